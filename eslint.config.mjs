@@ -1,8 +1,14 @@
 import { defineConfig } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
-const NO_EXPORT_ALL = { selector: 'ExportAllDeclaration', message: 'List the exported names: the public surface is explicit.' }
-const NO_DEFAULT_EXPORT = { selector: 'ExportDefaultDeclaration', message: 'Export a name, so that it reads the same everywhere.' }
+const NO_EXPORT_ALL = {
+  selector: 'ExportAllDeclaration',
+  message: 'List the exported names: the public surface is explicit.',
+}
+const NO_DEFAULT_EXPORT = {
+  selector: 'ExportDefaultDeclaration',
+  message: 'Export a name, so that it reads the same everywhere.',
+}
 const NO_ENUM = { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' }
 
 export default defineConfig(
@@ -23,7 +29,7 @@ export default defineConfig(
       // Numbers in messages are fine; objects and undefined are the mistakes this rule is for.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      eqeqeq: 'error',
+      'eqeqeq': 'error',
       'no-console': 'error',
       'no-restricted-syntax': ['error', NO_EXPORT_ALL, NO_DEFAULT_EXPORT, NO_ENUM],
     },
@@ -36,6 +42,11 @@ export default defineConfig(
   {
     files: ['**/*.mjs', '**/*.js'],
     languageOptions: { ecmaVersion: 2024, sourceType: 'module' },
-    rules: { eqeqeq: 'error', 'no-undef': 'off', 'no-unused-vars': ['error', { varsIgnorePattern: '^_' }], 'prefer-const': 'error' },
+    rules: {
+      'eqeqeq': 'error',
+      'no-undef': 'off',
+      'no-unused-vars': ['error', { varsIgnorePattern: '^_' }],
+      'prefer-const': 'error',
+    },
   },
 )

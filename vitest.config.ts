@@ -15,7 +15,8 @@ const LONG = ['cli/packed-install', 'faults/here', 'faults/faults', 'sanitized/c
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const isLong = ({ moduleId }: TestSpecification): boolean => LONG.some((name) => moduleId.endsWith(`/test/${name}.test.ts`))
+    const isLong = ({ moduleId }: TestSpecification): boolean =>
+      LONG.some((name) => moduleId.endsWith(`/test/${name}.test.ts`))
     // Pure ones together, so that their processes are taken over from one to the next.
     const isPure = ({ project }: TestSpecification): boolean => project.name === 'pure'
     const rank = (file: TestSpecification): number => (isLong(file) ? 0 : isPure(file) ? 2 : 1)
@@ -59,7 +60,10 @@ export default defineConfig({
     // By what they include alone: an `exclude` of a project would take the place of `--exclude`, by which scripts/test.mjs leaves files out.
     projects: [
       { extends: true, test: { name: 'pure', include: [`test/@(${PURE})/**/*.test.ts`], isolate: false } },
-      { extends: true, test: { name: 'real', include: [`test/!(${PURE})/**/*.test.ts`], globalSetup: ['test/own-folders.ts'] } },
+      {
+        extends: true,
+        test: { name: 'real', include: [`test/!(${PURE})/**/*.test.ts`], globalSetup: ['test/own-folders.ts'] },
+      },
     ],
   },
 })

@@ -40,7 +40,14 @@ function makeRules(count) {
 function openGate(ruleCount) {
   const started = performance.now()
   const gate = createGate({
-    tools: [describeTool({ name: 'files', kind: 'function', policy: parsePolicy({ risk: 'low', filesystem: { read: ['/data/**'], write: ['/srv/project/**'] } }, 'bench'), ...places })],
+    tools: [
+      describeTool({
+        name: 'files',
+        kind: 'function',
+        policy: parsePolicy({ risk: 'low', filesystem: { read: ['/data/**'], write: ['/srv/project/**'] } }, 'bench'),
+        ...places,
+      }),
+    ],
     ruleSets: [parseRules(makeRules(ruleCount), 'bench', { source: 'project', places })],
     mode: 'default',
     hooks: [],
@@ -59,7 +66,10 @@ function openGate(ruleCount) {
 function makeInput(at) {
   return {
     branch: 'main',
-    files: Array.from({ length: PATHS_PER_CALL }, (_, index) => `/${index % 2 === 0 ? 'data' : 'srv/project'}/folder-${at % 100}/deep/er/file-${index}.ts`),
+    files: Array.from(
+      { length: PATHS_PER_CALL },
+      (_, index) => `/${index % 2 === 0 ? 'data' : 'srv/project'}/folder-${at % 100}/deep/er/file-${index}.ts`,
+    ),
   }
 }
 
@@ -71,7 +81,13 @@ async function sample(gate, calls) {
   /** @type {number[]} */
   const samples = []
   for (let at = 0; at < calls; at += 1) {
-    const call = { callId: `call-${at}`, tool: 'files', input: makeInput(at), requestedBy: 'bench', session: createSessionCount() }
+    const call = {
+      callId: `call-${at}`,
+      tool: 'files',
+      input: makeInput(at),
+      requestedBy: 'bench',
+      session: createSessionCount(),
+    }
     const started = performance.now()
     const { kind, decision } = await gate.decide(call)
     samples.push((performance.now() - started) * 1000)
@@ -83,7 +99,9 @@ async function sample(gate, calls) {
 /** @param {{ quick: boolean, check: boolean }} options */
 export async function benchDecide({ quick, check }) {
   const calls = quick ? 5_000 : 30_000
-  process.stdout.write(`deciding about a call with ${PATHS_PER_CALL} paths, in µs (${calls} calls each, after as many to warm up)\n\n`)
+  process.stdout.write(
+    `deciding about a call with ${PATHS_PER_CALL} paths, in µs (${calls} calls each, after as many to warm up)\n\n`,
+  )
   process.stdout.write('    rules     p50     p95     p99   set-up in ms\n')
   let met = true
   for (const ruleCount of [0, 100, 1_000, 10_000]) {
@@ -91,10 +109,14 @@ export async function benchDecide({ quick, check }) {
     await sample(gate, calls)
     const samples = await sample(gate, calls)
     const p50 = percentile(samples, 0.5)
-    process.stdout.write(`  ${String(ruleCount).padStart(7)}${[p50, percentile(samples, 0.95), percentile(samples, 0.99)].map(value => value.toFixed(1).padStart(8)).join('')}${setUpMs.toFixed(0).padStart(15)}\n`)
+    process.stdout.write(
+      `  ${String(ruleCount).padStart(7)}${[p50, percentile(samples, 0.95), percentile(samples, 0.99)].map((value) => value.toFixed(1).padStart(8)).join('')}${setUpMs.toFixed(0).padStart(15)}\n`,
+    )
     if (ruleCount === 10_000) met = p50 <= TARGET_US
   }
   process.stdout.write(`\ntarget: p50 of at most ${TARGET_US} µs with 10,000 rules: ${met ? 'met' : 'missed'}\n`)
-  process.stdout.write('A shared machine is noisy: take the lowest p50 of several runs, and mind p95 only where nothing else runs.\n')
+  process.stdout.write(
+    'A shared machine is noisy: take the lowest p50 of several runs, and mind p95 only where nothing else runs.\n',
+  )
   if (check && !met) process.exitCode = 1
 }

@@ -33,7 +33,8 @@ const ask = (child, message) =>
     if (message !== undefined) child.send(/** @type {object} */ (message))
   })
 
-const quantile = (/** @type {number[]} */ values, /** @type {number} */ part) => [...values].sort((a, b) => a - b)[Math.floor(values.length * part)] ?? NaN
+const quantile = (/** @type {number[]} */ values, /** @type {number} */ part) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length * part)] ?? NaN
 const line = (/** @type {string} */ text) => process.stdout.write(`${text}\n`)
 
 /** @param {{ quick: boolean, check: boolean, peers: string | undefined }} options */
@@ -41,7 +42,9 @@ export const benchEgress = async ({ quick, check, peers }) => {
   const [n, size, rounds, connections] = quick ? [50, GIGABYTE / 8, 1, 1000] : [300, GIGABYTE, 3, 1000]
   const scratch = mkdtempSync(path.join(tmpdir(), 'cordon-bench-egress-'))
   const children = [start('server'), start('proxy'), start('proxy')]
-  const [server, proxy, without] = /** @type {[typeof children[0], typeof children[0], typeof children[0]]} */ (children)
+  const [server, proxy, without] = /** @type {[typeof children[0], typeof children[0], typeof children[0]]} */ (
+    children
+  )
   /** @type {import('./egress/peers.mjs').Peer[]} */
   let others = []
   try {
@@ -53,22 +56,50 @@ export const benchEgress = async ({ quick, check, peers }) => {
     const withCredential = await ask(proxy, { ...origin, withCredential: true })
     const brought = { ...withCredential, name: 'Cordon, by connect()', host, authorization: undefined }
     const asked = { ...withCredential, name: 'Cordon, by CONNECT', host, port: withCredential.proxyPort, target: host }
-    const plain = { ...(await ask(without, { ...origin, withCredential: false })), name: 'Cordon, without a credential', host, authorization: undefined }
+    const plain = {
+      ...(await ask(without, { ...origin, withCredential: false })),
+      name: 'Cordon, without a credential',
+      host,
+      authorization: undefined,
+    }
 
     const ways = [direct, brought, asked, ...(await Promise.all(found.map(({ ready }) => ready)))]
-    line(`one GET on a new connection, p50 of ${n}${missing.length === 0 ? '' : ` (not found here: ${missing.join(', ')})`}`)
+    line(
+      `one GET on a new connection, p50 of ${n}${missing.length === 0 ? '' : ` (not found here: ${missing.join(', ')})`}`,
+    )
     const p50 = await measureGets(ways, n)
-    for (const [at, { name }] of ways.entries()) line(`  ${name.padEnd(28)} ${p50[at]?.toFixed(2).padStart(7)} ms  ${((p50[at] ?? NaN) / (p50[0] ?? NaN)).toFixed(2)} × direct`)
+    for (const [at, { name }] of ways.entries())
+      line(
+        `  ${name.padEnd(28)} ${p50[at]?.toFixed(2).padStart(7)} ms  ${((p50[at] ?? NaN) / (p50[0] ?? NaN)).toFixed(2)} × direct`,
+      )
 
     line(`${(size / 1e6).toFixed(0)} MB streamed${rounds === 1 ? '' : `, median of ${rounds} rounds`}`)
-    const streams = await measureStreams([[direct, proxy], [brought, proxy], [plain, without]], size, rounds)
-    for (const { name, rate, part, growth } of streams) line(`  ${name.padEnd(28)} ${rate.toFixed(0).padStart(7)} MB/s  ${part.toFixed(2)} × direct${name === 'direct' ? '' : `, its memory grew by ${(growth / 1e6).toFixed(0)} MB`}`)
+    const streams = await measureStreams(
+      [
+        [direct, proxy],
+        [brought, proxy],
+        [plain, without],
+      ],
+      size,
+      rounds,
+    )
+    for (const { name, rate, part, growth } of streams)
+      line(
+        `  ${name.padEnd(28)} ${rate.toFixed(0).padStart(7)} MB/s  ${part.toFixed(2)} × direct${name === 'direct' ? '' : `, its memory grew by ${(growth / 1e6).toFixed(0)} MB`}`,
+      )
     const held = await holdMany(brought, connections)
     line(`${connections} connections at once: ${held} answered`)
 
     const isAhead = p50.slice(3).every((time) => (p50[1] ?? NaN) < time && (p50[2] ?? NaN) < time)
-    const isMet = (p50[1] ?? NaN) <= 2.5 * (p50[0] ?? NaN) && isAhead && (streams[1]?.part ?? NaN) >= 0.5 && (streams[1]?.growth ?? NaN) < 100e6 && held === connections
-    line(`targets (a GET at most 2.5 × direct and ahead of every other proxy, at least half the direct rate, memory that stays, all answered): ${isMet ? 'met' : 'not met'}`)
+    const isMet =
+      (p50[1] ?? NaN) <= 2.5 * (p50[0] ?? NaN) &&
+      isAhead &&
+      (streams[1]?.part ?? NaN) >= 0.5 &&
+      (streams[1]?.growth ?? NaN) < 100e6 &&
+      held === connections
+    line(
+      `targets (a GET at most 2.5 × direct and ahead of every other proxy, at least half the direct rate, memory that stays, all answered): ${isMet ? 'met' : 'not met'}`,
+    )
     if (check && !isMet) process.exitCode = 1
   } finally {
     for (const child of children) child.kill()
@@ -109,7 +140,12 @@ const measureStreams = async (ways, size, rounds) => {
       of.growth = Math.max(of.growth, growth)
     }
   }
-  return all.map(({ rates, parts, growth }, at) => ({ name: ways[at]?.[0].name ?? '', rate: quantile(rates, 0.5), part: quantile(parts, 0.5), growth }))
+  return all.map(({ rates, parts, growth }, at) => ({
+    name: ways[at]?.[0].name ?? '',
+    rate: quantile(rates, 0.5),
+    part: quantile(parts, 0.5),
+    growth,
+  }))
 }
 
 /**
@@ -125,5 +161,8 @@ const stream = async (way, size, proxy) => {
     bytes += chunk.length
   })
   if (bytes !== size) throw new Error(`${bytes} bytes came of ${size}`)
-  return { rate: size / 1e6 / ((performance.now() - began) / 1000), growth: (await ask(proxy, 'memory')).peak - before.rss }
+  return {
+    rate: size / 1e6 / ((performance.now() - began) / 1000),
+    growth: (await ask(proxy, 'memory')).peak - before.rss,
+  }
 }

@@ -29,12 +29,33 @@ const PAUSE_MS = 20
 /** @type {readonly import('./report/targets.mjs').Target<Report>[]} */
 const TARGETS = [
   // What a process that does nothing has to wait, too, is the machine's doing: a busy one, or one that is shared.
-  { claim: 'event loop lag beside hostile tools, p99, beyond that of a bystander, ms', figure: ({ lag }) => Math.max(0, lag.hostileP99 - lag.bystanderP99), bound: 'at most', limit: 50 },
-  ...['add', 'true', 'fetch'].map(name => /** @type {import('./report/targets.mjs').Target<Report>} */ ({
-    claim: `honest ${name} beside hostile tools, p95, × alone`, figure: ({ honest }) => honest[name]?.ratio, bound: 'at most', limit: 2,
-  })),
-  { claim: 'honest calls that failed', figure: ({ honest }) => Object.values(honest).reduce((sum, { failed }) => sum + failed, 0), bound: 'at most', limit: 0 },
-  { claim: 'memory of the host process, last fifth beyond the second, MB', figure: ({ memory }) => memory.late - memory.early, bound: 'at most', limit: 48 },
+  {
+    claim: 'event loop lag beside hostile tools, p99, beyond that of a bystander, ms',
+    figure: ({ lag }) => Math.max(0, lag.hostileP99 - lag.bystanderP99),
+    bound: 'at most',
+    limit: 50,
+  },
+  ...['add', 'true', 'fetch'].map(
+    (name) =>
+      /** @type {import('./report/targets.mjs').Target<Report>} */ ({
+        claim: `honest ${name} beside hostile tools, p95, × alone`,
+        figure: ({ honest }) => honest[name]?.ratio,
+        bound: 'at most',
+        limit: 2,
+      }),
+  ),
+  {
+    claim: 'honest calls that failed',
+    figure: ({ honest }) => Object.values(honest).reduce((sum, { failed }) => sum + failed, 0),
+    bound: 'at most',
+    limit: 0,
+  },
+  {
+    claim: 'memory of the host process, last fifth beyond the second, MB',
+    figure: ({ memory }) => memory.late - memory.early,
+    bound: 'at most',
+    limit: 48,
+  },
 ]
 
 /** @param {import('./options.mjs').Options} options */
@@ -80,7 +101,7 @@ async function soakBeside(seconds, server, bystander) {
     mode: 'on_request',
     audit: { path: path.join(folder, 'log', 'audit.jsonl') },
     egress: { authorities: [certificate], pins: { [HOST]: ['127.0.0.1'] } },
-    tools: [...honest, ...hostile].map(job => job.tool),
+    tools: [...honest, ...hostile].map((job) => job.tool),
   })
   try {
     await honestWork(cordon, honest, 2) // what only the first calls cost is not measured
@@ -148,7 +169,7 @@ async function hostileWork(cordon, jobs, seconds) {
     while (performance.now() < end) {
       const { name, input } = jobs[next++ % jobs.length] ?? jobs[0] ?? { name: '', input: {} }
       const { status } = await cordon.call(name, input, { session: `hostile-${next}` })
-      const of = statuses[name] ??= {}
+      const of = (statuses[name] ??= {})
       of[status] = (of[status] ?? 0) + 1
     }
   }
@@ -180,12 +201,20 @@ async function watched(work) {
  * @returns {Report}
  */
 function summarise(seconds, before, beside, after, hostile, bystanderP99) {
-  const honest = Object.fromEntries(Object.entries(beside.times).map(([name, { times, failed }]) => {
-    const quietP95 = percentile([...before.times[name]?.times ?? [], ...after.times[name]?.times ?? []], 0.95)
-    const hostileP95 = percentile(times, 0.95)
-    return [name, { calls: times.length, failed, quietP95, hostileP95, ratio: hostileP95 / quietP95 }]
-  }))
-  const fifth = (/** @type {number} */ which) => median(beside.memory.slice(Math.floor(beside.memory.length * which / 5), Math.ceil(beside.memory.length * (which + 1) / 5)))
+  const honest = Object.fromEntries(
+    Object.entries(beside.times).map(([name, { times, failed }]) => {
+      const quietP95 = percentile([...(before.times[name]?.times ?? []), ...(after.times[name]?.times ?? [])], 0.95)
+      const hostileP95 = percentile(times, 0.95)
+      return [name, { calls: times.length, failed, quietP95, hostileP95, ratio: hostileP95 / quietP95 }]
+    }),
+  )
+  const fifth = (/** @type {number} */ which) =>
+    median(
+      beside.memory.slice(
+        Math.floor((beside.memory.length * which) / 5),
+        Math.ceil((beside.memory.length * (which + 1)) / 5),
+      ),
+    )
   return {
     seconds,
     honest,
@@ -199,9 +228,16 @@ function summarise(seconds, before, beside, after, hostile, bystanderP99) {
 function format({ seconds, honest, hostile, lag, memory }) {
   const lines = [
     `${seconds} s beside hostile tools`,
-    ...Object.entries(honest).map(([name, { calls, failed, quietP95, hostileP95, ratio }]) =>
-      `  honest ${name.padEnd(8)} ${String(calls).padStart(6)} calls, ${failed} failed, p95 ${quietP95.toFixed(1)} ms alone, ${hostileP95.toFixed(1)} ms beside: ${ratio.toFixed(2)} x`),
-    ...Object.entries(hostile).map(([name, statuses]) => `  hostile ${name.padEnd(20)} ${Object.entries(statuses).map(([status, count]) => `${status} ${count}`).join(', ')}`),
+    ...Object.entries(honest).map(
+      ([name, { calls, failed, quietP95, hostileP95, ratio }]) =>
+        `  honest ${name.padEnd(8)} ${String(calls).padStart(6)} calls, ${failed} failed, p95 ${quietP95.toFixed(1)} ms alone, ${hostileP95.toFixed(1)} ms beside: ${ratio.toFixed(2)} x`,
+    ),
+    ...Object.entries(hostile).map(
+      ([name, statuses]) =>
+        `  hostile ${name.padEnd(20)} ${Object.entries(statuses)
+          .map(([status, count]) => `${status} ${count}`)
+          .join(', ')}`,
+    ),
     `  event loop lag: p99 ${lag.quietP99.toFixed(1)} ms alone, ${lag.hostileP99.toFixed(1)} ms beside, longest ${lag.hostileMax.toFixed(0)} ms; of a process that does nothing: p99 ${lag.bystanderP99.toFixed(1)} ms`,
     `  memory: ${memory.early.toFixed(0)} MB early, ${memory.late.toFixed(0)} MB late, ${memory.peak.toFixed(0)} MB at most`,
   ]

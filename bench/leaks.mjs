@@ -21,11 +21,11 @@ const SHOWN = 8
 
 const { values } = parseArgs({
   options: {
-    calls: { type: 'string', default: '2000' },
+    'calls': { type: 'string', default: '2000' },
     'in-flight': { type: 'string', default: '16' },
-    with: { type: 'string', default: 'cordon-cold,cordon-warm' },
-    adopting: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    'with': { type: 'string', default: 'cordon-cold,cordon-warm' },
+    'adopting': { type: 'boolean', default: false },
+    'help': { type: 'boolean', default: false },
   },
 })
 
@@ -47,12 +47,15 @@ async function judge() {
     contestants: values.with,
     startHost,
   }
-  const findings = [...await hammer(plan), ...await killHost(plan)]
+  const findings = [...(await hammer(plan)), ...(await killHost(plan))]
   for (const { claim, trouble } of findings) {
     const lines = trouble.length > SHOWN ? [...trouble.slice(0, SHOWN), `and ${trouble.length - SHOWN} more`] : trouble
-    process.stdout.write(`${trouble.length === 0 ? 'holds ' : 'BROKEN'}  ${claim}\n${lines.map(line => `          ${line}\n`).join('')}`)
+    process.stdout.write(
+      `${trouble.length === 0 ? 'holds ' : 'BROKEN'}  ${claim}\n${lines.map((line) => `          ${line}\n`).join('')}`,
+    )
   }
-  if (!values.adopting) process.stdout.write('without python3 a process that was orphaned and adopted by init is not seen\n')
+  if (!values.adopting)
+    process.stdout.write('without python3 a process that was orphaned and adopted by init is not seen\n')
   return findings.every(({ trouble }) => trouble.length === 0) ? 0 : 1
 }
 

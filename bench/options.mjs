@@ -27,8 +27,16 @@ measurements: start rate find gcc git python node memory
 `
 
 const CONTESTANT_NAMES = [
-  'bare', 'cordon-cold', 'cordon-warm', 'cordon-landlock',
-  'bubblewrap', 'sandbox-runtime', 'codex', 'firejail', 'podman', 'crun',
+  'bare',
+  'cordon-cold',
+  'cordon-warm',
+  'cordon-landlock',
+  'bubblewrap',
+  'sandbox-runtime',
+  'codex',
+  'firejail',
+  'podman',
+  'crun',
 ]
 const MEASUREMENT_NAMES = ['start', 'rate', 'find', 'gcc', 'git', 'python', 'node', 'memory']
 
@@ -60,28 +68,28 @@ export function parseOptions(words) {
   const { values } = parseArgs({
     args: words,
     options: {
-      help: { type: 'boolean', default: false },
-      decide: { type: 'boolean', default: false },
-      store: { type: 'boolean', default: false },
-      tools: { type: 'boolean', default: false },
-      egress: { type: 'boolean', default: false },
-      hostile: { type: 'boolean', default: false },
-      sustain: { type: 'string', default: '0' },
-      quick: { type: 'boolean', default: false },
-      check: { type: 'boolean', default: false },
-      only: { type: 'string', multiple: true },
-      peers: { type: 'string' },
+      'help': { type: 'boolean', default: false },
+      'decide': { type: 'boolean', default: false },
+      'store': { type: 'boolean', default: false },
+      'tools': { type: 'boolean', default: false },
+      'egress': { type: 'boolean', default: false },
+      'hostile': { type: 'boolean', default: false },
+      'sustain': { type: 'string', default: '0' },
+      'quick': { type: 'boolean', default: false },
+      'check': { type: 'boolean', default: false },
+      'only': { type: 'string', multiple: true },
+      'peers': { type: 'string' },
       'host-memory': { type: 'string', default: '0' },
-      json: { type: 'string' },
-      svg: { type: 'string' },
-      from: { type: 'string' },
+      'json': { type: 'string' },
+      'svg': { type: 'string' },
+      'from': { type: 'string' },
     },
   })
   const hostMemory = Number(values['host-memory'])
   if (!Number.isInteger(hostMemory) || hostMemory < 0) throw new Error('--host-memory wants a whole number of MiB')
   const sustain = Number(values.sustain)
   if (!Number.isFinite(sustain) || sustain < 0) throw new Error('--sustain wants a number of seconds')
-  const only = (values.only ?? []).flatMap(names => names.split(',')).filter(name => name !== '')
+  const only = (values.only ?? []).flatMap((names) => names.split(',')).filter((name) => name !== '')
   return {
     help: values.help,
     decide: values.decide,
@@ -106,10 +114,10 @@ export function parseOptions(words) {
  * @param {string[]} only
  */
 function selection(only) {
-  const unknown = only.find(name => !CONTESTANT_NAMES.includes(name) && !MEASUREMENT_NAMES.includes(name))
+  const unknown = only.find((name) => !CONTESTANT_NAMES.includes(name) && !MEASUREMENT_NAMES.includes(name))
   if (unknown !== undefined) throw new Error(`--only: unknown name ${unknown}; --help lists them`)
-  const contestants = CONTESTANT_NAMES.filter(name => only.includes(name))
-  const measurements = MEASUREMENT_NAMES.filter(name => only.includes(name))
+  const contestants = CONTESTANT_NAMES.filter((name) => only.includes(name))
+  const measurements = MEASUREMENT_NAMES.filter((name) => only.includes(name))
   return {
     contestants: new Set(contestants.length === 0 ? CONTESTANT_NAMES : ['bare', ...contestants]),
     measurements: new Set(measurements.length === 0 ? MEASUREMENT_NAMES : measurements),

@@ -35,7 +35,12 @@ export async function runBench(options, progress) {
   const job = { argv: /** @type {const} */ (['/bin/true']), cwd: path.join(scratch, 'workspace') }
   mkdirSync(job.cwd)
   const ballast = Array.from({ length: options.hostMemory }, () => Buffer.alloc(2 ** 20, 1))
-  const { entrants, absent } = await findContestants({ names: options.contestants, peers: options.peers, scratch, trial: job })
+  const { entrants, absent } = await findContestants({
+    names: options.contestants,
+    peers: options.peers,
+    scratch,
+    trial: job,
+  })
   const has = (/** @type {string} */ name) => options.measurements.has(name)
   /** @type {Report} */
   const report = {
@@ -55,7 +60,9 @@ export async function runBench(options, progress) {
     report.start = await measureLatency({ entrants, job, ...size, stride, progress: progress('start') })
   }
   for (const inFlight of has('rate') ? IN_FLIGHT : []) {
-    report.rates.push(await measureRate({ entrants, job, inFlight, ...size, progress: progress(`${inFlight} in flight`) }))
+    report.rates.push(
+      await measureRate({ entrants, job, inFlight, ...size, progress: progress(`${inFlight} in flight`) }),
+    )
   }
   const warm = entrants.find(({ contestant }) => contestant.name === 'cordon-warm')
   if (has('memory') && warm !== undefined) report.memory = await measureIdleMemory(warm.contestant, job)
@@ -70,7 +77,7 @@ export async function runBench(options, progress) {
       ...(before === undefined ? {} : { before }),
       blocks: size.workRounds,
       rounds: 1,
-      stride: ({ contestant }) => contestant.role === 'peer' ? 3 : 1,
+      stride: ({ contestant }) => (contestant.role === 'peer' ? 3 : 1),
       progress: progress(name),
     })
     report.work.push({ name, title, results })
@@ -98,9 +105,11 @@ function machineFacts() {
  * @returns {Report}
  */
 function withoutPaths(report, scratch) {
-  const here = [scratch, process.cwd(), process.env['HOME'] ?? ''].filter(place => place.length > 1)
-  return JSON.parse(JSON.stringify(report, (key, value) => {
-    if (key !== 'reason' && key !== 'failure') return value
-    return here.reduce((text, place) => text.replaceAll(place, '…'), String(value))
-  }))
+  const here = [scratch, process.cwd(), process.env['HOME'] ?? ''].filter((place) => place.length > 1)
+  return JSON.parse(
+    JSON.stringify(report, (key, value) => {
+      if (key !== 'reason' && key !== 'failure') return value
+      return here.reduce((text, place) => text.replaceAll(place, '…'), String(value))
+    }),
+  )
 }

@@ -43,7 +43,7 @@ const COUNTED = 200
  */
 
 /** @param {readonly number[]} samples */
-const spread = samples => ({ p50: percentile(samples, 0.5), p95: percentile(samples, 0.95) })
+const spread = (samples) => ({ p50: percentile(samples, 0.5), p95: percentile(samples, 0.95) })
 
 /** @param {string} under a folder on a disk @param {(said: string) => void} tell @param {typeof FULL} size */
 async function measureServer(under, tell, { seconds, starts, old }) {
@@ -56,17 +56,20 @@ async function measureServer(under, tell, { seconds, starts, old }) {
   await owner.execute(`${TABLES} ${LOGINS}`)
   const script = path.join(server.folder, 'same-writes.sql')
   writeFileSync(script, SCRIPT)
-  const open = () => ['agent-1', 'host-1', 'anna'].map(login => openPostgres({ url: server.url(login), connections: 64 }))
-  const close = (/** @type {Engine[]} */ engines) => Promise.all(engines.map(engine => engine.close()))
+  const open = () =>
+    ['agent-1', 'host-1', 'anna'].map((login) => openPostgres({ url: server.url(login), connections: 64 }))
+  const close = (/** @type {Engine[]} */ engines) => Promise.all(engines.map((engine) => engine.close()))
 
   tell('what a call writes')
   const counted = /** @type {[Engine, Engine, Engine]} */ (open())
-  for (let at = 0; at < COUNTED; at += 1) await oneCall({ agent: counted[0], runner: counted[1], tool: tools.look, dispatch: 'caller' })
+  for (let at = 0; at < COUNTED; at += 1)
+    await oneCall({ agent: counted[0], runner: counted[1], tool: tools.look, dispatch: 'caller' })
   await close(counted)
   const again = /** @type {[Engine, Engine, Engine]} */ (open())
   const writes = {
     call: await writesOf(owner, COUNTED, async () => {
-      for (let at = 0; at < COUNTED; at += 1) await oneCall({ agent: again[0], runner: again[1], tool: tools.look, dispatch: 'caller' })
+      for (let at = 0; at < COUNTED; at += 1)
+        await oneCall({ agent: again[0], runner: again[1], tool: tools.look, dispatch: 'caller' })
       await close(again)
     }),
     same: await writesOf(owner, COUNTED, () => pgbench(server, script, { clients: 1, transactions: COUNTED })),
@@ -75,15 +78,26 @@ async function measureServer(under, tell, { seconds, starts, old }) {
   const engines = open()
   const [agent, runner, operator] = /** @type {[Engine, Engine, Engine]} */ (engines)
   const people = { agent, runner, operator, tool: tools.send }
-  const bare = (/** @type {number} */ clients, /** @type {number} */ time) => pgbench(server, script, { clients, seconds: time })
-  const ratesOf = (/** @type {'caller' | 'runners'} */ dispatch) => compareRates({ inFlight: IN_FLIGHT, seconds, bare, once: () => oneCall({ agent, runner, tool: tools.look, dispatch }) })
+  const bare = (/** @type {number} */ clients, /** @type {number} */ time) =>
+    pgbench(server, script, { clients, seconds: time })
+  const ratesOf = (/** @type {'caller' | 'runners'} */ dispatch) =>
+    compareRates({
+      inFlight: IN_FLIGHT,
+      seconds,
+      bare,
+      once: () => oneCall({ agent, runner, tool: tools.look, dispatch }),
+    })
   /** @returns {Promise<Round>} */
   const round = async () => {
     const rates = { here: await ratesOf('caller'), byRunners: await ratesOf('runners') }
     // They were claimed by their ids, and nobody took them out of the queue.
     await owner.execute('delete from cordon_queue._private_jobs')
     await owner.execute('vacuum cordon_queue._private_jobs')
-    return { ...rates, listening: spread(await startsByListening(people, starts)), queue: spread(await startsByQueue(people, starts, server.url('host-1'))) }
+    return {
+      ...rates,
+      listening: spread(await startsByListening(people, starts)),
+      queue: spread(await startsByQueue(people, starts, server.url('host-1'))),
+    }
   }
   tell('calls on a server')
   const young = await round()
@@ -107,7 +121,12 @@ async function measureEmbedded(folder, { seconds }) {
   const agent = speakingAs(engine, { kind: 'gateway', role: 'cordon_agent', actor: 'agent-1' })
   const runner = speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'host-1' })
   const write = sameWrites(engine)
-  const rates = await compareRates({ inFlight: IN_FLIGHT, seconds, once: () => oneCall({ agent, runner, tool: tools.look, dispatch: 'caller' }), bare: (count, time) => rateOf(write, count, time) })
+  const rates = await compareRates({
+    inFlight: IN_FLIGHT,
+    seconds,
+    once: () => oneCall({ agent, runner, tool: tools.look, dispatch: 'caller' }),
+    bare: (count, time) => rateOf(write, count, time),
+  })
   await engine.close()
   return rates
 }
@@ -123,12 +142,23 @@ export async function benchStore({ quick, check, json }) {
   execFileSync('sync')
   tell('first use of an embedded store')
   const { first, again } = measureFirstUse(folder, size.uses)
-  const use = { first: spread(first.map(({ answeredMs }) => answeredMs)), again: spread(again.map(({ answeredMs }) => answeredMs)), runtime: spread(again.map(({ runtimeMs }) => runtimeMs)), uses: size.uses }
+  const use = {
+    first: spread(first.map(({ answeredMs }) => answeredMs)),
+    again: spread(again.map(({ answeredMs }) => answeredMs)),
+    runtime: spread(again.map(({ runtimeMs }) => runtimeMs)),
+    uses: size.uses,
+  }
   // Beside it and not in it, where a user of its own could not get to.
   const served = await measureServer(path.dirname(folder), tell, size)
   tell('calls in an embedded store')
   /** @type {StoreReport} */
-  const report = { inFlight: IN_FLIGHT, seconds: size.seconds, ...served, embedded: await measureEmbedded(path.join(folder, 'embedded'), size), use }
+  const report = {
+    inFlight: IN_FLIGHT,
+    seconds: size.seconds,
+    ...served,
+    embedded: await measureEmbedded(path.join(folder, 'embedded'), size),
+    use,
+  }
   process.stdout.write(formatStore(report))
   if (json !== undefined) writeFileSync(json, JSON.stringify(report, undefined, 2) + '\n')
   const { text, met } = judge(STORE_TARGETS, report)

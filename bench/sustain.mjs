@@ -22,26 +22,37 @@ export async function benchSustained({ sustain }) {
   setFlagsFromString('--expose-gc')
   /** @type {() => void} */
   const collectGarbage = runInNewContext('gc')
-  const { cordon, close } = await openRuntime([tool({ name: 'denied', policy: { filesystem: { read: ['/usr'] } }, run: () => null })])
+  const { cordon, close } = await openRuntime([
+    tool({ name: 'denied', policy: { filesystem: { read: ['/usr'] } }, run: () => null }),
+  ])
   /** @returns {Promise<Level>} */
   const levelAtRest = async () => {
     await sleep(REST_MS)
     collectGarbage()
     const { heapUsed, rss } = process.memoryUsage()
-    return { heapMb: heapUsed / 2 ** 20, rssMb: rss / 2 ** 20, processes: descendants(process.pid).length, descriptors: readdirSync('/proc/self/fd').length }
+    return {
+      heapMb: heapUsed / 2 ** 20,
+      rssMb: rss / 2 ** 20,
+      processes: descendants(process.pid).length,
+      descriptors: readdirSync('/proc/self/fd').length,
+    }
   }
   try {
     await keepBusy(cordon, sustain * 100)
     const before = await levelAtRest()
     const { calls, seconds } = await keepBusy(cordon, sustain * 900)
     const after = await levelAtRest()
-    process.stdout.write(`${calls} calls, ${IN_FLIGHT} in flight, in ${seconds.toFixed(0)} s: ${(calls / seconds).toFixed(0)} calls/s\n`)
+    process.stdout.write(
+      `${calls} calls, ${IN_FLIGHT} in flight, in ${seconds.toFixed(0)} s: ${(calls / seconds).toFixed(0)} calls/s\n`,
+    )
     process.stdout.write(`${''.padEnd(14)}${'before'.padStart(10)}${'after'.padStart(10)}${'allowed'.padStart(10)}\n`)
     let met = true
     for (const name of LEVELS) {
       const [was, is, tolerated] = [before[name], after[name], TOLERATED[name]]
       met &&= is <= was + tolerated
-      process.stdout.write(`${name.padEnd(14)}${was.toFixed(1).padStart(10)}${is.toFixed(1).padStart(10)}${`+ ${tolerated}`.padStart(10)}\n`)
+      process.stdout.write(
+        `${name.padEnd(14)}${was.toFixed(1).padStart(10)}${is.toFixed(1).padStart(10)}${`+ ${tolerated}`.padStart(10)}\n`,
+      )
     }
     process.stdout.write(`nothing grows: ${met ? 'met' : 'missed'}\n`)
     if (!met) process.exitCode = 1
@@ -62,7 +73,12 @@ async function keepBusy(cordon, milliseconds) {
       // Most run, some are denied; each in a session of its own, as a server would have it.
       const at = calls++
       const session = `session-${at}`
-      const [name, input, wanted] = at % 10 === 0 ? ['denied', { path: '/etc/shadow' }, 'denied'] : at % 3 === 0 ? ['true', {}, 'ok'] : ['add', { a: at, b: 1 }, 'ok']
+      const [name, input, wanted] =
+        at % 10 === 0
+          ? ['denied', { path: '/etc/shadow' }, 'denied']
+          : at % 3 === 0
+            ? ['true', {}, 'ok']
+            : ['add', { a: at, b: 1 }, 'ok']
       const { status, facts } = await cordon.call(name, input, { session })
       if (status !== wanted) throw new Error(`${name}: ${status}: ${facts.error?.message}`)
       cordon.endSession(session)

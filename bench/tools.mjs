@@ -11,14 +11,17 @@ const PAUSE_MS = 250
 const WARM_UP = 500
 
 /** @param {string} program @param {readonly string[]} words */
-const spawned = (program, words) => new Promise((resolve, reject) => {
-  spawn(program, words, { stdio: 'ignore' }).once('exit', resolve).once('error', reject)
-})
+const spawned = (program, words) =>
+  new Promise((resolve, reject) => {
+    spawn(program, words, { stdio: 'ignore' }).once('exit', resolve).once('error', reject)
+  })
 
 /** @param {import('./options.mjs').Options} options */
 export async function benchTools({ quick }) {
   const rounds = quick ? 15 : 60
-  const { cordon, close } = await openRuntime([tool({ name: 'here', inProcess: true, policy: { risk: 'low' }, run: () => null })])
+  const { cordon, close } = await openRuntime([
+    tool({ name: 'here', inProcess: true, policy: { risk: 'low' }, run: () => null }),
+  ])
   const contestants = {
     'spawn /bin/true': () => spawned('/bin/true', []),
     'function tool, warm': () => expectOk(cordon.call('add', { a: 1, b: 2 })),
@@ -26,7 +29,7 @@ export async function benchTools({ quick }) {
     'node -e, cold': () => spawned(process.execPath, ['-e', '(({ a, b }) => a + b)({ a: 1, b: 2 })']),
   }
   /** @type {Record<string, number[]>} */
-  const times = Object.fromEntries(Object.keys(contestants).map(name => [name, []]))
+  const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]))
   try {
     // The host's own code is warm, too: what is measured is a call of an agent that has been running for a while.
     for (let call = 0; call < WARM_UP; call++) {
@@ -35,7 +38,7 @@ export async function benchTools({ quick }) {
     }
     for (let round = -2; round < rounds; round++) {
       for (const [name, run] of Object.entries(contestants)) {
-        await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
         const began = performance.now()
         await run()
         if (round >= 0) times[name]?.push(performance.now() - began)
@@ -45,13 +48,19 @@ export async function benchTools({ quick }) {
     await close()
   }
   /** @param {string} name */
-  const p50 = name => percentile(times[name] ?? [], 0.5)
+  const p50 = (name) => percentile(times[name] ?? [], 0.5)
   const bare = p50('spawn /bin/true')
   for (const name of Object.keys(contestants)) {
-    process.stdout.write(`${name.padEnd(22)} p50 ${p50(name).toFixed(2).padStart(8)} ms  p95 ${percentile(times[name] ?? [], 0.95).toFixed(2).padStart(8)} ms  ${(p50(name) / bare).toFixed(2)} x\n`)
+    process.stdout.write(
+      `${name.padEnd(22)} p50 ${p50(name).toFixed(2).padStart(8)} ms  p95 ${percentile(times[name] ?? [], 0.95)
+        .toFixed(2)
+        .padStart(8)} ms  ${(p50(name) / bare).toFixed(2)} x\n`,
+    )
   }
   const warm = p50('function tool, warm')
-  process.stdout.write(`function tool, warm: ${(warm / bare).toFixed(2)} x a bare spawn (target at most ${TARGETS.ofBare}), ${(p50('node -e, cold') / warm).toFixed(1)} times as fast as a cold node -e (target at least ${1 / TARGETS.ofColdNode})\n`)
+  process.stdout.write(
+    `function tool, warm: ${(warm / bare).toFixed(2)} x a bare spawn (target at most ${TARGETS.ofBare}), ${(p50('node -e, cold') / warm).toFixed(1)} times as fast as a cold node -e (target at least ${1 / TARGETS.ofColdNode})\n`,
+  )
 }
 
 /** @param {Promise<import('../dist/runtime/index.js').ToolResult>} call */

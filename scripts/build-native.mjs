@@ -7,7 +7,17 @@
 //   node scripts/build-native.mjs --install            what `npm install cordon` runs: only where no launcher is there yet
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -34,7 +44,13 @@ const STRICT = ['-Werror']
 const fortify = (level) => ['-O2', '-fstack-protector-strong', '-U_FORTIFY_SOURCE', `-D_FORTIFY_SOURCE=${level}`]
 const STATIC_PIE = ['-fPIE', '-static-pie', '-Wl,-z,relro,-z,now']
 const DYNAMIC_PIE = ['-fPIE', '-pie', '-Wl,-z,relro,-z,now']
-const SANITIZE = ['-O1', '-g', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=undefined']
+const SANITIZE = [
+  '-O1',
+  '-g',
+  '-fno-omit-frame-pointer',
+  '-fsanitize=address,undefined',
+  '-fno-sanitize-recover=undefined',
+]
 
 const say = (text) => process.stdout.write(`build-native: ${text}\n`)
 const stop = (text) => {
@@ -44,7 +60,9 @@ const stop = (text) => {
 
 const listNative = (extension) => {
   if (!existsSync(NATIVE)) return []
-  const names = readdirSync(NATIVE, { recursive: true }).filter((name) => name.endsWith(extension) && !name.startsWith('fuzz/'))
+  const names = readdirSync(NATIVE, { recursive: true }).filter(
+    (name) => name.endsWith(extension) && !name.startsWith('fuzz/'),
+  )
   return names.sort().map((name) => join(NATIVE, name))
 }
 
@@ -67,21 +85,25 @@ const chooseFlags = (compiler) => {
   for (const link of [STATIC_PIE, DYNAMIC_PIE]) {
     for (const level of [3, 2]) {
       const flags = [...fortify(level), ...link]
-      if (accepts(compiler, flags)) return { flags, form: `${link === STATIC_PIE ? 'static PIE' : 'dynamic PIE'}, _FORTIFY_SOURCE=${level}` }
+      if (accepts(compiler, flags))
+        return { flags, form: `${link === STATIC_PIE ? 'static PIE' : 'dynamic PIE'}, _FORTIFY_SOURCE=${level}` }
     }
   }
   return undefined
 }
 
 const fingerprint = (compiler, flags, files) => {
-  const hash = createHash('sha256').update(execFileSync(compiler, ['--version'])).update(flags.join(' '))
+  const hash = createHash('sha256')
+    .update(execFileSync(compiler, ['--version']))
+    .update(flags.join(' '))
   for (const file of files) hash.update(file).update(readFileSync(file))
   return hash.digest('hex')
 }
 
 const OF_THIS_MACHINE = join(ROOT, 'build', 'cordon-cell')
 
-const hasStamp = (output, wanted) => existsSync(output) && existsSync(`${output}.stamp`) && readFileSync(`${output}.stamp`, 'utf8') === wanted
+const hasStamp = (output, wanted) =>
+  existsSync(output) && existsSync(`${output}.stamp`) && readFileSync(`${output}.stamp`, 'utf8') === wanted
 
 const compile = (compiler, flags, form, output) => {
   const sources = listNative('.c')
@@ -92,7 +114,8 @@ const compile = (compiler, flags, form, output) => {
   const fresh = `${output}.${process.pid}`
   // A target may be this machine: the same compiler makes the same of the same sources.
   if (hasStamp(OF_THIS_MACHINE, wanted)) copyFileSync(OF_THIS_MACHINE, fresh)
-  else if (spawnSync(compiler, [...COMMON, ...flags, ...sources, '-o', fresh], { stdio: 'inherit' }).status !== 0) stop(`${compiler} could not compile native/ (see above)`)
+  else if (spawnSync(compiler, [...COMMON, ...flags, ...sources, '-o', fresh], { stdio: 'inherit' }).status !== 0)
+    stop(`${compiler} could not compile native/ (see above)`)
   renameSync(fresh, output)
   writeFileSync(`${output}.stamp`, wanted)
   say(`${output} built by ${compiler} (${form})`)
@@ -125,11 +148,17 @@ const usePrebuilt = (output) => {
 }
 
 const { values: options } = parseArgs({
-  options: { target: { type: 'string' }, pack: { type: 'boolean' }, sanitize: { type: 'boolean' }, install: { type: 'boolean' } },
+  options: {
+    target: { type: 'string' },
+    pack: { type: 'boolean' },
+    sanitize: { type: 'boolean' },
+    install: { type: 'boolean' },
+  },
 })
 const target = options.target ?? HOST_TARGET
 
-if (options.target !== undefined && !(options.target in NODE_ARCH)) stop(`--target is x86_64 or aarch64, not ${options.target}`)
+if (options.target !== undefined && !(options.target in NODE_ARCH))
+  stop(`--target is x86_64 or aarch64, not ${options.target}`)
 if (options.target === undefined && process.platform !== 'linux') {
   say(`skipped: the native cell exists on Linux only, this is ${process.platform}`)
 } else if (options.install && existsSync(join(ROOT, 'src'))) {
@@ -142,10 +171,17 @@ if (options.target === undefined && process.platform !== 'linux') {
   const folder = options.sanitize ? 'build/sanitize' : options.target === undefined ? 'build' : `build/${target}`
   const output = join(ROOT, folder, 'cordon-cell')
   const compiler = target === undefined ? undefined : findCompiler(target)
-  const chosen = compiler === undefined ? undefined : options.sanitize ? { flags: SANITIZE, form: 'sanitizers' } : chooseFlags(compiler)
+  const chosen =
+    compiler === undefined
+      ? undefined
+      : options.sanitize
+        ? { flags: SANITIZE, form: 'sanitizers' }
+        : chooseFlags(compiler)
 
-  if (chosen !== undefined) compile(compiler, [...(options.install ? [] : STRICT), ...chosen.flags], chosen.form, output)
-  else if (options.target !== undefined) stop(`${target}-linux-gnu-gcc is missing or broken; apt-get install ${CROSS_PACKAGES[target]}`)
+  if (chosen !== undefined)
+    compile(compiler, [...(options.install ? [] : STRICT), ...chosen.flags], chosen.form, output)
+  else if (options.target !== undefined)
+    stop(`${target}-linux-gnu-gcc is missing or broken; apt-get install ${CROSS_PACKAGES[target]}`)
   else if (options.sanitize) stop('the sanitizer build needs a C compiler; apt-get install gcc libc6-dev')
   else usePrebuilt(output)
 

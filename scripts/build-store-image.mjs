@@ -14,20 +14,34 @@ import { migrate, readMigrations } from '../dist/store/engine/migrate.js'
 const SELF = fileURLToPath(import.meta.url)
 const ROOT = dirname(dirname(SELF))
 const IMAGE = join(ROOT, 'dist', 'store', 'image.tar.gz')
-const { version } = JSON.parse(readFileSync(join(ROOT, 'node_modules', '@electric-sql', 'pglite', 'package.json'), 'utf8'))
-const wanted = createHash('sha256').update(JSON.stringify([version, readFileSync(SELF, 'utf8'), readMigrations().map(({ hash }) => hash)])).digest('hex')
+const { version } = JSON.parse(
+  readFileSync(join(ROOT, 'node_modules', '@electric-sql', 'pglite', 'package.json'), 'utf8'),
+)
+const wanted = createHash('sha256')
+  .update(JSON.stringify([version, readFileSync(SELF, 'utf8'), readMigrations().map(({ hash }) => hash)]))
+  .digest('hex')
 const mark = `${IMAGE}.sha256`
 
 /** A log (WAL) in pieces of 1 MB: one piece has to be there from the beginning, and up to 64 are kept. */
 const INITDB = ['--wal-segsize=1']
 
 /** Nobody makes further databases from them in here, they are two thirds of all files, and nothing in here can vacuum them. */
-const WITHOUT_TEMPLATES = ['update pg_database set datistemplate = false', 'drop database template0', 'drop database template1']
+const WITHOUT_TEMPLATES = [
+  'update pg_database set datistemplate = false',
+  'drop database template0',
+  'drop database template1',
+]
 
 /** Closed as a database should be, so that who opens it has nothing to recover. */
 const makeDatabase = async (folder) => {
   const database = await PGlite.create({ dataDir: folder, initDbStartParams: INITDB })
-  await migrate(engineOf(folder, () => Promise.resolve(database), () => Promise.resolve(database)))
+  await migrate(
+    engineOf(
+      folder,
+      () => Promise.resolve(database),
+      () => Promise.resolve(database),
+    ),
+  )
   for (const statement of WITHOUT_TEMPLATES) await database.exec(statement)
   // From here on everything that is written is at the beginning of one piece of the log.
   await database.query('select pg_switch_wal()')
@@ -43,7 +57,11 @@ const isNeeded = (name, log) => !/^pg_wal\/[0-9A-F]{24}$/.test(name) || name ===
 const walk = (folder, prefix = '') =>
   readdirSync(join(folder, prefix), { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => (entry.isDirectory() ? [{ name: `${prefix}${entry.name}`, isFolder: true }, ...walk(folder, `${prefix}${entry.name}/`)] : [{ name: `${prefix}${entry.name}`, isFolder: false }]))
+    .flatMap((entry) =>
+      entry.isDirectory()
+        ? [{ name: `${prefix}${entry.name}`, isFolder: true }, ...walk(folder, `${prefix}${entry.name}/`)]
+        : [{ name: `${prefix}${entry.name}`, isFolder: false }],
+    )
 
 /** `ustar`, as src/store/engine/prepared-image.ts and PGlite read it. */
 const pack = (folder, entries) => {
@@ -58,7 +76,13 @@ const pack = (folder, entries) => {
     put(' '.repeat(8), 148)
     put(isFolder ? '5' : '0', 156)
     put('ustar\x0000', 257)
-    put(octal(head.reduce((sum, byte) => sum + byte, 0), 7) + ' ', 148)
+    put(
+      octal(
+        head.reduce((sum, byte) => sum + byte, 0),
+        7,
+      ) + ' ',
+      148,
+    )
     return [head, content, Buffer.alloc((512 - (content.length % 512)) % 512)]
   })
   return Buffer.concat([...blocks, Buffer.alloc(1024)])

@@ -9,7 +9,13 @@ import { build } from 'esbuild'
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 // Commands that speak to a store are joined apart from the others: what they share would otherwise be split off into files of its
 // own, and `cordon run` would open those too.
-const STORE_COMMANDS = [...['serve', 'approvals', 'tools', 'calls', 'runs', 'team', 'tokens', 'credentials', 'runner'].map((name) => `team/${name}`), 'log/why-stored', 'log/log-stored']
+const STORE_COMMANDS = [
+  ...['serve', 'approvals', 'tools', 'calls', 'runs', 'team', 'tokens', 'credentials', 'runner'].map(
+    (name) => `team/${name}`,
+  ),
+  'log/why-stored',
+  'log/log-stored',
+]
 const STORE_OUT = join(ROOT, 'dist', 'bundle', 'store-commands')
 // As deep as the modules themselves lie: they look for package.json, launcher, runner and policies from where they are.
 const OUT = join(ROOT, 'dist', 'bundle', 'command-line')
@@ -25,7 +31,15 @@ const storeCommandsApart = {
   },
 }
 
-const OPTIONS = { bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20', packages: 'external', logLevel: 'warning' }
+const OPTIONS = {
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  packages: 'external',
+  logLevel: 'warning',
+}
 const modulesOf = (names) => names.map((name) => join(ROOT, 'dist', 'cli', `${name}.js`))
 
 for (const folder of [OUT, STORE_OUT]) rmSync(folder, { recursive: true, force: true })

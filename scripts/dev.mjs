@@ -13,10 +13,14 @@ const SETTLED_MS = 200
 
 const build = (script) => spawnSync(process.execPath, [join(ROOT, 'scripts', script)], { cwd: ROOT, stdio: 'inherit' })
 
-const compiler = spawn(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json', '--watch', '--preserveWatchOutput'], {
-  cwd: ROOT,
-  stdio: ['ignore', 'pipe', 'inherit'],
-})
+const compiler = spawn(
+  process.execPath,
+  [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json', '--watch', '--preserveWatchOutput'],
+  {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  },
+)
 compiler.stdout.on('data', (bytes) => {
   const said = String(bytes)
   process.stdout.write(said)

@@ -1,6 +1,6 @@
 // Lays native/ out as .clang-format says.
 //
-//   npm run format:c                         changes the files
+//   npm run format                           changes the files
 //   node scripts/format-c.mjs --check        names those that would change; `npm test` does this
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -17,10 +17,20 @@ const stop = (text) => {
   process.exit(1)
 }
 
-const found = ['clang-format', `clang-format-${VERSION}`].find((name) => spawnSync(name, ['--version'], { encoding: 'utf8' }).stdout?.includes(`version ${VERSION}.`))
-if (found === undefined) stop(`clang-format ${VERSION} is missing; apt-get install clang-format (or clang-format-${VERSION})`)
+const found = ['clang-format', `clang-format-${VERSION}`].find((name) =>
+  spawnSync(name, ['--version'], { encoding: 'utf8' }).stdout?.includes(`version ${VERSION}.`),
+)
+if (found === undefined)
+  stop(`clang-format ${VERSION} is missing; apt-get install clang-format (or clang-format-${VERSION})`)
 
-const files = readdirSync(join(ROOT, 'native'), { recursive: true }).filter((name) => /\.[ch]$/.test(name)).sort().map((name) => join('native', name))
+const files = readdirSync(join(ROOT, 'native'), { recursive: true })
+  .filter((name) => /\.[ch]$/.test(name))
+  .sort()
+  .map((name) => join('native', name))
 const check = process.argv.includes('--check')
-const { status } = spawnSync(found, [...(check ? ['--dry-run', '-Werror'] : ['-i']), ...files], { cwd: ROOT, stdio: 'inherit' })
-if (status !== 0) stop(check ? 'these files are laid out otherwise; npm run format:c' : 'clang-format failed (see above)')
+const { status } = spawnSync(found, [...(check ? ['--dry-run', '-Werror'] : ['-i']), ...files], {
+  cwd: ROOT,
+  stdio: 'inherit',
+})
+if (status !== 0)
+  stop(check ? 'these files are laid out otherwise; npm run format' : 'clang-format failed (see above)')

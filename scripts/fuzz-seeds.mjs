@@ -11,7 +11,20 @@ const POLICIES = [
   { network: 'all', exec: 'all' },
   { network: ['example.org', '*.example.org:8443', '192.0.2.0/24', '[2001:db8::1]:443'] },
   { filesystem: { read: ['/etc', '!/etc/shadow'], write: ['/var/tmp'] }, exec: ['sh', '/bin/true'] },
-  { exec: 'none', environment: ['A=b'], limits: { memory: '64M', processes: 8, cpu: '1s', wall: '2s', output: 1024, openFiles: 64, fileSize: '1M', scratch: '1M' } },
+  {
+    exec: 'none',
+    environment: ['A=b'],
+    limits: {
+      memory: '64M',
+      processes: 8,
+      cpu: '1s',
+      wall: '2s',
+      output: 1024,
+      openFiles: 64,
+      fileSize: '1M',
+      scratch: '1M',
+    },
+  },
 ]
 
 const STREAMS = [
@@ -20,12 +33,30 @@ const STREAMS = [
 ]
 
 const plans = async () => {
-  const planner = createPlanner(await probeHost(findLauncher(), { isRoot: process.getuid() === 0, temporaryFolder: '/tmp' }))
+  const planner = createPlanner(
+    await probeHost(findLauncher(), { isRoot: process.getuid() === 0, temporaryFolder: '/tmp' }),
+  )
   return POLICIES.flatMap((policy) =>
     ['namespaces', 'landlock'].flatMap((form) =>
       STREAMS.map((stdio) => {
-        const boundary = resolvePolicy(parsePolicy(policy, 'seed'), { workspace: '/var/tmp', home: '/root', kind: 'process' })
-        const request = { boundary, cwd: '/', program: '/bin/sh', searchPath: '/usr/bin:/bin', hostEnvironment: {}, form, stdio, foreground: true, clock: 'start', observe: true, proxy: { port: 3128, authority: 'PEM' } }
+        const boundary = resolvePolicy(parsePolicy(policy, 'seed'), {
+          workspace: '/var/tmp',
+          home: '/root',
+          kind: 'process',
+        })
+        const request = {
+          boundary,
+          cwd: '/',
+          program: '/bin/sh',
+          searchPath: '/usr/bin:/bin',
+          hostEnvironment: {},
+          form,
+          stdio,
+          foreground: true,
+          clock: 'start',
+          observe: true,
+          proxy: { port: 3128, authority: 'PEM' },
+        }
         return encodePlan(planner.plan(request, [{ path: '/var/tmp', object: 'directory' }]).plan)
       }),
     ),
@@ -34,7 +65,11 @@ const plans = async () => {
 
 const COMMANDS = [
   { program: '/bin/true', argv: ['true'], environment: {} },
-  { program: '/bin/sh', argv: ['sh', '-c', 'echo "$1"', '', 'x'.repeat(200)], environment: { PATH: '/usr/bin', EMPTY: '' } },
+  {
+    program: '/bin/sh',
+    argv: ['sh', '-c', 'echo "$1"', '', 'x'.repeat(200)],
+    environment: { PATH: '/usr/bin', EMPTY: '' },
+  },
 ].map(encodeCommand)
 
 /** Behind the byte that says which of the two it is, see native/fuzz/plan.c. */
@@ -59,20 +94,72 @@ const CONFIGS = [
 
 /** As a resolver asks: `options` is what EDNS adds. */
 const question = (name, type, options = []) =>
-  Buffer.from([0x12, 0x34, 1, 0, 0, 1, 0, 0, 0, 0, 0, options.length === 0 ? 0 : 1, ...name.split('.').flatMap((label) => [label.length, ...Buffer.from(label)]), 0, 0, type, 0, 1, ...options])
+  Buffer.from([
+    0x12,
+    0x34,
+    1,
+    0,
+    0,
+    1,
+    0,
+    0,
+    0,
+    0,
+    0,
+    options.length === 0 ? 0 : 1,
+    ...name.split('.').flatMap((label) => [label.length, ...Buffer.from(label)]),
+    0,
+    0,
+    type,
+    0,
+    1,
+    ...options,
+  ])
 const EDNS = [0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 0]
-const QUESTIONS = [question('example.org', 1), question('example.org', 28, EDNS), question('deep.test', 1, EDNS), question('elsewhere.net', 1), question('1.2.0.192.in-addr.arpa', 12)]
+const QUESTIONS = [
+  question('example.org', 1),
+  question('example.org', 28, EDNS),
+  question('deep.test', 1, EDNS),
+  question('elsewhere.net', 1),
+  question('1.2.0.192.in-addr.arpa', 12),
+]
 
 const request = (...words) => Buffer.from(`${['cordon-nested-1', ...words, 'end'].join('\0')}\0`)
-const REQUESTS = [request('1234567890123', '3128'), request('9', '3128', 'name', 'example.org', '443', 'below', 'test', '80', 'block', '192.0.2.0/24', '8443', 'block', '2001:db8::/32', '1')]
+const REQUESTS = [
+  request('1234567890123', '3128'),
+  request(
+    '9',
+    '3128',
+    'name',
+    'example.org',
+    '443',
+    'below',
+    'test',
+    '80',
+    'block',
+    '192.0.2.0/24',
+    '8443',
+    'block',
+    '2001:db8::/32',
+    '1',
+  ),
+]
 
 export const SEEDS = {
-  plan: async () => [...(await plans()).map((bytes) => marked(0, bytes)), ...COMMANDS.map((bytes) => marked(1, bytes))],
-  frames: async () => [
-    ...(await plans()).map((bytes) => encodeFrame('P', bytes)),
-    Buffer.concat([encodeFrame('C', COMMANDS[0]), encodeFrame('I', Buffer.from('input')), encodeFrame('I'), encodeFrame('K')]),
+  'plan': async () => [
+    ...(await plans()).map((bytes) => marked(0, bytes)),
+    ...COMMANDS.map((bytes) => marked(1, bytes)),
   ],
-  dns: async () => QUESTIONS,
-  nested: async () => REQUESTS,
+  'frames': async () => [
+    ...(await plans()).map((bytes) => encodeFrame('P', bytes)),
+    Buffer.concat([
+      encodeFrame('C', COMMANDS[0]),
+      encodeFrame('I', Buffer.from('input')),
+      encodeFrame('I'),
+      encodeFrame('K'),
+    ]),
+  ],
+  'dns': async () => QUESTIONS,
+  'nested': async () => REQUESTS,
   'git-config': async () => CONFIGS.map((text) => Buffer.from(text)),
 }

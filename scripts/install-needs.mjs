@@ -14,10 +14,13 @@ const isExecutable = (path) => {
   }
 }
 
-const hasCommand = (command) => (process.env.PATH ?? '').split(delimiter).some((folder) => isExecutable(join(folder, command)))
+const hasCommand = (command) =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => isExecutable(join(folder, command)))
 
 /** Without them apt knows of no package, also not inside a cell. */
-const hasPackageLists = () => existsSync('/var/lib/apt/lists') && readdirSync('/var/lib/apt/lists').some((name) => /_Packages(?:\.\w+)?$/.test(name))
+const hasPackageLists = () =>
+  existsSync('/var/lib/apt/lists') &&
+  readdirSync('/var/lib/apt/lists').some((name) => /_Packages(?:\.\w+)?$/.test(name))
 
 const missing = () => TEST_NEEDS.filter(({ command }) => !hasCommand(command))
 
@@ -32,5 +35,10 @@ export const installNeeds = () => {
     for (const name of packages) spawnSync('apt-get', ['install', '-q', '-y', '--no-install-recommends', name], options)
   }
   const kernel = provideKernel() ? [] : ['a kernel for the virtual machine is missing; node scripts/vm-kernel.mjs']
-  return [...missing().map((need) => `${need.command} is missing (${need.because}); apt-get install ${need.packages.join(' ')}`), ...kernel]
+  return [
+    ...missing().map(
+      (need) => `${need.command} is missing (${need.because}); apt-get install ${need.packages.join(' ')}`,
+    ),
+    ...kernel,
+  ]
 }

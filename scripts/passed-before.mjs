@@ -10,7 +10,9 @@ const STAMPS = join(ROOT, 'build', 'passed')
 
 const filesOf = (path) => {
   if (!statSync(path).isDirectory()) return [path]
-  return readdirSync(path).sort().flatMap((name) => filesOf(join(path, name)))
+  return readdirSync(path)
+    .sort()
+    .flatMap((name) => filesOf(join(path, name)))
 }
 
 const versionOf = (program, word = '--version') => String(spawnSync(program, [word]).stdout)

@@ -10,14 +10,19 @@ const FOLDERS = ['/usr/lib/postgresql', '/usr/local/pgsql']
 
 /** Debian keeps the programs of a server apart from its clients, by version. */
 export const findServerPrograms = () => {
-  const versionsIn = (folder) => readdirSync(folder).sort((a, b) => Number(b) - Number(a)).map((version) => join(folder, version))
-  const places = FOLDERS.flatMap((folder) => (existsSync(folder) ? [folder, ...versionsIn(folder)] : [])).map((place) => join(place, 'bin'))
+  const versionsIn = (folder) =>
+    readdirSync(folder)
+      .sort((a, b) => Number(b) - Number(a))
+      .map((version) => join(folder, version))
+  const places = FOLDERS.flatMap((folder) => (existsSync(folder) ? [folder, ...versionsIn(folder)] : [])).map((place) =>
+    join(place, 'bin'),
+  )
   return places.find((place) => existsSync(join(place, 'initdb')) && existsSync(join(place, 'postgres')))
 }
 
 const DISKS = {
   /** A test that loses its server to a power cut is made again. */
-  ignored: { initdb: ['--no-sync'], settings: ['fsync=off'] },
+  'ignored': { initdb: ['--no-sync'], settings: ['fsync=off'] },
   /** As a server is that somebody relies on. */
   'waited for': { initdb: [], settings: [] },
 }
@@ -30,18 +35,46 @@ export const startServer = ({ settings = [], addresses = '', disk = 'ignored', u
   const user = process.getuid?.() === 0 ? idsOf('postgres') : undefined
   if (user !== undefined) chownSync(folder, user.uid, user.gid)
   const asServer = { ...user, cwd: folder, env: { ...process.env, LC_ALL: 'C' } }
-  const run = (program, words, output = 'pipe') => execFileSync(join(programs, program), words, { ...asServer, encoding: 'utf8', stdio: ['ignore', output, 'pipe'] })
+  const run = (program, words, output = 'pipe') =>
+    execFileSync(join(programs, program), words, { ...asServer, encoding: 'utf8', stdio: ['ignore', output, 'pipe'] })
   const data = join(folder, 'data')
-  const initialize = () => run('initdb', ['--pgdata', data, '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8', '--no-instructions', ...DISKS[disk].initdb])
+  const initialize = () =>
+    run('initdb', [
+      '--pgdata',
+      data,
+      '--username',
+      'postgres',
+      '--auth',
+      'trust',
+      '--encoding',
+      'UTF8',
+      '--no-instructions',
+      ...DISKS[disk].initdb,
+    ])
   if (disk === 'waited for') initialize()
   else copyFresh({ version: basename(dirname(programs)), data, user, initialize })
-  const options = [`listen_addresses=${addresses}`, `unix_socket_directories=${folder}`, 'max_connections=200', ...DISKS[disk].settings, ...settings].map((setting) => `-c ${setting}`).join(' ')
+  const options = [
+    `listen_addresses=${addresses}`,
+    `unix_socket_directories=${folder}`,
+    'max_connections=200',
+    ...DISKS[disk].settings,
+    ...settings,
+  ]
+    .map((setting) => `-c ${setting}`)
+    .join(' ')
   // Its output not by a pipe, which the server would hold open.
-  const start = () => void run('pg_ctl', ['--pgdata', data, '--wait', '--silent', '--log', join(folder, 'log'), '--options', options, 'start'], 'ignore')
-  const stop = (how = 'fast') => void spawnSync(join(programs, 'pg_ctl'), ['--pgdata', data, '--wait', '--silent', '--mode', how, 'stop'], asServer)
+  const start = () =>
+    void run(
+      'pg_ctl',
+      ['--pgdata', data, '--wait', '--silent', '--log', join(folder, 'log'), '--options', options, 'start'],
+      'ignore',
+    )
+  const stop = (how = 'fast') =>
+    void spawnSync(join(programs, 'pg_ctl'), ['--pgdata', data, '--wait', '--silent', '--mode', how, 'stop'], asServer)
   start()
   return {
-    url: (login = 'postgres', database = 'postgres') => `postgres://${login}@/${database}?host=${encodeURIComponent(folder)}`,
+    url: (login = 'postgres', database = 'postgres') =>
+      `postgres://${login}@/${database}?host=${encodeURIComponent(folder)}`,
     folder,
     run: (program, words) => run(program, words),
     start,
@@ -73,4 +106,7 @@ const copyFresh = ({ version, data, user, initialize }) => {
   rmSync(unfinished, { recursive: true, force: true })
 }
 
-const idsOf = (name) => ({ uid: Number(execFileSync('id', ['-u', name], { encoding: 'utf8' })), gid: Number(execFileSync('id', ['-g', name], { encoding: 'utf8' })) })
+const idsOf = (name) => ({
+  uid: Number(execFileSync('id', ['-u', name], { encoding: 'utf8' })),
+  gid: Number(execFileSync('id', ['-g', name], { encoding: 'utf8' })),
+})

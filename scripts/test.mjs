@@ -15,18 +15,76 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const IN_CI = Boolean(process.env.CI)
 
 /** Suites that need no second user: those that start no cell, those whose cells others try as every user, and the sanitizers, which watch our code and not the boundary. */
-const FOR_ONE_USER = new Set(['vm', 'architecture', 'errors', 'policy', 'gate', 'sandbox', 'egress', 'runtime', 'field', 'store', 'server', 'faults', 'sanitized'])
+const FOR_ONE_USER = new Set([
+  'vm',
+  'architecture',
+  'errors',
+  'policy',
+  'gate',
+  'sandbox',
+  'egress',
+  'runtime',
+  'field',
+  'store',
+  'server',
+  'faults',
+  'sanitized',
+])
 
 /** Of the others, what decides, records, installs, reads policies or says something: the same for every user. */
-const FILES_FOR_ONE_USER = ['bundled-policies', 'calls', 'egress-words', 'hints', 'keyring', 'lookup', 'package-installs', 'policies', 'start-advice', 'decisions', 'cli-page', 'recorded-words', 'time-words', 'combine-policies', 'injection-scope', 'log', 'log-export', 'packed-install', 'policy-sources', 'prompt', 'runs', 'serve', 'store-status', 'store-words', 'named-options', 'visible-text', 'ways-out', 'words'].map((name) => `test/cli/${name}.test.ts`)
+const FILES_FOR_ONE_USER = [
+  'bundled-policies',
+  'calls',
+  'egress-words',
+  'hints',
+  'keyring',
+  'lookup',
+  'package-installs',
+  'policies',
+  'start-advice',
+  'decisions',
+  'cli-page',
+  'recorded-words',
+  'time-words',
+  'combine-policies',
+  'injection-scope',
+  'log',
+  'log-export',
+  'packed-install',
+  'policy-sources',
+  'prompt',
+  'runs',
+  'serve',
+  'store-status',
+  'store-words',
+  'named-options',
+  'visible-text',
+  'ways-out',
+  'words',
+].map((name) => `test/cli/${name}.test.ts`)
 
 /**
  * What watches the C code, with everything that it depends on. Where the same inputs passed before on this machine it is
  * left out. CI runs it always.
  */
 const OF_NATIVE_CODE = {
-  fuzz: { paths: ['native', 'scripts/fuzz.mjs', 'scripts/fuzz-seeds.mjs', 'src/sandbox', 'src/policy'], programs: ['clang'] },
-  sanitized: { paths: ['native', 'scripts/build-native.mjs', 'test/sanitized', 'test/conformance', 'test/ending.ts', 'src/sandbox', 'src/policy', 'src/errors'], programs: ['cc'] },
+  fuzz: {
+    paths: ['native', 'scripts/fuzz.mjs', 'scripts/fuzz-seeds.mjs', 'src/sandbox', 'src/policy'],
+    programs: ['clang'],
+  },
+  sanitized: {
+    paths: [
+      'native',
+      'scripts/build-native.mjs',
+      'test/sanitized',
+      'test/conformance',
+      'test/ending.ts',
+      'src/sandbox',
+      'src/policy',
+      'src/errors',
+    ],
+    programs: ['cc'],
+  },
 }
 
 const total = { passed: 0, failed: 0, skipped: 0 }
@@ -96,8 +154,19 @@ const runAsOrdinaryUser = async () => {
   if (folders.length === 0) return
   const user = unprivilegedUser()
   heading(`vitest as the user ${user.name} (${folders.join(' ')})`)
-  const env = { PATH: process.env.PATH, HOME: user.home, USER: user.name, LOGNAME: user.name, LANG: 'C.UTF-8', ...(IN_CI ? { CI: 'true' } : {}) }
-  add(await withCopyFor(user, ROOT, (checkout, node) => runVitest({ checkout, folders, without: FILES_FOR_ONE_USER, node, as: { uid: user.uid, gid: user.gid }, env })))
+  const env = {
+    PATH: process.env.PATH,
+    HOME: user.home,
+    USER: user.name,
+    LOGNAME: user.name,
+    LANG: 'C.UTF-8',
+    ...(IN_CI ? { CI: 'true' } : {}),
+  }
+  add(
+    await withCopyFor(user, ROOT, (checkout, node) =>
+      runVitest({ checkout, folders, without: FILES_FOR_ONE_USER, node, as: { uid: user.uid, gid: user.gid }, env }),
+    ),
+  )
 }
 
 heading('what the tests need')
@@ -117,7 +186,9 @@ const built =
 const needed = (name) => {
   const { isKnown, note } = passedBefore(name, OF_NATIVE_CODE[name])
   if (IN_CI || !isKnown) return note
-  process.stdout.write(`\ntest: ${name} is skipped: the same inputs passed before on this machine (remove build/passed/${name} to run it)\n`)
+  process.stdout.write(
+    `\ntest: ${name} is skipped: the same inputs passed before on this machine (remove build/passed/${name} to run it)\n`,
+  )
   add({ passed: 0, failed: 0, skipped: 1 })
   return undefined
 }
@@ -127,7 +198,10 @@ if (built) {
   const noteSanitized = needed('sanitized')
   await checkTogether([
     ['launcher with sanitizers', ...node('scripts/build-native.mjs', '--sanitize')],
-    ...['x86_64', 'aarch64'].map((target) => [`launcher for ${target}`, ...node('scripts/build-native.mjs', '--target', target)]),
+    ...['x86_64', 'aarch64'].map((target) => [
+      `launcher for ${target}`,
+      ...node('scripts/build-native.mjs', '--target', target),
+    ]),
   ])
   const beside = checkBeside([
     ['lint', ...tool('eslint/bin/eslint.js', '--max-warnings', '0', '.')],
@@ -137,7 +211,10 @@ if (built) {
     ...(noteFuzz === undefined ? [] : [[FUZZ, ...node('scripts/fuzz.mjs', '--runs', '20000')]]),
   ])
   heading(`vitest as ${process.getuid?.() === 0 ? 'root' : 'the current user'}`)
-  const ran = await runVitest({ checkout: ROOT, folders: suites(({ name }) => name !== 'vm' && (name !== 'sanitized' || noteSanitized !== undefined)) })
+  const ran = await runVitest({
+    checkout: ROOT,
+    folders: suites(({ name }) => name !== 'vm' && (name !== 'sanitized' || noteSanitized !== undefined)),
+  })
   add(ran)
   if (noteSanitized !== undefined && ran.passedFiles.some((file) => file.includes('/test/sanitized/'))) noteSanitized()
   for (const check of await beside) {

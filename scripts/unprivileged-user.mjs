@@ -9,7 +9,9 @@ const NAME = 'cordon-test'
 const NOT_COPIED = new Set(['.git', 'coverage'])
 
 const lookUp = (name) => {
-  const line = readFileSync('/etc/passwd', 'utf8').split('\n').find((entry) => entry.startsWith(`${name}:`))
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((entry) => entry.startsWith(`${name}:`))
   if (line === undefined) return undefined
   const [, , uid, gid, , home] = line.split(':')
   return { name, uid: Number(uid), gid: Number(gid), home }
@@ -17,7 +19,8 @@ const lookUp = (name) => {
 
 /** A user with a home and, where useradd assigns them, subordinate ids, which rootless containers need. */
 export const unprivilegedUser = () => {
-  if (lookUp(NAME) === undefined) spawnSync('useradd', ['--create-home', '--shell', '/bin/sh', NAME], { stdio: 'inherit' })
+  if (lookUp(NAME) === undefined)
+    spawnSync('useradd', ['--create-home', '--shell', '/bin/sh', NAME], { stdio: 'inherit' })
   return lookUp(NAME) ?? lookUp('nobody')
 }
 
@@ -26,10 +29,13 @@ export const withCopyFor = async (user, checkout, use) => {
   const folder = mkdtempSync(join(tmpdir(), 'cordon-unprivileged-'))
   try {
     chmodSync(folder, 0o755)
-    const entries = readdirSync(checkout).filter((name) => !NOT_COPIED.has(name)).map((name) => join(checkout, name))
+    const entries = readdirSync(checkout)
+      .filter((name) => !NOT_COPIED.has(name))
+      .map((name) => join(checkout, name))
     const copied = spawnSync('cp', ['-a', '--reflink=auto', ...entries, folder], { stdio: 'inherit' })
     const owned = spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, folder], { stdio: 'inherit' })
-    if (copied.status !== 0 || owned.status !== 0) throw new Error(`the checkout could not be copied for the user ${user.name}`)
+    if (copied.status !== 0 || owned.status !== 0)
+      throw new Error(`the checkout could not be copied for the user ${user.name}`)
     return await use(folder, nodeFor(user, folder))
   } finally {
     rmSync(folder, { recursive: true, force: true })

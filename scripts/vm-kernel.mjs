@@ -11,7 +11,8 @@ const KERNEL = join(ROOT, 'build', 'vm', 'vmlinuz')
 // Small kernels for machines of a cloud; Debian's name, then Ubuntu's.
 const CLOUD_KERNELS = [`linux-image-cloud-${process.arch === 'x64' ? 'amd64' : process.arch}`, 'linux-image-virtual']
 
-const output = (program, args, cwd = '/') => spawnSync(program, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 26 }).stdout ?? ''
+const output = (program, args, cwd = '/') =>
+  spawnSync(program, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 26 }).stdout ?? ''
 
 /** The package that brings the kernel itself: what the one of the stable name depends on. */
 const packageOf = (name) => /Depends:\s*(linux-image-\d\S*)/.exec(output('apt-cache', ['depends', name]))?.[1]
@@ -21,7 +22,8 @@ const findPackage = () => CLOUD_KERNELS.map(packageOf).find((name) => name !== u
 /** True when there is a kernel in the end. */
 export const provideKernel = () => {
   if (existsSync(KERNEL)) return true
-  if (process.getuid?.() === 0 && findPackage() === undefined) spawnSync('apt-get', ['update', '-q'], { stdio: 'inherit' })
+  if (process.getuid?.() === 0 && findPackage() === undefined)
+    spawnSync('apt-get', ['update', '-q'], { stdio: 'inherit' })
   const name = findPackage()
   if (name === undefined) return false
   const folder = mkdtempSync(join(tmpdir(), 'cordon-kernel-'))

@@ -8,12 +8,12 @@ import { eventSchema } from '../dist/runtime/events/event-shapes.js'
 import { sandboxProfileSchema } from '../dist/sandbox/plan/sandbox-profile.js'
 
 const SCHEMAS = {
-  policy: policySchema(),
+  'policy': policySchema(),
   'policy-file': policyFileSchema(),
-  permission_state: permissionStateSchema(),
-  permission_decision: permissionDecisionSchema(),
-  sandbox_profile: sandboxProfileSchema(),
-  event: eventSchema(),
+  'permission_state': permissionStateSchema(),
+  'permission_decision': permissionDecisionSchema(),
+  'sandbox_profile': sandboxProfileSchema(),
+  'event': eventSchema(),
 }
 
 for (const [name, schema] of Object.entries(SCHEMAS))

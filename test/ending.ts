@@ -1,7 +1,8 @@
 import type { Ending } from '../src/sandbox/index.js'
 
 /** undefined where a program did not end by itself. */
-export const exitCodeOf = (ending: Ending): number | undefined => (ending.status === 'exited' ? ending.exitCode : undefined)
+export const exitCodeOf = (ending: Ending): number | undefined =>
+  ending.status === 'exited' ? ending.exitCode : undefined
 
 /** The part of a result that says how it ended. */
 export const endingOf = (ending: Ending): Ending => {

@@ -24,5 +24,8 @@ export const expectLinear = async (what: string, work: (size: number) => unknown
   const large = await effortOf(work, SIZES.large)
   if (large <= NOTHING_US) return
   const small = await effortOf(work, SIZES.small)
-  expect(large / Math.max(small, 1_000), `${what}: ${String(small)} µs for ${String(SIZES.small)}, ${String(large)} µs for ${String(SIZES.large)}`).toBeLessThan(MOST_GROWTH)
+  expect(
+    large / Math.max(small, 1_000),
+    `${what}: ${String(small)} µs for ${String(SIZES.small)}, ${String(large)} µs for ${String(SIZES.large)}`,
+  ).toBeLessThan(MOST_GROWTH)
 }

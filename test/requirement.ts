@@ -6,6 +6,7 @@ import type { TestContext } from 'vitest'
  */
 export const needs = (context: TestContext, isMet: boolean, reason: string): void => {
   if (isMet) return
-  if (process.env['CI'] !== undefined && process.env['CI'] !== '') throw new Error(`cannot run here, and CI must run everything: ${reason}`)
+  if (process.env['CI'] !== undefined && process.env['CI'] !== '')
+    throw new Error(`cannot run here, and CI must run everything: ${reason}`)
   context.skip(`cannot run here: ${reason}`)
 }

@@ -8,7 +8,7 @@ export async function findBare() {
     title: 'child_process.spawn, no sandbox',
     role: 'baseline',
     works: true,
-    open: async job => createRunner(() => spawnAndWait(job.argv, { cwd: job.cwd, accept: job.accept })),
+    open: async (job) => createRunner(() => spawnAndWait(job.argv, { cwd: job.cwd, accept: job.accept })),
     close: async () => {},
   }
 }

@@ -12,13 +12,13 @@ export async function findBubblewrap() {
   const bwrap = findProgram('bwrap')
   if (bwrap === undefined) throw new Error('bwrap is not in PATH')
   const granted = await systemPaths()
-  const system = (granted.length === 0 ? USUAL_PATHS : granted).filter(path => existsSync(path)).flatMap(mirror)
+  const system = (granted.length === 0 ? USUAL_PATHS : granted).filter((path) => existsSync(path)).flatMap(mirror)
   return {
     name: 'bubblewrap',
     title: 'bubblewrap, same boundary',
     role: 'peer',
     works: true,
-    open: async job => {
+    open: async (job) => {
       const argv = [bwrap, ...boundary(system, job.cwd), '--', ...job.argv]
       return createRunner(() => spawnAndWait(argv, { cwd: job.cwd, accept: job.accept }))
     },
@@ -33,9 +33,23 @@ export async function findBubblewrap() {
 function boundary(system, writable) {
   const environment = Object.entries(JOB_ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value])
   return [
-    '--unshare-all', '--die-with-parent', '--new-session', '--clearenv', ...environment,
-    ...system, '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp',
-    '--bind', writable, writable, '--chdir', writable,
+    '--unshare-all',
+    '--die-with-parent',
+    '--new-session',
+    '--clearenv',
+    ...environment,
+    ...system,
+    '--proc',
+    '/proc',
+    '--dev',
+    '/dev',
+    '--tmpfs',
+    '/tmp',
+    '--bind',
+    writable,
+    writable,
+    '--chdir',
+    writable,
   ]
 }
 

@@ -19,7 +19,7 @@ export async function findCodex({ peers, scratch }) {
     title: 'codex sandbox',
     role: 'peer',
     works: true,
-    open: async job => {
+    open: async (job) => {
       const argv = [codex, 'sandbox', '-c', 'sandbox_mode="workspace-write"', '--', ...job.argv]
       return createRunner(() => spawnAndWait(argv, { cwd: job.cwd, env, accept: job.accept }))
     },
@@ -34,10 +34,10 @@ export async function findCodex({ peers, scratch }) {
  */
 function nativeProgram(peers) {
   return [`@openai/codex-linux-${process.arch}`, '@openai/codex']
-    .map(name => findPackage(name, peers))
-    .filter(folder => folder !== undefined)
-    .map(folder => path.join(folder, 'vendor'))
-    .filter(vendor => existsSync(vendor))
-    .flatMap(vendor => readdirSync(vendor).map(target => path.join(vendor, target, 'bin/codex')))
-    .find(file => existsSync(file))
+    .map((name) => findPackage(name, peers))
+    .filter((folder) => folder !== undefined)
+    .map((folder) => path.join(folder, 'vendor'))
+    .filter((vendor) => existsSync(vendor))
+    .flatMap((vendor) => readdirSync(vendor).map((target) => path.join(vendor, target, 'bin/codex')))
+    .find((file) => existsSync(file))
 }

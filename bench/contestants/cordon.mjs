@@ -15,8 +15,10 @@ const POLICY = {
 /** @returns {Promise<{ openSandbox: Function, parsePolicy: Function, resolvePolicy: Function }>} */
 async function loadLibrary() {
   const from = (/** @type {string} */ room) => import(new URL(`../../dist/${room}/index.js`, import.meta.url).href)
-  const [sandbox, policy] = await Promise.all([from('sandbox'), from('policy')]).catch(error => {
-    throw error.code === 'ERR_MODULE_NOT_FOUND' ? new Error('not built: run npm run build first', { cause: error }) : error
+  const [sandbox, policy] = await Promise.all([from('sandbox'), from('policy')]).catch((error) => {
+    throw error.code === 'ERR_MODULE_NOT_FOUND'
+      ? new Error('not built: run npm run build first', { cause: error })
+      : error
   })
   return { ...policy, ...sandbox }
 }
@@ -38,7 +40,9 @@ export async function systemPaths() {
   const library = await loadLibrary().catch(() => undefined)
   if (library === undefined) return []
   const { presetRead } = boundaryFor(library, { argv: ['/bin/true'], cwd: '/' })
-  return presetRead.filter((/** @type {any} */ { kind }) => kind === 'literal').map((/** @type {any} */ { path: text }) => text)
+  return presetRead
+    .filter((/** @type {any} */ { kind }) => kind === 'literal')
+    .map((/** @type {any} */ { path: text }) => text)
 }
 
 /** @param {import('./runner.mjs').Job} job */
@@ -53,7 +57,11 @@ function readable(job) {
  */
 function expectSuccess(result, job) {
   if (result.status === 'exited' && (job.accept ?? [0]).includes(result.exitCode)) return
-  const said = Buffer.from(result.stderr ?? '').toString().trim().split('\n').at(-1)
+  const said = Buffer.from(result.stderr ?? '')
+    .toString()
+    .trim()
+    .split('\n')
+    .at(-1)
   throw new Error(`${result.status} ${result.signal ?? result.exitCode}${said ? `: ${said}` : ''}`)
 }
 
@@ -76,9 +84,11 @@ async function openCold(name, title, form) {
     title,
     role: 'cordon',
     works: true,
-    open: async job => {
+    open: async (job) => {
       const boundary = boundaryFor(library, job)
-      return createRunner(async () => expectSuccess(await sandbox.run({ boundary, cwd: job.cwd, argv: [...job.argv] }), job))
+      return createRunner(async () =>
+        expectSuccess(await sandbox.run({ boundary, cwd: job.cwd, argv: [...job.argv] }), job),
+      )
     },
     close: async () => sandbox.close(),
   }
@@ -93,10 +103,12 @@ export async function findCordonWarm() {
     title: 'cordon, warm cell',
     role: 'cordon',
     works: true,
-    open: async job => {
+    open: async (job) => {
       const pool = sandbox.warm({ boundary: boundaryFor(library, job), cwd: job.cwd, program: job.argv[0] })
       return createRunner(async () => expectSuccess(await pool.run({ argv: [...job.argv] }), job), {
-        ready: async () => { await (pool.ready?.() ?? sleep(10)) },
+        ready: async () => {
+          await (pool.ready?.() ?? sleep(10))
+        },
         close: async () => pool.close(),
       })
     },

@@ -23,7 +23,7 @@ export async function findCrun({ scratch }) {
     title: 'crun, local rootfs, no cgroup',
     role: 'peer',
     works: false,
-    open: async job => {
+    open: async (job) => {
       writeSpecification(crun, bundle, rootfs, job.argv)
       return createRunner(() => {
         calls += 1

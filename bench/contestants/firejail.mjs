@@ -11,10 +11,18 @@ export async function findFirejail() {
     title: 'firejail, no profile, no network',
     role: 'peer',
     works: true,
-    open: async job => {
+    open: async (job) => {
       const argv = [
-        firejail, '--quiet', '--noprofile', '--net=none', '--private-dev', '--keep-var-tmp',
-        '--read-only=/', `--read-write=${job.cwd}`, '--', ...job.argv,
+        firejail,
+        '--quiet',
+        '--noprofile',
+        '--net=none',
+        '--private-dev',
+        '--keep-var-tmp',
+        '--read-only=/',
+        `--read-write=${job.cwd}`,
+        '--',
+        ...job.argv,
       ]
       return createRunner(() => spawnAndWait(argv, { cwd: job.cwd, accept: job.accept }))
     },

@@ -10,16 +10,16 @@ import { findSandboxRuntime } from './sandbox-runtime.mjs'
 
 /** Each finder rejects with one line that says why its contestant cannot run here. */
 const FINDERS = /** @type {const} */ ({
-  bare: findBare,
+  'bare': findBare,
   'cordon-cold': findCordonCold,
   'cordon-warm': findCordonWarm,
   'cordon-landlock': findCordonLandlock,
-  bubblewrap: findBubblewrap,
+  'bubblewrap': findBubblewrap,
   'sandbox-runtime': findSandboxRuntime,
-  codex: findCodex,
-  firejail: findFirejail,
-  podman: findPodman,
-  crun: findCrun,
+  'codex': findCodex,
+  'firejail': findFirejail,
+  'podman': findPodman,
+  'crun': findCrun,
 })
 
 /**

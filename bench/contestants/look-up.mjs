@@ -9,7 +9,7 @@ import path from 'node:path'
 export function findProgram(program, peers) {
   const folders = (process.env['PATH'] ?? '').split(':')
   if (peers !== undefined) folders.unshift(path.resolve(peers, 'node_modules/.bin'), path.resolve(peers, 'bin'))
-  return folders.map(folder => path.join(folder, program)).find(isExecutable)
+  return folders.map((folder) => path.join(folder, program)).find(isExecutable)
 }
 
 /**
@@ -31,7 +31,7 @@ export function findPackage(name, peers) {
   const prefix = path.dirname(path.dirname(process.execPath))
   const folders = [path.join(prefix, 'lib/node_modules', name)]
   if (peers !== undefined) folders.unshift(path.resolve(peers, 'node_modules', name))
-  return folders.find(folder => existsSync(folder))
+  return folders.find((folder) => existsSync(folder))
 }
 
 /** @param {string} file */

@@ -16,17 +16,20 @@ export async function findPodman({ scratch }) {
   if (podman === undefined) throw new Error('podman is not in PATH')
   const rootfs = buildRootfs(path.join(scratch, 'rootfs'), '/bin/true')
   /** @param {string[]} flags @param {readonly string[]} argv */
-  const run = (flags, argv) => spawnAndWait(
-    [podman, 'run', '--rm', '--network', 'none', '--read-only', ...flags, '--rootfs', rootfs, ...argv],
-    { env: process.env },
+  const run = (flags, argv) =>
+    spawnAndWait([podman, 'run', '--rm', '--network', 'none', '--read-only', ...flags, '--rootfs', rootfs, ...argv], {
+      env: process.env,
+    })
+  const whole = await run([], ['/bin/true']).then(
+    () => true,
+    () => false,
   )
-  const whole = await run([], ['/bin/true']).then(() => true, () => false)
   return {
     name: 'podman',
     title: whole ? 'podman run, local rootfs' : 'podman run, local rootfs, no cgroup',
     role: 'peer',
     works: false,
-    open: async job => createRunner(() => run(whole ? [] : WITHOUT_LIMITS, job.argv)),
+    open: async (job) => createRunner(() => run(whole ? [] : WITHOUT_LIMITS, job.argv)),
     close: async () => {},
   }
 }

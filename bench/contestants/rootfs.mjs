@@ -10,7 +10,8 @@ import path from 'node:path'
 export function buildRootfs(folder, program) {
   if (existsSync(folder)) return folder
   const libraries = execFileSync('ldd', [program], { encoding: 'utf8' }).match(/\/\S+/g) ?? []
-  for (const name of ['proc', 'dev', 'sys', 'tmp', 'etc', 'run']) mkdirSync(path.join(folder, name), { recursive: true })
+  for (const name of ['proc', 'dev', 'sys', 'tmp', 'etc', 'run'])
+    mkdirSync(path.join(folder, name), { recursive: true })
   for (const file of [program, ...libraries]) {
     mkdirSync(path.join(folder, path.dirname(file)), { recursive: true })
     copyFileSync(file, path.join(folder, file))

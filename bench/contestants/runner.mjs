@@ -58,7 +58,7 @@ export function createRunner(call, around = {}) {
       const lane = async () => {
         while (left > 0) {
           left -= 1
-          await withDeadline(call()).catch(error => failures.push(messageOf(error)))
+          await withDeadline(call()).catch((error) => failures.push(messageOf(error)))
         }
       }
       const start = performance.now()
@@ -85,5 +85,11 @@ function withDeadline(promise) {
  */
 export function messageOf(error) {
   const text = error instanceof Error ? error.message : String(error)
-  return text.trim().split('\n').find(line => line.trim() !== '')?.trim() ?? 'no reason given'
+  return (
+    text
+      .trim()
+      .split('\n')
+      .find((line) => line.trim() !== '')
+      ?.trim() ?? 'no reason given'
+  )
 }

@@ -16,11 +16,11 @@ const runner = createRunner(async () => {
   }
 })
 
-process.on('message', message => {
+process.on('message', (message) => {
   const { id, verb, values } = /** @type {{ id: number, verb: string, values: number[] }} */ (message)
   answer(verb, values).then(
-    value => process.send?.({ id, value }),
-    error => process.send?.({ id, error: messageOf(error) }),
+    (value) => process.send?.({ id, value }),
+    (error) => process.send?.({ id, error: messageOf(error) }),
   )
 })
 
@@ -31,14 +31,19 @@ process.on('message', message => {
  */
 async function answer(verb, values) {
   switch (verb) {
-    case 'open': return SandboxManager.initialize({
-      network: { allowedDomains: [], deniedDomains: [] },
-      filesystem: { denyRead: [], allowWrite: [job.cwd], denyWrite: [] },
-    })
-    case 'sample': return runner.sample()
-    case 'slice': return runner.slice(Number(values[0]), Number(values[1]))
-    case 'close': return SandboxManager.reset()
-    default: throw new Error(`unknown verb ${verb}`)
+    case 'open':
+      return SandboxManager.initialize({
+        network: { allowedDomains: [], deniedDomains: [] },
+        filesystem: { denyRead: [], allowWrite: [job.cwd], denyWrite: [] },
+      })
+    case 'sample':
+      return runner.sample()
+    case 'slice':
+      return runner.slice(Number(values[0]), Number(values[1]))
+    case 'close':
+      return SandboxManager.reset()
+    default:
+      throw new Error(`unknown verb ${verb}`)
   }
 }
 
@@ -48,7 +53,9 @@ function runShell(command) {
     const child = spawn(command, { shell: true, cwd: job.cwd, env: JOB_ENVIRONMENT, stdio: 'pipe' })
     let said = ''
     child.stdout.resume()
-    child.stderr.on('data', chunk => { said += chunk })
+    child.stderr.on('data', (chunk) => {
+      said += chunk
+    })
     child.stdin.end()
     child.on('error', reject)
     child.on('close', (code, signal) => {

@@ -20,8 +20,8 @@ export function spawnAndWait(argv, options) {
     const stdout = []
     /** @type {Buffer[]} */
     const stderr = []
-    child.stdout.on('data', chunk => stdout.push(chunk))
-    child.stderr.on('data', chunk => stderr.push(chunk))
+    child.stdout.on('data', (chunk) => stdout.push(chunk))
+    child.stderr.on('data', (chunk) => stderr.push(chunk))
     child.stdin.end()
     child.on('error', reject)
     child.on('close', (code, signal) => {

@@ -18,7 +18,10 @@ export const startPeers = ({ peers, scratch, server }) => {
   const runtime = findPackage('@anthropic-ai/sandbox-runtime', peers)
   const mitmdump = findProgram('mitmdump', peers)
   return {
-    found: [...(runtime === undefined ? [] : [startSandboxRuntime(runtime, server)]), ...(mitmdump === undefined ? [] : [startMitmproxy(mitmdump, scratch, server)])],
+    found: [
+      ...(runtime === undefined ? [] : [startSandboxRuntime(runtime, server)]),
+      ...(mitmdump === undefined ? [] : [startMitmproxy(mitmdump, scratch, server)]),
+    ],
     missing: [...(runtime === undefined ? ['sandbox-runtime'] : []), ...(mitmdump === undefined ? ['mitmproxy'] : [])],
   }
 }
@@ -28,7 +31,9 @@ const startSandboxRuntime = (folder, server) => {
   const child = fork(new URL('sandbox-runtime.mjs', import.meta.url), [folder])
   const host = `api.test:${server.port}`
   const ready = new Promise((resolve, reject) => {
-    child.once('message', (answer) => resolve({ name: 'sandbox-runtime', .../** @type {Server} */ (answer), host, target: host }))
+    child.once('message', (answer) =>
+      resolve({ name: 'sandbox-runtime', .../** @type {Server} */ (answer), host, target: host }),
+    )
     child.once('exit', (code) => reject(new Error(`sandbox-runtime ended with ${code}`)))
     child.send({ certificate: server.certificate })
   })
@@ -43,17 +48,44 @@ const startMitmproxy = (program, scratch, server) => {
   let child
   const begin = async () => {
     const port = await freePort()
-    child = spawn(program, [
-      '-q', '--listen-host', '127.0.0.1', '--listen-port', String(port),
-      ...['--set', `confdir=${scratch}`, '--set', `ssl_verify_upstream_trusted_ca=${trusted}`, '--set', 'stream_large_bodies=64k'],
-      ...['--modify-headers', '|~q|Authorization|Bearer value-of-the-token-of-the-bench'],
-    ], { stdio: ['ignore', 'ignore', 'inherit'], detached: true })
+    child = spawn(
+      program,
+      [
+        '-q',
+        '--listen-host',
+        '127.0.0.1',
+        '--listen-port',
+        String(port),
+        ...[
+          '--set',
+          `confdir=${scratch}`,
+          '--set',
+          `ssl_verify_upstream_trusted_ca=${trusted}`,
+          '--set',
+          'stream_large_bodies=64k',
+        ],
+        ...['--modify-headers', '|~q|Authorization|Bearer value-of-the-token-of-the-bench'],
+      ],
+      { stdio: ['ignore', 'ignore', 'inherit'], detached: true },
+    )
     const certificate = path.join(scratch, 'mitmproxy-ca-cert.pem')
     for (let tries = 0; tries < 600 && !(existsSync(certificate) && (await answers(port))); tries++) await sleep(50)
     // It looks names up by itself, so it is given the address; what it asks the server for is the name in TLS.
-    return { name: 'mitmproxy', port, certificate: readFileSync(certificate, 'utf8'), host: `api.test:${server.port}`, target: `127.0.0.1:${server.port}` }
+    return {
+      name: 'mitmproxy',
+      port,
+      certificate: readFileSync(certificate, 'utf8'),
+      host: `api.test:${server.port}`,
+      target: `127.0.0.1:${server.port}`,
+    }
   }
-  return { name: 'mitmproxy', ready: begin(), kill: () => { if (child?.pid !== undefined) process.kill(-child.pid) } }
+  return {
+    name: 'mitmproxy',
+    ready: begin(),
+    kill: () => {
+      if (child?.pid !== undefined) process.kill(-child.pid)
+    },
+  }
 }
 
 /** @returns {Promise<number>} */

@@ -14,10 +14,16 @@ process.once('message', (/** @type {{ certificate: string }} */ { certificate })
       headers['authorization'] = 'Bearer value-of-the-token-of-the-bench'
     },
     tlsTerminateUpstreamCA: certificate,
-    lookupFor: () => (/** @type {string} */ _name, /** @type {{ all?: boolean }} */ { all }, /** @type {(...answer: unknown[]) => void} */ answer) => {
-      if (all) answer(null, [{ address: '127.0.0.1', family: 4 }])
-      else answer(null, '127.0.0.1', 4)
-    },
+    lookupFor:
+      () =>
+      (
+        /** @type {string} */ _name,
+        /** @type {{ all?: boolean }} */ { all },
+        /** @type {(...answer: unknown[]) => void} */ answer,
+      ) => {
+        if (all) answer(null, [{ address: '127.0.0.1', family: 4 }])
+        else answer(null, '127.0.0.1', 4)
+      },
   })
   server.listen(0, '127.0.0.1', () => process.send?.({ port: server.address().port, certificate: mitmCA.certPem }))
 })

@@ -21,7 +21,9 @@ const tunnel = ({ port, target, authorization }) =>
       return
     }
     const socket = connect(port, '127.0.0.1', () => {
-      socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${authorization === undefined ? '' : `Proxy-Authorization: ${authorization}\r\n`}\r\n`)
+      socket.write(
+        `CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${authorization === undefined ? '' : `Proxy-Authorization: ${authorization}\r\n`}\r\n`,
+      )
     })
     socket.once('data', (answer) => {
       if (/^HTTP\/1\.[01] 200/.test(answer.toString('latin1'))) resolve(socket)
@@ -64,16 +66,23 @@ export const fetchOnce = async (way, path, onData) => {
  * @returns {Promise<number>}
  */
 export const holdMany = async (way, count) => {
-  const sockets = await Promise.all(Array.from({ length: count }, async () => {
-    const socket = await open(way)
-    await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject))
-    return socket
-  }))
-  const answers = await Promise.all(sockets.map((socket) => new Promise((resolve) => {
-    socket.once('data', (/** @type {Buffer} */ chunk) => resolve(chunk.toString().startsWith('HTTP/1.1 200')))
-    socket.once('close', () => resolve(false))
-    socket.write(`GET / HTTP/1.1\r\nHost: ${way.host}\r\n\r\n`)
-  })))
+  const sockets = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = await open(way)
+      await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject))
+      return socket
+    }),
+  )
+  const answers = await Promise.all(
+    sockets.map(
+      (socket) =>
+        new Promise((resolve) => {
+          socket.once('data', (/** @type {Buffer} */ chunk) => resolve(chunk.toString().startsWith('HTTP/1.1 200')))
+          socket.once('close', () => resolve(false))
+          socket.write(`GET / HTTP/1.1\r\nHost: ${way.host}\r\n\r\n`)
+        }),
+    ),
+  )
   for (const socket of sockets) socket.destroy()
   return answers.filter(Boolean).length
 }

@@ -24,7 +24,8 @@ const sendEndlessly = (socket) => {
 /** @param {import('node:tls').TLSSocket} socket @param {string} target */
 const answer = (socket, target) => {
   if (target === '/endless') sendEndlessly(socket)
-  else if (target === '/blanks') socket.end(`HTTP/1.1 200 OK\r\nx-blank: a${' '.repeat(BLANKS)}b\r\ncontent-length: 0\r\n\r\n`)
+  else if (target === '/blanks')
+    socket.end(`HTTP/1.1 200 OK\r\nx-blank: a${' '.repeat(BLANKS)}b\r\ncontent-length: 0\r\n\r\n`)
   else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
 }
 
@@ -41,5 +42,8 @@ const server = createServer({ SNICallback: (_, reply) => reply(null, authority.c
 })
 server.on('tlsClientError', (_, socket) => socket.destroy())
 server.listen(0, '127.0.0.1', 4096, () => {
-  process.send?.({ port: /** @type {import('node:net').AddressInfo} */ (server.address()).port, certificate: authority.certificate })
+  process.send?.({
+    port: /** @type {import('node:net').AddressInfo} */ (server.address()).port,
+    certificate: authority.certificate,
+  })
 })

@@ -23,9 +23,18 @@ const runs = (name, policy, words) => ({
 
 /** @param {number} port @returns {readonly Job[]} */
 export const honestJobs = (port) => [
-  { name: 'add', input: { a: 1, b: 2 }, tool: tool({ name: 'add', run: (/** @type {{ a: number, b: number }} */ { a, b }) => a + b }) },
+  {
+    name: 'add',
+    input: { a: 1, b: 2 },
+    tool: tool({ name: 'add', run: (/** @type {{ a: number, b: number }} */ { a, b }) => a + b }),
+  },
   runs('true', {}, ['/bin/true']),
-  runs('fetch', { network: [`${HOST}:${port}`], egress_class: 'read_only' }, ['curl', '-sS', '--fail', `https://${HOST}:${port}/`]),
+  runs('fetch', { network: [`${HOST}:${port}`], egress_class: 'read_only' }, [
+    'curl',
+    '-sS',
+    '--fail',
+    `https://${HOST}:${port}/`,
+  ]),
 ]
 
 /**
@@ -34,15 +43,36 @@ export const honestJobs = (port) => [
  * @returns {readonly Job[]}
  */
 export const hostileJobs = (port, ground) => {
-  const python = (/** @type {string} */ program, /** @type {string[]} */ ...words) => ['/usr/bin/python3', `${PROGRAMS}${program}.py`, ...words]
+  const python = (/** @type {string} */ program, /** @type {string[]} */ ...words) => [
+    '/usr/bin/python3',
+    `${PROGRAMS}${program}.py`,
+    ...words,
+  ]
   const network = { filesystem: { read: [PROGRAMS] }, network: [`${HOST}:${port}`], egress_class: 'read_only' }
   const files = { filesystem: { read: [PROGRAMS], write: [ground] } }
   return [
-    ...['unread', 'connections', 'blanks', 'first-bytes'].map(way => runs(`network-${way}`, network, python('network', way, HOST, String(port)))),
-    ...['locks', 'inotify', 'timers', 'pipes', 'forks'].map(way => runs(`take-${way}`, { filesystem: { read: [PROGRAMS, '/etc'] } }, python('resources', way))),
-    ...['flood', 'links', 'protected'].map(way => runs(`names-${way}`, files, ['/bin/sh', '-c', 'd=$(mktemp -d "$1/XXXXXX") && cd "$d" && shift && "$@"; cd / && rm -rf "$d"', 'sh', ground, ...python('names', way)])),
+    ...['unread', 'connections', 'blanks', 'first-bytes'].map((way) =>
+      runs(`network-${way}`, network, python('network', way, HOST, String(port))),
+    ),
+    ...['locks', 'inotify', 'timers', 'pipes', 'forks'].map((way) =>
+      runs(`take-${way}`, { filesystem: { read: [PROGRAMS, '/etc'] } }, python('resources', way)),
+    ),
+    ...['flood', 'links', 'protected'].map((way) =>
+      runs(`names-${way}`, files, [
+        '/bin/sh',
+        '-c',
+        'd=$(mktemp -d "$1/XXXXXX") && cd "$d" && shift && "$@"; cd / && rm -rf "$d"',
+        'sh',
+        ground,
+        ...python('names', way),
+      ]),
+    ),
     runs('output', {}, ['yes']),
-    { name: 'many-elements', input: {}, tool: tool({ name: 'many-elements', policy: { limits: LIMITS }, run: () => new Array(7_000_000).fill(0) }) },
+    {
+      name: 'many-elements',
+      input: {},
+      tool: tool({ name: 'many-elements', policy: { limits: LIMITS }, run: () => new Array(7_000_000).fill(0) }),
+    },
     {
       name: 'deep-elements',
       input: {},

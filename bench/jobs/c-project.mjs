@@ -15,12 +15,15 @@ export function createCProject(folder) {
   const units = Array.from({ length: FILES }, (_, unit) => unit)
   for (const unit of units) writeFileSync(path.join(folder, `unit${unit}.c`), unitSource(unit))
   writeFileSync(path.join(folder, 'main.c'), mainSource(units))
-  writeFileSync(path.join(folder, 'Makefile'), [
-    'CC = gcc',
-    'CFLAGS = -O1 -Wall',
-    `OBJECTS = main.o ${units.map(unit => `unit${unit}.o`).join(' ')}`,
-    'program: $(OBJECTS)\n\t$(CC) -o $@ $(OBJECTS)',
-  ].join('\n') + '\n')
+  writeFileSync(
+    path.join(folder, 'Makefile'),
+    [
+      'CC = gcc',
+      'CFLAGS = -O1 -Wall',
+      `OBJECTS = main.o ${units.map((unit) => `unit${unit}.o`).join(' ')}`,
+      'program: $(OBJECTS)\n\t$(CC) -o $@ $(OBJECTS)',
+    ].join('\n') + '\n',
+  )
   return {
     title: `make, ${FILES + 1} C files with gcc`,
     job: { argv: /** @type {const} */ ([make, '-s']), cwd: folder },
@@ -30,18 +33,21 @@ export function createCProject(folder) {
 
 /** @param {string} folder */
 function removeProducts(folder) {
-  const products = readdirSync(folder).filter(name => name.endsWith('.o') || name === 'program')
+  const products = readdirSync(folder).filter((name) => name.endsWith('.o') || name === 'program')
   for (const name of products) rmSync(path.join(folder, name))
 }
 
 /** @param {number} unit */
 function unitSource(unit) {
-  const functions = Array.from({ length: FUNCTIONS_PER_FILE }, (_, index) => `
+  const functions = Array.from(
+    { length: FUNCTIONS_PER_FILE },
+    (_, index) => `
 static int step${index}(int value) {
   char text[32];
   snprintf(text, sizeof text, "%d", value * ${index + 1});
   return (int)strlen(text) + atoi(text) % ${unit + 2};
-}`)
+}`,
+  )
   const calls = functions.map((_, index) => `step${index}(value)`)
   return `#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n${functions.join('\n')}
 int unit${unit}(int value) {\n  return ${calls.join(' + ')};\n}\n`
@@ -49,6 +55,6 @@ int unit${unit}(int value) {\n  return ${calls.join(' + ')};\n}\n`
 
 /** @param {number[]} units */
 function mainSource(units) {
-  const declarations = units.map(unit => `int unit${unit}(int value);`)
-  return `${declarations.join('\n')}\nint main(void) {\n  return (${units.map(unit => `unit${unit}(1)`).join(' + ')}) == 0;\n}\n`
+  const declarations = units.map((unit) => `int unit${unit}(int value);`)
+  return `${declarations.join('\n')}\nint main(void) {\n  return (${units.map((unit) => `unit${unit}(1)`).join(' + ')}) == 0;\n}\n`
 }

@@ -23,7 +23,11 @@ export function createGitTree(folder, files) {
     utimesSync(file, lastYear, lastYear)
   }
   const identity = ['-c', 'user.name=bench', '-c', 'user.email=bench@localhost', '-c', 'gc.auto=0']
-  for (const words of [['init', '-q'], ['add', '.'], [...identity, 'commit', '-q', '-m', 'tree']]) {
+  for (const words of [
+    ['init', '-q'],
+    ['add', '.'],
+    [...identity, 'commit', '-q', '-m', 'tree'],
+  ]) {
     execFileSync(git, words, { cwd: folder, stdio: 'ignore', env: { PATH: '/usr/bin:/bin' } })
   }
   return {

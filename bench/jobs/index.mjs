@@ -36,11 +36,11 @@ export function prepareWork({ names, scratch, quick }) {
 /** @type {Record<string, (folder: string, quick: boolean) => Omit<Work, 'name'> | string>} */
 const PREPARATIONS = {
   // In a user namespace root may not enter other users' private folders: find goes on and exits 1.
-  find: folder => start('find', ['/usr/share'], 'find /usr/share', folder, [0, 1]),
-  gcc: folder => createCProject(folder),
+  find: (folder) => start('find', ['/usr/share'], 'find /usr/share', folder, [0, 1]),
+  gcc: (folder) => createCProject(folder),
   git: (folder, quick) => createGitTree(folder, quick ? 5_000 : 20_000),
-  python: folder => start('python3', ['-c', 'pass'], 'python3 start', folder),
-  node: folder => ({ title: 'node start', job: { argv: [process.execPath, '-e', '0'], cwd: folder } }),
+  python: (folder) => start('python3', ['-c', 'pass'], 'python3 start', folder),
+  node: (folder) => ({ title: 'node start', job: { argv: [process.execPath, '-e', '0'], cwd: folder } }),
 }
 
 /**

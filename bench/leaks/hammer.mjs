@@ -26,22 +26,26 @@ export async function hammer(plan) {
   const directory = path.join(createScratch('cordon-leaks'), 'workspace')
   mkdirSync(directory)
   const before = readTraces(directory)
-  const reports = await Promise.all([0, 1].map(async () => {
-    const host = plan.startHost('hammer', directory, plan)
-    /** @type {{ value: HostReport | undefined }} */
-    const report = { value: undefined }
-    host.on('message', message => { report.value = /** @type {HostReport} */ (message) })
-    await once(host, 'exit')
-    return report.value
-  }))
+  const reports = await Promise.all(
+    [0, 1].map(async () => {
+      const host = plan.startHost('hammer', directory, plan)
+      /** @type {{ value: HostReport | undefined }} */
+      const report = { value: undefined }
+      host.on('message', (message) => {
+        report.value = /** @type {HostReport} */ (message)
+      })
+      await once(host, 'exit')
+      return report.value
+    }),
+  )
   const { left } = await waitForQuiet(1000)
   const traces = newTraces(before, readTraces(directory))
   rmSync(path.dirname(directory), { recursive: true })
-  const whole = reports.filter(report => report !== undefined)
-  const failures = whole.flatMap(report => report.failures)
+  const whole = reports.filter((report) => report !== undefined)
+  const failures = whole.flatMap((report) => report.failures)
   return [
     {
-      claim: `${whole.map(report => report.made).join(' + ')} calls of two host processes in one directory, ${plan.inFlight} in flight each: none failed`,
+      claim: `${whole.map((report) => report.made).join(' + ')} calls of two host processes in one directory, ${plan.inFlight} in flight each: none failed`,
       trouble: [
         ...(whole.length === 2 ? [] : [`${2 - whole.length} host process(es) ended early`]),
         ...(failures.length === 0 ? [] : [`${failures.length} failed, the first with: ${failures[0]}`]),
@@ -49,6 +53,11 @@ export async function hammer(plan) {
     },
     { claim: 'no file, mount, control group or IPC object left behind', trouble: traces },
     { claim: 'no process left behind', trouble: left },
-    { claim: 'no descriptor leaked', trouble: whole.filter(report => report.descriptors > 0).map(report => `${report.descriptors} more open than before`) },
+    {
+      claim: 'no descriptor leaked',
+      trouble: whole
+        .filter((report) => report.descriptors > 0)
+        .map((report) => `${report.descriptors} more open than before`),
+    },
   ]
 }

@@ -30,7 +30,7 @@ async function hammer() {
     // Daemons that nobody waits for.
     shell('setsid sh -c "sleep 1000 & sleep 1000" > /dev/null 2>&1 < /dev/null & exit 0'),
   ]
-  const runners = await Promise.all(entrants.flatMap(({ contestant }) => jobs.map(job => contestant.open(job))))
+  const runners = await Promise.all(entrants.flatMap(({ contestant }) => jobs.map((job) => contestant.open(job))))
   /** @type {string[]} */
   const failures = []
   let made = 0
@@ -38,15 +38,15 @@ async function hammer() {
     while (made < Number(calls)) {
       const runner = runners[made % runners.length]
       made += 1
-      await runner?.sample().catch(error => failures.push(messageOf(error)))
+      await runner?.sample().catch((error) => failures.push(messageOf(error)))
     }
   }
   await Promise.all(Array.from({ length: Number(inFlight) }, lane))
-  await Promise.all(runners.map(runner => runner.close()))
+  await Promise.all(runners.map((runner) => runner.close()))
   await Promise.all(entrants.map(({ contestant }) => contestant.close()))
   rmSync(scratch, { recursive: true })
   // Closing is asynchronous down in libuv; a leak is what is still there after that.
-  await new Promise(resolve => setTimeout(resolve, 300))
+  await new Promise((resolve) => setTimeout(resolve, 300))
   process.send?.({ made, failures, descriptors: countDescriptors() - descriptorsBefore }, () => process.exit())
 }
 

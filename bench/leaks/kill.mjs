@@ -25,7 +25,8 @@ export async function killHost(plan) {
   host.kill('SIGKILL')
   const { ms, left } = await waitForQuiet(1000)
   await ended
-  for (const name of readdirSync(scratch)) if (name.startsWith('host-')) rmSync(path.join(scratch, name), { recursive: true })
+  for (const name of readdirSync(scratch))
+    if (name.startsWith('host-')) rmSync(path.join(scratch, name), { recursive: true })
   const traces = newTraces(before, readTraces(directory))
   return [
     {
@@ -44,7 +45,7 @@ function sleeping() {
 async function waitFor(condition) {
   for (const start = performance.now(); performance.now() - start < PATIENCE_MS;) {
     if (condition()) return true
-    await new Promise(resolve => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
   return false
 }

@@ -11,8 +11,8 @@ const TABLES = ['/proc/self/mountinfo', '/proc/sysvipc/shm', '/proc/sysvipc/sem'
  */
 export function readTraces(directory) {
   return new Set([
-    ...[...FOLDERS, directory].flatMap(folder => list(folder)),
-    ...TABLES.flatMap(table => readLines(table).map(line => `${table}: ${line}`)),
+    ...[...FOLDERS, directory].flatMap((folder) => list(folder)),
+    ...TABLES.flatMap((table) => readLines(table).map((line) => `${table}: ${line}`)),
     ...listGroups('/sys/fs/cgroup'),
   ])
 }
@@ -22,7 +22,7 @@ export function readTraces(directory) {
  * @param {ReadonlySet<string>} after
  */
 export function newTraces(before, after) {
-  return [...after].filter(trace => !before.has(trace))
+  return [...after].filter((trace) => !before.has(trace))
 }
 
 /**
@@ -37,7 +37,7 @@ export async function waitForQuiet(patience) {
     const ms = performance.now() - start
     if (left.length > 0 && ms > patience) endAll()
     if (left.length === 0 || ms > patience) return { ms, left }
-    await new Promise(resolve => setTimeout(resolve, 10))
+    await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
 
@@ -54,7 +54,7 @@ function endAll() {
 /** @param {string} folder */
 function list(folder) {
   try {
-    return readdirSync(folder).map(name => `${folder}/${name}`)
+    return readdirSync(folder).map((name) => `${folder}/${name}`)
   } catch {
     return []
   }
@@ -68,9 +68,9 @@ function list(folder) {
 function listGroups(folder) {
   try {
     return readdirSync(folder, { withFileTypes: true })
-      .filter(entry => entry.isDirectory())
-      .map(entry => `${folder}/${entry.name}`)
-      .flatMap(group => [group, ...listGroups(group)])
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => `${folder}/${entry.name}`)
+      .flatMap((group) => [group, ...listGroups(group)])
   } catch {
     return []
   }

@@ -29,13 +29,15 @@ const PAUSE_MS = 2
  */
 export async function measureLatency({ entrants, job, before, blocks, rounds, stride, progress }) {
   const shuffle = createShuffle(1)
-  const lanes = await Promise.all(entrants.map(async entrant => ({
-    name: entrant.contestant.name,
-    runner: await entrant.contestant.open(job),
-    stride: stride(entrant),
-    blocks: Array.from({ length: blocks }, () => /** @type {number[]} */ ([])),
-    failures: /** @type {string[]} */ ([]),
-  })))
+  const lanes = await Promise.all(
+    entrants.map(async (entrant) => ({
+      name: entrant.contestant.name,
+      runner: await entrant.contestant.open(job),
+      stride: stride(entrant),
+      blocks: Array.from({ length: blocks }, () => /** @type {number[]} */ ([])),
+      failures: /** @type {string[]} */ ([]),
+    })),
+  )
   const sample = async (/** @type {typeof lanes[number]} */ lane, /** @type {number | undefined} */ block) => {
     await before?.()
     await lane.runner.ready()
@@ -56,25 +58,31 @@ export async function measureLatency({ entrants, job, before, blocks, rounds, st
       }
     }
   } finally {
-    await Promise.all(lanes.map(lane => lane.runner.close()))
+    await Promise.all(lanes.map((lane) => lane.runner.close()))
   }
   return summarise(lanes)
 }
 
 /** @param {{ name: string, blocks: number[][], failures: string[] }[]} lanes */
 function summarise(lanes) {
-  const medians = (/** @type {number[][]} */ blocks) => blocks.map(block => block.length === 0 ? undefined : median(block))
-  const bare = medians(lanes.find(lane => lane.name === 'bare')?.blocks ?? [])
-  return Object.fromEntries(lanes.map(({ name, blocks, failures }) => {
-    const all = blocks.flat()
-    const own = medians(blocks)
-    return [name, {
-      n: all.length,
-      p50: median(own.filter(value => value !== undefined)),
-      p95: percentile(all, 0.95),
-      ratio: medianRatio(own, bare),
-      failed: failures.length,
-      failure: failures[0],
-    }]
-  }))
+  const medians = (/** @type {number[][]} */ blocks) =>
+    blocks.map((block) => (block.length === 0 ? undefined : median(block)))
+  const bare = medians(lanes.find((lane) => lane.name === 'bare')?.blocks ?? [])
+  return Object.fromEntries(
+    lanes.map(({ name, blocks, failures }) => {
+      const all = blocks.flat()
+      const own = medians(blocks)
+      return [
+        name,
+        {
+          n: all.length,
+          p50: median(own.filter((value) => value !== undefined)),
+          p95: percentile(all, 0.95),
+          ratio: medianRatio(own, bare),
+          failed: failures.length,
+          failure: failures[0],
+        },
+      ]
+    }),
+  )
 }

@@ -38,10 +38,12 @@ export async function measureIdleMemory(contestant, job) {
  */
 function readRollup(pid, fields) {
   const lines = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').split('\n')
-  return sum(fields.map(field => {
-    const line = lines.find(text => text.startsWith(`${field}:`))
-    return Number(line?.match(/\d+/)?.[0] ?? 0) * 1024
-  }))
+  return sum(
+    fields.map((field) => {
+      const line = lines.find((text) => text.startsWith(`${field}:`))
+      return Number(line?.match(/\d+/)?.[0] ?? 0) * 1024
+    }),
+  )
 }
 
 /** @param {number[]} values */

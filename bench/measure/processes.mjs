@@ -10,7 +10,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 /** @returns {ProcessFact[]} */
 export function listProcesses() {
-  return readdirSync('/proc').filter(name => /^\d+$/.test(name)).flatMap(readProcess)
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap(readProcess)
 }
 
 /**
@@ -30,7 +32,14 @@ function readProcess(pid) {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The name may itself hold spaces and parentheses.
     const [state = '?', parent] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return [{ pid: Number(pid), parent: Number(parent), name: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')), state }]
+    return [
+      {
+        pid: Number(pid),
+        parent: Number(parent),
+        name: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')),
+        state,
+      },
+    ]
   } catch {
     return []
   }

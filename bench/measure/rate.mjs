@@ -29,15 +29,17 @@ const SLOW_MS = 20
  */
 export async function measureRate({ entrants, job, inFlight, blocks, sliceMs, progress }) {
   const shuffle = createShuffle(inFlight)
-  const lanes = await Promise.all(entrants.map(async ({ contestant, ms }) => ({
-    name: contestant.name,
-    runner: await contestant.open(job),
-    calls: Math.max(3 * inFlight, Math.round(sliceMs / ms)),
-    stride: ms > SLOW_MS ? 3 : 1,
-    made: 0,
-    rates: Array.from({ length: blocks }, () => /** @type {number | undefined} */ (undefined)),
-    failures: /** @type {string[]} */ ([]),
-  })))
+  const lanes = await Promise.all(
+    entrants.map(async ({ contestant, ms }) => ({
+      name: contestant.name,
+      runner: await contestant.open(job),
+      calls: Math.max(3 * inFlight, Math.round(sliceMs / ms)),
+      stride: ms > SLOW_MS ? 3 : 1,
+      made: 0,
+      rates: Array.from({ length: blocks }, () => /** @type {number | undefined} */ (undefined)),
+      failures: /** @type {string[]} */ ([]),
+    })),
+  )
   try {
     for (let block = 0; block < blocks; block += 1) {
       progress(block, blocks)
@@ -47,20 +49,25 @@ export async function measureRate({ entrants, job, inFlight, blocks, sliceMs, pr
         await sleep(PAUSE_MS)
         const { ms, done, failures } = await lane.runner.slice(lane.calls, inFlight)
         lane.made += lane.calls
-        lane.rates[block] = done / ms * 1000
+        lane.rates[block] = (done / ms) * 1000
         lane.failures.push(...failures)
       }
     }
   } finally {
-    await Promise.all(lanes.map(lane => lane.runner.close()))
+    await Promise.all(lanes.map((lane) => lane.runner.close()))
   }
-  const bare = lanes.find(lane => lane.name === 'bare')?.rates ?? []
-  return Object.fromEntries(lanes.map(({ name, made, rates, failures }) => [name, {
-    inFlight,
-    calls: made,
-    perSecond: median(rates.filter(rate => rate !== undefined)),
-    ratio: medianRatio(rates, bare),
-    failed: failures.length,
-    failure: failures[0],
-  }]))
+  const bare = lanes.find((lane) => lane.name === 'bare')?.rates ?? []
+  return Object.fromEntries(
+    lanes.map(({ name, made, rates, failures }) => [
+      name,
+      {
+        inFlight,
+        calls: made,
+        perSecond: median(rates.filter((rate) => rate !== undefined)),
+        ratio: medianRatio(rates, bare),
+        failed: failures.length,
+        failure: failures[0],
+      },
+    ]),
+  )
 }

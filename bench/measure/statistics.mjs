@@ -45,8 +45,9 @@ export function createShuffle(seed) {
    * @param {readonly T[]} items
    * @returns {T[]}
    */
-  return items => items
-    .map(item => ({ item, key: next() }))
-    .sort((a, b) => a.key - b.key)
-    .map(({ item }) => item)
+  return (items) =>
+    items
+      .map((item) => ({ item, key: next() }))
+      .sort((a, b) => a.key - b.key)
+      .map(({ item }) => item)
 }

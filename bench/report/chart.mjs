@@ -18,9 +18,9 @@ const ROW = 22
 export function drawChart(report) {
   const { machine } = report
   const caption = `Linux ${machine.kernel} ${machine.arch}, ${machine.cpus} CPUs, Node ${machine.node}; one interleaved run`
-  const panels = [drawStart(report), drawRate(report), ...drawWork(report)].filter(panel => panel !== undefined)
+  const panels = [drawStart(report), drawRate(report), ...drawWork(report)].filter((panel) => panel !== undefined)
   let top = 16
-  const shapes = panels.flatMap(draw => {
+  const shapes = panels.flatMap((draw) => {
     const panel = draw(top)
     top += panel.height
     return panel.shapes
@@ -33,10 +33,13 @@ function drawStart({ contestants, start }) {
   const rows = contestants.flatMap(({ name, title, role }) => {
     const latency = start[name]
     if (latency === undefined || latency.n === 0) return []
-    return [{ title, colour: colourOf(role), value: latency.p50, far: latency.p95, text: `${latency.p50.toFixed(2)} ms` }]
+    return [
+      { title, colour: colourOf(role), value: latency.p50, far: latency.p95, text: `${latency.p50.toFixed(2)} ms` },
+    ]
   })
   if (rows.length === 0) return undefined
-  return (/** @type {number} */ top) => drawDots('One call of /bin/true: p50, line to p95 (milliseconds, logarithmic scale)', rows, top)
+  return (/** @type {number} */ top) =>
+    drawDots('One call of /bin/true: p50, line to p95 (milliseconds, logarithmic scale)', rows, top)
 }
 
 /** @param {import('../run.mjs').Report} report */
@@ -45,23 +48,29 @@ function drawRate({ contestants, rates }) {
   if (rate === undefined) return undefined
   const rows = contestants.flatMap(({ name, title, role }) => {
     const own = rate[name]
-    return own === undefined ? [] : [{ title, colour: colourOf(role), value: own.perSecond, text: own.perSecond.toFixed(0) }]
+    return own === undefined
+      ? []
+      : [{ title, colour: colourOf(role), value: own.perSecond, text: own.perSecond.toFixed(0) }]
   })
   const inFlight = rate['bare']?.inFlight ?? 0
-  return (/** @type {number} */ top) => drawBars(`Calls of /bin/true per second, ${inFlight} in flight (more is better)`, rows, top)
+  return (/** @type {number} */ top) =>
+    drawBars(`Calls of /bin/true per second, ${inFlight} in flight (more is better)`, rows, top)
 }
 
 /** @param {import('../run.mjs').Report} report */
 function drawWork({ contestants, work }) {
   // One scale for all of them, so that lengths can be compared between the panels too.
-  const longest = Math.max(...work.flatMap(({ results }) => Object.values(results).map(({ n, ratio }) => n === 0 ? 0 : ratio)))
+  const longest = Math.max(
+    ...work.flatMap(({ results }) => Object.values(results).map(({ n, ratio }) => (n === 0 ? 0 : ratio))),
+  )
   return work.map(({ title, results }) => {
     const rows = contestants.flatMap(({ name, title: who, role }) => {
       const latency = results[name]
       if (latency === undefined || latency.n === 0) return []
       return [{ title: who, colour: colourOf(role), value: latency.ratio, text: latency.ratio.toFixed(2) }]
     })
-    return (/** @type {number} */ top) => drawBars(`${title}: time relative to bare (less is better)`, rows, top, longest)
+    return (/** @type {number} */ top) =>
+      drawBars(`${title}: time relative to bare (less is better)`, rows, top, longest)
   })
 }
 
@@ -85,7 +94,10 @@ function drawBars(title, rows, top, longest = Math.max(...rows.map(({ value }) =
     ]
   })
   const axis = line({ x1: LEFT, y1: top + 14, x2: LEFT, y2: bottom })
-  return { shapes: [label(title, { x: 8, y: top + 4, size: 13, weight: 'bold' }), ...shapes, axis], height: bottom - top + 28 }
+  return {
+    shapes: [label(title, { x: 8, y: top + 4, size: 13, weight: 'bold' }), ...shapes, axis],
+    height: bottom - top + 28,
+  }
 }
 
 /**
@@ -98,10 +110,10 @@ function drawBars(title, rows, top, longest = Math.max(...rows.map(({ value }) =
 function drawDots(title, rows, top) {
   const least = Math.floor(Math.log10(Math.min(...rows.map(({ value }) => value))))
   const most = Math.ceil(Math.log10(Math.max(...rows.map(({ value, far }) => far ?? value))))
-  const at = (/** @type {number} */ value) => LEFT + (Math.log10(value) - least) / (most - least) * PLOT
+  const at = (/** @type {number} */ value) => LEFT + ((Math.log10(value) - least) / (most - least)) * PLOT
   const bottom = top + 16 + rows.length * ROW
   const decades = Array.from({ length: most - least + 1 }, (_, index) => 10 ** (least + index))
-  const grid = decades.flatMap(value => [
+  const grid = decades.flatMap((value) => [
     line({ x1: at(value), y1: top + 14, x2: at(value), y2: bottom, dash: '2 4' }),
     label(`${value} ms`, { x: at(value), y: bottom + 14, anchor: 'middle', size: 11 }),
   ])
@@ -115,14 +127,20 @@ function drawDots(title, rows, top) {
       label(row.text, { x: at(far) + 9, y: y + 4 }),
     ]
   })
-  return { shapes: [label(title, { x: 8, y: top + 4, size: 13, weight: 'bold' }), ...grid, ...shapes], height: bottom - top + 42 }
+  return {
+    shapes: [label(title, { x: 8, y: top + 4, size: 13, weight: 'bold' }), ...grid, ...shapes],
+    height: bottom - top + 42,
+  }
 }
 
 /** @param {string} role */
 function colourOf(role) {
   switch (role) {
-    case 'cordon': return COLOURS.cordon
-    case 'baseline': return COLOURS.baseline
-    default: return COLOURS.peer
+    case 'cordon':
+      return COLOURS.cordon
+    case 'baseline':
+      return COLOURS.baseline
+    default:
+      return COLOURS.peer
   }
 }

@@ -3,34 +3,56 @@
  * @returns {string}
  */
 export function formatReport(report) {
-  return [
-    formatFacts(report),
-    ...formatCalls(report),
-    ...formatWork(report),
-    ...formatMemory(report),
-    ...formatTrouble(report),
-  ].join('\n\n') + '\n'
+  return (
+    [
+      formatFacts(report),
+      ...formatCalls(report),
+      ...formatWork(report),
+      ...formatMemory(report),
+      ...formatTrouble(report),
+    ].join('\n\n') + '\n'
+  )
 }
 
 /** @param {import('../run.mjs').Report} report */
 function formatFacts({ machine }) {
-  const busy = machine.load > machine.cpus / 4 ? `\nthe machine was busy before the run (load ${machine.load.toFixed(1)}): expect noise` : ''
+  const busy =
+    machine.load > machine.cpus / 4
+      ? `\nthe machine was busy before the run (load ${machine.load.toFixed(1)}): expect noise`
+      : ''
   return `Linux ${machine.kernel} ${machine.arch}, ${machine.cpus} CPUs, Node ${machine.node}, host process ${Math.round(machine.hostBytes / 2 ** 20)} MiB${busy}`
 }
 
 /** @param {import('../run.mjs').Report} report */
 function formatCalls({ contestants, start, rates }) {
-  const rows = contestants.filter(({ name }) => start[name] !== undefined || rates.some(rate => rate[name] !== undefined))
+  const rows = contestants.filter(
+    ({ name }) => start[name] !== undefined || rates.some((rate) => rate[name] !== undefined),
+  )
   if (rows.length === 0) return []
-  const head = ['/bin/true', 'n', 'p50 ms', 'p95 ms', '× bare', ...rates.flatMap(rate => [`calls/s at ${inFlightOf(rate)}`, '× bare'])]
-  return [formatTable(head, rows.map(({ name, title }) => {
-    const latency = start[name]
-    return [
-      title,
-      String(latency?.n ?? ''), digits(latency?.p50, 2), digits(latency?.p95, 2), digits(latency?.ratio, 2),
-      ...rates.flatMap(rate => [digits(rate[name]?.perSecond, 0), digits(rate[name]?.ratio, 2)]),
-    ]
-  }))]
+  const head = [
+    '/bin/true',
+    'n',
+    'p50 ms',
+    'p95 ms',
+    '× bare',
+    ...rates.flatMap((rate) => [`calls/s at ${inFlightOf(rate)}`, '× bare']),
+  ]
+  return [
+    formatTable(
+      head,
+      rows.map(({ name, title }) => {
+        const latency = start[name]
+        return [
+          title,
+          String(latency?.n ?? ''),
+          digits(latency?.p50, 2),
+          digits(latency?.p95, 2),
+          digits(latency?.ratio, 2),
+          ...rates.flatMap((rate) => [digits(rate[name]?.perSecond, 0), digits(rate[name]?.ratio, 2)]),
+        ]
+      }),
+    ),
+  ]
 }
 
 /** @param {Record<string, import('../measure/rate.mjs').Rate>} rate */
@@ -43,31 +65,43 @@ function formatWork({ contestants, work }) {
   if (work.length === 0) return []
   const columns = contestants.filter(({ name }) => work.some(({ results }) => results[name] !== undefined))
   const head = ['p50 ms (× bare)', ...columns.map(({ name }) => name)]
-  return [formatTable(head, work.map(({ title, results }) => [title, ...columns.map(({ name }) => {
-    const latency = results[name]
-    if (latency === undefined) return ''
-    if (latency.n === 0) return 'failed'
-    return name === 'bare' ? digits(latency.p50, 1) : `${digits(latency.p50, 1)} (${digits(latency.ratio, 2)})`
-  })]))]
+  return [
+    formatTable(
+      head,
+      work.map(({ title, results }) => [
+        title,
+        ...columns.map(({ name }) => {
+          const latency = results[name]
+          if (latency === undefined) return ''
+          if (latency.n === 0) return 'failed'
+          return name === 'bare' ? digits(latency.p50, 1) : `${digits(latency.p50, 1)} (${digits(latency.ratio, 2)})`
+        }),
+      ]),
+    ),
+  ]
 }
 
 /** @param {import('../run.mjs').Report} report */
 function formatMemory({ memory }) {
   if (memory === undefined) return []
   const kib = (/** @type {number} */ bytes) => `${Math.round(bytes / 1024)} KiB`
-  return [`idle warm cell: ${kib(memory.privateBytes)} of its own, ${kib(memory.proportionalBytes)} with its share of shared pages, in ${memory.processes.length} process(es)`]
+  return [
+    `idle warm cell: ${kib(memory.privateBytes)} of its own, ${kib(memory.proportionalBytes)} with its share of shared pages, in ${memory.processes.length} process(es)`,
+  ]
 }
 
 /** @param {import('../run.mjs').Report} report */
 function formatTrouble({ absent, start, rates, work }) {
   const measured = [
     { title: 'start', results: start },
-    ...rates.map(rate => ({ title: `${inFlightOf(rate)} in flight`, results: rate })),
+    ...rates.map((rate) => ({ title: `${inFlightOf(rate)} in flight`, results: rate })),
     ...work,
   ]
-  const failures = measured.flatMap(({ title, results }) => Object.entries(results)
-    .filter(([, { failed }]) => failed > 0)
-    .map(([name, { failed, failure }]) => `${name}, ${title}: ${failed} call(s) failed (${failure})`))
+  const failures = measured.flatMap(({ title, results }) =>
+    Object.entries(results)
+      .filter(([, { failed }]) => failed > 0)
+      .map(([name, { failed, failure }]) => `${name}, ${title}: ${failed} call(s) failed (${failure})`),
+  )
   const missing = absent.map(({ name, reason }) => `${name} did not run: ${reason}`)
   return missing.length + failures.length === 0 ? [] : [[...missing, ...failures].join('\n')]
 }
@@ -85,10 +119,11 @@ function digits(value, places) {
  * @param {string[][]} rows
  */
 function formatTable(head, rows) {
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map(row => row[column]?.length ?? 0)))
-  const line = (/** @type {string[]} */ row) => row
-    .map((cell, column) => column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))
-    .join('  ')
-    .trimEnd()
-  return [line(head), widths.map(width => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n')
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)))
+  const line = (/** @type {string[]} */ row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join('  ')
+      .trimEnd()
+  return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n')
 }

@@ -12,11 +12,13 @@ await migrate(engine)
 await listTools(engine, TEAM)
 const answeredMs = performance.now()
 const { user, system } = process.cpuUsage()
-const cordon = isNew ? undefined : await createCordon({
-  workspace: import.meta.dirname,
-  registry: { engine, owner: TEAM, agent: 'host-1', runner: 'bench', speaks: 'gateway' },
-  tools: [tool({ name: 'look', run: () => 'seen' })],
-})
+const cordon = isNew
+  ? undefined
+  : await createCordon({
+      workspace: import.meta.dirname,
+      registry: { engine, owner: TEAM, agent: 'host-1', runner: 'bench', speaks: 'gateway' },
+      tools: [tool({ name: 'look', run: () => 'seen' })],
+    })
 const runtimeMs = performance.now()
 if (isNew) await foundTeam(engine)
 await cordon?.close()

@@ -37,5 +37,11 @@ export async function addOldCalls(engine, count) {
     reset work_mem;
     drop table old_calls, old_entries;`)
   // What the load leaves to be done later is done before anything is measured.
-  for (const statement of ['vacuum analyze agents.tool_invocations', 'vacuum analyze agents.audit_events', 'vacuum analyze agents.audit_chains', 'checkpoint']) await engine.execute(statement)
+  for (const statement of [
+    'vacuum analyze agents.tool_invocations',
+    'vacuum analyze agents.audit_events',
+    'vacuum analyze agents.audit_chains',
+    'checkpoint',
+  ])
+    await engine.execute(statement)
 }

@@ -6,6 +6,22 @@
  */
 export function pgbench({ folder, run }, script, load) {
   const length = 'seconds' in load ? ['--time', String(load.seconds)] : ['--transactions', String(load.transactions)]
-  const said = run('pgbench', ['--host', folder, '--username', 'postgres', '--no-vacuum', '--protocol', 'prepared', '--client', String(load.clients), '--jobs', String(Math.min(2, load.clients)), ...length, '--file', script, 'postgres'])
+  const said = run('pgbench', [
+    '--host',
+    folder,
+    '--username',
+    'postgres',
+    '--no-vacuum',
+    '--protocol',
+    'prepared',
+    '--client',
+    String(load.clients),
+    '--jobs',
+    String(Math.min(2, load.clients)),
+    ...length,
+    '--file',
+    script,
+    'postgres',
+  ])
   return Number(/tps = ([\d.]+)/.exec(said)?.[1] ?? Number.NaN)
 }

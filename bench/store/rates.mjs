@@ -8,12 +8,14 @@ export async function rateOf(once, inFlight, seconds) {
   const began = performance.now()
   const until = began + seconds * 1000
   let count = 0
-  await Promise.all(Array.from({ length: inFlight }, async () => {
-    while (performance.now() < until) {
-      await once()
-      count += 1
-    }
-  }))
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      while (performance.now() < until) {
+        await once()
+        count += 1
+      }
+    }),
+  )
   return (count * 1000) / (performance.now() - began)
 }
 
@@ -36,7 +38,7 @@ export async function compareRates({ inFlight, seconds, once, bare }) {
     await rateOf(once, count, 0.5)
     const first = await bare(count, seconds / 2)
     const calls = await rateOf(once, count, seconds)
-    const same = (first + await bare(count, seconds / 2)) / 2
+    const same = (first + (await bare(count, seconds / 2))) / 2
     rates.calls.push(calls)
     rates.bare.push(same)
     rates.shares.push(calls / same)

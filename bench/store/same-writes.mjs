@@ -9,7 +9,11 @@ export const TABLES = `
   insert into same_chains (chain) select generate_series(0, 63);
 `
 
-const LINE = JSON.stringify({ subject: 'invocation:01900000-0000-7000-8000-000000000000', type: 'invocation.asked', details: { tool: 'look', input_hash: 'x'.repeat(71) } })
+const LINE = JSON.stringify({
+  subject: 'invocation:01900000-0000-7000-8000-000000000000',
+  type: 'invocation.asked',
+  details: { tool: 'look', input_hash: 'x'.repeat(71) },
+})
 
 const entry = `with head as (update same_chains set sequence = sequence + 1, hash = md5(hash) where chain = :chain returning chain, sequence, hash)
   insert into same_entries select chain, sequence, '${LINE}', hash from head;`
@@ -41,7 +45,7 @@ export function sameWrites(engine) {
     const id = (next += 1)
     const chain = Math.floor(Math.random() * 64)
     const write = (/** @type {string} */ sql, /** @type {unknown[]} */ values) =>
-      engine.transaction(async inside => {
+      engine.transaction(async (inside) => {
         await inside.query(sql, values)
         await inside.query(entry.replace(':chain', '$1').replace(/;$/, ''), [chain])
       })

@@ -15,7 +15,7 @@ import { runCall } from './team.mjs'
 async function measure({ agent, operator, runner, tool }, count, listen) {
   /** @type {(id: string) => Promise<void>} */
   let ready = async () => {}
-  const stop = await listen(id => ready(id))
+  const stop = await listen((id) => ready(id))
   /** @type {number[]} */
   const samples = []
   for (let at = 0; at < count; at += 1) {
@@ -23,8 +23,11 @@ async function measure({ agent, operator, runner, tool }, count, listen) {
     let began = 0
     let sample = 0
     const over = new Promise((resolve, reject) => {
-      ready = async told => {
-        if (told === id) await runCall(runner, id, () => { sample = performance.now() - began }).then(resolve, reject)
+      ready = async (told) => {
+        if (told === id)
+          await runCall(runner, id, () => {
+            sample = performance.now() - began
+          }).then(resolve, reject)
       }
     })
     began = performance.now()
@@ -40,18 +43,22 @@ async function measure({ agent, operator, runner, tool }, count, listen) {
  * @param {People} people
  * @param {number} count
  */
-export const startsByListening = (people, count) => measure(people, count, heard => people.runner.listen(['tool_invocation'], said => {
-  const [id, state] = said.split(' ')
-  if (state === 'approved') void heard(String(id)).catch(() => undefined)
-}))
+export const startsByListening = (people, count) =>
+  measure(people, count, (heard) =>
+    people.runner.listen(['tool_invocation'], (said) => {
+      const [id, state] = said.split(' ')
+      if (state === 'approved') void heard(String(id)).catch(() => undefined)
+    }),
+  )
 
 /**
  * @param {People} people
  * @param {number} count
  * @param {string} url of who runs
  */
-export const startsByQueue = (people, count, url) => measure(people, count, async heard => {
-  const queue = await openQueue({ url, concurrency: 4, ready: heard })
-  queue.serve((await listRunnableTools(people.runner, ['send'])).map(({ task }) => task))
-  return queue.close
-})
+export const startsByQueue = (people, count, url) =>
+  measure(people, count, async (heard) => {
+    const queue = await openQueue({ url, concurrency: 4, ready: heard })
+    queue.serve((await listRunnableTools(people.runner, ['send'])).map(({ task }) => task))
+    return queue.close
+  })

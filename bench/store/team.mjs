@@ -14,13 +14,22 @@ export const RUNNER = 'bench'
  * @param {Engine} engine
  */
 export async function foundTeam(engine) {
-  const as = (/** @type {import('../../dist/store/index.js').Role} */ role, /** @type {string} */ actor) => speakingAs(engine, { kind: 'gateway', role, actor })
+  const as = (/** @type {import('../../dist/store/index.js').Role} */ role, /** @type {string} */ actor) =>
+    speakingAs(engine, { kind: 'gateway', role, actor })
   await as('service_role', 'founder').query('select agents.fn_add_member($1, $2, $3)', [TEAM, 'ada', 'admin'])
   const admin = as('cordon_admin', 'ada')
-  for (const [name, kind] of [['agent-1', 'agent'], ['host-1', 'runner'], ['anna', 'operator']]) await admin.query('select agents.fn_add_member($1, $2, $3)', [TEAM, name, kind])
+  for (const [name, kind] of [
+    ['agent-1', 'agent'],
+    ['host-1', 'runner'],
+    ['anna', 'operator'],
+  ])
+    await admin.query('select agents.fn_add_member($1, $2, $3)', [TEAM, name, kind])
   const register = async (/** @type {string} */ key, /** @type {string} */ egress) => {
     const schema = { type: 'object', properties: { path: { type: 'string' } }, additionalProperties: false }
-    const [row] = await admin.query('select agents.fn_register_tool(p_owner => $1, p_key => $2, p_name => $2, p_schema_input => $3, p_egress_class => $4, p_requires_approval => $5) as id', [TEAM, key, JSON.stringify(schema), egress, egress === 'write'])
+    const [row] = await admin.query(
+      'select agents.fn_register_tool(p_owner => $1, p_key => $2, p_name => $2, p_schema_input => $3, p_egress_class => $4, p_requires_approval => $5) as id',
+      [TEAM, key, JSON.stringify(schema), egress, egress === 'write'],
+    )
     const id = String(/** @type {{ id: string }} */ (row).id)
     await admin.query('select agents.fn_assign_tool($1, $2)', ['agent-1', id])
     return id
@@ -31,7 +40,8 @@ export async function foundTeam(engine) {
 }
 
 /** Logins of a server, by the names that the team knows. */
-export const LOGINS = 'create role "agent-1" login in role cordon_agent; create role "host-1" login in role cordon_runner; create role anna login in role cordon_operator'
+export const LOGINS =
+  'create role "agent-1" login in role cordon_agent; create role "host-1" login in role cordon_runner; create role anna login in role cordon_operator'
 
 /**
  * Asked for, claimed, completed: three transactions.

@@ -30,5 +30,9 @@ export async function writesOf(engine, count, write) {
   const before = await look()
   await write()
   const after = await look()
-  return { commits: (after.commits - before.commits) / count, rows: (after.rows - before.rows) / count, bytes: (after.bytes - before.bytes) / count }
+  return {
+    commits: (after.commits - before.commits) / count,
+    rows: (after.rows - before.rows) / count,
+    bytes: (after.bytes - before.bytes) / count,
+  }
 }

@@ -39,13 +39,21 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log/log.js')).log },
   why: { help: WHY_HELP, takesWords: true, load: async () => (await import('./log/why.js')).why },
   serve: { help: SERVE_HELP, takesWords: true, load: async () => (await import('./team/serve.js')).serve },
-  approvals: { help: APPROVALS_HELP, takesWords: true, load: async () => (await import('./team/approvals.js')).approvals },
+  approvals: {
+    help: APPROVALS_HELP,
+    takesWords: true,
+    load: async () => (await import('./team/approvals.js')).approvals,
+  },
   tools: { help: TOOLS_HELP, takesWords: true, load: async () => (await import('./team/tools.js')).tools },
   calls: { help: CALLS_HELP, takesWords: true, load: async () => (await import('./team/calls.js')).calls },
   runs: { help: RUNS_HELP, takesWords: true, load: async () => (await import('./team/runs.js')).runs },
   team: { help: TEAM_HELP, takesWords: true, load: async () => (await import('./team/team.js')).team },
   tokens: { help: TOKENS_HELP, takesWords: true, load: async () => (await import('./team/tokens.js')).tokens },
-  credentials: { help: CREDENTIALS_HELP, takesWords: true, load: async () => (await import('./team/credentials.js')).credentials },
+  credentials: {
+    help: CREDENTIALS_HELP,
+    takesWords: true,
+    load: async () => (await import('./team/credentials.js')).credentials,
+  },
   runner: { help: RUNNER_HELP, load: async () => (await import('./team/runner.js')).runner },
   demo: { help: DEMO_HELP, load: async () => (await import('./demo/demo.js')).demo },
 }
@@ -69,13 +77,23 @@ const print = (text: string): number => {
 
 const HELP_WORDS: ReadonlySet<string | undefined> = new Set(['--help', '-h'])
 
-const perform = async ([name, ...words]: readonly string[], environment: CommandLine['environment']): Promise<number> => {
+const perform = async (
+  [name, ...words]: readonly string[],
+  environment: CommandLine['environment'],
+): Promise<number> => {
   if (name === undefined || HELP_WORDS.has(name) || (name === 'help' && words.length === 0)) return print(generalHelp())
   if (name === '--version' || name === '-V' || name === '-v') return print(`cordon ${version()}\n`)
   if (name === 'help') return perform([words[0] ?? '', '--help'], environment)
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command === undefined) throw unknown(name)
-  const given = command.takesWords === true ? { switches: new Set<string>(), values: new Map<string, readonly string[]>(), rest: words } : parseArguments(words, command.help.groups.flatMap(({ options }) => options), `cordon ${name}`)
+  const given =
+    command.takesWords === true
+      ? { switches: new Set<string>(), values: new Map<string, readonly string[]>(), rest: words }
+      : parseArguments(
+          words,
+          command.help.groups.flatMap(({ options }) => options),
+          `cordon ${name}`,
+        )
   if (given.switches.has('help')) return print(renderHelp(command.help))
   return (await command.load())({ given, environment })
 }
@@ -83,7 +101,8 @@ const perform = async ([name, ...words]: readonly string[], environment: Command
 const unknown = (name: string) => {
   const what = name.startsWith('-') ? 'option' : 'command'
   const near = nearestKey(name.replace(/^-+/, ''), what === 'option' ? ['help', 'version'] : Object.keys(COMMANDS))
-  const hint = near === undefined ? 'see: cordon --help' : `did you mean ${what === 'option' ? '--' : 'cordon '}${near}?`
+  const hint =
+    near === undefined ? 'see: cordon --help' : `did you mean ${what === 'option' ? '--' : 'cordon '}${near}?`
   return fail('usage-error', { problem: `unknown ${what} ${name}`, fix: hint })
 }
 

@@ -22,7 +22,10 @@ const EXIT_NOT_UNDERSTOOD = 2
 const NOT_UNDERSTOOD: ReadonlySet<string> = new Set(['usage-error', 'file-unreadable', 'file-syntax'])
 
 /** Of commands that run nothing for others, whose statuses are their own. Says what went wrong, as below. */
-export const reportRefusal = (error: CordonError, environment: Readonly<Record<string, string | undefined>>): number => {
+export const reportRefusal = (
+  error: CordonError,
+  environment: Readonly<Record<string, string | undefined>>,
+): number => {
   reportFailure(error, environment)
   return NOT_UNDERSTOOD.has(error.code) ? EXIT_NOT_UNDERSTOOD : EXIT_NOT_DONE
 }

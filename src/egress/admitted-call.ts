@@ -78,7 +78,8 @@ export const admitCall = (rights: CallRights, shared: Shared): EgressCall => {
   const user: ProxyUser = {
     mayConnect: judge,
     accept,
-    handlerFor: (endpoint) => judge(endpoint) ?? serveProxiedRequests({ call, endpoint, number: call.nextConnection++ }, shared),
+    handlerFor: (endpoint) =>
+      judge(endpoint) ?? serveProxiedRequests({ call, endpoint, number: call.nextConnection++ }, shared),
     onMalformed: malformed,
     hold: held.hold,
   }
@@ -88,7 +89,10 @@ export const admitCall = (rights: CallRights, shared: Shared): EgressCall => {
     mayConnect: (host, port) => {
       const endpoint = endpointOf(host, port)
       if (endpoint === undefined) return denial('malformed', 'the host or the port cannot be read in exactly one way')
-      return judge(endpoint) ?? (connections.hasPlace(rights.callId) ? undefined : refused(endpoint, tooManyConnections(connections.limits)))
+      return (
+        judge(endpoint) ??
+        (connections.hasPlace(rights.callId) ? undefined : refused(endpoint, tooManyConnections(connections.limits)))
+      )
     },
     accept: (stream, host, port) => {
       const endpoint = endpointOf(host, port)
@@ -101,11 +105,13 @@ export const admitCall = (rights: CallRights, shared: Shared): EgressCall => {
         stream.destroy()
         return
       }
-      held.follow(serveProxyClient(stream, (said) => {
-        if (said === hash && !call.isOver) return user
-        malformed('its secret is not that of this call')
-        return undefined
-      }))
+      held.follow(
+        serveProxyClient(stream, (said) => {
+          if (said === hash && !call.isOver) return user
+          malformed('its secret is not that of this call')
+          return undefined
+        }),
+      )
     },
     proxySecret,
     placeholders: rights.credentials.flatMap(({ placeholder }) => placeholder ?? []),
@@ -147,5 +153,7 @@ const holdStreams = () => {
 
 const endpointOf = (host: string, port: number): Endpoint | undefined => {
   const parsed = parseRequestHost(host)
-  return parsed === undefined || !Number.isInteger(port) || port < 1 || port > 65535 ? undefined : { host: parsed, port }
+  return parsed === undefined || !Number.isInteger(port) || port < 1 || port > 65535
+    ? undefined
+    : { host: parsed, port }
 }

@@ -33,7 +33,14 @@ export interface ActiveCall {
 
 export const createCall = (rights: CallRights): ActiveCall => {
   // By value and by how it is put in: what comes back of a value depends on both.
-  const made = new WeakMap<Secret, { readonly secrets: readonly Secret[]; readonly credentials: readonly Credential[]; readonly set: NeedleSet | undefined }>()
+  const made = new WeakMap<
+    Secret,
+    {
+      readonly secrets: readonly Secret[]
+      readonly credentials: readonly Credential[]
+      readonly set: NeedleSet | undefined
+    }
+  >()
   const judges = new Map<RequestScope, Judge>()
   const judgeOf = (scope: RequestScope): Judge => {
     const judge = judges.get(scope) ?? createJudge({ network: scope, writeApproval: rights.writeApproval })
@@ -49,10 +56,14 @@ export const createCall = (rights: CallRights): ActiveCall => {
       if (first === undefined) return undefined
       const known = made.get(first)
       const credentials = valued.map(({ credential }) => credential)
-      if (known !== undefined && isSame(known.secrets, secrets) && isSame(known.credentials, credentials)) return known.set
+      if (known !== undefined && isSame(known.secrets, secrets) && isSame(known.credentials, credentials))
+        return known.set
       // Everything that a value may be recognised by: its parts, too, and what is made of it.
       const texts = valued.flatMap(sentTexts)
-      const set = compileNeedles(texts.flatMap(searchedNeedles), texts.flatMap(needlesOf).flatMap((bytes) => literalNeedles([bytes])))
+      const set = compileNeedles(
+        texts.flatMap(searchedNeedles),
+        texts.flatMap(needlesOf).flatMap((bytes) => literalNeedles([bytes])),
+      )
       made.set(first, { secrets, credentials, set })
       return set
     },
@@ -61,4 +72,5 @@ export const createCall = (rights: CallRights): ActiveCall => {
   }
 }
 
-const isSame = (left: readonly object[], right: readonly object[]): boolean => left.length === right.length && left.every((each, at) => each === right[at])
+const isSame = (left: readonly object[], right: readonly object[]): boolean =>
+  left.length === right.length && left.every((each, at) => each === right[at])

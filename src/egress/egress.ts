@@ -44,17 +44,41 @@ const CONNECTIONS: PlaceLimits = { perCall: 512, perRuntime: 2_048, always: 16 }
 /** One whose answer the tool does not read costs about 500 KB. */
 const EXCHANGES: PlaceLimits = { perCall: 128, perRuntime: 512, always: 8 }
 
-export const createEgress = ({ secrets, record, authorities = [], resolve = systemResolver(), isNested = () => false, now = Date.now, connections = CONNECTIONS, exchanges = EXCHANGES }: EgressSettings): Egress => {
+export const createEgress = ({
+  secrets,
+  record,
+  authorities = [],
+  resolve = systemResolver(),
+  isNested = () => false,
+  now = Date.now,
+  connections = CONNECTIONS,
+  exchanges = EXCHANGES,
+}: EgressSettings): Egress => {
   const authority = createTlsAuthority({ now })
   const tls = createUpstreamTls(authorities)
-  const shared: Shared = { authority, tls, pool: createPool(tls, isNested), resolve, isNested, secrets, record, connections: createPlaces(connections), exchanges: createPlaces(exchanges), now }
+  const shared: Shared = {
+    authority,
+    tls,
+    pool: createPool(tls, isNested),
+    resolve,
+    isNested,
+    secrets,
+    record,
+    connections: createPlaces(connections),
+    exchanges: createPlaces(exchanges),
+    now,
+  }
   const calls = new Set<EgressCall>()
   let isClosed = false
   return {
     authorityCertificate: authority.certificate,
     admit: async (rights) => {
       if (isClosed) throw fail('egress-closed', {})
-      await Promise.all(rights.credentials.map(async (credential) => { requireUsable({ credential, value: (await secrets.get(credential.id)).reveal() }) }))
+      await Promise.all(
+        rights.credentials.map(async (credential) => {
+          requireUsable({ credential, value: (await secrets.get(credential.id)).reveal() })
+        }),
+      )
       const admitted = admitCall(rights, shared)
       const call: EgressCall = {
         ...admitted,

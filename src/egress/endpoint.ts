@@ -17,7 +17,8 @@ export const parseEndpoint = (text: string, defaultPort: number | undefined): En
   return host === undefined || port === undefined || port > 65535 ? undefined : { host, port }
 }
 
-export const renderHost = (host: RequestHost): string => (host.kind === 'name' ? host.name : renderIpAddress(host.address))
+export const renderHost = (host: RequestHost): string =>
+  host.kind === 'name' ? host.name : renderIpAddress(host.address)
 
 export const renderEndpoint = ({ host, port }: Endpoint): string => `${inUrl(host)}:${port}`
 
@@ -25,6 +26,7 @@ export const renderEndpoint = ({ host, port }: Endpoint): string => `${inUrl(hos
 export const renderAuthority = ({ host, port }: Endpoint, scheme: 'http' | 'https'): string =>
   port === (scheme === 'https' ? 443 : 80) ? inUrl(host) : `${inUrl(host)}:${port}`
 
-const inUrl = (host: RequestHost): string => (host.kind === 'address' && host.address.family === 6 ? `[${renderIpAddress(host.address)}]` : renderHost(host))
+const inUrl = (host: RequestHost): string =>
+  host.kind === 'address' && host.address.family === 6 ? `[${renderIpAddress(host.address)}]` : renderHost(host)
 
 export const isSameEndpoint = (a: Endpoint, b: Endpoint): boolean => renderEndpoint(a) === renderEndpoint(b)

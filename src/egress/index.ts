@@ -12,7 +12,16 @@ export type { SecretStore, SecretStoreSettings } from './credentials/secret-stor
 export type { VaultAccess } from './credentials/vault.js'
 export { createEgress } from './egress.js'
 export type { Egress, EgressSettings } from './egress.js'
-export type { ConnectionClosed, ConnectionEvent, ConnectionOpened, EgressEvent, EgressViolation, RecordEvent, RequestDone, ViolationSeen } from './record.js'
+export type {
+  ConnectionClosed,
+  ConnectionEvent,
+  ConnectionOpened,
+  EgressEvent,
+  EgressViolation,
+  RecordEvent,
+  RequestDone,
+  ViolationSeen,
+} from './record.js'
 export { SHORTEST_SECRET } from './redaction/needles.js'
 export type { Denial, DenialReason } from './rules/denial.js'
 export { problemOfCertificates } from './upstream/authorities.js'

@@ -31,7 +31,8 @@ export const createPlaces = (limits: PlaceLimits, longestWait = LONGEST_WAIT): P
   let total = 0
 
   const of = (callId: string): number => taken.get(callId) ?? 0
-  const hasPlace = (callId: string): boolean => of(callId) < limits.always || (of(callId) < limits.perCall && total < limits.perRuntime)
+  const hasPlace = (callId: string): boolean =>
+    of(callId) < limits.always || (of(callId) < limits.perCall && total < limits.perRuntime)
   const count = (callId: string, change: 1 | -1): void => {
     total += change
     const now = of(callId) + change

@@ -77,20 +77,44 @@ export type EgressEvent = ConnectionEvent | ViolationSeen
 /** What cannot be recorded does not happen: a rejection closes the connection. */
 export type RecordEvent = (event: EgressEvent) => void | Promise<void>
 
-export const violationSeen = (callId: string, endpoint: Endpoint, { reason, because, allow }: Denial, request?: { readonly method: string; readonly path: string }): ViolationSeen => {
+export const violationSeen = (
+  callId: string,
+  endpoint: Endpoint,
+  { reason, because, allow }: Denial,
+  request?: { readonly method: string; readonly path: string },
+): ViolationSeen => {
   const host = renderHost(endpoint.host)
-  const violation: EgressViolation = { kind: 'egress', host, port: endpoint.port, method: request?.method ?? null, path: request?.path ?? null, reason, because, allow: allow ?? null }
+  const violation: EgressViolation = {
+    kind: 'egress',
+    host,
+    port: endpoint.port,
+    method: request?.method ?? null,
+    path: request?.path ?? null,
+    reason,
+    because,
+    allow: allow ?? null,
+  }
   return { type: 'sandbox.violation', call_id: callId, violation }
 }
 
 /** Of a connection to the proxy itself, which named no host yet. */
 export const deniedSeen = (callId: string, { reason, because, allow }: Denial): ViolationSeen => {
-  const violation: EgressViolation = { kind: 'egress', host: '', port: 0, method: null, path: null, reason, because, allow: allow ?? null }
+  const violation: EgressViolation = {
+    kind: 'egress',
+    host: '',
+    port: 0,
+    method: null,
+    path: null,
+    reason,
+    because,
+    allow: allow ?? null,
+  }
   return { type: 'sandbox.violation', call_id: callId, violation }
 }
 
 /** What a program said to the proxy that it was told of, and nobody can act on. */
-export const malformedSeen = (callId: string, problem: string): ViolationSeen => deniedSeen(callId, denial('malformed', problem))
+export const malformedSeen = (callId: string, problem: string): ViolationSeen =>
+  deniedSeen(callId, denial('malformed', problem))
 
 const LONGEST_PATH = 1_024
 

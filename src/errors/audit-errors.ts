@@ -11,7 +11,8 @@ export const AUDIT_ERRORS = {
   'end-not-recorded': {
     when: 'A tool ran, but the end of its call could not be recorded. The log has its start.',
     message: 'the tool "{tool}" ran ({status}), but the end of its call could not be recorded: {problem}',
-    agent: 'The tool ran, but the end of the call could not be recorded. Find out what it did before you call it again.',
+    agent:
+      'The tool ran, but the end of the call could not be recorded. Find out what it did before you call it again.',
     fix: '{fix}',
   },
   'audit-broken': {

@@ -26,7 +26,12 @@ export class CordonError extends Error {
   /** The facts behind the message, for records. */
   readonly params: Readonly<Record<string, string | number>>
 
-  constructor(code: ErrorCode, texts: CordonErrorTexts, params: Readonly<Record<string, string | number>>, cause: unknown) {
+  constructor(
+    code: ErrorCode,
+    texts: CordonErrorTexts,
+    params: Readonly<Record<string, string | number>>,
+    cause: unknown,
+  ) {
     super(texts.message, cause === undefined ? undefined : { cause })
     this.code = code
     this.agentMessage = texts.agentMessage

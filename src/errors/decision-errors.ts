@@ -163,7 +163,7 @@ export const DECISION_ERRORS = {
     fix: '{fix}',
   },
   'rule-not-added': {
-    when: 'A rule could not be saved to the user\'s rule file.',
+    when: "A rule could not be saved to the user's rule file.",
     message: 'the rule could not be added to {path}: {problem}',
     agent: 'The approval of this call could not be saved.',
     fix: 'add it by hand: {rule}',
@@ -174,5 +174,4 @@ export const DECISION_ERRORS = {
     agent: 'The schema of this tool is invalid.',
     fix: 'mark a JSON Schema object, or a Standard Schema such as z.string()',
   },
-
 } as const satisfies Record<string, ErrorText>

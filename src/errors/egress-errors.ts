@@ -10,7 +10,8 @@ export const EGRESS_ERRORS = {
   'answer-malformed': {
     when: 'A response is not HTTP, or programs could read it in different ways. The request was sent. The tool does not get the response.',
     message: 'the server sent an invalid or ambiguous response: {problem}',
-    agent: 'The request was sent, but the response cannot be used: {problem}. The server may have acted on it. Check that before you repeat a request that changes something.',
+    agent:
+      'The request was sent, but the response cannot be used: {problem}. The server may have acted on it. Check that before you repeat a request that changes something.',
   },
   'proxy-untrusted': {
     when: 'A tool rejects the certificate of the egress proxy. Nothing was sent to the host.',
@@ -39,7 +40,8 @@ export const EGRESS_ERRORS = {
   'upstream-broke': {
     when: 'A server closed the connection in the middle of a response.',
     message: '{host} closed the connection: {problem}',
-    agent: 'The request was sent, but {host} closed the connection before its response was complete. The server may have acted on it. Check that before you repeat a request that changes something.',
+    agent:
+      'The request was sent, but {host} closed the connection before its response was complete. The server may have acted on it. Check that before you repeat a request that changes something.',
   },
   'credential-missing': {
     when: 'A credential has no value. The call that needs it does not run.',
@@ -68,7 +70,8 @@ export const EGRESS_ERRORS = {
   'response-unreadable': {
     when: 'Cordon cannot decode a response that it must search for credentials.',
     message: 'the response of {host} cannot be searched for credentials: {problem}',
-    agent: 'The request was sent, but the response of {host} has an encoding that is not allowed here. The server may have acted on it. Check that before you repeat a request that changes something.',
+    agent:
+      'The request was sent, but the response of {host} has an encoding that is not allowed here. The server may have acted on it. Check that before you repeat a request that changes something.',
   },
   'network-unapproved': {
     when: 'A tool with network: all was called without an approval. It could send data anywhere, past the proxy.',

@@ -2,7 +2,8 @@
 import type { ErrorText } from './error-text.js'
 
 /** For functions that are sent to their cell as text. */
-export const IMPORT_ADVICE = "import Node's own modules inside the function (await import('node:fs')); for files or packages of yours use module: './helper.mjs', export: 'f'"
+export const IMPORT_ADVICE =
+  "import Node's own modules inside the function (await import('node:fs')); for files or packages of yours use module: './helper.mjs', export: 'f'"
 
 export const RUNTIME_ERRORS = {
   'option-unknown': {
@@ -112,7 +113,8 @@ export const RUNTIME_ERRORS = {
   },
   'runner-lost': {
     when: 'A runner could not reach the database until its lease ended, so it killed its calls.',
-    message: 'the runner {runner} could not reach the registry for {seconds} s and killed the call; another runner may claim it',
+    message:
+      'the runner {runner} could not reach the registry for {seconds} s and killed the call; another runner may claim it',
     agent: 'The host that ran the tool lost its connection, and the call was killed.',
   },
   'runtime-closed': {

@@ -60,14 +60,15 @@ export const ERRORS = {
     fix: '{fix}',
   },
   'own-file-exposed': {
-    when: 'A grant covers one of Cordon\'s own files: a credential, a policy, rules, the audit log, the registry.',
+    when: "A grant covers one of Cordon's own files: a credential, a policy, rules, the audit log, the registry.",
     message: 'no tool may access {path}, which is {what}: {problem}',
     agent: 'The policy of this tool is not permitted on this host.',
     fix: '{fix}',
   },
   'policy-untrusted': {
     when: 'A project policy grants something, and no user or machine rule trusts this project.',
-    message: '{source} belongs to the project in {folder} and grants {what}; a policy of a project that is not trusted cannot grant anything',
+    message:
+      '{source} belongs to the project in {folder} and grants {what}; a policy of a project that is not trusted cannot grant anything',
     agent: 'The policy of this tool is not trusted.',
     fix: '{fix}',
   },
@@ -220,7 +221,7 @@ export const ERRORS = {
     fix: '{fix}',
   },
   'cancelled': {
-    when: 'The caller\'s abort signal ended the call.',
+    when: "The caller's abort signal ended the call.",
     message: 'the call was cancelled by its caller',
     agent: 'The call was cancelled.',
   },
@@ -275,7 +276,9 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-type NamesIn<Template extends string> = Template extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
+type NamesIn<Template extends string> = Template extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : never
 
 /** The parameters of a code: every `{name}` in any of its texts. */
 export type ErrorParams<Code extends ErrorCode> = Readonly<

@@ -68,7 +68,11 @@ const foldAll = (paths: readonly CallPath[], suspected: readonly AbsolutePath[])
   return folded
 }
 
-const commandsOf = (tool: GateTool, input: JsonValue, argv: readonly string[] | undefined): readonly CommandReading[] => {
+const commandsOf = (
+  tool: GateTool,
+  input: JsonValue,
+  argv: readonly string[] | undefined,
+): readonly CommandReading[] => {
   const marked: CommandReading[] = []
   findCommands(input, tool.marks, marked)
   const ofTool = argv === undefined ? [] : [readArgv(argv)]
@@ -80,14 +84,17 @@ const findCommands = (value: JsonValue | undefined, tree: MarkTree | undefined, 
   const reading = tree.marks.has('command') ? readAny(value) : undefined
   if (reading !== undefined) found.push(reading)
   else if (isList(value)) for (const item of value) findCommands(item, tree.each, found)
-  else if (isMapping(value)) for (const [key, child] of Object.entries(value)) findCommands(child, tree.keys.get(key) ?? tree.each, found)
+  else if (isMapping(value))
+    for (const [key, child] of Object.entries(value)) findCommands(child, tree.keys.get(key) ?? tree.each, found)
 }
 
 /** Nearly every shell tool calls its parameter one of these, and a denial should not depend on a mark. */
 const COMMAND_KEYS = ['command', 'cmd', 'script', 'argv']
 
 const commandsByName = (input: JsonValue): readonly CommandReading[] =>
-  isMapping(input) ? COMMAND_KEYS.flatMap((key) => (Object.hasOwn(input, key) ? (readAny(input[key] ?? null) ?? []) : [])) : []
+  isMapping(input)
+    ? COMMAND_KEYS.flatMap((key) => (Object.hasOwn(input, key) ? (readAny(input[key] ?? null) ?? []) : []))
+    : []
 
 const readAny = (value: JsonValue): CommandReading | undefined => {
   if (typeof value === 'string') return readCommand(value)
@@ -103,14 +110,38 @@ const WORD_JOINTS = /[=@,:]/
 
 const pathsInWord = (word: string, { places }: GateTool): readonly AbsolutePath[] => {
   if (!PATH_LIKE.test(word) || word.length > MAX_WORD) return []
-  const pieces = WORD_JOINTS.test(word) ? [word, ...word.split(WORD_JOINTS).filter((piece) => PATH_LIKE.test(piece))] : [word]
+  const pieces = WORD_JOINTS.test(word)
+    ? [word, ...word.split(WORD_JOINTS).filter((piece) => PATH_LIKE.test(piece))]
+    : [word]
   return pieces.flatMap((piece) => {
     const read = readPaths(piece, places, true)
     return read.kind === 'unreadable' ? [] : read.readings.flatMap(({ path }) => normalisedPath(path) ?? [])
   })
 }
 
-const NETWORK_PROGRAMS = new Set(['curl', 'wget', 'nc', 'ncat', 'netcat', 'socat', 'telnet', 'ssh', 'scp', 'sftp', 'rsync', 'ftp', 'git', 'http', 'https', 'xh', 'aria2c', 'ping', 'dig', 'host', 'nslookup'])
+const NETWORK_PROGRAMS = new Set([
+  'curl',
+  'wget',
+  'nc',
+  'ncat',
+  'netcat',
+  'socat',
+  'telnet',
+  'ssh',
+  'scp',
+  'sftp',
+  'rsync',
+  'ftp',
+  'git',
+  'http',
+  'https',
+  'xh',
+  'aria2c',
+  'ping',
+  'dig',
+  'host',
+  'nslookup',
+])
 const BARE_HOST = /^(?:[^@/]*@)?(?<host>[a-z0-9_-]+(?:\.[a-z0-9_-]+)+)(?::(?<port>\d{1,5}))?(?:[:/?#]|$)/i
 
 /** URLs among the words, and for programs that dial also names that look like a host. */

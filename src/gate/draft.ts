@@ -52,7 +52,12 @@ export const startDraft = (call: GateCall, tool: GateTool | undefined, model: Js
  * A step further: what it was, what came of it, and what was found out by it. Field by field, because
  * spreading an object that large takes longer than the step itself.
  */
-export const withStep = (draft: Draft, step: ExplainedStep['step'], outcome: string, found: Partial<Draft> = {}): Draft => ({
+export const withStep = (
+  draft: Draft,
+  step: ExplainedStep['step'],
+  outcome: string,
+  found: Partial<Draft> = {},
+): Draft => ({
   call: draft.call,
   tool: draft.tool,
   model: draft.model,
@@ -88,7 +93,11 @@ export interface Stamp {
   readonly mode: Mode
 }
 
-export const recordOf = (draft: Draft, conclusion: Conclusion, { decisionId, now, mode }: Stamp): PermissionDecision => {
+export const recordOf = (
+  draft: Draft,
+  conclusion: Conclusion,
+  { decisionId, now, mode }: Stamp,
+): PermissionDecision => {
   const { call, tool, rules, destructive } = draft
   return {
     decision_id: decisionId,
@@ -97,7 +106,8 @@ export const recordOf = (draft: Draft, conclusion: Conclusion, { decisionId, now
     decision: conclusion.decision,
     decision_source: conclusion.source,
     decision_reason: conclusion.reason,
-    agent_reason: conclusion.denial?.agentMessage ?? (conclusion.decision === 'ask' ? 'This call waits for an approval.' : null),
+    agent_reason:
+      conclusion.denial?.agentMessage ?? (conclusion.decision === 'ask' ? 'This call waits for an approval.' : null),
     error_code: conclusion.denial?.code ?? null,
     rule_refs: refsOf(rules.deciding),
     updated_input_ref: draft.isEdited ? draft.argumentsHash : null,
@@ -113,7 +123,9 @@ export const recordOf = (draft: Draft, conclusion: Conclusion, { decisionId, now
     argument_gate: tool?.argumentGate ?? 'enforced',
     decided_at: new Date(now).toISOString(),
     destructive: destructive !== undefined,
-    ...(destructive === undefined ? {} : { impact_scope: destructive.impactScope, rollback_advice: destructive.rollbackAdvice }),
+    ...(destructive === undefined
+      ? {}
+      : { impact_scope: destructive.impactScope, rollback_advice: destructive.rollbackAdvice }),
     ...(call.widening === undefined ? {} : { widening: widenedBy(call.widening) }),
     explain: {
       steps: draft.steps,
@@ -124,12 +136,28 @@ export const recordOf = (draft: Draft, conclusion: Conclusion, { decisionId, now
   }
 }
 
-const widenedBy = ({ after, reason, retryOf, added = [] }: Widening): NonNullable<PermissionDecision['widening']> => ({ after, reason, retry_of: retryOf ?? null, added })
+const widenedBy = ({ after, reason, retryOf, added = [] }: Widening): NonNullable<PermissionDecision['widening']> => ({
+  after,
+  reason,
+  retry_of: retryOf ?? null,
+  added,
+})
 
-export const inputsOf = ({ model, input, command }: Draft): CallInputs => ({ model, permission: input, call: input, command })
+export const inputsOf = ({ model, input, command }: Draft): CallInputs => ({
+  model,
+  permission: input,
+  call: input,
+  command,
+})
 
 /** A grant that answers the same question again for as long as the session approval lives. */
-export const grantOf = (draft: Draft, approvalActionId: string, by: string, scope: 'call' | 'session', expiresAt: number): ApprovalGrant => ({
+export const grantOf = (
+  draft: Draft,
+  approvalActionId: string,
+  by: string,
+  scope: 'call' | 'session',
+  expiresAt: number,
+): ApprovalGrant => ({
   approval_action_id: approvalActionId,
   tool: draft.call.tool,
   arguments_hash: draft.argumentsHash ?? '',

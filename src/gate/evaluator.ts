@@ -49,9 +49,20 @@ export interface GivenApproval {
 }
 
 export interface Evaluator {
-  readonly evaluate: (call: GateCall, gated: GatedTool, model: JsonValue, input: JsonValue, given?: GivenApproval) => Promise<Evaluation>
+  readonly evaluate: (
+    call: GateCall,
+    gated: GatedTool,
+    model: JsonValue,
+    input: JsonValue,
+    given?: GivenApproval,
+  ) => Promise<Evaluation>
   readonly permit: (progress: Progress, granted: Granted) => Evaluation
-  readonly refuse: (draft: Draft, source: DecisionSource, denial: CordonError, decision?: 'deny' | 'unavailable') => Evaluation
+  readonly refuse: (
+    draft: Draft,
+    source: DecisionSource,
+    denial: CordonError,
+    decision?: 'deny' | 'unavailable',
+  ) => Evaluation
   /** The question behind an evaluation that asks. */
   readonly questionOf: (evaluation: Evaluation) => Progress | undefined
 }
@@ -73,33 +84,68 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
   const usedApprovals = createUsedApprovals(now)
   const lastRunner: HookRunner = { ...runner, hooks: settings.lastHooks ?? [] }
 
-  const record = (draft: Draft, conclusion: Conclusion, decisionId = newId()) => recordOf(draft, conclusion, { decisionId, now: now(), mode })
+  const record = (draft: Draft, conclusion: Conclusion, decisionId = newId()) =>
+    recordOf(draft, conclusion, { decisionId, now: now(), mode })
 
   const refuse: Evaluator['refuse'] = (draft, source, denial, decision = 'deny') => ({
     kind: 'refused',
-    decision: record(draft, { decision, source, reason: denial.message, denial, changes: denial.fix === undefined ? [] : [denial.fix] }),
+    decision: record(draft, {
+      decision,
+      source,
+      reason: denial.message,
+      denial,
+      changes: denial.fix === undefined ? [] : [denial.fix],
+    }),
     inputs: inputsOf(draft),
     context: draft.context,
     denial,
   })
 
-  const permit: Evaluator['permit'] = ({ draft, tool, substitute }, { as, source, reason, approvalActionId, grant }) => {
+  const permit: Evaluator['permit'] = (
+    { draft, tool, substitute },
+    { as, source, reason, approvalActionId, grant },
+  ) => {
     const { call, argumentsHash, argumentBytes } = draft
-    const approved = { ...(approvalActionId === undefined ? {} : { approvalActionId }), scope: grant?.scope ?? ('call' as const) }
+    const approved = {
+      ...(approvalActionId === undefined ? {} : { approvalActionId }),
+      scope: grant?.scope ?? ('call' as const),
+    }
     const changes = waysToStop(draft, source)
     if (substitute !== undefined) {
-      const decision = record(draft, { decision: 'allow', source: 'hook', reason: `a hook stands in for the tool; ${reason}`, changes, ...approved })
-      return { kind: 'substituted', decision, inputs: inputsOf(draft), context: draft.context, result: substitute.value }
+      const decision = record(draft, {
+        decision: 'allow',
+        source: 'hook',
+        reason: `a hook stands in for the tool; ${reason}`,
+        changes,
+        ...approved,
+      })
+      return {
+        kind: 'substituted',
+        decision,
+        inputs: inputsOf(draft),
+        context: draft.context,
+        result: substitute.value,
+      }
     }
     // Counted in the same step in which the permit is made: no other call can come between.
     const time = now()
     const exhausted = call.session.begin({ tool: tool.name, constraints: tool.constraints, argumentBytes }, time)
-    if (exhausted !== undefined) return refuse(withStep(draft, 'constraints', exhausted.message), 'constraint', exhausted)
+    if (exhausted !== undefined)
+      return refuse(withStep(draft, 'constraints', exhausted.message), 'constraint', exhausted)
     // One approval of a call is one run, and this is it.
     if (grant?.scope === 'call' && call.isTrial !== true) usedApprovals.add(grant.approval_action_id, grant.expires_at)
     const decisionId = newId()
     const expiresAt = call.isTrial === true ? time : time + (settings.lifetimes?.permit ?? LIFETIMES.permit)
-    const terms = { permitId: newId(), callId: call.callId, decisionId, tool: tool.name, argumentsHash: argumentsHash ?? '', policyHash: tool.policyHash, expiresAt, isSingleUse: true }
+    const terms = {
+      permitId: newId(),
+      callId: call.callId,
+      decisionId,
+      tool: tool.name,
+      argumentsHash: argumentsHash ?? '',
+      policyHash: tool.policyHash,
+      expiresAt,
+      isSingleUse: true,
+    }
     return {
       kind: 'permitted',
       decision: record(draft, { decision: as, source, reason, expiresAt, changes, ...approved }, decisionId),
@@ -115,7 +161,15 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
     const expiresAt = now() + (settings.lifetimes?.approval ?? LIFETIMES.approval)
     const evaluation: Evaluation = {
       kind: 'asking',
-      decision: record(draft, { decision: 'ask', source, reason, approvalActionId: newId(), expiresAt, changes: waysToAllow(draft, source), askedAgain }),
+      decision: record(draft, {
+        decision: 'ask',
+        source,
+        reason,
+        approvalActionId: newId(),
+        expiresAt,
+        changes: waysToAllow(draft, source),
+        askedAgain,
+      }),
       inputs: inputsOf(draft),
       context: draft.context,
       why: reason,
@@ -133,25 +187,60 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
   }
 
   /** What may answer before a person is asked: an approval of before, the person who typed it, the approver who changed it. */
-  const answeredAlready = (progress: Progress, given: GivenApproval | undefined): { readonly granted: Granted } | { readonly askedAgain: readonly string[] } => {
+  const answeredAlready = (
+    progress: Progress,
+    given: GivenApproval | undefined,
+  ): { readonly granted: Granted } | { readonly askedAgain: readonly string[] } => {
     const { draft, tool } = progress
     if (given !== undefined) {
-      return { granted: { as: 'allow', source: 'approver', reason: `approved by ${given.by}, who changed the input`, approvalActionId: given.approvalActionId } }
+      return {
+        granted: {
+          as: 'allow',
+          source: 'approver',
+          reason: `approved by ${given.by}, who changed the input`,
+          approvalActionId: given.approvalActionId,
+        },
+      }
     }
-    const wanted = { tool: tool.name, argumentsHash: draft.argumentsHash ?? '', policyHash: tool.policyHash, now: now(), isUsed: usedApprovals.has }
+    const wanted = {
+      tool: tool.name,
+      argumentsHash: draft.argumentsHash ?? '',
+      policyHash: tool.policyHash,
+      now: now(),
+      isUsed: usedApprovals.has,
+    }
     const found = findApproval(draft.call.approvals ?? [], wanted)
     if (found.kind === 'found') {
       const { grant } = found
-      return { granted: { as: 'allow', source: 'approver', reason: `approved before by ${grant.approved_by}`, approvalActionId: grant.approval_action_id, grant } }
+      return {
+        granted: {
+          as: 'allow',
+          source: 'approver',
+          reason: `approved before by ${grant.approved_by}`,
+          approvalActionId: grant.approval_action_id,
+          grant,
+        },
+      }
     }
-    if (isApprovedByTyping(progress, mode)) return { granted: { as: 'allow', source: 'command', reason: draft.call.typed ?? 'typed by the person who would be asked' } }
+    if (isApprovedByTyping(progress, mode))
+      return {
+        granted: {
+          as: 'allow',
+          source: 'command',
+          reason: draft.call.typed ?? 'typed by the person who would be asked',
+        },
+      }
     const { overruled, locked, untrusted, deciding } = draft.rules
     return {
       askedAgain: [
         ...found.because,
-        ...overruled.map(({ id }) => `the rule ${id} allows it, but ${deciding[0]?.id ?? 'another'} asks, and asking counts more`),
+        ...overruled.map(
+          ({ id }) => `the rule ${id} allows it, but ${deciding[0]?.id ?? 'another'} asks, and asking counts more`,
+        ),
         ...locked.map(({ id }) => `the rule ${id} allows it, but only managed rules may allow`),
-        ...untrusted.map(({ id }) => `the rule ${id} allows it, but is of a project that is not among trusted_projects`),
+        ...untrusted.map(
+          ({ id }) => `the rule ${id} allows it, but is of a project that is not among trusted_projects`,
+        ),
       ],
     }
   }
@@ -178,7 +267,15 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
   }
 
   const event = (point: HookEvent['point'], { call, input }: Draft, reason: string | null): HookEvent =>
-    Object.freeze({ point, sessionId: settings.sessionId, callId: call.callId, tool: call.tool, input, output: null, reason })
+    Object.freeze({
+      point,
+      sessionId: settings.sessionId,
+      callId: call.callId,
+      tool: call.tool,
+      input,
+      output: null,
+      reason,
+    })
 
   const evaluate: Evaluator['evaluate'] = async (call, gatedTool, model, input, given) => {
     const { tool, gate } = gatedTool
@@ -193,7 +290,11 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
       approval = undefined
       stance = strictestStance(stance, verdict)
       const { hooks, context } = verdict
-      draft = withStep(draft, 'hooks', `the input was changed${hooks.length === 0 ? '' : ` by ${hooks.join(', ')}`}`, { isEdited: true, context: addContext(draft.context, context), round: draft.round + 1 })
+      draft = withStep(draft, 'hooks', `the input was changed${hooks.length === 0 ? '' : ` by ${hooks.join(', ')}`}`, {
+        isEdited: true,
+        context: addContext(draft.context, context),
+        round: draft.round + 1,
+      })
     }
 
     while (draft.round <= MAX_ROUNDS) {
@@ -203,32 +304,48 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
       let substitute: Value | undefined
       if (hasHooks(runner, 'pre_tool_use')) {
         const verdict = await runHooks(runner, event('pre_tool_use', draft, null))
-        if (verdict.kind === 'denied') return refuse(withStep(draft, 'hooks', verdict.denial.message), 'hook', verdict.denial)
+        if (verdict.kind === 'denied')
+          return refuse(withStep(draft, 'hooks', verdict.denial.message), 'hook', verdict.denial)
         if (verdict.updatedInput !== undefined) {
           edited(verdict, verdict.updatedInput.value)
           continue
         }
         stance = finalStance(stance, verdict)
         substitute = verdict.result
-        draft = withStep(draft, 'hooks', verdict.effect === 'none' ? 'no objection' : verdict.effect, { context: addContext(draft.context, verdict.context) })
+        draft = withStep(draft, 'hooks', verdict.effect === 'none' ? 'no objection' : verdict.effect, {
+          context: addContext(draft.context, verdict.context),
+        })
       }
       const { draft: judged, verdict } = await judge(draft, tool, gated.facts, stance, index, settings)
       draft = judged
       const progress: Progress = { tool, gate, draft, stance, substitute }
       if (verdict.kind === 'refuse') return refuse(draft, verdict.source, verdict.denial)
-      if (verdict.kind === 'run') return permitLast(progress, call.origin === 'command' && verdict.source === 'mode' ? { ...verdict, source: 'command', reason: call.typed ?? verdict.reason } : verdict, gated.facts)
+      if (verdict.kind === 'run')
+        return permitLast(
+          progress,
+          call.origin === 'command' && verdict.source === 'mode'
+            ? { ...verdict, source: 'command', reason: call.typed ?? verdict.reason }
+            : verdict,
+          gated.facts,
+        )
 
       const answered = answeredAlready(progress, approval)
       if ('granted' in answered) return permitLast(progress, answered.granted, gated.facts)
       if (verdict.kind === 'unavailable') return unavailable(progress, verdict, `in the mode ${mode} nobody is`)
       if (hasHooks(runner, 'permission_request')) {
         const requested = await runHooks(runner, event('permission_request', draft, verdict.reason))
-        if (requested.kind === 'denied') return refuse(withStep(draft, 'approval', requested.denial.message), 'hook', requested.denial)
+        if (requested.kind === 'denied')
+          return refuse(withStep(draft, 'approval', requested.denial.message), 'hook', requested.denial)
         if (requested.updatedInput !== undefined) {
           edited(requested, requested.updatedInput.value)
           continue
         }
-        if (requested.effect === 'allow' && !verdict.isFirm) return permitLast(progress, { as: 'allow', source: 'hook', reason: `allowed by the hook ${requested.hooks.join(', ')}` }, gated.facts)
+        if (requested.effect === 'allow' && !verdict.isFirm)
+          return permitLast(
+            progress,
+            { as: 'allow', source: 'hook', reason: `allowed by the hook ${requested.hooks.join(', ')}` },
+            gated.facts,
+          )
       }
       if (!isInteractive) return unavailable(progress, verdict, 'this session is not interactive')
       return ask(progress, verdict, answered.askedAgain)
@@ -244,13 +361,20 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
  * which wants somebody to look at this very command, nor in the mode untrusted, which trusts nobody's typing.
  */
 const isApprovedByTyping = ({ draft: { call, rules }, stance }: Progress, mode: Mode): boolean =>
-  call.origin === 'command' && rules.effect !== 'ask' && stance.effect !== 'ask' && (mode !== 'untrusted' || rules.effect === 'allow')
+  call.origin === 'command' &&
+  rules.effect !== 'ask' &&
+  stance.effect !== 'ask' &&
+  (mode !== 'untrusted' || rules.effect === 'allow')
 
 type Passed = Extract<HookVerdict, { readonly kind: 'passed' }>
 
 /** Of a round whose input was replaced only an ask is kept: an allow was for what is no longer there. */
-const strictestStance = (stance: HookStance, { effect, hooks, reason }: Passed): HookStance => (effect === 'ask' ? { effect, hooks, reason } : stance)
+const strictestStance = (stance: HookStance, { effect, hooks, reason }: Passed): HookStance =>
+  effect === 'ask' ? { effect, hooks, reason } : stance
 
-const finalStance = (stance: HookStance, { effect, hooks, reason }: Passed): HookStance => (stance.effect === 'ask' && effect !== 'ask' ? stance : { effect, hooks, reason })
+const finalStance = (stance: HookStance, { effect, hooks, reason }: Passed): HookStance =>
+  stance.effect === 'ask' && effect !== 'ask' ? stance : { effect, hooks, reason }
 
-const addContext = (before: readonly string[], more: readonly string[]): readonly string[] => [...new Set([...before, ...more])]
+const addContext = (before: readonly string[], more: readonly string[]): readonly string[] => [
+  ...new Set([...before, ...more]),
+]

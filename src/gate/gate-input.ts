@@ -21,12 +21,25 @@ export type GatedInput =
   | { readonly kind: 'gated'; readonly draft: Draft; readonly facts: CallFacts }
   | { readonly kind: 'refused'; readonly draft: Draft; readonly source: DecisionSource; readonly denial: CordonError }
 
-export const gateInput = async (given: Draft, tool: GateTool, gate: ArgumentGate, input: JsonValue, now: number): Promise<GatedInput> => {
+export const gateInput = async (
+  given: Draft,
+  tool: GateTool,
+  gate: ArgumentGate,
+  input: JsonValue,
+  now: number,
+): Promise<GatedInput> => {
   const parsed = await parseSafely(tool, input)
-  if (parsed.kind === 'problem') return refused(given, 'input', 'schema', fail('input-invalid', { tool: tool.name, problem: parsed.problem }))
+  if (parsed.kind === 'problem')
+    return refused(given, 'input', 'schema', fail('input-invalid', { tool: tool.name, problem: parsed.problem }))
   // What came back as it was given is a snapshot already.
   const snapshot = parsed.value === input ? ({ kind: 'json', value: input } as const) : takeSnapshot(parsed.value)
-  if (snapshot.kind === 'problem') return refused(given, 'input', 'schema', fail('input-not-json', { tool: tool.name, where: snapshot.where, problem: snapshot.problem }))
+  if (snapshot.kind === 'problem')
+    return refused(
+      given,
+      'input',
+      'schema',
+      fail('input-not-json', { tool: tool.name, where: snapshot.where, problem: snapshot.problem }),
+    )
   const { hash, bytes } = sizeOf(snapshot.value)
   const found = { input: snapshot.value, argumentsHash: hash, argumentBytes: bytes }
   return gateParsed(withStep(given, 'input', 'fits the schema', found), tool, gate, now)
@@ -35,7 +48,10 @@ export const gateInput = async (given: Draft, tool: GateTool, gate: ArgumentGate
 /** Also done again when somebody has approved: a link may lead elsewhere by then. */
 export const gateParsed = (draft: Draft, tool: GateTool, gate: ArgumentGate, now: number): GatedInput => {
   const { session } = draft.call
-  const constrained = session.denial({ tool: tool.name, constraints: tool.constraints, argumentBytes: draft.argumentBytes }, now)
+  const constrained = session.denial(
+    { tool: tool.name, constraints: tool.constraints, argumentBytes: draft.argumentBytes },
+    now,
+  )
   if (constrained !== undefined) return refused(draft, 'constraints', 'constraint', constrained)
   const gated = gate(draft.input)
   if (gated.kind === 'denied') return refused(draft, 'arguments', 'policy', gated.denial)
@@ -43,18 +59,32 @@ export const gateParsed = (draft: Draft, tool: GateTool, gate: ArgumentGate, now
   try {
     // Made once: what is judged is what runs, also where making it twice would give two different commands.
     const given: unknown = tool.command?.(draft.input)
-    if (tool.command !== undefined && !isWords(given)) return refused(draft, 'arguments', 'schema', fail('command-invalid', { tool: tool.name, found: foundIn(given) }))
+    if (tool.command !== undefined && !isWords(given))
+      return refused(draft, 'arguments', 'schema', fail('command-invalid', { tool: tool.name, found: foundIn(given) }))
     const command = isWords(given) ? Object.freeze([...given]) : undefined
     const facts = factsOf({ tool, input: draft.input, paths, urls, argv: command })
-    const outcome = tool.argumentGate === 'off' ? 'not looked at: the host has turned the argument gate off' : `${paths.length} paths and ${urls.length} URLs, all within the policy`
+    const outcome =
+      tool.argumentGate === 'off'
+        ? 'not looked at: the host has turned the argument gate off'
+        : `${paths.length} paths and ${urls.length} URLs, all within the policy`
     return { kind: 'gated', draft: withStep(draft, 'arguments', outcome, { usedDeclaredCapability, command }), facts }
   } catch (error) {
     // The only code of the tool's author in here: making a command out of the input.
-    return refused(draft, 'arguments', 'schema', fail('input-invalid', { tool: tool.name, problem: `no command can be made of it: ${messageOf(error)}` }))
+    return refused(
+      draft,
+      'arguments',
+      'schema',
+      fail('input-invalid', { tool: tool.name, problem: `no command can be made of it: ${messageOf(error)}` }),
+    )
   }
 }
 
-const refused = (draft: Draft, step: 'input' | 'constraints' | 'arguments', source: DecisionSource, denial: CordonError): GatedInput => ({
+const refused = (
+  draft: Draft,
+  step: 'input' | 'constraints' | 'arguments',
+  source: DecisionSource,
+  denial: CordonError,
+): GatedInput => ({
   kind: 'refused',
   draft: withStep(draft, step, denial.message),
   source,
@@ -62,7 +92,8 @@ const refused = (draft: Draft, step: 'input' | 'constraints' | 'arguments', sour
 })
 
 /** A text is a list of letters to JavaScript, and would run as that. */
-const isWords = (value: unknown): value is readonly string[] => Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string')
+const isWords = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string')
 
 const foundIn = (value: unknown): string => {
   if (value instanceof Promise) return 'a promise'

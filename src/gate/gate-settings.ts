@@ -45,7 +45,12 @@ export interface GateSettings {
   /** Hears of every hook before it is asked and after it has answered; what it rejects with ends the decision. */
   readonly onHook?: (report: HookReport) => Promise<void>
   /** In milliseconds. */
-  readonly lifetimes?: { readonly hook?: number; readonly classifier?: number; readonly permit?: number; readonly approval?: number }
+  readonly lifetimes?: {
+    readonly hook?: number
+    readonly classifier?: number
+    readonly permit?: number
+    readonly approval?: number
+  }
 }
 
 export const LIFETIMES = { hook: 10_000, classifier: 30_000, permit: 60_000, approval: 15 * 60_000 } as const

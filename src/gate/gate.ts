@@ -92,7 +92,11 @@ const toolsByName = ({ tools, resolvePath, listFolder }: GateSettings): Readonly
   for (const tool of tools) {
     // Two tools by one name, or by names that people cannot tell apart, would share their approvals.
     const other = taken.get(tool.name.toLowerCase())
-    if (other !== undefined) throw fail('tool-name-invalid', { tool: JSON.stringify(tool.name), problem: `is already taken by ${JSON.stringify(other)}` })
+    if (other !== undefined)
+      throw fail('tool-name-invalid', {
+        tool: JSON.stringify(tool.name),
+        problem: `is already taken by ${JSON.stringify(other)}`,
+      })
     taken.set(tool.name.toLowerCase(), tool.name)
     byName.set(tool.name, { tool, gate: createArgumentGate(tool, resolvePath, listFolder) })
   }
@@ -102,5 +106,9 @@ const toolsByName = ({ tools, resolvePath, listFolder }: GateSettings): Readonly
 const refuseForbiddenMode = ({ mode, ruleSets }: GateSettings): void => {
   const forbidding = ruleSets.find(({ permittedModes }) => permittedModes?.includes(mode) === false)
   if (forbidding === undefined) return
-  throw fail('mode-not-permitted', { mode, source: forbidding.name, permitted: (forbidding.permittedModes ?? []).join(', ') })
+  throw fail('mode-not-permitted', {
+    mode,
+    source: forbidding.name,
+    permitted: (forbidding.permittedModes ?? []).join(', '),
+  })
 }

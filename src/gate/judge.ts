@@ -26,25 +26,59 @@ export interface HookStance {
 
 export type Verdict =
   | { readonly kind: 'refuse'; readonly source: DecisionSource; readonly denial: CordonError }
-  | { readonly kind: 'run'; readonly as: 'allow' | 'sandboxed'; readonly source: DecisionSource; readonly reason: string }
+  | {
+      readonly kind: 'run'
+      readonly as: 'allow' | 'sandboxed'
+      readonly source: DecisionSource
+      readonly reason: string
+    }
   /** `isFirm`: a rule, a hook or a duty demands a person; otherwise only the mode does. */
-  | { readonly kind: 'ask' | 'unavailable'; readonly source: DecisionSource; readonly reason: string; readonly isFirm: boolean }
+  | {
+      readonly kind: 'ask' | 'unavailable'
+      readonly source: DecisionSource
+      readonly reason: string
+      readonly isFirm: boolean
+    }
 
 export interface Judged {
   readonly draft: Draft
   readonly verdict: Verdict
 }
 
-export const judge = async (given: Draft, tool: GateTool, facts: CallFacts, stance: HookStance, index: RuleIndex, settings: GateSettings): Promise<Judged> => {
+export const judge = async (
+  given: Draft,
+  tool: GateTool,
+  facts: CallFacts,
+  stance: HookStance,
+  index: RuleIndex,
+  settings: GateSettings,
+): Promise<Judged> => {
   const rules = index.judge(facts)
   const destructive = destructiveFacts(tool, facts, [...rules.deciding, ...rules.overruled])
-  const found = withStep(given, 'rules', rules.effect === 'unmatched' ? 'no rule speaks of it' : `${rules.effect}: ${rules.deciding[0]?.id ?? ''}`, { rules, destructive })
+  const found = withStep(
+    given,
+    'rules',
+    rules.effect === 'unmatched' ? 'no rule speaks of it' : `${rules.effect}: ${rules.deciding[0]?.id ?? ''}`,
+    { rules, destructive },
+  )
   const [first] = rules.deciding
-  if (rules.effect === 'deny' && first !== undefined) return { draft: found, verdict: { kind: 'refuse', source: 'rule', denial: fail('rule-denied', { rule: first.id, because: first.because }) } }
+  if (rules.effect === 'deny' && first !== undefined)
+    return {
+      draft: found,
+      verdict: {
+        kind: 'refuse',
+        source: 'rule',
+        denial: fail('rule-denied', { rule: first.id, because: first.because }),
+      },
+    }
 
   const question = questionOf(found, tool, stance)
   const answer = answerOfMode(settings.mode, question)
-  const draft = withStep(found, 'mode', `${settings.mode}: ${answer.kind === 'run' ? answer.as : answer.kind}, because ${answer.why}`)
+  const draft = withStep(
+    found,
+    'mode',
+    `${settings.mode}: ${answer.kind === 'run' ? answer.as : answer.kind}, because ${answer.why}`,
+  )
   if (answer.kind === 'classify') return { draft, verdict: await classify(draft, tool, answer.why, settings, question) }
   return { draft, verdict: verdictOf(answer, found, question, stance, settings) }
 }
@@ -59,9 +93,16 @@ const questionOf = ({ rules, call, destructive }: Draft, tool: GateTool, stance:
 
 const STRICTNESS = ['deny', 'ask', 'allow', 'unmatched'] as const
 
-const strictest = (effects: readonly (Effect | 'unmatched')[]): Effect | 'unmatched' => STRICTNESS.find((effect) => effects.includes(effect)) ?? 'unmatched'
+const strictest = (effects: readonly (Effect | 'unmatched')[]): Effect | 'unmatched' =>
+  STRICTNESS.find((effect) => effects.includes(effect)) ?? 'unmatched'
 
-const verdictOf = (answer: Exclude<ModeAnswer, { readonly kind: 'classify' }>, draft: Draft, question: ModeQuestion, stance: HookStance, settings: GateSettings): Verdict => {
+const verdictOf = (
+  answer: Exclude<ModeAnswer, { readonly kind: 'classify' }>,
+  draft: Draft,
+  question: ModeQuestion,
+  stance: HookStance,
+  settings: GateSettings,
+): Verdict => {
   switch (answer.kind) {
     case 'deny':
       return { kind: 'refuse', source: 'mode', denial: fail('mode-denies', { mode: settings.mode, why: answer.why }) }
@@ -73,18 +114,36 @@ const verdictOf = (answer: Exclude<ModeAnswer, { readonly kind: 'classify' }>, d
   }
 }
 
-const whoAllowed = (why: string, { rules: { effect, deciding } }: Draft, question: ModeQuestion, stance: HookStance, { mode }: GateSettings): { readonly source: DecisionSource; readonly reason: string } => {
+const whoAllowed = (
+  why: string,
+  { rules: { effect, deciding } }: Draft,
+  question: ModeQuestion,
+  stance: HookStance,
+  { mode }: GateSettings,
+): { readonly source: DecisionSource; readonly reason: string } => {
   const [rule] = deciding
-  if (question.effect === 'allow' && effect === 'allow' && rule !== undefined) return { source: 'rule', reason: `allowed by the rule ${rule.id}: ${rule.because}` }
+  if (question.effect === 'allow' && effect === 'allow' && rule !== undefined)
+    return { source: 'rule', reason: `allowed by the rule ${rule.id}: ${rule.because}` }
   if (question.effect === 'allow') return { source: 'hook', reason: `allowed by ${named(stance)}` }
   return { source: 'mode', reason: `in the mode ${mode} it runs: ${why}` }
 }
 
-const whoAsks = (why: string, { rules: { effect, deciding, untrusted }, call }: Draft, { obligation }: ModeQuestion, stance: HookStance): { readonly source: DecisionSource; readonly reason: string; readonly isFirm: boolean } => {
+const whoAsks = (
+  why: string,
+  { rules: { effect, deciding, untrusted }, call }: Draft,
+  { obligation }: ModeQuestion,
+  stance: HookStance,
+): { readonly source: DecisionSource; readonly reason: string; readonly isFirm: boolean } => {
   const [rule] = deciding
-  if (effect === 'ask' && rule !== undefined) return { source: 'rule', reason: `the rule ${rule.id} asks: ${rule.because}`, isFirm: true }
+  if (effect === 'ask' && rule !== undefined)
+    return { source: 'rule', reason: `the rule ${rule.id} asks: ${rule.because}`, isFirm: true }
   if (stance.effect === 'ask') return { source: 'hook', reason: `${named(stance)} asks`, isFirm: true }
-  if (obligation !== 'none') return { source: 'policy', reason: call.widening === undefined ? why : `${why}: ${call.widening.reason}`, isFirm: true }
+  if (obligation !== 'none')
+    return {
+      source: 'policy',
+      reason: call.widening === undefined ? why : `${why}: ${call.widening.reason}`,
+      isFirm: true,
+    }
   return { source: 'mode', reason: `${why}${disregarded(untrusted)}`, isFirm: false }
 }
 
@@ -95,10 +154,15 @@ const disregarded = ([rule]: readonly Rule[]): string => {
   return ` (the allow in ${rule.place} does not count: the project is not trusted; to trust it: trusted_projects: [ ${folder === '' ? '/' : folder} ] in ~/.config/cordon/rules.yaml)`
 }
 
-const named = ({ hooks, reason }: HookStance): string => `the hook ${hooks.join(', ')}${reason === '' ? '' : ` (${reason})`}`
+const named = ({ hooks, reason }: HookStance): string =>
+  `the hook ${hooks.join(', ')}${reason === '' ? '' : ` (${reason})`}`
 
 /** By the tool itself, or by a rule that knows more about the call; every mode keeps it. */
-const destructiveFacts = (tool: GateTool, { input }: CallFacts, rules: readonly Rule[]): DestructiveFacts | undefined => {
+const destructiveFacts = (
+  tool: GateTool,
+  { input }: CallFacts,
+  rules: readonly Rule[],
+): DestructiveFacts | undefined => {
   const byRule = rules.find(({ destructive }) => destructive !== undefined)?.destructive
   if (typeof tool.destructive !== 'function') return tool.destructive ?? byRule
   try {
@@ -109,21 +173,44 @@ const destructiveFacts = (tool: GateTool, { input }: CallFacts, rules: readonly 
 }
 
 /** Whatever goes wrong with a classifier, a person is asked. */
-const classify = async ({ input, destructive }: Draft, tool: GateTool, why: string, { classify: classifier, wait, lifetimes }: GateSettings, { obligation }: ModeQuestion): Promise<Verdict> => {
-  const ask = (reason: string): Verdict => ({ kind: 'ask', source: 'classifier', reason, isFirm: obligation !== 'none' })
+const classify = async (
+  { input, destructive }: Draft,
+  tool: GateTool,
+  why: string,
+  { classify: classifier, wait, lifetimes }: GateSettings,
+  { obligation }: ModeQuestion,
+): Promise<Verdict> => {
+  const ask = (reason: string): Verdict => ({
+    kind: 'ask',
+    source: 'classifier',
+    reason,
+    isFirm: obligation !== 'none',
+  })
   if (classifier === undefined) return ask(`${why}, and there is no classifier`)
   const limit = lifetimes?.classifier ?? LIFETIMES.classifier
   const clock = wait(limit)
   try {
-    const request = { tool: tool.name, input, risk: tool.boundary.risk, isDestructive: destructive !== undefined, reason: why }
-    const answered = await Promise.race([(async () => ({ value: await classifier(request) }))(), clock.over.then(() => undefined)])
+    const request = {
+      tool: tool.name,
+      input,
+      risk: tool.boundary.risk,
+      isDestructive: destructive !== undefined,
+      reason: why,
+    }
+    const answered = await Promise.race([
+      (async () => ({ value: await classifier(request) }))(),
+      clock.over.then(() => undefined),
+    ])
     if (answered === undefined) return ask(`the classifier gave no answer within ${limit} ms`)
     const node = rootNode(answered.value, () => 'the classifier', 'its answer')
     const given = mappingOf(node, ['decision', 'reason'])
     const decision = oneOf(given.decision ?? node, ['allow', 'deny', 'ask'] as const)
     const reason = given.reason === undefined ? 'no reason given' : textOf(given.reason, 'a text')
-    if (decision === 'deny') return { kind: 'refuse', source: 'classifier', denial: fail('classifier-denied', { reason }) }
-    return decision === 'ask' ? ask(reason) : { kind: 'run', as: 'allow', source: 'classifier', reason: `allowed by the classifier: ${reason}` }
+    if (decision === 'deny')
+      return { kind: 'refuse', source: 'classifier', denial: fail('classifier-denied', { reason }) }
+    return decision === 'ask'
+      ? ask(reason)
+      : { kind: 'run', as: 'allow', source: 'classifier', reason: `allowed by the classifier: ${reason}` }
   } catch (error) {
     return ask(`the classifier failed: ${messageOf(error)}`)
   } finally {

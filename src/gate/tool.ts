@@ -1,5 +1,12 @@
 import { fail } from '../errors/index.js'
-import { TOOL_KINDS, isSandboxedKind, policyHash, resolvePolicy, resolveStance, undeclaredSections } from '../policy/index.js'
+import {
+  TOOL_KINDS,
+  isSandboxedKind,
+  policyHash,
+  resolvePolicy,
+  resolveStance,
+  undeclaredSections,
+} from '../policy/index.js'
 import type { AbsolutePath, Boundary, Stance, StanceSection, ToolKind, ToolPolicy } from '../policy/index.js'
 
 import { UNCONSTRAINED } from './constraints/constraints.js'
@@ -63,7 +70,8 @@ const TOOL_NAME = /^[A-Za-z0-9_.:/-]{1,128}$/
 
 export const describeTool = (declaration: ToolDeclaration): GateTool => {
   const { name, kind, policy, workspace, home, schema, parse, destructive } = declaration
-  if (!TOOL_NAME.test(name) || name === '__proto__') throw fail('tool-name-invalid', { tool: JSON.stringify(name), problem: 'contains what a name must not' })
+  if (!TOOL_NAME.test(name) || name === '__proto__')
+    throw fail('tool-name-invalid', { tool: JSON.stringify(name), problem: 'contains what a name must not' })
   const { boundary, noStance } = stanceOf(declaration)
   return {
     name,
@@ -92,4 +100,6 @@ const stanceOf = ({ kind, policy, workspace, home }: ToolDeclaration): Stance =>
 
 /** `open`: sections where anything may happen. In a cell that is none: what is left out is not there. */
 const isReadOnly = ({ write, egressClass }: Boundary, open: readonly StanceSection[]): boolean =>
-  write.every(({ negated }) => negated) && egressClass.level !== 'write' && !(['write', 'network', 'exec'] as const).some((section) => open.includes(section))
+  write.every(({ negated }) => negated) &&
+  egressClass.level !== 'write' &&
+  !(['write', 'network', 'exec'] as const).some((section) => open.includes(section))

@@ -18,7 +18,10 @@ export interface Boundary {
   readonly environment: readonly EnvironmentEntry[]
   readonly credentials: readonly Credential[]
   /** Programs are absolute paths, or bare names that are looked up when the cell starts. */
-  readonly exec: { readonly kind: 'none' } | { readonly kind: 'all' } | { readonly kind: 'list'; readonly programs: readonly string[] }
+  readonly exec:
+    | { readonly kind: 'none' }
+    | { readonly kind: 'all' }
+    | { readonly kind: 'list'; readonly programs: readonly string[] }
   readonly limits: Limits
   readonly presets: readonly PresetName[]
   readonly require: readonly Mechanism[]

@@ -17,7 +17,10 @@ export type Injection =
 
 /** The requests that one policy allows, for as long as others are added to it. */
 export interface RequestScope {
-  readonly network: { readonly kind: 'none' } | { readonly kind: 'all' } | { readonly kind: 'hosts'; readonly entries: readonly HostGrant[] }
+  readonly network:
+    | { readonly kind: 'none' }
+    | { readonly kind: 'all' }
+    | { readonly kind: 'hosts'; readonly entries: readonly HostGrant[] }
   readonly egressClass: { readonly level: 'none' | 'read_only' | 'write'; readonly derived: boolean }
 }
 
@@ -51,11 +54,17 @@ export const placeOfInjection = (inject: Injection): string | undefined => {
 }
 
 /** Those that belong to a destination. */
-export const credentialsBoundTo = (credentials: readonly Credential[], host: RequestHost, port: number): readonly Credential[] =>
-  credentials.filter(({ hosts }) => hosts.some((named) => coversEndpoint(named, host, port)))
+export const credentialsBoundTo = (
+  credentials: readonly Credential[],
+  host: RequestHost,
+  port: number,
+): readonly Credential[] => credentials.filter(({ hosts }) => hosts.some((named) => coversEndpoint(named, host, port)))
 
 /** Those of them for a request. Each is there once, though several policies may have brought it along. */
-export const credentialsWithin = (bound: readonly Credential[], isWithin: (scope: RequestScope) => boolean): readonly Credential[] => {
+export const credentialsWithin = (
+  bound: readonly Credential[],
+  isWithin: (scope: RequestScope) => boolean,
+): readonly Credential[] => {
   const found = new Map<string, Credential>()
   for (const credential of bound) {
     const key = JSON.stringify([credential.id, credential.inject])

@@ -22,7 +22,20 @@ export type { Cidr, IpAddress } from './network/ip-address.js'
 export { loadPolicyText } from './parse/load-policy-text.js'
 export { matches } from './glob/matches.js'
 export { EGRESS_CLASSES, MECHANISMS, RISKS, TOOL_KINDS, isSandboxedKind } from './model.js'
-export type { Assessed, EgressClass, EnvironmentEntry, Limits, Mechanism, PresetName, ProgramGrant, Risk, SandboxedKind, Section, ToolKind, ToolPolicy } from './model.js'
+export type {
+  Assessed,
+  EgressClass,
+  EnvironmentEntry,
+  Limits,
+  Mechanism,
+  PresetName,
+  ProgramGrant,
+  Risk,
+  SandboxedKind,
+  Section,
+  ToolKind,
+  ToolPolicy,
+} from './model.js'
 export { nearestKey } from './nearest-key.js'
 export { parseRequestHost } from './network/network-request.js'
 export type { NetworkRequest, NetworkUse, RequestHost } from './network/network-request.js'
@@ -38,7 +51,18 @@ export { credentialIdsFor, parseRequest, problemOfExample } from './files/policy
 export type { PolicyExample } from './files/policy-examples.js'
 export { loadPolicyFile, policyOfFile, readPolicyFile } from './files/policy-file.js'
 export type { Client, PolicyFile, PolicySection } from './files/policy-file.js'
-export { describeValue, invalid, itemsOf, keyOf, mappingOf, oneOf, placeOf, rootNode, sourceOf, textOf } from './parse/policy-node.js'
+export {
+  describeValue,
+  invalid,
+  itemsOf,
+  keyOf,
+  mappingOf,
+  oneOf,
+  placeOf,
+  rootNode,
+  sourceOf,
+  textOf,
+} from './parse/policy-node.js'
 export type { KeyPath, PolicyNode } from './parse/policy-node.js'
 export type { Preset } from './resolve/presets.js'
 export { PROTECTED_NAMES } from './protected/protected.js'

@@ -36,8 +36,7 @@ export interface EnvironmentEntry {
 
 /** A program by its bare name (looked up when the cell starts) or by its path. */
 export type ProgramGrant =
-  | { readonly kind: 'name'; readonly name: string }
-  | { readonly kind: 'path'; readonly glob: PathGlob }
+  { readonly kind: 'name'; readonly name: string } | { readonly kind: 'path'; readonly glob: PathGlob }
 
 /** Sizes in bytes, durations in milliseconds. An absent limit is not set. */
 export interface Limits {
@@ -83,13 +82,15 @@ interface ToolKindFacts {
 /** The kinds of tools. A kind says here how it runs; nothing is sandboxed because nobody said otherwise. */
 export const TOOL_KINDS = {
   // A shell or a build is useless without `exec`, and the cell holds either way.
-  process: { runs: 'sandboxed', execByDefault: 'all', startsProcess: true },
-  function: { runs: 'sandboxed', execByDefault: 'none', startsProcess: true },
+  'process': { runs: 'sandboxed', execByDefault: 'all', startsProcess: true },
+  'function': { runs: 'sandboxed', execByDefault: 'none', startsProcess: true },
   'in-process': { runs: 'in-process', execByDefault: 'none', startsProcess: false },
 } as const satisfies Readonly<Record<string, ToolKindFacts>>
 
 export type ToolKind = keyof typeof TOOL_KINDS
-export type SandboxedKind = { [Kind in ToolKind]: (typeof TOOL_KINDS)[Kind]['runs'] extends 'sandboxed' ? Kind : never }[ToolKind]
+export type SandboxedKind = {
+  [Kind in ToolKind]: (typeof TOOL_KINDS)[Kind]['runs'] extends 'sandboxed' ? Kind : never
+}[ToolKind]
 
 export const isSandboxedKind = (kind: ToolKind): kind is SandboxedKind => TOOL_KINDS[kind].runs === 'sandboxed'
 

@@ -32,4 +32,5 @@ export const undeclaredSections = (policy: ToolPolicy, boundary: Boundary): read
 }
 
 /** A preset that grants writing is a stance on writing. */
-const isGivenByPreset = (name: StanceSection, boundary: Boundary): boolean => name === 'write' && boundary.write.length > 0
+const isGivenByPreset = (name: StanceSection, boundary: Boundary): boolean =>
+  name === 'write' && boundary.write.length > 0

@@ -46,15 +46,30 @@ export const settleQuestions = async (
   let evaluation = first
   for (let round = 0; evaluation.kind === 'asking' && settings !== undefined; round += 1) {
     const { decision } = evaluation
-    const common = { call_id: decision.call_id, tool: decision.tool, decision_id: decision.decision_id, approval_action_id: decision.approval_action_id ?? '' }
+    const common = {
+      call_id: decision.call_id,
+      tool: decision.tool,
+      decision_id: decision.decision_id,
+      approval_action_id: decision.approval_action_id ?? '',
+    }
     await recordTogether(events, [
       decided(evaluation, recordArguments(evaluation.inputs.call, record)),
-      { type: 'permission.requested', ...common, reason: evaluation.why, arguments_hash: decision.arguments_hash, expires_at: decision.expires_at },
+      {
+        type: 'permission.requested',
+        ...common,
+        reason: evaluation.why,
+        arguments_hash: decision.arguments_hash,
+        expires_at: decision.expires_at,
+      },
     ])
-    const answer = round < MOST_ROUNDS ? await ask(evaluation, settings, signal) : ({ kind: 'timed_out', then: 'deny' } as const)
+    const answer =
+      round < MOST_ROUNDS ? await ask(evaluation, settings, signal) : ({ kind: 'timed_out', then: 'deny' } as const)
     const settled = await gate.settle(evaluation, answer)
     // An answer that is none leaves the question open; it is not asked for ever.
-    const next = settled.kind === 'asking' && settled === evaluation ? await gate.settle(evaluation, { kind: 'timed_out', then: 'deny' }) : settled
+    const next =
+      settled.kind === 'asking' && settled === evaluation
+        ? await gate.settle(evaluation, { kind: 'timed_out', then: 'deny' })
+        : settled
     await events.emit({
       type: 'permission.resolved',
       ...common,
@@ -69,9 +84,19 @@ export const settleQuestions = async (
   return evaluation
 }
 
-const ask = async (question: Extract<Evaluation, { kind: 'asking' }>, { approve, timeout, otherwise }: ApprovalSettings, signal: AbortSignal | undefined): Promise<unknown> => {
+const ask = async (
+  question: Extract<Evaluation, { kind: 'asking' }>,
+  { approve, timeout, otherwise }: ApprovalSettings,
+  signal: AbortSignal | undefined,
+): Promise<unknown> => {
   const { decision, inputs, why } = question
-  const request: ApprovalRequest = { callId: decision.call_id, tool: decision.tool, input: inputs.call, reason: why, decision }
+  const request: ApprovalRequest = {
+    callId: decision.call_id,
+    tool: decision.tool,
+    input: inputs.call,
+    reason: why,
+    decision,
+  }
   const given = new AbortController()
   const timedOut: ApprovalAnswer = { kind: 'timed_out', then: otherwise }
   const cancelled: ApprovalAnswer = { kind: 'cancelled' }
@@ -89,7 +114,11 @@ const ask = async (question: Extract<Evaluation, { kind: 'asking' }>, { approve,
     // An approver that fails has approved nothing.
     const answered = Promise.resolve()
       .then(() => approve(request, { signal: given.signal }))
-      .catch((error: unknown) => ({ kind: 'deny', by: 'approver', reason: error instanceof Error ? error.message : String(error) }))
+      .catch((error: unknown) => ({
+        kind: 'deny',
+        by: 'approver',
+        reason: error instanceof Error ? error.message : String(error),
+      }))
     return await Promise.race([answered, overTime])
   } finally {
     clearTimeout(timer)
@@ -104,4 +133,5 @@ const resolutionOf = (answer: unknown, next: Evaluation) => {
   return next.kind === 'permitted' || next.kind === 'substituted' ? 'allowed' : 'denied'
 }
 
-const byOf = (answer: unknown): string | null => (typeof answer === 'object' && answer !== null && 'by' in answer && typeof answer.by === 'string' ? answer.by : null)
+const byOf = (answer: unknown): string | null =>
+  typeof answer === 'object' && answer !== null && 'by' in answer && typeof answer.by === 'string' ? answer.by : null

@@ -15,7 +15,10 @@ export interface CallHandlers {
   readonly resume: string | undefined
   readonly askedWith: AskedWith | undefined
   /** An approval let the call run with this input. Keeps it where it holds for longer, and says what that changes. */
-  readonly onApproved: (grant: ApprovalGrant, input: JsonValue) => readonly PolicyChange[] | Promise<readonly PolicyChange[]>
+  readonly onApproved: (
+    grant: ApprovalGrant,
+    input: JsonValue,
+  ) => readonly PolicyChange[] | Promise<readonly PolicyChange[]>
 }
 
 /** How a run ended, also where there was none because it could not begin. */

@@ -58,7 +58,10 @@ export interface Cordon {
   /** Forgets a session: what is called by its name later begins anew. */
   readonly endSession: (session: string) => void
   /** Asks the hooks of a point that only the host sees: `user_prompt_submit`, `post_sampling`. */
-  readonly runHooks: (point: 'user_prompt_submit' | 'post_sampling', subject: Pick<HookSubject, 'input' | 'output' | 'reason'>) => Promise<HookVerdict>
+  readonly runHooks: (
+    point: 'user_prompt_submit' | 'post_sampling',
+    subject: Pick<HookSubject, 'input' | 'output' | 'reason'>,
+  ) => Promise<HookVerdict>
   /** What may be a mistake and is no error: rules of files that name tools which this runtime does not have. */
   readonly warnings: readonly string[]
   /** What hooks want the model to read from the start. */
@@ -68,13 +71,24 @@ export interface Cordon {
 
 const MAIN_SESSION = 'main'
 
-export const createCordon = async (options: CordonOptions): Promise<Cordon> => openCordon(options, () => (options.registry === undefined ? undefined : openTeamRegistry(options, options.registry)))
+export const createCordon = async (options: CordonOptions): Promise<Cordon> =>
+  openCordon(options, () => (options.registry === undefined ? undefined : openTeamRegistry(options, options.registry)))
 
-const openTeamRegistry = async ({ tools, sandbox, ...places }: CordonOptions, registry: RegistrySettings): Promise<CallRegistry> =>
-  openCallRegistry(registry, sameTool(tools, places), registry.execution === 'runners' ? [] : await mechanismsIfAny(sandbox))
+const openTeamRegistry = async (
+  { tools, sandbox, ...places }: CordonOptions,
+  registry: RegistrySettings,
+): Promise<CallRegistry> =>
+  openCallRegistry(
+    registry,
+    sameTool(tools, places),
+    registry.execution === 'runners' ? [] : await mechanismsIfAny(sandbox),
+  )
 
 /** With a registry that is given. */
-export const openCordon = async (options: CordonOptions, openRegistryFor: () => CallRegistry | undefined | Promise<CallRegistry>): Promise<Cordon> => {
+export const openCordon = async (
+  options: CordonOptions,
+  openRegistryFor: () => CallRegistry | undefined | Promise<CallRegistry>,
+): Promise<Cordon> => {
   checkCordonOptions(options)
   for (const each of options.tools) requirePortable(each)
   const resumed = options.state === undefined ? undefined : openState(options.state)
@@ -90,7 +104,12 @@ export const openCordon = async (options: CordonOptions, openRegistryFor: () => 
   }
 }
 
-const assemble = async (options: CordonOptions, resumed: SessionState | undefined, audit: AuditLog | undefined, registry: CallRegistry | undefined): Promise<Cordon> => {
+const assemble = async (
+  options: CordonOptions,
+  resumed: SessionState | undefined,
+  audit: AuditLog | undefined,
+  registry: CallRegistry | undefined,
+): Promise<Cordon> => {
   const registeredCalls = registry === undefined ? undefined : createRegisteredCalls(registry)
   const tools = bindTools(options, audit)
   const names = options.tools.map(({ name }) => name)
@@ -103,7 +122,12 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
     ...(audit === undefined ? {} : { record: audit.append }),
     ...(options.context === undefined ? {} : { context: options.context }),
   })
-  const gate = openGate(options, { tools: tools.list, ruleSets: [...rules.ofFiles, ...rules.own], events, registeredCalls })
+  const gate = openGate(options, {
+    tools: tools.list,
+    ruleSets: [...rules.ofFiles, ...rules.own],
+    events,
+    registeredCalls,
+  })
   const telemetry = options.telemetry === 'off' ? undefined : await connectTelemetry(events)
   const cells = prepareCells(options, tools)
   const services: CallingServices = {
@@ -122,7 +146,12 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
     newId: randomUUID,
   }
   const sessions = createSessions(options.budget, resumed, Date.now)
-  const gateCall = (name: string, input: unknown, session: Session, given: readonly ApprovalGrant[] = []): GateCall => ({
+  const gateCall = (
+    name: string,
+    input: unknown,
+    session: Session,
+    given: readonly ApprovalGrant[] = [],
+  ): GateCall => ({
     callId: randomUUID(),
     tool: name,
     input,
@@ -139,11 +168,28 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
   return {
     call: async (name, input = {}, given = {}) => {
       checkCallOptions(given, registeredCalls !== undefined)
-      const { signal, session = MAIN_SESSION, onProgress = () => undefined, onOutput, onInvocation = () => undefined, approvals, invocation: resume, registry: askedWith } = given
+      const {
+        signal,
+        session = MAIN_SESSION,
+        onProgress = () => undefined,
+        onOutput,
+        onInvocation = () => undefined,
+        approvals,
+        invocation: resume,
+        registry: askedWith,
+      } = given
       if (closed) throw fail('runtime-closed', {})
       calls += 1
       const own = sessions.of(session)
-      const result = callTool(services, gateCall(name, input, own, approvals), { signal, onProgress, onOutput, onInvocation, onApproved: own.keep, resume, askedWith })
+      const result = callTool(services, gateCall(name, input, own, approvals), {
+        signal,
+        onProgress,
+        onOutput,
+        onInvocation,
+        onApproved: own.keep,
+        resume,
+        askedWith,
+      })
       running.add(result)
       try {
         return await result
@@ -151,15 +197,27 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
         running.delete(result)
       }
     },
-    evaluate: (name, input = {}, { session = MAIN_SESSION } = {}) => gate.decide({ ...gateCall(name, input, sessions.trial(session)), isTrial: true }),
-    listTools: () => Array.from(tools.byName.values(), ({ definition, gate: { boundary } }) => ({ name: definition.name, description: definition.description, kind: definition.kind, risk: boundary.risk.level, input: definition.schema })),
+    evaluate: (name, input = {}, { session = MAIN_SESSION } = {}) =>
+      gate.decide({ ...gateCall(name, input, sessions.trial(session)), isTrial: true }),
+    listTools: () =>
+      Array.from(tools.byName.values(), ({ definition, gate: { boundary } }) => ({
+        name: definition.name,
+        description: definition.description,
+        kind: definition.kind,
+        risk: boundary.risk.level,
+        input: definition.schema,
+      })),
     on: (type, listener) => {
       checkEventType(type)
       return events.on(type, listener)
     },
     warnings: warningsOfRules(rules.ofFiles, names),
     state: gate.state,
-    exportState: () => sealState({ version: 1, session_id: sessionId, exported_at: new Date().toISOString(), ...sessions.state() }, options.state),
+    exportState: () =>
+      sealState(
+        { version: 1, session_id: sessionId, exported_at: new Date().toISOString(), ...sessions.state() },
+        options.state,
+      ),
     endSession: sessions.end,
     runHooks: gate.runHooks,
     context,
@@ -184,9 +242,18 @@ const assemble = async (options: CordonOptions, resumed: SessionState | undefine
 }
 
 /** Records that the session began, and asks the hooks that want to know. One that objects, or fails, lets no session begin. */
-const begin = async ({ gate, events }: CallingServices, telemetry: Telemetry | undefined, resumedFrom: string | undefined): Promise<readonly string[]> => {
+const begin = async (
+  { gate, events }: CallingServices,
+  telemetry: Telemetry | undefined,
+  resumedFrom: string | undefined,
+): Promise<readonly string[]> => {
   try {
-    await events.emit({ type: 'session.started', call_id: null, permission_state: gate.state(), ...(resumedFrom === undefined ? {} : { resumed_from: resumedFrom }) })
+    await events.emit({
+      type: 'session.started',
+      call_id: null,
+      permission_state: gate.state(),
+      ...(resumedFrom === undefined ? {} : { resumed_from: resumedFrom }),
+    })
     const verdict = await gate.runHooks('session_start', {})
     if (verdict.kind === 'passed') return verdict.context
     await events.emit({ type: 'session.ended', call_id: null, reason: verdict.denial.message, calls: 0 })
@@ -197,7 +264,10 @@ const begin = async ({ gate, events }: CallingServices, telemetry: Telemetry | u
   }
 }
 
-const approvalOf = ({ approve, approval }: CordonOptions, registeredCalls: RegisteredCalls | undefined): ApprovalSettings | undefined => {
+const approvalOf = (
+  { approve, approval }: CordonOptions,
+  registeredCalls: RegisteredCalls | undefined,
+): ApprovalSettings | undefined => {
   const asking = registeredCalls === undefined ? approve : registeredCalls.approve(approve)
   return asking === undefined ? undefined : { ...APPROVAL_DEFAULTS, ...approval, approve: asking }
 }

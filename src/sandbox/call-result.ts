@@ -53,8 +53,17 @@ export interface EndedCall {
   readonly found: readonly Violation[]
 }
 
-export const describeEnd = async ({ exit, ...end }: CellEnd, { planned, boundary, found }: EndedCall, stdout: Uint8Array, stderr: Uint8Array): Promise<CallResult> => {
-  const observed = await refusedOpens(end.opens, { boundary, temporary: planned.plan.temporary, realPathOf: findRealPath })
+export const describeEnd = async (
+  { exit, ...end }: CellEnd,
+  { planned, boundary, found }: EndedCall,
+  stdout: Uint8Array,
+  stderr: Uint8Array,
+): Promise<CallResult> => {
+  const observed = await refusedOpens(end.opens, {
+    boundary,
+    temporary: planned.plan.temporary,
+    realPathOf: findRealPath,
+  })
   const violations = withoutRepeats([...end.violations, ...observed, ...found])
   return {
     ...endingOf(exit),
@@ -62,14 +71,20 @@ export const describeEnd = async ({ exit, ...end }: CellEnd, { planned, boundary
     stderr,
     profile: { ...planned.profile, violation_refs: violations.map((_, index) => `violations/${String(index)}`) },
     violations,
-    usage: { wallMs: exit.wall_ms, cpuMs: exit.cpu_ms, maxResidentBytes: exit.max_rss_kb * 1024, peakMemoryBytes: exit.memory_peak === 0 ? undefined : exit.memory_peak },
+    usage: {
+      wallMs: exit.wall_ms,
+      cpuMs: exit.cpu_ms,
+      maxResidentBytes: exit.max_rss_kb * 1024,
+      peakMemoryBytes: exit.memory_peak === 0 ? undefined : exit.memory_peak,
+    },
   }
 }
 
 /** The keeper and the watcher may both have seen a seal go, and more than once. */
 const withoutRepeats = (violations: readonly Violation[]): readonly Violation[] => {
   const isFirst = (violation: Violation, at: number) =>
-    violation.kind !== 'unsealed' || violations.findIndex((other) => other.kind === 'unsealed' && other.path === violation.path) === at
+    violation.kind !== 'unsealed' ||
+    violations.findIndex((other) => other.kind === 'unsealed' && other.path === violation.path) === at
   return violations.filter(isFirst)
 }
 

@@ -2,7 +2,17 @@
 // docs/protocol.md says what each carries.
 import { bug } from '../errors/index.js'
 
-export const TO_CELL = { headStart: 'H', plan: 'P', command: 'C', input: 'I', kill: 'K', signal: 'S', window: 'W', takeTerminal: 'T', begin: 'B' } as const
+export const TO_CELL = {
+  headStart: 'H',
+  plan: 'P',
+  command: 'C',
+  input: 'I',
+  kill: 'K',
+  signal: 'S',
+  window: 'W',
+  takeTerminal: 'T',
+  begin: 'B',
+} as const
 export const FROM_CELL = { event: 'E', stdout: 'o', stderr: 'e' } as const
 export const TO_WATCHER = { names: 'N', begin: 'B', hold: 'H', otherNames: 'L', go: 'G', end: 'X' } as const
 export const FROM_WATCHER = { found: 'F', done: 'D', aside: 'A' } as const
@@ -26,7 +36,9 @@ const LARGEST_INPUT = 1 << 20
 
 /** Input as frames; no bytes are no frame, because an empty one is the end of input. */
 export const encodeInput = (stdin: Uint8Array): readonly Buffer[] =>
-  Array.from({ length: Math.ceil(stdin.byteLength / LARGEST_INPUT) }, (_, at) => encodeFrame(TO_CELL.input, stdin.subarray(at * LARGEST_INPUT, (at + 1) * LARGEST_INPUT)))
+  Array.from({ length: Math.ceil(stdin.byteLength / LARGEST_INPUT) }, (_, at) =>
+    encodeFrame(TO_CELL.input, stdin.subarray(at * LARGEST_INPUT, (at + 1) * LARGEST_INPUT)),
+  )
 
 /**
  * Cuts a stream of bytes into frames; what is incomplete waits for the next bytes, but for kinds that may be told
@@ -38,7 +50,9 @@ export const createFrameReader = <Kind extends string>(
   inPieces: readonly NoInfer<Kind>[] = [],
 ): ((bytes: Buffer) => void) => {
   const known = Object.values(kinds)
-  const kindOf = (letter: string): Kind => known.find((kind) => kind === letter) ?? bug(`the launcher sent a frame of the unknown kind ${JSON.stringify(letter)}`)
+  const kindOf = (letter: string): Kind =>
+    known.find((kind) => kind === letter) ??
+    bug(`the launcher sent a frame of the unknown kind ${JSON.stringify(letter)}`)
   let pending: Buffer[] = []
   let pendingLength = 0
   let wanted = HEADER

@@ -108,13 +108,21 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
 
 const openSandboxAs = async (identity: Identity | undefined, options: SandboxOptions): Promise<Sandbox> => {
   const launcher = options.launcher ?? findLauncher()
-  const surroundings = { identity, isRoot: (identity?.uid ?? process.getuid?.()) === 0, temporaryFolder: parseAbsolutePath(tmpdir(), 'the temporary folder') }
+  const surroundings = {
+    identity,
+    isRoot: (identity?.uid ?? process.getuid?.()) === 0,
+    temporaryFolder: parseAbsolutePath(tmpdir(), 'the temporary folder'),
+  }
   // Inside a cell that shares the host's names for sockets a nursery may not listen; then each launcher is spawned.
   const doors = createDoors()
-  const nurseryOrNone = options.nursery === 'none' ? undefined : startNursery(launcher, doors.receive, identity).catch(() => undefined)
+  const nurseryOrNone =
+    options.nursery === 'none' ? undefined : startNursery(launcher, doors.receive, identity).catch(() => undefined)
   const [nursery, host] = await Promise.all([nurseryOrNone, probeHost(launcher, surroundings)])
   // Inside another cell a connection is made for us by its keeper, and the nursery would not know us by it. And somebody may kill it.
-  const connect = (isBrokered: boolean) => (host.listener.held && nursery?.isAlive() === true ? nursery.connect() : spawnLauncher(launcher, ALL_FRAMES, isBrokered ? doors.receive : undefined, identity))
+  const connect = (isBrokered: boolean) =>
+    host.listener.held && nursery?.isAlive() === true
+      ? nursery.connect()
+      : spawnLauncher(launcher, ALL_FRAMES, isBrokered ? doors.receive : undefined, identity)
   const planner = createPlanner(host)
   const pools = new Set<Pool>()
   const running = new Set<Cell>()
@@ -159,7 +167,10 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
       ...streams,
       clock: settings.early === undefined ? 'start' : 'begin',
       observe: settings.observe ?? 'changes',
-      proxy: settings.boundary.network.kind === 'hosts' && settings.proxy !== undefined ? { ...settings.proxy, port: PROXY_PORT } : undefined,
+      proxy:
+        settings.boundary.network.kind === 'hosts' && settings.proxy !== undefined
+          ? { ...settings.proxy, port: PROXY_PORT }
+          : undefined,
     }
   }
   const connectAhead = (request: CellRequest): Duplex | undefined => {
@@ -196,7 +207,12 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     return beginPatrol(watcher, boundary, onAppearance)
   }
   /** The cell did not come about. Where somebody changed what it was made for, another is built. */
-  const failedAttempt = async (error: unknown, patrol: CallPatrol, ender: Ender, request: CellRequest): Promise<Disturbance> => {
+  const failedAttempt = async (
+    error: unknown,
+    patrol: CallPatrol,
+    ender: Ender,
+    request: CellRequest,
+  ): Promise<Disturbance> => {
     if (!(error instanceof CordonError && error.code === 'setup-failed')) {
       await patrol.end()
       throw error
@@ -213,7 +229,11 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
   }
   const run = (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult> =>
     untilUndisturbed((isFirst) => tryRun(settings, input, isFirst ? waiting : NO_CELL))
-  const tryRun = async (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult | Disturbance> => {
+  const tryRun = async (
+    settings: CellSettings,
+    input: RunInput,
+    waiting: Promise<ReadyCell | undefined>,
+  ): Promise<CallResult | Disturbance> => {
     const ender = createEnder()
     // All at once: the watcher looks, the pool does, and a launcher enters its namespaces.
     const asked = patrolFor(settings, ender.end)
@@ -221,15 +241,23 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     const [patrol, ready, { request, connection }] = await allBegun(asked, waiting, begun)
     try {
       refuseClosed()
-      const usable = ready !== undefined && isStillTrue(ready, request.program, patrol.sealed) && planner.agrees(ready.planned, request, patrol.sealed)
+      const usable =
+        ready !== undefined &&
+        isStillTrue(ready, request.program, patrol.sealed) &&
+        planner.agrees(ready.planned, request, patrol.sealed)
       if (!usable) ready?.cell.discard()
       const planned = usable ? ready.planned : planner.plan(request, patrol.sealed)
       await patrol.hold(planned.carved)
       if (ender.isWanted()) throw seenDisturbance()
-      const opened = usable ? ready : open(planned, connection?.destroyed === false ? connection : connect(request.proxy !== undefined))
+      const opened = usable
+        ? ready
+        : open(planned, connection?.destroyed === false ? connection : connect(request.proxy !== undefined))
       const cell = ender.of(opened.cell)
       const started = usable ? ready.started : startedIn(cell, planned, settings)
-      return await untilClosed(cell, runIn(opened, planned, settings, input, watchRun(patrol, planner, request, planned), started))
+      return await untilClosed(
+        cell,
+        runIn(opened, planned, settings, input, watchRun(patrol, planner, request, planned), started),
+      )
     } catch (error) {
       connection?.destroy()
       ready?.cell.discard()
@@ -246,9 +274,15 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
       const planned = planner.plan(cellRequest, patrol.sealed)
       await patrol.hold(planned.carved)
       if (ender.isWanted()) throw seenDisturbance()
-      const opened = open(planned, spawnLauncher(launcher, stdio, brokeredOf(planned.plan) === undefined ? undefined : doors.receive, identity))
+      const opened = open(
+        planned,
+        spawnLauncher(launcher, stdio, brokeredOf(planned.plan) === undefined ? undefined : doors.receive, identity),
+      )
       const cell = ender.of(opened.cell)
-      return await untilClosed(cell, runAttached(opened, planned, request, watchRun(patrol, planner, cellRequest, planned)))
+      return await untilClosed(
+        cell,
+        runAttached(opened, planned, request, watchRun(patrol, planner, cellRequest, planned)),
+      )
     } catch (error) {
       return failedAttempt(error, patrol, ender, cellRequest)
     }
@@ -292,24 +326,41 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
 const NO_CELL = Promise.resolve(undefined)
 
 const withOutputLimit = (boundary: Boundary): Boundary =>
-  boundary.limits.output === undefined ? { ...boundary, limits: { ...boundary.limits, output: DEFAULT_OUTPUT_LIMIT } } : boundary
+  boundary.limits.output === undefined
+    ? { ...boundary, limits: { ...boundary.limits, output: DEFAULT_OUTPUT_LIMIT } }
+    : boundary
 
 const programOf = (argv: readonly string[]): string => {
   const [program] = argv
-  if (program === undefined || program === '') throw fail('usage-error', { problem: 'an empty command', fix: 'give a program and its arguments' })
+  if (program === undefined || program === '')
+    throw fail('usage-error', { problem: 'an empty command', fix: 'give a program and its arguments' })
   return program
 }
 
 const startedIn = (cell: Cell, planned: PlannedCell, settings: CellSettings): StartedProgram | undefined =>
-  settings.early === undefined ? undefined : startEarly(cell, commandOf(planned, settings, settings.early.argv), settings.early.stdin)
+  settings.early === undefined
+    ? undefined
+    : startEarly(cell, commandOf(planned, settings, settings.early.argv), settings.early.stdin)
 
-const commandOf = (planned: PlannedCell, settings: CellSettings, argv: readonly string[], network?: CallNetwork): Command => ({
+const commandOf = (
+  planned: PlannedCell,
+  settings: CellSettings,
+  argv: readonly string[],
+  network?: CallNetwork,
+): Command => ({
   program: planned.program.path,
   argv,
   environment: environmentOf(planned, settings, network),
 })
 
-const runIn = async ({ cell, door }: OpenedCell, planned: PlannedCell, settings: CellSettings, input: RunInput, watched: WatchedRun, started: StartedProgram | undefined): Promise<CallResult> => {
+const runIn = async (
+  { cell, door }: OpenedCell,
+  planned: PlannedCell,
+  settings: CellSettings,
+  input: RunInput,
+  watched: WatchedRun,
+  started: StartedProgram | undefined,
+): Promise<CallResult> => {
   const stdout = collect(input.onStdout)
   const stderr = collect(input.onStderr)
   const { signal } = input
@@ -327,9 +378,15 @@ const runIn = async ({ cell, door }: OpenedCell, planned: PlannedCell, settings:
     openDoor(door, input.network)
     watched.go()
     const [stdin, streams] = [bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take }]
-    const end = await (started?.begin(stdin, streams) ?? cell.start(commandOf(planned, settings, input.argv, input.network), stdin, streams))
+    const end = await (started?.begin(stdin, streams) ??
+      cell.start(commandOf(planned, settings, input.argv, input.network), stdin, streams))
     const found = await watched.end()
-    const result = await describeEnd(end, { planned, boundary: settings.boundary, found }, stdout.bytes(), stderr.bytes())
+    const result = await describeEnd(
+      end,
+      { planned, boundary: settings.boundary, found },
+      stdout.bytes(),
+      stderr.bytes(),
+    )
     if (isCancelled()) throw interrupted(fail('cancelled', {}, signal?.reason), result)
     return result
   } finally {
@@ -338,4 +395,5 @@ const runIn = async ({ cell, door }: OpenedCell, planned: PlannedCell, settings:
   }
 }
 
-const bytesOf = (stdin: string | Uint8Array | undefined): Uint8Array => (typeof stdin === 'string' ? Buffer.from(stdin) : (stdin ?? new Uint8Array()))
+const bytesOf = (stdin: string | Uint8Array | undefined): Uint8Array =>
+  typeof stdin === 'string' ? Buffer.from(stdin) : (stdin ?? new Uint8Array())

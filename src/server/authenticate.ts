@@ -22,19 +22,35 @@ export interface Reception {
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.@:+-]{0,127}$/
 
-export const knowCaller = async ({ headers }: IncomingMessage, { engine, door, ownerName }: Reception): Promise<Known> => {
+export const knowCaller = async (
+  { headers }: IncomingMessage,
+  { engine, door, ownerName }: Reception,
+): Promise<Known> => {
   const { authorization, 'cordon-actor': actor } = headers
   if (authorization === undefined && door.kind === 'socket') {
     const named = actor ?? ownerName
-    if (typeof named !== 'string' || !NAME.test(named)) throw fail('request-invalid', { problem: 'Cordon-Actor is no name', fix: 'name one person or agent' })
+    if (typeof named !== 'string' || !NAME.test(named))
+      throw fail('request-invalid', { problem: 'Cordon-Actor is no name', fix: 'name one person or agent' })
     return { caller: { kind: 'somebody', actor: named }, holder: undefined }
   }
-  if (actor !== undefined && authorization !== undefined) throw fail('request-refused', { problem: 'a token speaks for one member, and Cordon-Actor names another', fix: 'leave it out' })
+  if (actor !== undefined && authorization !== undefined)
+    throw fail('request-refused', {
+      problem: 'a token speaks for one member, and Cordon-Actor names another',
+      fix: 'leave it out',
+    })
   const token = /^Bearer ([A-Za-z0-9_-]{1,200})$/i.exec(authorization ?? '')?.[1]
-  if (token === undefined) throw fail('request-unauthenticated', { problem: 'it shows no token', fix: 'send Authorization: Bearer TOKEN; cordon tokens create makes one' })
+  if (token === undefined)
+    throw fail('request-unauthenticated', {
+      problem: 'it shows no token',
+      fix: 'send Authorization: Bearer TOKEN; cordon tokens create makes one',
+    })
   const holder = await authenticate(engine, token)
   // One answer for whatever is wrong with it.
-  if (holder === undefined) throw fail('request-unauthenticated', { problem: 'its token speaks for nobody: it was revoked, has expired, its member was removed, or it never was one', fix: 'ask an admin for another: cordon tokens create' })
+  if (holder === undefined)
+    throw fail('request-unauthenticated', {
+      problem: 'its token speaks for nobody: it was revoked, has expired, its member was removed, or it never was one',
+      fix: 'ask an admin for another: cordon tokens create',
+    })
   return { caller: { kind: 'somebody', actor: holder.actor, team: holder.team, token: holder.id }, holder }
 }
 
@@ -42,12 +58,24 @@ export const knowCaller = async ({ headers }: IncomingMessage, { engine, door, o
 export const requireKind = (holder: TokenHolder | undefined, { who, summary }: AnyOperation): void => {
   if (holder === undefined) return
   const { actor, team, kinds } = holder
-  if (who === 'owner') throw fail('request-refused', { problem: `only the owner of the store may do this: ${summary}`, fix: 'use the socket of the server, as the user that it runs as (in front of a database it has one with --socket PATH), or the database itself: --database URL' })
-  if (!who.some((kind) => kinds.includes(kind))) throw fail('request-refused', { problem: `${actor} is ${kinds.join(' and ')} of ${team}; needed is ${who.join(' or ')}`, fix: 'ask with the token of one who is' })
+  if (who === 'owner')
+    throw fail('request-refused', {
+      problem: `only the owner of the store may do this: ${summary}`,
+      fix: 'use the socket of the server, as the user that it runs as (in front of a database it has one with --socket PATH), or the database itself: --database URL',
+    })
+  if (!who.some((kind) => kinds.includes(kind)))
+    throw fail('request-refused', {
+      problem: `${actor} is ${kinds.join(' and ')} of ${team}; needed is ${who.join(' or ')}`,
+      fix: 'ask with the token of one who is',
+    })
 }
 
 export const requireTeam = (holder: TokenHolder | undefined, { team: named }: { readonly team?: unknown }): void => {
   if (holder === undefined || named === undefined) return
   const { actor, team } = holder
-  if (named !== team) throw fail('request-refused', { problem: `this token speaks for ${actor} in ${team} only`, fix: `name the team ${team}` })
+  if (named !== team)
+    throw fail('request-refused', {
+      problem: `this token speaks for ${actor} in ${team} only`,
+      fix: `name the team ${team}`,
+    })
 }

@@ -26,7 +26,8 @@ const endOfString = (json: string, begin: number): number => {
 }
 
 const isDigit = (letter: string): boolean => letter >= '0' && letter <= '9'
-const isOfNumber = (letter: string): boolean => isDigit(letter) || letter === '.' || letter === 'e' || letter === 'E' || letter === '+' || letter === '-'
+const isOfNumber = (letter: string): boolean =>
+  isDigit(letter) || letter === '.' || letter === 'e' || letter === 'E' || letter === '+' || letter === '-'
 
 /** A double keeps this many digits of any number. */
 const ALWAYS_KEPT = 15
@@ -44,5 +45,7 @@ const digitsOf = (written: string): string => {
   let [first, last] = [0, digits.length]
   while (digits[first] === '0') first += 1
   while (last > first && digits[last - 1] === '0') last -= 1
-  return first === last ? '0' : `${digits.slice(first, last)}e${String(Number(power) - fraction.length + digits.length - last)}`
+  return first === last
+    ? '0'
+    : `${digits.slice(first, last)}e${String(Number(power) - fraction.length + digits.length - last)}`
 }

@@ -15,12 +15,25 @@ export interface Door {
 
 const FOREIGN = 'the request comes from a page of another site'
 
-export const guardRequest = ({ rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>, { hosts, origins }: Door): void => {
+export const guardRequest = (
+  { rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>,
+  { hosts, origins }: Door,
+): void => {
   const named = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host')
   const [host, ...more] = named
-  if (host === undefined || more.length > 0) throw fail('request-invalid', { problem: 'it has not exactly one Host', fix: 'send one, with the address that the server told when it started' })
-  if (!hosts.has(host.toLowerCase())) throw fail('request-refused', { problem: `Host is ${JSON.stringify(host.slice(0, 200))}, which this server does not go by`, fix: 'use the address that the server told when it started, or start it with --host NAME' })
+  if (host === undefined || more.length > 0)
+    throw fail('request-invalid', {
+      problem: 'it has not exactly one Host',
+      fix: 'send one, with the address that the server told when it started',
+    })
+  if (!hosts.has(host.toLowerCase()))
+    throw fail('request-refused', {
+      problem: `Host is ${JSON.stringify(host.slice(0, 200))}, which this server does not go by`,
+      fix: 'use the address that the server told when it started, or start it with --host NAME',
+    })
   const { origin, 'sec-fetch-site': site } = headers
-  if (origin !== undefined && !origins.has(origin.toLowerCase())) throw fail('request-refused', { problem: FOREIGN, fix: 'ask with a program instead' })
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw fail('request-refused', { problem: FOREIGN, fix: 'ask with a program instead' })
+  if (origin !== undefined && !origins.has(origin.toLowerCase()))
+    throw fail('request-refused', { problem: FOREIGN, fix: 'ask with a program instead' })
+  if (site !== undefined && site !== 'same-origin' && site !== 'none')
+    throw fail('request-refused', { problem: FOREIGN, fix: 'ask with a program instead' })
 }

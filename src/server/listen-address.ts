@@ -13,7 +13,12 @@ export const parseListenAddress = (text: string): ListenAddress => {
   const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
   const host = plain === 'localhost' ? '127.0.0.1' : (bracketed ?? plain ?? '')
   const isAddress = bracketed === undefined ? isIPv4(host) : isIPv6(host)
-  if (!isAddress || Number(digits) > 65_535) throw fail('listen-refused', { where: text, problem: 'it is no address with a port', fix: 'write it like 127.0.0.1:7070 or [::1]:7070' })
+  if (!isAddress || Number(digits) > 65_535)
+    throw fail('listen-refused', {
+      where: text,
+      problem: 'it is no address with a port',
+      fix: 'write it like 127.0.0.1:7070 or [::1]:7070',
+    })
   return { host, port: Number(digits) }
 }
 
@@ -27,17 +32,31 @@ export interface Exposure {
 }
 
 /** Beyond this host nobody listens in the clear. Known before the store is opened. */
-export const requireEncrypted = ({ host, port }: ListenAddress, { hasTls, allowsPlainHttp }: Omit<Exposure, 'usableTokens'>): void => {
+export const requireEncrypted = (
+  { host, port }: ListenAddress,
+  { hasTls, allowsPlainHttp }: Omit<Exposure, 'usableTokens'>,
+): void => {
   if (isLoopback(host)) return
   const where = renderAddress({ host, port })
-  if (!hasTls && !allowsPlainHttp) throw fail('listen-refused', { where, problem: 'tokens would go over the network in the clear', fix: 'use --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that encrypts; where that proxy is on another host: --plain-http' })
+  if (!hasTls && !allowsPlainHttp)
+    throw fail('listen-refused', {
+      where,
+      problem: 'tokens would go over the network in the clear',
+      fix: 'use --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that encrypts; where that proxy is on another host: --plain-http',
+    })
 }
 
 /** Nor where there is nobody yet who could be known. */
 export const requireSafe = (address: ListenAddress, exposure: Exposure): void => {
   requireEncrypted(address, exposure)
   const where = renderAddress(address)
-  if (!isLoopback(address.host) && exposure.usableTokens === 0) throw fail('listen-refused', { where, problem: 'there is no token yet by which anybody could be known', fix: 'make one first: cordon tokens create' })
+  if (!isLoopback(address.host) && exposure.usableTokens === 0)
+    throw fail('listen-refused', {
+      where,
+      problem: 'there is no token yet by which anybody could be known',
+      fix: 'make one first: cordon tokens create',
+    })
 }
 
-export const renderAddress = ({ host, port }: ListenAddress): string => (isIPv6(host) ? `[${host}]:${String(port)}` : `${host}:${String(port)}`)
+export const renderAddress = ({ host, port }: ListenAddress): string =>
+  isIPv6(host) ? `[${host}]:${String(port)}` : `${host}:${String(port)}`

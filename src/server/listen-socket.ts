@@ -10,13 +10,16 @@ const PRIVATE = 0o600
 const LONGEST_PATH = 107
 
 export const listenOnSocket = async (server: Server, path: string): Promise<void> => {
-  if (Buffer.byteLength(path) > LONGEST_PATH) throw refused(path, 'the path of a socket has at most 107 bytes', 'name a shorter one with --socket')
+  if (Buffer.byteLength(path) > LONGEST_PATH)
+    throw refused(path, 'the path of a socket has at most 107 bytes', 'name a shorter one with --socket')
   await removeLeftOver(path)
   // From the first moment: what is made open and closed afterwards was open.
   const before = process.umask(0o777 & ~PRIVATE)
   try {
     await new Promise<void>((resolve, reject) => {
-      server.once('error', (error) => { reject(refused(path, error.message, 'see that the folder is there and yours', error)) })
+      server.once('error', (error) => {
+        reject(refused(path, error.message, 'see that the folder is there and yours', error))
+      })
       server.listen(path, resolve)
     })
   } finally {
@@ -30,7 +33,8 @@ const removeLeftOver = async (path: string): Promise<void> => {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return
   if (!found.isSocket()) throw refused(path, 'there is something else than a socket', 'name another one with --socket')
-  if (await isAnswered(path)) throw refused(path, 'another process listens there', 'use that one, or name another socket with --socket')
+  if (await isAnswered(path))
+    throw refused(path, 'another process listens there', 'use that one, or name another socket with --socket')
   unlinkSync(path)
 }
 
@@ -41,7 +45,10 @@ export const isAnswered = (path: string): Promise<boolean> =>
       tried.destroy()
       resolve(true)
     })
-    tried.once('error', () => { resolve(false) })
+    tried.once('error', () => {
+      resolve(false)
+    })
   })
 
-const refused = (path: string, problem: string, fix: string, cause?: unknown) => fail('listen-refused', { where: path, problem, fix }, cause)
+const refused = (path: string, problem: string, fix: string, cause?: unknown) =>
+  fail('listen-refused', { where: path, problem, fix }, cause)

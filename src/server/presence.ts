@@ -11,7 +11,9 @@ export interface Presence {
 
 export const presenceOf = (response: ServerResponse, ending: AbortSignal): Presence => {
   const [gone, over] = [new AbortController(), new AbortController()]
-  const end = (): void => { over.abort() }
+  const end = (): void => {
+    over.abort()
+  }
   if (ending.aborted) end()
   ending.addEventListener('abort', end, { once: true })
   response.once('close', () => {
@@ -23,9 +25,15 @@ export const presenceOf = (response: ServerResponse, ending: AbortSignal): Prese
 }
 
 /** Does it with a signal that says when the time is over, or they have gone. */
-export const withinTime = async <Result>(work: (signal: AbortSignal) => Promise<Result>, gone: AbortSignal, milliseconds: number): Promise<Result> => {
+export const withinTime = async <Result>(
+  work: (signal: AbortSignal) => Promise<Result>,
+  gone: AbortSignal,
+  milliseconds: number,
+): Promise<Result> => {
   const giveUp = new AbortController()
-  const end = (): void => { giveUp.abort() }
+  const end = (): void => {
+    giveUp.abort()
+  }
   const timer = setTimeout(end, milliseconds)
   gone.addEventListener('abort', end, { once: true })
   if (gone.aborted) end()

@@ -33,7 +33,17 @@ export const UNEXPECTED = 500
 
 /** By status, what it may be about; every other error of the table is a mistake of the server. */
 export const CODES_BY_STATUS: ReadonlyMap<number, readonly string[]> = new Map(
-  [...new Set([...Object.values(STATUS), UNEXPECTED])].sort((one, other) => one - other).map((status) => [status, [...Object.entries(STATUS).filter(([, each]) => each === status).map(([code]) => code), ...(status === UNEXPECTED ? ['unexpected'] : [])]]),
+  [...new Set([...Object.values(STATUS), UNEXPECTED])]
+    .sort((one, other) => one - other)
+    .map((status) => [
+      status,
+      [
+        ...Object.entries(STATUS)
+          .filter(([, each]) => each === status)
+          .map(([code]) => code),
+        ...(status === UNEXPECTED ? ['unexpected'] : []),
+      ],
+    ]),
 )
 
 /** For these errors a client may retry after this many seconds. */
@@ -46,7 +56,24 @@ const FULL = fail('store-full', { where: 'this server', problem: 'it cannot be w
 
 /** Clients learn that an internal error happened, and nothing else. */
 export const problemOf = (error: unknown): Problem => {
-  if (!(error instanceof CordonError)) return { type: 'urn:cordon:error:unexpected', title: 'unexpected', status: UNEXPECTED, detail: 'something went wrong in the server, which has it in its log', code: 'unexpected', params: {} }
-  const { code, message, fix, params } = error.code === 'store-unavailable' ? AWAY : error.code === 'store-full' ? FULL : error
-  return { type: `urn:cordon:error:${code}`, title: code, status: STATUS[code] ?? UNEXPECTED, detail: message, code, ...(fix === undefined ? {} : { fix }), params }
+  if (!(error instanceof CordonError))
+    return {
+      type: 'urn:cordon:error:unexpected',
+      title: 'unexpected',
+      status: UNEXPECTED,
+      detail: 'something went wrong in the server, which has it in its log',
+      code: 'unexpected',
+      params: {},
+    }
+  const { code, message, fix, params } =
+    error.code === 'store-unavailable' ? AWAY : error.code === 'store-full' ? FULL : error
+  return {
+    type: `urn:cordon:error:${code}`,
+    title: code,
+    status: STATUS[code] ?? UNEXPECTED,
+    detail: message,
+    code,
+    ...(fix === undefined ? {} : { fix }),
+    params,
+  }
 }

@@ -10,10 +10,15 @@ import type { NumberForm } from './exact-numbers.js'
 const MOST_DEPTH = 100
 
 /** The body of a request, a mapping in JSON. */
-export const readBody = async (request: IncomingMessage, mostBytes: number, numbers: NumberForm): Promise<Readonly<Record<string, unknown>>> => {
+export const readBody = async (
+  request: IncomingMessage,
+  mostBytes: number,
+  numbers: NumberForm,
+): Promise<Readonly<Record<string, unknown>>> => {
   const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers
   // A form of a page can send other types without asking, but not this one.
-  if (!/^application\/json(?:;\s*charset=utf-8)?$/i.test(type)) throw invalid('its Content-Type is not application/json')
+  if (!/^application\/json(?:;\s*charset=utf-8)?$/i.test(type))
+    throw invalid('its Content-Type is not application/json')
   if (encoding !== undefined) throw invalid('its body has a Content-Encoding')
   if (length !== undefined && Number(length) > mostBytes) throw fail('request-too-large', { limit: mostBytes })
   return parseMapping(await bytesOf(request, mostBytes), numbers)
@@ -35,20 +40,33 @@ const bytesOf = (request: IncomingMessage, mostBytes: number): Promise<Buffer> =
       reject(error)
     }
     request.on('data', take)
-    request.on('end', () => { resolve(Buffer.concat(chunks)) })
+    request.on('end', () => {
+      resolve(Buffer.concat(chunks))
+    })
     // Who sent it went away, or took too long.
-    for (const event of ['error', 'close'] as const) request.on(event, () => { refuse(invalid('its body ended too early')) })
+    for (const event of ['error', 'close'] as const)
+      request.on(event, () => {
+        refuse(invalid('its body ended too early'))
+      })
   })
 
 /** As it says itself; one that does not say may be as long as any. */
-export const lengthOf = ({ headers }: IncomingMessage, mostBytes: number): number => Math.min(/^\d{1,15}$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : mostBytes, mostBytes)
+export const lengthOf = ({ headers }: IncomingMessage, mostBytes: number): number =>
+  Math.min(
+    /^\d{1,15}$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : mostBytes,
+    mostBytes,
+  )
 
 export const refuseBody = ({ headers }: IncomingMessage): void => {
-  if (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0') throw invalid('it has a body, and its method takes none')
+  if (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')
+    throw invalid('it has a body, and its method takes none')
 }
 
 /** What the path says is not said again, perhaps differently. */
-export const refuseTwice = (body: Readonly<Record<string, unknown>>, given: Readonly<Record<string, unknown>>): void => {
+export const refuseTwice = (
+  body: Readonly<Record<string, unknown>>,
+  given: Readonly<Record<string, unknown>>,
+): void => {
   const twice = Object.keys(given).find((name) => Object.hasOwn(body, name))
   if (twice !== undefined) throw invalid(`${twice} is in its path already`)
 }
@@ -58,7 +76,10 @@ const parseMapping = (bytes: Buffer, numbers: NumberForm): Readonly<Record<strin
   if (depthOf(text) > MOST_DEPTH) throw invalid(`its body is nested more than ${String(MOST_DEPTH)} deep`)
   const value = parse(text)
   const unfit = unfitNumber(text, numbers)
-  if (unfit !== undefined) throw invalid(`its body has the number ${unfit.slice(0, MOST_SHOWN)}, of which programs read another one; write it as a text`)
+  if (unfit !== undefined)
+    throw invalid(
+      `its body has the number ${unfit.slice(0, MOST_SHOWN)}, of which programs read another one; write it as a text`,
+    )
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('its body is no mapping')
   return value as Readonly<Record<string, unknown>>
 }
@@ -98,4 +119,5 @@ const depthOf = (text: string): number => {
   return deepest
 }
 
-const invalid = (problem: string) => fail('request-invalid', { problem, fix: 'GET /openapi.json says what each request takes' })
+const invalid = (problem: string) =>
+  fail('request-invalid', { problem, fix: 'GET /openapi.json says what each request takes' })

@@ -19,16 +19,29 @@ export const routeRequest = (method: string, target: string): Routed => {
   if (!path.startsWith('/') || queries.length > 1) throw invalid('its target is no path')
   const words = path.split('/').slice(1).map(decoded)
   if (words.some((word) => word === '.' || word === '..' || word === '')) throw missing(method, path)
-  const fitting = ROUTES.filter(({ parts }) => parts.length === words.length && parts.every((part, at) => part.startsWith('{') || part === words[at]))
+  const fitting = ROUTES.filter(
+    ({ parts }) =>
+      parts.length === words.length && parts.every((part, at) => part.startsWith('{') || part === words[at]),
+  )
   const [route] = fitting.filter(({ operation }) => operation.method === method)
   if (route === undefined) throw missing(method, path)
   const { operation, parts } = route
-  const inPath = parts.flatMap((part, at) => (part.startsWith('{') ? [[part.slice(1, -1), words[at] ?? ''] as const] : []))
+  const inPath = parts.flatMap((part, at) =>
+    part.startsWith('{') ? [[part.slice(1, -1), words[at] ?? ''] as const] : [],
+  )
   const inQuery = [...new URLSearchParams(queries[0] ?? '')]
   if (method === 'POST' && inQuery.length > 0) throw invalid('what a POST is given is in its body')
   const names = [...inPath, ...inQuery].map(([name]) => name)
   if (new Set(names).size < names.length) throw invalid('a field is given twice')
-  return { operation, given: Object.fromEntries([...inPath, ...inQuery].map(([name, text]) => [name, Object.hasOwn(operation.fields, name) ? operation.fields[name]?.fromText(text) : text])) }
+  return {
+    operation,
+    given: Object.fromEntries(
+      [...inPath, ...inQuery].map(([name, text]) => [
+        name,
+        Object.hasOwn(operation.fields, name) ? operation.fields[name]?.fromText(text) : text,
+      ]),
+    ),
+  }
 }
 
 const decoded = (word: string): string => {
@@ -39,5 +52,7 @@ const decoded = (word: string): string => {
   }
 }
 
-const missing = (method: string, path: string) => fail('route-missing', { method: method.slice(0, 20), path: path.slice(0, 200) })
-const invalid = (problem: string) => fail('request-invalid', { problem, fix: 'GET /openapi.json says what each request takes' })
+const missing = (method: string, path: string) =>
+  fail('route-missing', { method: method.slice(0, 20), path: path.slice(0, 200) })
+const invalid = (problem: string) =>
+  fail('request-invalid', { problem, fix: 'GET /openapi.json says what each request takes' })

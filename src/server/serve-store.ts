@@ -76,7 +76,12 @@ const UPKEEP_STATEMENT_MS = 600_000
 
 export const serveStore = async (settings: ServeSettings): Promise<ServedStore> => {
   const { engine, socket, listen, tls } = settings
-  if (socket === undefined && listen === undefined) throw fail('listen-refused', { where: 'nothing', problem: 'neither a socket nor an address is named', fix: 'name --socket or --listen' })
+  if (socket === undefined && listen === undefined)
+    throw fail('listen-refused', {
+      where: 'nothing',
+      problem: 'neither a socket nor an address is named',
+      fix: 'name --socket or --listen',
+    })
   const exposure = { hasTls: tls !== undefined, allowsPlainHttp: settings.allowsPlainHttp ?? false }
   if (listen !== undefined) requireEncrypted(listen, exposure)
   try {
@@ -91,7 +96,18 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
   // Every request listens to it.
   setMaxListeners(0, ending.signal)
   const registry = openRegistry(engine, watchChanges(engine, { askAgainMs: ASK_AGAIN_MS }))
-  const answering = { engine, registry, api: JSON.stringify(describeApi(settings.version)), ownerName: settings.ownerName, mostBodyBytes: settings.mostBodyBytes ?? MOST_BODY_BYTES, longestWaitMs: LONGEST_WAIT_MS, answerMs: (settings.statementMs ?? STATEMENT_MS) * STATEMENTS, shares: createShares({ ...sharesOf(settings.connections ?? CONNECTIONS), ...settings.shares }), ending: ending.signal, report: settings.report }
+  const answering = {
+    engine,
+    registry,
+    api: JSON.stringify(describeApi(settings.version)),
+    ownerName: settings.ownerName,
+    mostBodyBytes: settings.mostBodyBytes ?? MOST_BODY_BYTES,
+    longestWaitMs: LONGEST_WAIT_MS,
+    answerMs: (settings.statementMs ?? STATEMENT_MS) * STATEMENTS,
+    shares: createShares({ ...sharesOf(settings.connections ?? CONNECTIONS), ...settings.shares }),
+    ending: ending.signal,
+    report: settings.report,
+  }
   const servers: Server[] = []
   const addresses: string[] = []
   const stop = async (): Promise<void> => {
@@ -124,7 +140,17 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
   // One connection that cannot be had is no reason to leave the others.
   for (const server of servers) server.on('error', settings.report)
   let closing: Promise<void> | undefined
-  const upkeep = setInterval(() => void keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: settings.ownerName }, { longestMs: UPKEEP_STATEMENT_MS })).catch(settings.report), UPKEEP_MS)
+  const upkeep = setInterval(
+    () =>
+      void keepUp(
+        speakingAs(
+          engine,
+          { kind: 'gateway', role: 'cordon_runner', actor: settings.ownerName },
+          { longestMs: UPKEEP_STATEMENT_MS },
+        ),
+      ).catch(settings.report),
+    UPKEEP_MS,
+  )
   upkeep.unref()
   return {
     addresses,
@@ -136,23 +162,56 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
 }
 
 /** A team has no more than three quarters of them, and who speaks in it no more than half: there is one left for others. */
-const sharesOf = (connections: number): ShareLimits => ({ turns: { all: connections, team: Math.max(1, Math.floor((connections * 3) / 4)), caller: Math.max(1, Math.floor(connections / 2)) }, open: OPEN, bytes: BYTES, patienceMs: PATIENCE_MS })
+const sharesOf = (connections: number): ShareLimits => ({
+  turns: {
+    all: connections,
+    team: Math.max(1, Math.floor((connections * 3) / 4)),
+    caller: Math.max(1, Math.floor(connections / 2)),
+  },
+  open: OPEN,
+  bytes: BYTES,
+  patienceMs: PATIENCE_MS,
+})
 
 /** No page reaches a socket; programs call it by this name. */
 const SOCKET_DOOR: Door = { kind: 'socket', hosts: new Set(['localhost']), origins: new Set() }
 
-const listenerOf = (answering: Omit<Answering, 'door'>, door: Door): RequestListener => (request, response) => void answerRequest(request, response, { ...answering, door })
+const listenerOf =
+  (answering: Omit<Answering, 'door'>, door: Door): RequestListener =>
+  (request, response) =>
+    void answerRequest(request, response, { ...answering, door })
 
-const makeServer = (tls: ServeSettings['tls'], { requestTimeoutMs = REQUEST_TIMEOUT_MS }: ServeSettings, listener: RequestListener): Server => {
-  const options: ServerOptions = { requestTimeout: requestTimeoutMs, headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs), connectionsCheckingInterval: Math.min(CHECK_MS, requestTimeoutMs), maxHeaderSize: MOST_HEADER_BYTES, keepAliveTimeout: 5_000 }
-  const server = tls === undefined ? createServer(options, listener) : createTlsServer({ ...options, ...tls, minVersion: 'TLSv1.2' }, listener)
+const makeServer = (
+  tls: ServeSettings['tls'],
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS }: ServeSettings,
+  listener: RequestListener,
+): Server => {
+  const options: ServerOptions = {
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
+    connectionsCheckingInterval: Math.min(CHECK_MS, requestTimeoutMs),
+    maxHeaderSize: MOST_HEADER_BYTES,
+    keepAliveTimeout: 5_000,
+  }
+  const server =
+    tls === undefined
+      ? createServer(options, listener)
+      : createTlsServer({ ...options, ...tls, minVersion: 'TLSv1.2' }, listener)
   server.maxConnections = MOST_CONNECTIONS
   return server
 }
 
 const listenOnAddress = (server: Server, { host, port }: ListenAddress): Promise<number> =>
   new Promise((resolve, reject) => {
-    server.once('error', (error) => { reject(fail('listen-refused', { where: renderAddress({ host, port }), problem: error.message, fix: 'name another address with --listen' }, error)) })
+    server.once('error', (error) => {
+      reject(
+        fail(
+          'listen-refused',
+          { where: renderAddress({ host, port }), problem: error.message, fix: 'name another address with --listen' },
+          error,
+        ),
+      )
+    })
     server.listen(port, host, () => {
       const address = server.address()
       resolve(typeof address === 'object' && address !== null ? address.port : port)
@@ -163,7 +222,9 @@ const listenOnAddress = (server: Server, { host, port }: ListenAddress): Promise
 const namesOf = ({ host, port }: ListenAddress, given: readonly string[]): readonly string[] => [
   ...(host === '0.0.0.0' || host === '::' ? [] : [renderAddress({ host, port })]),
   ...(isLoopback(host) ? [`localhost:${String(port)}`] : []),
-  ...given.map((name) => name.toLowerCase()).flatMap((name) => (/:\d+$/.test(name) && !isIPv6(name) ? [name] : [name, `${name}:${String(port)}`])),
+  ...given
+    .map((name) => name.toLowerCase())
+    .flatMap((name) => (/:\d+$/.test(name) && !isIPv6(name) ? [name] : [name, `${name}:${String(port)}`])),
 ]
 
 const closeServer = (server: Server): Promise<void> =>
@@ -173,7 +234,9 @@ const closeServer = (server: Server): Promise<void> =>
       return
     }
     // Whoever is being answered gets their answer; after that nobody is waited for.
-    const last = setTimeout(() => { server.closeAllConnections() }, LAST_WORDS_MS)
+    const last = setTimeout(() => {
+      server.closeAllConnections()
+    }, LAST_WORDS_MS)
     server.close(() => {
       clearTimeout(last)
       resolve()

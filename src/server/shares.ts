@@ -47,7 +47,10 @@ export const createShares = ({ turns, open, bytes, patienceMs }: ShareLimits): S
 
   const next = (): void => {
     while (running.all() < turns.all) {
-      const ticket = waiting.take((team) => running.ofTeam(team) < ofTeamNow(turns, running), (party) => running.ofCaller(party) < turns.caller)
+      const ticket = waiting.take(
+        (team) => running.ofTeam(team) < ofTeamNow(turns, running),
+        (party) => running.ofCaller(party) < turns.caller,
+      )
       if (ticket === undefined) return
       running.add(ticket.party, 1)
       ticket.begin()
@@ -72,8 +75,12 @@ export const createShares = ({ turns, open, bytes, patienceMs }: ShareLimits): S
         waiting.remove(ticket)
         reject(fail('store-busy', { problem }))
       }
-      const leave = (): void => { refuse('who asked went away') }
-      const timer = setTimeout(() => { refuse('no connection of the database became free in time') }, patienceMs)
+      const leave = (): void => {
+        refuse('who asked went away')
+      }
+      const timer = setTimeout(() => {
+        refuse('no connection of the database became free in time')
+      }, patienceMs)
       gone.addEventListener('abort', leave, { once: true })
       waiting.put(ticket)
       if (gone.aborted) leave()
@@ -83,8 +90,14 @@ export const createShares = ({ turns, open, bytes, patienceMs }: ShareLimits): S
   return {
     enter: (party) => {
       const most = party.isUnknown === true ? { ...open, team: Math.ceil(open.all / 2) } : open
-      const full = (['caller', 'all', 'team'] as const).find((whose) => countOf(opened, whose, party) >= mostNow(most, opened, whose))
-      if (full !== undefined) throw fail('request-too-many', { who: { caller: party.caller, team: party.team, all: 'everybody together' }[full], open: countOf(opened, full, party) })
+      const full = (['caller', 'all', 'team'] as const).find(
+        (whose) => countOf(opened, whose, party) >= mostNow(most, opened, whose),
+      )
+      if (full !== undefined)
+        throw fail('request-too-many', {
+          who: { caller: party.caller, team: party.team, all: 'everybody together' }[full],
+          open: countOf(opened, full, party),
+        })
       opened.add(party, 1)
       let isIn = true
       let holds = 0
@@ -100,8 +113,12 @@ export const createShares = ({ turns, open, bytes, patienceMs }: ShareLimits): S
         },
         hold: (more) => {
           if (!isIn) return
-          const isMuch = (['caller', 'team', 'all'] as const).some((whose) => countOf(held, whose, party) > 0 && countOf(held, whose, party) + more > mostNow(bytes, held, whose))
-          if (isMuch) throw fail('store-busy', { problem: 'many bytes of requests and answers are on their way already' })
+          const isMuch = (['caller', 'team', 'all'] as const).some(
+            (whose) =>
+              countOf(held, whose, party) > 0 && countOf(held, whose, party) + more > mostNow(bytes, held, whose),
+          )
+          if (isMuch)
+            throw fail('store-busy', { problem: 'many bytes of requests and answers are on their way already' })
           holds += more
           held.add(party, more)
         },
@@ -123,13 +140,16 @@ interface Counts {
   readonly ofCaller: (party: Party) => number
 }
 
-const countOf = (counts: Counts, whose: keyof Share, party: Party): number => (whose === 'all' ? counts.all() : whose === 'team' ? counts.ofTeam(party.team) : counts.ofCaller(party))
+const countOf = (counts: Counts, whose: keyof Share, party: Party): number =>
+  whose === 'all' ? counts.all() : whose === 'team' ? counts.ofTeam(party.team) : counts.ofCaller(party)
 
 const OF_WHAT_IS_LEFT = 2
 
-const ofTeamNow = ({ team, all }: Share, counts: Counts): number => Math.min(team, OF_WHAT_IS_LEFT * (all - counts.all()))
+const ofTeamNow = ({ team, all }: Share, counts: Counts): number =>
+  Math.min(team, OF_WHAT_IS_LEFT * (all - counts.all()))
 
-const mostNow = (share: Share, counts: Counts, whose: keyof Share): number => (whose === 'team' ? ofTeamNow(share, counts) : share[whose])
+const mostNow = (share: Share, counts: Counts, whose: keyof Share): number =>
+  whose === 'team' ? ofTeamNow(share, counts) : share[whose]
 
 const createCounts = (): Counts => {
   const counted = new Map<string, number>()

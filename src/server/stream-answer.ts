@@ -23,7 +23,11 @@ export interface Streaming {
   readonly report: (error: unknown) => void
 }
 
-export const streamAnswer = async (response: ServerResponse, operation: AnyOperation, { registry, caller, given, growing, headers, report }: Streaming): Promise<void> => {
+export const streamAnswer = async (
+  response: ServerResponse,
+  operation: AnyOperation,
+  { registry, caller, given, growing, headers, report }: Streaming,
+): Promise<void> => {
   // What is refused is refused as everything else is: before there is anything to read.
   await growing.turn((over) => registry.answer(operation, caller, given, over))
   response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' })

@@ -8,7 +8,10 @@ export interface Engine {
   /** On one connection, all of it or nothing of it. The signal: nobody waits for it any more; a server then ends its statement. */
   readonly transaction: <Result>(work: (inside: Session) => Promise<Result>, signal?: AbortSignal) => Promise<Result>
   /** Calls `heard` for each notification until the returned function is called: on a server, one connection for all channels. */
-  readonly listen: (channels: readonly string[], heard: (payload: string, channel: string) => void) => Promise<() => Promise<void>>
+  readonly listen: (
+    channels: readonly string[],
+    heard: (payload: string, channel: string) => void,
+  ) => Promise<() => Promise<void>>
   readonly close: () => Promise<void>
 }
 

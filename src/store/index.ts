@@ -1,9 +1,22 @@
 export { openDirectAccess } from './access.js'
 export type { StoreAccess } from './access.js'
-export type { ListedQuestion, OpenQuestion, QuestionFilter, ShownQuestion, StandingApproval, Vote } from './registry/approvals.js'
+export type {
+  ListedQuestion,
+  OpenQuestion,
+  QuestionFilter,
+  ShownQuestion,
+  StandingApproval,
+  Vote,
+} from './registry/approvals.js'
 export { watchChanges } from './changes/changes.js'
 export type { Changes } from './changes/changes.js'
-export { newSealingKey, openCredential, parseSealingKey, resolveCredential, sealCredential } from './registry/credentials.js'
+export {
+  newSealingKey,
+  openCredential,
+  parseSealingKey,
+  resolveCredential,
+  sealCredential,
+} from './registry/credentials.js'
 export type { SealedCredential, StoredCredential } from './registry/credentials.js'
 export { openRegistry } from './open-registry.js'
 export type { Caller, Registry, Following, Marked, Turn } from './open-registry.js'
@@ -28,7 +41,15 @@ export { openPglite } from './engine/pglite-engine.js'
 export type { PgliteSettings } from './engine/pglite-engine.js'
 export { openPostgres } from './engine/postgres-engine.js'
 export type { PostgresLimits, PostgresSettings } from './engine/postgres-engine.js'
-export { AUTH_METHODS, PRICED, addMember, assignTool, listTools, registerTool, requireTool } from './registry/registry.js'
+export {
+  AUTH_METHODS,
+  PRICED,
+  addMember,
+  assignTool,
+  listTools,
+  registerTool,
+  requireTool,
+} from './registry/registry.js'
 export type { MemberKind, Prices, RegisteredTool, ToolRegistration } from './registry/registry.js'
 export { hasQueue, installQueue, openQueue } from './changes/queue.js'
 export type { Queue, QueueSettings } from './changes/queue.js'

@@ -28,19 +28,48 @@ export type Turn = <Result>(work: (signal?: AbortSignal) => Promise<Result>) => 
 export const AT_ONCE: Turn = (work) => work()
 
 /** The caller: the database login itself, or a member for whom a gateway acts. */
-export type Caller = { readonly kind: 'login' } | { readonly kind: 'somebody'; readonly actor: string; readonly team?: string; /** The id of the token by which they are known. */ readonly token?: string }
+export type Caller =
+  | { readonly kind: 'login' }
+  | {
+      readonly kind: 'somebody'
+      readonly actor: string
+      readonly team?: string
+      /** The id of the token by which they are known. */ readonly token?: string
+    }
 
 /** What a server and the command line have in common: questions of one caller, answered by the database. */
 export interface Registry {
-  readonly answer: (operation: AnyOperation, caller: Caller, given: Readonly<Record<string, unknown>>, signal?: AbortSignal) => Promise<unknown>
-  readonly follow: (operation: AnyOperation, caller: Caller, given: Readonly<Record<string, unknown>>, following: Following) => Promise<(Marked<unknown> & { readonly text: string }) | undefined>
+  readonly answer: (
+    operation: AnyOperation,
+    caller: Caller,
+    given: Readonly<Record<string, unknown>>,
+    signal?: AbortSignal,
+  ) => Promise<unknown>
+  readonly follow: (
+    operation: AnyOperation,
+    caller: Caller,
+    given: Readonly<Record<string, unknown>>,
+    following: Following,
+  ) => Promise<(Marked<unknown> & { readonly text: string }) | undefined>
   readonly close: () => Promise<void>
 }
 
 export const openRegistry = (engine: Engine, changes: Changes = watchChanges(engine)): Registry => {
   const answer: Registry['answer'] = (operation, caller, given, signal) => {
     const { role, longestMs } = operation
-    const asking = speakingAs(engine, caller.kind === 'login' ? caller : { kind: 'gateway', role, actor: caller.actor, ...(caller.team === undefined ? {} : { team: caller.team }), ...(caller.token === undefined ? {} : { token: caller.token }) }, { ...(signal === undefined ? {} : { signal }), ...(longestMs === undefined ? {} : { longestMs }) })
+    const asking = speakingAs(
+      engine,
+      caller.kind === 'login'
+        ? caller
+        : {
+            kind: 'gateway',
+            role,
+            actor: caller.actor,
+            ...(caller.team === undefined ? {} : { team: caller.team }),
+            ...(caller.token === undefined ? {} : { token: caller.token }),
+          },
+      { ...(signal === undefined ? {} : { signal }), ...(longestMs === undefined ? {} : { longestMs }) },
+    )
     return operation.perform(asking, given)
   }
   return {
@@ -51,7 +80,11 @@ export const openRegistry = (engine: Engine, changes: Changes = watchChanges(eng
       if (isAbout !== undefined && waitMs > 0) await changes.listening()
       for (;;) {
         // Listened for before it is looked at: what happens in between is heard.
-        const { changed, stop } = changes.next((notification, channel) => isAbout?.(given, notification, channel) === true, until - Date.now(), signal)
+        const { changed, stop } = changes.next(
+          (notification, channel) => isAbout?.(given, notification, channel) === true,
+          until - Date.now(),
+          signal,
+        )
         try {
           const text = JSON.stringify((await turn((over) => answer(operation, caller, given, over))) ?? null)
           const mark = createHash('sha256').update(text).digest('base64url')

@@ -31,13 +31,17 @@ const MOST_BYTES = 64 * 1024 * 1024
 
 interface Place {
   readonly where: string
-  readonly start: (options: RequestOptions, answered: (answer: IncomingMessage) => void) => ReturnType<typeof requestHttp>
+  readonly start: (
+    options: RequestOptions,
+    answered: (answer: IncomingMessage) => void,
+  ) => ReturnType<typeof requestHttp>
   readonly close: () => void
 }
 
 export const openRemoteAccess = (settings: ServerSettings): StoreAccess => {
   const place = placeOf(settings)
-  const exchange = (operation: AnyOperation, given: Readonly<Record<string, unknown>>, following?: Following) => send(place, settings, operation, given, following)
+  const exchange = (operation: AnyOperation, given: Readonly<Record<string, unknown>>, following?: Following) =>
+    send(place, settings, operation, given, following)
   return {
     where: place.where,
     ask: async (name, given) => {
@@ -60,20 +64,43 @@ const placeOf = ({ server, token, allowPlainHttp = false, authorities }: ServerS
     const socketPath = server.slice('unix:'.length)
     if (!socketPath.startsWith('/')) throw unusable(server, 'the path of a socket begins with /')
     const agent = new Agent({ keepAlive: true })
-    return { where: server, start: (options, answered) => requestHttp({ ...options, socketPath, agent, host: 'localhost' }, answered), close: () => { agent.destroy() } }
+    return {
+      where: server,
+      start: (options, answered) => requestHttp({ ...options, socketPath, agent, host: 'localhost' }, answered),
+      close: () => {
+        agent.destroy()
+      },
+    }
   }
   const url = URL.canParse(server) ? new URL(server) : undefined
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) throw unusable(server, 'it is none of https://HOST:PORT, http://127.0.0.1:PORT, unix:PATH')
-  if (url.username !== '' || url.password !== '' || url.pathname !== '/' || url.search !== '') throw unusable(url.origin, 'its address has more in it than host and port')
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
+    throw unusable(server, 'it is none of https://HOST:PORT, http://127.0.0.1:PORT, unix:PATH')
+  if (url.username !== '' || url.password !== '' || url.pathname !== '/' || url.search !== '')
+    throw unusable(url.origin, 'its address has more in it than host and port')
   if (url.protocol === 'http:' && token !== undefined && !LOOPBACK.test(url.hostname) && !allowPlainHttp)
-    throw fail('token-unsafe', { problem: `it would go to ${url.host} in the clear`, fix: 'use https://, or a tunnel to 127.0.0.1' })
+    throw fail('token-unsafe', {
+      problem: `it would go to ${url.host} in the clear`,
+      fix: 'use https://, or a tunnel to 127.0.0.1',
+    })
   const target = { protocol: url.protocol, host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port }
   if (url.protocol === 'http:') {
     const agent = new Agent({ keepAlive: true })
-    return { where: url.origin, start: (options, answered) => requestHttp({ ...options, ...target, agent }, answered), close: () => { agent.destroy() } }
+    return {
+      where: url.origin,
+      start: (options, answered) => requestHttp({ ...options, ...target, agent }, answered),
+      close: () => {
+        agent.destroy()
+      },
+    }
   }
   const agent = new TlsAgent({ keepAlive: true, ...(authorities === undefined ? {} : { ca: [...authorities] }) })
-  return { where: url.origin, start: (options, answered) => requestHttps({ ...options, ...target, agent }, answered), close: () => { agent.destroy() } }
+  return {
+    where: url.origin,
+    start: (options, answered) => requestHttps({ ...options, ...target, agent }, answered),
+    close: () => {
+      agent.destroy()
+    },
+  }
 }
 
 interface Prepared {
@@ -81,12 +108,20 @@ interface Prepared {
   readonly body: Buffer | undefined
 }
 
-const prepare = ({ token, actor }: ServerSettings, { method, path, fields }: AnyOperation, given: Readonly<Record<string, unknown>>): Prepared => {
+const prepare = (
+  { token, actor }: ServerSettings,
+  { method, path, fields }: AnyOperation,
+  given: Readonly<Record<string, unknown>>,
+): Prepared => {
   const inPath = new Set(Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name))
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given[name])))
   const rest = Object.keys(fields).filter((name) => !inPath.has(name) && given[name] !== undefined)
-  const query = method === 'POST' ? '' : rest.map((name) => `${name}=${encodeURIComponent(String(given[name]))}`).join('&')
-  const body = method === 'POST' ? Buffer.from(jsonText(Object.fromEntries(rest.map((name) => [name, given[name]])), 'the request')) : undefined
+  const query =
+    method === 'POST' ? '' : rest.map((name) => `${name}=${encodeURIComponent(String(given[name]))}`).join('&')
+  const body =
+    method === 'POST'
+      ? Buffer.from(jsonText(Object.fromEntries(rest.map((name) => [name, given[name]])), 'the request'))
+      : undefined
   return {
     body,
     options: {
@@ -96,23 +131,40 @@ const prepare = ({ token, actor }: ServerSettings, { method, path, fields }: Any
         accept: 'application/json',
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(actor === undefined ? {} : { 'cordon-actor': actor }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(body.byteLength) }),
+        ...(body === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': String(body.byteLength) }),
       },
     },
   }
 }
 
-const send = async (place: Place, settings: ServerSettings, operation: AnyOperation, given: Readonly<Record<string, unknown>>, following?: Following): Promise<Marked<unknown> | undefined> => {
+const send = async (
+  place: Place,
+  settings: ServerSettings,
+  operation: AnyOperation,
+  given: Readonly<Record<string, unknown>>,
+  following?: Following,
+): Promise<Marked<unknown> | undefined> => {
   const { options, body } = prepare(settings, operation, given)
-  const { status, headers, text } = await exchangeOnce(place, {
-    ...options,
-    headers: {
-      ...options.headers,
-      ...(following?.known === undefined ? {} : { 'if-none-match': `"${following.known}"`, prefer: `wait=${String(Math.ceil(following.waitMs / 1000))}` }),
+  const { status, headers, text } = await exchangeOnce(
+    place,
+    {
+      ...options,
+      headers: {
+        ...options.headers,
+        ...(following?.known === undefined
+          ? {}
+          : {
+              'if-none-match': `"${following.known}"`,
+              'prefer': `wait=${String(Math.ceil(following.waitMs / 1000))}`,
+            }),
+      },
+      ...(following?.signal === undefined ? {} : { signal: following.signal }),
+      timeout: ANSWER_MS + (following?.waitMs ?? 0),
     },
-    ...(following?.signal === undefined ? {} : { signal: following.signal }),
-    timeout: ANSWER_MS + (following?.waitMs ?? 0),
-  }, body)
+    body,
+  )
   if (status === NOT_MODIFIED) return undefined
   if (status === NO_CONTENT) return { answer: null, mark: '' }
   const answer = parsed(text)
@@ -127,34 +179,50 @@ const send = async (place: Place, settings: ServerSettings, operation: AnyOperat
 const SILENT_MS = 45_000
 
 /** Resolves with what was said last, or undefined where the server ended it before; one goes on after the last mark. */
-const grow = (place: Place, settings: ServerSettings, operation: AnyOperation, given: Readonly<Record<string, unknown>>, told: (mark: string, item: unknown) => void, signal: AbortSignal): Promise<unknown> =>
+const grow = (
+  place: Place,
+  settings: ServerSettings,
+  operation: AnyOperation,
+  given: Readonly<Record<string, unknown>>,
+  told: (mark: string, item: unknown) => void,
+  signal: AbortSignal,
+): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const { options } = prepare(settings, operation, given)
     let last: unknown
     const refuse = (error: unknown): void => {
       const message = error instanceof Error ? error.message : String(error)
-      reject(signal.aborted ? (signal.reason as Error) : error instanceof CordonError ? error : unusable(place.where, message, error))
+      reject(
+        signal.aborted
+          ? (signal.reason as Error)
+          : error instanceof CordonError
+            ? error
+            : unusable(place.where, message, error),
+      )
     }
-    const sent = place.start({ ...options, headers: { ...options.headers, accept: 'text/event-stream' }, signal, timeout: SILENT_MS }, (answer) => {
-      const status = answer.statusCode ?? 0
-      const isStream = status === OK && answer.headers['content-type'] === 'text/event-stream'
-      let refusal = ''
-      const read = readEvents(({ id, event, data }) => {
-        if (event === 'item') told(id, parsed(data))
-        else if (event === 'end') last = parsed(data)
-        else if (event === 'problem') sent.destroy(problemOf(parsed(data), status, place.where))
-      })
-      answer.setEncoding('utf8')
-      answer.on('data', (text: string) => {
-        if (isStream) read(text)
-        else if (refusal.length < MOST_REFUSAL_LETTERS) refusal += text
-      })
-      answer.on('end', () => {
-        if (isStream) resolve(last)
-        else refuse(problemOf(parsed(refusal), status, place.where))
-      })
-      answer.on('error', refuse)
-    })
+    const sent = place.start(
+      { ...options, headers: { ...options.headers, accept: 'text/event-stream' }, signal, timeout: SILENT_MS },
+      (answer) => {
+        const status = answer.statusCode ?? 0
+        const isStream = status === OK && answer.headers['content-type'] === 'text/event-stream'
+        let refusal = ''
+        const read = readEvents(({ id, event, data }) => {
+          if (event === 'item') told(id, parsed(data))
+          else if (event === 'end') last = parsed(data)
+          else if (event === 'problem') sent.destroy(problemOf(parsed(data), status, place.where))
+        })
+        answer.setEncoding('utf8')
+        answer.on('data', (text: string) => {
+          if (isStream) read(text)
+          else if (refusal.length < MOST_REFUSAL_LETTERS) refusal += text
+        })
+        answer.on('end', () => {
+          if (isStream) resolve(last)
+          else refuse(problemOf(parsed(refusal), status, place.where))
+        })
+        answer.on('error', refuse)
+      },
+    )
     sent.on('timeout', () => sent.destroy(new Error('it says nothing any more')))
     sent.on('error', refuse)
     sent.end()
@@ -174,7 +242,9 @@ interface Answered {
 const exchangeOnce = (place: Place, options: RequestOptions, body: Buffer | undefined): Promise<Answered> =>
   new Promise((resolve, reject) => {
     const refuse = (problem: string, cause?: unknown): void => {
-      reject(options.signal?.aborted === true ? (options.signal.reason as Error) : unusable(place.where, problem, cause))
+      reject(
+        options.signal?.aborted === true ? (options.signal.reason as Error) : unusable(place.where, problem, cause),
+      )
     }
     const sent = place.start(options, (answer) => {
       const chunks: Buffer[] = []
@@ -184,11 +254,21 @@ const exchangeOnce = (place: Place, options: RequestOptions, body: Buffer | unde
         if (size > MOST_BYTES) sent.destroy(new Error('its answer is too large'))
         else chunks.push(chunk)
       })
-      answer.on('end', () => { resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: Buffer.concat(chunks).toString('utf8') }) })
-      answer.on('error', (error) => { refuse(error.message, error) })
+      answer.on('end', () => {
+        resolve({
+          status: answer.statusCode ?? 0,
+          headers: answer.headers,
+          text: Buffer.concat(chunks).toString('utf8'),
+        })
+      })
+      answer.on('error', (error) => {
+        refuse(error.message, error)
+      })
     })
     sent.on('timeout', () => sent.destroy(new Error('it does not answer')))
-    sent.on('error', (error) => { refuse(error.message, error) })
+    sent.on('error', (error) => {
+      refuse(error.message, error)
+    })
     sent.end(body)
   })
 
@@ -202,8 +282,12 @@ const parsed = (text: string): unknown => {
 
 /** The error that the server had, as if it had been raised here; its words are those of the table here. */
 const problemOf = (answer: unknown, status: number, where: string): CordonError => {
-  const { code, params } = (typeof answer === 'object' && answer !== null ? answer : {}) as { readonly code?: unknown; readonly params?: unknown }
-  if (typeof code !== 'string' || !Object.hasOwn(ERRORS, code) || typeof params !== 'object' || params === null) return unusable(where, `it answered ${String(status)}`)
+  const { code, params } = (typeof answer === 'object' && answer !== null ? answer : {}) as {
+    readonly code?: unknown
+    readonly params?: unknown
+  }
+  if (typeof code !== 'string' || !Object.hasOwn(ERRORS, code) || typeof params !== 'object' || params === null)
+    return unusable(where, `it answered ${String(status)}`)
   try {
     return fail(code as 'store-refused', params as { problem: string; fix: string })
   } catch {
@@ -212,4 +296,5 @@ const problemOf = (answer: unknown, status: number, where: string): CordonError 
   }
 }
 
-const unusable = (where: string, problem: string, cause?: unknown): CordonError => fail('server-unavailable', { where, problem }, cause)
+const unusable = (where: string, problem: string, cause?: unknown): CordonError =>
+  fail('server-unavailable', { where, problem }, cause)

@@ -25,7 +25,11 @@ export const readEvents = (heard: (event: ServerEvent) => void): ((text: string)
     }
     for (const whole of events) {
       const lines = whole.split('\n')
-      const of = (field: string): string => lines.filter((line) => line.startsWith(`${field}: `)).map((line) => line.slice(field.length + 2)).join('\n')
+      const of = (field: string): string =>
+        lines
+          .filter((line) => line.startsWith(`${field}: `))
+          .map((line) => line.slice(field.length + 2))
+          .join('\n')
       const event = of('event')
       if (event !== '') heard({ id: of('id'), event, data: of('data') })
     }

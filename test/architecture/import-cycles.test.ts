@@ -31,19 +31,37 @@ describe('a circle', () => {
   const file = (name: string, text: string) => ({ path: `src/cli/${name}.ts`, text })
 
   it('is found, by types and re-exports too, and through any number of files', () => {
-    const files = [file('a', "import type { B } from './b.js'"), file('b', "export { c } from './c.js'"), file('c', "import { a } from './a.js'"), file('d', "import './a.js'")]
+    const files = [
+      file('a', "import type { B } from './b.js'"),
+      file('b', "export { c } from './c.js'"),
+      file('c', "import { a } from './a.js'"),
+      file('d', "import './a.js'"),
+    ]
     expect(importCycles(files)).toEqual([['src/cli/a.ts', 'src/cli/b.ts', 'src/cli/c.ts']])
   })
 
   it('is none where an import is made when it is used, or two files import a third', () => {
-    const files = [file('a', "const b = () => import('./b.js')"), file('b', "import './a.js'\nimport './c.js'"), file('c', ''), file('d', "import './c.js'")]
+    const files = [
+      file('a', "const b = () => import('./b.js')"),
+      file('b', "import './a.js'\nimport './c.js'"),
+      file('c', ''),
+      file('d', "import './c.js'"),
+    ]
     expect(importCycles(files)).toEqual([])
   })
 
   it('of folders is found though no two files are on one, and is none by files that lie in the room itself', () => {
-    const circle = [file('a/one', "import '../b/two.js'"), file('b/two', ''), file('b/other', "import type { C } from '../c/three.js'"), file('c/three', "import '../a/four.js'"), file('a/four', '')]
+    const circle = [
+      file('a/one', "import '../b/two.js'"),
+      file('b/two', ''),
+      file('b/other', "import type { C } from '../c/three.js'"),
+      file('c/three', "import '../a/four.js'"),
+      file('a/four', ''),
+    ]
     expect(importCycles(circle)).toEqual([])
     expect(folderCycles(circle)).toEqual([['src/cli/a', 'src/cli/b', 'src/cli/c']])
-    expect(folderCycles([file('a/one', "import '../plain.js'"), file('plain', "import './a/two.js'"), file('a/two', '')])).toEqual([])
+    expect(
+      folderCycles([file('a/one', "import '../plain.js'"), file('plain', "import './a/two.js'"), file('a/two', '')]),
+    ).toEqual([])
   })
 })

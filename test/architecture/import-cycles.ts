@@ -11,7 +11,12 @@ import type { SourceFile } from './source-tree.js'
  */
 export const importCycles = (files: readonly SourceFile[]): readonly (readonly string[])[] => {
   const known = new Set(files.map(({ path }) => path))
-  const imports = new Map(files.map((file) => [file.path, importedFiles(file).filter((target) => known.has(target) && roomOf(target) === roomOf(file.path))]))
+  const imports = new Map(
+    files.map((file) => [
+      file.path,
+      importedFiles(file).filter((target) => known.has(target) && roomOf(target) === roomOf(file.path)),
+    ]),
+  )
   return circlesOf(imports)
 }
 
@@ -38,7 +43,12 @@ export const circlesOf = (imports: ReadonlyMap<string, readonly string[]>): read
   const circles = new Set<string>()
   for (const [path, reached] of reach) {
     if (!reached.has(path)) continue
-    circles.add([...reached].filter((other) => reach.get(other)?.has(path) === true).sort().join('\n'))
+    circles.add(
+      [...reached]
+        .filter((other) => reach.get(other)?.has(path) === true)
+        .sort()
+        .join('\n'),
+    )
   }
   return Array.from(circles, (circle) => circle.split('\n'))
 }
@@ -48,7 +58,8 @@ const importedFiles = ({ path, text }: SourceFile): readonly string[] => {
   return statements.flatMap((statement) => {
     if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return []
     const { moduleSpecifier } = statement
-    if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier) || !moduleSpecifier.text.startsWith('.')) return []
+    if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier) || !moduleSpecifier.text.startsWith('.'))
+      return []
     return [posix.join(posix.dirname(path), moduleSpecifier.text).replace(/\.js$/, '.ts')]
   })
 }

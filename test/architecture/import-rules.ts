@@ -33,7 +33,8 @@ const importProblem = (path: string, room: string, specifier: string): string | 
   if (levelOf(targetRoom) === -1) return `imports the unknown room "${targetRoom}"`
   if (KEPT_APART[room]?.includes(targetRoom) === true) return `${room} must not import ${targetRoom}`
   if (levelOf(targetRoom) >= levelOf(room)) return `${room} must not import ${targetRoom}`
-  if (target !== `src/${targetRoom}/index.js` && !PARTS_WITH_INDEX.includes(target)) return `imports ${target} past the index of its room`
+  if (target !== `src/${targetRoom}/index.js` && !PARTS_WITH_INDEX.includes(target))
+    return `imports ${target} past the index of its room`
   return undefined
 }
 
@@ -41,7 +42,8 @@ const withPrefix = (specifier: string): string => (builtinModules.includes(speci
 
 const packageProblem = (room: string, module: string): string | undefined => {
   if (module === 'node:child_process' && room !== 'sandbox') return 'only sandbox starts processes'
-  if (PURE_ROOMS.includes(room) && !PURE_MODULES.includes(module)) return `${room} computes only; it must not import ${module}`
+  if (PURE_ROOMS.includes(room) && !PURE_MODULES.includes(module))
+    return `${room} computes only; it must not import ${module}`
   if (module === 'node:process' && room !== 'cli') return 'only cli looks at process; take what you need as a parameter'
   return undefined
 }
@@ -53,12 +55,18 @@ const processProblems = ({ path, text }: SourceFile): readonly string[] => {
   const problems: string[] = []
   const report = (name: string) => problems.push(`reads process.${name}; only cli does, others take a parameter`)
   const visit = (node: ts.Node): void => {
-    if (ts.isPropertyAccessExpression(node) && isProcess(node.expression) && HOST_STATE.has(node.name.text)) report(node.name.text)
+    if (ts.isPropertyAccessExpression(node) && isProcess(node.expression) && HOST_STATE.has(node.name.text))
+      report(node.name.text)
     if (ts.isElementAccessExpression(node) && isProcess(node.expression)) {
       const key = node.argumentExpression
       if (!ts.isStringLiteralLike(key) || HOST_STATE.has(key.text)) report(key.getText())
     }
-    if (ts.isVariableDeclaration(node) && node.initializer !== undefined && isProcess(node.initializer) && ts.isObjectBindingPattern(node.name)) {
+    if (
+      ts.isVariableDeclaration(node) &&
+      node.initializer !== undefined &&
+      isProcess(node.initializer) &&
+      ts.isObjectBindingPattern(node.name)
+    ) {
       for (const { propertyName, name } of node.name.elements) {
         const key = (propertyName ?? name).getText()
         if (HOST_STATE.has(key)) report(key)
@@ -72,4 +80,7 @@ const processProblems = ({ path, text }: SourceFile): readonly string[] => {
 
 const isProcess = (node: ts.Node): boolean =>
   (ts.isIdentifier(node) && node.text === 'process') ||
-  (ts.isPropertyAccessExpression(node) && node.name.text === 'process' && ts.isIdentifier(node.expression) && node.expression.text === 'globalThis')
+  (ts.isPropertyAccessExpression(node) &&
+    node.name.text === 'process' &&
+    ts.isIdentifier(node.expression) &&
+    node.expression.text === 'globalThis')

@@ -28,8 +28,14 @@ describe('the import rules', () => {
     ['src/policy/a.ts', "import { fail } from '../errors/index.js'"],
     ['src/policy/a.ts', "import { b } from './b.js'\nimport { c } from './deep/c.js'"],
     ['src/policy/a.ts', "import { parse } from 'yaml'"],
-    ['src/sandbox/a.ts', "import { spawn } from 'node:child_process'\nimport type { Boundary } from '../policy/index.js'"],
-    ['src/cli/main.ts', "import { openSandbox } from '../sandbox/index.js'\nconst a = process.argv, b = process.env['HOME']"],
+    [
+      'src/sandbox/a.ts',
+      "import { spawn } from 'node:child_process'\nimport type { Boundary } from '../policy/index.js'",
+    ],
+    [
+      'src/cli/main.ts',
+      "import { openSandbox } from '../sandbox/index.js'\nconst a = process.argv, b = process.env['HOME']",
+    ],
     ['src/server/a.ts', "import { openRegistry } from '../store/index.js'"],
     ['src/sandbox/a.ts', 'process.once("exit", stop); const a = process.platform'],
     ['src/sandbox/a.ts', '// process.env is not read here\nconst text = "process.env"'],
@@ -43,7 +49,11 @@ describe('the import rules', () => {
     ['upwards, re-exported', 'src/policy/a.ts', "export { x } from '../gate/index.js'"],
     ['upwards, dynamically', 'src/sandbox/a.ts', "const m = await import('../runtime/index.js')"],
     ['sideways', 'src/sandbox/a.ts', "import { x } from '../egress/index.js'"],
-    ['what runs or connects tools, from the server', 'src/server/a.ts', "import { createEgress } from '../egress/index.js'"],
+    [
+      'what runs or connects tools, from the server',
+      'src/server/a.ts',
+      "import { createEgress } from '../egress/index.js'",
+    ],
     ['past the index', 'src/sandbox/a.ts', "import { x } from '../policy/globs.js'"],
     ['out of src', 'src/sandbox/a.ts', "import { x } from '../../test/x.js'"],
     ['an unknown room', 'src/sandbox/a.ts', "import { x } from '../utils/index.js'"],
@@ -66,11 +76,20 @@ describe('the import rules', () => {
 describe('the file rules', () => {
   const problems = (path: string, lines = 1) => fileViolations([{ path, text: 'x\n'.repeat(lines) }])
 
-  it.each(['src/policy/glob/path-glob.ts', 'test/policy/globs.test.ts', 'native/fuzz/plan.c', 'eslint.config.mjs'])('accept %s', (path) => {
-    expect(problems(path)).toEqual([])
-  })
+  it.each(['src/policy/glob/path-glob.ts', 'test/policy/globs.test.ts', 'native/fuzz/plan.c', 'eslint.config.mjs'])(
+    'accept %s',
+    (path) => {
+      expect(problems(path)).toEqual([])
+    },
+  )
 
-  it.each(['src/policy/pathGlob.ts', 'src/policy/PathGlob.ts', 'src/policy/path_glob.ts', 'src/utils/path.ts', 'src/policy/path-helpers.ts'])('refuse %s', (path) => {
+  it.each([
+    'src/policy/pathGlob.ts',
+    'src/policy/PathGlob.ts',
+    'src/policy/path_glob.ts',
+    'src/utils/path.ts',
+    'src/policy/path-helpers.ts',
+  ])('refuse %s', (path) => {
     expect(problems(path)).toHaveLength(1)
   })
 

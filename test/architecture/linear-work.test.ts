@@ -9,9 +9,37 @@ import { redactText } from '../../src/runtime/events/redact.js'
 import { readEvents } from '../../src/store/server-events.js'
 import { expectLinear } from '../linear.js'
 
-const PIECES = [' ', '\t', '\n', '\u00a0', 'a', '/', '"', "'", '"\\', '$(', '`', ';', '-eyJ', 'eyJ-', 'eyJ', 'a://b:', 'token=', '-----BEGIN ', 'sh -c ', '((', '$((', '${', 'a[', '\\\n', 'cat <<E\n', 'case x in ']
+const PIECES = [
+  ' ',
+  '\t',
+  '\n',
+  '\u00a0',
+  'a',
+  '/',
+  '"',
+  "'",
+  '"\\',
+  '$(',
+  '`',
+  ';',
+  '-eyJ',
+  'eyJ-',
+  'eyJ',
+  'a://b:',
+  'token=',
+  '-----BEGIN ',
+  'sh -c ',
+  '((',
+  '$((',
+  '${',
+  'a[',
+  '\\\n',
+  'cat <<E\n',
+  'case x in ',
+]
 
-const inPieces = (text: string): readonly string[] => Array.from({ length: Math.ceil(text.length / 7) }, (_, at) => text.slice(7 * at, 7 * at + 7))
+const inPieces = (text: string): readonly string[] =>
+  Array.from({ length: Math.ceil(text.length / 7) }, (_, at) => text.slice(7 * at, 7 * at + 7))
 
 const WORK: Readonly<Record<string, (text: string) => unknown>> = {
   'redaction of records': (text) => redactText(`token ${text}`),
@@ -25,7 +53,8 @@ const WORK: Readonly<Record<string, (text: string) => unknown>> = {
 }
 
 test.each(Object.entries(WORK))('%s takes linear time', async (name, work) => {
-  for (const piece of PIECES) await expectLinear(`${name}, ${JSON.stringify(piece)}`, (size) => work(piece.repeat(size / piece.length)))
+  for (const piece of PIECES)
+    await expectLinear(`${name}, ${JSON.stringify(piece)}`, (size) => work(piece.repeat(size / piece.length)))
 })
 
 test('what is found is found as before', () => {
@@ -34,7 +63,17 @@ test('what is found is found as before', () => {
   expect(redactText('the word eyJ alone, and a.file.name')).toBe('the word eyJ alone, and a.file.name')
   expect(oneLine('a  \n\n b\tc \n')).toBe(oneLine('a b\tc '))
   const heard: string[] = []
-  const read = readEvents(({ data }) => { heard.push(data) })
-  for (const piece of ['event: a\ndata: 1\n', '\nevent: a\nda', 'ta: 2\n\nevent: a\ndata: 3\n\n', 'event: a\ndata: 4', '\n', '\n']) read(piece)
+  const read = readEvents(({ data }) => {
+    heard.push(data)
+  })
+  for (const piece of [
+    'event: a\ndata: 1\n',
+    '\nevent: a\nda',
+    'ta: 2\n\nevent: a\ndata: 3\n\n',
+    'event: a\ndata: 4',
+    '\n',
+    '\n',
+  ])
+    read(piece)
   expect(heard).toEqual(['1', '2', '3', '4'])
 })

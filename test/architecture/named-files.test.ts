@@ -19,7 +19,8 @@ const BARE = /(?<![\w./*…-])[a-z][\w-]*\.(?:ts|c|h|sql)\b/g
 const COMMENT = /(?:^|\s)\/\/ .*|\/\*[^]*?\*\//gm
 
 const all = (text: string, pattern: RegExp): readonly string[] => Array.from(text.matchAll(pattern), ([match]) => match)
-const missingPaths = (text: string): readonly string[] => all(text, PATH).filter((path) => !existsSync(join(ROOT, path)))
+const missingPaths = (text: string): readonly string[] =>
+  all(text, PATH).filter((path) => !existsSync(join(ROOT, path)))
 
 const missingIn = ({ path, text }: { readonly path: string; readonly text: string }): readonly string[] => {
   if (!path.endsWith('.md')) return missingPaths(all(text, COMMENT).join('\n'))

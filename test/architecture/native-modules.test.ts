@@ -33,7 +33,8 @@ describe('this repository', () => {
   test('has no process of native/ that includes another one', () => {
     const parts = includesByPart(SOURCES)
     expect([...parts.keys()].sort()).toEqual(Object.keys(PARTS).sort())
-    for (const [part, included] of parts) expect(included.filter((other) => PARTS[part]?.includes(other) !== true)).toEqual([])
+    for (const [part, included] of parts)
+      expect(included.filter((other) => PARTS[part]?.includes(other) !== true)).toEqual([])
   })
 
   test('has each function of a header in the file of the same name', () => {
@@ -54,18 +55,32 @@ describe('a circle', () => {
   const file = (path: string, text: string) => ({ path: `native/${path}`, text })
 
   it('is found by headers and sources of a module together', () => {
-    const files = [file('wire/a.h', ''), file('wire/a.c', '#include "wire/b.h"'), file('wire/b.h', '#include "wire/c.h"'), file('wire/c.c', '#include "wire/a.h"')]
+    const files = [
+      file('wire/a.h', ''),
+      file('wire/a.c', '#include "wire/b.h"'),
+      file('wire/b.h', '#include "wire/c.h"'),
+      file('wire/c.c', '#include "wire/a.h"'),
+    ]
     expect(moduleCycles(files)).toEqual([['native/wire/a', 'native/wire/b', 'native/wire/c']])
   })
 
   it('of folders is found though no two modules are on one', () => {
-    const files = [file('wire/a.c', '#include "keeper/b.h"'), file('keeper/b.h', ''), file('keeper/c.c', '#include "wire/d.h"'), file('wire/d.h', '')]
+    const files = [
+      file('wire/a.c', '#include "keeper/b.h"'),
+      file('keeper/b.h', ''),
+      file('keeper/c.c', '#include "wire/d.h"'),
+      file('wire/d.h', ''),
+    ]
     expect(moduleCycles(files)).toEqual([])
     expect(includedFolderCycles(files)).toEqual([['native/keeper', 'native/wire']])
   })
 
   it('is not hidden by a header that declares what another file defines', () => {
-    const files = [file('wire/a.h', 'int here(void);\n/* int commented(void); */\nvoid *elsewhere(int a,\n\t\tint b);'), file('wire/a.c', 'int here(void)\n{\n}\n'), file('wire/b.c', 'void *elsewhere(int a, int b)\n{\n}\n')]
+    const files = [
+      file('wire/a.h', 'int here(void);\n/* int commented(void); */\nvoid *elsewhere(int a,\n\t\tint b);'),
+      file('wire/a.c', 'int here(void)\n{\n}\n'),
+      file('wire/b.c', 'void *elsewhere(int a, int b)\n{\n}\n'),
+    ]
     expect(declaredElsewhere(files)).toEqual(['native/wire/a.h: elsewhere'])
   })
 })

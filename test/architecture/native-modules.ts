@@ -26,7 +26,8 @@ const includesBy = (files: readonly SourceFile[], groupOf: (path: string) => str
 type Circles = ReturnType<typeof circlesOf>
 
 export const moduleCycles = (files: readonly SourceFile[]): Circles => circlesOf(includesBy(files, moduleOf))
-export const includedFolderCycles = (files: readonly SourceFile[]): Circles => circlesOf(includesBy(files, (path) => posix.dirname(path)))
+export const includedFolderCycles = (files: readonly SourceFile[]): Circles =>
+  circlesOf(includesBy(files, (path) => posix.dirname(path)))
 
 /** `native/keeper` of `native/keeper/network/dns.c`; the file itself of `native/main.c`. */
 export const partOf = (path: string): string => /^native\/[^/]+/.exec(path)?.[0] ?? path
@@ -41,11 +42,20 @@ export const declaredElsewhere = (files: readonly SourceFile[]): readonly string
   return [...textOf].flatMap(([path, text]) => {
     if (!path.endsWith('.h')) return []
     const own = textOf.get(`${moduleOf(path)}.c`) ?? ''
-    const declared = Array.from(text.matchAll(/^(?!typedef|static|#)[\w *]*?\b(\w+)\([^;{}]*\)[^;{}]*;/gm), ([, name = '']) => name)
-    return declared.filter((name) => !new RegExp(`^(?!static)[\\w *]*\\b${name}\\(`, 'm').test(own)).map((name) => `${path}: ${name}`)
+    const declared = Array.from(
+      text.matchAll(/^(?!typedef|static|#)[\w *]*?\b(\w+)\([^;{}]*\)[^;{}]*;/gm),
+      ([, name = '']) => name,
+    )
+    return declared
+      .filter((name) => !new RegExp(`^(?!static)[\\w *]*\\b${name}\\(`, 'm').test(own))
+      .map((name) => `${path}: ${name}`)
   })
 }
 
 /** Lines of code that match, as `file: line`. */
 export const linesOf = (files: readonly SourceFile[], pattern: RegExp): readonly string[] =>
-  files.flatMap(({ path, text }) => withoutComments(text).split('\n').flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim()}`] : [])))
+  files.flatMap(({ path, text }) =>
+    withoutComments(text)
+      .split('\n')
+      .flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim()}`] : [])),
+  )

@@ -19,7 +19,8 @@ export interface NativeWords {
   readonly violationKinds: readonly string[]
 }
 
-const all = (text: string, pattern: RegExp): readonly string[] => Array.from(text.matchAll(pattern), ([, found = '']) => found)
+const all = (text: string, pattern: RegExp): readonly string[] =>
+  Array.from(text.matchAll(pattern), ([, found = '']) => found)
 
 const unescaped = (literal: string): string => literal.replaceAll('\\"', '"')
 
@@ -29,7 +30,11 @@ export const readNativeWords = (files: readonly SourceFile[]): NativeWords => {
   const bodyOf = (enumeration: string) => new RegExp(`enum ${enumeration} \\{([^}]*)\\}`).exec(everything)?.[1] ?? ''
   const literals = all(everything, /"((?:[^"\\\n]|\\.)*)"/g).map(unescaped)
   return {
-    lettersOf: (enumeration) => Array.from(bodyOf(enumeration).matchAll(/(\w+) = '(.)'/g), ([, name = '', letter = '']) => [name, letter] as const),
+    lettersOf: (enumeration) =>
+      Array.from(
+        bodyOf(enumeration).matchAll(/(\w+) = '(.)'/g),
+        ([, name = '', letter = '']) => [name, letter] as const,
+      ),
     namesOf: (enumeration) => all(bodyOf(enumeration), /\b([A-Z][A-Z_]+)\b/g),
     constant: (name) => new RegExp(`#define ${name} "([^"]*)"`).exec(everything)?.[1],
     wordsIn: (file) => all(textOf(file).replaceAll(/die\("[^"]*"/g, ''), /"([A-Za-z]+(?:-[a-z]+)*)"/g),
@@ -38,11 +43,17 @@ export const readNativeWords = (files: readonly SourceFile[]): NativeWords => {
       const cases = body.matchAll(new RegExp(`case '(.)':[^;]*${prefix}(\\w+);`, 'g'))
       return Object.fromEntries(Array.from(cases, ([, letter = '', name = '']) => [name.toLowerCase(), letter]))
     },
-    stages: [...all(everything, /\bdie\("([^"]+)"/g), ...literals.flatMap((literal) => all(literal, /"stage":"([a-z-]+)"/g))],
+    stages: [
+      ...all(everything, /\bdie\("([^"]+)"/g),
+      ...literals.flatMap((literal) => all(literal, /"stage":"([a-z-]+)"/g)),
+    ],
     events: literals.filter((literal) => literal.startsWith('{"event":')),
     violationFields: literals.filter((literal) => /^"\w+":/.test(literal)),
     violationKinds: [
-      ...all(everything, /\b(?:report_violation|report_path_violation|stop_for_limit|tell_violation)\(call, "([a-zA-Z]+)"/g),
+      ...all(
+        everything,
+        /\b(?:report_violation|report_path_violation|stop_for_limit|tell_violation)\(call, "([a-zA-Z]+)"/g,
+      ),
       ...all(everything, /\\"kind\\":\\"([a-z]+)\\"/g),
     ],
   }

@@ -25,17 +25,23 @@ const tables = tablesOf(readFileSync(join(ROOT, 'docs', 'protocol.md'), 'utf8'))
 
 const sorted = (words: Iterable<string>): readonly string[] => [...new Set(words)].sort()
 const inTable = (heading: string): readonly string[] => sorted(tables.get(heading) ?? [])
-const letters = (enumeration: string): readonly string[] => sorted(native.lettersOf(enumeration).map(([, letter]) => letter))
+const letters = (enumeration: string): readonly string[] =>
+  sorted(native.lettersOf(enumeration).map(([, letter]) => letter))
 
 /** The letters of an enumeration by its names, as TypeScript writes them. */
 const named = (enumeration: string, prefix: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(native.lettersOf(enumeration).map(([name, letter]) => [camelCase(name.slice(prefix.length)), letter]))
+  Object.fromEntries(
+    native.lettersOf(enumeration).map(([name, letter]) => [camelCase(name.slice(prefix.length)), letter]),
+  )
 
-const camelCase = (name: string): string => name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+const camelCase = (name: string): string =>
+  name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 
 const path = '/' as AbsolutePath
 
-const STEPS: { readonly [Kind in Step['kind']]: Extract<Step, { kind: Kind }> | { readonly kind: Kind; readonly path: AbsolutePath } } = {
+const STEPS: {
+  readonly [Kind in Step['kind']]: Extract<Step, { kind: Kind }> | { readonly kind: Kind; readonly path: AbsolutePath }
+} = {
   bind: { kind: 'bind', access: 'r', path },
   hide: { kind: 'hide', path },
   directory: { kind: 'directory', path },
@@ -64,13 +70,24 @@ const FULL: Plan = {
   clock: 'start',
   probe: false,
 }
-const BROKERED: Plan = { ...FULL, network: { port: 1, token: '0', reaches: REACH_KINDS.map((kind) => ({ kind, value: '/', port: 1 })), answeredBy: 'keeper' } }
+const BROKERED: Plan = {
+  ...FULL,
+  network: {
+    port: 1,
+    token: '0',
+    reaches: REACH_KINDS.map((kind) => ({ kind, value: '/', port: 1 })),
+    answeredBy: 'keeper',
+  },
+}
 const NESTED: Plan = { ...FULL, network: { port: 1, token: '0', reaches: [], answeredBy: 'outer-keeper' } }
 const OTHERWISE: Plan = { ...FULL, form: 'landlock', exec: { kind: 'all' }, network: 'all', clock: 'begin' }
 
 /** Words of a plan that are neither paths nor numbers nor letters. */
 const planWords = (plan: Plan): readonly string[] =>
-  encodePlan(plan).toString().split('\0').filter((word) => /^[A-Za-z]+(-[a-z]+)*$/.test(word) && !['r', 'fff'].includes(word))
+  encodePlan(plan)
+    .toString()
+    .split('\0')
+    .filter((word) => /^[A-Za-z]+(-[a-z]+)*$/.test(word) && !['r', 'fff'].includes(word))
 
 describe('the words between TypeScript and C', () => {
   test('are frames of the same letters', () => {
@@ -87,14 +104,22 @@ describe('the words between TypeScript and C', () => {
     const words = sorted([...native.wordsIn('wire/plan.c'), ...native.wordsIn('wire/reach.c')])
     expect(words).toEqual(sorted([FULL, OTHERWISE, BROKERED, NESTED].flatMap(planWords)))
     const values = ['none', 'all', 'broker', 'nested', 'only', 'yes', 'no', 'start', 'begin', 'end', ...FORMS]
-    expect(sorted([...inTable('word'), ...inTable('limit'), ...inTable('trap'), ...inTable('reach'), ...values])).toEqual(words)
+    expect(
+      sorted([...inTable('word'), ...inTable('limit'), ...inTable('trap'), ...inTable('reach'), ...values]),
+    ).toEqual(words)
     expect(inTable('reach')).toEqual(sorted(REACH_KINDS))
     expect(inTable('limit')).toEqual(sorted(PLAN_LIMITS))
     expect(inTable('trap')).toEqual(sorted(TRAPS))
   })
 
   test('are the same letters of access, streams, scopes and deeds', () => {
-    expect(native.casesIn('wire/plan.c', 'parse_access', 'ACCESS_')).toEqual({ read: 'r', write: 'w', execute: 'x', device: 'd', list: 'l' })
+    expect(native.casesIn('wire/plan.c', 'parse_access', 'ACCESS_')).toEqual({
+      read: 'r',
+      write: 'w',
+      execute: 'x',
+      device: 'd',
+      list: 'l',
+    })
     expect(native.casesIn('wire/plan.c', 'parse_streams', 'STREAM_')).toEqual(STREAM_LETTERS)
     expect(named('scope', 'SCOPE_')).toEqual({ ...SCOPE_LETTERS, file: 'f' })
     const deeds = Object.entries(DEED_LETTERS).map(([letter, deed]) => [camelCase(deed.replaceAll('-', '_')), letter])
@@ -102,7 +127,9 @@ describe('the words between TypeScript and C', () => {
   })
 
   test('are the same statuses of a probe, in the same order', () => {
-    expect(native.namesOf('probe_status')).toEqual(PROBE_STATUSES.map((status) => `PROBE_${status.toUpperCase().replaceAll('-', '_')}`))
+    expect(native.namesOf('probe_status')).toEqual(
+      PROBE_STATUSES.map((status) => `PROBE_${status.toUpperCase().replaceAll('-', '_')}`),
+    )
   })
 
   test('are stages of errors that the page lists, and ways out of these alone', () => {
@@ -116,12 +143,18 @@ describe('the words between TypeScript and C', () => {
 })
 
 // A value for every field that is a format in C. Kinds and limits that are words there are found in their own way.
-const VALUES: Readonly<Record<string, readonly string[]>> = { kind: REPORTED_KINDS, limit: ['', 'wall'], access: ['read', 'write'], effect: ['ended', 'refused'] }
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  kind: REPORTED_KINDS,
+  limit: ['', 'wall'],
+  access: ['read', 'write'],
+  effect: ['ended', 'refused'],
+}
 
 /** What a format string of C can become, with its fields filled in. */
 const filled = (format: string): readonly string[] => {
   const [whole, field = ''] = /"(\w+)":"%s"/.exec(format) ?? []
-  if (whole !== undefined) return (VALUES[field] ?? ['/x']).flatMap((value) => filled(format.replace(whole, `"${field}":"${value}"`)))
+  if (whole !== undefined)
+    return (VALUES[field] ?? ['/x']).flatMap((value) => filled(format.replace(whole, `"${field}":"${value}"`)))
   return [format.replaceAll(/%(?:ll|l)?[du]/g, '1').replaceAll(/"(measurable|withheld)":%s/g, '"$1":true')]
 }
 
@@ -135,7 +168,9 @@ const isUnderstood = (line: string): boolean => {
 }
 
 describe('the events that C makes', () => {
-  const withFields = native.events.flatMap((event) => (event.endsWith(',%s}') ? native.violationFields.map((fields) => event.replace(',%s}', `,${fields}}`)) : [event]))
+  const withFields = native.events.flatMap((event) =>
+    event.endsWith(',%s}') ? native.violationFields.map((fields) => event.replace(',%s}', `,${fields}}`)) : [event],
+  )
 
   test.each(withFields)('are understood: %s', (format) => {
     expect(filled(format).some(isUnderstood)).toBe(true)

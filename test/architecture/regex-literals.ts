@@ -15,7 +15,11 @@ export const literalsIn = (file: string): readonly Literal[] => {
   const visit = (node: ts.Node): void => {
     if (ts.isRegularExpressionLiteral(node)) {
       const end = node.text.lastIndexOf('/')
-      found.push({ file, line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1, pattern: new RegExp(node.text.slice(1, end), node.text.slice(end + 1)) })
+      found.push({
+        file,
+        line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1,
+        pattern: new RegExp(node.text.slice(1, end), node.text.slice(end + 1)),
+      })
     }
     node.forEachChild(visit)
   }

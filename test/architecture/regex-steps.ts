@@ -16,7 +16,8 @@ interface Run {
   readonly count: () => void
 }
 
-export const parsePattern = (pattern: RegExp): AST.RegExpLiteral => new RegExpParser().parseLiteral(`/${pattern.source}/${pattern.flags}`)
+export const parsePattern = (pattern: RegExp): AST.RegExpLiteral =>
+  new RegExpParser().parseLiteral(`/${pattern.source}/${pattern.flags}`)
 
 /** The steps of a search through all of a text; infinitely many where it takes too long to find out. */
 export const stepsOf = ({ pattern, flags }: AST.RegExpLiteral, text: string): number => {
@@ -27,7 +28,7 @@ export const stepsOf = ({ pattern, flags }: AST.RegExpLiteral, text: string): nu
   }
   const run: Run = { text, flags, count }
   try {
-    for (let start = 0; start <= text.length; ) {
+    for (let start = 0; start <= text.length;) {
       let end = start
       const isFound = anyOf(pattern.alternatives, run, start, (at) => {
         end = at
@@ -44,11 +45,14 @@ export const stepsOf = ({ pattern, flags }: AST.RegExpLiteral, text: string): nu
   return steps
 }
 
-const anyOf = (alternatives: readonly AST.Alternative[], run: Run, at: number, next: Next): boolean => alternatives.some((alternative) => inOrder(alternative.elements, 0, run, at, next))
+const anyOf = (alternatives: readonly AST.Alternative[], run: Run, at: number, next: Next): boolean =>
+  alternatives.some((alternative) => inOrder(alternative.elements, 0, run, at, next))
 
 const inOrder = (elements: readonly AST.Element[], index: number, run: Run, at: number, next: Next): boolean => {
   const element = elements[index]
-  return element === undefined ? next(at) : one(element, run, at, (after) => inOrder(elements, index + 1, run, after, next))
+  return element === undefined
+    ? next(at)
+    : one(element, run, at, (after) => inOrder(elements, index + 1, run, after, next))
 }
 
 const one = (element: AST.Element, run: Run, at: number, next: Next): boolean => {
@@ -72,8 +76,11 @@ const one = (element: AST.Element, run: Run, at: number, next: Next): boolean =>
 }
 
 const repeated = (quantifier: AST.Quantifier, times: number, run: Run, at: number, next: Next): boolean => {
-  const again = (): boolean => times < quantifier.max && one(quantifier.element, run, at, (after) => after > at && repeated(quantifier, times + 1, run, after, next))
-  if (times < quantifier.min) return one(quantifier.element, run, at, (after) => repeated(quantifier, times + 1, run, after, next))
+  const again = (): boolean =>
+    times < quantifier.max &&
+    one(quantifier.element, run, at, (after) => after > at && repeated(quantifier, times + 1, run, after, next))
+  if (times < quantifier.min)
+    return one(quantifier.element, run, at, (after) => repeated(quantifier, times + 1, run, after, next))
   return quantifier.greedy ? again() || next(at) : next(at) || again()
 }
 
@@ -89,7 +96,11 @@ const holds = (assertion: AST.Assertion, run: Run, at: number): boolean => {
       return anyOf(assertion.alternatives, run, at, () => true) !== assertion.negate
     case 'lookbehind':
       // Those of this repository are of one character.
-      return assertion.alternatives.some((alternative) => at > 0 && inOrder(alternative.elements, 0, run, at - 1, (end) => end === at)) !== assertion.negate
+      return (
+        assertion.alternatives.some(
+          (alternative) => at > 0 && inOrder(alternative.elements, 0, run, at - 1, (end) => end === at),
+        ) !== assertion.negate
+      )
   }
 }
 

@@ -16,7 +16,12 @@ const alphabetOf = (literal: AST.RegExpLiteral): readonly string[] => {
   const sets: OneCharacter[] = []
   const keep = (element: OneCharacter): void => void sets.push(element)
   visitRegExpAST(literal, { onCharacterEnter: keep, onCharacterSetEnter: keep, onCharacterClassEnter: keep })
-  const alike = new Map(CHARACTERS.map((character) => [sets.map((set) => (isIn(set, literal.flags, character) ? '1' : '0')).join(''), character]))
+  const alike = new Map(
+    CHARACTERS.map((character) => [
+      sets.map((set) => (isIn(set, literal.flags, character) ? '1' : '0')).join(''),
+      character,
+    ]),
+  )
   return [...alike.values()]
 }
 
@@ -28,8 +33,12 @@ const repeatedIn = (literal: AST.RegExpLiteral): readonly OneCharacter[] => {
     if (depth > 0) sets.push(element)
   }
   visitRegExpAST(literal, {
-    onQuantifierEnter: ({ max }) => { depth += max === Infinity ? 1 : 0 },
-    onQuantifierLeave: ({ max }) => { depth -= max === Infinity ? 1 : 0 },
+    onQuantifierEnter: ({ max }) => {
+      depth += max === Infinity ? 1 : 0
+    },
+    onQuantifierLeave: ({ max }) => {
+      depth -= max === Infinity ? 1 : 0
+    },
     onCharacterEnter: keep,
     onCharacterSetEnter: keep,
     onCharacterClassEnter: keep,
@@ -42,7 +51,9 @@ const wordsIn = (literal: AST.RegExpLiteral): readonly string[] => {
   const words: string[] = []
   visitRegExpAST(literal, {
     onAlternativeEnter: ({ elements }) => {
-      const text = elements.map((element) => (element.type === 'Character' ? String.fromCodePoint(element.value) : '\0')).join('')
+      const text = elements
+        .map((element) => (element.type === 'Character' ? String.fromCodePoint(element.value) : '\0'))
+        .join('')
       words.push(...text.split('\0').filter((word) => word.length > 1))
     },
   })
@@ -63,13 +74,19 @@ export const slowOn = (pattern: RegExp): string | undefined => {
   if (repeated.length === 0) return undefined
   const alphabet = alphabetOf(literal)
   const own = alphabet.filter((character) => repeated.some((set) => isIn(set, literal.flags, character)))
-  const pairs = own.flatMap((first) => own.filter((second) => second !== first).map((second) => ['', first + second] as const))
+  const pairs = own.flatMap((first) =>
+    own.filter((second) => second !== first).map((second) => ['', first + second] as const),
+  )
   const words = wordsIn(literal).flatMap((word) => ['', ...own].map((character) => ['', character + word] as const))
-  const tried = [...['', ...alphabet].flatMap((before) => own.map((piece) => [before, piece] as const)), ...pairs, ...words]
+  const tried = [
+    ...['', ...alphabet].flatMap((before) => own.map((piece) => [before, piece] as const)),
+    ...pairs,
+    ...words,
+  ]
   const shown = tried.find(([before, piece]) => {
     const stepsAt = (size: number): number => stepsOf(literal, before + piece.repeat(size) + ENDING)
     const few = stepsAt(SIZE)
-    return few === Infinity || few > FEW * SIZE && stepsAt(3 * SIZE) > MOST_GROWTH * few
+    return few === Infinity || (few > FEW * SIZE && stepsAt(3 * SIZE) > MOST_GROWTH * few)
   })
   return shown === undefined ? undefined : shown.map((part) => JSON.stringify(part)).join(' + n × ')
 }

@@ -20,7 +20,15 @@ export const PURE_MODULES: readonly string[] = ['node:crypto', 'node:module', 'n
 export const KEPT_APART: Readonly<Record<string, readonly string[]>> = { server: ['sandbox', 'egress', 'runtime'] }
 
 /** Parts of a room that can be had without the whole, because `cordon run` should not wait for the rest. */
-export const PARTS_WITH_INDEX: readonly string[] = ['src/runtime/audit/index.js', 'src/runtime/call/index.js', 'src/runtime/events/index.js', 'src/runtime/hints/index.js', 'src/runtime/network/index.js', 'src/runtime/own-files/index.js', 'src/runtime/rule-files/index.js']
+export const PARTS_WITH_INDEX: readonly string[] = [
+  'src/runtime/audit/index.js',
+  'src/runtime/call/index.js',
+  'src/runtime/events/index.js',
+  'src/runtime/hints/index.js',
+  'src/runtime/network/index.js',
+  'src/runtime/own-files/index.js',
+  'src/runtime/rule-files/index.js',
+]
 
 export const levelOf = (room: string): number => ROOM_ORDER.findIndex((level) => level.includes(room))
 

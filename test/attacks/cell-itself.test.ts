@@ -23,19 +23,25 @@ const launchers = (): number =>
 
 describeForms('the cell itself', (cell) => {
   test('cannot stop, kill, trace, starve or read the process that holds it', async () => {
-    const call = await cell.attack('supervisor', [cell.form === 'namespaces' ? 'first' : 'parent'], { policy: { limits: { wall: '30s' } } })
+    const call = await cell.attack('supervisor', [cell.form === 'namespaces' ? 'first' : 'parent'], {
+      policy: { limits: { wall: '30s' } },
+    })
     expectHeld(call)
   })
 
   test('still ends at the wall clock after such attempts', async () => {
-    const call = await cell.call(['/bin/sh', '-c', 'kill -STOP 1 $PPID; kill -KILL 1 $PPID; kill -TERM 1 $PPID; sleep 60'], { policy: { limits: { wall: '1s' } } })
+    const call = await cell.call(
+      ['/bin/sh', '-c', 'kill -STOP 1 $PPID; kill -KILL 1 $PPID; kill -TERM 1 $PPID; sleep 60'],
+      { policy: { limits: { wall: '1s' } } },
+    )
     expect(mustRun(call).result).toMatchObject({ status: 'limit', limit: 'wall' })
   })
 
   test('cannot overwrite the launcher, nor the program it runs', async () => {
     const launcher = findLauncher()
     const before = [fingerprint(launcher), ...snapshot(launcher), fingerprint('/bin/sh')]
-    const script = 'for f in /proc/1/exe /proc/$PPID/exe /proc/self/exe "$1"; do (echo x >> "$f"; : > "$f"; chmod 777 "$f"; cp /bin/true "$f") 2>/dev/null; done; true'
+    const script =
+      'for f in /proc/1/exe /proc/$PPID/exe /proc/self/exe "$1"; do (echo x >> "$f"; : > "$f"; chmod 777 "$f"; cp /bin/true "$f") 2>/dev/null; done; true'
     await cell.run(['/bin/sh', '-c', script, 'sh', launcher])
     expect([fingerprint(launcher), ...snapshot(launcher), fingerprint('/bin/sh')]).toEqual(before)
   })
@@ -54,10 +60,13 @@ describeForms('the cell itself', (cell) => {
     expect(call.stderr).toBe(call.stdout)
   })
 
-  test.each([0, 1, 124, 125, 126, 127, 137, 255])('the exit status %i of the tool is reported as that and nothing else', async (code) => {
-    const call = await cell.run(['/bin/sh', '-c', `exit ${String(code)}`])
-    expect(call.result).toMatchObject({ status: 'exited', exitCode: code })
-  })
+  test.each([0, 1, 124, 125, 126, 127, 137, 255])(
+    'the exit status %i of the tool is reported as that and nothing else',
+    async (code) => {
+      const call = await cell.run(['/bin/sh', '-c', `exit ${String(code)}`])
+      expect(call.result).toMatchObject({ status: 'exited', exitCode: code })
+    },
+  )
 
   test('a supervisor that is flooded with interrupted questions still notices the end', async () => {
     const call = mustRun(await cell.attack('notify-flood', ['1500'], { policy: { limits: { wall: '40s' } } }))
@@ -66,7 +75,8 @@ describeForms('the cell itself', (cell) => {
   })
 
   test('a flood of refusals does not flood the host with their reports', async () => {
-    const script = 'import socket\nfor i in range(60000):\n    s = socket.socket(socket.AF_UNIX)\n    try: s.connect("/usr/bin/env")\n    except OSError: pass\n    s.close()'
+    const script =
+      'import socket\nfor i in range(60000):\n    s = socket.socket(socket.AF_UNIX)\n    try: s.connect("/usr/bin/env")\n    except OSError: pass\n    s.close()'
     const call = await cell.run(['/usr/bin/python3', '-c', script], { policy: { limits: { wall: '50s' } } })
     expect(call.result).toMatchObject({ status: 'exited', exitCode: 0 })
     expect(call.result.violations.length).toBeGreaterThan(0)
@@ -99,7 +109,8 @@ describeForms('the cell itself', (cell) => {
   })
 
   test('forking is never interrupted by a signal, as on a bare host', async () => {
-    const script = 'import os, signal\nsignal.signal(signal.SIGCHLD, lambda *_: None)\nfailed = 0\nfor i in range(300):\n    try:\n        if os.fork() == 0: os._exit(0)\n        if i % 8 == 0:\n            while os.waitpid(-1, os.WNOHANG)[0]: pass\n    except ChildProcessError: pass\n    except OSError: failed += 1\nprint(failed)'
+    const script =
+      'import os, signal\nsignal.signal(signal.SIGCHLD, lambda *_: None)\nfailed = 0\nfor i in range(300):\n    try:\n        if os.fork() == 0: os._exit(0)\n        if i % 8 == 0:\n            while os.waitpid(-1, os.WNOHANG)[0]: pass\n    except ChildProcessError: pass\n    except OSError: failed += 1\nprint(failed)'
     expect((await cell.run(['/usr/bin/python3', '-c', script])).stdout).toBe('0\n')
   })
 
@@ -108,17 +119,24 @@ describeForms('the cell itself', (cell) => {
   })
 
   test('a device of the host cannot be changed, only used', async () => {
-    const script = 'for d in /dev/null /dev/zero /dev/full /dev/urandom; do chmod "$(stat -c %a $d)" $d && echo changed; touch -r $d $d && echo changed; done 2>/dev/null; echo x > /dev/null; head -c 4 /dev/zero | wc -c'
+    const script =
+      'for d in /dev/null /dev/zero /dev/full /dev/urandom; do chmod "$(stat -c %a $d)" $d && echo changed; touch -r $d $d && echo changed; done 2>/dev/null; echo x > /dev/null; head -c 4 /dev/zero | wc -c'
     expect((await cell.run(['/bin/sh', '-c', script])).stdout).toBe('4\n')
   })
 
   test('a warm cell serves one call and shows nothing to the next', async () => {
     const { inside } = playground()
-    const pool = cell.sandbox.warm({ boundary: boundaryOf({ filesystem: { write: [inside] } }, inside, inside), cwd: inside, program: '/bin/sh', form: cell.form })
+    const pool = cell.sandbox.warm({
+      boundary: boundaryOf({ filesystem: { write: [inside] } }, inside, inside),
+      cwd: inside,
+      program: '/bin/sh',
+      form: cell.form,
+    })
     try {
       const script = 'ls "${TMPDIR:-/tmp}"; echo left > "${TMPDIR:-/tmp}/left"; LEFT=1; (sleep 60 &) ; echo $$'
       const outputs = []
-      for (let call = 0; call < 4; call += 1) outputs.push(Buffer.from((await pool.run({ argv: ['/bin/sh', '-c', script] })).stdout).toString())
+      for (let call = 0; call < 4; call += 1)
+        outputs.push(Buffer.from((await pool.run({ argv: ['/bin/sh', '-c', script] })).stdout).toString())
       expect(outputs.every((output) => !output.includes('left'))).toBe(true)
     } finally {
       pool.close()
@@ -127,12 +145,18 @@ describeForms('the cell itself', (cell) => {
 
   test('another user cannot drive what starts the cells', ({ skip }) => {
     if (!IS_ROOT) skip('another user can only be tried as root')
-    const listening = readFileSync('/proc/net/unix', 'utf8').split('\n').filter((line) => /cordon/.test(line))
+    const listening = readFileSync('/proc/net/unix', 'utf8')
+      .split('\n')
+      .filter((line) => /cordon/.test(line))
     for (const line of listening) {
       const name = line.slice(line.lastIndexOf(' ') + 1)
       if (!name.startsWith('@')) continue
       const script = `import socket, sys\ns = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)\ns.settimeout(3)\ntry:\n    s.connect("\\0" + sys.argv[1]); s.send(b"P" + bytes(8)); print("answered" if s.recv(1) else "")\nexcept OSError: pass`
-      const answer = execFileSync('setpriv', ['--reuid', '65534', '--regid', '65534', '--clear-groups', '/usr/bin/python3', '-c', script, name.slice(1)], { encoding: 'utf8' })
+      const answer = execFileSync(
+        'setpriv',
+        ['--reuid', '65534', '--regid', '65534', '--clear-groups', '/usr/bin/python3', '-c', script, name.slice(1)],
+        { encoding: 'utf8' },
+      )
       expect(answer.trim(), name).toBe('')
     }
   })

@@ -18,7 +18,15 @@ const message = (kind: string, ...parts: readonly Buffer[]): Buffer => {
 const int16 = (value: number): Buffer => Buffer.from([value >> 8, value & 255])
 const int32 = (value: number): Buffer => Buffer.concat([int16(value >>> 16), int16(value & 0xffff)])
 const READY = message('Z', Buffer.from('I'))
-const COLUMN = Buffer.concat([Buffer.from('said\0'), int32(0), int16(0), int32(25), int16(0xffff), int32(0xffff_ffff), int16(0)])
+const COLUMN = Buffer.concat([
+  Buffer.from('said\0'),
+  int32(0),
+  int16(0),
+  int32(25),
+  int16(0xffff),
+  int32(0xffff_ffff),
+  int16(0),
+])
 
 /** PostgreSQL 3.0, for whoever asks one question: no encryption, no password, one row. */
 export const startPostgres = (): Promise<TestServer> =>
@@ -34,10 +42,19 @@ export const startPostgres = (): Promise<TestServer> =>
       if (kind === 'start' && body.length === 4) socket.write('N')
       else if (kind === 'start') {
         isStarted = true
-        socket.write(Buffer.concat([message('R', int32(0)), message('S', Buffer.from('server_version\x0015.0\0')), READY]))
+        socket.write(
+          Buffer.concat([message('R', int32(0)), message('S', Buffer.from('server_version\x0015.0\0')), READY]),
+        )
       } else if (kind === 'Q') {
         const said = body.subarray(0, -1)
-        socket.write(Buffer.concat([message('T', int16(1), COLUMN), message('D', int16(1), int32(said.length), said), message('C', Buffer.from('SELECT 1\0')), READY]))
+        socket.write(
+          Buffer.concat([
+            message('T', int16(1), COLUMN),
+            message('D', int16(1), int32(said.length), said),
+            message('C', Buffer.from('SELECT 1\0')),
+            READY,
+          ]),
+        )
       } else socket.end()
       return held.length > 0
     }
@@ -50,7 +67,10 @@ export const startPostgres = (): Promise<TestServer> =>
 /** A repository with one file, as files behind https. */
 export const serveRepository = (folder: string): Handle => {
   const git = (...args: readonly string[]): void => {
-    execFileSync('git', ['-c', 'user.name=test', '-c', 'user.email=test@test', ...args], { cwd: folder, stdio: 'ignore' })
+    execFileSync('git', ['-c', 'user.name=test', '-c', 'user.email=test@test', ...args], {
+      cwd: folder,
+      stdio: 'ignore',
+    })
   }
   git('init', '-q', 'work')
   execFileSync('/bin/sh', ['-c', 'echo cloned > work/file'], { cwd: folder })
@@ -84,7 +104,9 @@ export const startLively = (): Promise<TestServer> =>
       onUpgrade: (request, socket) => {
         const key = request.headers['sec-websocket-key'] ?? ''
         const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
-        socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`)
+        socket.write(
+          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+        )
         socket.on('data', (frame: Buffer) => {
           const masked = frame.subarray(6).map((byte, at) => byte ^ (frame[2 + (at & 3)] ?? 0))
           socket.write(Buffer.concat([Buffer.from([0x81, masked.length]), masked]))

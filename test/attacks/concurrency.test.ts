@@ -34,7 +34,9 @@ const ownTemporary = (root: string): { readonly folder: string; readonly env: No
 const traces = (): readonly string[] =>
   ['/tmp', '/dev/shm', '/var/tmp', process.env['XDG_RUNTIME_DIR'] ?? '/run/user/0'].flatMap((folder) => {
     try {
-      return readdirSync(folder).filter((name) => /cordon/i.test(name) && !OF_OTHERS.test(name)).map((name) => join(folder, name))
+      return readdirSync(folder)
+        .filter((name) => /cordon/i.test(name) && !OF_OTHERS.test(name))
+        .map((name) => join(folder, name))
     } catch {
       return []
     }
@@ -71,9 +73,18 @@ describeForms('many calls at once in one directory', (cell) => {
     writeFileSync(path, JSON.stringify(request))
     const script = hostScript(root)
     const outputs = await Promise.all(
-      Array.from({ length: HOSTS }, () => text(spawn(process.execPath, [script, path], { env: temporary.env, stdio: ['ignore', 'pipe', 'inherit'] }).stdout)),
+      Array.from({ length: HOSTS }, () =>
+        text(
+          spawn(process.execPath, [script, path], { env: temporary.env, stdio: ['ignore', 'pipe', 'inherit'] }).stdout,
+        ),
+      ),
     )
-    for (const output of outputs) expect(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '{}')).toEqual({ done: CALLS / HOSTS, failures: [], failed: 0 })
+    for (const output of outputs)
+      expect(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '{}')).toEqual({
+        done: CALLS / HOSTS,
+        failures: [],
+        failed: 0,
+      })
     expect(readdirSync(inside)).toEqual([])
     expect(await survivorsOf(mark)).toEqual([])
     expect(await lastingTraces(before, temporary.folder)).toEqual([])
@@ -94,7 +105,10 @@ describeForms('many calls at once in one directory', (cell) => {
     }
     const path = join(root, 'request.json')
     writeFileSync(path, JSON.stringify(request))
-    const host = spawn(process.execPath, [hostScript(root), path], { env: temporary.env, stdio: ['ignore', 'ignore', 'inherit'] })
+    const host = spawn(process.execPath, [hostScript(root), path], {
+      env: temporary.env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
     await untilRunning(mark)
     host.kill('SIGKILL')
     expect(await survivorsOf(mark)).toEqual([])
@@ -105,7 +119,10 @@ describeForms('many calls at once in one directory', (cell) => {
   test("the host's own handling of signals and of its children is untouched", async () => {
     const { root } = playground()
     const script = join(root, 'signals.mjs')
-    writeFileSync(join(root, 'request.json'), JSON.stringify({ form: cell.form, argv: ['/bin/true'] } satisfies HostRequest))
+    writeFileSync(
+      join(root, 'request.json'),
+      JSON.stringify({ form: cell.form, argv: ['/bin/true'] } satisfies HostRequest),
+    )
     const host = hostScript(root)
     writeFileSync(
       script,
@@ -125,7 +142,9 @@ console.log('heard ' + heard + ' listeners ' + process.listenerCount('SIGTERM') 
     const { inside } = playground()
     const results = await Promise.all(
       Array.from({ length: 24 }, async (_, index) => {
-        const call = await cell.run(['/bin/sh', '-c', `for i in 1 2 3 4 5; do echo ${String(index)}; done`], { policy: { filesystem: { write: [inside] } } })
+        const call = await cell.run(['/bin/sh', '-c', `for i in 1 2 3 4 5; do echo ${String(index)}; done`], {
+          policy: { filesystem: { write: [inside] } },
+        })
         return call.stdout === `${String(index)}\n`.repeat(5)
       }),
     )

@@ -19,7 +19,9 @@ ${target}`
 describeForms('a debugger', (cell) => {
   test('cannot look into the keeper of its own cell', async () => {
     const { stdout } = await cell.run(['/usr/bin/python3', '-c', TRACE('errors(os.getppid())')])
-    expect(stdout).toBe(['attach', 'seize', 'read', 'write'].map((name) => `${name} Operation not permitted\n`).join(''))
+    expect(stdout).toBe(
+      ['attach', 'seize', 'read', 'write'].map((name) => `${name} Operation not permitted\n`).join(''),
+    )
   })
 
   test('cannot look into a process of the host, or of another call', async () => {
@@ -27,13 +29,23 @@ describeForms('a debugger', (cell) => {
     const { stdout } = await cell.run(['/usr/bin/python3', '-c', TRACE(`errors(${String(process.pid)})`)])
     // In a pid namespace there is none of that number, or it is another one's.
     expect(stdout).not.toContain('done')
-    const all = await cell.run(['/usr/bin/python3', '-c', TRACE('for name in os.listdir("/proc") if os.path.exists("/proc/2") else map(str, range(1, 60000)):\n  if name.isdigit() and int(name) != os.getpid() and libc.ptrace(16, int(name), None, None) == 0: print("traced", name)')])
+    const all = await cell.run([
+      '/usr/bin/python3',
+      '-c',
+      TRACE(
+        'for name in os.listdir("/proc") if os.path.exists("/proc/2") else map(str, range(1, 60000)):\n  if name.isdigit() and int(name) != os.getpid() and libc.ptrace(16, int(name), None, None) == 0: print("traced", name)',
+      ),
+    ])
     expect(all.stdout).toBe('')
     await other
   })
 
   test('can look into its own child', async () => {
-    const { stdout } = await cell.run(['/usr/bin/python3', '-c', TRACE('child = os.fork()\nif child == 0:\n  import time; time.sleep(30)\nerrors(child)\nos.kill(child, 9)')])
+    const { stdout } = await cell.run([
+      '/usr/bin/python3',
+      '-c',
+      TRACE('child = os.fork()\nif child == 0:\n  import time; time.sleep(30)\nerrors(child)\nos.kill(child, 9)'),
+    ])
     expect(stdout).toMatch(/^attach done\nseize .*\nread done\nwrite done\n$/)
   })
 })

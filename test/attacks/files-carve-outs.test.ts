@@ -31,22 +31,31 @@ describeForms('carve-outs in a write root', (cell) => {
   test.each(['literal', 'pattern'] as const)('cannot write a carved-out file by any route (%s)', async (kind) => {
     const { root, carved } = seed('write')
     const before = state(carved)
-    const call = await cell.attack('carve-out', ['write', root], { policy: { filesystem: { write: [root, ...spelled(kind, root, carved)] } } })
+    const call = await cell.attack('carve-out', ['write', root], {
+      policy: { filesystem: { write: [root, ...spelled(kind, root, carved)] } },
+    })
     expectCarved(cell, call)
     expect(state(carved)).toEqual(before)
   })
 
-  test.each(['literal', 'pattern'] as const)('cannot read a file that is carved out of reading by any route (%s)', async (kind) => {
-    const { root, carved } = seed('read')
-    const before = state(carved)
-    const call = await cell.attack('carve-out', ['read', root], { policy: { filesystem: { write: [root], read: spelled(kind, root, carved) } } })
-    expectCarved(cell, call)
-    expect(state(carved)).toEqual(before)
-  })
+  test.each(['literal', 'pattern'] as const)(
+    'cannot read a file that is carved out of reading by any route (%s)',
+    async (kind) => {
+      const { root, carved } = seed('read')
+      const before = state(carved)
+      const call = await cell.attack('carve-out', ['read', root], {
+        policy: { filesystem: { write: [root], read: spelled(kind, root, carved) } },
+      })
+      expectCarved(cell, call)
+      expect(state(carved)).toEqual(before)
+    },
+  )
 
   test('cannot create a carved-out file that does not exist yet', async () => {
     const { root, carved } = seed('create')
-    const call = await cell.attack('carve-out', ['create', root], { policy: { filesystem: { write: [root, ...carved.map((path) => `!${path}`)] } } })
+    const call = await cell.attack('carve-out', ['create', root], {
+      policy: { filesystem: { write: [root, ...carved.map((path) => `!${path}`)] } },
+    })
     if (cell.form === 'landlock' && call.kind === 'refused') return
     mustRun(call)
     // Kept from being made, or set aside when the call ended: in no case live.
@@ -56,7 +65,10 @@ describeForms('carve-outs in a write root', (cell) => {
   test('cannot make one by leading its folder elsewhere', async () => {
     const { folder, inside } = playground()
     folder('inside/conf')
-    await cell.call(['/bin/sh', '-c', 'mkdir evil; echo x > evil/secret; mv conf conf2; ln -s evil conf; true'], { cwd: inside, policy: { filesystem: { write: [inside, `!${inside}/conf/secret`] } } })
+    await cell.call(['/bin/sh', '-c', 'mkdir evil; echo x > evil/secret; mv conf conf2; ln -s evil conf; true'], {
+      cwd: inside,
+      policy: { filesystem: { write: [inside, `!${inside}/conf/secret`] } },
+    })
     expect(existsSync(`${inside}/conf/secret`)).toBe(false)
   })
 
@@ -76,10 +88,13 @@ describeForms('carve-outs in a write root', (cell) => {
     const { file, folder, inside } = playground()
     file('inside/conf/secret')
     folder('inside/src')
-    const call = await cell.run(['/bin/sh', '-c', 'cd src && echo a > a && mkdir d && mv a d/b && cat d/b && rm -r d'], {
-      policy: { filesystem: { read: [`!${inside}/conf/secret`], write: [inside] } },
-      cwd: inside,
-    })
+    const call = await cell.run(
+      ['/bin/sh', '-c', 'cd src && echo a > a && mkdir d && mv a d/b && cat d/b && rm -r d'],
+      {
+        policy: { filesystem: { read: [`!${inside}/conf/secret`], write: [inside] } },
+        cwd: inside,
+      },
+    )
     expect(call.stderr).toBe('')
     expect(call.stdout).toBe('a\n')
   })
@@ -87,7 +102,10 @@ describeForms('carve-outs in a write root', (cell) => {
   test('a carve-out wins over a grant that names the file itself, whatever the order', async () => {
     const { file, inside } = playground()
     const secret = file('inside/conf/secret')
-    for (const read of [[secret, `!${secret}`], [`!${secret}`, secret]]) {
+    for (const read of [
+      [secret, `!${secret}`],
+      [`!${secret}`, secret],
+    ]) {
       const call = await cell.call(['/bin/cat', secret], { policy: { filesystem: { read, write: [inside] } } })
       if (call.kind === 'ran') expect(call.stdout).toBe('')
     }

@@ -16,7 +16,8 @@ const deedsOf = (call: Awaited<ReturnType<typeof shell>>) =>
   mustRun(call).result.violations.flatMap((violation) => (violation.kind === 'protected' ? [violation.deed] : []))
 
 // As git makes it, without git: what the system's configuration is would decide whether it starts.
-const REPOSITORY = 'mkdir -p r/.git/hooks r/.git/objects r/.git/refs; echo "ref: refs/heads/main" > r/.git/HEAD; printf "[core]\\n\\tbare = false\\n" > r/.git/config'
+const REPOSITORY =
+  'mkdir -p r/.git/hooks r/.git/objects r/.git/refs; echo "ref: refs/heads/main" > r/.git/HEAD; printf "[core]\\n\\tbare = false\\n" > r/.git/config'
 
 /** What the host's git runs when somebody asks it for the status. */
 const isRunByGit = (repository: string, mark: string): boolean => {
@@ -43,7 +44,11 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     expect(deedsOf(await shell(cell, [inside], WAYS[name] ?? '')), 'the first call').toEqual(['separated'])
     expect(statSync(join(inside, 'r/.git/config')).nlink).toBe(1)
     const before = readFileSync(join(inside, 'r/.git/config'), 'utf8')
-    await shell(cell, [inside], `printf "[core]\\n\\tfsmonitor = touch ${mark}; false\\n" | tee -a c2 >> r/.git/config; true`)
+    await shell(
+      cell,
+      [inside],
+      `printf "[core]\\n\\tfsmonitor = touch ${mark}; false\\n" | tee -a c2 >> r/.git/config; true`,
+    )
     expect(readFileSync(join(inside, 'r/.git/config'), 'utf8')).toBe(before)
     expect(isRunByGit(join(inside, 'r'), mark)).toBe(false)
   })
@@ -51,7 +56,11 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
   test('cannot be written to by a call whose write root holds only the other name', async () => {
     const { inside, folder } = playground()
     folder('inside/part')
-    await shell(cell, [inside], `${REPOSITORY}; ln r/.git/config part/c2; mkdir -p deep/.vscode; echo '{}' > deep/.vscode/tasks.json; ln deep/.vscode/tasks.json part/c3`)
+    await shell(
+      cell,
+      [inside],
+      `${REPOSITORY}; ln r/.git/config part/c2; mkdir -p deep/.vscode; echo '{}' > deep/.vscode/tasks.json; ln deep/.vscode/tasks.json part/c3`,
+    )
     await shell(cell, [join(inside, 'part')], 'echo evil >> c2; echo evil >> c3')
     expect(readFileSync(join(inside, 'part/c2'), 'utf8')).toContain('evil')
     expect(readFileSync(join(inside, 'r/.git/config'), 'utf8')).not.toContain('evil')
@@ -61,14 +70,25 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
   test('cannot be written to by a link that a call made which was permitted the name', async () => {
     const { inside, outside, file } = playground()
     const manifest = file('inside/package.json', '{}\n')
-    expect(deedsOf(await shell(cell, [inside, outside, manifest], `echo '{ }' > package.json; ln package.json ${outside}/c2 || ln package.json c2; true`, inside))).toEqual(['separated'])
+    expect(
+      deedsOf(
+        await shell(
+          cell,
+          [inside, outside, manifest],
+          `echo '{ }' > package.json; ln package.json ${outside}/c2 || ln package.json c2; true`,
+          inside,
+        ),
+      ),
+    ).toEqual(['separated'])
     await shell(cell, [inside, outside], `echo evil >> c2; echo evil >> ${outside}/c2; true`, inside)
     expect(readFileSync(manifest, 'utf8')).not.toContain('evil')
   })
 
   test('cannot be written to by a link that its user made', async () => {
     const { inside, outside, file } = playground()
-    const names = ['.envrc', 'package.json', '.vscode/tasks.json', 'deep/.husky/pre-commit'].map((name) => file(`inside/${name}`, 'original\n'))
+    const names = ['.envrc', 'package.json', '.vscode/tasks.json', 'deep/.husky/pre-commit'].map((name) =>
+      file(`inside/${name}`, 'original\n'),
+    )
     file('inside/src/main.c', 'original\n')
     names.forEach((path, at) => {
       linkSync(path, join(at === 2 ? outside : join(inside, 'src'), `c${String(at)}`))
@@ -91,19 +111,31 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     const { inside, file } = playground()
     const rc = file('inside/.envrc', 'original\n')
     file('inside/src/main.c', 'original\n')
-    await shell(cell, [inside], 'ln .envrc src/c2; ln -L .envrc c2; python3 -c \'import os; os.link(f"/proc/self/fd/{os.open(".envrc", os.O_RDONLY)}", "src/c3", src_dir_fd=0)\'; for c in c2 src/c2 src/c3; do echo evil >> $c; done; true')
+    await shell(
+      cell,
+      [inside],
+      'ln .envrc src/c2; ln -L .envrc c2; python3 -c \'import os; os.link(f"/proc/self/fd/{os.open(".envrc", os.O_RDONLY)}", "src/c3", src_dir_fd=0)\'; for c in c2 src/c2 src/c3; do echo evil >> $c; done; true',
+    )
     expect(readFileSync(rc, 'utf8')).toBe('original\n')
     expect(statSync(rc).nlink).toBe(1)
   })
 
-  test.each(['data/objects/ab/0123456789abcdef0123456789abcdef012345', 'data/objects/pack/pack-x', '.git/objects/ab/0123456789abcdef0123456789abcdef012345'])('cannot be written to under the name of a git object, %s', async (object) => {
+  test.each([
+    'data/objects/ab/0123456789abcdef0123456789abcdef012345',
+    'data/objects/pack/pack-x',
+    '.git/objects/ab/0123456789abcdef0123456789abcdef012345',
+  ])('cannot be written to under the name of a git object, %s', async (object) => {
     const { inside, folder } = playground()
     const hook = join(folder('inside/.git/hooks'), 'pre-commit')
     folder('inside/.git/objects')
     await shell(cell, [inside], `mkdir -p $(dirname ${object}); echo original > hook.sh; ln hook.sh ${object}`)
     renameSync(join(inside, 'hook.sh'), hook)
     // A process with the mark of an inner cell is left to Landlock by the keeper.
-    const call = await shell(cell, [inside], `echo evil >> ${object}; bash -c 'ulimit -x 7; echo evil >> ${object}'; echo fine > $(dirname ${object})/other && echo made`)
+    const call = await shell(
+      cell,
+      [inside],
+      `echo evil >> ${object}; bash -c 'ulimit -x 7; echo evil >> ${object}'; echo fine > $(dirname ${object})/other && echo made`,
+    )
     expect(readFileSync(hook, 'utf8')).toBe('original\n')
     expect(mustRun(call).stdout).toBe('made\n')
   })
@@ -124,8 +156,11 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     const { inside, file, folder } = playground()
     const [hook, tasks] = [file('inside/.git/hooks/pre-commit', 'original\n'), join(inside, '.vscode/tasks.json')]
     folder('inside/sub')
-    const script = 'mkdir .vscode; echo original > .vscode/tasks.json; ln .vscode/tasks.json sub/tasks; ln .git/hooks/pre-commit sub/hook; echo new > .git/hooks/post-commit'
-    expect(deedsOf(await shell(cell, [inside, join(inside, '.git/hooks'), join(inside, '.vscode')], script, inside))).toContain('separated')
+    const script =
+      'mkdir .vscode; echo original > .vscode/tasks.json; ln .vscode/tasks.json sub/tasks; ln .git/hooks/pre-commit sub/hook; echo new > .git/hooks/post-commit'
+    expect(
+      deedsOf(await shell(cell, [inside, join(inside, '.git/hooks'), join(inside, '.vscode')], script, inside)),
+    ).toContain('separated')
     await shell(cell, [join(inside, 'sub')], 'echo evil >> tasks; echo evil >> hook')
     for (const path of [hook, tasks]) expect(readFileSync(path, 'utf8'), path).toBe('original\n')
     expect(readFileSync(join(inside, '.git/hooks/post-commit'), 'utf8')).toBe('new\n')
@@ -134,7 +169,11 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
   test('to what a policy carves out refuses the call, with the name', async () => {
     const { inside, file } = playground()
     linkSync(file('inside/data/secret.key'), join(inside, 'copy'))
-    const call = await cell.call(['/bin/cat', 'copy'], { policy: { filesystem: { write: [inside, `!${inside}/data/secret.key`] } }, workspace: inside, cwd: inside })
+    const call = await cell.call(['/bin/cat', 'copy'], {
+      policy: { filesystem: { write: [inside, `!${inside}/data/secret.key`] } },
+      workspace: inside,
+      cwd: inside,
+    })
     expect(call).toMatchObject({ kind: 'refused', error: { code: 'plan-rejected' } })
     expect(call.kind === 'refused' && call.error.message).toContain(join(inside, 'copy'))
   })
@@ -142,9 +181,16 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
 
 describeForms('a hard link to what is carved out of a read grant', (cell) => {
   const read = (inside: string, carved: readonly string[], path: string) =>
-    cell.call(['/bin/cat', path], { policy: { filesystem: { read: [inside, ...carved.map((name) => `!${join(inside, name)}`)] } }, workspace: inside, cwd: inside })
+    cell.call(['/bin/cat', path], {
+      policy: { filesystem: { read: [inside, ...carved.map((name) => `!${join(inside, name)}`)] } },
+      workspace: inside,
+      cwd: inside,
+    })
 
-  test.each([['a file', 'conf/key'], ['a folder', 'conf']])('cannot be used to read %s, nor opens it', async (_, carved) => {
+  test.each([
+    ['a file', 'conf/key'],
+    ['a folder', 'conf'],
+  ])('cannot be used to read %s, nor opens it', async (_, carved) => {
     const { inside, file, folder } = playground()
     linkSync(file('inside/conf/key'), join(inside, 'copy'))
     linkSync(join(inside, 'copy'), join(folder('inside/a/b'), 'copy'))
@@ -153,7 +199,8 @@ describeForms('a hard link to what is carved out of a read grant', (cell) => {
       expect(call).toMatchObject({ kind: 'refused', error: { code: 'plan-rejected' } })
       expect(call.kind === 'refused' && call.error.message).toContain('another name')
     }
-    for (const path of ['copy', 'conf/key']) expect(mustRun(await read(inside, [carved, 'copy', 'a/b/copy'], path)).stdout, path).toBe('')
+    for (const path of ['copy', 'conf/key'])
+      expect(mustRun(await read(inside, [carved, 'copy', 'a/b/copy'], path)).stdout, path).toBe('')
   })
 
   test('does not matter outside of the grants, nor for what has one name', async () => {
@@ -171,14 +218,20 @@ describeForms('other hard links', (cell) => {
     const { inside, file, folder } = playground()
     file('inside/.envrc', 'original\n')
     folder('inside/new')
-    expect(mustRun(await shell(cell, [inside], 'echo one > new/a; ln new/a new/b; echo two >> new/b')).result.violations).toEqual([])
+    expect(
+      mustRun(await shell(cell, [inside], 'echo one > new/a; ln new/a new/b; echo two >> new/b')).result.violations,
+    ).toEqual([])
     expect(mustRun(await shell(cell, [inside], 'echo three >> new/b; cat new/a')).stdout).toBe('one\ntwo\nthree\n')
   })
 
   test('of objects do no harm to repositories that were cloned beside each other', async () => {
     const { inside } = playground()
     const git = 'export GIT_CONFIG_NOSYSTEM=1; git -c user.name=x -c user.email=x'
-    const call = await shell(cell, [inside], `${git} init -q a && cd a && ${git} commit -q --allow-empty -m one && cd .. && ${git} clone -q a b; git -C b log --oneline | wc -l`)
+    const call = await shell(
+      cell,
+      [inside],
+      `${git} init -q a && cd a && ${git} commit -q --allow-empty -m one && cd .. && ${git} clone -q a b; git -C b log --oneline | wc -l`,
+    )
     expect(mustRun(call)).toMatchObject({ stdout: '1\n', result: { status: 'exited' } })
     expect(deedsOf(call)).toEqual([])
     expect(execFileSync('git', ['-C', join(inside, 'b'), 'fsck'], { encoding: 'utf8', stdio: 'pipe' })).toBe('')

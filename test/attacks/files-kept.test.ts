@@ -20,7 +20,11 @@ describeForms('a write root that holds something protected', (cell) => {
     const { inside, outside } = kept()
     execFileSync(programs.command('write-outside')[0], ['--seed', outside])
     const before = snapshot(outside)
-    expectHeld(await cell.attack('write-outside', [outside, inside], { policy: { filesystem: { read: [outside], write: [inside] } } }))
+    expectHeld(
+      await cell.attack('write-outside', [outside, inside], {
+        policy: { filesystem: { read: [outside], write: [inside] } },
+      }),
+    )
     expect(snapshot(outside)).toEqual(before)
   })
 
@@ -28,7 +32,9 @@ describeForms('a write root that holds something protected', (cell) => {
     const { file, inside, outside } = kept()
     file('outside/file')
     const before = snapshot(outside)
-    expectHeld(await cell.attack('swap-race', [outside, inside, '1500'], { policy: { filesystem: { write: [inside] } } }))
+    expectHeld(
+      await cell.attack('swap-race', [outside, inside, '1500'], { policy: { filesystem: { write: [inside] } } }),
+    )
     expect(snapshot(outside)).toEqual(before)
   })
 
@@ -37,7 +43,11 @@ describeForms('a write root that holds something protected', (cell) => {
     const [granted, ungranted] = [file('a/file', 'GRANTED\n'), file('b/file', 'untouched\n')]
     file('a/.envrc', 'original\n')
     const before = snapshot(folder('b'))
-    expectHeld(await cell.attack('pointer-race', ['paths', granted, ungranted, '1500'], { policy: { filesystem: { read: [folder('b')], write: [folder('a')] } } }))
+    expectHeld(
+      await cell.attack('pointer-race', ['paths', granted, ungranted, '1500'], {
+        policy: { filesystem: { read: [folder('b')], write: [folder('a')] } },
+      }),
+    )
     expect(snapshot(folder('b'))).toEqual(before)
   })
 
@@ -63,7 +73,10 @@ tried(lambda: os.link(f'/proc/self/fd/{opened}', 'third')); tried(lambda: open('
 tried(lambda: os.rename('.envrc', 'moved')); tried(lambda: os.unlink('.envrc')); tried(lambda: os.chmod('.envrc', 0o777))
 open('other', 'w').write('planted'); tried(lambda: os.rename('other', '.envrc'))
 `
-    await cell.call(['/usr/bin/python3', '-c', `import os; os.mkdir('d'); os.symlink('.envrc', 'link')\n${script}`], { policy: { filesystem: { write: [inside] } }, cwd: inside })
+    await cell.call(['/usr/bin/python3', '-c', `import os; os.mkdir('d'); os.symlink('.envrc', 'link')\n${script}`], {
+      policy: { filesystem: { write: [inside] } },
+      cwd: inside,
+    })
     expect(snapshot(object)).toEqual(before)
   })
 
@@ -71,7 +84,10 @@ open('other', 'w').write('planted'); tried(lambda: os.rename('other', '.envrc'))
     if (cell.form === 'namespaces') return
     const { inside } = kept()
     linkSync(join(inside, '.envrc'), join(inside, 'second'))
-    await cell.call(['/bin/sh', '-c', 'echo planted >> second; chmod 777 second; true'], { policy: { filesystem: { write: [inside] } }, cwd: inside })
+    await cell.call(['/bin/sh', '-c', 'echo planted >> second; chmod 777 second; true'], {
+      policy: { filesystem: { write: [inside] } },
+      cwd: inside,
+    })
     expect(readFileSync(join(inside, '.envrc'), 'utf8')).toBe('original\n')
   })
 
@@ -79,9 +95,17 @@ open('other', 'w').write('planted'); tried(lambda: os.rename('other', '.envrc'))
     const { file, inside } = kept()
     const secret = file('inside/key')
     const before = snapshot(secret)
-    const call = await cell.call(['/bin/sh', '-c', 'cat key ./key; ln key k2; cat k2; ln -s key k3; cat k3; cat < key; cp key k4; cat k4; mv key k5; cat k5; rm -f key; exec 2> /dev/null; cat /proc/self/cwd/key; true'], {
-      policy: { filesystem: { write: [inside, `!${secret}`] } }, cwd: inside,
-    })
+    const call = await cell.call(
+      [
+        '/bin/sh',
+        '-c',
+        'cat key ./key; ln key k2; cat k2; ln -s key k3; cat k3; cat < key; cp key k4; cat k4; mv key k5; cat k5; rm -f key; exec 2> /dev/null; cat /proc/self/cwd/key; true',
+      ],
+      {
+        policy: { filesystem: { write: [inside, `!${secret}`] } },
+        cwd: inside,
+      },
+    )
     expect(call.kind === 'ran' ? call.stdout : '').not.toContain('SECRET')
     expect(snapshot(secret)).toEqual(before)
   })
@@ -89,7 +113,12 @@ open('other', 'w').write('planted'); tried(lambda: os.rename('other', '.envrc'))
   test('can be worked in beside what is hidden', async () => {
     const { file, inside } = kept()
     const secret = file('inside/key')
-    const call = mustRun(await cell.call(['/bin/sh', '-c', 'mkdir d && echo own > d/f && mv d/f d/g && cat d/g && ls && cat .envrc'], { policy: { filesystem: { write: [inside, `!${secret}`] } }, cwd: inside }))
+    const call = mustRun(
+      await cell.call(['/bin/sh', '-c', 'mkdir d && echo own > d/f && mv d/f d/g && cat d/g && ls && cat .envrc'], {
+        policy: { filesystem: { write: [inside, `!${secret}`] } },
+        cwd: inside,
+      }),
+    )
     expect(call.stdout).toBe('own\nd\nkey\noriginal\n')
   })
 
@@ -101,15 +130,24 @@ open('other', 'w').write('planted'); tried(lambda: os.rename('other', '.envrc'))
 ln -s .vscode/tasks.json tasks; ln -s ${outside}/out out; ln -s loop loop; ln -s nowhere/x missing
 for link in tasks out loop missing; do (echo planted > $link) && echo $link; done
 (set -C; echo planted > first); echo more >> first; cat real; ls`
-    const call = await cell.call(['/bin/sh', '-c', script], { policy: { filesystem: { write: [inside] } }, workspace: inside, cwd: inside })
+    const call = await cell.call(['/bin/sh', '-c', script], {
+      policy: { filesystem: { write: [inside] } },
+      workspace: inside,
+      cwd: inside,
+    })
     expect(mustRun(call).stdout).toBe('made\nmade\nmore\nfirst\nloop\nmissing\nout\nreal\nsub\ntasks\n')
     expect([snapshot(outside), snapshot(settings)]).toEqual(before)
   })
 
   test('leaves no process behind for a pipe whose opener was killed', async () => {
     const { inside } = kept()
-    const script = 'mkfifo p; for i in $(seq 20); do (: > p) & done; sleep 1; kill $(jobs -p); wait; touch killed; while [ ! -e seen ]; do sleep 0.1; done; (echo through > p &); cat p'
-    const running = cell.call(['/bin/bash', '-c', script], { policy: { filesystem: { write: [inside] } }, workspace: inside, cwd: inside })
+    const script =
+      'mkfifo p; for i in $(seq 20); do (: > p) & done; sleep 1; kill $(jobs -p); wait; touch killed; while [ ! -e seen ]; do sleep 0.1; done; (echo through > p &); cat p'
+    const running = cell.call(['/bin/bash', '-c', script], {
+      policy: { filesystem: { write: [inside] } },
+      workspace: inside,
+      cwd: inside,
+    })
     await expect.poll(() => existsSync(join(inside, 'killed'))).toBe(true)
     await expect.poll(() => mostChildren(process.pid)).toBeLessThan(15)
     writeFileSync(join(inside, 'seen'), '')

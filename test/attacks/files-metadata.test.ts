@@ -23,7 +23,9 @@ describeForms('changing mode, owner, times and attributes', (cell) => {
     const { file, inside, outside } = playground()
     const owned = file('outside/owned', 'content\n')
     const before = snapshot(outside)
-    expectHeld(await cell.attack('metadata', [owned, inside], { policy: { filesystem: { read: [outside], write: [inside] } } }))
+    expectHeld(
+      await cell.attack('metadata', [owned, inside], { policy: { filesystem: { read: [outside], write: [inside] } } }),
+    )
     expect(snapshot(outside)).toEqual(before)
   })
 
@@ -31,14 +33,19 @@ describeForms('changing mode, owner, times and attributes', (cell) => {
     const { folder, inside } = playground()
     const owned = folder('readable')
     const before = snapshot(owned)
-    expectHeld(await cell.attack('metadata', [owned, inside], { policy: { filesystem: { read: [owned], write: [inside] } } }))
+    expectHeld(
+      await cell.attack('metadata', [owned, inside], { policy: { filesystem: { read: [owned], write: [inside] } } }),
+    )
     expect(snapshot(owned)).toEqual(before)
   })
 
   test('can change mode and times of a file in its write root', async () => {
     const { file, inside } = playground()
     const owned = file('inside/owned', 'content\n')
-    const call = await cell.run(['/bin/sh', '-c', 'chmod 640 owned && touch -d "2001-01-01 00:00:00 UTC" owned'], { policy: { filesystem: { write: [inside] } }, cwd: inside })
+    const call = await cell.run(['/bin/sh', '-c', 'chmod 640 owned && touch -d "2001-01-01 00:00:00 UTC" owned'], {
+      policy: { filesystem: { write: [inside] } },
+      cwd: inside,
+    })
     expect(call.stderr).toBe('')
     expect(statSync(owned).mode & 0o777).toBe(0o640)
     expect(statSync(owned).mtime.getUTCFullYear()).toBe(2001)
@@ -48,7 +55,10 @@ describeForms('changing mode, owner, times and attributes', (cell) => {
     const { file, inside, root } = playground()
     file('source/program', '#!/bin/sh\n', 0o755)
     execFileSync('tar', ['-C', join(root, 'source'), '-cf', join(inside, 'a.tar'), 'program'])
-    const call = await cell.run(['/bin/tar', '-xf', 'a.tar'], { policy: { filesystem: { write: [inside] } }, cwd: inside })
+    const call = await cell.run(['/bin/tar', '-xf', 'a.tar'], {
+      policy: { filesystem: { write: [inside] } },
+      cwd: inside,
+    })
     expect(call.stderr).toBe('')
     expect(statSync(join(inside, 'program')).mode & 0o777).toBe(0o755)
   })
@@ -57,7 +67,9 @@ describeForms('changing mode, owner, times and attributes', (cell) => {
     const { folder, inside } = playground()
     const watched = [findLauncher(), process.execPath, '/usr/bin/env', '/etc/passwd']
     const before = watched.flatMap((path) => snapshot(path))
-    const call = mustRun(await cell.attack('deputy', [folder('inside/a/b')], { policy: { filesystem: { read: [inside] } } }))
+    const call = mustRun(
+      await cell.attack('deputy', [folder('inside/a/b')], { policy: { filesystem: { read: [inside] } } }),
+    )
     expectHeld(call)
     expect(watched.flatMap((path) => snapshot(path))).toEqual(before)
   })
@@ -65,7 +77,9 @@ describeForms('changing mode, owner, times and attributes', (cell) => {
   test('cannot hold up the host with a lease on a file it may read', async () => {
     const { file, inside, outside } = playground()
     const shared = file('outside/shared', 'content\n')
-    const call = cell.attack('metadata', [shared, inside], { policy: { filesystem: { read: [outside], write: [inside] } } })
+    const call = cell.attack('metadata', [shared, inside], {
+      policy: { filesystem: { read: [outside], write: [inside] } },
+    })
     await wait(1)
     expect(readFileSync(shared, 'utf8')).toBe('content\n')
     expectHeld(await call)

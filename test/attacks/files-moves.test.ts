@@ -14,8 +14,13 @@ describeForms('moving between folders', (cell) => {
     file('inside/a/one', 'one\n')
     file('inside/a/deep/two', 'two\n')
     file('inside/b/three', 'three\n')
-    const script = "import os; os.rename('a/one', 'b/one'); os.rename('a/deep', 'b/deep'); os.link('b/three', 'a/three'); os.rename('b/three', 'four')"
-    const { result, stderr } = await cell.run(['/usr/bin/python3', '-c', script], { policy: { filesystem: { write: [inside] } }, workspace: inside, cwd: inside })
+    const script =
+      "import os; os.rename('a/one', 'b/one'); os.rename('a/deep', 'b/deep'); os.link('b/three', 'a/three'); os.rename('b/three', 'four')"
+    const { result, stderr } = await cell.run(['/usr/bin/python3', '-c', script], {
+      policy: { filesystem: { write: [inside] } },
+      workspace: inside,
+      cwd: inside,
+    })
     expect({ result: result.status === 'exited' && result.exitCode, stderr }).toEqual({ result: 0, stderr: '' })
     expect(readFileSync(join(inside, 'b/one'), 'utf8')).toBe('one\n')
     expect(readFileSync(join(inside, 'b/deep/two'), 'utf8')).toBe('two\n')
@@ -23,7 +28,8 @@ describeForms('moving between folders', (cell) => {
   })
 
   test('can move within the private folder', async () => {
-    const script = "import os, tempfile; t = tempfile.gettempdir(); os.mkdir(t + '/a'); os.mkdir(t + '/b'); open(t + '/a/x', 'w').close(); os.rename(t + '/a/x', t + '/b/x'); os.rename(t + '/b', t + '/a/b')"
+    const script =
+      "import os, tempfile; t = tempfile.gettempdir(); os.mkdir(t + '/a'); os.mkdir(t + '/b'); open(t + '/a/x', 'w').close(); os.rename(t + '/a/x', t + '/b/x'); os.rename(t + '/b', t + '/a/b')"
     const { result, stderr } = await cell.run(['/usr/bin/python3', '-c', script])
     expect({ result: result.status === 'exited' && result.exitCode, stderr }).toEqual({ result: 0, stderr: '' })
   })
@@ -37,7 +43,11 @@ for way in (os.rename, os.link):
     try: way(${JSON.stringify(kept)}, 'taken')
     except OSError as error: print(type(error).__name__)
 `
-    await cell.run(['/usr/bin/python3', '-c', script], { policy: { filesystem: { read: [outside], write: [inside] } }, workspace: inside, cwd: inside })
+    await cell.run(['/usr/bin/python3', '-c', script], {
+      policy: { filesystem: { read: [outside], write: [inside] } },
+      workspace: inside,
+      cwd: inside,
+    })
     expect(readFileSync(kept, 'utf8')).toBe('kept\n')
     expect(statSync(kept).nlink).toBe(1)
     expect(existsSync(join(inside, 'taken'))).toBe(false)
@@ -63,7 +73,11 @@ try:
     s = socket.socket(socket.AF_UNIX); s.connect(at); print('reached')
 except OSError as error: print('refused', error)
 `
-      const { stdout } = await cell.run(['/usr/bin/python3', '-c', script], { policy: { filesystem: { write: [inside] } }, workspace: inside, cwd: inside })
+      const { stdout } = await cell.run(['/usr/bin/python3', '-c', script], {
+        policy: { filesystem: { write: [inside] } },
+        workspace: inside,
+        cwd: inside,
+      })
       server.close()
       expect({ way, said: stdout.split(' ')[0], reached }).toEqual({ way, said: 'refused', reached: 0 })
     }

@@ -12,9 +12,19 @@ import { playground, snapshot } from './playground.js'
 
 /** What a user would do next. The ambushes write to $MARK, which only the host's git has in its environment. */
 const useGit = (cwd: string, mark: string): void => {
-  const env = { PATH: process.env['PATH'] ?? '', HOME: cwd, MARK: mark, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: cwd,
+    MARK: mark,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+  }
   for (const args of [['status'], ['commit', '-q', '--allow-empty', '-m', 'x']]) {
-    spawnSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.invalid', ...args], { cwd, env, stdio: 'ignore' })
+    spawnSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.invalid', ...args], {
+      cwd,
+      env,
+      stdio: 'ignore',
+    })
   }
 }
 
@@ -25,7 +35,17 @@ const repository = (at: string): string => {
 }
 
 const NAMES = PROTECTED_NAMES.filter(({ object }) => object === 'any').map(({ name }) => name)
-const FOLDERS = new Set(['.git/hooks', '.cordon', '.venv', '.vscode', '.husky', '.ssh', '.idea', '.claude', '.config/fish'])
+const FOLDERS = new Set([
+  '.git/hooks',
+  '.cordon',
+  '.venv',
+  '.vscode',
+  '.husky',
+  '.ssh',
+  '.idea',
+  '.claude',
+  '.config/fish',
+])
 
 /** Every way of changing each of them that needs no other program. */
 const CHANGE_ALL = `import json, os
@@ -38,21 +58,35 @@ for entry in json.load(open('objects.json')):
     tried(os.rename, entry['name'], 'gone'); tried(os.chmod, entry['path'], 0o777)
 `
 
-const REASONS = new Map(PROTECTED_NAMES.filter(({ object }) => object === 'any').map(({ because, name }) => [because, name]))
+const REASONS = new Map(
+  PROTECTED_NAMES.filter(({ object }) => object === 'any').map(({ because, name }) => [because, name]),
+)
 const ONE_OF_EACH = [...REASONS.values()]
 
 const GIT = `git -c user.name=t -c user.email=t@example.invalid -c safe.directory='*'`
 
 /** Runs a script in a cell that may write the workspace. Only the fallback may refuse the whole call, where it cannot hold a boundary. */
-const work = async (cell: Cell, workspace: string, script: string, write: readonly string[] = [workspace]): ReturnType<Cell['call']> => {
-  const call = await cell.call(['/bin/sh', '-c', script], { policy: { filesystem: { write } }, workspace, cwd: workspace })
+const work = async (
+  cell: Cell,
+  workspace: string,
+  script: string,
+  write: readonly string[] = [workspace],
+): ReturnType<Cell['call']> => {
+  const call = await cell.call(['/bin/sh', '-c', script], {
+    policy: { filesystem: { write } },
+    workspace,
+    cwd: workspace,
+  })
   return cell.form === 'namespaces' ? mustRun(call) : call
 }
 
 describeForms('protected names in a write root', (cell) => {
   test('cannot change any of them where they exist', async () => {
     const { file, inside } = playground()
-    const objects = NAMES.map((name) => ({ name, path: FOLDERS.has(name) ? file(`inside/${name}/entry`, 'original\n') : file(`inside/${name}`, 'original\n') }))
+    const objects = NAMES.map((name) => ({
+      name,
+      path: FOLDERS.has(name) ? file(`inside/${name}/entry`, 'original\n') : file(`inside/${name}`, 'original\n'),
+    }))
     const before = objects.map(({ path }) => snapshot(path).join())
     const script = join(inside, 'change.py')
     file('inside/change.py', CHANGE_ALL)
@@ -83,12 +117,16 @@ describeForms('protected names in a write root', (cell) => {
 
   test('can bring along what packages and clones hold deeper down', async () => {
     const { inside } = playground()
-    const call = await work(cell, inside, [
-      'mkdir -p node_modules/a/tools clone/.github/hooks clone/.vscode scaffold/venv/lib locales',
-      'echo x > node_modules/a/.npmrc; echo x > node_modules/a/pnpm-workspace.yaml; echo x > node_modules/a/sitecustomize.py; echo x > node_modules/a/tools/bazel',
-      'for name in .tool-versions rust-toolchain.toml composer.json package.json global.json .lintstagedrc .bazelrc ansible.cfg .github/hooks/a.json .vscode/tasks.json; do echo x > clone/$name; done',
-      'echo x > scaffold/venv/lib/a.pth; echo x > scaffold/pnpm-workspace.yaml; echo x > locales/global.json; echo done',
-    ].join('\n'))
+    const call = await work(
+      cell,
+      inside,
+      [
+        'mkdir -p node_modules/a/tools clone/.github/hooks clone/.vscode scaffold/venv/lib locales',
+        'echo x > node_modules/a/.npmrc; echo x > node_modules/a/pnpm-workspace.yaml; echo x > node_modules/a/sitecustomize.py; echo x > node_modules/a/tools/bazel',
+        'for name in .tool-versions rust-toolchain.toml composer.json package.json global.json .lintstagedrc .bazelrc ansible.cfg .github/hooks/a.json .vscode/tasks.json; do echo x > clone/$name; done',
+        'echo x > scaffold/venv/lib/a.pth; echo x > scaffold/pnpm-workspace.yaml; echo x > locales/global.json; echo done',
+      ].join('\n'),
+    )
     expect(call).toMatchObject({ kind: 'ran', stdout: 'done\n', result: { violations: [] } })
     expect(existsSync(join(inside, 'clone/.github/hooks/a.json'))).toBe(true)
   })
@@ -102,11 +140,16 @@ describeForms('protected names in a write root', (cell) => {
 
   test('reports what it set aside', async () => {
     const { inside } = playground()
-    const call = await work(cell, inside, 'echo planted > .bashrc; mkdir -p new/.git/hooks; echo planted > new/.git/hooks/pre-commit; true')
+    const call = await work(
+      cell,
+      inside,
+      'echo planted > .bashrc; mkdir -p new/.git/hooks; echo planted > new/.git/hooks/pre-commit; true',
+    )
     expect(existsSync(join(inside, '.bashrc'))).toBe(false)
     expect(existsSync(join(inside, 'new/.git/hooks/pre-commit'))).toBe(false)
     // Where nothing could be made in the first place there is nothing to report.
-    if (call.kind === 'ran' && call.stderr === '') expect(call.result.violations.map(({ kind }) => kind)).toContain('protected')
+    if (call.kind === 'ran' && call.stderr === '')
+      expect(call.result.violations.map(({ kind }) => kind)).toContain('protected')
   })
 
   const PLANT = `printf '#!/bin/sh\\ntouch "$MARK"\\n'`
@@ -137,7 +180,11 @@ describeForms('protected names in a write root', (cell) => {
       const { inside, root } = playground()
       repository(inside)
       const mark = join(root, 'mark')
-      spawnSync('/bin/sh', ['-c', script], { cwd: inside, env: { PATH: process.env['PATH'] ?? '', HOME: inside }, stdio: 'ignore' })
+      spawnSync('/bin/sh', ['-c', script], {
+        cwd: inside,
+        env: { PATH: process.env['PATH'] ?? '', HOME: inside },
+        stdio: 'ignore',
+      })
       useGit(inside, mark)
       expect(existsSync(mark), name).toBe(true)
     }
@@ -147,7 +194,11 @@ describeForms('protected names in a write root', (cell) => {
     const { inside } = playground()
     const deep = repository(join(inside, 'a/b/c/d/repo'))
     const before = snapshot(join(deep, '.git'))
-    await work(cell, inside, 'cd a/b/c/d/repo; echo x > .git/config; echo x > .git/hooks/pre-commit; mv .git/hooks .git/h; cd ../../..; mv c e; mkdir -p c/d/repo/.git/hooks; true')
+    await work(
+      cell,
+      inside,
+      'cd a/b/c/d/repo; echo x > .git/config; echo x > .git/hooks/pre-commit; mv .git/hooks .git/h; cd ../../..; mv c e; mkdir -p c/d/repo/.git/hooks; true',
+    )
     expect(snapshot(join(deep, '.git'))).toEqual(before)
   })
 
@@ -163,11 +214,16 @@ describeForms('protected names in a write root', (cell) => {
   })
 
   test('leaves git usable: a commit in the workspace works', async ({ skip }) => {
-    if (cell.form === 'landlock') skip('Landlock cannot let a tool make files in .git and keep .git/hooks from it; reading commands work')
+    if (cell.form === 'landlock')
+      skip('Landlock cannot let a tool make files in .git and keep .git/hooks from it; reading commands work')
     const { file, inside } = playground()
     repository(inside)
     file('inside/a.txt', 'a\n')
-    const call = await work(cell, inside, `${GIT} add a.txt && ${GIT} commit -q -m inside && ${GIT} log --oneline | wc -l`)
+    const call = await work(
+      cell,
+      inside,
+      `${GIT} add a.txt && ${GIT} commit -q -m inside && ${GIT} log --oneline | wc -l`,
+    )
     expect(call).toMatchObject({ kind: 'ran', stdout: '1\n' })
   })
 

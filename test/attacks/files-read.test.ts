@@ -18,14 +18,19 @@ describeForms('reading what was not granted', (cell) => {
   test.each(LANGUAGES)('cannot read an SSH key of the user (%s)', async (program) => {
     const { file, inside } = playground()
     const key = file('home/.ssh/id_ed25519')
-    expectHeld(await cell.attack(program, [key, inside], { policy: { filesystem: { write: [inside] } } }), NAMES_ONLY[cell.form])
+    expectHeld(
+      await cell.attack(program, [key, inside], { policy: { filesystem: { write: [inside] } } }),
+      NAMES_ONLY[cell.form],
+    )
   })
 
   test.each(LANGUAGES)('can read the granted file next to it (%s)', async (program) => {
     const { file, inside, root } = playground()
     file('home/.ssh/id_ed25519')
     const granted = file('home/.ssh/known_hosts', 'GRANTED\n')
-    const call = mustRun(await cell.attack(program, [granted, inside], { policy: { filesystem: { read: [granted], write: [inside] } } }))
+    const call = mustRun(
+      await cell.attack(program, [granted, inside], { policy: { filesystem: { read: [granted], write: [inside] } } }),
+    )
     expect(call.routes[0]).toMatchObject({ outcome: 'escaped' })
     expect(call.stdout).toContain('GRANTED')
     expect(call.stdout).not.toContain(join(root, 'home/.ssh/id_ed25519'))
@@ -35,7 +40,11 @@ describeForms('reading what was not granted', (cell) => {
     const { file, folder, inside } = playground()
     const credential = file('home/.aws/credentials')
     const read = folder('home/.aws-data')
-    expectHeld(await cell.attack('read-path', [credential, inside], { policy: { filesystem: { read: [read], write: [inside] } } }))
+    expectHeld(
+      await cell.attack('read-path', [credential, inside], {
+        policy: { filesystem: { read: [read], write: [inside] } },
+      }),
+    )
   })
 
   test('cannot read through a symlink planted in a write root before the call', async () => {
@@ -55,14 +64,18 @@ describeForms('reading what was not granted', (cell) => {
     const { file, inside } = playground()
     file('inside/real.txt', 'GRANTED\n')
     symlinkSync('real.txt', join(inside, 'notes.txt'))
-    const call = await cell.run(['/bin/cat', join(inside, 'notes.txt')], { policy: { filesystem: { write: [inside] } } })
+    const call = await cell.run(['/bin/cat', join(inside, 'notes.txt')], {
+      policy: { filesystem: { write: [inside] } },
+    })
     expect(call.stdout).toBe('GRANTED\n')
   })
 
   test('cannot read with a symlink that is swapped while it is used', async () => {
     const { file, inside, outside } = playground()
     file('outside/file')
-    expectHeld(await cell.attack('swap-race', [outside, inside, '20000'], { policy: { filesystem: { write: [inside] } } }))
+    expectHeld(
+      await cell.attack('swap-race', [outside, inside, '20000'], { policy: { filesystem: { write: [inside] } } }),
+    )
   })
 
   test('cannot read by changing the path while the call is on its way', async () => {
@@ -100,7 +113,9 @@ describeForms('reading what was not granted', (cell) => {
     const { file, outside, root } = playground()
     const hidden = file('outside/hidden')
     symlinkSync('/somewhere', join(outside, 'link'))
-    const call = await cell.attack('names', [hidden, join(outside, 'link'), outside], { policy: { filesystem: { read: [join(root, 'inside')] } } })
+    const call = await cell.attack('names', [hidden, join(outside, 'link'), outside], {
+      policy: { filesystem: { read: [join(root, 'inside')] } },
+    })
     if (cell.form === 'namespaces') {
       expectHeld(call)
       return
@@ -115,7 +130,10 @@ describeForms('reading what was not granted', (cell) => {
   test('finds nothing at all where an ungranted file lies', async ({ skip }) => {
     if (cell.form !== 'namespaces') skip('names are hidden by the mount namespace only')
     const { file, inside } = playground()
-    const { routes } = mustRun(await cell.attack('read-path', [file('home/.netrc'), inside], { policy: { filesystem: { write: [inside] } } }))
-    for (const route of ['open', 'openat-parent', 'proc-self-root', 'symlink', 'dot-dot']) expect(detailOf(routes, route)).toBe('ENOENT')
+    const { routes } = mustRun(
+      await cell.attack('read-path', [file('home/.netrc'), inside], { policy: { filesystem: { write: [inside] } } }),
+    )
+    for (const route of ['open', 'openat-parent', 'proc-self-root', 'symlink', 'dot-dot'])
+      expect(detailOf(routes, route)).toBe('ENOENT')
   })
 })

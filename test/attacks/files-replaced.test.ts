@@ -32,7 +32,13 @@ except OSError as error:
 `,
 ]
 
-const whileItRuns = async (cell: Cell, workspace: string, policy: PolicyText, argv: readonly string[], meanwhile: () => void): Promise<RanCall> => {
+const whileItRuns = async (
+  cell: Cell,
+  workspace: string,
+  policy: PolicyText,
+  argv: readonly string[],
+  meanwhile: () => void,
+): Promise<RanCall> => {
   let isDone = false
   const onStdout = (text: string): void => {
     if (isDone || !text.includes('ready')) return
@@ -58,9 +64,15 @@ describeForms('files that are replaced while a call runs', (cell) => {
     const { inside } = playground()
     execFileSync('git', ['init', '-q', '--template=', inside])
     const config = join(inside, '.git/config')
-    const call = await whileItRuns(cell, inside, { filesystem: { write: [inside] } }, onceReplaced(config, "open(path, 'a').write('evil')"), () => {
-      execFileSync('git', ['-C', inside, 'config', 'user.name', 'somebody'])
-    })
+    const call = await whileItRuns(
+      cell,
+      inside,
+      { filesystem: { write: [inside] } },
+      onceReplaced(config, "open(path, 'a').write('evil')"),
+      () => {
+        execFileSync('git', ['-C', inside, 'config', 'user.name', 'somebody'])
+      },
+    )
     expect(readFileSync(config, 'utf8')).toContain('somebody')
     expect(readFileSync(config, 'utf8')).not.toContain('evil')
     expectEnded(call, config)
@@ -69,9 +81,15 @@ describeForms('files that are replaced while a call runs', (cell) => {
   test('one that was removed cannot be made by the tool', async () => {
     const { inside, file } = playground()
     const name = file('inside/.envrc', 'original\n')
-    const call = await whileItRuns(cell, inside, { filesystem: { write: [inside] } }, onceReplaced(name, "open(path, 'w').write('evil')"), () => {
-      rmSync(name)
-    })
+    const call = await whileItRuns(
+      cell,
+      inside,
+      { filesystem: { write: [inside] } },
+      onceReplaced(name, "open(path, 'w').write('evil')"),
+      () => {
+        rmSync(name)
+      },
+    )
     expect(() => readFileSync(name)).toThrow()
     expectEnded(call, name)
   })
@@ -79,9 +97,15 @@ describeForms('files that are replaced while a call runs', (cell) => {
   test('one that was moved away cannot be made by the tool', async () => {
     const { inside, file } = playground()
     const name = file('inside/.envrc', 'original\n')
-    const call = await whileItRuns(cell, inside, { filesystem: { write: [inside] } }, onceReplaced(name, "open(path, 'w').write('evil')"), () => {
-      renameSync(name, `${name}~`)
-    })
+    const call = await whileItRuns(
+      cell,
+      inside,
+      { filesystem: { write: [inside] } },
+      onceReplaced(name, "open(path, 'w').write('evil')"),
+      () => {
+        renameSync(name, `${name}~`)
+      },
+    )
     expect(() => readFileSync(name)).toThrow()
     expectEnded(call, name)
   })
@@ -89,11 +113,17 @@ describeForms('files that are replaced while a call runs', (cell) => {
   test('one that its user made anew, as editors do, is left as it is', async () => {
     const { inside, file } = playground()
     const name = file('inside/package.json', '{}\n')
-    const call = await whileItRuns(cell, inside, { filesystem: { write: [inside] } }, onceReplaced(name, "open(path, 'w').write('evil')"), () => {
-      renameSync(name, `${name}~`)
-      writeFileSync(name, '{ "name": "mine" }\n')
-      rmSync(`${name}~`)
-    })
+    const call = await whileItRuns(
+      cell,
+      inside,
+      { filesystem: { write: [inside] } },
+      onceReplaced(name, "open(path, 'w').write('evil')"),
+      () => {
+        renameSync(name, `${name}~`)
+        writeFileSync(name, '{ "name": "mine" }\n')
+        rmSync(`${name}~`)
+      },
+    )
     expect(readFileSync(name, 'utf8')).toBe('{ "name": "mine" }\n')
     expectEnded(call, name)
   })
@@ -102,10 +132,16 @@ describeForms('files that are replaced while a call runs', (cell) => {
     const { inside, file } = playground()
     const secret = file('inside/secret', 'before\n')
     for (const access of ['read', 'write'] as const) {
-      const call = await whileItRuns(cell, inside, { filesystem: { [access]: [inside, `!${secret}`] } }, onceReplaced(secret, "print(open(path, 'a+').read())"), () => {
-        renameSync(secret, `${secret}~`)
-        writeFileSync(secret, 'SECRET\n')
-      })
+      const call = await whileItRuns(
+        cell,
+        inside,
+        { filesystem: { [access]: [inside, `!${secret}`] } },
+        onceReplaced(secret, "print(open(path, 'a+').read())"),
+        () => {
+          renameSync(secret, `${secret}~`)
+          writeFileSync(secret, 'SECRET\n')
+        },
+      )
       expect(call.stdout, access).not.toContain('SECRET')
       expect(readFileSync(secret, 'utf8'), access).toBe('SECRET\n')
       expectEnded(call, secret)
@@ -115,9 +151,15 @@ describeForms('files that are replaced while a call runs', (cell) => {
   test('one that did not exist cannot be read when somebody makes it', async () => {
     const { inside } = playground()
     const secret = join(inside, 'secret')
-    const call = await whileItRuns(cell, inside, { filesystem: { read: [inside, `!${secret}`] } }, onceReplaced(secret, 'print(open(path).read())'), () => {
-      writeFileSync(secret, 'SECRET\n')
-    })
+    const call = await whileItRuns(
+      cell,
+      inside,
+      { filesystem: { read: [inside, `!${secret}`] } },
+      onceReplaced(secret, 'print(open(path).read())'),
+      () => {
+        writeFileSync(secret, 'SECRET\n')
+      },
+    )
     expect(call.stdout).not.toContain('SECRET')
     expectEnded(call, secret)
   })
@@ -128,10 +170,16 @@ describeForms('files that are replaced while a call runs', (cell) => {
       const top = join(inside, name.split('/')[0] ?? '')
       const config = file(`inside/${name}`, '[user]\n\tname = before\n')
       file(`outside/new/${name}`, '[user]\n\tname = new\n')
-      const call = await whileItRuns(cell, inside, { filesystem: { write: [inside] } }, onceReplaced(config, "open(path, 'a').write('evil')"), () => {
-        renameSync(top, `${top}.old`)
-        renameSync(join(inside, '../outside/new', name.split('/')[0] ?? ''), top)
-      })
+      const call = await whileItRuns(
+        cell,
+        inside,
+        { filesystem: { write: [inside] } },
+        onceReplaced(config, "open(path, 'a').write('evil')"),
+        () => {
+          renameSync(top, `${top}.old`)
+          renameSync(join(inside, '../outside/new', name.split('/')[0] ?? ''), top)
+        },
+      )
       expect(readFileSync(config, 'utf8'), name).toBe('[user]\n\tname = new\n')
       expect(readFileSync(config.replace(top, `${top}.old`), 'utf8'), name).toBe('[user]\n\tname = before\n')
       expect(call.result.violations, name).toEqual([{ kind: 'unsealed', path: top }])
@@ -142,10 +190,16 @@ describeForms('files that are replaced while a call runs', (cell) => {
   test('a carved-out one in a folder that is swapped for another cannot be read', async () => {
     const { inside, file } = playground()
     const secret = file('inside/a/b/secret', 'before\n')
-    const call = await whileItRuns(cell, inside, { filesystem: { read: [inside, `!${secret}`] } }, onceReplaced(secret, 'print(open(path).read())'), () => {
-      renameSync(join(inside, 'a'), join(inside, 'a.old'))
-      file('inside/a/b/secret', 'SECRET\n')
-    })
+    const call = await whileItRuns(
+      cell,
+      inside,
+      { filesystem: { read: [inside, `!${secret}`] } },
+      onceReplaced(secret, 'print(open(path).read())'),
+      () => {
+        renameSync(join(inside, 'a'), join(inside, 'a.old'))
+        file('inside/a/b/secret', 'SECRET\n')
+      },
+    )
     expect(call.stdout).not.toContain('SECRET')
     expectEnded(call, secret)
   })
@@ -154,10 +208,16 @@ describeForms('files that are replaced while a call runs', (cell) => {
     const { inside, file } = playground()
     const target = file('inside/dot/envrc', 'original\n')
     symlinkSync('dot/envrc', join(inside, '.envrc'))
-    const call = await whileItRuns(cell, inside, { filesystem: { write: [inside] } }, onceReplaced(target, "open(path, 'a').write('evil')"), () => {
-      renameSync(target, `${target}~`)
-      writeFileSync(target, 'new\n')
-    })
+    const call = await whileItRuns(
+      cell,
+      inside,
+      { filesystem: { write: [inside] } },
+      onceReplaced(target, "open(path, 'a').write('evil')"),
+      () => {
+        renameSync(target, `${target}~`)
+        writeFileSync(target, 'new\n')
+      },
+    )
     expect(readFileSync(target, 'utf8')).toBe('new\n')
     expectEnded(call, target)
   })
@@ -169,7 +229,11 @@ describeForms('files that are replaced while a call runs', (cell) => {
     await whileItRuns(cell, inside, policy, ['/bin/sh', '-c', 'echo ready; sleep 1'], () => {
       renameSync(inside, `${inside}.old`)
       file('inside/.git/config', 'original\n')
-      second = cell.run(['/bin/sh', '-c', 'echo evil >> .git/config; echo evil > .envrc; true'], { policy, workspace: inside, cwd: inside })
+      second = cell.run(['/bin/sh', '-c', 'echo evil >> .git/config; echo evil > .envrc; true'], {
+        policy,
+        workspace: inside,
+        cwd: inside,
+      })
     })
     await second
     expect(readFileSync(join(inside, '.git/config'), 'utf8')).toBe('original\n')
@@ -191,9 +255,15 @@ describeForms('files that are replaced while a call runs', (cell) => {
     const { inside, file } = playground()
     execFileSync('git', ['init', '-q', '--template=', inside])
     const notes = file('inside/source/notes', 'before\n')
-    const call = await whileItRuns(cell, inside, { filesystem: { write: [inside] } }, onceReplaced(notes, "open(path, 'a').write('more')"), () => {
-      replace(notes, 'after\n')
-    })
+    const call = await whileItRuns(
+      cell,
+      inside,
+      { filesystem: { write: [inside] } },
+      onceReplaced(notes, "open(path, 'a').write('more')"),
+      () => {
+        replace(notes, 'after\n')
+      },
+    )
     expect(call.stdout).toContain('done')
     expect(readFileSync(notes, 'utf8')).toBe('after\nmore')
     expect(call.result.violations).toEqual([])
@@ -204,8 +274,15 @@ describeForms('files that are replaced while a call runs', (cell) => {
     const policy = { filesystem: { write: [inside] } }
     file('inside/evil', '[core]\n\tfsmonitor = evil\n')
     // The first makes it and ends, and loses it; the second, over whose seal it goes, puts another one in its place.
-    const maker = ['/bin/sh', '-c', 'git init -q --template= sub && cp evil sub/.git/config && echo ready && until [ -e go ]; do sleep 0.01; done']
-    const waiter = ['/usr/bin/python3', '-c', `
+    const maker = [
+      '/bin/sh',
+      '-c',
+      'git init -q --template= sub && cp evil sub/.git/config && echo ready && until [ -e go ]; do sleep 0.01; done',
+    ]
+    const waiter = [
+      '/usr/bin/python3',
+      '-c',
+      `
 import os, time
 print('ready', flush=True)
 began = time.monotonic()
@@ -215,7 +292,8 @@ while time.monotonic() - began < 2:
         open('sub/.git/config', 'x').write(evil)
         break
     except OSError: pass
-`]
+`,
+    ]
     let second: Promise<RanCall> | undefined
     await whileItRuns(cell, inside, policy, maker, () => {
       second = whileItRuns(cell, inside, policy, waiter, () => {
@@ -223,6 +301,8 @@ while time.monotonic() - began < 2:
       })
     })
     await second
-    expect(existsSync(join(inside, 'sub/.git/config')) ? readFileSync(join(inside, 'sub/.git/config'), 'utf8') : '').not.toContain('evil')
+    expect(
+      existsSync(join(inside, 'sub/.git/config')) ? readFileSync(join(inside, 'sub/.git/config'), 'utf8') : '',
+    ).not.toContain('evil')
   })
 })

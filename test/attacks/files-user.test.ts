@@ -11,7 +11,9 @@ import { playground } from './playground.js'
 
 /** On a busy machine no moment may be quiet enough to build a cell. Then the call is refused, and that is said. */
 const disturbedAllAlong = (error: unknown): undefined => {
-  expect(String(error), error instanceof Error ? error.stack : '').toMatch(/another program keeps changing|the boundary could not be built: stage \w+: No such file or directory \S+\/inside\/c\//)
+  expect(String(error), error instanceof Error ? error.stack : '').toMatch(
+    /another program keeps changing|the boundary could not be built: stage \w+: No such file or directory \S+\/inside\/c\//,
+  )
 }
 
 /** A call that waits until the user has done something. */
@@ -32,7 +34,8 @@ const meanwhile = async (cell: Cell, workspace: string, deed: () => void, script
   return mustRun(call)
 }
 
-const protectedIn = ({ result }: RanCall) => result.violations.flatMap((violation) => (violation.kind === 'protected' ? [violation] : []))
+const protectedIn = ({ result }: RanCall) =>
+  result.violations.flatMap((violation) => (violation.kind === 'protected' ? [violation] : []))
 
 const sourceRepository = (at: string): string => {
   execFileSync('git', ['init', '-q', at])
@@ -55,7 +58,7 @@ describeForms('what its user makes while a call runs', (cell) => {
   test('a file that nobody can tell from one of the tool is given back by one command', async () => {
     const { inside } = playground()
     const call = await meanwhile(cell, inside, () => {
-      writeFileSync(join(inside, ".envrc"), 'mine\n')
+      writeFileSync(join(inside, '.envrc'), 'mine\n')
     })
     const [found] = protectedIn(call)
     expect(found).toMatchObject({ deed: 'set-aside', path: join(inside, '.envrc') })
@@ -94,9 +97,14 @@ describeForms('what its user makes while a call runs', (cell) => {
   test('the tool cannot plant the same in its place', async () => {
     const { inside, folder } = playground()
     folder('inside/sub')
-    await cell.call(['/bin/sh', '-c', 'mkdir -p sub/x/.git/hooks; echo evil > sub/x/.git/hooks/pre-commit; echo evil > sub/.envrc'], {
-      policy: { filesystem: { write: [inside] } }, workspace: inside, cwd: inside,
-    })
+    await cell.call(
+      ['/bin/sh', '-c', 'mkdir -p sub/x/.git/hooks; echo evil > sub/x/.git/hooks/pre-commit; echo evil > sub/.envrc'],
+      {
+        policy: { filesystem: { write: [inside] } },
+        workspace: inside,
+        cwd: inside,
+      },
+    )
     expect(existsSync(join(inside, 'sub/x/.git/hooks/pre-commit'))).toBe(false)
     expect(existsSync(join(inside, 'sub/.envrc'))).toBe(false)
   })
@@ -109,9 +117,16 @@ describeForms('cells that are built while somebody clones and removes repositori
     const loop = `while [ -e ${root}/source ]; do git clone -q ${source} ${inside}/c; git -C ${inside}/c config user.name value; rm -rf ${inside}/c; done`
     const host = spawn('/bin/sh', ['-c', loop], { stdio: 'ignore', detached: true })
     const ended = new Promise((resolve) => host.once('exit', resolve))
-    const settings = { boundary: boundaryOf({ filesystem: { write: [inside] } }, inside, inside), form: cell.form, cwd: inside }
+    const settings = {
+      boundary: boundaryOf({ filesystem: { write: [inside] } }, inside, inside),
+      form: cell.form,
+      cwd: inside,
+    }
     const pool = cell.sandbox.warm({ ...settings, program: '/bin/true' })
-    const runs = [(): ReturnType<typeof pool.run> => pool.run({ argv: ['/bin/true'] }), () => cell.sandbox.run({ ...settings, argv: ['/bin/true'] })]
+    const runs = [
+      (): ReturnType<typeof pool.run> => pool.run({ argv: ['/bin/true'] }),
+      () => cell.sandbox.run({ ...settings, argv: ['/bin/true'] }),
+    ]
     const kinds = new Set<string>()
     let finished = 0
     try {

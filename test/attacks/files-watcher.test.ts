@@ -1,6 +1,16 @@
 // Against the process that watches over write roots: links, folders that were closed, and very much at once.
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { join, relative } from 'node:path'
 
@@ -14,13 +24,16 @@ const work = async (cell: Cell, workspace: string, argv: readonly string[]): Ret
   cell.call(argv, { policy: { filesystem: { write: [workspace] } }, workspace, cwd: workspace })
 
 const shell = async (cell: Cell, workspace: string, script: string) => work(cell, workspace, ['/bin/sh', '-c', script])
-const python = async (cell: Cell, workspace: string, script: string) => work(cell, workspace, ['/usr/bin/python3', '-c', script])
+const python = async (cell: Cell, workspace: string, script: string) =>
+  work(cell, workspace, ['/usr/bin/python3', '-c', script])
 
 const PLANT = 'mkdir -p .git/hooks; echo "#!/bin/sh" > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit'
 
 /** Hooks that git would run, anywhere beneath. */
 const liveHooks = (folder: string): readonly string[] => {
-  const listing = execFileSync('find', [folder, '-path', '*/.git/hooks/pre-commit', '-not', '-path', '*set-aside*'], { encoding: 'utf8' })
+  const listing = execFileSync('find', [folder, '-path', '*/.git/hooks/pre-commit', '-not', '-path', '*set-aside*'], {
+    encoding: 'utf8',
+  })
   return listing.split('\n').filter((line) => line !== '')
 }
 
@@ -39,7 +52,11 @@ describeForms('protected links', (cell) => {
     const { file, inside } = playground()
     const target = file('inside/shared/envrc', 'original\n')
     symlinkSync('shared/envrc', join(inside, '.envrc'))
-    await shell(cell, inside, 'echo evil > shared/envrc; rm -f shared/envrc; echo evil > shared/envrc; mv shared gone; mkdir shared; echo evil > shared/envrc; true')
+    await shell(
+      cell,
+      inside,
+      'echo evil > shared/envrc; rm -f shared/envrc; echo evil > shared/envrc; mv shared gone; mkdir shared; echo evil > shared/envrc; true',
+    )
     expect(readFileSync(target, 'utf8')).toBe('original\n')
   })
 
@@ -48,7 +65,11 @@ describeForms('protected links', (cell) => {
     execFileSync('git', ['init', '-q', '--template=', inside])
     folder('inside/hooks')
     symlinkSync('../hooks', join(inside, '.git/hooks'))
-    await shell(cell, inside, 'echo evil > hooks/pre-commit; mv hooks h; mkdir hooks; echo evil > hooks/pre-commit; true')
+    await shell(
+      cell,
+      inside,
+      'echo evil > hooks/pre-commit; mv hooks h; mkdir hooks; echo evil > hooks/pre-commit; true',
+    )
     expect(existsSync(join(inside, 'hooks/pre-commit'))).toBe(false)
   })
 
@@ -61,7 +82,12 @@ describeForms('protected links', (cell) => {
   })
 
   test('cannot lead another link elsewhere that one leads through', async () => {
-    for (const script of ['rm cur; ln -s evil cur', 'ln -sfn evil cur', 'mv cur old; ln -s evil cur', 'mv evil cur2; ln -sfn ../evil v1/deep; rm cur']) {
+    for (const script of [
+      'rm cur; ln -s evil cur',
+      'ln -sfn evil cur',
+      'mv cur old; ln -s evil cur',
+      'mv evil cur2; ln -sfn ../evil v1/deep; rm cur',
+    ]) {
       const { file, inside } = playground()
       file('inside/v1/deep/envrc', 'original\n')
       file('inside/evil/deep/envrc', 'evil\n')
@@ -85,14 +111,22 @@ describeForms('protected links', (cell) => {
     const { file, inside } = playground()
     const fish = file('inside/dotfiles/fish/config.fish', 'original\n')
     symlinkSync('dotfiles', join(inside, '.config'))
-    await shell(cell, inside, 'echo evil > dotfiles/fish/config.fish; echo evil > .config/fish/config.fish; mkdir dotfiles/autostart; echo evil > dotfiles/autostart/x.desktop; true')
+    await shell(
+      cell,
+      inside,
+      'echo evil > dotfiles/fish/config.fish; echo evil > .config/fish/config.fish; mkdir dotfiles/autostart; echo evil > dotfiles/autostart/x.desktop; true',
+    )
     expect(readFileSync(fish, 'utf8')).toBe('original\n')
     expect(existsSync(join(inside, '.config/autostart/x.desktop'))).toBe(false)
   })
 
   test('cannot make a folder one', async () => {
     const { inside } = playground()
-    await shell(cell, inside, 'mkdir -p dotfiles/fish; echo evil > dotfiles/fish/config.fish; ln -s dotfiles .config; sleep 0.2; true')
+    await shell(
+      cell,
+      inside,
+      'mkdir -p dotfiles/fish; echo evil > dotfiles/fish/config.fish; ln -s dotfiles .config; sleep 0.2; true',
+    )
     expect(existsSync(join(inside, '.config'))).toBe(false)
   })
 
@@ -131,13 +165,17 @@ describeForms('protected links', (cell) => {
 describeForms('a tool that hides from the watcher', (cell) => {
   const HIDING: Readonly<Record<string, string>> = {
     'a folder that nobody may read': 'mkdir d; cd d; PLANT; chmod 000 ../d',
-    'a folder closed before and opened after': 'mkdir d; chmod 700 d; cd d; PLANT; cd ..; chmod 000 d; sleep 0.3; chmod 700 d',
+    'a folder closed before and opened after':
+      'mkdir d; chmod 700 d; cd d; PLANT; cd ..; chmod 000 d; sleep 0.3; chmod 700 d',
     'an old folder that nobody may read': 'cd old; PLANT; chmod 000 ../old',
     'a folder that nothing may be renamed in': 'mkdir d; cd d; PLANT; chmod 555 . .git .git/hooks',
-    'a folder that is moved again and again': 'mkdir a; (cd a; PLANT); i=0; while [ $i -lt 300 ]; do mv a b; mv b a; i=$((i + 1)); done',
-    'a folder made elsewhere and moved in': 'mkdir "$TMPDIR/x" && cd "$TMPDIR/x" && PLANT && mv "$TMPDIR/x" "$OLDPWD/d"',
+    'a folder that is moved again and again':
+      'mkdir a; (cd a; PLANT); i=0; while [ $i -lt 300 ]; do mv a b; mv b a; i=$((i + 1)); done',
+    'a folder made elsewhere and moved in':
+      'mkdir "$TMPDIR/x" && cd "$TMPDIR/x" && PLANT && mv "$TMPDIR/x" "$OLDPWD/d"',
     'a folder that is itself protected': 'mkdir -p s/.venv/src; cd s/.venv/src; PLANT',
-    'a folder where every name to move to is taken': 'n=$(date +%s); for t in 0 1 2 3; do for i in 0 1 2 3 4 5 6 7 8 9; do mkdir -p .git/hooks; : > .git/hooks/pre-commit.set-aside-by-cordon-$(printf %x $((n + t)))-$i; done; done; PLANT',
+    'a folder where every name to move to is taken':
+      'n=$(date +%s); for t in 0 1 2 3; do for i in 0 1 2 3 4 5 6 7 8 9; do mkdir -p .git/hooks; : > .git/hooks/pre-commit.set-aside-by-cordon-$(printf %x $((n + t)))-$i; done; done; PLANT',
     'a folder whose name comes last': 'mkdir -p x/hooks; echo "#!/bin/sh" > x/hooks/pre-commit; mkdir d; mv x d/.git',
   }
 
@@ -168,31 +206,45 @@ describeForms('a tool that hides from the watcher', (cell) => {
 
   test('cannot keep it busy by moving a large tree to and fro', async () => {
     const { inside } = playground()
-    execFileSync('/usr/bin/python3', ['-c', 'import os\nfor i in range(4000): os.makedirs(f"tree/{i % 40}/{i}")'], { cwd: inside })
-    const call = await python(cell, inside, `
+    execFileSync('/usr/bin/python3', ['-c', 'import os\nfor i in range(4000): os.makedirs(f"tree/{i % 40}/{i}")'], {
+      cwd: inside,
+    })
+    const call = await python(
+      cell,
+      inside,
+      `
 import os
 for i in range(1500):
   os.rename("tree", "eert"); os.rename("eert", "tree")
 os.makedirs("tree/7/7/.git/hooks")
 open("tree/7/7/.git/hooks/pre-commit", "w").write("#!/bin/sh")
-`)
+`,
+    )
     expect(call.kind).toBe('ran')
     expect(liveHooks(inside)).toEqual([])
   })
 
   test('cannot drown one name in thousands', async () => {
     const { inside } = playground()
-    await python(cell, inside, `
+    await python(
+      cell,
+      inside,
+      `
 import os
 for i in range(1000):
   os.makedirs(f"r{i}/.git/hooks"); open(f"r{i}/.git/hooks/pre-commit", "w").close()
-`)
+`,
+    )
     expect(liveHooks(inside)).toEqual([])
   })
 
   test('can make and move thousands of folders of its own', async () => {
     const { inside } = playground()
-    const call = await python(cell, inside, 'import os\nfor i in range(2000): os.makedirs(f"a/{i}/b")\nos.rename("a", "c"); print(len(os.listdir("c")))')
+    const call = await python(
+      cell,
+      inside,
+      'import os\nfor i in range(2000): os.makedirs(f"a/{i}/b")\nos.rename("a", "c"); print(len(os.listdir("c")))',
+    )
     expect(call).toMatchObject({ kind: 'ran', stdout: '2000\n' })
   })
 })
@@ -200,18 +252,27 @@ for i in range(1000):
 describeForms('many write roots', (cell) => {
   /** Of every process beneath this one. */
   const watchers = (pid: number): number => {
-    const own = readdirSync(`/proc/${String(pid)}/fd`).filter((fd) => linkOf(`/proc/${String(pid)}/fd/${fd}`) === 'anon_inode:inotify').length
-    const children = readdirSync(`/proc/${String(pid)}/task`).flatMap((thread) => readFileSync(`/proc/${String(pid)}/task/${thread}/children`, 'utf8').split(' ').filter((text) => text !== ''))
+    const own = readdirSync(`/proc/${String(pid)}/fd`).filter(
+      (fd) => linkOf(`/proc/${String(pid)}/fd/${fd}`) === 'anon_inode:inotify',
+    ).length
+    const children = readdirSync(`/proc/${String(pid)}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${String(pid)}/task/${thread}/children`, 'utf8')
+        .split(' ')
+        .filter((text) => text !== ''),
+    )
     return children.reduce((sum, child) => sum + watchers(Number(child)), own)
   }
-  const linkOf = (path: string): string => (lstatSync(path, { throwIfNoEntry: false }) === undefined ? '' : readlinkSync(path))
+  const linkOf = (path: string): string =>
+    lstatSync(path, { throwIfNoEntry: false }) === undefined ? '' : readlinkSync(path)
 
   // Who else may not look into the launchers' processes.
   test.runIf(IS_ROOT)('do not use up the watches of their user, one after the other', async () => {
     const roots = Array.from({ length: 24 }, () => playground().inside)
     for (const root of roots) mustRun(await shell(cell, root, 'true'))
     expect(watchers(process.pid)).toBeLessThan(12)
-    expect(mustRun(await shell(cell, roots[0] ?? '', 'mkdir -p .git/hooks; touch .git/hooks/pre-commit; true')).kind).toBe('ran')
+    expect(
+      mustRun(await shell(cell, roots[0] ?? '', 'mkdir -p .git/hooks; touch .git/hooks/pre-commit; true')).kind,
+    ).toBe('ran')
     expect(liveHooks(roots[0] ?? '')).toEqual([])
   })
 })
@@ -238,13 +299,17 @@ describeForms('a write root that cannot be looked through', (cell) => {
 describeForms('a write root that a call leaves unusable for the next', (cell) => {
   const MANY: Readonly<Record<string, readonly [script: string, policy: readonly string[]]>> = {
     'too many protected names': ['import os\nfor i in range(1001): os.makedirs(f"flood/{i}/.vscode")', []],
-    'too many names that a pattern carves out': ['import os\nos.mkdir("flood")\nfor i in range(2001): open(f"flood/{i}.key", "w").close()', ['!**/*.key']],
+    'too many names that a pattern carves out': [
+      'import os\nos.mkdir("flood")\nfor i in range(2001): open(f"flood/{i}.key", "w").close()',
+      ['!**/*.key'],
+    ],
   }
 
   test.each(Object.keys(MANY))('by %s: it is told by that call, and the refusal names the way out', async (name) => {
     const { inside } = playground()
     const [script, carved] = MANY[name] ?? ['', []]
-    const run = async (argv: readonly string[]) => cell.call(argv, { policy: { filesystem: { write: [inside, ...carved] } }, workspace: inside, cwd: inside })
+    const run = async (argv: readonly string[]) =>
+      cell.call(argv, { policy: { filesystem: { write: [inside, ...carved] } }, workspace: inside, cwd: inside })
     const call = mustRun(await run(['/usr/bin/python3', '-c', script]))
     expect(call.result.violations).toMatchObject([{ kind: 'protected', deed: 'unusable', path: inside }])
     const next = await run(['/bin/true'])
@@ -262,7 +327,11 @@ describeForms('a write root that a call leaves unusable for the next', (cell) =>
 
   test('is not told of a call that makes as much elsewhere', async () => {
     const { inside } = playground()
-    const call = await python(cell, inside, 'import os\nfor i in range(1001): os.makedirs(f"flood/{i}/vscode")\nfor i in range(2001): open(f"flood/{i}.txt", "w").close()')
+    const call = await python(
+      cell,
+      inside,
+      'import os\nfor i in range(1001): os.makedirs(f"flood/{i}/vscode")\nfor i in range(2001): open(f"flood/{i}.txt", "w").close()',
+    )
     expect(mustRun(call).result.violations).toEqual([])
   })
 })
@@ -270,10 +339,21 @@ describeForms('a write root that a call leaves unusable for the next', (cell) =>
 describeForms('where git is sent by what a repository holds', (cell) => {
   test('cannot change the repository that a .git file names', async () => {
     const { inside, root } = playground()
-    execFileSync('git', ['init', '-q', '--template=', '--separate-git-dir', join(inside, 'store'), join(inside, 'tree')])
+    execFileSync('git', [
+      'init',
+      '-q',
+      '--template=',
+      '--separate-git-dir',
+      join(inside, 'store'),
+      join(inside, 'tree'),
+    ])
     mkdirSync(join(inside, 'store/hooks'))
     const before = readFileSync(join(inside, 'store/config'), 'utf8')
-    await shell(cell, inside, 'echo "[core] fsmonitor = evil" >> store/config; echo evil > store/hooks/pre-commit; mv store/hooks store/h; mv store s; true')
+    await shell(
+      cell,
+      inside,
+      'echo "[core] fsmonitor = evil" >> store/config; echo evil > store/hooks/pre-commit; mv store/hooks store/h; mv store s; true',
+    )
     expect(readFileSync(join(inside, 'store/config'), 'utf8'), root).toBe(before)
     expect(readdirSync(join(inside, 'store/hooks'))).toEqual([])
   })
@@ -284,8 +364,15 @@ describeForms('where git is sent by what a repository holds', (cell) => {
       execFileSync('git', ['init', '-q', '--template=', inside])
       file('inside/scripts/hooks/pre-commit', 'original\n')
       file('inside/shared.gitconfig', '[user]\n\tname = somebody\n')
-      appendFileSync(join(inside, '.git/config'), `[Core]\n\tHooksPath = ${value}\n[include]\n\tpath = ../shared.gitconfig\n`)
-      await shell(cell, inside, 'echo evil > scripts/hooks/pre-commit; echo evil > scripts/hooks/post-commit; echo evil > shared.gitconfig; mv scripts s; true')
+      appendFileSync(
+        join(inside, '.git/config'),
+        `[Core]\n\tHooksPath = ${value}\n[include]\n\tpath = ../shared.gitconfig\n`,
+      )
+      await shell(
+        cell,
+        inside,
+        'echo evil > scripts/hooks/pre-commit; echo evil > scripts/hooks/post-commit; echo evil > shared.gitconfig; mv scripts s; true',
+      )
       expect(readdirSync(join(inside, 'scripts/hooks')), value).toEqual(['pre-commit'])
       expect(readFileSync(join(inside, 'scripts/hooks/pre-commit'), 'utf8'), value).toBe('original\n')
       expect(readFileSync(join(inside, 'shared.gitconfig'), 'utf8'), value).toContain('somebody')
@@ -309,7 +396,19 @@ describeForms('where git is sent by what a repository holds', (cell) => {
       'of a linked work tree': (inside) => {
         const main = `${inside}-main`
         execFileSync('git', ['init', '-q', '--template=', main])
-        execFileSync('git', ['-C', main, '-c', 'user.name=x', '-c', 'user.email=x', 'commit', '-q', '--allow-empty', '-m', 'x'])
+        execFileSync('git', [
+          '-C',
+          main,
+          '-c',
+          'user.name=x',
+          '-c',
+          'user.email=x',
+          'commit',
+          '-q',
+          '--allow-empty',
+          '-m',
+          'x',
+        ])
         execFileSync('git', ['-C', main, 'worktree', 'add', '-q', join(inside, 'tree')])
         execFileSync('git', ['-C', main, 'config', 'core.hooksPath', 'h'])
         return { at: join(inside, 'tree/h'), root: inside }
@@ -331,12 +430,23 @@ describeForms('where git is sent by what a repository holds', (cell) => {
 
   test('cannot make what is not there yet', async () => {
     const { inside } = playground()
-    execFileSync('git', ['init', '-q', '--template=', '--separate-git-dir', join(inside, 'store'), join(inside, 'tree')])
+    execFileSync('git', [
+      'init',
+      '-q',
+      '--template=',
+      '--separate-git-dir',
+      join(inside, 'store'),
+      join(inside, 'tree'),
+    ])
     execFileSync('git', ['init', '-q', '--template=', join(inside, 'r')])
     execFileSync('git', ['-C', join(inside, 'r'), 'config', 'core.hooksPath', '../scripts/hooks'])
     execFileSync('git', ['-C', join(inside, 'r'), 'config', 'include.path', '../../more'])
     for (const name of ['store/hooks', 'store/config.worktree', 'scripts/hooks', 'more']) {
-      await shell(cell, inside, name.endsWith('hooks') ? `mkdir -p ${name}; echo evil > ${name}/pre-commit; true` : `echo evil > ${name}; true`)
+      await shell(
+        cell,
+        inside,
+        name.endsWith('hooks') ? `mkdir -p ${name}; echo evil > ${name}/pre-commit; true` : `echo evil > ${name}; true`,
+      )
       expect(existsSync(join(inside, name)), name).toBe(false)
     }
   })

@@ -26,15 +26,32 @@ describeForms('writing outside of write roots', (cell) => {
   test('cannot change a folder that was granted for reading', async () => {
     const { inside, outside } = seeded()
     const before = snapshot(outside)
-    expectHeld(await cell.attack('write-outside', [outside, inside], { policy: { filesystem: { read: [outside], write: [inside] } } }))
+    expectHeld(
+      await cell.attack('write-outside', [outside, inside], {
+        policy: { filesystem: { read: [outside], write: [inside] } },
+      }),
+    )
     expect(snapshot(outside)).toEqual(before)
   })
 
   test('can do all of it in a folder that was granted for writing', async () => {
     const { inside, outside } = seeded()
-    const { routes } = mustRun(await cell.attack('write-outside', [outside, inside], { policy: { filesystem: { write: [inside, outside] } } }))
+    const { routes } = mustRun(
+      await cell.attack('write-outside', [outside, inside], { policy: { filesystem: { write: [inside, outside] } } }),
+    )
     const worked = new Set(routes.filter(({ outcome }) => outcome === 'escaped').map(({ route }) => route))
-    for (const route of ['open-wronly', 'o-creat', 'open-trunc', 'mkdir', 'rename-within', 'unlink', 'rmdir', 'symlink-outside', 'mmap-shared', 'fifo']) {
+    for (const route of [
+      'open-wronly',
+      'o-creat',
+      'open-trunc',
+      'mkdir',
+      'rename-within',
+      'unlink',
+      'rmdir',
+      'symlink-outside',
+      'mmap-shared',
+      'fifo',
+    ]) {
       expect([...worked], route).toContain(route)
     }
     expect(existsSync(join(outside, 'created'))).toBe(true)
@@ -44,7 +61,11 @@ describeForms('writing outside of write roots', (cell) => {
     const { file, inside, outside } = playground()
     file('outside/file')
     const before = snapshot(outside)
-    expectHeld(await cell.attack('swap-race', [outside, inside, '5000'], { policy: { filesystem: { read: [], write: [inside] } } }))
+    expectHeld(
+      await cell.attack('swap-race', [outside, inside, '5000'], {
+        policy: { filesystem: { read: [], write: [inside] } },
+      }),
+    )
     expect(snapshot(outside)).toEqual(before)
   })
 
@@ -52,7 +73,11 @@ describeForms('writing outside of write roots', (cell) => {
     const { file, folder } = playground()
     const [granted, ungranted] = [file('a/file', 'GRANTED\n'), file('b/file', 'untouched\n')]
     const before = snapshot(folder('b'))
-    expectHeld(await cell.attack('pointer-race', ['paths', granted, ungranted, '5000'], { policy: { filesystem: { read: [folder('b')], write: [folder('a')] } } }))
+    expectHeld(
+      await cell.attack('pointer-race', ['paths', granted, ungranted, '5000'], {
+        policy: { filesystem: { read: [folder('b')], write: [folder('a')] } },
+      }),
+    )
     expect(snapshot(folder('b'))).toEqual(before)
   })
 
@@ -61,10 +86,13 @@ describeForms('writing outside of write roots', (cell) => {
     file('outside/file', 'original\n')
     symlinkSync(outside, join(inside, 'out'))
     const before = snapshot(outside)
-    const call = await cell.run(['/bin/sh', '-c', 'echo planted > out/file; echo planted > out/new; mkdir out/folder; rm -f out/file'], {
-      policy: { filesystem: { write: [inside] } },
-      cwd: inside,
-    })
+    const call = await cell.run(
+      ['/bin/sh', '-c', 'echo planted > out/file; echo planted > out/new; mkdir out/folder; rm -f out/file'],
+      {
+        policy: { filesystem: { write: [inside] } },
+        cwd: inside,
+      },
+    )
     expect(exitCodeOf(call.result)).toBeDefined()
     expect(snapshot(outside)).toEqual(before)
   })
@@ -74,12 +102,18 @@ describeForms('writing outside of write roots', (cell) => {
     file('outside/file', 'original\n')
     mkdirSync(join(inside, 'out'))
     const before = snapshot(outside)
-    await cell.run(['/bin/sh', '-c', `rmdir out && ln -s '${outside}' out`], { policy: { filesystem: { write: [inside] } }, cwd: inside })
+    await cell.run(['/bin/sh', '-c', `rmdir out && ln -s '${outside}' out`], {
+      policy: { filesystem: { write: [inside] } },
+      cwd: inside,
+    })
     expect(lstatSync(join(inside, 'out')).isSymbolicLink()).toBe(true)
     // The later tool is granted the folder by its path, in good faith. It may be refused; it may not write elsewhere.
-    const later = await cell.call(['/bin/sh', '-c', `echo planted > '${inside}/out/file'; echo planted > '${inside}/out/new'`], {
-      policy: { filesystem: { write: [`${inside}/out/**`] } },
-    })
+    const later = await cell.call(
+      ['/bin/sh', '-c', `echo planted > '${inside}/out/file'; echo planted > '${inside}/out/new'`],
+      {
+        policy: { filesystem: { write: [`${inside}/out/**`] } },
+      },
+    )
     if (later.kind === 'refused') expect(later.error.code).not.toBe('')
     expect(snapshot(outside)).toEqual(before)
   })
@@ -87,7 +121,10 @@ describeForms('writing outside of write roots', (cell) => {
   test('can write in a write root that really is a folder', async () => {
     const { inside } = playground()
     mkdirSync(join(inside, 'out'))
-    await cell.run(['/bin/sh', '-c', 'echo mine > out/file'], { policy: { filesystem: { write: [`${inside}/out/**`] } }, cwd: inside })
+    await cell.run(['/bin/sh', '-c', 'echo mine > out/file'], {
+      policy: { filesystem: { write: [`${inside}/out/**`] } },
+      cwd: inside,
+    })
     expect(readFileSync(join(inside, 'out/file'), 'utf8')).toBe('mine\n')
   })
 
@@ -95,9 +132,16 @@ describeForms('writing outside of write roots', (cell) => {
     const ground = playground('/tmp')
     const victim = ground.file('outside/file', 'original\n')
     const before = snapshot(ground.outside)
-    await cell.run(['/bin/sh', '-c', `echo planted > '${victim}'; echo planted > '${ground.outside}/new'; echo mine > '${ground.inside}/mine'`], {
-      policy: { filesystem: { write: [ground.inside] } },
-    })
+    await cell.run(
+      [
+        '/bin/sh',
+        '-c',
+        `echo planted > '${victim}'; echo planted > '${ground.outside}/new'; echo mine > '${ground.inside}/mine'`,
+      ],
+      {
+        policy: { filesystem: { write: [ground.inside] } },
+      },
+    )
     expect(snapshot(ground.outside)).toEqual(before)
     expect(readFileSync(join(ground.inside, 'mine'), 'utf8')).toBe('mine\n')
   })
@@ -105,13 +149,23 @@ describeForms('writing outside of write roots', (cell) => {
   test("cannot read what lies beside its grant in the host's /tmp", async () => {
     const ground = playground('/tmp')
     const secret = ground.file('outside/file')
-    expectHeld(await cell.attack('read-path', [secret, ground.inside], { policy: { filesystem: { write: [ground.inside] } } }))
+    expectHeld(
+      await cell.attack('read-path', [secret, ground.inside], { policy: { filesystem: { write: [ground.inside] } } }),
+    )
   })
 
   test('leaves nothing of its own /tmp to the next call', async () => {
-    const first = await cell.run(['/bin/sh', '-c', 'echo left > /tmp/cordon-left; echo left > "${TMPDIR:-/tmp}/cordon-left"; echo left > /dev/shm/cordon-left; ls "${TMPDIR:-/tmp}"'])
+    const first = await cell.run([
+      '/bin/sh',
+      '-c',
+      'echo left > /tmp/cordon-left; echo left > "${TMPDIR:-/tmp}/cordon-left"; echo left > /dev/shm/cordon-left; ls "${TMPDIR:-/tmp}"',
+    ])
     expect(first.stdout).toContain('cordon-left')
-    const second = await cell.run(['/bin/sh', '-c', 'cat /tmp/cordon-left "${TMPDIR:-/tmp}/cordon-left" /dev/shm/cordon-left 2>/dev/null; true'])
+    const second = await cell.run([
+      '/bin/sh',
+      '-c',
+      'cat /tmp/cordon-left "${TMPDIR:-/tmp}/cordon-left" /dev/shm/cordon-left 2>/dev/null; true',
+    ])
     expect(second.stdout).toBe('')
     for (const place of ['/tmp/cordon-left', '/dev/shm/cordon-left']) expect(existsSync(place)).toBe(false)
   })

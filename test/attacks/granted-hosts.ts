@@ -44,7 +44,12 @@ const networks = createCallNetworks(
         const times = asked.filter((each) => each === name).length
         asked.push(name)
         const answers = REBOUND[name] ?? []
-        return Promise.resolve(answers.slice(times % answers.length || 0).slice(0, 1).map(addressOf))
+        return Promise.resolve(
+          answers
+            .slice(times % answers.length || 0)
+            .slice(0, 1)
+            .map(addressOf),
+        )
       },
     }),
   new Map([GRANTED, OTHER, `deep.${GRANTED}`].map((name) => [name, [here]])),
@@ -52,7 +57,9 @@ const networks = createCallNetworks(
 
 export const web = await startHttps(echo, { host: GRANTED })
 /** Says what it hears. */
-export const repeater = await startTcp((socket) => { socket.pipe(socket) })
+export const repeater = await startTcp((socket) => {
+  socket.pipe(socket)
+})
 
 afterAll(async () => {
   networks.close()
@@ -76,7 +83,13 @@ let calls = 0
 
 const nextCall = (): NetworkCall => {
   calls += 1
-  return { callId: `call-${String(calls)}`, writeApproval: 'recorded', record: (event) => { events.push(event) } }
+  return {
+    callId: `call-${String(calls)}`,
+    writeApproval: 'recorded',
+    record: (event) => {
+      events.push(event)
+    },
+  }
 }
 
 export interface GrantedOptions extends Omit<PolicyText, 'network'> {
@@ -85,16 +98,45 @@ export interface GrantedOptions extends Omit<PolicyText, 'network'> {
 }
 
 /** Runs a command in a cell that may reach these. */
-export const runGranted = async (cell: Cell, network: readonly string[], argv: readonly string[], { onStdout, signal, ...policy }: GrantedOptions = {}): Promise<GrantedCall> => {
+export const runGranted = async (
+  cell: Cell,
+  network: readonly string[],
+  argv: readonly string[],
+  { onStdout, signal, ...policy }: GrantedOptions = {},
+): Promise<GrantedCall> => {
   const boundary = boundaryOf({ ...policy, network }, programs.folder, programs.folder)
-  const heard = onStdout === undefined ? {} : { onStdout: (bytes: Uint8Array) => { onStdout(Buffer.from(bytes).toString('latin1')) } }
+  const heard =
+    onStdout === undefined
+      ? {}
+      : {
+          onStdout: (bytes: Uint8Array) => {
+            onStdout(Buffer.from(bytes).toString('latin1'))
+          },
+        }
   const result = await networks.during(boundary, nextCall(), (input) =>
-    cell.sandbox.run({ boundary, form: cell.form, cwd: programs.folder, argv, ...networks.settingsFor(boundary), ...input, ...heard, ...(signal === undefined ? {} : { signal }) }))
-  return { result, stdout: Buffer.from(result.stdout).toString('latin1'), stderr: Buffer.from(result.stderr).toString('latin1') }
+    cell.sandbox.run({
+      boundary,
+      form: cell.form,
+      cwd: programs.folder,
+      argv,
+      ...networks.settingsFor(boundary),
+      ...input,
+      ...heard,
+      ...(signal === undefined ? {} : { signal }),
+    }),
+  )
+  return {
+    result,
+    stdout: Buffer.from(result.stdout).toString('latin1'),
+    stderr: Buffer.from(result.stderr).toString('latin1'),
+  }
 }
 
 /** While another call that may reach these is open; told is the secret of its proxy. */
-export const besideCall = async (network: readonly string[], run: (secret: string) => Promise<GrantedCall>): Promise<GrantedCall> => {
+export const besideCall = async (
+  network: readonly string[],
+  run: (secret: string) => Promise<GrantedCall>,
+): Promise<GrantedCall> => {
   let beside: GrantedCall | undefined
   await networks.during(boundaryOf({ network }, programs.folder, programs.folder), nextCall(), async (input) => {
     beside = await run(input.network?.proxySecret ?? '')
@@ -104,6 +146,11 @@ export const besideCall = async (network: readonly string[], run: (secret: strin
   return beside
 }
 
-const SCRIPT_BEGINNING = 'import asyncio, base64, errno, os, select, socket, ssl, struct, sys, threading, time, urllib.parse, urllib.request'
+const SCRIPT_BEGINNING =
+  'import asyncio, base64, errno, os, select, socket, ssl, struct, sys, threading, time, urllib.parse, urllib.request'
 
-export const python = (...lines: readonly string[]): readonly string[] => ['/usr/bin/python3', '-c', [SCRIPT_BEGINNING, ...lines].join('\n')]
+export const python = (...lines: readonly string[]): readonly string[] => [
+  '/usr/bin/python3',
+  '-c',
+  [SCRIPT_BEGINNING, ...lines].join('\n'),
+]

@@ -39,7 +39,13 @@ export interface CallOptions {
 
 /** How a call went: it ran, or Cordon refused it before anything ran. */
 export type Call =
-  | { readonly kind: 'ran'; readonly result: CallResult; readonly stdout: string; readonly stderr: string; readonly routes: readonly Route[] }
+  | {
+      readonly kind: 'ran'
+      readonly result: CallResult
+      readonly stdout: string
+      readonly stderr: string
+      readonly routes: readonly Route[]
+    }
   | { readonly kind: 'refused'; readonly error: CordonError }
 
 export type RanCall = Extract<Call, { kind: 'ran' }>
@@ -63,7 +69,11 @@ const sandbox: Sandbox = await openSandbox()
 afterAll(() => sandbox.close())
 
 export const boundaryOf = (policy: PolicyText, workspace: string, home: string): ReturnType<typeof resolvePolicy> =>
-  resolvePolicy(parsePolicy(withPrograms(policy), 'attack'), { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home, 'home'), kind: 'process' })
+  resolvePolicy(parsePolicy(withPrograms(policy), 'attack'), {
+    workspace: parseAbsolutePath(workspace, 'workspace'),
+    home: parseAbsolutePath(home, 'home'),
+    kind: 'process',
+  })
 
 const withPrograms = (policy: PolicyText): unknown => ({
   ...policy,
@@ -96,7 +106,13 @@ const cellOf = (form: Form): Cell => {
       })
       expect(result.profile.form, 'the form that was really applied').toBe(form)
       const stdout = streamed + Buffer.from(result.stdout).toString('latin1')
-      return { kind: 'ran', result, stdout, stderr: Buffer.from(result.stderr).toString('latin1'), routes: parseRoutes(stdout) }
+      return {
+        kind: 'ran',
+        result,
+        stdout,
+        stderr: Buffer.from(result.stderr).toString('latin1'),
+        routes: parseRoutes(stdout),
+      }
     } catch (error) {
       if (error instanceof CordonError) return { kind: 'refused', error }
       throw error
@@ -119,7 +135,11 @@ export const mustRun = (call: Call): RanCall => {
 /** The attack ran to its end, every route was refused, and nothing secret came out. */
 export const expectHeld = (call: Call, except: Exceptions = {}): void => {
   const { result, routes, stdout, stderr } = mustRun(call)
-  expect({ status: result.status, exitCode: exitCodeOf(result), stderr }).toEqual({ status: 'exited', exitCode: 0, stderr: '' })
+  expect({ status: result.status, exitCode: exitCodeOf(result), stderr }).toEqual({
+    status: 'exited',
+    exitCode: 0,
+    stderr: '',
+  })
   expectRefused(routes, except)
   expect(stdout, 'a secret in the output').not.toContain('SECRET')
 }
@@ -135,9 +155,10 @@ export const describeForms = (title: string, body: (cell: Cell) => void): void =
   describe.each(FORMS)(`${title} (%s)`, (form) => {
     const attempt = sandbox.host[form]
     if (attempt.held) body(cellOf(form))
-    else test('the host holds this form of the cell', (context) => {
-      needs(context, false, `${form}: ${attempt.stage}: ${attempt.problem}`)
-    })
+    else
+      test('the host holds this form of the cell', (context) => {
+        needs(context, false, `${form}: ${attempt.stage}: ${attempt.problem}`)
+      })
   })
 }
 

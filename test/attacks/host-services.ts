@@ -23,7 +23,11 @@ interface Started {
   readonly finish: () => Promise<string>
 }
 
-const start = async (name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Started> => {
+const start = async (
+  name: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Started> => {
   const [program] = programs.command(name)
   const service = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } })
   running.add(service)
@@ -73,10 +77,23 @@ export interface Listeners {
 export const startListeners = async (folder: string): Promise<Listeners> => {
   const abstract = `cordon-${String(process.pid)}-${Math.random().toString(36).slice(2)}`
   const service = await start('host-listeners', [folder, abstract])
-  return { ...(JSON.parse(service.first) as { tcp: number; udp: number }), abstract, arrivals: async () => JSON.parse(await service.finish()) as Record<string, number> }
+  return {
+    ...(JSON.parse(service.first) as { tcp: number; udp: number }),
+    abstract,
+    arrivals: async () => JSON.parse(await service.finish()) as Record<string, number>,
+  }
 }
 
-export const NO_ARRIVALS = { tcp: 0, tcp6: 0, udp: 0, udp6: 0, unix: 0, unixDatagram: 0, abstract: 0, abstractDatagram: 0 }
+export const NO_ARRIVALS = {
+  tcp: 0,
+  tcp6: 0,
+  udp: 0,
+  udp6: 0,
+  unix: 0,
+  unixDatagram: 0,
+  abstract: 0,
+  abstractDatagram: 0,
+}
 
 export interface Victim {
   readonly pid: number
@@ -85,10 +102,19 @@ export interface Victim {
   readonly state: () => Promise<{ readonly signals: number; readonly memory: string }>
 }
 
-export const startVictim = async (secretFile: string, mark = 'victim', env: Readonly<Record<string, string>> = {}): Promise<Victim> => {
+export const startVictim = async (
+  secretFile: string,
+  mark = 'victim',
+  env: Readonly<Record<string, string>> = {},
+): Promise<Victim> => {
   const service = await start('victim', [secretFile, mark], env)
   const { pid, address, fd } = JSON.parse(service.first) as { pid: number; address: string; fd: number }
-  return { pid, address, fd, state: async () => JSON.parse(await service.finish()) as { signals: number; memory: string } }
+  return {
+    pid,
+    address,
+    fd,
+    state: async () => JSON.parse(await service.finish()) as { signals: number; memory: string },
+  }
 }
 
 export interface HostIpc {

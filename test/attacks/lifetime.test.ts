@@ -21,7 +21,12 @@ afterEach(() => {
 })
 
 /** A host program of its own that makes one call; returns when the tool of that call runs. */
-const hostWithCall = async (folder: string, form: Form, argv: readonly string[], mark: string): Promise<ChildProcess> => {
+const hostWithCall = async (
+  folder: string,
+  form: Form,
+  argv: readonly string[],
+  mark: string,
+): Promise<ChildProcess> => {
   const request: HostRequest = { form, argv, read: [programs.folder] }
   const path = join(folder, 'request.json')
   writeFileSync(path, JSON.stringify(request))
@@ -87,7 +92,12 @@ describeForms('what a call leaves running', (cell) => {
   test.each(DAEMONS)('nothing when the host process is killed (%s)', async (kind) => {
     const { root } = playground()
     const mark = newMark()
-    const host = await hostWithCall(root, cell.form, ['/bin/sh', '-c', `'${programs.command('daemon')[0]}' ${kind} ${mark}; sleep 61 ${mark} || sleep 61`], mark)
+    const host = await hostWithCall(
+      root,
+      cell.form,
+      ['/bin/sh', '-c', `'${programs.command('daemon')[0]}' ${kind} ${mark}; sleep 61 ${mark} || sleep 61`],
+      mark,
+    )
     host.kill('SIGKILL')
     expect(await survivorsOf(mark)).toEqual([])
   })

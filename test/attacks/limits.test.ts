@@ -18,46 +18,76 @@ const expectStopped = (call: Call, kind: string): RanCall => {
 
 describeForms('bombs', (cell) => {
   // Those that mostly wait do so at the same time. None of them has a playground: that is cleared away after each test.
-  test.concurrent.each(['fork', 'orphans', 'threads', 'starved'])('a bomb of processes is held to its limit and reported (%s)', async (kind) => {
-    const mark = newMark()
-    const call = await cell.attack('process-bomb', [kind, '200', mark], { policy: { limits: { processes: 40, wall: '30s' } } })
-    expectStopped(call, 'processes')
-    expect(await survivorsOf(mark)).toEqual([])
-  })
+  test.concurrent.each(['fork', 'orphans', 'threads', 'starved'])(
+    'a bomb of processes is held to its limit and reported (%s)',
+    async (kind) => {
+      const mark = newMark()
+      const call = await cell.attack('process-bomb', [kind, '200', mark], {
+        policy: { limits: { processes: 40, wall: '30s' } },
+      })
+      expectStopped(call, 'processes')
+      expect(await survivorsOf(mark)).toEqual([])
+    },
+  )
 
   test.each(['fork', 'orphans', 'threads'])('fewer processes than the limit are no bomb (%s)', async (kind) => {
-    const call = mustRun(await cell.attack('process-bomb', [kind, '20', newMark()], { policy: { limits: { processes: 60, wall: '30s' } } }))
+    const call = mustRun(
+      await cell.attack('process-bomb', [kind, '20', newMark()], {
+        policy: { limits: { processes: 60, wall: '30s' } },
+      }),
+    )
     expect(call.routes).toMatchObject([{ route: kind, outcome: 'escaped' }])
     expect(call.result.violations).toEqual([])
   })
 
   test('a fork bomb without a declared limit still ends', async () => {
     const mark = newMark()
-    const call = mustRun(await cell.attack('process-bomb', ['fork', '3000', mark], { policy: { limits: { wall: '30s' } } }))
+    const call = mustRun(
+      await cell.attack('process-bomb', ['fork', '3000', mark], { policy: { limits: { wall: '30s' } } }),
+    )
     // Without a pid namespace the supervisor counts now and then: how far a bomb gets before that depends on the machine.
     if (cell.form === 'namespaces') expect(call.routes.filter(({ outcome }) => outcome === 'escaped')).toEqual([])
     expect(await survivorsOf(mark)).toEqual([])
   })
 
-  test.each(['anonymous', 'shared', 'memfd', 'page-tables', 'children', 'in-flight'])('a bomb of memory is stopped at its limit and reported (%s)', async (kind) => {
-    expectStopped(await cell.attack('memory-bomb', [kind, '384'], { policy: { limits: { memory: '64M', wall: '40s' } } }), 'memory')
-  })
+  test.each(['anonymous', 'shared', 'memfd', 'page-tables', 'children', 'in-flight'])(
+    'a bomb of memory is stopped at its limit and reported (%s)',
+    async (kind) => {
+      expectStopped(
+        await cell.attack('memory-bomb', [kind, '384'], { policy: { limits: { memory: '64M', wall: '40s' } } }),
+        'memory',
+      )
+    },
+  )
 
-  test.concurrent.each(['anonymous', 'memfd', 'children'])('less memory than the limit is no bomb (%s)', async (kind) => {
-    const call = mustRun(await cell.attack('memory-bomb', [kind, '24'], { policy: { limits: { memory: '128M', wall: '40s' } } }))
-    expect(call.routes).toMatchObject([{ route: kind, outcome: 'escaped' }])
-    expect(call.result.violations).toEqual([])
-  })
+  test.concurrent.each(['anonymous', 'memfd', 'children'])(
+    'less memory than the limit is no bomb (%s)',
+    async (kind) => {
+      const call = mustRun(
+        await cell.attack('memory-bomb', [kind, '24'], { policy: { limits: { memory: '128M', wall: '40s' } } }),
+      )
+      expect(call.routes).toMatchObject([{ route: kind, outcome: 'escaped' }])
+      expect(call.result.violations).toEqual([])
+    },
+  )
 
   test.each(['sockets', 'pipes'])('memory left in the kernel is bounded (%s)', async (kind) => {
-    const call = mustRun(await cell.attack('memory-bomb', [kind, '512'], { policy: { limits: { memory: '64M', wall: '40s', openFiles: 128 } } }))
+    const call = mustRun(
+      await cell.attack('memory-bomb', [kind, '512'], {
+        policy: { limits: { memory: '64M', wall: '40s', openFiles: 128 } },
+      }),
+    )
     expect(call.routes.filter(({ outcome }) => outcome === 'escaped')).toEqual([])
   })
 
   test.each(['/tmp', '/dev/shm'])('a fill of %s is stopped at its limit and reported', async (folder) => {
     const free = statfsSync('/tmp').bavail
     const call = await cell.call(
-      ['/bin/sh', '-c', `cd "\${TMPDIR:-/tmp}" && for i in 1 2 3 4; do dd if=/dev/zero of=fill$i bs=1M count=32 2>/dev/null; done; cd '${folder}' 2>/dev/null && dd if=/dev/zero of=fill bs=1M count=128 2>/dev/null; du -sm . | cut -f1`],
+      [
+        '/bin/sh',
+        '-c',
+        `cd "\${TMPDIR:-/tmp}" && for i in 1 2 3 4; do dd if=/dev/zero of=fill$i bs=1M count=32 2>/dev/null; done; cd '${folder}' 2>/dev/null && dd if=/dev/zero of=fill bs=1M count=128 2>/dev/null; du -sm . | cut -f1`,
+      ],
       { policy: { limits: { scratch: '16M', wall: '40s' } } },
     )
     const { result, stdout } = mustRun(call)
@@ -68,35 +98,60 @@ describeForms('bombs', (cell) => {
   })
 
   test('a fill of /tmp by files without a name is stopped and reported', async () => {
-    const call = await cell.call(['/usr/bin/python3', '-c', 'import tempfile, time\nf = tempfile.TemporaryFile()\ntry:\n  for i in range(128): f.write(bytes(1 << 20)); f.flush()\n  print("filled")\nfinally: time.sleep(2)'], {
-      policy: { limits: { scratch: '16M', wall: '40s' } },
-    })
+    const call = await cell.call(
+      [
+        '/usr/bin/python3',
+        '-c',
+        'import tempfile, time\nf = tempfile.TemporaryFile()\ntry:\n  for i in range(128): f.write(bytes(1 << 20)); f.flush()\n  print("filled")\nfinally: time.sleep(2)',
+      ],
+      {
+        policy: { limits: { scratch: '16M', wall: '40s' } },
+      },
+    )
     const { result, stdout } = mustRun(call)
     expect(stdout).not.toContain('filled')
     expect(result.violations.map(({ kind }) => kind)).toContain('scratch')
   })
 
   test('a tmpfs counts as memory', async () => {
-    const call = mustRun(await cell.call(['/bin/sh', '-c', 'dd if=/dev/zero of="${TMPDIR:-/tmp}/fill" bs=1M count=200 2>/dev/null; sleep 3; echo filled'], { policy: { limits: { memory: '64M', scratch: '400M', wall: '40s' } } }))
+    const call = mustRun(
+      await cell.call(
+        [
+          '/bin/sh',
+          '-c',
+          'dd if=/dev/zero of="${TMPDIR:-/tmp}/fill" bs=1M count=200 2>/dev/null; sleep 3; echo filled',
+        ],
+        { policy: { limits: { memory: '64M', scratch: '400M', wall: '40s' } } },
+      ),
+    )
     // Where the scratch folder is on a disk, it is not memory, and its own limit holds.
     if (cell.form === 'namespaces') expect(call.result.violations.map(({ kind }) => kind)).toContain('memory')
     else expect(call.result.usage.maxResidentBytes).toBeLessThan(64 << 20)
   })
 
   test('scratch within its limit can be used', async () => {
-    const call = await cell.run(['/bin/sh', '-c', 'dd if=/dev/zero of="${TMPDIR:-/tmp}/fill" bs=1M count=8 2>/dev/null && echo filled'], { policy: { limits: { scratch: '16M' } } })
+    const call = await cell.run(
+      ['/bin/sh', '-c', 'dd if=/dev/zero of="${TMPDIR:-/tmp}/fill" bs=1M count=8 2>/dev/null && echo filled'],
+      { policy: { limits: { scratch: '16M' } } },
+    )
     expect(call.stdout).toBe('filled\n')
     expect(call.result.violations).toEqual([])
   })
 
   test.each(['out', 'err'])('300 MB of output are cut at the limit and reported (%s)', async (stream) => {
-    const { result, stdout, stderr } = expectStopped(await cell.attack('burn', [stream, '300'], { policy: { limits: { output: '1M', wall: '60s' } } }), 'output')
+    const { result, stdout, stderr } = expectStopped(
+      await cell.attack('burn', [stream, '300'], { policy: { limits: { output: '1M', wall: '60s' } } }),
+      'output',
+    )
     expect(result).toMatchObject({ status: 'limit', limit: 'output' })
     expect(stdout.length + stderr.length).toBeLessThanOrEqual(1 << 20)
   })
 
   test('300 MB of output are cut where no limit was declared', async () => {
-    const { stdout } = expectStopped(await cell.attack('burn', ['out', '300'], { policy: { limits: { wall: '60s' } } }), 'output')
+    const { stdout } = expectStopped(
+      await cell.attack('burn', ['out', '300'], { policy: { limits: { wall: '60s' } } }),
+      'output',
+    )
     expect(stdout.length).toBeLessThanOrEqual(128 << 20)
   })
 
@@ -106,31 +161,46 @@ describeForms('bombs', (cell) => {
     expect(call.stdout).toHaveLength(3 << 20)
   })
 
-  test.each(['cpu', 'cpu-setsid', 'cpu-children', 'cpu-orphans', 'cpu-ignored', 'cpu-threads'])('a spin is stopped at its limit and reported (%s)', async (kind) => {
-    const call = expectStopped(await cell.attack('burn', [kind, '6'], { policy: { limits: { cpu: '500ms', wall: '55s' } } }), 'cpu')
-    expect(call.result).toMatchObject({ status: 'limit', limit: 'cpu' })
-  })
+  test.each(['cpu', 'cpu-setsid', 'cpu-children', 'cpu-orphans', 'cpu-ignored', 'cpu-threads'])(
+    'a spin is stopped at its limit and reported (%s)',
+    async (kind) => {
+      const call = expectStopped(
+        await cell.attack('burn', [kind, '6'], { policy: { limits: { cpu: '500ms', wall: '55s' } } }),
+        'cpu',
+      )
+      expect(call.result).toMatchObject({ status: 'limit', limit: 'cpu' })
+    },
+  )
 
   test('a spin that was left behind is over when the call is', async () => {
     const mark = newMark()
     const script = `(setsid "$1" cpu 60 ${mark} &); exit 0`
-    await cell.run(['/bin/sh', '-c', script, 'sh', ...programs.command('burn')], { policy: { limits: { cpu: '2s', wall: '50s' } } })
+    await cell.run(['/bin/sh', '-c', script, 'sh', ...programs.command('burn')], {
+      policy: { limits: { cpu: '2s', wall: '50s' } },
+    })
     expect(await survivorsOf(mark)).toEqual([])
   })
 
   test('less work than the limit is done to the end', async () => {
-    const call = mustRun(await cell.attack('burn', ['cpu-children', '0.2'], { policy: { limits: { cpu: '20s', wall: '50s' } } }))
+    const call = mustRun(
+      await cell.attack('burn', ['cpu-children', '0.2'], { policy: { limits: { cpu: '20s', wall: '50s' } } }),
+    )
     expect(call.routes).toMatchObject([{ outcome: 'escaped' }])
   })
 
   test('a sleep is stopped at the wall clock and reported', async () => {
-    const call = expectStopped(await cell.attack('burn', ['sleep', '50'], { policy: { limits: { wall: '500ms' } } }), 'wall')
+    const call = expectStopped(
+      await cell.attack('burn', ['sleep', '50'], { policy: { limits: { wall: '500ms' } } }),
+      'wall',
+    )
     expect(call.result).toMatchObject({ status: 'limit', limit: 'wall' })
   })
 
   test('a process that ignores every signal is stopped at the wall clock', async () => {
     const mark = newMark()
-    const call = await cell.call(['/bin/sh', '-c', 'trap "" TERM INT HUP QUIT ALRM; while :; do sleep 1; done', mark], { policy: { limits: { wall: '500ms' } } })
+    const call = await cell.call(['/bin/sh', '-c', 'trap "" TERM INT HUP QUIT ALRM; while :; do sleep 1; done', mark], {
+      policy: { limits: { wall: '500ms' } },
+    })
     expectStopped(call, 'wall')
     expect(await survivorsOf(mark)).toEqual([])
   })
@@ -138,7 +208,10 @@ describeForms('bombs', (cell) => {
   test('descriptors and file sizes have limits', async () => {
     const { inside } = playground()
     const policy = { filesystem: { write: [inside] }, limits: { openFiles: 64, fileSize: '4M' } }
-    for (const args of [['files', '200'], ['file', '16', join(inside, 'large')]]) {
+    for (const args of [
+      ['files', '200'],
+      ['file', '16', join(inside, 'large')],
+    ]) {
       const call = mustRun(await cell.attack('burn', args, { policy }))
       expect(call.routes).toMatchObject([{ outcome: 'refused' }])
     }

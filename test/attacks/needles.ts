@@ -7,7 +7,11 @@ export const needles = (...values: readonly string[]): readonly string[] =>
       Buffer.from(bytes).reverse().toString(),
       bytes.toString('hex'),
       bytes.toString('base64').replaceAll('=', ''),
-      ...['x', 'xy'].map((before) => Buffer.from(before + value).toString('base64').slice(4, -4)),
+      ...['x', 'xy'].map((before) =>
+        Buffer.from(before + value)
+          .toString('base64')
+          .slice(4, -4),
+      ),
       encodeURIComponent(value),
       bytes.join(','),
     ]

@@ -39,25 +39,47 @@ describeForms('a tool with granted hosts', (cell) => {
     const order: string[] = []
     const stop = new AbortController()
     let wake: () => void = () => undefined
-    const asked = new Promise<void>((resolve) => { wake = resolve })
-    const stalled = runGranted(cell, GRANT, python(
-      `s = socket.create_connection(${AT}); s.sendall(${request('/large')}); s.recv(1)`,
-      'print("asked", flush=True)',
-      'time.sleep(600)',
-    ), { onStdout: () => { wake() }, signal: stop.signal }).catch(() => undefined).then(() => order.push('stalled'))
+    const asked = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    const stalled = runGranted(
+      cell,
+      GRANT,
+      python(
+        `s = socket.create_connection(${AT}); s.sendall(${request('/large')}); s.recv(1)`,
+        'print("asked", flush=True)',
+        'time.sleep(600)',
+      ),
+      {
+        onStdout: () => {
+          wake()
+        },
+        signal: stop.signal,
+      },
+    )
+      .catch(() => undefined)
+      .then(() => order.push('stalled'))
     await asked
-    const honest = await runGranted(cell, GRANT, python(`s = socket.create_connection(${AT}); s.sendall(${request('/')}); print(s.recv(15))`))
+    const honest = await runGranted(
+      cell,
+      GRANT,
+      python(`s = socket.create_connection(${AT}); s.sendall(${request('/')}); print(s.recv(15))`),
+    )
     order.push('honest')
     expect(honest.stdout).toBe("b'HTTP/1.1 200 OK'\n")
     stop.abort()
     await stalled
     expect(order).toEqual(['honest', 'stalled'])
-    const slow = await runGranted(cell, GRANT, python(
-      `s = socket.create_connection(${AT}); s.sendall(${request('/large')})`,
-      'time.sleep(0.3); got = 0',
-      `while got < ${String(LARGE)}: got += len(s.recv(1 << 20))`,
-      'print("all of it")',
-    ))
+    const slow = await runGranted(
+      cell,
+      GRANT,
+      python(
+        `s = socket.create_connection(${AT}); s.sendall(${request('/large')})`,
+        'time.sleep(0.3); got = 0',
+        `while got < ${String(LARGE)}: got += len(s.recv(1 << 20))`,
+        'print("all of it")',
+      ),
+    )
     expect(slow.stdout).toBe('all of it\n')
   })
 })

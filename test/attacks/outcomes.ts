@@ -18,7 +18,9 @@ export const parseRoutes = (text: string): readonly Route[] =>
 export type Exceptions = Readonly<Record<string, string>>
 
 export const escapedFrom = (routes: readonly Route[], except: Exceptions = {}): readonly string[] =>
-  routes.filter(({ route, outcome }) => outcome === 'escaped' && !(route in except)).map(({ route, detail }) => `${route}: ${detail}`)
+  routes
+    .filter(({ route, outcome }) => outcome === 'escaped' && !(route in except))
+    .map(({ route, detail }) => `${route}: ${detail}`)
 
 /** Every route was tried and refused. */
 export const expectRefused = (routes: readonly Route[], except: Exceptions = {}): void => {

@@ -1,7 +1,18 @@
 // Where a test keeps everything it makes: one folder, removed afterwards.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -83,5 +94,12 @@ export const snapshot = (path: string, name = '.'): readonly string[] => {
       : ''
   const times = facts.isDirectory() ? '' : `mtime ${facts.mtimeMs}`
   const line = `${name} mode ${facts.mode.toString(8)} owner ${facts.uid}:${facts.gid} inode ${facts.ino} links ${facts.isDirectory() ? 0 : facts.nlink} ${times} ${content}`
-  return facts.isDirectory() ? [line, ...readdirSync(path).sort().flatMap((entry) => snapshot(join(path, entry), `${name}/${entry}`))] : [line]
+  return facts.isDirectory()
+    ? [
+        line,
+        ...readdirSync(path)
+          .sort()
+          .flatMap((entry) => snapshot(join(path, entry), `${name}/${entry}`)),
+      ]
+    : [line]
 }

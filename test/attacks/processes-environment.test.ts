@@ -34,7 +34,10 @@ describeForms('what belongs to the caller', (cell) => {
       policy: { environment: ['WANTED', 'FIXED=value'] },
       hostEnvironment: { WANTED: 'yes', UNWANTED: 'no', LD_PRELOAD: '/nowhere.so', FIXED: 'other' },
     })
-    const names = call.stdout.trimEnd().split('\n').map((line) => line.split('=')[0])
+    const names = call.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('=')[0])
     expect(call.stdout).toContain('WANTED=yes\n')
     expect(call.stdout).toContain('FIXED=value\n')
     expect(names).not.toContain('UNWANTED')
@@ -46,9 +49,25 @@ describeForms('what belongs to the caller', (cell) => {
     const { file, root } = playground()
     const secret = file('secret')
     const request = join(root, 'request.json')
-    writeFileSync(request, JSON.stringify({ form: cell.form, argv: [...programs.command('environment'), MARK], read: [programs.folder] }))
+    writeFileSync(
+      request,
+      JSON.stringify({ form: cell.form, argv: [...programs.command('environment'), MARK], read: [programs.folder] }),
+    )
     // Descriptors that nobody marked to be closed. Node itself closes low numbers to its children, not these.
-    const host = spawn('/bin/bash', ['-c', 'exec 98<"$1" 251>>"$2"; exec "$3" "$4" "$5"', 'bash', secret, join(root, 'log'), process.execPath, hostScript(root), request], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const host = spawn(
+      '/bin/bash',
+      [
+        '-c',
+        'exec 98<"$1" 251>>"$2"; exec "$3" "$4" "$5"',
+        'bash',
+        secret,
+        join(root, 'log'),
+        process.execPath,
+        hostScript(root),
+        request,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
     const output = await text(host.stdout)
     const routes = parseRoutes(output)
     expectRefused(routes)
@@ -57,7 +76,10 @@ describeForms('what belongs to the caller', (cell) => {
 
   test('leaves no core file when it crashes', async () => {
     const { inside } = playground()
-    const call = await cell.run(['/bin/sh', '-c', 'ulimit -c unlimited; kill -SEGV $$'], { policy: { filesystem: { write: [inside] } }, cwd: inside })
+    const call = await cell.run(['/bin/sh', '-c', 'ulimit -c unlimited; kill -SEGV $$'], {
+      policy: { filesystem: { write: [inside] } },
+      cwd: inside,
+    })
     expect(call.result).toMatchObject({ status: 'signaled', signal: 11 })
     expect(readdirSync(inside)).toEqual([])
     expect(existsSync(join(inside, 'core'))).toBe(false)
@@ -80,7 +102,10 @@ describeForms('processes outside', (cell) => {
   // Without a pid namespace the numbers of other processes mean something; these tell no more than that one exists.
   const EXISTENCE =
     cell.form === 'landlock'
-      ? { getsid: 'tells that a process exists', 'f-setown': 'may be asked for; the signal itself is dropped, as the victim shows' }
+      ? {
+          'getsid': 'tells that a process exists',
+          'f-setown': 'may be asked for; the signal itself is dropped, as the victim shows',
+        }
       : {}
 
   test('cannot signal, trace, read, change or borrow from another process of the same user', async () => {
@@ -115,12 +140,17 @@ describeForms('processes outside', (cell) => {
   })
 
   test('can signal and watch its own children', async () => {
-    const script = 'import os, signal, time; p = os.fork()\nif p == 0: time.sleep(30)\nos.kill(p, signal.SIGTERM); print(os.waitstatus_to_exitcode(os.waitpid(p, 0)[1]))'
+    const script =
+      'import os, signal, time; p = os.fork()\nif p == 0: time.sleep(30)\nos.kill(p, signal.SIGTERM); print(os.waitstatus_to_exitcode(os.waitpid(p, 0)[1]))'
     expect((await cell.run(['/usr/bin/python3', '-c', script])).stdout).toBe('-15\n')
   })
 
   test('can read about itself in /proc', async () => {
-    const call = await cell.run(['/usr/bin/python3', '-c', 'import os; print(len(open("/proc/self/stat").read()) > 0, "0" in os.listdir("/proc/self/fd"))'])
+    const call = await cell.run([
+      '/usr/bin/python3',
+      '-c',
+      'import os; print(len(open("/proc/self/stat").read()) > 0, "0" in os.listdir("/proc/self/fd"))',
+    ])
     expect(call.stdout).toBe('True True\n')
   })
 })

@@ -13,7 +13,9 @@ const FORBIDDEN = '/usr/bin/true'
 /** The dynamic loader of this system, which runs any program it can read. */
 const loader = (): string => {
   for (const folder of ['/lib64', '/lib', '/usr/lib']) {
-    const name = existsSync(folder) ? readdirSync(folder).find((entry) => /^ld-(linux|musl).*\.so/.test(entry)) : undefined
+    const name = existsSync(folder)
+      ? readdirSync(folder).find((entry) => /^ld-(linux|musl).*\.so/.test(entry))
+      : undefined
     if (name !== undefined) return join(folder, name)
   }
   return '-'
@@ -22,39 +24,63 @@ const loader = (): string => {
 describeForms('the exec policy', (cell) => {
   test('none: cannot run anything but its own command', async () => {
     const { inside } = playground()
-    expectHeld(await cell.attack('exec-policy', [FORBIDDEN, inside, loader()], { policy: { exec: 'none', filesystem: { write: [inside] } } }))
+    expectHeld(
+      await cell.attack('exec-policy', [FORBIDDEN, inside, loader()], {
+        policy: { exec: 'none', filesystem: { write: [inside] } },
+      }),
+    )
   })
 
   test('a list: cannot run what the list does not name', async () => {
     const { inside } = playground()
-    expectHeld(await cell.attack('exec-policy', [FORBIDDEN, inside, loader()], { policy: { exec: ['/usr/bin/cat'], filesystem: { write: [inside] } } }))
+    expectHeld(
+      await cell.attack('exec-policy', [FORBIDDEN, inside, loader()], {
+        policy: { exec: ['/usr/bin/cat'], filesystem: { write: [inside] } },
+      }),
+    )
   })
 
   test('a list with a dynamically linked interpreter: cannot run what the list does not name', async () => {
     const { inside } = playground()
-    expectHeld(await cell.attack('exec-policy.py', [FORBIDDEN, inside, loader()], { policy: { exec: ['/usr/bin/python3'], filesystem: { write: [inside] } } }))
+    expectHeld(
+      await cell.attack('exec-policy.py', [FORBIDDEN, inside, loader()], {
+        policy: { exec: ['/usr/bin/python3'], filesystem: { write: [inside] } },
+      }),
+    )
   })
 
   test('a list: can run what it names', async () => {
-    const call = await cell.run(['/bin/sh', '-c', 'echo named | cat'], { policy: { exec: ['/bin/sh', '/usr/bin/cat'] } })
+    const call = await cell.run(['/bin/sh', '-c', 'echo named | cat'], {
+      policy: { exec: ['/bin/sh', '/usr/bin/cat'] },
+    })
     expect(call.stdout).toBe('named\n')
   })
 
   test('a list: cannot run what it does not name from what it does', async () => {
-    const call = await cell.run(['/bin/sh', '-c', 'id; ls /; exec env'], { policy: { exec: ['/bin/sh', '/usr/bin/cat'] } })
+    const call = await cell.run(['/bin/sh', '-c', 'id; ls /; exec env'], {
+      policy: { exec: ['/bin/sh', '/usr/bin/cat'] },
+    })
     expect(call.stdout).toBe('')
     expect(call.result.violations.map(({ kind }) => kind)).toContain('exec')
   })
 
   test('all: can run what it can read, its own copies too', async () => {
     const { inside } = playground()
-    const { routes } = mustRun(await cell.attack('exec-policy', [FORBIDDEN, inside, loader()], { policy: { exec: 'all', filesystem: { write: [inside] } } }))
-    for (const name of ['execve', 'copy', 'shell', 'script']) expect(routes.find(({ route }) => route === name)).toMatchObject({ outcome: 'escaped' })
+    const { routes } = mustRun(
+      await cell.attack('exec-policy', [FORBIDDEN, inside, loader()], {
+        policy: { exec: 'all', filesystem: { write: [inside] } },
+      }),
+    )
+    for (const name of ['execve', 'copy', 'shell', 'script'])
+      expect(routes.find(({ route }) => route === name)).toMatchObject({ outcome: 'escaped' })
   })
 
   test('cannot run another program by changing the path while the call is on its way', async () => {
     const { file, folder } = playground()
-    const [granted, ungranted] = [file('a/program', '#!/bin/sh\nexit 0\n', 0o755), file('b/program', '#!/bin/sh\nexit 42\n', 0o755)]
+    const [granted, ungranted] = [
+      file('a/program', '#!/bin/sh\nexit 0\n', 0o755),
+      file('b/program', '#!/bin/sh\nexit 42\n', 0o755),
+    ]
     const call = await cell.attack('pointer-race', ['exec', granted, ungranted, '400'], {
       policy: { exec: [granted, '/bin/sh'], filesystem: { read: [folder('a'), folder('b')] } },
     })

@@ -18,7 +18,8 @@ describeForms('powers of the kernel', (cell) => {
     expectHeld(await cell.attack('kernel-interfaces', [readable], { policy: { filesystem: { read: [readable] } } }), {
       'ptrace-traceme': 'debuggers start their children so; whom a tool can trace is tried in debuggers.test.ts',
       'process_vm_readv-self': 'the same: of itself and its own children',
-      personality: 'debuggers and some runtimes switch off randomisation for their own children, which gives nobody any right',
+      'personality':
+        'debuggers and some runtimes switch off randomisation for their own children, which gives nobody any right',
     })
   })
 
@@ -38,7 +39,9 @@ print("ok")
 
   test(`has none of root's powers (as ${IS_ROOT ? 'root' : 'an ordinary user'})`, async () => {
     const { inside } = playground()
-    expectHeld(await cell.attack('root-power', [blockDevice(), inside], { policy: { filesystem: { write: [inside] } } }))
+    expectHeld(
+      await cell.attack('root-power', [blockDevice(), inside], { policy: { filesystem: { write: [inside] } } }),
+    )
   })
 
   test('cannot make system calls of another architecture', async () => {
@@ -51,7 +54,10 @@ print("ok")
 
   test('can run a program of this architecture from its write root', async () => {
     const { inside } = playground()
-    const call = await cell.run(['/bin/sh', '-c', 'cp /usr/bin/true own && ./own && echo ran'], { policy: { filesystem: { write: [inside] } }, cwd: inside })
+    const call = await cell.run(['/bin/sh', '-c', 'cp /usr/bin/true own && ./own && echo ran'], {
+      policy: { filesystem: { write: [inside] } },
+      cwd: inside,
+    })
     expect(call.stdout).toBe('ran\n')
   })
 
@@ -63,7 +69,8 @@ print("ok")
   })
 
   test('can share memory with its own child', async () => {
-    const script = 'import mmap, os\nm = mmap.mmap(-1, 4096)\nif os.fork() == 0:\n    m[0:3] = b"own"; os._exit(0)\nos.wait(); print(m[0:3].decode())'
+    const script =
+      'import mmap, os\nm = mmap.mmap(-1, 4096)\nif os.fork() == 0:\n    m[0:3] = b"own"; os._exit(0)\nos.wait(); print(m[0:3].decode())'
     expect((await cell.run(['/usr/bin/python3', '-c', script])).stdout).toBe('own\n')
   })
 
@@ -74,18 +81,30 @@ libc = ctypes.CDLL(None, use_errno=True)
 print(libc.shmget(0x2cffff01, 4096, 0o1666), libc.msgget(0x2cffff01, 0o1666), libc.semget(0x2cffff01, 1, 0o1666))
 `
     await cell.run(['/usr/bin/python3', '-c', script])
-    for (const table of ['shm', 'msg', 'sem']) expect(readFileSync(`/proc/sysvipc/${table}`, 'utf8')).not.toContain(String(0x2cffff01))
+    for (const table of ['shm', 'msg', 'sem'])
+      expect(readFileSync(`/proc/sysvipc/${table}`, 'utf8')).not.toContain(String(0x2cffff01))
   })
 
-  test("cannot make a set-user-id program in its write root, for whoever finds it there later", async () => {
+  test('cannot make a set-user-id program in its write root, for whoever finds it there later', async () => {
     const { file, inside } = playground()
     const program = file('inside/program', '#!/bin/sh\n', 0o755)
-    await cell.run(['/bin/sh', '-c', 'chmod u+s program; chmod 6755 program; install -m 4755 program other; cp --preserve=mode program third; true'], { policy: { filesystem: { write: [inside] } }, cwd: inside })
+    await cell.run(
+      [
+        '/bin/sh',
+        '-c',
+        'chmod u+s program; chmod 6755 program; install -m 4755 program other; cp --preserve=mode program third; true',
+      ],
+      { policy: { filesystem: { write: [inside] } }, cwd: inside },
+    )
     for (const path of [program, `${inside}/other`]) if (existsSync(path)) expect(statSync(path).mode & 0o6000).toBe(0)
   })
 })
 
 const blockDevice = (): string => {
-  const name = readFileSync('/proc/partitions', 'utf8').split('\n').slice(2).map((line) => line.trim().split(/\s+/)[3]).find((found) => found !== undefined && !/^(loop|ram)/.test(found))
+  const name = readFileSync('/proc/partitions', 'utf8')
+    .split('\n')
+    .slice(2)
+    .map((line) => line.trim().split(/\s+/)[3])
+    .find((found) => found !== undefined && !/^(loop|ram)/.test(found))
   return name !== undefined && existsSync(`/dev/${name}`) ? `/dev/${name}` : '-'
 }

@@ -18,9 +18,16 @@ import { catchAll, newMark, survivorsOf, untilRunning } from './survivors.js'
 /** What a kernel says that was built without the thing. */
 const ABSENT = /^(ENOSYS|EAFNOSUPPORT|EPROTONOSUPPORT|ESOCKTNOSUPPORT|ENODEV|ENXIO)\b/
 
-const unconfined = (name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): readonly Route[] => {
+const unconfined = (
+  name: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): readonly Route[] => {
   const [program, ...first] = programs.command(name)
-  const { stdout, stderr, status } = spawnSync(program, [...first, ...args], { encoding: 'latin1', env: { ...process.env, ...env } })
+  const { stdout, stderr, status } = spawnSync(program, [...first, ...args], {
+    encoding: 'latin1',
+    env: { ...process.env, ...env },
+  })
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   return parseRoutes(stdout)
 }
@@ -28,24 +35,31 @@ const unconfined = (name: string, args: readonly string[], env: Readonly<Record<
 /** Routes that were refused although they should work here: none, but for the named ones. */
 const expectEffective = (routes: readonly Route[], except: RegExp = /^$/): void => {
   expect(routes.length).toBeGreaterThan(0)
-  const weak = routes.filter(({ outcome, route, detail }) => outcome === 'refused' && !except.test(route) && !ABSENT.test(detail))
+  const weak = routes.filter(
+    ({ outcome, route, detail }) => outcome === 'refused' && !except.test(route) && !ABSENT.test(detail),
+  )
   expect(weak).toEqual([])
 }
 
 const tried = new Set<string>()
 const claim = (name: string, body: (name: string) => void | Promise<void>): void => {
   tried.add(name)
-  test(`${name} does what it is for where nothing stops it (as ${IS_ROOT ? 'root' : 'an ordinary user'})`, () => body(name))
+  test(`${name} does what it is for where nothing stops it (as ${IS_ROOT ? 'root' : 'an ordinary user'})`, () =>
+    body(name))
 }
 
 // Process 1 of the host belongs to root, with powers that even a root process here may lack.
 const OF_PROCESS_1 = /^(proc-1-.*|setns-of-1-.*)$/
-const ROOT_ONLY = (pattern: RegExp): RegExp => (IS_ROOT ? OF_PROCESS_1 : new RegExp(`${pattern.source}|${OF_PROCESS_1.source}`))
+const ROOT_ONLY = (pattern: RegExp): RegExp =>
+  IS_ROOT ? OF_PROCESS_1 : new RegExp(`${pattern.source}|${OF_PROCESS_1.source}`)
 
 for (const name of ['read-path', 'read-path.py', 'read-path.mjs', 'read-path.sh']) {
   claim(name, () => {
     const { file, inside } = playground()
-    expectEffective(unconfined(name, [file('home/key'), inside]), ROOT_ONLY(/^(file-handle|guessed-file-handle|bind-mount|open-tree)$/))
+    expectEffective(
+      unconfined(name, [file('home/key'), inside]),
+      ROOT_ONLY(/^(file-handle|guessed-file-handle|bind-mount|open-tree)$/),
+    )
   })
 }
 
@@ -74,7 +88,14 @@ claim('swap-race', (name) => {
 claim('pointer-race', async (name) => {
   const { file, folder } = playground()
   expectEffective(unconfined(name, ['paths', file('a/file', 'own'), file('b/file'), UNTIL_WON]))
-  expectEffective(unconfined(name, ['exec', file('a/program', '#!/bin/sh\n', 0o755), file('b/program', '#!/bin/sh\nexit 42\n', 0o755), '20000']))
+  expectEffective(
+    unconfined(name, [
+      'exec',
+      file('a/program', '#!/bin/sh\n', 0o755),
+      file('b/program', '#!/bin/sh\nexit 42\n', 0o755),
+      '20000',
+    ]),
+  )
   const host = await startListeners(folder('b'))
   expectEffective(unconfined(name, ['socket', join(folder('a'), 'stream'), join(folder('b'), 'stream'), '200000']))
   expect((await host.arrivals())['unix']).toBeGreaterThan(0)
@@ -99,7 +120,10 @@ claim('sockets', async (name) => {
   const { outside } = playground()
   const host = await startListeners(outside)
   // A ping socket needs a range of groups that the host may not have opened.
-  expectEffective(unconfined(name, [String(host.tcp), String(host.udp)]), IS_ROOT ? /^ping6?$/ : /^(ping6?|raw.*|packet.*|inet-packet|xdp)$/)
+  expectEffective(
+    unconfined(name, [String(host.tcp), String(host.udp)]),
+    IS_ROOT ? /^ping6?$/ : /^(ping6?|raw.*|packet.*|inet-packet|xdp)$/,
+  )
   expect((await host.arrivals())['tcp']).toBeGreaterThan(0)
 })
 
@@ -115,7 +139,9 @@ for (const name of ['network.py', 'network.mjs']) {
     const { outside } = playground()
     const host = await startListeners(outside)
     const [program, ...first] = programs.command(name)
-    const output = await text(spawn(program, [...first, String(host.tcp), String(host.udp)], { stdio: ['ignore', 'pipe', 'inherit'] }).stdout)
+    const output = await text(
+      spawn(program, [...first, String(host.tcp), String(host.udp)], { stdio: ['ignore', 'pipe', 'inherit'] }).stdout,
+    )
     expectEffective(parseRoutes(output))
   })
 }
@@ -123,7 +149,16 @@ for (const name of ['network.py', 'network.mjs']) {
 claim('unix-sockets', async (name) => {
   const { inside, outside } = playground()
   const host = await startListeners(outside)
-  expectEffective(unconfined(name, [join(outside, 'stream'), join(outside, 'datagram'), `${host.abstract}-stream`, `${host.abstract}-datagram`, inside]), ROOT_ONLY(/^$/))
+  expectEffective(
+    unconfined(name, [
+      join(outside, 'stream'),
+      join(outside, 'datagram'),
+      `${host.abstract}-stream`,
+      `${host.abstract}-datagram`,
+      inside,
+    ]),
+    ROOT_ONLY(/^$/),
+  )
 })
 
 claim('environment', async (name) => {
@@ -131,14 +166,20 @@ claim('environment', async (name) => {
   const mark = newMark()
   await startVictim(file('secret'), `${mark}-host-cmdline`, { OTHER: `${mark}-host-other` })
   const script = `exec 9<'${file('leaked')}'; '${programs.command(name)[0]}' '${mark}'; :`
-  const { stdout } = spawnSync('/bin/sh', ['-c', script, `${mark}-host-shell`], { encoding: 'utf8', env: { SECRET_OF_HOST: `${mark}-host-secret` } })
+  const { stdout } = spawnSync('/bin/sh', ['-c', script, `${mark}-host-shell`], {
+    encoding: 'utf8',
+    env: { SECRET_OF_HOST: `${mark}-host-secret` },
+  })
   expectEffective(parseRoutes(stdout), OF_PROCESS_1)
 })
 
 claim('other-processes', async (name) => {
   const { file } = playground()
   const victim = await startVictim(file('secret'))
-  expectEffective(unconfined(name, [String(victim.pid), victim.address, String(victim.fd)]), IS_ROOT ? /^$/ : /^process-madvise$/)
+  expectEffective(
+    unconfined(name, [String(victim.pid), victim.address, String(victim.fd)]),
+    IS_ROOT ? /^$/ : /^process-madvise$/,
+  )
   const state = await victim.state()
   expect(state.memory).toBe('SECRET in memoryplanted')
   // Signals of one kind that arrive before the first is handled are one.
@@ -148,7 +189,8 @@ claim('other-processes', async (name) => {
 claim('new-namespaces', (name) => {
   // One's own maps are written already. An ordinary user needs a user namespace for every other kind.
   const forRoot = /^(uid-map|setns-of-1-.*)$/
-  const forUser = /^(uid-map|setgroups-file|setns-of-1-.*|(unshare|clone3?|clone-high-bits|setns|setns-pidfd)-(mnt|pid|net|ipc|uts|cgroup|time))$/
+  const forUser =
+    /^(uid-map|setgroups-file|setns-of-1-.*|(unshare|clone3?|clone-high-bits|setns|setns-pidfd)-(mnt|pid|net|ipc|uts|cgroup|time))$/
   expectEffective(unconfined(name, []), IS_ROOT ? forRoot : forUser)
 })
 
@@ -158,7 +200,15 @@ claim('kernel-interfaces', (name) => {
   const reached = routes.filter(({ outcome }) => outcome === 'escaped').map(({ route }) => route)
   if (IS_ROOT) expectEffective(routes, /^syscall-/)
   // What an ordinary user reaches is what a cell must take away beyond the kernel's own checks.
-  for (const route of ['userfaultfd', 'keyctl-session', 'add_key', 'name_to_handle_at', 'ptrace-traceme', 'settimeofday']) expect(reached).toContain(route)
+  for (const route of [
+    'userfaultfd',
+    'keyctl-session',
+    'add_key',
+    'name_to_handle_at',
+    'ptrace-traceme',
+    'settimeofday',
+  ])
+    expect(reached).toContain(route)
 })
 
 claim('root-power', (name) => {
@@ -167,13 +217,26 @@ claim('root-power', (name) => {
   const had = routes.filter(({ outcome }) => outcome === 'escaped').map(({ route }) => route)
   expect(had).toContain('new-privileges')
   if (!IS_ROOT) return
-  for (const route of ['mknod-zero', 'chroot', 'capabilities', 'capset', 'setresuid', 'after-exec', 'write /proc/sys/kernel/core_pattern']) expect(had).toContain(route)
+  for (const route of [
+    'mknod-zero',
+    'chroot',
+    'capabilities',
+    'capset',
+    'setresuid',
+    'after-exec',
+    'write /proc/sys/kernel/core_pattern',
+  ])
+    expect(had).toContain(route)
 })
 
 claim('wrong-architecture', (name) => {
   // Not every processor runs 32-bit programs.
   const { inside } = playground()
-  expectEffective(unconfined(name, [inside]).filter(({ detail }) => !detail.includes('ENOEXEC') && !detail.includes('signal')).concat({ route: 'asked', outcome: 'escaped', detail: '' }))
+  expectEffective(
+    unconfined(name, [inside])
+      .filter(({ detail }) => !detail.includes('ENOEXEC') && !detail.includes('signal'))
+      .concat({ route: 'asked', outcome: 'escaped', detail: '' }),
+  )
 })
 
 claim('host-ipc', async (name) => {
@@ -185,7 +248,11 @@ claim('host-ipc', async (name) => {
 for (const name of ['exec-policy', 'exec-policy.py']) {
   claim(name, () => {
     const { inside } = playground()
-    const loader = execFileSync('/bin/sh', ['-c', 'for file in /lib64/ld-*.so* /lib/ld-*.so*; do [ -e "$file" ] && echo "$file" && break; done'], { encoding: 'utf8' }).trim()
+    const loader = execFileSync(
+      '/bin/sh',
+      ['-c', 'for file in /lib64/ld-*.so* /lib/ld-*.so*; do [ -e "$file" ] && echo "$file" && break; done'],
+      { encoding: 'utf8' },
+    ).trim()
     // The kernel lets nobody make a second name for another user's program (protected_hardlinks).
     expectEffective(unconfined(name, ['/usr/bin/true', inside, loader]), ROOT_ONLY(/^hard-link$/))
   })
@@ -198,7 +265,10 @@ claim('terminal', (name) => {
   const legacy = readFileSync('/proc/sys/dev/tty/legacy_tiocsti', 'utf8').trim() === '1'
   if (legacy) {
     // Only root may take a terminal from another session.
-    expectEffective(parseRoutes(output.replaceAll('\r', '')), IS_ROOT ? /^(tioclinux.*|open-\/dev\/.*)$/ : /^(tioclinux.*|open-\/dev\/.*|tiocsctty)$/)
+    expectEffective(
+      parseRoutes(output.replaceAll('\r', '')),
+      IS_ROOT ? /^(tioclinux.*|open-\/dev\/.*)$/ : /^(tioclinux.*|open-\/dev\/.*|tiocsctty)$/,
+    )
     expect(typed).toBeGreaterThan(0)
   } else expect(parseRoutes(output.replaceAll('\r', '')).length).toBeGreaterThan(0)
 })
@@ -207,7 +277,11 @@ claim('process-bomb', async (name) => {
   for (const kind of ['fork', 'threads', 'orphans', 'starved']) {
     const mark = newMark()
     // In a session of its own, because a bomb clears up by a signal to its group; a shell as its parent, because one kind starves that.
-    const { stdout } = spawnSync('setsid', ['-w', '/bin/sh', '-c', '"$@"; :', 'sh', ...programs.command(name), kind, '20', mark], { encoding: 'utf8' })
+    const { stdout } = spawnSync(
+      'setsid',
+      ['-w', '/bin/sh', '-c', '"$@"; :', 'sh', ...programs.command(name), kind, '20', mark],
+      { encoding: 'utf8' },
+    )
     expectEffective(parseRoutes(stdout))
     await catchAll(mark)
   }
@@ -217,14 +291,18 @@ claim('memory-bomb', async (name) => {
   const { inside } = playground()
   // Each holds what it has for seconds, so that it could be seen: all at the same time.
   const [program, ...first] = programs.command(name)
-  const bomb = (kind: string): Promise<string> => text(spawn(program, [...first, kind, '16', inside], { stdio: ['ignore', 'pipe', 'inherit'] }).stdout)
-  const outputs = await Promise.all(['anonymous', 'shared', 'memfd', 'file', 'page-tables', 'children', 'in-flight', 'sockets', 'pipes'].map(bomb))
+  const bomb = (kind: string): Promise<string> =>
+    text(spawn(program, [...first, kind, '16', inside], { stdio: ['ignore', 'pipe', 'inherit'] }).stdout)
+  const outputs = await Promise.all(
+    ['anonymous', 'shared', 'memfd', 'file', 'page-tables', 'children', 'in-flight', 'sockets', 'pipes'].map(bomb),
+  )
   for (const output of outputs) expectEffective(parseRoutes(output))
 })
 
 claim('burn', (name) => {
   const { root } = playground()
-  for (const kind of ['cpu', 'cpu-setsid', 'cpu-children', 'cpu-orphans', 'cpu-ignored', 'cpu-threads', 'sleep']) expectEffective(unconfined(name, [kind, '0.1']))
+  for (const kind of ['cpu', 'cpu-setsid', 'cpu-children', 'cpu-orphans', 'cpu-ignored', 'cpu-threads', 'sleep'])
+    expectEffective(unconfined(name, [kind, '0.1']))
   expectEffective(unconfined(name, ['files', '200']))
   expectEffective(unconfined(name, ['file', '5', join(root, 'large')]))
   expect(execFileSync(programs.command(name)[0], ['out', '2'], { maxBuffer: 4 << 20 })).toHaveLength(2 << 20)
@@ -263,11 +341,32 @@ claim('stdio', (name) => {
 })
 
 claim('supervisor', (name) => {
-  const routes = ['ptrace', 'proc-mem', 'process-vm', 'pidfd-getfd', 'proc-root', 'proc-cwd', 'proc-exe', 'setpriority', 'prlimit', 'sched-batch', 'oom-score-adj', 'sigstop', 'sigterm', 'sigsegv', 'sigterm-group', 'sigkill']
+  const routes = [
+    'ptrace',
+    'proc-mem',
+    'process-vm',
+    'pidfd-getfd',
+    'proc-root',
+    'proc-cwd',
+    'proc-exe',
+    'setpriority',
+    'prlimit',
+    'sched-batch',
+    'oom-score-adj',
+    'sigstop',
+    'sigterm',
+    'sigsegv',
+    'sigterm-group',
+    'sigkill',
+  ]
   for (const route of routes) {
     const { folder } = playground()
     // A parent of its own to be attacked, in its own group; the attacker in another.
-    const { stdout } = spawnSync('setsid', ['-w', '/bin/sh', '-c', 'setsid "$@"; :', 'sh', ...programs.command(name), 'parent', route], { encoding: 'utf8', cwd: folder('core') })
+    const { stdout } = spawnSync(
+      'setsid',
+      ['-w', '/bin/sh', '-c', 'setsid "$@"; :', 'sh', ...programs.command(name), 'parent', route],
+      { encoding: 'utf8', cwd: folder('core') },
+    )
     expectEffective(parseRoutes(stdout))
   }
 })
@@ -282,7 +381,9 @@ claim('deputy', (name) => {
 })
 
 claim('forge-report', (name) => {
-  const { status, stdout } = spawnSync('/bin/sh', ['-c', `exec 5>/dev/null; exec '${programs.command(name)[0]}'`], { encoding: 'latin1' })
+  const { status, stdout } = spawnSync('/bin/sh', ['-c', `exec 5>/dev/null; exec '${programs.command(name)[0]}'`], {
+    encoding: 'latin1',
+  })
   expect(status).toBe(9)
   expect(stdout).toContain('exit')
 })

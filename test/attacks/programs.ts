@@ -44,12 +44,19 @@ export const preparePrograms = (): Programs => {
   return { folder, command }
 }
 
-const headers = (): string => readdirSync(SOURCES).filter((name) => extname(name) === '.h').sort().map((name) => readFileSync(join(SOURCES, name), 'utf8')).join('')
+const headers = (): string =>
+  readdirSync(SOURCES)
+    .filter((name) => extname(name) === '.h')
+    .sort()
+    .map((name) => readFileSync(join(SOURCES, name), 'utf8'))
+    .join('')
 
 /** A copy of its own for each file of tests: what attacks do to it is nobody else's. */
 const prepare = (source: string, to: string): void => {
   if (existsSync(to)) return
-  const hash = createHash('sha256').update(JSON.stringify([FLAGS, headers(), readFileSync(source, 'utf8')])).digest('hex')
+  const hash = createHash('sha256')
+    .update(JSON.stringify([FLAGS, headers(), readFileSync(source, 'utf8')]))
+    .digest('hex')
   const kept = join(COMPILED, `${basename(source, '.c')}-${hash.slice(0, 16)}`)
   if (!existsSync(kept)) {
     mkdirSync(COMPILED, { recursive: true })

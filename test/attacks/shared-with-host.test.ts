@@ -35,8 +35,16 @@ describeForms('names of sockets', (cell) => {
   })
 
   test('can listen in a folder of its own, and on a port where the network is granted', async () => {
-    expect((await python(cell, `import os${LISTEN('os.environ["TMPDIR"] + "/s"')}`, { network: 'all' })).stdout).toBe('listening\n')
-    expect((await python(cell, 'import socket; socket.create_server(("127.0.0.1", 0)); print("listening")', { network: 'all' })).stdout).toBe('listening\n')
+    expect((await python(cell, `import os${LISTEN('os.environ["TMPDIR"] + "/s"')}`, { network: 'all' })).stdout).toBe(
+      'listening\n',
+    )
+    expect(
+      (
+        await python(cell, 'import socket; socket.create_server(("127.0.0.1", 0)); print("listening")', {
+          network: 'all',
+        })
+      ).stdout,
+    ).toBe('listening\n')
   })
 })
 
@@ -59,18 +67,33 @@ except OSError as error: print("refused")`
     const { file, inside } = playground()
     const path = file('inside/own')
     execFileSync('/usr/bin/python3', ['-c', `import os; os.setxattr("${path}", "user.note", b"fine")`])
-    expect((await python(cell, `import os; print(os.getxattr(os.open("${path}", os.O_RDONLY), "user.note").decode())`, { filesystem: { read: [inside] } })).stdout).toBe('fine\n')
+    expect(
+      (
+        await python(cell, `import os; print(os.getxattr(os.open("${path}", os.O_RDONLY), "user.note").decode())`, {
+          filesystem: { read: [inside] },
+        })
+      ).stdout,
+    ).toBe('fine\n')
   })
 })
 
 describeForms('a pipe of the caller', (cell) => {
   const run = (script: string) =>
-    spawnSync('/bin/bash', ['-c', script], { encoding: 'utf8', timeout: 200_000, env: { PATH: '/usr/bin:/bin', ...OWN_FOLDERS, CORDON: `${process.execPath} ${CORDON} run --form ${cell.form}` } }).stdout
+    spawnSync('/bin/bash', ['-c', script], {
+      encoding: 'utf8',
+      timeout: 200_000,
+      env: { PATH: '/usr/bin:/bin', ...OWN_FOLDERS, CORDON: `${process.execPath} ${CORDON} run --form ${cell.form}` },
+    }).stdout
 
   test('cannot be read back by who may only write it', () => {
     const { file, inside } = playground()
-    const reader = file('inside/reader.py', 'import os\nfd = os.open("/proc/self/fd/1", os.O_RDONLY | os.O_NONBLOCK)\ntry: got = os.read(fd, 100)\nexcept OSError: got = b""\nopen(os.environ["TMPDIR"] + "/got", "wb").write(got)\nos.write(2, got)\n')
-    expect(run(`(echo of others; $CORDON --read ${join(inside)} -- /usr/bin/python3 ${reader} 2>&1) | (sleep 2; cat)`)).toBe('of others\n')
+    const reader = file(
+      'inside/reader.py',
+      'import os\nfd = os.open("/proc/self/fd/1", os.O_RDONLY | os.O_NONBLOCK)\ntry: got = os.read(fd, 100)\nexcept OSError: got = b""\nopen(os.environ["TMPDIR"] + "/got", "wb").write(got)\nos.write(2, got)\n',
+    )
+    expect(
+      run(`(echo of others; $CORDON --read ${join(inside)} -- /usr/bin/python3 ${reader} 2>&1) | (sleep 2; cat)`),
+    ).toBe('of others\n')
   })
 
   test('leaves to the next command what was not read', () => {
@@ -84,14 +107,16 @@ describeForms('a pipe of the caller', (cell) => {
 
 describeForms('a connection of the caller as input', (cell) => {
   test('cannot be led elsewhere', async () => {
-    const servers = await Promise.all([0, 1].map(async () => {
-      // A program that leaves without having read resets the connection.
-      const server = createServer((socket) => socket.on('error', () => undefined).end('hello\n'))
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      const reached: string[] = []
-      server.on('connection', () => reached.push('reached'))
-      return { server, reached, port: String((server.address() as { port: number }).port) }
-    }))
+    const servers = await Promise.all(
+      [0, 1].map(async () => {
+        // A program that leaves without having read resets the connection.
+        const server = createServer((socket) => socket.on('error', () => undefined).end('hello\n'))
+        await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+        const reached: string[] = []
+        server.on('connection', () => reached.push('reached'))
+        return { server, reached, port: String((server.address() as { port: number }).port) }
+      }),
+    )
     const [given, other] = servers.map(({ port }) => port)
     const leave = `import ctypes, socket\nlibc = ctypes.CDLL(None)\nlibc.connect(0, b"\\0" * 16, 16)\ns = socket.socket(fileno=0)\ntry: s.connect(("127.0.0.1", ${other ?? ''})); print("led elsewhere")\nexcept OSError: print("refused")`
     const { file, inside } = playground()
@@ -99,7 +124,9 @@ describeForms('a connection of the caller as input', (cell) => {
     const script = `exec 5<>/dev/tcp/127.0.0.1/${given ?? ''}; ${process.execPath} ${CORDON} run --form ${cell.form} --read ${inside} -- /usr/bin/python3 ${program} <&5`
     await promisify(execFile)('/bin/bash', ['-c', script], { timeout: 200_000 }).catch(() => undefined)
     expect(servers[1]?.reached).toEqual([])
-    const read = await promisify(execFile)('/bin/bash', ['-c', script.replace(`/usr/bin/python3 ${program}`, 'cat')], { timeout: 200_000 })
+    const read = await promisify(execFile)('/bin/bash', ['-c', script.replace(`/usr/bin/python3 ${program}`, 'cat')], {
+      timeout: 200_000,
+    })
     expect(read.stdout).toBe('hello\n')
     for (const { server } of servers) server.close()
   })
@@ -125,12 +152,20 @@ except OSError as error: print(error.errno, len(held) <= 8)`
   })
 
   test('cannot hide in a device', async () => {
-    const { stdout } = await python(cell, 'import mmap, os\ntry: mmap.mmap(os.open("/dev/zero", os.O_RDWR), 16 << 20); print("mapped")\nexcept OSError as error: print(error.errno)', { limits })
+    const { stdout } = await python(
+      cell,
+      'import mmap, os\ntry: mmap.mmap(os.open("/dev/zero", os.O_RDWR), 16 << 20); print("mapped")\nexcept OSError as error: print(error.errno)',
+      { limits },
+    )
     expect(stdout).toBe('19\n')
   })
 
   test('can be used, given back and used again', async () => {
-    const { stdout } = await python(cell, 'import mmap\nfor i in range(100):\n  one = mmap.mmap(-1, 16 << 20); one[0] = 1; one.close()\nprint("done")', { limits })
+    const { stdout } = await python(
+      cell,
+      'import mmap\nfor i in range(100):\n  one = mmap.mmap(-1, 16 << 20); one[0] = 1; one.close()\nprint("done")',
+      { limits },
+    )
     expect(stdout).toBe('done\n')
   })
 })

@@ -41,7 +41,12 @@ export const survivorsOf = async (mark: string): Promise<readonly string[]> => {
 const groupOf = (pid: number | 'self'): number | undefined => {
   try {
     // After the name of the program, which may have anything in it: state, parent, group.
-    return Number(readFileSync(`/proc/${String(pid)}/stat`, 'latin1').replace(/^.*\)/s, '').trim().split(' ')[2])
+    return Number(
+      readFileSync(`/proc/${String(pid)}/stat`, 'latin1')
+        .replace(/^.*\)/s, '')
+        .trim()
+        .split(' ')[2],
+    )
   } catch {
     return undefined
   }

@@ -16,7 +16,12 @@ const CORDON = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
 const MAIN = new URL('../../dist/bundle/command-line/main.js', import.meta.url)
 
 /** The words of `cordon run` in one form, with the attack programs readable. */
-const cordonRun = (context: TestContext, form: Form, command: readonly string[], options: readonly string[] = []): readonly [string, ...string[]] => {
+const cordonRun = (
+  context: TestContext,
+  form: Form,
+  command: readonly string[],
+  options: readonly string[] = [],
+): readonly [string, ...string[]] => {
   needs(context, existsSync(MAIN), 'the command line is not built')
   return [process.execPath, CORDON, 'run', '--form', form, '--read', programs.folder, ...options, '--', ...command]
 }
@@ -36,7 +41,11 @@ describeForms("the caller's terminal", (cell) => {
 
   test('can be written to, and is a terminal', (context) => {
     const [host] = programs.command('terminal-host')
-    const output = execFileSync(host, cordonRun(context, cell.form, ['/bin/sh', '-c', 'test -t 0 && test -t 1 && echo a-terminal']), { encoding: 'utf8' })
+    const output = execFileSync(
+      host,
+      cordonRun(context, cell.form, ['/bin/sh', '-c', 'test -t 0 && test -t 1 && echo a-terminal']),
+      { encoding: 'utf8' },
+    )
     expect(output).toContain('a-terminal')
     expect(output).toContain('"status":0')
   })
@@ -61,7 +70,11 @@ describeForms("the caller's standard streams", (cell) => {
     const { file } = playground()
     const log = file('outside/log', 'earlier\n')
     const before = snapshot(log)[0]?.replace(/mtime.*/, '')
-    const [program, ...args] = cordonRun(context, cell.form, ['/bin/sh', '-c', `'${programs.command('stdio')[0]}' 2 >/dev/null; echo own >&2`])
+    const [program, ...args] = cordonRun(context, cell.form, [
+      '/bin/sh',
+      '-c',
+      `'${programs.command('stdio')[0]}' 2 >/dev/null; echo own >&2`,
+    ])
     const descriptor = openSync(log, 'a')
     execFileSync(program, args, { stdio: ['ignore', 'ignore', descriptor] })
     closeSync(descriptor)
@@ -81,14 +94,14 @@ describeForms("the caller's standard streams", (cell) => {
 
 // Where the tool's own end is a pipe, its mode and times are those of the pipe, which nobody else has.
 const PIPES = {
-  fchmod: 'of its own pipe; the file is compared below',
-  chmod: 'the same',
-  fchown: 'the same',
-  futimens: 'the same',
-  fsetxattr: 'the same',
+  'fchmod': 'of its own pipe; the file is compared below',
+  'chmod': 'the same',
+  'fchown': 'the same',
+  'futimens': 'the same',
+  'fsetxattr': 'the same',
   'reopen-wronly': 'writes into its own pipe',
   'reopen-rdwr': 'the same',
   'dev-fd': 'the same',
-  write: 'the same',
+  'write': 'the same',
   'reopen-trunc': 'the same',
 }

@@ -26,20 +26,28 @@ describeForms('a user', (cell) => {
   test('cannot be left without inotify by a tool, also one that hides what it holds', async () => {
     const { stdout } = await cell.run([PYTHON, '-c', USE_UP('return libc.inotify_init1(0)', 300)])
     expect(stdout).toBe('16\n')
-    const hide = 'a, b = socket.socketpair()\n  fd = libc.inotify_init1(0)\n  if fd < 0: return None\n  socket.send_fds(a, [b"x"], [fd]); os.close(fd); return (a, b)'
+    const hide =
+      'a, b = socket.socketpair()\n  fd = libc.inotify_init1(0)\n  if fd < 0: return None\n  socket.send_fds(a, [b"x"], [fd]); os.close(fd); return (a, b)'
     const hidden = await cell.run([PYTHON, '-c', USE_UP(`\n  ${hide}`, 300)])
     expect(hidden.stdout).toBe('16\n')
   })
 
   test('cannot be left without timers and queued signals by a tool', async () => {
-    const { stdout } = await cell.run([PYTHON, '-c', USE_UP('return None if libc.timer_create(1, None, ctypes.byref(timer)) else 1', 5000)])
+    const { stdout } = await cell.run([
+      PYTHON,
+      '-c',
+      USE_UP('return None if libc.timer_create(1, None, ctypes.byref(timer)) else 1', 5000),
+    ])
     expect(Number(stdout)).toBeLessThanOrEqual(1024)
   })
 
   test('cannot have names of sockets taken, where the host shares them', async () => {
     const policy = cell.form === 'namespaces' ? { network: 'all' as const } : {}
-    const bind = (name: string) => `import socket\ntry: socket.socket(socket.AF_UNIX).bind(${name}); print("bound")\nexcept OSError as error: print(error.errno)`
-    const { stdout, result } = await cell.run([PYTHON, '-c', `${bind('"\\0cordon-budget"')}\n${bind('b""')}`], { policy })
+    const bind = (name: string) =>
+      `import socket\ntry: socket.socket(socket.AF_UNIX).bind(${name}); print("bound")\nexcept OSError as error: print(error.errno)`
+    const { stdout, result } = await cell.run([PYTHON, '-c', `${bind('"\\0cordon-budget"')}\n${bind('b""')}`], {
+      policy,
+    })
     expect(stdout).toBe('13\n13\n')
     expect(result.violations.map(({ kind }) => kind)).toEqual(['listen', 'listen'])
   })
@@ -59,7 +67,10 @@ for i in range(100):
   for fd in os.openpty(): os.close(fd)
 s = socket.socket(socket.AF_UNIX); s.bind("s"); s.listen(); c = socket.socket(socket.AF_UNIX); c.connect("s"); print(s.getsockname())
 `
-    const { stdout, stderr } = await cell.run([PYTHON, '-c', script], { policy: { filesystem: { write: [inside] } }, cwd: inside })
+    const { stdout, stderr } = await cell.run([PYTHON, '-c', script], {
+      policy: { filesystem: { write: [inside] } },
+      cwd: inside,
+    })
     expect({ stdout, stderr }).toEqual({ stdout: 's\n', stderr: '' })
   })
 
@@ -74,7 +85,10 @@ except OSError: print(0)
 try: open("/proc/self/coredump_filter", "w").write("0x7f"); print("changed")
 except OSError: print("refused")
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); print(resource.getrlimit(resource.RLIMIT_NOFILE))`
-    const allowed = spawnSync(PYTHON, ['-c', 'import resource; print(resource.getrlimit(resource.RLIMIT_CORE)[1] != 0)'], { encoding: 'utf8' }).stdout === 'True\n'
+    const allowed =
+      spawnSync(PYTHON, ['-c', 'import resource; print(resource.getrlimit(resource.RLIMIT_CORE)[1] != 0)'], {
+        encoding: 'utf8',
+      }).stdout === 'True\n'
     const { stdout } = await cell.run([PYTHON, '-c', script])
     // Who may have no limit but 0 keeps that.
     const limit = allowed ? '(1, 1)' : '(0, 0)'

@@ -131,7 +131,9 @@ const page = [
   '',
   'This page is written from the help of the commands by `npx vitest run test/cli/cli-page.test.ts -u`.',
   '',
-  ...Object.entries(HELPS).flatMap(([name, help]) => command(name, help, name === 'run' ? [...RUN_PAGE, ...MECHANISMS_PAGE] : [])),
+  ...Object.entries(HELPS).flatMap(([name, help]) =>
+    command(name, help, name === 'run' ? [...RUN_PAGE, ...MECHANISMS_PAGE] : []),
+  ),
 ].join('\n')
 
 test('docs/cli.md says what the help says, of all commands', async () => {

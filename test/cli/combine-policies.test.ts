@@ -4,7 +4,14 @@ import { combinePolicies } from '../../src/cli/policy/combine-policies.js'
 import { parsePolicy } from '../../src/policy/index.js'
 
 const combine = (typed: unknown, ...files: readonly unknown[]) =>
-  combinePolicies(files.map((value, at) => ({ source: `${at}.yaml`, policy: parsePolicy(value, `${at}.yaml`), whereIs: () => `${at}.yaml` })), parsePolicy(typed, 'typed'))
+  combinePolicies(
+    files.map((value, at) => ({
+      source: `${at}.yaml`,
+      policy: parsePolicy(value, `${at}.yaml`),
+      whereIs: () => `${at}.yaml`,
+    })),
+    parsePolicy(typed, 'typed'),
+  )
 
 describe('the egress class of several policies', () => {
   const reading = { network: 'all', egress_class: 'read_only' }

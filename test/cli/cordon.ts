@@ -54,7 +54,10 @@ const DISPATCH_LINES = fileURLToPath(new URL('dispatch-lines.mjs', import.meta.u
  * The same for lines that are refused or only say something, all by one process: it takes longer to start than to refuse.
  * They are carried out when the first of them is asked for; returns what one of them did.
  */
-export const inOneProcess = (lines: readonly (readonly string[])[], { cwd, environment }: RunOptions = {}): ((words: readonly string[]) => Ran) => {
+export const inOneProcess = (
+  lines: readonly (readonly string[])[],
+  { cwd, environment }: RunOptions = {},
+): ((words: readonly string[]) => Ran) => {
   const carryOut = (): ReadonlyMap<string, Ran> => {
     const mark = `\u0000${randomUUID()}\n`
     const { output, stderr } = spawnSync(process.execPath, [DISPATCH_LINES, JSON.stringify({ mark, lines })], {
@@ -65,9 +68,15 @@ export const inOneProcess = (lines: readonly (readonly string[])[], { cwd, envir
       encoding: 'utf8',
     })
     const [stdouts = [], stderrs = []] = [output[1], output[2]].map((text) => text?.split(mark) ?? [])
-    if (output[3] === null || output[3] === '' || output[3] === undefined) throw new Error(`the process ended early: ${stderr}`)
+    if (output[3] === null || output[3] === '' || output[3] === undefined)
+      throw new Error(`the process ended early: ${stderr}`)
     const statuses = JSON.parse(output[3]) as readonly number[]
-    return new Map(lines.map((words, index) => [JSON.stringify(words), { status: statuses[index] ?? null, stdout: stdouts[index] ?? '', stderr: stderrs[index] ?? '' }]))
+    return new Map(
+      lines.map((words, index) => [
+        JSON.stringify(words),
+        { status: statuses[index] ?? null, stdout: stdouts[index] ?? '', stderr: stderrs[index] ?? '' },
+      ]),
+    )
   }
   let ran: ReadonlyMap<string, Ran> | undefined
   return (words) => {
@@ -81,7 +90,11 @@ export const inOneProcess = (lines: readonly (readonly string[])[], { cwd, envir
 /** The same, while servers of this process answer. */
 export const cordonBeside = (words: readonly string[], { cwd, environment, input }: RunOptions = {}): Promise<Ran> =>
   new Promise((resolve) => {
-    const child = spawn(process.execPath, [CORDON, ...words], { timeout: ENDS_WHAT_HANGS_MS, cwd: cwd ?? '/', env: { ...ENVIRONMENT, ...environment } })
+    const child = spawn(process.execPath, [CORDON, ...words], {
+      timeout: ENDS_WHAT_HANGS_MS,
+      cwd: cwd ?? '/',
+      env: { ...ENVIRONMENT, ...environment },
+    })
     const texts = { stdout: '', stderr: '' }
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -96,7 +109,8 @@ export const cordonBeside = (words: readonly string[], { cwd, environment, input
   })
 
 /** The same, still running, with pipes for all streams. */
-export const startCordon = (words: readonly string[]): ChildProcess => spawn(process.execPath, [CORDON, ...words], { env: ENVIRONMENT, timeout: ENDS_WHAT_HANGS_MS })
+export const startCordon = (words: readonly string[]): ChildProcess =>
+  spawn(process.execPath, [CORDON, ...words], { env: ENVIRONMENT, timeout: ENDS_WHAT_HANGS_MS })
 
 /** A folder that is gone after the tests of the file; not in /tmp, because a cell has one of its own. */
 export const temporaryFolder = (): string => {
@@ -124,13 +138,17 @@ const formsOfHost = (): FormReport['forms'] => {
 }
 
 /** One `describe` per form of the cell, with the words that choose it; where the host lacks one, its tests say so. */
-export const describeForms = (title: string, body: (run: (words: readonly string[], options?: RunOptions) => Ran, form: Form) => void): void => {
+export const describeForms = (
+  title: string,
+  body: (run: (words: readonly string[], options?: RunOptions) => Ran, form: Form) => void,
+): void => {
   const forms = formsOfHost()
   describe.each(FORMS)(`${title} (%s)`, (form) => {
     const { held, problem } = forms[form]
     if (held) body((words, options) => cordon(['run', '--form', form, ...words], options), form)
-    else test('the host holds this form of the cell', (context) => {
-      needs(context, false, `${form}: ${problem ?? ''}`)
-    })
+    else
+      test('the host holds this form of the cell', (context) => {
+        needs(context, false, `${form}: ${problem ?? ''}`)
+      })
   })
 }

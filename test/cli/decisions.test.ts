@@ -32,11 +32,19 @@ const byProject = (text: string) => {
 const run = (...words: readonly string[]): Ran => cordon(['run', ...words], { cwd: project })
 
 const factsOf = ({ stderr }: Ran): Facts => JSON.parse(stderr.trim().split('\n').at(-1) ?? '') as Facts
-const events = () => cordon(['log', 'show', '--json']).stdout.trim().split('\n').map((line) => (JSON.parse(line) as { event: { type: string } & Record<string, unknown> }).event)
+const events = () =>
+  cordon(['log', 'show', '--json'])
+    .stdout.trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { event: { type: string } & Record<string, unknown> }).event)
 
 const RECORDS = ['permission_state', 'permission_decision', 'sandbox_profile', 'event']
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
-for (const name of RECORDS) ajv.addSchema(JSON.parse(readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8')) as object, `${name}.schema.json`)
+for (const name of RECORDS)
+  ajv.addSchema(
+    JSON.parse(readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8')) as object,
+    `${name}.schema.json`,
+  )
 const [isState, isDecision, isProfile, isEvent] = RECORDS.map((name) => ajv.compile({ $ref: `${name}.schema.json` }))
 
 describe('facts', () => {
@@ -61,22 +69,48 @@ describe('facts', () => {
 
 describe('rules', () => {
   test('of any source deny, with the rule, its file and its line', () => {
-    byProject(rules('{ effect: allow, tool: "cordon:*", because: anything }', '{ effect: deny, command: echo, because: quiet here }'))
+    byProject(
+      rules(
+        '{ effect: allow, tool: "cordon:*", because: anything }',
+        '{ effect: deny, command: echo, because: quiet here }',
+      ),
+    )
     const ran = run('--json', '--', 'echo', 'ran')
     expect({ status: ran.status, stdout: ran.stdout }).toEqual({ status: 125, stdout: '' })
     expect(factsOf(ran).permission_decision).toMatchObject({
       decision: 'deny',
       decision_source: 'rule',
       error_code: 'rule-denied',
-      explain: { rules: [{ effect: 'deny', source: 'project', place: `${join(project, '.cordon', 'rules.yaml')}:3`, because: 'quiet here', standing: 'decides' }, { effect: 'allow', standing: 'untrusted' }] },
+      explain: {
+        rules: [
+          {
+            effect: 'deny',
+            source: 'project',
+            place: `${join(project, '.cordon', 'rules.yaml')}:3`,
+            because: 'quiet here',
+            standing: 'decides',
+          },
+          { effect: 'allow', standing: 'untrusted' },
+        ],
+      },
     })
-    expect(run('--', 'echo', 'ran').stderr).toMatch(/^cordon: rule-denied: denied by the rule project:.*rules\.yaml:3: quiet here\nfix: change or remove the rule /)
+    expect(run('--', 'echo', 'ran').stderr).toMatch(
+      /^cordon: rule-denied: denied by the rule project:.*rules\.yaml:3: quiet here\nfix: change or remove the rule /,
+    )
     expect(run('--', 'printf', 'ran').stdout).toBe('ran')
   })
 
   test('find a denied program inside of other commands, and the path that it is about', () => {
-    byUser(rules('{ effect: deny, command: "git push", because: no }', '{ effect: deny, paths: [ ~/.ssh ], because: keys }'))
-    for (const words of [['/usr/bin/git', 'push'], ['env', 'git', 'push'], ['sh', '-c', 'true; git push'], ['cat', '/tmp/.ssh/id'], ['dd', 'if=/tmp/.ssh/id']]) {
+    byUser(
+      rules('{ effect: deny, command: "git push", because: no }', '{ effect: deny, paths: [ ~/.ssh ], because: keys }'),
+    )
+    for (const words of [
+      ['/usr/bin/git', 'push'],
+      ['env', 'git', 'push'],
+      ['sh', '-c', 'true; git push'],
+      ['cat', '/tmp/.ssh/id'],
+      ['dd', 'if=/tmp/.ssh/id'],
+    ]) {
       expect(run('--', ...words).stderr).toContain('rule-denied')
     }
     expect(run('--', 'echo', 'git push').status).toBe(0)
@@ -95,8 +129,13 @@ describe('rules', () => {
     byProject(rules('{ effect: allow, tool: "cordon:run", because: trust me }'))
     const refused = run('--json', '--mode', 'untrusted', '--', 'true')
     expect(refused.status).toBe(125)
-    expect(factsOf(refused).permission_decision).toMatchObject({ decision: 'unavailable', explain: { rules: [{ standing: 'untrusted' }] } })
-    expect(run('--mode', 'untrusted', '--', 'true').stderr).toContain(`no rule allows it (the allow in ${join(project, '.cordon', 'rules.yaml')}:2 does not count: the project is not trusted; to trust it: trusted_projects: [ ${project} ] in ~/.config/cordon/rules.yaml)`)
+    expect(factsOf(refused).permission_decision).toMatchObject({
+      decision: 'unavailable',
+      explain: { rules: [{ standing: 'untrusted' }] },
+    })
+    expect(run('--mode', 'untrusted', '--', 'true').stderr).toContain(
+      `no rule allows it (the allow in ${join(project, '.cordon', 'rules.yaml')}:2 does not count: the project is not trusted; to trust it: trusted_projects: [ ${project} ] in ~/.config/cordon/rules.yaml)`,
+    )
     byUser(`trusted_projects: [ ${project} ]\n`)
     expect(run('--mode', 'untrusted', '--', 'true').status).toBe(0)
   })
@@ -109,8 +148,21 @@ describe('rules', () => {
   })
 
   test.each([
-    ['written by everybody', () => { byUser(rules('{ effect: allow, tool: x, because: y }')); chmodSync(userRules, 0o666) }, 'rules-unsafe'],
-    ['with a mistake', () => { byProject('rules:\n  - efect: deny\n') }, 'policy-unknown-key'],
+    [
+      'written by everybody',
+      () => {
+        byUser(rules('{ effect: allow, tool: x, because: y }'))
+        chmodSync(userRules, 0o666)
+      },
+      'rules-unsafe',
+    ],
+    [
+      'with a mistake',
+      () => {
+        byProject('rules:\n  - efect: deny\n')
+      },
+      'policy-unknown-key',
+    ],
   ])('that are %s stop every run', (_, prepare, code) => {
     prepare()
     const { status, stderr, stdout } = run('--', 'echo', 'ran')
@@ -122,7 +174,16 @@ describe('rules', () => {
     byUser(rules('{ effect: deny, tool: x, because: y }'))
     byProject('')
     const before = readFileSync(userRules, 'utf8')
-    run('--write', '.', '--write', CONFIG_FOLDER.replace(/\/cordon$/, ''), '--', 'sh', '-c', `echo 'rules: []' > '${userRules}'; echo 'rules: []' > .cordon/rules.yaml; rm -rf '${CONFIG_FOLDER}' .cordon`)
+    run(
+      '--write',
+      '.',
+      '--write',
+      CONFIG_FOLDER.replace(/\/cordon$/, ''),
+      '--',
+      'sh',
+      '-c',
+      `echo 'rules: []' > '${userRules}'; echo 'rules: []' > .cordon/rules.yaml; rm -rf '${CONFIG_FOLDER}' .cordon`,
+    )
     expect(readFileSync(userRules, 'utf8')).toBe(before)
     expect(readFileSync(join(project, '.cordon', 'rules.yaml'), 'utf8')).toBe('')
   })
@@ -141,10 +202,16 @@ describe('modes', () => {
   ])('%s', (mode, plain, network, asked) => {
     byUser(rules('{ effect: ask, command: echo, because: look at it }'))
     const decide = (...words: readonly string[]): string => {
-      const { permission_decision: { decision, decision_source: source } } = JSON.parse(run('--dry-run', '--json', '--mode', mode, ...words).stdout) as Facts
+      const {
+        permission_decision: { decision, decision_source: source },
+      } = JSON.parse(run('--dry-run', '--json', '--mode', mode, ...words).stdout) as Facts
       return `${decision} ${source}`
     }
-    expect([decide('--', 'true'), decide('--net', 'all', '--', 'true'), decide('--', 'echo')]).toEqual([plain, network, asked])
+    expect([decide('--', 'true'), decide('--net', 'all', '--', 'true'), decide('--', 'echo')]).toEqual([
+      plain,
+      network,
+      asked,
+    ])
   })
 })
 
@@ -152,9 +219,23 @@ describe('the log', () => {
   test('has every step of a run, in events as published', () => {
     expect(run('--', 'sh', '-c', 'exit 3').status).toBe(3)
     const seen = events()
-    expect(seen.map(({ type }) => type)).toEqual(['audit.began', 'session.started', 'permission.evaluated', 'tool.called', 'process.started', 'sandbox.applied', 'process.completed', 'tool.completed', 'session.ended'])
+    expect(seen.map(({ type }) => type)).toEqual([
+      'audit.began',
+      'session.started',
+      'permission.evaluated',
+      'tool.called',
+      'process.started',
+      'sandbox.applied',
+      'process.completed',
+      'tool.completed',
+      'session.ended',
+    ])
     for (const event of seen) expect([isEvent?.(event), isEvent?.errors]).toEqual([true, null])
-    expect(seen.find(({ type }) => type === 'tool.completed')).toMatchObject({ tool: 'cordon:run', status: 'failed', reason: 'exit status 3' })
+    expect(seen.find(({ type }) => type === 'tool.completed')).toMatchObject({
+      tool: 'cordon:run',
+      status: 'failed',
+      reason: 'exit status 3',
+    })
     expect(cordon(['log', 'verify']).status).toBe(0)
   })
 
@@ -164,7 +245,14 @@ describe('the log', () => {
     run('--require', 'broker', '--', 'true')
     expect(events().map(({ type }) => type)).toEqual([
       ...['audit.began', 'session.started', 'permission.evaluated', 'tool.denied', 'session.ended'],
-      ...['session.started', 'permission.evaluated', 'tool.called', 'permission.evaluated', 'tool.completed', 'session.ended'],
+      ...[
+        'session.started',
+        'permission.evaluated',
+        'tool.called',
+        'permission.evaluated',
+        'tool.completed',
+        'session.ended',
+      ],
     ])
     expect(events().find(({ type }) => type === 'tool.completed')).toMatchObject({ status: 'not_started' })
   })
@@ -175,14 +263,24 @@ describe('the log', () => {
     const { status, stdout, stderr } = run('--', 'echo', 'ran')
     expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
     expect(stderr).toMatch(/^cordon: audit-unsafe-path: /)
-    const elsewhere = cordon(['run', '--', 'echo', 'ran'], { cwd: project, environment: { CORDON_AUDIT: '/dev/null/log' } })
+    const elsewhere = cordon(['run', '--', 'echo', 'ran'], {
+      cwd: project,
+      environment: { CORDON_AUDIT: '/dev/null/log' },
+    })
     expect({ status: elsewhere.status, stdout: elsewhere.stdout }).toEqual({ status: 125, stdout: '' })
   })
 
   test('cannot be read or changed by the command, whatever it was granted', () => {
     run('--', 'true')
     const log = join(STATE_FOLDER, 'audit.jsonl')
-    const { stdout } = run('--write', join(STATE_FOLDER, '..', '..'), '--', 'sh', '-c', `cat '${log}'; echo forged >> '${log}'; rm -f '${log}'`)
+    const { stdout } = run(
+      '--write',
+      join(STATE_FOLDER, '..', '..'),
+      '--',
+      'sh',
+      '-c',
+      `cat '${log}'; echo forged >> '${log}'; rm -f '${log}'`,
+    )
     expect(stdout).toBe('')
     expect(cordon(['log', 'verify']).status).toBe(0)
   })
@@ -198,9 +296,21 @@ describe('without a terminal', () => {
     expect(state.interactive).toBe(false)
     const rule = /: - (\{.*\}); run it/.exec(result.error?.fix ?? '')?.[1] ?? ''
     byUser(rules(rule))
-    expect(run('--mode', 'untrusted', '--', ...odd).stdout).toBe(odd.slice(2).map((word) => `${word}|`).join(''))
+    expect(run('--mode', 'untrusted', '--', ...odd).stdout).toBe(
+      odd
+        .slice(2)
+        .map((word) => `${word}|`)
+        .join(''),
+    )
     // Exactly these words, here, with this boundary.
-    for (const other of [['--', ...odd, 'more'], ['--', ...odd.slice(0, -1)], ['--read', '.', '--', ...odd], ['--cwd', '/', '--', ...odd], ['--form', 'landlock', '--', ...odd], ['--', '/usr/bin/printf', ...odd.slice(1)]]) {
+    for (const other of [
+      ['--', ...odd, 'more'],
+      ['--', ...odd.slice(0, -1)],
+      ['--read', '.', '--', ...odd],
+      ['--cwd', '/', '--', ...odd],
+      ['--form', 'landlock', '--', ...odd],
+      ['--', '/usr/bin/printf', ...odd.slice(1)],
+    ]) {
       expect(run('--mode', 'untrusted', ...other).status).toBe(125)
     }
     expect(cordon(['run', '--mode', 'untrusted', '--', ...odd], { cwd: folder }).status).toBe(125)
@@ -210,7 +320,9 @@ describe('without a terminal', () => {
     byProject(rules('{ effect: ask, command: echo, because: look at it }'))
     const { status, stderr } = run('--', 'echo', 'ran')
     expect(status).toBe(125)
-    expect(stderr).toMatch(/^cordon: approval-unavailable: .*the rule project:.*rules\.yaml:2 asks: look at it.*\nfix: run it at a terminal and answer there; change or remove the rule project:.*rules\.yaml:2\n/)
+    expect(stderr).toMatch(
+      /^cordon: approval-unavailable: .*the rule project:.*rules\.yaml:2 asks: look at it.*\nfix: run it at a terminal and answer there; change or remove the rule project:.*rules\.yaml:2\n/,
+    )
   })
 })
 
@@ -218,13 +330,21 @@ describe('--dry-run', () => {
   test('says what would be decided, by which rule, and what would change it, and runs and records nothing', () => {
     byUser(rules('{ id: quiet, effect: deny, command: touch, because: no files }'))
     const { status, stdout, stderr } = run('--dry-run', '--write', '.', '--', 'touch', 'made')
-    expect({ status, stderr, made: existsSync(join(project, 'made')), log: existsSync(STATE_FOLDER) }).toEqual({ status: 125, stderr: '', made: false, log: false })
+    expect({ status, stderr, made: existsSync(join(project, 'made')), log: existsSync(STATE_FOLDER) }).toEqual({
+      status: 125,
+      stderr: '',
+      made: false,
+      log: false,
+    })
     expect(stdout).toMatch(/^would not run: denied\n/)
     expect(stdout).toContain(`deny (decides) quiet at ${userRules}:2: no files`)
     expect(stdout).toContain('change or remove the rule quiet')
     expect(run('--dry-run', '--', 'true').stdout).toMatch(/^would run\n/)
     expect(run('--dry-run', '--facts', join(project, 'facts.json'), '--', 'true').status).toBe(0)
-    expect(JSON.parse(readFileSync(join(project, 'facts.json'), 'utf8'))).toMatchObject({ result: { status: 'evaluated' }, permission_decision: { decision: 'allow' } })
+    expect(JSON.parse(readFileSync(join(project, 'facts.json'), 'utf8'))).toMatchObject({
+      result: { status: 'evaluated' },
+      permission_decision: { decision: 'allow' },
+    })
   })
 })
 
@@ -235,11 +355,15 @@ describe('cordon why', () => {
     run('--', 'touch', 'x')
     const denied = cordon(['why', 'last'])
     expect(denied.status).toBe(0)
-    expect(denied.stdout).toMatch(/^ended because it was not allowed: [^]*\ndecision +deny of cordon:run by rule: denied by the rule .*: no files\n/)
+    expect(denied.stdout).toMatch(
+      /^ended because it was not allowed: [^]*\ndecision +deny of cordon:run by rule: denied by the rule .*: no files\n/,
+    )
     expect(denied.stdout).toContain(`deny (decides) ${userRules}:2: no files`)
     const first = events().find(({ type }) => type === 'tool.called')
     const ran = cordon(['why', String(first?.['call_id']).slice(0, 8)])
-    expect(ran.stdout).toMatch(/^ended because it exited with 3, which counts as [^]*\ndecision +allow of cordon:run by command: typed on the command line: --read \.\n/)
+    expect(ran.stdout).toMatch(
+      /^ended because it exited with 3, which counts as [^]*\ndecision +allow of cordon:run by command: typed on the command line: --read \.\n/,
+    )
     expect(ran.stdout).toMatch(new RegExp(`^reads +.*${project}`, 'm'))
     expect(ran.stdout).toContain('exit status 3')
     expect(cordon(['why', 'no-such-call']).status).toBe(1)

@@ -17,13 +17,27 @@ describe('cordon doctor', () => {
     expect(stderr).toBe('')
     expect(status).toBe(diagnosis.holds ? 0 : 1)
     expect(diagnosis.host.kernel).toBe(readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim())
-    expect(diagnosis).toMatchObject({ holds: true, backend: 'native', form: expect.stringMatching(/^(namespaces|landlock)$/) as string })
+    expect(diagnosis).toMatchObject({
+      holds: true,
+      backend: 'native',
+      form: expect.stringMatching(/^(namespaces|landlock)$/) as string,
+    })
     const { landlock, namespaces } = diagnosis.forms ?? {}
-    expect(landlock?.enforced).toMatchObject({ filesystem_read: [expect.stringMatching(/^landlock:\d+$/) as string], syscalls: ['seccomp'], file_names: [] })
+    expect(landlock?.enforced).toMatchObject({
+      filesystem_read: [expect.stringMatching(/^landlock:\d+$/) as string],
+      syscalls: ['seccomp'],
+      file_names: [],
+    })
     // What `cordon why` names of a run without --processes is in the table too.
-    const usual = JSON.parse(cordon(['run', '--json', '--form', 'landlock', '--', 'true']).stderr.trim().split('\n').at(-1) ?? '') as { sandbox_profile: { enforced: Readonly<Record<string, readonly string[]>> } }
+    const usual = JSON.parse(
+      cordon(['run', '--json', '--form', 'landlock', '--', 'true']).stderr.trim().split('\n').at(-1) ?? '',
+    ) as { sandbox_profile: { enforced: Readonly<Record<string, readonly string[]>> } }
     expect(landlock?.enforced?.['limits.processes.default']).toEqual(usual.sandbox_profile.enforced['limits.processes'])
-    if (namespaces?.held === true) expect(namespaces.enforced).toMatchObject({ file_names: ['mount-namespace'], network: expect.arrayContaining(['network-namespace']) as string[] })
+    if (namespaces?.held === true)
+      expect(namespaces.enforced).toMatchObject({
+        file_names: ['mount-namespace'],
+        network: expect.arrayContaining(['network-namespace']) as string[],
+      })
   })
 
   test('is a table for people, which names what is not held', () => {
@@ -38,7 +52,23 @@ describe('cordon doctor', () => {
 
   test('inside a cell it says so, and that the landlock form holds there', () => {
     const root = new URL('../..', import.meta.url).pathname
-    const { stdout } = cordon(['run', '--read', root, '--read', realpathSync(`${root}node_modules`), '--read', process.execPath, '--', process.execPath, CORDON, 'doctor', '--json'], { cwd: '/' })
+    const { stdout } = cordon(
+      [
+        'run',
+        '--read',
+        root,
+        '--read',
+        realpathSync(`${root}node_modules`),
+        '--read',
+        process.execPath,
+        '--',
+        process.execPath,
+        CORDON,
+        'doctor',
+        '--json',
+      ],
+      { cwd: '/' },
+    )
     const diagnosis = JSON.parse(stdout) as Diagnosis
     expect(diagnosis).toMatchObject({ holds: true, form: 'landlock' })
     expect(diagnosis.findings.map(({ because }) => because).join('\n')).toContain('inside another')
@@ -48,7 +78,13 @@ describe('cordon doctor', () => {
 describe('the causes it names', () => {
   const held = { held: true } as const
   const refused = (stage: string, problem: string) => ({ held: false, stage, problem }) as const
-  const host: ProbedHost = { namespaces: held, ownProc: held, landlock: { ...held, abi: 7 }, listener: held, cgroup: { ...held, parent: '/sys/fs/cgroup/mine' as AbsolutePath } }
+  const host: ProbedHost = {
+    namespaces: held,
+    ownProc: held,
+    landlock: { ...held, abi: 7 },
+    listener: held,
+    cgroup: { ...held, parent: '/sys/fs/cgroup/mine' as AbsolutePath },
+  }
   const settings: HostSettings = {
     kernel: '6.12.1',
     isRoot: false,
@@ -62,7 +98,11 @@ describe('the causes it names', () => {
     maskedProc: [],
     hasCompiler: true,
   }
-  const withoutNamespaces = { ...host, namespaces: refused('user-namespace', 'Operation not permitted'), ownProc: refused('user-namespace', 'Operation not permitted') }
+  const withoutNamespaces = {
+    ...host,
+    namespaces: refused('user-namespace', 'Operation not permitted'),
+    ownProc: refused('user-namespace', 'Operation not permitted'),
+  }
   const withoutLandlock = { ...host, landlock: { ...refused('landlock', 'the kernel has no Landlock'), abi: 0 } }
 
   test('none where everything holds', () => {
@@ -70,23 +110,110 @@ describe('the causes it names', () => {
   })
 
   test.each<readonly [string, ProbedHost, Partial<HostSettings>, string, string]>([
-    ["Ubuntu's AppArmor setting", withoutNamespaces, { apparmorRestrictsUserns: '1' }, 'apparmor_restrict_unprivileged_userns is 1', 'sysctl -w kernel.apparmor_restrict_unprivileged_userns=0'],
-    ['user namespaces switched off', withoutNamespaces, { maxUserNamespaces: '0' }, 'user.max_user_namespaces is 0', 'sysctl -w user.max_user_namespaces='],
-    ["Debian's old switch", withoutNamespaces, { unprivilegedUsernsClone: '0' }, 'kernel.unprivileged_userns_clone is 0', 'sysctl -w kernel.unprivileged_userns_clone=1'],
-    ["a container's seccomp profile", withoutNamespaces, { seccompMode: '2', container: 'docker' }, 'seccomp profile of this docker container', 'seccomp profile that permits'],
-    ['another sandbox', withoutNamespaces, { seccompMode: '2', noNewPrivileges: true }, 'inside another sandbox', 'landlock form holds inside it'],
-    ['an old kernel', withoutNamespaces, { kernel: '5.10.0-28-amd64' }, 'Linux 5.10.0-28-amd64 lacks the mount calls', 'newer kernel'],
-    ['a masked /proc', { ...host, ownProc: refused('proc', 'Operation not permitted') }, { maskedProc: ['/proc/kcore'], container: 'podman' }, 'parts of /proc are masked here (/proc/kcore)', 'unmask=ALL'],
-    ['Landlock not among the modules', withoutLandlock, { securityModules: ['capability', 'yama'] }, 'not among the active security modules (capability,yama)', 'lsm=landlock,capability,yama'],
+    [
+      "Ubuntu's AppArmor setting",
+      withoutNamespaces,
+      { apparmorRestrictsUserns: '1' },
+      'apparmor_restrict_unprivileged_userns is 1',
+      'sysctl -w kernel.apparmor_restrict_unprivileged_userns=0',
+    ],
+    [
+      'user namespaces switched off',
+      withoutNamespaces,
+      { maxUserNamespaces: '0' },
+      'user.max_user_namespaces is 0',
+      'sysctl -w user.max_user_namespaces=',
+    ],
+    [
+      "Debian's old switch",
+      withoutNamespaces,
+      { unprivilegedUsernsClone: '0' },
+      'kernel.unprivileged_userns_clone is 0',
+      'sysctl -w kernel.unprivileged_userns_clone=1',
+    ],
+    [
+      "a container's seccomp profile",
+      withoutNamespaces,
+      { seccompMode: '2', container: 'docker' },
+      'seccomp profile of this docker container',
+      'seccomp profile that permits',
+    ],
+    [
+      'another sandbox',
+      withoutNamespaces,
+      { seccompMode: '2', noNewPrivileges: true },
+      'inside another sandbox',
+      'landlock form holds inside it',
+    ],
+    [
+      'an old kernel',
+      withoutNamespaces,
+      { kernel: '5.10.0-28-amd64' },
+      'Linux 5.10.0-28-amd64 lacks the mount calls',
+      'newer kernel',
+    ],
+    [
+      'a masked /proc',
+      { ...host, ownProc: refused('proc', 'Operation not permitted') },
+      { maskedProc: ['/proc/kcore'], container: 'podman' },
+      'parts of /proc are masked here (/proc/kcore)',
+      'unmask=ALL',
+    ],
+    [
+      'Landlock not among the modules',
+      withoutLandlock,
+      { securityModules: ['capability', 'yama'] },
+      'not among the active security modules (capability,yama)',
+      'lsm=landlock,capability,yama',
+    ],
     ['a kernel before Landlock', withoutLandlock, { kernel: '5.4.0' }, 'Linux 5.4.0 does not have it', 'newer kernel'],
-    ['an early Landlock', { ...host, landlock: { ...held, abi: 3 } }, { kernel: '6.2.0' }, 'Linux 6.2.0', 'newer kernel'],
-    ['cgroups of version 1', { ...host, cgroup: refused('cgroup', 'no cgroup file system of version 2 is mounted') }, {}, 'of version 2', 'unified_cgroup_hierarchy'],
-    ['a tree that is systemd\'s, for a user', { ...host, cgroup: refused('cgroup', '/user.slice is systemd\'s to divide') }, {}, 'systemd', 'systemd-run --user --scope'],
-    ['a tree that is systemd\'s, for root', { ...host, cgroup: refused('cgroup', '/system.slice is systemd\'s to divide') }, { isRoot: true }, 'systemd', 'DelegateSubgroup'],
-    ['processes in the cgroup to divide', { ...host, cgroup: refused('cgroup', 'Device or resource busy cgroup.subtree_control') }, {}, 'no internal processes', 'systemd-run'],
-    ['a listener that is taken', { ...host, listener: refused('seccomp-listener', 'Device or resource busy') }, {}, 'that listens already', 'run outside of it'],
+    [
+      'an early Landlock',
+      { ...host, landlock: { ...held, abi: 3 } },
+      { kernel: '6.2.0' },
+      'Linux 6.2.0',
+      'newer kernel',
+    ],
+    [
+      'cgroups of version 1',
+      { ...host, cgroup: refused('cgroup', 'no cgroup file system of version 2 is mounted') },
+      {},
+      'of version 2',
+      'unified_cgroup_hierarchy',
+    ],
+    [
+      "a tree that is systemd's, for a user",
+      { ...host, cgroup: refused('cgroup', "/user.slice is systemd's to divide") },
+      {},
+      'systemd',
+      'systemd-run --user --scope',
+    ],
+    [
+      "a tree that is systemd's, for root",
+      { ...host, cgroup: refused('cgroup', "/system.slice is systemd's to divide") },
+      { isRoot: true },
+      'systemd',
+      'DelegateSubgroup',
+    ],
+    [
+      'processes in the cgroup to divide',
+      { ...host, cgroup: refused('cgroup', 'Device or resource busy cgroup.subtree_control') },
+      {},
+      'no internal processes',
+      'systemd-run',
+    ],
+    [
+      'a listener that is taken',
+      { ...host, listener: refused('seccomp-listener', 'Device or resource busy') },
+      {},
+      'that listens already',
+      'run outside of it',
+    ],
   ])('%s', (_, facts, changed, because, fix) => {
     const findings = diagnose(facts, { ...settings, ...changed })
-    expect(findings.some((finding) => finding.because.includes(because) && finding.fix.includes(fix)), JSON.stringify(findings)).toBe(true)
+    expect(
+      findings.some((finding) => finding.because.includes(because) && finding.fix.includes(fix)),
+      JSON.stringify(findings),
+    ).toBe(true)
   })
 })

@@ -24,36 +24,63 @@ describeForms('the exit status', (run) => {
   })
 
   test('is 137 when another limit ended it, and says which', () => {
-    const { status, stderr } = run(['--memory', '48M', '--', 'sh', '-c', 'x=$(head -c 300000000 /dev/zero | tr "\\0" x)'])
+    const { status, stderr } = run([
+      '--memory',
+      '48M',
+      '--',
+      'sh',
+      '-c',
+      'x=$(head -c 300000000 /dev/zero | tr "\\0" x)',
+    ])
     expect(status).toBe(137)
     expect(stderr).toMatch(/^cordon: ended by its memory limit of 48M: .* used \(--memory\)$/m)
   })
 
   test('is 127 for a program that does not exist', () => {
-    expect(run(['--', 'no-such-program'])).toMatchObject({ status: 127, stderr: expect.stringMatching(/^cordon: program-not-found: .*no-such-program\nfix: install it, or give its path; looked in \/usr/) as string })
+    expect(run(['--', 'no-such-program'])).toMatchObject({
+      status: 127,
+      stderr: expect.stringMatching(
+        /^cordon: program-not-found: .*no-such-program\nfix: install it, or give its path; looked in \/usr/,
+      ) as string,
+    })
     expect(run(['--', join(folder, 'absent')]).status).toBe(127)
   })
 
   test('is 125 for a program that only --exec names: the command was there', () => {
-    expect(run(['--exec', 'no-such-program', '--', 'true'])).toMatchObject({ status: 125, stderr: expect.stringMatching(/^cordon: grant-inexpressible: the exec grant "no-such-program" .*: program not found: no-such-program\nfix: install it, or give its path; looked in .*; or remove it: --exec no-such-program\n$/) as string })
+    expect(run(['--exec', 'no-such-program', '--', 'true'])).toMatchObject({
+      status: 125,
+      stderr: expect.stringMatching(
+        /^cordon: grant-inexpressible: the exec grant "no-such-program" .*: program not found: no-such-program\nfix: install it, or give its path; looked in .*; or remove it: --exec no-such-program\n$/,
+      ) as string,
+    })
     expect(run(['--exec', 'sh', '--', 'true']).status).toBe(0)
   })
 
   test('is 126 for a file that is no program', () => {
     const file = join(folder, 'text')
     writeFileSync(file, 'text')
-    expect(run(['--', file])).toMatchObject({ status: 126, stderr: expect.stringMatching(/^cordon: program-not-executable: /) as string })
+    expect(run(['--', file])).toMatchObject({
+      status: 126,
+      stderr: expect.stringMatching(/^cordon: program-not-executable: /) as string,
+    })
     chmodSync(file, 0o755)
     writeFileSync(file, '\u007fELF, but not really one')
-    expect(run(['--', file])).toMatchObject({ status: 126, stderr: expect.stringMatching(/^cordon: program-not-executable: /) as string })
+    expect(run(['--', file])).toMatchObject({
+      status: 126,
+      stderr: expect.stringMatching(/^cordon: program-not-executable: /) as string,
+    })
   })
 
   test('is 125 when the boundary cannot be built, with one line that has the code and one with the way out', () => {
     const { status, stdout, stderr } = run(['--read', join(folder, 'absent'), '--', 'true'])
     expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
-    expect(stderr).toBe(`cordon: path-missing: the granted path ${folder}/absent does not exist\nfix: create it first, or remove the grant\n`)
+    expect(stderr).toBe(
+      `cordon: path-missing: the granted path ${folder}/absent does not exist\nfix: create it first, or remove the grant\n`,
+    )
     // A file that the command is to make: its folder has to be granted.
-    expect(run(['--write', join(folder, 'new.txt'), '--', 'true']).stderr).toContain(`or remove the grant; or grant its folder: --write ${folder}\n`)
+    expect(run(['--write', join(folder, 'new.txt'), '--', 'true']).stderr).toContain(
+      `or remove the grant; or grant its folder: --write ${folder}\n`,
+    )
   })
 })
 
@@ -61,5 +88,7 @@ test('a cell inside a cell gives the status of the inner command', () => {
   const root = join(import.meta.dirname, '..', '..')
   const inner = [process.execPath, join(root, 'bin', 'cordon.js'), 'run', '--', 'sh', '-c', 'exit 7']
   const modules = realpathSync(join(root, 'node_modules'))
-  expect(cordon(['run', '--read', root, '--read', modules, '--read', process.execPath, '--', ...inner])).toMatchObject({ status: 7 })
+  expect(cordon(['run', '--read', root, '--read', modules, '--read', process.execPath, '--', ...inner])).toMatchObject({
+    status: 7,
+  })
 })

@@ -14,7 +14,23 @@ const facts = (): Facts => JSON.parse(readFileSync(file, 'utf8')) as Facts
 describeForms('--facts', (run, form) => {
   test('says what was decided, what was applied and how it ended', () => {
     mkdirSync(join(folder, `${form}-data`))
-    run(['--facts', file, '--read', `${form}-data`, '--env', 'TOKEN=secret', '--timeout', '30s', '--', 'sh', '-c', 'exit 4'], { cwd: folder })
+    run(
+      [
+        '--facts',
+        file,
+        '--read',
+        `${form}-data`,
+        '--env',
+        'TOKEN=secret',
+        '--timeout',
+        '30s',
+        '--',
+        'sh',
+        '-c',
+        'exit 4',
+      ],
+      { cwd: folder },
+    )
     expect(facts()).toMatchObject({
       permission_decision: {
         decision_id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
@@ -28,9 +44,22 @@ describeForms('--facts', (run, form) => {
         scope: 'call',
       },
       permission_state: { mode: 'default', interactive: false },
-      sandbox_profile: { mode: 'sandboxed', backend: 'native', form, cwd: folder, network: 'none', write_roots: [], process_limits: { wall: 30_000 } },
+      sandbox_profile: {
+        mode: 'sandboxed',
+        backend: 'native',
+        form,
+        cwd: folder,
+        network: 'none',
+        write_roots: [],
+        process_limits: { wall: 30_000 },
+      },
       violations: [],
-      usage: { wall_ms: expect.any(Number) as number, cpu_ms: expect.any(Number) as number, max_rss_bytes: expect.any(Number) as number, peak_memory_bytes: null },
+      usage: {
+        wall_ms: expect.any(Number) as number,
+        cpu_ms: expect.any(Number) as number,
+        max_rss_bytes: expect.any(Number) as number,
+        peak_memory_bytes: null,
+      },
       command: { argv: ['sh', '-c', 'exit 4'], cwd: folder },
       result: { status: 'exited', exit_status: 4, exit_code: 4, signal: null, limit: null, error: null },
     })
@@ -65,7 +94,16 @@ describeForms('--facts', (run, form) => {
     const elsewhere = join(folder, `${form}-elsewhere`)
     mkdirSync(join(own, 'inner'), { recursive: true })
     mkdirSync(elsewhere)
-    run(['--write', own, '--facts', join(own, 'inner', 'facts.json'), '--', 'sh', '-c', `mv ${own}/inner ${own}/moved && ln -s ${elsewhere} ${own}/inner`])
+    run([
+      '--write',
+      own,
+      '--facts',
+      join(own, 'inner', 'facts.json'),
+      '--',
+      'sh',
+      '-c',
+      `mv ${own}/inner ${own}/moved && ln -s ${elsewhere} ${own}/inner`,
+    ])
     expect(readdirSync(elsewhere)).toEqual([])
     expect(readdirSync(join(own, 'moved'))).toEqual(['facts.json'])
   })
@@ -83,16 +121,29 @@ test('a refusal is a decision: deny', () => {
 
 test('what this host or version cannot do is unavailable', () => {
   expect(cordon(['run', '--facts', file, '--require', 'broker', '--', 'true']).status).toBe(125)
-  expect(facts()).toMatchObject({ permission_decision: { decision: 'unavailable' }, result: { error: { code: 'host-cannot-hold' } } })
+  expect(facts()).toMatchObject({
+    permission_decision: { decision: 'unavailable' },
+    result: { error: { code: 'host-cannot-hold' } },
+  })
 })
 
 test('a program that is not there was allowed, in vain', () => {
   expect(cordon(['run', '--facts', file, '--', 'no-such-program']).status).toBe(127)
-  expect(facts()).toMatchObject({ permission_decision: { decision: 'allow' }, result: { status: 'not_started', exit_status: 127, error: { code: 'program-not-found' } } })
+  expect(facts()).toMatchObject({
+    permission_decision: { decision: 'allow' },
+    result: { status: 'not_started', exit_status: 127, error: { code: 'program-not-found' } },
+  })
 })
 
 test('a file that cannot be written is found before anything runs', () => {
-  const { status, stdout, stderr } = cordon(['run', '--facts', join(folder, 'absent', 'facts.json'), '--', 'echo', 'ran'])
+  const { status, stdout, stderr } = cordon([
+    'run',
+    '--facts',
+    join(folder, 'absent', 'facts.json'),
+    '--',
+    'echo',
+    'ran',
+  ])
   expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
   expect(stderr).toMatch(/^cordon: file-unwritable: cannot write .*facts\.json: ENOENT/)
 })
@@ -106,10 +157,21 @@ test('a link is followed before the command runs, and a device is written to', (
 })
 
 test('--json is the same as one line on stderr, behind what the command wrote there', () => {
-  const { stdout, stderr } = cordon(['run', '--json', '--timeout', '300ms', '--', 'sh', '-c', 'echo out; echo err >&2; sleep 40'])
+  const { stdout, stderr } = cordon([
+    'run',
+    '--json',
+    '--timeout',
+    '300ms',
+    '--',
+    'sh',
+    '-c',
+    'echo out; echo err >&2; sleep 40',
+  ])
   expect(stdout).toBe('out\n')
   const [first, second, ...rest] = stderr.split('\n')
   expect([first, rest]).toEqual(['err', ['']])
   expect((JSON.parse(second ?? '') as Facts).result).toMatchObject({ limit: 'wall', exit_status: 124 })
-  expect((JSON.parse(cordon(['run', '--json', '--', 'no-such-program']).stderr) as Facts).result.error?.code).toBe('program-not-found')
+  expect((JSON.parse(cordon(['run', '--json', '--', 'no-such-program']).stderr) as Facts).result.error?.code).toBe(
+    'program-not-found',
+  )
 })

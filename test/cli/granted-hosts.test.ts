@@ -27,12 +27,20 @@ describe('cordon run with granted hosts', () => {
     const facts = join(folder, 'facts.json')
     const ran = await run(['--facts', facts, '--', 'curl', '-sS', `https://${place}/path?token=hidden`])
     expect(ran).toMatchObject({ status: 0, stderr: '' })
-    expect(JSON.parse(readFileSync(facts, 'utf8'))).toMatchObject({ egress: { connections: 1, requests: 1, hosts: [{ host: HOST, port: server.port, connections: 1, requests: 1, credentials: [] }] } })
+    expect(JSON.parse(readFileSync(facts, 'utf8'))).toMatchObject({
+      egress: {
+        connections: 1,
+        requests: 1,
+        hosts: [{ host: HOST, port: server.port, connections: 1, requests: 1, credentials: [] }],
+      },
+    })
     const shown = cordon(['log', 'show', '--type', 'egress', '--since', '1m']).stdout
     expect(shown).toContain(`connected to ${place} (connection 1, any protocol)`)
     expect(shown).toMatch(new RegExp(`GET https://${place}/path: 200 \\(0 bytes out, \\d+ in; by ${place}\\)`))
     expect(shown).toContain(`connection 1 to ${place} closed after`)
-    expect(cordon(['why', 'last']).stdout).toMatch(new RegExp(`^reached +${place}: 1 connection, 1 request, 0 bytes out, \\d+ in$`, 'm'))
+    expect(cordon(['why', 'last']).stdout).toMatch(
+      new RegExp(`^reached +${place}: 1 connection, 1 request, 0 bytes out, \\d+ in$`, 'm'),
+    )
     expect(cordon(['log', 'show', '--json', '--type', 'egress']).stdout).not.toContain('hidden')
     expect(cordon(['log', 'verify']).status).toBe(0)
   })
@@ -41,18 +49,36 @@ describe('cordon run with granted hosts', () => {
     await run(['--', 'curl', '-sS', '-X', 'POST', '--noproxy', '*', 'https://elsewhere.test/'])
     expect(cordon(['why', 'last']).stdout).toMatch(/^refused +to look up elsewhere\.test: add --net elsewhere\.test$/m)
     await run(['--', 'curl', '-sS', '-H', 'Host: elsewhere.test', `https://${place}/`])
-    expect(cordon(['why', 'last']).stdout).toMatch(new RegExp(`^refused +GET ${place}/: the connection leads to ${place}, but the request is for "elsewhere.test"`, 'm'))
+    expect(cordon(['why', 'last']).stdout).toMatch(
+      new RegExp(
+        `^refused +GET ${place}/: the connection leads to ${place}, but the request is for "elsewhere.test"`,
+        'm',
+      ),
+    )
   })
 
   test('says that TLS may pass unread where the command does not trust the proxy, and nothing of it where it does', async () => {
     const word = `the command does not trust the certificate of Cordon's proxy for ${place}`
     const entry = `network: [{ host: "${place}", action: direct }]`
-    const { status, stderr } = await run(['--read', authority, '--', 'curl', '-sS', '--noproxy', '*', '--cacert', authority, `https://${place}/`])
+    const { status, stderr } = await run([
+      '--read',
+      authority,
+      '--',
+      'curl',
+      '-sS',
+      '--noproxy',
+      '*',
+      '--cacert',
+      authority,
+      `https://${place}/`,
+    ])
     expect(status).not.toBe(0)
     expect(stderr).toContain(word)
     expect(stderr).toContain(entry)
     expect(cordon(['why', 'last']).stdout).toMatch(new RegExp(`^problem +${word}`, 'm'))
-    expect(cordon(['log', 'show', '--json', '--type', 'egress.closed', '--since', '1m']).stdout).toContain('"problem":"proxy-untrusted"')
+    expect(cordon(['log', 'show', '--json', '--type', 'egress.closed', '--since', '1m']).stdout).toContain(
+      '"problem":"proxy-untrusted"',
+    )
     expect((await run(['--', 'curl', '-sS', '--noproxy', '*', `https://${place}/`])).stderr).not.toContain(word)
   })
 
@@ -60,9 +86,13 @@ describe('cordon run with granted hosts', () => {
     const log = join(folderOfLog, 'audit.jsonl')
     const before = server.connections()
     const environment = { CORDON_AUDIT: log }
-    expect((await cordonBeside(['run', ...WAY, '--', 'curl', '-sS', `https://${place}/`], { environment })).status).toBe(0)
+    expect(
+      (await cordonBeside(['run', ...WAY, '--', 'curl', '-sS', `https://${place}/`], { environment })).status,
+    ).toBe(0)
     expect(server.connections()).toBe(before + 1)
-    const running = cordonBeside(['run', ...WAY, '--', 'sh', '-c', `sleep 2; curl -sS https://${place}/; true`], { environment })
+    const running = cordonBeside(['run', ...WAY, '--', 'sh', '-c', `sleep 2; curl -sS https://${place}/; true`], {
+      environment,
+    })
     await expect.poll(() => readFileSync(log, 'utf8').match(/process\.started/g)?.length).toBe(2)
     renameSync(log, `${log}.gone`)
     expect(await running).toMatchObject({ status: 125, stderr: expect.stringContaining('audit-') as string })

@@ -24,8 +24,21 @@ import { WHY_HELP } from '../../src/cli/log/why-help.js'
 
 /** In the order of docs/cli.md. */
 export const HELPS: Readonly<Record<string, CommandHelp>> = {
-  run: RUN_HELP, doctor: DOCTOR_HELP, policy: POLICY_HELP, log: LOG_HELP, why: WHY_HELP, serve: SERVE_HELP, approvals: APPROVALS_HELP, tools: TOOLS_HELP, calls: CALLS_HELP, runs: RUNS_HELP,
-  team: TEAM_HELP, tokens: TOKENS_HELP, credentials: CREDENTIALS_HELP, runner: RUNNER_HELP, demo: DEMO_HELP,
+  run: RUN_HELP,
+  doctor: DOCTOR_HELP,
+  policy: POLICY_HELP,
+  log: LOG_HELP,
+  why: WHY_HELP,
+  serve: SERVE_HELP,
+  approvals: APPROVALS_HELP,
+  tools: TOOLS_HELP,
+  calls: CALLS_HELP,
+  runs: RUNS_HELP,
+  team: TEAM_HELP,
+  tokens: TOKENS_HELP,
+  credentials: CREDENTIALS_HELP,
+  runner: RUNNER_HELP,
+  demo: DEMO_HELP,
 }
 
 const MAIN = readFileSync(new URL('../../src/cli/dispatch.ts', import.meta.url), 'utf8')
@@ -39,5 +52,11 @@ export const expectAllCommands = (): void => {
 /** Reads words as the command does; an option that it does not have is an error. */
 export const readAs = (command: string, words: readonly string[]): Arguments => {
   const help = HELPS[command] ?? expect.fail(`there is no cordon ${command}`)
-  return command === 'run' ? parseArguments(words, help.groups.flatMap(({ options }) => options), 'cordon run') : parseScattered(words, help, `cordon ${command}`)
+  return command === 'run'
+    ? parseArguments(
+        words,
+        help.groups.flatMap(({ options }) => options),
+        'cordon run',
+      )
+    : parseScattered(words, help, `cordon ${command}`)
 }

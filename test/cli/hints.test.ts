@@ -19,21 +19,36 @@ describeForms('hints of a command that lacked something', (run, form) => {
   test('the working directory is not granted: said of a failure, and of a list that is empty for that', () => {
     expect(hints(run(['--', 'ls'], { cwd: folder }).stderr)).toEqual([NOT_GRANTED])
     expect(hints(run(['--', 'cat', 'data/words'], { cwd: folder }).stderr)).toEqual([NOT_GRANTED])
-    expect(hints(run(['--cwd', folder, '--', 'ls']).stderr)).toEqual([NOT_GRANTED.replace('--read .,', `--read ${folder},`).replace('--write . to', `--write ${folder} to`)])
-    expect(run(['--read', '.', '--', 'ls'], { cwd: join(folder, 'data') })).toEqual({ status: 0, stdout: 'words\n', stderr: '' })
+    expect(hints(run(['--cwd', folder, '--', 'ls']).stderr)).toEqual([
+      NOT_GRANTED.replace('--read .,', `--read ${folder},`).replace('--write . to', `--write ${folder} to`),
+    ])
+    expect(run(['--read', '.', '--', 'ls'], { cwd: join(folder, 'data') })).toEqual({
+      status: 0,
+      stdout: 'words\n',
+      stderr: '',
+    })
     expect(run(['--', 'echo', 'hello'], { cwd: folder })).toEqual({ status: 0, stdout: 'hello\n', stderr: '' })
     expect(run(['--quiet', '--', 'sh', '-c', 'exit 3'], { cwd: folder })).toEqual({ status: 3, stdout: '', stderr: '' })
   })
 
   test('an argument names what exists and is not granted; one that names nothing is not mentioned', () => {
-    const { stderr } = run(['--read', 'data', '--', 'cat', 'data/words', 'outside', 'absent', `--file=${folder}/outside`], { cwd: folder })
-    expect(hints(stderr)).toEqual([`cordon: ${folder}/outside exists, but is not granted: add --read ${folder}/outside`])
-    expect(run(['--read', 'data', '--read', `${folder}/outside`, '--', 'cat', 'data/words', 'outside'], { cwd: folder }).status).toBe(0)
+    const { stderr } = run(
+      ['--read', 'data', '--', 'cat', 'data/words', 'outside', 'absent', `--file=${folder}/outside`],
+      { cwd: folder },
+    )
+    expect(hints(stderr)).toEqual([
+      `cordon: ${folder}/outside exists, but is not granted: add --read ${folder}/outside`,
+    ])
+    expect(
+      run(['--read', 'data', '--read', `${folder}/outside`, '--', 'cat', 'data/words', 'outside'], { cwd: folder })
+        .status,
+    ).toBe(0)
     expect(hints(run(['--read', '.', '--', 'cat', 'absent'], { cwd: folder }).stderr)).toEqual([])
   })
 
   test('something is to be made in a folder that is not granted for writing', () => {
-    const made = (...words: readonly string[]) => hints(run([...words, '--', 'touch', 'data/new'], { cwd: folder }).stderr)
+    const made = (...words: readonly string[]) =>
+      hints(run([...words, '--', 'touch', 'data/new'], { cwd: folder }).stderr)
     expect(made('--read', 'data')).toEqual([`cordon: refused write of ${folder}/data/new: add --write ${folder}/data`])
     expect(made('--write', `${folder}/data`)).toEqual([])
     rmSync(join(folder, 'data', 'new'))
@@ -49,9 +64,16 @@ describeForms('hints of a command that lacked something', (run, form) => {
         expect(ran('--', 'sh', '-c', 'echo x > made; cat made')).toEqual({ status: 0, stdout: 'x\n', stderr: lost })
       } else {
         // There is no such folder in this form: nothing can be made, and the command fails.
-        expect(ran('--', 'touch', 'made')).toMatchObject({ status: 1, stderr: expect.stringContaining(`add --write ${place}`) as string })
+        expect(ran('--', 'touch', 'made')).toMatchObject({
+          status: 1,
+          stderr: expect.stringContaining(`add --write ${place}`) as string,
+        })
       }
-      expect(ran('--', 'sh', '-c', 'echo x > /dev/null 2>&1; echo y > "$TMPDIR/y"')).toEqual({ status: 0, stdout: '', stderr: '' })
+      expect(ran('--', 'sh', '-c', 'echo x > /dev/null 2>&1; echo y > "$TMPDIR/y"')).toEqual({
+        status: 0,
+        stdout: '',
+        stderr: '',
+      })
       expect(ran('--write', '.', '--', 'touch', 'made')).toEqual({ status: 0, stdout: '', stderr: '' })
       mkdirSync(join(place, 'own'))
       expect(ran('--write', 'own', '--', 'touch', 'own/made')).toEqual({ status: 0, stdout: '', stderr: '' })
@@ -61,7 +83,8 @@ describeForms('hints of a command that lacked something', (run, form) => {
   })
 
   test('a file is to be written where only reading is granted', () => {
-    const hint = (...words: readonly string[]) => hints(run(['--read', 'data', ...words, '--', 'sh', '-c', 'echo x > data/new'], { cwd: folder }).stderr)
+    const hint = (...words: readonly string[]) =>
+      hints(run(['--read', 'data', ...words, '--', 'sh', '-c', 'echo x > data/new'], { cwd: folder }).stderr)
     expect(hint()).toEqual([`cordon: refused write of ${folder}/data/new: add --write ${folder}/data`])
     expect(hint('--write', 'data')).toEqual([])
     rmSync(join(folder, 'data', 'new'))
@@ -72,9 +95,22 @@ describeForms('hints of a command that lacked something', (run, form) => {
     mkdirSync(join(home, 'project'), { recursive: true })
     writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = Ann\n\temail = ann@example.com\n')
     const commit = (...words: readonly string[]) =>
-      run(['--write', '.', ...words, '--', 'sh', '-c', `mkdir r${String(words.length)} && cd r${String(words.length)} && git init -q && git commit -q --allow-empty -m x`], { cwd: join(home, 'project'), environment: { HOME: home } })
+      run(
+        [
+          '--write',
+          '.',
+          ...words,
+          '--',
+          'sh',
+          '-c',
+          `mkdir r${String(words.length)} && cd r${String(words.length)} && git init -q && git commit -q --allow-empty -m x`,
+        ],
+        { cwd: join(home, 'project'), environment: { HOME: home } },
+      )
     const told = hints(commit().stderr)
-    expect(told).toContain(`cordon: git cannot read ${home}/.gitconfig, which has your name for commits; if needed, add --env HOME --read ${home}/.gitconfig`)
+    expect(told).toContain(
+      `cordon: git cannot read ${home}/.gitconfig, which has your name for commits; if needed, add --env HOME --read ${home}/.gitconfig`,
+    )
     expect(told.filter((line) => line.includes('--net'))).toEqual([])
     // There the repository of the first commit closes the folder that the second would be made in.
     if (form === 'landlock') return
@@ -87,7 +123,24 @@ describeForms('hints of a command that lacked something', (run, form) => {
     const manifest = join(project, 'package.json')
     mkdirSync(project)
     writeFileSync(manifest, '{ "name": "one", "version": "1.0.0" }\n')
-    const set = (...words: readonly string[]) => run(['--write', project, ...words, '--env', 'PATH', '--preset', 'toolchains', '--', 'npm', 'pkg', 'set', 'name=two'], { cwd: project })
+    const set = (...words: readonly string[]) =>
+      run(
+        [
+          '--write',
+          project,
+          ...words,
+          '--env',
+          'PATH',
+          '--preset',
+          'toolchains',
+          '--',
+          'npm',
+          'pkg',
+          'set',
+          'name=two',
+        ],
+        { cwd: project },
+      )
     const { status, stderr } = set()
     expect(status).not.toBe(0)
     expect(hints(stderr).join('\n')).toContain(`--write ${manifest}`)
@@ -106,17 +159,27 @@ describeForms('hints of a command that lacked something', (run, form) => {
     chmodSync(closed, 0o000)
     const { status, stderr } = run(['--read', closed, '--', 'cat', closed])
     expect(status).toBe(1)
-    expect(hints(stderr)).toEqual([expect.stringContaining(`cordon: ${closed} is granted, but its file permissions refuse it (mode 0, user `)])
+    expect(hints(stderr)).toEqual([
+      expect.stringContaining(`cordon: ${closed} is granted, but its file permissions refuse it (mode 0, user `),
+    ])
   })
 
   test('a name of a host that cannot be looked up, and a connection: the option is named', () => {
     const lookup = hints(run(['--', 'curl', '-sS', 'http://host.invalid/']).stderr)
     expect(lookup).toHaveLength(1)
-    expect(lookup[0]).toMatch(/^cordon: (?:refused to look up the name of a host \(at .*:53\)|the network is not granted, including name lookups): add --net host\.invalid$/)
+    expect(lookup[0]).toMatch(
+      /^cordon: (?:refused to look up the name of a host \(at .*:53\)|the network is not granted, including name lookups): add --net host\.invalid$/,
+    )
     // Without a URL nobody knows which name it was.
-    expect(hints(run(['--', 'sh', '-c', 'curl -sS host.invalid']).stderr)).toEqual([expect.stringMatching(/(?:look up|name lookups).*: add --net HOST/)])
-    expect(hints(run(['--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/80']).stderr)).toEqual(['cordon: refused connection to 192.0.2.1:80: add --net 192.0.2.1'])
-    expect(hints(run(['--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/81']).stderr)).toEqual(['cordon: refused connection to 192.0.2.1:81: add --net 192.0.2.1:81'])
+    expect(hints(run(['--', 'sh', '-c', 'curl -sS host.invalid']).stderr)).toEqual([
+      expect.stringMatching(/(?:look up|name lookups).*: add --net HOST/),
+    ])
+    expect(hints(run(['--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/80']).stderr)).toEqual([
+      'cordon: refused connection to 192.0.2.1:80: add --net 192.0.2.1',
+    ])
+    expect(hints(run(['--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/81']).stderr)).toEqual([
+      'cordon: refused connection to 192.0.2.1:81: add --net 192.0.2.1:81',
+    ])
   })
 
   test('a file of Cordon itself is named as such, and no grant is advised that would be refused', () => {
@@ -125,13 +188,33 @@ describeForms('hints of a command that lacked something', (run, form) => {
     for (const each of [config, state]) mkdirSync(each, { recursive: true, mode: 0o700 })
     writeFileSync(join(config, 'rules.yaml'), 'rules: []\n')
     writeFileSync(join(home, 'mine.yaml'), 'filesystem: { read: [] }\n')
-    const told = (...words: readonly string[]) => hints(run(words, { cwd: home, environment: { HOME: home, XDG_CONFIG_HOME: join(home, '.config'), XDG_STATE_HOME: join(home, '.local', 'state') } }).stderr)
-    const own = (path: string, what: string, fate: string) => [`cordon: ${path} is a file of Cordon itself (${what}): ${fate}; see docs/own-files.md`]
+    const told = (...words: readonly string[]) =>
+      hints(
+        run(words, {
+          cwd: home,
+          environment: {
+            HOME: home,
+            XDG_CONFIG_HOME: join(home, '.config'),
+            XDG_STATE_HOME: join(home, '.local', 'state'),
+          },
+        }).stderr,
+      )
+    const own = (path: string, what: string, fate: string) => [
+      `cordon: ${path} is a file of Cordon itself (${what}): ${fate}; see docs/own-files.md`,
+    ]
     const script = (text: string) => ['--', 'sh', '-c', text]
-    expect(told('--write', home, ...script(`echo x > ${config}/rules.yaml`))).toEqual(own(join(config, 'rules.yaml'), 'the settings of Cordon', 'no command may change it'))
-    expect(told('--write', home, ...script(`rm -r ${state}`))).toEqual(own(state, 'the state of Cordon', 'no command gets it'))
-    expect(told('--policy', './mine.yaml', '--write', '.', ...script('echo x > mine.yaml'))).toEqual(own(join(home, 'mine.yaml'), 'a policy of this run', 'no command may change it'))
-    expect(told('--observe', '--read', home, '--', 'cat', join(state, 'audit.jsonl'))).toEqual(own(join(state, 'audit.jsonl'), 'the audit log', 'no command gets it'))
+    expect(told('--write', home, ...script(`echo x > ${config}/rules.yaml`))).toEqual(
+      own(join(config, 'rules.yaml'), 'the settings of Cordon', 'no command may change it'),
+    )
+    expect(told('--write', home, ...script(`rm -r ${state}`))).toEqual(
+      own(state, 'the state of Cordon', 'no command gets it'),
+    )
+    expect(told('--policy', './mine.yaml', '--write', '.', ...script('echo x > mine.yaml'))).toEqual(
+      own(join(home, 'mine.yaml'), 'a policy of this run', 'no command may change it'),
+    )
+    expect(told('--observe', '--read', home, '--', 'cat', join(state, 'audit.jsonl'))).toEqual(
+      own(join(state, 'audit.jsonl'), 'the audit log', 'no command gets it'),
+    )
     // To read rules and policies is allowed.
     expect(told('--read', join(config, 'rules.yaml'), '--', 'cat', join(config, 'rules.yaml'))).toEqual([])
   })
@@ -150,8 +233,15 @@ describeForms('hints of a command that lacked something', (run, form) => {
     const environment = { PATH: `${bin}:/usr/bin:/bin` }
     const refused = run(['--', join(folder, `script-${form}`)], { environment })
     expect(refused.status).toBe(127)
-    expect(hints(refused.stderr)[0]).toMatch(new RegExp(`^cordon: env looks for interpreter-of-mine in the PATH of the cell \\(.*\\), but it is ${bin}/interpreter-of-mine: add --env PATH$`))
-    expect(run(['--env', 'PATH', '--read', bin, '--', join(folder, `script-${form}`)], { environment })).toMatchObject({ status: 0, stdout: 'started\n' })
+    expect(hints(refused.stderr)[0]).toMatch(
+      new RegExp(
+        `^cordon: env looks for interpreter-of-mine in the PATH of the cell \\(.*\\), but it is ${bin}/interpreter-of-mine: add --env PATH$`,
+      ),
+    )
+    expect(run(['--env', 'PATH', '--read', bin, '--', join(folder, `script-${form}`)], { environment })).toMatchObject({
+      status: 0,
+      stdout: 'started\n',
+    })
   })
 })
 
@@ -162,7 +252,8 @@ describe('grants that grant nothing', () => {
     expect(cordon(['run', ...words], { cwd: folder })).toEqual({
       status: 0,
       stdout: '',
-      stderr: "cordon: the read pattern 'nothing-*' matches nothing here, and so grants nothing\ncordon: --env CORDON_NO_SUCH: there is no such variable here, so the command gets none; --env CORDON_NO_SUCH=VALUE sets it\n",
+      stderr:
+        "cordon: the read pattern 'nothing-*' matches nothing here, and so grants nothing\ncordon: --env CORDON_NO_SUCH: there is no such variable here, so the command gets none; --env CORDON_NO_SUCH=VALUE sets it\n",
     })
     expect(cordon(['run', '--read', 'out*', '--env', 'LANG', '--', 'true'], { cwd: folder }).stderr).toBe('')
   })
@@ -173,12 +264,16 @@ describe('grants that grant nothing', () => {
   })
 
   test('a path that is not there is told from one that this user may not look at', (context) => {
-    expect(cordon(['run', '--read', `${folder}/absent`, '--', 'true']).stderr).toContain('path-missing: the granted path')
+    expect(cordon(['run', '--read', `${folder}/absent`, '--', 'true']).stderr).toContain(
+      'path-missing: the granted path',
+    )
     // The suite runs as an ordinary user, too.
     if (process.getuid?.() === 0) context.skip('root looks into closed folders')
     mkdirSync(join(folder, 'shut', 'in'), { recursive: true })
     chmodSync(join(folder, 'shut'), 0o000)
-    expect(cordon(['run', '--read', `${folder}/shut/in`, '--', 'true']).stderr).toContain(`path-denied: the granted path ${folder}/shut/in cannot be accessed: a folder on the way there is closed to this user (EACCES)`)
+    expect(cordon(['run', '--read', `${folder}/shut/in`, '--', 'true']).stderr).toContain(
+      `path-denied: the granted path ${folder}/shut/in cannot be accessed: a folder on the way there is closed to this user (EACCES)`,
+    )
     chmodSync(join(folder, 'shut'), 0o755)
   })
 })

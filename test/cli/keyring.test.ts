@@ -37,11 +37,21 @@ beforeAll(async () => {
   const child = spawn('dbus-run-session', ['--', 'sh', '-c', SESSION], { env: own, stdio: ['pipe', 'pipe', 'ignore'] })
   session = child
   const address = await new Promise<string>((resolve, reject) => {
-    child.stdout.once('data', (text: Buffer) => { resolve(text.toString().trim()) })
-    child.once('close', () => { reject(new Error('the session of the keyring ended')) })
+    child.stdout.once('data', (text: Buffer) => {
+      resolve(text.toString().trim())
+    })
+    child.once('close', () => {
+      reject(new Error('the session of the keyring ended'))
+    })
   })
   environment = { ...own, DBUS_SESSION_BUS_ADDRESS: address }
-  expect(spawnSync('secret-tool', ['store', '--label', 'of a test', 'service', 'api.test', 'account', 'me'], { env: environment, input: SECRET, timeout: ENDS_WHAT_HANGS_MS }).status).toBe(0)
+  expect(
+    spawnSync('secret-tool', ['store', '--label', 'of a test', 'service', 'api.test', 'account', 'me'], {
+      env: environment,
+      input: SECRET,
+      timeout: ENDS_WHAT_HANGS_MS,
+    }).status,
+  ).toBe(0)
 })
 afterAll(async () => {
   await hosts.close()
@@ -53,23 +63,45 @@ afterAll(async () => {
 const run = async (account: string, form: string, command: string) => {
   const place = hosts.port === 443 ? 'api.test' : `api.test:${String(hosts.port)}`
   const policy = join(folder, 'policy.yaml')
-  writeFileSync(policy, `network: [ "${place}" ]\negress_class: read_only\nfilesystem: { read: [ "${folder}" ] }\ncredentials:\n  - id: my-token\n    inject: { host: "${place}", as: bearer }\n`)
-  const words = ['run', '--form', form, '--policy', policy, '--secret', `my-token=keyring:api.test/${account}`, '--resolve', `api.test=${hosts.address}`, '--upstream-ca', hosts.authorityFile]
+  writeFileSync(
+    policy,
+    `network: [ "${place}" ]\negress_class: read_only\nfilesystem: { read: [ "${folder}" ] }\ncredentials:\n  - id: my-token\n    inject: { host: "${place}", as: bearer }\n`,
+  )
+  const words = [
+    'run',
+    '--form',
+    form,
+    '--policy',
+    policy,
+    '--secret',
+    `my-token=keyring:api.test/${account}`,
+    '--resolve',
+    `api.test=${hosts.address}`,
+    '--upstream-ca',
+    hosts.authorityFile,
+  ]
   return cordonBeside([...words, '--', 'sh', '-c', command.replace('URL', `https://${place}/`)], { environment })
 }
 
 describe('a credential in a real keyring', () => {
-  test.for(['namespaces', 'landlock'])('is put into a request; the tool sees neither the value nor the keyring (%s)', async (form, context) => {
-    needsKeyring(context)
-    const ask = 'secret-tool lookup service api.test account me'
-    // What the tool could do if it could reach the bus.
-    expect(spawnSync('sh', ['-c', ask], { env: environment, encoding: 'utf8' }).stdout).toBe(SECRET)
-    const { status, stdout, stderr } = await run('me', form, `curl -sS --noproxy "*" URL && { DBUS_SESSION_BUS_ADDRESS='${environment['DBUS_SESSION_BUS_ADDRESS'] ?? ''}' ${ask} || echo " refused"; }`)
-    expect({ status, end: stdout.slice(-9) }).toEqual({ status: 0, end: ' refused\n' })
-    expect(stdout).not.toContain(SECRET)
-    expect(stderr).toContain('secret-tool: Could not connect: ')
-    expect(hosts.arrivals.at(-1)).toMatchObject({ headers: { authorization: `Bearer ${SECRET}` } })
-  })
+  test.for(['namespaces', 'landlock'])(
+    'is put into a request; the tool sees neither the value nor the keyring (%s)',
+    async (form, context) => {
+      needsKeyring(context)
+      const ask = 'secret-tool lookup service api.test account me'
+      // What the tool could do if it could reach the bus.
+      expect(spawnSync('sh', ['-c', ask], { env: environment, encoding: 'utf8' }).stdout).toBe(SECRET)
+      const { status, stdout, stderr } = await run(
+        'me',
+        form,
+        `curl -sS --noproxy "*" URL && { DBUS_SESSION_BUS_ADDRESS='${environment['DBUS_SESSION_BUS_ADDRESS'] ?? ''}' ${ask} || echo " refused"; }`,
+      )
+      expect({ status, end: stdout.slice(-9) }).toEqual({ status: 0, end: ' refused\n' })
+      expect(stdout).not.toContain(SECRET)
+      expect(stderr).toContain('secret-tool: Could not connect: ')
+      expect(hosts.arrivals.at(-1)).toMatchObject({ headers: { authorization: `Bearer ${SECRET}` } })
+    },
+  )
 
   test('that is not there keeps the command from running, and the refusal names the entry', async (context) => {
     needsKeyring(context)

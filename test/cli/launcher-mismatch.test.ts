@@ -20,7 +20,10 @@ const launcher = (name: string, word: string): string => {
 }
 
 test('a launcher of another version is named as that, and not taken for a host that holds nothing', async () => {
-  await expect(openSandbox({ launcher: launcher('other', 'cordon-plan-0') })).rejects.toMatchObject({ code: 'launcher-mismatch', fix: expect.stringContaining('npm rebuild cordon') as string })
+  await expect(openSandbox({ launcher: launcher('other', 'cordon-plan-0') })).rejects.toMatchObject({
+    code: 'launcher-mismatch',
+    fix: expect.stringContaining('npm rebuild cordon') as string,
+  })
   const sandbox = await openSandbox({ launcher: launcher('same', 'cordon-plan-1') })
   expect(sandbox.host.landlock.held || sandbox.host.namespaces.held).toBe(true)
   await sandbox.close()

@@ -17,11 +17,20 @@ let made = 0
 const record = async (path: string): Promise<void> => {
   const log = await openAuditLog({ path })
   let id = 0
-  const stream = createEventStream({ sessionId: 'session', now: Date.now, newId: () => `id-${String((made += 1))}-${String((id += 1))}`, record: log.append })
+  const stream = createEventStream({
+    sessionId: 'session',
+    now: Date.now,
+    newId: () => `id-${String((made += 1))}-${String((id += 1))}`,
+    record: log.append,
+  })
   for (const draft of DRAFTS) await stream.emit(draft)
   await log.close()
 }
-const linesOf = (text: string): readonly Record<string, unknown>[] => text.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>)
+const linesOf = (text: string): readonly Record<string, unknown>[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
 
 describe('cordon log export', () => {
   it('writes the lines of a log as they are, and goes on where it stopped', async () => {
@@ -32,7 +41,9 @@ describe('cordon log export', () => {
     expect([first.status, first.stdout]).toEqual([0, readFileSync(path, 'utf8')])
     expect(cordon(['log', 'export', '--cursor', cursor, path]).stdout).toBe('')
     await record(path)
-    expect(`${first.stdout}${cordon(['log', 'export', path, '--cursor', cursor]).stdout}`).toBe(readFileSync(path, 'utf8'))
+    expect(`${first.stdout}${cordon(['log', 'export', path, '--cursor', cursor]).stdout}`).toBe(
+      readFileSync(path, 'utf8'),
+    )
   })
 
   it('does not move its mark when the reader goes away: the next export repeats everything', async () => {
@@ -41,8 +52,15 @@ describe('cordon log export', () => {
     // More than a pipe holds.
     for (let times = 0; times < 8; times += 1) await record(path)
     expect(readFileSync(path).length).toBeGreaterThan(100_000)
-    const broken = spawnSync('sh', ['-c', `'${process.execPath}' '${CORDON}' log export --cursor '${cursor}' '${path}' | head -c 100`], { encoding: 'utf8' })
-    expect([broken.stdout.length, broken.stderr]).toEqual([100, expect.stringContaining('the mark of --cursor was not moved')])
+    const broken = spawnSync(
+      'sh',
+      ['-c', `'${process.execPath}' '${CORDON}' log export --cursor '${cursor}' '${path}' | head -c 100`],
+      { encoding: 'utf8' },
+    )
+    expect([broken.stdout.length, broken.stderr]).toEqual([
+      100,
+      expect.stringContaining('the mark of --cursor was not moved'),
+    ])
     expect(existsSync(cursor)).toBe(false)
     expect(cordon(['log', 'export', '--cursor', cursor, path]).stdout).toBe(readFileSync(path, 'utf8'))
     expect(existsSync(cursor)).toBe(true)
@@ -53,9 +71,31 @@ describe('cordon log export', () => {
     await record(path)
     const events = linesOf(cordon(['log', 'export', '--format', 'cloudevents', path]).stdout)
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
-    expect(events).toContainEqual(expect.objectContaining({ specversion: '1.0', type: 'cordon.tool.denied', source: 'cordon:session:session', datacontenttype: 'application/json', time: expect.stringMatching(/^\d{4}-.*Z$/) as string, data: expect.objectContaining({ type: 'tool.denied' }) as object }))
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        specversion: '1.0',
+        type: 'cordon.tool.denied',
+        source: 'cordon:session:session',
+        datacontenttype: 'application/json',
+        time: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+        data: expect.objectContaining({ type: 'tool.denied' }) as object,
+      }),
+    )
     const findings = linesOf(cordon(['log', 'export', '--format=ocsf', '--type', 'tool.denied', path]).stdout)
-    expect(findings).toMatchObject([{ class_uid: 6003, category_uid: 6, type_uid: 600399, activity_id: 99, status_id: 2, severity_id: 3, time: expect.any(Number) as number, api: { operation: 'tool.denied' }, actor: { user: { name: expect.any(String) as string } }, metadata: { version: '1.3.0', product: { vendor_name: 'Cordon' } } }])
+    expect(findings).toMatchObject([
+      {
+        class_uid: 6003,
+        category_uid: 6,
+        type_uid: 600399,
+        activity_id: 99,
+        status_id: 2,
+        severity_id: 3,
+        time: expect.any(Number) as number,
+        api: { operation: 'tool.denied' },
+        actor: { user: { name: expect.any(String) as string } },
+        metadata: { version: '1.3.0', product: { vendor_name: 'Cordon' } },
+      },
+    ])
   })
 
   it('does not go on in a log that is another one, and says what is not what was written', async () => {
@@ -63,16 +103,29 @@ describe('cordon log export', () => {
     const cursor = join(folder, 'three.cursor')
     await record(path)
     writeFileSync(cursor, JSON.stringify({ sequence: 2, hash: 'sha256:other' }))
-    expect(cordon(['log', 'export', '--cursor', cursor, path])).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('fix:') as string })
+    expect(cordon(['log', 'export', '--cursor', cursor, path])).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('fix:') as string,
+    })
     writeFileSync(cursor, '{}')
     expect(cordon(['log', 'export', '--cursor', cursor, path]).stderr).toContain('it is no mark')
     writeFileSync(path, readFileSync(path, 'utf8').replace('a rule denies it', 'a rule allows it'))
-    expect(cordon(['log', 'export', path])).toMatchObject({ status: 1, stderr: expect.stringContaining('cordon log verify') as string })
+    expect(cordon(['log', 'export', path])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('cordon log verify') as string,
+    })
   })
 
   it('knows its formats, and what a store has', () => {
-    expect(cordon(['log', 'export', '--format', 'xml'])).toMatchObject({ status: 2, stderr: expect.stringContaining('jsonl, cloudevents, ocsf') as string })
-    expect(cordon(['log', 'show', '--store', folder])).toMatchObject({ status: 2, stderr: expect.stringContaining('cordon why') as string })
+    expect(cordon(['log', 'export', '--format', 'xml'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('jsonl, cloudevents, ocsf') as string,
+    })
+    expect(cordon(['log', 'show', '--store', folder])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('cordon why') as string,
+    })
   })
 })
 
@@ -95,7 +148,9 @@ describe('the record of a team', () => {
 
   it('is exported whole, once, and only to who may see it', () => {
     const cursor = join(folder, 'store.cursor')
-    const entries = linesOf(cordon(['log', 'export', ...asked, '--team', 'team', '--format', 'cloudevents', '--cursor', cursor]).stdout)
+    const entries = linesOf(
+      cordon(['log', 'export', ...asked, '--team', 'team', '--format', 'cloudevents', '--cursor', cursor]).stdout,
+    )
     expect(entries.filter(({ type }) => type === 'cordon.invocation.asked')).toHaveLength(3)
     expect(new Set(entries.map(({ source }) => source))).toEqual(new Set(['cordon:team:team']))
     expect(cordon(['log', 'export', ...asked, '--team', 'team', '--cursor', cursor]).stdout).toBe('')
@@ -103,8 +158,17 @@ describe('the record of a team', () => {
   })
 
   it('is verified, and what is younger than --keep stays', () => {
-    expect(cordon(['log', 'verify', ...asked])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^intact /) as string })
-    expect(cordon(['log', 'prune', ...asked, '--keep', '400d'])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^nothing in .* is older than 400 days by a whole partition\n$/) as string })
-    expect(cordon(['log', 'prune', ...asked])).toMatchObject({ status: 2, stderr: expect.stringContaining('--keep needs a number of days') as string })
+    expect(cordon(['log', 'verify', ...asked])).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^intact /) as string,
+    })
+    expect(cordon(['log', 'prune', ...asked, '--keep', '400d'])).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^nothing in .* is older than 400 days by a whole partition\n$/) as string,
+    })
+    expect(cordon(['log', 'prune', ...asked])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--keep needs a number of days') as string,
+    })
   })
 })

@@ -32,7 +32,10 @@ const DENIAL = DRAFTS.findIndex((draft) => JSON.stringify(draft).includes('a rul
 describe('cordon log verify', () => {
   it('says that a log is intact, with 0', async () => {
     const { status, stdout } = cordon(['log', 'verify', await newLog()])
-    expect([status, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^intact .*audit\\.jsonl: ${ENTRIES} entries in 1 file, up to sha256:`))])
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`^intact .*audit\\.jsonl: ${ENTRIES} entries in 1 file, up to sha256:`)),
+    ])
     expect(stdout).not.toContain('\u001b')
   })
 
@@ -61,14 +64,18 @@ describe('cordon log show', () => {
   it('prints one line for each entry, across files', async () => {
     const { status, stdout } = cordon(['log', 'show', await newLog(2000)])
     expect(status).toBe(0)
-    const types = stdout.trimEnd().split('\n').map((line) => line.split(/ {2,}/)[1])
+    const types = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/)[1])
     expect(types.filter((type) => type !== 'audit.began')).toEqual(DRAFTS.map(({ type }) => type))
     expect(types.filter((type) => type === 'audit.began').length).toBeGreaterThan(1)
   })
 
   it('prints only those of a call, of a type, from a time', async () => {
     const path = await newLog()
-    const count = (...words: string[]): number => cordon(['log', 'show', path, '--json', ...words]).stdout.split('\n').length - 1
+    const count = (...words: string[]): number =>
+      cordon(['log', 'show', path, '--json', ...words]).stdout.split('\n').length - 1
     expect(count()).toBe(ENTRIES)
     expect(count('--call', 'call-2')).toBe(1)
     expect(count('--type', 'hook', '--type', 'tool.denied')).toBe(5)
@@ -100,7 +107,9 @@ describe('cordon log show', () => {
     expect(cordon(['log', 'verify'], { environment: { CORDON_AUDIT: path } }).status).toBe(0)
     expect(cordon(['log', 'verify'], { environment: { XDG_STATE_HOME: state } }).status).toBe(0)
     await record(join(folder, 'home', '.local', 'state', 'cordon', 'audit.jsonl'), 1)
-    expect(cordon(['log', 'verify'], { environment: { XDG_STATE_HOME: '', HOME: join(folder, 'home') } }).status).toBe(0)
+    expect(cordon(['log', 'verify'], { environment: { XDG_STATE_HOME: '', HOME: join(folder, 'home') } }).status).toBe(
+      0,
+    )
   })
 })
 
@@ -115,7 +124,10 @@ it('cordon log follow prints what is written from then on, across files', async 
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   child.kill('SIGTERM')
-  const sequences = output.trimEnd().split('\n').map((line) => (JSON.parse(line) as { sequence: number }).sequence)
+  const sequences = output
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { sequence: number }).sequence)
   expect(sequences.length).toBeGreaterThan(2)
   expect(sequences[0]).toBeGreaterThan(ENTRIES)
   expect(sequences).toEqual(sequences.map((_, index) => (sequences[0] ?? 0) + index))
@@ -132,7 +144,10 @@ describe('what cannot be understood is told, with 2', () => {
     [['log', 'show', '/nowhere/audit.jsonl'], 'there is no such log'],
     [['log', 'show', 'a', 'b'], 'one file at a time'],
   ]
-  const HELP = [['log', 'show', '--help'], ['help', 'log']]
+  const HELP = [
+    ['log', 'show', '--help'],
+    ['help', 'log'],
+  ]
   const ran = inOneProcess([...MISUNDERSTOOD.map(([words]) => words), ...HELP])
 
   it.each(MISUNDERSTOOD)('%j', (words, message) => {
@@ -141,6 +156,7 @@ describe('what cannot be understood is told, with 2', () => {
   })
 
   it('and help with 0', () => {
-    for (const words of HELP) expect(ran(words)).toMatchObject({ status: 0, stdout: expect.stringContaining('usage: cordon log') as string })
+    for (const words of HELP)
+      expect(ran(words)).toMatchObject({ status: 0, stdout: expect.stringContaining('usage: cordon log') as string })
   })
 })

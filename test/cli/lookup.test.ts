@@ -21,8 +21,16 @@ const advised = (...command: readonly string[]) => {
 test.each<readonly [readonly string[], number, string]>([
   [['ls -la'], 127, "this is one word: write separate words (cordon run -- ls -la), or use a shell (sh -c 'ls -la')"],
   [['ls | wc'], 127, "this is a shell command line, and no shell reads it; use: cordon run -- sh -c 'ls | wc'"],
-  [['cd /tmp && ls'], 127, "this is a shell command line, and no shell reads it; use: cordon run -- sh -c 'cd /tmp && ls'"],
-  [['./here now'], 127, "this is one word: write separate words (cordon run -- ./here now), or use a shell (sh -c './here now')"],
+  [
+    ['cd /tmp && ls'],
+    127,
+    "this is a shell command line, and no shell reads it; use: cordon run -- sh -c 'cd /tmp && ls'",
+  ],
+  [
+    ['./here now'],
+    127,
+    "this is one word: write separate words (cordon run -- ./here now), or use a shell (sh -c './here now')",
+  ],
   [['NAME=value', 'ls', '-l'], 127, 'set a variable with an option: cordon run --env NAME=value -- ls -l'],
   [['cd', '/tmp'], 127, "cd is a shell keyword, not a program; use: sh -c 'cd /tmp'"],
   [['--read', 'x'], 127, 'put options of cordon before --, and the command after it'],

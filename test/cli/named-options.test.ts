@@ -9,7 +9,14 @@ import { renderHelp } from '../../src/cli/help.js'
 import { HELPS } from './helps.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const pages = [...['README.md', 'SECURITY.md', 'ARCHITECTURE.md', 'CHANGELOG.md'], ...['docs', 'docs/decisions', 'deploy'].flatMap((folder) => readdirSync(join(ROOT, folder), { withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => `${folder}/${name}`))]
+const pages = [
+  ...['README.md', 'SECURITY.md', 'ARCHITECTURE.md', 'CHANGELOG.md'],
+  ...['docs', 'docs/decisions', 'deploy'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => `${folder}/${name}`),
+  ),
+]
 
 interface Named {
   readonly command: string
@@ -22,10 +29,15 @@ const namedIn = (text: string): readonly Named[] =>
     const { command = '', words = '' } = groups ?? {}
     if (!Object.hasOwn(HELPS, command)) return []
     const own = words.split(/ -- |, or | and cordon /)[0] ?? ''
-    return Array.from(own.matchAll(/(?<=[ [(])--(?<option>[a-z][a-z-]*)/g), ({ groups: found }) => ({ command, option: found?.['option'] ?? '' }))
+    return Array.from(own.matchAll(/(?<=[ [(])--(?<option>[a-z][a-z-]*)/g), ({ groups: found }) => ({
+      command,
+      option: found?.['option'] ?? '',
+    }))
   })
 
-const isKnown = ({ command, option }: Named): boolean => option === 'help' || HELPS[command]?.groups.some(({ options }) => options.some(({ name }) => name === option)) === true
+const isKnown = ({ command, option }: Named): boolean =>
+  option === 'help' ||
+  HELPS[command]?.groups.some(({ options }) => options.some(({ name }) => name === option)) === true
 
 test.each(pages)('%s names options that there are', (page) => {
   expect(namedIn(readFileSync(join(ROOT, page), 'utf8')).filter((each) => !isKnown(each))).toEqual([])
@@ -36,7 +48,12 @@ test.each(Object.entries(HELPS))('the help of cordon %s names options of other c
 })
 
 test('an option that nobody has is found, in a pipeline too', () => {
-  expect(namedIn('`cordon runner --tools DIR --no-such-thing | cordon tools register - --nor-this`').filter((each) => !isKnown(each))).toEqual([
-    { command: 'runner', option: 'no-such-thing' }, { command: 'tools', option: 'nor-this' },
+  expect(
+    namedIn('`cordon runner --tools DIR --no-such-thing | cordon tools register - --nor-this`').filter(
+      (each) => !isKnown(each),
+    ),
+  ).toEqual([
+    { command: 'runner', option: 'no-such-thing' },
+    { command: 'tools', option: 'nor-this' },
   ])
 })

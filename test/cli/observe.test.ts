@@ -18,13 +18,34 @@ symlinkSync(path('secret'), path('project/link'))
 
 describeForms('--observe', (run, form) => {
   test('says which reads were refused and what would let them', () => {
-    const { stderr } = run(['--observe', '--read', path('project'), '--', 'sh', '-c', `cat ${path('project/data')} ${path('secret')} 2>/dev/null`])
+    const { stderr } = run([
+      '--observe',
+      '--read',
+      path('project'),
+      '--',
+      'sh',
+      '-c',
+      `cat ${path('project/data')} ${path('secret')} 2>/dev/null`,
+    ])
     expect(stderr).toBe(`cordon: refused read of ${path('secret')}: add --read ${path('secret')}\n`)
   })
 
   test('says which writes were refused', () => {
-    const { stderr } = run(['--observe', '--read', path('project'), '--', 'sh', '-c', `{ echo x > ${path('project/data')}; echo x > ${path('new')}; } 2>/dev/null; true`])
-    expect(stderr.split('\n').filter((line) => line !== '').sort()).toEqual([
+    const { stderr } = run([
+      '--observe',
+      '--read',
+      path('project'),
+      '--',
+      'sh',
+      '-c',
+      `{ echo x > ${path('project/data')}; echo x > ${path('new')}; } 2>/dev/null; true`,
+    ])
+    expect(
+      stderr
+        .split('\n')
+        .filter((line) => line !== '')
+        .sort(),
+    ).toEqual([
       `cordon: refused write of ${path('new')}: add --write ${folder}`,
       `cordon: refused write of ${path('project/data')}: add --write ${path('project/data')}`,
     ])
@@ -37,20 +58,44 @@ describeForms('--observe', (run, form) => {
   })
 
   test('names what a link leads to, because that is what must be granted', () => {
-    const { stderr } = run(['--observe', '--read', path('project'), '--', 'sh', '-c', `cat ${path('project/link')} 2>/dev/null`])
+    const { stderr } = run([
+      '--observe',
+      '--read',
+      path('project'),
+      '--',
+      'sh',
+      '-c',
+      `cat ${path('project/link')} 2>/dev/null`,
+    ])
     expect(stderr).toBe(`cordon: refused read of ${path('secret')}: add --read ${path('secret')}\n`)
   })
 
   test('says why a protected name is refused', () => {
     writeFileSync(path('project/package.json'), '{}')
-    const { stderr } = run(['--observe', '--write', path('project'), '--', 'sh', '-c', `echo x > ${path('project/package.json')}; true`])
-    expect(stderr).toContain(`refused write of ${path('project/package.json')} (protected: npm, yarn and pnpm run its scripts)`)
+    const { stderr } = run([
+      '--observe',
+      '--write',
+      path('project'),
+      '--',
+      'sh',
+      '-c',
+      `echo x > ${path('project/package.json')}; true`,
+    ])
+    expect(stderr).toContain(
+      `refused write of ${path('project/package.json')} (protected: npm, yarn and pnpm run its scripts)`,
+    )
     expect(readFileSync(path('project/package.json'), 'utf8')).toBe('{}')
   })
 
   test('puts them into the facts', () => {
     run(['--observe', '--facts', path('facts'), '--', 'cat', path('secret')])
-    expect((JSON.parse(readFileSync(path('facts'), 'utf8')) as Facts).violations).toContainEqual({ kind: 'file', access: 'read', path: path('secret'), openedAs: path('secret'), reason: { kind: 'not-granted' } })
+    expect((JSON.parse(readFileSync(path('facts'), 'utf8')) as Facts).violations).toContainEqual({
+      kind: 'file',
+      access: 'read',
+      path: path('secret'),
+      openedAs: path('secret'),
+      reason: { kind: 'not-granted' },
+    })
   })
 
   test('without it the same command runs the same, and the reads are not reported', () => {
@@ -62,18 +107,40 @@ describeForms('--observe', (run, form) => {
   test('without it, a refused write is reported when the command fails', () => {
     const room = path(`room-${form}`)
     mkdirSync(room)
-    const { status, stderr } = run(['--read', path('project'), '--read', room, '--', 'cp', path('project/data'), `${room}/copy`])
+    const { status, stderr } = run([
+      '--read',
+      path('project'),
+      '--read',
+      room,
+      '--',
+      'cp',
+      path('project/data'),
+      `${room}/copy`,
+    ])
     expect(status).toBe(1)
     expect(stderr).toContain(`cordon: refused write of ${room}/copy: add --write ${room}\n`)
-    expect(run(['--read', path('project'), '--write', room, '--', 'cp', path('project/data'), `${room}/copy`])).toEqual({ status: 0, stdout: '', stderr: '' })
+    expect(run(['--read', path('project'), '--write', room, '--', 'cp', path('project/data'), `${room}/copy`])).toEqual(
+      { status: 0, stdout: '', stderr: '' },
+    )
   })
 
   test('the library reports them, too', async () => {
     const sandbox = await openSandbox({ form })
     const workspace = parseAbsolutePath(folder)
     const boundary = resolvePolicy(parsePolicy({}, 'test'), { workspace, home: workspace, kind: 'process' })
-    const { violations } = await sandbox.run({ boundary, cwd: '/', argv: ['/bin/cat', path('secret')], observe: 'everything' })
+    const { violations } = await sandbox.run({
+      boundary,
+      cwd: '/',
+      argv: ['/bin/cat', path('secret')],
+      observe: 'everything',
+    })
     await sandbox.close()
-    expect(violations).toContainEqual({ kind: 'file', access: 'read', path: path('secret'), openedAs: path('secret'), reason: { kind: 'not-granted' } })
+    expect(violations).toContainEqual({
+      kind: 'file',
+      access: 'read',
+      path: path('secret'),
+      openedAs: path('secret'),
+      reason: { kind: 'not-granted' },
+    })
   })
 })

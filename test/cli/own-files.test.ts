@@ -8,16 +8,40 @@ import { cordon, describeForms, temporaryFolder } from './cordon.js'
 
 const VALUE = 'value-of-a-credential-51cc'
 const CREDENTIAL = (id: string) => `  - { id: ${id}, inject: { host: api.test, header: X-${id} } }\n`
-const OWN = { 'token': `${VALUE}-file\n`, 'deep/key': `${VALUE}-key\n`, 'get.sh': `#!/bin/sh\necho ${VALUE}-command\n`, 'service.yaml': `network: [ api.test ]\ncredentials:\n${['a', 'b', 'c'].map(CREDENTIAL).join('')}`, 'rules.yaml': 'rules: []\n' }
-const WORDS = ['--policy', './service.yaml', '--rules', 'rules.yaml', '--secret', 'a=file:token', '--secret', 'b=file:deep/key', '--secret', 'c=command:./get.sh']
+const OWN = {
+  'token': `${VALUE}-file\n`,
+  'deep/key': `${VALUE}-key\n`,
+  'get.sh': `#!/bin/sh\necho ${VALUE}-command\n`,
+  'service.yaml': `network: [ api.test ]\ncredentials:\n${['a', 'b', 'c'].map(CREDENTIAL).join('')}`,
+  'rules.yaml': 'rules: []\n',
+}
+const WORDS = [
+  '--policy',
+  './service.yaml',
+  '--rules',
+  'rules.yaml',
+  '--secret',
+  'a=file:token',
+  '--secret',
+  'b=file:deep/key',
+  '--secret',
+  'c=command:./get.sh',
+]
 
 const stage = (): string => {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'deep'))
-  for (const [name, text] of Object.entries({ ...OWN, beside: 'beside\n' })) writeFileSync(join(folder, name), text, { mode: name === 'get.sh' ? 0o755 : 0o600 })
+  for (const [name, text] of Object.entries({ ...OWN, beside: 'beside\n' }))
+    writeFileSync(join(folder, name), text, { mode: name === 'get.sh' ? 0o755 : 0o600 })
   return folder
 }
-const contents = (folder: string) => Object.fromEntries(Object.keys(OWN).map((name) => [name, existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : undefined]))
+const contents = (folder: string) =>
+  Object.fromEntries(
+    Object.keys(OWN).map((name) => [
+      name,
+      existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : undefined,
+    ]),
+  )
 
 const ATTACK = `for f in ${Object.keys(OWN).join(' ')}; do cat $f; echo x >> $f; true > $f; mv $f $f.moved; ln $f $f.linked; cat $f.linked; rm -f $f; echo forged > $f; cp -f beside $f; done
 mv deep shallow; cat shallow/key; mkdir -p deep; echo forged > deep/key; chmod 777 token; cat /proc/self/cwd/token; echo changed >> beside`
@@ -35,9 +59,18 @@ describeForms('a command that is granted the folder of what Cordon reads', (run)
 
   test('can list it and read the rest of it, and is told why not the value', () => {
     const folder = stage()
-    expect(run([...WORDS, '--read', '.', '--', 'ls'], { cwd: folder })).toMatchObject({ status: 0, stdout: expect.stringMatching(/^beside\ndeep\n/) as string })
+    expect(run([...WORDS, '--read', '.', '--', 'ls'], { cwd: folder })).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^beside\ndeep\n/) as string,
+    })
     const ran = run([...WORDS, '--read', '.', '--', 'cat', 'beside', 'token'], { cwd: folder })
-    expect(ran).toMatchObject({ status: 1, stdout: 'beside\n', stderr: expect.stringMatching(/token is a file of Cordon itself \(what the credential "a" is read from\): no command gets it; see docs\/own-files\.md/) as string })
+    expect(ran).toMatchObject({
+      status: 1,
+      stdout: 'beside\n',
+      stderr: expect.stringMatching(
+        /token is a file of Cordon itself \(what the credential "a" is read from\): no command gets it; see docs\/own-files\.md/,
+      ) as string,
+    })
   })
 
   test('cannot read the audit log that lies there, and can read the rest', () => {
@@ -47,14 +80,25 @@ describeForms('a command that is granted the folder of what Cordon reads', (run)
     const ran = run(['--read', '.', '--', 'sh', '-c', 'cat audit.jsonl*; cat beside'], logged)
     expect(ran).toMatchObject({ status: 0, stdout: 'beside\n' })
     expect(readFileSync(join(folder, 'audit.jsonl'), 'utf8')).toContain('"type":"tool.completed"')
-    expect(run(['--write', '.', '--', 'true'], logged)).toMatchObject({ status: 125, stderr: expect.stringMatching(/own-file-exposed: .*audit log.*\nfix: give the log a folder of its own/) as string })
+    expect(run(['--write', '.', '--', 'true'], logged)).toMatchObject({
+      status: 125,
+      stderr: expect.stringMatching(/own-file-exposed: .*audit log.*\nfix: give the log a folder of its own/) as string,
+    })
   })
 })
 
 describe('a command that is granted the file of a credential itself', () => {
   test('does not run, and a folder beside it lets it run', () => {
     const folder = stage()
-    for (const grant of ['--read', '--write']) expect(cordon(['run', ...WORDS, grant, 'token', '--', 'cat', 'token'], { cwd: folder })).toMatchObject({ status: 125, stdout: '', stderr: expect.stringContaining('own-file-exposed') as string })
-    expect(cordon(['run', ...WORDS, '--read', 'beside', '--', 'cat', 'beside'], { cwd: folder })).toMatchObject({ status: 0, stdout: 'beside\n' })
+    for (const grant of ['--read', '--write'])
+      expect(cordon(['run', ...WORDS, grant, 'token', '--', 'cat', 'token'], { cwd: folder })).toMatchObject({
+        status: 125,
+        stdout: '',
+        stderr: expect.stringContaining('own-file-exposed') as string,
+      })
+    expect(cordon(['run', ...WORDS, '--read', 'beside', '--', 'cat', 'beside'], { cwd: folder })).toMatchObject({
+      status: 0,
+      stdout: 'beside\n',
+    })
   })
 })

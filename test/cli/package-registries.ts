@@ -27,10 +27,20 @@ export const startNpmRegistry = async (folder: string, name: string): Promise<Re
       response.end(archive)
       return
     }
-    const dist = { tarball: `http://127.0.0.1:${String(server.port)}/npm/${name}/-/${name}-1.2.3.tgz`, shasum: createHash('sha1').update(archive).digest('hex'), integrity: `sha512-${createHash('sha512').update(archive).digest('base64')}` }
+    const dist = {
+      tarball: `http://127.0.0.1:${String(server.port)}/npm/${name}/-/${name}-1.2.3.tgz`,
+      shasum: createHash('sha1').update(archive).digest('hex'),
+      integrity: `sha512-${createHash('sha512').update(archive).digest('base64')}`,
+    }
     const isKnown = url === `/npm/${name}`
     response.writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(isKnown ? { name, 'dist-tags': { latest: '1.2.3' }, versions: { '1.2.3': { name, version: '1.2.3', dist } } } : {}))
+    response.end(
+      JSON.stringify(
+        isKnown
+          ? { name, 'dist-tags': { latest: '1.2.3' }, 'versions': { '1.2.3': { name, version: '1.2.3', dist } } }
+          : {},
+      ),
+    )
   })
   return { ...server, requests }
 }
@@ -54,7 +64,8 @@ export const startPipIndex = async (folder: string, name: string): Promise<Regis
     const { url = '', method = '' } = request
     requests.push(`${method} ${url}`)
     if (url === `/files/${wheel}`) response.end(archive)
-    else if (url === `/own/simple/${name.replaceAll('_', '-')}/`) response.writeHead(200, { 'content-type': 'text/html' }).end(`<a href="/files/${wheel}">${wheel}</a>`)
+    else if (url === `/own/simple/${name.replaceAll('_', '-')}/`)
+      response.writeHead(200, { 'content-type': 'text/html' }).end(`<a href="/files/${wheel}">${wheel}</a>`)
     else response.writeHead(404).end()
   })
   return { ...server, requests }

@@ -1,6 +1,16 @@
 // What a stranger gets: the package as npm packs it, installed into an empty folder, with and without a compiler.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -15,15 +25,13 @@ const LAUNCHER_PACKAGE = `@cordon/launcher-linux-${process.arch}`
 const folder = temporaryFolder()
 
 const onPath = (name: string): string | undefined =>
-  (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .flatMap((place) => {
-      try {
-        return [realpathSync(join(place, name))]
-      } catch {
-        return []
-      }
-    })[0]
+  (process.env['PATH'] ?? '').split(delimiter).flatMap((place) => {
+    try {
+      return [realpathSync(join(place, name))]
+    } catch {
+      return []
+    }
+  })[0]
 
 const npmProgram = onPath('npm')
 
@@ -34,12 +42,16 @@ symlinkSync(process.execPath, join(bare, 'node'))
 symlinkSync(realpathSync('/bin/sh'), join(bare, 'sh'))
 
 const npm = (words: readonly string[], cwd: string, path: string) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [npmProgram ?? '', ...words, '--offline', '--no-audit', '--no-fund', '--no-update-notifier'], {
-    cwd,
-    env: { PATH: path, HOME: folder, npm_config_cache: join(folder, 'cache'), npm_config_loglevel: 'error' },
-    encoding: 'utf8',
-    timeout: 600_000,
-  })
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [npmProgram ?? '', ...words, '--offline', '--no-audit', '--no-fund', '--no-update-notifier'],
+    {
+      cwd,
+      env: { PATH: path, HOME: folder, npm_config_cache: join(folder, 'cache'), npm_config_loglevel: 'error' },
+      encoding: 'utf8',
+      timeout: 600_000,
+    },
+  )
   return { status, output: `${stdout}${stderr}` }
 }
 
@@ -70,7 +82,9 @@ const OF_THE_STORE = ['@electric-sql/pglite', 'pg']
 
 /** Everything that the package needs at run time, so that no registry is asked. */
 const dependenciesOf = (place: string, seen: Set<string>): ReadonlySet<string> => {
-  const { dependencies = {} } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')) as { dependencies?: Record<string, string> }
+  const { dependencies = {} } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')) as {
+    dependencies?: Record<string, string>
+  }
   for (const name of Object.keys(dependencies)) {
     if (seen.has(name)) continue
     seen.add(name)
@@ -81,7 +95,10 @@ const dependenciesOf = (place: string, seen: Set<string>): ReadonlySet<string> =
 
 const placeOf = (name: string): string => join(ROOT, 'node_modules', name)
 const needed = dependenciesOf(ROOT, new Set())
-const ofTheStore = new Set([...OF_THE_STORE, ...OF_THE_STORE.flatMap((name) => [...dependenciesOf(placeOf(name), new Set())])])
+const ofTheStore = new Set([
+  ...OF_THE_STORE,
+  ...OF_THE_STORE.flatMap((name) => [...dependenciesOf(placeOf(name), new Set())]),
+])
 
 /** A package by its name and version, with nothing in it. */
 const emptied = (name: string): string => {
@@ -93,9 +110,18 @@ const emptied = (name: string): string => {
 }
 
 /** What npm is given: the package, and all that it needs. */
-const packages = npmProgram === undefined ? [] : [...packOwn(), ...packNeeded([...needed].filter((name) => !ofTheStore.has(name)).map(placeOf))]
+const packages =
+  npmProgram === undefined
+    ? []
+    : [...packOwn(), ...packNeeded([...needed].filter((name) => !ofTheStore.has(name)).map(placeOf))]
 
-const install = (context: TestContext, name: string, path: string, others: readonly string[], ...more: readonly string[]) => {
+const install = (
+  context: TestContext,
+  name: string,
+  path: string,
+  others: readonly string[],
+  ...more: readonly string[]
+) => {
   needs(context, npmProgram !== undefined, 'npm is not in the PATH')
   const place = join(folder, name)
   mkdirSync(place)
@@ -103,7 +129,11 @@ const install = (context: TestContext, name: string, path: string, others: reado
 }
 
 const run = (place: string) => {
-  const { status, stdout, stderr } = spawnSync(join(place, 'node_modules', '.bin', 'cordon'), ['run', '--', 'echo', 'ran'], { cwd: '/', env: { PATH: SYSTEM, HOME: folder }, encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(
+    join(place, 'node_modules', '.bin', 'cordon'),
+    ['run', '--', 'echo', 'ran'],
+    { cwd: '/', env: { PATH: SYSTEM, HOME: folder }, encoding: 'utf8' },
+  )
   return { status, stdout, stderr }
 }
 
@@ -115,8 +145,13 @@ describe('npm install of the packed package', { timeout: 900_000 }, () => {
     const { place, status, output } = install(context, 'compiler', SYSTEM, packNeeded([...ofTheStore].map(placeOf)))
     expect(status, output).toBe(0)
     expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
-    writeFileSync(join(place, 'use.mjs'), "import { openSandbox } from 'cordon/sandbox'\nimport { parsePolicy } from 'cordon/policy'\nimport { CordonError } from 'cordon/errors'\nconsole.log(typeof openSandbox, typeof parsePolicy, typeof CordonError)\n")
-    expect(spawnSync(process.execPath, ['use.mjs'], { cwd: place, encoding: 'utf8' }).stdout).toBe('function function function\n')
+    writeFileSync(
+      join(place, 'use.mjs'),
+      "import { openSandbox } from 'cordon/sandbox'\nimport { parsePolicy } from 'cordon/policy'\nimport { CordonError } from 'cordon/errors'\nconsole.log(typeof openSandbox, typeof parsePolicy, typeof CordonError)\n",
+    )
+    expect(spawnSync(process.execPath, ['use.mjs'], { cwd: place, encoding: 'utf8' }).stdout).toBe(
+      'function function function\n',
+    )
   })
 
   // One installation without its script, which is then run by hand (npm rebuild) as npm install would run it.
@@ -137,7 +172,9 @@ describe('npm install of the packed package', { timeout: 900_000 }, () => {
       const { status, output } = rebuild(bare)
       expect(status).not.toBe(0)
       expect(output).toContain(`no working C compiler and no prebuilt launcher for ${process.arch}`)
-      expect(output).toContain(`install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ${LAUNCHER_PACKAGE}), then run this again`)
+      expect(output).toContain(
+        `install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ${LAUNCHER_PACKAGE}), then run this again`,
+      )
     })
 
     test('the script without a compiler uses the prebuilt launcher', () => {

@@ -33,7 +33,6 @@ interface Own {
 /** An address of the loopback that nobody else listens at. */
 const ADDRESS = '127.0.0.77'
 
-
 /** An empty repository, as the smart protocol of git tells of one. */
 const advertisement = (): string => {
   const line = `${'0'.repeat(40)} capabilities^{}\0agent=test\n`
@@ -41,27 +40,48 @@ const advertisement = (): string => {
 }
 
 /** On port 443 where this user may listen there; otherwise on any, and policies have to say so. */
-export const pretendHosts = async (folder: string, options: { readonly port?: number; readonly address?: string; readonly own?: Own } = {}): Promise<PretendedHosts> => {
+export const pretendHosts = async (
+  folder: string,
+  options: { readonly port?: number; readonly address?: string; readonly own?: Own } = {},
+): Promise<PretendedHosts> => {
   const arrivals: Arrival[] = []
-  const server = createServer({ ...options.own, requestCert: true, rejectUnauthorized: false, ...(options.own === undefined ? { SNICallback: (name: string, answer: (error: null, context: ReturnType<typeof contextOf>) => void) => { answer(null, contextOf(name)) } } : {}) }, (request, response) => {
-    const { method = '', url = '', headers } = request
-    const subject = (request.socket as TLSSocket).getPeerX509Certificate()?.subject
-    arrivals.push({ host: headers.host ?? '', method, url, headers, client: subject?.replace('CN=', '') })
-    request.resume()
-    if (url.includes('/info/refs')) {
-      response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' })
-      response.end(advertisement())
-      return
-    }
-    // What a careless server does: everything that it was told comes back.
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ url, headers }))
-  })
+  const server = createServer(
+    {
+      ...options.own,
+      requestCert: true,
+      rejectUnauthorized: false,
+      ...(options.own === undefined
+        ? {
+            SNICallback: (name: string, answer: (error: null, context: ReturnType<typeof contextOf>) => void) => {
+              answer(null, contextOf(name))
+            },
+          }
+        : {}),
+    },
+    (request, response) => {
+      const { method = '', url = '', headers } = request
+      const subject = (request.socket as TLSSocket).getPeerX509Certificate()?.subject
+      arrivals.push({ host: headers.host ?? '', method, url, headers, client: subject?.replace('CN=', '') })
+      request.resume()
+      if (url.includes('/info/refs')) {
+        response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' })
+        response.end(advertisement())
+        return
+      }
+      // What a careless server does: everything that it was told comes back.
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ url, headers }))
+    },
+  )
   const address = options.address ?? ADDRESS
   const listen = (port: number): Promise<boolean> =>
     new Promise((resolve) => {
-      server.once('error', () => { resolve(false) })
-      server.listen(port, address, () => { resolve(true) })
+      server.once('error', () => {
+        resolve(false)
+      })
+      server.listen(port, address, () => {
+        resolve(true)
+      })
     })
   if (!(await listen(options.port ?? 443)) && !(await listen(0))) throw new Error(`nobody can listen at ${address}`)
   const authorityFile = join(folder, 'authority.pem')
@@ -71,10 +91,13 @@ export const pretendHosts = async (folder: string, options: { readonly port?: nu
     port: (server.address() as AddressInfo).port,
     arrivals,
     authorityFile,
-    close: () => new Promise((resolve) => {
-      server.close(() => { resolve() })
-      server.closeAllConnections()
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve()
+        })
+        server.closeAllConnections()
+      }),
   }
 }
 
@@ -83,10 +106,25 @@ const POLICIES = new URL('../../policies/', import.meta.url)
 export const bundledText = (name: string): string => readFileSync(new URL(`${name}.yaml`, POLICIES), 'utf8')
 
 /** The words that name a bundled policy, or a copy of it with another port where port 443 cannot be had. */
-export const policyWords = (name: string, hosts: readonly string[], port: number, folder: string): readonly string[] => {
+export const policyWords = (
+  name: string,
+  hosts: readonly string[],
+  port: number,
+  folder: string,
+): readonly string[] => {
   if (port === 443) return ['--policy', name]
   const [policy = ''] = bundledText(name).split('\nexamples:')
   const path = join(folder, `${name}.yaml`)
-  writeFileSync(path, hosts.reduce((text, host) => text.replaceAll(new RegExp(`(?<![\\w.-])${host.replaceAll('.', '\\.')}(?![\\w.:-])`, 'g'), `"${host}:${String(port)}"`), policy))
+  writeFileSync(
+    path,
+    hosts.reduce(
+      (text, host) =>
+        text.replaceAll(
+          new RegExp(`(?<![\\w.-])${host.replaceAll('.', '\\.')}(?![\\w.:-])`, 'g'),
+          `"${host}:${String(port)}"`,
+        ),
+      policy,
+    ),
+  )
   return ['--policy', path]
 }

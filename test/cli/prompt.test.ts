@@ -20,42 +20,91 @@ beforeEach(() => {
   mkdirSync(CONFIG_FOLDER, { recursive: true })
 })
 
-const asking = (...words: readonly string[]) => [process.execPath, CORDON, 'run', '--facts', factsFile, '--mode', 'untrusted', ...words]
+const asking = (...words: readonly string[]) => [
+  process.execPath,
+  CORDON,
+  'run',
+  '--facts',
+  factsFile,
+  '--mode',
+  'untrusted',
+  ...words,
+]
 const QUESTION: Step = { expect: 'help? ' }
 const answer = (text: string): Step => ({ send: `${text}\r` })
 const facts = (): Facts => JSON.parse(readFileSync(factsFile, 'utf8')) as Facts
-const types = () => cordon(['log', 'show', '--json']).stdout.trim().split('\n').map((line) => (JSON.parse(line) as { event: { type: string } }).event.type)
+const types = () =>
+  cordon(['log', 'show', '--json'])
+    .stdout.trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { event: { type: string } }).event.type)
 
 describe('at a terminal', () => {
   test('what would be asked is asked, with the words, the program, the boundary and the reason; "once" runs it once', () => {
-    const { output, status } = atTerminal(asking('--read', folder, '--timeout', '30s', '--', 'echo', 'hello', 'two words'), [QUESTION, answer('o')])
+    const { output, status } = atTerminal(
+      asking('--read', folder, '--timeout', '30s', '--', 'echo', 'hello', 'two words'),
+      [QUESTION, answer('o')],
+    )
     expect(output).toContain("  | echo hello 'two words'\r\n")
-    for (const part of [/program +\/usr\/bin\/echo/, new RegExp(`reads +${folder}`), /writes +nothing/, /network +none/, /limits +wall 30000 ms/, /asked +no rule allows it/]) expect(output).toMatch(part)
+    for (const part of [
+      /program +\/usr\/bin\/echo/,
+      new RegExp(`reads +${folder}`),
+      /writes +nothing/,
+      /network +none/,
+      /limits +wall 30000 ms/,
+      /asked +no rule allows it/,
+    ])
+      expect(output).toMatch(part)
     expect(output).toContain('hello two words\r\n')
     expect(status).toBe(0)
-    expect(facts().permission_decision).toMatchObject({ decision: 'allow', decision_source: 'approver', scope: 'call', approval_action_id: expect.any(String) as string })
+    expect(facts().permission_decision).toMatchObject({
+      decision: 'allow',
+      decision_source: 'approver',
+      scope: 'call',
+      approval_action_id: expect.any(String) as string,
+    })
     expect(types()).toEqual(expect.arrayContaining(['permission.requested', 'permission.resolved', 'tool.called']))
     expect(existsSync(userRules)).toBe(false)
     expect(cordon(['run', '--mode', 'untrusted', '--', 'echo', 'hello']).status).toBe(125)
   })
 
   test('"always" keeps a rule for exactly this, beside what the person wrote, and the next run is not asked about', () => {
-    writeFileSync(userRules, '# mine\nrules:\n  - { effect: deny, command: rm, because: no } # stays\n', { mode: 0o600 })
+    writeFileSync(userRules, '# mine\nrules:\n  - { effect: deny, command: rm, because: no } # stays\n', {
+      mode: 0o600,
+    })
     expect(atTerminal(asking('--', 'echo', 'a*'), [QUESTION, answer('always')]).output).toContain('a*\r\n')
-    expect(readFileSync(userRules, 'utf8')).toMatch(/^# mine\nrules:\n {2}- \{ effect: deny, command: rm, because: no \} # stays\n {2}# written by cordon run on 20.*\n {2}- id: always-20.*\n {4}effect: allow\n {4}tool: cordon:run\n {4}arguments:\n {6}line: "echo 'a\\\\\*'"\n/)
-    expect(readFileSync(userRules, 'utf8')).toMatch(/because: ".+ approved exactly this, for always, at the prompt of cordon run on \d{4}-\d\d-\d\d"\n$/)
+    expect(readFileSync(userRules, 'utf8')).toMatch(
+      /^# mine\nrules:\n {2}- \{ effect: deny, command: rm, because: no \} # stays\n {2}# written by cordon run on 20.*\n {2}- id: always-20.*\n {4}effect: allow\n {4}tool: cordon:run\n {4}arguments:\n {6}line: "echo 'a\\\\\*'"\n/,
+    )
+    expect(readFileSync(userRules, 'utf8')).toMatch(
+      /because: ".+ approved exactly this, for always, at the prompt of cordon run on \d{4}-\d\d-\d\d"\n$/,
+    )
     expect(types()).toContain('policy.changed')
     // The working directory of the terminal is this one.
-    const again = (...words: readonly string[]) => cordon(['run', '--mode', 'untrusted', '--', ...words], { cwd: process.cwd() })
+    const again = (...words: readonly string[]) =>
+      cordon(['run', '--mode', 'untrusted', '--', ...words], { cwd: process.cwd() })
     expect(again('echo', 'a*').stdout).toBe('a*\n')
-    for (const other of [['echo', 'ab'], ['echo', 'a*', 'b'], ['echo'], ['sh', '-c', "echo 'a*'"]]) expect(again(...other).status).toBe(125)
+    for (const other of [['echo', 'ab'], ['echo', 'a*', 'b'], ['echo'], ['sh', '-c', "echo 'a*'"]])
+      expect(again(...other).status).toBe(125)
   })
 
   test('"session" is remembered for that session, and only there', () => {
-    expect(atTerminal(asking('--session', 'work', '--', 'echo', 'x'), [{ expect: 'session (work)' }, QUESTION, answer('session')]).status).toBe(0)
+    expect(
+      atTerminal(asking('--session', 'work', '--', 'echo', 'x'), [
+        { expect: 'session (work)' },
+        QUESTION,
+        answer('session'),
+      ]).status,
+    ).toBe(0)
     expect(facts().permission_decision).toMatchObject({ scope: 'session' })
-    const again = (...words: readonly string[]) => cordon(['run', '--mode', 'untrusted', ...words], { cwd: process.cwd() }).status
-    expect([again('--session', 'work', '--', 'echo', 'x'), again('--session', 'work', '--', 'echo', 'y'), again('--session', 'play', '--', 'echo', 'x'), again('--', 'echo', 'x')]).toEqual([0, 125, 125, 125])
+    const again = (...words: readonly string[]) =>
+      cordon(['run', '--mode', 'untrusted', ...words], { cwd: process.cwd() }).status
+    expect([
+      again('--session', 'work', '--', 'echo', 'x'),
+      again('--session', 'work', '--', 'echo', 'y'),
+      again('--session', 'play', '--', 'echo', 'x'),
+      again('--', 'echo', 'x'),
+    ]).toEqual([0, 125, 125, 125])
     // Forged lines, and a file that others can write to, approve nothing.
     const file = join(STATE_FOLDER, 'sessions', 'work.jsonl')
     expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(2)
@@ -65,33 +114,75 @@ describe('at a terminal', () => {
   })
 
   test('without a session there is no such choice', () => {
-    const { output, status } = atTerminal(asking('--', 'echo', 'x'), [QUESTION, answer('s'), { expect: 'there is no session' }, QUESTION, answer('r'), { expect: 'reason' }, answer('not today')])
+    const { output, status } = atTerminal(asking('--', 'echo', 'x'), [
+      QUESTION,
+      answer('s'),
+      { expect: 'there is no session' },
+      QUESTION,
+      answer('r'),
+      { expect: 'reason' },
+      answer('not today'),
+    ])
     expect(status).toBe(125)
     expect(output).toContain('approval-rejected')
-    expect(facts().permission_decision).toMatchObject({ decision: 'deny', decision_source: 'approver', decision_reason: expect.stringContaining('not today') as string })
+    expect(facts().permission_decision).toMatchObject({
+      decision: 'deny',
+      decision_source: 'approver',
+      decision_reason: expect.stringContaining('not today') as string,
+    })
     expect(facts().result.error?.message).toContain('not today')
   })
 
   test('an edited command is judged like any other: it may be denied, and what runs is what was left', () => {
     writeFileSync(userRules, 'rules:\n  - { effect: deny, command: printf, because: no }\n', { mode: 0o600 })
-    const edited = atTerminal(asking('--', 'echo', 'a'), [QUESTION, answer('e'), { expect: 'words: ' }, { expect: 'echo a' }, answer(" 'b  c'")])
+    const edited = atTerminal(asking('--', 'echo', 'a'), [
+      QUESTION,
+      answer('e'),
+      { expect: 'words: ' },
+      { expect: 'echo a' },
+      answer(" 'b  c'"),
+    ])
     expect(edited.output).toContain('\r\na b  c\r\n')
-    expect(facts()).toMatchObject({ command: { argv: ['echo', 'a', 'b  c'] }, permission_decision: { decision: 'allow', decision_source: 'approver', updated_input_ref: expect.stringMatching(/^sha256:/) as string } })
-    const denied = atTerminal(asking('--', 'echo', 'a'), [QUESTION, answer('e'), { expect: 'echo a' }, { send: '\u0015printf x\r' }])
+    expect(facts()).toMatchObject({
+      command: { argv: ['echo', 'a', 'b  c'] },
+      permission_decision: {
+        decision: 'allow',
+        decision_source: 'approver',
+        updated_input_ref: expect.stringMatching(/^sha256:/) as string,
+      },
+    })
+    const denied = atTerminal(asking('--', 'echo', 'a'), [
+      QUESTION,
+      answer('e'),
+      { expect: 'echo a' },
+      { send: '\u0015printf x\r' },
+    ])
     expect(denied.status).toBe(125)
     expect(denied.output).toContain('rule-denied')
   })
 
   test('a rule that asks is shown with file and line, and an "always" that could not help is not offered', () => {
     writeFileSync(userRules, 'rules:\n  - { effect: ask, command: echo, because: look at it }\n', { mode: 0o600 })
-    const { output, status } = atTerminal([process.execPath, CORDON, 'run', '--', 'echo', 'x'], [{ expect: 'once, reject, edit, help? ' }, answer('a'), { expect: 'would not do' }, QUESTION, answer('o')])
+    const { output, status } = atTerminal(
+      [process.execPath, CORDON, 'run', '--', 'echo', 'x'],
+      [{ expect: 'once, reject, edit, help? ' }, answer('a'), { expect: 'would not do' }, QUESTION, answer('o')],
+    )
     expect(output).toContain(`${userRules}:2`)
     expect(output).toContain('look at it')
     expect(status).toBe(0)
   })
 
   test('nothing but a clear answer runs it: blank lines, other words, ^D', () => {
-    const { output, status } = atTerminal(asking('--', 'echo', 'ran'), [QUESTION, answer(''), QUESTION, answer('yes'), QUESTION, answer('once and for all'), QUESTION, { send: CTRL_D }])
+    const { output, status } = atTerminal(asking('--', 'echo', 'ran'), [
+      QUESTION,
+      answer(''),
+      QUESTION,
+      answer('yes'),
+      QUESTION,
+      answer('once and for all'),
+      QUESTION,
+      { send: CTRL_D },
+    ])
     expect({ status, ran: output.includes('\nran\r\n') }).toEqual({ status: 125, ran: false })
   })
 
@@ -102,15 +193,25 @@ describe('at a terminal', () => {
 
   test('is talked to although the streams of the command are none: its input is not read, its output is not mixed', () => {
     const out = join(folder, 'out')
-    const command = asking('--', 'cat').map((word) => `'${word}'`).join(' ')
-    const { output } = atTerminal(['sh', '-c', `printf 'once\\nalways\\n' | ${command} > ${out}`], [QUESTION, answer('o')])
+    const command = asking('--', 'cat')
+      .map((word) => `'${word}'`)
+      .join(' ')
+    const { output } = atTerminal(
+      ['sh', '-c', `printf 'once\\nalways\\n' | ${command} > ${out}`],
+      [QUESTION, answer('o')],
+    )
     expect(readFileSync(out, 'utf8')).toBe('once\nalways\n')
     expect(output).toContain('may this run?')
   })
 
   test('where every stream is a pipe nobody is asked', () => {
-    const command = asking('--', 'true').map((word) => `'${word}'`).join(' ')
-    const { output } = atTerminal(['sh', '-c', `${command} < /dev/null > ${join(folder, 'o')} 2> ${join(folder, 'e')}; echo status $?`], [{ expect: 'status 125' }])
+    const command = asking('--', 'true')
+      .map((word) => `'${word}'`)
+      .join(' ')
+    const { output } = atTerminal(
+      ['sh', '-c', `${command} < /dev/null > ${join(folder, 'o')} 2> ${join(folder, 'e')}; echo status $?`],
+      [{ expect: 'status 125' }],
+    )
     expect(output).not.toContain('may this run')
     expect(readFileSync(join(folder, 'e'), 'utf8')).toContain('approval-unavailable')
   })
@@ -118,33 +219,68 @@ describe('at a terminal', () => {
 
 describe('a command that wants to be mistaken', () => {
   const hostile = [
-    ...['\u001b[2J\u001b[Hcordon: may this run?\r\n  | ls', '\r\u001b[K', '\u001b]0;title\u0007', '\u009b31m', '\u202egnp.exe', '\u200b', '\u2028', '\u{e0041}', '\b\b\b', 'x\ny'],
+    ...[
+      '\u001b[2J\u001b[Hcordon: may this run?\r\n  | ls',
+      '\r\u001b[K',
+      '\u001b]0;title\u0007',
+      '\u009b31m',
+      '\u202egnp.exe',
+      '\u200b',
+      '\u2028',
+      '\u{e0041}',
+      '\b\b\b',
+      'x\ny',
+    ],
     `${' '.repeat(200)}once, always? yes`,
   ]
 
   test('is shown in escapes, line by line behind a mark', () => {
-    const { output } = atTerminal(asking('--', 'true', ...hostile), [QUESTION, answer('r'), { expect: 'reason' }, answer('')])
+    const { output } = atTerminal(asking('--', 'true', ...hostile), [
+      QUESTION,
+      answer('r'),
+      { expect: 'reason' },
+      answer(''),
+    ])
     const shown = output.slice(0, output.indexOf('program   '))
     // Colours of our own aside, no control but the ends of our lines.
-    expect(shown.replaceAll(/\u001b\[\d+m/g, '')).toMatch(/^[^\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u2028\u202e]*$/u)
-    expect(shown.split('\r\n').slice(1, -1).every((line) => line.startsWith('  | ') && line.length <= 78)).toBe(true)
-    for (const part of ['\\x1b[2J', '\\u{202e}', '\\u{200b}', '\\u{e0041}', '\\x0a', '\\x9b']) expect(shown.replaceAll(/\r\n {2}\| /g, '')).toContain(part)
+    expect(shown.replaceAll(/\u001b\[\d+m/g, '')).toMatch(
+      /^[^\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u2028\u202e]*$/u,
+    )
+    expect(
+      shown
+        .split('\r\n')
+        .slice(1, -1)
+        .every((line) => line.startsWith('  | ') && line.length <= 78),
+    ).toBe(true)
+    for (const part of ['\\x1b[2J', '\\u{202e}', '\\u{200b}', '\\u{e0041}', '\\x0a', '\\x9b'])
+      expect(shown.replaceAll(/\r\n {2}\| /g, '')).toContain(part)
   })
 
   test('also where a rule or a folder says it', () => {
     const place = join(folder, 'odd \u001b[31mname')
     mkdirSync(join(place, '.cordon'), { recursive: true })
-    writeFileSync(join(place, '.cordon', 'rules.yaml'), 'rules:\n  - { effect: ask, command: echo, because: "safe\\e[2J\\r\\nonce?" }\n')
+    writeFileSync(
+      join(place, '.cordon', 'rules.yaml'),
+      'rules:\n  - { effect: ask, command: echo, because: "safe\\e[2J\\r\\nonce?" }\n',
+    )
     const words = [process.execPath, CORDON, 'run', '--', 'echo'].map((word) => `'${word}'`).join(' ')
-    const { output } = atTerminal(['sh', '-c', `cd '${place}' && exec ${words}`], [QUESTION, answer('r'), { expect: 'reason' }, answer('')])
+    const { output } = atTerminal(
+      ['sh', '-c', `cd '${place}' && exec ${words}`],
+      [QUESTION, answer('r'), { expect: 'reason' }, answer('')],
+    )
     expect(output.replaceAll(/\u001b\[(\d+m|\d*G|0?J)/g, '')).not.toContain('\u001b')
     expect(output).toContain('safe\\x1b[2J\\x0d\\x0aonce?')
     expect(dirname(place)).toBe(folder)
   })
 
   test('what was typed before the question is no answer to it', () => {
-    const command = asking('--', 'echo', 'ran').map((word) => `'${word}'`).join(' ')
-    const { output, status } = atTerminal(['sh', '-c', `read first; sleep 2; exec ${command}`], [{ send: 'go\nonce\nonce\n' }, QUESTION, answer('r'), { expect: 'reason' }, answer('')])
+    const command = asking('--', 'echo', 'ran')
+      .map((word) => `'${word}'`)
+      .join(' ')
+    const { output, status } = atTerminal(
+      ['sh', '-c', `read first; sleep 2; exec ${command}`],
+      [{ send: 'go\nonce\nonce\n' }, QUESTION, answer('r'), { expect: 'reason' }, answer('')],
+    )
     expect({ status, ran: output.includes('\nran\r\n') }).toEqual({ status: 125, ran: false })
   })
 })

@@ -16,7 +16,8 @@ const folder = temporaryFolder()
 
 const SANDBOX = readFileSync(join(ROOT, 'docs', 'sandbox.md'), 'utf8')
 
-const block = (language: string, page = README): string => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? ''
+const block = (language: string, page = README): string =>
+  new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? ''
 
 /** A project that has installed Cordon. */
 const project = (name: string): string => {
@@ -29,7 +30,11 @@ const project = (name: string): string => {
 const runExample = (name: string, source: string) => {
   const place = project(name)
   writeFileSync(join(place, 'example.mjs'), source)
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['example.mjs'], { cwd: place, encoding: 'utf8', timeout: 200_000 })
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['example.mjs'], {
+    cwd: place,
+    encoding: 'utf8',
+    timeout: 200_000,
+  })
   return { place, status, stdout, stderr }
 }
 
@@ -41,7 +46,12 @@ test('the library example runs as printed', () => {
 
 test('the library example shows what to do where something is refused', () => {
   const { stdout, stderr } = runExample('refused', block('ts', SANDBOX).replace(/^mkdirSync\('out'.*$/m, ''))
-  expect({ stdout, stderr }).toEqual({ stdout: '', stderr: expect.stringMatching(/^path-missing: the granted path .*\/out does not exist\nfix: create it first, or remove the grant\n$/) as string })
+  expect({ stdout, stderr }).toEqual({
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^path-missing: the granted path .*\/out does not exist\nfix: create it first, or remove the grant\n$/,
+    ) as string,
+  })
 })
 
 test('the example of an agent runs as printed', () => {
@@ -55,8 +65,15 @@ test('the example of docs/runtime.md runs as printed', () => {
   const place = project('runtime')
   writeFileSync(join(place, 'README.md'), 'four words are here\n')
   writeFileSync(join(place, 'example.mjs'), source)
-  const { status, stdout } = spawnSync(process.execPath, ['example.mjs'], { cwd: place, encoding: 'utf8', timeout: 200_000 })
-  expect({ status, lines: stdout.split('\n').slice(0, 2) }).toEqual({ status: 0, lines: ['ok 4', expect.stringMatching(/^denied /)] })
+  const { status, stdout } = spawnSync(process.execPath, ['example.mjs'], {
+    cwd: place,
+    encoding: 'utf8',
+    timeout: 200_000,
+  })
+  expect({ status, lines: stdout.split('\n').slice(0, 2) }).toEqual({
+    status: 0,
+    lines: ['ok 4', expect.stringMatching(/^denied /)],
+  })
 })
 
 test('the policy is one', () => {
@@ -65,12 +82,23 @@ test('the policy is one', () => {
 
 test('the command line runs as printed', () => {
   const place = project('commands')
-  const commands = README.split('## On the command line')[1]?.split('\n\n')[1]?.split('\n').map((line) => line.trim()) ?? []
+  const commands =
+    README.split('## On the command line')[1]
+      ?.split('\n\n')[1]
+      ?.split('\n')
+      .map((line) => line.trim()) ?? []
   expect(commands).toHaveLength(4)
   const script = commands.map((line) => line.replaceAll('npx cordon', `'${process.execPath}' '${CORDON}'`)).join(' && ')
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { cwd: place, env: { ...process.env, XDG_STATE_HOME: join(folder, 'state') }, encoding: 'utf8', timeout: 200_000 })
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', script], {
+    cwd: place,
+    env: { ...process.env, XDG_STATE_HOME: join(folder, 'state') },
+    encoding: 'utf8',
+    timeout: 200_000,
+  })
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  expect(stdout).toMatch(/^apple\npear\nended because it exited with 0, which counts as ok\n\ncommand +sh -c 'cat data\/\* \| sort'\ndecision +allow/)
+  expect(stdout).toMatch(
+    /^apple\npear\nended because it exited with 0, which counts as ok\n\ncommand +sh -c 'cat data\/\* \| sort'\ndecision +allow/,
+  )
   expect(readFileSync(join(place, 'out', 'sorted'), 'utf8')).toBe('apple\npear\n')
   expect(readdirSync(place)).toEqual(expect.arrayContaining(['facts.json']))
 })
@@ -80,7 +108,8 @@ test('the policy serves the command that is printed below it', () => {
   for (const name of ['data', 'out']) mkdirSync(join(place, name))
   writeFileSync(join(place, 'data', 'words'), 'pear\napple\n')
   writeFileSync(join(place, 'policy.yaml'), block('yaml'))
-  const script = /`npx (cordon run --policy .*)`/.exec(README)?.[1]?.replace('cordon', `'${process.execPath}' '${CORDON}'`) ?? ''
+  const script =
+    /`npx (cordon run --policy .*)`/.exec(README)?.[1]?.replace('cordon', `'${process.execPath}' '${CORDON}'`) ?? ''
   const { status, stdout } = spawnSync('sh', ['-c', script], { cwd: place, encoding: 'utf8', timeout: 200_000 })
   expect({ status, stdout }).toEqual({ status: 0, stdout: 'apple\npear\n' })
 })
@@ -90,7 +119,9 @@ test('it stays short', () => {
 })
 
 test('every file that it links to is there', () => {
-  const links = [...README.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => link).filter((link) => !link.includes('://'))
+  const links = [...README.matchAll(/\]\(([^)#]+)\)/g)]
+    .map(([, link = '']) => link)
+    .filter((link) => !link.includes('://'))
   expect(links.length).toBeGreaterThan(5)
   for (const link of links) expect(() => readFileSync(join(ROOT, link)), link).not.toThrow()
 })

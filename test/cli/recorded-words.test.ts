@@ -16,8 +16,12 @@ describe('the words of a command', () => {
   it('are told by `cordon why` right after how it ended, and stand in the log', () => {
     const environment = stateIn('words')
     expect(cordon(['run', '--', 'sh', '-c', 'exit 0'], { environment }).status).toBe(0)
-    expect(cordon(['why', 'last'], { environment }).stdout).toMatch(/^ended because .*\n\ncommand +sh -c 'exit 0'\ndecision /)
-    expect(cordon(['log', 'show', '--type', 'process.started'], { environment }).stdout).toContain("cordon:run: sh -c 'exit 0'")
+    expect(cordon(['why', 'last'], { environment }).stdout).toMatch(
+      /^ended because .*\n\ncommand +sh -c 'exit 0'\ndecision /,
+    )
+    expect(cordon(['log', 'show', '--type', 'process.started'], { environment }).stdout).toContain(
+      "cordon:run: sh -c 'exit 0'",
+    )
   })
 
   it('are not recorded where their user does not want it', () => {
@@ -39,7 +43,11 @@ describe('a call that is not in the log', () => {
     const environment = stateIn('missing')
     cordon(['run', '--', 'true'], { environment })
     const shown = cordon(['log', 'show', '--call', 'zzz'], { environment })
-    expect([shown.status, shown.stdout, shown.stderr]).toEqual([1, '', expect.stringContaining('no such entry of a call zzz')])
+    expect([shown.status, shown.stdout, shown.stderr]).toEqual([
+      1,
+      '',
+      expect.stringContaining('no such entry of a call zzz'),
+    ])
     expect(cordon(['why', 'zzz'], { environment }).status).toBe(1)
     expect(cordon(['why'], { environment }).status).toBe(2)
   })

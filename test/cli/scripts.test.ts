@@ -21,21 +21,38 @@ describeForms('a script', (run) => {
 
   test('runs by the interpreter that it names, also one that env looks up', () => {
     expect(run(['--', script('good', '#!/bin/sh\necho ran\n')])).toMatchObject({ status: 0, stdout: 'ran\n' })
-    expect(run(['--', script('good-env', '#!/usr/bin/env -S sh -e\necho ran\n')])).toMatchObject({ status: 0, stdout: 'ran\n' })
-    expect(run(['--', script('good-env-option', '#!/usr/bin/env -S -u NAME sh\necho ran\n')])).toMatchObject({ status: 0, stdout: 'ran\n' })
+    expect(run(['--', script('good-env', '#!/usr/bin/env -S sh -e\necho ran\n')])).toMatchObject({
+      status: 0,
+      stdout: 'ran\n',
+    })
+    expect(run(['--', script('good-env-option', '#!/usr/bin/env -S -u NAME sh\necho ran\n')])).toMatchObject({
+      status: 0,
+      stdout: 'ran\n',
+    })
   })
 
   test('whose interpreter is missing: 127, with its name and the way out', () => {
     const path = script('missing', '#!/no/such/interpreter -x\n')
-    expect(said(path)).toEqual({ status: 127, lines: [`cordon: program-not-found: program not found: /no/such/interpreter, the interpreter in the first line of ${path}`, 'fix: install it, or correct the line'] })
+    expect(said(path)).toEqual({
+      status: 127,
+      lines: [
+        `cordon: program-not-found: program not found: /no/such/interpreter, the interpreter in the first line of ${path}`,
+        'fix: install it, or correct the line',
+      ],
+    })
   })
 
   test('whose first line ends as on Windows: 127, and the way out is to convert it', () => {
-    for (const [name, line, shown] of [['crlf', '#!/bin/sh', '/bin/sh'], ['crlf-env', '#!/usr/bin/env bash', 'bash']] as const) {
+    for (const [name, line, shown] of [
+      ['crlf', '#!/bin/sh', '/bin/sh'],
+      ['crlf-env', '#!/usr/bin/env bash', 'bash'],
+    ] as const) {
       const path = script(name, `${line}\r\necho ran\r\n`)
       const { status, lines } = said(path)
       expect(status).toBe(127)
-      expect(lines[0]).toContain(`${shown}\\r, the interpreter in the first line of ${path}, which ends in a carriage return (CRLF)`)
+      expect(lines[0]).toContain(
+        `${shown}\\r, the interpreter in the first line of ${path}, which ends in a carriage return (CRLF)`,
+      )
       expect(lines[1]).toBe(`fix: save the script with Unix line ends: sed -i 's/\\r$//' ${path}`)
     }
   })
@@ -52,7 +69,10 @@ describeForms('a script', (run) => {
     const interpreter = script('not-executable', 'text', 0o644)
     const { status, lines } = said(script('by-text', `#!${interpreter}\n`))
     expect(status).toBe(126)
-    expect(lines).toEqual([expect.stringContaining(`program not executable: ${interpreter}, the interpreter in the first line of`), `fix: chmod +x ${interpreter}, or correct the line`])
+    expect(lines).toEqual([
+      expect.stringContaining(`program not executable: ${interpreter}, the interpreter in the first line of`),
+      `fix: chmod +x ${interpreter}, or correct the line`,
+    ])
   })
 
   test('whose interpreter the policy takes away: 126, with the carve-out as the cause', () => {
@@ -61,7 +81,10 @@ describeForms('a script', (run) => {
     expect(run(['--', path])).toMatchObject({ status: 0, stdout: 'ran\n' })
     const { status, lines } = said(path, '--read', folder, '--read', `!${interpreter}`)
     expect(status).toBe(126)
-    expect(lines).toEqual([`cordon: program-not-executable: program not executable: ${interpreter}, which ${path} is run by: the policy carves it out`, `fix: remove the carve-out that takes ${interpreter}`])
+    expect(lines).toEqual([
+      `cordon: program-not-executable: program not executable: ${interpreter}, which ${path} is run by: the policy carves it out`,
+      `fix: remove the carve-out that takes ${interpreter}`,
+    ])
   })
 
   test('without a #! line: 126, and how to run it', () => {
@@ -69,6 +92,8 @@ describeForms('a script', (run) => {
     const { status, lines } = said(path)
     expect(status).toBe(126)
     expect(lines[0]).toContain('neither a program of this machine nor a script with a #! line')
-    expect(lines[1]).toBe(`fix: run a script by its interpreter (sh ${path}), or give it a first line such as #!/bin/sh`)
+    expect(lines[1]).toBe(
+      `fix: run a script by its interpreter (sh ${path}), or give it a first line such as #!/bin/sh`,
+    )
   })
 })

@@ -31,7 +31,9 @@ export interface ServedTeam {
 /** `ada` is admin, `anna` and `otto` are operators, `bot` is agent and runner. */
 export const openServedTeam = async (): Promise<ServedTeam> => {
   const folder = temporaryFolder()
-  const server = spawn(process.execPath, [CORDON, 'serve', '--store', join(folder, 'store'), '--as', 'ada', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const server = spawn(process.execPath, [CORDON, 'serve', '--store', join(folder, 'store'), '--as', 'ada', '--json'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   await once(server.stdout, 'data')
   const place = `unix:${join(folder, 'store', 'socket')}`
   const opened: StoreAccess[] = []
@@ -43,11 +45,20 @@ export const openServedTeam = async (): Promise<ServedTeam> => {
   }
   const as: ServedTeam['as'] = (actor, ...words) => cordon([...words, '--server', place, '--as', actor])
   await by('ada').ask('foundTeam', { team: 'acme', admin: 'ada' })
-  for (const [actor, kind] of [['anna', 'operator'], ['otto', 'operator'], ['bot', 'agent'], ['bot', 'runner']] as const) await by('ada').ask('addMember', { team: 'acme', actor, kind })
+  for (const [actor, kind] of [
+    ['anna', 'operator'],
+    ['otto', 'operator'],
+    ['bot', 'agent'],
+    ['bot', 'runner'],
+  ] as const)
+    await by('ada').ask('addMember', { team: 'acme', actor, kind })
   // However long the machine takes for all of it.
   await by('bot').ask('heartbeat', { runner: 'host', leaseMs: 3_600_000 })
   return {
-    folder, server: place, as, by,
+    folder,
+    server: place,
+    as,
+    by,
     json: (actor, ...words) => {
       const { status, stdout, stderr } = as(actor, ...words, '--json')
       return status === 0 ? (JSON.parse(stdout) as unknown) : expect.fail(stderr)
@@ -57,7 +68,8 @@ export const openServedTeam = async (): Promise<ServedTeam> => {
       await by('ada').ask('assignTool', { team: 'acme', agent: 'bot', tool: key })
     },
     invoke: async (tool, input = {}) => (await by('bot').ask('invoke', { team: 'acme', tool, agent: 'bot', input })).id,
-    claim: async (id) => (await by('bot').ask('claim', { runner: 'host', id }))[0] ?? expect.fail(`${id} was not claimed`),
+    claim: async (id) =>
+      (await by('bot').ask('claim', { runner: 'host', id }))[0] ?? expect.fail(`${id} was not claimed`),
     close: async () => {
       await Promise.all(opened.map((access) => access.close()))
       const ended = once(server, 'exit')

@@ -17,7 +17,10 @@ const follow = (child: ChildProcess) => {
       if (said.includes('ready\n')) resolve()
     })
   })
-  const ended = once(child, 'close').then(([status]) => ({ status: status as number | null, said: said.replace('ready\n', '') }))
+  const ended = once(child, 'close').then(([status]) => ({
+    status: status as number | null,
+    said: said.replace('ready\n', ''),
+  }))
   return { ready, ended }
 }
 
@@ -34,13 +37,16 @@ const isRunning = (mark: string): boolean =>
 describeForms('signals to cordon', (_, form) => {
   const start = (script: string) => startCordon(['run', '--form', form, '--', 'sh', '-c', script])
 
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s is passed on, and the command may answer it', async (signal) => {
-    const child = start(`trap 'echo heard; exit 9' TERM INT HUP; echo ready; while :; do sleep 0.1; done`)
-    const { ready, ended } = follow(child)
-    await ready
-    child.kill(signal)
-    expect(await ended).toEqual({ status: 9, said: 'heard\n' })
-  })
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    '%s is passed on, and the command may answer it',
+    async (signal) => {
+      const child = start(`trap 'echo heard; exit 9' TERM INT HUP; echo ready; while :; do sleep 0.1; done`)
+      const { ready, ended } = follow(child)
+      await ready
+      child.kill(signal)
+      expect(await ended).toEqual({ status: 9, said: 'heard\n' })
+    },
+  )
 
   test('a command that does not answer ends by it', async () => {
     const child = start('echo ready; exec sleep 100')
@@ -65,7 +71,9 @@ describeForms('signals to cordon', (_, form) => {
       setTimeout(() => stdout.resume(), 100)
     })
     let size = 0
-    stdout?.on('data', (chunk: Buffer) => { size += chunk.length })
+    stdout?.on('data', (chunk: Buffer) => {
+      size += chunk.length
+    })
     expect((await once(slow, 'close'))[0]).toBe(0)
     expect(size).toBe(5_000_000)
   })

@@ -12,7 +12,9 @@ const folder = temporaryFolder()
 const home = join(folder, 'home')
 mkdirSync(join(home, '.pyenv', 'shims'), { recursive: true })
 mkdirSync(join(home, '.pyenv', 'libexec'))
-writeFileSync(join(home, '.pyenv', 'shims', 'shimmed'), `#!/bin/sh\nexec ${home}/.pyenv/libexec/real\n`, { mode: 0o755 })
+writeFileSync(join(home, '.pyenv', 'shims', 'shimmed'), `#!/bin/sh\nexec ${home}/.pyenv/libexec/real\n`, {
+  mode: 0o755,
+})
 writeFileSync(join(home, '.pyenv', 'libexec', 'real'), '#!/bin/sh\necho started\n', { mode: 0o755 })
 
 /** A program whose library only the host's loader finds. */
@@ -29,16 +31,30 @@ describeForms('a program that cannot start for want of files', (run) => {
   test('a shim of a version manager: the preset is named, and with it the program starts', () => {
     const refused = run(['--', 'shimmed'], { environment })
     expect(refused.status).not.toBe(0)
-    expect(refused.stderr).toContain(`only the file ${home}/.pyenv/shims/shimmed is granted, not its folder: if files are missing, add --preset toolchains`)
-    expect(run(['--preset', 'toolchains', '--', 'shimmed'], { environment })).toMatchObject({ status: 0, stdout: 'started\n', stderr: '' })
+    expect(refused.stderr).toContain(
+      `only the file ${home}/.pyenv/shims/shimmed is granted, not its folder: if files are missing, add --preset toolchains`,
+    )
+    expect(run(['--preset', 'toolchains', '--', 'shimmed'], { environment })).toMatchObject({
+      status: 0,
+      stdout: 'started\n',
+      stderr: '',
+    })
   })
 
   test('a library that the cell does not have: its folder is named, and with it the program starts', () => {
     const libraries = join(own, 'lib')
-    const refused = run(['--env', 'LD_LIBRARY_PATH', '--', join(own, 'main')], { environment: { LD_LIBRARY_PATH: libraries } })
+    const refused = run(['--env', 'LD_LIBRARY_PATH', '--', join(own, 'main')], {
+      environment: { LD_LIBRARY_PATH: libraries },
+    })
     expect(refused.status).toBe(127)
-    expect(refused.stderr).toContain(`the program needs libanswer.so, which is at ${libraries}/libanswer.so: if files are missing, add --read ${libraries}`)
-    expect(run(['--env', 'LD_LIBRARY_PATH', '--read', libraries, '--', join(own, 'main')], { environment: { LD_LIBRARY_PATH: libraries } }).status).toBe(0)
+    expect(refused.stderr).toContain(
+      `the program needs libanswer.so, which is at ${libraries}/libanswer.so: if files are missing, add --read ${libraries}`,
+    )
+    expect(
+      run(['--env', 'LD_LIBRARY_PATH', '--read', libraries, '--', join(own, 'main')], {
+        environment: { LD_LIBRARY_PATH: libraries },
+      }).status,
+    ).toBe(0)
   })
 
   test('a program that fails for reasons of its own gets no advice', () => {

@@ -40,27 +40,56 @@ describe('the exit status is', () => {
   const ran = inOneProcess([...UNREACHED, ...MISUNDERSTOOD])
 
   test.each(UNREACHED.map((words) => [words]))('1 when the store cannot be reached: %j', (words) => {
-    expect(ran(words)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/server-unavailable[^]*^fix: /m) as string })
+    expect(ran(words)).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/server-unavailable[^]*^fix: /m) as string,
+    })
   })
 
   test('the same of the program itself', () => {
-    for (const words of [['log', 'verify', ...nowhere], ['serve', 'now']]) expect(cordon(words)).toEqual(ran(words))
+    for (const words of [
+      ['log', 'verify', ...nowhere],
+      ['serve', 'now'],
+    ])
+      expect(cordon(words)).toEqual(ran(words))
   })
 
-  test.each(MISUNDERSTOOD.map((words) => [words]))('2 when the command line cannot be understood, or names a file that is not there: %j', (words) => {
-    expect(ran(words)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(/^fix: /m) as string })
-  })
+  test.each(MISUNDERSTOOD.map((words) => [words]))(
+    '2 when the command line cannot be understood, or names a file that is not there: %j',
+    (words) => {
+      expect(ran(words)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(/^fix: /m) as string })
+    },
+  )
 })
 
 test('a slip in --store makes no store: only serve and team create make one', () => {
   const slip = join(folder, 'slip')
-  const lines = [['team', 'show'], ['approvals', 'list'], ['tools', 'list'], ['tokens', 'create', 'anna'], ['log', 'verify'], ['why', id]].map((words) => [...words, '--store', slip])
+  const lines = [
+    ['team', 'show'],
+    ['approvals', 'list'],
+    ['tools', 'list'],
+    ['tokens', 'create', 'anna'],
+    ['log', 'verify'],
+    ['why', id],
+  ].map((words) => [...words, '--store', slip])
   const ran = inOneProcess(lines)
   for (const words of lines)
-    expect(ran(words)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(new RegExp(`^cordon: store-not-found: there is no store in ${slip}\nfix: .*cordon serve --store ${slip} --init TEAM\n$`)) as string })
+    expect(ran(words)).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        new RegExp(
+          `^cordon: store-not-found: there is no store in ${slip}\nfix: .*cordon serve --store ${slip} --init TEAM\n$`,
+        ),
+      ) as string,
+    })
   expect(existsSync(slip)).toBe(false)
   expect(cordon(['team', 'create', 'acme', '--store', slip, '--as', 'ada']).status).toBe(0)
-  expect(cordon(['team', 'show', '--store', slip, '--as', 'ada'])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^acme\n/) as string })
+  expect(cordon(['team', 'show', '--store', slip, '--as', 'ada'])).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^acme\n/) as string,
+  })
 })
 
 describe('tools of a host, as the registry has to know them', () => {
@@ -68,8 +97,14 @@ describe('tools of a host, as the registry has to know them', () => {
   const store = ['--store', join(folder, 'store'), '--as', 'ada']
   beforeAll(() => {
     mkdirSync(tools)
-    writeFileSync(join(tools, 'text.yaml'), 'tools:\n  - { name: say, description: Says it, command: [echo, "{text}"], input: { type: object, properties: { text: { type: string } } } }\n  - { name: date, command: [date] }\n')
-    writeFileSync(join(tools, 'fetch.yaml'), 'tools: [{ name: fetch, command: [curl, "https://api.example.org"], policy: { network: [api.example.org] } }]')
+    writeFileSync(
+      join(tools, 'text.yaml'),
+      'tools:\n  - { name: say, description: Says it, command: [echo, "{text}"], input: { type: object, properties: { text: { type: string } } } }\n  - { name: date, command: [date] }\n',
+    )
+    writeFileSync(
+      join(tools, 'fetch.yaml'),
+      'tools: [{ name: fetch, command: [curl, "https://api.example.org"], policy: { network: [api.example.org] } }]',
+    )
     expect(cordon(['team', 'create', 'acme', ...store]).status).toBe(0)
   })
 
@@ -78,17 +113,26 @@ describe('tools of a host, as the registry has to know them', () => {
     expect(printed).toMatchObject({ status: 0, stderr: '' })
     const list = JSON.parse(printed.stdout) as readonly { readonly key: string }[]
     expect(list.map(({ key }) => key).sort()).toEqual(['date', 'fetch', 'say'])
-    for (const each of list) expect(JSON.parse(cordon(['runner', '--tools', tools, '--registration', each.key]).stdout)).toEqual(each)
+    for (const each of list)
+      expect(JSON.parse(cordon(['runner', '--tools', tools, '--registration', each.key]).stdout)).toEqual(each)
     for (let times = 0; times < 2; times += 1) {
       const registered = cordon(['tools', 'register', '-', ...store], { input: printed.stdout })
-      expect({ ...registered, stdout: registered.stdout.trim().split('\n').sort() }).toEqual({ status: 0, stderr: '', stdout: [
-        'registered date, version 1, of the class none, approval by 1', 'registered fetch, version 1, of the class write, approval by 1', 'registered say, version 1, of the class none, approval by 1',
-      ] })
+      expect({ ...registered, stdout: registered.stdout.trim().split('\n').sort() }).toEqual({
+        status: 0,
+        stderr: '',
+        stdout: [
+          'registered date, version 1, of the class none, approval by 1',
+          'registered fetch, version 1, of the class write, approval by 1',
+          'registered say, version 1, of the class none, approval by 1',
+        ],
+      })
     }
   })
 
   test('are one or all', () => {
-    expect(cordon(['runner', '--tools', tools, '--registrations', '--registration', 'say']).stderr).toContain('--registration prints one tool, --registrations all of them')
+    expect(cordon(['runner', '--tools', tools, '--registrations', '--registration', 'say']).stderr).toContain(
+      '--registration prints one tool, --registrations all of them',
+    )
     expect(cordon(['runner', '--registrations']).stderr).toContain('a runner needs tools')
   })
 })

@@ -38,7 +38,9 @@ describeForms('the standard streams', (run, form) => {
     writeFileSync(input, 'line\n')
     writeFileSync(output, 'before\n')
     const descriptors = [openSync(input, 'r'), openSync(output, 'a')] as const
-    run(['--', 'sh', '-c', 'for i in 1 2 3; do echo out$i; echo err$i >&2; done; cat'], { stdio: [descriptors[0], descriptors[1], descriptors[1]] })
+    run(['--', 'sh', '-c', 'for i in 1 2 3; do echo out$i; echo err$i >&2; done; cat'], {
+      stdio: [descriptors[0], descriptors[1], descriptors[1]],
+    })
     for (const descriptor of descriptors) closeSync(descriptor)
     expect(readFileSync(output, 'utf8')).toBe('before\nout1\nerr1\nout2\nerr2\nout3\nerr3\nline\n')
   })
@@ -46,7 +48,11 @@ describeForms('the standard streams', (run, form) => {
   test.each([[], ['--output', '1G']])('a reader that goes away ends the command as usual %j', (...limit) => {
     const line = '"$0" "$1" run "$@" 2>&1'
     const script = `set -o pipefail; first=$1; second=$2; shift 2; "$first" "$second" run "$@" | head -n 1; echo "status $?"`
-    const { stdout } = spawnSync('bash', ['-c', script, line, process.execPath, CORDON, '--form', form, ...limit, '--', 'yes'], { encoding: 'utf8', timeout: 200_000 })
+    const { stdout } = spawnSync(
+      'bash',
+      ['-c', script, line, process.execPath, CORDON, '--form', form, ...limit, '--', 'yes'],
+      { encoding: 'utf8', timeout: 200_000 },
+    )
     expect(stdout).toBe('y\nstatus 141\n')
   })
 
@@ -60,12 +66,21 @@ describeForms('what the command is given', (run) => {
     const { stdout } = run(['--', 'env'], { environment: { TOKEN: 'secret', LANG: 'C' } })
     // In the landlock form git is told besides that there are no system-wide settings, where it could not read them.
     const own = ['GIT_CONFIG_NOSYSTEM', 'HOME', 'PATH', 'PWD', 'TMPDIR']
-    expect(stdout.split('\n').map((line) => line.split('=')[0]).filter((name) => name !== '').sort()).toEqual(own.filter((name) => stdout.includes(`${name}=`)))
+    expect(
+      stdout
+        .split('\n')
+        .map((line) => line.split('=')[0])
+        .filter((name) => name !== '')
+        .sort(),
+    ).toEqual(own.filter((name) => stdout.includes(`${name}=`)))
     expect(stdout).not.toContain('secret')
   })
 
   test('variables that are named, from here or with a value', () => {
-    const { stdout } = run(['--env', 'TOKEN', '--env', 'SET=a=b', '--env', 'ABSENT', '--', 'sh', '-c', 'echo "$TOKEN $SET ${ABSENT-none}"'], { environment: { TOKEN: 'passed' } })
+    const { stdout } = run(
+      ['--env', 'TOKEN', '--env', 'SET=a=b', '--env', 'ABSENT', '--', 'sh', '-c', 'echo "$TOKEN $SET ${ABSENT-none}"'],
+      { environment: { TOKEN: 'passed' } },
+    )
     expect(stdout).toBe('passed a=b none\n')
   })
 

@@ -14,61 +14,128 @@ const folder = temporaryFolder()
 
 describeForms('at a terminal', (_, form) => {
   const run = (...words: readonly string[]) => [process.execPath, CORDON, 'run', '--form', form, ...words]
-  const typed = (...words: readonly string[]) => run(...words).map((word) => `'${word}'`).join(' ')
+  const typed = (...words: readonly string[]) =>
+    run(...words)
+      .map((word) => `'${word}'`)
+      .join(' ')
 
   test('the command has a terminal of its own, of the same size and kind', () => {
-    const { output, status } = atTerminal(run('--', 'sh', '-c', 'test -t 0 && test -t 1 && test -t 2 && stty size && echo $TERM; exit 3'), [])
+    const { output, status } = atTerminal(
+      run('--', 'sh', '-c', 'test -t 0 && test -t 1 && test -t 2 && stty size && echo $TERM; exit 3'),
+      [],
+    )
     // Behind it Cordon itself may say, in colour, what a command that failed could have lacked.
     expect({ output: output.slice(0, 14), status }).toEqual({ output: '24 80\r\nxterm\r\n', status: 3 })
   })
 
   test('keys reach it, and its terminal echoes them once', () => {
-    const { output } = atTerminal(run('--', 'sh', '-c', 'echo ready; read line; echo "got $line"'), [{ expect: 'ready' }, TAKEN, { send: 'hello\n' }])
+    const { output } = atTerminal(run('--', 'sh', '-c', 'echo ready; read line; echo "got $line"'), [
+      { expect: 'ready' },
+      TAKEN,
+      { send: 'hello\n' },
+    ])
     expect(output).toBe('ready\r\nhello\r\ngot hello\r\n')
   })
 
   test('it can switch the echo off, as for a password', () => {
-    const { output } = atTerminal(run('--', 'sh', '-c', 'stty -echo; echo password:; read p; echo "${#p} characters"'), [{ expect: 'password:' }, TAKEN, { send: 'hunter2\n' }])
+    const { output } = atTerminal(
+      run('--', 'sh', '-c', 'stty -echo; echo password:; read p; echo "${#p} characters"'),
+      [{ expect: 'password:' }, TAKEN, { send: 'hunter2\n' }],
+    )
     expect(output).toBe('password:\r\n7 characters\r\n')
   })
 
   test('a change of the size reaches it', () => {
     const script = 'trap "stty size; exit" WINCH; echo ready; while :; do sleep 0.1; done'
-    const { output } = atTerminal(run('--', 'bash', '-c', script), [{ expect: 'ready' }, TAKEN, { resize: [50, 132] }, { expect: '50 132' }])
+    const { output } = atTerminal(run('--', 'bash', '-c', script), [
+      { expect: 'ready' },
+      TAKEN,
+      { resize: [50, 132] },
+      { expect: '50 132' },
+    ])
     expect(output).toBe('ready\r\n50 132\r\n')
   })
 
   test('^C interrupts it', () => {
-    expect(atTerminal(run('--', 'cat'), [TAKEN, { send: 'line\n' }, { expect: 'line\r\nline' }, { send: CTRL_C }]).status).toBe(130)
+    expect(
+      atTerminal(run('--', 'cat'), [TAKEN, { send: 'line\n' }, { expect: 'line\r\nline' }, { send: CTRL_C }]).status,
+    ).toBe(130)
   })
 
   const stubborn = 'trap "" INT QUIT; echo ready; while :; do sleep 0.1; done'
 
   test('^C a second time kills a command that does not end by the first', () => {
-    const { status, output } = atTerminal(run('--', 'sh', '-c', stubborn), [{ expect: 'ready' }, TAKEN, { send: CTRL_C }, { expect: '^C' }, { send: CTRL_C }])
+    const { status, output } = atTerminal(run('--', 'sh', '-c', stubborn), [
+      { expect: 'ready' },
+      TAKEN,
+      { send: CTRL_C },
+      { expect: '^C' },
+      { send: CTRL_C },
+    ])
     expect({ status, output }).toEqual({ status: 137, output: 'ready\r\n^C' })
   })
 
   test('a program that answers the first may end as it likes', () => {
     const script = 'trap "echo heard; exit 9" INT; echo ready; while :; do sleep 0.1; done'
-    expect(atTerminal(run('--', 'sh', '-c', script), [{ expect: 'ready' }, TAKEN, { send: CTRL_C }, { expect: 'heard' }]).status).toBe(9)
+    expect(
+      atTerminal(run('--', 'sh', '-c', script), [{ expect: 'ready' }, TAKEN, { send: CTRL_C }, { expect: 'heard' }])
+        .status,
+    ).toBe(9)
   })
 
   // What is typed before the shell is ready again, it throws away with the line that ^C ended.
   const READY_AGAIN: Step = { expect: 'bash-' }
 
   test('a shell that is typed to lives on after any number of ^C; ^\\ a second time kills that, too', () => {
-    const { status } = atTerminal(run('--', ...SHELL), [TAKEN, { send: 'echo he""re\n' }, { expect: 'here\r\n' }, READY_AGAIN, { send: CTRL_C }, { expect: '^C' }, READY_AGAIN, { send: CTRL_C }, { expect: '^C' }, READY_AGAIN, { send: 'exit 5\n' }])
+    const { status } = atTerminal(run('--', ...SHELL), [
+      TAKEN,
+      { send: 'echo he""re\n' },
+      { expect: 'here\r\n' },
+      READY_AGAIN,
+      { send: CTRL_C },
+      { expect: '^C' },
+      READY_AGAIN,
+      { send: CTRL_C },
+      { expect: '^C' },
+      READY_AGAIN,
+      { send: 'exit 5\n' },
+    ])
     expect(status).toBe(5)
     const typed: readonly Step[] = [TAKEN, { send: `${stubborn}\n` }, { expect: '\nready' }]
-    expect(atTerminal(run('--', 'sh'), [...typed, { send: CTRL_C }, { expect: '^C' }, { send: CTRL_C }, { expect: '^C' }, { send: CTRL_BACKSLASH }, { expect: '^\\' }, { send: CTRL_BACKSLASH }]).status).toBe(137)
+    expect(
+      atTerminal(run('--', 'sh'), [
+        ...typed,
+        { send: CTRL_C },
+        { expect: '^C' },
+        { send: CTRL_C },
+        { expect: '^C' },
+        { send: CTRL_BACKSLASH },
+        { expect: '^\\' },
+        { send: CTRL_BACKSLASH },
+      ]).status,
+    ).toBe(137)
   })
 
   test('the modes of the terminal are those from before when it ends, and when a limit ends it', () => {
     const raw = ['sh', '-c', 'stty raw -echo; exec sleep "$0"'] as const
-    const ended = atTerminal(SHELL, [PROMPT, { look: true }, { send: `${typed('--', ...raw, '0')}; echo ov""er\n` }, { expect: 'over\r\n' }, { look: true }, { send: 'exit\n' }])
+    const ended = atTerminal(SHELL, [
+      PROMPT,
+      { look: true },
+      { send: `${typed('--', ...raw, '0')}; echo ov""er\n` },
+      { expect: 'over\r\n' },
+      { look: true },
+      { send: 'exit\n' },
+    ])
     expect(ended.modes[1]).toEqual(ended.modes[0])
-    const limited = atTerminal(SHELL, [PROMPT, { look: true }, { send: `${typed('--timeout', '1s', '--', ...raw, '100')}; echo ov""er\n` }, { expect: 'wall-clock limit' }, { expect: 'over\r\n' }, { look: true }, { send: 'exit\n' }])
+    const limited = atTerminal(SHELL, [
+      PROMPT,
+      { look: true },
+      { send: `${typed('--timeout', '1s', '--', ...raw, '100')}; echo ov""er\n` },
+      { expect: 'wall-clock limit' },
+      { expect: 'over\r\n' },
+      { look: true },
+      { send: 'exit\n' },
+    ])
     expect(limited.modes[1]).toEqual(limited.modes[0])
   })
 
@@ -76,7 +143,19 @@ describeForms('at a terminal', (_, form) => {
     const mark = `94${String(process.pid)}`
     const now = join(folder, `${form}-now`)
     const killer = `(until [ -e ${now} ]; do sleep 0.1; done; kill -KILL $(pgrep -f -- '^${process.execPath} .*--form ${form} -- sleep ${mark}$')) &`
-    const { modes } = atTerminal(SHELL, [PROMPT, { look: true }, { send: `${killer} ${typed('--', 'sleep', mark)}; echo ov""er\n` }, TAKEN, { look: true }, { touch: now }, { expect: 'Killed' }, { raw: false }, { look: true }, PROMPT, { send: 'exit\n' }])
+    const { modes } = atTerminal(SHELL, [
+      PROMPT,
+      { look: true },
+      { send: `${killer} ${typed('--', 'sleep', mark)}; echo ov""er\n` },
+      TAKEN,
+      { look: true },
+      { touch: now },
+      { expect: 'Killed' },
+      { raw: false },
+      { look: true },
+      PROMPT,
+      { send: 'exit\n' },
+    ])
     expect(modes[1]).toEqual({ canonical: false, echo: false, signals: false })
     expect(modes[2]).toEqual(modes[0])
   })
@@ -150,7 +229,14 @@ describeForms('at a terminal', (_, form) => {
 
   test('a stream that is redirected stays what it is', () => {
     const file = join(folder, form)
-    const { output } = atTerminal(['sh', '-c', `${typed('--', 'sh', '-c', 'test -t 1 || echo "no terminal"; echo err >&2')} > ${file}; od -An -c ${file}`], [])
+    const { output } = atTerminal(
+      [
+        'sh',
+        '-c',
+        `${typed('--', 'sh', '-c', 'test -t 1 || echo "no terminal"; echo err >&2')} > ${file}; od -An -c ${file}`,
+      ],
+      [],
+    )
     expect(output.replace(/\s+/g, ' ')).toBe('err n o t e r m i n a l \\n ')
   })
 

@@ -30,7 +30,11 @@ interface Played {
 export const atTerminal = (argv: readonly string[], steps: readonly Step[]): Played => {
   // Long enough for a machine that does ten other things.
   const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/', TERM: 'xterm', PS1: 'shell> ', ...OWN_FOLDERS }
-  const { stdout, stderr } = spawnSync(PYTHON, [DRIVER], { input: JSON.stringify({ argv, environment, steps, timeout: 200 }), encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS })
+  const { stdout, stderr } = spawnSync(PYTHON, [DRIVER], {
+    input: JSON.stringify({ argv, environment, steps, timeout: 200 }),
+    encoding: 'utf8',
+    timeout: ENDS_WHAT_HANGS_MS,
+  })
   expect(stderr).toBe('')
   const { failed, ...played } = JSON.parse(stdout) as Played & { failed: unknown }
   expect(failed, `a step that did not come true; the terminal showed: ${played.output}`).toBeNull()

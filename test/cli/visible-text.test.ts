@@ -4,24 +4,44 @@ import { expect, test } from 'vitest'
 import { readWords } from '../../src/cli/text/read-words.js'
 import { quoted, visible, visibleWord, wrapped } from '../../src/cli/text/visible-text.js'
 
-const word = fc.string({ unit: fc.oneof(fc.constantFrom("'", '"', '\\', '$', ' ', '\n', '\u001b', '\u202e', '\u00a0', 'n', 'x', '{', 'a', '*', '~'), fc.string({ minLength: 1, maxLength: 1, unit: 'grapheme' })), maxLength: 12 }).filter((text) => !text.includes('\0'))
+const word = fc
+  .string({
+    unit: fc.oneof(
+      fc.constantFrom("'", '"', '\\', '$', ' ', '\n', '\u001b', '\u202e', '\u00a0', 'n', 'x', '{', 'a', '*', '~'),
+      fc.string({ minLength: 1, maxLength: 1, unit: 'grapheme' }),
+    ),
+    maxLength: 12,
+  })
+  .filter((text) => !text.includes('\0'))
 
 test('what is shown of a word is that word: read back, it is the same', () => {
-  fc.assert(fc.property(fc.array(word, { minLength: 1, maxLength: 5 }), (words) => {
-    expect(readWords(words.map(visibleWord).join(' '))).toEqual({ kind: 'words', words })
-  }))
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1, maxLength: 5 }), (words) => {
+      expect(readWords(words.map(visibleWord).join(' '))).toEqual({ kind: 'words', words })
+    }),
+  )
 })
 
 test('no two lists of words look the same', () => {
-  fc.assert(fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), fc.array(word, { minLength: 1, maxLength: 4 }), (a, b) => {
-    expect(a.map(visibleWord).join(' ') === b.map(visibleWord).join(' ')).toBe(JSON.stringify(a) === JSON.stringify(b))
-  }))
+  fc.assert(
+    fc.property(
+      fc.array(word, { minLength: 1, maxLength: 4 }),
+      fc.array(word, { minLength: 1, maxLength: 4 }),
+      (a, b) => {
+        expect(a.map(visibleWord).join(' ') === b.map(visibleWord).join(' ')).toBe(
+          JSON.stringify(a) === JSON.stringify(b),
+        )
+      },
+    ),
+  )
 })
 
 test('nothing that is shown acts on a terminal', () => {
-  fc.assert(fc.property(fc.oneof(word, fc.string({ unit: 'binary' })), (text) => {
-    for (const shown of [visible(text), visibleWord(text)]) expect(shown).toMatch(/^[^\p{C}\p{Zl}\p{Zp}]*$/u)
-  }))
+  fc.assert(
+    fc.property(fc.oneof(word, fc.string({ unit: 'binary' })), (text) => {
+      for (const shown of [visible(text), visibleWord(text)]) expect(shown).toMatch(/^[^\p{C}\p{Zl}\p{Zp}]*$/u)
+    }),
+  )
 })
 
 test('long texts are broken by us, behind a mark', () => {
@@ -33,11 +53,23 @@ test('long texts are broken by us, behind a mark', () => {
 test('facts are broken between words, and within words that are too long; nothing of them is lost, and no line is too wide', () => {
   expect(wrapped('made by postgres, today', 10)).toEqual(['made by', 'postgres,', 'today'])
   expect(wrapped('abcdefgh ij', 4)).toEqual(['abcd', 'efgh', 'ij'])
-  fc.assert(fc.property(fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'ж', '語') }), fc.integer({ min: 2, max: 12 }), (text, columns) => {
-    const lines = wrapped(text, columns)
-    expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
-    for (const line of lines) expect(Array.from(line, (character) => (character > '\u02ff' ? 2 : 1)).reduce<number>((sum, each) => sum + each, 0)).toBeLessThanOrEqual(columns)
-  }))
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'ж', '語') }),
+      fc.integer({ min: 2, max: 12 }),
+      (text, columns) => {
+        const lines = wrapped(text, columns)
+        expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
+        for (const line of lines)
+          expect(
+            Array.from(line, (character) => (character > '\u02ff' ? 2 : 1)).reduce<number>(
+              (sum, each) => sum + each,
+              0,
+            ),
+          ).toBeLessThanOrEqual(columns)
+      },
+    ),
+  )
 })
 
 test.each([
@@ -52,5 +84,8 @@ test.each([
 })
 
 test('nothing is expanded: what means something to a shell is text', () => {
-  expect(readWords('echo $HOME *.c `x` a|b "$(y)" ~')).toEqual({ kind: 'words', words: ['echo', '$HOME', '*.c', '`x`', 'a|b', '$(y)', '~'] })
+  expect(readWords('echo $HOME *.c `x` a|b "$(y)" ~')).toEqual({
+    kind: 'words',
+    words: ['echo', '$HOME', '*.c', '`x`', 'a|b', '$(y)', '~'],
+  })
 })

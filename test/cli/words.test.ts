@@ -11,7 +11,12 @@ import { CORDON, cordon, inOneProcess, temporaryFolder } from './cordon.js'
 
 describe('help', () => {
   const GENERAL = [['--help'], ['-h'], ['help'], []]
-  const OF_RUN = [['run', '--help'], ['run', '-h'], ['help', 'run'], ['run', '--read', 'x', '--help']]
+  const OF_RUN = [
+    ['run', '--help'],
+    ['run', '-h'],
+    ['help', 'run'],
+    ['run', '--read', 'x', '--help'],
+  ]
   const ran = inOneProcess([...GENERAL, ...OF_RUN])
 
   test.each(GENERAL.map((words) => [words]))('%j lists the commands', (words) => {
@@ -35,12 +40,40 @@ describe('help', () => {
 
   test('knows every option of the command line', () => {
     const text = renderHelp(RUN_HELP)
-    const options = ['policy', 'read', 'write', 'net', 'env', 'exec', 'memory', 'processes', 'cpu', 'timeout', 'cwd', 'preset', 'output']
-    for (const name of [...options, 'form', 'require', 'mode', 'secret', 'resolve', 'upstream-ca', 'observe', 'facts', 'json']) expect(text).toContain(`--${name}`)
+    const options = [
+      'policy',
+      'read',
+      'write',
+      'net',
+      'env',
+      'exec',
+      'memory',
+      'processes',
+      'cpu',
+      'timeout',
+      'cwd',
+      'preset',
+      'output',
+    ]
+    for (const name of [
+      ...options,
+      'form',
+      'require',
+      'mode',
+      'secret',
+      'resolve',
+      'upstream-ca',
+      'observe',
+      'facts',
+      'json',
+    ])
+      expect(text).toContain(`--${name}`)
   })
 
   test('--version is that of the package', () => {
-    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      version: string
+    }
     expect(cordon(['--version'])).toEqual({ status: 0, stdout: `cordon ${version}\n`, stderr: '' })
   })
 })
@@ -63,26 +96,51 @@ describe('words that make no sense', () => {
     [['run', '--read', '/usr'], 'no command given', 'cordon run [options] -- COMMAND…'],
     [['run', '--mode', 'paln', '--', 'true'], '--mode does not know "paln"', 'did you mean plan?'],
     [['run', '--form', 'xen', '--', 'true'], '--form does not know "xen"', 'one of: auto, namespaces, landlock'],
-    [['run', '--net', 'none', '--net', 'example.org', '--', 'true'], '--net none cannot stand beside another --net', 'leave one out: --net none, or --net example.org'],
+    [
+      ['run', '--net', 'none', '--net', 'example.org', '--', 'true'],
+      '--net none cannot stand beside another --net',
+      'leave one out: --net none, or --net example.org',
+    ],
     [['run', '--policy', 'githbu', '--', 'true'], 'there is no policy named "githbu"', 'did you mean --policy github?'],
-    [['run', '--policy', 'nothing-like-it', '--', 'true'], 'there is no policy named "nothing-like-it"', 'see: cordon policy list; a file is named by its path, such as --policy ./nothing-like-it.yaml'],
-    [['run', '--secret', 'a=env:B', '--', 'true'], '--secret a: no policy of this run has a credential by that name', 'name a policy that has credentials: --policy NAME'],
+    [
+      ['run', '--policy', 'nothing-like-it', '--', 'true'],
+      'there is no policy named "nothing-like-it"',
+      'see: cordon policy list; a file is named by its path, such as --policy ./nothing-like-it.yaml',
+    ],
+    [
+      ['run', '--secret', 'a=env:B', '--', 'true'],
+      '--secret a: no policy of this run has a credential by that name',
+      'name a policy that has credentials: --policy NAME',
+    ],
     [['doctor', '--jsno'], 'unknown option --jsno', 'did you mean --json?'],
     [['doctor', 'extra'], 'doctor takes options only: extra', 'see: cordon doctor --help'],
   ]
   const misunderstood = inOneProcess(MISUNDERSTOOD.map(([words]) => words))
 
   test.each(MISUNDERSTOOD)('%j: %s', (words, problem, fix) => {
-    expect(misunderstood(words)).toEqual({ status: 125, stdout: '', stderr: `cordon: usage-error: ${problem}\nfix: ${fix}\n` })
+    expect(misunderstood(words)).toEqual({
+      status: 125,
+      stdout: '',
+      stderr: `cordon: usage-error: ${problem}\nfix: ${fix}\n`,
+    })
   })
 
   const REFUSED: readonly (readonly [readonly string[], string])[] = [
     [['--memory', 'lots'], 'policy-invalid-value: --memory: limits.memory must be a size'],
     [['--processes', 'many'], 'policy-invalid-value: --processes: limits.processes must be a whole number'],
     [['--timeout', '30'], 'policy-invalid-value: --timeout: limits.wall must be a duration'],
-    [['--timeout', '0s'], 'policy-invalid-value: --timeout: limits.wall must be a duration such as 500ms, 30s, 2m or 1h, at least 10ms, not "0s"'],
-    [['--memory', '1K'], 'policy-invalid-value: --memory: limits.memory must be a size such as 256M or 1G (K, M, G, T: powers of 1024), at least 1M, not "1K"'],
-    [['--cpu', '1ms'], 'policy-invalid-value: --cpu: limits.cpu must be a duration such as 500ms, 30s, 2m or 1h, at least 10ms, not "1ms"'],
+    [
+      ['--timeout', '0s'],
+      'policy-invalid-value: --timeout: limits.wall must be a duration such as 500ms, 30s, 2m or 1h, at least 10ms, not "0s"',
+    ],
+    [
+      ['--memory', '1K'],
+      'policy-invalid-value: --memory: limits.memory must be a size such as 256M or 1G (K, M, G, T: powers of 1024), at least 1M, not "1K"',
+    ],
+    [
+      ['--cpu', '1ms'],
+      'policy-invalid-value: --cpu: limits.cpu must be a duration such as 500ms, 30s, 2m or 1h, at least 10ms, not "1ms"',
+    ],
     [['--read', 'a[b'], 'glob-malformed: --read: filesystem.read[0]: the pattern "a[b" is malformed'],
     [['--env', '1A'], 'policy-invalid-value: --env: environment[0] must be'],
     [['--net', 'https://example.org/'], 'host-malformed: --net: network[0]: the network entry'],
@@ -91,8 +149,14 @@ describe('words that make no sense', () => {
     [['--policy', './absent.yaml'], 'file-unreadable: cannot read ./absent.yaml: ENOENT: no such file or directory'],
     [['--cwd', '/absent'], 'cwd-missing: the working directory /absent does not exist'],
     [['--backend', 'firejail'], 'usage-error: unknown option --backend'],
-    [['--net', 'example.org:443', '--resolve', 'example.org'], 'usage-error: --resolve example.org is not HOST=ADDRESS'],
-    [['--net', 'example.org:443', '--upstream-ca', '/absent.pem'], 'usage-error: --upstream-ca /absent.pem cannot be read'],
+    [
+      ['--net', 'example.org:443', '--resolve', 'example.org'],
+      'usage-error: --resolve example.org is not HOST=ADDRESS',
+    ],
+    [
+      ['--net', 'example.org:443', '--upstream-ca', '/absent.pem'],
+      'usage-error: --upstream-ca /absent.pem cannot be read',
+    ],
     [['--secret', 'a=env:A'], 'usage-error: --secret a: no policy of this run has a credential by that name'],
   ]
   const lineOf = (words: readonly string[]) => ['run', ...words, '--', 'echo', 'ran']
@@ -106,8 +170,10 @@ describe('words that make no sense', () => {
   })
 
   test('are refused by the program itself in the same words', () => {
-    for (const words of [['runn'], ['run', '--raed', 'x', '--', 'true']]) expect(cordon(words)).toEqual(misunderstood(words))
-    for (const words of [lineOf(['--memory', 'lots']), lineOf(['--cwd', '/absent'])]) expect(cordon(words)).toEqual(refused(words))
+    for (const words of [['runn'], ['run', '--raed', 'x', '--', 'true']])
+      expect(cordon(words)).toEqual(misunderstood(words))
+    for (const words of [lineOf(['--memory', 'lots']), lineOf(['--cwd', '/absent'])])
+      expect(cordon(words)).toEqual(refused(words))
   })
 
   test('a mechanism that is misspelt, or that has nothing to do, is told from one that this host lacks', () => {
@@ -118,11 +184,15 @@ describe('words that make no sense', () => {
     expect(fixOf('landlok')[1]).toBe('fix: did you mean "landlock"?')
     expect(fixOf('broker')).toEqual([
       expect.stringMatching(/^cordon: host-cannot-hold: this host cannot provide broker: /),
-      expect.stringMatching(/^fix: grant a host \(--net HOST\), or do not require it; what can be required here: .*seccomp/),
+      expect.stringMatching(
+        /^fix: grant a host \(--net HOST\), or do not require it; what can be required here: .*seccomp/,
+      ),
       '',
     ])
     const { stderr } = ran(inLandlock)
-    expect(stderr).toMatch(/this host cannot provide mount-namespace: [^]*\nfix: (?:leave the form to Cordon|run `cordon doctor`)/)
+    expect(stderr).toMatch(
+      /this host cannot provide mount-namespace: [^]*\nfix: (?:leave the form to Cordon|run `cordon doctor`)/,
+    )
   })
 
   test('a policy that is not there: the file that was probably meant is named', () => {
@@ -144,14 +214,22 @@ describe('words that make no sense', () => {
     writeFileSync(join(folder, 'mine.yaml'), 'network: none\n')
     writeFileSync(join(folder, 'ty.yaml'), 'filesystem: { read: data }\n')
     const checked = ['check', 'ty.yaml', './mine.yaml']
-    const lines = [['show', 'githb'], ['test', 'mine'], ['show', './mien.yaml'], ['chek'], checked].map((words) => ['policy', ...words])
+    const lines = [['show', 'githb'], ['test', 'mine'], ['show', './mien.yaml'], ['chek'], checked].map((words) => [
+      'policy',
+      ...words,
+    ])
     const ran = inOneProcess(lines, { cwd: folder })
     const said = (...words: readonly string[]) => ran(['policy', ...words])
     expect(said('show', 'githb').stderr).toContain('fix: did you mean: cordon policy show github?\n')
     expect(said('test', 'mine').stderr).toContain('fix: did you mean: cordon policy test ./mine.yaml?\n')
     expect(said('show', './mien.yaml').stderr).toContain('fix: did you mean: cordon policy show ./mine.yaml?\n')
-    expect(said('chek')).toMatchObject({ status: 2, stderr: 'cordon: usage-error: there is no "cordon policy chek"\nfix: did you mean: cordon policy check?\n' })
-    expect(said(...checked).stdout).toBe('wrong  ty.yaml:1: filesystem.read must be "none" or a list of path patterns, not "data" (write [data])\nright  ./mine.yaml\n')
+    expect(said('chek')).toMatchObject({
+      status: 2,
+      stderr: 'cordon: usage-error: there is no "cordon policy chek"\nfix: did you mean: cordon policy check?\n',
+    })
+    expect(said(...checked).stdout).toBe(
+      'wrong  ty.yaml:1: filesystem.read must be "none" or a list of path patterns, not "data" (write [data])\nright  ./mine.yaml\n',
+    )
   })
 
   test('a name with control characters cannot write to the terminal', () => {
@@ -160,5 +238,7 @@ describe('words that make no sense', () => {
 })
 
 test('a reader of the help that goes away is no error', () => {
-  expect(execFileSync('sh', ['-c', `'${process.execPath}' '${CORDON}' run --help | head -n 1`], { encoding: 'utf8' })).toBe('usage: cordon run [options] -- COMMAND…\n')
+  expect(
+    execFileSync('sh', ['-c', `'${process.execPath}' '${CORDON}' run --help | head -n 1`], { encoding: 'utf8' }),
+  ).toBe('usage: cordon run [options] -- COMMAND…\n')
 })

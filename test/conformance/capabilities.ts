@@ -12,13 +12,20 @@ export const untriedIn = ({ findings }: Column, areas: readonly Area[]): readonl
 
 /** The capability table: a row per claim, a column per backend, and the reasons of what does not hold. */
 export const renderCapabilities = (areas: readonly Area[], columns: readonly Column[]): string => {
-  const reasons = [...new Set(columns.flatMap(({ findings }) => [...findings.values()].flatMap((finding) => (finding.kind === 'gap' ? [finding.reason] : []))))]
+  const reasons = [
+    ...new Set(
+      columns.flatMap(({ findings }) =>
+        [...findings.values()].flatMap((finding) => (finding.kind === 'gap' ? [finding.reason] : [])),
+      ),
+    ),
+  ]
   const cell = (claim: string, { findings }: Column): string => {
     const finding = findings.get(claim)
     if (finding === undefined) return 'not tried'
     return finding.kind === 'held' ? 'yes' : `no [${String(reasons.indexOf(finding.reason) + 1)}]`
   }
-  const row = (cells: readonly string[]): string => `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`
+  const row = (cells: readonly string[]): string =>
+    `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`
   return [
     '# Capabilities',
     '',

@@ -18,7 +18,10 @@ export interface PolicyText {
 export type Given = Readonly<Record<string, string | { readonly link: string } | { readonly program: string }>>
 
 /** One thing that a tool may try, and the path it tries it on (`rename` and `link`: to `path.moved` and `path.linked`; `remove`: a file). */
-export type Attempt = readonly ['read' | 'list' | 'see' | 'write' | 'create' | 'mkdir' | 'remove' | 'rename' | 'link' | 'execute', string]
+export type Attempt = readonly [
+  'read' | 'list' | 'see' | 'write' | 'create' | 'mkdir' | 'remove' | 'rename' | 'link' | 'execute',
+  string,
+]
 
 /** Its kind, and as much of the rest as matters. */
 type Expected<Each extends Violation> = Each extends Violation ? Pick<Each, 'kind'> & Partial<Each> : never

@@ -9,7 +9,10 @@ import { LANDLOCK_GAPS, NATIVE_GAPS } from './native-gaps.js'
 import { nativeCandidate } from './native.js'
 
 const candidates = [await nativeCandidate('namespaces', NATIVE_GAPS), await nativeCandidate('landlock', LANDLOCK_GAPS)]
-const columns = candidates.map((candidate) => ({ name: candidate.name, findings: describeConformance(candidate, AREAS) }))
+const columns = candidates.map((candidate) => ({
+  name: candidate.name,
+  findings: describeConformance(candidate, AREAS),
+}))
 
 describe('docs/capabilities.md', () => {
   test('says exactly what the suite found', async (context) => {

@@ -23,9 +23,16 @@ export const nativeCandidate = async (form: Form, gaps: Candidate['gaps'], launc
 }
 
 /** Each cell has a supervisor, a child of the nursery that this process started. */
-const supervisors = (): readonly number[] => childrenOf(process.pid).filter((pid) => argumentsOf(pid).includes('nursery')).flatMap(childrenOf)
+const supervisors = (): readonly number[] =>
+  childrenOf(process.pid)
+    .filter((pid) => argumentsOf(pid).includes('nursery'))
+    .flatMap(childrenOf)
 
-const childrenOf = (pid: number): readonly number[] => textOf(`/proc/${String(pid)}/task/${String(pid)}/children`).split(' ').filter((text) => text !== '').map(Number)
+const childrenOf = (pid: number): readonly number[] =>
+  textOf(`/proc/${String(pid)}/task/${String(pid)}/children`)
+    .split(' ')
+    .filter((text) => text !== '')
+    .map(Number)
 
 const argumentsOf = (pid: number): readonly string[] => textOf(`/proc/${String(pid)}/cmdline`).split('\0')
 

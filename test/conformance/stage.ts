@@ -63,7 +63,11 @@ export const stageAt = (root: string, backend: Backend, another: () => Promise<B
 }
 
 const boundaryOf = (policy: unknown, root: string): Boundary =>
-  resolvePolicy(parsePolicy(policy, 'conformance'), { workspace: parseAbsolutePath(root), home: parseAbsolutePath(join(root, 'home')), kind: 'process' })
+  resolvePolicy(parsePolicy(policy, 'conformance'), {
+    workspace: parseAbsolutePath(root),
+    home: parseAbsolutePath(join(root, 'home')),
+    kind: 'process',
+  })
 
 const layOut = (path: string, what: Given[string], at: (text: string) => string): void => {
   mkdirSync(path.endsWith('/') ? path : dirname(path), { recursive: true })

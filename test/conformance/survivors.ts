@@ -9,7 +9,10 @@ export const newMark = (): string => {
   return `cnf-mark-${String(process.pid)}-${String(marks)}-`
 }
 
-const processesWith = (mark: string): readonly string[] => readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== String(process.pid) && commandLine(name).includes(mark))
+const processesWith = (mark: string): readonly string[] =>
+  readdirSync('/proc').filter(
+    (name) => /^\d+$/.test(name) && name !== String(process.pid) && commandLine(name).includes(mark),
+  )
 
 const commandLine = (pid: string): string => {
   try {

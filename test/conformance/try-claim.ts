@@ -41,7 +41,8 @@ const tryRun = async (claim: RunClaim, stage: Stage): Promise<void> => {
       expect(result.violations[index]).toMatchObject(JSON.parse(stage.at(JSON.stringify(violation))) as object)
     }
   }
-  for (const [path, content] of Object.entries(claim.leaves ?? {})) expect(contentAt(stage.at(path)), path).toBe(content)
+  for (const [path, content] of Object.entries(claim.leaves ?? {}))
+    expect(contentAt(stage.at(path)), path).toBe(content)
 }
 
 const actualEnd = ({ stdout, stderr, ...result }: CallResult, then: Ending): object => ({
@@ -51,12 +52,17 @@ const actualEnd = ({ stdout, stderr, ...result }: CallResult, then: Ending): obj
 })
 
 const wantedEnd = ({ exitCode, signal, limit, stdout, stderr }: Ending, stage: Stage): object => ({
-  ...(limit !== undefined ? { status: 'limit', limit } : signal !== undefined ? { status: 'signaled', signal } : { status: 'exited', exitCode: exitCode ?? 0 }),
+  ...(limit !== undefined
+    ? { status: 'limit', limit }
+    : signal !== undefined
+      ? { status: 'signaled', signal }
+      : { status: 'exited', exitCode: exitCode ?? 0 }),
   ...(stdout === undefined ? {} : { stdout: stage.at(stdout) }),
   ...(stderr === undefined ? {} : { stderr: stage.at(stderr) }),
 })
 
-const contentAt = (path: string): string | null => (lstatSync(path, { throwIfNoEntry: false }) === undefined ? null : readFileSync(path, 'utf8'))
+const contentAt = (path: string): string | null =>
+  lstatSync(path, { throwIfNoEntry: false }) === undefined ? null : readFileSync(path, 'utf8')
 
 // One call tries everything: a word and a path at a time, so that a path may contain anything.
 const TRIER = `try() {
@@ -80,14 +86,20 @@ done`
 
 /** What is refused is tried first, in a call of its own, and must leave no trace. */
 const tryAccess = async (claim: AccessClaim, stage: Stage): Promise<void> => {
-  for (const [answer, attempts] of [['cannot', claim.cannot], ['can', claim.can]] as const) {
+  for (const [answer, attempts] of [
+    ['cannot', claim.cannot],
+    ['can', claim.can],
+  ] as const) {
     const tried = attempts.map(([verb, path]): Attempt => [verb, stage.at(path)])
     const before = tried.map(([, path]) => stateOf(path))
     const result = await stage.run(['/bin/sh', '-c', TRIER, 'sh', ...tried.flat()], optionsOf(claim))
     const answers = textOf(result.stdout).trimEnd().split('\n')
-    expect(tried.map((attempt, index) => [answers[index], ...attempt].join(' '))).toEqual(tried.map((attempt) => [answer, ...attempt].join(' ')))
+    expect(tried.map((attempt, index) => [answers[index], ...attempt].join(' '))).toEqual(
+      tried.map((attempt) => [answer, ...attempt].join(' ')),
+    )
     for (const [index, [verb, path]] of tried.entries()) {
-      if (answer === 'can' && CHANGES.has(verb)) expect(stateOf(path), `${path} after ${verb}`).not.toEqual(before[index])
+      if (answer === 'can' && CHANGES.has(verb))
+        expect(stateOf(path), `${path} after ${verb}`).not.toEqual(before[index])
       else if (answer === 'cannot') expect(stateOf(path), `${path} after ${verb}`).toEqual(before[index])
     }
   }
@@ -101,7 +113,8 @@ const stateOf = (path: string): readonly string[] => [path, `${path}.moved`, `${
 const describeObject = (path: string): string => {
   const status = statusOf(path)
   if (status === undefined) return 'nothing'
-  if (status.isSymbolicLink()) return `link to ${readlinkSync(path)}, ${describeObject(resolve(dirname(path), readlinkSync(path)))}`
+  if (status.isSymbolicLink())
+    return `link to ${readlinkSync(path)}, ${describeObject(resolve(dirname(path), readlinkSync(path)))}`
   if (isClosed(path)) return `something closed, of ${status.size} bytes, changed at ${status.ctimeMs}`
   if (status.isDirectory()) return `folder with ${readdirSync(path).join(', ')}`
   return `file with ${readFileSync(path, 'latin1')} and ${status.nlink} names`

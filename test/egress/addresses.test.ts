@@ -15,23 +15,93 @@ const address = (text: string): IpAddress => parseResolved(text) ?? expect.fail(
 
 describe('an address that is not public', () => {
   test.each([
-    '127.0.0.1', '127.8.8.8', '0.0.0.0', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '169.254.169.254', '169.254.170.2', '100.64.0.1', '100.100.100.200', '192.0.0.192', '198.18.0.1', '224.0.0.1', '255.255.255.255',
-    '::', '::1', '::7f00:1', '::ffff:127.0.0.1', '::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe', '64:ff9b::7f00:1', '64:ff9b:1::1', '2002:7f00:1::', '2002:a9fe:a9fe::1', '2001::1', 'fe80::1', 'fec0::1', 'fd00:ec2::254', 'fc00::1', 'ff02::1', '2001:db8::1',
+    '127.0.0.1',
+    '127.8.8.8',
+    '0.0.0.0',
+    '10.1.2.3',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.168.1.1',
+    '169.254.169.254',
+    '169.254.170.2',
+    '100.64.0.1',
+    '100.100.100.200',
+    '192.0.0.192',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '::7f00:1',
+    '::ffff:127.0.0.1',
+    '::ffff:169.254.169.254',
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b::7f00:1',
+    '64:ff9b:1::1',
+    '2002:7f00:1::',
+    '2002:a9fe:a9fe::1',
+    '2001::1',
+    'fe80::1',
+    'fec0::1',
+    'fd00:ec2::254',
+    'fc00::1',
+    'ff02::1',
+    '2001:db8::1',
   ])('%s is known as such', (text) => {
     expect(specialPurpose(address(text))).toBeTypeOf('string')
   })
 
-  test.each(['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '192.0.1.1', '2606:4700::1111', '2a00:1450::1', '64:ff9b::808:808', '2002:808:808::1', '::ffff:8.8.8.8'])('%s is not', (text) => {
+  test.each([
+    '1.1.1.1',
+    '8.8.8.8',
+    '172.32.0.1',
+    '100.128.0.1',
+    '192.0.1.1',
+    '2606:4700::1111',
+    '2a00:1450::1',
+    '64:ff9b::808:808',
+    '2002:808:808::1',
+    '::ffff:8.8.8.8',
+  ])('%s is not', (text) => {
     expect(specialPurpose(address(text))).toBeUndefined()
   })
 })
 
-describe('an address of a network of one\'s own', () => {
-  test.each(['10.1.2.3', '192.168.1.1', '172.16.0.1', '127.0.0.1', '100.64.0.1', '::1', 'fd12::1', 'fec0::1', '1.1.1.1', '2a00:1450::1', '64:ff9b::a01:203'])('may be %s', (text) => {
+describe("an address of a network of one's own", () => {
+  test.each([
+    '10.1.2.3',
+    '192.168.1.1',
+    '172.16.0.1',
+    '127.0.0.1',
+    '100.64.0.1',
+    '::1',
+    'fd12::1',
+    'fec0::1',
+    '1.1.1.1',
+    '2a00:1450::1',
+    '64:ff9b::a01:203',
+  ])('may be %s', (text) => {
     expect(isNobodysOwn(address(text))).toBe(false)
   })
 
-  test.each(['0.0.0.0', '169.254.169.254', '100.100.100.200', '192.0.0.192', '224.0.0.1', '239.1.2.3', '240.0.0.1', '255.255.255.255', '::', 'fe80::1', 'febf::1', 'ff02::1', 'fd00:ec2::254', '::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe', '2002:a9fe:a9fe::1'])('is never %s, where metadata of clouds or nobody lies', (text) => {
+  test.each([
+    '0.0.0.0',
+    '169.254.169.254',
+    '100.100.100.200',
+    '192.0.0.192',
+    '224.0.0.1',
+    '239.1.2.3',
+    '240.0.0.1',
+    '255.255.255.255',
+    '::',
+    'fe80::1',
+    'febf::1',
+    'ff02::1',
+    'fd00:ec2::254',
+    '::ffff:169.254.169.254',
+    '64:ff9b::a9fe:a9fe',
+    '2002:a9fe:a9fe::1',
+  ])('is never %s, where metadata of clouds or nobody lies', (text) => {
     expect(isNobodysOwn(address(text))).toBe(true)
   })
 })
@@ -55,26 +125,46 @@ const set = async (network: (port: number) => unknown, resolve: StageOptions['re
 const loopback = parseIpAddress('127.0.0.1') as IpAddress
 
 describe('a granted name that leads to this machine', () => {
-  test.each(['127.0.0.1', '::1', '64:ff9b::7f00:1', '169.254.169.254', 'fd00:ec2::254'])('(%s) is refused, and the record says what would allow it', async (text) => {
-    const url = await set((port) => [`api.test:${port}`], () => Promise.resolve([address(text)]))
-    expect((await curl(stage, '-o', '/dev/null', '-w', '%{http_code}', url)).output).toBe('403')
-    expect(stage.violations()).toEqual([expect.objectContaining({ reason: 'address', allow: expect.stringMatching(/^network: \["[0-9a-f.:]+\/(32|128)"\]$/) as string })])
-    expect(server.connections()).toBe(0)
-  })
+  test.each(['127.0.0.1', '::1', '64:ff9b::7f00:1', '169.254.169.254', 'fd00:ec2::254'])(
+    '(%s) is refused, and the record says what would allow it',
+    async (text) => {
+      const url = await set(
+        (port) => [`api.test:${port}`],
+        () => Promise.resolve([address(text)]),
+      )
+      expect((await curl(stage, '-o', '/dev/null', '-w', '%{http_code}', url)).output).toBe('403')
+      expect(stage.violations()).toEqual([
+        expect.objectContaining({
+          reason: 'address',
+          allow: expect.stringMatching(/^network: \["[0-9a-f.:]+\/(32|128)"\]$/) as string,
+        }),
+      ])
+      expect(server.connections()).toBe(0)
+    },
+  )
 
   test('is reached when the address is granted as a block', async () => {
-    const url = await set((port) => [`api.test:${port}`, '127.0.0.0/8'], () => Promise.resolve([loopback]))
+    const url = await set(
+      (port) => [`api.test:${port}`, '127.0.0.0/8'],
+      () => Promise.resolve([loopback]),
+    )
     expect((await curl(stage, url)).output).toContain('"method":"GET"')
   })
 
   test('is refused when its address is denied, whatever else is granted', async () => {
-    const url = await set((port) => [`api.test:${port}`, '127.0.0.0/8', { host: '127.0.0.1', action: 'deny' }], () => Promise.resolve([loopback]))
+    const url = await set(
+      (port) => [`api.test:${port}`, '127.0.0.0/8', { host: '127.0.0.1', action: 'deny' }],
+      () => Promise.resolve([loopback]),
+    )
     expect((await curl(stage, '-o', '/dev/null', '-w', '%{http_code}', url)).output).toBe('403')
     expect(stage.violations()[0]).toMatchObject({ reason: 'denied' })
   })
 
   test('is reached by those of its addresses that are granted', async () => {
-    const url = await set((port) => [`api.test:${port}`, '127.0.0.1/32'], () => Promise.resolve([address('127.0.0.9'), loopback, address('169.254.169.254')]))
+    const url = await set(
+      (port) => [`api.test:${port}`, '127.0.0.1/32'],
+      () => Promise.resolve([address('127.0.0.9'), loopback, address('169.254.169.254')]),
+    )
     expect((await curl(stage, url)).output).toContain('"method":"GET"')
   })
 })
@@ -82,14 +172,20 @@ describe('a granted name that leads to this machine', () => {
 describe('a name whose address changes', () => {
   test('is resolved once for a connection, and what was checked is what is dialled', async () => {
     let asked = 0
-    const url = await set((port) => [`api.test:${port}`, '127.0.0.1/32'], () => Promise.resolve([asked++ === 0 ? loopback : address('127.0.0.2')]))
+    const url = await set(
+      (port) => [`api.test:${port}`, '127.0.0.1/32'],
+      () => Promise.resolve([asked++ === 0 ? loopback : address('127.0.0.2')]),
+    )
     expect((await curl(stage, url)).output).toContain('"method":"GET"')
     expect(asked).toBe(1)
   })
 
   test('is checked again for the next connection', async () => {
     let asked = 0
-    const url = await set((port) => [{ host: `api.test:${port}`, action: 'direct' }, '127.0.0.1/32'], () => Promise.resolve([asked++ === 0 ? loopback : address('127.0.0.2')]))
+    const url = await set(
+      (port) => [{ host: `api.test:${port}`, action: 'direct' }, '127.0.0.1/32'],
+      () => Promise.resolve([asked++ === 0 ? loopback : address('127.0.0.2')]),
+    )
     expect((await curl(stage, '-k', url)).output).toContain('"method":"GET"')
     expect((await curl(stage, '-k', url)).status).not.toBe(0)
     expect(stage.violations()).toEqual([expect.objectContaining({ reason: 'address' })])
@@ -98,7 +194,8 @@ describe('a name whose address changes', () => {
 
 describe('the resolver of the host', () => {
   test('knows the hosts file, and asks for no name but the given one', async () => {
-    const file = '127.0.0.1 localhost\n# 10.0.0.1 api.test\n10.0.0.2\tother.test API.test # and a remark\n::1 api.test\n'
+    const file =
+      '127.0.0.1 localhost\n# 10.0.0.1 api.test\n10.0.0.2\tother.test API.test # and a remark\n::1 api.test\n'
     expect(hostsFileEntries(file, 'api.test').map(renderIpAddress)).toEqual(['10.0.0.2', '::1'])
     expect(hostsFileEntries(file, 'remark')).toEqual([])
     const found = await systemResolver()('localhost' as HostName)
@@ -110,10 +207,13 @@ describe('the resolver of the host', () => {
 describe('names', () => {
   test('that are not granted are never looked up', async () => {
     const asked: string[] = []
-    await set((port) => [`api.test:${port}`, '*.wild.test'], (name) => {
-      asked.push(name)
-      return Promise.resolve([])
-    })
+    await set(
+      (port) => [`api.test:${port}`, '*.wild.test'],
+      (name) => {
+        asked.push(name)
+        return Promise.resolve([])
+      },
+    )
     await curl(stage, 'https://secret-in-a-name.other.test/')
     await curl(stage, 'http://secret-in-a-name.other.test/')
     expect(asked).toEqual([])
@@ -124,7 +224,14 @@ describe('names', () => {
   test('and ports that cannot be read in one way are no destinations', async () => {
     await set(() => ['api.test'], undefined)
     expect(stage.call.mayConnect('api.test', 443)).toBeUndefined()
-    for (const [host, port] of [['api.test\0', 443], ['api.test', 0], ['api.test', 65536], ['api.test', 443.5], ['127.1', 443], ['::ffff:127.0.0.1', 443]] as const) {
+    for (const [host, port] of [
+      ['api.test\0', 443],
+      ['api.test', 0],
+      ['api.test', 65536],
+      ['api.test', 443.5],
+      ['127.1', 443],
+      ['::ffff:127.0.0.1', 443],
+    ] as const) {
       expect(stage.call.mayConnect(host, port), host).toMatchObject({ reason: 'malformed' })
     }
   })

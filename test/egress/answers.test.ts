@@ -25,7 +25,8 @@ const open = async (started: TestServer): Promise<number> => {
   return stage.portTo('api.test', server.port)
 }
 
-const post = (): string => `POST / HTTP/1.1\r\nHost: api.test:${server.port}\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx`
+const post = (): string =>
+  `POST / HTTP/1.1\r\nHost: api.test:${server.port}\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx`
 
 describe('an answer that cannot be used', () => {
   test.each([
@@ -34,12 +35,14 @@ describe('an answer that cannot be used', () => {
     ['no answer at all', ''],
   ])('is told as such, not as a request that was not sent: %s', async (_, answer) => {
     const got: string[] = []
-    const port = await open(await startTcp((socket: Socket) => {
-      socket.on('data', (chunk: Buffer) => {
-        got.push(chunk.toString('latin1'))
-        if (chunk.toString('latin1').endsWith('x')) socket.end(answer)
-      })
-    }))
+    const port = await open(
+      await startTcp((socket: Socket) => {
+        socket.on('data', (chunk: Buffer) => {
+          got.push(chunk.toString('latin1'))
+          if (chunk.toString('latin1').endsWith('x')) socket.end(answer)
+        })
+      }),
+    )
     const told = await say(port, post())
     expect(got.join('')).toContain('POST / HTTP/1.1')
     expect(told).toMatch(/^HTTP\/1\.1 502 /)
@@ -52,7 +55,9 @@ describe('an answer that cannot be used', () => {
 
   test('is told apart from a request that cannot be read, and a good answer passes', async () => {
     const port = await open(await startHttp(echo))
-    expect(await say(port, 'POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx')).toContain('invalid or ambiguous')
+    expect(await say(port, 'POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx')).toContain(
+      'invalid or ambiguous',
+    )
     expect(server.connections()).toBe(0)
     expect(await say(port, post())).toMatch(/^HTTP\/1\.1 200 /)
   })
@@ -61,11 +66,15 @@ describe('an answer that cannot be used', () => {
 describe('HTTP/2 without TLS', () => {
   const ask = (port: number, path: string): Promise<string> =>
     new Promise((resolve, reject) => {
-      const session = connect(`http://api.test:${server.port}`, { createConnection: () => connectTcp(port, '127.0.0.1') })
+      const session = connect(`http://api.test:${server.port}`, {
+        createConnection: () => connectTcp(port, '127.0.0.1'),
+      })
       session.on('error', reject)
       const stream = session.request({ ':path': path })
       let text = ''
-      stream.setEncoding('utf8').on('data', (piece: string) => { text += piece })
+      stream.setEncoding('utf8').on('data', (piece: string) => {
+        text += piece
+      })
       stream.on('error', reject).on('end', () => {
         session.destroy()
         resolve(text)
@@ -79,7 +88,11 @@ describe('HTTP/2 without TLS', () => {
   })
 
   test('is refused by one that speaks neither, and says so', async () => {
-    const port = await open(await startTcp((socket) => { socket.end('220 ready\r\n') }))
+    const port = await open(
+      await startTcp((socket) => {
+        socket.end('220 ready\r\n')
+      }),
+    )
     expect(await ask(port, '/')).toContain('The request was sent, but the response cannot be used')
   })
 })
@@ -89,14 +102,22 @@ describe('a tool that does not trust the proxy', () => {
     const port = await open(await startHttps(echo))
     const greet = (ca: string | undefined): Promise<string> =>
       new Promise((resolve) => {
-        const socket = connectTls({ port, host: '127.0.0.1', servername: 'api.test', ...(ca === undefined ? {} : { ca }) })
-        socket.once('error', (error: Error & { code?: string }) => { resolve(error.code ?? error.message) })
+        const socket = connectTls({
+          port,
+          host: '127.0.0.1',
+          servername: 'api.test',
+          ...(ca === undefined ? {} : { ca }),
+        })
+        socket.once('error', (error: Error & { code?: string }) => {
+          resolve(error.code ?? error.message)
+        })
         socket.once('secureConnect', () => {
           socket.end(`GET / HTTP/1.1\r\nHost: api.test:${server.port}\r\nConnection: close\r\n\r\n`)
           void heard(socket).then(resolve)
         })
       })
-    const problems = (): readonly (string | null)[] => stage.events.flatMap((event) => (event.type === 'egress.closed' ? [event.problem] : []))
+    const problems = (): readonly (string | null)[] =>
+      stage.events.flatMap((event) => (event.type === 'egress.closed' ? [event.problem] : []))
     expect(await greet(undefined)).toMatch(/^(?:SELF_SIGNED|UNABLE_TO)/)
     await expect.poll(problems).toHaveLength(1)
     expect(await greet(stage.egress.authorityCertificate)).toContain('200 OK')

@@ -18,11 +18,17 @@ const hostOf = (name: string) => parseRequestHost(name) ?? expect.fail(name)
 
 /** The certificate that a server of this host shows. */
 const shown = async (authority: TlsAuthority, name: string): Promise<X509Certificate> => {
-  const server = createServer({ SNICallback: (_, answer) => { answer(null, authority.contextFor(hostOf(name))) } })
+  const server = createServer({
+    SNICallback: (_, answer) => {
+      answer(null, authority.contextFor(hostOf(name)))
+    },
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
   const socket = await new Promise<TLSSocket>((resolve) => {
-    const made = connect({ port, host: '127.0.0.1', servername: 'any.test', rejectUnauthorized: false }, () => { resolve(made) })
+    const made = connect({ port, host: '127.0.0.1', servername: 'any.test', rejectUnauthorized: false }, () => {
+      resolve(made)
+    })
   })
   const certificate = socket.getPeerX509Certificate() ?? expect.fail()
   socket.destroy()
@@ -40,7 +46,12 @@ describe('the authority of a runtime', () => {
     expect(certificate).not.toBe(createTlsAuthority().certificate)
   })
 
-  test.each([['api.example.org', 'DNS:api.example.org'], [`${'a'.repeat(60)}.${'b'.repeat(60)}.example.org`, `DNS:${'a'.repeat(60)}.${'b'.repeat(60)}.example.org`], ['10.1.2.3', 'IP Address:10.1.2.3'], ['2001:db8::1', 'IP Address:2001:DB8:0:0:0:0:0:1']])('vouches for %s', async (name, subject) => {
+  test.each([
+    ['api.example.org', 'DNS:api.example.org'],
+    [`${'a'.repeat(60)}.${'b'.repeat(60)}.example.org`, `DNS:${'a'.repeat(60)}.${'b'.repeat(60)}.example.org`],
+    ['10.1.2.3', 'IP Address:10.1.2.3'],
+    ['2001:db8::1', 'IP Address:2001:DB8:0:0:0:0:0:1'],
+  ])('vouches for %s', async (name, subject) => {
     const authority = createTlsAuthority()
     const certificate = await shown(authority, name)
     expect(certificate.subjectAltName).toBe(subject)
@@ -58,7 +69,8 @@ describe('the authority of a runtime', () => {
       return join(folder, name)
     }
     const leaf = put('leaf.pem', (await shown(authority, 'api.example.org')).toString())
-    const verify = (ca: string, name: string) => run('openssl', ['verify', '-x509_strict', '-purpose', 'sslserver', '-verify_hostname', name, '-CAfile', ca, leaf])
+    const verify = (ca: string, name: string) =>
+      run('openssl', ['verify', '-x509_strict', '-purpose', 'sslserver', '-verify_hostname', name, '-CAfile', ca, leaf])
     const ours = put('ca.pem', authority.certificate)
     expect(await verify(ours, 'api.example.org')).toMatchObject({ status: 0, errors: '' })
     expect((await verify(ours, 'other.example.org')).status).not.toBe(0)

@@ -35,13 +35,23 @@ const remember: Handle = (request, response) => {
   })
 }
 
-const set = async (make: (port: number) => readonly Credential[], secrets: Readonly<Record<string, string>> = { token: SECRET }): Promise<string> => {
+const set = async (
+  make: (port: number) => readonly Credential[],
+  secrets: Readonly<Record<string, string>> = { token: SECRET },
+): Promise<string> => {
   got = []
   server = await startHttps(remember)
-  stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], credentials: make(server.port), secrets })
+  stage = await openStage({
+    network: [`api.test:${server.port}`],
+    here: ['api.test'],
+    credentials: make(server.port),
+    secrets,
+  })
   return `https://api.test:${server.port}`
 }
-const with_ = (inject: Injection, placeholder?: Credential['placeholder']) => (port: number) => [credential('token', `api.test:${port}`, inject, placeholder)]
+const with_ = (inject: Injection, placeholder?: Credential['placeholder']) => (port: number) => [
+  credential('token', `api.test:${port}`, inject, placeholder),
+]
 const utf8 = (text: string) => Buffer.from(text).toString('latin1')
 
 describe('a credential reaches the server', () => {
@@ -59,7 +69,18 @@ describe('a credential reaches the server', () => {
 
   test('in a header of its own, and nothing of the tool beside it that a server takes for the same one', async () => {
     const url = await set(with_({ kind: 'header', name: 'X-Ours-Key', format: '{value}' }))
-    await curl(stage, '-H', 'X_Ours_Key: mine', '-H', 'x.ours-key: mine', '-H', 'Accept_Encoding: mine', '-H', 'X_Ours_Keys: kept', url)
+    await curl(
+      stage,
+      '-H',
+      'X_Ours_Key: mine',
+      '-H',
+      'x.ours-key: mine',
+      '-H',
+      'Accept_Encoding: mine',
+      '-H',
+      'X_Ours_Keys: kept',
+      url,
+    )
     expect(got[0]?.headers).toMatchObject({ 'x-ours-key': utf8(SECRET), 'x_ours_keys': 'kept' })
     expect(JSON.stringify(got[0]?.headers)).not.toContain('mine')
   })
@@ -67,7 +88,9 @@ describe('a credential reaches the server', () => {
   test('as a password', async () => {
     const url = await set(with_({ kind: 'basic', user: 'x-access-token' }))
     await curl(stage, '-u', 'me:mine', url)
-    expect(Buffer.from(String(got[0]?.headers['authorization']).slice(6), 'base64').toString()).toBe(`x-access-token:${SECRET}`)
+    expect(Buffer.from(String(got[0]?.headers['authorization']).slice(6), 'base64').toString()).toBe(
+      `x-access-token:${SECRET}`,
+    )
   })
 
   test('in the query, in place of what the tool put there', async () => {
@@ -87,14 +110,38 @@ describe('a credential reaches the server', () => {
   })
 
   test('as a certificate of the client', async () => {
-    const made = await run('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=client.test', '-days', '2', '-keyout', '-'])
-    server = await startHttps((request, response) => response.end((request.socket as TLSSocket).getPeerX509Certificate()?.toString() ?? 'nobody'), { asksClients: true })
+    const made = await run('openssl', [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-subj',
+      '/CN=client.test',
+      '-days',
+      '2',
+      '-keyout',
+      '-',
+    ])
+    server = await startHttps(
+      (request, response) =>
+        response.end((request.socket as TLSSocket).getPeerX509Certificate()?.toString() ?? 'nobody'),
+      { asksClients: true },
+    )
     const options = { network: [`api.test:${server.port}`], here: ['api.test'] }
     stage = await openStage(options)
     expect((await curl(stage, '--http1.1', `https://api.test:${server.port}`)).output).toBe('nobody')
     await stage.close()
-    stage = await openStage({ ...options, credentials: [credential('token', `api.test:${server.port}`, { kind: 'client-certificate' })], secrets: { token: made.output } })
-    expect((await curl(stage, '--http1.1', `https://api.test:${server.port}`)).output.trim()).toBe(/-----BEGIN CERTIFICATE[\s\S]*/.exec(made.output)?.[0].trim())
+    stage = await openStage({
+      ...options,
+      credentials: [credential('token', `api.test:${server.port}`, { kind: 'client-certificate' })],
+      secrets: { token: made.output },
+    })
+    expect((await curl(stage, '--http1.1', `https://api.test:${server.port}`)).output.trim()).toBe(
+      /-----BEGIN CERTIFICATE[\s\S]*/.exec(made.output)?.[0].trim(),
+    )
   })
 })
 
@@ -102,7 +149,12 @@ describe('a credential does not reach', () => {
   test('a connection without TLS', async () => {
     got = []
     server = await startHttp(remember)
-    stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], credentials: [bearer('token', `api.test:${server.port}`)], secrets: { token: SECRET } })
+    stage = await openStage({
+      network: [`api.test:${server.port}`],
+      here: ['api.test'],
+      credentials: [bearer('token', `api.test:${server.port}`)],
+      secrets: { token: SECRET },
+    })
     expect((await curl(stage, `http://api.test:${server.port}/`)).output).toBe('ok')
     expect(got[0]?.headers['authorization']).toBeUndefined()
   })
@@ -110,16 +162,24 @@ describe('a credential does not reach', () => {
   test('a host that its policy does not name, after a redirect either', async () => {
     const url = await set((port) => [bearer('token', `api.test:${port}`)])
     const seen: unknown[] = []
-    const other = await startHttps((request, response) => {
-      seen.push(request.headers['authorization'])
-      response.end('other')
-    }, { host: 'other.test' })
+    const other = await startHttps(
+      (request, response) => {
+        seen.push(request.headers['authorization'])
+        response.end('other')
+      },
+      { host: 'other.test' },
+    )
     await stage.close()
     const redirecting = await startHttps((_, response) => {
       response.writeHead(302, { location: `https://other.test:${other.port}/` })
       response.end()
     })
-    stage = await openStage({ network: [`api.test:${redirecting.port}`, `other.test:${other.port}`], here: ['api.test', 'other.test'], credentials: [bearer('token', `api.test:${redirecting.port}`)], secrets: { token: SECRET } })
+    stage = await openStage({
+      network: [`api.test:${redirecting.port}`, `other.test:${other.port}`],
+      here: ['api.test', 'other.test'],
+      credentials: [bearer('token', `api.test:${redirecting.port}`)],
+      secrets: { token: SECRET },
+    })
     expect((await curl(stage, '-L', `https://api.test:${redirecting.port}/`)).output).toBe('other')
     expect(seen).toEqual([undefined])
     expect(url).toContain('api.test')
@@ -130,16 +190,32 @@ describe('a credential does not reach', () => {
   test('a server whose certificate is not trusted', async () => {
     got = []
     server = await startHttps(remember, { host: 'somebody.else' })
-    stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], credentials: [bearer('token', `api.test:${server.port}`)], secrets: { token: SECRET } })
+    stage = await openStage({
+      network: [`api.test:${server.port}`],
+      here: ['api.test'],
+      credentials: [bearer('token', `api.test:${server.port}`)],
+      secrets: { token: SECRET },
+    })
     const { output } = await curl(stage, '-w', '%{http_code}', `https://api.test:${server.port}/`)
     expect(output).toMatch(/certificate of api\.test is not trusted.*502/s)
     expect(got).toEqual([])
-    expect(stage.events).toContainEqual(expect.objectContaining({ type: 'egress.request', problem: 'upstream-untrusted', status: null }))
+    expect(stage.events).toContainEqual(
+      expect.objectContaining({ type: 'egress.request', problem: 'upstream-untrusted', status: null }),
+    )
   })
 })
 
 describe('a credential of the tool itself', () => {
-  const headers = ['Authorization: Bearer mine', 'Cookie: session=mine', 'X-Api-Key: mine', 'Private-Token: mine', 'X-Auth-Token: mine', 'Proxy-Authorization: Basic mine', 'X-Amz-Security-Token: mine', 'X_Api_Key: mine']
+  const headers = [
+    'Authorization: Bearer mine',
+    'Cookie: session=mine',
+    'X-Api-Key: mine',
+    'Private-Token: mine',
+    'X-Auth-Token: mine',
+    'Proxy-Authorization: Basic mine',
+    'X-Amz-Security-Token: mine',
+    'X_Api_Key: mine',
+  ]
   const sent = headers.flatMap((header) => ['-H', header])
 
   test('is taken out of a request to a host that has one of ours', async () => {
@@ -152,7 +228,10 @@ describe('a credential of the tool itself', () => {
   test('passes to a host that has none', async () => {
     const url = await set(() => [])
     await curl(stage, ...sent.slice(0, 4), `${url}/?access_token=mine`)
-    expect(got[0]).toMatchObject({ url: '/?access_token=mine', headers: { authorization: 'Bearer mine', cookie: 'session=mine' } })
+    expect(got[0]).toMatchObject({
+      url: '/?access_token=mine',
+      headers: { authorization: 'Bearer mine', cookie: 'session=mine' },
+    })
   })
 })
 
@@ -160,13 +239,26 @@ describe('a credential without a value', () => {
   test('keeps the call from running, and the error names it', async () => {
     server = await startHttps(remember)
     stage = await openStage({ network: 'none' })
-    await expect(openStage({ network: [`api.test:${server.port}`], credentials: [bearer('github-token', 'api.test')], secrets: {} })).rejects.toThrow('the credential "github-token" has no value')
+    await expect(
+      openStage({
+        network: [`api.test:${server.port}`],
+        credentials: [bearer('github-token', 'api.test')],
+        secrets: {},
+      }),
+    ).rejects.toThrow('the credential "github-token" has no value')
   })
 
   test('that cannot stand in a header is an error that does not quote it', async () => {
     server = await startHttps(remember)
     stage = await openStage({ network: 'none' })
-    const refusal = await openStage({ network: ['api.test'], credentials: [bearer('token', 'api.test')], secrets: { token: 'first-line\nsecond-line' } }).then(() => undefined, (error: unknown) => error)
+    const refusal = await openStage({
+      network: ['api.test'],
+      credentials: [bearer('token', 'api.test')],
+      secrets: { token: 'first-line\nsecond-line' },
+    }).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
     expect(refusal).toMatchObject({ code: 'credential-unusable' })
     expect(inspect(refusal)).not.toMatch(/first-line|second-line/)
   })
@@ -174,7 +266,11 @@ describe('a credential without a value', () => {
 
 describe('AWS Signature Version 4', () => {
   // From the test suite that AWS published for the algorithm.
-  const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY', sessionToken: undefined }
+  const keys = {
+    accessKeyId: 'AKIDEXAMPLE',
+    secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+    sessionToken: undefined,
+  }
   const terms = { time: '20150830T123600Z', region: 'us-east-1', service: 'service' }
   const empty = createHash('sha256').update('').digest('hex')
   test.each([
@@ -182,24 +278,63 @@ describe('AWS Signature Version 4', () => {
     ['POST', '/', '5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b'],
     ['GET', '/?Param2=value2&Param1=value1', 'b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500'],
   ])('signs %s %s as AWS does', (method, target, signature) => {
-    const value = authorizationFor({ method, authority: 'example.amazonaws.com', target, headers: [['X-Amz-Date', terms.time]], hash: empty }, keys, terms)
-    expect(value).toBe(`AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=${signature}`)
+    const value = authorizationFor(
+      { method, authority: 'example.amazonaws.com', target, headers: [['X-Amz-Date', terms.time]], hash: empty },
+      keys,
+      terms,
+    )
+    expect(value).toBe(
+      `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=${signature}`,
+    )
   })
 
   const verify = ({ url, headers, body }: (typeof got)[number], service: string): boolean => {
-    const [, scope = '', signed = '', signature = ''] = /Credential=REAL\/(\S+), SignedHeaders=(\S+), Signature=(\w+)/.exec(String(headers['authorization'])) ?? []
+    const [, scope = '', signed = '', signature = ''] =
+      /Credential=REAL\/(\S+), SignedHeaders=(\S+), Signature=(\w+)/.exec(String(headers['authorization'])) ?? []
     const [path = '', query = ''] = url.split('?')
-    const canonical = ['POST', path, query, ...signed.split(';').map((name) => `${name}:${String(headers[name])}`), '', signed, createHash('sha256').update(body).digest('hex')].join('\n')
+    const canonical = [
+      'POST',
+      path,
+      query,
+      ...signed.split(';').map((name) => `${name}:${String(headers[name])}`),
+      '',
+      signed,
+      createHash('sha256').update(body).digest('hex'),
+    ].join('\n')
     const hmac = (key: Buffer | string, text: string) => createHmac('sha256', key).update(text).digest()
-    const key = scope.split('/').reduce<Buffer | string>((before, part) => hmac(before, part), `AWS4${SECRET_KEY}`) as Buffer
+    const key = scope
+      .split('/')
+      .reduce<Buffer | string>((before, part) => hmac(before, part), `AWS4${SECRET_KEY}`) as Buffer
     expect(scope).toContain(`/eu-west-1/${service}/`)
-    return hmac(key, ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, createHash('sha256').update(canonical).digest('hex')].join('\n')).toString('hex') === signature
+    return (
+      hmac(
+        key,
+        ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, createHash('sha256').update(canonical).digest('hex')].join(
+          '\n',
+        ),
+      ).toString('hex') === signature
+    )
   }
   const SECRET_KEY = 'real-secret-key/abc+def'
 
-  test.each([['s3', undefined], ['bedrock', 'bedrock']])('replaces the signature that the tool made with a placeholder (%s)', async (service, fixed) => {
-    const url = await set(with_({ kind: 'aws-sigv4', service: fixed, region: undefined }), { token: `REAL:${SECRET_KEY}:session-token-value` })
-    await curl(stage, '--http1.1', '--aws-sigv4', `aws:amz:eu-west-1:${service}`, '-u', 'FAKE:placeholder', '-d', 'a=b', `${url}/path?x=1&y=2`)
+  test.each([
+    ['s3', undefined],
+    ['bedrock', 'bedrock'],
+  ])('replaces the signature that the tool made with a placeholder (%s)', async (service, fixed) => {
+    const url = await set(with_({ kind: 'aws-sigv4', service: fixed, region: undefined }), {
+      token: `REAL:${SECRET_KEY}:session-token-value`,
+    })
+    await curl(
+      stage,
+      '--http1.1',
+      '--aws-sigv4',
+      `aws:amz:eu-west-1:${service}`,
+      '-u',
+      'FAKE:placeholder',
+      '-d',
+      'a=b',
+      `${url}/path?x=1&y=2`,
+    )
     expect(verify(got[0] ?? expect.fail(), service)).toBe(true)
     expect(got[0]?.headers['x-amz-security-token']).toBe('session-token-value')
     expect(JSON.stringify(got)).not.toContain('FAKE')
@@ -213,15 +348,40 @@ describe('AWS Signature Version 4', () => {
       credential('id', `api.test:${port}`, { kind: 'query', parameter: 'api_key' }),
     ]
     const signing = with_({ kind: 'aws-sigv4', service: undefined, region: undefined })
-    const url = await set((port) => (place === 'first' ? [...signing(port), ...others(port)] : [...others(port), ...signing(port)]), { token: `REAL:${SECRET_KEY}`, key: 'key-of-the-service', extra: 'extra-of-the-service', id: 'id-of-the-service' })
-    await curl(stage, '--http1.1', '--aws-sigv4', 'aws:amz:eu-west-1:bedrock', '-u', 'FAKE:placeholder', '-H', 'X-Api-Key: mine', '-d', 'a=b', `${url}/path`)
-    expect(got[0]).toMatchObject({ url: '/path?api_key=id-of-the-service', headers: { 'x-api-key': 'key-of-the-service', 'x-amz-extra': 'extra-of-the-service' } })
+    const url = await set(
+      (port) => (place === 'first' ? [...signing(port), ...others(port)] : [...others(port), ...signing(port)]),
+      {
+        token: `REAL:${SECRET_KEY}`,
+        key: 'key-of-the-service',
+        extra: 'extra-of-the-service',
+        id: 'id-of-the-service',
+      },
+    )
+    await curl(
+      stage,
+      '--http1.1',
+      '--aws-sigv4',
+      'aws:amz:eu-west-1:bedrock',
+      '-u',
+      'FAKE:placeholder',
+      '-H',
+      'X-Api-Key: mine',
+      '-d',
+      'a=b',
+      `${url}/path`,
+    )
+    expect(got[0]).toMatchObject({
+      url: '/path?api_key=id-of-the-service',
+      headers: { 'x-api-key': 'key-of-the-service', 'x-amz-extra': 'extra-of-the-service' },
+    })
     expect(got[0]?.headers['authorization']).toContain(';x-amz-extra')
     expect(verify(got[0] ?? expect.fail(), 'bedrock')).toBe(true)
   })
 
   test('says what it needs when a request is not signed', async () => {
-    const url = await set(with_({ kind: 'aws-sigv4', service: undefined, region: undefined }), { token: `REAL:${SECRET_KEY}` })
+    const url = await set(with_({ kind: 'aws-sigv4', service: undefined, region: undefined }), {
+      token: `REAL:${SECRET_KEY}`,
+    })
     expect((await curl(stage, '-w', '%{http_code}', url)).output).toContain('502')
     expect(got).toEqual([])
   })

@@ -57,7 +57,7 @@ const until = async (isSo: () => boolean): Promise<void> => {
 }
 
 const quiet = async (value: () => number): Promise<number> => {
-  for (let before = -1; ; ) {
+  for (let before = -1; ;) {
     const now = value()
     if (now === before) return now
     before = now
@@ -85,21 +85,32 @@ describe('a tool that reads nothing', () => {
     // Offered were 4 × 64 MB. What was taken of each is what the buffers of two sockets and one chunk hold.
     expect(await quiet(taken)).toBeLessThan((limits.perCall + 2) * (LARGE / 4))
     // Another call of the runtime is not shut out.
-    const other = await stage.egress.admit({ ...rightsOf({ network: [`api.test:${server.port}`], here: ['api.test'] }), callId: 'call-2' })
-    const port = await stage.listen((socket) => { other.accept(socket, 'api.test', server.port) })
+    const other = await stage.egress.admit({
+      ...rightsOf({ network: [`api.test:${server.port}`], here: ['api.test'] }),
+      callId: 'call-2',
+    })
+    const port = await stage.listen((socket) => {
+      other.accept(socket, 'api.test', server.port)
+    })
     let received = 0
     await new Promise<void>((resolve) => {
       const socket = connectTcp(port, '127.0.0.1')
       socket.write(request)
-      socket.on('data', (chunk: Buffer) => { received += chunk.length })
-      socket.on('close', () => { resolve() })
+      socket.on('data', (chunk: Buffer) => {
+        received += chunk.length
+      })
+      socket.on('close', () => {
+        resolve()
+      })
     })
     expect(received).toBeGreaterThan(LARGE)
     await other.end()
   })
 
   test('has no more connections than it may, which is recorded, and another call still has some', async () => {
-    server = await startHttp((_, response) => { response.end('well') })
+    server = await startHttp((_, response) => {
+      response.end('well')
+    })
     const limits = { perCall: 3, perRuntime: 5, always: 2 }
     const rights = { network: [`api.test:${server.port}`], here: ['api.test'] }
     stage = await openStage({ ...rights, limits: { connections: limits } })
@@ -112,7 +123,9 @@ describe('a tool that reads nothing', () => {
     expect(await say(stage.proxyPort, request)).toBe('')
     expect(stage.violations()).toHaveLength(2)
     const other = await stage.egress.admit({ ...rightsOf(rights), callId: 'call-2' })
-    const otherPort = await stage.listen((socket) => { other.accept(socket, 'api.test', server.port) })
+    const otherPort = await stage.listen((socket) => {
+      other.accept(socket, 'api.test', server.port)
+    })
     other.accept(stalledTool(''), 'api.test', server.port)
     expect(await say(otherPort, request)).toContain('well')
     held[0]?.destroy()
@@ -135,7 +148,8 @@ describe('places', () => {
     const taken = ['a', 'a', 'a'].map((call) => patient.take(call))
     const second = patient.take('b')
     expect(second).toBeDefined()
-    for (const call of ['a', 'a', 'b', 'b']) void patient.wait(call, signal).then((leave) => order.push(leave === undefined ? 'none' : call))
+    for (const call of ['a', 'a', 'b', 'b'])
+      void patient.wait(call, signal).then((leave) => order.push(leave === undefined ? 'none' : call))
     second?.()
     for (const leave of taken) leave?.()
     await new Promise((resolve) => setImmediate(resolve))

@@ -17,7 +17,10 @@ let there: { host: string; port: number }
 beforeEach(async () => {
   server = await startHttps(echo)
   plain = await startHttp(echo)
-  stage = await openStage({ network: [`api.test:${server.port}`, `api.test:${plain.port}`], here: ['api.test', 'other.test'] })
+  stage = await openStage({
+    network: [`api.test:${server.port}`, `api.test:${plain.port}`],
+    here: ['api.test', 'other.test'],
+  })
   there = { host: 'api.test', port: server.port }
 })
 afterEach(async () => {
@@ -33,7 +36,9 @@ describe('one host', () => {
     for (const host of [`api.test:${there.port}`, `API.test:${there.port}`, `api.test.:${there.port}`]) {
       expect(await sayTls(stage, there, get(host)), host).toContain('HTTP/1.1 200')
     }
-    expect(await sayTls(stage, there, get(`api.test:${there.port}`, `https://api.test:${there.port}/x`))).toContain('"url":"/x"')
+    expect(await sayTls(stage, there, get(`api.test:${there.port}`, `https://api.test:${there.port}/x`))).toContain(
+      '"url":"/x"',
+    )
     expect(await sayTls(stage, { ...there, serverName: '' }, get(`api.test:${there.port}`))).toContain('HTTP/1.1 200')
   })
 
@@ -48,22 +53,46 @@ describe('another host in', () => {
     expect(stage.violations()).toEqual([expect.objectContaining({ reason: 'mismatch', host: 'api.test' })])
   })
 
-  test.each(['other.test', 'api.test', 'api.test:1', 'api.test@other.test', 'other.test#api.test', 'api.test:0443', 'api.test,other.test', '127.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '', 'apı.test'])(
-    'Host (%j) is refused',
-    async (host) => {
-      expect(await sayTls(stage, there, get(Buffer.from(host).toString('latin1')))).toMatch(/^HTTP\/1\.1 40[03]/)
-      expect(server.connections()).toBe(0)
-      expect(stage.violations()).toHaveLength(1)
-    },
-  )
+  test.each([
+    'other.test',
+    'api.test',
+    'api.test:1',
+    'api.test@other.test',
+    'other.test#api.test',
+    'api.test:0443',
+    'api.test,other.test',
+    '127.1',
+    '2130706433',
+    '0x7f.1',
+    '[::ffff:127.0.0.1]',
+    '',
+    'apı.test',
+  ])('Host (%j) is refused', async (host) => {
+    expect(await sayTls(stage, there, get(Buffer.from(host).toString('latin1')))).toMatch(/^HTTP\/1\.1 40[03]/)
+    expect(server.connections()).toBe(0)
+    expect(stage.violations()).toHaveLength(1)
+  })
 
-  test.each(['https://other.test/', 'http://api.test/', 'https://user@api.test/', 'ftp://api.test/', 'https:/api.test/'])('the URL (%s) is refused', async (url) => {
+  test.each([
+    'https://other.test/',
+    'http://api.test/',
+    'https://user@api.test/',
+    'ftp://api.test/',
+    'https:/api.test/',
+  ])('the URL (%s) is refused', async (url) => {
     expect(await sayTls(stage, there, get(`api.test:${there.port}`, url))).toMatch(/^HTTP\/1\.1 40[03]/)
   })
 
   test('the scheme of a URL is refused', async () => {
-    expect(await sayTls(stage, there, get(`api.test:${there.port}`, `http://api.test:${there.port}/`))).toMatch(/^HTTP\/1\.1 400/)
-    expect(await say(await stage.portTo('api.test', plain.port), get(`api.test:${plain.port}`, `https://api.test:${plain.port}/`))).toMatch(/^HTTP\/1\.1 400/)
+    expect(await sayTls(stage, there, get(`api.test:${there.port}`, `http://api.test:${there.port}/`))).toMatch(
+      /^HTTP\/1\.1 400/,
+    )
+    expect(
+      await say(
+        await stage.portTo('api.test', plain.port),
+        get(`api.test:${plain.port}`, `https://api.test:${plain.port}/`),
+      ),
+    ).toMatch(/^HTTP\/1\.1 400/)
     expect(server.connections() + plain.connections()).toBe(0)
   })
 
@@ -74,24 +103,43 @@ describe('another host in', () => {
       session.on('error', () => undefined)
       const status = await new Promise<number | undefined>((resolve) => {
         const stream = session.request({ ':path': '/', ...headers })
-        stream.on('response', (head) => { resolve(head[':status']) })
-        stream.on('error', () => { resolve(undefined) })
-        stream.on('close', () => { resolve(undefined) })
+        stream.on('response', (head) => {
+          resolve(head[':status'])
+        })
+        stream.on('error', () => {
+          resolve(undefined)
+        })
+        stream.on('close', () => {
+          resolve(undefined)
+        })
       })
       session.destroy()
       return status
     }
     expect(await ask({ ':authority': `api.test:${there.port}` })).toBe(200)
     expect(await ask({ ':authority': 'other.test' })).toBe(403)
-    expect(await ask({ ':authority': `api.test:${there.port}`, host: 'other.test' })).not.toBe(200)
+    expect(await ask({ ':authority': `api.test:${there.port}`, 'host': 'other.test' })).not.toBe(200)
     expect(await ask({ ':authority': `api.test:${there.port}`, ':scheme': 'http' })).not.toBe(200)
   })
 
   test('CONNECT, in an odd spelling, is refused', async () => {
     const authorization = `Proxy-Authorization: Bearer ${stage.call.proxySecret}\r\n`
-    const ask = (target: string, host = target) => say(stage.proxyPort, `CONNECT ${target} HTTP/1.1\r\nHost: ${host}\r\n${authorization}\r\n`, 300)
+    const ask = (target: string, host = target) =>
+      say(stage.proxyPort, `CONNECT ${target} HTTP/1.1\r\nHost: ${host}\r\n${authorization}\r\n`, 300)
     expect(await ask(`api.test:${there.port}`)).toContain('200 Connection')
-    for (const target of ['api.test', `other.test:${there.port}`, `api.test:${there.port}:1`, `api.test\0.other.test:${there.port}`, `0x7f000001:${there.port}`, `127.1:${there.port}`, `[::ffff:127.0.0.1]:${there.port}`, `017700000001:${there.port}`, `a@api.test:${there.port}`, `http://api.test:${there.port}`, `api.test:${there.port}/`]) {
+    for (const target of [
+      'api.test',
+      `other.test:${there.port}`,
+      `api.test:${there.port}:1`,
+      `api.test\0.other.test:${there.port}`,
+      `0x7f000001:${there.port}`,
+      `127.1:${there.port}`,
+      `[::ffff:127.0.0.1]:${there.port}`,
+      `017700000001:${there.port}`,
+      `a@api.test:${there.port}`,
+      `http://api.test:${there.port}`,
+      `api.test:${there.port}/`,
+    ]) {
       expect(await ask(target), target).toMatch(/^HTTP\/1\.1 40[03]/)
     }
     expect(await ask(`api.test:${there.port}`, 'other.test')).toMatch(/^HTTP\/1\.1 400/)
@@ -100,7 +148,11 @@ describe('another host in', () => {
   })
 
   test('a second request of the same connection is refused', async () => {
-    const answer = await sayTls(stage, there, `GET /1 HTTP/1.1\r\nHost: api.test:${there.port}\r\n\r\nGET /2 HTTP/1.1\r\nHost: other.test\r\n\r\nGET /3 HTTP/1.1\r\nHost: api.test:${there.port}\r\nConnection: close\r\n\r\n`)
+    const answer = await sayTls(
+      stage,
+      there,
+      `GET /1 HTTP/1.1\r\nHost: api.test:${there.port}\r\n\r\nGET /2 HTTP/1.1\r\nHost: other.test\r\n\r\nGET /3 HTTP/1.1\r\nHost: api.test:${there.port}\r\nConnection: close\r\n\r\n`,
+    )
     expect(Array.from(answer.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status)).toEqual(['200', '403', '200'])
   })
 })
@@ -125,7 +177,11 @@ describe('a request to another host cannot be passed off as something that is no
 
   test('after a silence, or in the middle of a line', async () => {
     const { connect: connectTcp } = await import('node:net')
-    for (const parts of [['', evil], ['GET / ', evil.slice(6)], ['G', evil.slice(1)]]) {
+    for (const parts of [
+      ['', evil],
+      ['GET / ', evil.slice(6)],
+      ['G', evil.slice(1)],
+    ]) {
       const socket = connectTcp(await stage.portTo('api.test', plain.port), '127.0.0.1')
       const answer = heard(socket, 2_500)
       for (const part of parts) {
@@ -144,9 +200,15 @@ describe('a request to another host cannot be passed off as something that is no
     await new Promise((resolve) => setTimeout(resolve, 400))
     const outcome = await new Promise((resolve) => {
       const tls = secure({ socket, servername: 'other.test', rejectUnauthorized: false })
-      tls.once('secureConnect', () => { resolve('secured') })
-      tls.once('error', () => { resolve('refused') })
-      tls.once('close', () => { resolve('refused') })
+      tls.once('secureConnect', () => {
+        resolve('secured')
+      })
+      tls.once('error', () => {
+        resolve('refused')
+      })
+      tls.once('close', () => {
+        resolve('refused')
+      })
     })
     expect(outcome).toBe('refused')
   })

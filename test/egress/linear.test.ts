@@ -35,20 +35,31 @@ describe('a header with very many blanks', () => {
   test('takes linear time to read, of a tool and of a server, and both are passed on without them', async () => {
     for (const blanks of [' ', '\t', ' \t']) {
       const filled = (size: number): string => blanks.repeat(size / blanks.length)
-      await expectLinear('of a tool', (size) => readRequestHead(readerOf(`GET / HTTP/1.1\r\nHost: a\r\nX: a${filled(size)}b\r\n\r\n`)))
-      await expectLinear('of a server', (size) => readResponseHead(readerOf(`HTTP/1.1 200 OK\r\nX: a${filled(size)}b\r\nY:${filled(200)}\r\n\r\n`)))
+      await expectLinear('of a tool', (size) =>
+        readRequestHead(readerOf(`GET / HTTP/1.1\r\nHost: a\r\nX: a${filled(size)}b\r\n\r\n`)),
+      )
+      await expectLinear('of a server', (size) =>
+        readResponseHead(readerOf(`HTTP/1.1 200 OK\r\nX: a${filled(size)}b\r\nY:${filled(200)}\r\n\r\n`)),
+      )
     }
     const head = await readRequestHead(readerOf(`GET / HTTP/1.1\r\nX: \t a${' '.repeat(BLANKS)}b \t \r\nY:   \r\n\r\n`))
-    expect(head?.headers).toEqual([['X', `a${' '.repeat(BLANKS)}b`], ['Y', '']])
+    expect(head?.headers).toEqual([
+      ['X', `a${' '.repeat(BLANKS)}b`],
+      ['Y', ''],
+    ])
     let got = ''
     server = await startTcp((socket) => {
       socket.on('data', (chunk: Buffer) => {
         got += chunk.toString('latin1')
-        if (got.endsWith('\r\n\r\n')) socket.end(`HTTP/1.1 200 OK\r\nX:${' '.repeat(BLANKS)}well${' '.repeat(500)}\r\nContent-Length: 0\r\n\r\n`)
+        if (got.endsWith('\r\n\r\n'))
+          socket.end(`HTTP/1.1 200 OK\r\nX:${' '.repeat(BLANKS)}well${' '.repeat(500)}\r\nContent-Length: 0\r\n\r\n`)
       })
     })
     stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'] })
-    const answer = await say(await stage.portTo('api.test', server.port), `GET / HTTP/1.1\r\nHost: api.test:${server.port}\r\nX:${' '.repeat(BLANKS)}asked${' '.repeat(500)}\r\nConnection: close\r\n\r\n`)
+    const answer = await say(
+      await stage.portTo('api.test', server.port),
+      `GET / HTTP/1.1\r\nHost: api.test:${server.port}\r\nX:${' '.repeat(BLANKS)}asked${' '.repeat(500)}\r\nConnection: close\r\n\r\n`,
+    )
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\nX: well\r\n/)
     expect(got).toContain('X: asked\r\n')
   })
@@ -82,13 +93,27 @@ describe('the first bytes of a connection', () => {
 
   test('are classified in linear time, in one piece or many', async () => {
     for (const piece of ['\xa0', ' ', '\r\n', 'a', 'h', 'ht', '\xff ', 'HTTP', '\x80\xa0']) {
-      for (const size of [1, 3, 65_536]) await expectLinear(JSON.stringify(piece), (length) => classified(piece.repeat(length / piece.length), size))
+      for (const size of [1, 3, 65_536])
+        await expectLinear(JSON.stringify(piece), (length) => classified(piece.repeat(length / piece.length), size))
     }
   })
 
   test.each([
-    ['GET / HTTP/1.1\r\n', 'http1'], ['\r\n \xa0get / http/1.1\r\n', 'http1'], ['a\x01 HTTP/9', 'http1'], ['hhtthttp/', 'http1'], ['x'.repeat(20_000), 'http1'], [' '.repeat(20_000), 'http1'],
-    ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'http2'], ['\x16\x03\x01', 'tls'], ['SSH-2.0-x\r\n', 'other'], ['\0', 'other'], ['a\rb', 'other'], ['PING', 'unknown'], ['\n\n GET /', 'unknown'], ['\xa0\xa0', 'unknown'], ['{"a": ', 'unknown'],
+    ['GET / HTTP/1.1\r\n', 'http1'],
+    ['\r\n \xa0get / http/1.1\r\n', 'http1'],
+    ['a\x01 HTTP/9', 'http1'],
+    ['hhtthttp/', 'http1'],
+    ['x'.repeat(20_000), 'http1'],
+    [' '.repeat(20_000), 'http1'],
+    ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'http2'],
+    ['\x16\x03\x01', 'tls'],
+    ['SSH-2.0-x\r\n', 'other'],
+    ['\0', 'other'],
+    ['a\rb', 'other'],
+    ['PING', 'unknown'],
+    ['\n\n GET /', 'unknown'],
+    ['\xa0\xa0', 'unknown'],
+    ['{"a": ', 'unknown'],
   ])('%j are %s', (text, expected) => {
     expect(classified(text, 65_536)).toBe(expected)
   })

@@ -19,17 +19,71 @@ import { say } from './raw.js'
 
 /** Pieces of requests, good and bad, from which everything is put together. */
 const piece = fc.constantFrom(
-  'GET', 'POST', 'get', ' ', '  ', '\t', '/', '/a', '/a?b=c', '*', 'http://a.test/', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', '\r\n', '\r\n', '\r\n', '\n', '\r', '\r\n\r\n', '\n\n', ':', ': ',
-  'Host', 'Host: a.test', 'Content-Length', 'Content-Length: 3', 'content-length: 0', 'Transfer-Encoding: chunked', 'Transfer-Encoding: identity', 'Connection: close', 'X-A: b', 'abc', '3\r\nabc\r\n', '0\r\n\r\n', '\0', 'é', '3;x', ',',
+  'GET',
+  'POST',
+  'get',
+  ' ',
+  '  ',
+  '\t',
+  '/',
+  '/a',
+  '/a?b=c',
+  '*',
+  'http://a.test/',
+  'HTTP/1.1',
+  'HTTP/1.0',
+  'HTTP/2.0',
+  '\r\n',
+  '\r\n',
+  '\r\n',
+  '\n',
+  '\r',
+  '\r\n\r\n',
+  '\n\n',
+  ':',
+  ': ',
+  'Host',
+  'Host: a.test',
+  'Content-Length',
+  'Content-Length: 3',
+  'content-length: 0',
+  'Transfer-Encoding: chunked',
+  'Transfer-Encoding: identity',
+  'Connection: close',
+  'X-A: b',
+  'abc',
+  '3\r\nabc\r\n',
+  '0\r\n\r\n',
+  '\0',
+  'é',
+  '3;x',
+  ',',
 )
 const line = fc.constantFrom('GET / HTTP/1.1', 'POST /a?b HTTP/1.1', 'PUT /%41 HTTP/1.0', 'OPTIONS * HTTP/1.1')
-const header = fc.constantFrom('Host: a.test', 'Content-Length: 3', 'Transfer-Encoding: chunked', 'X-A: b', 'X-A:', 'X-B: \t c \t', 'Connection: close', 'Expect: x', 'Cookie: a=b')
+const header = fc.constantFrom(
+  'Host: a.test',
+  'Content-Length: 3',
+  'Transfer-Encoding: chunked',
+  'X-A: b',
+  'X-A:',
+  'X-B: \t c \t',
+  'Connection: close',
+  'Expect: x',
+  'Cookie: a=b',
+)
 const request = fc.oneof(
   fc.array(piece, { maxLength: 25 }).map((pieces) => pieces.join('')),
-  fc.tuple(line, fc.array(header, { maxLength: 5 }), fc.constantFrom('', 'abc', '3\r\nabc\r\n0\r\n\r\n', '0\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n'), fc.option(fc.tuple(fc.nat(120), piece))).map(([first, headers, body, change]) => {
-    const text = `${[first, ...headers].join('\r\n')}\r\n\r\n${body}`
-    return change === null ? text : `${text.slice(0, change[0])}${change[1]}${text.slice(change[0])}`
-  }),
+  fc
+    .tuple(
+      line,
+      fc.array(header, { maxLength: 5 }),
+      fc.constantFrom('', 'abc', '3\r\nabc\r\n0\r\n\r\n', '0\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n'),
+      fc.option(fc.tuple(fc.nat(120), piece)),
+    )
+    .map(([first, headers, body, change]) => {
+      const text = `${[first, ...headers].join('\r\n')}\r\n\r\n${body}`
+      return change === null ? text : `${text.slice(0, change[0])}${change[1]}${text.slice(change[0])}`
+    }),
 )
 
 const streamOf = (chunks: readonly Buffer[]): Duplex => {
@@ -40,7 +94,10 @@ const streamOf = (chunks: readonly Buffer[]): Duplex => {
 }
 const cut = (bytes: Buffer, places: readonly number[]): readonly Buffer[] => {
   const at = [0, ...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b), bytes.length]
-  return at.slice(1).map((end, index) => bytes.subarray(at[index], end)).filter(({ length }) => length > 0)
+  return at
+    .slice(1)
+    .map((end, index) => bytes.subarray(at[index], end))
+    .filter(({ length }) => length > 0)
 }
 
 interface Understood {
@@ -62,7 +119,10 @@ const understand = async (chunks: readonly Buffer[]): Promise<Understood | undef
     const body = readBody(reader, framing, 'tool')
     const sink = new PassThrough({ highWaterMark: 1 << 20 })
     const headers = withoutHeaders(endToEnd(head.headers), new Set(['host', 'content-length', 'expect']))
-    sink.write(`${head.method} ${head.target} HTTP/1.1\r\nHost: a.test\r\n${renderHeaders(headers, 'tool')}${framing.kind === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : framing.kind === 'length' ? `Content-Length: ${framing.length}\r\n` : ''}\r\n`, 'latin1')
+    sink.write(
+      `${head.method} ${head.target} HTTP/1.1\r\nHost: a.test\r\n${renderHeaders(headers, 'tool')}${framing.kind === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : framing.kind === 'length' ? `Content-Length: ${framing.length}\r\n` : ''}\r\n`,
+      'latin1',
+    )
     const pieces: Buffer[] = []
     async function* remembered(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined> {
       for await (const chunk of chunks) {
@@ -70,11 +130,18 @@ const understand = async (chunks: readonly Buffer[]): Promise<Understood | undef
         yield chunk
       }
     }
-    if (body !== undefined) await writeBody(sink, { ...body, chunks: remembered(body.chunks) }, framing.kind === 'chunked' ? 'chunked' : 'length', 'tool')
+    if (body !== undefined)
+      await writeBody(
+        sink,
+        { ...body, chunks: remembered(body.chunks) },
+        framing.kind === 'chunked' ? 'chunked' : 'length',
+        'tool',
+      )
     const bytes = (sink.read() as Buffer).toString('latin1')
     return { method: head.method, target: head.target, headers, body: Buffer.concat(pieces).toString('latin1'), bytes }
   } catch (error) {
-    if (error instanceof CordonError && (error.code === 'http-malformed' || error.code === 'answer-malformed')) return undefined
+    if (error instanceof CordonError && (error.code === 'http-malformed' || error.code === 'answer-malformed'))
+      return undefined
     throw error
   }
 }
@@ -85,7 +152,9 @@ describe('any bytes', () => {
       fc.asyncProperty(request, fc.array(fc.nat(500), { maxLength: 8 }), async (text, places) => {
         const bytes = Buffer.from(text, 'latin1')
         const whole = await understand([bytes].filter(({ length }) => length > 0))
-        expect(await understand(cut(bytes, places))).toEqual(whole === undefined ? undefined : { ...whole, bytes: expect.any(String) as string })
+        expect(await understand(cut(bytes, places))).toEqual(
+          whole === undefined ? undefined : { ...whole, bytes: expect.any(String) as string },
+        )
       }),
       { numRuns: 1500 },
     )
@@ -96,9 +165,16 @@ describe('any bytes', () => {
     let malformed = 0
     const server = createServer((incoming, response) => {
       let body = ''
-      incoming.on('data', (chunk: Buffer) => { body += chunk.toString('latin1') })
+      incoming.on('data', (chunk: Buffer) => {
+        body += chunk.toString('latin1')
+      })
       incoming.on('end', () => {
-        seen.push({ method: incoming.method ?? '', target: incoming.url ?? '', headers: JSON.stringify(incoming.rawHeaders), body })
+        seen.push({
+          method: incoming.method ?? '',
+          target: incoming.url ?? '',
+          headers: JSON.stringify(incoming.rawHeaders),
+          body,
+        })
         response.end()
       })
     })
@@ -122,9 +198,13 @@ describe('any bytes', () => {
           return
         }
         understoodByBoth++
-        expect(seen.map(({ method, target }) => [method, target])).toEqual([[understood.method, understood.target], ['GET', '/after']])
+        expect(seen.map(({ method, target }) => [method, target])).toEqual([
+          [understood.method, understood.target],
+          ['GET', '/after'],
+        ])
         expect(seen[0]?.body).toBe(understood.body)
-        for (const [name, value] of understood.headers) expect(seen[0]?.headers).toContain(JSON.stringify([name, value]).slice(1, -1))
+        for (const [name, value] of understood.headers)
+          expect(seen[0]?.headers).toContain(JSON.stringify([name, value]).slice(1, -1))
       }),
       { numRuns: 600 },
     )
@@ -133,16 +213,23 @@ describe('any bytes', () => {
   })
 
   test('are no TLS that breaks the reader', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-      expect(['hello', 'incomplete', 'malformed']).toContain(readClientHello(Buffer.from([22, 3, 1, ...bytes])).kind)
-    }), { numRuns: 2000 })
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        expect(['hello', 'incomplete', 'malformed']).toContain(readClientHello(Buffer.from([22, 3, 1, ...bytes])).kind)
+      }),
+      { numRuns: 2000 },
+    )
   })
 })
 
 describe('the first message of a real client', () => {
   const helloOf = async (serverName: string): Promise<Buffer> => {
     const wire = new PassThrough()
-    const socket = connect({ socket: Duplex.from({ readable: new PassThrough(), writable: wire }), servername: serverName, ALPNProtocols: ['h2', 'http/1.1'] })
+    const socket = connect({
+      socket: Duplex.from({ readable: new PassThrough(), writable: wire }),
+      servername: serverName,
+      ALPNProtocols: ['h2', 'http/1.1'],
+    })
     socket.on('error', () => undefined)
     const bytes = await new Promise<Buffer>((resolve) => wire.once('data', resolve))
     socket.destroy()
@@ -151,18 +238,24 @@ describe('the first message of a real client', () => {
 
   test('is read when it comes in pieces, in many records, and not when it is changed', async () => {
     const bytes = await helloOf('api.example.org')
-    expect(readClientHello(bytes)).toEqual({ kind: 'hello', hello: { serverName: 'api.example.org', protocols: ['h2', 'http/1.1'] } })
-    for (let length = 0; length < bytes.length; length++) expect(readClientHello(bytes.subarray(0, length)).kind).toBe('incomplete')
+    expect(readClientHello(bytes)).toEqual({
+      kind: 'hello',
+      hello: { serverName: 'api.example.org', protocols: ['h2', 'http/1.1'] },
+    })
+    for (let length = 0; length < bytes.length; length++)
+      expect(readClientHello(bytes.subarray(0, length)).kind).toBe('incomplete')
     const body = bytes.subarray(5)
     const records = Array.from({ length: Math.ceil(body.length / 7) }, (_, at) => {
       const part = body.subarray(at * 7, at * 7 + 7)
       return Buffer.concat([Buffer.from([22, 3, 1, 0, part.length]), part])
     })
     expect(readClientHello(Buffer.concat(records))).toMatchObject({ hello: { serverName: 'api.example.org' } })
-    fc.assert(fc.property(fc.nat(bytes.length - 6), fc.nat(255), (at, value) => {
-      const changed = Buffer.from(bytes)
-      changed[5 + at] = value
-      expect(['hello', 'incomplete', 'malformed']).toContain(readClientHello(changed).kind)
-    }))
+    fc.assert(
+      fc.property(fc.nat(bytes.length - 6), fc.nat(255), (at, value) => {
+        const changed = Buffer.from(bytes)
+        changed[5 + at] = value
+        expect(['hello', 'incomplete', 'malformed']).toContain(readClientHello(changed).kind)
+      }),
+    )
   })
 })

@@ -37,17 +37,36 @@ export interface TlsWords {
 }
 
 /** TLS to a port that the broker would have brought, trusting the runtime's authority alone. */
-export const openTls = async (stage: Stage, { host, port, serverName = host, protocols = ['http/1.1'] }: TlsWords): Promise<Duplex> => {
+export const openTls = async (
+  stage: Stage,
+  { host, port, serverName = host, protocols = ['http/1.1'] }: TlsWords,
+): Promise<Duplex> => {
   const there = await stage.portTo(host, port)
   return new Promise((resolve, reject) => {
-    const socket = connectTls({ port: there, host: '127.0.0.1', servername: serverName, ALPNProtocols: [...protocols], ca: stage.egress.authorityCertificate, checkServerIdentity: () => undefined })
-    socket.once('secureConnect', () => { resolve(socket) })
+    const socket = connectTls({
+      port: there,
+      host: '127.0.0.1',
+      servername: serverName,
+      ALPNProtocols: [...protocols],
+      ca: stage.egress.authorityCertificate,
+      checkServerIdentity: () => undefined,
+    })
+    socket.once('secureConnect', () => {
+      resolve(socket)
+    })
     socket.once('error', reject)
-    socket.once('close', () => { reject(new Error('closed')) })
+    socket.once('close', () => {
+      reject(new Error('closed'))
+    })
   })
 }
 
-export const sayTls = async (stage: Stage, words: TlsWords, bytes: string | Buffer, quiet?: number): Promise<string> => {
+export const sayTls = async (
+  stage: Stage,
+  words: TlsWords,
+  bytes: string | Buffer,
+  quiet?: number,
+): Promise<string> => {
   const socket = await openTls(stage, words)
   socket.write(bytes, 'latin1')
   return heard(socket, quiet)

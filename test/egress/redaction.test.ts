@@ -24,7 +24,8 @@ import type { Stage } from './stage.js'
 const SECRET = 'ghp_"Secret/+=value\\0123<é>'
 const bytes = Buffer.from(SECRET).toString('latin1')
 
-const setOf = (value: string) => compileNeedles(searchedNeedles(value), literalNeedles(needlesOf(value))) ?? expect.fail()
+const setOf = (value: string) =>
+  compileNeedles(searchedNeedles(value), literalNeedles(needlesOf(value))) ?? expect.fail()
 const SET = setOf(bytes)
 const redact = (set: ReturnType<typeof setOf>, chunks: readonly Buffer[]): Buffer => {
   const redactor = createRedactor(set)
@@ -35,31 +36,58 @@ const split = (text: Buffer, cuts: readonly number[]): readonly Buffer[] => {
   return places.slice(1).map((end, at) => text.subarray(places[at], end))
 }
 
-const everyByte = (text: string, spell: (hex: string, at: number) => string): string => Array.from(Buffer.from(text), (byte, at) => spell(byte.toString(16).padStart(2, '0'), at)).join('')
-const inLines = (text: string, width: number, lineEnd: string): string => text.replaceAll(new RegExp(`.{${String(width)}}`, 'g'), (line) => `${line}${lineEnd}`)
+const everyByte = (text: string, spell: (hex: string, at: number) => string): string =>
+  Array.from(Buffer.from(text), (byte, at) => spell(byte.toString(16).padStart(2, '0'), at)).join('')
+const inLines = (text: string, width: number, lineEnd: string): string =>
+  text.replaceAll(new RegExp(`.{${String(width)}}`, 'g'), (line) => `${line}${lineEnd}`)
 
 const ENCODINGS: readonly (readonly [string, (text: string) => string])[] = [
   ['as it is', (text) => text],
   ['in JSON', (text) => JSON.stringify(text)],
   ['in JSON with escaped slashes', (text) => JSON.stringify(text).replaceAll('/', '\\/')],
-  ['in JSON in ASCII', (text) => JSON.stringify(text).replaceAll(/[^\x20-\x7e]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)],
-  ['in JSON as Go writes it', (text) => JSON.stringify(text).replaceAll(/[<>&]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)],
+  [
+    'in JSON in ASCII',
+    (text) =>
+      JSON.stringify(text).replaceAll(/[^\x20-\x7e]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  ],
+  [
+    'in JSON as Go writes it',
+    (text) => JSON.stringify(text).replaceAll(/[<>&]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  ],
   ['in a URL', encodeURIComponent],
   ['in a URL in lower case', (text) => encodeURIComponent(text).replaceAll(/%../g, (c) => c.toLowerCase())],
   ['in a form', (text) => new URLSearchParams({ a: text }).toString()],
-  ['in HTML', (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')],
+  [
+    'in HTML',
+    (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
+  ],
   ['in hexadecimal', (text) => Buffer.from(text).toString('hex')],
   ['in base64', (text) => Buffer.from(text).toString('base64')],
   ['in base64 behind something', (text) => Buffer.from(`user:${text}`).toString('base64')],
   ['in base64 between something', (text) => Buffer.from(`{"a":"${text}"}`).toString('base64')],
   ['in a URL with every byte encoded', (text) => everyByte(text, (hex) => `%${hex}`)],
-  ['in a URL with every byte encoded, in either case', (text) => everyByte(text, (hex, at) => `%${at % 2 === 0 ? hex.toUpperCase() : hex}`)],
-  ['in JSON with every character escaped', (text) => Array.from(text, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')],
-  ['in JSON within JSON', (text) => Array.from(text, (c) => `\\\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')],
+  [
+    'in a URL with every byte encoded, in either case',
+    (text) => everyByte(text, (hex, at) => `%${at % 2 === 0 ? hex.toUpperCase() : hex}`),
+  ],
+  [
+    'in JSON with every character escaped',
+    (text) => Array.from(text, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+  ],
+  [
+    'in JSON within JSON',
+    (text) => Array.from(text, (c) => `\\\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+  ],
   ['in JavaScript with every byte escaped', (text) => everyByte(text, (hex) => `\\x${hex}`)],
   ['in HTML by numbers', (text) => Array.from(text, (c) => `&#${String(c.charCodeAt(0))};`).join('')],
-  ['in HTML by numbers in hexadecimal', (text) => Array.from(text, (c) => `&#x${c.charCodeAt(0).toString(16).toUpperCase()};`).join('')],
-  ['in quoted-printable', (text) => everyByte(text, (hex, at) => `=${hex.toUpperCase()}${at % 9 === 8 ? '=\r\n' : ''}`)],
+  [
+    'in HTML by numbers in hexadecimal',
+    (text) => Array.from(text, (c) => `&#x${c.charCodeAt(0).toString(16).toUpperCase()};`).join(''),
+  ],
+  [
+    'in quoted-printable',
+    (text) => everyByte(text, (hex, at) => `=${hex.toUpperCase()}${at % 9 === 8 ? '=\r\n' : ''}`),
+  ],
   ['in hexadecimal in either case', (text) => everyByte(text, (hex, at) => (at % 2 === 0 ? hex.toUpperCase() : hex))],
   ['in base64 in lines', (text) => inLines(Buffer.from(`a ${text} b`).toString('base64'), 11, '\r\n')],
   ['in base64 in short lines', (text) => inLines(Buffer.from(`${text} b`).toString('base64'), 5, '\n')],
@@ -71,26 +99,42 @@ const ENCODINGS: readonly (readonly [string, (text: string) => string])[] = [
 describe('a value is covered', () => {
   test.each(ENCODINGS)('%s, whatever stands around it and however it is cut', (_, encode) => {
     fc.assert(
-      fc.property(fc.string({ maxLength: 20 }), fc.string({ maxLength: 20 }), fc.array(fc.nat(200), { maxLength: 12 }), (before, after, cuts) => {
-        const text = Buffer.from(`${before}${encode(SECRET)}${after}`)
-        const covered = redact(SET, split(text, cuts))
-        expect(covered.length).toBe(text.length)
-        expect(covered.includes('***')).toBe(true)
-        for (const needle of needlesOf(bytes)) expect(covered.includes(needle)).toBe(false)
-      }),
+      fc.property(
+        fc.string({ maxLength: 20 }),
+        fc.string({ maxLength: 20 }),
+        fc.array(fc.nat(200), { maxLength: 12 }),
+        (before, after, cuts) => {
+          const text = Buffer.from(`${before}${encode(SECRET)}${after}`)
+          const covered = redact(SET, split(text, cuts))
+          expect(covered.length).toBe(text.length)
+          expect(covered.includes('***')).toBe(true)
+          for (const needle of needlesOf(bytes)) expect(covered.includes(needle)).toBe(false)
+        },
+      ),
     )
   })
 
   test('in one pass like in a search for each of them', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 2, maxLength: 5 })
     fc.assert(
-      fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 60 }), fc.array(fc.nat(100), { maxLength: 6 }), (needles, text, cuts) => {
-        const expected = Buffer.from(text)
-        for (const needle of needles) {
-          for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + 1)) expected.fill('*', at, at + needle.length)
-        }
-        expect(redact(compileNeedles(literalNeedles(needles.map((needle) => Buffer.from(needle)))) ?? expect.fail(), split(Buffer.from(text), cuts)).toString()).toBe(expected.toString())
-      }),
+      fc.property(
+        fc.array(word, { minLength: 1, maxLength: 4 }),
+        fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 60 }),
+        fc.array(fc.nat(100), { maxLength: 6 }),
+        (needles, text, cuts) => {
+          const expected = Buffer.from(text)
+          for (const needle of needles) {
+            for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + 1))
+              expected.fill('*', at, at + needle.length)
+          }
+          expect(
+            redact(
+              compileNeedles(literalNeedles(needles.map((needle) => Buffer.from(needle)))) ?? expect.fail(),
+              split(Buffer.from(text), cuts),
+            ).toString(),
+          ).toBe(expected.toString())
+        },
+      ),
       { numRuns: 500 },
     )
   })
@@ -115,10 +159,18 @@ const closeLater = (): void => {
   }
 }
 
-const set = async (handle: Handle, onUpgrade?: (request: { headers: Record<string, unknown> }, socket: Socket) => void): Promise<string> => {
+const set = async (
+  handle: Handle,
+  onUpgrade?: (request: { headers: Record<string, unknown> }, socket: Socket) => void,
+): Promise<string> => {
   server = await startHttps(handle, onUpgrade === undefined ? {} : { onUpgrade })
   closeLater()
-  stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], credentials: [bearer('token', `api.test:${server.port}`)], secrets: { token: SECRET } })
+  stage = await openStage({
+    network: [`api.test:${server.port}`],
+    here: ['api.test'],
+    credentials: [bearer('token', `api.test:${server.port}`)],
+    secrets: { token: SECRET },
+  })
   return `https://api.test:${server.port}/`
 }
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20))
@@ -130,7 +182,10 @@ const isClean = (text: string): void => {
 describe.each(['--http1.1', '--http2'])('an answer that echoes the credential (%s) is redacted', (version) => {
   test('in its headers', async () => {
     const url = await set((request, response) => {
-      response.writeHead(200, { 'x-echo': encodeURIComponent(Buffer.from(String(request.headers.authorization), 'latin1').toString()), 'set-cookie': [`a=${Buffer.from(SECRET).toString('base64')}`] })
+      response.writeHead(200, {
+        'x-echo': encodeURIComponent(Buffer.from(String(request.headers.authorization), 'latin1').toString()),
+        'set-cookie': [`a=${Buffer.from(SECRET).toString('base64')}`],
+      })
       response.end('ok')
     })
     isClean((await curl(stage, version, '-i', url)).output)
@@ -150,10 +205,15 @@ describe.each(['--http1.1', '--http2'])('an answer that echoes the credential (%
     expect(output).toBe(`<${'*'.repeat(bytes.length)}>`)
   })
 
-  test.each([['gzip', 'gzip', gzipSync], ['deflate', 'deflate', deflateSync], ['deflate without the frame of zlib', 'deflate', deflateRawSync], ['br', 'br', brotliCompressSync]] as const)('in a body that is compressed by %s', async (_, coding, compress) => {
+  test.each([
+    ['gzip', 'gzip', gzipSync],
+    ['deflate', 'deflate', deflateSync],
+    ['deflate without the frame of zlib', 'deflate', deflateRawSync],
+    ['br', 'br', brotliCompressSync],
+  ] as const)('in a body that is compressed by %s', async (_, coding, compress) => {
     const long = 'x'.repeat(200_000)
     const url = await set((_, response) => {
-      response.writeHead(200, { 'content-encoding': coding, 'content-type': 'application/json', etag: '"1"' })
+      response.writeHead(200, { 'content-encoding': coding, 'content-type': 'application/json', 'etag': '"1"' })
       const packed = compress(Buffer.from(long + JSON.stringify({ token: SECRET }) + long))
       response.write(packed.subarray(0, 10))
       setTimeout(() => response.end(packed.subarray(10)), 30)
@@ -224,15 +284,21 @@ test('a WebSocket works, is not compressed, and does not say the credential', as
   const url = await set(
     () => undefined,
     ({ headers }, socket) => {
-      const accept = createHash('sha1').update(`${String(headers['sec-websocket-key'])}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
-      socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nX-Extensions: ${String(headers['sec-websocket-extensions'])}\r\n\r\n`)
+      const accept = createHash('sha1')
+        .update(`${String(headers['sec-websocket-key'])}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+        .digest('base64')
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nX-Extensions: ${String(headers['sec-websocket-extensions'])}\r\n\r\n`,
+      )
       const message = Buffer.from(`<${SECRET}>`)
       socket.write(Buffer.concat([Buffer.from([0x81, message.length]), message]))
       socket.on('data', (chunk: Buffer) => socket.write(chunk))
     },
   )
   const socket = await openTls(stage, { host: 'api.test', port: server.port })
-  socket.write(`GET /ws HTTP/1.1\r\nHost: ${new URL(url).host}\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n`)
+  socket.write(
+    `GET /ws HTTP/1.1\r\nHost: ${new URL(url).host}\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n`,
+  )
   const text = await new Promise<string>((resolve) => {
     let seen = ''
     socket.on('data', (chunk: Buffer) => {
@@ -244,29 +310,54 @@ test('a WebSocket works, is not compressed, and does not say the credential', as
   expect(text).toContain('X-Extensions: undefined')
   expect(text).toContain(`<${'*'.repeat(bytes.length)}>`)
   socket.write('frame')
-  await new Promise<void>((resolve) => socket.on('data', (chunk: Buffer) => { if (chunk.includes('frame')) resolve() }))
+  await new Promise<void>((resolve) =>
+    socket.on('data', (chunk: Buffer) => {
+      if (chunk.includes('frame')) resolve()
+    }),
+  )
   socket.end()
-  await expect.poll(() => stage.events.find(({ type }) => type === 'egress.request')).toMatchObject({ status: 101, redactions: 1, path: '/ws' })
+  await expect
+    .poll(() => stage.events.find(({ type }) => type === 'egress.request'))
+    .toMatchObject({ status: 101, redactions: 1, path: '/ws' })
 })
 
-test.each([['gzip', gzipSync], ['zstd', (zlib as { zstdCompressSync?: typeof gzipSync }).zstdCompressSync]] as const)('a file in %s that contains the value is broken off, and one that does not passes as it is', async (_, compress) => {
-  if (compress === undefined) return
-  const filler = Array.from({ length: 4_000 }, (_each, at) => `line ${String(at * 7919)} of a long file\n`).join('')
-  const files: Record<string, Buffer> = { '/clean': compress(Buffer.from(`${filler}${filler}`)), '/echo': compress(Buffer.from(`${filler}<${SECRET}>${filler}`)) }
-  const url = await set((request, response) => { response.end(files[request.url ?? '']) })
-  const clean = await curl(stage, '-o', join(stage.folder, 'clean'), `${url}clean`)
-  expect(clean.errors).not.toMatch(/curl: \(\d+\)/)
-  expect(readFileSync(join(stage.folder, 'clean')).equals(files['/clean'] as Buffer)).toBe(true)
-  await curl(stage, '-o', join(stage.folder, 'echo'), `${url}echo`)
-  const part = existsSync(join(stage.folder, 'echo')) ? readFileSync(join(stage.folder, 'echo')) : Buffer.alloc(0)
-  expect(part.length).toBeLessThan((files['/echo'] as Buffer).length)
-  expect(stage.events.findLast(({ type }) => type === 'egress.request')).toMatchObject({ path: '/echo', problem: 'response-unreadable' })
-})
+test.each([
+  ['gzip', gzipSync],
+  ['zstd', (zlib as { zstdCompressSync?: typeof gzipSync }).zstdCompressSync],
+] as const)(
+  'a file in %s that contains the value is broken off, and one that does not passes as it is',
+  async (_, compress) => {
+    if (compress === undefined) return
+    const filler = Array.from({ length: 4_000 }, (_each, at) => `line ${String(at * 7919)} of a long file\n`).join('')
+    const files: Record<string, Buffer> = {
+      '/clean': compress(Buffer.from(`${filler}${filler}`)),
+      '/echo': compress(Buffer.from(`${filler}<${SECRET}>${filler}`)),
+    }
+    const url = await set((request, response) => {
+      response.end(files[request.url ?? ''])
+    })
+    const clean = await curl(stage, '-o', join(stage.folder, 'clean'), `${url}clean`)
+    expect(clean.errors).not.toMatch(/curl: \(\d+\)/)
+    expect(readFileSync(join(stage.folder, 'clean')).equals(files['/clean'] as Buffer)).toBe(true)
+    await curl(stage, '-o', join(stage.folder, 'echo'), `${url}echo`)
+    const part = existsSync(join(stage.folder, 'echo')) ? readFileSync(join(stage.folder, 'echo')) : Buffer.alloc(0)
+    expect(part.length).toBeLessThan((files['/echo'] as Buffer).length)
+    expect(stage.events.findLast(({ type }) => type === 'egress.request')).toMatchObject({
+      path: '/echo',
+      problem: 'response-unreadable',
+    })
+  },
+)
 
 test('the value of a password is also covered as the header that was made of it', async () => {
   server = await startHttps((request, response) => response.end(request.headers.authorization))
   closeLater()
-  stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], credentials: [credential('token', `api.test:${server.port}`, { kind: 'basic', user: 'x' })], secrets: { token: 'password-123' } })
+  stage = await openStage({
+    network: [`api.test:${server.port}`],
+    here: ['api.test'],
+    credentials: [credential('token', `api.test:${server.port}`, { kind: 'basic', user: 'x' })],
+    secrets: { token: 'password-123' },
+  })
   expect((await curl(stage, `https://api.test:${server.port}/`)).output).toMatch(/^Basic \*+$/)
 })
 

@@ -25,16 +25,31 @@ const host = (more: Partial<SecretHost> = {}): SecretHost => ({
   environment: { TOKEN: 'from-the-environment' },
   run: (argv) => {
     const [program = '', ...args] = argv
-    if (program === 'pass') return Promise.resolve({ kind: 'exited', status: args[0] === 'show' ? 0 : 3, output: Buffer.from('from-a-command\n') })
-    if (program === 'secret-tool') return Promise.resolve({ kind: 'exited', status: args.join(' ') === 'lookup service git account me' ? 0 : 1, output: Buffer.from('from-the-keyring') })
+    if (program === 'pass')
+      return Promise.resolve({
+        kind: 'exited',
+        status: args[0] === 'show' ? 0 : 3,
+        output: Buffer.from('from-a-command\n'),
+      })
+    if (program === 'secret-tool')
+      return Promise.resolve({
+        kind: 'exited',
+        status: args.join(' ') === 'lookup service git account me' ? 0 : 1,
+        output: Buffer.from('from-the-keyring'),
+      })
     return Promise.resolve({ kind: 'failed', problem: 'ENOENT' })
   },
   platform: 'linux',
   vault: undefined,
   ...more,
 })
-const store = (source: string, more: Partial<SecretHost> = {}): SecretStore => createSecretStore({ sources: new Map([['token', parseSecretSource('token', source.replace('DIR', folder))]]), host: host(more) })
-const value = async (source: string, more?: Partial<SecretHost>): Promise<string> => (await store(source, more).get('token')).reveal()
+const store = (source: string, more: Partial<SecretHost> = {}): SecretStore =>
+  createSecretStore({
+    sources: new Map([['token', parseSecretSource('token', source.replace('DIR', folder))]]),
+    host: host(more),
+  })
+const value = async (source: string, more?: Partial<SecretHost>): Promise<string> =>
+  (await store(source, more).get('token')).reveal()
 const problem = async (source: string, more?: Partial<SecretHost>): Promise<CordonError> => {
   try {
     await value(source, more)
@@ -46,7 +61,12 @@ const problem = async (source: string, more?: Partial<SecretHost>): Promise<Cord
 }
 
 describe('a value comes from', () => {
-  test.each([['env:TOKEN', 'from-the-environment'], ['file:DIR/token', 'from-a-file'], ['command:pass show it', 'from-a-command'], ['keyring:git/me', 'from-the-keyring']])('%s', async (source, expected) => {
+  test.each([
+    ['env:TOKEN', 'from-the-environment'],
+    ['file:DIR/token', 'from-a-file'],
+    ['command:pass show it', 'from-a-command'],
+    ['keyring:git/me', 'from-the-keyring'],
+  ])('%s', async (source, expected) => {
     expect(await value(source)).toBe(expected)
   })
 
@@ -57,7 +77,11 @@ describe('a value comes from', () => {
     ['file:DIR/empty', 'is empty', 'put the value there'],
     ['command:pass fail secret-argument', 'pass ended with status 3', 'run pass by hand'],
     ['command:absent x', 'absent cannot be started', 'install absent'],
-    ['keyring:git/you', 'the keyring entry git/you is not there', 'store it: secret-tool store --label=git service git account you'],
+    [
+      'keyring:git/you',
+      'the keyring entry git/you is not there',
+      'store it: secret-tool store --label=git service git account you',
+    ],
     ['vault:kv/a#b', 'Vault, whose address is not known', 'VAULT_ADDR'],
   ])('%s, or the error says what is missing and what to do', async (source, text, fix) => {
     const { code, message, fix: advice, agentMessage } = await problem(source)
@@ -68,21 +92,28 @@ describe('a value comes from', () => {
     expect(message).not.toContain('secret-argument')
   })
 
-  test.each(['ghp_realvalue', 'env:', 'env:A B', 'command:', 'keyring:x', 'vault:a#b', 'http://x'])('a source that is written in a known form, and %j is none; the error does not quote it', (text) => {
-    expect(() => parseSecretSource('token', text)).toThrow('the source of the credential "token" is invalid')
-    expect(() => parseSecretSource('token', text)).not.toThrow('realvalue')
-  })
+  test.each(['ghp_realvalue', 'env:', 'env:A B', 'command:', 'keyring:x', 'vault:a#b', 'http://x'])(
+    'a source that is written in a known form, and %j is none; the error does not quote it',
+    (text) => {
+      expect(() => parseSecretSource('token', text)).toThrow('the source of the credential "token" is invalid')
+      expect(() => parseSecretSource('token', text)).not.toThrow('realvalue')
+    },
+  )
 })
 
 describe('Vault', () => {
   test('gives a field of KV version 2, and every refusal is explained', async () => {
     const answers: Readonly<Record<string, readonly [number, unknown]>> = {
-      '/v1/kv/data/team/app': [200, { data: { data: { key: 'from-vault', number: 1 }, metadata: { deletion_time: '' } } }],
+      '/v1/kv/data/team/app': [
+        200,
+        { data: { data: { key: 'from-vault', number: 1 }, metadata: { deletion_time: '' } } },
+      ],
       '/v1/kv/data/forbidden': [403, {}],
       '/v1/kv/data/broken': [200, 'not what it should be'],
     }
     const vault = createServer((request, response) => {
-      const [status, body] = request.headers['x-vault-token'] === 's.token' ? answers[request.url ?? ''] ?? [404, {}] : [403, {}]
+      const [status, body] =
+        request.headers['x-vault-token'] === 's.token' ? (answers[request.url ?? ''] ?? [404, {}]) : [403, {}]
       response.writeHead(status).end(JSON.stringify(body))
     })
     await new Promise<void>((resolve) => vault.listen(0, '127.0.0.1', resolve))
@@ -94,7 +125,9 @@ describe('Vault', () => {
     expect((await problem('vault:kv/absent#key', access)).message).toContain('has no secret kv/absent')
     expect((await problem('vault:kv/forbidden#key', access)).message).toContain('does not let us read')
     expect((await problem('vault:kv/broken#key', access)).message).toContain('has no field key')
-    expect((await problem('vault:kv/team/app#key', { vault: { address, token: 'wrong-token' } })).message).not.toContain('wrong-token')
+    expect(
+      (await problem('vault:kv/team/app#key', { vault: { address, token: 'wrong-token' } })).message,
+    ).not.toContain('wrong-token')
     await new Promise((resolve) => vault.close(resolve))
     expect((await problem('vault:kv/team/app#key', access)).message).toContain('cannot be reached')
   })
@@ -104,8 +137,14 @@ describe('the store', () => {
   test('reads a value once for many, again when it is old, and again when the server refused it', async () => {
     let reads = 0
     let now = 0
-    const run: SecretHost['run'] = () => Promise.resolve({ kind: 'exited', status: 0, output: Buffer.from(`value-${++reads}`) })
-    const kept = createSecretStore({ sources: new Map([['token', { kind: 'command', argv: ['x'] }]]), host: host({ run }), now: () => now, freshFor: 60_000 })
+    const run: SecretHost['run'] = () =>
+      Promise.resolve({ kind: 'exited', status: 0, output: Buffer.from(`value-${++reads}`) })
+    const kept = createSecretStore({
+      sources: new Map([['token', { kind: 'command', argv: ['x'] }]]),
+      host: host({ run }),
+      now: () => now,
+      freshFor: 60_000,
+    })
     const read = async (): Promise<string> => (await kept.get('token')).reveal()
     expect(await Promise.all([read(), read(), read()])).toEqual(['value-1', 'value-1', 'value-1'])
     now = 59_999
@@ -121,7 +160,10 @@ describe('the store', () => {
 
   test('does not remember a failure', async () => {
     const environment: Record<string, string> = {}
-    const kept = createSecretStore({ sources: new Map([['token', { kind: 'environment', name: 'LATER' }]]), host: host({ environment }) })
+    const kept = createSecretStore({
+      sources: new Map([['token', { kind: 'environment', name: 'LATER' }]]),
+      host: host({ environment }),
+    })
     await expect(kept.get('token')).rejects.toThrow('not set')
     environment['LATER'] = 'now it is'
     expect((await kept.get('token')).reveal()).toBe('now it is')
@@ -137,7 +179,12 @@ describe('the store', () => {
 
   test('gives values that do not show themselves', async () => {
     const secret = await store('env:TOKEN').get('token')
-    const shown = [String(secret), JSON.stringify({ secret }), inspect({ secret }, { depth: 9, showHidden: true }), String(secret)].join()
+    const shown = [
+      String(secret),
+      JSON.stringify({ secret }),
+      inspect({ secret }, { depth: 9, showHidden: true }),
+      String(secret),
+    ].join()
     expect(shown).not.toContain('from-the-environment')
   })
 })

@@ -38,7 +38,9 @@ const listen = async (server: Server): Promise<TestServer> => {
     open: () => sockets.size,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => { resolve() })
+        server.close(() => {
+          resolve()
+        })
         for (const socket of sockets) socket.destroy()
       }),
   }
@@ -58,11 +60,16 @@ export interface HttpsOptions {
 }
 
 /** HTTP/1.1 and HTTP/2 with a certificate for one host. */
-export const startHttps = async (handle: Handle, { host = 'api.test', asksClients = false, onUpgrade }: HttpsOptions = {}): Promise<TestServer> => {
+export const startHttps = async (
+  handle: Handle,
+  { host = 'api.test', asksClients = false, onUpgrade }: HttpsOptions = {},
+): Promise<TestServer> => {
   const server = createSecureServer(
     {
       allowHTTP1: true,
-      SNICallback: (_name, answer) => { answer(null, contextOf(host)) },
+      SNICallback: (_name, answer) => {
+        answer(null, contextOf(host))
+      },
       requestCert: asksClients,
       rejectUnauthorized: false,
     },
@@ -75,7 +82,8 @@ export const startHttps = async (handle: Handle, { host = 'api.test', asksClient
 
 export const startHttp = (handle: Handle): Promise<TestServer> => listen(createPlainServer(handle))
 
-export const startTcp = (serve: (socket: Socket) => void): Promise<TestServer> => listen(createTcpServer({ allowHalfOpen: true }, serve))
+export const startTcp = (serve: (socket: Socket) => void): Promise<TestServer> =>
+  listen(createTcpServer({ allowHalfOpen: true }, serve))
 
 /** Answers with what it was asked. */
 export const echo: Handle = (request, response) => {

@@ -16,7 +16,9 @@ let answer: (socket: Socket) => void
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 beforeEach(async () => {
   received = ''
-  answer = (socket) => { socket.write(ok) }
+  answer = (socket) => {
+    socket.write(ok)
+  }
   server = await startTcp((socket) => {
     let head = ''
     socket.on('data', (chunk: Buffer) => {
@@ -35,7 +37,8 @@ afterEach(async () => {
   await server.close()
 })
 
-const send = async (text: string, quiet = 400): Promise<string> => say(await stage.portTo('api.test', server.port), text.replaceAll('HOST', `Host: api.test:${server.port}`), quiet)
+const send = async (text: string, quiet = 400): Promise<string> =>
+  say(await stage.portTo('api.test', server.port), text.replaceAll('HOST', `Host: api.test:${server.port}`), quiet)
 
 describe('a request is refused that has', () => {
   const smuggled = 'GET /admin HTTP/1.1\r\nHOST\r\n\r\n'
@@ -49,11 +52,20 @@ describe('a request is refused that has', () => {
     ['a huge length', 'POST / HTTP/1.1\r\nHOST\r\nContent-Length: 99999999999999999999\r\n\r\n'],
     ['an odd coding', 'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n'],
     ['two codings', 'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
-    ['chunked twice', 'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n'],
+    [
+      'chunked twice',
+      'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n',
+    ],
     ['a coding behind a vertical tab', 'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n'],
-    ['a coding with an underscore', 'POST / HTTP/1.1\r\nHOST\r\nContent-Length: 4\r\nTransfer_Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    [
+      'a coding with an underscore',
+      'POST / HTTP/1.1\r\nHOST\r\nContent-Length: 4\r\nTransfer_Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
     ['a length with an underscore', 'POST / HTTP/1.1\r\nHOST\r\nContent_Length: 4\r\n\r\n'],
-    ['a length with a dot, beside a proper one', 'POST / HTTP/1.1\r\nHOST\r\nContent-Length: 4\r\ncontent.length: 40\r\n\r\nabcd'],
+    [
+      'a length with a dot, beside a proper one',
+      'POST / HTTP/1.1\r\nHOST\r\nContent-Length: 4\r\ncontent.length: 40\r\n\r\nabcd',
+    ],
     ['a space before a colon', 'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n'],
     ['a folded header', 'GET / HTTP/1.1\r\nHOST\r\nX-A: b\r\n c\r\n\r\n'],
     ['a folded first header', 'GET / HTTP/1.1\r\n X: y\r\nHOST\r\n\r\n'],
@@ -97,25 +109,35 @@ describe('a request is refused that has', () => {
 
 describe('a request is passed on in one form:', () => {
   test('what is only about the connection stays behind', async () => {
-    await send('GET /a HTTP/1.1\r\nHOST\r\nConnection: x-secret, close\r\nX-Secret: 1\r\nKeep-Alive: 1\r\nProxy-Authorization: Basic eA==\r\nTE: trailers\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\nX-Kept: 1\r\nX-Forwarded-Host: other.test\r\nForwarded: host=other.test\r\n\r\n')
+    await send(
+      'GET /a HTTP/1.1\r\nHOST\r\nConnection: x-secret, close\r\nX-Secret: 1\r\nKeep-Alive: 1\r\nProxy-Authorization: Basic eA==\r\nTE: trailers\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\nX-Kept: 1\r\nX-Forwarded-Host: other.test\r\nForwarded: host=other.test\r\n\r\n',
+    )
     expect(received).toBe(`GET /a HTTP/1.1\r\nHost: api.test:${server.port}\r\nX-Kept: 1\r\n\r\n`)
   })
 
   test('and so does what names another host or is about the connection, in the spellings that servers take for it', async () => {
-    await send('GET /a HTTP/1.1\r\nHOST\r\nConnection: x-secret\r\nX_Secret: 1\r\nKeep_Alive: 1\r\nProxy_Authorization: Basic eA==\r\nX_Forwarded_Host: other.test\r\nX.Host: other.test\r\nX-Forwarded-Scheme: https\r\nX_Kept: 1\r\nX_Host_Name: 1\r\n\r\n')
+    await send(
+      'GET /a HTTP/1.1\r\nHOST\r\nConnection: x-secret\r\nX_Secret: 1\r\nKeep_Alive: 1\r\nProxy_Authorization: Basic eA==\r\nX_Forwarded_Host: other.test\r\nX.Host: other.test\r\nX-Forwarded-Scheme: https\r\nX_Kept: 1\r\nX_Host_Name: 1\r\n\r\n',
+    )
     expect(received).toBe(`GET /a HTTP/1.1\r\nHost: api.test:${server.port}\r\nX_Kept: 1\r\nX_Host_Name: 1\r\n\r\n`)
   })
 
   test('extensions of chunks and trailers stay behind', async () => {
-    await send('POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nContent-Length: 5\r\nX-Api-Key: x\r\n\r\n')
+    await send(
+      'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nContent-Length: 5\r\nX-Api-Key: x\r\n\r\n',
+    )
     expect(received.split('\r\n\r\n').slice(1).join('|')).toBe('3\r\nabc\r\n0|')
   })
 
   test('a body is as long as it says, and the next request begins behind it', async () => {
     const body = 'GET /admin HTTP/1.1\r\nX-A: b\r\n'
-    await send(`POST /1 HTTP/1.1\r\nHOST\r\nContent-Length: ${body.length}\r\n\r\n${body}GET /2 HTTP/1.1\r\nHOST\r\n\r\n`)
+    await send(
+      `POST /1 HTTP/1.1\r\nHOST\r\nContent-Length: ${body.length}\r\n\r\n${body}GET /2 HTTP/1.1\r\nHOST\r\n\r\n`,
+    )
     const host = `Host: api.test:${server.port}\r\n`
-    expect(received).toBe(`POST /1 HTTP/1.1\r\n${host}Content-Length: ${body.length}\r\n\r\n${body}GET /2 HTTP/1.1\r\n${host}\r\n`)
+    expect(received).toBe(
+      `POST /1 HTTP/1.1\r\n${host}Content-Length: ${body.length}\r\n\r\n${body}GET /2 HTTP/1.1\r\n${host}\r\n`,
+    )
   })
 
   test('HTTP/1.0 is answered until the connection closes', async () => {
@@ -138,19 +160,25 @@ describe('an answer is refused that has', () => {
     ['another protocol', 'ICY 200 OK\r\n\r\n'],
     ['an upgrade that nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n'],
   ])('%s', async (_, bytes) => {
-    answer = (socket) => { socket.write(bytes) }
+    answer = (socket) => {
+      socket.write(bytes)
+    }
     expect(await send('GET / HTTP/1.1\r\nHOST\r\n\r\n')).toMatch(/^HTTP\/1\.1 502/)
   })
 
   test('a shorter body than it says breaks off, and is not taken for whole', async () => {
-    answer = (socket) => { socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n') }
+    answer = (socket) => {
+      socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n')
+    }
     const said = await send('GET / HTTP/1.1\r\nHOST\r\n\r\n')
     expect(said).toContain('ok')
     expect(said).not.toContain('0\r\n\r\n')
   })
 
   test('words after an answer do not become the answer to the next request', async () => {
-    answer = (socket) => { socket.write(`${ok}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison`) }
+    answer = (socket) => {
+      socket.write(`${ok}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison`)
+    }
     const said = await send('GET /1 HTTP/1.1\r\nHOST\r\n\r\nGET /2 HTTP/1.1\r\nHOST\r\nConnection: close\r\n\r\n')
     expect(said).not.toContain('poison')
   })

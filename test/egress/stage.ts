@@ -6,7 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { createEgress, createSecretStore } from '../../src/egress/index.js'
-import type { CallRights, Egress, EgressCall, EgressEvent, EgressSettings, Resolve, ViolationSeen } from '../../src/egress/index.js'
+import type {
+  CallRights,
+  Egress,
+  EgressCall,
+  EgressEvent,
+  EgressSettings,
+  Resolve,
+  ViolationSeen,
+} from '../../src/egress/index.js'
 import type { Credential, Injection } from '../../src/policy/index.js'
 import { parseDestination, parseIpAddress, parsePolicy, resolvePolicy } from '../../src/policy/index.js'
 import type { AbsolutePath } from '../../src/policy/index.js'
@@ -42,27 +50,62 @@ export interface Stage {
   readonly close: () => Promise<void>
 }
 
-export const credential = (id: string, host: string, inject: Injection, placeholder?: Credential['placeholder']): Credential => ({ id, hosts: [parseDestination(host, 'test')], inject, placeholder, scope: { network: { kind: 'all' }, egressClass: { level: 'write', derived: true } } })
+export const credential = (
+  id: string,
+  host: string,
+  inject: Injection,
+  placeholder?: Credential['placeholder'],
+): Credential => ({
+  id,
+  hosts: [parseDestination(host, 'test')],
+  inject,
+  placeholder,
+  scope: { network: { kind: 'all' }, egressClass: { level: 'write', derived: true } },
+})
 
-export const bearer = (id: string, host: string): Credential => credential(id, host, { kind: 'header', name: 'Authorization', format: 'Bearer {value}' })
+export const bearer = (id: string, host: string): Credential =>
+  credential(id, host, { kind: 'header', name: 'Authorization', format: 'Bearer {value}' })
 
-export const rightsOf = ({ network, egressClass, writeApproval = 'recorded', credentials = [], here = [] }: StageOptions): CallRights => {
+export const rightsOf = ({
+  network,
+  egressClass,
+  writeApproval = 'recorded',
+  credentials = [],
+  here = [],
+}: StageOptions): CallRights => {
   const policy = parsePolicy({ network, ...(egressClass === undefined ? {} : { egress_class: egressClass }) }, 'test')
-  const boundary = resolvePolicy(policy, { workspace: '/w' as AbsolutePath, home: '/h' as AbsolutePath, kind: 'process' })
+  const boundary = resolvePolicy(policy, {
+    workspace: '/w' as AbsolutePath,
+    home: '/h' as AbsolutePath,
+    kind: 'process',
+  })
   const loopback = parseIpAddress('127.0.0.1')
   if (loopback === undefined) throw new Error('no address')
-  return { callId: 'call-1', network: boundary, writeApproval, credentials, pins: new Map(here.map((name) => [name, [loopback]])) }
+  return {
+    callId: 'call-1',
+    network: boundary,
+    writeApproval,
+    credentials,
+    pins: new Map(here.map((name) => [name, [loopback]])),
+  }
 }
 
 export const openStage = async (options: StageOptions): Promise<Stage> => {
   const events: EgressEvent[] = []
   const secrets = createSecretStore({
     sources: new Map(Object.keys(options.secrets ?? {}).map((id) => [id, { kind: 'environment', name: id }])),
-    host: { environment: options.secrets ?? {}, run: () => Promise.resolve({ kind: 'failed', problem: 'no processes here' }), platform: 'linux', vault: undefined },
+    host: {
+      environment: options.secrets ?? {},
+      run: () => Promise.resolve({ kind: 'failed', problem: 'no processes here' }),
+      platform: 'linux',
+      vault: undefined,
+    },
   })
   const egress = createEgress({
     secrets,
-    record: (event) => { events.push(event) },
+    record: (event) => {
+      events.push(event)
+    },
     authorities: [serverAuthority.certificate],
     ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
     ...options.limits,
@@ -79,7 +122,9 @@ export const openStage = async (options: StageOptions): Promise<Stage> => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', 2048, resolve))
     return (server.address() as AddressInfo).port
   }
-  const proxyPort = await listen((socket) => { call.acceptProxyClient(socket) })
+  const proxyPort = await listen((socket) => {
+    call.acceptProxyClient(socket)
+  })
   const folder = mkdtempSync(join(tmpdir(), 'cordon-egress-'))
   const authorityFile = join(folder, 'authority.pem')
   writeFileSync(authorityFile, egress.authorityCertificate)
@@ -92,12 +137,24 @@ export const openStage = async (options: StageOptions): Promise<Stage> => {
     proxyPort,
     authorityFile,
     folder,
-    portTo: (host, port) => listen((socket) => { call.accept(socket, host, port) }),
+    portTo: (host, port) =>
+      listen((socket) => {
+        call.accept(socket, host, port)
+      }),
     listen,
     close: async () => {
       egress.close()
       for (const socket of sockets) socket.destroy()
-      await Promise.all(servers.map((server) => new Promise<void>((resolve) => server.close(() => { resolve() }))))
+      await Promise.all(
+        servers.map(
+          (server) =>
+            new Promise<void>((resolve) =>
+              server.close(() => {
+                resolve()
+              }),
+            ),
+        ),
+      )
       rmSync(folder, { recursive: true, force: true })
     },
   }

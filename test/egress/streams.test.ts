@@ -20,11 +20,17 @@ describe('a stream', () => {
   test('passes on an end in one direction as such', async () => {
     server = await startTcp((socket) => {
       let size = 0
-      socket.on('data', (chunk: Buffer) => { size += chunk.length })
+      socket.on('data', (chunk: Buffer) => {
+        size += chunk.length
+      })
       socket.on('end', () => socket.end(String(size)))
     })
     stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'] })
-    const socket = connectTcp({ port: await stage.portTo('api.test', server.port), host: '127.0.0.1', allowHalfOpen: true })
+    const socket = connectTcp({
+      port: await stage.portTo('api.test', server.port),
+      host: '127.0.0.1',
+      allowHalfOpen: true,
+    })
     socket.end(Buffer.alloc(3_000_000))
     expect(await heard(socket, 5_000)).toBe('3000000')
   })
@@ -34,7 +40,8 @@ describe('a stream', () => {
     server = await startTcp((socket) => {
       const chunk = Buffer.alloc(65_536)
       const go = (): void => {
-        for (let isWelcome = true; isWelcome && sent < 400_000_000; sent += chunk.length) isWelcome = socket.write(chunk)
+        for (let isWelcome = true; isWelcome && sent < 400_000_000; sent += chunk.length)
+          isWelcome = socket.write(chunk)
         socket.once('drain', go)
       }
       socket.once('data', go)
@@ -65,7 +72,11 @@ describe('a stream', () => {
     expect(await say(port, '{"method":')).toBe('')
     expect(got).toEqual(['PING', '{"method":'])
     got.length = 0
-    for (const [first, rest] of [['GET /', ' HTTP/1.1\r\nHost: other.test\r\n\r\n'], ['GET / HT', 'TP/1.1\r\nHost: other.test\r\n\r\n'], ['PRI * HTTP/2.0\r\n\r', '\nSM\r\n\r\n']] as const) {
+    for (const [first, rest] of [
+      ['GET /', ' HTTP/1.1\r\nHost: other.test\r\n\r\n'],
+      ['GET / HT', 'TP/1.1\r\nHost: other.test\r\n\r\n'],
+      ['PRI * HTTP/2.0\r\n\r', '\nSM\r\n\r\n'],
+    ] as const) {
       for (const pause of [300, 1_000]) {
         const socket = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true })
         socket.write(first)
@@ -78,30 +89,55 @@ describe('a stream', () => {
     expect(stage.violations().map(({ reason }) => reason)).toEqual(expect.arrayContaining(['mismatch', 'protocol']))
   })
 
-  test.each(['SSH-2.0-server\r\n', '220 ready\r\n', 'J\0\0\0\n8.0'])('in which the server speaks first passes: %j', async (greeting) => {
-    server = await startTcp((socket) => {
-      socket.write(greeting, 'latin1')
-      socket.on('data', (chunk: Buffer) => socket.end(`<${chunk.toString('latin1')}>`))
-    })
-    stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'] })
-    const socket = connectTcp({ port: await stage.portTo('api.test', server.port), host: '127.0.0.1', allowHalfOpen: true })
-    socket.once('data', () => socket.write('SSH-2.0-client\r\n'))
-    expect(await heard(socket)).toBe(`${greeting}<SSH-2.0-client\r\n>`)
-  })
+  test.each(['SSH-2.0-server\r\n', '220 ready\r\n', 'J\0\0\0\n8.0'])(
+    'in which the server speaks first passes: %j',
+    async (greeting) => {
+      server = await startTcp((socket) => {
+        socket.write(greeting, 'latin1')
+        socket.on('data', (chunk: Buffer) => socket.end(`<${chunk.toString('latin1')}>`))
+      })
+      stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'] })
+      const socket = connectTcp({
+        port: await stage.portTo('api.test', server.port),
+        host: '127.0.0.1',
+        allowHalfOpen: true,
+      })
+      socket.once('data', () => socket.write('SSH-2.0-client\r\n'))
+      expect(await heard(socket)).toBe(`${greeting}<SSH-2.0-client\r\n>`)
+    },
+  )
 
   test('inside TLS passes, too, and the certificate of the server is checked', async () => {
     const { createServer } = await import('node:tls')
     const { contextOf } = await import('./servers.js')
-    for (const [name, expected] of [['api.test', 'hello'], ['other.test', '']] as const) {
-      const tls = createServer({ SNICallback: (_, answer) => { answer(null, contextOf(name)) } }, (socket) => {
-        socket.on('error', () => undefined)
-        socket.write('hello')
-      })
-      const port = await new Promise<number>((resolve) => tls.listen(0, '127.0.0.1', () => { resolve((tls.address() as { port: number }).port) }))
+    for (const [name, expected] of [
+      ['api.test', 'hello'],
+      ['other.test', ''],
+    ] as const) {
+      const tls = createServer(
+        {
+          SNICallback: (_, answer) => {
+            answer(null, contextOf(name))
+          },
+        },
+        (socket) => {
+          socket.on('error', () => undefined)
+          socket.write('hello')
+        },
+      )
+      const port = await new Promise<number>((resolve) =>
+        tls.listen(0, '127.0.0.1', () => {
+          resolve((tls.address() as { port: number }).port)
+        }),
+      )
       server = await startTcp(() => undefined)
       stage = await openStage({ network: [`api.test:${port}`], here: ['api.test'] })
       expect(await heard(await openTls(stage, { host: 'api.test', port, protocols: [] }), 1_000)).toBe(expected)
-      await new Promise<void>((resolve) => tls.close(() => { resolve() }))
+      await new Promise<void>((resolve) =>
+        tls.close(() => {
+          resolve()
+        }),
+      )
       if (name === 'api.test') {
         await stage.close()
         await server.close()

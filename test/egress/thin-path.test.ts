@@ -14,16 +14,36 @@ afterEach(async () => {
 })
 
 describe('curl reaches a granted host through the proxy', () => {
-  test.each([['--http1.1', '1.1'], ['--http2', '2.0']])('with %s, and the server sees the credential that curl does not have', async (version, seen) => {
+  test.each([
+    ['--http1.1', '1.1'],
+    ['--http2', '2.0'],
+  ])('with %s, and the server sees the credential that curl does not have', async (version, seen) => {
     server = await startHttps(echo)
-    stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], credentials: [bearer('token', `api.test:${server.port}`)], secrets: { token: 'value-of-the-token' } })
+    stage = await openStage({
+      network: [`api.test:${server.port}`],
+      here: ['api.test'],
+      credentials: [bearer('token', `api.test:${server.port}`)],
+      secrets: { token: 'value-of-the-token' },
+    })
     const { output, errors, status } = await curl(stage, version, `https://api.test:${server.port}/a?b=c`)
     expect([status, errors]).toEqual([0, ''])
     const said = JSON.parse(output) as { headers: Record<string, string>; url: string; httpVersion: string }
     expect(said.url).toBe('/a?b=c')
     expect(said.httpVersion).toBe(seen)
     expect(said.headers['authorization']).toBe(`Bearer ${'*'.repeat(18)}`)
-    expect(stage.events).toContainEqual(expect.objectContaining({ type: 'egress.request', host: 'api.test', port: server.port, method: 'GET', path: '/a', status: 200, rule: `api.test:${server.port}`, credentials: ['token'], redactions: 1 }))
+    expect(stage.events).toContainEqual(
+      expect.objectContaining({
+        type: 'egress.request',
+        host: 'api.test',
+        port: server.port,
+        method: 'GET',
+        path: '/a',
+        status: 200,
+        rule: `api.test:${server.port}`,
+        credentials: ['token'],
+        redactions: 1,
+      }),
+    )
   })
 
   test('without any setting, where the broker brings its connection', async () => {
@@ -42,7 +62,15 @@ describe('curl does not reach', () => {
     const { status, errors } = await curl(stage, `https://other.test:${server.port}/`)
     expect(status).not.toBe(0)
     expect(errors).toContain('403')
-    expect(stage.violations()).toEqual([expect.objectContaining({ kind: 'egress', host: 'other.test', port: server.port, reason: 'not-granted', allow: `network: ["other.test:${server.port}"]` })])
+    expect(stage.violations()).toEqual([
+      expect.objectContaining({
+        kind: 'egress',
+        host: 'other.test',
+        port: server.port,
+        reason: 'not-granted',
+        allow: `network: ["other.test:${server.port}"]`,
+      }),
+    ])
     expect(server.connections()).toBe(0)
   })
 })

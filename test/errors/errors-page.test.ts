@@ -18,7 +18,13 @@ const renderEntry = ([code, { when, message, agent, fix }]: [string, ErrorText])
     '',
     `- operator: ${quoted(message)}`,
     `- model: ${quoted(agent)}`,
-    ...(fix === undefined ? [] : [code in FIX_EXAMPLES ? `- fix, for example: ${quoted(FIX_EXAMPLES[code as keyof typeof FIX_EXAMPLES])}` : `- fix: ${quoted(fix)}`]),
+    ...(fix === undefined
+      ? []
+      : [
+          code in FIX_EXAMPLES
+            ? `- fix, for example: ${quoted(FIX_EXAMPLES[code as keyof typeof FIX_EXAMPLES])}`
+            : `- fix: ${quoted(fix)}`,
+        ]),
     '',
   ].join('\n')
 
@@ -41,9 +47,18 @@ describe('docs/errors.md', () => {
   })
 
   it('shows examples of fixes that Cordon really prints', () => {
-    const sources = ['src', 'sql'].flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:ts|sql)$/.test(name)).map((name) => readFileSync(join(ROOT, folder, name), 'utf8'))).join('\n')
+    const sources = ['src', 'sql']
+      .flatMap((folder) =>
+        readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+          .filter((name) => /\.(?:ts|sql)$/.test(name))
+          .map((name) => readFileSync(join(ROOT, folder, name), 'utf8')),
+      )
+      .join('\n')
     // Names and paths in them are examples; the words around them are in the source.
-    const isPrinted = (example: string): boolean => Array.from({ length: Math.max(1, example.length - PIECE) }, (_, at) => example.slice(at, at + PIECE)).some((piece) => sources.includes(piece))
+    const isPrinted = (example: string): boolean =>
+      Array.from({ length: Math.max(1, example.length - PIECE) }, (_, at) => example.slice(at, at + PIECE)).some(
+        (piece) => sources.includes(piece),
+      )
     expect(Object.entries(FIX_EXAMPLES).filter(([, example]) => !isPrinted(example))).toEqual([])
     expect(isPrinted('ask the moon for a better way')).toBe(false)
   })

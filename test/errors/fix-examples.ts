@@ -9,11 +9,15 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'policy-unknown-key': 'did you mean "network"?',
   'policy-invalid-value': 'use one of these, spelt as they are here',
   'policy-conflict': 'keep one of the two entries',
-  'policy-unsafe': 'see who may write there: ls -ld /home/me/.config/cordon/policies /home/me/.config/cordon/policies/mine.yaml',
-  'own-file-exposed': 'grant something else, or keep the value elsewhere: the proxy puts it into requests, and no tool needs the file',
-  'policy-untrusted': 'read it, and name it by its path; or add to /home/me/.config/cordon/rules.yaml: trusted_projects: [ /home/me/project ]',
+  'policy-unsafe':
+    'see who may write there: ls -ld /home/me/.config/cordon/policies /home/me/.config/cordon/policies/mine.yaml',
+  'own-file-exposed':
+    'grant something else, or keep the value elsewhere: the proxy puts it into requests, and no tool needs the file',
+  'policy-untrusted':
+    'read it, and name it by its path; or add to /home/me/.config/cordon/rules.yaml: trusted_projects: [ /home/me/project ]',
   'client-unreadable': 'name the hosts in a policy of your own: network: [ registry.example.org ]',
-  'host-malformed': 'write a host as api.example.org, *.example.org, api.example.org:8443, 192.0.2.1, [2001:db8::1]:8443 or 10.0.0.0/8',
+  'host-malformed':
+    'write a host as api.example.org, *.example.org, api.example.org:8443, 192.0.2.1, [2001:db8::1]:8443 or 10.0.0.0/8',
   'path-missing': 'create it first, or remove the grant; or grant its folder: --write out',
   'grant-inexpressible': 'make the folder readable, or carve it out as a whole',
   'limit-unsupported': 'remove the limit, or run outside of another sandbox',
@@ -36,7 +40,8 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'store-refused': 'an admin assigns it: cordon tools assign note agent-1',
   'store-missing': 'cordon calls list has those that you may see',
   'store-state': 'resume it with the tool and the input that it was asked for with',
-  'questions-too-many': 'wait for an answer, or take a call back: cordon calls cancel ID; an admin changes the limit: cordon team limit --agent agent-1 --waiting N',
+  'questions-too-many':
+    'wait for an answer, or take a call back: cordon calls cancel ID; an admin changes the limit: cordon team limit --agent agent-1 --waiting N',
   'listen-refused': 'write it like 127.0.0.1:7070 or [::1]:7070',
   'request-invalid': 'GET /openapi.json says what each request takes',
   'request-unauthenticated': 'send Authorization: Bearer TOKEN; cordon tokens create makes one',
@@ -46,11 +51,13 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'end-not-recorded': 'see to it that the audit log can be written',
   'audit-unsafe-path': 'name an ordinary file',
   'tool-unknown': 'did you mean "read_file"?',
-  'argument-path-denied': 'grant it (filesystem.read), or mark the parameter with text() if it is content and never opened',
+  'argument-path-denied':
+    'grant it (filesystem.read), or mark the parameter with text() if it is content and never opened',
   'approval-unavailable': 'approve it, once or for this session',
   'approval-refused': 'answer the evaluation that decide() returned',
   'rules-unreadable': 'make it readable, or remove it',
   'tool-failed': "the workspace is not granted to this tool, so it is empty: policy: { filesystem: { read: ['.'] } }",
-  'tool-violated': "grant it in the policy of the tool if that is intended: policy: { filesystem: { read: ['data/words'] } }",
+  'tool-violated':
+    "grant it in the policy of the tool if that is intended: policy: { filesystem: { read: ['data/words'] } }",
   'rules-unsafe': 'see who may write there: ls -ld /home/me/.config/cordon /home/me/.config/cordon/rules.yaml',
 }

@@ -10,7 +10,9 @@ const SOURCES = join(import.meta.dirname, '..', '..', 'src')
 const raised = new Set(
   readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
-    .flatMap((name) => [...readFileSync(join(SOURCES, name), 'utf8').matchAll(/\bfail\(\s*'([a-z-]+)'/g)].map(([, code = '']) => code)),
+    .flatMap((name) =>
+      [...readFileSync(join(SOURCES, name), 'utf8').matchAll(/\bfail\(\s*'([a-z-]+)'/g)].map(([, code = '']) => code),
+    ),
 )
 
 test('every code of the table is raised somewhere', () => {

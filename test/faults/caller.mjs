@@ -18,6 +18,11 @@ const result = await cordon.call(tool, input, {
   onOutput: ({ text }) => tell({ heard: text }),
   ...(invocation === undefined ? {} : { invocation }),
 })
-tell({ status: result.status, output: result.output ?? null, reason: result.reason ?? null, registered: result.facts.registered ?? null })
+tell({
+  status: result.status,
+  output: result.output ?? null,
+  reason: result.reason ?? null,
+  registered: result.facts.registered ?? null,
+})
 await cordon.close()
 await engine.close()

@@ -15,7 +15,9 @@ import { openTeam } from './team.js'
 import type { RunningHost, Team } from './team.js'
 
 let team: Team
-beforeAll(async () => { team = await openTeam() })
+beforeAll(async () => {
+  team = await openTeam()
+})
 afterAll(() => team.remove())
 afterEach(() => end(started.splice(0)))
 
@@ -40,13 +42,29 @@ test('a server that is killed and started again in the midst of 200 calls: each 
   await begin('first', 'second')
   const ids = Array.from({ length: 200 }, (_, at) => `call-${String(at)}`)
   const asked = await Promise.all(ids.map((id, at) => team.ask(at % 4 === 0 ? 'pay' : 'look', { id, seconds: 0 })))
-  await Promise.all(asked.map(async (id, at) => { if (at % 4 === 0) await team.approve(id) }))
+  await Promise.all(
+    asked.map(async (id, at) => {
+      if (at % 4 === 0) await team.approve(id)
+    }),
+  )
   await expect.poll(() => team.ledger().length, { interval: 10 }).toBeGreaterThan(10)
   team.server.stop('immediate')
   team.server.start()
-  const open = async () => (await team.engine.query<{ count: number }>(`select count(*)::int as count from agents.tool_invocations where id = any ($1) and status <> 'completed'`, [asked]))[0]?.count
+  const open = async () =>
+    (
+      await team.engine.query<{ count: number }>(
+        `select count(*)::int as count from agents.tool_invocations where id = any ($1) and status <> 'completed'`,
+        [asked],
+      )
+    )[0]?.count
   await expect.poll(() => open().catch(() => -1), { interval: 100 }).toBe(0)
-  expect(ids.flatMap((id, at) => (timesOf(`${at % 4 === 0 ? 'pay' : 'look'} ${id}`) === 1 ? [] : [`${id}: ${String(timesOf(`${at % 4 === 0 ? 'pay' : 'look'} ${id}`))}`]))).toEqual([])
+  expect(
+    ids.flatMap((id, at) =>
+      timesOf(`${at % 4 === 0 ? 'pay' : 'look'} ${id}`) === 1
+        ? []
+        : [`${id}: ${String(timesOf(`${at % 4 === 0 ? 'pay' : 'look'} ${id}`))}`],
+    ),
+  ).toEqual([])
   await recordIsWhole()
 })
 
@@ -62,7 +80,14 @@ test('a runner that is killed in the midst of calls: what reads is run by anothe
   await expect.poll(() => statusOf(reads)).toBe('completed')
   // Its cell went with it.
   expect([timesOf('look reads'), timesOf('pay writes'), timesOf('done writes')]).toEqual([2, 1, 0])
-  expect((await team.engine.query<{ why: string }>(`select why from agents.approvals where subject_id = $1 and status = 'pending'`, [writes]))[0]?.why).toContain('may have happened')
+  expect(
+    (
+      await team.engine.query<{ why: string }>(
+        `select why from agents.approvals where subject_id = $1 and status = 'pending'`,
+        [writes],
+      )
+    )[0]?.why,
+  ).toContain('may have happened')
   // A person who looked says that it has to be done.
   await team.approve(writes)
   await expect.poll(() => statusOf(writes)).toBe('completed')
@@ -99,11 +124,16 @@ test('two who approve at the same moment: one decides, and the call runs once', 
   await Promise.all(people.map((person) => person.close()))
 })
 
-const FAKETIME = ['aarch64', 'x86_64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`).find((path) => existsSync(path))
+const FAKETIME = ['aarch64', 'x86_64']
+  .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`)
+  .find((path) => existsSync(path))
 
 test('hosts whose clocks are a month apart: only the clock of the database counts', async (context) => {
   needs(context, FAKETIME !== undefined, 'libfaketime is not installed: apt-get install libfaketime')
-  const skewed = (name: string, by: string) => team.startHost(name, { environment: { LD_PRELOAD: FAKETIME ?? '', FAKETIME: by, FAKETIME_DONT_FAKE_MONOTONIC: '1' } })
+  const skewed = (name: string, by: string) =>
+    team.startHost(name, {
+      environment: { LD_PRELOAD: FAKETIME ?? '', FAKETIME: by, FAKETIME_DONT_FAKE_MONOTONIC: '1' },
+    })
   const hosts = [skewed('early', '-30d'), skewed('late', '+30d')]
   started.push(...hosts)
   await Promise.all(hosts.map((host) => host.until(({ kind }) => kind === 'ready')))
@@ -113,7 +143,9 @@ test('hosts whose clocks are a month apart: only the clock of the database count
   await expect.poll(async () => new Set(await Promise.all(asked.map(statusOf)))).toEqual(new Set(['completed']))
   for (const id of ids) expect(timesOf(`pay ${id}`)).toBe(1)
   // Both took some, and neither was taken for silent.
-  expect(new Set((await Promise.all(asked.map(team.find))).map(({ runner }) => runner?.split('/')[0]))).toEqual(new Set(['early', 'late']))
+  expect(new Set((await Promise.all(asked.map(team.find))).map(({ runner }) => runner?.split('/')[0]))).toEqual(
+    new Set(['early', 'late']),
+  )
   expect((await Promise.all(asked.map(team.find))).every(({ fence }) => fence === '1')).toBe(true)
 })
 
@@ -135,8 +167,13 @@ test('a disk that is full where the record is written: nothing is run that is no
   const fill = join(disk, 'fill')
   try {
     await team.engine.execute(`create tablespace small location '${place}'`)
-    const partitions = await team.engine.query<{ name: string }>(`select inhrelid::regclass::text as name from pg_inherits where inhparent = 'agents.audit_events'::regclass`)
-    for (const { name } of partitions) await team.engine.execute(`alter table ${name} disable trigger user; truncate ${name}; alter table ${name} enable trigger user; alter table ${name} set tablespace small`)
+    const partitions = await team.engine.query<{ name: string }>(
+      `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'agents.audit_events'::regclass`,
+    )
+    for (const { name } of partitions)
+      await team.engine.execute(
+        `alter table ${name} disable trigger user; truncate ${name}; alter table ${name} enable trigger user; alter table ${name} set tablespace small`,
+      )
     await team.engine.execute(`update agents.audit_chains set sequence = 0, hash = ''`)
     const [host] = await begin('full')
     const before = await team.ask('pay', { id: 'before', seconds: 2 })
@@ -149,7 +186,16 @@ test('a disk that is full where the record is written: nothing is run that is no
     } catch {
       // That is what it is for.
     }
-    await expect.poll(() => team.ask('look', { id: 'unrecorded', seconds: 0 }).then(() => 'asked', (error: unknown) => (error as { code?: string }).code), { interval: 5 }).toBe('store-full')
+    await expect
+      .poll(
+        () =>
+          team.ask('look', { id: 'unrecorded', seconds: 0 }).then(
+            () => 'asked',
+            (error: unknown) => (error as { code?: string }).code,
+          ),
+        { interval: 5 },
+      )
+      .toBe('store-full')
     const { inputHash } = await team.find(waiting)
     const approve = () => approveInvocation(team.as('cordon_operator', 'anna'), waiting, inputHash)
     await approve().catch(() => undefined)

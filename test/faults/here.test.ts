@@ -11,11 +11,19 @@ import { openTeam } from './team.js'
 import type { Team } from './team.js'
 
 let team: Team
-beforeAll(async () => { team = await openTeam() })
+beforeAll(async () => {
+  team = await openTeam()
+})
 afterAll(() => team.remove())
 
 const timesOf = (line: string) => team.ledger().filter((each) => each === line).length
-const doubtOf = async (id: string) => (await team.engine.query<{ why: string }>(`select why from agents.approvals where subject_id = $1 and status = 'pending'`, [id]))[0]?.why ?? ''
+const doubtOf = async (id: string) =>
+  (
+    await team.engine.query<{ why: string }>(
+      `select why from agents.approvals where subject_id = $1 and status = 'pending'`,
+      [id],
+    )
+  )[0]?.why ?? ''
 
 test('a process that is killed while it runs its call, and started again by the same name: what reads is run again, once', async () => {
   const input = { id: 'reads', seconds: 6 }
@@ -35,50 +43,60 @@ test('a process that is killed while it runs its call, and started again by the 
 })
 
 // These two wait for the same silences, at the same time. The one before has the database to itself.
-test.concurrent('what writes is asked about again, and runs when a person says so; its twin that is not killed is not asked about', async () => {
-  const input = { id: 'writes', seconds: 6 }
-  const twin = team.startOwnCaller('pay', { id: 'twin', seconds: 6 })
-  const first = team.startOwnCaller('pay', input)
-  const [id, twinId] = await Promise.all([first.invocation, twin.invocation])
-  await team.approve(id)
-  await team.approve(twinId)
-  await expect.poll(() => timesOf('pay writes')).toBe(1)
-  first.process.kill('SIGKILL')
-  const second = team.startOwnCaller('pay', input, { invocation: id })
-  await second.invocation
-  await expect.poll(() => doubtOf(id)).toContain('may have happened')
-  expect([timesOf('pay writes'), timesOf('done writes')]).toEqual([1, 0])
-  await team.approve(id)
-  expect(await second.result).toMatchObject({ status: 'ok' })
-  expect([timesOf('pay writes'), timesOf('done writes')]).toEqual([2, 1])
-  expect(await twin.result).toMatchObject({ status: 'ok' })
-  expect(await team.find(twinId)).toMatchObject({ status: 'completed', fence: '1' })
-})
+test.concurrent(
+  'what writes is asked about again, and runs when a person says so; its twin that is not killed is not asked about',
+  async () => {
+    const input = { id: 'writes', seconds: 6 }
+    const twin = team.startOwnCaller('pay', { id: 'twin', seconds: 6 })
+    const first = team.startOwnCaller('pay', input)
+    const [id, twinId] = await Promise.all([first.invocation, twin.invocation])
+    await team.approve(id)
+    await team.approve(twinId)
+    await expect.poll(() => timesOf('pay writes')).toBe(1)
+    first.process.kill('SIGKILL')
+    const second = team.startOwnCaller('pay', input, { invocation: id })
+    await second.invocation
+    await expect.poll(() => doubtOf(id)).toContain('may have happened')
+    expect([timesOf('pay writes'), timesOf('done writes')]).toEqual([1, 0])
+    await team.approve(id)
+    expect(await second.result).toMatchObject({ status: 'ok' })
+    expect([timesOf('pay writes'), timesOf('done writes')]).toEqual([2, 1])
+    expect(await twin.result).toMatchObject({ status: 'ok' })
+    expect(await team.find(twinId)).toMatchObject({ status: 'completed', fence: '1' })
+  },
+)
 
-test.concurrent('a process that is cut off ends what it runs before others may run it, and its late word is not taken', async () => {
-  const relay = await openRelay(join(team.server.folder, '.s.PGSQL.5432'))
-  try {
-    const input = { id: 'cut', seconds: 12 }
-    const far = team.startOwnCaller('pay', input, { url: `postgres://laptop@127.0.0.1:${String(relay.port)}/postgres` })
-    const id = await far.invocation
-    await team.approve(id)
-    await expect.poll(() => timesOf('pay cut')).toBe(1)
-    relay.cut()
-    await expect.poll(async () => {
-      await keepUp(team.engine)
-      return doubtOf(id)
-    }).toContain('may have happened')
-    const near = team.startOwnCaller('pay', input, { invocation: id })
-    await near.invocation
-    await team.approve(id)
-    expect(await near.result).toMatchObject({ status: 'ok' })
-    relay.join()
-    expect(await far.result).toMatchObject({ status: 'failed' })
-    // The second one did it; the first one began it, and did not end it.
-    expect([timesOf('pay cut'), timesOf('done cut')]).toEqual([2, 1])
-    expect(await team.find(id)).toMatchObject({ status: 'completed', fence: '2' })
-    expect(await team.engine.query('select * from agents.fn_verify_audit()')).toEqual([])
-  } finally {
-    relay.close()
-  }
-})
+test.concurrent(
+  'a process that is cut off ends what it runs before others may run it, and its late word is not taken',
+  async () => {
+    const relay = await openRelay(join(team.server.folder, '.s.PGSQL.5432'))
+    try {
+      const input = { id: 'cut', seconds: 12 }
+      const far = team.startOwnCaller('pay', input, {
+        url: `postgres://laptop@127.0.0.1:${String(relay.port)}/postgres`,
+      })
+      const id = await far.invocation
+      await team.approve(id)
+      await expect.poll(() => timesOf('pay cut')).toBe(1)
+      relay.cut()
+      await expect
+        .poll(async () => {
+          await keepUp(team.engine)
+          return doubtOf(id)
+        })
+        .toContain('may have happened')
+      const near = team.startOwnCaller('pay', input, { invocation: id })
+      await near.invocation
+      await team.approve(id)
+      expect(await near.result).toMatchObject({ status: 'ok' })
+      relay.join()
+      expect(await far.result).toMatchObject({ status: 'failed' })
+      // The second one did it; the first one began it, and did not end it.
+      expect([timesOf('pay cut'), timesOf('done cut')]).toEqual([2, 1])
+      expect(await team.find(id)).toMatchObject({ status: 'completed', fence: '2' })
+      expect(await team.engine.query('select * from agents.fn_verify_audit()')).toEqual([])
+    } finally {
+      relay.close()
+    }
+  },
+)

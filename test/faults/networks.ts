@@ -23,8 +23,13 @@ export const openNetworks = (hosts: number): Networks | undefined => {
   const namespace = (host: number) => `cdn${tag}h${String(host)}`
   const cable = (host: number) => `cdn${tag}v${String(host)}`
   const remove = (): void => {
-    for (let host = 0; host < hosts; host += 1) quietly(() => { ip('netns', 'delete', namespace(host)) })
-    quietly(() => { ip('link', 'delete', bridge) })
+    for (let host = 0; host < hosts; host += 1)
+      quietly(() => {
+        ip('netns', 'delete', namespace(host))
+      })
+    quietly(() => {
+      ip('link', 'delete', bridge)
+    })
   }
   try {
     ip('link', 'add', bridge, 'type', 'bridge')
@@ -45,8 +50,12 @@ export const openNetworks = (hosts: number): Networks | undefined => {
   return {
     address: `${subnet}.1`,
     within: (host) => ['ip', 'netns', 'exec', namespace(host)],
-    cut: (host) => { ip('link', 'set', cable(host), 'down') },
-    join: (host) => { ip('link', 'set', cable(host), 'up') },
+    cut: (host) => {
+      ip('link', 'set', cable(host), 'down')
+    },
+    join: (host) => {
+      ip('link', 'set', cable(host), 'up')
+    },
     remove,
   }
 }

@@ -42,14 +42,22 @@ test('a host that is cut off ends what it runs; others take over what reads, a p
   await expect.poll(ledger).toEqual(expect.arrayContaining(['look reads', 'pay writes']))
   const near = startHost('near', { within: within(1), url })
   await near.until(({ kind }) => kind === 'ready')
-  expect((await engine.query<{ client_addr: string }>(`select distinct client_addr from pg_stat_activity where usename = 'hosts'`)).length).toBe(2)
+  expect(
+    (
+      await engine.query<{ client_addr: string }>(
+        `select distinct client_addr from pg_stat_activity where usename = 'hosts'`,
+      )
+    ).length,
+  ).toBe(2)
 
   cut(0)
   await far.until(({ kind }) => kind === 'lost')
   await expect.poll(async () => (await find(writes)).status).toBe('pending')
   await expect.poll(async () => (await find(reads)).runner ?? '').toMatch(/^near\//)
   rejoin(0)
-  await expect.poll(() => far.news.filter(({ kind }) => kind === 'refused' || kind === 'ended').length).toBeGreaterThanOrEqual(2)
+  await expect
+    .poll(() => far.news.filter(({ kind }) => kind === 'refused' || kind === 'ended').length)
+    .toBeGreaterThanOrEqual(2)
   expect(await find(writes)).toMatchObject({ status: 'pending', output: null })
   await expect.poll(async () => (await find(reads)).status).toBe('completed')
   expect(await find(reads)).toMatchObject({ fence: '2', runner: expect.stringMatching(/^near\//) as string })

@@ -19,10 +19,13 @@ export const openRelay = async (socket: string): Promise<Relay> => {
   const server = createServer((near) => {
     const pair = [near, connect(socket)] as const
     pairs.add(pair)
-    for (const each of pair) each.on('error', () => undefined).on('close', () => {
-      pairs.delete(pair)
-      for (const other of pair) other.destroy()
-    })
+    for (const each of pair)
+      each
+        .on('error', () => undefined)
+        .on('close', () => {
+          pairs.delete(pair)
+          for (const other of pair) other.destroy()
+        })
     if (!isCut) link(pair)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -24,14 +24,22 @@ test('a runner takes an approved call, runs it, and completes it', async () => {
   await team.approve(id)
   await expect.poll(() => statusOf(id)).toBe('completed')
   expect(team.ledger()).toEqual(['pay first', 'done first'])
-  expect(await team.find(id)).toMatchObject({ output: { exit_code: 0 }, fence: '1', usage: { status: 'ok', boundary: { enforced: expect.any(Object) as object } } })
+  expect(await team.find(id)).toMatchObject({
+    output: { exit_code: 0 },
+    fence: '1',
+    usage: { status: 'ok', boundary: { enforced: expect.any(Object) as object } },
+  })
 })
 
 test('a caller elsewhere hears what the tool says while it runs, and gets its result', async () => {
   const caller = team.startCaller('look', { id: 'far', seconds: 1 })
   await expect.poll(() => caller.heard.join('')).toContain('far began')
   expect(team.ledger()).toContain('look far')
-  expect(await caller.result).toMatchObject({ status: 'ok', output: { stdout: 'far began\nfar ends\n' }, registered: { runner: expect.stringMatching(/^one\//) as string } })
+  expect(await caller.result).toMatchObject({
+    status: 'ok',
+    output: { stdout: 'far began\nfar ends\n' },
+    registered: { runner: expect.stringMatching(/^one\//) as string },
+  })
 })
 
 test('a call that needs what this host does not have is taken by one that has it', async () => {
@@ -49,7 +57,9 @@ test('a tool that is not the registered one is not run', async () => {
   const changed = `${team.tools}.changed.yaml`
   writeFileSync(changed, readFileSync(team.tools, 'utf8').replaceAll('>> ledger', '>> ledger; true'))
   const other = team.startHost('changed', { tools: changed, labels: ['rare-earth'] })
-  await other.until((news) => news.kind === 'left-to-others' && news.tool === 'team/rare' && news.because.includes('is another tool'))
+  await other.until(
+    (news) => news.kind === 'left-to-others' && news.tool === 'team/rare' && news.because.includes('is another tool'),
+  )
   const id = await team.ask('rare', { id: 'changed', seconds: 0 })
   other.process.kill('SIGTERM')
   expect(await other.exited).toBe(0)
@@ -76,7 +86,12 @@ test('a pause keeps what is ready waiting while others run, and its end sends it
   await team.approve(twin)
   await expect.poll(() => statusOf(twin)).toBe('completed')
   // And it has looked for what it was not told of, as often as it beats.
-  const heard = async () => (await team.engine.query<{ at: string }>(`select last_seen::text as at from agents.runners where name like 'one/%'`))[0]?.at
+  const heard = async () =>
+    (
+      await team.engine.query<{ at: string }>(
+        `select last_seen::text as at from agents.runners where name like 'one/%'`,
+      )
+    )[0]?.at
   const seen = new Set([await heard()])
   await expect.poll(async () => seen.add(await heard()).size).toBeGreaterThan(3)
   expect(team.ledger()).toContain('done not paused')

@@ -8,7 +8,16 @@ import { createInterface } from 'node:readline'
 
 import { loadToolFiles, registrationOf } from '../../src/runtime/index.js'
 import type { RunnerNews } from '../../src/runtime/index.js'
-import { addMember, assignTool, installQueue, invokeTool, migrate, openPostgres, registerTool, speakingAs } from '../../src/store/index.js'
+import {
+  addMember,
+  assignTool,
+  installQueue,
+  invokeTool,
+  migrate,
+  openPostgres,
+  registerTool,
+  speakingAs,
+} from '../../src/store/index.js'
 import { approveInvocation, findInvocation } from '../../src/store/registry/invocations.js'
 import { showQuestion } from '../../src/store/registry/approvals.js'
 import type { Engine, Invocation, Role } from '../../src/store/index.js'
@@ -77,9 +86,17 @@ export interface Team {
   readonly ledger: () => readonly string[]
   readonly startHost: (name: string, settings?: HostSettings) => RunningHost
   /** A process that calls; with an invocation, one that goes on with it. */
-  readonly startCaller: (tool: ToolName, input: { readonly id: string; readonly seconds: number }, invocation?: string) => Caller
+  readonly startCaller: (
+    tool: ToolName,
+    input: { readonly id: string; readonly seconds: number },
+    invocation?: string,
+  ) => Caller
   /** One that runs its call itself, by its own name. */
-  readonly startOwnCaller: (tool: ToolName, input: { readonly id: string; readonly seconds: number }, settings?: OwnCallerSettings) => Caller
+  readonly startOwnCaller: (
+    tool: ToolName,
+    input: { readonly id: string; readonly seconds: number },
+    settings?: OwnCallerSettings,
+  ) => Caller
   readonly remove: () => Promise<void>
 }
 
@@ -116,12 +133,26 @@ export const openTeam = async (server: Server = startServer()): Promise<Team> =>
   const as: Team['as'] = (role, actor) => speakingAs(engine, { kind: 'gateway', role, actor })
   const admin = as('cordon_admin', 'ada')
   await addMember(as('service_role', 'founder'), 'team', 'ada', 'admin')
-  for (const [actor, kind] of [['anna', 'operator'], ['otto', 'operator'], ['agent-1', 'agent'], ['laptop', 'agent'], ['laptop', 'runner'], ['hosts', 'runner']] as const) await addMember(admin, 'team', actor, kind)
+  for (const [actor, kind] of [
+    ['anna', 'operator'],
+    ['otto', 'operator'],
+    ['agent-1', 'agent'],
+    ['laptop', 'agent'],
+    ['laptop', 'runner'],
+    ['hosts', 'runner'],
+  ] as const)
+    await addMember(admin, 'team', actor, kind)
   const ids = new Map<string, string>()
   for (const tool of await loadToolFiles([tools])) {
     const registration = registrationOf(tool, { workspace, home: '/root' })
     const isWrite = registration.key === 'pay'
-    const id = await registerTool(admin, { ...registration, owner: 'team', requiresApproval: isWrite, egressClass: isWrite ? 'write' : 'none', needsLabels: registration.key === 'rare' ? ['rare-earth'] : [] })
+    const id = await registerTool(admin, {
+      ...registration,
+      owner: 'team',
+      requiresApproval: isWrite,
+      egressClass: isWrite ? 'write' : 'none',
+      needsLabels: registration.key === 'rare' ? ['rare-earth'] : [],
+    })
     for (const agent of ['agent-1', 'laptop']) await assignTool(admin, agent, id)
     ids.set(registration.key, id)
   }
@@ -138,22 +169,39 @@ export const openTeam = async (server: Server = startServer()): Promise<Team> =>
     return found
   }
   return {
-    server, engine, workspace, tools, as, find,
-    ask: (tool, input) => invokeTool(as('cordon_agent', 'agent-1'), { toolId: ids.get(tool) ?? '', agent: 'agent-1', input }),
+    server,
+    engine,
+    workspace,
+    tools,
+    as,
+    find,
+    ask: (tool, input) =>
+      invokeTool(as('cordon_agent', 'agent-1'), { toolId: ids.get(tool) ?? '', agent: 'agent-1', input }),
     approve: async (id, by = 'anna') => {
       // Who looks at what is asked now, and says yes to that.
       const { question } = await showQuestion(as('cordon_operator', by), id)
       await approveInvocation(as('cordon_operator', by), id, question.argumentsHash)
     },
-    ledger: () => readFileSync(join(workspace, 'ledger'), 'utf8').split('\n').filter((line) => line !== ''),
+    ledger: () =>
+      readFileSync(join(workspace, 'ledger'), 'utf8')
+        .split('\n')
+        .filter((line) => line !== ''),
     startHost: (name, settings = {}) => {
       const host = startHost(name, { base, workspace, tools, url: server.url('hosts') }, settings)
       children.add(host)
       void host.exited.finally(() => children.delete(host))
       return host
     },
-    startCaller: (tool, input, invocation) => call({ url: server.url('agent-1'), tool, input, invocation, registry: { agent: 'agent-1', runner: 'caller', execution: 'runners' } }),
-    startOwnCaller: (tool, input, { invocation, url = server.url('laptop') } = {}) => call({ url, tool, input, invocation, registry: { agent: 'laptop', runner: 'laptop', silentMs: SILENT_MS } }),
+    startCaller: (tool, input, invocation) =>
+      call({
+        url: server.url('agent-1'),
+        tool,
+        input,
+        invocation,
+        registry: { agent: 'agent-1', runner: 'caller', execution: 'runners' },
+      }),
+    startOwnCaller: (tool, input, { invocation, url = server.url('laptop') } = {}) =>
+      call({ url, tool, input, invocation, registry: { agent: 'laptop', runner: 'laptop', silentMs: SILENT_MS } }),
     remove: async () => {
       for (const child of callers) child.kill('SIGKILL')
       for (const { process } of children) process.kill('SIGKILL')
@@ -165,23 +213,64 @@ export const openTeam = async (server: Server = startServer()): Promise<Team> =>
   }
 }
 
-const startHost = (name: string, given: { readonly base: string; readonly workspace: string; readonly tools: string; readonly url: string }, settings: HostSettings): RunningHost => {
-  const { labels = [], concurrency = 4, within = [], environment = {}, url = given.url, tools = given.tools, silentMs = SILENT_MS } = settings
-  const words = [...within, process.execPath, join(ROOT, 'bin', 'cordon.js'), 'runner', '--database', url, '--tools', tools, '--name', name, '--workspace', given.workspace, '--concurrency', String(concurrency), '--json', ...labels.flatMap((label) => ['--label', label])]
+const startHost = (
+  name: string,
+  given: { readonly base: string; readonly workspace: string; readonly tools: string; readonly url: string },
+  settings: HostSettings,
+): RunningHost => {
+  const {
+    labels = [],
+    concurrency = 4,
+    within = [],
+    environment = {},
+    url = given.url,
+    tools = given.tools,
+    silentMs = SILENT_MS,
+  } = settings
+  const words = [
+    ...within,
+    process.execPath,
+    join(ROOT, 'bin', 'cordon.js'),
+    'runner',
+    '--database',
+    url,
+    '--tools',
+    tools,
+    '--name',
+    name,
+    '--workspace',
+    given.workspace,
+    '--concurrency',
+    String(concurrency),
+    '--json',
+    ...labels.flatMap((label) => ['--label', label]),
+  ]
   const child = spawn(words[0] ?? '', words.slice(1), {
     cwd: given.workspace,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], HOME: given.base, CORDON_AUDIT: join(given.base, 'logs', `${name}.jsonl`), CORDON_RUNNER_SILENT_MS: String(silentMs), ...environment },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: given.base,
+      CORDON_AUDIT: join(given.base, 'logs', `${name}.jsonl`),
+      CORDON_RUNNER_SILENT_MS: String(silentMs),
+      ...environment,
+    },
   })
   const news: RunnerNews[] = []
   const waiting = new Set<() => void>()
   let said = ''
-  child.stderr.on('data', (bytes: Buffer) => { said += bytes.toString() })
+  child.stderr.on('data', (bytes: Buffer) => {
+    said += bytes.toString()
+  })
   createInterface({ input: child.stdout }).on('line', (line) => {
     news.push(JSON.parse(line) as RunnerNews)
     for (const look of waiting) look()
   })
-  const exited = new Promise<number | null>((resolve) => child.on('exit', (code) => { resolve(code) }))
+  const exited = new Promise<number | null>((resolve) =>
+    child.on('exit', (code) => {
+      resolve(code)
+    }),
+  )
   const until: RunningHost['until'] = (isIt) =>
     new Promise((resolve, reject) => {
       const look = (): void => {
@@ -191,14 +280,19 @@ const startHost = (name: string, given: { readonly base: string; readonly worksp
         resolve(found)
       }
       waiting.add(look)
-      void exited.then((code) => { reject(new Error(`the runner ${name} ended with ${String(code)}: ${said}`)) })
+      void exited.then((code) => {
+        reject(new Error(`the runner ${name} ended with ${String(code)}: ${said}`))
+      })
       look()
     })
   return { process: child, news, until, exited, said: () => said }
 }
 
 const startCaller = (given: object, home: string): Caller => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'caller.mjs'), JSON.stringify(given)], { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'], HOME: home } })
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'caller.mjs'), JSON.stringify(given)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env['PATH'], HOME: home },
+  })
   const heard: string[] = []
   const told = { invocation: later<string>(), result: later<Readonly<Record<string, unknown>>>() }
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -215,7 +309,12 @@ const startCaller = (given: object, home: string): Caller => {
 }
 
 const later = <Value>() => {
-  let settle: { readonly resolve: (value: Value) => void; readonly reject: (error: Error) => void } = { resolve: () => undefined, reject: () => undefined }
-  const promise = new Promise<Value>((resolve, reject) => { settle = { resolve, reject } })
+  let settle: { readonly resolve: (value: Value) => void; readonly reject: (error: Error) => void } = {
+    resolve: () => undefined,
+    reject: () => undefined,
+  }
+  const promise = new Promise<Value>((resolve, reject) => {
+    settle = { resolve, reject }
+  })
   return { promise, ...settle }
 }

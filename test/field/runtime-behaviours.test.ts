@@ -11,42 +11,88 @@ import { READ, asWritten, eventsOf, openStage } from '../runtime/stage.js'
 
 const { workspace, newFolder, cordon } = openStage()
 
-const hook = (name: string, point: Hook['points'][number], run: Hook['run']): Hook => ({ name, points: [point], source: 'session', run })
-const ECHO = tool({ name: 'echo', inProcess: true, policy: { risk: 'low', filesystem: { read: ['/granted/**'] } }, run: (input: JsonValue) => input })
+const hook = (name: string, point: Hook['points'][number], run: Hook['run']): Hook => ({
+  name,
+  points: [point],
+  source: 'session',
+  run,
+})
+const ECHO = tool({
+  name: 'echo',
+  inProcess: true,
+  policy: { risk: 'low', filesystem: { read: ['/granted/**'] } },
+  run: (input: JsonValue) => input,
+})
 
 describe('hooks', () => {
-  const edit = hook('edit', 'pre_tool_use', ({ input }) => ((input as { path: string }).path === '/granted/a' ? { updatedInput: { path: '/granted/b' } } : undefined))
-  const deny = hook('deny', 'pre_tool_use', ({ input }) => ((input as { path: string }).path === '/granted/b' ? { decision: 'deny', reason: 'not b' } : undefined))
+  const edit = hook('edit', 'pre_tool_use', ({ input }) =>
+    (input as { path: string }).path === '/granted/a' ? { updatedInput: { path: '/granted/b' } } : undefined,
+  )
+  const deny = hook('deny', 'pre_tool_use', ({ input }) =>
+    (input as { path: string }).path === '/granted/b' ? { decision: 'deny', reason: 'not b' } : undefined,
+  )
 
-  test.each([['first', [edit, deny]], ['last', [deny, edit]]])('an edit of the first hook does not hide the denial of the second, in either order', async (_order, hooks) => {
+  test.each([
+    ['first', [edit, deny]],
+    ['last', [deny, edit]],
+  ])('an edit of the first hook does not hide the denial of the second, in either order', async (_order, hooks) => {
     const runtime = await cordon({ tools: [ECHO], hooks })
-    expect(await runtime.call('echo', { path: '/granted/a' })).toMatchObject({ status: 'denied', facts: { error: { code: 'hook-denied' } } })
+    expect(await runtime.call('echo', { path: '/granted/a' })).toMatchObject({
+      status: 'denied',
+      facts: { error: { code: 'hook-denied' } },
+    })
     expect(await runtime.call('echo', { path: '/granted/c' })).toMatchObject({ status: 'ok' })
   })
 
   test('a hook that stands in for the tool gives its result, and nothing runs', async () => {
     let ran = 0
     const counted = tool({ name: 'counted', inProcess: true, policy: { risk: 'low' }, run: () => (ran += 1) })
-    const runtime = await cordon({ tools: [counted], hooks: [hook('cache', 'pre_tool_use', () => ({ result: 'kept' }))] })
-    expect(await runtime.call('counted', {})).toMatchObject({ status: 'ok', output: 'kept', facts: { sandbox_profile: null } })
+    const runtime = await cordon({
+      tools: [counted],
+      hooks: [hook('cache', 'pre_tool_use', () => ({ result: 'kept' }))],
+    })
+    expect(await runtime.call('counted', {})).toMatchObject({
+      status: 'ok',
+      output: 'kept',
+      facts: { sandbox_profile: null },
+    })
     expect(ran).toBe(0)
   })
 
   test('what an approver edits in is gated again', async () => {
     const rules = [[{ effect: 'ask', tool: 'echo', because: 'look' }]]
-    const runtime = await cordon({ tools: [ECHO], rules, approve: () => ({ kind: 'modify', by: 'ann', input: { path: '/etc/shadow' } }) })
-    expect(await runtime.call('echo', { path: '/granted/a' })).toMatchObject({ status: 'denied', facts: { error: { code: 'argument-path-denied' } } })
+    const runtime = await cordon({
+      tools: [ECHO],
+      rules,
+      approve: () => ({ kind: 'modify', by: 'ann', input: { path: '/etc/shadow' } }),
+    })
+    expect(await runtime.call('echo', { path: '/granted/a' })).toMatchObject({
+      status: 'denied',
+      facts: { error: { code: 'argument-path-denied' } },
+    })
   })
 
   test('a denied call runs nothing, asks no hook of a result, and is told as denied once', async () => {
     let ran = 0
     const asked: string[] = []
-    const counted = tool({ name: 'counted', inProcess: true, policy: { risk: 'low', filesystem: { read: ['/granted/**'] } }, run: () => (ran += 1) })
-    const runtime = await cordon({ tools: [counted], hooks: (['pre_tool_use', 'post_tool_use', 'post_tool_failure'] as const).map((point) => hook(point, point, () => void asked.push(point))) })
+    const counted = tool({
+      name: 'counted',
+      inProcess: true,
+      policy: { risk: 'low', filesystem: { read: ['/granted/**'] } },
+      run: () => (ran += 1),
+    })
+    const runtime = await cordon({
+      tools: [counted],
+      hooks: (['pre_tool_use', 'post_tool_use', 'post_tool_failure'] as const).map((point) =>
+        hook(point, point, () => void asked.push(point)),
+      ),
+    })
     const seen = eventsOf(runtime)
     await runtime.call('counted', { path: '/etc/passwd' })
     expect([ran, asked]).toEqual([0, []])
-    expect(seen.filter(({ type }) => type === 'tool.denied')).toMatchObject([{ risk: 'low', used_declared_capability: false }])
+    expect(seen.filter(({ type }) => type === 'tool.denied')).toMatchObject([
+      { risk: 'low', used_declared_capability: false },
+    ])
     expect(seen.some(({ type }) => type === 'tool.called' || type === 'tool.completed')).toBe(false)
   })
 })
@@ -55,9 +101,16 @@ describe('a boundary', () => {
   test('a program that the kernel refuses a file is violated', async () => {
     const secret = join(newFolder(), 'secret')
     writeFileSync(secret, 'SECRET')
-    const cat = processTool({ name: 'cat', argumentGate: 'off', command: ({ path }: { readonly path: string }) => ['/bin/cat', path] })
+    const cat = processTool({
+      name: 'cat',
+      argumentGate: 'off',
+      command: ({ path }: { readonly path: string }) => ['/bin/cat', path],
+    })
     const runtime = await cordon({ tools: [cat] })
-    expect(await runtime.call('cat', { path: secret })).toMatchObject({ status: 'violated', facts: { violations: [{ kind: 'file', access: 'read', path: secret }] } })
+    expect(await runtime.call('cat', { path: secret })).toMatchObject({
+      status: 'violated',
+      facts: { violations: [{ kind: 'file', access: 'read', path: secret }] },
+    })
     expect(await runtime.call('cat', { path: '/etc/hostname-that-does-not-exist' })).toMatchObject({ status: 'failed' })
   })
 
@@ -79,8 +132,14 @@ describe('a boundary', () => {
     const seen = eventsOf(runtime)
     const { facts } = await runtime.call('add', { a: 1 })
     expect(facts.permission_decision.decision).toBe('sandboxed')
-    expect(facts.sandbox_profile).toMatchObject({ mode: 'sandboxed', read_roots: expect.any(Array) as unknown, enforced: expect.any(Object) as unknown })
-    const recorded = seen.find((event): event is Extract<CordonEvent, { type: 'sandbox.applied' }> => event.type === 'sandbox.applied')
+    expect(facts.sandbox_profile).toMatchObject({
+      mode: 'sandboxed',
+      read_roots: expect.any(Array) as unknown,
+      enforced: expect.any(Object) as unknown,
+    })
+    const recorded = seen.find(
+      (event): event is Extract<CordonEvent, { type: 'sandbox.applied' }> => event.type === 'sandbox.applied',
+    )
     expect(recorded?.sandbox_profile.enforced).toEqual(facts.sandbox_profile?.enforced)
   })
 })
@@ -95,17 +154,53 @@ describe('a file that is not granted', () => {
   const secret = join(folder, 'secret')
   const up = '../'.repeat(12)
   const spellings = [
-    secret, `${secret}\0`, `${granted}/open\0/../../..${secret}`, `\0${secret}`, `/${secret}`, `//${secret}`, `${granted}/../${up}${secret}`, `${granted}/./link/secret`,
-    `./granted/link/secret`, `granted/link/../link/secret`, `file://${secret}`, `file://localhost${secret}`, `FILE:${secret}`, encodeURI(secret), secret.replaceAll('/', '%2f'), secret.replaceAll('/', '%252f'),
-    ` ${secret} `, `${secret}\n`, `\u200b${secret}`, `~/../${up}${secret}`, `~root/../..${secret}`, `/proc/self/root${secret}`, `/proc/1/root${secret}`, `/dev/fd/../../..${secret}`, `${secret}/`, `${secret}/.`, `${'/'.repeat(5000)}${secret}`,
+    secret,
+    `${secret}\0`,
+    `${granted}/open\0/../../..${secret}`,
+    `\0${secret}`,
+    `/${secret}`,
+    `//${secret}`,
+    `${granted}/../${up}${secret}`,
+    `${granted}/./link/secret`,
+    `./granted/link/secret`,
+    `granted/link/../link/secret`,
+    `file://${secret}`,
+    `file://localhost${secret}`,
+    `FILE:${secret}`,
+    encodeURI(secret),
+    secret.replaceAll('/', '%2f'),
+    secret.replaceAll('/', '%252f'),
+    ` ${secret} `,
+    `${secret}\n`,
+    `\u200b${secret}`,
+    `~/../${up}${secret}`,
+    `~root/../..${secret}`,
+    `/proc/self/root${secret}`,
+    `/proc/1/root${secret}`,
+    `/dev/fd/../../..${secret}`,
+    `${secret}/`,
+    `${secret}/.`,
+    `${'/'.repeat(5000)}${secret}`,
   ]
 
   test('cannot be read by any spelling of its path', async () => {
     const policy = { filesystem: { read: [granted] } }
-    const raw = asWritten("async ({ path }) => { const { readFileSync } = await import('node:fs'); const tries = [path, path.trim(), decodeURIComponent(path)]; for (const each of tries) { try { return readFileSync(each, 'utf8') } catch {} try { return readFileSync(new URL(each), 'utf8') } catch {} } return 'nothing' }")
-    const runtime = await cordon({ tools: [tool({ name: 'read', policy, run: raw }), tool({ name: 'marked', input: { type: 'object', properties: { path: pathRead() } }, policy, run: raw }), tool({ name: 'held', argumentGate: 'off', policy, run: raw })] })
+    const raw = asWritten(
+      "async ({ path }) => { const { readFileSync } = await import('node:fs'); const tries = [path, path.trim(), decodeURIComponent(path)]; for (const each of tries) { try { return readFileSync(each, 'utf8') } catch {} try { return readFileSync(new URL(each), 'utf8') } catch {} } return 'nothing' }",
+    )
+    const runtime = await cordon({
+      tools: [
+        tool({ name: 'read', policy, run: raw }),
+        tool({ name: 'marked', input: { type: 'object', properties: { path: pathRead() } }, policy, run: raw }),
+        tool({ name: 'held', argumentGate: 'off', policy, run: raw }),
+      ],
+    })
     for (const path of spellings) {
-      for (const name of ['read', 'marked', 'held']) expect(JSON.stringify(await runtime.call(name, { path })), `${name} ${JSON.stringify(path.slice(-80))}`).not.toContain('SECRET')
+      for (const name of ['read', 'marked', 'held'])
+        expect(
+          JSON.stringify(await runtime.call(name, { path })),
+          `${name} ${JSON.stringify(path.slice(-80))}`,
+        ).not.toContain('SECRET')
     }
     expect(await runtime.call('marked', { path: 'granted/open' })).toMatchObject({ status: 'ok', output: 'OPEN' })
   })
@@ -113,7 +208,9 @@ describe('a file that is not granted', () => {
 
 describe('nothing is shared', () => {
   test('calls of one tool at once share neither memory, files, input nor progress', async () => {
-    const run = asWritten("async ({ n }, { progress }) => { const { writeFileSync, readdirSync } = await import('node:fs'); globalThis.seen = [...(globalThis.seen ?? []), n]; writeFileSync('/tmp/' + n, ''); progress(n); await new Promise((resolve) => setTimeout(resolve, 100)); return { seen: globalThis.seen, files: readdirSync('/tmp').filter((name) => /^\\d+$/.test(name)) } }")
+    const run = asWritten(
+      "async ({ n }, { progress }) => { const { writeFileSync, readdirSync } = await import('node:fs'); globalThis.seen = [...(globalThis.seen ?? []), n]; writeFileSync('/tmp/' + n, ''); progress(n); await new Promise((resolve) => setTimeout(resolve, 100)); return { seen: globalThis.seen, files: readdirSync('/tmp').filter((name) => /^\\d+$/.test(name)) } }",
+    )
     const runtime = await cordon({ tools: [tool({ name: 'busy', run })] })
     const results = await Promise.all(
       Array.from({ length: 8 }, async (_, n) => {
@@ -129,7 +226,8 @@ describe('nothing is shared', () => {
   })
 
   test('two runtimes with a tool of the same name share neither code, sessions, events nor closing', async () => {
-    const named = (text: string) => tool({ name: 'same', constraints: { maxInvocations: 1 }, run: asWritten(`() => '${text}'`) })
+    const named = (text: string) =>
+      tool({ name: 'same', constraints: { maxInvocations: 1 }, run: asWritten(`() => '${text}'`) })
     const [one, two] = await Promise.all([cordon({ tools: [named('one')] }), cordon({ tools: [named('two')] })])
     const heard = eventsOf(two)
     expect((await one.call('same', {})).output).toBe('one')
@@ -141,11 +239,28 @@ describe('nothing is shared', () => {
 
   test('the record carries what the host says of itself, the risk and whether a declared capability was used', async () => {
     const path = join(newFolder(), 'audit.jsonl')
-    const context = { request_id: 'r1', agent: 'coder', skill: 'review', provider: 'example', model: 'model-1', manifest_hash: `sha256:${'0'.repeat(64)}` }
+    const context = {
+      request_id: 'r1',
+      agent: 'coder',
+      skill: 'review',
+      provider: 'example',
+      model: 'model-1',
+      manifest_hash: `sha256:${'0'.repeat(64)}`,
+    }
     writeFileSync(join(workspace, 'readable'), 'text')
-    const runtime = await cordon({ tools: [tool({ name: 'read', policy: { risk: 'medium', filesystem: { read: ['.'] } }, run: READ })], audit: { path }, context })
-    expect(await runtime.call('read', { path: join(workspace, 'readable') })).toMatchObject({ status: 'ok', output: 'text' })
-    const events = readFileSync(path, 'utf8').trim().split('\n').map((line) => (JSON.parse(line) as { readonly event: CordonEvent }).event)
+    const runtime = await cordon({
+      tools: [tool({ name: 'read', policy: { risk: 'medium', filesystem: { read: ['.'] } }, run: READ })],
+      audit: { path },
+      context,
+    })
+    expect(await runtime.call('read', { path: join(workspace, 'readable') })).toMatchObject({
+      status: 'ok',
+      output: 'text',
+    })
+    const events = readFileSync(path, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { readonly event: CordonEvent }).event)
     const decided = events.find((event) => event.type === 'permission.evaluated')
     expect(decided).toMatchObject({ context, permission_decision: { risk: 'medium', used_declared_capability: true } })
   })

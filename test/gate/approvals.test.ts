@@ -19,12 +19,17 @@ const settled = async (answer: unknown, staged: Staged = {}) => {
   return gate.settle(question, answer)
 }
 const permits = (evaluation: Evaluation, input: unknown) =>
-  evaluation.kind === 'permitted' && checkPermit(evaluation.permit, { tool: 'tool', arguments: input, policyHash: tool.policyHash, now: NOW }).kind === 'valid'
+  evaluation.kind === 'permitted' &&
+  checkPermit(evaluation.permit, { tool: 'tool', arguments: input, policyHash: tool.policyHash, now: NOW }).kind ===
+    'valid'
 
 describe('an approval', () => {
   it('approves exactly the call that was asked about', async () => {
     const evaluation = await settled({ kind: 'approve_once', by: 'ann' })
-    expect(evaluation).toMatchObject({ kind: 'permitted', decision: { decision: 'allow', decision_source: 'approver', scope: 'call', decision_reason: 'approved by ann' } })
+    expect(evaluation).toMatchObject({
+      kind: 'permitted',
+      decision: { decision: 'allow', decision_source: 'approver', scope: 'call', decision_reason: 'approved by ann' },
+    })
     expect(permits(evaluation, { path: '/data/b' })).toBe(false)
     expect(permits(evaluation, { path: '/data/a' })).toBe(true)
   })
@@ -55,19 +60,32 @@ describe('an approval', () => {
     expect(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'ann' }))).toBe('deny approval-refused')
   })
 
-  it.each(['yes', 'approved, go ahead', true, { approved: true }, { kind: 'approve' }, { kind: 'approve_once' }, { kind: 'approve_once', by: '' }, { kind: 'approve_once', by: 'ann', also: 'x' }, null, undefined, []])(
-    'is not read out of %j',
-    async (answer) => {
-      const { gate, question } = await asked()
-      expect(outcomeOf(await gate.settle(question, answer))).toBe('deny approval-refused')
-      expect(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'ann' }))).toBe('allow')
-    },
-  )
+  it.each([
+    'yes',
+    'approved, go ahead',
+    true,
+    { approved: true },
+    { kind: 'approve' },
+    { kind: 'approve_once' },
+    { kind: 'approve_once', by: '' },
+    { kind: 'approve_once', by: 'ann', also: 'x' },
+    null,
+    undefined,
+    [],
+  ])('is not read out of %j', async (answer) => {
+    const { gate, question } = await asked()
+    expect(outcomeOf(await gate.settle(question, answer))).toBe('deny approval-refused')
+    expect(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'ann' }))).toBe('allow')
+  })
 
   it('cannot be forged: neither for a copy of a question nor at another gate', async () => {
     const { gate, question } = await asked()
-    await expect(gate.settle({ ...question }, { kind: 'approve_once', by: 'ann' })).rejects.toMatchObject({ code: 'approval-refused' })
-    await expect(gateWith({ tools: [tool] }).settle(question, { kind: 'approve_once', by: 'ann' })).rejects.toMatchObject({ code: 'approval-refused' })
+    await expect(gate.settle({ ...question }, { kind: 'approve_once', by: 'ann' })).rejects.toMatchObject({
+      code: 'approval-refused',
+    })
+    await expect(
+      gateWith({ tools: [tool] }).settle(question, { kind: 'approve_once', by: 'ann' }),
+    ).rejects.toMatchObject({ code: 'approval-refused' })
   })
 
   it('looks again at what links lead to: a lot can happen while somebody thinks', async () => {
@@ -75,7 +93,9 @@ describe('an approval', () => {
     const resolvePath = () => ({ kind: 'object' as const, path: target as never, exists: true, parentExists: true })
     const { gate, question } = await asked({ resolvePath })
     target = '/etc/shadow'
-    expect(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'ann' }))).toBe('deny argument-path-denied')
+    expect(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'ann' }))).toBe(
+      'deny argument-path-denied',
+    )
   })
 
   it('counts against the constraints when it is given', async () => {
@@ -84,7 +104,8 @@ describe('an approval', () => {
     const { session } = callOf()
     const questions = [await gate.decide(callOf({}, { session })), await gate.decide(callOf({}, { session }))]
     const outcomes = []
-    for (const question of questions) outcomes.push(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'ann' })))
+    for (const question of questions)
+      outcomes.push(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'ann' })))
     expect(outcomes).toEqual(['allow', 'deny tool-exhausted'])
   })
 })
@@ -92,7 +113,12 @@ describe('an approval', () => {
 describe('a rejection', () => {
   it('denies, with a reason that the model gets to see', async () => {
     const evaluation = await settled({ kind: 'deny', by: 'ann', reason: 'not on Fridays' })
-    expect(evaluation.decision).toMatchObject({ decision: 'deny', decision_source: 'approver', error_code: 'approval-rejected', agent_reason: 'The call was rejected: not on Fridays' })
+    expect(evaluation.decision).toMatchObject({
+      decision: 'deny',
+      decision_source: 'approver',
+      error_code: 'approval-rejected',
+      agent_reason: 'The call was rejected: not on Fridays',
+    })
   })
 })
 
@@ -104,7 +130,12 @@ describe('no answer in time', () => {
   })
 
   it('never approves what destroys', async () => {
-    const tools = [toolWith({ policy: { risk: 'high', filesystem: { read: ['/data/**'] } }, destructive: { impactScope: 'x', rollbackAdvice: 'y' } })]
+    const tools = [
+      toolWith({
+        policy: { risk: 'high', filesystem: { read: ['/data/**'] } },
+        destructive: { impactScope: 'x', rollbackAdvice: 'y' },
+      }),
+    ]
     expect(outcomeOf(await settled({ kind: 'timed_out', then: 'approve' }, { tools }))).toBe('deny approval-rejected')
   })
 })
@@ -120,21 +151,33 @@ describe('an answer that is none yet', () => {
 describe('an approver who changes the input', () => {
   it('approves the changed input, and nothing else', async () => {
     const evaluation = await settled({ kind: 'modify', by: 'ann', input: { path: '/data/b' } })
-    expect(evaluation).toMatchObject({ kind: 'permitted', inputs: { model: { path: '/data/a' }, call: { path: '/data/b' } }, decision: { decision_source: 'approver' } })
+    expect(evaluation).toMatchObject({
+      kind: 'permitted',
+      inputs: { model: { path: '/data/a' }, call: { path: '/data/b' } },
+      decision: { decision_source: 'approver' },
+    })
     expect(evaluation.decision.updated_input_ref).toBe(evaluation.decision.arguments_hash)
     expect(permits(evaluation, { path: '/data/a' })).toBe(false)
   })
 
   it('cannot get it past the gate, a rule or a hook', async () => {
-    expect(outcomeOf(await settled({ kind: 'modify', by: 'ann', input: { path: '/etc/shadow' } }))).toBe('deny argument-path-denied')
+    expect(outcomeOf(await settled({ kind: 'modify', by: 'ann', input: { path: '/etc/shadow' } }))).toBe(
+      'deny argument-path-denied',
+    )
     const rules = [{ effect: 'deny', paths: ['/data/b'], because: 'x' }]
-    expect(outcomeOf(await settled({ kind: 'modify', by: 'ann', input: { path: '/data/b' } }, { rules }))).toBe('deny rule-denied')
+    expect(outcomeOf(await settled({ kind: 'modify', by: 'ann', input: { path: '/data/b' } }, { rules }))).toBe(
+      'deny rule-denied',
+    )
     const hooks = [hook((event) => (JSON.stringify(event.input).includes('/data/b') ? { decision: 'deny' } : {}))]
-    expect(outcomeOf(await settled({ kind: 'modify', by: 'ann', input: { path: '/data/b' } }, { hooks }))).toBe('deny hook-denied')
+    expect(outcomeOf(await settled({ kind: 'modify', by: 'ann', input: { path: '/data/b' } }, { hooks }))).toBe(
+      'deny hook-denied',
+    )
   })
 
   it('is asked again when a hook changes the input once more', async () => {
-    const hooks = [hook((event) => (JSON.stringify(event.input).includes('/data/b') ? { updatedInput: { path: '/data/c' } } : {}))]
+    const hooks = [
+      hook((event) => (JSON.stringify(event.input).includes('/data/b') ? { updatedInput: { path: '/data/c' } } : {})),
+    ]
     const evaluation = await settled({ kind: 'modify', by: 'ann', input: { path: '/data/b' } }, { hooks })
     expect(evaluation).toMatchObject({ kind: 'asking', inputs: { permission: { path: '/data/c' } } })
   })
@@ -146,11 +189,17 @@ describe('an approval that was given before', () => {
     if (evaluation.kind !== 'permitted' || evaluation.grant === undefined) throw new Error('no grant')
     return { ...evaluation.grant, ...change }
   }
-  const again = async (grant: ApprovalGrant, input: unknown = { path: '/data/a' }) => decide({ tools: [tool] }, input, { approvals: [grant] })
+  const again = async (grant: ApprovalGrant, input: unknown = { path: '/data/a' }) =>
+    decide({ tools: [tool] }, input, { approvals: [grant] })
 
   it('for the session answers the same question again', async () => {
     const evaluation = await again(await grantFor())
-    expect(evaluation.decision).toMatchObject({ decision: 'allow', decision_source: 'approver', scope: 'session', decision_reason: 'approved before by ann' })
+    expect(evaluation.decision).toMatchObject({
+      decision: 'allow',
+      decision_source: 'approver',
+      scope: 'session',
+      decision_reason: 'approved before by ann',
+    })
   })
 
   it.each<[string, Partial<ApprovalGrant>, RegExp]>([
@@ -170,14 +219,17 @@ describe('an approval that was given before', () => {
     const grant = await grantFor({ scope: 'call' })
     const gate = gateWith({ tools: [tool] })
     const outcomes = []
-    for (let at = 0; at < 2; at += 1) outcomes.push(outcomeOf(await gate.decide(callOf({ path: '/data/a' }, { approvals: [grant] }))))
+    for (let at = 0; at < 2; at += 1)
+      outcomes.push(outcomeOf(await gate.decide(callOf({ path: '/data/a' }, { approvals: [grant] }))))
     expect(outcomes).toEqual(['allow', 'ask'])
   })
 
   it('does not lift a denial or the mode plan', async () => {
     const approvals = [await grantFor()]
     const input = { path: '/data/a' }
-    expect(outcomeOf(await decide({ tools: [tool], rules: [{ effect: 'deny', because: 'x' }] }, input, { approvals }))).toBe('deny rule-denied')
+    expect(
+      outcomeOf(await decide({ tools: [tool], rules: [{ effect: 'deny', because: 'x' }] }, input, { approvals })),
+    ).toBe('deny rule-denied')
     const writing = [toolWith({ policy: { risk: 'high', filesystem: { write: ['/data/**'] } } })]
     expect(outcomeOf(await decide({ tools: writing, mode: 'plan' }, input, { approvals }))).toBe('deny mode-denies')
   })

@@ -6,26 +6,39 @@ import { parseAbsolutePath } from '../../src/policy/index.js'
 
 import { WORKSPACE, decide, hook, outcome, toolWith } from './stage.js'
 
-const writeReport = toolWith({ name: 'writeReport', kind: 'in-process', policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } } })
-const sandboxed = toolWith({ policy: { risk: 'low', filesystem: { read: ['/data/**', '!/data/secret'], write: ['/out/**'] } } })
+const writeReport = toolWith({
+  name: 'writeReport',
+  kind: 'in-process',
+  policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } },
+})
+const sandboxed = toolWith({
+  policy: { risk: 'low', filesystem: { read: ['/data/**', '!/data/secret'], write: ['/out/**'] } },
+})
 
 /** A file system with these links, in which these objects exist. */
-const disk = (links: Readonly<Record<string, string>>, exists: readonly string[] = []): ResolvePath => (path) => {
-  const names: string[] = []
-  for (const name of path.split('/')) {
-    if (name === '' || name === '.') continue
-    if (name === '..') {
-      names.pop()
-      continue
+const disk =
+  (links: Readonly<Record<string, string>>, exists: readonly string[] = []): ResolvePath =>
+  (path) => {
+    const names: string[] = []
+    for (const name of path.split('/')) {
+      if (name === '' || name === '.') continue
+      if (name === '..') {
+        names.pop()
+        continue
+      }
+      names.push(name)
+      const target = links[`/${names.join('/')}`]
+      if (target !== undefined) names.splice(0, names.length, ...target.split('/').filter((part) => part !== ''))
     }
-    names.push(name)
-    const target = links[`/${names.join('/')}`]
-    if (target !== undefined) names.splice(0, names.length, ...target.split('/').filter((part) => part !== ''))
+    const real = `/${names.join('/')}`
+    const isThere = (candidate: string) => exists.some((each) => each === candidate || each.startsWith(`${candidate}/`))
+    return {
+      kind: 'object',
+      path: parseAbsolutePath(real),
+      exists: isThere(real),
+      parentExists: isThere(real.slice(0, real.lastIndexOf('/'))),
+    }
   }
-  const real = `/${names.join('/')}`
-  const isThere = (candidate: string) => exists.some((each) => each === candidate || each.startsWith(`${candidate}/`))
-  return { kind: 'object', path: parseAbsolutePath(real), exists: isThere(real), parentExists: isThere(real.slice(0, real.lastIndexOf('/'))) }
-}
 
 describe('a declared filesystem stance', () => {
   it('lets a path within the declared globs run', async () => {
@@ -34,7 +47,13 @@ describe('a declared filesystem stance', () => {
 
   it('denies a path outside before the tool runs, and the reason names path and globs', async () => {
     const { decision } = await decide({ tools: [writeReport] }, { path: '/etc/passwd' })
-    expect(decision).toMatchObject({ decision: 'deny', decision_source: 'policy', error_code: 'argument-path-denied', risk: 'low', used_declared_capability: false })
+    expect(decision).toMatchObject({
+      decision: 'deny',
+      decision_source: 'policy',
+      error_code: 'argument-path-denied',
+      risk: 'low',
+      used_declared_capability: false,
+    })
     expect(decision.decision_reason).toMatch(/\/etc\/passwd.*\/srv\/uploads\/\*\*/)
     expect(decision.agent_reason).toContain('/etc/passwd')
     expect(decision.agent_reason).not.toContain('/srv/uploads')
@@ -68,7 +87,11 @@ describe('a declared filesystem stance', () => {
   })
 
   it('can be turned off by the host, and the record says so', async () => {
-    const tool = toolWith({ kind: 'in-process', policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } }, argumentGate: 'off' })
+    const tool = toolWith({
+      kind: 'in-process',
+      policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } },
+      argumentGate: 'off',
+    })
     const { decision } = await decide({ tools: [tool] }, { path: '/etc/passwd' })
     expect(decision).toMatchObject({ decision: 'allow', argument_gate: 'off' })
   })
@@ -126,19 +149,36 @@ describe('a path that is spelled to get past the gate is denied', () => {
     expect(await outcome({ tools: [writeReport] }, { [path]: 'x' })).toMatch(/^deny argument-/)
   })
 
-  it.each(['/srv/uploads/a', '/srv/uploads//a/../b', ' /srv/uploads/a ', 'file:///srv/uploads/a', '--output=/srv/uploads/a', '/srv/uploads/%41', '../../../srv/uploads/a'])(
-    'while its honest twin %j runs',
-    async (path) => {
-      expect(await outcome({ tools: [writeReport] }, { path })).toBe('allow')
-    },
-  )
+  it.each([
+    '/srv/uploads/a',
+    '/srv/uploads//a/../b',
+    ' /srv/uploads/a ',
+    'file:///srv/uploads/a',
+    '--output=/srv/uploads/a',
+    '/srv/uploads/%41',
+    '../../../srv/uploads/a',
+  ])('while its honest twin %j runs', async (path) => {
+    expect(await outcome({ tools: [writeReport] }, { path })).toBe('allow')
+  })
 
-  it.each(['', 'hello', '100%', 'and/or', 'application/json', 'a ~ b', '~5 minutes', '...', 'see ../README for more', 'C:', 'tcp/ip', 'file: the report', '-n', 'x=/y z'])(
-    'while the ordinary text %j is not taken for a path',
-    async (text) => {
-      expect(await outcome({ tools: [writeReport] }, { text })).toBe('allow')
-    },
-  )
+  it.each([
+    '',
+    'hello',
+    '100%',
+    'and/or',
+    'application/json',
+    'a ~ b',
+    '~5 minutes',
+    '...',
+    'see ../README for more',
+    'C:',
+    'tcp/ip',
+    'file: the report',
+    '-n',
+    'x=/y z',
+  ])('while the ordinary text %j is not taken for a path', async (text) => {
+    expect(await outcome({ tools: [writeReport] }, { text })).toBe('allow')
+  })
 
   it('lone surrogates are refused rather than replaced', async () => {
     expect(await outcome({ tools: [writeReport] }, { path: '/srv/uploads/\ud800' })).toBe('deny input-not-json')
@@ -149,7 +189,9 @@ describe('a path that is spelled to get past the gate is denied', () => {
 describe('a symbolic link is judged by what it leads to', () => {
   it('a link in a granted folder that leads out is denied', async () => {
     const resolvePath = disk({ '/srv/uploads/link': '/etc' })
-    expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/link/passwd' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/link/passwd' })).toBe(
+      'deny argument-path-denied',
+    )
     expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/other/passwd' })).toBe('allow')
   })
 
@@ -157,7 +199,9 @@ describe('a symbolic link is judged by what it leads to', () => {
     const resolvePath = disk({ '/srv/uploads/link': '/srv/uploads/a/b' })
     expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/link/../x' })).toBe('allow')
     // As text it is /srv/x, and a tool that normalises before it opens would open that.
-    expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/link/../../x' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/link/../../x' })).toBe(
+      'deny argument-path-denied',
+    )
   })
 
   it('a path that cannot be resolved is denied, also when the resolver throws', async () => {
@@ -166,7 +210,9 @@ describe('a symbolic link is judged by what it leads to', () => {
       throw new Error('EIO')
     }
     for (const resolvePath of [unknown, throwing]) {
-      expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/a' })).toBe('deny argument-unreadable')
+      expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/a' })).toBe(
+        'deny argument-unreadable',
+      )
       expect(await outcome({ tools: [writeReport], resolvePath }, { text: 'a word' })).toBe('allow')
     }
   })
@@ -174,7 +220,11 @@ describe('a symbolic link is judged by what it leads to', () => {
 
 describe('a relative path is resolved against the working directory of the cell', () => {
   const cwd = parseAbsolutePath('/srv/uploads')
-  const inUploads = toolWith({ cwd, kind: 'in-process', policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } } })
+  const inUploads = toolWith({
+    cwd,
+    kind: 'in-process',
+    policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } },
+  })
 
   it('and judged like any other', async () => {
     expect(await outcome({ tools: [inUploads] }, { path: './a/b' })).toBe('allow')
@@ -185,14 +235,18 @@ describe('a relative path is resolved against the working directory of the cell'
   it('a bare word is a path when something by that name exists', async () => {
     const resolvePath = disk({}, ['/home/ann/project/notes', '/home/ann/project/src/main.ts'])
     expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'notes' })).toBe('deny argument-path-denied')
-    expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'src/main.ts' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'src/main.ts' })).toBe(
+      'deny argument-path-denied',
+    )
     expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'elsewhere' })).toBe('allow')
     expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'else/where' })).toBe('allow')
   })
 
   it('in process, also when something could be created in a folder that exists', async () => {
     const resolvePath = disk({}, ['/home/ann/project/src/main.ts'])
-    expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'src/new.ts' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'src/new.ts' })).toBe(
+      'deny argument-path-denied',
+    )
     const inCell = toolWith({ policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } } })
     expect(await outcome({ tools: [inCell], resolvePath }, { path: 'src/new.ts' })).toBe('allow')
   })
@@ -207,7 +261,10 @@ describe('in a cell', () => {
   it('the gate takes no stance on a section that the policy leaves out, and denies by a declared "none"', async () => {
     const undeclared = toolWith({ policy: { risk: 'low' } })
     const none = toolWith({ policy: { risk: 'low', filesystem: 'none', network: 'none' } })
-    for (const kind of ['function', 'process'] as const) expect(await outcome({ tools: [toolWith({ kind, policy: { risk: 'low' } })] }, { command: '/help' })).toBe('allow')
+    for (const kind of ['function', 'process'] as const)
+      expect(await outcome({ tools: [toolWith({ kind, policy: { risk: 'low' } })] }, { command: '/help' })).toBe(
+        'allow',
+      )
     expect(await outcome({ tools: [undeclared] }, { url: 'https://evil.example/' })).toBe('allow')
     expect(await outcome({ tools: [none] }, { command: '/help' })).toBe('deny argument-path-denied')
     expect(await outcome({ tools: [none] }, { url: 'https://evil.example/' })).toBe('deny argument-url-denied')
@@ -229,7 +286,12 @@ describe('in a cell', () => {
     const tools = [toolWith({ policy: { filesystem: { read: ['/data/**'] } } })]
     expect(await outcome({ tools }, { program: '/usr/bin/python3' })).toBe('allow')
     expect(await outcome({ tools }, { file: '/etc/passwd' })).toBe('deny argument-path-denied')
-    expect(await outcome({ tools: [toolWith({ policy: { filesystem: { read: ['/etc/passwd'] } } })] }, { file: '/etc/passwd' })).toBe('allow')
+    expect(
+      await outcome(
+        { tools: [toolWith({ policy: { filesystem: { read: ['/etc/passwd'] } } })] },
+        { file: '/etc/passwd' },
+      ),
+    ).toBe('allow')
   })
 
   it('carve-outs hold', async () => {
@@ -240,13 +302,22 @@ describe('in a cell', () => {
 
   it('protected names hold also against an in-process tool that may only write', async () => {
     const tool = toolWith({ kind: 'in-process', policy: { risk: 'low', filesystem: { write: ['**'] } } })
-    expect(await outcome({ tools: [tool] }, { path: '/home/ann/project/.git/hooks/pre-commit' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [tool] }, { path: '/home/ann/project/.git/hooks/pre-commit' })).toBe(
+      'deny argument-path-denied',
+    )
     expect(await outcome({ tools: [tool] }, { path: '/home/ann/project/src/a' })).toBe('allow')
   })
 })
 
 describe('a URL argument is judged by the network grants', () => {
-  const network = ['api.example.org', '*.cdn.example', 'db.example:5432', '10.1.0.0/16', { host: 'paths.example', paths: ['/v1/**'] }, { host: 'bad.cdn.example', action: 'deny' }]
+  const network = [
+    'api.example.org',
+    '*.cdn.example',
+    'db.example:5432',
+    '10.1.0.0/16',
+    { host: 'paths.example', paths: ['/v1/**'] },
+    { host: 'bad.cdn.example', action: 'deny' },
+  ]
   const tool = toolWith({ policy: { risk: 'low', network, egress_class: 'read_only' } })
 
   it.each([
@@ -312,7 +383,8 @@ describe('without a file system to ask', () => {
 describe('many words', () => {
   const words = Array.from({ length: 5000 }, (_, at) => `word ${String(at)}`)
   const files = new Set([`${WORKSPACE}/Straße`, `${WORKSPACE}/secret`])
-  const resolvePath = (path: string) => ({ ...resolveByText(path), exists: files.has(path), parentExists: true }) as ReturnType<typeof resolveByText>
+  const resolvePath = (path: string) =>
+    ({ ...resolveByText(path), exists: files.has(path), parentExists: true }) as ReturnType<typeof resolveByText>
   const granted = { policy: { filesystem: { read: ['/data/**'] } } }
 
   it('are not each looked up in the file system', async () => {

@@ -6,7 +6,8 @@ import { excessOf } from '../../src/gate/input/bounded-json.js'
 import type { JsonLimits, JsonValue } from '../../src/gate/index.js'
 
 const LIMITS: JsonLimits = { bytes: 1_000_000, elements: 100, depth: 10 }
-const read = (text: string, limits: Partial<JsonLimits> = {}) => readBoundedJson(Buffer.from(text), { ...LIMITS, ...limits })
+const read = (text: string, limits: Partial<JsonLimits> = {}) =>
+  readBoundedJson(Buffer.from(text), { ...LIMITS, ...limits })
 
 /** Bytes that count how often they are looked at. */
 const watched = (text: string) => {
@@ -38,7 +39,9 @@ describe('JSON that a tool wrote', () => {
   it('is looked at once where it is within its limits', () => {
     const { proxy, seen } = watched(JSON.stringify(['x'.repeat(10_000), '\\"[{,:'.repeat(1_000)]))
     expect(excessOf(proxy, LIMITS)).toBeUndefined()
-    expect(seen.reads).toBeLessThanOrEqual(3 * Buffer.byteLength(JSON.stringify(['x'.repeat(10_000), '\\"[{,:'.repeat(1_000)])))
+    expect(seen.reads).toBeLessThanOrEqual(
+      3 * Buffer.byteLength(JSON.stringify(['x'.repeat(10_000), '\\"[{,:'.repeat(1_000)])),
+    )
   })
 
   it('is measured by what stands outside of texts alone', () => {
@@ -48,7 +51,10 @@ describe('JSON that a tool wrote', () => {
 
   it('may have exactly as many values and keys, and be as deep, as the limits say', () => {
     expect(read('[1,2,3]', { elements: 4 })).toMatchObject({ kind: 'json', value: [1, 2, 3] })
-    expect(read('[1,2,3]', { elements: 3 })).toMatchObject({ kind: 'too-large', problem: expect.stringContaining('3 values and keys') as string })
+    expect(read('[1,2,3]', { elements: 3 })).toMatchObject({
+      kind: 'too-large',
+      problem: expect.stringContaining('3 values and keys') as string,
+    })
     expect(read('[[1]]', { depth: 2 })).toMatchObject({ kind: 'json' })
     expect(read('[[1]]', { depth: 1 })).toMatchObject({ kind: 'too-large', problem: 'it is nested more than 1 deep' })
     expect(read('"abc"', { bytes: 5 })).toMatchObject({ kind: 'json' })
@@ -67,14 +73,30 @@ describe('JSON that a tool wrote', () => {
     expect(hashOf(adopted.value)).toBe(hashOf(copied.value))
   })
 
-  it.each(['1e400', '[1e400]', '{"a":{"__proto__":1}}', '"\\ud800"', '["\\udc00"]', '{"\\ud800":1}', '', '{', 'nothing', '[1,]'])('is a problem where it is none, or no two readers agree on it: %s', (text) => {
+  it.each([
+    '1e400',
+    '[1e400]',
+    '{"a":{"__proto__":1}}',
+    '"\\ud800"',
+    '["\\udc00"]',
+    '{"\\ud800":1}',
+    '',
+    '{',
+    'nothing',
+    '[1,]',
+  ])('is a problem where it is none, or no two readers agree on it: %s', (text) => {
     expect(read(text).kind).toBe('problem')
   })
 
   it('is refused with a key that stands twice, for readers that ask for that', () => {
     const twice = Buffer.from('{"tool":"a","tool":"b"}')
-    expect(readBoundedJson(twice, LIMITS, 'unique')).toMatchObject({ kind: 'problem', problem: expect.stringContaining('twice') as string })
-    expect(readBoundedJson(Buffer.from('{"tool":"a","b":{"tool":"b"}}'), LIMITS, 'unique')).toMatchObject({ kind: 'json' })
+    expect(readBoundedJson(twice, LIMITS, 'unique')).toMatchObject({
+      kind: 'problem',
+      problem: expect.stringContaining('twice') as string,
+    })
+    expect(readBoundedJson(Buffer.from('{"tool":"a","b":{"tool":"b"}}'), LIMITS, 'unique')).toMatchObject({
+      kind: 'json',
+    })
   })
 })
 

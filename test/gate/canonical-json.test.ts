@@ -13,7 +13,10 @@ const canonical = (value: unknown): string => {
 describe('the canonical form', () => {
   it.each<[unknown, string]>([
     [{ b: 1, a: [true, null, 'x'] }, '{"a":[true,null,"x"],"b":1}'],
-    [{ '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, '\u00f6': 7 }, '{"\\r":2,"1":4,"\u0080":6,"\u00f6":7,"\u20ac":1,"\ud83d\ude00":5,"\ufb33":3}'],
+    [
+      { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, '\u00f6': 7 },
+      '{"\\r":2,"1":4,"\u0080":6,"\u00f6":7,"\u20ac":1,"\ud83d\ude00":5,"\ufb33":3}',
+    ],
     [[333333333.33333329, 1e30, 4.5, 2e-3, 0.000000000000000000000000001], '[333333333.3333333,1e+30,4.5,0.002,1e-27]'],
     [[-0, 0], '[0,0]'],
     ['\u20ac$\u000f\nA\'B"\\\\"/', '"\u20ac$\\u000f\\nA\'B\\"\\\\\\\\\\"/"'],
@@ -36,7 +39,14 @@ describe('the canonical form', () => {
     ['a date', new Date(0)],
     ['a map', new Map([['a', 1]])],
     ['an object of a class', new URL('https://example.org')],
-    ['what cannot be read', { get a() { throw new Error('x') } }],
+    [
+      'what cannot be read',
+      {
+        get a() {
+          throw new Error('x')
+        },
+      },
+    ],
     ['nothing at all', undefined],
   ])('does not exist of %s', (_, value) => {
     expect(canonical(value)).toMatch(/^problem: /)
@@ -53,7 +63,11 @@ describe('the canonical form', () => {
     const shuffled = (value: JsonValue): JsonValue => {
       if (Array.isArray(value)) return (value as readonly JsonValue[]).map(shuffled)
       if (typeof value !== 'object' || value === null) return value
-      return Object.fromEntries(Object.entries(value).reverse().map(([key, child]) => [key, shuffled(child)]))
+      return Object.fromEntries(
+        Object.entries(value)
+          .reverse()
+          .map(([key, child]) => [key, shuffled(child)]),
+      )
     }
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
@@ -71,7 +85,9 @@ describe('the canonical form', () => {
         const [first, second] = [takeSnapshot(one), takeSnapshot(other)]
         if (first.kind === 'problem' || second.kind === 'problem') return
         // JSON has one zero, so compare what survives being written.
-        const isEqual = JSON.stringify(sorted(JSON.parse(JSON.stringify(one)))) === JSON.stringify(sorted(JSON.parse(JSON.stringify(other))))
+        const isEqual =
+          JSON.stringify(sorted(JSON.parse(JSON.stringify(one)))) ===
+          JSON.stringify(sorted(JSON.parse(JSON.stringify(other))))
         expect(hashOf(first.value) === hashOf(second.value)).toBe(isEqual)
       }),
     )
@@ -81,7 +97,11 @@ describe('the canonical form', () => {
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
-  return { mapping: Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, child]) => [key, sorted(child)]) }
+  return {
+    mapping: Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, child]) => [key, sorted(child)]),
+  }
 }
 
 describe('a snapshot', () => {
@@ -90,7 +110,8 @@ describe('a snapshot', () => {
     const snapshot = takeSnapshot(original)
     original.list.push({ a: 2 })
     expect(snapshot).toEqual({ kind: 'json', value: { list: [{ a: 1 }] } })
-    if (snapshot.kind === 'json') expect(Object.isFrozen((snapshot.value as { readonly list: readonly unknown[] }).list[0])).toBe(true)
+    if (snapshot.kind === 'json')
+      expect(Object.isFrozen((snapshot.value as { readonly list: readonly unknown[] }).list[0])).toBe(true)
   })
 
   it('reads every property once, whatever a proxy would say the second time', () => {
@@ -104,18 +125,32 @@ describe('a snapshot', () => {
 describe('arguments that arrive as text', () => {
   it('are refused when a key stands twice, also in another spelling or deep inside', () => {
     expect(parseJson('{"a": 1, "b": {"a": 2}, "c": [{"a": 3}, {"a": 4}]}')).toMatchObject({ kind: 'json' })
-    for (const text of ['{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"x":[{"b":1,"c":{"d":1,"d":1}}]}', '{"a":"}","a":1}']) {
-      expect(parseJson(text)).toMatchObject({ kind: 'problem', problem: expect.stringMatching(/stands twice/) as string })
+    for (const text of [
+      '{"a":1,"a":2}',
+      '{"a":1,"\\u0061":2}',
+      '{"x":[{"b":1,"c":{"d":1,"d":1}}]}',
+      '{"a":"}","a":1}',
+    ]) {
+      expect(parseJson(text)).toMatchObject({
+        kind: 'problem',
+        problem: expect.stringMatching(/stands twice/) as string,
+      })
     }
   })
 
   it('are refused when they are not JSON', () => {
-    for (const text of ['', '{', "{'a':1}", '{"a":1}x', 'undefined']) expect(parseJson(text)).toMatchObject({ kind: 'problem' })
+    for (const text of ['', '{', "{'a':1}", '{"a":1}x', 'undefined'])
+      expect(parseJson(text)).toMatchObject({ kind: 'problem' })
   })
 
   it('mean what JSON.parse reads, for every text that JSON.stringify writes', () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => {
-      expect(parseJson(JSON.stringify(value))).toEqual({ kind: 'json', value: JSON.parse(JSON.stringify(value)) as unknown })
-    }))
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(parseJson(JSON.stringify(value))).toEqual({
+          kind: 'json',
+          value: JSON.parse(JSON.stringify(value)) as unknown,
+        })
+      }),
+    )
   })
 })

@@ -9,10 +9,15 @@ import type { ConditionKey } from '../../src/gate/rules/rule.js'
 
 import { outcome, toolWith } from './stage.js'
 
-const tool = toolWith({ name: 'files', policy: { risk: 'high', filesystem: { read: ['/'], write: ['/'] }, network: 'all', egress_class: 'read_only' } })
+const tool = toolWith({
+  name: 'files',
+  policy: { risk: 'high', filesystem: { read: ['/'], write: ['/'] }, network: 'all', egress_class: 'read_only' },
+})
 
 /** A condition, a call that it speaks of, and one that it does not: what a new condition has to bring. */
-const SAMPLES: { readonly [Key in ConditionKey]: { readonly condition: unknown; readonly spokenOf: unknown; readonly other: unknown } } = {
+const SAMPLES: {
+  readonly [Key in ConditionKey]: { readonly condition: unknown; readonly spokenOf: unknown; readonly other: unknown }
+} = {
   tools: { condition: 'files', spokenOf: { x: 1 }, other: undefined },
   arguments: { condition: { branch: 'main' }, spokenOf: { branch: 'main' }, other: { branch: 'dev' } },
   paths: { condition: '/data/**', spokenOf: { p: '/data/a' }, other: { p: '/other/a' } },
@@ -40,7 +45,7 @@ describe.each(CONDITION_KEYS)('a rule with the condition %s', (key) => {
     const conditions = { [written]: condition, [CONDITIONS[beside].written]: SAMPLES[beside].condition }
     const both = { ...(SAMPLES[beside].spokenOf as object), ...(spokenOf as object) }
     expect(await judged('allow', conditions, both)).toBe('allow')
-    expect(await judged('allow', conditions, { ...both, ...((other ?? {})) }, another)).toBe('ask')
+    expect(await judged('allow', conditions, { ...both, ...(other ?? {}) }, another)).toBe('ask')
   })
 
   it('has its key in rule files, and a row in docs/decisions-and-rules.md', () => {

@@ -9,7 +9,8 @@ import { NOW, callOf, decide, gateWith, outcome, outcomeOf, toolWith } from './s
 const fetch = toolWith({ name: 'fetch' })
 const commit = toolWith({ name: 'commit', constraints: { maxInvocations: 3, onlyAfter: ['fetch'] } })
 const gate = gateWith({ tools: [fetch, commit] })
-const call = async (session: SessionCount, tool: string, input: unknown = {}) => outcomeOf(await gate.decide(callOf(input, { tool, session })))
+const call = async (session: SessionCount, tool: string, input: unknown = {}) =>
+  outcomeOf(await gate.decide(callOf(input, { tool, session })))
 
 describe('constraints', () => {
   it('let a tool run only after its prerequisites have completed, not just started', async () => {
@@ -46,7 +47,10 @@ describe('constraints', () => {
 
   it('deny with a reason by which a model can correct itself', async () => {
     const { decision } = await gate.decide(callOf({}, { tool: 'commit' }))
-    expect(decision).toMatchObject({ decision_source: 'constraint', agent_reason: 'Call fetch first. The tool commit may run only after it has completed.' })
+    expect(decision).toMatchObject({
+      decision_source: 'constraint',
+      agent_reason: 'Call fetch first. The tool commit may run only after it has completed.',
+    })
   })
 
   it('do not count calls that were denied', async () => {
@@ -54,7 +58,8 @@ describe('constraints', () => {
     const { decide: ask } = gateWith({ tools })
     const session = createSessionCount()
     const outcomes = []
-    for (const path of ['/etc/shadow', 'fine', 'fine']) outcomes.push(outcomeOf(await ask(callOf({ path }, { tool: 'once', session }))))
+    for (const path of ['/etc/shadow', 'fine', 'fine'])
+      outcomes.push(outcomeOf(await ask(callOf({ path }, { tool: 'once', session }))))
     expect(outcomes).toEqual(['deny argument-path-denied', 'allow', 'deny tool-exhausted'])
   })
 
@@ -69,15 +74,39 @@ describe('constraints', () => {
     expect([await call(after, 'commit'), await call(after, 'commit')]).toEqual(['allow', 'deny tool-exhausted'])
   })
 
-  it.each([{}, { version: 2 }, { version: 1, tools: [{ tool: 'a', started: -1, completed: 0 }], last: null, began_at: null }, { version: 1, tools: [{ tool: 'a', started: 0.5, completed: 0 }] }, { version: 1 }, 'x', null, { ...NEW_SESSION_COUNT, extra: 1 }, { version: 1, tools: [{ tool: 'a', started: 1, completed: 0 }, { tool: 'a', started: 0, completed: 0 }] }])(
-    'are not lost to a state that is none: %j is refused',
-    (stored) => {
-      expect(() => parseSessionCountState(stored, 'store')).toThrow(expect.objectContaining({ code: expect.stringMatching(/^policy-/) as string }))
+  it.each([
+    {},
+    { version: 2 },
+    { version: 1, tools: [{ tool: 'a', started: -1, completed: 0 }], last: null, began_at: null },
+    { version: 1, tools: [{ tool: 'a', started: 0.5, completed: 0 }] },
+    { version: 1 },
+    'x',
+    null,
+    { ...NEW_SESSION_COUNT, extra: 1 },
+    {
+      version: 1,
+      tools: [
+        { tool: 'a', started: 1, completed: 0 },
+        { tool: 'a', started: 0, completed: 0 },
+      ],
     },
-  )
+  ])('are not lost to a state that is none: %j is refused', (stored) => {
+    expect(() => parseSessionCountState(stored, 'store')).toThrow(
+      expect.objectContaining({ code: expect.stringMatching(/^policy-/) as string }),
+    )
+  })
 
-  it.each([{ maxInvocations: -1 }, { maxInvocations: 1.5 }, { maxInvocations: '3' }, { onlyAfter: 'fetch' }, { forbidden: 'yes' }, { maxInvocatoins: 1 }])('%j is refused when it is declared', (given) => {
-    expect(() => parseConstraints(given, 'tool x')).toThrow(expect.objectContaining({ message: expect.stringMatching(/^tool x: /) as string }))
+  it.each([
+    { maxInvocations: -1 },
+    { maxInvocations: 1.5 },
+    { maxInvocations: '3' },
+    { onlyAfter: 'fetch' },
+    { forbidden: 'yes' },
+    { maxInvocatoins: 1 },
+  ])('%j is refused when it is declared', (given) => {
+    expect(() => parseConstraints(given, 'tool x')).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/^tool x: /) as string }),
+    )
   })
 })
 
@@ -91,9 +120,28 @@ describe('the budget of an session', () => {
   }
 
   it('bounds all calls, the same tool in a row, and the size of arguments', async () => {
-    expect(await outcomes({ toolCalls: 2 }, [['fetch', {}], ['commit', {}], ['fetch', {}]])).toEqual(['allow', 'allow', 'deny budget-exhausted'])
-    expect(await outcomes({ sameToolInARow: 2 }, [['fetch', {}], ['fetch', {}], ['fetch', {}], ['commit', {}], ['fetch', {}]])).toEqual(['allow', 'allow', 'deny budget-exhausted', 'allow', 'allow'])
-    expect(await outcomes({ argumentBytes: 20 }, [['fetch', { a: 'é'.repeat(3) }], ['fetch', { a: 'é'.repeat(10) }]])).toEqual(['allow', 'deny budget-exhausted'])
+    expect(
+      await outcomes({ toolCalls: 2 }, [
+        ['fetch', {}],
+        ['commit', {}],
+        ['fetch', {}],
+      ]),
+    ).toEqual(['allow', 'allow', 'deny budget-exhausted'])
+    expect(
+      await outcomes({ sameToolInARow: 2 }, [
+        ['fetch', {}],
+        ['fetch', {}],
+        ['fetch', {}],
+        ['commit', {}],
+        ['fetch', {}],
+      ]),
+    ).toEqual(['allow', 'allow', 'deny budget-exhausted', 'allow', 'allow'])
+    expect(
+      await outcomes({ argumentBytes: 20 }, [
+        ['fetch', { a: 'é'.repeat(3) }],
+        ['fetch', { a: 'é'.repeat(10) }],
+      ]),
+    ).toEqual(['allow', 'deny budget-exhausted'])
   })
 
   it('bounds the time from the first call', async () => {
@@ -111,14 +159,24 @@ describe('the budget of an session', () => {
 describe('a tool', () => {
   it('that does not exist is denied, with the nearest name as a hint', async () => {
     const { decision } = await decide({ tools: [fetch] }, {}, { tool: 'fetsh' })
-    expect(decision).toMatchObject({ decision: 'deny', decision_source: 'registry', error_code: 'tool-unknown', explain: { what_would_change_it: ['did you mean "fetch"?'] } })
+    expect(decision).toMatchObject({
+      decision: 'deny',
+      decision_source: 'registry',
+      error_code: 'tool-unknown',
+      explain: { what_would_change_it: ['did you mean "fetch"?'] },
+    })
   })
 
-  it.each(['', 'a b', 'a\nb', 'a\u0000', 'a\u202eb', 'é', '__proto__', 'a'.repeat(129)])('cannot be named %j', (name) => {
-    expect(() => toolWith({ name })).toThrow(expect.objectContaining({ code: 'tool-name-invalid' }))
-  })
+  it.each(['', 'a b', 'a\nb', 'a\u0000', 'a\u202eb', 'é', '__proto__', 'a'.repeat(129)])(
+    'cannot be named %j',
+    (name) => {
+      expect(() => toolWith({ name })).toThrow(expect.objectContaining({ code: 'tool-name-invalid' }))
+    },
+  )
 
   it('cannot have the name of another, nor one that looks the same', () => {
-    expect(() => gateWith({ tools: [fetch, toolWith({ name: 'Fetch' })] })).toThrow(expect.objectContaining({ code: 'tool-name-invalid' }))
+    expect(() => gateWith({ tools: [fetch, toolWith({ name: 'Fetch' })] })).toThrow(
+      expect.objectContaining({ code: 'tool-name-invalid' }),
+    )
   })
 })

@@ -6,7 +6,8 @@ import { callOf, decide, gateWith, hook, impatientWait, outcome, outcomeOf, tool
 
 const tool = toolWith({ name: 'tool', policy: { risk: 'high', filesystem: { read: ['/data/**'] } } })
 const staged = { tools: [tool] }
-const edit = (updatedInput: unknown) => (event: HookEvent) => (JSON.stringify(event.input) === JSON.stringify(updatedInput) ? {} : { updatedInput })
+const edit = (updatedInput: unknown) => (event: HookEvent) =>
+  JSON.stringify(event.input) === JSON.stringify(updatedInput) ? {} : { updatedInput }
 
 describe('a hook before a call', () => {
   it('may allow, ask, deny or block', async () => {
@@ -23,21 +24,41 @@ describe('a hook before a call', () => {
     expect(decision).toMatchObject({ decision: 'allow', decision_source: 'hook' })
     expect(await outcome({ ...staged, hooks, rules: [{ effect: 'deny', because: 'x' }] })).toBe('deny rule-denied')
     expect(await outcome({ ...staged, hooks, rules: [{ effect: 'ask', because: 'x' }] })).toBe('ask')
-    expect(await outcome({ ...staged, hooks, mode: 'plan', tools: [toolWith({ policy: { filesystem: { write: ['/x'] } } })] })).toBe('deny mode-denies')
+    expect(
+      await outcome({
+        ...staged,
+        hooks,
+        mode: 'plan',
+        tools: [toolWith({ policy: { filesystem: { write: ['/x'] } } })],
+      }),
+    ).toBe('deny mode-denies')
   })
 
   it('that allows does not hide another that denies or asks, in any order', async () => {
     for (const strict of ['deny', 'ask'] as const) {
-      for (const hooks of [[hook({ decision: 'allow' }), hook({ decision: strict })], [hook({ decision: strict }), hook({ decision: 'allow' })]]) {
+      for (const hooks of [
+        [hook({ decision: 'allow' }), hook({ decision: strict })],
+        [hook({ decision: strict }), hook({ decision: 'allow' })],
+      ]) {
         expect(await outcome({ ...staged, hooks })).toMatch(strict)
       }
     }
   })
 
   it.each([
-    ['throws', () => { throw new Error('oops') }],
+    [
+      'throws',
+      () => {
+        throw new Error('oops')
+      },
+    ],
     ['rejects', () => Promise.reject(new Error('oops'))],
-    ['throws something that is no error', () => { throw Object.create(null) }],
+    [
+      'throws something that is no error',
+      () => {
+        throw Object.create(null)
+      },
+    ],
     ['answers prose', () => 'looks fine, approved'],
     ['answers true', () => true],
     ['answers a decision that does not exist', () => ({ decision: 'approve' })],
@@ -62,13 +83,20 @@ describe('a hook before a call', () => {
   })
 
   it('cannot change what it was shown', async () => {
-    const { inputs } = await decide({ hooks: [hook((event) => void Reflect.set(event.input as object, 'a', 2))] }, { a: 1 })
+    const { inputs } = await decide(
+      { hooks: [hook((event) => void Reflect.set(event.input as object, 'a', 2))] },
+      { a: 1 },
+    )
     expect(inputs).toMatchObject({ model: { a: 1 }, permission: { a: 1 }, call: { a: 1 } })
   })
 
   it('may stand in for the tool: nothing is permitted to run, and there is a result', async () => {
     const evaluation = await decide({ hooks: [hook({ result: { cached: true } })] })
-    expect(evaluation).toMatchObject({ kind: 'substituted', result: { cached: true }, decision: { decision: 'allow', decision_source: 'hook' } })
+    expect(evaluation).toMatchObject({
+      kind: 'substituted',
+      result: { cached: true },
+      decision: { decision: 'allow', decision_source: 'hook' },
+    })
     expect(evaluation).not.toHaveProperty('permit')
   })
 
@@ -78,7 +106,10 @@ describe('a hook before a call', () => {
     const gate = gateWith({ ...staged, hooks })
     const asked = await gate.decide(callOf())
     expect(outcomeOf(asked)).toBe('ask')
-    expect(await gate.settle(asked, { kind: 'approve_once', by: 'ann' })).toMatchObject({ kind: 'substituted', result: 1 })
+    expect(await gate.settle(asked, { kind: 'approve_once', by: 'ann' })).toMatchObject({
+      kind: 'substituted',
+      result: 1,
+    })
   })
 
   it('may add context for the model', async () => {
@@ -90,26 +121,46 @@ describe('a hook before a call', () => {
 describe('an input that a hook changed', () => {
   it('is what runs; what the model sent stays on record', async () => {
     const evaluation = await decide({ hooks: [hook(edit({ a: 2 }))] }, { a: 1 })
-    expect(evaluation).toMatchObject({ kind: 'permitted', inputs: { model: { a: 1 }, permission: { a: 2 }, call: { a: 2 } } })
+    expect(evaluation).toMatchObject({
+      kind: 'permitted',
+      inputs: { model: { a: 1 }, permission: { a: 2 }, call: { a: 2 } },
+    })
     expect(evaluation.decision.updated_input_ref).toBe(evaluation.decision.arguments_hash)
     expect((await decide({}, { a: 1 })).decision.updated_input_ref).toBeNull()
   })
 
   it('is parsed again', async () => {
-    const parse = (value: unknown) => ((value as { readonly a?: unknown }).a === 'bad' ? { kind: 'problem' as const, problem: 'a is bad' } : { kind: 'input' as const, value })
-    expect(await outcome({ tools: [toolWith({ parse })], hooks: [hook(edit({ a: 'bad' }))] }, { a: 'good' })).toBe('deny input-invalid')
+    const parse = (value: unknown) =>
+      (value as { readonly a?: unknown }).a === 'bad'
+        ? { kind: 'problem' as const, problem: 'a is bad' }
+        : { kind: 'input' as const, value }
+    expect(await outcome({ tools: [toolWith({ parse })], hooks: [hook(edit({ a: 'bad' }))] }, { a: 'good' })).toBe(
+      'deny input-invalid',
+    )
   })
 
   it('is gated again', async () => {
-    expect(await outcome({ ...staged, hooks: [hook(edit({ path: '/etc/shadow' }))] }, { path: '/data/a' })).toBe('deny argument-path-denied')
-    expect(await outcome({ ...staged, mode: 'never', hooks: [hook(edit({ path: '/data/b' }))] }, { path: '/data/a' })).toBe('sandboxed')
+    expect(await outcome({ ...staged, hooks: [hook(edit({ path: '/etc/shadow' }))] }, { path: '/data/a' })).toBe(
+      'deny argument-path-denied',
+    )
+    expect(
+      await outcome({ ...staged, mode: 'never', hooks: [hook(edit({ path: '/data/b' }))] }, { path: '/data/a' }),
+    ).toBe('sandboxed')
   })
 
   it('is seen again by every hook: an early edit does not hide a later deny', async () => {
     const guard = hook((event) => ((event.input as { readonly a: number }).a === 2 ? { decision: 'deny' } : {}))
-    for (const hooks of [[hook(edit({ a: 2 })), guard], [guard, hook(edit({ a: 2 }))]]) expect(await outcome({ hooks }, { a: 1 })).toBe('deny hook-denied')
+    for (const hooks of [
+      [hook(edit({ a: 2 })), guard],
+      [guard, hook(edit({ a: 2 }))],
+    ])
+      expect(await outcome({ hooks }, { a: 1 })).toBe('deny hook-denied')
     const always = hook({ decision: 'deny' })
-    for (const hooks of [[hook(edit({ a: 2 })), always], [always, hook(edit({ a: 2 }))]]) expect(await outcome({ hooks }, { a: 1 })).toBe('deny hook-denied')
+    for (const hooks of [
+      [hook(edit({ a: 2 })), always],
+      [always, hook(edit({ a: 2 }))],
+    ])
+      expect(await outcome({ hooks }, { a: 1 })).toBe('deny hook-denied')
   })
 
   it('is judged by rules again', async () => {
@@ -128,13 +179,26 @@ describe('an input that a hook changed', () => {
   })
 
   it('by two hooks in different places has both changes, in any order', async () => {
-    const one = hook((event) => ((event.input as { readonly a: number }).a === 1 ? { updatedInput: { ...(event.input as object), a: 2 } } : {}))
-    const two = hook((event) => ('b' in (event.input as object) ? {} : { updatedInput: { ...(event.input as object), b: 3 } }))
-    for (const hooks of [[one, two], [two, one]]) expect((await decide({ hooks }, { a: 1 })).inputs.call).toEqual({ a: 2, b: 3 })
+    const one = hook((event) =>
+      (event.input as { readonly a: number }).a === 1 ? { updatedInput: { ...(event.input as object), a: 2 } } : {},
+    )
+    const two = hook((event) =>
+      'b' in (event.input as object) ? {} : { updatedInput: { ...(event.input as object), b: 3 } },
+    )
+    for (const hooks of [
+      [one, two],
+      [two, one],
+    ])
+      expect((await decide({ hooks }, { a: 1 })).inputs.call).toEqual({ a: 2, b: 3 })
   })
 
   it('by two hooks in one place to different values is denied', async () => {
-    expect(await outcome({ hooks: [hook({ updatedInput: { a: 2 } }, { name: 'x' }), hook({ updatedInput: { a: 3 } }, { name: 'y' })] }, { a: 1 })).toBe('deny hooks-disagree')
+    expect(
+      await outcome(
+        { hooks: [hook({ updatedInput: { a: 2 } }, { name: 'x' }), hook({ updatedInput: { a: 3 } }, { name: 'y' })] },
+        { a: 1 },
+      ),
+    ).toBe('deny hooks-disagree')
   })
 
   it('again and again is denied in the end', async () => {
@@ -162,13 +226,19 @@ describe('a hook at a permission request', () => {
     const hooks = [hook({ decision: 'allow' }, at)]
     expect(await outcome({ ...staged, hooks, rules: [{ effect: 'ask', because: 'x' }] })).toBe('ask')
     expect(await outcome({ hooks: [...hooks, hook({ decision: 'ask' })] })).toBe('ask')
-    expect(await outcome({ hooks, tools: [toolWith({ policy: { network: ['api.example'], egress_class: 'write' } })] })).toBe('ask')
+    expect(
+      await outcome({ hooks, tools: [toolWith({ policy: { network: ['api.example'], egress_class: 'write' } })] }),
+    ).toBe('ask')
   })
 
   it('may deny, fail and change the input like any other', async () => {
     expect(await outcome({ ...staged, hooks: [hook({ decision: 'deny' }, at)] })).toBe('deny hook-denied')
-    expect(await outcome({ ...staged, hooks: [hook(() => Promise.reject(new Error('x')), at)] })).toBe('deny hook-failed')
-    expect(await outcome({ ...staged, hooks: [hook(edit({ path: '/etc/x' }), at)] }, { path: '/data/a' })).toBe('deny argument-path-denied')
+    expect(await outcome({ ...staged, hooks: [hook(() => Promise.reject(new Error('x')), at)] })).toBe(
+      'deny hook-failed',
+    )
+    expect(await outcome({ ...staged, hooks: [hook(edit({ path: '/etc/x' }), at)] }, { path: '/data/a' })).toBe(
+      'deny argument-path-denied',
+    )
     const { inputs } = await decide({ ...staged, hooks: [hook(edit({ path: '/data/b' }), at)] }, { path: '/data/a' })
     expect(inputs.call).toEqual({ path: '/data/b' })
   })
@@ -180,12 +250,34 @@ describe('a hook at a permission request', () => {
 
 describe('hooks at other points', () => {
   it('after a call may replace or withhold what it returned, and add context', async () => {
-    const gate = gateWith({ hooks: [hook((event) => ({ updatedOutput: `${JSON.stringify(event.output)}!`, context: ['note'], suppressOutput: true }), { point: 'post_tool_use' })] })
-    expect(await gate.runHooks('post_tool_use', { callId: 'c', tool: 'tool', output: 'done' })).toMatchObject({ kind: 'passed', updatedOutput: { value: '"done"!' }, context: ['note'], suppressOutput: true })
-    expect(await gate.runHooks('post_tool_failure', { output: 'x' })).toMatchObject({ kind: 'passed', updatedOutput: undefined })
+    const gate = gateWith({
+      hooks: [
+        hook(
+          (event) => ({ updatedOutput: `${JSON.stringify(event.output)}!`, context: ['note'], suppressOutput: true }),
+          { point: 'post_tool_use' },
+        ),
+      ],
+    })
+    expect(await gate.runHooks('post_tool_use', { callId: 'c', tool: 'tool', output: 'done' })).toMatchObject({
+      kind: 'passed',
+      updatedOutput: { value: '"done"!' },
+      context: ['note'],
+      suppressOutput: true,
+    })
+    expect(await gate.runHooks('post_tool_failure', { output: 'x' })).toMatchObject({
+      kind: 'passed',
+      updatedOutput: undefined,
+    })
   })
 
-  it.each(['session_start', 'stop', 'post_tool_use', 'post_tool_failure', 'user_prompt_submit', 'post_sampling'] as const)('%s: a hook that fails denies there too', async (point) => {
+  it.each([
+    'session_start',
+    'stop',
+    'post_tool_use',
+    'post_tool_failure',
+    'user_prompt_submit',
+    'post_sampling',
+  ] as const)('%s: a hook that fails denies there too', async (point) => {
     const gate = gateWith({ hooks: [hook(() => Promise.reject(new Error('x')), { point })] })
     expect(await gate.runHooks(point, {})).toMatchObject({ kind: 'denied', denial: { code: 'hook-failed' } })
   })

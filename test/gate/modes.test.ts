@@ -16,7 +16,11 @@ const asks = [{ effect: 'ask', because: 'test' }]
 const allows = [{ effect: 'allow', tool: ['high', 'low', 'inProcess', 'writer'], because: 'test' }]
 const denies = [{ effect: 'deny', because: 'test' }]
 
-const expectOutcomes = async (expected: Readonly<Record<Mode, string>>, staged: Staged, call: Partial<GateCall> = {}) => {
+const expectOutcomes = async (
+  expected: Readonly<Record<Mode, string>>,
+  staged: Staged,
+  call: Partial<GateCall> = {},
+) => {
   const found: Record<string, string> = {}
   for (const mode of MODES) found[mode] = await outcome({ mode, ...staged }, {}, call)
   expect(found).toEqual(expected)
@@ -25,14 +29,32 @@ const expectOutcomes = async (expected: Readonly<Record<Mode, string>>, staged: 
 describe('a call that no rule speaks of', () => {
   it('of low risk', async () => {
     await expectOutcomes(
-      { default: 'allow', untrusted: 'ask', on_request: 'sandboxed', on_failure: 'sandboxed', never: 'sandboxed', plan: 'allow', bypass: 'sandboxed', auto: 'ask' },
+      {
+        default: 'allow',
+        untrusted: 'ask',
+        on_request: 'sandboxed',
+        on_failure: 'sandboxed',
+        never: 'sandboxed',
+        plan: 'allow',
+        bypass: 'sandboxed',
+        auto: 'ask',
+      },
       { tools: [low] },
     )
   })
 
   it('of another risk', async () => {
     await expectOutcomes(
-      { default: 'ask', untrusted: 'ask', on_request: 'sandboxed', on_failure: 'sandboxed', never: 'sandboxed', plan: 'deny mode-denies', bypass: 'sandboxed', auto: 'ask' },
+      {
+        default: 'ask',
+        untrusted: 'ask',
+        on_request: 'sandboxed',
+        on_failure: 'sandboxed',
+        never: 'sandboxed',
+        plan: 'deny mode-denies',
+        bypass: 'sandboxed',
+        auto: 'ask',
+      },
       { tools: [high] },
     )
   })
@@ -43,11 +65,29 @@ describe('a call that no rule speaks of', () => {
 
   it('of an in-process tool runs nowhere for the sake of a sandbox that it does not have', async () => {
     await expectOutcomes(
-      { default: 'ask', untrusted: 'ask', on_request: 'ask', on_failure: 'ask', never: 'unavailable approval-unavailable', plan: 'deny mode-denies', bypass: 'allow', auto: 'ask' },
+      {
+        default: 'ask',
+        untrusted: 'ask',
+        on_request: 'ask',
+        on_failure: 'ask',
+        never: 'unavailable approval-unavailable',
+        plan: 'deny mode-denies',
+        bypass: 'allow',
+        auto: 'ask',
+      },
       { tools: [inProcess] },
     )
     await expectOutcomes(
-      { default: 'allow', untrusted: 'ask', on_request: 'allow', on_failure: 'allow', never: 'allow', plan: 'deny mode-denies', bypass: 'allow', auto: 'ask' },
+      {
+        default: 'allow',
+        untrusted: 'ask',
+        on_request: 'allow',
+        on_failure: 'allow',
+        never: 'allow',
+        plan: 'deny mode-denies',
+        bypass: 'allow',
+        auto: 'ask',
+      },
       { tools: [inProcessLow] },
     )
   })
@@ -60,21 +100,48 @@ describe('a call that no rule speaks of', () => {
 describe('a call that would ask', () => {
   it('because a rule says so', async () => {
     await expectOutcomes(
-      { default: 'ask', untrusted: 'ask', on_request: 'sandboxed', on_failure: 'ask', never: 'unavailable approval-unavailable', plan: 'deny mode-denies', bypass: 'sandboxed', auto: 'ask' },
+      {
+        default: 'ask',
+        untrusted: 'ask',
+        on_request: 'sandboxed',
+        on_failure: 'ask',
+        never: 'unavailable approval-unavailable',
+        plan: 'deny mode-denies',
+        bypass: 'sandboxed',
+        auto: 'ask',
+      },
       { tools: [low], rules: asks },
     )
   })
 
   it('because a hook says so', async () => {
     await expectOutcomes(
-      { default: 'ask', untrusted: 'ask', on_request: 'sandboxed', on_failure: 'ask', never: 'unavailable approval-unavailable', plan: 'deny mode-denies', bypass: 'sandboxed', auto: 'ask' },
+      {
+        default: 'ask',
+        untrusted: 'ask',
+        on_request: 'sandboxed',
+        on_failure: 'ask',
+        never: 'unavailable approval-unavailable',
+        plan: 'deny mode-denies',
+        bypass: 'sandboxed',
+        auto: 'ask',
+      },
       { tools: [low], hooks: [hook({ decision: 'ask' })] },
     )
   })
 
   it('because it asks for more than its policy grants, whatever rules allow', async () => {
     await expectOutcomes(
-      { default: 'ask', untrusted: 'ask', on_request: 'ask', on_failure: 'ask', never: 'unavailable approval-unavailable', plan: 'deny mode-denies', bypass: 'allow', auto: 'ask' },
+      {
+        default: 'ask',
+        untrusted: 'ask',
+        on_request: 'ask',
+        on_failure: 'ask',
+        never: 'unavailable approval-unavailable',
+        plan: 'deny mode-denies',
+        bypass: 'allow',
+        auto: 'ask',
+      },
       { tools: [low], rules: allows },
       { widening: { after: 'violation', reason: 'it wanted to write /data' } },
     )
@@ -82,7 +149,16 @@ describe('a call that would ask', () => {
 
   it('because it writes to the network, which always needs approval', async () => {
     await expectOutcomes(
-      { default: 'ask', untrusted: 'ask', on_request: 'ask', on_failure: 'ask', never: 'unavailable approval-unavailable', plan: 'deny mode-denies', bypass: 'allow', auto: 'ask' },
+      {
+        default: 'ask',
+        untrusted: 'ask',
+        on_request: 'ask',
+        on_failure: 'ask',
+        never: 'unavailable approval-unavailable',
+        plan: 'deny mode-denies',
+        bypass: 'allow',
+        auto: 'ask',
+      },
       { tools: [writer], rules: allows },
     )
   })
@@ -94,14 +170,27 @@ describe('a call that would ask', () => {
       expect(['unavailable', 'deny', 'sandboxed']).toContain(decision.decision)
     }
     const { decision } = await decide({ tools: [high], isInteractive: false })
-    expect(decision).toMatchObject({ decision: 'unavailable', error_code: 'approval-unavailable', agent_reason: 'This call needs approval, and nobody can be asked now.' })
+    expect(decision).toMatchObject({
+      decision: 'unavailable',
+      error_code: 'approval-unavailable',
+      agent_reason: 'This call needs approval, and nobody can be asked now.',
+    })
   })
 })
 
 describe('a call that a rule allows', () => {
   it('runs in every mode but plan, which runs only what reads', async () => {
     await expectOutcomes(
-      { default: 'allow', untrusted: 'allow', on_request: 'allow', on_failure: 'allow', never: 'allow', plan: 'deny mode-denies', bypass: 'allow', auto: 'allow' },
+      {
+        default: 'allow',
+        untrusted: 'allow',
+        on_request: 'allow',
+        on_failure: 'allow',
+        never: 'allow',
+        plan: 'deny mode-denies',
+        bypass: 'allow',
+        auto: 'allow',
+      },
       { tools: [high], rules: allows },
     )
   })
@@ -109,7 +198,8 @@ describe('a call that a rule allows', () => {
 
 describe('an explicit deny', () => {
   it('holds in every mode', async () => {
-    for (const mode of MODES) expect(await outcome({ tools: [low], rules: [...allows, ...denies], mode })).toBe('deny rule-denied')
+    for (const mode of MODES)
+      expect(await outcome({ tools: [low], rules: [...allows, ...denies], mode })).toBe('deny rule-denied')
   })
 })
 
@@ -120,7 +210,11 @@ describe('destructive facts', () => {
   it('stay in every mode', async () => {
     for (const mode of MODES) {
       const { decision } = await decide({ tools: [tool], mode })
-      expect(decision).toMatchObject({ destructive: true, impact_scope: 'the whole bucket', rollback_advice: 'restore the snapshot' })
+      expect(decision).toMatchObject({
+        destructive: true,
+        impact_scope: 'the whole bucket',
+        rollback_advice: 'restore the snapshot',
+      })
     }
   })
 
@@ -130,11 +224,24 @@ describe('destructive facts', () => {
   })
 
   it('may depend on the input, and come from a rule', async () => {
-    const perCall = toolWith({ destructive: (input) => ((input as { readonly force?: boolean }).force === true ? destructive : undefined) })
+    const perCall = toolWith({
+      destructive: (input) => ((input as { readonly force?: boolean }).force === true ? destructive : undefined),
+    })
     expect((await decide({ tools: [perCall] }, { force: true })).decision.destructive).toBe(true)
     expect((await decide({ tools: [perCall] }, {})).decision.destructive).toBe(false)
-    const rules = [{ effect: 'allow', tool: 'tool', command: 'rm **', because: 'x', destructive: { impact_scope: 'files', rollback_advice: 'git checkout' } }]
-    expect((await decide({ rules }, { command: 'rm a' })).decision).toMatchObject({ destructive: true, impact_scope: 'files' })
+    const rules = [
+      {
+        effect: 'allow',
+        tool: 'tool',
+        command: 'rm **',
+        because: 'x',
+        destructive: { impact_scope: 'files', rollback_advice: 'git checkout' },
+      },
+    ]
+    expect((await decide({ rules }, { command: 'rm a' })).decision).toMatchObject({
+      destructive: true,
+      impact_scope: 'files',
+    })
   })
 
   it('are assumed where the tool cannot say', async () => {
@@ -149,8 +256,12 @@ describe('destructive facts', () => {
 
 describe('in the mode auto', () => {
   it('a classifier answers instead of a person', async () => {
-    expect(await outcome({ tools: [high], mode: 'auto', classify: () => ({ decision: 'allow', reason: 'fine' }) })).toBe('allow')
-    expect(await outcome({ tools: [high], mode: 'auto', classify: () => ({ decision: 'deny', reason: 'no' }) })).toBe('deny classifier-denied')
+    expect(
+      await outcome({ tools: [high], mode: 'auto', classify: () => ({ decision: 'allow', reason: 'fine' }) }),
+    ).toBe('allow')
+    expect(await outcome({ tools: [high], mode: 'auto', classify: () => ({ decision: 'deny', reason: 'no' }) })).toBe(
+      'deny classifier-denied',
+    )
     expect(await outcome({ tools: [high], mode: 'auto', classify: () => ({ decision: 'ask' }) })).toBe('ask')
     expect(await outcome({ tools: [writer], mode: 'auto', classify: () => ({ decision: 'allow' }) })).toBe('allow')
   })
@@ -162,14 +273,21 @@ describe('in the mode auto', () => {
   })
 
   it.each([
-    ['throws', () => { throw new Error('down') }],
+    [
+      'throws',
+      () => {
+        throw new Error('down')
+      },
+    ],
     ['answers prose', () => 'yes, allow it'],
     ['answers nothing', () => undefined],
     ['answers something unknown', () => ({ decision: 'sure' })],
     ['rejects', () => Promise.reject(new Error('down'))],
   ])('a person is asked when it %s', async (_, classify) => {
     expect(await outcome({ tools: [high], mode: 'auto', classify })).toBe('ask')
-    expect(await outcome({ tools: [high], mode: 'auto', classify, isInteractive: false })).toBe('unavailable approval-unavailable')
+    expect(await outcome({ tools: [high], mode: 'auto', classify, isInteractive: false })).toBe(
+      'unavailable approval-unavailable',
+    )
   })
 })
 
@@ -181,19 +299,27 @@ describe('a command that a person types', () => {
 
   it('does not answer a rule or a hook that asks, nor the mode untrusted unless a rule allows it', async () => {
     expect(await outcome({ tools: [high], rules: asks }, {}, { origin: 'command' })).toBe('ask')
-    expect(await outcome({ tools: [high], rules: asks, isInteractive: false }, {}, { origin: 'command' })).toBe('unavailable approval-unavailable')
-    expect(await outcome({ tools: [high], rules: asks, mode: 'never' }, {}, { origin: 'command' })).toBe('unavailable approval-unavailable')
+    expect(await outcome({ tools: [high], rules: asks, isInteractive: false }, {}, { origin: 'command' })).toBe(
+      'unavailable approval-unavailable',
+    )
+    expect(await outcome({ tools: [high], rules: asks, mode: 'never' }, {}, { origin: 'command' })).toBe(
+      'unavailable approval-unavailable',
+    )
     expect(await outcome({ tools: [high], mode: 'untrusted' }, {}, { origin: 'command' })).toBe('ask')
     expect(await outcome({ tools: [high], mode: 'untrusted', rules: allows }, {}, { origin: 'command' })).toBe('allow')
   })
 
   it('gives what was typed as the reason', async () => {
-    expect((await decide({ tools: [high] }, {}, { origin: 'command', typed: 'typed: --write /out' })).decision).toMatchObject({ decision_source: 'command', decision_reason: 'typed: --write /out' })
+    expect(
+      (await decide({ tools: [high] }, {}, { origin: 'command', typed: 'typed: --write /out' })).decision,
+    ).toMatchObject({ decision_source: 'command', decision_reason: 'typed: --write /out' })
   })
 
   it('is still denied by a rule, by the mode plan and by the policy', async () => {
     expect(await outcome({ tools: [high], rules: denies }, {}, { origin: 'command' })).toBe('deny rule-denied')
     expect(await outcome({ tools: [high], mode: 'plan' }, {}, { origin: 'command' })).toBe('deny mode-denies')
-    expect(await outcome({ tools: [high] }, { path: '/etc/shadow' }, { origin: 'command' })).toBe('deny argument-path-denied')
+    expect(await outcome({ tools: [high] }, { path: '/etc/shadow' }, { origin: 'command' })).toBe(
+      'deny argument-path-denied',
+    )
   })
 })

@@ -7,13 +7,29 @@ import type { JsonSchema, StandardSchema, ToolDeclaration } from '../../src/gate
 
 import { outcome, outcomeOf, gateWith, callOf, toolWith } from './stage.js'
 
-const policy = { filesystem: { read: ['/in/**'], write: ['/out/**'] }, network: ['api.example.org'], egress_class: 'read_only' }
-const judged = (schema: StandardSchema | JsonSchema, input: unknown, kind: ToolDeclaration['kind'] = 'function') => outcome({ tools: [toolWith({ schema, policy: { ...policy, risk: 'low' }, kind })] }, input)
+const policy = {
+  filesystem: { read: ['/in/**'], write: ['/out/**'] },
+  network: ['api.example.org'],
+  egress_class: 'read_only',
+}
+const judged = (schema: StandardSchema | JsonSchema, input: unknown, kind: ToolDeclaration['kind'] = 'function') =>
+  outcome({ tools: [toolWith({ schema, policy: { ...policy, risk: 'low' }, kind })] }, input)
 
 const object = (properties: Readonly<Record<string, unknown>>): JsonSchema => ({ type: 'object', properties })
 
 const SCHEMAS: readonly (readonly [string, StandardSchema | JsonSchema])[] = [
-  ['JSON Schema', object({ from: pathRead(), to: pathWrite({ type: 'string', minLength: 1 }), at: url(), note: text(), any: { type: 'string' }, files: { type: 'array', items: pathRead() }, deep: object({ to: pathWrite() }) })],
+  [
+    'JSON Schema',
+    object({
+      from: pathRead(),
+      to: pathWrite({ type: 'string', minLength: 1 }),
+      at: url(),
+      note: text(),
+      any: { type: 'string' },
+      files: { type: 'array', items: pathRead() },
+      deep: object({ to: pathWrite() }),
+    }),
+  ],
   [
     'zod',
     z.object({
@@ -68,7 +84,8 @@ describe.each(SCHEMAS)('marks in %s', (_, schema) => {
   it('make a URL of a text, and refuse what is none', async () => {
     expect(await judged(schema, { at: 'https://api.example.org/x' })).toBe('allow')
     expect(await judged(schema, { at: 'https://evil.example/x' })).toBe('deny argument-url-denied')
-    for (const at of ['evil.example', '//evil.example/', 'javascript:x', 'file:///etc/passwd', '']) expect(await judged(schema, { at })).toBe('deny argument-unreadable')
+    for (const at of ['evil.example', '//evil.example/', 'javascript:x', 'file:///etc/passwd', ''])
+      expect(await judged(schema, { at })).toBe('deny argument-unreadable')
   })
 
   it('exempt content, which is never opened', async () => {
@@ -79,26 +96,43 @@ describe.each(SCHEMAS)('marks in %s', (_, schema) => {
 
 describe('a mark', () => {
   it('in JSON Schema is the keyword x-cordon', () => {
-    expect(pathRead()).toEqual({ type: 'string', 'x-cordon': 'path-read' })
-    expect(pathWrite({ type: 'string', maxLength: 9 })).toEqual({ type: 'string', maxLength: 9, 'x-cordon': 'path-write' })
+    expect(pathRead()).toEqual({ 'type': 'string', 'x-cordon': 'path-read' })
+    expect(pathWrite({ type: 'string', maxLength: 9 })).toEqual({
+      'type': 'string',
+      'maxLength': 9,
+      'x-cordon': 'path-write',
+    })
   })
 
   it('leaves the schema that it is put on as it was', async () => {
     const plain = z.string()
-    expect(await judged(z.object({ a: pathWrite(plain).optional(), b: plain.optional() }), { b: '/in/a' })).toBe('allow')
+    expect(await judged(z.object({ a: pathWrite(plain).optional(), b: plain.optional() }), { b: '/in/a' })).toBe(
+      'allow',
+    )
     const bare = v.string()
-    expect(await judged(v.object({ a: v.optional(pathWrite(bare)), b: v.optional(bare) }), { b: '/in/a' })).toBe('allow')
+    expect(await judged(v.object({ a: v.optional(pathWrite(bare)), b: v.optional(bare) }), { b: '/in/a' })).toBe(
+      'allow',
+    )
   })
 
   it('is found behind references, unions and intersections', async () => {
-    const schema = { ...object({ a: { $ref: '#/$defs/out' }, b: { anyOf: [{ type: 'null' }, pathWrite()] } }), $defs: { out: pathWrite() } }
+    const schema = {
+      ...object({ a: { $ref: '#/$defs/out' }, b: { anyOf: [{ type: 'null' }, pathWrite()] } }),
+      $defs: { out: pathWrite() },
+    }
     expect(await judged(schema, { a: '/in/a' })).toBe('deny argument-path-denied')
     expect(await judged(schema, { b: '/in/a' })).toBe('deny argument-path-denied')
-    expect(await judged(z.object({ a: z.union([z.number(), pathWrite(z.string())]) }), { a: '/in/a' })).toBe('deny argument-path-denied')
+    expect(await judged(z.object({ a: z.union([z.number(), pathWrite(z.string())]) }), { a: '/in/a' })).toBe(
+      'deny argument-path-denied',
+    )
     expect(await judged(z.record(z.string(), pathWrite(z.string())), { a: '/in/a' })).toBe('deny argument-path-denied')
-    expect(await judged(z.object({ a: pathWrite(z.string()) }).and(z.object({ b: z.string() })), { a: '/in/a', b: '' })).toBe('deny argument-path-denied')
+    expect(
+      await judged(z.object({ a: pathWrite(z.string()) }).and(z.object({ b: z.string() })), { a: '/in/a', b: '' }),
+    ).toBe('deny argument-path-denied')
     expect(await judged(v.record(v.string(), pathWrite(v.string())), { a: '/in/a' })).toBe('deny argument-path-denied')
-    expect(await judged(v.variant('k', [v.object({ k: v.literal(1), a: pathWrite(v.string()) })]), { k: 1, a: '/in/a' })).toBe('deny argument-path-denied')
+    expect(
+      await judged(v.variant('k', [v.object({ k: v.literal(1), a: pathWrite(v.string()) })]), { k: 1, a: '/in/a' }),
+    ).toBe('deny argument-path-denied')
   })
 
   it('is found in a schema that refers to itself', async () => {
@@ -115,7 +149,9 @@ describe('a mark', () => {
   })
 
   it('that does not exist is an error', () => {
-    expect(() => toolWith({ schema: object({ a: { type: 'string', 'x-cordon': 'path-raed' } }) })).toThrow(expect.objectContaining({ code: 'schema-not-markable' }))
+    expect(() => toolWith({ schema: object({ a: { 'type': 'string', 'x-cordon': 'path-raed' } }) })).toThrow(
+      expect.objectContaining({ code: 'schema-not-markable' }),
+    )
     expect(() => pathRead('x' as never)).toThrow(expect.objectContaining({ code: 'schema-not-markable' }))
   })
 
@@ -124,7 +160,12 @@ describe('a mark', () => {
     expect(await judged(schema, { line: 'cat /etc/shadow' })).toBe('allow')
     expect(await judged(schema, { line: 'cat /etc/shadow' }, 'in-process')).toBe('deny argument-path-denied')
     expect(await judged(schema, { line: 'cat /in/a' }, 'in-process')).toBe('allow')
-    expect(await outcome({ tools: [toolWith({ schema })], rules: [{ effect: 'deny', command: 'cat', because: 'x' }] }, { line: 'cat x' })).toBe('deny rule-denied')
+    expect(
+      await outcome(
+        { tools: [toolWith({ schema })], rules: [{ effect: 'deny', command: 'cat', because: 'x' }] },
+        { line: 'cat x' },
+      ),
+    ).toBe('deny rule-denied')
   })
 })
 
@@ -132,7 +173,9 @@ describe('a schema of a library', () => {
   it('parses the input: what it makes of it is what is judged and runs', async () => {
     const schema = z.object({ path: z.string().transform((path) => path.replace('@', '/etc/')) })
     expect(await judged(schema, { path: '@shadow' })).toBe('deny argument-path-denied')
-    const stripped = await gateWith({ tools: [toolWith({ schema: z.object({ a: z.number() }) })] }).decide(callOf({ a: 1, extra: '/etc/shadow' }))
+    const stripped = await gateWith({ tools: [toolWith({ schema: z.object({ a: z.number() }) })] }).decide(
+      callOf({ a: 1, extra: '/etc/shadow' }),
+    )
     expect(stripped).toMatchObject({ kind: 'permitted', inputs: { call: { a: 1 } } })
   })
 
@@ -145,11 +188,22 @@ describe('a schema of a library', () => {
 
   it('may take its time', async () => {
     const schema = z.object({ a: z.string().refine(async (value) => Promise.resolve(value === 'ok')) })
-    expect([await judged(schema, { a: 'ok' }), await judged(schema, { a: 'no' })]).toEqual(['allow', 'deny input-invalid'])
+    expect([await judged(schema, { a: 'ok' }), await judged(schema, { a: 'no' })]).toEqual([
+      'allow',
+      'deny input-invalid',
+    ])
   })
 
   it('that throws denies, and so does one that makes something else than JSON', async () => {
-    const throwing = { '~standard': { version: 1, vendor: 'x', validate: () => { throw new Error('oops') } } } as const
+    const throwing = {
+      '~standard': {
+        version: 1,
+        vendor: 'x',
+        validate: () => {
+          throw new Error('oops')
+        },
+      },
+    } as const
     expect(await judged(throwing, {})).toBe('deny input-invalid')
     expect(await judged(z.object({ when: z.coerce.date() }), { when: '2026-01-01' })).toBe('deny input-not-json')
   })

@@ -58,7 +58,19 @@ describe('a permit', () => {
     const permit = await permitFor()
     const terms = termsOf(permit)
     const Minted = permit.constructor as new (...given: unknown[]) => object
-    for (const forged of [Object.assign({}, permit), { terms }, Object.create(permit) as object, structuredClone({ terms }), Object.create(Object.getPrototypeOf(permit) as object, { terms: { value: terms } }) as object, JSON.parse(JSON.stringify({ terms })), new Proxy(permit, {}), null, undefined, 'permit', 1]) {
+    for (const forged of [
+      Object.assign({}, permit),
+      { terms },
+      Object.create(permit) as object,
+      structuredClone({ terms }),
+      Object.create(Object.getPrototypeOf(permit) as object, { terms: { value: terms } }) as object,
+      JSON.parse(JSON.stringify({ terms })),
+      new Proxy(permit, {}),
+      null,
+      undefined,
+      'permit',
+      1,
+    ]) {
       expect(problem(forged)).toBe('not-a-permit')
     }
     expect(() => new Minted(undefined, terms)).toThrow(TypeError)
@@ -76,7 +88,11 @@ describe('a permit', () => {
   })
 
   it('is minted only for calls that may run', async () => {
-    for (const staged of [{ rules: [{ effect: 'deny', because: 'x' }] }, { rules: [{ effect: 'ask', because: 'x' }] }, { mode: 'never' as const, rules: [{ effect: 'ask', because: 'x' }] }]) {
+    for (const staged of [
+      { rules: [{ effect: 'deny', because: 'x' }] },
+      { rules: [{ effect: 'ask', because: 'x' }] },
+      { mode: 'never' as const, rules: [{ effect: 'ask', because: 'x' }] },
+    ]) {
       expect(await decide(staged)).not.toHaveProperty('permit')
     }
   })
@@ -85,7 +101,12 @@ describe('a permit', () => {
     const evaluation = await decide({}, use.arguments)
     if (evaluation.kind !== 'permitted') throw new Error(evaluation.kind)
     const { decision, permit } = evaluation
-    expect(termsOf(permit)).toMatchObject({ decisionId: decision.decision_id, callId: decision.call_id, argumentsHash: decision.arguments_hash, policyHash: decision.policy_hash })
+    expect(termsOf(permit)).toMatchObject({
+      decisionId: decision.decision_id,
+      callId: decision.call_id,
+      argumentsHash: decision.arguments_hash,
+      policyHash: decision.policy_hash,
+    })
     expect(decision.expires_at).toBe(new Date(NOW + 60_000).toISOString())
   })
 })

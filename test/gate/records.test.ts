@@ -15,16 +15,32 @@ import type { Staged } from './stage.js'
 
 interface Schema {
   readonly required: readonly string[]
-  readonly properties: Readonly<Record<string, { readonly enum?: readonly string[]; readonly items?: { readonly properties: Readonly<Record<string, { readonly enum?: readonly string[] }>> } }>>
+  readonly properties: Readonly<
+    Record<
+      string,
+      {
+        readonly enum?: readonly string[]
+        readonly items?: { readonly properties: Readonly<Record<string, { readonly enum?: readonly string[] }>> }
+      }
+    >
+  >
 }
 
-const schemaOf = (name: string) => JSON.parse(readFileSync(fileURLToPath(import.meta.resolve(`cordon/schemas/${name}.schema.json`)), 'utf8')) as Schema
+const schemaOf = (name: string) =>
+  JSON.parse(readFileSync(fileURLToPath(import.meta.resolve(`cordon/schemas/${name}.schema.json`)), 'utf8')) as Schema
 const STATE = schemaOf('permission_state')
 const DECISION = schemaOf('permission_decision')
 
-const ajv = new Ajv2020({ allErrors: true, strict: true, strictRequired: false, strictTypes: false, allowUnionTypes: true })
+const ajv = new Ajv2020({
+  allErrors: true,
+  strict: true,
+  strictRequired: false,
+  strictTypes: false,
+  allowUnionTypes: true,
+})
 const validators = { state: ajv.compile(STATE), decision: ajv.compile(DECISION) }
-const problems = (kind: keyof typeof validators, record: unknown) => (validators[kind](JSON.parse(JSON.stringify(record))) ? [] : validators[kind].errors)
+const problems = (kind: keyof typeof validators, record: unknown) =>
+  validators[kind](JSON.parse(JSON.stringify(record))) ? [] : validators[kind].errors
 
 const high = toolWith({ policy: { risk: 'high', filesystem: { read: ['/data/**'] } } })
 const rule = (effect: string, more: object = {}) => ({ effect, tool: 'tool', because: 'test', ...more })
@@ -40,10 +56,15 @@ const SITUATIONS: Readonly<Record<string, readonly [Staged, unknown?, Partial<Ga
   'an input that is not JSON': [{}, { a: 1n }],
   'an input of nothing': [{}, undefined],
   'a path outside': [{}, { path: '/etc/shadow' }],
-  'an edited input': [{ hooks: [hook((event) => ('b' in (event.input as object) ? {} : { updatedInput: { b: 1 } }))] }, { a: 1 }],
+  'an edited input': [
+    { hooks: [hook((event) => ('b' in (event.input as object) ? {} : { updatedInput: { b: 1 } }))] },
+    { a: 1 },
+  ],
   'a hook that failed': [{ hooks: [hook(() => Promise.reject(new Error('x')))] }],
   'a result of a hook': [{ hooks: [hook({ result: 1 })] }],
-  'a destructive call': [{ tools: [toolWith({ destructive: { impactScope: 'a', rollbackAdvice: 'b' } })], mode: 'bypass' }],
+  'a destructive call': [
+    { tools: [toolWith({ destructive: { impactScope: 'a', rollbackAdvice: 'b' } })], mode: 'bypass' },
+  ],
   'a command of a person': [{ tools: [high] }, {}, { origin: 'command' }],
   'a classifier': [{ tools: [high], mode: 'auto', classify: () => ({ decision: 'deny', reason: 'no' }) }],
 }
@@ -55,7 +76,14 @@ describe('permission_decision', () => {
   })
 
   it('of an answer fits its schema too', async () => {
-    for (const answer of [{ kind: 'approve_once', by: 'ann' }, { kind: 'approve_for_scope', by: 'ann' }, { kind: 'deny', by: 'ann' }, { kind: 'modify', by: 'ann', input: { a: 2 } }, { kind: 'timed_out' }, 'prose']) {
+    for (const answer of [
+      { kind: 'approve_once', by: 'ann' },
+      { kind: 'approve_for_scope', by: 'ann' },
+      { kind: 'deny', by: 'ann' },
+      { kind: 'modify', by: 'ann', input: { a: 2 } },
+      { kind: 'timed_out' },
+      'prose',
+    ]) {
       const gate = gateWith({ tools: [high] })
       const { decision } = await gate.settle(await gate.decide(callOf()), answer)
       expect(problems('decision', decision)).toEqual([])
@@ -63,7 +91,17 @@ describe('permission_decision', () => {
   })
 
   it('has every field of the standard, and a reason for the model wherever it may not go on', async () => {
-    expect(DECISION.required).toEqual(['decision_id', 'decision', 'decision_source', 'decision_reason', 'rule_refs', 'updated_input_ref', 'approval_action_id', 'expires_at', 'scope'])
+    expect(DECISION.required).toEqual([
+      'decision_id',
+      'decision',
+      'decision_source',
+      'decision_reason',
+      'rule_refs',
+      'updated_input_ref',
+      'approval_action_id',
+      'expires_at',
+      'scope',
+    ])
     for (const [staged, input, call] of Object.values(SITUATIONS)) {
       const { kind, decision } = await decide(staged, input, call)
       expect(decision.agent_reason === null).toBe(kind === 'permitted' || kind === 'substituted')
@@ -93,8 +131,21 @@ describe('permission_decision', () => {
     const evaluations: Evaluation[] = [
       await decide({ tools: [high] }, { path: '/etc/shadow' }),
       await decide({ rules, isInteractive: false }),
-      await decide({ hooks: [hook(() => Promise.reject(new Error('/home/ann/hook.js failed')), { name: 'hook-name' })] }),
-      await decide({ tools: [high], resolvePath: () => ({ kind: 'object', path: '/home/ann/.ssh/id_rsa' as never, exists: true, parentExists: true }) }, { path: '/data/link' }),
+      await decide({
+        hooks: [hook(() => Promise.reject(new Error('/home/ann/hook.js failed')), { name: 'hook-name' })],
+      }),
+      await decide(
+        {
+          tools: [high],
+          resolvePath: () => ({
+            kind: 'object',
+            path: '/home/ann/.ssh/id_rsa' as never,
+            exists: true,
+            parentExists: true,
+          }),
+        },
+        { path: '/data/link' },
+      ),
     ]
     for (const { decision } of evaluations) {
       expect(decision.agent_reason).not.toBeNull()
@@ -105,7 +156,12 @@ describe('permission_decision', () => {
 
 describe('permission_state', () => {
   it('says the mode, the rules with their places, the sources, and whether somebody can be asked', () => {
-    const state = gateWith({ mode: 'plan', isInteractive: false, policySources: ['bundled:github'], rules: { user: [rule('deny')], managed: { managed_only: ['allow_rules'], rules: [rule('ask', { id: 'M' })] } } }).state()
+    const state = gateWith({
+      mode: 'plan',
+      isInteractive: false,
+      policySources: ['bundled:github'],
+      rules: { user: [rule('deny')], managed: { managed_only: ['allow_rules'], rules: [rule('ask', { id: 'M' })] } },
+    }).state()
     expect(state).toEqual({
       mode: 'plan',
       rules: [
@@ -123,6 +179,7 @@ describe('permission_state', () => {
     expect(STATE.properties['mode']?.enum).toEqual([...MODES])
     expect(STATE.properties['rules']?.items?.properties['effect']?.enum).toEqual([...EFFECTS])
     expect(STATE.properties['rules']?.items?.properties['source']?.enum).toEqual([...RULE_SOURCES])
-    for (const key of STATE.required) expect(problems('state', { ...gateWith().state(), [key]: undefined })).not.toEqual([])
+    for (const key of STATE.required)
+      expect(problems('state', { ...gateWith().state(), [key]: undefined })).not.toEqual([])
   })
 })

@@ -5,11 +5,15 @@ import type { RuleSource } from '../../src/gate/index.js'
 
 import { PLACES, callOf, decide, gateWith, hook, outcome, outcomeOf, toolWith } from './stage.js'
 
-const tool = toolWith({ name: 'files', policy: { risk: 'high', filesystem: { read: ['/'], write: ['/'] }, network: 'all', egress_class: 'read_only' } })
+const tool = toolWith({
+  name: 'files',
+  policy: { risk: 'high', filesystem: { read: ['/'], write: ['/'] }, network: 'all', egress_class: 'read_only' },
+})
 const rule = (effect: string, conditions: object = {}) => ({ effect, tool: 'files', because: 'test', ...conditions })
 const judged = (rules: readonly unknown[], input: unknown) => outcome({ tools: [tool], rules }, input)
 const load = (text: string, source: RuleSource = 'project') => loadRules(text, 'rules.yaml', { source, places: PLACES })
-const refusal = (code: string, message: RegExp) => expect.objectContaining({ code, message: expect.stringMatching(message) as string }) as Error
+const refusal = (code: string, message: RegExp) =>
+  expect.objectContaining({ code, message: expect.stringMatching(message) as string }) as Error
 
 describe('rules about tools', () => {
   it.each([
@@ -106,7 +110,11 @@ describe('rules about paths', () => {
 
   it('read and write are kept apart where the parameter is marked, and a denial counts both where it is not', async () => {
     const schema = { type: 'object', properties: { from: pathRead(), to: pathWrite(), any: { type: 'string' } } }
-    const marked = toolWith({ name: 'files', schema, policy: { risk: 'high', filesystem: { read: ['/'], write: ['/'] } } })
+    const marked = toolWith({
+      name: 'files',
+      schema,
+      policy: { risk: 'high', filesystem: { read: ['/'], write: ['/'] } },
+    })
     const denyWrite = [rule('deny', { paths: { write: ['/data/**'] } })]
     expect(await outcome({ tools: [marked], rules: denyWrite }, { from: '/data/a' })).toBe('ask')
     expect(await outcome({ tools: [marked], rules: denyWrite }, { to: '/data/a' })).toBe('deny rule-denied')
@@ -157,9 +165,14 @@ describe('across all sources', () => {
       for (const other of RULE_SOURCES.filter((source) => source !== one)) {
         for (const strict of effects) {
           for (const mild of effects.slice(effects.indexOf(strict) + 1)) {
-            const { decision } = await decide({ tools: [tool], rules: { [one]: [rule(strict)], [other]: [rule(mild)] } })
+            const { decision } = await decide({
+              tools: [tool],
+              rules: { [one]: [rule(strict)], [other]: [rule(mild)] },
+            })
             expect(decision.decision).toBe(strict)
-            expect(decision.explain.rules.map(({ effect, source, standing }) => ({ effect, source, standing }))).toEqual([
+            expect(
+              decision.explain.rules.map(({ effect, source, standing }) => ({ effect, source, standing })),
+            ).toEqual([
               { effect: strict, source: one, standing: 'decides' },
               { effect: mild, source: other, standing: 'overruled' },
             ])
@@ -189,7 +202,9 @@ describe('across all sources', () => {
   it('where managed rules reserve the allows of hooks, only managed hooks can allow', async () => {
     const rules = { managed: { managed_only: ['hook_allows'] } }
     expect(await outcome({ tools: [tool], rules, hooks: [hook({ decision: 'allow' })] })).toBe('ask')
-    expect(await outcome({ tools: [tool], rules, hooks: [hook({ decision: 'allow' }, { source: 'managed' })] })).toBe('allow')
+    expect(await outcome({ tools: [tool], rules, hooks: [hook({ decision: 'allow' }, { source: 'managed' })] })).toBe(
+      'allow',
+    )
     expect(await outcome({ tools: [tool], rules, hooks: [hook({ decision: 'deny' })] })).toBe('deny hook-denied')
   })
 
@@ -200,7 +215,9 @@ describe('across all sources', () => {
   })
 
   it('nobody else can lock anything', () => {
-    expect(() => load('managed_only: [allow_rules]\n', 'user')).toThrow(refusal('policy-invalid-value', /^rules.yaml:1: managed_only/))
+    expect(() => load('managed_only: [allow_rules]\n', 'user')).toThrow(
+      refusal('policy-invalid-value', /^rules.yaml:1: managed_only/),
+    )
     expect(() => load('modes: [default]\n', 'project')).toThrow(refusal('policy-invalid-value', /^rules.yaml:1: modes/))
   })
 })
@@ -234,7 +251,11 @@ describe('a rule file', () => {
   })
 
   it.each([
-    ['rules:\n  - effect: deny\n    because: x\n    toool: y\n', 'policy-unknown-key', /^rules.yaml:4: unknown key "toool"/],
+    [
+      'rules:\n  - effect: deny\n    because: x\n    toool: y\n',
+      'policy-unknown-key',
+      /^rules.yaml:4: unknown key "toool"/,
+    ],
     ['rules:\n  - effect: dney\n    because: x\n', 'policy-invalid-value', /^rules.yaml:2: rules\[0\].effect/],
     ['rules:\n  - effect: deny\n', 'policy-missing-key', /^rules.yaml:2: rules\[0\] has no "because"/],
     ['rules:\n  - because: x\n', 'policy-missing-key', /^rules.yaml:2: rules\[0\] has no "effect"/],
@@ -245,10 +266,18 @@ describe('a rule file', () => {
     ['rules:\n  - effect: deny\n    because: x\n    paths: []\n', 'policy-invalid-value', /^rules.yaml:4/],
     ['rules:\n  - effect: deny\n    because: x\n    hosts: ["http://a"]\n', 'host-malformed', /^rules.yaml:4/],
     ['rules:\n  - effect: deny\n    because: x\n    command: "a | b"\n', 'policy-invalid-value', /^rules.yaml:4/],
-    ['rules:\n  - effect: deny\n    because: x\n    arguments: { a: { b: 1 } }\n', 'policy-invalid-value', /^rules.yaml:4/],
+    [
+      'rules:\n  - effect: deny\n    because: x\n    arguments: { a: { b: 1 } }\n',
+      'policy-invalid-value',
+      /^rules.yaml:4/,
+    ],
     ['rules:\n  - effect: allow\n    because: x\n', 'policy-invalid-value', /bypass/],
     ['rules:\n  - effect: allow\n    tool: "*"\n    because: x\n', 'policy-invalid-value', /bypass/],
-    ['rules:\n  - { id: a, effect: deny, because: x }\n  - { id: a, effect: deny, because: x }\n', 'policy-invalid-value', /^rules.yaml:3: .*already taken/],
+    [
+      'rules:\n  - { id: a, effect: deny, because: x }\n  - { id: a, effect: deny, because: x }\n',
+      'policy-invalid-value',
+      /^rules.yaml:3: .*already taken/,
+    ],
     ['rulez: []\n', 'policy-unknown-key', /^rules.yaml:1: unknown key "rulez"/],
     ['- effect: deny\n', 'policy-not-an-object', /^rules.yaml/],
   ])('that is wrong is refused by file and line: %j', (wrong, code, message) => {
@@ -265,10 +294,22 @@ describe('a rule file', () => {
   })
 
   it.each([
-    ['rules:\n  - effect: deny\n    command: git push\n    because: x\n    examples:\n      match: [git pull]\n', /^rules.yaml:6: .*"git pull": it should match/],
-    ['rules:\n  - effect: allow\n    command: git push\n    because: x\n    examples:\n      match: [git push origin]\n', /it should match, and does not/],
-    ['rules:\n  - effect: deny\n    command: git\n    because: x\n    examples:\n      not_match: [git push]\n', /^rules.yaml:6: .*should not match, and does/],
-    ['rules:\n  - effect: deny\n    paths: [/data/*]\n    because: x\n    examples:\n      match: [{ input: { p: /data } }]\n', /it should match/],
+    [
+      'rules:\n  - effect: deny\n    command: git push\n    because: x\n    examples:\n      match: [git pull]\n',
+      /^rules.yaml:6: .*"git pull": it should match/,
+    ],
+    [
+      'rules:\n  - effect: allow\n    command: git push\n    because: x\n    examples:\n      match: [git push origin]\n',
+      /it should match, and does not/,
+    ],
+    [
+      'rules:\n  - effect: deny\n    command: git\n    because: x\n    examples:\n      not_match: [git push]\n',
+      /^rules.yaml:6: .*should not match, and does/,
+    ],
+    [
+      'rules:\n  - effect: deny\n    paths: [/data/*]\n    because: x\n    examples:\n      match: [{ input: { p: /data } }]\n',
+      /it should match/,
+    ],
   ])('whose examples do not hold is refused: %j', (wrong, message) => {
     expect(() => load(wrong)).toThrow(refusal('rule-example-fails', message))
   })
@@ -283,12 +324,18 @@ describe('an explanation', () => {
       rule_refs: ['user:rules.yaml:2'],
       decision_reason: 'denied by the rule user:rules.yaml:2: not today',
       agent_reason: 'A rule forbids this call: not today',
-      explain: { rules: [{ place: 'rules.yaml:2', source: 'user', because: 'not today' }], what_would_change_it: ['change or remove the rule user:rules.yaml:2'] },
+      explain: {
+        rules: [{ place: 'rules.yaml:2', source: 'user', because: 'not today' }],
+        what_would_change_it: ['change or remove the rule user:rules.yaml:2'],
+      },
     })
   })
 
   it('says why somebody is asked although a rule allows it', async () => {
-    const { decision } = await decide({ tools: [tool], rules: { managed: [{ ...rule('ask'), id: 'M' }], session: [{ ...rule('allow'), id: 'S' }] } })
+    const { decision } = await decide({
+      tools: [tool],
+      rules: { managed: [{ ...rule('ask'), id: 'M' }], session: [{ ...rule('allow'), id: 'S' }] },
+    })
     expect(decision.explain.asked_again_because).toEqual(['the rule S allows it, but M asks, and asking counts more'])
   })
 

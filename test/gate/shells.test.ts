@@ -42,7 +42,10 @@ const running = (lines: readonly string[]): readonly string[] => {
   for (const [at, line] of lines.entries()) writeFileSync(join(folder, 'lines', String(at)), line)
   const shells = ['bash', 'dash'].filter((shell) => existsSync(join('/bin', shell)))
   return shells.flatMap((shell) => {
-    spawnSync('/bin/sh', ['-c', DRIVER, 'sh', folder, shell, String(lines.length)], { stdio: 'ignore', env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, HOME: folder } })
+    spawnSync('/bin/sh', ['-c', DRIVER, 'sh', folder, shell, String(lines.length)], {
+      stdio: 'ignore',
+      env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, HOME: folder },
+    })
     return lines.filter((_, at) => {
       const mark = join(folder, 'ran', `${shell}-${String(at)}`)
       const ran = existsSync(mark)

@@ -1,5 +1,25 @@
-import { createGate, createSessionCount, describeTool, parseConstraints, parseRules, resolveByText } from '../../src/gate/index.js'
-import type { Evaluation, Gate, GateCall, GateSettings, GateTool, Hook, HookAnswer, HookEvent, HookPoint, RuleSource, ToolDeclaration, Wait } from '../../src/gate/index.js'
+import {
+  createGate,
+  createSessionCount,
+  describeTool,
+  parseConstraints,
+  parseRules,
+  resolveByText,
+} from '../../src/gate/index.js'
+import type {
+  Evaluation,
+  Gate,
+  GateCall,
+  GateSettings,
+  GateTool,
+  Hook,
+  HookAnswer,
+  HookEvent,
+  HookPoint,
+  RuleSource,
+  ToolDeclaration,
+  Wait,
+} from '../../src/gate/index.js'
 import { parseAbsolutePath, parsePolicy } from '../../src/policy/index.js'
 
 export const WORKSPACE = parseAbsolutePath('/home/ann/project')
@@ -7,7 +27,10 @@ export const HOME = parseAbsolutePath('/home/ann')
 export const PLACES = { workspace: WORKSPACE, home: HOME }
 export const NOW = Date.parse('2026-01-02T03:04:05Z')
 
-type Declared = Partial<Omit<ToolDeclaration, 'policy' | 'constraints'>> & { readonly policy?: unknown; readonly constraints?: unknown }
+type Declared = Partial<Omit<ToolDeclaration, 'policy' | 'constraints'>> & {
+  readonly policy?: unknown
+  readonly constraints?: unknown
+}
 
 /** A tool that is sandboxed and may do nothing, and so is of low risk, unless said otherwise. */
 export const toolWith = ({ policy = {}, constraints, ...rest }: Declared = {}): GateTool => {
@@ -25,7 +48,10 @@ export const toolWith = ({ policy = {}, constraints, ...rest }: Declared = {}): 
 /** Nothing is ever late. */
 export const patientWait: Wait = () => ({ over: new Promise(() => undefined), cancel: () => undefined })
 /** Everything that does not answer by itself is late. */
-export const impatientWait: Wait = () => ({ over: new Promise((resolve) => setImmediate(resolve)), cancel: () => undefined })
+export const impatientWait: Wait = () => ({
+  over: new Promise((resolve) => setImmediate(resolve)),
+  cancel: () => undefined,
+})
 
 export type Rules = readonly unknown[] | Partial<Record<RuleSource, unknown>>
 
@@ -35,8 +61,12 @@ export interface Staged extends Partial<Omit<GateSettings, 'tools'>> {
 }
 
 const setsOf = (rules: Rules) => {
-  const bySource: Partial<Record<RuleSource, unknown>> = Array.isArray(rules) ? { project: rules } : (rules as Partial<Record<RuleSource, unknown>>)
-  return Object.entries(bySource).map(([source, value]) => parseRules(value, `${source}.yaml`, { source: source as RuleSource, places: PLACES }))
+  const bySource: Partial<Record<RuleSource, unknown>> = Array.isArray(rules)
+    ? { project: rules }
+    : (rules as Partial<Record<RuleSource, unknown>>)
+  return Object.entries(bySource).map(([source, value]) =>
+    parseRules(value, `${source}.yaml`, { source: source as RuleSource, places: PLACES }),
+  )
 }
 
 export const gateWith = ({ tools = [toolWith()], rules = [], ...settings }: Staged = {}): Gate => {
@@ -75,11 +105,16 @@ export const decide = (staged: Staged, input: unknown = {}, more: Partial<GateCa
 }
 
 /** `allow`, `deny argument-path-denied`, `ask`, … */
-export const outcomeOf = ({ decision: { decision, error_code: code } }: Evaluation): string => (code === null ? decision : `${decision} ${code}`)
+export const outcomeOf = ({ decision: { decision, error_code: code } }: Evaluation): string =>
+  code === null ? decision : `${decision} ${code}`
 
-export const outcome = async (staged: Staged, input: unknown = {}, more: Partial<GateCall> = {}): Promise<string> => outcomeOf(await decide(staged, input, more))
+export const outcome = async (staged: Staged, input: unknown = {}, more: Partial<GateCall> = {}): Promise<string> =>
+  outcomeOf(await decide(staged, input, more))
 
-export const hook = (answer: HookAnswer | ((event: HookEvent) => unknown) | undefined, { point = 'pre_tool_use', ...rest }: Partial<Hook> & { readonly point?: HookPoint } = {}): Hook => ({
+export const hook = (
+  answer: HookAnswer | ((event: HookEvent) => unknown) | undefined,
+  { point = 'pre_tool_use', ...rest }: Partial<Hook> & { readonly point?: HookPoint } = {},
+): Hook => ({
   name: 'hook',
   points: [point],
   source: 'project',

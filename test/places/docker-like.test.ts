@@ -9,7 +9,15 @@ import type { VisitRequest } from './visit.js'
 // Some profiles also refuse what the keeper has another way for.
 const SUCH_PLACES = [
   dockerLike,
-  imitated('a profile like it that also refuses process_vm_readv and openat2', ['masked-proc', 'container-capabilities', 'no-user-namespaces', 'no-mounts', 'no-pidfd-getfd', 'no-process-vm', 'no-openat2']),
+  imitated('a profile like it that also refuses process_vm_readv and openat2', [
+    'masked-proc',
+    'container-capabilities',
+    'no-user-namespaces',
+    'no-mounts',
+    'no-pidfd-getfd',
+    'no-process-vm',
+    'no-openat2',
+  ]),
 ]
 
 const server = await startHostServer()
@@ -17,18 +25,21 @@ const server = await startHostServer()
 const REQUEST: VisitRequest = {
   warm: true,
   calls: {
-    plain: { argv: ['/bin/echo', 'well'] },
-    namespaces: { argv: ['/bin/true'], form: 'namespaces' },
-    required: { argv: ['/bin/true'], policy: { require: ['mount-namespace'] } },
-    own: { argv: TALK_TO_ITSELF },
-    listen: { argv: LISTEN },
-    refused: { argv: fetchFromHost(server.port) },
-    granted: { argv: fetchFromHost(server.port), policy: { network: 'all' } },
+    'plain': { argv: ['/bin/echo', 'well'] },
+    'namespaces': { argv: ['/bin/true'], form: 'namespaces' },
+    'required': { argv: ['/bin/true'], policy: { require: ['mount-namespace'] } },
+    'own': { argv: TALK_TO_ITSELF },
+    'listen': { argv: LISTEN },
+    'refused': { argv: fetchFromHost(server.port) },
+    'granted': { argv: fetchFromHost(server.port), policy: { network: 'all' } },
     'granted, without blocking': { argv: fetchWithoutBlocking(server.port), policy: { network: 'all' } },
-    hosts: { argv: reachGranted(server.port), policy: { network: [`host.test:${String(server.port)}`] } },
-    processes: { argv: ['/bin/sh', '-c', 'for i in 1 2 3 4 5 6; do sleep 1 & done; wait'], policy: { limits: { processes: 4 } } },
-    observed: { argv: ['/bin/cat', '/etc/shadow'], observe: 'everything' },
-    signals: { argv: ['/bin/sh', '-c', 'sleep 30 & kill $!; wait $!; echo $?'] },
+    'hosts': { argv: reachGranted(server.port), policy: { network: [`host.test:${String(server.port)}`] } },
+    'processes': {
+      argv: ['/bin/sh', '-c', 'for i in 1 2 3 4 5 6; do sleep 1 & done; wait'],
+      policy: { limits: { processes: 4 } },
+    },
+    'observed': { argv: ['/bin/cat', '/etc/shadow'], observe: 'everything' },
+    'signals': { argv: ['/bin/sh', '-c', 'sleep 30 & kill $!; wait $!; echo $?'] },
   },
 }
 
@@ -40,16 +51,42 @@ for (const place of SUCH_PLACES) {
   }
   describePlace(place, request, (found) => {
     test('a cell takes the form without namespaces, and the facts say which call was refused', () => {
-      expect(ran(found(), 'plain')).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'well\n', profile: { form: 'landlock' } })
-      expect(found().host.namespaces).toEqual({ held: false, stage: 'user-namespace', problem: expect.stringContaining('Operation not permitted') as string })
-      expect(found().host).toMatchObject({ landlock: { held: true }, listener: { held: true }, measuring: { held: true } })
-      expect(found().host.borrowing).toEqual({ held: false, stage: 'seccomp-listener', problem: 'pidfd_getfd is refused' })
+      expect(ran(found(), 'plain')).toMatchObject({
+        status: 'exited',
+        exitCode: 0,
+        stdout: 'well\n',
+        profile: { form: 'landlock' },
+      })
+      expect(found().host.namespaces).toEqual({
+        held: false,
+        stage: 'user-namespace',
+        problem: expect.stringContaining('Operation not permitted') as string,
+      })
+      expect(found().host).toMatchObject({
+        landlock: { held: true },
+        listener: { held: true },
+        measuring: { held: true },
+      })
+      expect(found().host.borrowing).toEqual({
+        held: false,
+        stage: 'seccomp-listener',
+        problem: 'pidfd_getfd is refused',
+      })
     })
 
     test('the profile claims nothing that namespaces would hold', () => {
       const { enforced } = ran(found(), 'plain').profile
-      expect(Object.values(enforced).flat().filter((mechanism) => mechanism.endsWith('-namespace'))).toEqual([])
-      expect(enforced).toMatchObject({ file_names: [], process_list: [], file_metadata: ['seccomp-listener'], network: expect.arrayContaining(['seccomp']) as string[] })
+      expect(
+        Object.values(enforced)
+          .flat()
+          .filter((mechanism) => mechanism.endsWith('-namespace')),
+      ).toEqual([])
+      expect(enforced).toMatchObject({
+        file_names: [],
+        process_list: [],
+        file_metadata: ['seccomp-listener'],
+        network: expect.arrayContaining(['seccomp']) as string[],
+      })
     })
 
     test('the stronger form is refused when asked for, with the reason and the way out', () => {
@@ -67,13 +104,20 @@ for (const place of SUCH_PLACES) {
 
     test('a tool without a grant reaches nothing and listens nowhere, and what it tried is told', () => {
       expect(ran(found(), 'refused').exitCode).not.toBe(0)
-      expect(ran(found(), 'refused').violations).toContainEqual({ kind: 'connect', family: 'inet', address: '127.0.0.1', port: server.port })
+      expect(ran(found(), 'refused').violations).toContainEqual({
+        kind: 'connect',
+        family: 'inet',
+        address: '127.0.0.1',
+        port: server.port,
+      })
       expect(ran(found(), 'listen')).toMatchObject({ exitCode: 0, stdout: 'refused\nrefused\n' })
     })
 
     test('a tool with a grant reaches the host as it would without a cell', () => {
       expect(ran(found(), 'granted')).toMatchObject({ exitCode: 0, stdout: 'word of the host\n' })
-      expect(ran(found(), 'granted, without blocking').stdout).toBe('True\n0\nTrue\nFalse True\nHTTP/1.1 200\nECONNREFUSED\n')
+      expect(ran(found(), 'granted, without blocking').stdout).toBe(
+        'True\n0\nTrue\nFalse True\nHTTP/1.1 200\nECONNREFUSED\n',
+      )
       expect(server.connections() - connectionsBefore).toBeGreaterThanOrEqual(2)
     })
 
@@ -81,7 +125,18 @@ for (const place of SUCH_PLACES) {
       const { stdout, stderr, violations, profile } = ran(found(), 'hosts')
       const said = 'word of the host'
       expect({ stdout: stdout.split('\n'), stderr }).toEqual({
-        stdout: [`blocking ${said}`, `not-blocking True EISCONN ${said}`, `mapped ${said}`, `variables ${said}`, 'threads 20', 'other-port ENETUNREACH', 'other-name gaierror', 'host-itself ENETUNREACH', 'again EISCONN', ''],
+        stdout: [
+          `blocking ${said}`,
+          `not-blocking True EISCONN ${said}`,
+          `mapped ${said}`,
+          `variables ${said}`,
+          'threads 20',
+          'other-port ENETUNREACH',
+          'other-name gaierror',
+          'host-itself ENETUNREACH',
+          'again EISCONN',
+          '',
+        ],
         stderr: '',
       })
       expect(violations).toContainEqual({ kind: 'lookup', name: 'other.test' })
@@ -90,7 +145,9 @@ for (const place of SUCH_PLACES) {
 
     test('processes are counted, files observed and children signalled', () => {
       expect(ran(found(), 'processes').violations).toContainEqual(expect.objectContaining({ kind: 'processes' }))
-      expect(ran(found(), 'observed').violations).toContainEqual(expect.objectContaining({ kind: 'file', path: '/etc/shadow' }))
+      expect(ran(found(), 'observed').violations).toContainEqual(
+        expect.objectContaining({ kind: 'file', path: '/etc/shadow' }),
+      )
       expect(ran(found(), 'signals').stdout).toBe('143\n')
     })
   })

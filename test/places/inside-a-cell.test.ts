@@ -16,34 +16,73 @@ import { describePlace, expectHeld, expectNotRun, ran } from './visit.js'
 import type { Visit, VisitRequest } from './visit.js'
 
 const programs = preparePrograms()
-const room = furnish(lastingFolder(), (folder) => execFileSync(programs.command('write-outside')[0], ['--seed', folder]))
+const room = furnish(lastingFolder(), (folder) =>
+  execFileSync(programs.command('write-outside')[0], ['--seed', folder]),
+)
 const mark = newMark()
 
-const options = ['--read', programs.folder, '--read', room.outerOnly, '--read', room.both, '--write', room.written, '--write', room.outerWritten, '--cwd', room.written]
+const options = [
+  '--read',
+  programs.folder,
+  '--read',
+  room.outerOnly,
+  '--read',
+  room.both,
+  '--write',
+  room.written,
+  '--write',
+  room.outerWritten,
+  '--cwd',
+  room.written,
+]
 const attack = (name: string, ...args: readonly string[]): readonly string[] => [...programs.command(name), ...args]
 const policy = { filesystem: { read: [programs.folder, room.both], write: [room.written] } }
 
 const CALLS: NonNullable<VisitRequest['calls']> = {
-  plain: { argv: ['/bin/echo', 'well'] },
+  'plain': { argv: ['/bin/echo', 'well'] },
   'read what both grant': { argv: ['/bin/cat', room.granted], policy },
   'write what both grant': { argv: ['/bin/sh', '-c', 'echo new > file && cat file'], policy, cwd: room.written },
-  'read what the outer grants': { argv: attack('read-path', room.outerSecret, room.written), policy, cwd: room.written },
-  'write what the outer grants': { argv: attack('write-outside', room.outerWritten, room.written), policy, cwd: room.written },
-  'change what the outer grants': { argv: attack('metadata', join(room.outerWritten, 'file'), room.written), policy, cwd: room.written },
+  'read what the outer grants': {
+    argv: attack('read-path', room.outerSecret, room.written),
+    policy,
+    cwd: room.written,
+  },
+  'write what the outer grants': {
+    argv: attack('write-outside', room.outerWritten, room.written),
+    policy,
+    cwd: room.written,
+  },
+  'change what the outer grants': {
+    argv: attack('metadata', join(room.outerWritten, 'file'), room.written),
+    policy,
+    cwd: room.written,
+  },
   'read what no one grants': { argv: attack('read-path', room.secret, room.written), policy, cwd: room.written },
-  'ask for what the outer withholds': { argv: ['/bin/cat', room.secret], policy: { filesystem: { read: [room.secret] } } },
+  'ask for what the outer withholds': {
+    argv: ['/bin/cat', room.secret],
+    policy: { filesystem: { read: [room.secret] } },
+  },
   'new namespaces': { argv: attack('new-namespaces'), policy },
   'the kernel': { argv: attack('kernel-interfaces', room.granted), policy },
   'its supervisor': { argv: attack('supervisor', 'parent'), policy: { ...policy, limits: { wall: '60s' } } },
   'no Unix sockets': { argv: TALK_TO_ITSELF },
-  listen: { argv: LISTEN },
-  network: { argv: ['/bin/true'], policy: { network: 'all' } },
-  exec: { argv: ['/bin/sh', '-c', 'exit 3'], policy: { exec: 'none' } },
-  processes: { argv: ['/bin/true'], policy: { limits: { processes: 4 } } },
-  wall: { argv: ['/bin/sh', '-c', `sleep 40 & setsid sleep 40 & exec sleep 41`, mark], policy: { limits: { wall: '700ms' } } },
-  memory: { argv: ['/usr/bin/python3', '-c', 'x = bytearray(300 << 20); print("had it")'], policy: { limits: { memory: '50M', wall: '20s' } } },
-  cpu: { argv: ['/bin/sh', '-c', 'for i in 1 2 3; do while :; do :; done & done; wait', mark], policy: { limits: { cpu: '500ms', wall: '30s' } } },
-  background: { argv: ['/bin/sh', '-c', `(setsid /bin/sh -c 'sleep 300; :' "$1" &) ; echo left`, 'sh', mark] },
+  'listen': { argv: LISTEN },
+  'network': { argv: ['/bin/true'], policy: { network: 'all' } },
+  'exec': { argv: ['/bin/sh', '-c', 'exit 3'], policy: { exec: 'none' } },
+  'processes': { argv: ['/bin/true'], policy: { limits: { processes: 4 } } },
+  'wall': {
+    argv: ['/bin/sh', '-c', `sleep 40 & setsid sleep 40 & exec sleep 41`, mark],
+    policy: { limits: { wall: '700ms' } },
+  },
+  'memory': {
+    argv: ['/usr/bin/python3', '-c', 'x = bytearray(300 << 20); print("had it")'],
+    policy: { limits: { memory: '50M', wall: '20s' } },
+  },
+  'cpu': {
+    argv: ['/bin/sh', '-c', 'for i in 1 2 3; do while :; do :; done & done; wait', mark],
+    policy: { limits: { cpu: '500ms', wall: '30s' } },
+  },
+  'background': { argv: ['/bin/sh', '-c', `(setsid /bin/sh -c 'sleep 300; :' "$1" &) ; echo left`, 'sh', mark] },
 }
 
 let survivors: readonly string[] = ['nobody looked']
@@ -63,7 +102,11 @@ const claimsOfBoth = (found: () => Visit): void => {
 
   test('the facts name what the outer cell took', () => {
     expect(found().host.namespaces).toMatchObject({ held: false, stage: 'user-namespace' })
-    expect(found().host.listener).toMatchObject({ held: false, stage: 'seccomp-listener', problem: expect.stringContaining('busy') as string })
+    expect(found().host.listener).toMatchObject({
+      held: false,
+      stage: 'seccomp-listener',
+      problem: expect.stringContaining('busy') as string,
+    })
   })
 
   test('what both grant can be read and written', () => {
@@ -88,7 +131,7 @@ const claimsOfBoth = (found: () => Visit): void => {
   test('neither namespaces nor other powers of the kernel can be had', () => {
     expectHeld(found(), 'new namespaces')
     expectHeld(found(), 'the kernel', {
-      personality: 'switches off randomisation for its own children, which gives nobody any right',
+      'personality': 'switches off randomisation for its own children, which gives nobody any right',
       'ptrace-traceme': 'debuggers start their children so',
       'process_vm_readv-self': 'the same: of itself and its own children',
     })
@@ -127,7 +170,11 @@ describePlace(insideCell('landlock', options), request, (found) => {
     expect(found().host.measuring).toMatchObject({ held: false, stage: 'supervise' })
     expectNotRun(found(), 'memory', 'limit-unsupported')
     expectNotRun(found(), 'cpu', 'limit-unsupported')
-    expect(ran(found(), 'plain').profile.enforced).toMatchObject({ 'limits.processes': [], 'limits.scratch': [], end_of_call: [expect.stringMatching(/^landlock:/) as string] })
+    expect(ran(found(), 'plain').profile.enforced).toMatchObject({
+      'limits.processes': [],
+      'limits.scratch': [],
+      'end_of_call': [expect.stringMatching(/^landlock:/) as string],
+    })
   })
 })
 
@@ -147,12 +194,33 @@ test('a cell inside one that writes for its tool cannot have that done for itsel
   // With something protected in it, the outer keeper carries out all that changes this folder.
   writeFileSync(join(kept, '.bashrc'), 'original\n')
   writeFileSync(join(kept, 'file'), 'original\n')
-  const script = 'echo planted > file; echo planted > new; mkdir folder; mv file moved; ln file second; rm file; cd "$1" && echo own > file && cat file'
-  const inner = [process.execPath, join(CHECKOUT, 'bin', 'cordon.js'), 'run', '--read', kept, '--write', own, '--cwd', kept, '--', '/bin/sh', '-c', script, 'sh', own]
+  const script =
+    'echo planted > file; echo planted > new; mkdir folder; mv file moved; ln file second; rm file; cd "$1" && echo own > file && cat file'
+  const inner = [
+    process.execPath,
+    join(CHECKOUT, 'bin', 'cordon.js'),
+    'run',
+    '--read',
+    kept,
+    '--write',
+    own,
+    '--cwd',
+    kept,
+    '--',
+    '/bin/sh',
+    '-c',
+    script,
+    'sh',
+    own,
+  ]
   const [program = '', ...args] = insideCell('landlock', ['--write', kept, '--write', own]).enter(inner)
   const before = snapshot(kept)
   expect(spawnSync(program, args, { encoding: 'utf8', timeout: 200_000 }).stdout).toBe('own\n')
   expect(snapshot(kept)).toEqual(before)
-  const [outer = '', ...words] = insideCell('landlock', ['--write', kept, '--cwd', kept]).enter(['/bin/sh', '-c', 'echo outer > file && cat file'])
+  const [outer = '', ...words] = insideCell('landlock', ['--write', kept, '--cwd', kept]).enter([
+    '/bin/sh',
+    '-c',
+    'echo outer > file && cat file',
+  ])
   expect(spawnSync(outer, words, { encoding: 'utf8', timeout: 200_000 }).stdout).toBe('outer\n')
 })

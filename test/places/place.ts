@@ -52,7 +52,13 @@ export const within = (...places: readonly [Place, ...Place[]]): Place => ({
 export const plainHost: Place = { title: 'a plain host', enter: (argv) => argv }
 
 // What Docker's default profile refuses to a container without further capabilities, and what it masks.
-export const dockerLike = imitated('a profile like Docker\'s default', ['masked-proc', 'container-capabilities', 'no-user-namespaces', 'no-mounts', 'no-pidfd-getfd'])
+export const dockerLike = imitated("a profile like Docker's default", [
+  'masked-proc',
+  'container-capabilities',
+  'no-user-namespaces',
+  'no-mounts',
+  'no-pidfd-getfd',
+])
 
 // Ubuntu's kernel.apparmor_restrict_unprivileged_userns: the namespace can be made and has no rights.
 export const powerlessNamespaces = imitated('user namespaces without capabilities', ['powerless-user-namespaces'])
@@ -63,7 +69,12 @@ chmodSync(folder, 0o755)
 
 const compiled = (name: string): string => {
   const program = join(folder, name)
-  if (!existsSync(program)) execFileSync('cc', ['-std=gnu11', '-O1', '-Wall', '-Wextra', '-Werror', '-static', '-o', program, join(PROGRAMS, `${name}.c`)], { stdio: 'inherit' })
+  if (!existsSync(program))
+    execFileSync(
+      'cc',
+      ['-std=gnu11', '-O1', '-Wall', '-Wextra', '-Werror', '-static', '-o', program, join(PROGRAMS, `${name}.c`)],
+      { stdio: 'inherit' },
+    )
   return program
 }
 
@@ -77,5 +88,16 @@ export const obstacleTo = ({ enter }: Place): string | undefined => {
 /** Inside a cell that this host's own command line makes, with these options. */
 export const insideCell = (form: 'namespaces' | 'landlock', options: readonly string[]): Place => ({
   title: `a cell of the form ${form}`,
-  enter: (argv) => [process.execPath, join(CHECKOUT, 'bin', 'cordon.js'), 'run', '--form', form, '--read', CHECKOUT, ...options, '--', ...argv],
+  enter: (argv) => [
+    process.execPath,
+    join(CHECKOUT, 'bin', 'cordon.js'),
+    'run',
+    '--form',
+    form,
+    '--read',
+    CHECKOUT,
+    ...options,
+    '--',
+    ...argv,
+  ],
 })

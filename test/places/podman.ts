@@ -25,16 +25,30 @@ const SYSTEM_FILES = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/passwd', '/
 
 export const podmanContainer = (title: string, { folders = [], user = 'root' }: ContainerOptions = {}): Place => {
   const { podman, rootfs } = prepare()
-  const readOnly = ['/usr', ...SYSTEM_FILES, CHECKOUT, ...SYSTEM_FOLDERS.map((name) => `/${name}`).filter((path) => !isLink(path)), ...nodeElsewhere()].filter(existsSync)
+  const readOnly = [
+    '/usr',
+    ...SYSTEM_FILES,
+    CHECKOUT,
+    ...SYSTEM_FOLDERS.map((name) => `/${name}`).filter((path) => !isLink(path)),
+    ...nodeElsewhere(),
+  ].filter(existsSync)
   const options = [
-    '--rm', '--interactive', '--network=none', '--cgroups=disabled', ...BELOW_THE_HOSTS_LIMITS,
-    '--tmpfs=/tmp:rw,exec,mode=1777', '--tmpfs=/var/tmp:rw,exec,mode=1777',
+    '--rm',
+    '--interactive',
+    '--network=none',
+    '--cgroups=disabled',
+    ...BELOW_THE_HOSTS_LIMITS,
+    '--tmpfs=/tmp:rw,exec,mode=1777',
+    '--tmpfs=/var/tmp:rw,exec,mode=1777',
     ...readOnly.map((path) => `--volume=${path}:${path}:ro`),
     ...folders.map((path) => `--volume=${path}:${path}`),
     ...(user === 'root' ? [] : ['--user=1000:1000']),
     `--workdir=${CHECKOUT}`,
   ]
-  return { title, enter: (argv) => [...podman.privately, ...podman.command, 'run', ...options, '--rootfs', rootfs, ...argv] }
+  return {
+    title,
+    enter: (argv) => [...podman.privately, ...podman.command, 'run', ...options, '--rootfs', rootfs, ...argv],
+  }
 }
 
 interface Podman {
@@ -44,7 +58,8 @@ interface Podman {
 }
 
 // crun refuses a host that mounts the second version of cgroups beside the first, also where it shall use none.
-const ONE_VERSION_OF_CGROUPS = 'if [ -d /sys/fs/cgroup/unified ]; then mount --rbind /sys/fs/cgroup/unified /sys/fs/cgroup || exit 1; fi; exec "$@"'
+const ONE_VERSION_OF_CGROUPS =
+  'if [ -d /sys/fs/cgroup/unified ]; then mount --rbind /sys/fs/cgroup/unified /sys/fs/cgroup || exit 1; fi; exec "$@"'
 
 let prepared: { readonly podman: Podman; readonly rootfs: string } | undefined
 
@@ -57,9 +72,22 @@ const prepare = (): { readonly podman: Podman; readonly rootfs: string } => {
     return join(folder, name)
   }
   const environment = ['/usr/bin/env', `HOME=${inside('home')}`, `XDG_RUNTIME_DIR=${inside('run')}`]
-  const storage = ['--log-level=error', `--root=${inside('storage')}`, `--runroot=${inside('state')}`, '--storage-driver=vfs']
+  const storage = [
+    '--log-level=error',
+    `--root=${inside('storage')}`,
+    `--runroot=${inside('state')}`,
+    '--storage-driver=vfs',
+  ]
   const command = [...environment, 'podman', ...storage]
-  const privately = [...(IS_ROOT ? [] : [...command, 'unshare']), 'unshare', '--mount', '/bin/sh', '-c', ONE_VERSION_OF_CGROUPS, 'sh']
+  const privately = [
+    ...(IS_ROOT ? [] : [...command, 'unshare']),
+    'unshare',
+    '--mount',
+    '/bin/sh',
+    '-c',
+    ONE_VERSION_OF_CGROUPS,
+    'sh',
+  ]
   prepared = { podman: { command, privately }, rootfs: makeRoot(join(folder, 'rootfs')) }
   // Rootless, podman leaves a process that holds its user namespace.
   if (!IS_ROOT) afterAll(() => execFileSync(command[0] ?? '', [...command.slice(1), 'system', 'migrate']))
@@ -67,11 +95,13 @@ const prepare = (): { readonly podman: Podman; readonly rootfs: string } => {
 }
 
 const makeRoot = (root: string): string => {
-  for (const name of ['', 'usr', 'etc', 'tmp', 'var', 'var/tmp', 'proc', 'sys', 'dev', 'run', 'root', 'home']) mkdirSync(join(root, name), { mode: 0o755 })
+  for (const name of ['', 'usr', 'etc', 'tmp', 'var', 'var/tmp', 'proc', 'sys', 'dev', 'run', 'root', 'home'])
+    mkdirSync(join(root, name), { mode: 0o755 })
   for (const name of SYSTEM_FOLDERS) if (isLink(`/${name}`)) symlinkSync(readlinkSync(`/${name}`), join(root, name))
   return root
 }
 
 const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
-const nodeElsewhere = (): readonly string[] => (['/usr/', `${CHECKOUT}/`].some((folder) => process.execPath.startsWith(folder)) ? [] : [process.execPath])
+const nodeElsewhere = (): readonly string[] =>
+  ['/usr/', `${CHECKOUT}/`].some((folder) => process.execPath.startsWith(folder)) ? [] : [process.execPath]

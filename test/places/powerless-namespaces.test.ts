@@ -14,39 +14,66 @@ const REQUEST: VisitRequest = {
   },
 }
 
-describePlace(powerlessNamespaces, () => REQUEST, (found) => {
-  test('namespaces are not taken for granted because they can be made: the first powerless step is named', () => {
-    expect(found().host.namespaces).toEqual({ held: false, stage: 'loopback', problem: expect.stringContaining('Operation not permitted') as string })
-    expect(found().host).toMatchObject({ landlock: { held: true }, listener: { held: true }, borrowing: { held: true }, measuring: { held: true } })
-  })
+describePlace(
+  powerlessNamespaces,
+  () => REQUEST,
+  (found) => {
+    test('namespaces are not taken for granted because they can be made: the first powerless step is named', () => {
+      expect(found().host.namespaces).toEqual({
+        held: false,
+        stage: 'loopback',
+        problem: expect.stringContaining('Operation not permitted') as string,
+      })
+      expect(found().host).toMatchObject({
+        landlock: { held: true },
+        listener: { held: true },
+        borrowing: { held: true },
+        measuring: { held: true },
+      })
+    })
 
-  test('a cell takes the form without namespaces, cold and warm', () => {
-    expect(ran(found(), 'plain')).toMatchObject({ exitCode: 0, stdout: 'well\n', profile: { form: 'landlock' } })
-    expect(found().calls['warm']).toMatchObject({ exitCode: 0, stdout: 'warm\n' })
-  })
+    test('a cell takes the form without namespaces, cold and warm', () => {
+      expect(ran(found(), 'plain')).toMatchObject({ exitCode: 0, stdout: 'well\n', profile: { form: 'landlock' } })
+      expect(found().calls['warm']).toMatchObject({ exitCode: 0, stdout: 'warm\n' })
+    })
 
-  test('what is not hidden is not claimed to be', () => {
-    const { exitCode, stdout, profile } = ran(found(), 'names')
-    expect({ exitCode, stdout, claimed: profile.enforced['file_names'] }).toEqual({ exitCode: 1, stdout: '', claimed: [] })
-  })
+    test('what is not hidden is not claimed to be', () => {
+      const { exitCode, stdout, profile } = ran(found(), 'names')
+      expect({ exitCode, stdout, claimed: profile.enforced['file_names'] }).toEqual({
+        exitCode: 1,
+        stdout: '',
+        claimed: [],
+      })
+    })
 
-  test('a policy that requires the stronger form is refused, with the step that failed and the way out', () => {
-    expect(expectNotRun(found(), 'namespaces', 'host-cannot-hold').message).toContain('loopback')
-    expect(expectNotRun(found(), 'required', 'host-cannot-hold')).toMatchObject({ message: expect.stringContaining('pid-namespace') as string, fix: expect.stringContaining('cordon doctor') as string })
-  })
-})
+    test('a policy that requires the stronger form is refused, with the step that failed and the way out', () => {
+      expect(expectNotRun(found(), 'namespaces', 'host-cannot-hold').message).toContain('loopback')
+      expect(expectNotRun(found(), 'required', 'host-cannot-hold')).toMatchObject({
+        message: expect.stringContaining('pid-namespace') as string,
+        fix: expect.stringContaining('cordon doctor') as string,
+      })
+    })
+  },
+)
 
 // Other ways to be powerless: each must be found by the step that fails, and lead to the same form.
 const OTHERS = [
   { place: imitated('namespaces that may not mount', ['no-mounts']), stage: 'mount-namespace' },
-  { place: imitated('namespaces whose ids cannot be mapped', ['read-only-proc', 'container-capabilities']), stage: 'user-namespace' },
+  {
+    place: imitated('namespaces whose ids cannot be mapped', ['read-only-proc', 'container-capabilities']),
+    stage: 'user-namespace',
+  },
 ]
 
 for (const { place, stage } of OTHERS) {
-  describePlace(place, () => ({ calls: { plain: { argv: ['/bin/echo', 'well'] } } }), (found) => {
-    test(`the step ${stage} is named, and a cell without namespaces runs`, () => {
-      expect(found().host.namespaces).toMatchObject({ held: false, stage })
-      expect(ran(found(), 'plain')).toMatchObject({ exitCode: 0, stdout: 'well\n', profile: { form: 'landlock' } })
-    })
-  })
+  describePlace(
+    place,
+    () => ({ calls: { plain: { argv: ['/bin/echo', 'well'] } } }),
+    (found) => {
+      test(`the step ${stage} is named, and a cell without namespaces runs`, () => {
+        expect(found().host.namespaces).toMatchObject({ held: false, stage })
+        expect(ran(found(), 'plain')).toMatchObject({ exitCode: 0, stdout: 'well\n', profile: { form: 'landlock' } })
+      })
+    },
+  )
 }

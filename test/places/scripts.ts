@@ -5,15 +5,19 @@ const python = (source: string, ...args: readonly string[]): readonly string[] =
 
 /** Connects to a port of the host's loopback, and says what it was told there. */
 export const fetchFromHost = (port: number): readonly string[] =>
-  python(`import socket, sys
+  python(
+    `import socket, sys
 s = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 10); s.sendall(b"GET / HTTP/1.0\\r\\n\\r\\n")
 text = b""
 while part := s.recv(4096): text += part
-print(text.decode().splitlines()[-1])`, String(port))
+print(text.decode().splitlines()[-1])`,
+    String(port),
+  )
 
 /** The same as an event loop does it: without blocking, asking twice, and being told of a port where nobody listens. */
 export const fetchWithoutBlocking = (port: number): readonly string[] =>
-  python(`import errno, fcntl, select, socket, sys
+  python(
+    `import errno, fcntl, select, socket, sys
 address = ("127.0.0.1", int(sys.argv[1]))
 s = socket.socket(); s.setblocking(False)
 code = s.connect_ex(address); print(code in (0, errno.EINPROGRESS))
@@ -22,7 +26,9 @@ print(s.connect_ex(address) in (0, errno.EISCONN))
 print(s.getblocking(), bool(fcntl.fcntl(s.fileno(), fcntl.F_GETFD) & fcntl.FD_CLOEXEC))
 s.setblocking(True); s.sendall(b"GET / HTTP/1.0\\r\\n\\r\\n"); print(s.recv(12).decode())
 closed = socket.socket(); closed.bind(("127.0.0.1", 0)); port = closed.getsockname()[1]; closed.close()
-print(errno.errorcode.get(socket.socket().connect_ex(("127.0.0.1", port))))`, String(port))
+print(errno.errorcode.get(socket.socket().connect_ex(("127.0.0.1", port))))`,
+    String(port),
+  )
 
 /** Talks to its own process over a Unix socket in its private folder, as a stream and in packets. */
 export const TALK_TO_ITSELF = python(`import os, socket
@@ -48,7 +54,8 @@ for how in ("unbound", "bound"):
 
 /** Reaches a granted name in every usual way, and tries what is not granted; each says in one line how it went. */
 export const reachGranted = (port: number): readonly string[] =>
-  python(`import asyncio, errno, os, select, socket, sys, threading, urllib.request
+  python(
+    `import asyncio, errno, os, select, socket, sys, threading, urllib.request
 name, port = "host.test", int(sys.argv[1])
 ask = b"GET / HTTP/1.1\\r\\nHost: host.test:%d\\r\\nConnection: close\\r\\n\\r\\n" % port
 def talk(s):
@@ -72,4 +79,6 @@ print("other-port", tried(lambda: socket.create_connection((name, port + 1))))
 print("other-name", tried(lambda: socket.create_connection(("other.test", port))))
 print("host-itself", tried(lambda: talk(socket.create_connection(("127.0.0.1", port), None))))
 s = socket.socket(); s.connect(address); s2 = s.dup()
-print("again", tried(lambda: s2.connect(("127.0.0.1", port))))`, String(port))
+print("again", tried(lambda: s2.connect(("127.0.0.1", port))))`,
+    String(port),
+  )

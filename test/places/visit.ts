@@ -63,7 +63,10 @@ export interface VisitRequest {
 
 export const visit = async (place: Place, { whileThere, ...request }: VisitRequest): Promise<Visit> => {
   const [program = '', ...args] = place.enter([process.execPath, join(PROGRAMS, 'visitor.mjs')])
-  const visitor = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: '/usr/local/bin:/usr/bin:/bin' } })
+  const visitor = spawn(program, args, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+  })
   const patience = setTimeout(() => visitor.kill('SIGKILL'), 150_000)
   const complaints = text(visitor.stderr)
   let answer: string | undefined
@@ -85,7 +88,11 @@ export const visit = async (place: Place, { whileThere, ...request }: VisitReque
 }
 
 /** Visits a place once, and makes claims about what was found; where it cannot be entered, one test says why. */
-export const describePlace = (place: Place, request: () => VisitRequest | Promise<VisitRequest>, claims: (found: () => Visit) => void): void => {
+export const describePlace = (
+  place: Place,
+  request: () => VisitRequest | Promise<VisitRequest>,
+  claims: (found: () => Visit) => void,
+): void => {
   describe(`in ${place.title}`, () => {
     const obstacle = obstacleTo(place)
     if (obstacle !== undefined) {

@@ -22,7 +22,11 @@ const parseOrSkip = (value: unknown): ToolPolicy => {
 const reversed = (value: unknown): unknown => {
   if (Array.isArray(value)) return (value as unknown[]).map(reversed).reverse()
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, reversed(child)] as const).reverse())
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([key, child]) => [key, reversed(child)] as const)
+      .reverse(),
+  )
 }
 
 const EXAMPLE = {
@@ -47,7 +51,10 @@ describe('the hash of a policy', () => {
       egress_class: 'unspecified',
       environment: ['LANG', 'TZ=UTC'],
       exec: ['/usr/bin/make', 'sh'],
-      limits: [['memory', 268_435_456], ['wall', 30_000]],
+      limits: [
+        ['memory', 268_435_456],
+        ['wall', 30_000],
+      ],
       presets: ['toolchains'],
       require: ['landlock'],
     })

@@ -4,56 +4,110 @@ import { describeWitness, isWithin, loadPolicyText, parsePolicy, policyHash } fr
 
 const refusal = (text: string) => expect.objectContaining({ message: expect.stringContaining(text) as string }) as Error
 
-const BEARER = { id: 'token', inject: { host: 'api.example.org', header: 'Authorization', format: 'Bearer {value}' }, placeholder: 'API_TOKEN' }
-const parse = (credential: unknown, network: unknown = ['api.example.org']) => parsePolicy({ network, credentials: [credential] }, 'test').credentials
+const BEARER = {
+  id: 'token',
+  inject: { host: 'api.example.org', header: 'Authorization', format: 'Bearer {value}' },
+  placeholder: 'API_TOKEN',
+}
+const parse = (credential: unknown, network: unknown = ['api.example.org']) =>
+  parsePolicy({ network, credentials: [credential] }, 'test').credentials
 
 describe('a credential in a policy', () => {
   it('says where a value belongs, and under which name the tool finds a stand-in', () => {
-    expect(parse(BEARER)).toMatchObject([{
-      id: 'token',
-      hosts: [{ destination: { kind: 'host', host: 'api.example.org' }, port: { kind: 'web' } }],
-      inject: { kind: 'header', name: 'Authorization', format: 'Bearer {value}' },
-      placeholder: { name: 'API_TOKEN', text: 'placeholder-for-token' },
-    }])
+    expect(parse(BEARER)).toMatchObject([
+      {
+        id: 'token',
+        hosts: [{ destination: { kind: 'host', host: 'api.example.org' }, port: { kind: 'web' } }],
+        inject: { kind: 'header', name: 'Authorization', format: 'Bearer {value}' },
+        placeholder: { name: 'API_TOKEN', text: 'placeholder-for-token' },
+      },
+    ])
   })
 
   it.each([
     [{ as: 'bearer' }, { kind: 'header', name: 'Authorization', format: 'Bearer {value}' }],
     [{ header: 'X-Api-Key' }, { kind: 'header', name: 'X-Api-Key', format: '{value}' }],
-    [{ as: 'basic', user: 'x-access-token' }, { kind: 'basic', user: 'x-access-token' }],
+    [
+      { as: 'basic', user: 'x-access-token' },
+      { kind: 'basic', user: 'x-access-token' },
+    ],
     [{ as: 'basic' }, { kind: 'basic', user: '' }],
-    [{ as: 'query', parameter: 'key' }, { kind: 'query', parameter: 'key' }],
+    [
+      { as: 'query', parameter: 'key' },
+      { kind: 'query', parameter: 'key' },
+    ],
     [{ as: 'placeholder' }, { kind: 'placeholder' }],
     [{ as: 'client-certificate' }, { kind: 'client-certificate' }],
-    [{ as: 'aws-sigv4', service: 'bedrock' }, { kind: 'aws-sigv4', service: 'bedrock', region: undefined }],
+    [
+      { as: 'aws-sigv4', service: 'bedrock' },
+      { kind: 'aws-sigv4', service: 'bedrock', region: undefined },
+    ],
   ])('is injected as %j', (inject, expected) => {
     expect(parse({ ...BEARER, inject: { host: 'api.example.org', ...inject } })[0]?.inject).toEqual(expected)
   })
 
   it('that is put in differently at two hosts is two with one id', () => {
-    const inject = [{ host: 'git.example.org', as: 'basic', user: 'git' }, { host: ['api.example.org', 'up.example.org'], as: 'bearer' }]
-    expect(parse({ id: 'token', inject }, ['*.example.org']).map(({ id, hosts, inject: { kind } }) => [id, hosts.length, kind])).toEqual([['token', 1, 'basic'], ['token', 2, 'header']])
+    const inject = [
+      { host: 'git.example.org', as: 'basic', user: 'git' },
+      { host: ['api.example.org', 'up.example.org'], as: 'bearer' },
+    ]
+    expect(
+      parse({ id: 'token', inject }, ['*.example.org']).map(({ id, hosts, inject: { kind } }) => [
+        id,
+        hosts.length,
+        kind,
+      ]),
+    ).toEqual([
+      ['token', 1, 'basic'],
+      ['token', 2, 'header'],
+    ])
   })
 
   it.each<[string, unknown, string]>([
     ['no id', { inject: BEARER.inject }, 'test: credentials[0] must be a mapping with the keys "id" and "inject"'],
     ['a key that is near another', { ...BEARER, placehodler: 'A' }, 'unknown key "placehodler" in credentials[0]'],
     ['a value', { ...BEARER, value: 'ghp_abc' }, 'unknown key "value" in credentials[0]'],
-    ['a key of another way', { id: 'a', inject: { host: 'api.example.org', as: 'basic', parameter: 'k' } }, 'unknown key "parameter" in credentials[0].inject'],
+    [
+      'a key of another way',
+      { id: 'a', inject: { host: 'api.example.org', as: 'basic', parameter: 'k' } },
+      'unknown key "parameter" in credentials[0].inject',
+    ],
     ['no way', { id: 'a', inject: { host: 'api.example.org' } }, 'credentials[0].inject must be a mapping with "as"'],
-    ['a misspelt way', { id: 'a', inject: { host: 'api.example.org', as: 'baerer' } }, 'credentials[0].inject.as must be one of: bearer'],
+    [
+      'a misspelt way',
+      { id: 'a', inject: { host: 'api.example.org', as: 'baerer' } },
+      'credentials[0].inject.as must be one of: bearer',
+    ],
     ['no host', { id: 'a', inject: { as: 'bearer' } }, 'credentials[0].inject must be a mapping with the key "host"'],
-    ['a host that the policy does not grant', { id: 'a', inject: { host: 'evil.example', as: 'bearer' } }, 'evil.example is not granted by network of the same policy'],
-    ['another port than the granted', { id: 'a', inject: { host: 'api.example.org:8443', as: 'bearer' } }, 'api.example.org:8443 is not granted'],
-    ['a header that leads the request', { id: 'a', inject: { host: 'api.example.org', header: 'Host' } }, 'must be a header that carries a credential'],
-    ['no stand-in to be put in place of', { id: 'a', inject: { host: 'api.example.org', as: 'placeholder' } }, 'must be a credential with a "placeholder"'],
+    [
+      'a host that the policy does not grant',
+      { id: 'a', inject: { host: 'evil.example', as: 'bearer' } },
+      'evil.example is not granted by network of the same policy',
+    ],
+    [
+      'another port than the granted',
+      { id: 'a', inject: { host: 'api.example.org:8443', as: 'bearer' } },
+      'api.example.org:8443 is not granted',
+    ],
+    [
+      'a header that leads the request',
+      { id: 'a', inject: { host: 'api.example.org', header: 'Host' } },
+      'must be a header that carries a credential',
+    ],
+    [
+      'no stand-in to be put in place of',
+      { id: 'a', inject: { host: 'api.example.org', as: 'placeholder' } },
+      'must be a credential with a "placeholder"',
+    ],
   ])('with %s is refused', (_, credential, message) => {
     expect(() => parse(credential)).toThrow(refusal(message))
   })
 
   it('is refused for a direct host, and where the tool would get the variable itself', () => {
     expect(() => parse(BEARER, [{ host: 'api.example.org', action: 'direct' }])).toThrow(refusal('is direct'))
-    expect(() => parsePolicy({ network: ['api.example.org'], environment: ['API_TOKEN'], credentials: [BEARER] }, 'test')).toThrow(refusal('API_TOKEN is also in environment'))
+    expect(() =>
+      parsePolicy({ network: ['api.example.org'], environment: ['API_TOKEN'], credentials: [BEARER] }, 'test'),
+    ).toThrow(refusal('API_TOKEN is also in environment'))
   })
 
   it('that holds the value by mistake is refused without repeating it', () => {
@@ -63,13 +117,21 @@ describe('a credential in a policy', () => {
   })
 
   it('given twice is one where both say the same, and a conflict with its line where not', () => {
-    expect(parsePolicy({ network: ['api.example.org'], credentials: [BEARER, BEARER] }, 'test').credentials).toHaveLength(1)
-    const text = 'network: [ a.org ]\ncredentials:\n  - { id: t, inject: { host: a.org, as: bearer } }\n  - { id: t, inject: { host: a.org, header: X } }\n'
-    expect(() => loadPolicyText(text, 'p.yaml')).toThrow(refusal('p.yaml:4: credentials[1]: the credential "t" is already given'))
+    expect(
+      parsePolicy({ network: ['api.example.org'], credentials: [BEARER, BEARER] }, 'test').credentials,
+    ).toHaveLength(1)
+    const text =
+      'network: [ a.org ]\ncredentials:\n  - { id: t, inject: { host: a.org, as: bearer } }\n  - { id: t, inject: { host: a.org, header: X } }\n'
+    expect(() => loadPolicyText(text, 'p.yaml')).toThrow(
+      refusal('p.yaml:4: credentials[1]: the credential "t" is already given'),
+    )
   })
 
   it('is part of the hash, and of what one policy has beyond another', () => {
-    const [without, with_] = [parsePolicy({ network: ['api.example.org'] }, 'a'), parsePolicy({ network: ['api.example.org'], credentials: [BEARER] }, 'b')]
+    const [without, with_] = [
+      parsePolicy({ network: ['api.example.org'] }, 'a'),
+      parsePolicy({ network: ['api.example.org'], credentials: [BEARER] }, 'b'),
+    ]
     expect(policyHash(with_)).not.toBe(policyHash(without))
     expect(isWithin(without, with_)).toEqual({ within: true })
     const answer = isWithin(with_, without)
@@ -77,7 +139,9 @@ describe('a credential in a policy', () => {
   })
 
   it('for more requests is beyond the same for fewer', () => {
-    const reading = { ...parsePolicy({ network: [{ host: 'api.example.org', methods: ['GET'] }], credentials: [BEARER] }, 'a') }
+    const reading = {
+      ...parsePolicy({ network: [{ host: 'api.example.org', methods: ['GET'] }], credentials: [BEARER] }, 'a'),
+    }
     const composed = { ...reading, network: parsePolicy({ network: ['api.example.org'] }, 'b').network }
     const writing = parsePolicy({ network: ['api.example.org'], credentials: [BEARER] }, 'c')
     expect(isWithin(composed, writing)).toEqual({ within: true })

@@ -12,11 +12,29 @@ describe('the egress class', () => {
     ['no network', { network: 'none' }, 'none'],
     ['only denials', { network: [{ host: 'a.org', action: 'deny' }] }, 'none'],
     ['methods that read', { network: [{ host: 'a.org', methods: ['GET', 'HEAD'] }] }, 'read_only'],
-    ['one host that may be written to', { network: [{ host: 'a.org', methods: ['GET'] }, { host: 'b.org', methods: ['POST'] }] }, 'write'],
+    [
+      'one host that may be written to',
+      {
+        network: [
+          { host: 'a.org', methods: ['GET'] },
+          { host: 'b.org', methods: ['POST'] },
+        ],
+      },
+      'write',
+    ],
     ['a host without methods', { network: ['a.org'] }, 'write'],
     ['a direct connection', { network: [{ host: 'a.org', action: 'direct' }] }, 'write'],
     ['the whole network', { network: 'all' }, 'write'],
-    ['a denial beside reading', { network: [{ host: 'a.org', methods: ['GET'] }, { host: 'b.org', methods: ['POST'], action: 'deny' }] }, 'read_only'],
+    [
+      'a denial beside reading',
+      {
+        network: [
+          { host: 'a.org', methods: ['GET'] },
+          { host: 'b.org', methods: ['POST'], action: 'deny' },
+        ],
+      },
+      'read_only',
+    ],
   ])('follows from the network and is marked so: %s', (_, policy, level) => {
     expect(classOf(policy)).toEqual({ level, derived: true })
   })
@@ -38,15 +56,31 @@ describe('the egress class', () => {
     [{ egress_class: 'read_only', network: 'none' }, /network is none/],
     [{ egress_class: 'write', network: [] }, /network is none/],
     [{ egress_class: 'write', network: [{ host: 'a.org', action: 'deny' }] }, /network only denies/],
-    [{ egress_class: 'read_only', network: [{ host: 'a.org', methods: ['GET', 'POST'] }] }, /more than GET, HEAD and OPTIONS at a\.org/],
+    [
+      { egress_class: 'read_only', network: [{ host: 'a.org', methods: ['GET', 'POST'] }] },
+      /more than GET, HEAD and OPTIONS at a\.org/,
+    ],
     [{ egress_class: 'read_only', network: [{ host: 'a.org', action: 'direct' }] }, /more than GET/],
   ])('that contradicts the network is refused: %j', (policy, message) => {
-    expect(() => parsePolicy(policy, 'test')).toThrow(expect.objectContaining({ code: 'policy-conflict', message: expect.stringMatching(message) as string, fix: expect.stringMatching(/./) as string }))
+    expect(() => parsePolicy(policy, 'test')).toThrow(
+      expect.objectContaining({
+        code: 'policy-conflict',
+        message: expect.stringMatching(message) as string,
+        fix: expect.stringMatching(/./) as string,
+      }),
+    )
   })
 
   it('read_only narrows entries that name no methods, and leaves denials alone', () => {
-    const { network } = boundaryOf({ egress_class: 'read_only', network: ['a.org', { host: 'b.org', methods: ['GET'] }, { host: 'c.org', action: 'deny' }] })
+    const { network } = boundaryOf({
+      egress_class: 'read_only',
+      network: ['a.org', { host: 'b.org', methods: ['GET'] }, { host: 'c.org', action: 'deny' }],
+    })
     const methods = network.kind === 'hosts' ? network.entries.map((entry) => entry.methods) : []
-    expect(methods).toEqual([{ kind: 'list', items: ['GET', 'HEAD', 'OPTIONS'] }, { kind: 'list', items: ['GET'] }, { kind: 'all' }])
+    expect(methods).toEqual([
+      { kind: 'list', items: ['GET', 'HEAD', 'OPTIONS'] },
+      { kind: 'list', items: ['GET'] },
+      { kind: 'all' },
+    ])
   })
 })

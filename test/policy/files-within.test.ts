@@ -13,7 +13,8 @@ const witnessOf = (a: Boundary, b: Boundary): Witness | undefined => {
   return result.within ? undefined : result.witness
 }
 
-const files = (read: readonly string[] = [], write: readonly string[] = []) => boundaryOf({ filesystem: { read, write } })
+const files = (read: readonly string[] = [], write: readonly string[] = []) =>
+  boundaryOf({ filesystem: { read, write } })
 
 describe('reading', () => {
   it.each([
@@ -51,12 +52,18 @@ describe('reading', () => {
     [['../**'], ['~/**'], undefined],
     [['~/x'], ['.'], '/home/ann/x'],
   ])('%j within %j: beyond it is %s', (a, b, expected) => {
-    expect(witnessOf(files(a), files(b))).toEqual(expected === undefined ? undefined : { kind: 'file', access: 'read', path: expected })
+    expect(witnessOf(files(a), files(b))).toEqual(
+      expected === undefined ? undefined : { kind: 'file', access: 'read', path: expected },
+    )
   })
 
   it('is implied by writing, unless carved out', () => {
     expect(witnessOf(files(['/w/x']), files([], ['/w']))).toBeUndefined()
-    expect(witnessOf(files(['/w/x']), files([], ['/w', '!/w/x']))).toEqual({ kind: 'file', access: 'read', path: '/w/x' })
+    expect(witnessOf(files(['/w/x']), files([], ['/w', '!/w/x']))).toEqual({
+      kind: 'file',
+      access: 'read',
+      path: '/w/x',
+    })
     expect(witnessOf(files(['/w/.git/hooks']), files([], ['/w']))).toBeUndefined()
   })
 })
@@ -80,13 +87,18 @@ describe('writing', () => {
   ])('%j within %j: beyond it is %s', (a, b, expected) => {
     const result = witnessOf(files([], a), files([], b))
     if (expected === undefined) expect(result).toBeUndefined()
-    else if (expected === '/w/x.json') expect(result).toMatchObject({ kind: 'file', path: expect.stringMatching(/^\/w\/.*\.json$/) as string })
+    else if (expected === '/w/x.json')
+      expect(result).toMatchObject({ kind: 'file', path: expect.stringMatching(/^\/w\/.*\.json$/) as string })
     else expect(result).toMatchObject({ kind: 'file', path: expected })
   })
 
   it('goes beyond a grant that begins where a protected name lies', () => {
     const witness = witnessOf(files([], ['/w/a*/*.json']), files([], ['/w/a/**', '/w/a?*/**']))
-    expect(witness).toMatchObject({ kind: 'file', access: 'write', path: expect.stringMatching(/^\/w\/a\/[a-z.]+\.json$/) as string })
+    expect(witness).toMatchObject({
+      kind: 'file',
+      access: 'write',
+      path: expect.stringMatching(/^\/w\/a\/[a-z.]+\.json$/) as string,
+    })
   })
 
   it('is not within reading', () => {
@@ -94,11 +106,16 @@ describe('writing', () => {
   })
 
   it('of a carved-out part is found at that part', () => {
-    expect(witnessOf(files(['/w'], ['/w']), files(['/w'], ['/w', '!/w/**/log']))).toEqual({ kind: 'file', access: 'write', path: '/w/log' })
+    expect(witnessOf(files(['/w'], ['/w']), files(['/w'], ['/w', '!/w/**/log']))).toEqual({
+      kind: 'file',
+      access: 'write',
+      path: '/w/log',
+    })
   })
 })
 
-const isGranted = (boundary: Boundary, access: 'read' | 'write', text: string) => (access === 'read' ? isReadable : isWritable)(boundary, path(text))
+const isGranted = (boundary: Boundary, access: 'read' | 'write', text: string) =>
+  (access === 'read' ? isReadable : isWritable)(boundary, path(text))
 
 const anyFiles = filesystem.map((value) => boundaryOf({ filesystem: value }))
 
@@ -120,7 +137,11 @@ describe('for any two boundaries', () => {
         }
         answers.beyond += 1
         if (witness.kind !== 'file') throw new Error(`a witness of kind ${witness.kind}`)
-        expect([witness.path, isGranted(a, witness.access, witness.path), isGranted(b, witness.access, witness.path)]).toEqual([witness.path, true, false])
+        expect([
+          witness.path,
+          isGranted(a, witness.access, witness.path),
+          isGranted(b, witness.access, witness.path),
+        ]).toEqual([witness.path, true, false])
       }),
       { numRuns: 500 },
     )
@@ -130,7 +151,11 @@ describe('for any two boundaries', () => {
   it('a path that one grants and the other does not is never overlooked', () => {
     fc.assert(
       fc.property(anyFiles, anyFiles, samples, (a, b, paths) => {
-        fc.pre(paths.some((text) => (['read', 'write'] as const).some((access) => isGranted(a, access, text) && !isGranted(b, access, text))))
+        fc.pre(
+          paths.some((text) =>
+            (['read', 'write'] as const).some((access) => isGranted(a, access, text) && !isGranted(b, access, text)),
+          ),
+        )
         expect(isWithin(a, b).within).toBe(false)
       }),
       { numRuns: 400 },
@@ -143,7 +168,12 @@ describe('for any two boundaries', () => {
         const witness = witnessOf(a, b)
         fc.pre(witness?.kind === 'file')
         const depth = (text: string) => namesOf(path(text)).length
-        const shorter = paths.filter((text) => isGranted(a, witness.access, text) && !isGranted(b, witness.access, text) && depth(text) < depth(witness.path))
+        const shorter = paths.filter(
+          (text) =>
+            isGranted(a, witness.access, text) &&
+            !isGranted(b, witness.access, text) &&
+            depth(text) < depth(witness.path),
+        )
         expect(shorter).toEqual([])
       }),
       { numRuns: 400 },
@@ -162,10 +192,18 @@ describe('for any two boundaries', () => {
   it('within is transitive', () => {
     let chains = 0
     // Of three that were drawn apart hardly two would be within each other: these grow.
-    const growing = fc.tuple(fc.array(glob, { maxLength: 3 }), fc.array(glob, { maxLength: 2 }), fc.array(glob, { maxLength: 2 }))
+    const growing = fc.tuple(
+      fc.array(glob, { maxLength: 3 }),
+      fc.array(glob, { maxLength: 2 }),
+      fc.array(glob, { maxLength: 2 }),
+    )
     fc.assert(
       fc.property(growing, growing, ([r1, r2, r3], [w1, w2, w3]) => {
-        const [a, b, c] = [files(r1, w1), files([...r1, ...r2], [...w1, ...w2]), files([...r1, ...r2, ...r3], [...w1, ...w2, ...w3])]
+        const [a, b, c] = [
+          files(r1, w1),
+          files([...r1, ...r2], [...w1, ...w2]),
+          files([...r1, ...r2, ...r3], [...w1, ...w2, ...w3]),
+        ]
         if (!isWithin(a, b).within || !isWithin(b, c).within) return
         chains += 1
         expect(isWithin(a, c)).toEqual({ within: true })
@@ -223,8 +261,14 @@ describe('patterns that are hard to compare', () => {
 
   it('can be many: a thousand plain grants are compared with a thousand others', () => {
     const numbers = Array.from({ length: 1000 }, (_, at) => at)
-    const a = files(numbers.map((at) => `/data/${at}/in/**`), numbers.map((at) => `/data/${at}/out/*.txt`))
-    const b = files(numbers.map((at) => `/data/${at}/{in,x}/**`), numbers.map((at) => `/data/${at}/out/**`))
+    const a = files(
+      numbers.map((at) => `/data/${at}/in/**`),
+      numbers.map((at) => `/data/${at}/out/*.txt`),
+    )
+    const b = files(
+      numbers.map((at) => `/data/${at}/{in,x}/**`),
+      numbers.map((at) => `/data/${at}/out/**`),
+    )
     expect(isWithin(a, b)).toEqual({ within: true })
     expect(witnessOf(b, a)?.kind).toBe('file')
   })
@@ -233,7 +277,11 @@ describe('patterns that are hard to compare', () => {
 describe('a protected name', () => {
   const granted = files([], ['/w', '/x/**/*', '/y/*/sub/**'])
   const folders = ['/w', '/w/deep/er', '/w/node_modules/p', '/x', '/x/a', '/y/a/sub', '/y/a/sub/b']
-  const around = ({ name }: { readonly name: string }, folder: string) => [`${folder}/${name}`, `${folder}/${name}/inside`, `${folder}/not${name}`]
+  const around = ({ name }: { readonly name: string }, folder: string) => [
+    `${folder}/${name}`,
+    `${folder}/${name}/inside`,
+    `${folder}/not${name}`,
+  ]
 
   it('is beyond a write grant where the definition says so: at its root, deeper, and among dependencies', () => {
     const answers = new Set<boolean>()
@@ -248,7 +296,9 @@ describe('a protected name', () => {
   })
 
   it('is within a write grant where the definition says so, and so is what is called alike', () => {
-    const writable = folders.flatMap((folder) => PROTECTED_NAMES.flatMap((each) => around(each, folder))).filter((text) => isWritable(granted, path(text)))
+    const writable = folders
+      .flatMap((folder) => PROTECTED_NAMES.flatMap((each) => around(each, folder)))
+      .filter((text) => isWritable(granted, path(text)))
     expect(writable.length).toBeGreaterThan(PROTECTED_NAMES.length)
     expect(witnessOf(files([], writable), granted)).toBeUndefined()
   })

@@ -65,7 +65,11 @@ describe('a network entry', () => {
 
   it('may limit methods and paths', () => {
     const [grant] = hosts({ host: 'api.example.org', methods: ['GET'], paths: ['/repos/**'] })
-    expect(grant).toMatchObject({ action: 'allow', methods: { kind: 'list', items: ['GET'] }, paths: { kind: 'list', items: [{ text: '/repos/**' }] } })
+    expect(grant).toMatchObject({
+      action: 'allow',
+      methods: { kind: 'list', items: ['GET'] },
+      paths: { kind: 'list', items: [{ text: '/repos/**' }] },
+    })
   })
 
   it.each([
@@ -81,12 +85,16 @@ describe('a network entry', () => {
   })
 
   it('cannot be allowed and denied at once', () => {
-    expect(() => hosts('a.org', { host: 'A.ORG', action: 'deny' })).toThrow(expect.objectContaining({ code: 'policy-conflict' }))
+    expect(() => hosts('a.org', { host: 'A.ORG', action: 'deny' })).toThrow(
+      expect.objectContaining({ code: 'policy-conflict' }),
+    )
     expect(hosts('a.org', { host: 'a.org', methods: ['DELETE'], action: 'deny' })).toHaveLength(2)
   })
 
   it('cannot filter a direct connection', () => {
-    expect(() => hosts({ host: 'a.org', action: 'direct', methods: ['GET'] })).toThrow(expect.objectContaining({ code: 'policy-conflict' }))
+    expect(() => hosts({ host: 'a.org', action: 'direct', methods: ['GET'] })).toThrow(
+      expect.objectContaining({ code: 'policy-conflict' }),
+    )
   })
 
   it.each([
@@ -108,7 +116,10 @@ describe('an IP address', () => {
   it('is read back from its own text', () => {
     const v6 = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }).filter((value) => value >> 32n !== 0xffffn)
     const v4 = fc.bigInt({ min: 0n, max: 2n ** 32n - 1n })
-    const addresses = fc.oneof(v6.map((value) => ({ family: 6 as const, value })), v4.map((value) => ({ family: 4 as const, value })))
+    const addresses = fc.oneof(
+      v6.map((value) => ({ family: 6 as const, value })),
+      v4.map((value) => ({ family: 4 as const, value })),
+    )
     fc.assert(
       fc.property(addresses, (address) => {
         expect(parseIpAddress(renderIpAddress(address))).toEqual(address)

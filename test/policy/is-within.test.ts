@@ -17,21 +17,76 @@ const witnessOf = (a: unknown, b: unknown, context?: Partial<WithinContext>): Wi
 
 describe('a policy goes beyond another', () => {
   it.each([
-    ['a larger limit', { limits: { memory: '2M' } }, { limits: { memory: '1M' } }, { kind: 'limit', limit: 'memory', value: 2_097_152, bound: 1_048_576 }],
-    ['no limit', { limits: { cpu: '1s' } }, { limits: { wall: '1s' } }, { kind: 'limit', limit: 'wall', value: 'unlimited', bound: 1000 }],
-    ['a variable', { environment: ['LANG', 'TOKEN'] }, { environment: ['LANG'] }, { kind: 'environment', entry: { name: 'TOKEN', value: { kind: 'pass' } } }],
-    ['another value', { environment: ['TZ=CET'] }, { environment: ['TZ=UTC'] }, { kind: 'environment', entry: { name: 'TZ', value: { kind: 'set', text: 'CET' } } }],
-    ['a value in place of the host\'s', { environment: ['TZ=UTC'] }, { environment: ['TZ'] }, { kind: 'environment', entry: { name: 'TZ', value: { kind: 'set', text: 'UTC' } } }],
-    ['the host\'s value in place of a set one', { environment: ['TZ'] }, { environment: ['TZ=UTC'] }, { kind: 'environment', entry: { name: 'TZ', value: { kind: 'pass' } } }],
+    [
+      'a larger limit',
+      { limits: { memory: '2M' } },
+      { limits: { memory: '1M' } },
+      { kind: 'limit', limit: 'memory', value: 2_097_152, bound: 1_048_576 },
+    ],
+    [
+      'no limit',
+      { limits: { cpu: '1s' } },
+      { limits: { wall: '1s' } },
+      { kind: 'limit', limit: 'wall', value: 'unlimited', bound: 1000 },
+    ],
+    [
+      'a variable',
+      { environment: ['LANG', 'TOKEN'] },
+      { environment: ['LANG'] },
+      { kind: 'environment', entry: { name: 'TOKEN', value: { kind: 'pass' } } },
+    ],
+    [
+      'another value',
+      { environment: ['TZ=CET'] },
+      { environment: ['TZ=UTC'] },
+      { kind: 'environment', entry: { name: 'TZ', value: { kind: 'set', text: 'CET' } } },
+    ],
+    [
+      "a value in place of the host's",
+      { environment: ['TZ=UTC'] },
+      { environment: ['TZ'] },
+      { kind: 'environment', entry: { name: 'TZ', value: { kind: 'set', text: 'UTC' } } },
+    ],
+    [
+      "the host's value in place of a set one",
+      { environment: ['TZ'] },
+      { environment: ['TZ=UTC'] },
+      { kind: 'environment', entry: { name: 'TZ', value: { kind: 'pass' } } },
+    ],
     ['a program', { exec: ['git', 'sh'] }, { exec: ['git'] }, { kind: 'exec', program: 'sh' }],
-    ['a program by path for a name', { exec: ['/usr/bin/git'] }, { exec: ['git'] }, { kind: 'exec', program: '/usr/bin/git' }],
+    [
+      'a program by path for a name',
+      { exec: ['/usr/bin/git'] },
+      { exec: ['git'] },
+      { kind: 'exec', program: '/usr/bin/git' },
+    ],
     ['every program', {}, { exec: ['git'] }, { kind: 'exec', program: '/usr/bin/env' }],
-    ['every program but the usual ones', { exec: 'all' }, { exec: ['/usr/bin/env'] }, { kind: 'exec', program: '/usr/bin/sh' }],
+    [
+      'every program but the usual ones',
+      { exec: 'all' },
+      { exec: ['/usr/bin/env'] },
+      { kind: 'exec', program: '/usr/bin/sh' },
+    ],
     ['fewer demands', {}, { require: ['landlock'] }, { kind: 'require', mechanism: 'landlock' }],
-    ['a class', { network: [{ host: 'a.org', methods: ['GET'] }] }, {}, { kind: 'egress_class', level: 'read_only', bound: 'none' }],
-    ['a higher class', { network: 'all' }, { network: 'all', egress_class: 'read_only' }, { kind: 'egress_class', level: 'write', bound: 'read_only' }],
+    [
+      'a class',
+      { network: [{ host: 'a.org', methods: ['GET'] }] },
+      {},
+      { kind: 'egress_class', level: 'read_only', bound: 'none' },
+    ],
+    [
+      'a higher class',
+      { network: 'all' },
+      { network: 'all', egress_class: 'read_only' },
+      { kind: 'egress_class', level: 'write', bound: 'read_only' },
+    ],
     ['a preset', { presets: ['toolchains'] }, {}, { kind: 'file', access: 'read' }],
-    ['a host', { network: ['b.org'] }, { network: ['a.org'] }, { kind: 'network', request: { host: 'b.org', port: 443 } }],
+    [
+      'a host',
+      { network: ['b.org'] },
+      { network: ['a.org'] },
+      { kind: 'network', request: { host: 'b.org', port: 443 } },
+    ],
   ])('with %s', (_, a, b, expected) => {
     expect(witnessOf(a, b)).toMatchObject(expected)
   })
@@ -47,13 +102,22 @@ describe('a policy goes beyond another', () => {
     ['a narrowed folder', { filesystem: { read: ['/a/b/**'] } }, { filesystem: { read: ['/a/**'] } }],
     ['another risk', { risk: 'critical' }, { risk: 'low' }],
     ['what is said and what was left open', { network: 'none', filesystem: 'none', environment: 'none' }, {}],
-    ['what was left open and what is said', {}, { network: 'none', filesystem: 'none', environment: 'none', exec: 'all' }],
+    [
+      'what was left open and what is said',
+      {},
+      { network: 'none', filesystem: 'none', environment: 'none', exec: 'all' },
+    ],
   ])('not with %s', (_, a, b) => {
     expect(witnessOf(a, b)).toBeUndefined()
   })
 
   it('in every section at once, and each is told', () => {
-    const a = policy({ filesystem: { read: ['/r'], write: ['/w'] }, network: ['a.org'], environment: ['A', 'B'], limits: {} })
+    const a = policy({
+      filesystem: { read: ['/r'], write: ['/w'] },
+      network: ['a.org'],
+      environment: ['A', 'B'],
+      limits: {},
+    })
     const b = policy({ exec: 'none', limits: { wall: '1s', cpu: '1s' } })
     expect(beyond(a, b).map(describeWitness)).toEqual([
       'has unlimited as limit cpu, beyond 1000',
@@ -71,7 +135,7 @@ describe('a policy goes beyond another', () => {
 })
 
 describe('what is left unspecified', () => {
-  it('is nothing in a process, and whatever the function likes in the agent\'s own process', () => {
+  it("is nothing in a process, and whatever the function likes in the agent's own process", () => {
     expect(witnessOf({}, { network: 'none' }, { kind: 'process' })).toBeUndefined()
     expect(witnessOf({}, { network: 'none' }, { kind: 'in-process' })).toMatchObject({ kind: 'egress_class' })
     expect(witnessOf({ network: 'none' }, {}, { kind: 'in-process' })).toBeUndefined()
@@ -82,15 +146,22 @@ describe('what is left unspecified', () => {
     [{ filesystem: { write: 'none' } }, { kind: 'file', access: 'write', path: '/' }],
     [{ environment: ['SECRET'] }, { kind: 'environment', entry: { name: 'SECRET_X' } }],
     [{ exec: ['git'] }, { kind: 'exec' }],
-  ])('in the agent\'s own process goes beyond any stance: %j', (b, expected) => {
+  ])("in the agent's own process goes beyond any stance: %j", (b, expected) => {
     expect(witnessOf({}, b, { kind: 'in-process' })).toMatchObject(expected)
     expect(witnessOf(b, {}, { kind: 'in-process' })).toBeUndefined()
   })
 
   it('of writing lets protected names be written, and says nothing about reading', () => {
-    expect(witnessOf({}, { filesystem: { write: ['/'] } }, { kind: 'in-process' })).toMatchObject({ kind: 'file', access: 'write' })
+    expect(witnessOf({}, { filesystem: { write: ['/'] } }, { kind: 'in-process' })).toMatchObject({
+      kind: 'file',
+      access: 'write',
+    })
     const [narrow, wide] = [{ filesystem: { read: ['/data'] } }, { filesystem: { read: ['/data', '/etc'] } }]
-    expect(witnessOf(wide, narrow, { kind: 'in-process' })).toMatchObject({ kind: 'file', access: 'read', path: '/etc' })
+    expect(witnessOf(wide, narrow, { kind: 'in-process' })).toMatchObject({
+      kind: 'file',
+      access: 'read',
+      path: '/etc',
+    })
   })
 
   it('of exec is none in a function', () => {
@@ -108,7 +179,10 @@ describe('places', () => {
   })
 
   it('are not guessed where they are not: only what holds wherever workspace and home lie is within', () => {
-    expect(witnessOf(workspace, home)).toMatchObject({ kind: 'file', path: '/srv/<above>/<projects>/<group>/<workspace>' })
+    expect(witnessOf(workspace, home)).toMatchObject({
+      kind: 'file',
+      path: '/srv/<above>/<projects>/<group>/<workspace>',
+    })
     expect(witnessOf(home, workspace)).toMatchObject({ kind: 'file' })
     expect(witnessOf({ filesystem: { read: ['src/**'] } }, workspace)).toBeUndefined()
     expect(witnessOf({ filesystem: { read: ['~/.cargo/bin'] } }, { presets: ['toolchains'] })).toBeUndefined()

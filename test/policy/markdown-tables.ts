@@ -1,5 +1,7 @@
 /** The rows of the tables of a page, by the titles of their columns. Inline code loses its quotes. */
-export const tablesOf = (page: string): readonly { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] }[] =>
+export const tablesOf = (
+  page: string,
+): readonly { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] }[] =>
   page
     .split(/\n{2,}/)
     .map((block) => block.split('\n').filter((line) => line.startsWith('|')))

@@ -6,7 +6,9 @@ const expandBraces = (glob: string): readonly string[] => {
   const group = /\{([^{}]*)\}/.exec(glob)
   if (group === null) return [glob]
   const [whole, inside = ''] = group
-  return inside.split(',').flatMap((part) => expandBraces(glob.slice(0, group.index) + part + glob.slice(group.index + whole.length)))
+  return inside
+    .split(',')
+    .flatMap((part) => expandBraces(glob.slice(0, group.index) + part + glob.slice(group.index + whole.length)))
 }
 
 const nameMatches = (glob: string, name: string): boolean => {
@@ -33,7 +35,8 @@ const alternativeMatches = (glob: string, path: string): boolean => {
   return names.some((_, at) => segmentsMatch(split(glob), names.slice(0, at + 1))) || split(glob).length === 0
 }
 
-export const naiveMatches = (glob: string, path: string): boolean => expandBraces(glob).some((item) => alternativeMatches(item, path))
+export const naiveMatches = (glob: string, path: string): boolean =>
+  expandBraces(glob).some((item) => alternativeMatches(item, path))
 
 /** Carve-outs also take everything beneath what they match. */
 export const naiveCarvesOut = (glob: string, path: string): boolean => {

@@ -6,8 +6,10 @@ import type { NetworkRequest } from '../../src/policy/index.js'
 import { boundaryOf } from './places.js'
 import { request } from './requests.js'
 
-const network = (entries: unknown, egressClass?: string) => compileNetwork(boundaryOf({ network: entries, ...(egressClass === undefined ? {} : { egress_class: egressClass }) }))
-const isAllowed = (entries: unknown, text: string, egressClass?: string) => network(entries, egressClass).answer(request(text)).kind === 'allowed'
+const network = (entries: unknown, egressClass?: string) =>
+  compileNetwork(boundaryOf({ network: entries, ...(egressClass === undefined ? {} : { egress_class: egressClass }) }))
+const isAllowed = (entries: unknown, text: string, egressClass?: string) =>
+  network(entries, egressClass).answer(request(text)).kind === 'allowed'
 
 describe('a request', () => {
   it.each([
@@ -60,11 +62,37 @@ describe('a request', () => {
     ['with a port on that one', ['*.a.org:22', { host: 'b.a.org:443', action: 'deny' }], 'stream b.a.org:22', true],
     ['for its methods', ['a.org', { host: 'a.org', methods: ['DELETE'], action: 'deny' }], 'DELETE a.org', false],
     ['and no others', ['a.org', { host: 'a.org', methods: ['DELETE'], action: 'deny' }], 'GET a.org', true],
-    ['beneath its paths too', ['a.org', { host: 'a.org', paths: ['/admin'], action: 'deny' }], 'GET a.org/admin/x', false],
+    [
+      'beneath its paths too',
+      ['a.org', { host: 'a.org', paths: ['/admin'], action: 'deny' }],
+      'GET a.org/admin/x',
+      false,
+    ],
     ['and not beside them', ['a.org', { host: 'a.org', paths: ['/admin'], action: 'deny' }], 'GET a.org/admins', true],
-    ['a denial in part ends streams', ['a.org', { host: 'a.org', paths: ['/admin'], action: 'deny' }], 'stream a.org', false],
-    ['and direct connections', [{ host: '*.a.org', action: 'direct' }, { host: 'b.a.org', paths: ['/x'], action: 'deny' }], 'direct b.a.org', false],
-    ['whose requests are then looked at', [{ host: '*.a.org', action: 'direct' }, { host: 'b.a.org', paths: ['/x'], action: 'deny' }], 'GET b.a.org/y', true],
+    [
+      'a denial in part ends streams',
+      ['a.org', { host: 'a.org', paths: ['/admin'], action: 'deny' }],
+      'stream a.org',
+      false,
+    ],
+    [
+      'and direct connections',
+      [
+        { host: '*.a.org', action: 'direct' },
+        { host: 'b.a.org', paths: ['/x'], action: 'deny' },
+      ],
+      'direct b.a.org',
+      false,
+    ],
+    [
+      'whose requests are then looked at',
+      [
+        { host: '*.a.org', action: 'direct' },
+        { host: 'b.a.org', paths: ['/x'], action: 'deny' },
+      ],
+      'GET b.a.org/y',
+      true,
+    ],
     ['an address out of a block', ['10.0.0.0/8', { host: '10.1.0.0/16', action: 'deny' }], 'GET 10.1.2.3', false],
   ])('is denied: %s', (_, entries, text, expected) => {
     expect(isAllowed(entries, text)).toBe(expected)
@@ -74,13 +102,21 @@ describe('a request', () => {
     const { answer } = network(['a.org', { host: '10.0.0.0/8', action: 'deny' }])
     const address = parseIpAddress('10.0.0.1')
     expect(answer(request('GET a.org')).kind).toBe('allowed')
-    expect(answer({ ...request('GET a.org'), resolved: address === undefined ? [] : [address] })).toMatchObject({ kind: 'denied', because: 'entry', entry: { text: '10.0.0.0/8' } })
+    expect(answer({ ...request('GET a.org'), resolved: address === undefined ? [] : [address] })).toMatchObject({
+      kind: 'denied',
+      because: 'entry',
+      entry: { text: '10.0.0.0/8' },
+    })
   })
 
   it('is answered with the entry that decided', () => {
     const { answer } = network(['*.a.org', { host: 'b.a.org', action: 'deny' }])
     expect(answer(request('GET c.a.org'))).toMatchObject({ kind: 'allowed', entry: { text: '*.a.org' } })
-    expect(answer(request('GET b.a.org'))).toMatchObject({ kind: 'denied', because: 'entry', entry: { text: 'b.a.org' } })
+    expect(answer(request('GET b.a.org'))).toMatchObject({
+      kind: 'denied',
+      because: 'entry',
+      entry: { text: 'b.a.org' },
+    })
     expect(answer(request('GET d.org'))).toEqual({ kind: 'denied', because: 'not-granted' })
   })
 
@@ -96,14 +132,70 @@ describe('a request', () => {
 
 describe('a path that servers read differently', () => {
   it.each([
-    ...['/a/../b', '/a/%2e%2e/b', '/a/..;/b', '/a/..;x=1/b', '/a/%2e%2e%3bx/b', '/a/..%0a/b', '/a/..%0d%0a/b', '/a/..%09/b', '/a/.. /b', '/a/..%20/b', '/a/.%2e./b', '/a/%252e%252e/b', '/a/..%2fb', '/a/..%252fb', '/a/%25%32%65%25%32%65/b'],
-    ...['/a/\uff0e\uff0e/b', '/a/%ef%bc%8e%ef%bc%8e/b', '/a/%c0%ae%c0%ae/b', '/a%c0%afb', '/a%e0%80%afb', '/a%u002fb', '/a%5cb', '/a\\b', '/a%255cb', '/a%00', '/a%2500', '/a%7f', '/a%c2%85', '/a%e2%80%a8'],
-    ...['//a', '/%2fa', '/%252fa', '/%', '/%ff', '/%25ff', '/a:$i30:$INDEX_ALLOCATION/b', '/a::$DATA', '/%25252520', `/${'%20'.repeat(3000)}`, `/${'%3b/%252f'.repeat(9)}`, 'a', ''],
+    ...[
+      '/a/../b',
+      '/a/%2e%2e/b',
+      '/a/..;/b',
+      '/a/..;x=1/b',
+      '/a/%2e%2e%3bx/b',
+      '/a/..%0a/b',
+      '/a/..%0d%0a/b',
+      '/a/..%09/b',
+      '/a/.. /b',
+      '/a/..%20/b',
+      '/a/.%2e./b',
+      '/a/%252e%252e/b',
+      '/a/..%2fb',
+      '/a/..%252fb',
+      '/a/%25%32%65%25%32%65/b',
+    ],
+    ...[
+      '/a/\uff0e\uff0e/b',
+      '/a/%ef%bc%8e%ef%bc%8e/b',
+      '/a/%c0%ae%c0%ae/b',
+      '/a%c0%afb',
+      '/a%e0%80%afb',
+      '/a%u002fb',
+      '/a%5cb',
+      '/a\\b',
+      '/a%255cb',
+      '/a%00',
+      '/a%2500',
+      '/a%7f',
+      '/a%c2%85',
+      '/a%e2%80%a8',
+    ],
+    ...[
+      '//a',
+      '/%2fa',
+      '/%252fa',
+      '/%',
+      '/%ff',
+      '/%25ff',
+      '/a:$i30:$INDEX_ALLOCATION/b',
+      '/a::$DATA',
+      '/%25252520',
+      `/${'%20'.repeat(3000)}`,
+      `/${'%3b/%252f'.repeat(9)}`,
+      'a',
+      '',
+    ],
   ])('has no reading that an honest client means: %j', (text) => {
     expect(readUrlPath(text)).toBe('ambiguous')
   })
 
-  it.each([['/', '/'], ['/a/', '/a'], ['/a%20b', '/a b'], ['/a?x=/../', '/a'], ['/a#b', '/a'], ['/%61', '/a'], ['/.well-known/x', '/.well-known/x'], ['/a..b/...c', '/a..b/...c'], ['/v1/x:run', '/v1/x:run'], ['/caf%C3%A9', '/café']])('%s is %s', (text, expected) => {
+  it.each([
+    ['/', '/'],
+    ['/a/', '/a'],
+    ['/a%20b', '/a b'],
+    ['/a?x=/../', '/a'],
+    ['/a#b', '/a'],
+    ['/%61', '/a'],
+    ['/.well-known/x', '/.well-known/x'],
+    ['/a..b/...c', '/a..b/...c'],
+    ['/v1/x:run', '/v1/x:run'],
+    ['/caf%C3%A9', '/café'],
+  ])('%s is %s', (text, expected) => {
     expect(readUrlPath(text)).toEqual([expected])
   })
 
@@ -125,11 +217,32 @@ describe('a path that servers read differently', () => {
     expect(new Set(readUrlPath(text))).toEqual(new Set(expected))
   })
 
-  const byText = (text: string): NetworkRequest => ({ ...request('GET a.org'), use: { kind: 'http', method: 'GET', paths: readUrlPath(text) } })
+  const byText = (text: string): NetworkRequest => ({
+    ...request('GET a.org'),
+    use: { kind: 'http', method: 'GET', paths: readUrlPath(text) },
+  })
   const isAllowedIn = (entries: unknown, text: string) => network(entries).answer(byText(text)).kind === 'allowed'
 
-  it.each(['/admin;x=1/users', '/admin;/users', '/admin%3bx/users', '/admin%253b/users', '/x//admin', '/x/..%0a/admin', '/admin./users', '/admin%20/users', '/ADMIN/users', '/%41dmin', '/admin%2fusers', '/admin%3fx', '/%EF%BC%A1dmin'])('is denied where one of them is denied: %s', (text) => {
-    const entries = ['a.org', { host: 'a.org', paths: ['/admin/**', '/x/admin'], action: 'deny' }, { host: 'a.org', paths: ['/admin'], action: 'deny' }]
+  it.each([
+    '/admin;x=1/users',
+    '/admin;/users',
+    '/admin%3bx/users',
+    '/admin%253b/users',
+    '/x//admin',
+    '/x/..%0a/admin',
+    '/admin./users',
+    '/admin%20/users',
+    '/ADMIN/users',
+    '/%41dmin',
+    '/admin%2fusers',
+    '/admin%3fx',
+    '/%EF%BC%A1dmin',
+  ])('is denied where one of them is denied: %s', (text) => {
+    const entries = [
+      'a.org',
+      { host: 'a.org', paths: ['/admin/**', '/x/admin'], action: 'deny' },
+      { host: 'a.org', paths: ['/admin'], action: 'deny' },
+    ]
     expect(isAllowedIn(entries, text)).toBe(false)
     expect(isAllowedIn(['a.org'], text)).toBe(true)
     expect(isAllowedIn(entries, text.replace(/(?:a|%41|%EF%BC%A1)dmin/i, 'other').replace('..%0a', 'other'))).toBe(true)
@@ -137,8 +250,10 @@ describe('a path that servers read differently', () => {
 
   it('passes a grant only where every one of them is granted', () => {
     const grant = (...paths: readonly string[]) => [{ host: 'a.org', paths }]
-    for (const text of ['/v1/a;x=1/b', '/v1/group%2Fname', '/v1//a', '/v1/a%3f', '/v1/a%2520b', '/v1/A.']) expect(isAllowedIn(grant('/v1/**'), text), text).toBe(true)
-    for (const text of ['/v1;x/a', '/v1%2fa', '/v1/..%0a/admin', '/v1/..;/admin']) expect(isAllowedIn(grant('/v1/a'), text), text).toBe(false)
+    for (const text of ['/v1/a;x=1/b', '/v1/group%2Fname', '/v1//a', '/v1/a%3f', '/v1/a%2520b', '/v1/A.'])
+      expect(isAllowedIn(grant('/v1/**'), text), text).toBe(true)
+    for (const text of ['/v1;x/a', '/v1%2fa', '/v1/..%0a/admin', '/v1/..;/admin'])
+      expect(isAllowedIn(grant('/v1/a'), text), text).toBe(false)
     expect(isAllowedIn(grant('/v1/*'), '/v1/group%2Fname')).toBe(false)
     expect(isAllowedIn([...grant('/v1/*'), ...grant('/v1/group/name')], '/v1/group%2Fname')).toBe(true)
     expect(isAllowedIn(grant('/v1/**'), '/V1/a')).toBe(false)
@@ -148,27 +263,35 @@ describe('a path that servers read differently', () => {
     const ambiguous = byText('/a/../b')
     expect(network([{ host: 'a.org', paths: ['/**', '/'] }]).answer(ambiguous).kind).toBe('denied')
     expect(network(['a.org']).answer(ambiguous).kind).toBe('allowed')
-    expect(network(['a.org', { host: 'a.org', paths: ['/admin'], action: 'deny' }]).answer(ambiguous).kind).toBe('denied')
+    expect(network(['a.org', { host: 'a.org', paths: ['/admin'], action: 'deny' }]).answer(ambiguous).kind).toBe(
+      'denied',
+    )
   })
 
   it('is not taken apart where it is longer than any honest one, and a long plain path is', () => {
-    for (const piece of ['./', ';', '%2f', '%252f', '/', ' ', '%cc%81', 'x;/', './']) expect(readUrlPath(`/${piece.repeat(9_000)}x`)).toBe('ambiguous')
+    for (const piece of ['./', ';', '%2f', '%252f', '/', ' ', '%cc%81', 'x;/', './'])
+      expect(readUrlPath(`/${piece.repeat(9_000)}x`)).toBe('ambiguous')
     expect(readUrlPath(`/${'a/'.repeat(9_000)}x`)).toHaveLength(1)
     expect(readUrlPath(`/a;${'.'.repeat(8_000)}x`)).toHaveLength(2)
   })
 })
 
 describe('a host that a program names', () => {
-  it.each([['A.org', { kind: 'name', name: 'a.org' }], ['a.org.', { kind: 'name', name: 'a.org' }], ['[::1]', { kind: 'address', address: { family: 6, value: 1n } }], ['10.0.0.1', { kind: 'address', address: { family: 4, value: 0x0a000001n } }]])(
-    '%s is read',
-    (text, expected) => {
-      expect(parseRequestHost(text)).toEqual(expected)
+  it.each([
+    ['A.org', { kind: 'name', name: 'a.org' }],
+    ['a.org.', { kind: 'name', name: 'a.org' }],
+    ['[::1]', { kind: 'address', address: { family: 6, value: 1n } }],
+    ['10.0.0.1', { kind: 'address', address: { family: 4, value: 0x0a000001n } }],
+  ])('%s is read', (text, expected) => {
+    expect(parseRequestHost(text)).toEqual(expected)
+  })
+
+  it.each(['', '.', 'a..org', '127.1', '0x7f.1', '[10.0.0.1]', '::ffff:10.0.0.1', 'a b', 'bücher.example'])(
+    '%j is refused',
+    (text) => {
+      expect(parseRequestHost(text)).toBeUndefined()
     },
   )
-
-  it.each(['', '.', 'a..org', '127.1', '0x7f.1', '[10.0.0.1]', '::ffff:10.0.0.1', 'a b', 'bücher.example'])('%j is refused', (text) => {
-    expect(parseRequestHost(text)).toBeUndefined()
-  })
 })
 
 describe('a connection', () => {
@@ -189,8 +312,14 @@ describe('a connection', () => {
 describe('a thousand entries', () => {
   it('give the answer that each would give', () => {
     const numbers = Array.from({ length: 1000 }, (_, at) => at)
-    const compiled = network([...numbers.map((at) => `h${at}.a.org`), ...numbers.map((at) => `*.w${at}.org`), ...numbers.map((at) => `10.${at % 256}.${at >> 8}.0/24`)])
-    const allowed = ['GET h999.a.org', 'GET x.y.w5.org', 'GET 10.7.1.9'].map((text) => compiled.answer(request(text)).kind)
+    const compiled = network([
+      ...numbers.map((at) => `h${at}.a.org`),
+      ...numbers.map((at) => `*.w${at}.org`),
+      ...numbers.map((at) => `10.${at % 256}.${at >> 8}.0/24`),
+    ])
+    const allowed = ['GET h999.a.org', 'GET x.y.w5.org', 'GET 10.7.1.9'].map(
+      (text) => compiled.answer(request(text)).kind,
+    )
     const denied = ['GET h1000.a.org', 'GET w5.org', 'GET 10.7.9.9'].map((text) => compiled.answer(request(text)).kind)
     expect([...allowed, ...denied]).toEqual(['allowed', 'allowed', 'allowed', 'denied', 'denied', 'denied'])
   })

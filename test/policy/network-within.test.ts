@@ -10,7 +10,10 @@ import { boundaryOf } from './places.js'
 import { request, requestOf } from './requests.js'
 
 // The class is compared apart; here it is the same on both sides.
-const net = (entries: unknown): Boundary => ({ ...boundaryOf({ network: entries, exec: 'none' }), egressClass: { level: 'write', derived: true } })
+const net = (entries: unknown): Boundary => ({
+  ...boundaryOf({ network: entries, exec: 'none' }),
+  egressClass: { level: 'write', derived: true },
+})
 
 const witnessOf = (a: unknown, b: unknown): string | undefined => {
   const result = isWithin(net(a), net(b))
@@ -47,19 +50,50 @@ describe('one network within another', () => {
     [[{ host: 'a.org', paths: ['/v1/**'] }], [{ host: 'a.org', paths: ['/v1/*'] }], 'GET a.org:443/v1/x/x'],
     [[{ host: 'a.org', paths: ['/**', '/'] }], [{ host: 'a.org', paths: ['/', '/*', '/*/**'] }], undefined],
     [['a.org'], [{ host: 'a.org', paths: ['/', '/**'] }], 'stream a.org:443'],
-    [[{ host: 'a.org', methods: ['GET'] }], [{ host: 'a.org', methods: ['GET'], paths: ['/', '/**'] }], 'GET a.org:443ambiguous'],
-    [['a.org', { host: 'a.org', paths: ['/x'], action: 'deny' }], ['a.org', { host: 'a.org', paths: ['/X'], action: 'deny' }], undefined],
-    [[{ host: 'a.org', paths: ['/x/**'] }], [{ host: 'a.org', paths: ['/x/**'] }, { host: 'a.org', paths: ['/X/Y'], action: 'deny' }], 'GET a.org:443/x/Y'],
+    [
+      [{ host: 'a.org', methods: ['GET'] }],
+      [{ host: 'a.org', methods: ['GET'], paths: ['/', '/**'] }],
+      'GET a.org:443ambiguous',
+    ],
+    [
+      ['a.org', { host: 'a.org', paths: ['/x'], action: 'deny' }],
+      ['a.org', { host: 'a.org', paths: ['/X'], action: 'deny' }],
+      undefined,
+    ],
+    [
+      [{ host: 'a.org', paths: ['/x/**'] }],
+      [
+        { host: 'a.org', paths: ['/x/**'] },
+        { host: 'a.org', paths: ['/X/Y'], action: 'deny' },
+      ],
+      'GET a.org:443/x/Y',
+    ],
     [[{ host: 'a.org', action: 'direct' }], ['a.org'], 'direct a.org:443'],
     [['a.org'], [{ host: 'a.org', action: 'direct' }], undefined],
     [['*.a.org'], ['*.a.org', { host: 'b.a.org', action: 'deny' }], 'stream b.a.org:443'],
     [['*.a.org', { host: 'b.a.org', action: 'deny' }], ['*.a.org'], undefined],
     [['*.a.org', { host: '*.b.a.org', action: 'deny' }], ['*.a.org', { host: 'c.b.a.org', action: 'deny' }], undefined],
     [['a.org', { host: 'a.org', methods: ['DELETE'], action: 'deny' }], ['a.org'], undefined],
-    [['a.org', { host: 'a.org', methods: ['DELETE'], action: 'deny' }], ['a.org', { host: 'a.org', methods: ['DELETE', 'PUT'], action: 'deny' }], 'PUT a.org:443/'],
-    [['a.org', { host: 'a.org', paths: ['/x'], action: 'deny' }], ['a.org', { host: 'a.org', paths: ['/x/**'], action: 'deny' }], undefined],
-    [['a.org', { host: 'a.org', paths: ['/x/**'], action: 'deny' }], ['a.org', { host: 'a.org', paths: ['/x'], action: 'deny' }], 'GET a.org:443/x'],
-    [['*.a.org:22', { host: 'b.a.org:22', action: 'deny' }], ['*.a.org:22', { host: 'b.a.org', action: 'deny' }], undefined],
+    [
+      ['a.org', { host: 'a.org', methods: ['DELETE'], action: 'deny' }],
+      ['a.org', { host: 'a.org', methods: ['DELETE', 'PUT'], action: 'deny' }],
+      'PUT a.org:443/',
+    ],
+    [
+      ['a.org', { host: 'a.org', paths: ['/x'], action: 'deny' }],
+      ['a.org', { host: 'a.org', paths: ['/x/**'], action: 'deny' }],
+      undefined,
+    ],
+    [
+      ['a.org', { host: 'a.org', paths: ['/x/**'], action: 'deny' }],
+      ['a.org', { host: 'a.org', paths: ['/x'], action: 'deny' }],
+      'GET a.org:443/x',
+    ],
+    [
+      ['*.a.org:22', { host: 'b.a.org:22', action: 'deny' }],
+      ['*.a.org:22', { host: 'b.a.org', action: 'deny' }],
+      undefined,
+    ],
     ['none', [], undefined],
     ['none', ['a.org'], undefined],
     ['all', 'all', undefined],
@@ -80,13 +114,39 @@ const anyNetwork = network.map((value) => {
   }
 })
 
-const HOSTS = ['a.org', 'b.a.org', 'c.b.a.org', 'd.a.org', 'z.c.b.a.org', 'other.net', '10.1.2.3', '10.1.9.9', '10.9.9.9', '11.0.0.1', '[::1]', '[fd00::1]']
+const HOSTS = [
+  'a.org',
+  'b.a.org',
+  'c.b.a.org',
+  'd.a.org',
+  'z.c.b.a.org',
+  'other.net',
+  '10.1.2.3',
+  '10.1.9.9',
+  '10.9.9.9',
+  '11.0.0.1',
+  '[::1]',
+  '[fd00::1]',
+]
 const VERBS = ['GET', 'HEAD', 'POST', 'DELETE', 'PROPFIND', 'stream', 'direct']
 const PATHS = ['/', '/a', '/a/b', '/a/b/c', '/b', '/ab', '/c/b']
 const ODD_PATHS = ['/A', '/a;x/b', '/a%2fb', '/a//b', '/a/../b', '/%2541', '/a./B', '/b%3fa', '/ab%2520']
 const EVERY_REQUEST: readonly NetworkRequest[] = HOSTS.flatMap((host) =>
-  [443, 80, 22, 8080].flatMap((port) => VERBS.flatMap((verb) => (verb === 'stream' || verb === 'direct' ? ['/'] : PATHS).map((path) => request(`${verb} ${host}:${port}${path}`)))),
-).concat(HOSTS.flatMap((host) => ['GET', 'POST'].flatMap((method) => ODD_PATHS.map((path) => ({ ...request(`GET ${host}`), use: { kind: 'http', method, paths: readUrlPath(path) } as const })))))
+  [443, 80, 22, 8080].flatMap((port) =>
+    VERBS.flatMap((verb) =>
+      (verb === 'stream' || verb === 'direct' ? ['/'] : PATHS).map((path) => request(`${verb} ${host}:${port}${path}`)),
+    ),
+  ),
+).concat(
+  HOSTS.flatMap((host) =>
+    ['GET', 'POST'].flatMap((method) =>
+      ODD_PATHS.map((path) => ({
+        ...request(`GET ${host}`),
+        use: { kind: 'http', method, paths: readUrlPath(path) } as const,
+      })),
+    ),
+  ),
+)
 
 const isAllowed = (boundary: Boundary) => {
   const { answer } = compileNetwork(boundary)
@@ -127,7 +187,11 @@ describe('for any two networks', () => {
           }
         }
         const host = typeof extra === 'string' ? extra : (extra as { readonly host: string }).host
-        const [before, more, less] = [parse(entries), parse([...entries, { ...Object(typeof extra === 'string' ? {} : extra), host, action: 'allow' }]), parse([...entries, { host, action: 'deny' }])]
+        const [before, more, less] = [
+          parse(entries),
+          parse([...entries, { ...Object(typeof extra === 'string' ? {} : extra), host, action: 'allow' }]),
+          parse([...entries, { host, action: 'deny' }]),
+        ]
         fc.pre(before !== undefined)
         expect(isWithin(before, before)).toEqual({ within: true })
         if (more !== undefined) expect(isWithin(before, more)).toEqual({ within: true })

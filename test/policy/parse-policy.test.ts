@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 
 import { parseDuration, parsePolicy, parseSize } from '../../src/policy/index.js'
 
-const refusal = (code: string, text: RegExp) => expect.objectContaining({ code, message: expect.stringMatching(text) as string }) as Error
+const refusal = (code: string, text: RegExp) =>
+  expect.objectContaining({ code, message: expect.stringMatching(text) as string }) as Error
 
 describe('a policy', () => {
   it('that says nothing leaves every section unspecified, which is not the same as none', () => {
@@ -30,7 +31,16 @@ describe('a policy', () => {
   })
 
   it('reads limits into bytes and milliseconds', () => {
-    const limits = { memory: '256M', processes: 16, cpu: '10s', wall: '2m', output: '1M', openFiles: 64, fileSize: 1024, scratch: '1.5G' }
+    const limits = {
+      memory: '256M',
+      processes: 16,
+      cpu: '10s',
+      wall: '2m',
+      output: '1M',
+      openFiles: 64,
+      fileSize: 1024,
+      scratch: '1.5G',
+    }
     expect(parsePolicy({ limits }, 'test').limits).toEqual({
       ...{ memory: 268_435_456, processes: 16, cpu: 10_000, wall: 120_000, output: 1_048_576 },
       ...{ openFiles: 64, fileSize: 1024, scratch: 1_610_612_736 },
@@ -58,7 +68,10 @@ describe('a policy', () => {
     [{ filesystem: { wirte: [] } }, 'did you mean "write"?'],
     [{ limits: { time: '1s' } }, 'known keys: memory, processes, cpu, wall, output, openFiles, fileSize, scratch'],
     [{ network: [{ host: 'a.org', method: ['GET'] }] }, 'did you mean "methods"?'],
-    [JSON.parse('{"__proto__": {"network": "all"}}'), 'known keys: risk, filesystem, network, egress_class, environment, credentials, exec, limits, presets, require'],
+    [
+      JSON.parse('{"__proto__": {"network": "all"}}'),
+      'known keys: risk, filesystem, network, egress_class, environment, credentials, exec, limits, presets, require',
+    ],
   ])('is refused with a hint when it has an unknown key: %j', (policy, fix) => {
     expect(() => parsePolicy(policy, 'test')).toThrow(expect.objectContaining({ code: 'policy-unknown-key', fix }))
   })
@@ -78,7 +91,11 @@ describe('a policy', () => {
     [[], 'policy-not-an-object', /not a list$/],
     [{ filesystem: ['/a'] }, 'policy-not-an-object', /^test: filesystem must be/],
     [{ filesystem: { read: '/a' } }, 'policy-invalid-value', /^test: filesystem.read must be "none" or a list/],
-    [{ filesystem: { read: [7] } }, 'policy-invalid-value', /^test: filesystem.read\[0\] must be a path pattern, not the number 7$/],
+    [
+      { filesystem: { read: [7] } },
+      'policy-invalid-value',
+      /^test: filesystem.read\[0\] must be a path pattern, not the number 7$/,
+    ],
     [{ filesystem: { read: 'all' } }, 'policy-invalid-value', /filesystem.read/],
     [{ filesystem: { read: ['/a', '/b/['] } }, 'glob-malformed', /^test: filesystem.read\[1\]: the pattern/],
     [{ network: null }, 'policy-invalid-value', /^test: network must be .* not nothing$/],
@@ -103,15 +120,30 @@ describe('a policy', () => {
 })
 
 describe('quantities', () => {
-  it.each([['1K', 1024], ['1k', 1024], ['2MiB', 2_097_152], ['10', 10], [10, 10], ['1T', 2 ** 40]])('size %s', (text, bytes) => {
+  it.each([
+    ['1K', 1024],
+    ['1k', 1024],
+    ['2MiB', 2_097_152],
+    ['10', 10],
+    [10, 10],
+    ['1T', 2 ** 40],
+  ])('size %s', (text, bytes) => {
     expect(parseSize(text)).toBe(bytes)
   })
 
-  it.each(['', 'M', '-1M', '0', '1 M', '1e3', '1.5', '99999999T', Number.NaN, Infinity, -1, 1.5, null])('no size: %s', (text) => {
-    expect(parseSize(text)).toBeUndefined()
-  })
+  it.each(['', 'M', '-1M', '0', '1 M', '1e3', '1.5', '99999999T', Number.NaN, Infinity, -1, 1.5, null])(
+    'no size: %s',
+    (text) => {
+      expect(parseSize(text)).toBeUndefined()
+    },
+  )
 
-  it.each([['500ms', 500], ['1.5s', 1500], ['2m', 120_000], ['1h', 3_600_000]])('duration %s', (text, ms) => {
+  it.each([
+    ['500ms', 500],
+    ['1.5s', 1500],
+    ['2m', 120_000],
+    ['1h', 3_600_000],
+  ])('duration %s', (text, ms) => {
     expect(parseDuration(text)).toBe(ms)
   })
 

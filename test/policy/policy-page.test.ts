@@ -6,7 +6,15 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 
 import * as policies from '../../src/policy/index.js'
-import { beyond, compileNetwork, describeWitness, isReadable, isWritable, loadPolicyText, parsePolicy } from '../../src/policy/index.js'
+import {
+  beyond,
+  compileNetwork,
+  describeWitness,
+  isReadable,
+  isWritable,
+  loadPolicyText,
+  parsePolicy,
+} from '../../src/policy/index.js'
 import { policySchema } from '../../src/policy/files/json-schema.js'
 
 import { blocksOf, tablesOf } from './markdown-tables.js'
@@ -25,7 +33,15 @@ const value = (text: string): unknown => parse(text)
 
 describe('docs/policy.md', () => {
   it('has no table that is not tested here', () => {
-    const tested = ['pattern,path,granted', 'write,path,writable', 'network,request,answer', 'policy,egress class', 'policy,risk', 'file,error', 'policy,within,beyond it']
+    const tested = [
+      'pattern,path,granted',
+      'write,path,writable',
+      'network,request,answer',
+      'policy,egress class',
+      'policy,risk',
+      'file,error',
+      'policy,within,beyond it',
+    ]
     expect(tablesOf(page).map(({ columns }) => columns.join())).toEqual(tested)
   })
 

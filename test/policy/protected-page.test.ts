@@ -5,7 +5,11 @@ import { expect, test } from 'vitest'
 import { PROTECTED_FAMILIES, PROTECTED_NAMES } from '../../src/policy/protected/protected.js'
 import type { ProtectedName } from '../../src/policy/protected/protected.js'
 
-const WHERE: Readonly<Record<ProtectedName['scope'], string>> = { anywhere: 'every depth', project: 'every depth, without dependencies', root: 'the root itself' }
+const WHERE: Readonly<Record<ProtectedName['scope'], string>> = {
+  anywhere: 'every depth',
+  project: 'every depth, without dependencies',
+  root: 'the root itself',
+}
 
 const INTRODUCTION = `# Protected names
 
@@ -55,15 +59,28 @@ const linkOf = (source: string) => (source.startsWith('https://') ? `[source](${
 const tableOf = (names: readonly ProtectedName[]): readonly string[] => [
   '| names | where | because |',
   '| --- | --- | --- |',
-  ...[...new Map(names.map((entry) => [`${entry.because} ${entry.source} ${entry.scope}`, entry])).values()].map(({ because, source, scope }) => {
-    const those = names.filter((entry) => entry.because === because && entry.source === source && entry.scope === scope)
-    const listed = those.map(({ name, object }) => `\`${name}\`${object === 'file' ? ' (where it is no folder)' : ''}`).join(', ')
-    return `| ${listed} | ${WHERE[scope]} | ${because.replaceAll('|', '\\|')} (${linkOf(source)}) |`
-  }),
+  ...[...new Map(names.map((entry) => [`${entry.because} ${entry.source} ${entry.scope}`, entry])).values()].map(
+    ({ because, source, scope }) => {
+      const those = names.filter(
+        (entry) => entry.because === because && entry.source === source && entry.scope === scope,
+      )
+      const listed = those
+        .map(({ name, object }) => `\`${name}\`${object === 'file' ? ' (where it is no folder)' : ''}`)
+        .join(', ')
+      return `| ${listed} | ${WHERE[scope]} | ${because.replaceAll('|', '\\|')} (${linkOf(source)}) |`
+    },
+  ),
   '',
 ]
 
-const PAGE = [INTRODUCTION, ...Object.entries(PROTECTED_FAMILIES).flatMap(([family, names]) => [`### ${family[0]?.toUpperCase() ?? ''}${family.slice(1)}`, '', ...tableOf(names)])].join('\n')
+const PAGE = [
+  INTRODUCTION,
+  ...Object.entries(PROTECTED_FAMILIES).flatMap(([family, names]) => [
+    `### ${family[0]?.toUpperCase() ?? ''}${family.slice(1)}`,
+    '',
+    ...tableOf(names),
+  ]),
+].join('\n')
 
 test('docs/protected-names.md says what the table says', async () => {
   await expect(PAGE).toMatchFileSnapshot(fileURLToPath(new URL('../../docs/protected-names.md', import.meta.url)))
@@ -71,5 +88,7 @@ test('docs/protected-names.md says what the table says', async () => {
 
 test('every protected name has a reason, and a page of whoever runs or obeys it', () => {
   expect(PROTECTED_NAMES.filter(({ because }) => because.length < 10)).toEqual([])
-  expect(PROTECTED_NAMES.filter(({ source }) => !/^(?:https:\/\/[a-z0-9.-]+\/|docs\/[a-z-]+\.md$)/.test(source))).toEqual([])
+  expect(
+    PROTECTED_NAMES.filter(({ source }) => !/^(?:https:\/\/[a-z0-9.-]+\/|docs\/[a-z-]+\.md$)/.test(source)),
+  ).toEqual([])
 })

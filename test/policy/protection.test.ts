@@ -4,7 +4,8 @@ import { PROTECTED_NAMES, isNamedBy, isWritable, protectionOf } from '../../src/
 
 import { boundaryOf, path, patterns } from './places.js'
 
-const writable = (write: readonly string[], text: string) => isWritable(boundaryOf({ filesystem: { write } }), path(`/home/ann/project/${text}`))
+const writable = (write: readonly string[], text: string) =>
+  isWritable(boundaryOf({ filesystem: { write } }), path(`/home/ann/project/${text}`))
 
 describe('inside a write root', () => {
   it.each([
@@ -44,12 +45,30 @@ describe('inside a write root', () => {
     expect(writable(['**'], text)).toBe(false)
   })
 
-  it.each(['.git/HEAD', '.git/objects/aa/bb', '.git/hooks2', '.gitignore', 'hooks', 'config', 'src/git/config', 'a.bashrc', 'node_modules/x/package.json', '.git', 'locales/global.json', 'vendor/a/composer.json', 'node_modules/x/pnpm-workspace.yaml', '.nvmrc', 'Makefile', 'AGENTS.md', '.github/workflows/ci.yml', '.config/go/telemetry/a', '.ipython/profile_default/history.sqlite', 'src/venv.py'])(
-    '%s can be written',
-    (text) => {
-      expect(writable(['.'], text)).toBe(true)
-    },
-  )
+  it.each([
+    '.git/HEAD',
+    '.git/objects/aa/bb',
+    '.git/hooks2',
+    '.gitignore',
+    'hooks',
+    'config',
+    'src/git/config',
+    'a.bashrc',
+    'node_modules/x/package.json',
+    '.git',
+    'locales/global.json',
+    'vendor/a/composer.json',
+    'node_modules/x/pnpm-workspace.yaml',
+    '.nvmrc',
+    'Makefile',
+    'AGENTS.md',
+    '.github/workflows/ci.yml',
+    '.config/go/telemetry/a',
+    '.ipython/profile_default/history.sqlite',
+    'src/venv.py',
+  ])('%s can be written', (text) => {
+    expect(writable(['.'], text)).toBe(true)
+  })
 
   it.each([
     [['.git/hooks/**'], '.git/hooks/pre-commit'],
@@ -90,7 +109,9 @@ describe('the table of protected names', () => {
   })
 
   it('has names that are plain: no wildcard, no empty part, no dots that move', () => {
-    const bad = PROTECTED_NAMES.filter(({ name }) => name.split('/').some((part) => /^\.{0,2}$|[*?[\]{}\\!~]/.test(part)))
+    const bad = PROTECTED_NAMES.filter(({ name }) =>
+      name.split('/').some((part) => /^\.{0,2}$|[*?[\]{}\\!~]/.test(part)),
+    )
     expect(bad).toEqual([])
   })
 
@@ -112,7 +133,10 @@ describe('a name that is protected directly in a write root', () => {
     expect(writable(['.'], 'sub/package.json')).toBe(true)
   })
 
-  it.each([['a folder', ['.', 'sub']], ['a pattern', ['sub', '**/*.json']]])('is not taken away again by a grant inside of %s that gives it', (_, write) => {
+  it.each([
+    ['a folder', ['.', 'sub']],
+    ['a pattern', ['sub', '**/*.json']],
+  ])('is not taken away again by a grant inside of %s that gives it', (_, write) => {
     expect(writable(write, 'sub/package.json')).toBe(true)
   })
 })

@@ -38,7 +38,7 @@ describe('the risk', () => {
 
 const stance = (policy: unknown) => resolveStance(parsePolicy(policy, 'test'), PLACES)
 
-describe('a tool in the agent\'s own process', () => {
+describe("a tool in the agent's own process", () => {
   it('takes no stance on what it leaves unspecified', () => {
     expect(stance({}).noStance).toEqual(['read', 'write', 'network', 'environment', 'exec'])
     expect(stance({ filesystem: { write: ['/out/**'] } }).noStance).toEqual(['read', 'network', 'environment', 'exec'])
@@ -52,6 +52,9 @@ describe('a tool in the agent\'s own process', () => {
   it('is of unknown risk as long as it may change anything, unless its author says otherwise', () => {
     expect(stance({ filesystem: { read: ['/data'] } }).boundary.risk).toEqual({ level: 'unknown', derived: true })
     expect(stance({ risk: 'low' }).boundary.risk).toEqual({ level: 'low', derived: false })
-    expect(stance({ filesystem: { write: 'none' }, network: 'none', exec: 'none' }).boundary.risk).toEqual({ level: 'low', derived: true })
+    expect(stance({ filesystem: { write: 'none' }, network: 'none', exec: 'none' }).boundary.risk).toEqual({
+      level: 'low',
+      derived: true,
+    })
   })
 })

@@ -23,14 +23,29 @@ const path = '/home/ada/secret/plan'
 /** One of each, and the word by which the model knows it. */
 const SAMPLES: Readonly<Record<Violation['kind'], readonly [Violation, string]>> = {
   file: [{ kind: 'file', access: 'read', path, openedAs: path, reason: { kind: 'not-granted' } }, 'File'],
-  protected: [{ kind: 'protected', deed: 'set-aside', path, aside: `${path}.aside`, restore: `mv ${path}` }, 'Protected file'],
+  protected: [
+    { kind: 'protected', deed: 'set-aside', path, aside: `${path}.aside`, restore: `mv ${path}` },
+    'Protected file',
+  ],
   unsealed: [{ kind: 'unsealed', path }, 'File'],
   metadata: [{ kind: 'metadata', path }, 'File'],
   exec: [{ kind: 'exec', path }, 'Program'],
   connect: [{ kind: 'connect', family: 'unix', path }, 'Socket'],
   listen: [{ kind: 'listen', family: 'unix', path }, 'Host'],
   lookup: [{ kind: 'lookup', name: 'internal.example' }, 'Host'],
-  egress: [{ kind: 'egress', host: 'internal.example', port: 443, method: 'GET', path: '/home/ada', reason: 'not-granted', because: path, allow: path }, 'Host'],
+  egress: [
+    {
+      kind: 'egress',
+      host: 'internal.example',
+      port: 443,
+      method: 'GET',
+      path: '/home/ada',
+      reason: 'not-granted',
+      because: path,
+      allow: path,
+    },
+    'Host',
+  ],
   memory: [{ kind: 'memory', ...limit }, 'Memory'],
   processes: [{ kind: 'processes', ...limit }, 'Processes'],
   cpu: [{ kind: 'cpu', ...limit }, 'Processor time'],
@@ -41,11 +56,14 @@ const SAMPLES: Readonly<Record<Violation['kind'], readonly [Violation, string]>>
 }
 
 describe('the advice on a violation', () => {
-  test.each(Object.entries(SAMPLES))('of the kind %s names its kind, says what to do, and nothing of the host', (_, [violation, word]) => {
-    const advice = adviceFor([violation])
-    expect(advice).toMatch(new RegExp(`^${word}: .+\\. .+\\.$`))
-    expect(advice).not.toMatch(/ada|internal|secret|plan/)
-  })
+  test.each(Object.entries(SAMPLES))(
+    'of the kind %s names its kind, says what to do, and nothing of the host',
+    (_, [violation, word]) => {
+      const advice = adviceFor([violation])
+      expect(advice).toMatch(new RegExp(`^${word}: .+\\. .+\\.$`))
+      expect(advice).not.toMatch(/ada|internal|secret|plan/)
+    },
+  )
 
   test('tells each kind once, and not more than a few', () => {
     const all = Object.values(SAMPLES).map(([violation]) => violation)
@@ -53,9 +71,12 @@ describe('the advice on a violation', () => {
   })
 })
 
-describe('a tool\'s own words', () => {
+describe("a tool's own words", () => {
   test.each([
-    ["Cannot find module '/srv/app/tools/missing.js' imported from /srv/app/tools/tool.mjs", "Cannot find module 'missing.js' imported from tool.mjs"],
+    [
+      "Cannot find module '/srv/app/tools/missing.js' imported from /srv/app/tools/tool.mjs",
+      "Cannot find module 'missing.js' imported from tool.mjs",
+    ],
     ['at file:///srv/app/tools/tool.mjs:3:1', 'at tool.mjs:3:1'],
     ['cat: /data/reports/x.csv: No such file', 'cat: /data/reports/x.csv: No such file'],
     ['Did you mean to import "../../../srv/app/helper.mjs"?', 'Did you mean to import "helper.mjs"?'],
@@ -71,17 +92,23 @@ describe('no text for the model', () => {
   const around = fc.constantFrom(' ', '"', "'", '(', '\n', ': ', '=', '`')
 
   test('tells a folder of the host, however a tool writes it', () => {
-    fc.assert(fc.property(folders, fc.constantFrom('/', 'file:///', '../', '../../../'), around, (names, beginning, before) => {
-      expect(withoutHostPaths(`failed${before}${beginning}${names.join('/')}/last`, {})).not.toContain('HOST')
-      // A folder that the model named itself is told.
-      const path = `${beginning}${names.join('/')}`
-      expect(withoutHostPaths(`failed${before}${path}/last`, { path })).toContain('HOST')
-    }))
+    fc.assert(
+      fc.property(folders, fc.constantFrom('/', 'file:///', '../', '../../../'), around, (names, beginning, before) => {
+        expect(withoutHostPaths(`failed${before}${beginning}${names.join('/')}/last`, {})).not.toContain('HOST')
+        // A folder that the model named itself is told.
+        const path = `${beginning}${names.join('/')}`
+        expect(withoutHostPaths(`failed${before}${path}/last`, { path })).toContain('HOST')
+      }),
+    )
   })
 
   test('of an error takes a path, a program or a command as its parameter', () => {
-    const taken = Object.entries(ERRORS).flatMap(([code, { agent }]) => [...agent.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => `${code} ${parameter}`))
-    expect(taken.filter((each) => / (?:path|command|program|folder|file|fix|real|cwd|url|module)$/.test(each))).toEqual([])
+    const taken = Object.entries(ERRORS).flatMap(([code, { agent }]) =>
+      [...agent.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => `${code} ${parameter}`),
+    )
+    expect(taken.filter((each) => / (?:path|command|program|folder|file|fix|real|cwd|url|module)$/.test(each))).toEqual(
+      [],
+    )
     expect(taken).toContain('tool-failed told')
   })
 })
@@ -97,25 +124,65 @@ describe('the reason that a model reads', () => {
   writeFileSync(join(project, 'package.json'), '{}')
   writeFileSync(join(base, 'secret'), 'secret')
   writeFileSync(join(base, 'broken.mjs'), "import './missing-part.mjs'\nexport default () => 1\n")
-  writeFileSync(join(base, 'late.mjs'), "export default async () => (await import(['.', 'missing-part.mjs'].join('/'))).default\n")
-  const sh = (name: string, policy: object, script: string) => processTool({ name, argumentGate: 'off', policy, command: () => ['/bin/sh', '-c', script] })
-  const python = (name: string, policy: object, script: string) => processTool({ name, argumentGate: 'off', policy, command: () => ['/usr/bin/python3', '-c', script] })
+  writeFileSync(
+    join(base, 'late.mjs'),
+    "export default async () => (await import(['.', 'missing-part.mjs'].join('/'))).default\n",
+  )
+  const sh = (name: string, policy: object, script: string) =>
+    processTool({ name, argumentGate: 'off', policy, command: () => ['/bin/sh', '-c', script] })
+  const python = (name: string, policy: object, script: string) =>
+    processTool({ name, argumentGate: 'off', policy, command: () => ['/usr/bin/python3', '-c', script] })
   const CALLS: Readonly<Record<string, readonly [string, string]>> = {
-    read: ['violated', 'File: '], write: ['violated', 'File: '], protect: ['violated', 'Protected file: '], exec: ['violated', 'Program: '], connect: ['violated', 'Host: '], memory: ['violated', 'Memory: '],
-    processes: ['violated', 'Processes: '], cpu: ['violated', 'Processor time: '], wall: ['timeout', 'Time: '], output: ['violated', 'Output: '], large: ['violated', 'File size: '], full: ['violated', 'Temporary files: '], lookup: ['violated', 'Host: '], request: ['violated', 'Host: '],
-    broken: ['failed', 'could not be loaded'], late: ['failed', 'missing-part.mjs'], absent: ['failed', 'secret-of-mine'],
+    read: ['violated', 'File: '],
+    write: ['violated', 'File: '],
+    protect: ['violated', 'Protected file: '],
+    exec: ['violated', 'Program: '],
+    connect: ['violated', 'Host: '],
+    memory: ['violated', 'Memory: '],
+    processes: ['violated', 'Processes: '],
+    cpu: ['violated', 'Processor time: '],
+    wall: ['timeout', 'Time: '],
+    output: ['violated', 'Output: '],
+    large: ['violated', 'File size: '],
+    full: ['violated', 'Temporary files: '],
+    lookup: ['violated', 'Host: '],
+    request: ['violated', 'Host: '],
+    broken: ['failed', 'could not be loaded'],
+    late: ['failed', 'missing-part.mjs'],
+    absent: ['failed', 'secret-of-mine'],
   }
   const opened = cordon({
     tools: [
-      tool({ name: 'read', argumentGate: 'off', run: asWritten(`() => (${String(READ)})({ path: ${JSON.stringify(join(base, 'secret'))} })`) }),
+      tool({
+        name: 'read',
+        argumentGate: 'off',
+        run: asWritten(`() => (${String(READ)})({ path: ${JSON.stringify(join(base, 'secret'))} })`),
+      }),
       sh('write', { filesystem: { read: [project] } }, `echo x > ${project}/made`),
       sh('protect', { filesystem: { write: [project] } }, `echo x > ${project}/package.json`),
-      processTool({ name: 'exec', argumentGate: 'off', policy: { exec: 'none' }, command: () => ['/bin/sh', '-c', '/usr/bin/env'] }),
+      processTool({
+        name: 'exec',
+        argumentGate: 'off',
+        policy: { exec: 'none' },
+        command: () => ['/bin/sh', '-c', '/usr/bin/env'],
+      }),
       python('connect', {}, 'import socket; socket.create_connection(("192.0.2.1", 80), 1)'),
-      python('lookup', { network: ['granted.invalid'], egress_class: 'read_only' }, 'import socket; socket.getaddrinfo("other.invalid", 80)'),
-      python('request', { network: [{ host: 'granted.invalid', methods: ['GET'] }], egress_class: 'read_only' }, 'import urllib.request as r; r.urlopen(r.Request("http://granted.invalid/", method="POST"))'),
+      python(
+        'lookup',
+        { network: ['granted.invalid'], egress_class: 'read_only' },
+        'import socket; socket.getaddrinfo("other.invalid", 80)',
+      ),
+      python(
+        'request',
+        { network: [{ host: 'granted.invalid', methods: ['GET'] }], egress_class: 'read_only' },
+        'import urllib.request as r; r.urlopen(r.Request("http://granted.invalid/", method="POST"))',
+      ),
       python('memory', { limits: { memory: '64M' } }, 'x = b"x" * 500_000_000; print(len(x))'),
-      python('processes', { limits: { processes: 3 } }, 'import os, time\nfor _ in range(9):\n  if os.fork() == 0: time.sleep(2); os._exit(0)'),
+      python(
+        'processes',
+        { limits: { processes: 3 } },
+        'import os, time\nfor _ in range(9):\n  if os.fork() == 0: time.sleep(2); os._exit(0)',
+      ),
       sh('cpu', { limits: { cpu: '200ms' } }, 'while :; do :; done'),
       sh('wall', { limits: { wall: '200ms' } }, 'sleep 9'),
       sh('output', { limits: { output: '1K' } }, 'yes'),

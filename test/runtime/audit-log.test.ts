@@ -1,5 +1,18 @@
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, chmodSync, linkSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { describe, expect, it } from 'vitest'
@@ -15,7 +28,11 @@ describe('an open log', () => {
   it('makes its folder and files for its owner alone', async () => {
     const path = newPath()
     await writtenLog(1, { path })
-    expect([statSync(dirname(path)).mode & 0o777, statSync(path).mode & 0o777, statSync(anchorOf(path)).mode & 0o777]).toEqual([0o700, 0o600, 0o600])
+    expect([
+      statSync(dirname(path)).mode & 0o777,
+      statSync(path).mode & 0o777,
+      statSync(anchorOf(path)).mode & 0o777,
+    ]).toEqual([0o700, 0o600, 0o600])
   })
 
   it('takes back rights that others have on a file that was there', async () => {
@@ -35,10 +52,18 @@ describe('an open log', () => {
   it('writes what is appended at once in one go, in order, and every list as a whole', async () => {
     const path = newPath()
     await withLog({ path, durability: 'fsync' }, async (log) => {
-      await Promise.all(Array.from({ length: 200 }, (_, index) => log.append([anEvent(`${String(index)}a`), anEvent(`${String(index)}b`)])))
-      expect(reasonsIn(path)).toEqual(Array.from({ length: 200 }, (_, index) => [`${String(index)}a`, `${String(index)}b`]).flat())
+      await Promise.all(
+        Array.from({ length: 200 }, (_, index) =>
+          log.append([anEvent(`${String(index)}a`), anEvent(`${String(index)}b`)]),
+        ),
+      )
+      expect(reasonsIn(path)).toEqual(
+        Array.from({ length: 200 }, (_, index) => [`${String(index)}a`, `${String(index)}b`]).flat(),
+      )
       // The anchor counts its writings: one when the log was opened, few for all that was appended.
-      const { revision } = JSON.parse(readFileSync(anchorOf(path), 'utf8').split('\n').toSorted().at(-1) ?? '') as { revision: number }
+      const { revision } = JSON.parse(readFileSync(anchorOf(path), 'utf8').split('\n').toSorted().at(-1) ?? '') as {
+        revision: number
+      }
       expect(revision).toBeLessThan(6)
     })
   })
@@ -68,20 +93,26 @@ describe('a log is not opened', () => {
     const folder = auditFolder()
     writeFileSync(join(folder, 'target'), '')
     symlinkSync(join(folder, 'target'), join(folder, 'audit.jsonl'))
-    await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({ code: 'audit-unsafe-path' })
+    await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({
+      code: 'audit-unsafe-path',
+    })
     expect(readFileSync(join(folder, 'target'), 'utf8')).toBe('')
   })
 
   it('with an anchor that is a symbolic link', async () => {
     const folder = auditFolder()
     symlinkSync(join(folder, 'target'), join(folder, 'audit.jsonl.anchor'))
-    await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({ code: 'audit-unsafe-path' })
+    await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({
+      code: 'audit-unsafe-path',
+    })
   })
 
   it('where there is a pipe in the place of its anchor', async () => {
     const folder = auditFolder()
     spawnSync('mkfifo', [join(folder, 'audit.jsonl.anchor')])
-    await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({ code: 'audit-unsafe-path' })
+    await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({
+      code: 'audit-unsafe-path',
+    })
   })
 
   it('under a second name', async () => {
@@ -93,7 +124,9 @@ describe('a log is not opened', () => {
   it('in a folder that others can write to', async () => {
     const folder = auditFolder()
     chmodSync(folder, 0o777)
-    await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({ code: 'audit-unsafe-path' })
+    await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({
+      code: 'audit-unsafe-path',
+    })
     chmodSync(folder, 0o755)
     await (await openAuditLog({ path: join(folder, 'audit.jsonl') })).close()
   })
@@ -101,7 +134,9 @@ describe('a log is not opened', () => {
   it('where there is a folder in its place', async () => {
     const folder = auditFolder()
     mkdirSync(join(folder, 'audit.jsonl'))
-    await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({ code: 'audit-unsafe-path' })
+    await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({
+      code: 'audit-unsafe-path',
+    })
   })
 
   it('when lines were cut off, its anchor is gone, or another log is in its place', async () => {
@@ -111,7 +146,8 @@ describe('a log is not opened', () => {
     rmSync(anchorOf(bare))
     const gone = await writtenLog(3)
     rmSync(gone)
-    for (const path of [cut, bare, gone]) await expect(openAuditLog({ path })).rejects.toMatchObject({ code: 'audit-broken' })
+    for (const path of [cut, bare, gone])
+      await expect(openAuditLog({ path })).rejects.toMatchObject({ code: 'audit-broken' })
   })
 })
 
@@ -121,18 +157,46 @@ describe('an append is refused, so that nothing runs unrecorded,', () => {
     const log = await openAuditLog({ path })
     await log.append([anEvent('before')])
     deed(path)
-    await expect(log.append([anEvent('after')])).rejects.toMatchObject({ code: expect.stringMatching(/^audit-/) as string })
+    await expect(log.append([anEvent('after')])).rejects.toMatchObject({
+      code: expect.stringMatching(/^audit-/) as string,
+    })
     await log.close()
   }
 
-  it('when the log was removed', () => refusedAfter((path) => { rmSync(path) }))
-  it('when its folder was removed', () => refusedAfter((path) => { rmSync(dirname(path), { recursive: true }) }))
-  it('when its folder was renamed', () => refusedAfter((path) => { renameSync(dirname(path), `${dirname(path)}.old`) }))
-  it('when its anchor was removed', () => refusedAfter((path) => { rmSync(anchorOf(path)) }))
-  it('when it was replaced', () => refusedAfter((path) => { const text = readFileSync(path); rmSync(path); writeFileSync(path, text) }))
-  it('when it was cut short', () => refusedAfter((path) => { truncateSync(path, 10) }))
-  it('when its anchor got a second name', () => refusedAfter((path) => { linkSync(anchorOf(path), `${path}.second`) }))
-  it('when it got a second name', () => refusedAfter((path) => { linkSync(path, `${path}.second`) }))
+  it('when the log was removed', () =>
+    refusedAfter((path) => {
+      rmSync(path)
+    }))
+  it('when its folder was removed', () =>
+    refusedAfter((path) => {
+      rmSync(dirname(path), { recursive: true })
+    }))
+  it('when its folder was renamed', () =>
+    refusedAfter((path) => {
+      renameSync(dirname(path), `${dirname(path)}.old`)
+    }))
+  it('when its anchor was removed', () =>
+    refusedAfter((path) => {
+      rmSync(anchorOf(path))
+    }))
+  it('when it was replaced', () =>
+    refusedAfter((path) => {
+      const text = readFileSync(path)
+      rmSync(path)
+      writeFileSync(path, text)
+    }))
+  it('when it was cut short', () =>
+    refusedAfter((path) => {
+      truncateSync(path, 10)
+    }))
+  it('when its anchor got a second name', () =>
+    refusedAfter((path) => {
+      linkSync(anchorOf(path), `${path}.second`)
+    }))
+  it('when it got a second name', () =>
+    refusedAfter((path) => {
+      linkSync(path, `${path}.second`)
+    }))
 
   it('when it was put back to an older state, with its anchor', async () => {
     const path = newPath()
@@ -150,12 +214,16 @@ describe('an append is refused, so that nothing runs unrecorded,', () => {
   it('when the disk is full, and works again when it is not; no part of a line stays', async () => {
     const path = newPath()
     // The limit on the size of files stands for the disk: the kernel writes what fits and refuses the rest.
-    const other = otherProcess(`${AN_EVENT}
+    const other = otherProcess(
+      `${AN_EVENT}
       const log = await runtime.openAuditLog({ path: words[0] })
       const outcomes = []
       for (const text of ['small', 'x'.repeat(20000), 'again']) outcomes.push(await log.append([anEvent(text)]).then(() => 'ok', (error) => error.code + ' ' + error.fix))
       await log.close()
-      console.log(JSON.stringify(outcomes))`, [path], ['bash', '-c', 'ulimit -f 8; exec "$@"', 'limited'])
+      console.log(JSON.stringify(outcomes))`,
+      [path],
+      ['bash', '-c', 'ulimit -f 8; exec "$@"', 'limited'],
+    )
     const { output } = await other.ended
     expect(JSON.parse(output)).toEqual(['ok', expect.stringMatching(/^audit-unwritable raise the limit/), 'ok'])
     expect(reasonsIn(path)).toEqual(['small', 'again'])
@@ -171,7 +239,9 @@ describe('what a crash left is repaired and told', () => {
     await writtenLog(1, { path })
     const report = await verifyAudit(path)
     expect(report).toMatchObject({ isIntact: true, notes: [expect.stringContaining('26 bytes of an unfinished line')] })
-    expect(JSON.parse(linesOf(path)[3] ?? '')).toMatchObject({ event: { type: 'audit.repaired', torn_bytes: 26, adopted_lines: 0, lost_lines: 0, torn_file: `${path}.torn.4` } })
+    expect(JSON.parse(linesOf(path)[3] ?? '')).toMatchObject({
+      event: { type: 'audit.repaired', torn_bytes: 26, adopted_lines: 0, lost_lines: 0, torn_file: `${path}.torn.4` },
+    })
     expect(readFileSync(`${path}.torn.4`, 'utf8')).toBe('{"event":{"type":"tool.cal')
   })
 
@@ -186,7 +256,10 @@ describe('what a crash left is repaired and told', () => {
     expect((await verifyAudit(path)).problems).toMatchObject([{ kind: 'unanchored' }])
     await writtenLog(1, { path })
     expect(reasonsIn(path)).toEqual(['one', 'two', '1'])
-    expect(await verifyAudit(path)).toMatchObject({ isIntact: true, notes: [expect.stringContaining('1 lines that the anchor did not know of were kept')] })
+    expect(await verifyAudit(path)).toMatchObject({
+      isIntact: true,
+      notes: [expect.stringContaining('1 lines that the anchor did not know of were kept')],
+    })
   })
 
   it('an anchor that was made and not written yet', async () => {
@@ -210,7 +283,11 @@ describe('what a crash left is repaired and told', () => {
     const rewrite = async (changes: JsonObject): Promise<void> => {
       const { canonicalJson } = await import('../../src/gate/index.js')
       const { hashText } = await import('../../src/runtime/audit/chain.js')
-      const [newest] = readFileSync(anchorOf(path), 'utf8').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as JsonObject).toSorted((a, b) => Number(b['revision']) - Number(a['revision']))
+      const [newest] = readFileSync(anchorOf(path), 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as JsonObject)
+        .toSorted((a, b) => Number(b['revision']) - Number(a['revision']))
       const { check: _, ...anchor }: Record<string, JsonValue> = { ...newest, ...changes, revision: 100 }
       const check = hashText(canonicalJson(anchor)).slice(7, 39)
       writeFileSync(anchorOf(path), `${canonicalJson({ ...anchor, check }).padEnd(511)}\n`)
@@ -224,6 +301,9 @@ describe('what a crash left is repaired and told', () => {
     expect((await verifyAudit(path)).problems.at(-1)?.message).toContain('the machine was started anew since')
     await writtenLog(1, { path })
     expect(reasonsIn(path)).toEqual(['1', '2', '1'])
-    expect(await verifyAudit(path)).toMatchObject({ isIntact: true, notes: [expect.stringContaining('2 lines that were not on the disk yet are lost')] })
+    expect(await verifyAudit(path)).toMatchObject({
+      isIntact: true,
+      notes: [expect.stringContaining('2 lines that were not on the disk yet are lost')],
+    })
   })
 })

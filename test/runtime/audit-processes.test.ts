@@ -41,7 +41,13 @@ it('three processes at once make one chain, each with its lines in order, across
   expect(report.problems).toEqual([])
   expect(report.notes).toEqual([])
   expect(report.files.length).toBeGreaterThan(2)
-  expect(await entriesOf(path)).toEqual(new Map([['a', upTo(150)], ['b', upTo(150)], ['c', upTo(150)]]))
+  expect(await entriesOf(path)).toEqual(
+    new Map([
+      ['a', upTo(150)],
+      ['b', upTo(150)],
+      ['c', upTo(150)],
+    ]),
+  )
   expect(readdirSync(dirname(path)).filter((name) => name.includes('.lock.'))).toEqual([])
 })
 
@@ -49,7 +55,9 @@ it('processes killed while they write leave a log that is intact for the next, w
   const path = join(auditFolder(), 'audit.jsonl')
   await withLog({ path }, async (log) => {
     for (let round = 0; round < 6; round += 1) {
-      const victims = ['x', 'y'].map((name) => otherProcess(WRITER, [path, `${name}${String(round)}`, '1000000', '30000']))
+      const victims = ['x', 'y'].map((name) =>
+        otherProcess(WRITER, [path, `${name}${String(round)}`, '1000000', '30000']),
+      )
       for (const { speaks } of victims) await speaks
       await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 200))
       for (const victim of victims) victim.kill()
@@ -82,5 +90,8 @@ it('the turn of a process that is dead is taken over; that of one that lives is 
 it('a turn of somebody who cannot be looked at from here is never taken', async () => {
   const path = await writtenLog(1)
   symlinkSync('4000000:1:1:', `${path}.lock.3`)
-  await expect(openAuditLog({ path, lockTimeout: 100 })).rejects.toMatchObject({ code: 'audit-busy', fix: expect.stringContaining(`${path}.lock.3`) as string })
+  await expect(openAuditLog({ path, lockTimeout: 100 })).rejects.toMatchObject({
+    code: 'audit-busy',
+    fix: expect.stringContaining(`${path}.lock.3`) as string,
+  })
 })

@@ -42,7 +42,10 @@ export const writtenLog = async (count: number, settings: Partial<AuditSettings>
   return path
 }
 
-export const withLog = async <Value>(settings: AuditSettings, body: (log: AuditLog) => Promise<Value>): Promise<Value> => {
+export const withLog = async <Value>(
+  settings: AuditSettings,
+  body: (log: AuditLog) => Promise<Value>,
+): Promise<Value> => {
   const log = await openAuditLog(settings)
   try {
     return await body(log)
@@ -83,9 +86,19 @@ export const otherProcess = (body: string, words: readonly string[], prefix: rea
   child.stderr.on('data', (bytes: Buffer) => (output += bytes.toString()))
   return {
     pid: child.pid ?? 0,
-    speaks: new Promise((resolve) => child.stdout.once('data', () => { resolve() })),
-    ended: new Promise((resolve) => child.on('close', (code, signal) => { resolve({ code, signal, output }) })),
-    kill: () => { child.kill('SIGKILL') },
+    speaks: new Promise((resolve) =>
+      child.stdout.once('data', () => {
+        resolve()
+      }),
+    ),
+    ended: new Promise((resolve) =>
+      child.on('close', (code, signal) => {
+        resolve({ code, signal, output })
+      }),
+    ),
+    kill: () => {
+      child.kill('SIGKILL')
+    },
   }
 }
 

@@ -64,7 +64,10 @@ describe('what was done to a log is found, with its line', () => {
 
   it('a line that means the same and is written differently', async () => {
     const path = await writtenLog(2)
-    writeLines(path, linesOf(path).map((line, index) => (index === 1 ? line.replace('{"event"', '{ "event"') : line)))
+    writeLines(
+      path,
+      linesOf(path).map((line, index) => (index === 1 ? line.replace('{"event"', '{ "event"') : line)),
+    )
     expect(await found(path)).toEqual([['edited', 2]])
   })
 
@@ -73,15 +76,25 @@ describe('what was done to a log is found, with its line', () => {
     const other = await writtenLog(3)
     const [mine, theirs] = [linesOf(path), linesOf(other)]
     // Intact in itself, and of another chain.
-    writeLines(path, mine.map((line, index) => (index === 2 ? (theirs[2] ?? '') : line)))
-    expect(await found(path)).toEqual([['unchained', 3], ['unchained', 4]])
+    writeLines(
+      path,
+      mine.map((line, index) => (index === 2 ? (theirs[2] ?? '') : line)),
+    )
+    expect(await found(path)).toEqual([
+      ['unchained', 3],
+      ['unchained', 4],
+    ])
   })
 
   it('two lines that were swapped', async () => {
     const path = await writtenLog(4)
     const [a = '', b = '', c = '', d = '', e = ''] = linesOf(path)
     writeLines(path, [a, c, b, d, e])
-    expect(await found(path)).toEqual([['missing', 2], ['reordered', 3], ['missing', 4]])
+    expect(await found(path)).toEqual([
+      ['missing', 2],
+      ['reordered', 3],
+      ['missing', 4],
+    ])
   })
 
   it('a line that is there twice', async () => {
@@ -96,7 +109,9 @@ describe('what was done to a log is found, with its line', () => {
     const lines = linesOf(path)
     writeLines(path, [...lines.slice(0, 2), ...lines.slice(4)])
     const { problems } = await verifyAudit(path)
-    expect(problems).toMatchObject([{ kind: 'missing', line: 3, message: 'before line 3, the entries 3 to 4 are missing' }])
+    expect(problems).toMatchObject([
+      { kind: 'missing', line: 3, message: 'before line 3, the entries 3 to 4 are missing' },
+    ])
   })
 
   it('lines that were cut off the end', async () => {
@@ -109,7 +124,10 @@ describe('what was done to a log is found, with its line', () => {
   it('a part of a line that was cut off the end', async () => {
     const path = await writtenLog(5)
     truncateSync(path, readFileSync(path).length - 10)
-    expect(await found(path)).toEqual([['torn', 6], ['truncated', null]])
+    expect(await found(path)).toEqual([
+      ['torn', 6],
+      ['truncated', null],
+    ])
   })
 
   it('lines that somebody else added to the end', async () => {
@@ -117,7 +135,9 @@ describe('what was done to a log is found, with its line', () => {
     const longer = await writtenLog(0)
     copyFileSync(path, longer)
     copyFileSync(anchorOf(path), anchorOf(longer))
-    await withLog({ path: longer }, async (log) => { await log.append([anEvent('forged')]) })
+    await withLog({ path: longer }, async (log) => {
+      await log.append([anEvent('forged')])
+    })
     copyFileSync(longer, path)
     expect(await found(path)).toEqual([['unanchored', null]])
   })
@@ -133,7 +153,9 @@ describe('what was done to a log is found, with its line', () => {
     const path = await writtenLog(2)
     const older = `${path}.copy`
     copyFileSync(path, older)
-    await withLog({ path }, async (log) => { await log.append([anEvent('later')]) })
+    await withLog({ path }, async (log) => {
+      await log.append([anEvent('later')])
+    })
     copyFileSync(older, path)
     expect(await found(path)).toEqual([['truncated', null]])
   })
@@ -171,7 +193,9 @@ describe('what is not found, because nothing on this machine could tell', () => 
   it('log and anchor both put back to an older state while nobody writes', async () => {
     const path = await writtenLog(2)
     const [log, anchor] = [readFileSync(path), readFileSync(anchorOf(path))]
-    await withLog({ path }, async (open) => { await open.append([anEvent('later')]) })
+    await withLog({ path }, async (open) => {
+      await open.append([anEvent('later')])
+    })
     writeFileSync(path, log)
     writeFileSync(anchorOf(path), anchor)
     expect((await verifyAudit(path)).isIntact).toBe(true)

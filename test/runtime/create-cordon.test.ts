@@ -11,7 +11,11 @@ import { READ, WRITE, asWritten, openStage } from './stage.js'
 const { workspace, newFolder, cordon } = openStage()
 
 const TOOLS = [
-  tool({ name: 'add', input: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] }, run: ({ a, b }: { a: number; b: number }) => a + b }),
+  tool({
+    name: 'add',
+    input: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+    run: ({ a, b }: { a: number; b: number }) => a + b,
+  }),
   tool({ name: 'read', policy: { filesystem: { read: ['.'] } }, run: READ }),
   tool({ name: 'write', policy: { filesystem: { write: ['.'] } }, run: WRITE }),
   tool({ name: 'unguarded', argumentGate: 'off', run: READ }),
@@ -26,30 +30,49 @@ const TOOLS = [
 
 describe('a call of a function tool', () => {
   test('gives back what the function returns', async () => {
-    expect(await (await cordon({ tools: TOOLS })).call('add', { a: 1, b: 2 })).toMatchObject({ status: 'ok', output: 3, facts: { sandbox_profile: { mode: 'sandboxed' } } })
+    expect(await (await cordon({ tools: TOOLS })).call('add', { a: 1, b: 2 })).toMatchObject({
+      status: 'ok',
+      output: 3,
+      facts: { sandbox_profile: { mode: 'sandboxed' } },
+    })
   })
 
   test('does not run on input that its schema refuses', async () => {
-    expect(await (await cordon({ tools: TOOLS })).call('add', { a: 'one' })).toMatchObject({ status: 'denied', facts: { permission_decision: { decision_source: 'schema' } } })
+    expect(await (await cordon({ tools: TOOLS })).call('add', { a: 'one' })).toMatchObject({
+      status: 'denied',
+      facts: { permission_decision: { decision_source: 'schema' } },
+    })
   })
 
   test('reads and writes what its policy grants', async () => {
     const runtime = await cordon({ tools: TOOLS })
-    expect(await runtime.call('write', { path: join(workspace, 'made'), text: 'text' })).toMatchObject({ status: 'ok', output: null })
-    expect(await runtime.call('read', { path: join(workspace, 'made') })).toMatchObject({ status: 'ok', output: 'text' })
+    expect(await runtime.call('write', { path: join(workspace, 'made'), text: 'text' })).toMatchObject({
+      status: 'ok',
+      output: null,
+    })
+    expect(await runtime.call('read', { path: join(workspace, 'made') })).toMatchObject({
+      status: 'ok',
+      output: 'text',
+    })
   })
 
   test('is violated, not failed, when the kernel refuses it a file', async () => {
     const secret = join(newFolder(), 'secret')
     writeFileSync(secret, 'SECRET')
     const result = await (await cordon({ tools: TOOLS })).call('unguarded', { path: secret })
-    expect(result).toMatchObject({ status: 'violated', facts: { violations: [{ kind: 'file', access: 'read', path: secret, reason: { kind: 'not-granted' } }] } })
+    expect(result).toMatchObject({
+      status: 'violated',
+      facts: { violations: [{ kind: 'file', access: 'read', path: secret, reason: { kind: 'not-granted' } }] },
+    })
     expect(result.output).toBeUndefined()
     expect(result.reason).not.toContain(secret)
   })
 
   test('is denied before it runs when its arguments lead outside', async () => {
-    expect(await (await cordon({ tools: TOOLS })).call('read', { path: '/etc/shadow' })).toMatchObject({ status: 'denied', facts: { sandbox_profile: null, permission_decision: { decision: 'deny' } } })
+    expect(await (await cordon({ tools: TOOLS })).call('read', { path: '/etc/shadow' })).toMatchObject({
+      status: 'denied',
+      facts: { sandbox_profile: null, permission_decision: { decision: 'deny' } },
+    })
   })
 
   test('leaves nothing running when it is over, whatever it started', async () => {
@@ -65,7 +88,9 @@ describe('a call of a function tool', () => {
       while (statSync(file).size < 100) await new Promise((resolve) => setTimeout(resolve, 10))
       return 'over'
     }`)
-    const runtime = await cordon({ tools: [tool({ name: 'busy', policy: { filesystem: { write: ['.'] }, exec: 'all' }, run })] })
+    const runtime = await cordon({
+      tools: [tool({ name: 'busy', policy: { filesystem: { write: ['.'] }, exec: 'all' }, run })],
+    })
     for (let round = 0; round < 5; round += 1) {
       const file = join(workspace, `busy-${String(round)}`)
       expect(await runtime.call('busy', { file })).toMatchObject({ status: 'ok', output: 'over' })
@@ -87,7 +112,9 @@ describe('a call of a function tool', () => {
       return 'done'
     }
     const seen: unknown[] = []
-    const result = await (await cordon({ tools: [tool({ name: 'count', run })] })).call('count', 3, { onProgress: (value) => seen.push(value) })
+    const result = await (
+      await cordon({ tools: [tool({ name: 'count', run })] })
+    ).call('count', 3, { onProgress: (value) => seen.push(value) })
     expect(result).toMatchObject({ status: 'ok', output: 'done', facts: { printed: 'counted\n' } })
     expect(seen).toEqual([1, 2, 3])
   })
@@ -99,24 +126,61 @@ describe('a call of a function tool', () => {
       name: 'hearing',
       inProcess: true,
       policy,
-      run: (_: unknown, { signal }) => new Promise((_resolve, reject) => { signal.addEventListener('abort', () => { reject(new Error('stopped')) }) }),
+      run: (_: unknown, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            reject(new Error('stopped'))
+          })
+        }),
     })
-    const quick = tool({ name: 'quick', inProcess: true, policy: { risk: 'low' }, run: (_: unknown, { signal }) => ({ aborted: signal.aborted }) })
+    const quick = tool({
+      name: 'quick',
+      inProcess: true,
+      policy: { risk: 'low' },
+      run: (_: unknown, { signal }) => ({ aborted: signal.aborted }),
+    })
     const runtime = await cordon({ tools: [deaf, hearing, quick] })
-    expect(await runtime.call('deaf', {})).toMatchObject({ status: 'timeout', reason: expect.stringContaining('may still be running') as string, facts: { error: { code: 'tool-left-running' } } })
-    expect(await runtime.call('hearing', {})).toMatchObject({ status: 'timeout', facts: { error: { code: 'tool-timed-out' } } })
+    expect(await runtime.call('deaf', {})).toMatchObject({
+      status: 'timeout',
+      reason: expect.stringContaining('may still be running') as string,
+      facts: { error: { code: 'tool-left-running' } },
+    })
+    expect(await runtime.call('hearing', {})).toMatchObject({
+      status: 'timeout',
+      facts: { error: { code: 'tool-timed-out' } },
+    })
     expect(await runtime.call('quick', {})).toMatchObject({ status: 'ok', output: { aborted: false } })
-    expect(await runtime.call('deaf', {}, { signal: AbortSignal.abort() })).toMatchObject({ status: 'cancelled', facts: { error: { code: 'tool-left-running' } } })
-    expect(await runtime.call('hearing', {}, { signal: AbortSignal.abort() })).toMatchObject({ status: 'cancelled', facts: { error: { code: 'cancelled' } } })
+    expect(await runtime.call('deaf', {}, { signal: AbortSignal.abort() })).toMatchObject({
+      status: 'cancelled',
+      facts: { error: { code: 'tool-left-running' } },
+    })
+    expect(await runtime.call('hearing', {}, { signal: AbortSignal.abort() })).toMatchObject({
+      status: 'cancelled',
+      facts: { error: { code: 'cancelled' } },
+    })
   })
 
   test('fails with the words of what it threw', async () => {
-    expect(await (await cordon({ tools: TOOLS })).call('throws', {})).toMatchObject({ status: 'failed', reason: 'The tool failed: TypeError: not today' })
+    expect(await (await cordon({ tools: TOOLS })).call('throws', {})).toMatchObject({
+      status: 'failed',
+      reason: 'The tool failed: TypeError: not today',
+    })
   })
 
   test('takes 10 MB, and gives 20 where the tool may', async () => {
     const half = 'x'.repeat(10_000_000)
-    const result = await (await cordon({ tools: [tool({ name: 'twice', argumentGate: 'off', result: { bytes: 32 * 1024 * 1024 }, run: (text: string) => text + text })] })).call('twice', half)
+    const result = await (
+      await cordon({
+        tools: [
+          tool({
+            name: 'twice',
+            argumentGate: 'off',
+            result: { bytes: 32 * 1024 * 1024 },
+            run: (text: string) => text + text,
+          }),
+        ],
+      })
+    ).call('twice', half)
     expect(result.status).toBe('ok')
     expect(result.output === half + half).toBe(true)
   })
@@ -125,8 +189,13 @@ describe('a call of a function tool', () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'helper.mjs'), 'export const double = (n) => 2 * n\n')
     writeFileSync(join(folder, 'other.txt'), 'SECRET')
-    writeFileSync(join(folder, 'main.mjs'), "import { readFileSync } from 'node:fs'\nimport { double } from './helper.mjs'\nexport default ({ n, path }) => path === undefined ? double(n) : readFileSync(path, 'utf8')\n")
-    const runtime = await cordon({ tools: [tool({ name: 'module', module: join(folder, 'main.mjs'), argumentGate: 'off' })] })
+    writeFileSync(
+      join(folder, 'main.mjs'),
+      "import { readFileSync } from 'node:fs'\nimport { double } from './helper.mjs'\nexport default ({ n, path }) => path === undefined ? double(n) : readFileSync(path, 'utf8')\n",
+    )
+    const runtime = await cordon({
+      tools: [tool({ name: 'module', module: join(folder, 'main.mjs'), argumentGate: 'off' })],
+    })
     expect(await runtime.call('module', { n: 21 })).toMatchObject({ status: 'ok', output: 42 })
     expect(await runtime.call('module', { path: join(folder, 'other.txt') })).toMatchObject({ status: 'violated' })
   })
@@ -145,16 +214,27 @@ describe('a call of a function tool', () => {
 
 describe('a call of a process tool', () => {
   test('gives back its streams and exit status', async () => {
-    expect(await (await cordon({ tools: TOOLS })).call('sh', { script: 'echo out; echo err >&2' })).toMatchObject({ status: 'ok', output: { exit_code: 0, stdout: 'out\n', stderr: 'err\n' } })
+    expect(await (await cordon({ tools: TOOLS })).call('sh', { script: 'echo out; echo err >&2' })).toMatchObject({
+      status: 'ok',
+      output: { exit_code: 0, stdout: 'out\n', stderr: 'err\n' },
+    })
   })
 
   test('fails with its exit status and last words', async () => {
-    expect(await (await cordon({ tools: TOOLS })).call('sh', { script: 'echo sorry >&2; exit 3' })).toMatchObject({ status: 'failed', reason: 'The tool failed: exit status 3: sorry' })
+    expect(await (await cordon({ tools: TOOLS })).call('sh', { script: 'echo sorry >&2; exit 3' })).toMatchObject({
+      status: 'failed',
+      reason: 'The tool failed: exit status 3: sorry',
+    })
   })
 
   test('is violated when it was refused a connection', async () => {
-    const result = await (await cordon({ tools: TOOLS })).call('sh', { script: 'python3 -c "import socket; socket.create_connection((\'192.0.2.1\', 80), 2)"' })
-    expect(result).toMatchObject({ status: 'violated', facts: { violations: [{ kind: 'connect', address: '192.0.2.1', port: 80 }] } })
+    const result = await (
+      await cordon({ tools: TOOLS })
+    ).call('sh', { script: 'python3 -c "import socket; socket.create_connection((\'192.0.2.1\', 80), 2)"' })
+    expect(result).toMatchObject({
+      status: 'violated',
+      facts: { violations: [{ kind: 'connect', address: '192.0.2.1', port: 80 }] },
+    })
   })
 
   test('times out by its own limit, and can be cancelled', async () => {
@@ -172,14 +252,21 @@ describe('a call of a process tool', () => {
 
 describe('a call of an in-process tool', () => {
   test('says in its profile that nothing holds it', async () => {
-    const runtime = await cordon({ tools: [tool({ name: 'here', inProcess: true, policy: { risk: 'low' }, run: () => process.pid })] })
-    expect(await runtime.call('here', {})).toMatchObject({ status: 'ok', output: process.pid, facts: { sandbox_profile: { mode: 'none' } } })
+    const runtime = await cordon({
+      tools: [tool({ name: 'here', inProcess: true, policy: { risk: 'low' }, run: () => process.pid })],
+    })
+    expect(await runtime.call('here', {})).toMatchObject({
+      status: 'ok',
+      output: process.pid,
+      facts: { sandbox_profile: { mode: 'none' } },
+    })
   })
 })
 
 describe('an approval', () => {
   const RISKY = tool({ name: 'risky', policy: { risk: 'high' }, run: ({ n }: { n: number }) => n })
-  const withApprover = (approve: Approve, approval = {}) => cordon({ tools: [RISKY], mode: 'default', approve, approval })
+  const withApprover = (approve: Approve, approval = {}) =>
+    cordon({ tools: [RISKY], mode: 'default', approve, approval })
 
   test('is asked for, and lets exactly that call run', async () => {
     const asked: unknown[] = []
@@ -187,7 +274,11 @@ describe('an approval', () => {
       asked.push(input)
       return { kind: 'approve_once', by: 'ann' }
     })
-    expect(await runtime.call('risky', { n: 1 })).toMatchObject({ status: 'ok', output: 1, facts: { permission_decision: { decision_source: 'approver' } } })
+    expect(await runtime.call('risky', { n: 1 })).toMatchObject({
+      status: 'ok',
+      output: 1,
+      facts: { permission_decision: { decision_source: 'approver' } },
+    })
     expect(await runtime.call('risky', { n: 1 })).toMatchObject({ status: 'ok' })
     expect(asked).toEqual([{ n: 1 }, { n: 1 }])
   })
@@ -225,24 +316,45 @@ describe('an approval', () => {
   })
 
   test('cannot be had where nobody is there: unavailable, at once', async () => {
-    expect(await (await cordon({ tools: [RISKY], mode: 'default' })).call('risky', { n: 1 })).toMatchObject({ status: 'denied', facts: { permission_decision: { decision: 'unavailable' } } })
+    expect(await (await cordon({ tools: [RISKY], mode: 'default' })).call('risky', { n: 1 })).toMatchObject({
+      status: 'denied',
+      facts: { permission_decision: { decision: 'unavailable' } },
+    })
   })
 })
 
 describe('hooks', () => {
-  const after = (answer: object) => ({ name: 'after', points: ['post_tool_use'] as const, source: 'session' as const, run: () => answer })
+  const after = (answer: object) => ({
+    name: 'after',
+    points: ['post_tool_use'] as const,
+    source: 'session' as const,
+    run: () => answer,
+  })
 
   test('may replace or withhold what a call gave back', async () => {
     const changed = await cordon({ tools: TOOLS, hooks: [after({ updatedOutput: 'changed', context: ['note'] })] })
-    expect(await changed.call('add', { a: 1, b: 1 })).toMatchObject({ status: 'ok', output: 'changed', context: ['note'] })
-    const withheld = await (await cordon({ tools: TOOLS, hooks: [after({ suppressOutput: true })] })).call('add', { a: 1, b: 1 })
+    expect(await changed.call('add', { a: 1, b: 1 })).toMatchObject({
+      status: 'ok',
+      output: 'changed',
+      context: ['note'],
+    })
+    const withheld = await (
+      await cordon({ tools: TOOLS, hooks: [after({ suppressOutput: true })] })
+    ).call('add', { a: 1, b: 1 })
     expect(withheld).toMatchObject({ status: 'ok' })
     expect(withheld.output).toBeUndefined()
   })
 
   test('that edit the input send it through the gate again', async () => {
-    const edit = { name: 'edit', points: ['pre_tool_use'] as const, source: 'session' as const, run: () => ({ updatedInput: { path: '/etc/shadow' } }) }
-    expect(await (await cordon({ tools: TOOLS, hooks: [edit] })).call('read', { path: workspace })).toMatchObject({ status: 'denied' })
+    const edit = {
+      name: 'edit',
+      points: ['pre_tool_use'] as const,
+      source: 'session' as const,
+      run: () => ({ updatedInput: { path: '/etc/shadow' } }),
+    }
+    expect(await (await cordon({ tools: TOOLS, hooks: [edit] })).call('read', { path: workspace })).toMatchObject({
+      status: 'denied',
+    })
   })
 })
 
@@ -252,8 +364,19 @@ describe('the record', () => {
     const path = join(folder, 'audit.jsonl')
     const runtime = await cordon({ tools: TOOLS, audit: { path } })
     await runtime.call('add', { a: 1, b: 2 })
-    const types = readFileSync(path, 'utf8').trim().split('\n').map((line) => (JSON.parse(line) as { event: { type: string } }).event.type)
-    expect(types).toEqual(expect.arrayContaining(['session.started', 'permission.evaluated', 'tool.called', 'sandbox.applied', 'tool.completed']))
+    const types = readFileSync(path, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { event: { type: string } }).event.type)
+    expect(types).toEqual(
+      expect.arrayContaining([
+        'session.started',
+        'permission.evaluated',
+        'tool.called',
+        'sandbox.applied',
+        'tool.completed',
+      ]),
+    )
     rmSync(folder, { recursive: true })
     const made = join(workspace, 'unrecorded')
     await expect(runtime.call('write', { path: made, text: 'x' })).rejects.toMatchObject({ code: 'audit-unwritable' })

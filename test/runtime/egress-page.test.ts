@@ -17,10 +17,13 @@ const page = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'u
 const HOST = 'api.github.com'
 const TOKEN = 'token-of-nobody-0123456789'
 const authorizations: unknown[] = []
-const server = await startHttps((request, response) => {
-  authorizations.push(request.headers.authorization)
-  echo(request, response)
-}, { host: HOST })
+const server = await startHttps(
+  (request, response) => {
+    authorizations.push(request.headers.authorization)
+    echo(request, response)
+  },
+  { host: HOST },
+)
 afterAll(() => server.close())
 const stage = openStage()
 
@@ -40,13 +43,22 @@ describe('docs/egress.md', () => {
     mkdirSync(join(place, 'node_modules'))
     symlinkSync(ROOT, join(place, 'node_modules', 'cordon'))
     writeFileSync(join(place, 'ca.pem'), serverAuthority.certificate)
-    const printed = /```js\n([^]*?)```/.exec(page('egress.md').slice(page('egress.md').indexOf('## Credentials')))?.[1] ?? ''
-    const pinned = printed.replaceAll(/(?<=['/])api\.github\.com(?=['/])/g, `${HOST}:${String(server.port)}`).replace('egress: { secrets', `egress: { pins: { '${HOST}': ['127.0.0.1'] }, authorities: [readFileSync('ca.pem', 'utf8')], secrets`)
+    const printed =
+      /```js\n([^]*?)```/.exec(page('egress.md').slice(page('egress.md').indexOf('## Credentials')))?.[1] ?? ''
+    const pinned = printed
+      .replaceAll(/(?<=['/])api\.github\.com(?=['/])/g, `${HOST}:${String(server.port)}`)
+      .replace(
+        'egress: { secrets',
+        `egress: { pins: { '${HOST}': ['127.0.0.1'] }, authorities: [readFileSync('ca.pem', 'utf8')], secrets`,
+      )
     writeFileSync(join(place, 'example.mjs'), `import { readFileSync } from 'node:fs'\n${pinned}`)
     const run = async (environment: NodeJS.ProcessEnv) => {
       const child = spawn(process.execPath, ['example.mjs'], { cwd: place, env: environment })
       let said = ''
-      for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (more: string) => { said += more })
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding('utf8').on('data', (more: string) => {
+          said += more
+        })
       return { status: await new Promise((resolve) => child.on('close', resolve)), text: said }
     }
     const { GITHUB_TOKEN: _, ...without } = process.env
@@ -61,7 +73,8 @@ describe('docs/egress.md', () => {
   })
 
   test('tells of a denial without a rule, whose fix works when it is followed', async () => {
-    const make = (name: string, egressClass: string) => processTool({ name, policy: { network: ['api.test'], egress_class: egressClass }, command: () => ['true'] })
+    const make = (name: string, egressClass: string) =>
+      processTool({ name, policy: { network: ['api.test'], egress_class: egressClass }, command: () => ['true'] })
     const tools = [make('reads', 'read_only'), make('writes', 'write')]
     const bare = await stage.cordon({ tools, mode: 'default' })
     const { facts } = await bare.call('reads')
@@ -69,16 +82,28 @@ describe('docs/egress.md', () => {
     expect(fix).toContain('rules: [{ rules: [{ effect: "allow", tool: "reads", because: "…" }] }]')
     expect(fix).toContain('mode: "on_request"')
     expect(fix).toContain('approve: async')
-    expect((await bare.call('writes')).facts.error?.fix).toMatch(/^let somebody answer: createCordon\(\{ approve: async/)
-    const allowed = await stage.cordon({ tools, mode: 'default', rules: [{ rules: [{ effect: 'allow', tool: 'reads', because: '…' }] }] })
+    expect((await bare.call('writes')).facts.error?.fix).toMatch(
+      /^let somebody answer: createCordon\(\{ approve: async/,
+    )
+    const allowed = await stage.cordon({
+      tools,
+      mode: 'default',
+      rules: [{ rules: [{ effect: 'allow', tool: 'reads', because: '…' }] }],
+    })
     expect((await allowed.call('reads')).status).toBe('ok')
     expect((await (await stage.cordon({ tools, mode: 'on_request' })).call('reads')).status).toBe('ok')
-    const asked = await stage.cordon({ tools, mode: 'default', approve: () => Promise.resolve({ kind: 'approve_once', by: 'ann' }) })
+    const asked = await stage.cordon({
+      tools,
+      mode: 'default',
+      approve: () => Promise.resolve({ kind: 'approve_once', by: 'ann' }),
+    })
     expect((await asked.call('writes')).status).toBe('ok')
   })
 
   test('refuses credentials of a tool in this process, which nothing would put in', () => {
-    const refusal = refusalOf(() => tool({ name: 'inside', inProcess: true, policy: policyFrom('openai'), run: () => null }))
+    const refusal = refusalOf(() =>
+      tool({ name: 'inside', inProcess: true, policy: policyFrom('openai'), run: () => null }),
+    )
     expect(refusal.message).toContain('nothing puts in its credential "openai-key"; leave "inProcess" out')
   })
 })
@@ -93,9 +118,12 @@ describe('docs/policy-files.md', () => {
   }
 
   test('has files that load, and become policies of tools', () => {
-    const policies = blocks.filter((text) => !text.includes('hosts_from')).map((text, at) => policyFrom(saved(text, at)))
+    const policies = blocks
+      .filter((text) => !text.includes('hosts_from'))
+      .map((text, at) => policyFrom(saved(text, at)))
     expect(policies.length).toBeGreaterThan(1)
-    for (const policy of [...policies, policyFrom('github')]) expect(processTool({ name: 'any', policy, command: () => ['true'] }).policy.network.kind).toBe('list')
+    for (const policy of [...policies, policyFrom('github')])
+      expect(processTool({ name: 'any', policy, command: () => ['true'] }).policy.network.kind).toBe('list')
   })
 
   test.each([
@@ -108,6 +136,8 @@ describe('docs/policy-files.md', () => {
   })
 
   test('names the line of a mistake', () => {
-    expect(refusalOf(() => policyFrom(saved('network:\n  - api.test\n  - a,b\n', 99))).message).toMatch(/block-99\.yaml:3: network\[1\]/)
+    expect(refusalOf(() => policyFrom(saved('network:\n  - api.test\n  - a,b\n', 99))).message).toMatch(
+      /block-99\.yaml:3: network\[1\]/,
+    )
   })
 })

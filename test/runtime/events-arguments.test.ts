@@ -5,7 +5,11 @@ import { recordArguments } from '../../src/runtime/index.js'
 import { redactText } from '../../src/runtime/events/redact.js'
 
 describe('arguments in a record', () => {
-  const input = { path: '/data/a', password: 'hunter2', nested: [{ api_key: 'k', note: 'see sk-abcdefghijklmnopqrstuv' }] }
+  const input = {
+    path: '/data/a',
+    password: 'hunter2',
+    nested: [{ api_key: 'k', note: 'see sk-abcdefghijklmnopqrstuv' }],
+  }
 
   it('are a hash, the one of decision and permit, and nothing else', () => {
     const recorded = recordArguments(input)
@@ -15,11 +19,18 @@ describe('arguments in a record', () => {
 
   it('are a text without secrets where the host wants one', () => {
     const { text } = recordArguments(input, { arguments: 'redacted' })
-    expect(JSON.parse(text ?? '')).toEqual({ path: '/data/a', password: '[redacted]', nested: [{ api_key: '[redacted]', note: 'see [redacted]' }] })
+    expect(JSON.parse(text ?? '')).toEqual({
+      path: '/data/a',
+      password: '[redacted]',
+      nested: [{ api_key: '[redacted]', note: 'see [redacted]' }],
+    })
   })
 
   it('are cut short, and the host has the last word', () => {
-    const { text = '' } = recordArguments({ long: 'x'.repeat(1_000_000), name: 'Alice' }, { arguments: 'redacted', redact: (given) => given.replace('Alice', '…') })
+    const { text = '' } = recordArguments(
+      { long: 'x'.repeat(1_000_000), name: 'Alice' },
+      { arguments: 'redacted', redact: (given) => given.replace('Alice', '…') },
+    )
     expect(text.length).toBeLessThan(5000)
     expect(text).not.toContain('Alice')
   })
@@ -38,7 +49,13 @@ describe('what looks like a secret is taken out', () => {
     expect(redactText(text)).toBe(expected)
   })
 
-  it.each(['the mode default lets it run', '/home/a/tokens/file.txt', 'https://example.org/a?b=c', 'password', 'sha256:0123'])('and %j stays as it is', (text) => {
+  it.each([
+    'the mode default lets it run',
+    '/home/a/tokens/file.txt',
+    'https://example.org/a?b=c',
+    'password',
+    'sha256:0123',
+  ])('and %j stays as it is', (text) => {
     expect(redactText(text)).toBe(text)
   })
 

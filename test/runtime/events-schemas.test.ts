@@ -13,10 +13,18 @@ import { describeViolation, openSandbox } from '../../src/sandbox/index.js'
 import { auditFolder, writtenLog } from './audit-stage.js'
 import { DRAFTS } from './events-drafts.js'
 
-const load = (name: string): object => JSON.parse(readFileSync(new URL(`../../schemas/${name}`, import.meta.url), 'utf8')) as object
+const load = (name: string): object =>
+  JSON.parse(readFileSync(new URL(`../../schemas/${name}`, import.meta.url), 'utf8')) as object
 
-const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strict: true, strictRequired: false, strictTypes: false })
-for (const name of ['permission_decision.schema.json', 'permission_state.schema.json', 'sandbox_profile.schema.json']) ajv.addSchema(load(name), name)
+const ajv = new Ajv2020({
+  allErrors: true,
+  allowUnionTypes: true,
+  strict: true,
+  strictRequired: false,
+  strictTypes: false,
+})
+for (const name of ['permission_decision.schema.json', 'permission_state.schema.json', 'sandbox_profile.schema.json'])
+  ajv.addSchema(load(name), name)
 const isEvent = ajv.compile(load('event.schema.json'))
 const isProfile = ajv.compile({ $ref: 'sandbox_profile.schema.json' })
 
@@ -49,12 +57,24 @@ describe('the schema of events', () => {
 
 it('what a real cell reports fits the schemas of profile and violation', async () => {
   const folder = auditFolder()
-  const policy = parsePolicy({ filesystem: { read: [folder], write: [`${folder}/**`] }, environment: ['SECRET=hunter2'], limits: { wall: '20s' } }, 'test')
+  const policy = parsePolicy(
+    {
+      filesystem: { read: [folder], write: [`${folder}/**`] },
+      environment: ['SECRET=hunter2'],
+      limits: { wall: '20s' },
+    },
+    'test',
+  )
   const place = parseAbsolutePath(folder)
   const boundary = resolvePolicy(policy, { workspace: place, home: place, kind: 'process' })
   const sandbox = await openSandbox({ nursery: 'none' })
   try {
-    const result = await sandbox.run({ boundary, cwd: place, argv: ['/bin/bash', '-c', `exec 3<>/dev/tcp/192.0.2.1/443; echo done > ${join(folder, 'out')}`], hostEnvironment: {} })
+    const result = await sandbox.run({
+      boundary,
+      cwd: place,
+      argv: ['/bin/bash', '-c', `exec 3<>/dev/tcp/192.0.2.1/443; echo done > ${join(folder, 'out')}`],
+      hostEnvironment: {},
+    })
     expect(isProfile(result.profile) ? [] : isProfile.errors).toEqual([])
     const call = { call_id: 'c', tool: 'bash', decision_id: 'd' }
     const applied = await stream.emit({ type: 'sandbox.applied', ...call, sandbox_profile: result.profile })
@@ -62,9 +82,29 @@ it('what a real cell reports fits the schemas of profile and violation', async (
     expect(JSON.stringify(applied)).not.toContain('hunter2')
     expect(result.violations.length).toBeGreaterThan(0)
     for (const [index, violation] of result.violations.entries()) {
-      expect(problemsOf(await stream.emit({ type: 'sandbox.violation', ...call, violation, violation_ref: result.profile.violation_refs[index] ?? '', description: describeViolation(violation) }))).toEqual([])
+      expect(
+        problemsOf(
+          await stream.emit({
+            type: 'sandbox.violation',
+            ...call,
+            violation,
+            violation_ref: result.profile.violation_refs[index] ?? '',
+            description: describeViolation(violation),
+          }),
+        ),
+      ).toEqual([])
     }
-    expect(problemsOf(await stream.emit({ type: 'process.started', ...call, program: '/bin/bash', arguments: recordArguments(['-c', 'x']), cwd: folder }))).toEqual([])
+    expect(
+      problemsOf(
+        await stream.emit({
+          type: 'process.started',
+          ...call,
+          program: '/bin/bash',
+          arguments: recordArguments(['-c', 'x']),
+          cwd: folder,
+        }),
+      ),
+    ).toEqual([])
   } finally {
     await sandbox.close()
   }

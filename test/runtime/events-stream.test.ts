@@ -7,27 +7,56 @@ const draft = (reason: string): EventDraft => ({ type: 'session.ended', call_id:
 
 const streamOf = (settings: Partial<EventStreamSettings> = {}) => {
   let id = 0
-  return createEventStream({ sessionId: 'session', now: () => 1_700_000_000_000, newId: () => `id-${String((id += 1))}`, ...settings })
+  return createEventStream({
+    sessionId: 'session',
+    now: () => 1_700_000_000_000,
+    newId: () => `id-${String((id += 1))}`,
+    ...settings,
+  })
 }
 
 describe('an event stream', () => {
   it('adds id, time, number and session', async () => {
     const event = await streamOf({ context: { agent: 'a', model: 'm' } }).emit(draft('x'))
-    expect(event).toEqual({ type: 'session.ended', call_id: null, reason: 'x', calls: 0, event_id: 'id-1', timestamp: '2023-11-14T22:13:20.000Z', sequence: 1, session_id: 'session', context: { agent: 'a', model: 'm' } })
+    expect(event).toEqual({
+      type: 'session.ended',
+      call_id: null,
+      reason: 'x',
+      calls: 0,
+      event_id: 'id-1',
+      timestamp: '2023-11-14T22:13:20.000Z',
+      sequence: 1,
+      session_id: 'session',
+      context: { agent: 'a', model: 'm' },
+    })
   })
 
   it('numbers without gaps, in the order of emitting, also when many are emitted at once', async () => {
-    const stream = streamOf({ record: async () => { await new Promise((resolve) => setTimeout(resolve, 1)) } })
+    const stream = streamOf({
+      record: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      },
+    })
     const first = Array.from({ length: 50 }, (_, index) => stream.emit(draft(String(index))))
     await new Promise((resolve) => setTimeout(resolve, 0))
-    const events = await Promise.all([...first, ...Array.from({ length: 50 }, (_, index) => stream.emit(draft(String(50 + index))))])
+    const events = await Promise.all([
+      ...first,
+      ...Array.from({ length: 50 }, (_, index) => stream.emit(draft(String(50 + index)))),
+    ])
     expect(events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1))
-    expect(events.map((event) => event.type === 'session.ended' && event.reason)).toEqual(Array.from({ length: 100 }, (_, index) => String(index)))
+    expect(events.map((event) => event.type === 'session.ended' && event.reason)).toEqual(
+      Array.from({ length: 100 }, (_, index) => String(index)),
+    )
   })
 
   it('records before anybody hears of it', async () => {
     const order: string[] = []
-    const stream = streamOf({ record: async (events) => { await Promise.resolve(); order.push(`recorded ${String(events.length)}`) } })
+    const stream = streamOf({
+      record: async (events) => {
+        await Promise.resolve()
+        order.push(`recorded ${String(events.length)}`)
+      },
+    })
     stream.on('*', ({ sequence }) => order.push(`heard ${String(sequence)}`))
     await Promise.all([stream.emit(draft('a')), stream.emit(draft('b'))])
     expect(order).toEqual(['recorded 2', 'heard 1', 'heard 2'])
@@ -48,11 +77,23 @@ describe('an event stream', () => {
   it('is not disturbed by listeners that throw, reject, add others or leave', async () => {
     const errors: unknown[] = []
     const heard: string[] = []
-    const stream = streamOf({ onListenerError: (error) => { errors.push(error); throw new Error('this one, too') } })
-    stream.on('*', () => { throw new Error('thrown') })
+    const stream = streamOf({
+      onListenerError: (error) => {
+        errors.push(error)
+        throw new Error('this one, too')
+      },
+    })
+    stream.on('*', () => {
+      throw new Error('thrown')
+    })
     stream.on('session.ended', () => Promise.reject(new Error('rejected')))
-    const leave = stream.on('session.ended', ({ reason }) => { heard.push(reason); leave() })
-    stream.on('session.ended', () => { stream.on('session.ended', ({ reason }) => heard.push(`added ${reason}`)) })
+    const leave = stream.on('session.ended', ({ reason }) => {
+      heard.push(reason)
+      leave()
+    })
+    stream.on('session.ended', () => {
+      stream.on('session.ended', ({ reason }) => heard.push(`added ${reason}`))
+    })
     await stream.emit(draft('a'))
     await stream.emit(draft('b'))
     expect(heard).toEqual(['a', 'added b'])
@@ -79,7 +120,11 @@ describe('an event stream', () => {
   })
 
   it('takes what looks like a secret out of every text', async () => {
-    const event = await streamOf().emit(draft('denied: curl -H "Authorization: Bearer abcdef0123456789" https://me:hunter22@example.org'))
-    expect(event).toMatchObject({ reason: 'denied: curl -H "Authorization: Bearer [redacted]" https://me:[redacted]@example.org' })
+    const event = await streamOf().emit(
+      draft('denied: curl -H "Authorization: Bearer abcdef0123456789" https://me:hunter22@example.org'),
+    )
+    expect(event).toMatchObject({
+      reason: 'denied: curl -H "Authorization: Bearer [redacted]" https://me:[redacted]@example.org',
+    })
   })
 })

@@ -20,7 +20,8 @@ writeFileSync(join(workspace, 'mine.yaml'), 'filesystem: { write: [ . ] }\n')
 mkdirSync(join(workspace, 'node_modules'))
 symlinkSync(fileURLToPath(new URL('../..', import.meta.url)), join(workspace, 'node_modules', 'cordon'))
 
-const IMPORT = "import Node's own modules inside the function (await import('node:fs')); for files or packages of yours use module: './helper.mjs', export: 'f'"
+const IMPORT =
+  "import Node's own modules inside the function (await import('node:fs')); for files or packages of yours use module: './helper.mjs', export: 'f'"
 const EXEC = ['env', 'sh', '-c', 'echo ran']
 
 describe.each<Form>(['namespaces', 'landlock'])('the fix of a call that failed (%s)', (form) => {
@@ -36,11 +37,23 @@ describe.each<Form>(['namespaces', 'landlock'])('the fix of a call that failed (
         processTool({ name: 'address', command: () => ['bash', '-c', 'echo > /dev/tcp/192.0.2.1/81'] }),
         processTool({ name: 'list', command: () => ['ls', 'data'] }),
         processTool({ name: 'listed', policy: { filesystem: { read: ['.'] } }, command: () => ['ls', 'data'] }),
-        processTool({ name: 'read', policy: { filesystem: { read: ['helper.mjs'] } }, command: () => ['cat', 'data/words'] }),
-        processTool({ name: 'granted', policy: { filesystem: { read: ['data/words'] } }, command: () => ['cat', 'data/words'] }),
+        processTool({
+          name: 'read',
+          policy: { filesystem: { read: ['helper.mjs'] } },
+          command: () => ['cat', 'data/words'],
+        }),
+        processTool({
+          name: 'granted',
+          policy: { filesystem: { read: ['data/words'] } },
+          command: () => ['cat', 'data/words'],
+        }),
         processTool({ name: 'start', policy: { exec: 'none' }, command: () => EXEC }),
         processTool({ name: 'started', policy: { exec: ['/usr/bin/sh'] }, command: () => EXEC }),
-        processTool({ name: 'own', policy: { filesystem: { write: ['.'] } }, command: () => ['sh', '-c', 'echo x > mine.yaml'] }),
+        processTool({
+          name: 'own',
+          policy: { filesystem: { write: ['.'] } },
+          command: () => ['sh', '-c', 'echo x > mine.yaml'],
+        }),
         processTool({ name: 'status', command: () => ['sh', '-c', 'exit 3'] }),
         tool({ name: 'helper', run: asWritten("async () => (await import('./helper.mjs')).f()") }),
         tool({ name: 'package', run: asWritten("async () => (await import('yaml')).parse('a: 1')") }),
@@ -56,26 +69,38 @@ describe.each<Form>(['namespaces', 'landlock'])('the fix of a call that failed (
     expect(fix).toContain("grant the hosts it needs: policy: { network: ['host.invalid'] }")
     expect(`${message} ${fix ?? ''}`).not.toContain('refused connection')
     // Nobody knows which host this one wanted.
-    if (form === 'namespaces') expect((await call('resolve')).fix).toContain("it tried to look up the name of a host; grant the hosts it needs: policy: { network: ['example.org'] }")
-    expect((await call('address')).fix).toBe("if that is intended, add to the policy of the tool: network: ['192.0.2.1:81']")
+    if (form === 'namespaces')
+      expect((await call('resolve')).fix).toContain(
+        "it tried to look up the name of a host; grant the hosts it needs: policy: { network: ['example.org'] }",
+      )
+    expect((await call('address')).fix).toBe(
+      "if that is intended, add to the policy of the tool: network: ['192.0.2.1:81']",
+    )
   })
 
   test('says that the workspace is not granted, and a tool that has it runs', async () => {
-    const expected = { namespaces: "the workspace is not granted to this tool, so it is empty: policy: { filesystem: { read: ['.'] } }", landlock: "if that is intended, add to the policy of the tool: filesystem: { read: ['data'] }" }
+    const expected = {
+      namespaces: "the workspace is not granted to this tool, so it is empty: policy: { filesystem: { read: ['.'] } }",
+      landlock: "if that is intended, add to the policy of the tool: filesystem: { read: ['data'] }",
+    }
     expect((await call('list')).fix).toBe(expected[form])
     expect(await call('listed')).toMatchObject({ status: 'ok' })
     expect(await call('status')).toMatchObject({ status: 'failed', fix: null })
   })
 
   test('is the line itself for a file and a program, and a tool with that line runs', async () => {
-    expect((await call('read')).fix).toBe("if that is intended, add to the policy of the tool: filesystem: { read: ['data/words'] }")
+    expect((await call('read')).fix).toBe(
+      "if that is intended, add to the policy of the tool: filesystem: { read: ['data/words'] }",
+    )
     expect(await call('granted')).toMatchObject({ status: 'ok' })
     expect((await call('start')).fix).toBe("if that is intended, add to the policy of the tool: exec: ['/usr/bin/sh']")
     expect(await call('started')).toMatchObject({ status: 'ok' })
   })
 
   test('advises no grant of a file that is kept from every tool', async () => {
-    expect((await call('own')).fix).toBe(`${workspace}/mine.yaml is a file of Cordon itself (named in ownFiles): no tool may change it; see docs/own-files.md`)
+    expect((await call('own')).fix).toBe(
+      `${workspace}/mine.yaml is a file of Cordon itself (named in ownFiles): no tool may change it; see docs/own-files.md`,
+    )
   })
 
   test('names the module form for a function that imports files or packages of its own, and that form works', async () => {

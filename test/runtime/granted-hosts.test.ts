@@ -11,18 +11,34 @@ afterAll(() => server.close())
 
 const stage = openStage()
 const url = `https://${HOST}:${String(server.port)}`
-const egress = { authorities: [serverAuthority.certificate], pins: { [HOST]: ['127.0.0.1'], 'other.test': ['127.0.0.1'] } }
+const egress = {
+  authorities: [serverAuthority.certificate],
+  pins: { [HOST]: ['127.0.0.1'], 'other.test': ['127.0.0.1'] },
+}
 const policy = { network: [`${HOST}:${String(server.port)}`], egress_class: 'read_only' } as const
 
-const fetching = tool({ name: 'fetching', policy, run: asWritten("async ({ url, method }) => { const answer = await fetch(url, { method: method ?? 'GET' }); return { status: answer.status, text: await answer.text() } }") })
-const curling = processTool({ name: 'curling', policy, command: (input: { readonly url: string }) => ['curl', '-sS', '--noproxy', '*', input.url] })
+const fetching = tool({
+  name: 'fetching',
+  policy,
+  run: asWritten(
+    "async ({ url, method }) => { const answer = await fetch(url, { method: method ?? 'GET' }); return { status: answer.status, text: await answer.text() } }",
+  ),
+})
+const curling = processTool({
+  name: 'curling',
+  policy,
+  command: (input: { readonly url: string }) => ['curl', '-sS', '--noproxy', '*', input.url],
+})
 
 describe('tools with granted hosts', () => {
   test('a function reaches one, call after call', async () => {
     const cordon = await stage.cordon({ tools: [fetching], egress })
     for (const path of ['/one', '/two', '/three']) {
       const result = await cordon.call('fetching', { url: `${url}${path}` })
-      expect(result).toMatchObject({ status: 'ok', output: { status: 200, text: expect.stringContaining(path) as string } })
+      expect(result).toMatchObject({
+        status: 'ok',
+        output: { status: 200, text: expect.stringContaining(path) as string },
+      })
       expect(result.facts.sandbox_profile).toMatchObject({ network: [`${HOST}:${String(server.port)}`] })
     }
   })
@@ -31,7 +47,11 @@ describe('tools with granted hosts', () => {
     const cordon = await stage.cordon({ tools: [curling], egress })
     const paths = ['/a', '/b', '/c', '/d']
     const one = (path: string) => cordon.call('curling', { url: `${url}${path}` })
-    for (const path of paths) expect(await one(path)).toMatchObject({ status: 'ok', output: { stdout: expect.stringContaining(path) as string } })
+    for (const path of paths)
+      expect(await one(path)).toMatchObject({
+        status: 'ok',
+        output: { stdout: expect.stringContaining(path) as string },
+      })
     const results = await Promise.all(paths.map(one))
     expect(results.map(({ status }) => status)).toEqual(paths.map(() => 'ok'))
   })
@@ -41,24 +61,42 @@ describe('tools with granted hosts', () => {
     const elsewhere = await cordon.call('curling', { url: `https://other.test:${String(server.port)}/` })
     expect(elsewhere.status).not.toBe('ok')
     const posting = await cordon.call('fetching', { url, method: 'POST' })
-    expect(posting.facts.violations).toContainEqual(expect.objectContaining({ kind: 'egress', host: HOST, method: 'POST', reason: 'read-only' }))
+    expect(posting.facts.violations).toContainEqual(
+      expect.objectContaining({ kind: 'egress', host: HOST, method: 'POST', reason: 'read-only' }),
+    )
   })
 
-  test('a runtime without the server\'s authority does not trust the server', async () => {
+  test("a runtime without the server's authority does not trust the server", async () => {
     const cordon = await stage.cordon({ tools: [fetching], egress: { pins: egress.pins } })
     const result = await cordon.call('fetching', { url })
     expect(result.output === undefined || (result.output as { readonly status: number }).status === 502).toBe(true)
   })
 
   test('all of the network is given to a call that somebody approved of, and to no other', async () => {
-    const open = processTool({ name: 'open', policy: { network: 'all' }, command: () => ['curl', '-sSk', '--resolve', `${HOST}:${String(server.port)}:127.0.0.1`, url] })
+    const open = processTool({
+      name: 'open',
+      policy: { network: 'all' },
+      command: () => ['curl', '-sSk', '--resolve', `${HOST}:${String(server.port)}:127.0.0.1`, url],
+    })
     const allowed = await stage.cordon({ tools: [open], mode: 'bypass' })
-    expect(await allowed.call('open', {})).toMatchObject({ status: 'not_started', facts: { error: { code: 'network-unapproved' } } })
-    const asked = await stage.cordon({ tools: [open], mode: 'default', approve: () => ({ kind: 'approve_once', by: 'ann' }) })
-    expect(await asked.call('open', {})).toMatchObject({ status: 'ok', output: { stdout: expect.stringContaining('GET') as string } })
+    expect(await allowed.call('open', {})).toMatchObject({
+      status: 'not_started',
+      facts: { error: { code: 'network-unapproved' } },
+    })
+    const asked = await stage.cordon({
+      tools: [open],
+      mode: 'default',
+      approve: () => ({ kind: 'approve_once', by: 'ann' }),
+    })
+    expect(await asked.call('open', {})).toMatchObject({
+      status: 'ok',
+      output: { stdout: expect.stringContaining('GET') as string },
+    })
   })
 
   test('pins that cannot be read are refused with what to write', async () => {
-    await expect(stage.cordon({ tools: [], egress: { pins: { [HOST]: ['127.1'] } } })).rejects.toMatchObject({ code: 'host-malformed' })
+    await expect(stage.cordon({ tools: [], egress: { pins: { [HOST]: ['127.1'] } } })).rejects.toMatchObject({
+      code: 'host-malformed',
+    })
   })
 })

@@ -20,11 +20,16 @@ const MOST_MEMORY = 700
 test('hostile tools neither fail honest calls beside them nor fill the memory of their host', () => {
   const json = join(temporaryFolder(), 'report.json')
   const bench = join(import.meta.dirname, '..', '..', 'bench', 'bench.mjs')
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bench, '--hostile', '--sustain', '12', '--json', json], { encoding: 'utf8', timeout: 220_000 })
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [bench, '--hostile', '--sustain', '12', '--json', json],
+    { encoding: 'utf8', timeout: 220_000 },
+  )
   expect(status, stdout + stderr).toBe(0)
   const { honest, hostile, memory } = JSON.parse(readFileSync(json, 'utf8')) as Report
   expect(Object.keys(honest)).toEqual(['add', 'true', 'fetch'])
-  for (const [name, { calls, failed }] of Object.entries(honest)) expect({ name, failed, ran: calls > 0 }, stderr).toEqual({ name, failed: 0, ran: true })
+  for (const [name, { calls, failed }] of Object.entries(honest))
+    expect({ name, failed, ran: calls > 0 }, stderr).toEqual({ name, failed: 0, ran: true })
   expect(Object.keys(hostile).length).toBeGreaterThan(3)
   expect(memory.peak).toBeLessThan(MOST_MEMORY)
 })

@@ -6,7 +6,12 @@ describe('a lease', () => {
   const SILENT_MS = 1_000
   const heldFor = (send: () => Promise<void>) => {
     let clock = 0
-    return { lease: createLease(send, SILENT_MS, () => clock), pass: (milliseconds: number) => { clock += milliseconds } }
+    return {
+      lease: createLease(send, SILENT_MS, () => clock),
+      pass: (milliseconds: number) => {
+        clock += milliseconds
+      },
+    }
   }
 
   it('is over before the database takes anything from who is silent, and held again when it is heard', async () => {

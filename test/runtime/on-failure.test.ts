@@ -19,13 +19,20 @@ const TOOLS = [
   tool({ name: 'read', argumentGate: 'off', run: READ }),
   tool({ name: 'write', argumentGate: 'off', run: WRITE }),
   tool({ name: 'once', argumentGate: 'off', constraints: { maxInvocations: 1 }, run: READ }),
-  processTool({ name: 'cat', argumentGate: 'off', command: ({ path }: { readonly path: string }) => ['/bin/cat', path] }),
+  processTool({
+    name: 'cat',
+    argumentGate: 'off',
+    command: ({ path }: { readonly path: string }) => ['/bin/cat', path],
+  }),
 ]
-const approving = (asked: ApprovalRequest[] = []): Approve => (request) => {
-  asked.push(request)
-  return { kind: 'approve_once', by: 'ann' }
-}
-const inMode = (approve?: Approve) => cordon({ tools: TOOLS, mode: 'on_failure', ...(approve === undefined ? {} : { approve }) })
+const approving =
+  (asked: ApprovalRequest[] = []): Approve =>
+  (request) => {
+    asked.push(request)
+    return { kind: 'approve_once', by: 'ann' }
+  }
+const inMode = (approve?: Approve) =>
+  cordon({ tools: TOOLS, mode: 'on_failure', ...(approve === undefined ? {} : { approve }) })
 
 describe('on_failure: a call that met its boundary', () => {
   test.each(['read', 'cat'])('runs again with what it lacked when somebody approves (%s)', async (name) => {
@@ -34,17 +41,27 @@ describe('on_failure: a call that met its boundary', () => {
     const result = await (await inMode(approving(asked))).call(name, { path })
     expect(result).toMatchObject({ status: 'ok', output: name === 'cat' ? { stdout: 'SECRET' } : 'SECRET' })
     expect(asked).toHaveLength(1)
-    expect(asked[0]?.decision.widening).toMatchObject({ after: 'violation', retry_of: result.facts.first_attempt?.call_id, added: [`filesystem.read ${path}`] })
+    expect(asked[0]?.decision.widening).toMatchObject({
+      after: 'violation',
+      retry_of: result.facts.first_attempt?.call_id,
+      added: [`filesystem.read ${path}`],
+    })
     expect(result.facts.first_attempt).toMatchObject({ violations: [{ kind: 'file', access: 'read', path }] })
   })
 
   test('is offered a program to start, and not that it may write to it', async () => {
-    const run = asWritten("async () => (await import('node:child_process')).execFileSync('/usr/bin/env', ['-i', '/usr/bin/true']).length")
+    const run = asWritten(
+      "async () => (await import('node:child_process')).execFileSync('/usr/bin/env', ['-i', '/usr/bin/true']).length",
+    )
     const asked: ApprovalRequest[] = []
-    const runtime = await cordon({ tools: [tool({ name: 'start', policy: { exec: 'none' }, run })], mode: 'on_failure', approve: (request) => {
-      asked.push(request)
-      return { kind: 'deny', by: 'ann', reason: 'no' }
-    } })
+    const runtime = await cordon({
+      tools: [tool({ name: 'start', policy: { exec: 'none' }, run })],
+      mode: 'on_failure',
+      approve: (request) => {
+        asked.push(request)
+        return { kind: 'deny', by: 'ann', reason: 'no' }
+      },
+    })
     await runtime.call('start', {})
     expect(asked[0]?.decision.widening?.added).toEqual(['exec /usr/bin/env'])
   })
@@ -56,10 +73,32 @@ describe('on_failure: a call that met its boundary', () => {
     const { first_attempt: first, permission_decision: second } = facts
     expect(second.decision_id).not.toBe(first?.permission_decision.decision_id)
     expect(second.policy_hash).not.toBe(first?.permission_decision.policy_hash)
-    expect(second).toMatchObject({ decision: 'allow', decision_source: 'approver', widening: { retry_of: first?.call_id } })
+    expect(second).toMatchObject({
+      decision: 'allow',
+      decision_source: 'approver',
+      widening: { retry_of: first?.call_id },
+    })
     const typesOf = (id: string | undefined) => seen.filter(({ call_id }) => call_id === id).map(({ type }) => type)
-    expect(typesOf(first?.call_id)).toEqual(['permission.evaluated', 'tool.called', 'process.started', 'sandbox.applied', 'sandbox.violation', 'process.completed', 'tool.completed'])
-    expect(typesOf(facts.call_id)).toEqual(['permission.evaluated', 'permission.requested', 'permission.resolved', 'permission.evaluated', 'tool.called', 'process.started', 'sandbox.applied', 'process.completed', 'tool.completed'])
+    expect(typesOf(first?.call_id)).toEqual([
+      'permission.evaluated',
+      'tool.called',
+      'process.started',
+      'sandbox.applied',
+      'sandbox.violation',
+      'process.completed',
+      'tool.completed',
+    ])
+    expect(typesOf(facts.call_id)).toEqual([
+      'permission.evaluated',
+      'permission.requested',
+      'permission.resolved',
+      'permission.evaluated',
+      'tool.called',
+      'process.started',
+      'sandbox.applied',
+      'process.completed',
+      'tool.completed',
+    ])
   })
 
   test('writes where it was refused, and nowhere else', async () => {
@@ -73,20 +112,36 @@ describe('on_failure: a call that met its boundary', () => {
     ['at once', "async () => { (await import('node:fs')).writeFileSync('data/f', 'x') }"],
     ['by a promise', "async () => { await (await import('node:fs/promises')).writeFile('data/f', 'x') }"],
     ['at its end', "async () => { (await import('node:fs')).appendFileSync('data/f', 'x') }"],
-  ])('is offered the folder that it wanted to write in, by a name relative to its own folder (%s)', async (_, source) => {
-    const folder = newFolder()
-    for (const name of ['out', 'data']) mkdirSync(join(folder, name))
-    const asked: ApprovalRequest[] = []
-    const write = tool({ name: 'write', cwd: folder, policy: { filesystem: { write: [join(folder, 'out')] } }, run: asWritten(source) })
-    const result = await (await cordon({ tools: [write], mode: 'on_failure', approve: approving(asked) })).call('write', {})
-    expect(asked[0]?.decision.widening?.added).toEqual([`filesystem.write ${join(folder, 'data')}`])
-    expect(result).toMatchObject({ status: 'ok', facts: { first_attempt: { violations: [{ kind: 'file', access: 'write', path: join(folder, 'data', 'f') }] } } })
-    expect(readFileSync(join(folder, 'data', 'f'), 'utf8')).toBe('x')
-  })
+  ])(
+    'is offered the folder that it wanted to write in, by a name relative to its own folder (%s)',
+    async (_, source) => {
+      const folder = newFolder()
+      for (const name of ['out', 'data']) mkdirSync(join(folder, name))
+      const asked: ApprovalRequest[] = []
+      const write = tool({
+        name: 'write',
+        cwd: folder,
+        policy: { filesystem: { write: [join(folder, 'out')] } },
+        run: asWritten(source),
+      })
+      const result = await (
+        await cordon({ tools: [write], mode: 'on_failure', approve: approving(asked) })
+      ).call('write', {})
+      expect(asked[0]?.decision.widening?.added).toEqual([`filesystem.write ${join(folder, 'data')}`])
+      expect(result).toMatchObject({
+        status: 'ok',
+        facts: { first_attempt: { violations: [{ kind: 'file', access: 'write', path: join(folder, 'data', 'f') }] } },
+      })
+      expect(readFileSync(join(folder, 'data', 'f'), 'utf8')).toBe('x')
+    },
+  )
 
   test('is offered nothing where it wanted to read what is not there', async () => {
     const asked: ApprovalRequest[] = []
-    expect(await (await inMode(approving(asked))).call('read', { path: join(newFolder(), 'missing') })).toMatchObject({ status: 'failed', facts: { violations: [] } })
+    expect(await (await inMode(approving(asked))).call('read', { path: join(newFolder(), 'missing') })).toMatchObject({
+      status: 'failed',
+      facts: { violations: [] },
+    })
     expect(asked).toEqual([])
   })
 
@@ -95,7 +150,10 @@ describe('on_failure: a call that met its boundary', () => {
     const asked: ApprovalRequest[] = []
     const read = tool({ name: 'read', policy: { filesystem: { read: [folder] } }, run: READ })
     const runtime = await cordon({ tools: [read], mode: 'on_failure', approve: approving(asked) })
-    expect(await runtime.call('read', { path: join(folder, 'missing') })).toMatchObject({ status: 'failed', facts: { violations: [] } })
+    expect(await runtime.call('read', { path: join(folder, 'missing') })).toMatchObject({
+      status: 'failed',
+      facts: { violations: [] },
+    })
     expect(asked).toEqual([])
   })
 
@@ -111,25 +169,42 @@ describe('on_failure: a call that met its boundary', () => {
   test('stays violated when nobody approves', async () => {
     const path = secretFile()
     const result = await (await inMode(() => ({ kind: 'deny', by: 'ann', reason: 'no' }))).call('read', { path })
-    expect(result).toMatchObject({ status: 'violated', facts: { retry: { permission_decision: { decision: 'deny', error_code: 'approval-rejected' } } } })
+    expect(result).toMatchObject({
+      status: 'violated',
+      facts: { retry: { permission_decision: { decision: 'deny', error_code: 'approval-rejected' } } },
+    })
     expect(result.output).toBeUndefined()
   })
 
   test('stays violated where nobody can be asked, at once', async () => {
-    expect(await (await inMode()).call('read', { path: secretFile() })).toMatchObject({ status: 'violated', facts: { retry: { permission_decision: { decision: 'unavailable' } } } })
+    expect(await (await inMode()).call('read', { path: secretFile() })).toMatchObject({
+      status: 'violated',
+      facts: { retry: { permission_decision: { decision: 'unavailable' } } },
+    })
   })
 
   test('is asked about once, not again and again', async () => {
     const [one, other] = [secretFile(), secretFile()]
     const asked: ApprovalRequest[] = []
-    const both = tool({ name: 'both', argumentGate: 'off', run: (0, eval)("(async ({ paths }) => { const { readFileSync } = await import('node:fs'); return paths.map((path) => readFileSync(path, 'utf8')) })") as () => unknown })
-    const result = await (await cordon({ tools: [both], mode: 'on_failure', approve: approving(asked) })).call('both', { paths: [one, other] })
+    const both = tool({
+      name: 'both',
+      argumentGate: 'off',
+      run: (0, eval)(
+        "(async ({ paths }) => { const { readFileSync } = await import('node:fs'); return paths.map((path) => readFileSync(path, 'utf8')) })",
+      ) as () => unknown,
+    })
+    const result = await (
+      await cordon({ tools: [both], mode: 'on_failure', approve: approving(asked) })
+    ).call('both', { paths: [one, other] })
     expect(result.status).toBe('violated')
     expect(asked).toHaveLength(1)
   })
 
   test('that may run once does not run twice', async () => {
-    expect(await (await inMode(approving())).call('once', { path: secretFile() })).toMatchObject({ status: 'violated', facts: { retry: { permission_decision: { error_code: 'tool-exhausted' } } } })
+    expect(await (await inMode(approving())).call('once', { path: secretFile() })).toMatchObject({
+      status: 'violated',
+      facts: { retry: { permission_decision: { error_code: 'tool-exhausted' } } },
+    })
   })
 
   test('is never given the audit log', async () => {

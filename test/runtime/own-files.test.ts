@@ -7,7 +7,15 @@ import { describe, expect, it } from 'vitest'
 import { parseSecretSource } from '../../src/egress/index.js'
 import { isReadable, isWritable, parseAbsolutePath, parsePolicy, resolvePolicy } from '../../src/policy/index.js'
 import type { Boundary } from '../../src/policy/index.js'
-import { auditOwnFiles, createCordon, openAuditLog, policyFrom, processTool, shieldOwnFiles, verifyAudit } from '../../src/runtime/index.js'
+import {
+  auditOwnFiles,
+  createCordon,
+  openAuditLog,
+  policyFrom,
+  processTool,
+  shieldOwnFiles,
+  verifyAudit,
+} from '../../src/runtime/index.js'
 import type { OwnFile } from '../../src/runtime/index.js'
 import { credentialFiles } from '../../src/runtime/own-files/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
@@ -18,36 +26,61 @@ import { anEvent, auditFolder } from './audit-stage.js'
 
 const boundaryOf = (workspace: string, filesystem: object): Boundary => {
   const place = parseAbsolutePath(workspace)
-  return resolvePolicy(parsePolicy({ filesystem, limits: { wall: '20s' } }, 'test'), { workspace: place, home: place, kind: 'process' })
+  return resolvePolicy(parsePolicy({ filesystem, limits: { wall: '20s' } }, 'test'), {
+    workspace: place,
+    home: place,
+    kind: 'process',
+  })
 }
 
-const carvedIn = (patterns: Boundary['read']): readonly string[] => patterns.filter(({ negated }) => negated).map(({ text }) => text)
+const carvedIn = (patterns: Boundary['read']): readonly string[] =>
+  patterns.filter(({ negated }) => negated).map(({ text }) => text)
 const EXPOSED = expect.objectContaining({ code: 'own-file-exposed' }) as Error
 
 describe('the boundary of a tool, by the audit log', () => {
-  const places = { log: '/home/a/.local/state/cordon/audit.jsonl', anchor: '/home/a/.local/state/cordon/audit.jsonl.anchor' }
-  const shield = (filesystem: object, log = places) => shieldOwnFiles(boundaryOf('/home/a/work', filesystem), auditOwnFiles(log))
+  const places = {
+    log: '/home/a/.local/state/cordon/audit.jsonl',
+    anchor: '/home/a/.local/state/cordon/audit.jsonl.anchor',
+  }
+  const shield = (filesystem: object, log = places) =>
+    shieldOwnFiles(boundaryOf('/home/a/work', filesystem), auditOwnFiles(log))
 
   it('stays as it is where it does not reach the log', () => {
     const boundary = boundaryOf('/home/a/work', { read: ['/usr/**'], write: ['./**'] })
     expect(shieldOwnFiles(boundary, auditOwnFiles(places))).toBe(boundary)
   })
 
-  it.each([[{ write: ['/home/a/**'] }], [{ write: ['/home/*/.local/**'] }], [{ write: ['/home/a/.local/state'] }]])('loses the folder of the log where it may write there: %j', (filesystem) => {
-    const [last] = shield(filesystem).read.slice(-1)
-    expect(last).toMatchObject({ negated: true, kind: 'literal', base: '/home/a/.local/state/cordon' })
-  })
+  it.each([[{ write: ['/home/a/**'] }], [{ write: ['/home/*/.local/**'] }], [{ write: ['/home/a/.local/state'] }]])(
+    'loses the folder of the log where it may write there: %j',
+    (filesystem) => {
+      const [last] = shield(filesystem).read.slice(-1)
+      expect(last).toMatchObject({ negated: true, kind: 'literal', base: '/home/a/.local/state/cordon' })
+    },
+  )
 
   it('loses the files of the log where it may only read, and keeps what lies beside them', () => {
-    expect(carvedIn(shield({ read: ['/home/a/**'] }).read)).toEqual(['!/home/a/.local/state/cordon/audit.jsonl*', '!/home/a/.local/state/cordon/audit.jsonl.anchor*'])
-    expect(carvedIn(shield({ read: ['/home/a/.local/state/cordon/**'] }).read)).toContain('!/home/a/.local/state/cordon/audit.jsonl*')
+    expect(carvedIn(shield({ read: ['/home/a/**'] }).read)).toEqual([
+      '!/home/a/.local/state/cordon/audit.jsonl*',
+      '!/home/a/.local/state/cordon/audit.jsonl.anchor*',
+    ])
+    expect(carvedIn(shield({ read: ['/home/a/.local/state/cordon/**'] }).read)).toContain(
+      '!/home/a/.local/state/cordon/audit.jsonl*',
+    )
   })
 
   it('loses the folders of log and anchor where they are two', () => {
-    expect(carvedIn(shield({ write: ['/home/a/**'] }, { ...places, anchor: '/home/a/anchors/x' }).read)).toEqual(['!/home/a/.local/state/cordon', '!/home/a/anchors'])
+    expect(carvedIn(shield({ write: ['/home/a/**'] }, { ...places, anchor: '/home/a/anchors/x' }).read)).toEqual([
+      '!/home/a/.local/state/cordon',
+      '!/home/a/anchors',
+    ])
   })
 
-  it.each([[{ write: ['/home/a/.local/state/cordon/**'] }], [{ write: ['/home/a/.local/state/cordon/audit.jsonl'] }], [{ write: ['/home/a/.local/state/cordon/*.jsonl'] }], [{ read: ['/home/a/.local/state/cordon/audit.jsonl'] }]])('is refused where it begins in that folder: %j', (filesystem) => {
+  it.each([
+    [{ write: ['/home/a/.local/state/cordon/**'] }],
+    [{ write: ['/home/a/.local/state/cordon/audit.jsonl'] }],
+    [{ write: ['/home/a/.local/state/cordon/*.jsonl'] }],
+    [{ read: ['/home/a/.local/state/cordon/audit.jsonl'] }],
+  ])('is refused where it begins in that folder: %j', (filesystem) => {
     expect(() => shield(filesystem)).toThrow(EXPOSED)
   })
 
@@ -55,7 +88,9 @@ describe('the boundary of a tool, by the audit log', () => {
     const boundary = boundaryOf('/home/a/project', { write: ['/home/a/**'] })
     const inFolder = auditOwnFiles({ log: '/home/a/project/audit.jsonl', anchor: '/home/a/project/audit.jsonl.anchor' })
     expect(() => shieldOwnFiles(boundary, inFolder, parseAbsolutePath('/home/a/project'))).toThrow(EXPOSED)
-    expect(carvedIn(shieldOwnFiles(boundary, inFolder, parseAbsolutePath('/home/a/other')).read)).toEqual(['!/home/a/project'])
+    expect(carvedIn(shieldOwnFiles(boundary, inFolder, parseAbsolutePath('/home/a/other')).read)).toEqual([
+      '!/home/a/project',
+    ])
   })
 })
 
@@ -66,14 +101,22 @@ describe('the boundary of a tool, by the file of a credential', () => {
     writeFileSync(join(folder, 'real', 'deep', 'token'), 'value')
     symlinkSync('real', join(folder, 'linked'))
     symlinkSync('linked/deep/token', join(folder, 'second'))
-    const files = (path: string): readonly OwnFile[] => [{ path: join(folder, path), access: 'withheld', what: 'a value', fix: 'x' }]
-    return { folder, shield: (path: string, filesystem: object) => shieldOwnFiles(boundaryOf(folder, filesystem), files(path)) }
+    const files = (path: string): readonly OwnFile[] => [
+      { path: join(folder, path), access: 'withheld', what: 'a value', fix: 'x' },
+    ]
+    return {
+      folder,
+      shield: (path: string, filesystem: object) => shieldOwnFiles(boundaryOf(folder, filesystem), files(path)),
+    }
   }
 
-  it.each(['real/deep/token', 'linked/deep/token', 'second'])('loses the file itself, however it was named: %s', (name) => {
-    const { folder, shield } = stage()
-    expect(carvedIn(shield(name, { read: ['./**'] }).read)).toEqual([`!${folder}/real/deep/token`])
-  })
+  it.each(['real/deep/token', 'linked/deep/token', 'second'])(
+    'loses the file itself, however it was named: %s',
+    (name) => {
+      const { folder, shield } = stage()
+      expect(carvedIn(shield(name, { read: ['./**'] }).read)).toEqual([`!${folder}/real/deep/token`])
+    },
+  )
 
   it('is refused where a link on the way to it could be replaced by the tool', () => {
     const { shield } = stage()
@@ -91,7 +134,8 @@ describe('the boundary of a tool, by the file of a credential', () => {
   })
 
   it('is refused where the file itself is granted', () => {
-    for (const filesystem of [{ read: ['real/deep/token'] }, { write: ['real/deep/token'] }]) expect(() => stage().shield('real/deep/token', filesystem)).toThrow(EXPOSED)
+    for (const filesystem of [{ read: ['real/deep/token'] }, { write: ['real/deep/token'] }])
+      expect(() => stage().shield('real/deep/token', filesystem)).toThrow(EXPOSED)
   })
 
   it('stays unable to read a policy that only its write patterns come near to', () => {
@@ -100,15 +144,28 @@ describe('the boundary of a tool, by the file of a credential', () => {
     const policy = [{ path: join(folder, 'mine.yaml'), access: 'read-only', what: 'a policy', fix: 'x' }] as const
     const of = (filesystem: object) => shieldOwnFiles(boundaryOf(folder, filesystem), policy)
     const isVisible = (boundary: Boundary) => isReadable(boundary, parseAbsolutePath(join(folder, 'mine.yaml')))
-    expect([of({ write: ['./*.txt'] }), of({ write: ['./**'] }), of({ read: ['./**'] })].map(isVisible)).toEqual([false, true, true])
+    expect([of({ write: ['./*.txt'] }), of({ write: ['./**'] }), of({ read: ['./**'] })].map(isVisible)).toEqual([
+      false,
+      true,
+      true,
+    ])
     expect(isWritable(of({ write: ['./**'] }), parseAbsolutePath(join(folder, 'mine.yaml')))).toBe(false)
   })
 
   it('knows the program and the files that a command names, and none that it does not', () => {
     const { folder } = stage()
     writeFileSync(join(folder, 'get.sh'), '')
-    const filesOf = (source: string) => credentialFiles(new Map([['t', parseSecretSource('t', source)]]), { folder, home: '/home/a', searchPath: '/usr/bin:/bin' }).map(({ path }) => path.replace(`${folder}/`, './'))
-    expect(filesOf('command:./get.sh --file=real/deep/token @real/deep/token nothing .')).toEqual(['./get.sh', './real/deep/token', './real/deep/token'])
+    const filesOf = (source: string) =>
+      credentialFiles(new Map([['t', parseSecretSource('t', source)]]), {
+        folder,
+        home: '/home/a',
+        searchPath: '/usr/bin:/bin',
+      }).map(({ path }) => path.replace(`${folder}/`, './'))
+    expect(filesOf('command:./get.sh --file=real/deep/token @real/deep/token nothing .')).toEqual([
+      './get.sh',
+      './real/deep/token',
+      './real/deep/token',
+    ])
     expect(filesOf('command:cat real')).toEqual(['/usr/bin/cat', './real'])
     expect(filesOf('command:vault kv get x')).toContain('/home/a/.vault-token')
     expect(filesOf('env:NAME')).toEqual([])
@@ -116,7 +173,8 @@ describe('the boundary of a tool, by the file of a credential', () => {
   })
 })
 
-const ATTACK = 'echo forged >> state/audit.jsonl; : > state/audit.jsonl; rm -f state/audit.jsonl; mv state other; touch state/audit.jsonl.lock.9; cat state/audit.jsonl; echo allowed > file'
+const ATTACK =
+  'echo forged >> state/audit.jsonl; : > state/audit.jsonl; rm -f state/audit.jsonl; mv state other; touch state/audit.jsonl.lock.9; cat state/audit.jsonl; echo allowed > file'
 
 describe.each<Form>(['namespaces', 'landlock'])('a tool in a cell (%s) whose write root holds the log', (form) => {
   it('can neither read nor change it, and can write beside it', async (context) => {
@@ -126,10 +184,17 @@ describe.each<Form>(['namespaces', 'landlock'])('a tool in a cell (%s) whose wri
     const before = readFileSync(log.places.log, 'utf8')
     mkdirSync(join(workspace, 'sub'))
     writeFileSync(join(workspace, 'file'), '')
-    const sandbox = await openSandbox({ form, nursery: 'none' }).catch((error: unknown) => context.skip(`cannot run here: ${String(error)}`))
+    const sandbox = await openSandbox({ form, nursery: 'none' }).catch((error: unknown) =>
+      context.skip(`cannot run here: ${String(error)}`),
+    )
     try {
       const boundary = shieldOwnFiles(boundaryOf(workspace, { write: ['./**'] }), auditOwnFiles(log.places))
-      const result = await sandbox.run({ boundary, cwd: parseAbsolutePath(workspace), argv: ['/bin/bash', '-c', ATTACK], hostEnvironment: {} })
+      const result = await sandbox.run({
+        boundary,
+        cwd: parseAbsolutePath(workspace),
+        argv: ['/bin/bash', '-c', ATTACK],
+        hostEnvironment: {},
+      })
       expect(exitCodeOf(result)).toBe(0)
       expect(Buffer.from(result.stdout).toString()).not.toContain('before')
     } finally {
@@ -144,7 +209,8 @@ describe.each<Form>(['namespaces', 'landlock'])('a tool in a cell (%s) whose wri
 })
 
 describe('a runtime', () => {
-  const SCRIPT = 'cat token key 2>/dev/null; echo x >> token; echo x >> key; echo "# x" >> mine.yaml; cat mine.yaml > copy; cat beside'
+  const SCRIPT =
+    'cat token key 2>/dev/null; echo x >> token; echo x >> key; echo "# x" >> mine.yaml; cat mine.yaml > copy; cat beside'
 
   it('keeps from its tools what its credentials, policies and own files are, and lets them use what lies beside', async () => {
     const workspace = realpathSync(auditFolder())
@@ -152,19 +218,40 @@ describe('a runtime', () => {
       writeFileSync(join(workspace, name), text)
       return join(workspace, name)
     }
-    const [token, key, beside] = [file('token', 'value-of-token\n'), file('key', 'state-key\n'), file('beside', 'beside\n')]
+    const [token, key, beside] = [
+      file('token', 'value-of-token\n'),
+      file('key', 'state-key\n'),
+      file('beside', 'beside\n'),
+    ]
     const policy = file('mine.yaml', 'filesystem: { write: [ ./** ] }\nlimits: { wall: 20s }\n')
-    const look = (filesystem?: object) => processTool({ name: 'look', policy: { ...policyFrom(policy), ...(filesystem === undefined ? {} : { filesystem }) }, command: () => ['sh', '-c', SCRIPT] })
-    const options = { workspace, mode: 'on_request' as const, egress: { secrets: { t: `file:${token}` } }, ownFiles: { withheld: [key] } }
+    const look = (filesystem?: object) =>
+      processTool({
+        name: 'look',
+        policy: { ...policyFrom(policy), ...(filesystem === undefined ? {} : { filesystem }) },
+        command: () => ['sh', '-c', SCRIPT],
+      })
+    const options = {
+      workspace,
+      mode: 'on_request' as const,
+      egress: { secrets: { t: `file:${token}` } },
+      ownFiles: { withheld: [key] },
+    }
     await expect(createCordon({ ...options, tools: [look({ read: [token] })] })).rejects.toThrow(EXPOSED)
     await expect(createCordon({ ...options, tools: [look({ write: [policy] })] })).rejects.toThrow(EXPOSED)
     const cordon = await createCordon({ ...options, tools: [look()] })
     try {
-      expect(await cordon.call('look')).toMatchObject({ status: 'ok', output: expect.objectContaining({ stdout: 'beside\n' }) as unknown })
+      expect(await cordon.call('look')).toMatchObject({
+        status: 'ok',
+        output: expect.objectContaining({ stdout: 'beside\n' }) as unknown,
+      })
     } finally {
       await cordon.close()
     }
-    expect([token, key, beside].map((path) => readFileSync(path, 'utf8'))).toEqual(['value-of-token\n', 'state-key\n', 'beside\n'])
+    expect([token, key, beside].map((path) => readFileSync(path, 'utf8'))).toEqual([
+      'value-of-token\n',
+      'state-key\n',
+      'beside\n',
+    ])
     expect(readFileSync(join(workspace, 'copy'), 'utf8')).toBe(readFileSync(policy, 'utf8'))
     expect(readFileSync(policy, 'utf8')).not.toContain('# x')
   })

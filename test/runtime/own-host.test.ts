@@ -11,9 +11,23 @@ const away = () => Promise.reject(fail('store-unavailable', { where: 'the test',
 
 /** One approved call. What is asked is carried out; `lose` says of which questions the answer does not arrive. */
 const storeWith = (lose: (question: 'claim' | 'find' | 'complete', times: number) => boolean) => {
-  let call = { id: 'one', tool: 'pay', input: {}, status: 'approved', approvalDecidedBy: null, approvalReason: null, isCancelRequested: false, fence: '0', output: null, error: null, runner: null, usage: null } as SeenCall
+  let call = {
+    id: 'one',
+    tool: 'pay',
+    input: {},
+    status: 'approved',
+    approvalDecidedBy: null,
+    approvalReason: null,
+    isCancelRequested: false,
+    fence: '0',
+    output: null,
+    error: null,
+    runner: null,
+    usage: null,
+  } as SeenCall
   const asked = { claim: 0, find: 0, complete: 0 }
-  const answer = <Value>(question: keyof typeof asked, value: Value): Promise<Value> => (lose(question, ++asked[question]) ? away() : Promise.resolve(value))
+  const answer = <Value>(question: keyof typeof asked, value: Value): Promise<Value> =>
+    lose(question, ++asked[question]) ? away() : Promise.resolve(value)
   const store: Pick<RegistryAccess, 'runner' | 'heartbeat' | 'claim' | 'find' | 'complete' | 'wait'> = {
     runner: NAME,
     heartbeat: () => Promise.resolve(),
@@ -24,11 +38,17 @@ const storeWith = (lose: (question: 'claim' | 'find' | 'complete', times: number
     },
     find: () => answer('find', call),
     complete: (_, { status }) => {
-      if (call.status !== 'running') return Promise.reject(fail('store-state', { problem: `it is ${call.status}`, hint: '' }))
+      if (call.status !== 'running')
+        return Promise.reject(fail('store-state', { problem: `it is ${call.status}`, hint: '' }))
       call = { ...call, status }
       return answer('complete', undefined)
     },
-    wait: (_, __, signal) => new Promise((_resolve, reject) => { signal?.addEventListener('abort', () => { reject(new Error('over')) }) }),
+    wait: (_, __, signal) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => {
+          reject(new Error('over'))
+        })
+      }),
   }
   return { store: store as RegistryAccess, now: () => call, asked }
 }
@@ -65,7 +85,9 @@ test('a call that another has is not taken', async () => {
   await withHost(store, async (host) => {
     await store.claim('one')
     const other: RegistryAccess = { ...store, runner: 'laptop/1' }
-    await withHost(other, async (second) => { expect(await second.take('one', new AbortController())).toBeUndefined() })
+    await withHost(other, async (second) => {
+      expect(await second.take('one', new AbortController())).toBeUndefined()
+    })
     expect(await host.take('one', new AbortController())).toBeDefined()
   })
 })
@@ -82,6 +104,11 @@ test('a completion whose answer was lost is one, and its caller does not hear ot
 
 test('a process that the store refuses from the start says what the store says', async () => {
   const { store } = storeWith(() => false)
-  const refused: RegistryAccess = { ...store, heartbeat: () => Promise.reject(fail('store-state', { problem: 'laptop runs for no team', hint: '' })) }
-  await expect(openHost(refused, { heartbeatMs: 10_000, silentMs: 60_000 })).rejects.toMatchObject({ code: 'store-state' })
+  const refused: RegistryAccess = {
+    ...store,
+    heartbeat: () => Promise.reject(fail('store-state', { problem: 'laptop runs for no team', hint: '' })),
+  }
+  await expect(openHost(refused, { heartbeatMs: 10_000, silentMs: 60_000 })).rejects.toMatchObject({
+    code: 'store-state',
+  })
 })

@@ -11,14 +11,32 @@ import { eventsOf, openStage } from './stage.js'
 
 const { newFolder, cordon } = openStage()
 
-const PLANTED: Violation = { kind: 'protected', deed: 'set-aside', path: '/w/.git/hooks/pre-commit', aside: '/w/.git/hooks/pre-commit.cordon', restore: 'mv' }
+const PLANTED: Violation = {
+  kind: 'protected',
+  deed: 'set-aside',
+  path: '/w/.git/hooks/pre-commit',
+  aside: '/w/.git/hooks/pre-commit.cordon',
+  restore: 'mv',
+}
 
 describe('how a process ended', () => {
   test('is by Cordon only where Cordon killed it and something protected was touched', () => {
-    expect(processEndingOf({ status: 'signaled', signal: 9 }, [PLANTED])).toMatchObject({ because: 'violation', signal: 9 })
-    expect(processEndingOf({ status: 'signaled', signal: 9 }, [{ kind: 'exec', path: '/bin/x' }])).toMatchObject({ because: 'signal', signal: 9 })
-    expect(processEndingOf({ status: 'signaled', signal: 11 }, [PLANTED])).toMatchObject({ because: 'signal', signal: 11 })
-    expect(processEndingOf({ status: 'limit', limit: 'memory', signal: 9 }, [PLANTED])).toMatchObject({ because: 'limit', limit: 'memory' })
+    expect(processEndingOf({ status: 'signaled', signal: 9 }, [PLANTED])).toMatchObject({
+      because: 'violation',
+      signal: 9,
+    })
+    expect(processEndingOf({ status: 'signaled', signal: 9 }, [{ kind: 'exec', path: '/bin/x' }])).toMatchObject({
+      because: 'signal',
+      signal: 9,
+    })
+    expect(processEndingOf({ status: 'signaled', signal: 11 }, [PLANTED])).toMatchObject({
+      because: 'signal',
+      signal: 11,
+    })
+    expect(processEndingOf({ status: 'limit', limit: 'memory', signal: 9 }, [PLANTED])).toMatchObject({
+      because: 'limit',
+      limit: 'memory',
+    })
     expect(processEndingOf({ status: 'exited', exitCode: 0 }, [PLANTED])).toEqual({ kind: 'completed', exitCode: 0 })
   })
 
@@ -32,7 +50,12 @@ describe('how a process ended', () => {
       `printf '#!/bin/sh\\n' > ${repository}/hooks/pre-commit`,
       `chmod +x ${repository}/hooks/pre-commit`,
     ].join(' && ')
-    const sh = processTool({ name: 'sh', policy: { risk: 'low', filesystem: { write: ['.'] } }, argumentGate: 'off', command: ({ script }: { readonly script: string }) => ['/bin/sh', '-c', script] })
+    const sh = processTool({
+      name: 'sh',
+      policy: { risk: 'low', filesystem: { write: ['.'] } },
+      argumentGate: 'off',
+      command: ({ script }: { readonly script: string }) => ['/bin/sh', '-c', script],
+    })
     const runtime = await cordon({ tools: [sh], workspace })
     const seen = eventsOf(runtime)
     const result = await runtime.call('sh', { script: `${plant} && kill -SEGV $$` })

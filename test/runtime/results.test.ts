@@ -31,13 +31,28 @@ const runtime = await cordon({
     tool({ name: 'forging', run: FORGING }),
     tool({ name: 'building', run: BUILDING }),
     tool({ name: 'building-much', run: BUILDING, result: { bytes: 8 * MIB, elements: 500_000 } }),
-    tool({ name: 'here', inProcess: true, policy: { risk: 'low' }, run: ({ rows }: { rows: number }) => Array.from({ length: rows }, (_, at) => ({ at })) }),
+    tool({
+      name: 'here',
+      inProcess: true,
+      policy: { risk: 'low' },
+      run: ({ rows }: { rows: number }) => Array.from({ length: rows }, (_, at) => ({ at })),
+    }),
     tool({ name: 'saying', run: asWritten('({ letters }) => "é".repeat(letters)') }),
     tool({ name: 'throwing', run: asWritten('({ letters }) => { throw new Error("eyJ-".repeat(letters)) }') }),
     tool({ name: 'printing', run: asWritten('({ letters }) => { console.log("x".repeat(letters)); return 1 }') }),
-    tool({ name: 'reporting', run: asWritten('async function* ({ times }) { for (let at = 0; at < times; at += 1) yield at; return "done" }') }),
-    processTool({ name: 'writing', command: ({ bytes }: { bytes: number }) => ['/usr/bin/head', '-c', String(bytes), '/dev/zero'] }),
-    processTool({ name: 'writing-much', command: ({ bytes }: { bytes: number }) => ['/usr/bin/head', '-c', String(bytes), '/dev/zero'], policy: { limits: { output: '8M' } } }),
+    tool({
+      name: 'reporting',
+      run: asWritten('async function* ({ times }) { for (let at = 0; at < times; at += 1) yield at; return "done" }'),
+    }),
+    processTool({
+      name: 'writing',
+      command: ({ bytes }: { bytes: number }) => ['/usr/bin/head', '-c', String(bytes), '/dev/zero'],
+    }),
+    processTool({
+      name: 'writing-much',
+      command: ({ bytes }: { bytes: number }) => ['/usr/bin/head', '-c', String(bytes), '/dev/zero'],
+      policy: { limits: { output: '8M' } },
+    }),
   ],
 })
 
@@ -56,22 +71,39 @@ describe('a hostile result is refused before it is read', () => {
 
   test('a result within the limits arrives, and a larger one where its tool opted in', async () => {
     expect(await runtime.call('building', { rows: 6_600 })).toMatchObject({ status: 'ok', output: { length: 6_600 } })
-    expect(await runtime.call('building', { rows: 6_700 })).toMatchObject({ status: 'failed', facts: { error: { code: 'result-too-large' } } })
-    expect(await runtime.call('building-much', { rows: 100_000 })).toMatchObject({ status: 'ok', output: { length: 100_000 } })
+    expect(await runtime.call('building', { rows: 6_700 })).toMatchObject({
+      status: 'failed',
+      facts: { error: { code: 'result-too-large' } },
+    })
+    expect(await runtime.call('building-much', { rows: 100_000 })).toMatchObject({
+      status: 'ok',
+      output: { length: 100_000 },
+    })
     expect(await runtime.call('saying', { letters: 500_000 })).toMatchObject({ status: 'ok' })
-    expect(await runtime.call('saying', { letters: 600_000 })).toMatchObject({ facts: { error: { code: 'result-too-large', message: expect.stringContaining('1048576') as string } } })
+    expect(await runtime.call('saying', { letters: 600_000 })).toMatchObject({
+      facts: { error: { code: 'result-too-large', message: expect.stringContaining('1048576') as string } },
+    })
   })
 
   test('in the process of the host the same limits count', async () => {
     expect(await runtime.call('here', { rows: 6_600 })).toMatchObject({ status: 'ok', output: { length: 6_600 } })
-    expect(await runtime.call('here', { rows: 6_700 })).toMatchObject({ status: 'failed', facts: { error: { code: 'result-too-large' } } })
+    expect(await runtime.call('here', { rows: 6_700 })).toMatchObject({
+      status: 'failed',
+      facts: { error: { code: 'result-too-large' } },
+    })
   })
 })
 
 describe('whatever else a tool says is bounded, too', () => {
   test('a long error is cut before it is recorded, and the end of the call is recorded', async () => {
     const seen = eventsOf(runtime)
-    for (const given of [{ name: 'throwing', input: { letters: 100_000 } }, { name: 'forging', input: { letter: 'X', piece: 'eyJ-', times: 50_000, around: ['{"error":{"message":"', '"}}'] } }]) {
+    for (const given of [
+      { name: 'throwing', input: { letters: 100_000 } },
+      {
+        name: 'forging',
+        input: { letter: 'X', piece: 'eyJ-', times: 50_000, around: ['{"error":{"message":"', '"}}'] },
+      },
+    ]) {
       const { status, facts } = await runtime.call(given.name, given.input)
       expect({ status, code: facts.error?.code }).toEqual({ status: 'failed', code: 'tool-failed' })
       expect(facts.error?.message.length).toBeLessThan(20_000)
@@ -87,7 +119,10 @@ describe('whatever else a tool says is bounded, too', () => {
   })
 
   test('progress is told in its order, up to 10,000 messages, and a note says that more was left out', async () => {
-    for (const [times, told] of [[300, 300], [10_500, 10_000]] as const) {
+    for (const [times, told] of [
+      [300, 300],
+      [10_500, 10_000],
+    ] as const) {
       const heard: unknown[] = []
       const { output, facts } = await runtime.call('reporting', { times }, { onProgress: (value) => heard.push(value) })
       expect(output).toBe('done')
@@ -99,7 +134,11 @@ describe('whatever else a tool says is bounded, too', () => {
   test('a process that writes more than 4 MiB is ended, and one whose policy says so may write more', async () => {
     const written = async (name: string, bytes: number) => {
       const { status, output, facts } = await runtime.call(name, { bytes })
-      return { status, letters: status === 'ok' ? (output as { stdout: string }).stdout.length : null, violations: facts.violations.map(({ kind }) => kind) }
+      return {
+        status,
+        letters: status === 'ok' ? (output as { stdout: string }).stdout.length : null,
+        violations: facts.violations.map(({ kind }) => kind),
+      }
     }
     expect(await written('writing', 3 * MIB)).toEqual({ status: 'ok', letters: 3 * MIB, violations: [] })
     expect(await written('writing', 6 * MIB)).toEqual({ status: 'violated', letters: null, violations: ['output'] })
@@ -108,7 +147,8 @@ describe('whatever else a tool says is bounded, too', () => {
 })
 
 describe('one chunk of very many messages', () => {
-  const flood = (messages: number) => Buffer.concat(Array.from({ length: messages }, () => encodeWritten('progress', '1')))
+  const flood = (messages: number) =>
+    Buffer.concat(Array.from({ length: messages }, () => encodeWritten('progress', '1')))
 
   test('is read over many turns of the event loop, in order, and the result comes after it', async () => {
     const heard: unknown[] = []
@@ -146,15 +186,27 @@ describe('the reader of messages', () => {
   }
 
   test('finds the same messages in whatever pieces they arrive, and passes over one that is too large', () => {
-    const bytes = Buffer.concat([encodeWritten('progress', '1'), encodeWritten('progress', `"${'x'.repeat(100)}"`), encodeMessage({ kind: 'text', stream: 'stdout', text: 'a' }), encodeWritten('progress', '2')])
+    const bytes = Buffer.concat([
+      encodeWritten('progress', '1'),
+      encodeWritten('progress', `"${'x'.repeat(100)}"`),
+      encodeMessage({ kind: 'text', stream: 'stdout', text: 'a' }),
+      encodeWritten('progress', '2'),
+    ])
     for (const size of [1, 2, 3, 7, 64, bytes.length]) {
       const { heard, take } = readerOf(50)
       for (let at = 0; at < bytes.length; at += size) take(bytes.subarray(at, at + size))
-      expect(heard).toEqual([['progress', '1'], ['progress', 102], ['text', '{"stream":"stdout","text":"a"}'], ['progress', '2']])
+      expect(heard).toEqual([
+        ['progress', '1'],
+        ['progress', 102],
+        ['text', '{"stream":"stdout","text":"a"}'],
+        ['progress', '2'],
+      ])
     }
   })
 
   test('refuses what is no message', () => {
-    expect(() => { readerOf(50).take(Buffer.from('something else')) }).toThrow('something else than messages')
+    expect(() => {
+      readerOf(50).take(Buffer.from('something else'))
+    }).toThrow('something else than messages')
   })
 })

@@ -13,12 +13,20 @@ const key = randomBytes(32)
 
 const TOOLS = [
   tool({ name: 'fetch', inProcess: true, policy: { risk: 'low' }, run: () => 'fetched' }),
-  tool({ name: 'commit', inProcess: true, policy: { risk: 'low' }, constraints: { maxInvocations: 2, onlyAfter: ['fetch'] }, run: () => 'done' }),
+  tool({
+    name: 'commit',
+    inProcess: true,
+    policy: { risk: 'low' },
+    constraints: { maxInvocations: 2, onlyAfter: ['fetch'] },
+    run: () => 'done',
+  }),
   tool({ name: 'never', inProcess: true, policy: { risk: 'low' }, constraints: { forbidden: true }, run: () => 'ran' }),
   tool({ name: 'risky', inProcess: true, policy: { risk: 'high' }, run: () => 'ran' }),
 ]
-const open = (options: Partial<CordonOptions> = {}) => cordon({ tools: TOOLS, mode: 'default', state: { key }, ...options })
-const resume = (text: string, options: Partial<CordonOptions> = {}) => open({ state: { key, resume: text }, ...options })
+const open = (options: Partial<CordonOptions> = {}) =>
+  cordon({ tools: TOOLS, mode: 'default', state: { key }, ...options })
+const resume = (text: string, options: Partial<CordonOptions> = {}) =>
+  open({ state: { key, resume: text }, ...options })
 
 describe('a runtime that goes on with the state of another', () => {
   test('counts on: what was used up stays used up, what came before came before', async () => {
@@ -27,9 +35,18 @@ describe('a runtime that goes on with the state of another', () => {
     await first.call('commit', {})
     const second = await resume(first.exportState())
     expect((await second.call('commit', {})).status).toBe('ok')
-    expect(await second.call('commit', {})).toMatchObject({ status: 'denied', facts: { error: { code: 'tool-exhausted' } } })
-    expect(await second.call('never', {})).toMatchObject({ status: 'denied', facts: { error: { code: 'tool-forbidden' } } })
-    expect(await (await open()).call('commit', {})).toMatchObject({ status: 'denied', facts: { error: { code: 'tool-too-early' } } })
+    expect(await second.call('commit', {})).toMatchObject({
+      status: 'denied',
+      facts: { error: { code: 'tool-exhausted' } },
+    })
+    expect(await second.call('never', {})).toMatchObject({
+      status: 'denied',
+      facts: { error: { code: 'tool-forbidden' } },
+    })
+    expect(await (await open()).call('commit', {})).toMatchObject({
+      status: 'denied',
+      facts: { error: { code: 'tool-too-early' } },
+    })
   })
 
   test('keeps sessions apart', async () => {
@@ -50,12 +67,18 @@ describe('a runtime that goes on with the state of another', () => {
     await first.call('risky', { n: 1 })
     const state = first.exportState()
     const second = await resume(state, { approve })
-    expect(await second.call('risky', { n: 1 })).toMatchObject({ status: 'ok', facts: { permission_decision: { decision_source: 'approver' } } })
+    expect(await second.call('risky', { n: 1 })).toMatchObject({
+      status: 'ok',
+      facts: { permission_decision: { decision_source: 'approver' } },
+    })
     expect(asked).toBe(1)
     await second.call('risky', { n: 2 })
     await second.call('risky', { n: 1 }, { session: 'another' })
     expect(asked).toBe(3)
-    const changed = await resume(state, { approve, tools: [tool({ name: 'risky', inProcess: true, policy: { risk: 'critical' }, run: () => 'ran' })] })
+    const changed = await resume(state, {
+      approve,
+      tools: [tool({ name: 'risky', inProcess: true, policy: { risk: 'critical' }, run: () => 'ran' })],
+    })
     await changed.call('risky', { n: 1 })
     expect(asked).toBe(4)
   })
@@ -69,7 +92,13 @@ describe('a runtime that goes on with the state of another', () => {
 
   test('counts a call that still ran when the state was taken as begun', async () => {
     let finish: () => void = () => undefined
-    const slow = tool({ name: 'slow', inProcess: true, policy: { risk: 'low' }, constraints: { maxInvocations: 1 }, run: () => new Promise<void>((resolve) => (finish = resolve)) })
+    const slow = tool({
+      name: 'slow',
+      inProcess: true,
+      policy: { risk: 'low' },
+      constraints: { maxInvocations: 1 },
+      run: () => new Promise<void>((resolve) => (finish = resolve)),
+    })
     const first = await open({ tools: [slow] })
     const call = first.call('slow', {})
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -112,17 +141,75 @@ describe('a state is refused', () => {
     ['that is a permit', (text) => text.replace('cordon-session-1', 'cordon-permit-1')],
     ['that is none', () => 'anything'],
     ['that is empty', () => ''],
-    ['of another version', () => sealText('cordon-session-1', { version: 2, session_id: 's', exported_at: 't', sessions: [], used: [] }, key)],
-    ['with a key that nobody knows', () => sealText('cordon-session-1', { version: 1, session_id: 's', exported_at: 't', sessions: [], used: [], more: 1 }, key)],
-    ['with a count below nothing', () => sealText('cordon-session-1', { version: 1, session_id: 's', exported_at: 't', sessions: [{ name: 'main', invocation: { version: 1, tools: [{ tool: 'commit', started: -1, completed: 0 }], last: null, began_at: null }, approvals: [] }], used: [] }, key)],
-    ['with one session twice', () => sealText('cordon-session-1', { version: 1, session_id: 's', exported_at: 't', sessions: [0, 1].map(() => ({ name: 'main', invocation: { version: 1, tools: [], last: null, began_at: null }, approvals: [] })), used: [] }, key)],
+    [
+      'of another version',
+      () =>
+        sealText('cordon-session-1', { version: 2, session_id: 's', exported_at: 't', sessions: [], used: [] }, key),
+    ],
+    [
+      'with a key that nobody knows',
+      () =>
+        sealText(
+          'cordon-session-1',
+          { version: 1, session_id: 's', exported_at: 't', sessions: [], used: [], more: 1 },
+          key,
+        ),
+    ],
+    [
+      'with a count below nothing',
+      () =>
+        sealText(
+          'cordon-session-1',
+          {
+            version: 1,
+            session_id: 's',
+            exported_at: 't',
+            sessions: [
+              {
+                name: 'main',
+                invocation: {
+                  version: 1,
+                  tools: [{ tool: 'commit', started: -1, completed: 0 }],
+                  last: null,
+                  began_at: null,
+                },
+                approvals: [],
+              },
+            ],
+            used: [],
+          },
+          key,
+        ),
+    ],
+    [
+      'with one session twice',
+      () =>
+        sealText(
+          'cordon-session-1',
+          {
+            version: 1,
+            session_id: 's',
+            exported_at: 't',
+            sessions: [0, 1].map(() => ({
+              name: 'main',
+              invocation: { version: 1, tools: [], last: null, began_at: null },
+              approvals: [],
+            })),
+            used: [],
+          },
+          key,
+        ),
+    ],
   ])('%s', async (_name, spoil) => {
     await expect(resume(spoil(await good()))).rejects.toMatchObject({ code: 'state-refused' })
   })
 
   test('under another key, a short key, and no key', async () => {
     const text = await good()
-    await expect(open({ state: { key: randomBytes(32), resume: text } })).rejects.toMatchObject({ code: 'state-refused', message: 'the state of the session was changed, or sealed with another key' })
+    await expect(open({ state: { key: randomBytes(32), resume: text } })).rejects.toMatchObject({
+      code: 'state-refused',
+      message: 'the state of the session was changed, or sealed with another key',
+    })
     await expect(open({ state: { key: randomBytes(31) } })).rejects.toMatchObject({ code: 'state-refused' })
     const { exportState } = await cordon({ tools: TOOLS })
     expect(() => exportState()).toThrow(expect.objectContaining({ code: 'state-refused' }))
@@ -133,7 +220,16 @@ describe('an approval of one call', () => {
   const grantFor = async () => {
     const runtime = await open()
     const { decision } = await runtime.evaluate('risky', { n: 1 })
-    return { approval_action_id: 'approval-1', tool: 'risky', arguments_hash: decision.arguments_hash ?? '', policy_hash: decision.policy_hash ?? '', scope: 'call', expires_at: Date.now() + 60_000, status: 'active', approved_by: 'ann' } as const
+    return {
+      approval_action_id: 'approval-1',
+      tool: 'risky',
+      arguments_hash: decision.arguments_hash ?? '',
+      policy_hash: decision.policy_hash ?? '',
+      scope: 'call',
+      expires_at: Date.now() + 60_000,
+      status: 'active',
+      approved_by: 'ann',
+    } as const
   }
 
   test('is one run, also of calls at once, in another session, and after a restart', async () => {
@@ -150,7 +246,9 @@ describe('an approval of one call', () => {
     const grant = await grantFor()
     const runtime = await open()
     expect((await runtime.call('risky', { n: 2 }, { approvals: [grant] })).status).toBe('denied')
-    await expect(runtime.call('risky', { n: 1 }, { approvals: ['yes' as never] })).rejects.toMatchObject({ code: 'policy-not-an-object' })
+    await expect(runtime.call('risky', { n: 1 }, { approvals: ['yes' as never] })).rejects.toMatchObject({
+      code: 'policy-not-an-object',
+    })
     expect((await runtime.call('risky', { n: 1 }, { approvals: [grant] })).status).toBe('ok')
   })
 })

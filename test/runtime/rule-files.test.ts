@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { execFileSync, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -48,7 +59,8 @@ const load = (settings: Partial<RuleFileSettings> = {}) =>
     ...settings,
   })
 
-const reasons = (settings?: Partial<RuleFileSettings>) => load(settings).flatMap(({ source, rules }) => rules.map(({ effect, because }) => `${source} ${effect} ${because}`))
+const reasons = (settings?: Partial<RuleFileSettings>) =>
+  load(settings).flatMap(({ source, rules }) => rules.map(({ effect, because }) => `${source} ${effect} ${because}`))
 
 describe('rule files', () => {
   it('are found where machine, project and user keep them, and where the command line names one', () => {
@@ -58,8 +70,17 @@ describe('rule files', () => {
     put('work/.cordon/rules.json', JSON.stringify({ rules: [{ effect: 'ask', tool: 'bash', because: 'project' }] }))
     put('config/rules.yml', rule('allow', 'user'))
     const typed = put('typed.yaml', rule('ask', 'typed'))
-    expect(reasons({ files: [typed] })).toEqual(['managed deny machine', 'managed deny more', 'user allow user', 'command_line ask typed', 'project ask project'])
-    expect(reasons({ projects: 'left-out', userFolder: undefined })).toEqual(['managed deny machine', 'managed deny more'])
+    expect(reasons({ files: [typed] })).toEqual([
+      'managed deny machine',
+      'managed deny more',
+      'user allow user',
+      'command_line ask typed',
+      'project ask project',
+    ])
+    expect(reasons({ projects: 'left-out', userFolder: undefined })).toEqual([
+      'managed deny machine',
+      'managed deny more',
+    ])
   })
 
   it('of a project hold in its parts, too, up to a folder that everybody can write to', () => {
@@ -157,7 +178,9 @@ describe('rule files', () => {
 
   it('of the machine belong to nobody but its owner, not even to the one who runs this', () => {
     put('etc/rules.yaml', rule('allow', 'anybody'))
-    expect(() => load({ managed: { folder: join(folder, 'etc'), owner: ME + 1 } })).toThrow(`it belongs to the user ${String(ME)}`)
+    expect(() => load({ managed: { folder: join(folder, 'etc'), owner: ME + 1 } })).toThrow(
+      `it belongs to the user ${String(ME)}`,
+    )
   })
 
   it('that are pipes keep nobody waiting', () => {
@@ -180,45 +203,104 @@ describe('rule files', () => {
   })
 })
 
-const item = (id: string): readonly string[] => ['# why', `- id: ${id}`, '  effect: allow', '  tool: bash', '  because: kept']
+const item = (id: string): readonly string[] => [
+  '# why',
+  `- id: ${id}`,
+  '  effect: allow',
+  '  tool: bash',
+  '  because: kept',
+]
 const added = (text: string) => withRule(text, item('new'))
 
 describe('adding a rule', () => {
   it.each([
     ['a new file', '', 'rules:\n  # why\n  - id: new\n'],
     ['a file of comments', '# mine\n', '# mine\nrules:\n  # why\n  - id: new\n'],
-    ['a file without rules', 'trusted_projects: [ /x ] # mine', 'trusted_projects: [ /x ] # mine\nrules:\n  # why\n  - id: new\n'],
-    ['rules without indentation', 'rules:\n- { effect: deny, because: x } # mine\n', 'rules:\n- { effect: deny, because: x } # mine\n# why\n- id: new\n'],
-    ['rules before another key', 'rules:\n    - effect: deny\n      because: x # mine\n# about the next\ntrusted_projects: []\n', '      because: x # mine\n    # why\n    - id: new\n'],
-    ['a last line without an end', 'rules:\n  - effect: deny\n    because: x', '    because: x\n  # why\n  - id: new\n'],
-    ['a text of several lines', 'rules:\n  - effect: deny\n    because: >\n      one\n      two\n\n# end\n', '      two\n'],
+    [
+      'a file without rules',
+      'trusted_projects: [ /x ] # mine',
+      'trusted_projects: [ /x ] # mine\nrules:\n  # why\n  - id: new\n',
+    ],
+    [
+      'rules without indentation',
+      'rules:\n- { effect: deny, because: x } # mine\n',
+      'rules:\n- { effect: deny, because: x } # mine\n# why\n- id: new\n',
+    ],
+    [
+      'rules before another key',
+      'rules:\n    - effect: deny\n      because: x # mine\n# about the next\ntrusted_projects: []\n',
+      '      because: x # mine\n    # why\n    - id: new\n',
+    ],
+    [
+      'a last line without an end',
+      'rules:\n  - effect: deny\n    because: x',
+      '    because: x\n  # why\n  - id: new\n',
+    ],
+    [
+      'a text of several lines',
+      'rules:\n  - effect: deny\n    because: >\n      one\n      two\n\n# end\n',
+      '      two\n',
+    ],
   ])('to %s keeps every character of it', (_, before, part) => {
     const after = added(before)
     expect(after).toContain(part)
-    expect(after.replace(/^ *(# why|- id: new|  effect: allow|  tool: bash|  because: kept)\n/gm, '').replace(before === '' || !before.includes('rules:') ? /^rules:\n/m : '', '')).toBe(before === '' || before.endsWith('\n') ? before : `${before}\n`)
-    const context = { source: 'user', places: { workspace: parseAbsolutePath('/w'), home: parseAbsolutePath('/h') } } as const
+    expect(
+      after
+        .replace(/^ *(# why|- id: new|  effect: allow|  tool: bash|  because: kept)\n/gm, '')
+        .replace(before === '' || !before.includes('rules:') ? /^rules:\n/m : '', ''),
+    ).toBe(before === '' || before.endsWith('\n') ? before : `${before}\n`)
+    const context = {
+      source: 'user',
+      places: { workspace: parseAbsolutePath('/w'), home: parseAbsolutePath('/h') },
+    } as const
     expect(loadRules(after, 'x', context).rules.at(-1)?.id).toBe('new')
   })
 
-  it.each(['rules: []\n', 'rules: [ { effect: deny, because: x } ]\n', '{ "rules": [] }\n', '- a list\n'])('to a form that cannot be added to is refused, with the rule to add by hand: %j', async (text) => {
-    const file = put('config/rules.yaml', text, 0o600)
-    const context = { source: 'user', places: { workspace: parseAbsolutePath('/w'), home: parseAbsolutePath('/h') } } as const
-    await expect(addRule(file, { id: 'new', lines: item('new'), text: 'THE RULE' }, context)).rejects.toMatchObject({ code: expect.stringMatching(/rule-not-added|policy-not-an-object/) as string })
-    expect(readFileSync(file, 'utf8')).toBe(text)
-    expect(readdirSync(dirname(file))).toEqual(['rules.yaml'])
-  })
+  it.each(['rules: []\n', 'rules: [ { effect: deny, because: x } ]\n', '{ "rules": [] }\n', '- a list\n'])(
+    'to a form that cannot be added to is refused, with the rule to add by hand: %j',
+    async (text) => {
+      const file = put('config/rules.yaml', text, 0o600)
+      const context = {
+        source: 'user',
+        places: { workspace: parseAbsolutePath('/w'), home: parseAbsolutePath('/h') },
+      } as const
+      await expect(addRule(file, { id: 'new', lines: item('new'), text: 'THE RULE' }, context)).rejects.toMatchObject({
+        code: expect.stringMatching(/rule-not-added|policy-not-an-object/) as string,
+      })
+      expect(readFileSync(file, 'utf8')).toBe(text)
+      expect(readdirSync(dirname(file))).toEqual(['rules.yaml'])
+    },
+  )
 
   it('by many processes at once loses none, and no comment of the person', async () => {
-    const file = put('config/rules.yaml', '# mine\nrules:\n  - { id: first, effect: deny, tool: x, because: y } # stays\n', 0o600)
+    const file = put(
+      'config/rules.yaml',
+      '# mine\nrules:\n  - { id: first, effect: deny, tool: x, because: y } # stays\n',
+      0o600,
+    )
     const module = fileURLToPath(new URL('../../dist/runtime/rule-files/index.js', import.meta.url))
     const program = `
       const { addRule } = await import(${JSON.stringify(module)})
       const id = process.argv[1]
       await addRule(${JSON.stringify(file)}, { id, text: '', lines: ['- id: ' + id, '  effect: allow', '  tool: bash', '  because: kept'] }, { source: 'user', places: { workspace: '/w', home: '/h' } })`
     const ids = Array.from({ length: 8 }, (_, at) => `rule-${String(at)}`)
-    const statuses = await Promise.all(ids.map((id) => new Promise((resolve) => { spawn(process.execPath, ['--input-type=module', '-e', program, id], { stdio: 'inherit' }).on('exit', resolve) })))
+    const statuses = await Promise.all(
+      ids.map(
+        (id) =>
+          new Promise((resolve) => {
+            spawn(process.execPath, ['--input-type=module', '-e', program, id], { stdio: 'inherit' }).on(
+              'exit',
+              resolve,
+            )
+          }),
+      ),
+    )
     expect(statuses).toEqual(ids.map(() => 0))
-    expect(load().flatMap(({ rules }) => rules.map(({ id }) => id)).sort()).toEqual(['first', ...ids].sort())
+    expect(
+      load()
+        .flatMap(({ rules }) => rules.map(({ id }) => id))
+        .sort(),
+    ).toEqual(['first', ...ids].sort())
     expect(readFileSync(file, 'utf8')).toContain('because: y } # stays\n')
     expect(readdirSync(dirname(file))).toEqual(['rules.yaml'])
   })
@@ -229,7 +311,10 @@ describe('adding a rule', () => {
     const file = join(folder, 'config', 'rules.yaml')
     symlinkSync(real, file)
     symlinkSync('2147483646', `${real}.lock`)
-    const context = { source: 'user', places: { workspace: parseAbsolutePath('/w'), home: parseAbsolutePath('/h') } } as const
+    const context = {
+      source: 'user',
+      places: { workspace: parseAbsolutePath('/w'), home: parseAbsolutePath('/h') },
+    } as const
     await addRule(file, { id: 'new', lines: item('new'), text: '' }, context)
     expect(readFileSync(real, 'utf8')).toContain('id: new')
     expect(existsSync(`${real}.lock`)).toBe(false)

@@ -15,7 +15,8 @@ const { newFolder } = openStage()
 const PAGE = readFileSync(join(ROOT, 'docs', 'runtime.md'), 'utf8')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 
-const blockAfter = (page: string, heading: string): string => /```js\n([^]*?)```/.exec(page.slice(page.indexOf(heading)))?.[1] ?? ''
+const blockAfter = (page: string, heading: string): string =>
+  /```js\n([^]*?)```/.exec(page.slice(page.indexOf(heading)))?.[1] ?? ''
 
 /** A project that has installed Cordon. */
 const project = (): string => {
@@ -30,7 +31,11 @@ const project = (): string => {
 test('the whole agent of docs/runtime.md runs as printed', () => {
   const place = project()
   writeFileSync(join(place, 'agent.mjs'), blockAfter(PAGE, '## A whole agent'))
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['agent.mjs'], { cwd: place, encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS })
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['agent.mjs'], {
+    cwd: place,
+    encoding: 'utf8',
+    timeout: ENDS_WHAT_HANGS_MS,
+  })
   expect({ status, stderr, lines: stdout.trim().split('\n') }).toEqual({
     status: 0,
     stderr: '',
@@ -54,10 +59,27 @@ test('the examples compile as TypeScript, with all declarations that they bring 
     'readme.ts': blockAfter(README, '## In an agent'),
     'first.ts': blockAfter(PAGE, '# Tools in an agent'),
     'whole.ts': blockAfter(PAGE, '## A whole agent'),
-    'annotated.ts': "import { processTool, tool } from 'cordon'\ntool({ name: 'add', run: ({ a, b }: { a: number; b: number }) => a + b })\nprocessTool({ name: 'wc', command: ({ path }: { path: string }) => ['wc', path] })\n// @ts-expect-error there is no such property\ntool({ name: 'add', run: ({ a }: { a: number }) => a.length })\n",
+    'annotated.ts':
+      "import { processTool, tool } from 'cordon'\ntool({ name: 'add', run: ({ a, b }: { a: number; b: number }) => a + b })\nprocessTool({ name: 'wc', command: ({ path }: { path: string }) => ['wc', path] })\n// @ts-expect-error there is no such property\ntool({ name: 'add', run: ({ a }: { a: number }) => a.length })\n",
   }
   for (const [name, text] of Object.entries(programs)) writeFileSync(join(place, name), text)
-  const options = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--preserveSymlinks']
-  const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), ...options, ...Object.keys(programs)], { cwd: place, encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS })
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    'false',
+    '--target',
+    'es2023',
+    '--module',
+    'nodenext',
+    '--types',
+    'node',
+    '--preserveSymlinks',
+  ]
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), ...options, ...Object.keys(programs)],
+    { cwd: place, encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS },
+  )
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
 })

@@ -44,7 +44,8 @@ export const eventsOf = (runtime: Cordon): CordonEvent[] => {
 }
 
 /** As text, because the test runner rewrites imports in functions, and a rewritten function does not stand by itself. */
-export const asWritten = (text: string): ((input: never) => unknown) => (0, eval)(`(${text})`) as (input: never) => unknown
+export const asWritten = (text: string): ((input: never) => unknown) =>
+  (0, eval)(`(${text})`) as (input: never) => unknown
 
 export const READ = asWritten("async ({ path }) => (await import('node:fs')).readFileSync(path, 'utf8')")
 export const WRITE = asWritten("async ({ path, text }) => { (await import('node:fs')).writeFileSync(path, text) }")

@@ -16,10 +16,18 @@ const file = (text: string): string => {
 }
 
 test('a file for `cordon tools register` is told from a file of tools, which is read', async () => {
-  await expect(loadToolFiles([file('key: note\ndescription: notes\ndefinition: { kind: process, command: [ true ] }\n')])).rejects.toMatchObject({
+  await expect(
+    loadToolFiles([file('key: note\ndescription: notes\ndefinition: { kind: process, command: [ true ] }\n')]),
+  ).rejects.toMatchObject({
     code: 'runner-tools-invalid',
-    fix: expect.stringMatching(/^in the tools file, write: tools: .*; this looks like a file for `cordon tools register`$/) as string,
+    fix: expect.stringMatching(
+      /^in the tools file, write: tools: .*; this looks like a file for `cordon tools register`$/,
+    ) as string,
   })
-  await expect(loadToolFiles([file('tool: []\n')])).rejects.toMatchObject({ message: expect.stringContaining('unknown key "tool" in the tools file') as string })
-  expect(await loadToolFiles([file('tools: [{ name: note, command: [ "true" ] }]\n')])).toMatchObject([{ definition: { name: 'note' } }])
+  await expect(loadToolFiles([file('tool: []\n')])).rejects.toMatchObject({
+    message: expect.stringContaining('unknown key "tool" in the tools file') as string,
+  })
+  expect(await loadToolFiles([file('tools: [{ name: note, command: [ "true" ] }]\n')])).toMatchObject([
+    { definition: { name: 'note' } },
+  ])
 })

@@ -16,7 +16,12 @@ const { newFolder, cordon } = openStage()
 /** A folder that may be read, two that may be written, one of them with a protected name, and one that is not granted. */
 const places = () => {
   const base = newFolder()
-  const [data, out, project, outside] = ['data', 'out', 'project', 'outside'].map((name) => join(base, name)) as [string, string, string, string]
+  const [data, out, project, outside] = ['data', 'out', 'project', 'outside'].map((name) => join(base, name)) as [
+    string,
+    string,
+    string,
+    string,
+  ]
   for (const folder of [data, out, project, outside]) {
     mkdirSync(folder)
     writeFileSync(join(folder, 'file'), 'text')
@@ -36,7 +41,14 @@ describe.each<Form>(['namespaces', 'landlock'])('a violation of a call (%s)', (f
       tools: [
         tool({ name: 'read', argumentGate: 'off', policy, run: READ }),
         tool({ name: 'write', argumentGate: 'off', policy, run: WRITE }),
-        tool({ name: 'forge', argumentGate: 'off', policy, run: asWritten("({ path }) => { throw Object.assign(new Error('made up'), { code: 'EACCES', syscall: 'open', path, errno: -13 }) }") }),
+        tool({
+          name: 'forge',
+          argumentGate: 'off',
+          policy,
+          run: asWritten(
+            "({ path }) => { throw Object.assign(new Error('made up'), { code: 'EACCES', syscall: 'open', path, errno: -13 }) }",
+          ),
+        }),
         processTool({ name: 'sh', argumentGate: 'off', policy, cwd: base, command: SH }),
         processTool({ name: 'unwatched', argumentGate: 'off', observe: false, policy, cwd: base, command: SH }),
       ],
@@ -45,14 +57,21 @@ describe.each<Form>(['namespaces', 'landlock'])('a violation of a call (%s)', (f
   }
   const sh = (script: string) => call('sh', { script })
   const FAILED = { status: 'failed', facts: { violations: [] } }
-  const refused = (access: 'read' | 'write', path: string) => ({ status: 'violated', facts: { violations: [{ kind: 'file', access, path }] } })
+  const refused = (access: 'read' | 'write', path: string) => ({
+    status: 'violated',
+    facts: { violations: [{ kind: 'file', access, path }] },
+  })
 
   test('is none for a file that is missing in what may be read, nor for one that the host lacks, too', async () => {
     expect(await call('read', { path: join(data, 'missing') })).toMatchObject(FAILED)
     expect(await call('read', { path: join(outside, 'missing') })).toMatchObject(FAILED)
     expect(await sh(`cat ${data}/missing`)).toMatchObject(FAILED)
     expect(await sh(`: >> ${base}/no/such/folder`)).toMatchObject(FAILED)
-    expect(await call('read', { path: join(data, 'file') })).toMatchObject({ status: 'ok', output: 'text', facts: { violations: [] } })
+    expect(await call('read', { path: join(data, 'file') })).toMatchObject({
+      status: 'ok',
+      output: 'text',
+      facts: { violations: [] },
+    })
   })
 
   test('cannot be made up by an error that looks like one', async () => {
@@ -62,13 +81,21 @@ describe.each<Form>(['namespaces', 'landlock'])('a violation of a call (%s)', (f
   })
 
   test('is the same for a function and for a program that are refused a file', async () => {
-    expect(await call('write', { path: join(data, 'file'), text: 'x' })).toMatchObject(refused('write', join(data, 'file')))
+    expect(await call('write', { path: join(data, 'file'), text: 'x' })).toMatchObject(
+      refused('write', join(data, 'file')),
+    )
     expect(await sh(`echo x > ${data}/file`)).toMatchObject(refused('write', join(data, 'file')))
     expect(await sh(`cat ${outside}/file`)).toMatchObject(refused('read', join(outside, 'file')))
     expect(await sh('cd data && cat ../outside/file')).toMatchObject(refused('read', join(outside, 'file')))
-    expect(await call('write', { path: join(out, 'file'), text: 'y' })).toMatchObject({ status: 'ok', facts: { violations: [] } })
+    expect(await call('write', { path: join(out, 'file'), text: 'y' })).toMatchObject({
+      status: 'ok',
+      facts: { violations: [] },
+    })
     expect(await sh(`cat ${data}/file > ${out}/copy`)).toMatchObject({ status: 'ok', facts: { violations: [] } })
-    expect([readFileSync(join(data, 'file'), 'utf8'), readFileSync(join(out, 'copy'), 'utf8')]).toEqual(['text', 'text'])
+    expect([readFileSync(join(data, 'file'), 'utf8'), readFileSync(join(out, 'copy'), 'utf8')]).toEqual([
+      'text',
+      'text',
+    ])
   })
 
   test.each([
@@ -81,15 +108,25 @@ describe.each<Form>(['namespaces', 'landlock'])('a violation of a call (%s)', (f
   ])('is %s in a folder that may only be read, and none where it may be written', async (_, script, name) => {
     const result = await sh(script(data))
     expect(result.status).toBe('violated')
-    expect(result.facts.violations).toContainEqual(expect.objectContaining({ kind: 'file', access: 'write', path: join(data, name) }))
+    expect(result.facts.violations).toContainEqual(
+      expect.objectContaining({ kind: 'file', access: 'write', path: join(data, name) }),
+    )
     expect(existsSync(join(data, 'file'))).toBe(true)
-    expect(await sh(`mkdir -p ${out}/own && rm -rf ${out}/own/* && echo x > ${out}/own/file && ${script(join(out, 'own'))}`)).toMatchObject({ status: 'ok', facts: { violations: [] } })
+    expect(
+      await sh(`mkdir -p ${out}/own && rm -rf ${out}/own/* && echo x > ${out}/own/file && ${script(join(out, 'own'))}`),
+    ).toMatchObject({ status: 'ok', facts: { violations: [] } })
   })
 
   test('is a protected name that could not be changed', async () => {
     const reason = { kind: 'protected' }
-    expect(await sh(`echo x > ${project}/package.json`)).toMatchObject({ status: 'violated', facts: { violations: [{ kind: 'file', access: 'write', path: join(project, 'package.json'), reason }] } })
-    expect(await sh(`rm ${project}/package.json`)).toMatchObject({ status: 'violated', facts: { violations: [{ kind: 'file', access: 'write', path: join(project, 'package.json'), reason }] } })
+    expect(await sh(`echo x > ${project}/package.json`)).toMatchObject({
+      status: 'violated',
+      facts: { violations: [{ kind: 'file', access: 'write', path: join(project, 'package.json'), reason }] },
+    })
+    expect(await sh(`rm ${project}/package.json`)).toMatchObject({
+      status: 'violated',
+      facts: { violations: [{ kind: 'file', access: 'write', path: join(project, 'package.json'), reason }] },
+    })
     expect(readFileSync(join(project, 'package.json'), 'utf8')).toBe('{}')
     expect(await sh(`cat ${project}/package.json`)).toMatchObject({ status: 'ok', facts: { violations: [] } })
   })
@@ -97,7 +134,12 @@ describe.each<Form>(['namespaces', 'landlock'])('a violation of a call (%s)', (f
   test('does not undo a success, and is listed', async () => {
     expect(await sh(`cat ${outside}/file; echo x > ${data}/file; true`)).toMatchObject({
       status: 'ok',
-      facts: { violations: expect.arrayContaining([expect.objectContaining({ access: 'read', path: join(outside, 'file') }), expect.objectContaining({ access: 'write', path: join(data, 'file') })]) as unknown },
+      facts: {
+        violations: expect.arrayContaining([
+          expect.objectContaining({ access: 'read', path: join(outside, 'file') }),
+          expect.objectContaining({ access: 'write', path: join(data, 'file') }),
+        ]) as unknown,
+      },
     })
   })
 
@@ -106,18 +148,24 @@ describe.each<Form>(['namespaces', 'landlock'])('a violation of a call (%s)', (f
     writeFileSync(join(data, 'two.py'), 'x = 1\n')
     const result = await sh(`python3 ${data}/one.py`)
     expect(result).toMatchObject({ status: 'failed', output: { exit_code: 3 } })
-    expect(result.facts.violations).toContainEqual(expect.objectContaining({ access: 'write', path: expect.stringContaining('__pycache__') as string }))
+    expect(result.facts.violations).toContainEqual(
+      expect.objectContaining({ access: 'write', path: expect.stringContaining('__pycache__') as string }),
+    )
     writeFileSync(join(outside, '.npmrc'), 'token')
     expect(await sh(`cat ${outside}/.npmrc`)).toMatchObject(refused('read', join(outside, '.npmrc')))
   })
 
   test('of reading is not looked for where observe is off; of writing it is', async () => {
     expect(await call('unwatched', { script: `cat ${outside}/file` })).toMatchObject(FAILED)
-    expect(await call('unwatched', { script: `echo x > ${data}/file` })).toMatchObject(refused('write', join(data, 'file')))
+    expect(await call('unwatched', { script: `echo x > ${data}/file` })).toMatchObject(
+      refused('write', join(data, 'file')),
+    )
   })
 
   test('is bounded in number, however many files a tool tries', async () => {
-    const { facts } = await sh(`cd ${data}; i=0; while [ $i -lt 700 ]; do echo x 2>/dev/null > new$i; i=$((i+1)); done; true`)
+    const { facts } = await sh(
+      `cd ${data}; i=0; while [ $i -lt 700 ]; do echo x 2>/dev/null > new$i; i=$((i+1)); done; true`,
+    )
     expect(facts.violations.length).toBeGreaterThan(100)
     expect(facts.violations.length).toBeLessThanOrEqual(300)
   })

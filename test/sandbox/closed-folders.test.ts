@@ -7,7 +7,12 @@ const paths = (...names: readonly string[]) => names as unknown as readonly Abso
 const roots = (...names: readonly string[]) => paths(...names).map((path) => ({ path, object: 'directory' as const }))
 
 test('closed is every folder from the write root down to what is carved out of it', () => {
-  expect(closedFolders(roots('/w'), paths('/w/a/b/.envrc', '/w/.git/config'))).toEqual(['/w', '/w/.git', '/w/a', '/w/a/b'])
+  expect(closedFolders(roots('/w'), paths('/w/a/b/.envrc', '/w/.git/config'))).toEqual([
+    '/w',
+    '/w/.git',
+    '/w/a',
+    '/w/a/b',
+  ])
 })
 
 test('nothing is closed without a carve-out, by one elsewhere, or by one that takes the root itself', () => {

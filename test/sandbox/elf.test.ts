@@ -13,7 +13,10 @@ const HAS_COMPILER = spawnSync('cc', ['--version']).status === 0
 
 const compile = (folder: string, ...flags: readonly string[]): string => {
   const output = `${folder}/program`
-  writeFileSync(`${folder}/main.c`, '#include <math.h>\nint main(int count, char **words) { (void)words; return (int)sin(count); }\n')
+  writeFileSync(
+    `${folder}/main.c`,
+    '#include <math.h>\nint main(int count, char **words) { (void)words; return (int)sin(count); }\n',
+  )
   execFileSync('cc', ['-O0', `${folder}/main.c`, '-o', output, ...flags])
   return output
 }
@@ -29,7 +32,11 @@ describe('what a program needs to start', () => {
 
   it('is nothing when it is linked statically', (context) => {
     needs(context, HAS_COMPILER, 'cc is missing; apt-get install gcc libc6-dev')
-    expect(readElfNeeds(compile(newFolder(), '-static', '-lm'))).toEqual({ interpreter: undefined, libraries: [], searchPaths: [] })
+    expect(readElfNeeds(compile(newFolder(), '-static', '-lm'))).toEqual({
+      interpreter: undefined,
+      libraries: [],
+      searchPaths: [],
+    })
   })
 
   it('is not told of what is no such program', () => {

@@ -13,19 +13,55 @@ const planWords = (changes: Partial<Plan>): readonly string[] => wordsOf(encodeP
 
 describe('a plan in words', () => {
   it('begins with its version and form, and ends with `end` and nothing behind it', () => {
-    expect(planWords({})).toEqual(['cordon-plan-1', 'form', 'namespaces', 'exec', 'all', 'cwd', '/srv', 'temporary', '/tmp', 'cgroup', 'none', 'network', 'none', 'stdio', 'fff', 'foreground', 'no', 'clock', 'start', 'probe', 'no', 'end', ''])
+    expect(planWords({})).toEqual([
+      'cordon-plan-1',
+      'form',
+      'namespaces',
+      'exec',
+      'all',
+      'cwd',
+      '/srv',
+      'temporary',
+      '/tmp',
+      'cgroup',
+      'none',
+      'network',
+      'none',
+      'stdio',
+      'fff',
+      'foreground',
+      'no',
+      'clock',
+      'start',
+      'probe',
+      'no',
+      'end',
+      '',
+    ])
   })
 
   it.each<readonly [string, Partial<Plan>, readonly string[]]>([
     ['a bind', { steps: [{ kind: 'bind', access: 'rw', path: path('/data') }] }, ['bind', 'rw', '/data']],
     ['a hidden place', { steps: [{ kind: 'hide', path: path('/data/key') }] }, ['hide', '/data/key']],
     ['a link', { steps: [{ kind: 'link', path: path('/bin'), target: 'usr/bin' }] }, ['link', '/bin', 'usr/bin']],
-    ['a small file, empty', { steps: [{ kind: 'file', path: path('/etc/hosts'), content: '' }] }, ['file', '/etc/hosts', '']],
+    [
+      'a small file, empty',
+      { steps: [{ kind: 'file', path: path('/etc/hosts'), content: '' }] },
+      ['file', '/etc/hosts', ''],
+    ],
     ['a rule', { rules: [{ access: 'rx', path: path('/usr') }] }, ['allow', 'rx', '/usr']],
-    ['the only programs', { exec: { kind: 'only', programs: [path('/bin/true')] } }, ['exec', 'only', 'program', '/bin/true']],
+    [
+      'the only programs',
+      { exec: { kind: 'only', programs: [path('/bin/true')] } },
+      ['exec', 'only', 'program', '/bin/true'],
+    ],
     ['a limit, rounded up to what the launcher can count', { limits: { wall: 1500.2 } }, ['limit', 'wall', '1501']],
     ['a trap', { traps: ['memory-file'] }, ['trap', 'memory-file']],
-    ['streams', { stdio: { in: 'terminal', out: 'direct', err: 'frames' }, foreground: true }, ['stdio', 'tdf', 'foreground', 'yes']],
+    [
+      'streams',
+      { stdio: { in: 'terminal', out: 'direct', err: 'frames' }, foreground: true },
+      ['stdio', 'tdf', 'foreground', 'yes'],
+    ],
     ['a program that waits for its call', { clock: 'begin' }, ['clock', 'begin']],
     ['the network', { network: 'all' }, ['network', 'all']],
   ])('says %s', (_what, changes, expected) => {
@@ -39,8 +75,15 @@ describe('a plan in words', () => {
 
   it('refuses a NUL byte in any word, which would make two words of one', () => {
     const broken = '/a\0end' as Plan['cwd']
-    const places: readonly Partial<Plan>[] = [{ cwd: broken }, { temporary: broken }, { exec: { kind: 'only', programs: [broken] } }, { rules: [{ access: 'r', path: broken }] }, { steps: [{ kind: 'file', path: path('/f'), content: 'a\0b' }] }]
-    for (const changes of places) expect(() => encodePlan(planWith(changes))).toThrow(expect.objectContaining({ code: 'plan-rejected' }))
+    const places: readonly Partial<Plan>[] = [
+      { cwd: broken },
+      { temporary: broken },
+      { exec: { kind: 'only', programs: [broken] } },
+      { rules: [{ access: 'r', path: broken }] },
+      { steps: [{ kind: 'file', path: path('/f'), content: 'a\0b' }] },
+    ]
+    for (const changes of places)
+      expect(() => encodePlan(planWith(changes))).toThrow(expect.objectContaining({ code: 'plan-rejected' }))
   })
 })
 
@@ -49,18 +92,24 @@ describe('a command in words', () => {
 
   it('is its program, and as many arguments and variables as it says', () => {
     fc.assert(
-      fc.property(fc.array(word, { minLength: 1 }), fc.dictionary(fc.stringMatching(/^[A-Z_]{1,8}$/), word), (argv, environment) => {
-        const [program, count, ...rest] = wordsOf(encodeCommand({ program: path('/bin/x'), argv, environment }))
-        expect([program, Number(count)]).toEqual(['/bin/x', argv.length])
-        expect(rest.slice(0, argv.length)).toEqual(argv)
-        const [variables, ...pairs] = rest.slice(argv.length)
-        expect(Number(variables)).toBe(Object.keys(environment).length)
-        expect(pairs).toEqual([...Object.entries(environment).map(([name, value]) => `${name}=${value}`), ''])
-      }),
+      fc.property(
+        fc.array(word, { minLength: 1 }),
+        fc.dictionary(fc.stringMatching(/^[A-Z_]{1,8}$/), word),
+        (argv, environment) => {
+          const [program, count, ...rest] = wordsOf(encodeCommand({ program: path('/bin/x'), argv, environment }))
+          expect([program, Number(count)]).toEqual(['/bin/x', argv.length])
+          expect(rest.slice(0, argv.length)).toEqual(argv)
+          const [variables, ...pairs] = rest.slice(argv.length)
+          expect(Number(variables)).toBe(Object.keys(environment).length)
+          expect(pairs).toEqual([...Object.entries(environment).map(([name, value]) => `${name}=${value}`), ''])
+        },
+      ),
     )
   })
 
   it('keeps bytes that are no UTF-8', () => {
-    expect(encodeCommand({ program: path('/bin/x'), argv: ['\udcff'], environment: {} })).toEqual(Buffer.from([...Buffer.from('/bin/x\x001\0'), 0xff, 0, 0x30, 0]))
+    expect(encodeCommand({ program: path('/bin/x'), argv: ['\udcff'], environment: {} })).toEqual(
+      Buffer.from([...Buffer.from('/bin/x\x001\0'), 0xff, 0, 0x30, 0]),
+    )
   })
 })

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { buildEnvironment } from '../../src/sandbox/plan/environment.js'
 import { boundaryOf, path } from '../policy/places.js'
 
-const build = (entries: readonly string[], host: Readonly<Record<string, string>>) => buildEnvironment(boundaryOf({ environment: entries }), host, path('/tmp/private'))
+const build = (entries: readonly string[], host: Readonly<Record<string, string>>) =>
+  buildEnvironment(boundaryOf({ environment: entries }), host, path('/tmp/private'))
 
 describe('the environment of a cell', () => {
   it('inherits nothing: three variables that describe the cell, and no more', () => {
@@ -13,7 +14,10 @@ describe('the environment of a cell', () => {
   })
 
   it('takes what the policy names from the host, and what it sets from the policy', () => {
-    expect(build(['TOKEN', 'MODE=fast'], { TOKEN: 'secret', MODE: 'slow', OTHER: 'x' })).toMatchObject({ TOKEN: 'secret', MODE: 'fast' })
+    expect(build(['TOKEN', 'MODE=fast'], { TOKEN: 'secret', MODE: 'slow', OTHER: 'x' })).toMatchObject({
+      TOKEN: 'secret',
+      MODE: 'fast',
+    })
     expect(build(['TOKEN'], { OTHER: 'x' })).not.toHaveProperty('OTHER')
   })
 

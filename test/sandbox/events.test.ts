@@ -8,9 +8,15 @@ const LIMIT = '"limit":4,"used":5,"effect":"refused"'
 
 describe('an event of the launcher', () => {
   test.each([
-    ['"kind":"connect","family":"inet","address":"192.0.2.1","port":80', { kind: 'connect', family: 'inet', address: '192.0.2.1', port: 80 }],
+    [
+      '"kind":"connect","family":"inet","address":"192.0.2.1","port":80',
+      { kind: 'connect', family: 'inet', address: '192.0.2.1', port: 80 },
+    ],
     ['"kind":"connect","family":"abstract","name":"x"', { kind: 'connect', family: 'abstract', name: 'x' }],
-    ['"kind":"listen","family":"inet6","address":"::1","port":1', { kind: 'listen', family: 'inet6', address: '::1', port: 1 }],
+    [
+      '"kind":"listen","family":"inet6","address":"::1","port":1',
+      { kind: 'listen', family: 'inet6', address: '::1', port: 1 },
+    ],
     ['"kind":"exec","path":"/bin/ls"', { kind: 'exec', path: '/bin/ls' }],
     [`"kind":"processes",${LIMIT}`, { kind: 'processes', limit: 4, used: 5, effect: 'refused' }],
   ])('becomes a typed violation: %s', (fields, violation) => {
@@ -18,7 +24,12 @@ describe('an event of the launcher', () => {
   })
 
   test('tells a name that is no UTF-8 byte by byte', () => {
-    expect(parse('{"event":"open","path":"/a\\u00ff","access":"read","withheld":true}')).toEqual({ event: 'open', path: '/a\udcff', access: 'read', withheld: true })
+    expect(parse('{"event":"open","path":"/a\\u00ff","access":"read","withheld":true}')).toEqual({
+      event: 'open',
+      path: '/a\udcff',
+      access: 'read',
+      withheld: true,
+    })
   })
 
   test.each([
@@ -33,7 +44,10 @@ describe('an event of the launcher', () => {
     ['a field too many', '{"event":"violation","kind":"exec","path":"/","surprise":1}'],
     ['an unknown family', '{"event":"violation","kind":"connect","family":"surprise"}'],
     ['an unknown limit', `{"event":"violation","kind":"surprise",${LIMIT}}`],
-    ['an exit by an unknown limit', '{"event":"exit","code":-1,"signal":9,"limit":"surprise","wall_ms":1,"cpu_ms":1,"max_rss_kb":1}'],
+    [
+      'an exit by an unknown limit',
+      '{"event":"exit","code":-1,"signal":9,"limit":"surprise","wall_ms":1,"cpu_ms":1,"max_rss_kb":1}',
+    ],
   ])('is refused with %s', (_what, line) => {
     expect(() => parse(line)).toThrow()
   })

@@ -17,9 +17,13 @@ const only = (glob: string): PathPattern => {
   return pattern
 }
 
-const everythingIn = (folder: string): readonly AbsolutePath[] => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name) as AbsolutePath)
+const everythingIn = (folder: string): readonly AbsolutePath[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name) as AbsolutePath)
 
-const expanded = (pattern: PathPattern): readonly string[] => expandPattern(pattern).map(({ path }) => path).sort()
+const expanded = (pattern: PathPattern): readonly string[] =>
+  expandPattern(pattern)
+    .map(({ path }) => path)
+    .sort()
 
 const name = fc.constantFrom('a', 'b', 'ab', '.a', 'a.txt', 'b.txt')
 const tree = fc.array(fc.array(name, { minLength: 1, maxLength: 4 }), { maxLength: 12 })
@@ -36,7 +40,11 @@ describe('a pattern', () => {
         plant(root, [...paths.map((names) => `${names.join('/')}/`), 'a/'])
         const pattern = only(`${escapeGlob(root)}/${parts.join('/')}`)
         if (pattern.kind !== 'pattern') return
-        expect(expanded(pattern)).toEqual(everythingIn(root).filter((path) => matches(pattern, path)).sort())
+        expect(expanded(pattern)).toEqual(
+          everythingIn(root)
+            .filter((path) => matches(pattern, path))
+            .sort(),
+        )
       }),
       { numRuns: 150 },
     )
@@ -45,7 +53,15 @@ describe('a pattern', () => {
   it('tells files, folders and links apart, and follows no link', () => {
     const root = newFolder()
     plant(root, ['a/file', 'a/folder/', 'a/link -> /etc', 'b/file'])
-    expect(expandPattern(only(`${root}/a/*`)).map(({ path, object }) => [path.slice(root.length), object]).sort()).toEqual([['/a/file', 'file'], ['/a/folder', 'directory'], ['/a/link', 'link']])
+    expect(
+      expandPattern(only(`${root}/a/*`))
+        .map(({ path, object }) => [path.slice(root.length), object])
+        .sort(),
+    ).toEqual([
+      ['/a/file', 'file'],
+      ['/a/folder', 'directory'],
+      ['/a/link', 'link'],
+    ])
     expect(expanded(only(`${root}/a/**/passwd`))).toEqual([])
   })
 
@@ -59,13 +75,18 @@ describe('a pattern', () => {
 
   it('that matches more than can be granted is refused, not cut', () => {
     const root = newFolder()
-    plant(root, Array.from({ length: 2_001 }, (_, index) => `f${String(index)}`))
+    plant(
+      root,
+      Array.from({ length: 2_001 }, (_, index) => `f${String(index)}`),
+    )
     expect(() => expandPattern(only(`${root}/f*`))).toThrow(expect.objectContaining({ code: 'glob-too-many' }))
   })
 
   it('grants nothing of a folder that cannot be listed, but refuses to carve out of one', () => {
     const gone = only(`${newFolder()}/gone/*`)
     expect(expandPattern(gone)).toEqual([])
-    expect(() => expandPattern({ ...gone, negated: true })).toThrow(expect.objectContaining({ code: 'grant-inexpressible' }))
+    expect(() => expandPattern({ ...gone, negated: true })).toThrow(
+      expect.objectContaining({ code: 'grant-inexpressible' }),
+    )
   })
 })

@@ -9,7 +9,34 @@ import { newFolder } from './tree.js'
 
 const bytes = fc.uint8Array({ maxLength: 40 }).map((array) => Buffer.from(array))
 // Mostly bytes beyond ASCII, where characters begin, go on, and are cut.
-const odd = fc.array(fc.constantFrom(0x61, 0x7f, 0x80, 0xbf, 0xc3, 0xa9, 0xed, 0xb2, 0xa0, 0xe2, 0x82, 0xac, 0xf0, 0x9f, 0x98, 0x80, 0xef, 0xbf, 0xbd, 0xbb, 0xff), { maxLength: 20 }).map((array) => Buffer.from(array))
+const odd = fc
+  .array(
+    fc.constantFrom(
+      0x61,
+      0x7f,
+      0x80,
+      0xbf,
+      0xc3,
+      0xa9,
+      0xed,
+      0xb2,
+      0xa0,
+      0xe2,
+      0x82,
+      0xac,
+      0xf0,
+      0x9f,
+      0x98,
+      0x80,
+      0xef,
+      0xbf,
+      0xbd,
+      0xbb,
+      0xff,
+    ),
+    { maxLength: 20 },
+  )
+  .map((array) => Buffer.from(array))
 
 describe('a file name', () => {
   it('of any bytes becomes a text, and the same bytes again', () => {
@@ -24,7 +51,9 @@ describe('a file name', () => {
   it('keeps its bytes in a path that is put together as texts', () => {
     fc.assert(
       fc.property(odd, odd, (left, right) => {
-        expect(bytesOfName(`${textOfName(left)}/${textOfName(right)}`)).toEqual(Buffer.concat([left, Buffer.from('/'), right]))
+        expect(bytesOfName(`${textOfName(left)}/${textOfName(right)}`)).toEqual(
+          Buffer.concat([left, Buffer.from('/'), right]),
+        )
       }),
     )
   })
@@ -48,13 +77,21 @@ describe('a file name', () => {
 
   it('is listed and opened, whatever its bytes are', () => {
     const folder = newFolder()
-    const names = [Buffer.from('plain'), Buffer.from([0xff, 0x61]), Buffer.from('replacement \ufffd'), Buffer.from([0xc3])]
+    const names = [
+      Buffer.from('plain'),
+      Buffer.from([0xff, 0x61]),
+      Buffer.from('replacement \ufffd'),
+      Buffer.from([0xc3]),
+    ]
     mkdirSync(`${folder}/sub`)
     for (const name of names) writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), name]), 'x')
     const entries = entriesIn(folder)
     expect(entries.map(({ name }) => name).sort()).toEqual(['sub', ...names.map(textOfName)].sort())
     for (const { name, entry } of entries) {
-      if (entry.isFile()) expect(() => { writeFileSync(pathFor(`${folder}/${name}`), 'y', { flag: 'r+' }) }).not.toThrow()
+      if (entry.isFile())
+        expect(() => {
+          writeFileSync(pathFor(`${folder}/${name}`), 'y', { flag: 'r+' })
+        }).not.toThrow()
     }
   })
 })

@@ -21,7 +21,10 @@ const cut = (bytes: Buffer, places: readonly number[]): readonly Buffer[] => {
   return [0, ...at].map((from, index) => bytes.subarray(from, at[index] ?? bytes.length))
 }
 
-const frame = fc.record({ kind: fc.constantFrom(...Object.values(TO_CELL)), payload: fc.uint8Array({ maxLength: 600 }).map((bytes) => Buffer.from(bytes)) })
+const frame = fc.record({
+  kind: fc.constantFrom(...Object.values(TO_CELL)),
+  payload: fc.uint8Array({ maxLength: 600 }).map((bytes) => Buffer.from(bytes)),
+})
 
 const encodeAny = (kind: string, payload: Buffer): Buffer => encodeFrame(kind as 'P', payload)
 
@@ -58,19 +61,27 @@ describe('frames', () => {
   })
 
   it('that may be told in pieces come without delay, and give the same bytes in the same order', () => {
-    const streamed = fc.record({ kind: fc.constantFrom(...Object.values(FROM_CELL)), payload: fc.uint8Array({ maxLength: 600 }).map((bytes) => Buffer.from(bytes)) })
+    const streamed = fc.record({
+      kind: fc.constantFrom(...Object.values(FROM_CELL)),
+      payload: fc.uint8Array({ maxLength: 600 }).map((bytes) => Buffer.from(bytes)),
+    })
     fc.assert(
       fc.property(fc.array(streamed, { maxLength: 8 }), fc.array(fc.nat(), { maxLength: 12 }), (frames, places) => {
         const told: Frame[] = []
         let arrived = 0
-        const read = createFrameReader(FROM_CELL, (kind, payload) => told.push({ kind, payload: Buffer.from(payload) }), ['o', 'e'])
+        const read = createFrameReader(
+          FROM_CELL,
+          (kind, payload) => told.push({ kind, payload: Buffer.from(payload) }),
+          ['o', 'e'],
+        )
         // Each kind of stream by itself; whole events in between keep their place.
-        const written = (list: readonly Frame[]) => list.reduce<Frame[]>((sum, { kind, payload }) => {
-          const last = sum.at(-1)
-          if (kind !== 'E' && payload.length === 0) return sum
-          if (kind === 'E' || last?.kind !== kind) return [...sum, { kind, payload }]
-          return [...sum.slice(0, -1), { kind, payload: Buffer.concat([last.payload, payload]) }]
-        }, [])
+        const written = (list: readonly Frame[]) =>
+          list.reduce<Frame[]>((sum, { kind, payload }) => {
+            const last = sum.at(-1)
+            if (kind !== 'E' && payload.length === 0) return sum
+            if (kind === 'E' || last?.kind !== kind) return [...sum, { kind, payload }]
+            return [...sum.slice(0, -1), { kind, payload: Buffer.concat([last.payload, payload]) }]
+          }, [])
         const bytes = Buffer.concat(frames.map(({ kind, payload }) => encodeAny(kind, payload)))
         for (const chunk of cut(bytes, places)) {
           read(chunk)
@@ -94,10 +105,15 @@ describe('frames', () => {
 })
 
 describe('input in frames', () => {
-  it.each([0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 * (1 << 20)])('of %i bytes is whole, in frames that a launcher takes, none of them the empty one that ends it', (length) => {
-    const stdin = Buffer.alloc(length, 'cordon')
-    const frames = readAll(encodeInput(stdin))
-    expect(Buffer.concat(frames.map(({ payload }) => payload)).equals(stdin)).toBe(true)
-    expect(frames.every(({ kind, payload }) => kind === 'I' && payload.length > 0 && payload.length <= 1 << 20)).toBe(true)
-  })
+  it.each([0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 * (1 << 20)])(
+    'of %i bytes is whole, in frames that a launcher takes, none of them the empty one that ends it',
+    (length) => {
+      const stdin = Buffer.alloc(length, 'cordon')
+      const frames = readAll(encodeInput(stdin))
+      expect(Buffer.concat(frames.map(({ payload }) => payload)).equals(stdin)).toBe(true)
+      expect(frames.every(({ kind, payload }) => kind === 'I' && payload.length > 0 && payload.length <= 1 << 20)).toBe(
+        true,
+      )
+    },
+  )
 })

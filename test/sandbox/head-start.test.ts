@@ -31,10 +31,13 @@ const startAhead = (network: 'none' | 'all'): Duplex => {
 const answerTo = async (network: 'none' | 'all', plan: Plan): Promise<CellEvent | undefined> => {
   const launcher = startAhead(network)
   let first: CellEvent | undefined
-  launcher.on('data', createFrameReader(FROM_CELL, (_kind, payload) => {
-    first ??= parseCellEvent(payload)
-    launcher.end()
-  }))
+  launcher.on(
+    'data',
+    createFrameReader(FROM_CELL, (_kind, payload) => {
+      first ??= parseCellEvent(payload)
+      launcher.end()
+    }),
+  )
   launcher.write(encodeFrame(TO_CELL.plan, encodePlan(plan)))
   await once(launcher, 'close')
   return first
@@ -46,7 +49,10 @@ const needsNamespaces = async (context: TestContext): Promise<void> => {
 }
 
 const childrenOf = (parent: number): readonly number[] =>
-  readdirSync('/proc').filter((entry) => /^\d+$/.test(entry)).map(Number).filter((pid) => parentOf(pid) === parent)
+  readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .map(Number)
+    .filter((pid) => parentOf(pid) === parent)
 
 const parentOf = (pid: number): number | undefined => {
   try {
@@ -69,12 +75,17 @@ describe('a head start', () => {
     { what: 'with a cgroup', changes: { cgroup: path('/sys/fs/cgroup') } },
     { what: 'with other streams', changes: { stdio: { ...ALL_FRAMES, in: 'direct' } } },
   ])('is no way to a plan $what', async ({ changes }) => {
-    expect(await answerTo('none', { ...PLAN, ...changes })).toMatchObject({ event: 'error', stage: expect.stringMatching(/^(plan|user-namespace)$/) as string })
+    expect(await answerTo('none', { ...PLAN, ...changes })).toMatchObject({
+      event: 'error',
+      stage: expect.stringMatching(/^(plan|user-namespace)$/) as string,
+    })
   })
 
   test('leaves nothing behind when no plan comes', async (context) => {
     await needsNamespaces(context)
-    await vi.waitFor(() => { expect(childrenOf(process.pid)).toEqual([]) }, 60_000)
+    await vi.waitFor(() => {
+      expect(childrenOf(process.pid)).toEqual([])
+    }, 60_000)
     const launcher = startAhead('none')
     const [supervisor = 0, keeper = 0] = await vi.waitFor(() => {
       const found = childrenOf(process.pid).flatMap((pid) => [pid, ...childrenOf(pid)])
@@ -82,6 +93,8 @@ describe('a head start', () => {
       return found
     }, 60_000)
     launcher.destroy()
-    await vi.waitFor(() => { expect([parentOf(supervisor), parentOf(keeper)]).toEqual([undefined, undefined]) }, 60_000)
+    await vi.waitFor(() => {
+      expect([parentOf(supervisor), parentOf(keeper)]).toEqual([undefined, undefined])
+    }, 60_000)
   })
 })

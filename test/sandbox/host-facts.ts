@@ -4,7 +4,11 @@ import { path } from '../policy/places.js'
 
 export const HELD: Attempt = { held: true }
 
-export const notHeld = (problem: string): Extract<Attempt, { readonly held: false }> => ({ held: false, stage: 'somewhere', problem })
+export const notHeld = (problem: string): Extract<Attempt, { readonly held: false }> => ({
+  held: false,
+  stage: 'somewhere',
+  problem,
+})
 
 export const hostWith = (changes: Partial<HostFacts> = {}): HostFacts => ({
   namespaces: HELD,

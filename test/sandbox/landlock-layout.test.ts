@@ -30,12 +30,21 @@ const NOTHING: LayoutInput = {
   covers: [],
 }
 
-const layOut = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}): readonly Rule[] => layOutLandlock({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes }, false).rules
+const layOut = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}): readonly Rule[] =>
+  layOutLandlock({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes }, false).rules
 
-const layOutKept = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}) => layOutLandlock({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes }, true)
+const layOutKept = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}) =>
+  layOutLandlock({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes }, true)
 
 /** Landlock adds up: all that any rule on the way to the path allows. */
-const accessTo = (rules: readonly Rule[], at: string): string => [...new Set(rules.filter((rule) => isWithinPath(at as AbsolutePath, rule.path)).flatMap(({ access }) => Array.from(access)))].sort().join('')
+const accessTo = (rules: readonly Rule[], at: string): string =>
+  [
+    ...new Set(
+      rules.filter((rule) => isWithinPath(at as AbsolutePath, rule.path)).flatMap(({ access }) => Array.from(access)),
+    ),
+  ]
+    .sort()
+    .join('')
 
 const place = (at: string) => ({ path: path(at), object: 'directory' as const })
 
@@ -43,24 +52,40 @@ describe('Landlock rules', () => {
   it('are one per root where nothing is carved out of it', () => {
     const root = newFolder()
     plant(root, ['r/a/f', 'w/a/f'])
-    const rules = layOut({ read: [place(`${root}/r`)], write: [place(`${root}/w`)] }).filter(({ path: at }) => isWithinPath(at, root))
-    expect(rules).toEqual([{ access: 'rx', path: `${root}/r` }, { access: 'rx', path: `${root}/w` }, { access: 'rwx', path: `${root}/w` }])
+    const rules = layOut({ read: [place(`${root}/r`)], write: [place(`${root}/w`)] }).filter(({ path: at }) =>
+      isWithinPath(at, root),
+    )
+    expect(rules).toEqual([
+      { access: 'rx', path: `${root}/r` },
+      { access: 'rx', path: `${root}/w` },
+      { access: 'rwx', path: `${root}/w` },
+    ])
   })
 
   it('leave what is protected readable, and its folder closed for new names', () => {
     const root = newFolder()
     plant(root, ['w/.git/hooks/h', 'w/.git/HEAD', 'w/src/f'])
     const rules = layOut({ write: [place(`${root}/w`)] }, { protectedPlaces: [place(`${root}/w/.git/hooks`)] })
-    expect(['w/src/f', 'w/.git/HEAD', 'w/.git/hooks/h', 'w/.git', 'w'].map((name) => accessTo(rules, join(root, name)))).toEqual(['rwx', 'rwx', 'rx', 'rx', 'rx'])
+    expect(
+      ['w/src/f', 'w/.git/HEAD', 'w/.git/hooks/h', 'w/.git', 'w'].map((name) => accessTo(rules, join(root, name))),
+    ).toEqual(['rwx', 'rwx', 'rx', 'rx', 'rx'])
   })
 
   it('let nothing protected be written, nor its folder, where the keeper writes for the tool', () => {
     const root = newFolder()
     plant(root, ['w/.git/hooks/h', 'w/key', 'w/src/f', 'free/f'])
     const hidden = [{ path: path(`${root}/w/key`), object: 'file' as const }]
-    const { rules, kept } = layOutKept({ write: [place(`${root}/w`), place(`${root}/free`)], hidden }, { protectedPlaces: [place(`${root}/w/.git/hooks`)] })
+    const { rules, kept } = layOutKept(
+      { write: [place(`${root}/w`), place(`${root}/free`)], hidden },
+      { protectedPlaces: [place(`${root}/w/.git/hooks`)] },
+    )
     expect(kept).toEqual({ roots: [`${root}/w`], sealed: [`${root}/w/.git/hooks`], hidden: [`${root}/w/key`] })
-    expect(['w/src/f', 'w/.git/hooks/h', 'w/key', 'free/f'].map((name) => accessTo(rules, join(root, name)))).toEqual(['lrwx', 'lrx', 'l', 'rwx'])
+    expect(['w/src/f', 'w/.git/hooks/h', 'w/key', 'free/f'].map((name) => accessTo(rules, join(root, name)))).toEqual([
+      'lrwx',
+      'lrx',
+      'l',
+      'rwx',
+    ])
   })
 
   it('that would be too many are left to the keeper', () => {
@@ -73,7 +98,10 @@ describe('Landlock rules', () => {
   it('grant nothing in a root that lies in what is carved out', () => {
     const root = newFolder()
     plant(root, ['w/.git/hooks/h'])
-    const { rules, kept } = layOutKept({ write: [place(`${root}/w/.git`)], hidden: [place(`${root}/w`)] }, { protectedPlaces: [place(`${root}/w/.git/hooks`)] })
+    const { rules, kept } = layOutKept(
+      { write: [place(`${root}/w/.git`)], hidden: [place(`${root}/w`)] },
+      { protectedPlaces: [place(`${root}/w/.git/hooks`)] },
+    )
     expect({ kept: kept.roots, access: accessTo(rules, `${root}/w/.git/HEAD`) }).toEqual({ kept: [], access: '' })
   })
 
@@ -89,14 +117,19 @@ describe('Landlock rules', () => {
     const root = newFolder()
     plant(root, ['w/f', 'program'])
     const program = path(`${root}/program`)
-    const rules = layOut({ write: [place(`${root}/w`)] }, { execute: { kind: 'only', programs: [program], files: [program], libraries: [] } })
+    const rules = layOut(
+      { write: [place(`${root}/w`)] },
+      { execute: { kind: 'only', programs: [program], files: [program], libraries: [] } },
+    )
     expect(rules.filter(({ access }) => access.includes('x')).map(({ path: at }) => at)).toEqual([program])
   })
 
   it('that would be too many are refused', () => {
     const root = newFolder()
     plant(root, ['key', ...Array.from({ length: 2_100 }, (_, index) => `f${String(index)}`)])
-    expect(() => layOut({ write: [place(root)], hidden: [{ path: path(`${root}/key`), object: 'file' }] })).toThrow(expect.objectContaining({ code: 'plan-rejected' }))
+    expect(() => layOut({ write: [place(root)], hidden: [{ path: path(`${root}/key`), object: 'file' }] })).toThrow(
+      expect.objectContaining({ code: 'plan-rejected' }),
+    )
   })
 
   it('grant everything in a root but what is carved out, and nothing of that', () => {
@@ -104,19 +137,28 @@ describe('Landlock rules', () => {
     const name = fc.constantFrom('a', 'b', 'c')
     let count = 0
     fc.assert(
-      fc.property(fc.array(fc.array(name, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 8 }), fc.array(fc.nat(), { maxLength: 3 }), (paths, choices) => {
-        count += 1
-        const root = join(folder, String(count))
-        plant(root, paths.map((names) => `${names.join('/')}/`))
-        const all = readdirSync(root, { recursive: true, encoding: 'utf8' }).map((at) => join(root, at) as AbsolutePath)
-        const carved = choices.map((choice) => all[choice % all.length]).filter((at) => at !== undefined)
-        const rules = layOut({ write: [place(root)], hidden: carved.map(place) })
-        for (const at of all) {
-          const isCarved = carved.some((path) => isWithinPath(at, path))
-          const holdsCarved = carved.some((path) => isWithinPath(path, at))
-          expect(accessTo(rules, at), at).toBe(isCarved || holdsCarved ? '' : 'rwx')
-        }
-      }),
+      fc.property(
+        fc.array(fc.array(name, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 8 }),
+        fc.array(fc.nat(), { maxLength: 3 }),
+        (paths, choices) => {
+          count += 1
+          const root = join(folder, String(count))
+          plant(
+            root,
+            paths.map((names) => `${names.join('/')}/`),
+          )
+          const all = readdirSync(root, { recursive: true, encoding: 'utf8' }).map(
+            (at) => join(root, at) as AbsolutePath,
+          )
+          const carved = choices.map((choice) => all[choice % all.length]).filter((at) => at !== undefined)
+          const rules = layOut({ write: [place(root)], hidden: carved.map(place) })
+          for (const at of all) {
+            const isCarved = carved.some((path) => isWithinPath(at, path))
+            const holdsCarved = carved.some((path) => isWithinPath(path, at))
+            expect(accessTo(rules, at), at).toBe(isCarved || holdsCarved ? '' : 'rwx')
+          }
+        },
+      ),
       { numRuns: 60 },
     )
   })

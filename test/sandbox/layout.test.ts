@@ -11,7 +11,11 @@ const file = (text: string) => ({ path: path(text), object: 'file' as const })
 
 const SURVEY: LayoutInput['survey'] = { read: [], write: [], shown: [], links: [], hidden: [], sealed: [] }
 const NOTHING: LayoutInput = {
-  system: { places: [folder('/usr')], links: [{ path: path('/bin'), target: 'usr/bin' }], files: [{ path: path('/etc/hosts'), content: 'h' }] },
+  system: {
+    places: [folder('/usr')],
+    links: [{ path: path('/bin'), target: 'usr/bin' }],
+    files: [{ path: path('/etc/hosts'), content: 'h' }],
+  },
   survey: SURVEY,
   protectedPlaces: [],
   loaded: [],
@@ -25,7 +29,8 @@ const NOTHING: LayoutInput = {
   covers: [],
 }
 
-const layOut = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}): Layout => layOutNamespaces({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes })
+const layOut = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}): Layout =>
+  layOutNamespaces({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes })
 
 const stepAt = ({ steps }: Layout, at: string): string | undefined => {
   const step = steps.find((candidate) => candidate.path === at)
@@ -37,7 +42,14 @@ const accessAt = ({ rules }: Layout, at: string): string | undefined => rules.fi
 describe('the root of a cell', () => {
   it('shows what the system shows: folders bound, links and small files made', () => {
     const layout = layOut({})
-    expect(['/usr', '/bin', '/etc/hosts', '/dev/null', '/proc', '/tmp'].map((at) => stepAt(layout, at))).toEqual(['bind rx', 'link', 'file', 'bind rd', 'proc', 'scratch'])
+    expect(['/usr', '/bin', '/etc/hosts', '/dev/null', '/proc', '/tmp'].map((at) => stepAt(layout, at))).toEqual([
+      'bind rx',
+      'link',
+      'file',
+      'bind rd',
+      'proc',
+      'scratch',
+    ])
   })
 
   it('has what may be read read-only, and what may be written writable', () => {
@@ -52,13 +64,23 @@ describe('the root of a cell', () => {
 
   it('seals what is protected in a write root, and pins every folder between', () => {
     const layout = layOut({ write: [folder('/w')] }, { protectedPlaces: [folder('/w/a/.git/hooks')] })
-    expect(['/w', '/w/a', '/w/a/.git', '/w/a/.git/hooks'].map((at) => stepAt(layout, at))).toEqual(['bind rwx', 'bind rwx', 'bind rwx', 'bind rx'])
+    expect(['/w', '/w/a', '/w/a/.git', '/w/a/.git/hooks'].map((at) => stepAt(layout, at))).toEqual([
+      'bind rwx',
+      'bind rwx',
+      'bind rwx',
+      'bind rx',
+    ])
   })
 
   it('pins no folder within one that is sealed as a whole: a pin can be written in', () => {
-    const layout = layOut({ write: [folder('/w')] }, { protectedPlaces: [folder('/w/r/.git/modules'), file('/w/r/.git/modules/x/config')] })
+    const layout = layOut(
+      { write: [folder('/w')] },
+      { protectedPlaces: [folder('/w/r/.git/modules'), file('/w/r/.git/modules/x/config')] },
+    )
     expect(stepAt(layout, '/w/r/.git/modules/x')).toBeUndefined()
-    expect(['/w/r', '/w/r/.git', '/w/r/.git/modules', '/w/r/.git/modules/x/config'].map((at) => stepAt(layout, at))).toEqual(['bind rwx', 'bind rwx', 'bind rx', 'bind rx'])
+    expect(
+      ['/w/r', '/w/r/.git', '/w/r/.git/modules', '/w/r/.git/modules/x/config'].map((at) => stepAt(layout, at)),
+    ).toEqual(['bind rwx', 'bind rwx', 'bind rx', 'bind rx'])
   })
 
   it('hides what is carved out, and pins the folders between in a write root', () => {
@@ -69,14 +91,26 @@ describe('the root of a cell', () => {
   it('hides the secrets of the kernel in a /proc of its own, and opens only figures of a borrowed one', () => {
     expect(stepAt(layOut({}), '/proc/keys')).toBe('hide')
     const borrowed = layOut({}, { ownProc: false })
-    expect([stepAt(borrowed, '/proc'), accessAt(borrowed, '/proc'), accessAt(borrowed, '/proc/meminfo')]).toEqual(['bind r', undefined, 'r'])
+    expect([stepAt(borrowed, '/proc'), accessAt(borrowed, '/proc'), accessAt(borrowed, '/proc/meminfo')]).toEqual([
+      'bind r',
+      undefined,
+      'r',
+    ])
     expect(borrowed.rules.filter(({ path: at }) => at === '/')).toEqual([])
   })
 
   it('lets only the listed programs and their loaders be executed where that is limited', () => {
-    const execute: LayoutInput['execute'] = { kind: 'only', programs: [path('/usr/bin/cat')], files: [path('/usr/bin/cat'), path('/usr/lib/ld.so')], libraries: [path('/usr/lib')] }
+    const execute: LayoutInput['execute'] = {
+      kind: 'only',
+      programs: [path('/usr/bin/cat')],
+      files: [path('/usr/bin/cat'), path('/usr/lib/ld.so')],
+      libraries: [path('/usr/lib')],
+    }
     const layout = layOut({ write: [folder('/w')] }, { execute })
-    expect(layout.rules.filter(({ access }) => access.includes('x')).map(({ path: at }) => at)).toEqual(['/usr/bin/cat', '/usr/lib/ld.so'])
+    expect(layout.rules.filter(({ access }) => access.includes('x')).map(({ path: at }) => at)).toEqual([
+      '/usr/bin/cat',
+      '/usr/lib/ld.so',
+    ])
     expect(['/usr', '/w', '/usr/lib'].map((at) => stepAt(layout, at))).toEqual(['bind r', 'bind rw', 'bind rx'])
   })
 
@@ -86,13 +120,20 @@ describe('the root of a cell', () => {
   })
 
   it('has terminals of its own, and /dev/tty where the host has it', () => {
-    expect(['/dev/pts', '/dev/tty', '/dev/ptmx'].map((at) => stepAt(layOut({}), at))).toEqual(['terminals', 'bind rd', 'link'])
+    expect(['/dev/pts', '/dev/tty', '/dev/ptmx'].map((at) => stepAt(layOut({}), at))).toEqual([
+      'terminals',
+      'bind rd',
+      'link',
+    ])
     expect(stepAt(layOut({}, { tty: false }), '/dev/tty')).toBeUndefined()
   })
 })
 
 const names = fc.array(fc.constantFrom('a', 'b', 'c', 'a-', 'a.b'), { minLength: 1, maxLength: 4 })
-const places = fc.array(names.map((list) => folder(`/${list.join('/')}`)), { maxLength: 10 })
+const places = fc.array(
+  names.map((list) => folder(`/${list.join('/')}`)),
+  { maxLength: 10 },
+)
 
 describe('steps', () => {
   it('come in an order in which a folder is there before what lies in it', () => {
@@ -100,7 +141,8 @@ describe('steps', () => {
       fc.property(places, places, places, places, (read, write, hidden, sealed) => {
         const { steps } = layOut({ read, write, hidden, sealed })
         for (const [index, { path: at }] of steps.entries()) {
-          for (const later of steps.slice(index + 1)) expect(later.path !== at && isWithinPath(at, later.path), `${at} before ${later.path}`).toBe(false)
+          for (const later of steps.slice(index + 1))
+            expect(later.path !== at && isWithinPath(at, later.path), `${at} before ${later.path}`).toBe(false)
         }
       }),
     )
@@ -140,6 +182,10 @@ describe('the outermost of places', () => {
   })
 
   it('are found by whole names: a sibling that sorts between a folder and its content changes nothing', () => {
-    expect([folder('/a.b'), folder('/a/b'), folder('/a')].sort(byPath).map(({ path: at }) => at)).toEqual(['/a', '/a/b', '/a.b'])
+    expect([folder('/a.b'), folder('/a/b'), folder('/a')].sort(byPath).map(({ path: at }) => at)).toEqual([
+      '/a',
+      '/a/b',
+      '/a.b',
+    ])
   })
 })

@@ -44,14 +44,21 @@ const refusalOf = async (plan: Buffer): Promise<string | undefined> => {
 describe('a plan', () => {
   test('that is complete is understood', async () => {
     expect(await refusalOf(bytes(COMPLETE))).toBeUndefined()
-    expect(await refusalOf(bytes([...BEGIN, ...SETTINGS.toReversed().flat(), 'limit', 'wall', '1', 'trap', 'connect', 'end']))).toBeUndefined()
+    expect(
+      await refusalOf(
+        bytes([...BEGIN, ...SETTINGS.toReversed().flat(), 'limit', 'wall', '1', 'trap', 'connect', 'end']),
+      ),
+    ).toBeUndefined()
   })
 
-  test.each(SETTINGS.map(([word = '', value = '']) => ({ word, value })))('without $word, or with two of it, is refused', async ({ word, value }) => {
-    const others = SETTINGS.filter(([other]) => other !== word).flat()
-    expect(await refusalOf(bytes([...BEGIN, ...others, 'end']))).toContain('missing')
-    expect(await refusalOf(bytes([...BEGIN, word, value, ...others, word, value, 'end']))).toContain('twice')
-  })
+  test.each(SETTINGS.map(([word = '', value = '']) => ({ word, value })))(
+    'without $word, or with two of it, is refused',
+    async ({ word, value }) => {
+      const others = SETTINGS.filter(([other]) => other !== word).flat()
+      expect(await refusalOf(bytes([...BEGIN, ...others, 'end']))).toContain('missing')
+      expect(await refusalOf(bytes([...BEGIN, word, value, ...others, word, value, 'end']))).toContain('twice')
+    },
+  )
 
   test.each([
     ['of another version', ['cordon-plan-0', ...COMPLETE.slice(1)], 'version'],
@@ -60,9 +67,17 @@ describe('a plan', () => {
     ['with an unknown form', [COMPLETE[0] ?? '', 'form', 'none', ...COMPLETE.slice(3)], 'form'],
     ['without its end', COMPLETE.slice(0, -1), 'cut short'],
     ['with words behind its end', [...COMPLETE, 'probe', 'no'], 'behind'],
-    ['with a program where every program may run', [...BEGIN, ...SETTINGS.flat(), 'program', '/bin/true', 'end'], 'program'],
+    [
+      'with a program where every program may run',
+      [...BEGIN, ...SETTINGS.flat(), 'program', '/bin/true', 'end'],
+      'program',
+    ],
     ['with a limit of nothing', [...BEGIN, 'limit', 'wall', '0', ...COMPLETE.slice(3)], 'limit'],
-    ['with two limits of one kind', [...BEGIN, 'limit', 'wall', '9', 'limit', 'wall', '1', ...COMPLETE.slice(3)], 'twice'],
+    [
+      'with two limits of one kind',
+      [...BEGIN, 'limit', 'wall', '9', 'limit', 'wall', '1', ...COMPLETE.slice(3)],
+      'twice',
+    ],
     ['with an unknown limit', [...BEGIN, 'limit', 'surprise', '1', ...COMPLETE.slice(3)], 'limit'],
     ['with an unknown trap', [...BEGIN, 'trap', 'surprise', ...COMPLETE.slice(3)], 'trap'],
     ['with unknown access', [...BEGIN, 'allow', 'rq', '/usr', ...COMPLETE.slice(3)], 'access'],
@@ -73,7 +88,9 @@ describe('a plan', () => {
 
   test('that is cut anywhere is refused', async () => {
     const whole = bytes(COMPLETE)
-    const refusals = await Promise.all([1, 20, 40, whole.length - 5, whole.length - 1].map((length) => refusalOf(whole.subarray(0, length))))
+    const refusals = await Promise.all(
+      [1, 20, 40, whole.length - 5, whole.length - 1].map((length) => refusalOf(whole.subarray(0, length))),
+    )
     expect(refusals).not.toContain(undefined)
   })
 })

@@ -18,24 +18,36 @@ const startPool = (prepare: (make: () => ReadyCell) => Promise<ReadyCell>) => {
   const make = (): ReadyCell => {
     const fake: FakeCell = { number: made.length, alive: true, discarded: false }
     made.push(fake)
-    const cell = { isAlive: () => fake.alive, ready: Promise.resolve(), discard: () => { fake.discarded = true } }
+    const cell = {
+      isAlive: () => fake.alive,
+      ready: Promise.resolve(),
+      discard: () => {
+        fake.discarded = true
+      },
+    }
     return { cell, fake } as unknown as ReadyCell
   }
-  const numberOf = (ready: ReadyCell | undefined) => (ready as unknown as { readonly fake: FakeCell } | undefined)?.fake.number
+  const numberOf = (ready: ReadyCell | undefined) =>
+    (ready as unknown as { readonly fake: FakeCell } | undefined)?.fake.number
   const pool: Pool = createPool(
     () => prepare(make),
     async (_input, ready) => {
       served.push(numberOf(await ready))
       return {} as Awaited<ReturnType<Pool['run']>>
     },
-    () => { closes += 1 },
+    () => {
+      closes += 1
+    },
   )
   return { pool, made, served, closes: () => closes }
 }
 
 const call = { argv: ['/bin/true'] }
 
-const nextTurn = () => new Promise((resolve) => { setImmediate(resolve) })
+const nextTurn = () =>
+  new Promise((resolve) => {
+    setImmediate(resolve)
+  })
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -75,7 +87,9 @@ describe('a pool', () => {
 
   it('lets a call go on without a ready cell when none can be made, and tries again for the next', async () => {
     let broken = true
-    const { pool, served } = startPool((make) => (broken ? Promise.reject(new Error('not now')) : Promise.resolve(make())))
+    const { pool, served } = startPool((make) =>
+      broken ? Promise.reject(new Error('not now')) : Promise.resolve(make()),
+    )
     await pool.run(call)
     broken = false
     await pool.run(call)
@@ -120,11 +134,15 @@ describe('a pool', () => {
     let make: (() => ReadyCell) | undefined
     const { pool, made, closes } = startPool((maker) => {
       make = maker
-      return new Promise((resolve) => { arrive = resolve })
+      return new Promise((resolve) => {
+        arrive = resolve
+      })
     })
     pool.close()
     if (make !== undefined) arrive?.(make())
-    await vi.waitFor(() => { expect(made.map(({ discarded }) => discarded)).toEqual([true]) }, 60_000)
+    await vi.waitFor(() => {
+      expect(made.map(({ discarded }) => discarded)).toEqual([true])
+    }, 60_000)
     await expect(pool.run(call)).rejects.toMatchObject({ code: 'sandbox-closed' })
     expect([pool.size(), closes()]).toEqual([0, 1])
   })

@@ -12,7 +12,13 @@ const SEALED = [{ path: path('/w/.git/hooks'), object: 'directory' as const }]
 
 const readyOn = (granted: string, isAlive = true): ReadyCell => {
   const ground = [path(granted)]
-  return { cell: { isAlive: () => isAlive }, program: '/bin/sh', planned: { ground }, sealed: SEALED, ground: groundOf(ground) } as unknown as ReadyCell
+  return {
+    cell: { isAlive: () => isAlive },
+    program: '/bin/sh',
+    planned: { ground },
+    sealed: SEALED,
+    ground: groundOf(ground),
+  } as unknown as ReadyCell
 }
 
 describe('a cell that was prepared', () => {

@@ -13,7 +13,12 @@ type Required = Parameter<0>
 type Form = Parameter<1>
 type HostFacts = Parameter<2>
 
-const refusal = (require: Required['require'], form: Form, host: HostFacts, network: Required['network'] = { kind: 'none' }): CordonError | undefined => {
+const refusal = (
+  require: Required['require'],
+  form: Form,
+  host: HostFacts,
+  network: Required['network'] = { kind: 'none' },
+): CordonError | undefined => {
   try {
     refuseMissingMechanisms({ require, network }, form, host)
     return undefined
@@ -26,32 +31,56 @@ const NAMESPACES = MECHANISMS.filter((name) => name.endsWith('namespace'))
 
 describe('a required mechanism', () => {
   it('that the host holds is no reason to refuse', () => {
-    expect(refusal(['landlock', 'seccomp', 'seccomp-listener', 'rlimit', ...NAMESPACES], 'namespaces', hostWith())).toBeUndefined()
+    expect(
+      refusal(['landlock', 'seccomp', 'seccomp-listener', 'rlimit', ...NAMESPACES], 'namespaces', hostWith()),
+    ).toBeUndefined()
   })
 
   it.each(NAMESPACES)('%s is refused in the form that has none', (mechanism) => {
-    expect(refusal([mechanism], 'landlock', hostWith())).toMatchObject({ code: 'host-cannot-hold', fix: expect.stringContaining('--form auto') as string })
-    expect(refusal([mechanism], 'landlock', hostWith({ namespaces: notHeld('EPERM') }))).toMatchObject({ code: 'host-cannot-hold', params: { problem: 'somewhere: EPERM' }, fix: expect.stringContaining('cordon doctor') as string })
+    expect(refusal([mechanism], 'landlock', hostWith())).toMatchObject({
+      code: 'host-cannot-hold',
+      fix: expect.stringContaining('--form auto') as string,
+    })
+    expect(refusal([mechanism], 'landlock', hostWith({ namespaces: notHeld('EPERM') }))).toMatchObject({
+      code: 'host-cannot-hold',
+      params: { problem: 'somewhere: EPERM' },
+      fix: expect.stringContaining('cordon doctor') as string,
+    })
   })
 
   it('that the host refused is refused with where and why', () => {
-    expect(refusal(['seccomp-listener'], 'namespaces', hostWith({ listener: notHeld('taken') }))).toMatchObject({ code: 'host-cannot-hold', params: { mechanism: 'seccomp-listener', problem: 'somewhere: taken' } })
+    expect(refusal(['seccomp-listener'], 'namespaces', hostWith({ listener: notHeld('taken') }))).toMatchObject({
+      code: 'host-cannot-hold',
+      params: { mechanism: 'seccomp-listener', problem: 'somewhere: taken' },
+    })
   })
 
   it('cgroup is refused where nothing is delegated, and only there', () => {
-    expect(refusal(['cgroup'], 'landlock', hostWith())).toMatchObject({ code: 'host-cannot-hold', params: { problem: 'somewhere: nothing is delegated' }, fix: expect.stringContaining('cordon doctor') as string })
-    expect(refusal(['cgroup'], 'landlock', hostWith({ cgroup: { held: true, parent: path('/sys/fs/cgroup') } }))).toBeUndefined()
+    expect(refusal(['cgroup'], 'landlock', hostWith())).toMatchObject({
+      code: 'host-cannot-hold',
+      params: { problem: 'somewhere: nothing is delegated' },
+      fix: expect.stringContaining('cordon doctor') as string,
+    })
+    expect(
+      refusal(['cgroup'], 'landlock', hostWith({ cgroup: { held: true, parent: path('/sys/fs/cgroup') } })),
+    ).toBeUndefined()
   })
 
   it('broker is refused where no host is granted', () => {
-    expect(refusal(['broker'], 'namespaces', hostWith())).toMatchObject({ code: 'host-cannot-hold', fix: expect.stringContaining('do not require it') as string })
+    expect(refusal(['broker'], 'namespaces', hostWith())).toMatchObject({
+      code: 'host-cannot-hold',
+      fix: expect.stringContaining('do not require it') as string,
+    })
     expect(refusal(['broker'], 'namespaces', hostWith(), { kind: 'hosts', entries: [] })).toBeUndefined()
-    expect(refusal(['broker'], 'namespaces', hostWith({ listener: notHeld('taken') }), { kind: 'hosts', entries: [] })).toMatchObject({ code: 'host-cannot-hold' })
+    expect(
+      refusal(['broker'], 'namespaces', hostWith({ listener: notHeld('taken') }), { kind: 'hosts', entries: [] }),
+    ).toMatchObject({ code: 'host-cannot-hold' })
   })
 
   it('is refused with what can be required instead, and nothing of that would be refused', () => {
     const host = hostWith({ namespaces: notHeld('EPERM'), listener: notHeld('taken') })
-    const held = /as it is: (.+)$/.exec(refusal(['seccomp-listener'], 'landlock', host)?.fix ?? '')?.[1]?.split(', ') ?? []
+    const held =
+      /as it is: (.+)$/.exec(refusal(['seccomp-listener'], 'landlock', host)?.fix ?? '')?.[1]?.split(', ') ?? []
     expect(held).toContain('landlock')
     expect(MECHANISMS.filter((name) => refusal([name], 'landlock', host) === undefined)).toEqual(held)
   })

@@ -17,11 +17,14 @@ describe('a granted path', () => {
     expect(resolveGrant(path(`${root}/missing`))).toBeUndefined()
   })
 
-  it.each(['link', 'link/f', 'folder/../link/f', 'nowhere', 'circle'])('that leads through a planted link is refused: %s', (name) => {
-    const root = newFolder()
-    plant(root, ['folder/f', 'link -> folder', 'nowhere -> missing', 'circle -> circle'])
-    expect(() => resolveGrant(path(`${root}/${name}`))).toThrow(expect.objectContaining({ code: 'path-is-symlink' }))
-  })
+  it.each(['link', 'link/f', 'folder/../link/f', 'nowhere', 'circle'])(
+    'that leads through a planted link is refused: %s',
+    (name) => {
+      const root = newFolder()
+      plant(root, ['folder/f', 'link -> folder', 'nowhere -> missing', 'circle -> circle'])
+      expect(() => resolveGrant(path(`${root}/${name}`))).toThrow(expect.objectContaining({ code: 'path-is-symlink' }))
+    },
+  )
 
   it('that leads through a link of the system goes on, and the link is shown too', (context) => {
     needs(context, lstatSync('/var/run').isSymbolicLink(), '/var/run is no link here')
@@ -32,12 +35,28 @@ describe('a granted path', () => {
 
 describe('what can never be granted', () => {
   it.each([
-    ['write', '/'], ['write', '/sys'], ['write', '/sys/kernel'], ['write', '/proc'], ['read', '/proc'], ['read', '/proc/1/environ'], ['read', '/dev'],
+    ['write', '/'],
+    ['write', '/sys'],
+    ['write', '/sys/kernel'],
+    ['write', '/proc'],
+    ['read', '/proc'],
+    ['read', '/proc/1/environ'],
+    ['read', '/dev'],
   ] as const)('%s %s', (section, at) => {
-    expect(() => { refuseUngrantable(path(at), section, at) }).toThrow(expect.objectContaining({ code: 'grant-inexpressible' }))
+    expect(() => {
+      refuseUngrantable(path(at), section, at)
+    }).toThrow(expect.objectContaining({ code: 'grant-inexpressible' }))
   })
 
-  it.each([['read', '/'], ['read', '/sys/class'], ['read', '/dev/null'], ['write', '/system'], ['read', '/process']] as const)('is not %s %s', (section, at) => {
-    expect(() => { refuseUngrantable(path(at), section, at) }).not.toThrow()
+  it.each([
+    ['read', '/'],
+    ['read', '/sys/class'],
+    ['read', '/dev/null'],
+    ['write', '/system'],
+    ['read', '/process'],
+  ] as const)('is not %s %s', (section, at) => {
+    expect(() => {
+      refuseUngrantable(path(at), section, at)
+    }).not.toThrow()
   })
 })

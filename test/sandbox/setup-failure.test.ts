@@ -2,10 +2,22 @@ import { describe, expect, it } from 'vitest'
 
 import { setupFailure } from '../../src/sandbox/result/setup-failure.js'
 
-const failureAt = (stage: string, errno: number) => setupFailure({ event: 'error', stage, errno, error: 'What the kernel said', detail: '/bin/x' })
+const failureAt = (stage: string, errno: number) =>
+  setupFailure({ event: 'error', stage, errno, error: 'What the kernel said', detail: '/bin/x' })
 
 describe('a boundary that could not be built', () => {
-  it.each(['user-namespace', 'mount-namespace', 'proc', 'root', 'cwd', 'landlock', 'seccomp-listener', 'scratch', 'limits', 'something-new'])('at %s is an error that names the stage and a way out', (stage) => {
+  it.each([
+    'user-namespace',
+    'mount-namespace',
+    'proc',
+    'root',
+    'cwd',
+    'landlock',
+    'seccomp-listener',
+    'scratch',
+    'limits',
+    'something-new',
+  ])('at %s is an error that names the stage and a way out', (stage) => {
     const error = failureAt(stage, 1)
     expect(error).toMatchObject({ code: 'setup-failed', params: { stage, errno: 'What the kernel said' } })
     expect(error.fix).not.toBe('')

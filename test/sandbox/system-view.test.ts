@@ -10,7 +10,10 @@ import { boundaryOf, path } from '../policy/places.js'
 import { newFolder, plant } from './tree.js'
 
 /** A boundary whose presets show these paths. */
-const showing = (paths: readonly string[], policy: unknown = {}): Boundary => ({ ...boundaryOf(policy), presetRead: paths.map((at) => literalPattern(path(at))) })
+const showing = (paths: readonly string[], policy: unknown = {}): Boundary => ({
+  ...boundaryOf(policy),
+  presetRead: paths.map((at) => literalPattern(path(at))),
+})
 
 describe('what presets show', () => {
   it('is folders and large files as they are, small texts as copies, links as links', () => {
@@ -19,7 +22,9 @@ describe('what presets show', () => {
     writeFileSync(`${root}/small`, 'text')
     writeFileSync(`${root}/large`, 'x'.repeat(20_000))
     writeFileSync(`${root}/binary`, Buffer.from([1, 0, 2]))
-    const view = viewPresets(showing(['folder', 'link', 'small', 'large', 'binary', 'missing'].map((name) => `${root}/${name}`)))
+    const view = viewPresets(
+      showing(['folder', 'link', 'small', 'large', 'binary', 'missing'].map((name) => `${root}/${name}`)),
+    )
     expect(view.places.map(({ path: at }) => at.slice(root.length))).toEqual(['/folder', '/large', '/binary'])
     expect(view.files).toEqual([{ path: `${root}/small`, content: 'text' }])
     expect(view.links).toEqual([{ path: `${root}/link`, target: 'folder' }])
@@ -28,7 +33,9 @@ describe('what presets show', () => {
   it('does not hold what the policy carves out of it', () => {
     const root = newFolder()
     plant(root, ['folder/key', 'folder/f', 'alone'])
-    const boundary = showing([`${root}/folder`, `${root}/alone`], { filesystem: { read: [`!${root}/folder/key`, `!${root}/alone`] } })
+    const boundary = showing([`${root}/folder`, `${root}/alone`], {
+      filesystem: { read: [`!${root}/folder/key`, `!${root}/alone`] },
+    })
     const view = viewPresets(boundary)
     expect(hiddenInView(boundary, view).map(({ path: at }) => at)).toContain(`${root}/folder/key`)
     expect([...view.places, ...view.files].map(({ path: at }) => at)).toEqual([`${root}/folder`])

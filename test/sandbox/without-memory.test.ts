@@ -14,7 +14,9 @@ const TOO_MUCH = 60 << 20
 
 /** How a launcher with little memory ended that heard of a frame of this size, and the stages it told before. */
 const end = async (words: readonly string[], kind: Parameters<typeof encodeFrame>[0], size: number) => {
-  const child = spawn('prlimit', [`--as=${String(ALL_MEMORY)}`, '--', findLauncher(), ...words], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] })
+  const child = spawn('prlimit', [`--as=${String(ALL_MEMORY)}`, '--', findLauncher(), ...words], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  })
   const line = child.stdio[3] as Duplex
   const stages: string[] = []
   const read = createFrameReader(FROM_CELL, (_kind, payload) => {

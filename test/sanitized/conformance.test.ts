@@ -22,7 +22,10 @@ if ('missing' in launcher) {
   })
 } else {
   afterAll(launcher.remove)
-  for (const candidate of [await nativeCandidate('namespaces', NATIVE_GAPS, launcher.path), await nativeCandidate('landlock', LANDLOCK_GAPS, launcher.path)]) {
+  for (const candidate of [
+    await nativeCandidate('namespaces', NATIVE_GAPS, launcher.path),
+    await nativeCandidate('landlock', LANDLOCK_GAPS, launcher.path),
+  ]) {
     describeConformance({ ...candidate, name: `${candidate.name}, with sanitizers` }, areas)
   }
   describe('the sanitizers', () => {

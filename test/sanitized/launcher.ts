@@ -21,15 +21,24 @@ export interface SanitizedLauncher {
  * looking takes ptrace, which not every place has.
  */
 export const sanitizedLauncher = (): SanitizedLauncher | { readonly missing: string } => {
-  const built = spawnSync(process.execPath, [join(ROOT, 'scripts', 'build-native.mjs'), '--sanitize'], { encoding: 'utf8' })
+  const built = spawnSync(process.execPath, [join(ROOT, 'scripts', 'build-native.mjs'), '--sanitize'], {
+    encoding: 'utf8',
+  })
   if (built.status !== 0) return { missing: built.stderr.trim() }
   const folder = mkdtempSync('/var/tmp/cordon-sanitized-')
   const reports = join(folder, 'report')
   const path = join(folder, 'cordon-cell')
-  writeFileSync(path, `#!/bin/sh\nASAN_OPTIONS=detect_leaks=0:log_path=${reports} UBSAN_OPTIONS=print_stacktrace=1:log_path=${reports} exec '${join(ROOT, 'build', 'sanitize', 'cordon-cell')}' "$@"\n`, { mode: 0o755 })
+  writeFileSync(
+    path,
+    `#!/bin/sh\nASAN_OPTIONS=detect_leaks=0:log_path=${reports} UBSAN_OPTIONS=print_stacktrace=1:log_path=${reports} exec '${join(ROOT, 'build', 'sanitize', 'cordon-cell')}' "$@"\n`,
+    { mode: 0o755 },
+  )
   return {
     path,
-    reports: () => readdirSync(folder).filter((name) => name.startsWith('report')).map((name) => readFileSync(join(folder, name), 'utf8')),
+    reports: () =>
+      readdirSync(folder)
+        .filter((name) => name.startsWith('report'))
+        .map((name) => readFileSync(join(folder, name), 'utf8')),
     remove: () => {
       rmSync(folder, { recursive: true, force: true })
     },

@@ -14,11 +14,16 @@ import type { Answer, Asked, Stage } from './stage.js'
 
 interface Described {
   readonly operationId: string
-  readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly content?: Readonly<Record<string, { readonly schema: object }>> }>>
+  readonly responses: Readonly<
+    Record<string, { readonly $ref?: string; readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
+  >
 }
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, object>>; readonly responses: Readonly<Record<string, Described['responses'][string]>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>
+    readonly responses: Readonly<Record<string, Described['responses'][string]>>
+  }
 }
 
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -33,9 +38,10 @@ const seen = new Set<string>()
 beforeAll(async () => {
   stage = await openStage({ mostBodyBytes: 4_096, shares: { open: { caller: 3, team: 100, all: 1_000 } } })
   document = (await stage.ask('GET', '/openapi.json')).json as Document
-  const checker = new Ajv2020({ strict: false, allErrors: true, formats: { uuid: UUID, 'date-time': DATE } })
+  const checker = new Ajv2020({ strict: false, allErrors: true, formats: { 'uuid': UUID, 'date-time': DATE } })
   checker.addSchema({ $id: 'api', components: document.components })
-  compile = (schema) => checker.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"api#/components')) as object)
+  compile = (schema) =>
+    checker.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"api#/components')) as object)
 })
 afterAll(async () => {
   await stage.close()
@@ -45,7 +51,11 @@ const find = (method: string, target: string): Described | undefined => {
   const words = (target.split('?')[0] ?? '').split('/')
   const fits = Object.entries(document.paths).filter(([path, of]) => {
     const parts = path.split('/')
-    return of[method.toLowerCase()] !== undefined && parts.length === words.length && parts.every((part, at) => part.startsWith('{') || part === words[at])
+    return (
+      of[method.toLowerCase()] !== undefined &&
+      parts.length === words.length &&
+      parts.every((part, at) => part.startsWith('{') || part === words[at])
+    )
   })
   // A path without a place in it is meant before one with it.
   return fits.sort(([one], [other]) => one.split('{').length - other.split('{').length)[0]?.[1][method.toLowerCase()]
@@ -62,13 +72,29 @@ const check = (method: string, target: string, { status, headers, text, json }: 
     const schema = response.content[type]?.schema
     expect(schema, `${method} ${target} answers ${type}`).toBeDefined()
     const validate = compile(schema ?? {})
-    expect({ fits: validate(json), because: validate.errors, answer: json }, `${method} ${target}`).toMatchObject({ fits: true })
+    expect({ fits: validate(json), because: validate.errors, answer: json }, `${method} ${target}`).toMatchObject({
+      fits: true,
+    })
   }
   seen.add(`${described?.operationId ?? ''} ${String(status)}`)
 }
 
-const ask = async (who: keyof Stage['tokens'] | 'owner' | 'nobody', method: string, target: string, body?: unknown, more: Asked = {}): Promise<unknown> => {
-  const asked: Asked = { ...more, ...(body === undefined ? {} : { body }), ...(who === 'owner' ? { socket: true, headers: { host: 'localhost', ...more.headers } } : who === 'nobody' ? {} : { token: stage.tokens[who] }) }
+const ask = async (
+  who: keyof Stage['tokens'] | 'owner' | 'nobody',
+  method: string,
+  target: string,
+  body?: unknown,
+  more: Asked = {},
+): Promise<unknown> => {
+  const asked: Asked = {
+    ...more,
+    ...(body === undefined ? {} : { body }),
+    ...(who === 'owner'
+      ? { socket: true, headers: { host: 'localhost', ...more.headers } }
+      : who === 'nobody'
+        ? {}
+        : { token: stage.tokens[who] }),
+  }
   const answer = await stage.ask(method, target, asked)
   check(method, target, answer)
   return answer.json
@@ -82,19 +108,43 @@ describe('what the server answers is what its document says', () => {
     await ask('ada', 'POST', '/v1/teams/acme/members', { actor: 'vera', kind: 'operator' })
     await ask('ada', 'GET', '/v1/teams/acme/members')
     await ask('ada', 'DELETE', '/v1/teams/acme/members/vera/operator')
-    await ask('anna', 'POST', '/v1/teams/acme/stops', { scope: 'agent', subject: 'agent-2', state: 'pause', reason: 'later' })
+    await ask('anna', 'POST', '/v1/teams/acme/stops', {
+      scope: 'agent',
+      subject: 'agent-2',
+      state: 'pause',
+      reason: 'later',
+    })
     await ask('anna', 'GET', '/v1/teams/acme/stops')
     await ask('anna', 'DELETE', '/v1/teams/acme/stops/agent?subject=agent-2')
     await ask('ada', 'POST', '/v1/teams/acme/profiles', { name: 'plain' })
-    await ask('ada', 'POST', '/v1/teams/acme/profiles', { name: 'narrow', allowTools: ['send'], toolGroups: ['mail'], denyTools: ['x'] })
+    await ask('ada', 'POST', '/v1/teams/acme/profiles', {
+      name: 'narrow',
+      allowTools: ['send'],
+      toolGroups: ['mail'],
+      denyTools: ['x'],
+    })
     await ask('ada', 'GET', '/v1/teams/acme/profiles')
-    await ask('ada', 'POST', '/v1/teams/acme/budgets', { scope: 'agent', subject: 'agent-2', seconds: 60, maxCalls: 100 })
-    await ask('ada', 'POST', '/v1/teams/acme/budgets', { scope: 'agent', subject: 'agent-2', seconds: 3600, maxCost: 1.5 })
+    await ask('ada', 'POST', '/v1/teams/acme/budgets', {
+      scope: 'agent',
+      subject: 'agent-2',
+      seconds: 60,
+      maxCalls: 100,
+    })
+    await ask('ada', 'POST', '/v1/teams/acme/budgets', {
+      scope: 'agent',
+      subject: 'agent-2',
+      seconds: 3600,
+      maxCost: 1.5,
+    })
     await ask('ada', 'GET', '/v1/teams/acme/budgets')
     await ask('ada', 'POST', '/v1/teams/acme/limits', { agent: 'agent-2', waiting: 50 })
     await ask('ada', 'GET', '/v1/teams/acme/limits')
     await ask('ada', 'DELETE', '/v1/teams/acme/budgets/agent/agent-2/60')
-    await ask('ada', 'POST', '/v1/teams/acme/credentials', { ref: 'mail', sealed: 'c2VhbGVk', keyId: '0123456789abcdef' })
+    await ask('ada', 'POST', '/v1/teams/acme/credentials', {
+      ref: 'mail',
+      sealed: 'c2VhbGVk',
+      keyId: '0123456789abcdef',
+    })
     await ask('ada', 'GET', '/v1/teams/acme/credentials')
     await ask('ada', 'DELETE', '/v1/teams/acme/credentials/mail')
     const token = idOf(await ask('ada', 'POST', '/v1/teams/acme/tokens', { actor: 'otto', label: 'laptop' }))
@@ -103,8 +153,22 @@ describe('what the server answers is what its document says', () => {
   })
 
   test('of tools', async () => {
-    await ask('ada', 'POST', '/v1/teams/acme/tools', { key: 'look', egressClass: 'none', requiresApproval: false, needsLabels: [], definition: { kind: 'process' }, expectedCost: 0.5, prices: { call: 0.1, megabyte: 2 } })
-    await ask('ada', 'POST', '/v1/teams/acme/tools', { key: 'web', egressClass: 'read_only', endpointUrl: 'https://example.org/', httpMethod: 'GET', credentialRef: 'web' })
+    await ask('ada', 'POST', '/v1/teams/acme/tools', {
+      key: 'look',
+      egressClass: 'none',
+      requiresApproval: false,
+      needsLabels: [],
+      definition: { kind: 'process' },
+      expectedCost: 0.5,
+      prices: { call: 0.1, megabyte: 2 },
+    })
+    await ask('ada', 'POST', '/v1/teams/acme/tools', {
+      key: 'web',
+      egressClass: 'read_only',
+      endpointUrl: 'https://example.org/',
+      httpMethod: 'GET',
+      credentialRef: 'web',
+    })
     await ask('anna', 'GET', '/v1/teams/acme/tools')
     await ask('anna', 'GET', '/v1/teams/acme/tools/web')
     await ask('ada', 'POST', '/v1/teams/acme/tools/web/status', { status: 'disabled' })
@@ -115,41 +179,79 @@ describe('what the server answers is what its document says', () => {
   })
 
   test('of calls, from a question to a result', async () => {
-    const call = async (input: unknown) => idOf(await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { tool: 'send', agent: 'agent-1', input }))
+    const call = async (input: unknown) =>
+      idOf(await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { tool: 'send', agent: 'agent-1', input }))
     const [yes, no, back] = [await call({ to: 'bob' }), await call({ to: 'eve' }), await call({ to: 'mallory' })]
     await ask('anna', 'GET', '/v1/teams/acme/approvals')
-    const { question } = (await ask('anna', 'GET', `/v1/approvals/${yes}`)) as { readonly question: { readonly argumentsHash: string } }
+    const { question } = (await ask('anna', 'GET', `/v1/approvals/${yes}`)) as {
+      readonly question: { readonly argumentsHash: string }
+    }
     await ask('anna', 'POST', `/v1/approvals/${yes}/approve`, { shownHash: question.argumentsHash, reason: 'fine' })
     await ask('anna', 'POST', `/v1/approvals/${no}/reject`, { reason: 'not her' })
     await ask('agent-1', 'POST', `/v1/invocations/${back}/cancel`, {})
     await ask('agent-1', 'GET', `/v1/approvals/${yes}`)
     await ask('agent-1', 'POST', '/v1/runners/host/heartbeat', { labels: ['a'], holds: [] })
-    const [claimed] = (await ask('agent-1', 'POST', '/v1/runners/host/claims', { id: yes })) as readonly { readonly fence: string }[]
+    const [claimed] = (await ask('agent-1', 'POST', '/v1/runners/host/claims', { id: yes })) as readonly {
+      readonly fence: string
+    }[]
     const fence = claimed?.fence ?? ''
     await ask('agent-1', 'POST', `/v1/invocations/${yes}/output`, { fence, stream: 'stdout', content: 'sending' })
     await ask('agent-1', 'GET', `/v1/invocations/${yes}/output`)
     await ask('agent-1', 'GET', `/v1/invocations/${yes}`)
-    await ask('agent-1', 'POST', `/v1/invocations/${yes}/completion`, { fence, status: 'completed', output: { sent: true }, usage: { wall_ms: 3 }, cost: 0.5 })
+    await ask('agent-1', 'POST', `/v1/invocations/${yes}/completion`, {
+      fence,
+      status: 'completed',
+      output: { sent: true },
+      usage: { wall_ms: 3 },
+      cost: 0.5,
+    })
     await ask('agent-1', 'GET', `/v1/invocations/${yes}`)
     await ask('agent-1', 'GET', `/v1/invocations/${yes}/output`)
     await ask('anna', 'GET', `/v1/invocations/${yes}/explanation`)
     await ask('anna', 'GET', `/v1/invocations/${no}/explanation`)
     await ask('anna', 'GET', '/v1/teams/acme/invocations?most=10')
-    const form = { type: 'object', properties: { to: { const: 'carol' } }, required: ['to'], additionalProperties: false }
-    const given = idOf(await ask('anna', 'POST', '/v1/teams/acme/standing-approvals', { tool: 'send', arguments: form, uses: 2, validSeconds: 60, reason: 'weekly' }))
+    const form = {
+      type: 'object',
+      properties: { to: { const: 'carol' } },
+      required: ['to'],
+      additionalProperties: false,
+    }
+    const given = idOf(
+      await ask('anna', 'POST', '/v1/teams/acme/standing-approvals', {
+        tool: 'send',
+        arguments: form,
+        uses: 2,
+        validSeconds: 60,
+        reason: 'weekly',
+      }),
+    )
     await ask('anna', 'GET', '/v1/teams/acme/standing-approvals')
     await call({ to: 'carol' })
     await ask('anna', 'DELETE', `/v1/standing-approvals/${given}`)
   })
 
   test('of runs', async () => {
-    const start = async (name: string) => idOf(await ask('agent-1', 'POST', '/v1/teams/acme/runs', { name, plan: { steps: ['a'] }, needed: 1, validSeconds: 3600 }))
+    const start = async (name: string) =>
+      idOf(
+        await ask('agent-1', 'POST', '/v1/teams/acme/runs', {
+          name,
+          plan: { steps: ['a'] },
+          needed: 1,
+          validSeconds: 3600,
+        }),
+      )
     const [yes, no] = [await start('release'), await start('cleanup')]
     await ask('anna', 'GET', '/v1/teams/acme/approvals')
     const { run } = (await ask('anna', 'GET', `/v1/runs/${yes}`)) as { readonly run: { readonly planHash: string } }
     await ask('anna', 'POST', `/v1/approvals/${yes}/approve`, { shownHash: run.planHash })
     await ask('anna', 'POST', `/v1/approvals/${no}/reject`, { reason: 'no' })
-    await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { tool: 'send', agent: 'agent-1', input: { to: 'bob' }, runId: yes, stepId: 'a' })
+    await ask('agent-1', 'POST', '/v1/teams/acme/invocations', {
+      tool: 'send',
+      agent: 'agent-1',
+      input: { to: 'bob' },
+      runId: yes,
+      stepId: 'a',
+    })
     await ask('anna', 'GET', `/v1/runs/${yes}`)
     await ask('agent-1', 'POST', `/v1/runs/${yes}/cancel`, { reason: 'later' })
     await ask('agent-1', 'POST', `/v1/runs/${yes}/cancel`, {})
@@ -170,12 +272,23 @@ describe('what the server answers is what its document says', () => {
     await ask('agent-2', 'POST', `/v1/approvals/${id}/approve`, { shownHash: `sha256:${'0'.repeat(64)}` })
     await ask('anna', 'GET', '/v1/invocations/0190c5d4-6f6a-7c3e-9f0a-1b2c3d4e5f60')
     await ask('anna', 'POST', `/v1/approvals/${id}/approve`, { shownHash: `sha256:${'0'.repeat(64)}` })
-    await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { tool: 'send', agent: 'agent-1', input: { to: 'x'.repeat(5_000) } })
+    await ask('agent-1', 'POST', '/v1/teams/acme/invocations', {
+      tool: 'send',
+      agent: 'agent-1',
+      input: { to: 'x'.repeat(5_000) },
+    })
     const known = (await stage.ask('GET', `/v1/invocations/${id}`, { token: stage.tokens['agent-2'] })).headers.etag
     expect(known).toBeUndefined()
     const mark = String((await stage.ask('GET', `/v1/invocations/${id}`, { token: stage.tokens.otto })).headers.etag)
-    await ask('otto', 'GET', `/v1/invocations/${id}`, undefined, { headers: { 'if-none-match': mark, prefer: 'wait=1' } })
-    const waits = Array.from({ length: 12 }, () => stage.ask('GET', `/v1/invocations/${id}`, { token: stage.tokens.otto, headers: { 'if-none-match': mark, prefer: 'wait=3' } }))
+    await ask('otto', 'GET', `/v1/invocations/${id}`, undefined, {
+      headers: { 'if-none-match': mark, 'prefer': 'wait=1' },
+    })
+    const waits = Array.from({ length: 12 }, () =>
+      stage.ask('GET', `/v1/invocations/${id}`, {
+        token: stage.tokens.otto,
+        headers: { 'if-none-match': mark, 'prefer': 'wait=3' },
+      }),
+    )
     for (const answer of await Promise.all(waits)) check('GET', `/v1/invocations/${id}`, answer)
     for (const status of [304, 404, 429]) expect([...seen]).toContain(`findInvocation ${String(status)}`)
     for (const status of [200, 400, 413]) expect([...seen]).toContain(`invoke ${String(status)}`)
@@ -214,5 +327,8 @@ test('a shape that is not that of what is answered does not compile', () => {
 
 test('what the document refers to is in it', () => {
   const text = JSON.stringify(document)
-  for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(schemas|responses)\/(\w+)"/g)) expect(Object.keys(kind === 'schemas' ? document.components.schemas : document.components.responses)).toContain(name)
+  for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(schemas|responses)\/(\w+)"/g))
+    expect(Object.keys(kind === 'schemas' ? document.components.schemas : document.components.responses)).toContain(
+      name,
+    )
 })

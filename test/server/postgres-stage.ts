@@ -26,7 +26,12 @@ export interface PostgresStage {
   readonly port: number
   readonly reported: unknown[]
   readonly tokens: Readonly<Record<Somebody, string>>
-  readonly ask: (who: Somebody, method: string, path: string, more?: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }) => Promise<Told> & { readonly sent: ClientRequest }
+  readonly ask: (
+    who: Somebody,
+    method: string,
+    path: string,
+    more?: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> },
+  ) => Promise<Told> & { readonly sent: ClientRequest }
   /** What the server's connections are doing at the database, by its own account. */
   readonly statements: (like?: string) => Promise<number>
   /** Until the returned function is called, whoever reads or writes that table waits. */
@@ -35,32 +40,91 @@ export interface PostgresStage {
   readonly close: () => Promise<void>
 }
 
-const MEMBERS = [['anna', 'operator'], ['agent-1', 'agent'], ['host-1', 'runner']] as const
-const TEAM_OF: Readonly<Record<Somebody, string>> = { ada: 'acme', anna: 'acme', 'agent-1': 'acme', 'host-1': 'acme', zoe: 'other' }
+const MEMBERS = [
+  ['anna', 'operator'],
+  ['agent-1', 'agent'],
+  ['host-1', 'runner'],
+] as const
+const TEAM_OF: Readonly<Record<Somebody, string>> = {
+  'ada': 'acme',
+  'anna': 'acme',
+  'agent-1': 'acme',
+  'host-1': 'acme',
+  'zoe': 'other',
+}
 
-export const openPostgresStage = async ({ url, ...more }: Partial<ServeSettings> & Omit<Partial<PostgresSettings>, 'url'> & { readonly url?: (of: Server) => string }): Promise<PostgresStage> => {
+export const openPostgresStage = async ({
+  url,
+  ...more
+}: Partial<ServeSettings> &
+  Omit<Partial<PostgresSettings>, 'url'> & { readonly url?: (of: Server) => string }): Promise<PostgresStage> => {
   const database = startServer()
   const owner = openPostgres({ url: database.url() })
   await migrate(owner)
-  await owner.execute('create role cordon_serve login in role cordon_gateway, cordon_admin, cordon_operator, cordon_agent, cordon_runner')
+  await owner.execute(
+    'create role cordon_serve login in role cordon_gateway, cordon_admin, cordon_operator, cordon_agent, cordon_runner',
+  )
   const founder = speakingAs(owner, { kind: 'gateway', role: 'service_role', actor: 'founder' })
   await addMember(founder, 'acme', 'ada', 'admin')
   await addMember(founder, 'other', 'zoe', 'admin')
   const ada = speakingAs(owner, { kind: 'gateway', role: 'cordon_admin', actor: 'ada' })
   for (const [actor, kind] of MEMBERS) await addMember(ada, 'acme', actor, kind)
-  await assignTool(ada, 'agent-1', await registerTool(ada, { owner: 'acme', key: 'look', egressClass: 'none', requiresApproval: false }))
+  await assignTool(
+    ada,
+    'agent-1',
+    await registerTool(ada, { owner: 'acme', key: 'look', egressClass: 'none', requiresApproval: false }),
+  )
   await assignTool(ada, 'agent-1', await registerTool(ada, { owner: 'acme', key: 'send', egressClass: 'write' }))
-  const tokenOf = async (actor: Somebody): Promise<string> => (await createToken(speakingAs(owner, { kind: 'gateway', role: 'cordon_admin', actor: TEAM_OF[actor] === 'acme' ? 'ada' : 'zoe' }), TEAM_OF[actor], actor)).token
-  const tokens = { ada: await tokenOf('ada'), anna: await tokenOf('anna'), 'agent-1': await tokenOf('agent-1'), 'host-1': await tokenOf('host-1'), zoe: await tokenOf('zoe') }
+  const tokenOf = async (actor: Somebody): Promise<string> =>
+    (
+      await createToken(
+        speakingAs(owner, { kind: 'gateway', role: 'cordon_admin', actor: TEAM_OF[actor] === 'acme' ? 'ada' : 'zoe' }),
+        TEAM_OF[actor],
+        actor,
+      )
+    ).token
+  const tokens = {
+    'ada': await tokenOf('ada'),
+    'anna': await tokenOf('anna'),
+    'agent-1': await tokenOf('agent-1'),
+    'host-1': await tokenOf('host-1'),
+    'zoe': await tokenOf('zoe'),
+  }
   const reported: unknown[] = []
   const { connections = 4, limits, mostAnswerBytes } = more
-  const engine = openPostgres({ url: url?.(database) ?? database.url('cordon_serve'), connections, ...(limits === undefined ? {} : { limits }), ...(mostAnswerBytes === undefined ? {} : { mostAnswerBytes }) })
-  const served = await serveStore({ engine, version: '0', listen: { host: '127.0.0.1', port: 0 }, ownerName: 'ada', report: (error) => reported.push(error), ...more, connections })
+  const engine = openPostgres({
+    url: url?.(database) ?? database.url('cordon_serve'),
+    connections,
+    ...(limits === undefined ? {} : { limits }),
+    ...(mostAnswerBytes === undefined ? {} : { mostAnswerBytes }),
+  })
+  const served = await serveStore({
+    engine,
+    version: '0',
+    listen: { host: '127.0.0.1', port: 0 },
+    ownerName: 'ada',
+    report: (error) => reported.push(error),
+    ...more,
+    connections,
+  })
   const port = Number(served.addresses[0]?.split(':').at(-1))
 
   const ask: PostgresStage['ask'] = (who, method, path, { body, headers = {} } = {}) => {
     const bytes = body === undefined ? undefined : JSON.stringify(body)
-    const sent = request({ host: '127.0.0.1', port, method, path, agent: false, headers: { authorization: `Bearer ${tokens[who]}`, ...(bytes === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(bytes) }), ...headers } })
+    const sent = request({
+      host: '127.0.0.1',
+      port,
+      method,
+      path,
+      agent: false,
+      headers: {
+        authorization: `Bearer ${tokens[who]}`,
+        ...(bytes === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(bytes) }),
+        ...headers,
+      },
+    })
     const told = new Promise<Told>((resolve, reject) => {
       sent.on('error', reject)
       sent.on('response', (answer) => {
@@ -69,7 +133,11 @@ export const openPostgresStage = async ({ url, ...more }: Partial<ServeSettings>
         answer.on('error', reject)
         answer.on('end', () => {
           const text = Buffer.concat(chunks).toString('utf8')
-          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, json: text === '' ? undefined : JSON.parse(text) })
+          resolve({
+            status: answer.statusCode ?? 0,
+            headers: answer.headers,
+            json: text === '' ? undefined : JSON.parse(text),
+          })
         })
       })
     })
@@ -77,15 +145,31 @@ export const openPostgresStage = async ({ url, ...more }: Partial<ServeSettings>
     return Object.assign(told, { sent })
   }
   const statements: PostgresStage['statements'] = async (like = '%') =>
-    (await owner.query<{ n: number }>(`select count(*)::int as n from pg_stat_activity where usename = 'cordon_serve' and application_name = 'cordon' and state <> 'idle' and query like $1`, [like]))[0]?.n ?? 0
+    (
+      await owner.query<{ n: number }>(
+        `select count(*)::int as n from pg_stat_activity where usename = 'cordon_serve' and application_name = 'cordon' and state <> 'idle' and query like $1`,
+        [like],
+      )
+    )[0]?.n ?? 0
 
   return {
-    database, owner, served, port, reported, tokens, ask, statements,
+    database,
+    owner,
+    served,
+    port,
+    reported,
+    tokens,
+    ask,
+    statements,
     lock: async (table) => {
       let release = (): void => undefined
-      const until = new Promise<void>((resolve) => { release = resolve })
+      const until = new Promise<void>((resolve) => {
+        release = resolve
+      })
       let isHeld = (): void => undefined
-      const held = new Promise<void>((resolve) => { isHeld = resolve })
+      const held = new Promise<void>((resolve) => {
+        isHeld = resolve
+      })
       const over = owner.transaction(async ({ execute }) => {
         await execute(`lock table ${table} in access exclusive mode`)
         isHeld()

@@ -28,7 +28,15 @@ describe('a statement that takes too long', () => {
     const { lock, ask, statements, reported } = await open({ limits: { ...LONG, ...limits } })
     const release = await lock(HELD_TABLE)
     const refused = await ask('anna', 'GET', HELD)
-    expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': expect.stringMatching(/^\d+$/) as string }, json: { code: 'store-busy', detail: expect.stringContaining(words) as string, fix: expect.stringContaining('--statement-timeout') as string } })
+    expect(refused).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': expect.stringMatching(/^\d+$/) as string },
+      json: {
+        code: 'store-busy',
+        detail: expect.stringContaining(words) as string,
+        fix: expect.stringContaining('--statement-timeout') as string,
+      },
+    })
     await expect.poll(() => statements()).toBe(0)
     await release()
     expect(await ask('anna', 'GET', HELD)).toMatchObject({ status: 200, json: [] })
@@ -38,10 +46,12 @@ describe('a statement that takes too long', () => {
   test('is none that waits for a change: waiting is not done in the database', async () => {
     // Shorter than the waiting, and long enough for every statement on a busy machine.
     const { ask, owner } = await open({ limits: { ...LONG, statementMs: 3_000, lockMs: 3_000 } })
-    const { json } = await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { body: { tool: 'send', agent: 'agent-1', input: {} } })
+    const { json } = await ask('agent-1', 'POST', '/v1/teams/acme/invocations', {
+      body: { tool: 'send', agent: 'agent-1', input: {} },
+    })
     const { id } = json as { readonly id: string }
     const first = await ask('agent-1', 'GET', `/v1/invocations/${id}`)
-    const waiting = { headers: { 'if-none-match': String(first.headers.etag), prefer: 'wait=4' } }
+    const waiting = { headers: { 'if-none-match': String(first.headers.etag), 'prefer': 'wait=4' } }
     expect(await ask('agent-1', 'GET', `/v1/invocations/${id}`, waiting)).toMatchObject({ status: 304 })
     const later = ask('agent-1', 'GET', `/v1/invocations/${id}`, { headers: { ...waiting.headers, prefer: 'wait=30' } })
     await owner.query('select pg_sleep(4)')
@@ -78,7 +88,9 @@ describe('who goes away', () => {
     const release = await lock(HELD_TABLE)
     const [half, whole] = [raw(head), raw(head)]
     let text = ''
-    whole.on('data', (chunk) => { text += chunk.toString('latin1') })
+    whole.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+    })
     await expect.poll(() => statements('%standing_approvals%')).toBe(2)
     half.end()
     await expect.poll(() => statements('%standing_approvals%')).toBe(1)
@@ -110,7 +122,10 @@ describe('who goes away', () => {
       await release()
       await expect.poll(() => statements()).toBe(0)
     }
-    expect(await Promise.all([ask('anna', 'GET', FREE), ask('anna', 'GET', FREE)])).toMatchObject([{ status: 200 }, { status: 200 }])
+    expect(await Promise.all([ask('anna', 'GET', FREE), ask('anna', 'GET', FREE)])).toMatchObject([
+      { status: 200 },
+      { status: 200 },
+    ])
   })
 
   test('while something is changed changes nothing', async () => {
@@ -123,13 +138,15 @@ describe('who goes away', () => {
     await expect.poll(() => statements('%fn_set_profile%')).toBe(0)
     await release()
     expect(await owner.query(`select from agents.tool_profiles where name = 'left'`)).toEqual([])
-    expect(await ask('ada', 'POST', '/v1/teams/acme/profiles', { body: { name: 'left' } })).toMatchObject({ status: 204 })
+    expect(await ask('ada', 'POST', '/v1/teams/acme/profiles', { body: { name: 'left' } })).toMatchObject({
+      status: 204,
+    })
     expect(stage.reported).toEqual([])
   })
 })
 
 describe('connections of the database', () => {
-  test('are not all one caller\'s, nor one team\'s; who is above their share waits, and is answered in the end', async () => {
+  test("are not all one caller's, nor one team's; who is above their share waits, and is answered in the end", async () => {
     const { lock, ask, statements } = await open({ limits: LONG, connections: 4 })
     const release = await lock(HELD_TABLE)
     const ofAnna = Array.from({ length: 20 }, () => ask('anna', 'GET', HELD))
@@ -138,7 +155,8 @@ describe('connections of the database', () => {
     const ofAgent = Array.from({ length: 20 }, () => ask('agent-1', 'GET', HELD))
     await expect.poll(() => statements('%standing_approvals%')).toBe(3)
     // Another team has a connection left; this one has its share.
-    for (let round = 0; round < 5; round += 1) expect(await ask('zoe', 'GET', FREE)).toMatchObject({ status: 200, json: { actor: 'zoe' } })
+    for (let round = 0; round < 5; round += 1)
+      expect(await ask('zoe', 'GET', FREE)).toMatchObject({ status: 200, json: { actor: 'zoe' } })
     expect(await statements('%standing_approvals%')).toBe(3)
     await release()
     for (const answer of await Promise.all([...ofAnna, ...ofAgent])) expect(answer).toMatchObject({ status: 200 })
@@ -148,7 +166,11 @@ describe('connections of the database', () => {
     const { lock, ask } = await open({ limits: LONG, connections: 2, shares: { patienceMs: 300 } })
     const release = await lock(HELD_TABLE)
     const first = ask('anna', 'GET', HELD)
-    expect(await ask('anna', 'GET', HELD)).toMatchObject({ status: 503, headers: { 'retry-after': '2' }, json: { code: 'store-busy' } })
+    expect(await ask('anna', 'GET', HELD)).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '2' },
+      json: { code: 'store-busy' },
+    })
     await release()
     expect(await first).toMatchObject({ status: 200 })
   })
@@ -157,23 +179,40 @@ describe('connections of the database', () => {
 describe('requests that are open', () => {
   test('beyond the share of a caller are refused with when to come again; those of others are not', async () => {
     const { ask } = await open({ limits: LONG, shares: { open: { caller: 5, team: 8, all: 100 } } })
-    const { json } = await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { body: { tool: 'send', agent: 'agent-1', input: {} } })
+    const { json } = await ask('agent-1', 'POST', '/v1/teams/acme/invocations', {
+      body: { tool: 'send', agent: 'agent-1', input: {} },
+    })
     const path = `/v1/invocations/${(json as { readonly id: string }).id}`
-    const waiting = { headers: { 'if-none-match': String((await ask('agent-1', 'GET', path)).headers.etag), prefer: 'wait=60' } }
+    const waiting = {
+      headers: { 'if-none-match': String((await ask('agent-1', 'GET', path)).headers.etag), 'prefer': 'wait=60' },
+    }
     const live = new Set<ReturnType<typeof ask>>()
     let last: Awaited<ReturnType<typeof ask>> | undefined
     /** So many that wait; one that met a question of this test is sent again. */
-    const fill = (who: 'agent-1' | 'anna', most: number, witness: 'agent-1' | 'ada', whose: string) => expect.poll(async () => {
-      while (live.size < most) {
-        const one = ask(who, 'GET', path, waiting)
-        live.add(one)
-        void one.then(() => live.delete(one), () => undefined)
-      }
-      last = await ask(witness, 'GET', FREE)
-      return [last.status, (last.json as { readonly params?: { readonly who: string } }).params?.who, live.size]
-    }).toEqual([429, whose, most])
+    const fill = (who: 'agent-1' | 'anna', most: number, witness: 'agent-1' | 'ada', whose: string) =>
+      expect
+        .poll(async () => {
+          while (live.size < most) {
+            const one = ask(who, 'GET', path, waiting)
+            live.add(one)
+            void one.then(
+              () => live.delete(one),
+              () => undefined,
+            )
+          }
+          last = await ask(witness, 'GET', FREE)
+          return [last.status, (last.json as { readonly params?: { readonly who: string } }).params?.who, live.size]
+        })
+        .toEqual([429, whose, most])
     await fill('agent-1', 5, 'agent-1', 'agent-1')
-    expect(last).toMatchObject({ headers: { 'retry-after': '1' }, json: { code: 'request-too-many', params: { who: 'agent-1', open: 5 }, fix: expect.stringContaining('Retry-After') as string } })
+    expect(last).toMatchObject({
+      headers: { 'retry-after': '1' },
+      json: {
+        code: 'request-too-many',
+        params: { who: 'agent-1', open: 5 },
+        fix: expect.stringContaining('Retry-After') as string,
+      },
+    })
     expect(await ask('anna', 'GET', FREE)).toMatchObject({ status: 200 })
     await fill('anna', 8, 'ada', 'acme')
     expect(last).toMatchObject({ json: { code: 'request-too-many', params: { who: 'acme', open: 8 } } })
@@ -185,17 +224,28 @@ describe('requests that are open', () => {
   })
 
   test('of hundreds who wait are all answered when there is something, and leave nothing behind', async () => {
-    const { ask, statements, owner, reported } = await open({ limits: LONG, shares: { open: { caller: 1_000, team: 1_500, all: 1_800 }, patienceMs: 100_000 } })
+    const { ask, statements, owner, reported } = await open({
+      limits: LONG,
+      shares: { open: { caller: 1_000, team: 1_500, all: 1_800 }, patienceMs: 100_000 },
+    })
     const first = await ask('anna', 'GET', '/v1/teams/acme/approvals')
-    const waits = Array.from({ length: 800 }, () => ask('anna', 'GET', '/v1/teams/acme/approvals', { headers: { 'if-none-match': String(first.headers.etag), prefer: 'wait=60' } }))
+    const waits = Array.from({ length: 800 }, () =>
+      ask('anna', 'GET', '/v1/teams/acme/approvals', {
+        headers: { 'if-none-match': String(first.headers.etag), 'prefer': 'wait=60' },
+      }),
+    )
     await owner.query('select pg_sleep(2)')
-    const begun = await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { body: { tool: 'send', agent: 'agent-1', input: {} } })
+    const begun = await ask('agent-1', 'POST', '/v1/teams/acme/invocations', {
+      body: { tool: 'send', agent: 'agent-1', input: {} },
+    })
     expect(begun).toMatchObject({ status: 200 })
     const told = await Promise.all(waits)
     expect(new Set(told.map(({ status }) => status))).toEqual(new Set([200]))
     expect(await ask('anna', 'GET', FREE)).toMatchObject({ status: 200 })
     expect(await statements()).toBe(0)
-    const [connections] = await owner.query<{ n: number }>(`select count(*)::int as n from pg_stat_activity where usename = 'cordon_serve' and application_name = 'cordon'`)
+    const [connections] = await owner.query<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity where usename = 'cordon_serve' and application_name = 'cordon'`,
+    )
     expect(connections?.n).toBeLessThanOrEqual(4)
     expect(reported).toEqual([])
   })
@@ -206,49 +256,100 @@ describe('what the server cannot read or does not take', () => {
   let id = ''
   beforeAll(async () => {
     stage = await open({ limits: LONG })
-    id = ((await stage.ask('agent-1', 'POST', '/v1/teams/acme/invocations', { body: { tool: 'look', agent: 'agent-1', input: {} } })).json as { readonly id: string }).id
+    id = (
+      (
+        await stage.ask('agent-1', 'POST', '/v1/teams/acme/invocations', {
+          body: { tool: 'look', agent: 'agent-1', input: {} },
+        })
+      ).json as { readonly id: string }
+    ).id
   })
 
   test('an output that is larger than an answer may be is refused, alone; the next request is answered', async () => {
     const { ask, owner, reported } = stage
-    const other = ((await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { body: { tool: 'look', agent: 'agent-1', input: {} } })).json as { readonly id: string }).id
+    const other = (
+      (
+        await ask('agent-1', 'POST', '/v1/teams/acme/invocations', {
+          body: { tool: 'look', agent: 'agent-1', input: {} },
+        })
+      ).json as { readonly id: string }
+    ).id
     await owner.query(`update agents.tool_invocations set output = to_jsonb(repeat('x', 70000000)) where id = $1`, [id])
-    expect(await ask('agent-1', 'GET', `/v1/invocations/${id}`)).toMatchObject({ status: 500, json: { code: 'store-answer-too-large', fix: expect.any(String) as string } })
+    expect(await ask('agent-1', 'GET', `/v1/invocations/${id}`)).toMatchObject({
+      status: 500,
+      json: { code: 'store-answer-too-large', fix: expect.any(String) as string },
+    })
     expect(await ask('agent-1', 'GET', `/v1/invocations/${other}`)).toMatchObject({ status: 200 })
     expect(reported).toMatchObject([{ code: 'store-answer-too-large' }])
   })
 
   test('answers that nobody takes in are bounded for each; who takes theirs in is answered', async () => {
-    const small = await open({ limits: LONG, shares: { bytes: { caller: 3_000_000, team: 5_000_000, all: 100_000_000 } } })
+    const small = await open({
+      limits: LONG,
+      shares: { bytes: { caller: 3_000_000, team: 5_000_000, all: 100_000_000 } },
+    })
     const { ask, raw, port, tokens, owner } = small
-    const large = ((await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { body: { tool: 'look', agent: 'agent-1', input: {} } })).json as { readonly id: string }).id
-    await owner.query(`update agents.tool_invocations set output = to_jsonb(repeat('x', 1400000)) where id = $1`, [large])
+    const large = (
+      (
+        await ask('agent-1', 'POST', '/v1/teams/acme/invocations', {
+          body: { tool: 'look', agent: 'agent-1', input: {} },
+        })
+      ).json as { readonly id: string }
+    ).id
+    await owner.query(`update agents.tool_invocations set output = to_jsonb(repeat('x', 1400000)) where id = $1`, [
+      large,
+    ])
     // More than the kernel keeps for who does not read: what is behind it stays with the server.
-    const lazy = Array.from({ length: 8 }, () => raw(`GET /v1/invocations/${large} HTTP/1.1\r\nHost: 127.0.0.1:${String(port)}\r\nAuthorization: Bearer ${tokens.anna}\r\n\r\n`.repeat(6)).pause())
-    await expect.poll(async () => (await ask('anna', 'GET', `/v1/invocations/${large}`)).json).toMatchObject({ code: 'store-busy', detail: expect.stringContaining('on their way') as string })
+    const lazy = Array.from({ length: 8 }, () =>
+      raw(
+        `GET /v1/invocations/${large} HTTP/1.1\r\nHost: 127.0.0.1:${String(port)}\r\nAuthorization: Bearer ${tokens.anna}\r\n\r\n`.repeat(
+          6,
+        ),
+      ).pause(),
+    )
+    await expect
+      .poll(async () => (await ask('anna', 'GET', `/v1/invocations/${large}`)).json)
+      .toMatchObject({ code: 'store-busy', detail: expect.stringContaining('on their way') as string })
     expect(await ask('agent-1', 'GET', `/v1/invocations/${large}`)).toMatchObject({ status: 200 })
     for (const each of lazy) each.destroy()
     await expect.poll(async () => (await ask('anna', 'GET', `/v1/invocations/${large}`)).status).toBe(200)
   })
 
   test('bodies that are on their way are bounded for each; who sends one that fits is answered', async () => {
-    const small = await open({ limits: LONG, shares: { bytes: { caller: 3_000_000, team: 5_000_000, all: 100_000_000 } } })
+    const small = await open({
+      limits: LONG,
+      shares: { bytes: { caller: 3_000_000, team: 5_000_000, all: 100_000_000 } },
+    })
     const { ask, raw, port, tokens } = small
     let begun: ReturnType<typeof raw> | undefined
     let isOver = false
     /** One that met a question of this test is begun again. */
     const begin = (): void => {
-      begun = raw(`POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(port)}\r\nAuthorization: Bearer ${tokens['agent-1']}\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n{`)
+      begun = raw(
+        `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(port)}\r\nAuthorization: Bearer ${tokens['agent-1']}\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n{`,
+      )
       begun.resume()
-      begun.on('close', () => { if (!isOver) begin() })
+      begun.on('close', () => {
+        if (!isOver) begin()
+      })
     }
     begin()
     const call = (who: 'agent-1' | 'ada', path: string, body: object) => ask(who, 'POST', path, { body })
-    await expect.poll(async () => (await call('agent-1', '/v1/teams/acme/invocations', { tool: 'look', agent: 'agent-1', input: {} })).json).toMatchObject({ code: 'store-busy' })
+    await expect
+      .poll(
+        async () =>
+          (await call('agent-1', '/v1/teams/acme/invocations', { tool: 'look', agent: 'agent-1', input: {} })).json,
+      )
+      .toMatchObject({ code: 'store-busy' })
     expect(await call('ada', '/v1/teams/acme/profiles', { name: 'fits' })).toMatchObject({ status: 204 })
     isOver = true
     begun?.destroy()
-    await expect.poll(async () => (await call('agent-1', '/v1/teams/acme/invocations', { tool: 'look', agent: 'agent-1', input: {} })).status).toBe(200)
+    await expect
+      .poll(
+        async () =>
+          (await call('agent-1', '/v1/teams/acme/invocations', { tool: 'look', agent: 'agent-1', input: {} })).status,
+      )
+      .toBe(200)
   })
 
   test('a connection that the database ends fails its request, alone', async () => {
@@ -256,22 +357,51 @@ describe('what the server cannot read or does not take', () => {
     const release = await lock(HELD_TABLE)
     const asked = ask('anna', 'GET', HELD)
     await expect.poll(() => statements('%standing_approvals%')).toBe(1)
-    await owner.query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'cordon_serve' and query like '%standing_approvals%' and state = 'active'`)
-    expect(await asked).toMatchObject({ status: 503, headers: { 'retry-after': '2' }, json: { code: 'store-unavailable', detail: 'the store at this server cannot be reached: its database does not answer' } })
+    await owner.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'cordon_serve' and query like '%standing_approvals%' and state = 'active'`,
+    )
+    expect(await asked).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '2' },
+      json: {
+        code: 'store-unavailable',
+        detail: 'the store at this server cannot be reached: its database does not answer',
+      },
+    })
     // What became of it is for the log.
-    expect(reported.at(-1)).toMatchObject({ code: 'store-unavailable', message: expect.stringContaining('administrator command') as string })
+    expect(reported.at(-1)).toMatchObject({
+      code: 'store-unavailable',
+      message: expect.stringContaining('administrator command') as string,
+    })
     await release()
     expect(await ask('anna', 'GET', HELD)).toMatchObject({ status: 200 })
   })
 
   test('what a runner says of a call is bounded; what it usually says fits', async () => {
     const { ask } = stage
-    const fresh = ((await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { body: { tool: 'look', agent: 'agent-1', input: {} } })).json as { readonly id: string }).id
+    const fresh = (
+      (
+        await ask('agent-1', 'POST', '/v1/teams/acme/invocations', {
+          body: { tool: 'look', agent: 'agent-1', input: {} },
+        })
+      ).json as { readonly id: string }
+    ).id
     expect(await ask('host-1', 'POST', '/v1/runners/host-1/heartbeat', { body: {} })).toMatchObject({ status: 204 })
-    expect(await ask('host-1', 'POST', '/v1/runners/host-1/claims', { body: { id: fresh } })).toMatchObject({ status: 200, json: [{ id: fresh, fence: '1' }] })
-    const complete = (usage: object) => ask('host-1', 'POST', `/v1/invocations/${fresh}/completion`, { body: { fence: '1', status: 'completed', usage } })
-    expect(await complete({ notes: 'x'.repeat(70_000) })).toMatchObject({ status: 400, json: { code: 'request-invalid', detail: expect.stringContaining('usage') as string } })
+    expect(await ask('host-1', 'POST', '/v1/runners/host-1/claims', { body: { id: fresh } })).toMatchObject({
+      status: 200,
+      json: [{ id: fresh, fence: '1' }],
+    })
+    const complete = (usage: object) =>
+      ask('host-1', 'POST', `/v1/invocations/${fresh}/completion`, { body: { fence: '1', status: 'completed', usage } })
+    expect(await complete({ notes: 'x'.repeat(70_000) })).toMatchObject({
+      status: 400,
+      json: { code: 'request-invalid', detail: expect.stringContaining('usage') as string },
+    })
     expect(await complete({ wall_ms: 1 })).toMatchObject({ status: 204 })
-    expect(await ask('ada', 'POST', '/v1/teams/acme/tools', { body: { key: 'huge', inputSchema: { title: 'x'.repeat(300_000) } } })).toMatchObject({ status: 400 })
+    expect(
+      await ask('ada', 'POST', '/v1/teams/acme/tools', {
+        body: { key: 'huge', inputSchema: { title: 'x'.repeat(300_000) } },
+      }),
+    ).toMatchObject({ status: 400 })
   })
 })

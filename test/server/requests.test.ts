@@ -18,15 +18,27 @@ afterAll(async () => {
   await stage.close()
 })
 
-const me = (headers: Readonly<Record<string, string>>) => stage.ask('GET', '/v1/me', { token: stage.tokens.anna, headers })
-const invoke = (body: unknown, headers: Readonly<Record<string, string>> = {}) => stage.ask('POST', '/v1/teams/acme/invocations', { token: stage.tokens['agent-1'], body, headers })
+const me = (headers: Readonly<Record<string, string>>) =>
+  stage.ask('GET', '/v1/me', { token: stage.tokens.anna, headers })
+const invoke = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  stage.ask('POST', '/v1/teams/acme/invocations', { token: stage.tokens['agent-1'], body, headers })
 const CALL = { tool: 'send', agent: 'agent-1', input: { to: 'bob' } }
 
 describe('a request of a page in a browser', () => {
-  test('to a name that somebody lets point here is refused (DNS rebinding); to the server\'s own it is answered', async () => {
+  test("to a name that somebody lets point here is refused (DNS rebinding); to the server's own it is answered", async () => {
     const { port } = stage
-    for (const host of ['evil.example', `evil.example:${String(port)}`, '127.0.0.1', 'localhost', `127.0.0.1:${String(port + 1)}`, `127.0.0.1:${String(port)}.evil.example`, `localhost.:${String(port)}`]) expect(await me({ host }), host).toMatchObject({ status: 403, json: { code: 'request-refused' } })
-    for (const host of [`127.0.0.1:${String(port)}`, `localhost:${String(port)}`, `LOCALHOST:${String(port)}`]) expect(await me({ host }), host).toMatchObject({ status: 200 })
+    for (const host of [
+      'evil.example',
+      `evil.example:${String(port)}`,
+      '127.0.0.1',
+      'localhost',
+      `127.0.0.1:${String(port + 1)}`,
+      `127.0.0.1:${String(port)}.evil.example`,
+      `localhost.:${String(port)}`,
+    ])
+      expect(await me({ host }), host).toMatchObject({ status: 403, json: { code: 'request-refused' } })
+    for (const host of [`127.0.0.1:${String(port)}`, `localhost:${String(port)}`, `LOCALHOST:${String(port)}`])
+      expect(await me({ host }), host).toMatchObject({ status: 200 })
   })
 
   test('with two names, or none, is refused', async () => {
@@ -39,18 +51,39 @@ describe('a request of a page in a browser', () => {
   })
 
   test('of another site is refused, and told nothing that its browser would pass on', async () => {
-    for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, { origin: `http://localhost:${String(stage.port + 1)}` }, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }]) {
+    for (const headers of [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: `http://localhost:${String(stage.port + 1)}` },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+    ]) {
       const answer = await me(headers)
       expect(answer, JSON.stringify(headers)).toMatchObject({ status: 403, json: { code: 'request-refused' } })
       expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
     }
-    expect(await stage.ask('OPTIONS', '/v1/me', { headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' } })).toMatchObject({ status: 403 })
-    expect(await stage.ask('GET', '/openapi.json', { headers: { origin: 'https://evil.example' } })).toMatchObject({ status: 403 })
-    expect(await me({ origin: `http://127.0.0.1:${String(stage.port)}`, 'sec-fetch-site': 'same-origin' })).toMatchObject({ status: 200 })
+    expect(
+      await stage.ask('OPTIONS', '/v1/me', {
+        headers: { 'origin': 'https://evil.example', 'access-control-request-method': 'POST' },
+      }),
+    ).toMatchObject({ status: 403 })
+    expect(await stage.ask('GET', '/openapi.json', { headers: { origin: 'https://evil.example' } })).toMatchObject({
+      status: 403,
+    })
+    expect(
+      await me({ 'origin': `http://127.0.0.1:${String(stage.port)}`, 'sec-fetch-site': 'same-origin' }),
+    ).toMatchObject({ status: 200 })
   })
 
   test('that needs no leave of its browser (a form) changes nothing', async () => {
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'application/json, text/plain', '']) expect(await invoke(CALL, { 'content-type': type }), type).toMatchObject({ status: 400 })
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      'application/json, text/plain',
+      '',
+    ])
+      expect(await invoke(CALL, { 'content-type': type }), type).toMatchObject({ status: 400 })
     expect(await invoke(CALL, { 'content-type': 'application/json; charset=utf-8' })).toMatchObject({ status: 200 })
   })
 })
@@ -58,7 +91,10 @@ describe('a request of a page in a browser', () => {
 describe('a body', () => {
   test('that is too large is not read, by its length or by what comes; one that just fits is', async () => {
     const fitting = (size: number) => JSON.stringify({ ...CALL, input: { to: 'x'.repeat(size) } })
-    expect(await invoke(fitting(MOST_BYTES + 1))).toMatchObject({ status: 413, json: { code: 'request-too-large', params: { limit: MOST_BYTES } } })
+    expect(await invoke(fitting(MOST_BYTES + 1))).toMatchObject({
+      status: 413,
+      json: { code: 'request-too-large', params: { limit: MOST_BYTES } },
+    })
     const chunked = `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nAuthorization: Bearer ${stage.tokens['agent-1']}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n20000\r\n${' '.repeat(0x20000)}\r\n`
     expect(await stage.raw(chunked)).toMatch(/^HTTP\/1\.1 413 /)
     expect(await invoke(fitting(MOST_BYTES - 100))).toMatchObject({ status: 200 })
@@ -79,12 +115,18 @@ for round in range(10):
     const { stdout } = await promisify(execFile)('python3', ['-c', sender, String(stage.port), head])
     expect(stdout.trim().split('\n')).toEqual(Array.from({ length: 10 }, () => 'HTTP/1.1 413'))
     // As a client of ours has it: a problem to tell, and no reason to ask again.
-    await expect(stage.as('agent-1').ask('invoke', { team: 'acme', tool: 'send', agent: 'agent-1', input: { to: 'x'.repeat(8 * 1024 * 1024) } })).rejects.toMatchObject({ code: 'request-too-large' })
+    await expect(
+      stage
+        .as('agent-1')
+        .ask('invoke', { team: 'acme', tool: 'send', agent: 'agent-1', input: { to: 'x'.repeat(8 * 1024 * 1024) } }),
+    ).rejects.toMatchObject({ code: 'request-too-large' })
     expect(await invoke(CALL)).toMatchObject({ status: 200 })
   })
 
   test('of a stranger is not read at all', async () => {
-    const answer = await stage.raw(`POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{`)
+    const answer = await stage.raw(
+      `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{`,
+    )
     expect(answer).toMatch(/^HTTP\/1\.1 401 /)
     expect(answer.toLowerCase()).toContain('connection: close')
   })
@@ -105,11 +147,19 @@ for round in range(10):
     ['without its input', { tool: 'send', agent: 'agent-1' }],
   ])('%s is refused with what is wrong about it', async (_, body) => {
     const answer = await invoke(body)
-    expect(answer).toMatchObject({ status: 400, headers: { 'content-type': 'application/problem+json' }, json: { code: 'request-invalid', fix: expect.any(String) as string } })
+    expect(answer).toMatchObject({
+      status: 400,
+      headers: { 'content-type': 'application/problem+json' },
+      json: { code: 'request-invalid', fix: expect.any(String) as string },
+    })
   })
 
   test('with input that the database cannot hold, or that its schema does not allow, is refused', async () => {
-    for (const input of [{ to: 'a\0b' }, { to: 1 }, 'text', null]) expect(await invoke({ ...CALL, input }), JSON.stringify(input)).toMatchObject({ status: 409, json: { code: 'store-state' } })
+    for (const input of [{ to: 'a\0b' }, { to: 1 }, 'text', null])
+      expect(await invoke({ ...CALL, input }), JSON.stringify(input)).toMatchObject({
+        status: 409,
+        json: { code: 'store-state' },
+      })
     expect(await invoke({ ...CALL, input: { to: '\u001b[2J\u202e' } })).toMatchObject({ status: 200 })
   })
 
@@ -118,10 +168,16 @@ for round in range(10):
     slow.on('error', () => undefined)
     const ended = new Promise<string>((resolve) => {
       let text = ''
-      slow.on('data', (chunk) => { text += chunk.toString('latin1') })
-      slow.on('close', () => { resolve(text) })
+      slow.on('data', (chunk) => {
+        text += chunk.toString('latin1')
+      })
+      slow.on('close', () => {
+        resolve(text)
+      })
     })
-    slow.write(`POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nAuthorization: Bearer ${stage.tokens['agent-1']}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`)
+    slow.write(
+      `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nAuthorization: Bearer ${stage.tokens['agent-1']}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
+    )
     const drops = setInterval(() => slow.write(' '), 100)
     expect(await invoke(CALL)).toMatchObject({ status: 200 })
     expect(await ended).toMatch(/^(?:HTTP\/1\.1 408 |$)/)
@@ -134,31 +190,71 @@ for round in range(10):
 })
 
 describe('a path', () => {
-  test.each(['/', '/v1', '/v2/me', '/v1/me/', '//v1/me', '/v1/./me', '/v1/../v1/me', '/v1/%2e%2e/me', '/v1/teams/../me', '/etc/passwd', '/v1/teams/%2e%2e%2f%2e%2e/members/x'])('that leads nowhere is told so: %s', async (target) => {
-    expect(await stage.ask('GET', target, { token: stage.tokens.anna })).toMatchObject({ status: 404, json: { code: 'route-missing' } })
+  test.each([
+    '/',
+    '/v1',
+    '/v2/me',
+    '/v1/me/',
+    '//v1/me',
+    '/v1/./me',
+    '/v1/../v1/me',
+    '/v1/%2e%2e/me',
+    '/v1/teams/../me',
+    '/etc/passwd',
+    '/v1/teams/%2e%2e%2f%2e%2e/members/x',
+  ])('that leads nowhere is told so: %s', async (target) => {
+    expect(await stage.ask('GET', target, { token: stage.tokens.anna })).toMatchObject({
+      status: 404,
+      json: { code: 'route-missing' },
+    })
   })
 
-  test.each(['/v1/teams/..%2facme/members', '/v1/teams/acme%00/members', '/v1/teams/%ff/members', '/v1/invocations/1', '/v1/invocations/..%2f..%2fme', '/v1/teams/acme/approvals?most=0', '/v1/teams/acme/approvals?most=1&most=2', '/v1/teams/acme/approvals?team=other', '/v1/teams/acme/approvals?x=1'])('with something else than a name in it is refused: %s', async (target) => {
-    expect(await stage.ask('GET', target, { token: stage.tokens.anna })).toMatchObject({ status: 400, json: { code: 'request-invalid' } })
+  test.each([
+    '/v1/teams/..%2facme/members',
+    '/v1/teams/acme%00/members',
+    '/v1/teams/%ff/members',
+    '/v1/invocations/1',
+    '/v1/invocations/..%2f..%2fme',
+    '/v1/teams/acme/approvals?most=0',
+    '/v1/teams/acme/approvals?most=1&most=2',
+    '/v1/teams/acme/approvals?team=other',
+    '/v1/teams/acme/approvals?x=1',
+  ])('with something else than a name in it is refused: %s', async (target) => {
+    expect(await stage.ask('GET', target, { token: stage.tokens.anna })).toMatchObject({
+      status: 400,
+      json: { code: 'request-invalid' },
+    })
   })
 
   test('of another server, in full, is refused', async () => {
-    expect(await stage.raw(`GET http://evil.example/v1/me HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nAuthorization: Bearer ${stage.tokens.anna}\r\nConnection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /)
+    expect(
+      await stage.raw(
+        `GET http://evil.example/v1/me HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nAuthorization: Bearer ${stage.tokens.anna}\r\nConnection: close\r\n\r\n`,
+      ),
+    ).toMatch(/^HTTP\/1\.1 400 /)
   })
 
   test('is answered with its own method alone', async () => {
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) expect(await stage.ask(method, '/v1/me', { token: stage.tokens.anna }), method).toMatchObject({ status: 404 })
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      expect(await stage.ask(method, '/v1/me', { token: stage.tokens.anna }), method).toMatchObject({ status: 404 })
     expect(await stage.ask('GET', '/v1/me', { token: stage.tokens.anna })).toMatchObject({ status: 200 })
   })
 
   test('of a tool may have a slash in it, encoded', async () => {
     await stage.as('ada').ask('registerTool', { team: 'acme', key: 'mail/send', egressClass: 'write' })
-    expect(await stage.ask('GET', '/v1/teams/acme/tools/mail%2Fsend', { token: stage.tokens.anna })).toMatchObject({ status: 200, json: { key: 'mail/send' } })
+    expect(await stage.ask('GET', '/v1/teams/acme/tools/mail%2Fsend', { token: stage.tokens.anna })).toMatchObject({
+      status: 200,
+      json: { key: 'mail/send' },
+    })
   })
 })
 
 test('no answer is kept, guessed at or shown as a page', async () => {
-  expect((await me({})).headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'content-type': 'application/json' })
+  expect((await me({})).headers).toMatchObject({
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'content-type': 'application/json',
+  })
 })
 
 test('the server made no mistake of its own in all of this', () => {

@@ -34,11 +34,24 @@ const look = (write: string, script: string) => ({
   workspace,
   registry: { server: `unix:${join(store, 'socket')}`, owner: 'acme', agent: 'agent-1', runner: 'app' },
   rules: [{ rules: [{ effect: 'allow' as const, tool: ['look'], because: 'the registry decides' }] }],
-  tools: [processTool({ name: 'look', description: 'looks', input: { type: 'object' }, policy: { egress_class: 'none', filesystem: { write: [write] } }, command: () => ['sh', '-c', script] })],
+  tools: [
+    processTool({
+      name: 'look',
+      description: 'looks',
+      input: { type: 'object' },
+      policy: { egress_class: 'none', filesystem: { write: [write] } },
+      command: () => ['sh', '-c', script],
+    }),
+  ],
 })
 
 test('a tool that may write to the workspace finds neither the socket nor the data of the store in it', async () => {
-  const cordon = await createCordon(look('.', 'cat other.txt; ls -A store; cat store/data/PG_VERSION; test -S store/socket && echo socket; echo changed > store/data/PG_VERSION; true'))
+  const cordon = await createCordon(
+    look(
+      '.',
+      'cat other.txt; ls -A store; cat store/data/PG_VERSION; test -S store/socket && echo socket; echo changed > store/data/PG_VERSION; true',
+    ),
+  )
   try {
     const { status, output } = await cordon.call('look', {})
     expect(status).toBe('ok')
@@ -54,7 +67,13 @@ test('what a call is expected to cost, and for how long it may wait, reaches the
   const cordon = await createCordon(look('.', 'true'))
   const ids: string[] = []
   try {
-    expect(await cordon.call('look', {}, { registry: { costEstimate: 0.5, validMs: 90_000 }, onInvocation: (id) => ids.push(id) })).toMatchObject({ status: 'ok' })
+    expect(
+      await cordon.call(
+        'look',
+        {},
+        { registry: { costEstimate: 0.5, validMs: 90_000 }, onInvocation: (id) => ids.push(id) },
+      ),
+    ).toMatchObject({ status: 'ok' })
     const { costEstimate, createdAt, expiresAt } = await stage.as('ada').ask('findInvocation', { id: ids[0] ?? '' })
     expect(costEstimate).toBe(0.5)
     expect(Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 10_000)).toBe(9)
@@ -73,14 +92,32 @@ describe('a tool by the name of a registered one', () => {
   const here = (policy: object, script: string) => ({
     ...look('.', 'true'),
     rules: [{ rules: [{ effect: 'allow' as const, tool: ['note'], because: 'the registry decides' }] }],
-    tools: [processTool({ name: 'note', description: 'notes', input: { type: 'object' }, policy, command: ({ file }: { file: string }) => ['sh', '-c', script, file] })],
+    tools: [
+      processTool({
+        name: 'note',
+        description: 'notes',
+        input: { type: 'object' },
+        policy,
+        command: ({ file }: { file: string }) => ['sh', '-c', script, file],
+      }),
+    ],
   })
   const register = async (definition: Record<string, unknown>) => {
     const ada = stage.as('ada')
-    await ada.ask('registerTool', { team: 'acme', key: 'note', egressClass: 'none', requiresApproval: false, definition })
+    await ada.ask('registerTool', {
+      team: 'acme',
+      key: 'note',
+      egressClass: 'none',
+      requiresApproval: false,
+      definition,
+    })
     await ada.ask('assignTool', { team: 'acme', tool: 'note', agent: 'agent-1' })
   }
-  const callOnce = async (options: Parameters<typeof createCordon>[0], file: string, meanwhile = () => Promise.resolve()) => {
+  const callOnce = async (
+    options: Parameters<typeof createCordon>[0],
+    file: string,
+    meanwhile = () => Promise.resolve(),
+  ) => {
     const cordon = await createCordon(options)
     try {
       await meanwhile()
@@ -102,43 +139,90 @@ describe('a tool by the name of a registered one', () => {
       status: 'denied',
       // The model reads that it is another tool, and nothing of its words or of this host.
       reason: 'This tool differs from the registered one, so it did not run.',
-      facts: { error: { code: 'tool-not-as-registered', message: expect.stringContaining('echo stolen') as string, fix: expect.stringContaining('cordon tools register note.yaml') as string }, permission_decision: { error_code: 'tool-not-as-registered' } },
+      facts: {
+        error: {
+          code: 'tool-not-as-registered',
+          message: expect.stringContaining('echo stolen') as string,
+          fix: expect.stringContaining('cordon tools register note.yaml') as string,
+        },
+        permission_decision: { error_code: 'tool-not-as-registered' },
+      },
     })
     expect(existsSync(join(workspace, 'words.txt'))).toBe(false)
   })
 
   test('is refused from the start with another policy, or another hash', async () => {
     await register({ kind: 'process', command: WORDS, policy: { filesystem: { read: ['.'] } } })
-    await expect(createCordon(here(POLICY, 'true'))).rejects.toMatchObject({ code: 'tool-not-as-registered', fix: expect.stringContaining('cordon tools register note.json') as string })
+    await expect(createCordon(here(POLICY, 'true'))).rejects.toMatchObject({
+      code: 'tool-not-as-registered',
+      fix: expect.stringContaining('cordon tools register note.json') as string,
+    })
     await register({ kind: 'process', hash: `sha256:${'0'.repeat(64)}` })
     await expect(createCordon(here(POLICY, 'true'))).rejects.toMatchObject({ code: 'tool-not-as-registered' })
   })
 
   test('runs with the hash that the registration has, as a runner would register it', async () => {
-    const options = { ...here(POLICY, 'true'), tools: [processTool({ name: 'note', description: 'notes', input: { type: 'object' }, policy: POLICY, command: ({ file }: { file: string }) => ['touch', file] })] }
+    const options = {
+      ...here(POLICY, 'true'),
+      tools: [
+        processTool({
+          name: 'note',
+          description: 'notes',
+          input: { type: 'object' },
+          policy: POLICY,
+          command: ({ file }: { file: string }) => ['touch', file],
+        }),
+      ],
+    }
     const [definition = expect.fail()] = options.tools
-    await register({ ...registrationOf({ definition, hash: toolHash(definition), file: 'tools.mjs' }, { workspace }).definition })
+    await register({
+      ...registrationOf({ definition, hash: toolHash(definition), file: 'tools.mjs' }, { workspace }).definition,
+    })
     expect(await callOnce(options, 'hashed.txt')).toMatchObject({ status: 'ok' })
     expect(existsSync(join(workspace, 'hashed.txt'))).toBe(true)
   })
 
   test('is refused with a class that is less than its policy may do, and runs with its own', async () => {
     const policy = { network: [{ host: 'api.example.org', methods: ['GET'] }] }
-    const options = { ...here(policy, 'true'), tools: [processTool({ name: 'note', description: 'notes', input: { type: 'object' }, policy, command: () => ['true'] })] }
+    const options = {
+      ...here(policy, 'true'),
+      tools: [
+        processTool({ name: 'note', description: 'notes', input: { type: 'object' }, policy, command: () => ['true'] }),
+      ],
+    }
     await register({})
-    await expect(createCordon(options)).rejects.toMatchObject({ code: 'tool-not-as-registered', message: expect.stringContaining('registered with the class none, and its policy has the class read_only') as string })
-    await stage.as('ada').ask('registerTool', { team: 'acme', key: 'note', egressClass: 'read_only', requiresApproval: false })
+    await expect(createCordon(options)).rejects.toMatchObject({
+      code: 'tool-not-as-registered',
+      message: expect.stringContaining(
+        'registered with the class none, and its policy has the class read_only',
+      ) as string,
+    })
+    await stage
+      .as('ada')
+      .ask('registerTool', { team: 'acme', key: 'note', egressClass: 'read_only', requiresApproval: false })
     expect(await callOnce(options, 'any')).toMatchObject({ status: 'ok' })
   })
 
   test('runs where the host has what it needs, and says what is missing where it does not', async () => {
     await register({})
-    const needing = (needsLabels: readonly string[]) => stage.as('ada').ask('registerTool', { team: 'acme', key: 'note', egressClass: 'none', requiresApproval: false, needsLabels })
+    const needing = (needsLabels: readonly string[]) =>
+      stage
+        .as('ada')
+        .ask('registerTool', { team: 'acme', key: 'note', egressClass: 'none', requiresApproval: false, needsLabels })
     const options = here(POLICY, 'true')
     const withLabel = { ...options, registry: { ...options.registry, labels: ['desk'], silentMs: 10_000 } }
     await needing(['desk'])
     expect(await callOnce(withLabel, 'any')).toMatchObject({ status: 'ok' })
-    expect(await callOnce(options, 'any')).toMatchObject({ status: 'denied', reason: 'This tool cannot run on this host.', facts: { error: { code: 'tool-not-for-this-host', message: expect.stringContaining('does not have the label desk') as string } } })
+    expect(await callOnce(options, 'any')).toMatchObject({
+      status: 'denied',
+      reason: 'This tool cannot run on this host.',
+      facts: {
+        error: {
+          code: 'tool-not-for-this-host',
+          message: expect.stringContaining('does not have the label desk') as string,
+        },
+      },
+    })
     await needing([])
   })
 

@@ -63,31 +63,67 @@ describe('OpenAPI', () => {
   test('has every operation with all that it is given, and is had without a token', async () => {
     const { status, json } = await stage.ask('GET', '/openapi.json')
     expect(status).toBe(200)
-    const { openapi, paths } = json as { readonly openapi: string; readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId: string; parameters: readonly { name: string; in: string }[]; requestBody?: { content: { 'application/json': { schema: { properties: object } } } } }>>>> }
+    const { openapi, paths } = json as {
+      readonly openapi: string
+      readonly paths: Readonly<
+        Record<
+          string,
+          Readonly<
+            Record<
+              string,
+              {
+                operationId: string
+                parameters: readonly { name: string; in: string }[]
+                requestBody?: { content: { 'application/json': { schema: { properties: object } } } }
+              }
+            >
+          >
+        >
+      >
+    }
     expect(openapi).toBe('3.1.0')
     for (const name of OPERATION_NAMES) {
       const { path, method, fields } = operationOf(name)
       const described = paths[path]?.[method.toLowerCase()]
-      const given = [...(described?.parameters ?? []).filter((each) => each.in !== 'header').map((each) => each.name), ...Object.keys(described?.requestBody?.content['application/json'].schema.properties ?? {})]
+      const given = [
+        ...(described?.parameters ?? []).filter((each) => each.in !== 'header').map((each) => each.name),
+        ...Object.keys(described?.requestBody?.content['application/json'].schema.properties ?? {}),
+      ]
       expect({ name: described?.operationId, given: given.sort() }).toEqual({ name, given: Object.keys(fields).sort() })
     }
   })
 
   test('has no two operations at one place', () => {
-    const places = OPERATION_NAMES.map((name) => `${operationOf(name).method} ${operationOf(name).path.replace(/\{\w+\}/g, '{}')}`)
+    const places = OPERATION_NAMES.map(
+      (name) => `${operationOf(name).method} ${operationOf(name).path.replace(/\{\w+\}/g, '{}')}`,
+    )
     expect(new Set(places).size).toBe(places.length)
   })
 })
 
 describe('beginning', () => {
   /** On the store of the stage, which stays open. */
-  const begin = (more: Partial<ServeSettings>): Promise<ServedStore> => serveStore({ engine: { ...stage.engine, close: () => Promise.resolve() }, version: '0', ownerName: 'ada', report: () => undefined, ...more })
+  const begin = (more: Partial<ServeSettings>): Promise<ServedStore> =>
+    serveStore({
+      engine: { ...stage.engine, close: () => Promise.resolve() },
+      version: '0',
+      ownerName: 'ada',
+      report: () => undefined,
+      ...more,
+    })
 
   test('beyond this host needs TLS, or that somebody says that it is not needed, and a token by which anybody is known', async () => {
     const everywhere = parseListenAddress('0.0.0.0:0')
-    await expect(begin({ listen: everywhere })).rejects.toMatchObject({ code: 'listen-refused', message: expect.stringContaining('in the clear') as string })
-    expect(() => { requireSafe(everywhere, { hasTls: false, allowsPlainHttp: true, usableTokens: 0 }) }).toThrow(/no token/)
-    expect(() => { requireSafe(everywhere, { hasTls: true, allowsPlainHttp: false, usableTokens: 0 }) }).toThrow(/no token/)
+    await expect(begin({ listen: everywhere })).rejects.toMatchObject({
+      code: 'listen-refused',
+      message: expect.stringContaining('in the clear') as string,
+    })
+    expect(() => {
+      requireSafe(everywhere, { hasTls: false, allowsPlainHttp: true, usableTokens: 0 })
+    }).toThrow(/no token/)
+    expect(() => {
+      requireSafe(everywhere, { hasTls: true, allowsPlainHttp: false, usableTokens: 0 })
+    }).toThrow(/no token/)
     const served = await begin({ listen: everywhere, allowsPlainHttp: true })
     await served.close()
     expect(served.addresses[0]).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/)
@@ -95,10 +131,37 @@ describe('beginning', () => {
 
   test('with TLS is reached by the name of its certificate, and by no other', async () => {
     const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', cert], { stdio: 'ignore' })
-    const served = await begin({ listen: parseListenAddress('0.0.0.0:0'), hosts: ['localhost'], tls: { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') } })
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:P-256',
+        '-nodes',
+        '-days',
+        '2',
+        '-subj',
+        '/CN=localhost',
+        '-addext',
+        'subjectAltName=DNS:localhost',
+        '-keyout',
+        key,
+        '-out',
+        cert,
+      ],
+      { stdio: 'ignore' },
+    )
+    const served = await begin({
+      listen: parseListenAddress('0.0.0.0:0'),
+      hosts: ['localhost'],
+      tls: { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') },
+    })
     const port = served.addresses[0]?.split(':').at(-1) ?? ''
-    const ask = (host: string, authorities: readonly string[]) => openRemoteAccess({ server: `https://${host}:${port}`, token: stage.tokens.anna, authorities }).ask('whoAmI', {})
+    const ask = (host: string, authorities: readonly string[]) =>
+      openRemoteAccess({ server: `https://${host}:${port}`, token: stage.tokens.anna, authorities }).ask('whoAmI', {})
     expect(await ask('localhost', [readFileSync(cert, 'utf8')])).toMatchObject({ actor: 'anna' })
     await expect(ask('127.0.0.1', [readFileSync(cert, 'utf8')])).rejects.toMatchObject({ code: 'server-unavailable' })
     await expect(ask('localhost', [])).rejects.toMatchObject({ code: 'server-unavailable' })
@@ -107,10 +170,19 @@ describe('beginning', () => {
 
   test('on a socket that a process left which was killed works', async () => {
     const left = join(folder, 'left')
-    spawnSync(process.execPath, ['-e', `require('net').createServer().listen(${JSON.stringify(left)}, () => process.kill(process.pid, 'SIGKILL'))`], { stdio: 'ignore', timeout: ENDS_WHAT_HANGS_MS })
+    spawnSync(
+      process.execPath,
+      [
+        '-e',
+        `require('net').createServer().listen(${JSON.stringify(left)}, () => process.kill(process.pid, 'SIGKILL'))`,
+      ],
+      { stdio: 'ignore', timeout: ENDS_WHAT_HANGS_MS },
+    )
     expect(existsSync(left)).toBe(true)
     const served = await begin({ socket: left })
-    expect(await openRemoteAccess({ server: `unix:${left}`, actor: 'anna' }).ask('whoAmI', {})).toMatchObject({ actor: 'anna' })
+    expect(await openRemoteAccess({ server: `unix:${left}`, actor: 'anna' }).ask('whoAmI', {})).toMatchObject({
+      actor: 'anna',
+    })
     await served.close()
   })
 
@@ -119,14 +191,20 @@ describe('beginning', () => {
     writeFileSync(file, 'mine')
     await expect(begin({ socket: file })).rejects.toMatchObject({ code: 'listen-refused' })
     expect(readFileSync(file, 'utf8')).toBe('mine')
-    await expect(begin({ socket: stage.socket })).rejects.toMatchObject({ code: 'listen-refused', message: expect.stringContaining('another process') as string })
+    await expect(begin({ socket: stage.socket })).rejects.toMatchObject({
+      code: 'listen-refused',
+      message: expect.stringContaining('another process') as string,
+    })
     await expect(begin({ socket: join(folder, 'x'.repeat(120)) })).rejects.toMatchObject({ code: 'listen-refused' })
     expect(await stage.as('anna').ask('whoAmI', {})).toMatchObject({ actor: 'anna' })
   })
 
-  test.each(['', '7070', 'localhost', ':7070', 'example.org:80', '127.0.0.1:70707', '::1:80', '127.0.0.1:-1'])('at no address is refused: %j', (text) => {
-    expect(() => parseListenAddress(text)).toThrow(/no address/)
-  })
+  test.each(['', '7070', 'localhost', ':7070', 'example.org:80', '127.0.0.1:70707', '::1:80', '127.0.0.1:-1'])(
+    'at no address is refused: %j',
+    (text) => {
+      expect(() => parseListenAddress(text)).toThrow(/no address/)
+    },
+  )
   test.each(['127.0.0.1:0', '[::1]:7070', 'localhost:7070'])('at an address is understood: %s', (text) => {
     expect(parseListenAddress(text)).toMatchObject({ port: expect.any(Number) as number })
   })
@@ -135,7 +213,12 @@ describe('beginning', () => {
 test('a token is not sent to another host in the clear', async () => {
   expect(() => openRemoteAccess({ server: 'http://cordon.example.org:7070', token: 'x' })).toThrow(/in the clear/)
   expect(() => openRemoteAccess({ server: 'http://127.0.0.1.example.org:7070', token: 'x' })).toThrow(/in the clear/)
-  expect(await openRemoteAccess({ server: `http://127.0.0.1:${String(stage.port)}`, token: stage.tokens.anna }).ask('whoAmI', {})).toMatchObject({ actor: 'anna' })
+  expect(
+    await openRemoteAccess({ server: `http://127.0.0.1:${String(stage.port)}`, token: stage.tokens.anna }).ask(
+      'whoAmI',
+      {},
+    ),
+  ).toMatchObject({ actor: 'anna' })
 })
 
 // The last one: it ends what the others use.

@@ -14,10 +14,14 @@ const stage = (limits: Partial<ShareLimits>) => {
   const ends = new Map<string, () => void>()
   const ask = (team: string, caller: string, name: string, gone = NEVER) => {
     const seat = shares.enter({ team, caller })
-    const done = seat.turn(() => new Promise<void>((resolve) => {
-      began.push(name)
-      ends.set(name, resolve)
-    }), gone)
+    const done = seat.turn(
+      () =>
+        new Promise<void>((resolve) => {
+          began.push(name)
+          ends.set(name, resolve)
+        }),
+      gone,
+    )
     done.catch(() => undefined)
     return { seat, done }
   }
@@ -56,7 +60,8 @@ describe('turns', () => {
   test('of several teams together leave some for the next: each finds less', async () => {
     const { began, ask, end } = stage({ turns: { caller: 5, team: 7, all: 10 } })
     for (const team of ['evil', 'vile'])
-      for (const caller of ['mallory', 'mallet']) for (let at = 0; at < 8; at += 1) ask(team, caller, `${team}-${caller}-${String(at)}`)
+      for (const caller of ['mallory', 'mallet'])
+        for (let at = 0; at < 8; at += 1) ask(team, caller, `${team}-${caller}-${String(at)}`)
     await Promise.resolve()
     expect(began.length).toBe(9)
     ask('acme', 'ada', 'a1')
@@ -97,9 +102,13 @@ describe('seats', () => {
     const { shares } = stage({ open: { caller: 1, team: 2, all: 3 } })
     const [ada, bea] = [shares.enter(ADA), shares.enter({ team: 'acme', caller: 'bea' })]
     expect(() => shares.enter(ADA)).toThrow('ada has reached the limit of open requests (1)')
-    expect(() => shares.enter({ team: 'acme', caller: 'cleo' })).toThrow('acme has reached the limit of open requests (2)')
+    expect(() => shares.enter({ team: 'acme', caller: 'cleo' })).toThrow(
+      'acme has reached the limit of open requests (2)',
+    )
     shares.enter({ team: 'other', caller: 'zoe' })
-    expect(() => shares.enter({ team: 'third', caller: 'mia' })).toThrow('everybody together has reached the limit of open requests (3)')
+    expect(() => shares.enter({ team: 'third', caller: 'mia' })).toThrow(
+      'everybody together has reached the limit of open requests (3)',
+    )
     ada.leave()
     ada.leave()
     shares.enter(ADA)
@@ -120,15 +129,21 @@ describe('seats', () => {
       }
     }
     expect([fill('evil'), fill('vile'), fill('acme')]).toEqual([8, 3, 1])
-    expect(() => shares.enter({ team: 'other', caller: 'zoe' })).toThrow('everybody together has reached the limit of open requests (12)')
+    expect(() => shares.enter({ team: 'other', caller: 'zoe' })).toThrow(
+      'everybody together has reached the limit of open requests (12)',
+    )
   })
 
   test('hold bytes until they are left; the first may hold more than all of them', () => {
     const { shares } = stage({ bytes: { caller: 10, team: 15, all: 100 } })
     const [one, two, bea] = [shares.enter(ADA), shares.enter(ADA), shares.enter({ team: 'acme', caller: 'bea' })]
     one.hold(50)
-    expect(() => { two.hold(1) }).toThrow('on their way')
-    expect(() => { bea.hold(1) }).toThrow('on their way')
+    expect(() => {
+      two.hold(1)
+    }).toThrow('on their way')
+    expect(() => {
+      bea.hold(1)
+    }).toThrow('on their way')
     shares.enter({ team: 'other', caller: 'zoe' }).hold(10)
     one.leave()
     two.hold(10)

@@ -40,7 +40,10 @@ export interface Stage {
   readonly raw: (bytes: string, silentMs?: number) => Promise<string>
   /** In the name of whoever, through the socket. */
   readonly as: (actor: string) => StoreAccess
-  readonly invoke: (input?: unknown, agent?: 'agent-1' | 'agent-2') => Promise<{ readonly id: string; readonly hash: string }>
+  readonly invoke: (
+    input?: unknown,
+    agent?: 'agent-1' | 'agent-2',
+  ) => Promise<{ readonly id: string; readonly hash: string }>
   readonly close: () => Promise<void>
 }
 
@@ -51,8 +54,21 @@ export const openStage = async (more: Partial<ServeSettings> = {}): Promise<Stag
   const engine = openPglite({ folder: undefined })
   const socket = more.socket ?? join(folder, 'socket')
   const reported: unknown[] = []
-  const served = await serveStore({ engine, version: '0', listen: { host: '127.0.0.1', port: 0 }, ownerName: 'ada', report: (error) => reported.push(error), ...more, socket })
-  const port = Number(served.addresses.find((address) => address.startsWith('http'))?.split(':').at(-1))
+  const served = await serveStore({
+    engine,
+    version: '0',
+    listen: { host: '127.0.0.1', port: 0 },
+    ownerName: 'ada',
+    report: (error) => reported.push(error),
+    ...more,
+    socket,
+  })
+  const port = Number(
+    served.addresses
+      .find((address) => address.startsWith('http'))
+      ?.split(':')
+      .at(-1),
+  )
   const accesses: StoreAccess[] = []
   const as = (actor: string): StoreAccess => {
     const access = openRemoteAccess({ server: `unix:${socket}`, actor })
@@ -61,14 +77,34 @@ export const openStage = async (more: Partial<ServeSettings> = {}): Promise<Stag
   }
   const ada = as('ada')
   await ada.ask('foundTeam', { team: 'acme', admin: 'ada' })
-  for (const [actor, kind] of [['anna', 'operator'], ['otto', 'operator'], ['agent-1', 'agent'], ['agent-1', 'operator'], ['agent-1', 'runner'], ['agent-2', 'agent']] as const) await ada.ask('addMember', { team: 'acme', actor, kind })
+  for (const [actor, kind] of [
+    ['anna', 'operator'],
+    ['otto', 'operator'],
+    ['agent-1', 'agent'],
+    ['agent-1', 'operator'],
+    ['agent-1', 'runner'],
+    ['agent-2', 'agent'],
+  ] as const)
+    await ada.ask('addMember', { team: 'acme', actor, kind })
   await ada.ask('registerTool', { team: 'acme', key: 'send', inputSchema: SCHEMA, egressClass: 'write' })
   for (const agent of ['agent-1', 'agent-2']) await ada.ask('assignTool', { team: 'acme', agent, tool: 'send' })
-  const tokenOf = async (actor: string): Promise<string> => (await ada.ask('createToken', { team: 'acme', actor })).token
+  const tokenOf = async (actor: string): Promise<string> =>
+    (await ada.ask('createToken', { team: 'acme', actor })).token
 
   return {
-    engine, served, port, socket, reported, as,
-    tokens: { ada: await tokenOf('ada'), anna: await tokenOf('anna'), otto: await tokenOf('otto'), 'agent-1': await tokenOf('agent-1'), 'agent-2': await tokenOf('agent-2') },
+    engine,
+    served,
+    port,
+    socket,
+    reported,
+    as,
+    tokens: {
+      'ada': await tokenOf('ada'),
+      'anna': await tokenOf('anna'),
+      'otto': await tokenOf('otto'),
+      'agent-1': await tokenOf('agent-1'),
+      'agent-2': await tokenOf('agent-2'),
+    },
     ask: (method, target, asked = {}) => askOnce({ port, socket }, method, target, asked),
     raw: (bytes, silentMs = 5_000) => sendRaw(port, bytes, silentMs),
     invoke: async (input = { to: 'bob' }, agent = 'agent-1') => {
@@ -83,21 +119,43 @@ export const openStage = async (more: Partial<ServeSettings> = {}): Promise<Stag
   }
 }
 
-const askOnce = ({ port, socket }: { readonly port: number; readonly socket: string }, method: string, path: string, { token, headers = {}, body, socket: isLocal = false }: Asked): Promise<Answer> =>
+const askOnce = (
+  { port, socket }: { readonly port: number; readonly socket: string },
+  method: string,
+  path: string,
+  { token, headers = {}, body, socket: isLocal = false }: Asked,
+): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const bytes = body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
-    const sent = request({
-      method, path, agent: false,
-      ...(isLocal ? { socketPath: socket } : { host: '127.0.0.1', port }),
-      headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(bytes === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(bytes) }), ...headers },
-    }, (answer) => {
-      const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.on('end', () => {
-        const text = Buffer.concat(chunks).toString('utf8')
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text, json: text === '' ? undefined : JSON.parse(text) })
-      })
-    })
+    const bytes =
+      body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+    const sent = request(
+      {
+        method,
+        path,
+        agent: false,
+        ...(isLocal ? { socketPath: socket } : { host: '127.0.0.1', port }),
+        headers: {
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(bytes === undefined
+            ? {}
+            : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(bytes) }),
+          ...headers,
+        },
+      },
+      (answer) => {
+        const chunks: Buffer[] = []
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+        answer.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8')
+          resolve({
+            status: answer.statusCode ?? 0,
+            headers: answer.headers,
+            text,
+            json: text === '' ? undefined : JSON.parse(text),
+          })
+        })
+      },
+    )
     sent.on('error', reject)
     sent.end(bytes)
   })
@@ -107,7 +165,11 @@ const sendRaw = (port: number, bytes: string, silentMs: number): Promise<string>
     let text = ''
     const connection = connect(port, '127.0.0.1', () => connection.write(bytes))
     connection.setTimeout(silentMs, () => connection.destroy())
-    connection.on('data', (chunk) => { text += chunk.toString('latin1') })
+    connection.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+    })
     connection.on('error', () => undefined)
-    connection.on('close', () => { resolve(text) })
+    connection.on('close', () => {
+      resolve(text)
+    })
   })

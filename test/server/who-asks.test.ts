@@ -14,38 +14,70 @@ afterAll(async () => {
   await stage.close()
 })
 
-const refusal = (status: number, code: string) => ({ status, json: { code, status, detail: expect.any(String) as string } })
+const refusal = (status: number, code: string) => ({
+  status,
+  json: { code, status, detail: expect.any(String) as string },
+})
 
 describe('an approval', () => {
   test('is not given by the agent that asked, also if it is an operator; another operator gives it', async () => {
     const { id, hash } = await stage.invoke()
-    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: stage.tokens['agent-1'], body: { shownHash: hash } })).toMatchObject(refusal(403, 'store-refused'))
-    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: stage.tokens.anna, body: { shownHash: hash } })).toMatchObject({ status: 200, json: { status: 'approved' } })
+    expect(
+      await stage.ask('POST', `/v1/approvals/${id}/approve`, {
+        token: stage.tokens['agent-1'],
+        body: { shownHash: hash },
+      }),
+    ).toMatchObject(refusal(403, 'store-refused'))
+    expect(
+      await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: stage.tokens.anna, body: { shownHash: hash } }),
+    ).toMatchObject({ status: 200, json: { status: 'approved' } })
   })
 
   test('is not given by the token that who asked made for an operator; it says by which token it was given', async () => {
     const ada = stage.as('ada')
-    for (const [actor, kind] of [['ada', 'agent'], ['alma', 'admin'], ['olga', 'operator']] as const) await ada.ask('addMember', { team: 'acme', actor, kind })
+    for (const [actor, kind] of [
+      ['ada', 'agent'],
+      ['alma', 'admin'],
+      ['olga', 'operator'],
+    ] as const)
+      await ada.ask('addMember', { team: 'acme', actor, kind })
     await ada.ask('assignTool', { team: 'acme', agent: 'ada', tool: 'send' })
-    const asked = await stage.ask('POST', '/v1/teams/acme/invocations', { token: stage.tokens.ada, body: { tool: 'send', agent: 'ada', input: { to: 'bob' } } })
+    const asked = await stage.ask('POST', '/v1/teams/acme/invocations', {
+      token: stage.tokens.ada,
+      body: { tool: 'send', agent: 'ada', input: { to: 'bob' } },
+    })
     const { id } = asked.json as { id: string }
     const { inputHash: shownHash } = await ada.ask('findInvocation', { id })
     const own = await ada.ask('createToken', { team: 'acme', actor: 'olga' })
     const phone = await stage.as('alma').ask('createToken', { team: 'acme', actor: 'olga', label: 'phone' })
-    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: own.token, body: { shownHash } })).toMatchObject(refusal(403, 'store-refused'))
-    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: phone.token, body: { shownHash } })).toMatchObject({ status: 200, json: { status: 'approved' } })
-    expect((await stage.ask('GET', `/v1/approvals/${id}`, { token: stage.tokens.otto })).json).toMatchObject({ votes: [{ voter: 'olga', tokenId: phone.id, tokenLabel: 'phone', tokenMadeBy: 'alma' }] })
+    expect(
+      await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: own.token, body: { shownHash } }),
+    ).toMatchObject(refusal(403, 'store-refused'))
+    expect(
+      await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: phone.token, body: { shownHash } }),
+    ).toMatchObject({ status: 200, json: { status: 'approved' } })
+    expect((await stage.ask('GET', `/v1/approvals/${id}`, { token: stage.tokens.otto })).json).toMatchObject({
+      votes: [{ voter: 'olga', tokenId: phone.id, tokenLabel: 'phone', tokenMadeBy: 'alma' }],
+    })
   })
 
   test('is not given by who is no operator', async () => {
     const { id, hash } = await stage.invoke()
-    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: stage.tokens['agent-2'], body: { shownHash: hash } })).toMatchObject(refusal(403, 'request-refused'))
-    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: stage.tokens.ada, body: { shownHash: hash } })).toMatchObject(refusal(403, 'request-refused'))
+    expect(
+      await stage.ask('POST', `/v1/approvals/${id}/approve`, {
+        token: stage.tokens['agent-2'],
+        body: { shownHash: hash },
+      }),
+    ).toMatchObject(refusal(403, 'request-refused'))
+    expect(
+      await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: stage.tokens.ada, body: { shownHash: hash } }),
+    ).toMatchObject(refusal(403, 'request-refused'))
   })
 
   test('is for what was shown: not with another hash, not without one, not twice', async () => {
     const [shown, other] = [await stage.invoke({ to: 'bob' }), await stage.invoke({ to: 'eve' })]
-    const approve = (body: object) => stage.ask('POST', `/v1/approvals/${shown.id}/approve`, { token: stage.tokens.anna, body })
+    const approve = (body: object) =>
+      stage.ask('POST', `/v1/approvals/${shown.id}/approve`, { token: stage.tokens.anna, body })
     expect(await approve({ shownHash: other.hash })).toMatchObject(refusal(409, 'store-state'))
     expect(await approve({})).toMatchObject(refusal(400, 'request-invalid'))
     expect(await approve({ shownHash: shown.hash })).toMatchObject({ status: 200 })
@@ -55,28 +87,59 @@ describe('an approval', () => {
   test('is not for a tool that was changed after it was shown', async () => {
     const { id, hash } = await stage.invoke()
     const ada = stage.as('ada')
-    await ada.ask('registerTool', { team: 'acme', key: 'send', egressClass: 'write', description: 'and now to everybody' })
-    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: stage.tokens.anna, body: { shownHash: hash } })).toMatchObject(refusal(409, 'store-state'))
-    expect((await stage.ask('GET', `/v1/approvals/${id}`, { token: stage.tokens.anna })).json).toMatchObject({ tool: null, question: { toolVersion: 1 } })
+    await ada.ask('registerTool', {
+      team: 'acme',
+      key: 'send',
+      egressClass: 'write',
+      description: 'and now to everybody',
+    })
+    expect(
+      await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: stage.tokens.anna, body: { shownHash: hash } }),
+    ).toMatchObject(refusal(409, 'store-state'))
+    expect((await stage.ask('GET', `/v1/approvals/${id}`, { token: stage.tokens.anna })).json).toMatchObject({
+      tool: null,
+      question: { toolVersion: 1 },
+    })
     const asked = await stage.invoke()
-    expect(await stage.ask('POST', `/v1/approvals/${asked.id}/approve`, { token: stage.tokens.anna, body: { shownHash: asked.hash } })).toMatchObject({ status: 200 })
+    expect(
+      await stage.ask('POST', `/v1/approvals/${asked.id}/approve`, {
+        token: stage.tokens.anna,
+        body: { shownHash: asked.hash },
+      }),
+    ).toMatchObject({ status: 200 })
   })
 })
 
 describe('a token', () => {
-  const me = (token: string | undefined, headers: Readonly<Record<string, string>> = {}) => stage.ask('GET', '/v1/me', { token, headers })
+  const me = (token: string | undefined, headers: Readonly<Record<string, string>> = {}) =>
+    stage.ask('GET', '/v1/me', { token, headers })
 
   test('speaks for its member, and none or any other text for nobody', async () => {
-    expect(await me(stage.tokens.anna)).toMatchObject({ status: 200, json: { actor: 'anna', teams: [{ team: 'acme', kinds: ['operator'] }] } })
-    for (const wrong of [undefined, 'x', `${stage.tokens.anna}x`, stage.tokens.anna.slice(0, -1), stage.tokens.anna.toUpperCase(), "' or true --"]) expect(await me(wrong)).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer' } })
-    expect(await me(undefined, { authorization: `Basic ${Buffer.from('anna:x').toString('base64')}` })).toMatchObject({ status: 401 })
+    expect(await me(stage.tokens.anna)).toMatchObject({
+      status: 200,
+      json: { actor: 'anna', teams: [{ team: 'acme', kinds: ['operator'] }] },
+    })
+    for (const wrong of [
+      undefined,
+      'x',
+      `${stage.tokens.anna}x`,
+      stage.tokens.anna.slice(0, -1),
+      stage.tokens.anna.toUpperCase(),
+      "' or true --",
+    ])
+      expect(await me(wrong)).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer' } })
+    expect(await me(undefined, { authorization: `Basic ${Buffer.from('anna:x').toString('base64')}` })).toMatchObject({
+      status: 401,
+    })
     expect(await stage.ask('GET', `/v1/me?token=${stage.tokens.anna}`)).toMatchObject({ status: 401 })
   })
 
   test('cannot name another, and who has no token cannot either', async () => {
     expect(await me(stage.tokens['agent-1'], { 'cordon-actor': 'anna' })).toMatchObject(refusal(403, 'request-refused'))
     expect(await me(undefined, { 'cordon-actor': 'anna' })).toMatchObject({ status: 401 })
-    expect(await stage.ask('GET', '/v1/me', { socket: true, headers: { 'cordon-actor': 'anna', host: 'localhost' } })).toMatchObject({ status: 200, json: { actor: 'anna' } })
+    expect(
+      await stage.ask('GET', '/v1/me', { socket: true, headers: { 'cordon-actor': 'anna', 'host': 'localhost' } }),
+    ).toMatchObject({ status: 200, json: { actor: 'anna' } })
   })
 
   test('of a member who was removed counts no more, also when they come back', async () => {
@@ -97,16 +160,23 @@ describe('a token', () => {
     const { token } = await ada.ask('createToken', { team: 'acme', actor: 'walt' })
     await ada.ask('removeMember', { team: 'acme', actor: 'walt', kind: 'operator' })
     const { id, hash } = await stage.invoke()
-    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token, body: { shownHash: hash } })).toMatchObject({ status: 403 })
+    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token, body: { shownHash: hash } })).toMatchObject({
+      status: 403,
+    })
     expect(await me(token)).toMatchObject({ json: { teams: [{ kinds: ['agent'] }] } })
   })
 
   test('that was revoked or has expired counts no more', async () => {
     const ada = stage.as('ada')
-    const [revoked, late] = [await ada.ask('createToken', { team: 'acme', actor: 'otto' }), await ada.ask('createToken', { team: 'acme', actor: 'otto' })]
+    const [revoked, late] = [
+      await ada.ask('createToken', { team: 'acme', actor: 'otto' }),
+      await ada.ask('createToken', { team: 'acme', actor: 'otto' }),
+    ]
     expect(await me(revoked.token)).toMatchObject({ status: 200 })
     // By who it speaks for.
-    expect(await stage.ask('DELETE', `/v1/tokens/${revoked.id}`, { token: stage.tokens.otto })).toMatchObject({ status: 204 })
+    expect(await stage.ask('DELETE', `/v1/tokens/${revoked.id}`, { token: stage.tokens.otto })).toMatchObject({
+      status: 204,
+    })
     expect(await me(revoked.token)).toMatchObject({ status: 401 })
     expect(await me(late.token)).toMatchObject({ status: 200 })
     await stage.engine.query(`update agents.tokens set expires_at = now() where id = $1`, [late.id])
@@ -116,15 +186,21 @@ describe('a token', () => {
   test('of somebody else is not revoked, nor is its hash told to anybody', async () => {
     const ada = stage.as('ada')
     const { id } = await ada.ask('createToken', { team: 'acme', actor: 'otto' })
-    expect(await stage.ask('DELETE', `/v1/tokens/${id}`, { token: stage.tokens.anna })).toMatchObject(refusal(403, 'store-refused'))
+    expect(await stage.ask('DELETE', `/v1/tokens/${id}`, { token: stage.tokens.anna })).toMatchObject(
+      refusal(403, 'store-refused'),
+    )
     const listed = await stage.ask('GET', '/v1/teams/acme/tokens', { token: stage.tokens.ada })
     expect(listed).toMatchObject({ status: 200 })
     expect(Object.keys((listed.json as readonly object[])[0] ?? {})).not.toContain('hash')
-    expect((await stage.ask('GET', '/v1/teams/acme/tokens', { token: stage.tokens.anna })).json).toMatchObject([{ actor: 'anna' }])
-    await expect(stage.engine.transaction(async ({ query, execute }) => {
-      await execute('set local role cordon_admin')
-      await query('select hash from agents.tokens')
-    })).rejects.toMatchObject({ code: 'store-refused' })
+    expect((await stage.ask('GET', '/v1/teams/acme/tokens', { token: stage.tokens.anna })).json).toMatchObject([
+      { actor: 'anna' },
+    ])
+    await expect(
+      stage.engine.transaction(async ({ query, execute }) => {
+        await execute('set local role cordon_admin')
+        await query('select hash from agents.tokens')
+      }),
+    ).rejects.toMatchObject({ code: 'store-refused' })
   })
 
   test('of one team opens nothing in another in which its member has a name too', async () => {
@@ -137,37 +213,58 @@ describe('a token', () => {
     expect(await stage.ask('GET', '/v1/teams/evil/members', { token })).toMatchObject({ status: 200 })
     expect(await stage.ask('GET', '/v1/teams/acme/members', { token })).toMatchObject(refusal(403, 'request-refused'))
     expect(await stage.ask('GET', `/v1/invocations/${id}`, { token })).toMatchObject(refusal(404, 'store-missing'))
-    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token, body: { shownHash: hash } })).toMatchObject({ status: 404 })
+    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token, body: { shownHash: hash } })).toMatchObject({
+      status: 404,
+    })
     expect(await stage.ask('POST', `/v1/invocations/${id}/cancel`, { token, body: {} })).toMatchObject({ status: 404 })
-    expect(await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: stage.tokens.anna, body: { shownHash: hash } })).toMatchObject({ status: 200 })
+    expect(
+      await stage.ask('POST', `/v1/approvals/${id}/approve`, { token: stage.tokens.anna, body: { shownHash: hash } }),
+    ).toMatchObject({ status: 200 })
   })
 
   test('of one team does not speak for the runner of another that goes by the same name', async () => {
     const mallory = stage.as('mallory')
     await mallory.ask('addMember', { team: 'evil', actor: 'agent-1', kind: 'runner' })
     const { token } = await mallory.ask('createToken', { team: 'evil', actor: 'agent-1' })
-    const beat = (as: string, isDraining: boolean) => stage.ask('POST', '/v1/runners/shared/heartbeat', { token: as, body: { isDraining } })
+    const beat = (as: string, isDraining: boolean) =>
+      stage.ask('POST', '/v1/runners/shared/heartbeat', { token: as, body: { isDraining } })
     expect(await beat(stage.tokens['agent-1'], false)).toMatchObject({ status: 204 })
     expect(await beat(token, true)).toMatchObject({ status: 204 })
-    expect(await stage.engine.query(`select team, is_draining as "isDraining" from agents.runners where name = 'shared' order by team`)).toEqual([{ team: 'acme', isDraining: false }, { team: 'evil', isDraining: true }])
+    expect(
+      await stage.engine.query(
+        `select team, is_draining as "isDraining" from agents.runners where name = 'shared' order by team`,
+      ),
+    ).toEqual([
+      { team: 'acme', isDraining: false },
+      { team: 'evil', isDraining: true },
+    ])
   })
 
   test('begins no team, and calls in no name but its own', async () => {
-    expect(await stage.ask('POST', '/v1/teams', { token: stage.tokens.ada, body: { team: 'new', admin: 'ada' } })).toMatchObject(refusal(403, 'request-refused'))
-    const call = (agent: string) => stage.ask('POST', '/v1/teams/acme/invocations', { token: stage.tokens['agent-2'], body: { tool: 'send', agent, input: {} } })
+    expect(
+      await stage.ask('POST', '/v1/teams', { token: stage.tokens.ada, body: { team: 'new', admin: 'ada' } }),
+    ).toMatchObject(refusal(403, 'request-refused'))
+    const call = (agent: string) =>
+      stage.ask('POST', '/v1/teams/acme/invocations', {
+        token: stage.tokens['agent-2'],
+        body: { tool: 'send', agent, input: {} },
+      })
     expect(await call('agent-1')).toMatchObject(refusal(403, 'store-refused'))
     expect(await call('agent-2')).toMatchObject({ status: 200 })
   })
 })
 
 describe('calls', () => {
-  test('of another agent are not seen; one\'s own are', async () => {
+  test("of another agent are not seen; one's own are", async () => {
     const { id } = await stage.invoke({ to: 'secret' }, 'agent-2')
     const other = stage.as('agent-9')
     await stage.as('ada').ask('addMember', { team: 'acme', actor: 'agent-9', kind: 'agent' })
     await expect(other.ask('findInvocation', { id })).rejects.toMatchObject({ code: 'store-missing' })
     expect(await other.ask('listInvocations', { team: 'acme' })).toEqual([])
-    expect(await stage.ask('GET', `/v1/invocations/${id}`, { token: stage.tokens['agent-2'] })).toMatchObject({ status: 200, json: { input: { to: 'secret' } } })
+    expect(await stage.ask('GET', `/v1/invocations/${id}`, { token: stage.tokens['agent-2'] })).toMatchObject({
+      status: 200,
+      json: { input: { to: 'secret' } },
+    })
   })
 
   test('that are not completed with the fence of their claim are not completed', async () => {
@@ -176,7 +273,11 @@ describe('calls', () => {
     const token = stage.tokens['agent-1']
     await stage.ask('POST', '/v1/runners/host/heartbeat', { token, body: {} })
     await stage.ask('POST', '/v1/runners/host/claims', { token, body: { id } })
-    const complete = (fence: string) => stage.ask('POST', `/v1/invocations/${id}/completion`, { token, body: { fence, status: 'completed', output: null } })
+    const complete = (fence: string) =>
+      stage.ask('POST', `/v1/invocations/${id}/completion`, {
+        token,
+        body: { fence, status: 'completed', output: null },
+      })
     expect(await complete('0')).toMatchObject(refusal(409, 'store-state'))
     expect(await complete('1')).toMatchObject({ status: 204 })
     expect(await complete('1')).toMatchObject({ status: 409 })

@@ -35,12 +35,19 @@ beforeAll(async () => {
       else near.write(instead)
       instead = undefined
     })
-    for (const [one, other] of [[near, far], [far, near]] as const) {
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       one.on('error', () => undefined)
-      one.on('close', () => { other.destroy() })
+      one.on('close', () => {
+        other.destroy()
+      })
     }
   })
-  await new Promise<void>((resolve) => { between.listen(join(folder, SOCKET), resolve) })
+  await new Promise<void>((resolve) => {
+    between.listen(join(folder, SOCKET), resolve)
+  })
   engine = openPostgres({ url: `postgres://postgres@/postgres?host=${encodeURIComponent(folder)}`, connections: 2 })
 })
 afterAll(async () => {
@@ -68,7 +75,9 @@ describe('an answer', () => {
   ])('%s fails its statement, and the next one is answered', async (_, bytes) => {
     instead = Buffer.concat([bytes, message('Z', Buffer.from('I'))])
     // Some of it can be read as the beginning of something, whose end never comes: nobody waits for it for ever.
-    await expect(engine.transaction(({ query }) => query(`select 'find me' as said`), AbortSignal.timeout(500))).rejects.toThrow()
+    await expect(
+      engine.transaction(({ query }) => query(`select 'find me' as said`), AbortSignal.timeout(500)),
+    ).rejects.toThrow()
     expect(await engine.query('select 1 as one')).toEqual([{ one: 1 }])
   })
 
@@ -79,18 +88,34 @@ describe('an answer', () => {
   })
 
   test('with more than is read fails its statement alone, in a transaction too; one that fits is told', async () => {
-    await expect(engine.query(`select repeat('x', 80000000) as said`)).rejects.toMatchObject({ code: 'store-answer-too-large', fix: expect.stringContaining('most') as string })
-    await expect(engine.transaction(({ query }) => query(`select repeat('x', 600) as said from generate_series(1, 200000)`))).rejects.toMatchObject({ code: 'store-answer-too-large' })
-    expect((await engine.query<{ said: string }>(`select repeat('x', 1000000) as said`))[0]?.said.length).toBe(1_000_000)
+    await expect(engine.query(`select repeat('x', 80000000) as said`)).rejects.toMatchObject({
+      code: 'store-answer-too-large',
+      fix: expect.stringContaining('most') as string,
+    })
+    await expect(
+      engine.transaction(({ query }) => query(`select repeat('x', 600) as said from generate_series(1, 200000)`)),
+    ).rejects.toMatchObject({ code: 'store-answer-too-large' })
+    expect((await engine.query<{ said: string }>(`select repeat('x', 1000000) as said`))[0]?.said.length).toBe(
+      1_000_000,
+    )
   })
 
   test('with a value that is longer than a string can be is refused as too large, whoever reads it', () => {
-    const stream = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => { done() } })
+    const stream = new Duplex({
+      read: () => undefined,
+      write: (_chunk, _encoding, done) => {
+        done()
+      },
+    })
     const failed: unknown[] = []
     stream.on('error', (error) => failed.push(error))
     guardAnswers(stream, 1_000)
     // As V8 says it: there is not always memory to try it.
-    stream.on('data', () => { throw Object.assign(new Error('Cannot create a string longer than 0x1fffffe8 characters'), { code: 'ERR_STRING_TOO_LONG' }) })
+    stream.on('data', () => {
+      throw Object.assign(new Error('Cannot create a string longer than 0x1fffffe8 characters'), {
+        code: 'ERR_STRING_TOO_LONG',
+      })
+    })
     stream.push('x')
     return expect.poll(() => failed).toMatchObject([{ code: 'CORDON_ANSWER_TOO_LARGE' }])
   })

@@ -29,7 +29,7 @@ describe.each(ENGINES)('what a call in a cell used and cost, on %s', (name) => {
   }
 
   beforeAll(async () => {
-    ({ engine, close } = await openEngine(name))
+    ;({ engine, close } = await openEngine(name))
     web = await startHttps(echo, { host: HOST })
     await addMember(as('service_role', 'founder'), 'team', 'ada', 'admin')
     for (const kind of ['agent', 'runner'] as const) await addMember(admin(), 'team', 'agent-1', kind)
@@ -46,18 +46,66 @@ describe.each(ENGINES)('what a call in a cell used and cost, on %s', (name) => {
       workspace,
       mode: 'default',
       registry: { engine, owner: 'team', agent: 'agent-1', runner: 'runtime', speaks: 'gateway' },
-      rules: [{ rules: [{ effect: 'allow', tool: ['say', 'add', 'inside', 'fetch'], because: 'the registry decides' }] }],
+      rules: [
+        { rules: [{ effect: 'allow', tool: ['say', 'add', 'inside', 'fetch'], because: 'the registry decides' }] },
+      ],
       egress: { authorities: [serverAuthority.certificate], pins: { [HOST]: ['127.0.0.1'] } },
       tools: [
-        processTool({ name: 'say', description: 'says', input: { type: 'object' }, policy: {}, command: ({ text }: { text: string }) => ['sh', '-c', 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; printf %s "$0"; printf oh >&2', text] }),
-        tool({ name: 'add', description: 'adds', input: { type: 'object' }, policy: {}, run: ({ a, b }: { a: number; b: number }) => a + b }),
-        tool({ name: 'inside', inProcess: true, description: 'runs in the process of the agent', input: { type: 'object' }, policy: {}, run: () => 1 }),
-        processTool({ name: 'fetch', description: 'fetches', input: { type: 'object' }, policy: { network, egress_class: 'read_only' }, command: () => ['curl', '-sS', '--noproxy', '*', '-X', 'GET', '--data', 'a question of some length', `https://${HOST}:${String(web.port)}/`] }),
+        processTool({
+          name: 'say',
+          description: 'says',
+          input: { type: 'object' },
+          policy: {},
+          command: ({ text }: { text: string }) => [
+            'sh',
+            '-c',
+            'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; printf %s "$0"; printf oh >&2',
+            text,
+          ],
+        }),
+        tool({
+          name: 'add',
+          description: 'adds',
+          input: { type: 'object' },
+          policy: {},
+          run: ({ a, b }: { a: number; b: number }) => a + b,
+        }),
+        tool({
+          name: 'inside',
+          inProcess: true,
+          description: 'runs in the process of the agent',
+          input: { type: 'object' },
+          policy: {},
+          run: () => 1,
+        }),
+        processTool({
+          name: 'fetch',
+          description: 'fetches',
+          input: { type: 'object' },
+          policy: { network, egress_class: 'read_only' },
+          command: () => [
+            'curl',
+            '-sS',
+            '--noproxy',
+            '*',
+            '-X',
+            'GET',
+            '--data',
+            'a question of some length',
+            `https://${HOST}:${String(web.port)}/`,
+          ],
+        }),
       ],
     })
     try {
       let id = ''
-      expect(await cordon.call(key, input, { onInvocation: (given) => { id = given } })).toMatchObject({ status: 'ok' })
+      expect(
+        await cordon.call(key, input, {
+          onInvocation: (given) => {
+            id = given
+          },
+        }),
+      ).toMatchObject({ status: 'ok' })
       return await requireInvocation(admin(), id)
     } finally {
       await cordon.close()
@@ -100,7 +148,11 @@ describe.each(ENGINES)('what a call in a cell used and cost, on %s', (name) => {
   test('what nobody can measure costs what is not known, not nothing: a function in the process of the agent', async () => {
     await register({ key: 'inside', ...FREE, prices: { cpu_second: 1 }, expectedCost: 3 })
     const done = await call('inside')
-    expect(done).toMatchObject({ costMeasured: null, costDeviates: null, usage: { wall_ms: expect.any(Number) as number } })
+    expect(done).toMatchObject({
+      costMeasured: null,
+      costDeviates: null,
+      usage: { wall_ms: expect.any(Number) as number },
+    })
     expect(done.usage).not.toHaveProperty('cpu_ms')
     await register({ key: 'inside', ...FREE, prices: { call: 3, wall_second: 0 } })
     expect(await call('inside')).toMatchObject({ costMeasured: 3 })
@@ -109,24 +161,55 @@ describe.each(ENGINES)('what a call in a cell used and cost, on %s', (name) => {
 
 describeRegistry('prices, and what a runner says by itself', (stage) => {
   const { claim, fresh } = stage
-  const free = (prices: object | null, more: object = {}) => ({ p_egress_class: 'none', p_requires_approval: false, p_prices: prices === null ? null : JSON.stringify(prices), ...more })
+  const free = (prices: object | null, more: object = {}) => ({
+    p_egress_class: 'none',
+    p_requires_approval: false,
+    p_prices: prices === null ? null : JSON.stringify(prices),
+    ...more,
+  })
   type Team = Awaited<ReturnType<typeof fresh>>
-  const run = async (registry: Team, tool: string, usage: object | null, cost: number | null = null, estimate: number | null = null) => {
-    const id = await registry.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{"path":"a"}', null, $2)`, [tool, estimate])
+  const run = async (
+    registry: Team,
+    tool: string,
+    usage: object | null,
+    cost: number | null = null,
+    estimate: number | null = null,
+  ) => {
+    const id = await registry.agent.value<string>(
+      `select agents.fn_invoke_tool(null, $1, 'agent-1', '{"path":"a"}', null, $2)`,
+      [tool, estimate],
+    )
     const claimed = await claim(registry, id)
-    await registry.runner.query('select agents.fn_complete_tool_invocation($1, $2, null, null, $3, $4, $5)', [id, 'completed', cost, claimed?.fence, usage === null ? null : JSON.stringify(usage)])
-    return (await stage.engine.query<{ measured: number | null; reported: number | null; deviates: boolean | null }>('select cost_measured::float8 as measured, cost_reported::float8 as reported, cost_deviates as deviates from agents.tool_invocations where id = $1', [id]))[0]
+    await registry.runner.query('select agents.fn_complete_tool_invocation($1, $2, null, null, $3, $4, $5)', [
+      id,
+      'completed',
+      cost,
+      claimed?.fence,
+      usage === null ? null : JSON.stringify(usage),
+    ])
+    return (
+      await stage.engine.query<{ measured: number | null; reported: number | null; deviates: boolean | null }>(
+        'select cost_measured::float8 as measured, cost_reported::float8 as reported, cost_deviates as deviates from agents.tool_invocations where id = $1',
+        [id],
+      )
+    )[0]
   }
 
   test('what the runner says is kept beside what is measured, the larger one counts for budgets, and that they differ is flagged', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', free({ call: 4 }))
-    await registry.admin.query(`select agents.fn_set_budget($1, 'agent', 'agent-1', interval '1 day', null, 20)`, [registry.owner])
+    await registry.admin.query(`select agents.fn_set_budget($1, 'agent', 'agent-1', interval '1 day', null, 20)`, [
+      registry.owner,
+    ])
     expect(await run(registry, tool, {}, 1)).toEqual({ measured: 4, reported: 1, deviates: true })
     expect(await run(registry, tool, {}, 4)).toEqual({ measured: 4, reported: 4, deviates: false })
     expect(await run(registry, tool, {}, 9)).toEqual({ measured: 4, reported: 9, deviates: true })
     // 4 + 4 + 9 of 20: there is room for 3 and not for 4.
-    const ask = (estimate: number) => registry.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{"path":"a"}', null, $2)`, [tool, estimate])
+    const ask = (estimate: number) =>
+      registry.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{"path":"a"}', null, $2)`, [
+        tool,
+        estimate,
+      ])
     await expect(ask(4)).rejects.toMatchObject({ code: 'store-refused' })
     expect(await ask(3)).toBeDefined()
   })
@@ -134,7 +217,11 @@ describeRegistry('prices, and what a runner says by itself', (stage) => {
   test('a call that says it ran for longer than it was claimed is flagged; one that ran for that long is not', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', free({ wall_second: 1 }))
-    expect(await run(registry, tool, { wall_ms: 3_600_000 })).toEqual({ measured: 3600, reported: null, deviates: true })
+    expect(await run(registry, tool, { wall_ms: 3_600_000 })).toEqual({
+      measured: 3600,
+      reported: null,
+      deviates: true,
+    })
     expect(await run(registry, tool, { wall_ms: 1 })).toEqual({ measured: 0.001, reported: null, deviates: null })
   })
 
@@ -152,18 +239,35 @@ describeRegistry('prices, and what a runner says by itself', (stage) => {
     const id = await registry.invoke(tool)
     const claimed = await claim(registry, id)
     await registry.register('look', free({ call: 200 }))
-    await registry.runner.query('select agents.fn_complete_tool_invocation($1, $2, p_fence => $3)', [id, 'completed', claimed?.fence])
-    expect(await stage.engine.query('select cost_measured::int as cost from agents.tool_invocations where id = $1', [id])).toEqual([{ cost: 2 }])
-    await expect(stage.engine.query(`update agents.tool_invocations set prices = '{}' where id = $1`, [id])).rejects.toThrow()
+    await registry.runner.query('select agents.fn_complete_tool_invocation($1, $2, p_fence => $3)', [
+      id,
+      'completed',
+      claimed?.fence,
+    ])
+    expect(
+      await stage.engine.query('select cost_measured::int as cost from agents.tool_invocations where id = $1', [id]),
+    ).toEqual([{ cost: 2 }])
+    await expect(
+      stage.engine.query(`update agents.tool_invocations set prices = '{}' where id = $1`, [id]),
+    ).rejects.toThrow()
   })
 
   test('another price or expected cost makes another version; what is no price is refused', async () => {
     const registry = await fresh()
     const versionOf = async (prices: object | null, more: object = {}) => {
       const id = await registry.register('look', free(prices, more))
-      return (await stage.engine.query<{ version: number }>('select version from agents.tools_registry where id = $1', [id]))[0]?.version
+      return (
+        await stage.engine.query<{ version: number }>('select version from agents.tools_registry where id = $1', [id])
+      )[0]?.version
     }
-    expect([await versionOf({ call: 1 }), await versionOf({ call: 1 }), await versionOf({ call: 2 }), await versionOf({ call: 2 }, { p_expected_cost: 2 }), await versionOf({})]).toEqual([1, 1, 2, 3, 4])
-    for (const prices of [{ call: -1 }, { call: '1' }, { call: null }, { minute: 1 }, [], { call: 1e300 }]) await expect(versionOf(prices), JSON.stringify(prices)).rejects.toMatchObject({ code: 'store-state' })
+    expect([
+      await versionOf({ call: 1 }),
+      await versionOf({ call: 1 }),
+      await versionOf({ call: 2 }),
+      await versionOf({ call: 2 }, { p_expected_cost: 2 }),
+      await versionOf({}),
+    ]).toEqual([1, 1, 2, 3, 4])
+    for (const prices of [{ call: -1 }, { call: '1' }, { call: null }, { minute: 1 }, [], { call: 1e300 }])
+      await expect(versionOf(prices), JSON.stringify(prices)).rejects.toMatchObject({ code: 'store-state' })
   })
 })

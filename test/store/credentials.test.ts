@@ -29,13 +29,18 @@ describe('a sealed credential', () => {
       () => openCredential(key, 'team', 'token', sealed.slice(0, 10)),
     ]
     for (const attempt of attempts) expect(attempt).toThrow(expect.objectContaining({ code: 'sealing-key-invalid' }))
-    for (const text of ['', 'short', `${newSealingKey()}=`]) expect(() => parseSealingKey(text, 'the test')).toThrow(expect.objectContaining({ code: 'sealing-key-invalid' }))
+    for (const text of ['', 'short', `${newSealingKey()}=`])
+      expect(() => parseSealingKey(text, 'the test')).toThrow(expect.objectContaining({ code: 'sealing-key-invalid' }))
   })
 })
 
 describeRegistry('credentials', (stage) => {
   const { claim, complete, fresh } = stage
-  const store = (who: { readonly query: (sql: string, values: readonly unknown[]) => Promise<unknown> }, owner: string, ref: string) => {
+  const store = (
+    who: { readonly query: (sql: string, values: readonly unknown[]) => Promise<unknown> },
+    owner: string,
+    ref: string,
+  ) => {
     const { sealed, keyId } = sealCredential(key, owner, ref, VALUE)
     return who.query('select agents.fn_store_credential($1, $2, $3, $4)', [owner, ref, sealed, keyId])
   }
@@ -43,8 +48,13 @@ describeRegistry('credentials', (stage) => {
   test('are stored by an admin, and resolved by a runner while it runs a call that needs them', async () => {
     const registry = await fresh()
     await store(registry.admin, registry.owner, 'token')
-    const resolve = () => registry.runner.value<string>('select agents.fn_resolve_credential($1, $2)', [registry.owner, 'token'])
-    const tool = await registry.register('fetch', { p_egress_class: 'read_only', p_requires_approval: false, p_credential_ref: 'token' })
+    const resolve = () =>
+      registry.runner.value<string>('select agents.fn_resolve_credential($1, $2)', [registry.owner, 'token'])
+    const tool = await registry.register('fetch', {
+      p_egress_class: 'read_only',
+      p_requires_approval: false,
+      p_credential_ref: 'token',
+    })
     const plain = await registry.register('plain', { p_egress_class: 'read_only', p_requires_approval: false })
     await expect(resolve()).rejects.toMatchObject(REFUSED)
     await claim(registry, await registry.invoke(plain))
@@ -59,17 +69,30 @@ describeRegistry('credentials', (stage) => {
     await expect(resolve()).rejects.toMatchObject(REFUSED)
   })
 
-  test('are nobody else\'s: not an agent\'s, an operator\'s, or another team\'s, and nobody reads the column', async () => {
+  test("are nobody else's: not an agent's, an operator's, or another team's, and nobody reads the column", async () => {
     const [registry, other] = [await fresh(), await fresh()]
     await store(registry.admin, registry.owner, 'token')
     await expect(store(registry.anna, registry.owner, 'mine')).rejects.toMatchObject(REFUSED)
-    for (const actor of [registry.agent, registry.anna, registry.admin]) await expect(actor.query('select agents.fn_resolve_credential($1, $2)', [registry.owner, 'token'])).rejects.toMatchObject(REFUSED)
+    for (const actor of [registry.agent, registry.anna, registry.admin])
+      await expect(
+        actor.query('select agents.fn_resolve_credential($1, $2)', [registry.owner, 'token']),
+      ).rejects.toMatchObject(REFUSED)
     await expect(registry.admin.query('select sealed from agents.credentials')).rejects.toMatchObject(REFUSED)
-    expect(await registry.anna.query('select ref from agents.credentials where owner = $1', [registry.owner])).toEqual([{ ref: 'token' }])
-    await expect(other.runner.query('select agents.fn_resolve_credential($1, $2)', [registry.owner, 'token'])).rejects.toMatchObject(REFUSED)
-    expect(await actorOf(stage.engine, 'cordon_operator', 'stranger').query('select ref from agents.credentials')).toEqual([])
-    expect(await registry.service.value<string>('select agents.fn_resolve_credential($1, $2)', [registry.owner, 'token'])).toBeTruthy()
-    await expect(registry.service.query('select agents.fn_resolve_credential($1, $2)', [registry.owner, 'none'])).rejects.toMatchObject(MISSING)
+    expect(await registry.anna.query('select ref from agents.credentials where owner = $1', [registry.owner])).toEqual([
+      { ref: 'token' },
+    ])
+    await expect(
+      other.runner.query('select agents.fn_resolve_credential($1, $2)', [registry.owner, 'token']),
+    ).rejects.toMatchObject(REFUSED)
+    expect(
+      await actorOf(stage.engine, 'cordon_operator', 'stranger').query('select ref from agents.credentials'),
+    ).toEqual([])
+    expect(
+      await registry.service.value<string>('select agents.fn_resolve_credential($1, $2)', [registry.owner, 'token']),
+    ).toBeTruthy()
+    await expect(
+      registry.service.query('select agents.fn_resolve_credential($1, $2)', [registry.owner, 'none']),
+    ).rejects.toMatchObject(MISSING)
   })
 
   test('leave on the record who stored, used and removed them, and nothing of the value', async () => {
@@ -77,8 +100,15 @@ describeRegistry('credentials', (stage) => {
     await store(registry.admin, registry.owner, 'token')
     await registry.service.query('select agents.fn_resolve_credential($1, $2)', [registry.owner, 'token'])
     await registry.admin.query('select agents.fn_remove_credential($1, $2)', [registry.owner, 'token'])
-    const record = await stage.engine.query<{ type: string; actor: string; line: string }>(`select type, actor, line from agents.audit_events where owner = $1 and subject = 'credential:token' order by sequence`, [registry.owner])
-    expect(record.map(({ type, actor }) => [type, actor])).toEqual([['credential.stored', 'ada'], ['credential.resolved', 'founder'], ['credential.removed', 'ada']])
+    const record = await stage.engine.query<{ type: string; actor: string; line: string }>(
+      `select type, actor, line from agents.audit_events where owner = $1 and subject = 'credential:token' order by sequence`,
+      [registry.owner],
+    )
+    expect(record.map(({ type, actor }) => [type, actor])).toEqual([
+      ['credential.stored', 'ada'],
+      ['credential.resolved', 'founder'],
+      ['credential.removed', 'ada'],
+    ])
     expect(JSON.stringify(record)).not.toContain(VALUE.toString())
   })
 })

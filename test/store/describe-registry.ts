@@ -16,8 +16,17 @@ export type TeamRegistry = Registry & { readonly owner: string }
 export interface Stage {
   readonly engine: Engine
   readonly fresh: () => Promise<TeamRegistry>
-  readonly claim: (registry: TeamRegistry, id: string) => Promise<{ readonly fence: string; readonly status: string } | undefined>
-  readonly complete: (registry: Registry, id: string, fence: unknown, status?: string, cost?: number | null) => Promise<unknown>
+  readonly claim: (
+    registry: TeamRegistry,
+    id: string,
+  ) => Promise<{ readonly fence: string; readonly status: string } | undefined>
+  readonly complete: (
+    registry: Registry,
+    id: string,
+    fence: unknown,
+    status?: string,
+    cost?: number | null,
+  ) => Promise<unknown>
 }
 
 export const describeRegistry = (title: string, body: (stage: Stage) => void): void => {
@@ -38,9 +47,21 @@ export const describeRegistry = (title: string, body: (stage: Stage) => void): v
         const owner = `team-${String((teams += 1))}`
         return { ...(await newRegistry(opened.engine, owner)), owner }
       },
-      claim: async (registry, id) => (await registry.runner.query<{ fence: string; status: string }>('select * from agents.fn_claim_tool_invocations($1, 10, $2)', [`${registry.owner}-runner`, id]))[0],
+      claim: async (registry, id) =>
+        (
+          await registry.runner.query<{ fence: string; status: string }>(
+            'select * from agents.fn_claim_tool_invocations($1, 10, $2)',
+            [`${registry.owner}-runner`, id],
+          )
+        )[0],
       complete: (registry, id, fence, status = 'completed', cost = null) =>
-        registry.runner.query('select agents.fn_complete_tool_invocation($1, $2, $3, null, $4, $5)', [id, status, '{"ok":true}', cost, fence]),
+        registry.runner.query('select agents.fn_complete_tool_invocation($1, $2, $3, null, $4, $5)', [
+          id,
+          status,
+          '{"ok":true}',
+          cost,
+          fence,
+        ]),
     })
   })
 }

@@ -7,7 +7,9 @@ import { startServer } from './server.js'
 export const ENGINES = ['PGlite', 'PostgreSQL'] as const
 export type EngineName = (typeof ENGINES)[number]
 
-export const openEngine = async (name: EngineName): Promise<{ readonly engine: Engine; readonly close: () => Promise<void> }> => {
+export const openEngine = async (
+  name: EngineName,
+): Promise<{ readonly engine: Engine; readonly close: () => Promise<void> }> => {
   if (name === 'PGlite') {
     const engine = openPglite({ folder: undefined })
     await migrate(engine)

@@ -1,7 +1,25 @@
 // A call from the one who asks to the one who runs it, through the operations that Cordon itself uses.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { addMember, appendOutput, assignTool, cancelInvocation, claimInvocations, completeInvocation, invokeTool, isFinal, keepUp, listTools, registerTool, requireInvocation, sendHeartbeat, speakingAs, watchChanges, watchInvocations, watchOutput } from '../../src/store/index.js'
+import {
+  addMember,
+  appendOutput,
+  assignTool,
+  cancelInvocation,
+  claimInvocations,
+  completeInvocation,
+  invokeTool,
+  isFinal,
+  keepUp,
+  listTools,
+  registerTool,
+  requireInvocation,
+  sendHeartbeat,
+  speakingAs,
+  watchChanges,
+  watchInvocations,
+  watchOutput,
+} from '../../src/store/index.js'
 import { approveInAdvance, listQuestions } from '../../src/store/registry/approvals.js'
 import { approveInvocation, rejectInvocation } from '../../src/store/registry/invocations.js'
 import { findTool, revokeTool } from '../../src/store/registry/registry.js'
@@ -22,13 +40,23 @@ describe.each(ENGINES)('a call on %s', (name) => {
   const runner = () => as('cordon_runner', 'host-1')
 
   beforeAll(async () => {
-    ({ engine, close: closeEngine } = await openEngine(name))
+    ;({ engine, close: closeEngine } = await openEngine(name))
     // So long that nothing here passes by asking again: what is told is heard.
     changes = watchChanges(engine, { askAgainMs: 600_000 })
     watch = watchInvocations(changes)
     await addMember(as('service_role', 'founder'), 'team', 'ada', 'admin')
-    for (const [actor, kind] of [['anna', 'operator'], ['agent-1', 'agent'], ['host-1', 'runner']] as const) await addMember(admin(), 'team', actor, kind)
-    tool = await registerTool(admin(), { owner: 'team', key: 'send', inputSchema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] }, definition: { kind: 'process', command: ['true'] } })
+    for (const [actor, kind] of [
+      ['anna', 'operator'],
+      ['agent-1', 'agent'],
+      ['host-1', 'runner'],
+    ] as const)
+      await addMember(admin(), 'team', actor, kind)
+    tool = await registerTool(admin(), {
+      owner: 'team',
+      key: 'send',
+      inputSchema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+      definition: { kind: 'process', command: ['true'] },
+    })
     await assignTool(admin(), 'agent-1', tool)
     await sendHeartbeat(runner(), { name: 'runner', labels: [], holds: [], isDraining: false })
   })
@@ -39,13 +67,28 @@ describe.each(ENGINES)('a call on %s', (name) => {
   const ask = (to = 'bob') => invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to } })
 
   test('that is refused is on the record, with why; of strangers there is nothing', async () => {
-    const refusals = () => engine.query<{ actor: string; by: string }>(`select actor, line::jsonb -> 'details' ->> 'by' as by from agents.audit_events where type = 'invocation.refused' order by at`)
-    for (let round = 0; round < 3; round += 1) await expect(invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to: 7 } })).rejects.toMatchObject({ code: 'store-state' })
+    const refusals = () =>
+      engine.query<{ actor: string; by: string }>(
+        `select actor, line::jsonb -> 'details' ->> 'by' as by from agents.audit_events where type = 'invocation.refused' order by at`,
+      )
+    for (let round = 0; round < 3; round += 1)
+      await expect(invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to: 7 } })).rejects.toMatchObject({
+        code: 'store-state',
+      })
     await addMember(admin(), 'team', 'agent-2', 'agent')
-    await expect(invokeTool(as('cordon_agent', 'agent-2'), { toolId: tool, agent: 'agent-2', input: { to: 'bob' } })).rejects.toMatchObject({ code: 'store-refused' })
-    await expect(invokeTool(as('cordon_agent', 'stranger'), { toolId: tool, agent: 'stranger', input: { to: 'bob' } })).rejects.toMatchObject({ code: 'store-refused' })
-    expect(await refusals()).toEqual([{ actor: 'agent-1', by: 'schema' }, { actor: 'agent-2', by: 'assignment' }])
-    expect(await engine.query(`select verdict, reason from agents.policy_evaluations where agent = 'agent-2'`)).toMatchObject([{ verdict: 'deny', reason: expect.stringContaining('is not assigned') as string }])
+    await expect(
+      invokeTool(as('cordon_agent', 'agent-2'), { toolId: tool, agent: 'agent-2', input: { to: 'bob' } }),
+    ).rejects.toMatchObject({ code: 'store-refused' })
+    await expect(
+      invokeTool(as('cordon_agent', 'stranger'), { toolId: tool, agent: 'stranger', input: { to: 'bob' } }),
+    ).rejects.toMatchObject({ code: 'store-refused' })
+    expect(await refusals()).toEqual([
+      { actor: 'agent-1', by: 'schema' },
+      { actor: 'agent-2', by: 'assignment' },
+    ])
+    expect(
+      await engine.query(`select verdict, reason from agents.policy_evaluations where agent = 'agent-2'`),
+    ).toMatchObject([{ verdict: 'deny', reason: expect.stringContaining('is not assigned') as string }])
   })
 
   test('waits for a person, is run, and tells its caller', async () => {
@@ -58,7 +101,8 @@ describe.each(ENGINES)('a call on %s', (name) => {
     const done = watch.wait(agent(), id, { until: ({ status }) => isFinal(status) })
     const [claimed] = await claimInvocations(runner(), 'runner', { most: 5 })
     expect(claimed).toMatchObject({ id, status: 'running', input: { to: 'bob' }, fence: '1' })
-    if (claimed !== undefined) await completeInvocation(runner(), claimed, { status: 'completed', output: { sent: true }, usage: { wallMs: 3 } })
+    if (claimed !== undefined)
+      await completeInvocation(runner(), claimed, { status: 'completed', output: { sent: true }, usage: { wallMs: 3 } })
     expect(await done).toMatchObject({ status: 'completed', output: { sent: true } })
     expect(await listQuestions(anna())).toEqual([])
   })
@@ -110,14 +154,18 @@ describe.each(ENGINES)('a call on %s', (name) => {
     await sendHeartbeat(runner(), { name: 'speaker', labels: [], holds: [], isDraining: false })
     const [claimed] = await claimInvocations(runner(), 'speaker', { id })
     const deaf: Engine = { ...engine, listen: () => Promise.reject(new Error('no listener')) }
-    for (const [listens, askAgainMs] of [[engine, 600_000], [deaf, 20]] as const) {
+    for (const [listens, askAgainMs] of [
+      [engine, 600_000],
+      [deaf, 20],
+    ] as const) {
       const hearing = watchChanges(listens, { askAgainMs })
       const heard: string[] = []
       const stop = watchOutput(hearing).follow(agent(), id, ({ content }: OutputChunk) => heard.push(content))
       // What it said before is told as well, so this is said once that is.
       await expect.poll(() => heard.length).toBe(listens === deaf ? 1 : 0)
       await hearing.listening()
-      if (claimed !== undefined) await appendOutput(runner(), claimed, { stream: 'stdout', content: String(askAgainMs), skipped: 0 })
+      if (claimed !== undefined)
+        await appendOutput(runner(), claimed, { stream: 'stdout', content: String(askAgainMs), skipped: 0 })
       await expect.poll(() => heard.at(-1)).toBe(String(askAgainMs))
       await stop()
       await hearing.close()
@@ -125,15 +173,33 @@ describe.each(ENGINES)('a call on %s', (name) => {
   })
 
   test('is approved in advance where somebody did', async () => {
-    await approveInAdvance(anna(), { toolId: tool, arguments: { type: 'object', properties: { to: { const: 'carol' } }, required: ['to'], additionalProperties: false }, uses: 1, validMs: 60_000, reason: 'the weekly mail' })
-    expect(await requireInvocation(agent(), await ask('carol'))).toMatchObject({ status: 'approved', approvalReason: 'approved in advance' })
+    await approveInAdvance(anna(), {
+      toolId: tool,
+      arguments: {
+        type: 'object',
+        properties: { to: { const: 'carol' } },
+        required: ['to'],
+        additionalProperties: false,
+      },
+      uses: 1,
+      validMs: 60_000,
+      reason: 'the weekly mail',
+    })
+    expect(await requireInvocation(agent(), await ask('carol'))).toMatchObject({
+      status: 'approved',
+      approvalReason: 'approved in advance',
+    })
     expect(await requireInvocation(agent(), await ask('carol'))).toMatchObject({ status: 'pending' })
   })
 
   test('of a tool that was registered again is of its new version', async () => {
     const again = await registerTool(admin(), { owner: 'team', key: 'send', description: 'now with attachments' })
     expect(again).toBe(tool)
-    expect(await findTool(agent(), 'team', 'send')).toMatchObject({ version: 2, egressClass: 'write', requiresApproval: true })
+    expect(await findTool(agent(), 'team', 'send')).toMatchObject({
+      version: 2,
+      egressClass: 'write',
+      requiresApproval: true,
+    })
     expect((await listTools(agent(), 'team')).map(({ key }) => key)).toEqual(['send'])
     expect(await requireInvocation(agent(), await ask())).toMatchObject({ toolVersion: 2 })
   })

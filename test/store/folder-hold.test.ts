@@ -13,20 +13,29 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true })
 })
 const MODULE = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'store', 'engine', 'folder-hold.js')).href
-const program = (folder: string, then: string) => ['--input-type=module', '-e', `import { holdFolder } from ${JSON.stringify(MODULE)}; try { holdFolder(${JSON.stringify(folder)}); ${then} } catch (error) { console.log(error.code) }`]
+const program = (folder: string, then: string) => [
+  '--input-type=module',
+  '-e',
+  `import { holdFolder } from ${JSON.stringify(MODULE)}; try { holdFolder(${JSON.stringify(folder)}); ${then} } catch (error) { console.log(error.code) }`,
+]
 
 test('a folder that another process has is not had twice, and is had again when it lets go', () => {
   const folder = join(home, 'a')
   const release = holdFolder(folder)
-  expect(spawnSync(process.execPath, program(folder, 'console.log("held")'), { encoding: 'utf8' }).stdout).toBe('store-held\n')
+  expect(spawnSync(process.execPath, program(folder, 'console.log("held")'), { encoding: 'utf8' }).stdout).toBe(
+    'store-held\n',
+  )
   expect(() => holdFolder(folder)).toThrow(/open elsewhere/)
   release()
-  expect(spawnSync(process.execPath, program(folder, 'console.log("held")'), { encoding: 'utf8' }).stdout).toBe('held\n')
+  expect(spawnSync(process.execPath, program(folder, 'console.log("held")'), { encoding: 'utf8' }).stdout).toBe(
+    'held\n',
+  )
 })
 
 test('what a process that was killed left is passed over, and tidied up by who comes next', () => {
   const folder = join(home, 'b')
-  for (let deaths = 0; deaths < 3; deaths += 1) spawnSync(process.execPath, program(folder, 'process.kill(process.pid, "SIGKILL")'))
+  for (let deaths = 0; deaths < 3; deaths += 1)
+    spawnSync(process.execPath, program(folder, 'process.kill(process.pid, "SIGKILL")'))
   expect(readdirSync(home).filter((name) => name.startsWith('b.hold'))).toHaveLength(3)
   const release = holdFolder(folder)
   expect(() => holdFolder(folder)).toThrow(/open elsewhere/)
@@ -39,7 +48,9 @@ test('a process that was killed and that nobody reaped does not hold a folder; o
   // The shell becomes a program that never asks what became of its child, as in a container without an init.
   const script = (then: string) => `"$0" --input-type=module -e "$1" & exec sleep 60 # ${then}`
   const holderOf = async (then: string) => {
-    const parent = spawn('sh', ['-c', script(then), process.execPath, program(folder, then)[2] ?? ''], { stdio: 'ignore' })
+    const parent = spawn('sh', ['-c', script(then), process.execPath, program(folder, then)[2] ?? ''], {
+      stdio: 'ignore',
+    })
     await expect.poll(() => readdirSync(home).includes('e.hold')).toBe(true)
     return parent
   }
@@ -47,7 +58,14 @@ test('a process that was killed and that nobody reaped does not hold a folder; o
   expect(() => holdFolder(folder)).toThrow(/open elsewhere/)
   const pid = Number(readlinkSync(`${folder}.hold`).split(':')[0])
   process.kill(pid, 'SIGKILL')
-  await expect.poll(() => readFileSync(`/proc/${String(pid)}/stat`, 'utf8').split(') ').at(-1)?.slice(0, 1)).toBe('Z')
+  await expect
+    .poll(() =>
+      readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
+        .split(') ')
+        .at(-1)
+        ?.slice(0, 1),
+    )
+    .toBe('Z')
   holdFolder(folder)()
   living.kill('SIGKILL')
 })
@@ -56,10 +74,21 @@ test('of many that come at once after a death, one has it', async () => {
   const folder = join(home, 'c')
   spawnSync(process.execPath, program(folder, 'process.kill(process.pid, "SIGKILL")'))
   // Whoever has it keeps it until all have tried.
-  const children = Array.from({ length: 6 }, () => spawn(process.execPath, program(folder, 'console.log("held"); setTimeout(() => undefined, 60_000)'), { stdio: ['ignore', 'pipe', 'inherit'] }))
-  const said = await Promise.all(children.map((child) => new Promise<string>((resolve) => {
-    child.stdout.setEncoding('utf8').once('data', (text: string) => { resolve(text.trim()) })
-  })))
+  const children = Array.from({ length: 6 }, () =>
+    spawn(process.execPath, program(folder, 'console.log("held"); setTimeout(() => undefined, 60_000)'), {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  )
+  const said = await Promise.all(
+    children.map(
+      (child) =>
+        new Promise<string>((resolve) => {
+          child.stdout.setEncoding('utf8').once('data', (text: string) => {
+            resolve(text.trim())
+          })
+        }),
+    ),
+  )
   for (const child of children) child.kill('SIGKILL')
   expect(said.filter((text) => text === 'held')).toHaveLength(1)
   expect(said.filter((text) => text === 'store-held')).toHaveLength(5)

@@ -41,7 +41,20 @@ test('a full disk is told as one, never as a trace, and does not hold the proces
   const folder = mkdtempSync(join(tmpdir(), 'cordon-full-'))
   try {
     const inside = 'mount -t tmpfs -o size=40m tmpfs "$0" && cd "$0" && exec "$1" --input-type=module -e "$2"'
-    const { stdout, stderr } = spawnSync('unshare', ['--mount', ...(process.getuid?.() === 0 ? [] : ['--map-root-user']), 'sh', '-c', inside, folder, process.execPath, PROGRAM], { encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS })
+    const { stdout, stderr } = spawnSync(
+      'unshare',
+      [
+        '--mount',
+        ...(process.getuid?.() === 0 ? [] : ['--map-root-user']),
+        'sh',
+        '-c',
+        inside,
+        folder,
+        process.execPath,
+        PROGRAM,
+      ],
+      { encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS },
+    )
     expect(stderr).not.toMatch(/wasm|RuntimeError|at async/)
     // Whether it can be opened depends on what it has to write for that.
     expect(stdout).toMatch(/^written store-full\nagain store-full\nopened (?:store-full|done)\nwith room true\n$/)
@@ -52,7 +65,10 @@ test('a full disk is told as one, never as a trace, and does not hold the proces
 
 test('a program that ends by itself on a disk with room is told as a store that cannot be reached; other errors are left as they are', () => {
   const trace = Object.assign(new Error('unreachable'), { name: 'RuntimeError' })
-  expect(embeddedFailure(trace, tmpdir())).toMatchObject({ code: 'store-unavailable', message: expect.stringContaining('its program ended: unreachable') as string })
+  expect(embeddedFailure(trace, tmpdir())).toMatchObject({
+    code: 'store-unavailable',
+    message: expect.stringContaining('its program ended: unreachable') as string,
+  })
   const other = new Error('column "x" does not exist')
   expect(embeddedFailure(other, tmpdir())).toBe(other)
 })

@@ -4,11 +4,13 @@ import { expect, test } from 'vitest'
 import { describeRegistry } from './describe-registry.js'
 
 const ROLES = `array['cordon_admin', 'cordon_operator', 'cordon_agent', 'cordon_runner', 'cordon_gateway', 'service_role']`
-const functionsThat = (condition: string): string => `select p.oid::regprocedure::text as name from pg_proc p where p.pronamespace = 'agents'::regnamespace and ${condition} order by 1`
-const has = (setting: string): string => `exists (select from unnest(p.proconfig) as each(setting) where setting like '${setting}=%')`
+const functionsThat = (condition: string): string =>
+  `select p.oid::regprocedure::text as name from pg_proc p where p.pronamespace = 'agents'::regnamespace and ${condition} order by 1`
+const has = (setting: string): string =>
+  `exists (select from unnest(p.proconfig) as each(setting) where setting like '${setting}=%')`
 
 describeRegistry('functions', (stage) => {
-  test('are nobody\'s but those\' who were given them', async () => {
+  test("are nobody's but those' who were given them", async () => {
     expect(await stage.engine.query(functionsThat(`has_function_privilege('public', p.oid, 'execute')`))).toEqual([])
   })
 
@@ -18,6 +20,10 @@ describeRegistry('functions', (stage) => {
 
   test('wait for nobody for ever', async () => {
     const isCalled = `exists (select from unnest(${ROLES}) as role where has_function_privilege(role, p.oid, 'execute'))`
-    expect(await stage.engine.query(functionsThat(`p.prosecdef and p.provolatile = 'v' and ${isCalled} and not ${has('lock_timeout')}`))).toEqual([])
+    expect(
+      await stage.engine.query(
+        functionsThat(`p.prosecdef and p.provolatile = 'v' and ${isCalled} and not ${has('lock_timeout')}`),
+      ),
+    ).toEqual([])
   })
 })

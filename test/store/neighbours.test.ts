@@ -38,12 +38,18 @@ afterAll(async () => {
 
 const gate = () => {
   let open: () => void = () => undefined
-  const opened = new Promise<void>((resolve) => { open = resolve })
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
   return { open, opened }
 }
 
 /** A transaction that goes on while something else happens. */
-const whileIdle = async (who: Engine, begins: (query: Engine['query']) => Promise<unknown>, meanwhile: () => Promise<void>): Promise<void> => {
+const whileIdle = async (
+  who: Engine,
+  begins: (query: Engine['query']) => Promise<unknown>,
+  meanwhile: () => Promise<void>,
+): Promise<void> => {
   const [begun, over] = [gate(), gate()]
   const idle = who.transaction(async ({ query }) => {
     await begins(query)
@@ -59,28 +65,49 @@ const whileIdle = async (who: Engine, begins: (query: Engine['query']) => Promis
   }
 }
 
-const lookTool = (registry: Registry) => registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
+const lookTool = (registry: Registry) =>
+  registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
 
 test('a transaction that does not end holds up nobody of another team, and its own team gets an error', async () => {
   const [mine, other] = [await lookTool(ours), await lookTool(theirs)]
   await ours.admin.query('select agents.fn_assign_tool($1, $2)', ['neighbour', other])
-  const late = await ours.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '20 milliseconds')`, [mine])
-  const lateToo = await theirs.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '20 milliseconds')`, [other])
+  const late = await ours.agent.value<string>(
+    `select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '20 milliseconds')`,
+    [mine],
+  )
+  const lateToo = await theirs.agent.value<string>(
+    `select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '20 milliseconds')`,
+    [other],
+  )
   await new Promise((resolve) => setTimeout(resolve, 50))
   // Not ten seconds, for the sake of the test.
   await engine.execute(`alter function agents.fn_invoke_tool set lock_timeout = '300ms'`)
   const everyChain = async (query: Engine['query']) => {
-    for (let call = 0; call < 600; call += 1) await query(`select agents.fn_invoke_tool(null, $1, 'neighbour', '{}')`, [other])
-    expect(await query(`select count(distinct abs(hashtextextended('invocation:' || id, 0) % 64))::int as held from agents.tool_invocations where agent = 'neighbour'`)).toEqual([{ held: 64 }])
+    for (let call = 0; call < 600; call += 1)
+      await query(`select agents.fn_invoke_tool(null, $1, 'neighbour', '{}')`, [other])
+    expect(
+      await query(
+        `select count(distinct abs(hashtextextended('invocation:' || id, 0) % 64))::int as held from agents.tool_invocations where agent = 'neighbour'`,
+      ),
+    ).toEqual([{ held: 64 }])
   }
   await whileIdle(open('neighbour'), everyChain, async () => {
     const id = await ours.invoke(mine)
-    const [claimed] = await ours.runner.query<{ fence: string }>('select * from agents.fn_claim_tool_invocations($1, 1, $2)', ['ours-runner', id])
-    await ours.runner.query('select agents.fn_complete_tool_invocation($1, $2, null, null, null, $3)', [id, 'completed', claimed?.fence])
+    const [claimed] = await ours.runner.query<{ fence: string }>(
+      'select * from agents.fn_claim_tool_invocations($1, 1, $2)',
+      ['ours-runner', id],
+    )
+    await ours.runner.query('select agents.fn_complete_tool_invocation($1, $2, null, null, null, $3)', [
+      id,
+      'completed',
+      claimed?.fence,
+    ])
     expect(await ours.statusOf(id)).toBe('completed')
     await expect(theirs.invoke(other)).rejects.toThrow('lock timeout')
     // What is done for all teams is done for the others.
-    expect((await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))).expired).toBeGreaterThan(0)
+    expect(
+      (await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))).expired,
+    ).toBeGreaterThan(0)
     expect(await ours.statusOf(late)).toBe('expired')
     expect(await theirs.statusOf(lateToo)).toBe('approved')
   })
@@ -90,29 +117,49 @@ test('a transaction that does not end holds up nobody of another team, and its o
   expect(await theirs.statusOf(await theirs.invoke(other))).toBe('approved')
 })
 
-test('what one looks after for all is that of one\'s own teams: a runner that does not end its upkeep holds up no other team', async () => {
+test("what one looks after for all is that of one's own teams: a runner that does not end its upkeep holds up no other team", async () => {
   const mine = await lookTool(ours)
-  const late = await ours.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '20 milliseconds')`, [mine])
-  const lateRun = await ours.agent.value<string>(`select agents.fn_start_team_run('ours', 'release', '{}', p_valid => interval '20 milliseconds')`)
-  const runStatus = async () => (await engine.query<{ status: string }>('select status from agents.team_runs where id = $1', [lateRun]))[0]?.status
+  const late = await ours.agent.value<string>(
+    `select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '20 milliseconds')`,
+    [mine],
+  )
+  const lateRun = await ours.agent.value<string>(
+    `select agents.fn_start_team_run('ours', 'release', '{}', p_valid => interval '20 milliseconds')`,
+  )
+  const runStatus = async () =>
+    (await engine.query<{ status: string }>('select status from agents.team_runs where id = $1', [lateRun]))[0]?.status
   await new Promise((resolve) => setTimeout(resolve, 50))
-  await whileIdle(open('their-host'), (query) => query('select agents.fn_expire_invocations(), agents.fn_recover_lost_invocations(), agents.fn_expire_team_runs()'), async () => {
-    expect([await ours.statusOf(late), await runStatus()]).toEqual(['approved', 'pending'])
-    await ours.anna.query(`select agents.fn_stop('ours', 'pause', 'maintenance')`)
-    await ours.anna.query(`select agents.fn_resume('ours')`)
-  })
+  await whileIdle(
+    open('their-host'),
+    (query) =>
+      query(
+        'select agents.fn_expire_invocations(), agents.fn_recover_lost_invocations(), agents.fn_expire_team_runs()',
+      ),
+    async () => {
+      expect([await ours.statusOf(late), await runStatus()]).toEqual(['approved', 'pending'])
+      await ours.anna.query(`select agents.fn_stop('ours', 'pause', 'maintenance')`)
+      await ours.anna.query(`select agents.fn_resume('ours')`)
+    },
+  )
   await open('host-1').query('select agents.fn_expire_invocations(), agents.fn_expire_team_runs()')
   expect([await ours.statusOf(late), await runStatus()]).toEqual(['expired', 'expired'])
 })
 
-test('a runner that does not end its tidying holds up no other runner; a name is everybody\'s own', async () => {
+test("a runner that does not end its tidying holds up no other runner; a name is everybody's own", async () => {
   const [mine, other] = [open('host-1'), open('their-host')]
   for (const who of [mine, other]) await who.query(`select agents.fn_heartbeat('laptop')`)
   await engine.query(`update agents.runners set last_seen = now() - interval '2 days' where name = 'laptop'`)
-  const named = async () => (await engine.query<{ actor: string }>(`select actor from agents.runners where name = 'laptop' order by actor`)).map(({ actor }) => actor)
-  await whileIdle(other, (query) => query('select agents.fn_tidy()'), async () => {
-    await mine.query(`select agents.fn_heartbeat('laptop')`)
-  })
+  const named = async () =>
+    (
+      await engine.query<{ actor: string }>(`select actor from agents.runners where name = 'laptop' order by actor`)
+    ).map(({ actor }) => actor)
+  await whileIdle(
+    other,
+    (query) => query('select agents.fn_tidy()'),
+    async () => {
+      await mine.query(`select agents.fn_heartbeat('laptop')`)
+    },
+  )
   expect(await named()).toEqual(['host-1'])
   await engine.query(`update agents.runners set last_seen = now() - interval '2 days' where name = 'laptop'`)
   await mine.query('select agents.fn_tidy()')
@@ -122,36 +169,58 @@ test('a runner that does not end its tidying holds up no other runner; a name is
 test('who decides by what was there when they began decides nothing', async () => {
   const tool = await ours.register('send')
   const id = await ours.invoke(tool)
-  await engine.execute(`do $$ begin if to_regrole('anna') is null then create role "anna" login in role cordon_operator; end if; end $$`)
-  const approve = (begin: string) => open('anna').transaction(async ({ query, execute }) => {
-    await execute(begin)
-    await query('select agents.fn_approve_tool_invocation($1)', [id])
+  await engine.execute(
+    `do $$ begin if to_regrole('anna') is null then create role "anna" login in role cordon_operator; end if; end $$`,
+  )
+  const approve = (begin: string) =>
+    open('anna').transaction(async ({ query, execute }) => {
+      await execute(begin)
+      await query('select agents.fn_approve_tool_invocation($1)', [id])
+    })
+  await expect(approve('set transaction isolation level repeatable read')).rejects.toMatchObject({
+    code: 'store-state',
   })
-  await expect(approve('set transaction isolation level repeatable read')).rejects.toMatchObject({ code: 'store-state' })
   await approve('set transaction isolation level read committed')
   expect(await ours.statusOf(id)).toBe('approved')
 })
 
 test('a runner sees and moves the jobs of its teams in the queue, and no others', async () => {
   const id = await theirs.invoke(await theirs.register('quick', { p_egress_class: 'none', p_requires_approval: false }))
-  const seenBy = async (login: string) => (await open(login).query('select from cordon_queue._private_jobs where key = $1', [id])).length
-  const postponedBy = async (login: string) => (await open(login).query(`update cordon_queue._private_jobs set run_at = 'infinity' where key = $1 returning 1`, [id])).length
+  const seenBy = async (login: string) =>
+    (await open(login).query('select from cordon_queue._private_jobs where key = $1', [id])).length
+  const postponedBy = async (login: string) =>
+    (
+      await open(login).query(`update cordon_queue._private_jobs set run_at = 'infinity' where key = $1 returning 1`, [
+        id,
+      ])
+    ).length
   expect([await seenBy('host-1'), await postponedBy('host-1')]).toEqual([0, 0])
   expect([await seenBy('their-host'), await postponedBy('their-host')]).toEqual([1, 1])
   // What one of their own postponed for ever is told of again.
   await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
-  expect(await engine.query('select run_at < now() + interval \'1 hour\' as soon from cordon_queue._private_jobs where key = $1', [id])).toEqual([{ soon: true }])
-  await expect(open('host-1').query(`insert into cordon_queue._private_jobs (task_id, payload) values (1, '{"owner":"theirs"}')`)).rejects.toMatchObject({ code: 'store-refused' })
+  expect(
+    await engine.query(
+      "select run_at < now() + interval '1 hour' as soon from cordon_queue._private_jobs where key = $1",
+      [id],
+    ),
+  ).toEqual([{ soon: true }])
+  await expect(
+    open('host-1').query(`insert into cordon_queue._private_jobs (task_id, payload) values (1, '{"owner":"theirs"}')`),
+  ).rejects.toMatchObject({ code: 'store-refused' })
 })
 
 test('a queue that somebody locked keeps nobody from asking and approving', async () => {
   const tool = await ours.register('send')
   const id = await ours.invoke(tool)
-  await whileIdle(open('their-host'), (query) => query('lock table cordon_queue._private_jobs'), async () => {
-    await ours.anna.query('select agents.fn_approve_tool_invocation($1)', [id])
-    expect(await ours.statusOf(id)).toBe('approved')
-    expect(await ours.statusOf(await ours.invoke(tool))).toBe('pending')
-  })
+  await whileIdle(
+    open('their-host'),
+    (query) => query('lock table cordon_queue._private_jobs'),
+    async () => {
+      await ours.anna.query('select agents.fn_approve_tool_invocation($1)', [id])
+      expect(await ours.statusOf(id)).toBe('approved')
+      expect(await ours.statusOf(await ours.invoke(tool))).toBe('pending')
+    },
+  )
   await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
   expect((await engine.query('select from cordon_queue._private_jobs where key = $1', [id])).length).toBe(1)
 })
@@ -159,11 +228,13 @@ test('a queue that somebody locked keeps nobody from asking and approving', asyn
 test('retention waits for nobody who writes, and nobody waits long for it', async () => {
   const tool = await lookTool(ours)
   let isOver = false
-  const writing = Promise.all(Array.from({ length: 4 }, async () => {
-    let calls = 0
-    for (; !isOver; calls += 1) await ours.invoke(tool)
-    return calls
-  }))
+  const writing = Promise.all(
+    Array.from({ length: 4 }, async () => {
+      let calls = 0
+      for (; !isOver; calls += 1) await ours.invoke(tool)
+      return calls
+    }),
+  )
   writing.catch(() => undefined)
   try {
     for (const year of ['2019', '2020', '2021']) {
@@ -181,27 +252,62 @@ test('retention waits for nobody who writes, and nobody waits long for it', asyn
 
 test('retention that waits for somebody who reads lets the others through meanwhile', async () => {
   const tool = await lookTool(ours)
-  await engine.execute(`begin; set local role cordon_owner; create table agents.tool_invocations_2018_01 partition of agents.tool_invocations for values from ('2018-01-01') to ('2018-02-01'); commit`)
+  await engine.execute(
+    `begin; set local role cordon_owner; create table agents.tool_invocations_2018_01 partition of agents.tool_invocations for values from ('2018-01-01') to ('2018-02-01'); commit`,
+  )
   let dropping: Promise<readonly object[]> | undefined
-  await whileIdle(open('neighbour'), (query) => query('select count(*) from agents.tool_invocations'), async () => {
-    dropping = ours.service.query(`select agents.fn_drop_old_partitions('30 days')`)
-    dropping.catch(() => undefined)
-    await expect.poll(async () => (await engine.query(`select from pg_locks where not granted and relation = 'agents.tool_invocations'::regclass and mode = 'AccessExclusiveLock'`)).length).toBe(1)
-    expect(await ours.statusOf(await ours.invoke(tool))).toBe('approved')
-    expect((await engine.query(`select from pg_stat_activity where query like '%fn_drop_old_partitions%' and state = 'active' and pid <> pg_backend_pid()`)).length).toBe(1)
-  })
+  await whileIdle(
+    open('neighbour'),
+    (query) => query('select count(*) from agents.tool_invocations'),
+    async () => {
+      dropping = ours.service.query(`select agents.fn_drop_old_partitions('30 days')`)
+      dropping.catch(() => undefined)
+      await expect
+        .poll(
+          async () =>
+            (
+              await engine.query(
+                `select from pg_locks where not granted and relation = 'agents.tool_invocations'::regclass and mode = 'AccessExclusiveLock'`,
+              )
+            ).length,
+        )
+        .toBe(1)
+      expect(await ours.statusOf(await ours.invoke(tool))).toBe('approved')
+      expect(
+        (
+          await engine.query(
+            `select from pg_stat_activity where query like '%fn_drop_old_partitions%' and state = 'active' and pid <> pg_backend_pid()`,
+          )
+        ).length,
+      ).toBe(1)
+    },
+  )
   expect((await dropping)?.length).toBe(1)
 })
 
 test('a login makes the partitions that come next, and none where somebody made those ahead: what it holds open then holds up nobody', async () => {
   const tool = await lookTool(ours)
-  const ahead = async (): Promise<readonly string[]> => (await engine.query<{ part: string }>(`select relname as part from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'agents.tool_invocations'::regclass and relname > 'tool_invocations_' || to_char(now() at time zone 'UTC', 'YYYY_MM') and relname ~ '[0-9]$' order by 1`)).map(({ part }) => part)
+  const ahead = async (): Promise<readonly string[]> =>
+    (
+      await engine.query<{ part: string }>(
+        `select relname as part from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'agents.tool_invocations'::regclass and relname > 'tool_invocations_' || to_char(now() at time zone 'UTC', 'YYYY_MM') and relname ~ '[0-9]$' order by 1`,
+      )
+    ).map(({ part }) => part)
   const all = await ahead()
   expect(all.length).toBe(3)
-  await engine.execute(all.slice(1).map((part) => `drop table agents.${part}`).join(';'))
-  await whileIdle(open('their-host'), (query) => query('select agents.fn_make_next_partitions()'), async () => {
-    expect(await ours.statusOf(await ours.invoke(tool))).toBe('approved')
-  })
+  await engine.execute(
+    all
+      .slice(1)
+      .map((part) => `drop table agents.${part}`)
+      .join(';'),
+  )
+  await whileIdle(
+    open('their-host'),
+    (query) => query('select agents.fn_make_next_partitions()'),
+    async () => {
+      expect(await ours.statusOf(await ours.invoke(tool))).toBe('approved')
+    },
+  )
   expect((await ahead()).length).toBe(1)
   await engine.execute(`drop table agents.${all[0] ?? ''}`)
   await open('their-host').query('select agents.fn_make_next_partitions()')
@@ -212,18 +318,26 @@ test('a login makes the partitions that come next, and none where somebody made 
 
 test('a team sees its own runners and what is wrong with its own record', async () => {
   await open('their-host').query(`select agents.fn_heartbeat('their-machine')`)
-  const runnersOf = async (login: string) => (await open(login).query<{ name: string }>('select name from agents.runners order by name')).map(({ name }) => name)
+  const runnersOf = async (login: string) =>
+    (await open(login).query<{ name: string }>('select name from agents.runners order by name')).map(({ name }) => name)
   expect(await runnersOf('host-1')).not.toContain('their-machine')
   expect(await runnersOf('their-host')).toContain('their-machine')
   await ours.admin.query(`select agents.fn_add_member('theirs', 'olga', 'operator')`)
   await ours.admin.query(`select agents.fn_add_member('ours', 'anton', 'operator')`)
-  await engine.execute(`create role "olga" login in role cordon_operator; create role "anton" login in role cordon_operator`)
-  await engine.execute(`alter table agents.audit_events disable trigger user; update agents.audit_events set actor = 'x' where owner = 'theirs' and type = 'member.added' and subject = 'member:olga'; alter table agents.audit_events enable trigger user`)
-  const problemsFor = (login?: string) => open(login).query<{ owner: string; problem: string }>('select owner, problem from agents.fn_verify_audit()')
+  await engine.execute(
+    `create role "olga" login in role cordon_operator; create role "anton" login in role cordon_operator`,
+  )
+  await engine.execute(
+    `alter table agents.audit_events disable trigger user; update agents.audit_events set actor = 'x' where owner = 'theirs' and type = 'member.added' and subject = 'member:olga'; alter table agents.audit_events enable trigger user`,
+  )
+  const problemsFor = (login?: string) =>
+    open(login).query<{ owner: string; problem: string }>('select owner, problem from agents.fn_verify_audit()')
   expect(await problemsFor('anton')).toEqual([])
   expect(await problemsFor('olga')).toEqual([{ owner: 'theirs', problem: 'its columns are not what its line says' }])
   expect((await problemsFor()).length).toBe(1)
-  await expect(open('olga').query(`select agents.fn_heartbeat('nobody')`)).rejects.toMatchObject({ code: 'store-refused' })
+  await expect(open('olga').query(`select agents.fn_heartbeat('nobody')`)).rejects.toMatchObject({
+    code: 'store-refused',
+  })
 })
 
 test('a team whose whole record was taken away is missed', async () => {
@@ -231,21 +345,37 @@ test('a team whose whole record was taken away is missed', async () => {
     alter table agents.audit_events disable trigger user;
     delete from agents.audit_events where owner = 'theirs'; delete from agents.audit_chains where owner = 'theirs';
     alter table agents.audit_events enable trigger user`)
-  expect(await engine.query('select owner, problem from agents.fn_verify_audit()')).toEqual([{ owner: 'theirs', problem: 'the whole record of this team is missing' }])
+  expect(await engine.query('select owner, problem from agents.fn_verify_audit()')).toEqual([
+    { owner: 'theirs', problem: 'the whole record of this team is missing' },
+  ])
 })
 
-test('how much a query read tells nobody what is written in rows of another team; in one\'s own a filter finds what it looks for', async () => {
+test("how much a query read tells nobody what is written in rows of another team; in one's own a filter finds what it looks for", async () => {
   const neighbour = open('neighbour')
   const told = async (filter: string) => {
-    const lines = await neighbour.query<Record<string, string>>(`explain (analyze, buffers, costs off, timing off, summary off) select from agents.tools_registry where ${filter}`)
-    return lines.map((line) => line['QUERY PLAN'] ?? '').join('\n').split('\nPlanning:')[0]?.replace(/starts_with\(name, '.*?'::text\)/, '')
+    const lines = await neighbour.query<Record<string, string>>(
+      `explain (analyze, buffers, costs off, timing off, summary off) select from agents.tools_registry where ${filter}`,
+    )
+    return lines
+      .map((line) => line['QUERY PLAN'] ?? '')
+      .join('\n')
+      .split('\nPlanning:')[0]
+      ?.replace(/starts_with\(name, '.*?'::text\)/, '')
   }
-  const [known] = await engine.query<{ name: string }>(`select name from agents.tools_registry where owner = 'ours' limit 1`)
+  const [known] = await engine.query<{ name: string }>(
+    `select name from agents.tools_registry where owner = 'ours' limit 1`,
+  )
   const first = (known?.name ?? '').slice(0, 1)
   expect(first).not.toBe('')
   // Once, so that both find the same things in the caches of the session.
   await told(`owner = 'ours' and starts_with(name, '~')`)
-  expect(await told(`owner = 'ours' and starts_with(name, '${first}')`)).toBe(await told(`owner = 'ours' and starts_with(name, '~')`))
+  expect(await told(`owner = 'ours' and starts_with(name, '${first}')`)).toBe(
+    await told(`owner = 'ours' and starts_with(name, '~')`),
+  )
   expect(await neighbour.query(`select name from agents.tools_registry where owner = 'ours'`)).toEqual([])
-  expect(await neighbour.query(`select name from agents.tools_registry where owner = 'theirs' and starts_with(name, '${first}')`)).not.toEqual([])
+  expect(
+    await neighbour.query(
+      `select name from agents.tools_registry where owner = 'theirs' and starts_with(name, '${first}')`,
+    ),
+  ).not.toEqual([])
 })

@@ -23,7 +23,12 @@ describeRegistry('partitions', (stage) => {
         end loop;
       end loop; end $$`)
     const looks: Record<string, number> = {}
-    const step = <Result>(name: string, role: string, actor: string, work: (asking: Pick<Session, 'query'>) => Promise<Result>): Promise<Result> =>
+    const step = <Result>(
+      name: string,
+      role: string,
+      actor: string,
+      work: (asking: Pick<Session, 'query'>) => Promise<Result>,
+    ): Promise<Result> =>
       stage.engine.transaction(async (inside) => {
         await inside.query(`select set_config('cordon.actor', $1, true)`, [actor])
         await inside.execute(`set local role ${role}`)
@@ -37,19 +42,39 @@ describeRegistry('partitions', (stage) => {
       })
     // More often than PostgreSQL plans a statement before it keeps a plan.
     for (let round = 0; round < 7; round += 1) {
-      const id = await step('ask', 'cordon_agent', 'agent-1', (asking) => invokeTool(asking, { toolId: tool, agent: 'agent-1', input: { path: 'a' } }))
+      const id = await step('ask', 'cordon_agent', 'agent-1', (asking) =>
+        invokeTool(asking, { toolId: tool, agent: 'agent-1', input: { path: 'a' } }),
+      )
       await step('list', 'cordon_operator', 'anna', (asking) => listQuestions(asking, { team: registry.owner }))
       const shown = await step('show', 'cordon_operator', 'anna', (asking) => showQuestion(asking, id))
-      await step('approve', 'cordon_operator', 'anna', (asking) => approveInvocation(asking, id, shown.question.argumentsHash))
-      const [claimed] = await step('claim', 'cordon_runner', 'host-1', (asking) => claimInvocations(asking, `${registry.owner}-runner`, { id }))
+      await step('approve', 'cordon_operator', 'anna', (asking) =>
+        approveInvocation(asking, id, shown.question.argumentsHash),
+      )
+      const [claimed] = await step('claim', 'cordon_runner', 'host-1', (asking) =>
+        claimInvocations(asking, `${registry.owner}-runner`, { id }),
+      )
       const fence = claimed?.fence ?? ''
-      await step('say', 'cordon_runner', 'host-1', (asking) => asking.query('select agents.fn_append_output($1, $2, $3, $4)', [id, fence, 'stdout', 'hello']))
-      await step('hear', 'cordon_agent', 'agent-1', (asking) => asking.query('select from agents.invocation_output where invocation_id = $1', [id]))
-      await step('complete', 'cordon_runner', 'host-1', (asking) => completeInvocation(asking, { id, fence }, { status: 'completed', output: { ok: true } }))
-      expect((await step('find', 'cordon_agent', 'agent-1', (asking) => findInvocation(asking, id)))?.status).toBe('completed')
-      const taken = await step('ask again', 'cordon_agent', 'agent-1', (asking) => invokeTool(asking, { toolId: tool, agent: 'agent-1', input: { path: 'b' } }))
-      await step('cancel', 'cordon_agent', 'agent-1', (asking) => asking.query('select agents.fn_cancel_tool_invocation($1)', [taken]))
-      await step('evaluations', 'cordon_agent', 'agent-1', (asking) => asking.query('select from agents.policy_evaluations where invocation_id = $1', [id]))
+      await step('say', 'cordon_runner', 'host-1', (asking) =>
+        asking.query('select agents.fn_append_output($1, $2, $3, $4)', [id, fence, 'stdout', 'hello']),
+      )
+      await step('hear', 'cordon_agent', 'agent-1', (asking) =>
+        asking.query('select from agents.invocation_output where invocation_id = $1', [id]),
+      )
+      await step('complete', 'cordon_runner', 'host-1', (asking) =>
+        completeInvocation(asking, { id, fence }, { status: 'completed', output: { ok: true } }),
+      )
+      expect((await step('find', 'cordon_agent', 'agent-1', (asking) => findInvocation(asking, id)))?.status).toBe(
+        'completed',
+      )
+      const taken = await step('ask again', 'cordon_agent', 'agent-1', (asking) =>
+        invokeTool(asking, { toolId: tool, agent: 'agent-1', input: { path: 'b' } }),
+      )
+      await step('cancel', 'cordon_agent', 'agent-1', (asking) =>
+        asking.query('select agents.fn_cancel_tool_invocation($1)', [taken]),
+      )
+      await step('evaluations', 'cordon_agent', 'agent-1', (asking) =>
+        asking.query('select from agents.policy_evaluations where invocation_id = $1', [id]),
+      )
     }
     expect(Object.entries(looks).filter(([, count]) => count > 1)).toEqual([])
     await step('upkeep', 'cordon_runner', 'host-1', (asking) => asking.query('select agents.fn_expire_invocations()'))

@@ -34,13 +34,18 @@ test('a new folder has the newest schema, for its owner alone, and is opened aga
   expect(await withEngine(folder, (engine) => migrate(engine))).toEqual([])
   expect(statSync(folder).mode & 0o777).toBe(0o700)
   expect(statSync(join(folder, 'PG_VERSION')).mode & 0o777).toBe(0o600)
-  expect(await withEngine(folder, (engine) => engine.query('select count(*)::int as count from cordon_migrations.applied'))).not.toEqual([{ count: 0 }])
+  expect(
+    await withEngine(folder, (engine) => engine.query('select count(*)::int as count from cordon_migrations.applied')),
+  ).not.toEqual([{ count: 0 }])
 })
 
 test('no database is put among the files of something else: the folder of a store has it beneath', async () => {
   const folder = join(home, 'store')
   mkdirSync(join(folder, 'data'), { recursive: true })
-  await expect(withEngine(folder, (engine) => migrate(engine))).rejects.toMatchObject({ code: 'store-unavailable', message: expect.stringContaining(`in its folder data: ${join(folder, 'data')}`) as string })
+  await expect(withEngine(folder, (engine) => migrate(engine))).rejects.toMatchObject({
+    code: 'store-unavailable',
+    message: expect.stringContaining(`in its folder data: ${join(folder, 'data')}`) as string,
+  })
   expect(existsSync(join(folder, 'PG_VERSION'))).toBe(false)
 })
 
@@ -73,6 +78,12 @@ test('what was committed is there after the process was killed, in a new folder 
     await engine.execute('create table if not exists kept (name text)')
     await engine.query('insert into kept values ($1)', ['${name}'])
     process.kill(process.pid, 'SIGKILL')`
-  for (const name of ['first', 'second']) expect(spawnSync(process.execPath, ['--input-type=module', '-e', commit(name)], { encoding: 'utf8' }).signal).toBe('SIGKILL')
-  expect(await withEngine(folder, (engine) => engine.query('select name from kept order by name'))).toEqual([{ name: 'first' }, { name: 'second' }])
+  for (const name of ['first', 'second'])
+    expect(spawnSync(process.execPath, ['--input-type=module', '-e', commit(name)], { encoding: 'utf8' }).signal).toBe(
+      'SIGKILL',
+    )
+  expect(await withEngine(folder, (engine) => engine.query('select name from kept order by name'))).toEqual([
+    { name: 'first' },
+    { name: 'second' },
+  ])
 })

@@ -15,11 +15,17 @@ const SECOND = 1000
 
 describeRegistry('runs of a team', (stage) => {
   const { claim, fresh } = stage
-  const start = (registry: TeamRegistry, more: object = {}) => startRun(registry.agent, registry.owner, { name: 'release', plan: PLAN, ...more })
-  const statusOf = async (id: string) => (await stage.engine.query<{ status: string }>('select status from agents.team_runs where id = $1', [id]))[0]?.status
-  const questionOf = async (id: string) => (await stage.engine.query<{ status: string }>('select status from agents.approvals where subject_id = $1', [id]))[0]?.status
-  const approve = async (registry: TeamRegistry, id: string) => approveQuestion(registry.anna, id, (await showQuestion(registry.anna, id)).question.argumentsHash)
-  const callFor = (registry: TeamRegistry, run: string, tool: string) => registry.agent.value<string>(`select agents.fn_invoke_tool($1, $2, 'agent-1', '{"path":"a"}')`, [run, tool])
+  const start = (registry: TeamRegistry, more: object = {}) =>
+    startRun(registry.agent, registry.owner, { name: 'release', plan: PLAN, ...more })
+  const statusOf = async (id: string) =>
+    (await stage.engine.query<{ status: string }>('select status from agents.team_runs where id = $1', [id]))[0]?.status
+  const questionOf = async (id: string) =>
+    (await stage.engine.query<{ status: string }>('select status from agents.approvals where subject_id = $1', [id]))[0]
+      ?.status
+  const approve = async (registry: TeamRegistry, id: string) =>
+    approveQuestion(registry.anna, id, (await showQuestion(registry.anna, id)).question.argumentsHash)
+  const callFor = (registry: TeamRegistry, run: string, tool: string) =>
+    registry.agent.value<string>(`select agents.fn_invoke_tool($1, $2, 'agent-1', '{"path":"a"}')`, [run, tool])
   /** Past the guard, as time does it. */
   const late = async (id: string) => {
     await stage.engine.execute('alter table agents.team_runs disable trigger trg_team_runs_guard')
@@ -31,24 +37,48 @@ describeRegistry('runs of a team', (stage) => {
     const registry = await fresh()
     const call = await registry.invoke(await registry.register('send'))
     const run = await start(registry)
-    expect((await listQuestions(registry.anna, { team: registry.owner })).map(({ subjectKind, subjectId }) => [subjectKind, subjectId])).toEqual([['tool_invocation', call], ['team_run', run]])
+    expect(
+      (await listQuestions(registry.anna, { team: registry.owner })).map(({ subjectKind, subjectId }) => [
+        subjectKind,
+        subjectId,
+      ]),
+    ).toEqual([
+      ['tool_invocation', call],
+      ['team_run', run],
+    ])
     const shown = await showRun(registry.anna, run)
-    expect(shown).toMatchObject({ run: { name: 'release', status: 'pending', startedBy: 'agent-1' }, question: { needed: 1, agreed: 0, status: 'pending' }, votes: [], calls: [] })
+    expect(shown).toMatchObject({
+      run: { name: 'release', status: 'pending', startedBy: 'agent-1' },
+      question: { needed: 1, agreed: 0, status: 'pending' },
+      votes: [],
+      calls: [],
+    })
     expect(JSON.parse(shown.planText)).toEqual(PLAN)
     await expect(approveQuestion(registry.anna, run, `sha256:${'0'.repeat(64)}`)).rejects.toMatchObject(BAD_STATE)
     expect(await statusOf(run)).toBe('pending')
     expect(await approveQuestion(registry.anna, run, shown.run.planHash)).toBe('approved')
-    expect(await showRun(registry.agent, run)).toMatchObject({ run: { status: 'approved' }, votes: [{ voter: 'anna', verdict: 'approve' }] })
+    expect(await showRun(registry.agent, run)).toMatchObject({
+      run: { status: 'approved' },
+      votes: [{ voter: 'anna', verdict: 'approve' }],
+    })
   })
 
   test('are not decided by who started them, nor by a stranger, who learns nothing of them', async () => {
     const registry = await fresh()
     const run = await start(registry)
     // `agent-1` is an operator too.
-    await expect(approveQuestion(actorOf(stage.engine, 'cordon_operator', 'agent-1'), run, (await showRun(registry.anna, run)).run.planHash)).rejects.toMatchObject(REFUSED)
+    await expect(
+      approveQuestion(
+        actorOf(stage.engine, 'cordon_operator', 'agent-1'),
+        run,
+        (await showRun(registry.anna, run)).run.planHash,
+      ),
+    ).rejects.toMatchObject(REFUSED)
     const stranger = actorOf(stage.engine, 'cordon_operator', 'stranger')
     await registry.anna.query('select agents.fn_decide_team_run($1, $2, $3)', [run, 'reject', 'no'])
-    await expect(stranger.query('select agents.fn_decide_team_run($1, $2)', [run, 'approve'])).rejects.toMatchObject(REFUSED)
+    await expect(stranger.query('select agents.fn_decide_team_run($1, $2)', [run, 'approve'])).rejects.toMatchObject(
+      REFUSED,
+    )
     await expect(stranger.query('select agents.fn_cancel_team_run($1)', [run])).rejects.toMatchObject(REFUSED)
     await expect(showRun(stranger, run)).rejects.toMatchObject(MISSING)
     expect(await listRuns(stranger, { team: registry.owner })).toEqual([])
@@ -74,7 +104,13 @@ describeRegistry('runs of a team', (stage) => {
     expect((await listRuns(registry.anna, { team: registry.owner, status: 'expired' })).length).toBe(2)
     await expect(callFor(registry, used, tool)).rejects.toMatchObject(BAD_STATE)
     await keepUp(registry.admin)
-    expect([await statusOf(unanswered), await questionOf(unanswered), await statusOf(used), await questionOf(used), await statusOf(open)]).toEqual(['expired', 'expired', 'expired', 'approved', 'pending'])
+    expect([
+      await statusOf(unanswered),
+      await questionOf(unanswered),
+      await statusOf(used),
+      await questionOf(used),
+      await statusOf(open),
+    ]).toEqual(['expired', 'expired', 'expired', 'approved', 'pending'])
     await expect(approve(registry, unanswered)).rejects.toMatchObject(BAD_STATE)
   })
 
@@ -83,13 +119,23 @@ describeRegistry('runs of a team', (stage) => {
     const [tool, asking] = [await registry.register('look', FREE), await registry.register('send')]
     const [run, other] = [await start(registry), await start(registry)]
     for (const each of [run, other]) await approve(registry, each)
-    const [running, waiting, asked, elsewhere] = [await callFor(registry, run, tool), await callFor(registry, run, tool), await callFor(registry, run, asking), await callFor(registry, other, tool)]
+    const [running, waiting, asked, elsewhere] = [
+      await callFor(registry, run, tool),
+      await callFor(registry, run, tool),
+      await callFor(registry, run, asking),
+      await callFor(registry, other, tool),
+    ]
     const done = await callFor(registry, run, tool)
     await stage.complete(registry, done, (await claim(registry, done))?.fence)
     await claim(registry, running)
     expect(await cancelRun(registry.agent, run, 'the plan was wrong')).toBe('cancelled')
-    expect([await statusOf(run), ...(await Promise.all([running, waiting, asked, elsewhere, done].map((id) => registry.statusOf(id))))]).toEqual(['cancelled', 'running', 'cancelled', 'cancelled', 'approved', 'completed'])
-    expect(await stage.engine.query('select cancel_requested as told from agents.tool_invocations where id = $1', [running])).toEqual([{ told: true }])
+    expect([
+      await statusOf(run),
+      ...(await Promise.all([running, waiting, asked, elsewhere, done].map((id) => registry.statusOf(id)))),
+    ]).toEqual(['cancelled', 'running', 'cancelled', 'cancelled', 'approved', 'completed'])
+    expect(
+      await stage.engine.query('select cancel_requested as told from agents.tool_invocations where id = $1', [running]),
+    ).toEqual([{ told: true }])
     expect(await questionOf(asked)).toBe('cancelled')
     await expect(callFor(registry, run, tool)).rejects.toMatchObject(BAD_STATE)
     await expect(cancelRun(registry.agent, run)).rejects.toMatchObject(BAD_STATE)
@@ -111,19 +157,37 @@ describeRegistry('runs of a team', (stage) => {
     const registry = await fresh()
     const [run, rejected] = [await start(registry), await start(registry)]
     await registry.anna.query('select agents.fn_decide_team_run($1, $2, $3)', [rejected, 'reject', 'no'])
-    const change = (id: string, what: string) => stage.engine.query(`update agents.team_runs set ${what} where id = $1`, [id])
-    for (const what of [`plan = '{"steps":["publish"]}'`, `name = 'other'`, `started_by = 'anna'`, `expires_at = now() + interval '1 year'`]) await expect(change(run, what), what).rejects.toMatchObject(BAD_STATE)
-    for (const state of ['approved', 'pending', 'cancelled']) await expect(change(rejected, `status = '${state}'`), state).rejects.toMatchObject(BAD_STATE)
-    await expect(stage.engine.query('delete from agents.team_runs where id = $1', [run])).rejects.toMatchObject(BAD_STATE)
-    await expect(stage.engine.query(`insert into agents.team_runs (owner, name, status, expires_at) values ($1, 'x', 'approved', now() + interval '1 day')`, [registry.owner])).rejects.toMatchObject(BAD_STATE)
-    await expect(registry.anna.query(`update agents.team_runs set status = 'approved' where id = $1`, [run])).rejects.toMatchObject(REFUSED)
+    const change = (id: string, what: string) =>
+      stage.engine.query(`update agents.team_runs set ${what} where id = $1`, [id])
+    for (const what of [
+      `plan = '{"steps":["publish"]}'`,
+      `name = 'other'`,
+      `started_by = 'anna'`,
+      `expires_at = now() + interval '1 year'`,
+    ])
+      await expect(change(run, what), what).rejects.toMatchObject(BAD_STATE)
+    for (const state of ['approved', 'pending', 'cancelled'])
+      await expect(change(rejected, `status = '${state}'`), state).rejects.toMatchObject(BAD_STATE)
+    await expect(stage.engine.query('delete from agents.team_runs where id = $1', [run])).rejects.toMatchObject(
+      BAD_STATE,
+    )
+    await expect(
+      stage.engine.query(
+        `insert into agents.team_runs (owner, name, status, expires_at) values ($1, 'x', 'approved', now() + interval '1 day')`,
+        [registry.owner],
+      ),
+    ).rejects.toMatchObject(BAD_STATE)
+    await expect(
+      registry.anna.query(`update agents.team_runs set status = 'approved' where id = $1`, [run]),
+    ).rejects.toMatchObject(REFUSED)
     await approve(registry, run)
     await expect(change(run, `status = 'pending'`)).rejects.toMatchObject(BAD_STATE)
   })
 
   test('have an end and a number of people that are bounded', async () => {
     const registry = await fresh()
-    for (const more of [{ validMs: 31 * 86_400 * SECOND }, { validMs: 0 }, { needed: 0 }, { needed: 21 }]) await expect(start(registry, more), JSON.stringify(more)).rejects.toMatchObject(BAD_STATE)
+    for (const more of [{ validMs: 31 * 86_400 * SECOND }, { validMs: 0 }, { needed: 0 }, { needed: 21 }])
+      await expect(start(registry, more), JSON.stringify(more)).rejects.toMatchObject(BAD_STATE)
     expect(await start(registry, { validMs: 30 * 86_400 * SECOND, needed: 20 })).toBeDefined()
   })
 

@@ -15,7 +15,11 @@ test.each([
   ['42501', 'permission denied for function fn_heartbeat', /^store-refused: .*grant cordon_runner to LOGIN/],
   ['42501', 'permission denied for function fn_has_queue', /^store-refused: .*grant cordon_runner to LOGIN/],
   ['42501', 'permission denied for function fn_invoke_tool', /^store-refused: .*grant cordon_agent to LOGIN/],
-  ['42501', 'permission denied for function fn_reject_tool_invocation', /^store-refused: .*grant cordon_operator to LOGIN/],
+  [
+    '42501',
+    'permission denied for function fn_reject_tool_invocation',
+    /^store-refused: .*grant cordon_operator to LOGIN/,
+  ],
   ['42501', 'permission denied for schema agents', /^store-refused: .*grant cordon_admin/],
   ['42501', 'permission denied to create role', /^store-refused: .*owner of the database/],
   ['42501', 'ada is not allowed to', /^store-refused: .*cordon team show/],
@@ -32,5 +36,10 @@ test.each([
 })
 
 test('what sql/ says itself counts', () => {
-  for (const [code, is] of [['42501', 'store-refused'], ['P0002', 'store-missing'], ['22023', 'store-state']] as const) expect(wayOutOf(code, 'no tool', { hint: 'do this' })).toBe(`${is}: do this`)
+  for (const [code, is] of [
+    ['42501', 'store-refused'],
+    ['P0002', 'store-missing'],
+    ['22023', 'store-state'],
+  ] as const)
+    expect(wayOutOf(code, 'no tool', { hint: 'do this' })).toBe(`${is}: do this`)
 })

@@ -65,7 +65,8 @@ export const createArchive = (): Archive => {
     file,
     tree,
     sameLink: (path) => {
-      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) put(path, LINK, Buffer.from(readlinkSync(path)))
+      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+        put(path, LINK, Buffer.from(readlinkSync(path)))
     },
     bytes: () => {
       put('/TRAILER!!!', 0)

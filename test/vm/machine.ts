@@ -12,7 +12,12 @@ const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/
 const GUEST = fileURLToPath(new URL('guest/', import.meta.url))
 const KERNEL = join(CHECKOUT, 'build', 'vm', 'vmlinuz')
 
-const EMULATORS: Readonly<Record<string, { readonly program: string; readonly machine: readonly string[]; readonly cpu: string; readonly console: string }>> = {
+const EMULATORS: Readonly<
+  Record<
+    string,
+    { readonly program: string; readonly machine: readonly string[]; readonly cpu: string; readonly console: string }
+  >
+> = {
   arm64: { program: 'qemu-system-aarch64', machine: ['-machine', 'virt'], cpu: 'cortex-a72', console: 'ttyAMA0' },
   x64: { program: 'qemu-system-x86_64', machine: ['-machine', 'q35'], cpu: 'max', console: 'ttyS0' },
 }
@@ -30,7 +35,12 @@ const isUsable = (path: string, mode: number): boolean => {
 export const obstacleToMachine = (): string | undefined => {
   const emulator = EMULATORS[process.arch]
   if (emulator === undefined) return `no emulator is known for ${process.arch}`
-  if (!(process.env['PATH'] ?? '').split(delimiter).some((folder) => isUsable(join(folder, emulator.program), constants.X_OK))) return `${emulator.program} is not installed`
+  if (
+    !(process.env['PATH'] ?? '')
+      .split(delimiter)
+      .some((folder) => isUsable(join(folder, emulator.program), constants.X_OK))
+  )
+    return `${emulator.program} is not installed`
   return existsSync(KERNEL) ? undefined : `there is no kernel at ${KERNEL}; node scripts/vm-kernel.mjs fetches one`
 }
 
@@ -38,7 +48,9 @@ const PROGRAMS = ['/bin/sh', '/bin/echo', '/bin/cat', '/bin/sleep', '/bin/ls', '
 const MOUNT_POINTS = ['/new', '/dev', '/proc', '/sys', '/tmp', '/var/tmp', '/root', '/run', '/etc', '/usr/share']
 
 const compile = (source: string, to: string): void => {
-  execFileSync('cc', ['-std=gnu11', '-O1', '-Wall', '-Wextra', '-Werror', '-pthread', '-static', '-o', to, source], { stdio: 'inherit' })
+  execFileSync('cc', ['-std=gnu11', '-O1', '-Wall', '-Wextra', '-Werror', '-pthread', '-static', '-o', to, source], {
+    stdio: 'inherit',
+  })
 }
 
 /** The files of the machine, with these attack programs in /programs. */
@@ -49,7 +61,8 @@ const packFiles = (folder: string, attackPrograms: readonly string[]): string =>
   archive.text('/etc/passwd', 'root:x:0:0::/root:/bin/sh\nuser:x:1000:1000::/tmp:/bin/sh\n')
   for (const program of [process.execPath, ...PROGRAMS]) {
     if (program !== process.execPath) archive.file(program)
-    for (const [, library = ''] of execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/(\/\S+) \(/g)) archive.file(library)
+    for (const [, library = ''] of execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/(\/\S+) \(/g))
+      archive.file(library)
   }
   archive.file(process.execPath, '/node')
   for (const name of ['dist', 'bin', 'node_modules/yaml']) archive.tree(join(CHECKOUT, name), `/cordon/${name}`)
@@ -73,17 +86,37 @@ export interface Fact {
 }
 
 /** Starts the machine, and returns the facts that were told in it, and everything else that it printed. */
-export const runMachine = async (folder: string, attackPrograms: readonly string[]): Promise<{ readonly facts: readonly Fact[]; readonly noise: string }> => {
+export const runMachine = async (
+  folder: string,
+  attackPrograms: readonly string[],
+): Promise<{ readonly facts: readonly Fact[]; readonly noise: string }> => {
   const emulator = EMULATORS[process.arch]
   if (emulator === undefined) throw new Error(obstacleToMachine())
   const child = spawn(
     emulator.program,
     [
       // Emulated even where /dev/kvm is there: on a machine that is virtual itself it may start a guest that never runs.
-      ...emulator.machine, '-accel', 'tcg,thread=multi', '-cpu', emulator.cpu,
-      '-smp', '2', '-m', '1024', '-display', 'none', '-nodefaults', '-no-reboot', '-serial', 'stdio',
-      '-kernel', KERNEL, '-initrd', packFiles(folder, attackPrograms),
-      '-append', `console=${emulator.console} quiet panic=-1 rdinit=/init lsm=landlock`,
+      ...emulator.machine,
+      '-accel',
+      'tcg,thread=multi',
+      '-cpu',
+      emulator.cpu,
+      '-smp',
+      '2',
+      '-m',
+      '1024',
+      '-display',
+      'none',
+      '-nodefaults',
+      '-no-reboot',
+      '-serial',
+      'stdio',
+      '-kernel',
+      KERNEL,
+      '-initrd',
+      packFiles(folder, attackPrograms),
+      '-append',
+      `console=${emulator.console} quiet panic=-1 rdinit=/init lsm=landlock`,
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )

@@ -39,7 +39,8 @@ const toolsOf = ({ web }: Stage): readonly ToolDefinition[] => [
     input: { type: 'object', properties: { query: text() }, required: ['query'] },
     // Whoever answers a search decides what the model reads next. Here an attacker did.
     policy: { filesystem: { read: [web] }, environment: [`WEB=${web}`] },
-    run: async () => JSON.parse(await (await import('node:fs/promises')).readFile(process.env['WEB'] ?? '', 'utf8')) as unknown,
+    run: async () =>
+      JSON.parse(await (await import('node:fs/promises')).readFile(process.env['WEB'] ?? '', 'utf8')) as unknown,
   }),
   tool({
     name: 'read_file',
@@ -53,7 +54,8 @@ const toolsOf = ({ web }: Stage): readonly ToolDefinition[] => [
     description: 'Writes a file of the project',
     input: { type: 'object', properties: { path: pathWrite(), text: text() }, required: ['path', 'text'] },
     policy: { filesystem: { write: ['.'] } },
-    run: async ({ path, text: content }: { path: string; text: string }) => (await import('node:fs/promises')).writeFile(path, content),
+    run: async ({ path, text: content }: { path: string; text: string }) =>
+      (await import('node:fs/promises')).writeFile(path, content),
   }),
   processTool({
     name: 'bash',
@@ -77,13 +79,21 @@ const tellStory = async (cordon: Cordon, stage: Stage, paint: Paint): Promise<nu
   const call = async (name: string, input: object): Promise<ToolResult> => {
     const result = await cordon.call(name, input)
     const words = result.reason ?? oneLine(JSON.stringify(result.output ?? null)).slice(0, 100)
-    say(`   ${paint('bold', name)}(${oneLine(JSON.stringify(input)).slice(0, 90)})\n     → ${paint(result.status === 'ok' ? 'green' : 'red', result.status)}: ${words}`)
+    say(
+      `   ${paint('bold', name)}(${oneLine(JSON.stringify(input)).slice(0, 90)})\n     → ${paint(result.status === 'ok' ? 'green' : 'red', result.status)}: ${words}`,
+    )
     return result
   }
 
   say(paint('bold', '1. An agent works on a project with four tools.'))
-  check('write_file writes in the project', (await call('write_file', { path: join(workspace, 'parse.py'), text: 'import json\n' })).status === 'ok')
-  check('read_file reads it', (await call('read_file', { path: join(workspace, 'parse.py') })).output === 'import json\n')
+  check(
+    'write_file writes in the project',
+    (await call('write_file', { path: join(workspace, 'parse.py'), text: 'import json\n' })).status === 'ok',
+  )
+  check(
+    'read_file reads it',
+    (await call('read_file', { path: join(workspace, 'parse.py') })).output === 'import json\n',
+  )
 
   say(paint('bold', '\n2. It searches the web, and one of the results was written for it.'))
   const found = await call('web_search', { query: 'python JSON parsing tutorial' })
@@ -103,26 +113,45 @@ const tellStory = async (cordon: Cordon, stage: Stage, paint: Paint): Promise<nu
   await runShared(injected, stage)
   const isStolen = attacker.received.some((body) => body.includes(key))
   broken += isStolen ? 0 : 1
-  say(isStolen ? `     ${paint('red', 'stolen')}  there the attacker has the key: the attack is a real one` : `     ${paint('red', 'BROKEN')}  the attack did not work there either, so that it proves nothing`)
+  say(
+    isStolen
+      ? `     ${paint('red', 'stolen')}  there the attacker has the key: the attack is a real one`
+      : `     ${paint('red', 'BROKEN')}  the attack did not work there either, so that it proves nothing`,
+  )
 
   say(paint('bold', '\n5. The record says why.'))
   const { permission_decision: decision, sandbox_profile: profile } = attack.facts
   say(`     decision  ${decision.decision} by ${decision.decision_source}: ${decision.decision_reason}`)
   if (profile?.mode === 'sandboxed') {
-    say(`     boundary  ${profile.form}; writes ${profile.write_roots.join(', ')}; network ${profile.network.toString()}`)
-    say(`     held by   files: ${(profile.enforced['filesystem_read'] ?? []).join(' + ')}; network: ${(profile.enforced['network'] ?? []).join(' + ')}`)
+    say(
+      `     boundary  ${profile.form}; writes ${profile.write_roots.join(', ')}; network ${profile.network.toString()}`,
+    )
+    say(
+      `     held by   files: ${(profile.enforced['filesystem_read'] ?? []).join(' + ')}; network: ${(profile.enforced['network'] ?? []).join(' + ')}`,
+    )
   }
-  say(broken === 0 ? paint('green', '\nThe model was fooled. Nothing was lost.') : paint('red', `\n${String(broken)} of the claims did not hold; see \`cordon doctor\`.`))
+  say(
+    broken === 0
+      ? paint('green', '\nThe model was fooled. Nothing was lost.')
+      : paint('red', `\n${String(broken)} of the claims did not hold; see \`cordon doctor\`.`),
+  )
   return broken === 0 ? 0 : 1
 }
 
 /** With what its four tools need together: the files of the user, and the network. It shows that the attack is a real one. */
 const runShared = async (command: string, { home, workspace }: Stage): Promise<void> => {
   const places = { workspace: parseAbsolutePath(workspace), home: parseAbsolutePath(home) }
-  const policy = parsePolicy({ filesystem: { read: ['~'], write: ['.'] }, network: 'all', environment: [`HOME=${home}`] }, 'demo')
+  const policy = parsePolicy(
+    { filesystem: { read: ['~'], write: ['.'] }, network: 'all', environment: [`HOME=${home}`] },
+    'demo',
+  )
   const sandbox = await openSandbox()
   try {
-    await sandbox.run({ boundary: resolvePolicy(policy, { ...places, kind: 'process' }), cwd: workspace, argv: ['bash', '-c', command] })
+    await sandbox.run({
+      boundary: resolvePolicy(policy, { ...places, kind: 'process' }),
+      cwd: workspace,
+      argv: ['bash', '-c', command],
+    })
   } finally {
     await sandbox.close()
   }

@@ -5,7 +5,13 @@ import type { Finding } from './diagnose.js'
 /** What `cordon doctor --json` prints. */
 export interface Diagnosis {
   readonly holds: boolean
-  readonly host: { readonly kernel: string; readonly architecture: string; readonly node: string; readonly user: 'root' | 'ordinary'; readonly container: string | null }
+  readonly host: {
+    readonly kernel: string
+    readonly architecture: string
+    readonly node: string
+    readonly user: 'root' | 'ordinary'
+    readonly container: string | null
+  }
   readonly backend: 'native' | null
   readonly form: Form | null
   readonly why: string

@@ -47,24 +47,51 @@ export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
   const lines = [
     `Linux ${host.kernel} (${host.architecture}), Node ${host.node}, as ${host.user === 'root' ? 'root' : 'an ordinary user'}${place}`,
     '',
-    form === null ? paint('red', 'no cell can be built here') : `backend: ${paint('bold', 'native')}, form: ${paint('bold', form)}`,
+    form === null
+      ? paint('red', 'no cell can be built here')
+      : `backend: ${paint('bold', 'native')}, form: ${paint('bold', form)}`,
     `  ${oneLine(why)}`,
     ...(forms === null ? [] : ['', ...renderTable(forms, paint)]),
     '',
-    ...(findings.length === 0 ? ['Nothing is missing.'] : ['To get more:', ...findings.flatMap((finding) => ['', `  ${paint('yellow', oneLine(finding.what))}`, `    because ${oneLine(finding.because)}`, `    fix: ${oneLine(finding.fix)}`])]),
+    ...(findings.length === 0
+      ? ['Nothing is missing.']
+      : [
+          'To get more:',
+          ...findings.flatMap((finding) => [
+            '',
+            `  ${paint('yellow', oneLine(finding.what))}`,
+            `    because ${oneLine(finding.because)}`,
+            `    fix: ${oneLine(finding.fix)}`,
+          ]),
+        ]),
   ]
   return `${lines.join('\n')}\n`
 }
 
 const renderTable = (forms: NonNullable<Diagnosis['forms']>, paint: Paint): readonly string[] => {
-  const names = [...new Set([...Object.keys(forms.namespaces.enforced ?? {}), ...Object.keys(forms.landlock.enforced ?? {}), ...Object.keys(LABELS)])]
-  const rows = names.map((name) => [LABELS[name] ?? name, cellOf(forms.namespaces, name), cellOf(forms.landlock, name)] as const)
+  const names = [
+    ...new Set([
+      ...Object.keys(forms.namespaces.enforced ?? {}),
+      ...Object.keys(forms.landlock.enforced ?? {}),
+      ...Object.keys(LABELS),
+    ]),
+  ]
+  const rows = names.map(
+    (name) => [LABELS[name] ?? name, cellOf(forms.namespaces, name), cellOf(forms.landlock, name)] as const,
+  )
   const header = ['boundary', 'namespaces', 'landlock'] as const
   const width = (column: 0 | 1) => Math.max(...[header, ...rows].map((row) => row[column].length)) + 2
   // Padded before it is painted: colours have no width.
-  const line = ([label, strong, weak]: readonly [string, string, string], style: Paint) => `  ${label.padEnd(width(0))}${style('dim', strong.padEnd(width(1)))}${style('dim', weak)}`.trimEnd()
+  const line = ([label, strong, weak]: readonly [string, string, string], style: Paint) =>
+    `  ${label.padEnd(width(0))}${style('dim', strong.padEnd(width(1)))}${style('dim', weak)}`.trimEnd()
   const markMissing: Paint = (_, text) => (text.trim() === NOT_HELD ? paint('red', text) : text)
-  return [paint('bold', line(header, (_, text) => text)), ...rows.map((row) => line(row, markMissing))]
+  return [
+    paint(
+      'bold',
+      line(header, (_, text) => text),
+    ),
+    ...rows.map((row) => line(row, markMissing)),
+  ]
 }
 
 const NOT_HELD = 'not held'

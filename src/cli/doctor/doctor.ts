@@ -20,23 +20,50 @@ export const doctor = async ({ given, environment }: CommandLine): Promise<numbe
   const { PATH: searchPath = '' } = environment
   const settings = readHostSettings(searchPath)
   const diagnosis = await examine(settings, searchPath)
-  writeText(STDOUT, given.switches.has('json') ? `${JSON.stringify(diagnosis, undefined, 2)}\n` : renderDiagnosis(diagnosis, paintFor(STDOUT, environment)))
+  writeText(
+    STDOUT,
+    given.switches.has('json')
+      ? `${JSON.stringify(diagnosis, undefined, 2)}\n`
+      : renderDiagnosis(diagnosis, paintFor(STDOUT, environment)),
+  )
   return diagnosis.holds ? 0 : 1
 }
 
 const examine = async (settings: HostSettings, searchPath: string): Promise<Diagnosis> => {
-  const host = { kernel: settings.kernel, architecture: arch(), node: process.version, user: settings.isRoot ? 'root' : 'ordinary', container: settings.container ?? null } as const
+  const host = {
+    kernel: settings.kernel,
+    architecture: arch(),
+    node: process.version,
+    user: settings.isRoot ? 'root' : 'ordinary',
+    container: settings.container ?? null,
+  } as const
   let sandbox: Sandbox
   try {
     sandbox = await openSandbox({ nursery: 'none' })
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     const compiler = settings.hasCompiler || error.code !== 'launcher-missing' ? '' : '; there is no C compiler here'
-    const finding = { what: 'the launcher', because: `${error.message}${compiler}`, fix: error.fix ?? 'run npm run build' }
-    return { holds: false, host, backend: null, form: null, why: error.message, forms: null, mechanisms: null, findings: [finding] }
+    const finding = {
+      what: 'the launcher',
+      because: `${error.message}${compiler}`,
+      fix: error.fix ?? 'run npm run build',
+    }
+    return {
+      holds: false,
+      host,
+      backend: null,
+      form: null,
+      why: error.message,
+      forms: null,
+      mechanisms: null,
+      findings: [finding],
+    }
   }
   try {
-    const forms = { namespaces: await tryForm(sandbox, 'namespaces', searchPath), landlock: await tryForm(sandbox, 'landlock', searchPath) }
+    const forms = {
+      namespaces: await tryForm(sandbox, 'namespaces', searchPath),
+      landlock: await tryForm(sandbox, 'landlock', searchPath),
+    }
     const form = forms.namespaces.held ? 'namespaces' : forms.landlock.held ? 'landlock' : null
     const { namespaces, ownProc, landlock, listener, cgroup } = sandbox.host
     return {
@@ -56,7 +83,8 @@ const examine = async (settings: HostSettings, searchPath: string): Promise<Diag
 
 const reasonFor = (form: Form | null, { namespaces, landlock }: Readonly<Record<Form, FormDiagnosis>>): string => {
   if (form === 'namespaces') return 'the strongest form, and a cell of it was built and used just now'
-  if (form === 'landlock') return `namespaces cannot be had here (${namespaces.problem ?? ''}); a cell of Landlock and seccomp was built and used just now`
+  if (form === 'landlock')
+    return `namespaces cannot be had here (${namespaces.problem ?? ''}); a cell of Landlock and seccomp was built and used just now`
   return `no form of the cell holds here: namespaces: ${namespaces.problem ?? ''}; landlock: ${landlock.problem ?? ''}`
 }
 
@@ -66,7 +94,19 @@ interface Demands {
 }
 
 /** Everything a policy can ask for, so that the table shows what would hold it. */
-const EVERYTHING: Demands & { readonly limits: Required<Demands['limits']> } = { exec: 'none', limits: { memory: '512M', processes: 64, cpu: '1m', wall: '1m', output: '1M', openFiles: 256, fileSize: '1M', scratch: '1M' } }
+const EVERYTHING: Demands & { readonly limits: Required<Demands['limits']> } = {
+  exec: 'none',
+  limits: {
+    memory: '512M',
+    processes: 64,
+    cpu: '1m',
+    wall: '1m',
+    output: '1M',
+    openFiles: 256,
+    fileSize: '1M',
+    scratch: '1M',
+  },
+}
 
 /** The demands without the one that the host refused; undefined when the refusal is about something else. */
 const withoutRefused = ({ exec, limits }: Demands, { code, params }: CordonError): Demands | undefined => {
@@ -78,20 +118,38 @@ const withoutRefused = ({ exec, limits }: Demands, { code, params }: CordonError
 }
 
 /** By running a program in a real cell: what is said here was seen, not concluded. */
-const tryForm = async (sandbox: Sandbox, form: Form, searchPath: string, demands: Demands = EVERYTHING): Promise<FormDiagnosis> => {
+const tryForm = async (
+  sandbox: Sandbox,
+  form: Form,
+  searchPath: string,
+  demands: Demands = EVERYTHING,
+): Promise<FormDiagnosis> => {
   const cwd = parseAbsolutePath(tmpdir(), 'the temporary folder')
   try {
     const run = (wanted: Partial<Demands>) =>
-      sandbox.run({ boundary: resolvePolicy(parsePolicy(wanted, 'cordon doctor'), { workspace: cwd, home: cwd, kind: 'process' }), cwd: '/', form, searchPath, argv: ['true'] })
+      sandbox.run({
+        boundary: resolvePolicy(parsePolicy(wanted, 'cordon doctor'), { workspace: cwd, home: cwd, kind: 'process' }),
+        cwd: '/',
+        form,
+        searchPath,
+        argv: ['true'],
+      })
     const result = await run(demands)
     const held = result.status === 'exited' && result.exitCode === 0
-    if (!held) return { held, problem: `a program that does nothing ended with ${describeEnding(result)}`, enforced: result.profile.enforced }
+    if (!held)
+      return {
+        held,
+        problem: `a program that does nothing ended with ${describeEnding(result)}`,
+        enforced: result.profile.enforced,
+      }
     // The default is enforced by other means than a limit of a policy, and is what most calls have.
     const { 'limits.processes': byDefault = [] } = (await run({})).profile.enforced
     return { held, problem: null, enforced: { ...result.profile.enforced, [DEFAULT_PROCESSES]: byDefault } }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     const less = withoutRefused(demands, error)
-    return less === undefined ? { held: false, problem: error.message, enforced: null } : tryForm(sandbox, form, searchPath, less)
+    return less === undefined
+      ? { held: false, problem: error.message, enforced: null }
+      : tryForm(sandbox, form, searchPath, less)
   }
 }

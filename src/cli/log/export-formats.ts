@@ -33,7 +33,8 @@ export const fromLogLine = ({ event, sequence, hash }: AuditLine, line: string):
   source: `cordon:session:${event.session_id}`,
   subject: event.call_id === null ? `session:${event.session_id}` : `call:${event.call_id}`,
   actor: event.context?.agent ?? 'local',
-  hasFailed: FAILURES.test(event.type) || ('status' in event && typeof event.status === 'string' && event.status !== 'ok'),
+  hasFailed:
+    FAILURES.test(event.type) || ('status' in event && typeof event.status === 'string' && event.status !== 'ok'),
   data: { ...event, record: { sequence, hash } },
   line,
 })
@@ -66,10 +67,24 @@ export const renderExported = (exported: Exported, format: ExportFormat): string
 }
 
 /** CloudEvents 1.0, as JSON. */
-const cloudEventOf = ({ id, time, type, source, subject, data }: Exported) => ({ specversion: '1.0', id, source, type: `cordon.${type}`, time, subject, datacontenttype: 'application/json', data })
+const cloudEventOf = ({ id, time, type, source, subject, data }: Exported) => ({
+  specversion: '1.0',
+  id,
+  source,
+  type: `cordon.${type}`,
+  time,
+  subject,
+  datacontenttype: 'application/json',
+  data,
+})
 
 const OCSF_VERSION = '1.3.0'
-const API_ACTIVITY = { category_uid: 6, category_name: 'Application Activity', class_uid: 6003, class_name: 'API Activity' } as const
+const API_ACTIVITY = {
+  category_uid: 6,
+  category_name: 'Application Activity',
+  class_uid: 6003,
+  class_name: 'API Activity',
+} as const
 const OTHER_ACTIVITY = 99
 const SEVERITY = { informational: 1, medium: 3 } as const
 const STATUS = { success: 1, failure: 2 } as const
@@ -88,7 +103,14 @@ const ocsfOf = ({ id, time, type, source, subject, actor, hasFailed, data, line 
   api: { operation: type, service: { name: 'cordon' }, request: { uid: subject } },
   src_endpoint: { name: source },
   resources: [{ uid: subject, type: 'call' }],
-  metadata: { uid: id, version: OCSF_VERSION, original_time: time, event_code: type, log_name: source, product: { name: 'Cordon', vendor_name: 'Cordon', version: version() } },
+  metadata: {
+    uid: id,
+    version: OCSF_VERSION,
+    original_time: time,
+    event_code: type,
+    log_name: source,
+    product: { name: 'Cordon', vendor_name: 'Cordon', version: version() },
+  },
   unmapped: data,
   raw_data: line,
 })

@@ -20,7 +20,11 @@ export interface ExportSettings {
 const EXIT_TAMPERED = 1
 
 /** Returns the exit status. */
-export const exportLog = async (path: string, { format, cursor }: ExportSettings, filter: (event: CordonEvent) => boolean): Promise<number> => {
+export const exportLog = async (
+  path: string,
+  { format, cursor }: ExportSettings,
+  filter: (event: CordonEvent) => boolean,
+): Promise<number> => {
   const known = readCursor(cursor, isLogMark)
   const reader = createLogReader(path)
   let end = known
@@ -34,7 +38,12 @@ export const exportLog = async (path: string, { format, cursor }: ExportSettings
     if (read.kind === 'unreadable') continue
     const { sequence, hash, event } = read.line
     if (known !== undefined && sequence <= known.sequence) {
-      if (sequence === known.sequence && hash !== known.hash) throw fail('file-unreadable', { path, problem: `line ${String(sequence)} is another than when ${cursor ?? ''} was written`, fix: 'see what became of the log: cordon log verify; to export it from the beginning, remove the file of --cursor' })
+      if (sequence === known.sequence && hash !== known.hash)
+        throw fail('file-unreadable', {
+          path,
+          problem: `line ${String(sequence)} is another than when ${cursor ?? ''} was written`,
+          fix: 'see what became of the log: cordon log verify; to export it from the beginning, remove the file of --cursor',
+        })
       continue
     }
     if (filter(event) && !write(fromLogLine(read.line, text), format)) {
@@ -54,7 +63,11 @@ export interface StoreFilter {
   readonly isWanted: (type: string) => boolean
 }
 
-export const exportStored = async (store: StoreAccess, { format, cursor }: ExportSettings, { team, since, isWanted }: StoreFilter): Promise<number> => {
+export const exportStored = async (
+  store: StoreAccess,
+  { format, cursor }: ExportSettings,
+  { team, since, isWanted }: StoreFilter,
+): Promise<number> => {
   const known = readCursor(cursor, isStoreMark)?.after ?? ''
   let after = known
   for (;;) {
@@ -63,7 +76,10 @@ export const exportStored = async (store: StoreAccess, { format, cursor }: Expor
       if (after !== known) keepCursor(cursor, { after })
       return 0
     }
-    const wanted = page.entries.filter(({ type }) => isWanted(type)).map(fromStored).sort((left, right) => left.time.localeCompare(right.time))
+    const wanted = page.entries
+      .filter(({ type }) => isWanted(type))
+      .map(fromStored)
+      .sort((left, right) => left.time.localeCompare(right.time))
     if (!wanted.every((exported) => write(exported, format))) return brokenOff()
     after = page.after
   }
@@ -76,23 +92,37 @@ const EXIT_BROKEN_OFF = 1
  * stays where it was, and the next export repeats them all.
  */
 const brokenOff = (): number => {
-  writeText(STDERR, 'cordon: the reader closed the pipe before the export was complete; the mark of --cursor was not moved\n')
+  writeText(
+    STDERR,
+    'cordon: the reader closed the pipe before the export was complete; the mark of --cursor was not moved\n',
+  )
   return EXIT_BROKEN_OFF
 }
 
-const write = (exported: Exported, format: ExportFormat): boolean => writeFully(STDOUT, Buffer.from(`${renderExported(exported, format)}\n`))
+const write = (exported: Exported, format: ExportFormat): boolean =>
+  writeFully(STDOUT, Buffer.from(`${renderExported(exported, format)}\n`))
 
 interface LogMark {
   readonly sequence: number
   readonly hash: string
 }
 
-const isLogMark = (value: object): value is LogMark => 'sequence' in value && Number.isSafeInteger(value.sequence) && 'hash' in value && typeof value.hash === 'string'
-const isStoreMark = (value: object): value is { readonly after: string } => 'after' in value && typeof value.after === 'string'
+const isLogMark = (value: object): value is LogMark =>
+  'sequence' in value && Number.isSafeInteger(value.sequence) && 'hash' in value && typeof value.hash === 'string'
+const isStoreMark = (value: object): value is { readonly after: string } =>
+  'after' in value && typeof value.after === 'string'
 
-const readCursor = <Mark>(path: string | undefined, isMark: (value: object) => value is Mark & object): Mark | undefined => {
+const readCursor = <Mark>(
+  path: string | undefined,
+  isMark: (value: object) => value is Mark & object,
+): Mark | undefined => {
   if (path === undefined) return undefined
-  const invalid = (problem: string) => fail('file-unreadable', { path, problem, fix: 'name the file that an earlier export of the same record wrote, or one that is not there yet' })
+  const invalid = (problem: string) =>
+    fail('file-unreadable', {
+      path,
+      problem,
+      fix: 'name the file that an earlier export of the same record wrote, or one that is not there yet',
+    })
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -106,7 +136,8 @@ const readCursor = <Mark>(path: string | undefined, isMark: (value: object) => v
   } catch {
     throw invalid('it is no JSON')
   }
-  if (typeof value !== 'object' || value === null || !isMark(value)) throw invalid('it is no mark of this kind of record')
+  if (typeof value !== 'object' || value === null || !isMark(value))
+    throw invalid('it is no mark of this kind of record')
   return value
 }
 

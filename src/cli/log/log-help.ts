@@ -15,21 +15,55 @@ export const LOG_HELP: CommandHelp = {
     {
       title: 'filters (show, follow, export)',
       options: [
-        { name: 'call', value: 'ID', meantBy: ['id', 'call-id'], help: 'only this call; the start of its id is enough' },
-        { name: 'type', value: 'TYPE', repeatable: true, meantBy: ['event'], help: 'only this type, such as tool.denied, or a group, such as tool' },
-        { name: 'since', value: 'TIME', meantBy: ['after', 'from'], help: 'only since this time: 2026-01-31T12:00, or 30m, 2h, 7d ago' },
+        {
+          name: 'call',
+          value: 'ID',
+          meantBy: ['id', 'call-id'],
+          help: 'only this call; the start of its id is enough',
+        },
+        {
+          name: 'type',
+          value: 'TYPE',
+          repeatable: true,
+          meantBy: ['event'],
+          help: 'only this type, such as tool.denied, or a group, such as tool',
+        },
+        {
+          name: 'since',
+          value: 'TIME',
+          meantBy: ['after', 'from'],
+          help: 'only since this time: 2026-01-31T12:00, or 30m, 2h, 7d ago',
+        },
       ],
     },
     {
       title: 'export',
       options: [
-        { name: 'format', value: 'FORMAT', meantBy: ['output'], help: 'jsonl (original lines), cloudevents (1.0) or ocsf (1.3, API Activity) (default: jsonl)' },
-        { name: 'cursor', value: 'FILE', meantBy: ['state'], help: 'remember the position in FILE; the next export continues there' },
+        {
+          name: 'format',
+          value: 'FORMAT',
+          meantBy: ['output'],
+          help: 'jsonl (original lines), cloudevents (1.0) or ocsf (1.3, API Activity) (default: jsonl)',
+        },
+        {
+          name: 'cursor',
+          value: 'FILE',
+          meantBy: ['state'],
+          help: 'remember the position in FILE; the next export continues there',
+        },
       ],
     },
     {
       title: 'log of a team (export, verify, prune)',
-      options: [...STORE_OPTIONS, { name: 'keep', value: 'DAYS', meantBy: ['older-than', 'retention'], help: 'keep entries younger than this, such as 400d (prune)' }],
+      options: [
+        ...STORE_OPTIONS,
+        {
+          name: 'keep',
+          value: 'DAYS',
+          meantBy: ['older-than', 'retention'],
+          help: 'keep entries younger than this, such as 400d (prune)',
+        },
+      ],
     },
     {
       title: 'options',

@@ -20,7 +20,10 @@ interface StoredRequest {
   readonly since: number | undefined
 }
 
-export const logStored = async (action: 'export' | 'verify' | 'prune', { given, environment, settings, since }: StoredRequest): Promise<number> => {
+export const logStored = async (
+  action: 'export' | 'verify' | 'prune',
+  { given, environment, settings, since }: StoredRequest,
+): Promise<number> => {
   const store = await openStore(given, environment, COMMAND)
   const paint = paintFor(STDOUT, environment)
   const print = (value: unknown, text: string) => {
@@ -30,20 +33,39 @@ export const logStored = async (action: 'export' | 'verify' | 'prune', { given, 
     switch (action) {
       case 'export': {
         const types = given.values.get('type') ?? []
-        const isWanted = (type: string) => types.length === 0 || types.some((text) => type === text || type.startsWith(`${text}.`))
-        return await exportStored(store, settings, { team: await teamOf(store, given, environment, COMMAND), since: since === undefined ? undefined : new Date(since).toISOString(), isWanted })
+        const isWanted = (type: string) =>
+          types.length === 0 || types.some((text) => type === text || type.startsWith(`${text}.`))
+        return await exportStored(store, settings, {
+          team: await teamOf(store, given, environment, COMMAND),
+          since: since === undefined ? undefined : new Date(since).toISOString(),
+          isWanted,
+        })
       }
       case 'verify': {
         const problems = await store.ask('verifyRecord', {})
-        const found = problems.map(({ owner, chain, sequence, problem }) => `${paint('red', 'wrong')} entry ${sequence} of chain ${String(chain)} of ${visible(owner)}: ${visible(problem)}`)
-        print({ isIntact: problems.length === 0, problems }, [...found, `${problems.length === 0 ? paint('green', 'intact') : paint('red', 'not intact')} ${visible(store.where)}`].join('\n'))
+        const found = problems.map(
+          ({ owner, chain, sequence, problem }) =>
+            `${paint('red', 'wrong')} entry ${sequence} of chain ${String(chain)} of ${visible(owner)}: ${visible(problem)}`,
+        )
+        print(
+          { isIntact: problems.length === 0, problems },
+          [
+            ...found,
+            `${problems.length === 0 ? paint('green', 'intact') : paint('red', 'not intact')} ${visible(store.where)}`,
+          ].join('\n'),
+        )
         return problems.length === 0 ? 0 : EXIT_TAMPERED
       }
       case 'prune': {
         const keepDays = keptDays(given.values.get('keep')?.[0])
         const answer = await store.ask('dropOldRecords', { keepDays })
         const where = visible(store.where)
-        print({ ...answer, where: store.where, keepDays }, answer.dropped.length === 0 ? `nothing in ${where} is older than ${String(keepDays)} days by a whole partition` : answer.dropped.map((part) => `dropped ${visible(part)} of ${where}`).join('\n'))
+        print(
+          { ...answer, where: store.where, keepDays },
+          answer.dropped.length === 0
+            ? `nothing in ${where} is older than ${String(keepDays)} days by a whole partition`
+            : answer.dropped.map((part) => `dropped ${visible(part)} of ${where}`).join('\n'),
+        )
         return 0
       }
     }
@@ -55,6 +77,7 @@ export const logStored = async (action: 'export' | 'verify' | 'prune', { given, 
 const keptDays = (text: string | undefined): number => {
   // What goes does not come back: 400 could be meant as months as well.
   const days = text?.endsWith('d') === true ? parseDays(text) : undefined
-  if (days === undefined) throw usage(`--keep needs a number of days, such as 400d${text === undefined ? '' : `: ${text}`}`, COMMAND)
+  if (days === undefined)
+    throw usage(`--keep needs a number of days, such as 400d${text === undefined ? '' : `: ${text}`}`, COMMAND)
   return days
 }

@@ -100,7 +100,20 @@ const TREATMENTS = { http: 'HTTP only', stream: 'any protocol', direct: 'not loo
 
 const WEB = { http: 80, https: 443 } as const
 
-const requestText = ({ scheme, host, port, method, path, status, bytes_sent: sent, bytes_received: received, rule, credentials, redactions, problem }: OfType<'egress.request'>): string => {
+const requestText = ({
+  scheme,
+  host,
+  port,
+  method,
+  path,
+  status,
+  bytes_sent: sent,
+  bytes_received: received,
+  rule,
+  credentials,
+  redactions,
+  problem,
+}: OfType<'egress.request'>): string => {
   const place = `${scheme}://${host}${port === WEB[scheme] ? '' : `:${String(port)}`}${path}`
   const details = [
     `${String(sent)} bytes out, ${String(received)} in`,
@@ -112,13 +125,18 @@ const requestText = ({ scheme, host, port, method, path, status, bytes_sent: sen
   return `${method} ${place}: ${status === null ? 'no answer' : String(status)} (${details.join('; ')})`
 }
 
-const passedBy = ({ bytes_sent: sent, bytes_received: received }: OfType<'egress.closed'>): string => (sent + received === 0 ? '' : `, ${String(sent)} bytes out, ${String(received)} in`)
+const passedBy = ({ bytes_sent: sent, bytes_received: received }: OfType<'egress.closed'>): string =>
+  sent + received === 0 ? '' : `, ${String(sent)} bytes out, ${String(received)} in`
 
 /** The words of a command, as they were recorded; undefined where only their hash was, or more than was kept. */
 export const commandIn = (text: string | undefined): string | undefined => {
   try {
     const recorded: unknown = JSON.parse(text ?? '')
-    const words: unknown = Array.isArray(recorded) ? recorded : typeof recorded === 'object' && recorded !== null && 'argv' in recorded ? recorded.argv : undefined
+    const words: unknown = Array.isArray(recorded)
+      ? recorded
+      : typeof recorded === 'object' && recorded !== null && 'argv' in recorded
+        ? recorded.argv
+        : undefined
     return Array.isArray(words) ? words.map((word) => asWord(String(word))).join(' ') : undefined
   } catch {
     return undefined

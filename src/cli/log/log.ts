@@ -48,18 +48,43 @@ const perform = async (given: Arguments, environment: CommandLine['environment']
   if (action === undefined) throw unknownAction(word, ACTIONS, COMMAND)
   if (more.length > 0) throw usage(`one file at a time: ${more.join(' ')}`, COMMAND)
   const settings = exportSettings(values)
-  if (action === 'prune' && !STORE_PLACES.some((name) => values.has(name))) throw usage('prune needs a store', COMMAND, 'name the store from which old entries are dropped: --store DIR, --server URL or --database URL')
+  if (action === 'prune' && !STORE_PLACES.some((name) => values.has(name)))
+    throw usage(
+      'prune needs a store',
+      COMMAND,
+      'name the store from which old entries are dropped: --store DIR, --server URL or --database URL',
+    )
   if (namesStore(values)) {
-    if (file !== undefined) throw usage(`${file} is a file, and another option names a store`, COMMAND, 'name one of them: the file, or --store, --server or --database')
-    if (action === 'show' || action === 'follow') throw usage(`${action} is for a file, not for a store`, COMMAND, 'use cordon log export, verify or prune; for one call: cordon why ID')
+    if (file !== undefined)
+      throw usage(
+        `${file} is a file, and another option names a store`,
+        COMMAND,
+        'name one of them: the file, or --store, --server or --database',
+      )
+    if (action === 'show' || action === 'follow')
+      throw usage(
+        `${action} is for a file, not for a store`,
+        COMMAND,
+        'use cordon log export, verify or prune; for one call: cordon why ID',
+      )
     return (await import('./log-stored.js')).logStored(action, { given, environment, settings, since: sinceOf(values) })
   }
   const path = file ?? auditPathOf(environment, homedir())
   const json = switches.has('json')
   const anchorPath = values.get('anchor')?.[0] ?? anchorOf(path)
-  const isThere = existsSync(path) || existsSync(anchorPath) || (existsSync(dirname(path)) && listFullFiles(path).length > 0)
-  if (!isThere) throw fail('file-unreadable', { path, problem: 'there is no such log', fix: file === undefined ? 'name the file, or set CORDON_AUDIT' : 'see where the log is written: the option audit, CORDON_AUDIT' })
-  if (action === 'verify') return report(await verifyAudit(path, { anchorPath }), path, json, paintFor(STDOUT, environment))
+  const isThere =
+    existsSync(path) || existsSync(anchorPath) || (existsSync(dirname(path)) && listFullFiles(path).length > 0)
+  if (!isThere)
+    throw fail('file-unreadable', {
+      path,
+      problem: 'there is no such log',
+      fix:
+        file === undefined
+          ? 'name the file, or set CORDON_AUDIT'
+          : 'see where the log is written: the option audit, CORDON_AUDIT',
+    })
+  if (action === 'verify')
+    return report(await verifyAudit(path, { anchorPath }), path, json, paintFor(STDOUT, environment))
   const filter = filterOf(values)
   if (action === 'export') return exportLog(path, settings, filter)
   const print = printer(json, paintFor(STDOUT, environment))
@@ -71,10 +96,19 @@ const report = (found: AuditReport, path: string, json: boolean, paint: Paint): 
   if (json) {
     writeText(STDOUT, `${JSON.stringify(found)}\n`)
   } else {
-    for (const { kind, file, line, message } of found.problems) writeText(STDOUT, `${paint('red', kind)} ${oneLine(file === null ? path : `${file}:${String(line)}`)}: ${oneLine(message)}\n`)
+    for (const { kind, file, line, message } of found.problems)
+      writeText(
+        STDOUT,
+        `${paint('red', kind)} ${oneLine(file === null ? path : `${file}:${String(line)}`)}: ${oneLine(message)}\n`,
+      )
     for (const note of found.notes) writeText(STDOUT, `${paint('yellow', 'note')} ${oneLine(note)}\n`)
     const extent = `${String(found.lines)} entries in ${String(found.files.length)} ${found.files.length === 1 ? 'file' : 'files'}`
-    writeText(STDOUT, found.isIntact ? `${paint('green', 'intact')} ${oneLine(path)}: ${extent}, up to ${found.end.hash}\n` : `${paint('red', 'not intact')} ${oneLine(path)}: ${extent}, ${String(found.problems.length)} ${found.problems.length === 1 ? 'finding' : 'findings'}\n`)
+    writeText(
+      STDOUT,
+      found.isIntact
+        ? `${paint('green', 'intact')} ${oneLine(path)}: ${extent}, up to ${found.end.hash}\n`
+        : `${paint('red', 'not intact')} ${oneLine(path)}: ${extent}, ${String(found.problems.length)} ${found.problems.length === 1 ? 'finding' : 'findings'}\n`,
+    )
   }
   return found.isIntact ? 0 : EXIT_TAMPERED
 }
@@ -86,21 +120,25 @@ const filterOf = (values: Arguments['values']): Filter => {
   const types = (values.get('type') ?? []).map(typesOf)
   const from = sinceOf(values)
   return ({ call_id: id, type, timestamp }) =>
-    (call === undefined || id?.startsWith(call) === true) && (types.length === 0 || types.some((those) => those.includes(type))) && (from === undefined || Date.parse(timestamp) >= from)
+    (call === undefined || id?.startsWith(call) === true) &&
+    (types.length === 0 || types.some((those) => those.includes(type))) &&
+    (from === undefined || Date.parse(timestamp) >= from)
 }
 
 const sinceOf = (values: Arguments['values']): number | undefined => {
   const since = values.get('since')?.[0]
   if (since === undefined) return undefined
   const time = parseSince(since, Date.now())
-  if (time === undefined) throw usage(`--since needs a time such as 2026-01-31T12:00, or 30m, 2h, 7d: ${since}`, COMMAND)
+  if (time === undefined)
+    throw usage(`--since needs a time such as 2026-01-31T12:00, or 30m, 2h, 7d: ${since}`, COMMAND)
   return time
 }
 
 const exportSettings = (values: Arguments['values']): ExportSettings => {
   const [named = 'jsonl'] = values.get('format') ?? []
   const format = EXPORT_FORMATS.find((each) => each === named)
-  if (format === undefined) throw usage(`there is no format ${named}`, COMMAND, `there are: ${EXPORT_FORMATS.join(', ')}`)
+  if (format === undefined)
+    throw usage(`there is no format ${named}`, COMMAND, `there are: ${EXPORT_FORMATS.join(', ')}`)
   return { format, cursor: values.get('cursor')?.[0] }
 }
 
@@ -118,12 +156,18 @@ const unknownTypeFix = (text: string): string => {
 /** False when nobody reads any more. */
 type Print = (line: LogLine, filter: Filter) => boolean
 
-const printer = (json: boolean, paint: Paint): Print => (line, filter) => {
-  const read = readLine(line.text)
-  if (read.kind === 'unreadable' || !read.isIntact) writeText(STDERR, `cordon: ${oneLine(line.file)}:${String(line.number)} is not what was written; see: cordon log verify\n`)
-  if (read.kind === 'unreadable' || !filter(read.line.event)) return true
-  return writeFully(STDOUT, Buffer.from(`${json ? line.text : textOf(read.line.event, paint)}\n`))
-}
+const printer =
+  (json: boolean, paint: Paint): Print =>
+  (line, filter) => {
+    const read = readLine(line.text)
+    if (read.kind === 'unreadable' || !read.isIntact)
+      writeText(
+        STDERR,
+        `cordon: ${oneLine(line.file)}:${String(line.number)} is not what was written; see: cordon log verify\n`,
+      )
+    if (read.kind === 'unreadable' || !filter(read.line.event)) return true
+    return writeFully(STDOUT, Buffer.from(`${json ? line.text : textOf(read.line.event, paint)}\n`))
+  }
 
 /** A line that somebody edited may lack anything. */
 const textOf = (event: CordonEvent, paint: Paint): string => {
@@ -145,7 +189,10 @@ const show = async (path: string, filter: Filter, print: Print, call: string | u
   for await (const line of reader.lines()) if (!print(line, noting)) break
   await reader.close()
   if (found > 0 || call === undefined) return 0
-  writeText(STDERR, `cordon: there is no such entry of a call ${oneLine(call)} in ${oneLine(path)}; see: cordon log show\n`)
+  writeText(
+    STDERR,
+    `cordon: there is no such entry of a call ${oneLine(call)} in ${oneLine(path)}; see: cordon log show\n`,
+  )
   return EXIT_UNKNOWN
 }
 
@@ -158,10 +205,14 @@ const follow = async (path: string, filter: Filter, print: Print, fromThen: bool
   const watcher = watch(dirname(path))
   // Told by the kernel where it can tell, and looked after now and then where it cannot (network disks).
   let wake = (): void => undefined
-  watcher.on('change', () => { wake() })
+  watcher.on('change', () => {
+    wake()
+  })
   watcher.on('error', () => undefined)
   for (;;) {
-    const changed = new Promise<void>((resolve) => { wake = resolve })
+    const changed = new Promise<void>((resolve) => {
+      wake = resolve
+    })
     for await (const line of reader.lines()) {
       if (print(line, filter)) continue
       watcher.close()

@@ -14,13 +14,18 @@ const MOST_LINES = 20
 
 export const networkLines = (events: readonly CordonEvent[]): readonly Line[] => {
   const summary = summaryOf(events)
-  return [...atMost('reached', reached(summary)), ...atMost('problem', upstreamProblems(summary)), ...atMost('refused', refused(events))]
+  return [
+    ...atMost('reached', reached(summary)),
+    ...atMost('problem', upstreamProblems(summary)),
+    ...atMost('refused', refused(events)),
+  ]
 }
 
 const summaryOf = (events: readonly CordonEvent[]): EgressSummary | null => {
   const tally = createEgressTally()
   for (const event of events) {
-    if (event.type === 'egress.opened' || event.type === 'egress.request' || event.type === 'egress.closed') tally.take({ ...event, call_id: event.call_id ?? '' })
+    if (event.type === 'egress.opened' || event.type === 'egress.request' || event.type === 'egress.closed')
+      tally.take({ ...event, call_id: event.call_id ?? '' })
     else if (event.type === 'egress.summed' && event.sum !== null) tally.add(event.sum)
   }
   return tally.summary()
@@ -30,13 +35,25 @@ const reached = (summary: EgressSummary | null): readonly string[] => {
   if (summary === null) return []
   const rest = summary.more_hosts === 0 ? [] : [`and ${counted(summary.more_hosts, 'other host')}`]
   return [
-    ...summary.hosts.map(({ host, port, connections, requests, bytes_sent: sent, bytes_received: received, credentials, redactions, problems }) =>
-      [
-        `${host}:${String(port)}: ${counted(connections, 'connection')}, ${counted(requests, 'request')}, ${String(sent)} bytes out, ${String(received)} in`,
-        ...(credentials.length === 0 ? [] : [`with ${credentials.join(', ')}`]),
-        ...(redactions === 0 ? [] : [`${String(redactions)} redacted`]),
-        ...problems,
-      ].join('; ')),
+    ...summary.hosts.map(
+      ({
+        host,
+        port,
+        connections,
+        requests,
+        bytes_sent: sent,
+        bytes_received: received,
+        credentials,
+        redactions,
+        problems,
+      }) =>
+        [
+          `${host}:${String(port)}: ${counted(connections, 'connection')}, ${counted(requests, 'request')}, ${String(sent)} bytes out, ${String(received)} in`,
+          ...(credentials.length === 0 ? [] : [`with ${credentials.join(', ')}`]),
+          ...(redactions === 0 ? [] : [`${String(redactions)} redacted`]),
+          ...problems,
+        ].join('; '),
+    ),
     ...rest,
   ]
 }
@@ -47,8 +64,17 @@ const OF_NETWORK: ReadonlySet<Violation['kind']> = new Set(['connect', 'lookup',
 
 /** With what would have let it: a line of a policy, or an option. */
 const refused = (events: readonly CordonEvent[]): readonly string[] => [
-  ...new Set(events.flatMap((event) => (event.type === 'sandbox.violation' && OF_NETWORK.has(event.violation.kind) ? [`${describeViolation(event.violation).replace(/^refused /, '')}${wayOut(event.violation)}`] : []))),
+  ...new Set(
+    events.flatMap((event) =>
+      event.type === 'sandbox.violation' && OF_NETWORK.has(event.violation.kind)
+        ? [`${describeViolation(event.violation).replace(/^refused /, '')}${wayOut(event.violation)}`]
+        : [],
+    ),
+  ),
 ]
 
 const atMost = (name: string, texts: readonly string[]): readonly Line[] =>
-  (texts.length > MOST_LINES ? [...texts.slice(0, MOST_LINES), `and ${String(texts.length - MOST_LINES)} more; --json has all of them`] : texts).map((text) => [name, text])
+  (texts.length > MOST_LINES
+    ? [...texts.slice(0, MOST_LINES), `and ${String(texts.length - MOST_LINES)} more; --json has all of them`]
+    : texts
+  ).map((text) => [name, text])

@@ -41,17 +41,31 @@ const explainCall = async ({ given: { rest: words }, environment }: CommandLine)
     return 0
   }
   const [wanted, ...more] = given.rest
-  if (wanted === undefined || wanted === '' || more.length > 0) throw usage('no call is named, or more than one', 'cordon why', 'name one call, such as: cordon why last')
+  if (wanted === undefined || wanted === '' || more.length > 0)
+    throw usage('no call is named, or more than one', 'cordon why', 'name one call, such as: cordon why last')
   if (isStored(wanted, given)) return (await import('./why-stored.js')).whyStored(wanted, given, environment)
   const path = given.values.get('log')?.[0] ?? auditPathOf(environment, homedir())
-  if (!existsSync(path)) throw fail('file-unreadable', { path, problem: 'there is no such log', fix: `name it with --log, or set CORDON_AUDIT${(await import('./why-stored.js')).teamHint(given, environment)}` })
+  if (!existsSync(path))
+    throw fail('file-unreadable', {
+      path,
+      problem: 'there is no such log',
+      fix: `name it with --log, or set CORDON_AUDIT${(await import('./why-stored.js')).teamHint(given, environment)}`,
+    })
   const events = await eventsOf(path, wanted)
   if (events.length === 0) {
-    writeText(STDERR, `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show; for a call of a team: cordon why ID (cordon calls list has them), with --store DIR, --server URL or --database URL where it is not the default store\n`)
+    writeText(
+      STDERR,
+      `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show; for a call of a team: cordon why ID (cordon calls list has them), with --store DIR, --server URL or --database URL where it is not the default store\n`,
+    )
     return EXIT_UNKNOWN
   }
   const paint = paintFor(STDOUT, environment)
-  writeText(STDOUT, given.switches.has('json') ? events.map((event) => `${JSON.stringify(event)}\n`).join('') : renderCall(events, paint))
+  writeText(
+    STDOUT,
+    given.switches.has('json')
+      ? events.map((event) => `${JSON.stringify(event)}\n`).join('')
+      : renderCall(events, paint),
+  )
   return 0
 }
 
@@ -83,16 +97,27 @@ const eventsOf = async (path: string, wanted: string): Promise<readonly CordonEv
 }
 
 const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
-  const decisions = events.flatMap((event) => (event.type === 'permission.evaluated' ? [event.permission_decision] : []))
+  const decisions = events.flatMap((event) =>
+    event.type === 'permission.evaluated' ? [event.permission_decision] : [],
+  )
   const applied = events.flatMap((event) => (event.type === 'sandbox.applied' ? [event.sandbox_profile] : []))
-  const command = events.flatMap((event) => (event.type === 'process.started' || event.type === 'permission.evaluated' ? commandIn(event.arguments.text) ?? [] : []))[0]
+  const command = events.flatMap((event) =>
+    event.type === 'process.started' || event.type === 'permission.evaluated'
+      ? (commandIn(event.arguments.text) ?? [])
+      : [],
+  )[0]
   const lines = [
     ...(command === undefined ? [] : [['command', command] as const]),
     ...decisions.flatMap((decision, at) => decisionLines(decision, at === decisions.length - 1)),
     ...applied.flatMap(boundaryLines),
     ...networkLines(events),
   ]
-  return [`${paint('bold', oneLine(whyCallEnded(events)))}\n\n`, ...lines.map(([name, text]) => `${paint('dim', name.padEnd(NAME_WIDTH))}${oneLine(text)}\n`), '\n', ...events.map((event) => `${renderEvent(event, paint)}\n`)].join('')
+  return [
+    `${paint('bold', oneLine(whyCallEnded(events)))}\n\n`,
+    ...lines.map(([name, text]) => `${paint('dim', name.padEnd(NAME_WIDTH))}${oneLine(text)}\n`),
+    '\n',
+    ...events.map((event) => `${renderEvent(event, paint)}\n`),
+  ].join('')
 }
 
 type Line = readonly [string, string]
@@ -111,11 +136,18 @@ const boundaryLines = (profile: SandboxProfile): readonly Line[] => [
   ['reads', withoutSystem(profile.read_roots)],
   ['writes', profile.write_roots.join(' ') || 'nothing'],
   ...(profile.sealed.length === 0 ? [] : [['sealed', profile.sealed.join(' ')] as const]),
-  ...(profile.closed_folders.length === 0 ? [] : [['closed', `${profile.closed_folders.join(' ')} (nothing new can be made there)`] as const]),
+  ...(profile.closed_folders.length === 0
+    ? []
+    : [['closed', `${profile.closed_folders.join(' ')} (nothing new can be made there)`] as const]),
   ['network', typeof profile.network === 'string' ? profile.network : profile.network.join(' ')],
   ['variables', profile.environment_ref.join(' ') || 'none'],
   ['limits', LIMIT_NAMES.flatMap((name) => limitText(name, profile.process_limits[name])).join(', ') || 'none'],
-  ['held by', Object.entries(profile.enforced).map(([boundary, mechanisms]) => `${boundary}: ${mechanismsText(boundary, mechanisms)}`).join('; ')],
+  [
+    'held by',
+    Object.entries(profile.enforced)
+      .map(([boundary, mechanisms]) => `${boundary}: ${mechanismsText(boundary, mechanisms)}`)
+      .join('; '),
+  ],
 ]
 
 const QUANTITIES = { size: renderSize, duration: renderTime, count: String } as const
@@ -125,11 +157,18 @@ const limitText = (name: keyof Limits, limit: number | undefined): readonly stri
 
 const PERMITTED: ReadonlySet<PermissionDecision['decision']> = new Set(['allow', 'sandboxed'])
 
-const decisionLines = ({ decision, decision_source: source, decision_reason: reason, tool, mode, risk, explain }: PermissionDecision, isLast: boolean): readonly Line[] => [
+const decisionLines = (
+  { decision, decision_source: source, decision_reason: reason, tool, mode, risk, explain }: PermissionDecision,
+  isLast: boolean,
+): readonly Line[] => [
   ['decision', `${decision} of ${tool} by ${source}: ${reason}`],
   ['mode', `${mode}, risk ${risk}`],
-  ...explain.rules.map(({ effect, place, because, standing }) => ['rule', `${effect} (${standing}) ${place}: ${because}`] as const),
+  ...explain.rules.map(
+    ({ effect, place, because, standing }) => ['rule', `${effect} (${standing}) ${place}: ${because}`] as const,
+  ),
   ...explain.asked_again_because.map((text) => ['again', text] as const),
   // What was decided anew is not changed by what would have changed it before.
-  ...(isLast ? explain.what_would_change_it : []).map((text) => [PERMITTED.has(decision) ? 'to stop it' : 'change', text] as const),
+  ...(isLast ? explain.what_would_change_it : []).map(
+    (text) => [PERMITTED.has(decision) ? 'to stop it' : 'change', text] as const,
+  ),
 ]

@@ -29,7 +29,11 @@ export interface WithClientHosts extends EgressOrder {
 export const withClientHosts = async (policies: readonly LoadedPolicy[], asking: Asking): Promise<WithClientHosts> => {
   const sandbox = await openSandbox({ form: asking.form, nursery: 'none' })
   try {
-    const found = await Promise.all([...new Set(policies.flatMap(({ hostsFrom }) => hostsFrom ?? []))].map((client) => hostsOf(client, asking, sandbox)))
+    const found = await Promise.all(
+      [...new Set(policies.flatMap(({ hostsFrom }) => hostsFrom ?? []))].map((client) =>
+        hostsOf(client, asking, sandbox),
+      ),
+    )
     return {
       policies: [...policies, ...found.map(({ policy }) => policy)],
       authorities: found.flatMap(({ authorities }) => authorities),
@@ -47,11 +51,26 @@ interface ClientHosts extends EgressOrder {
 const hostsOf = async (client: Client, asking: Asking, sandbox: Sandbox): Promise<ClientHosts> => {
   const answer = await ask(client, asking, sandbox)
   const urls = answer.urls.map((text) => readUrl(text, client))
-  if (answer.proxy !== undefined) throw unknown(client, 'it is configured to use a proxy, through which all that the proxy reaches could be reached', 'name the hosts it needs with --net, where they can be reached without that proxy')
-  if (urls.length === 0 && answer.folders.length === 0) throw unknown(client, 'its configuration names none that it tells; one with a password in it is not told', `see what ${client} itself says about it`)
+  if (answer.proxy !== undefined)
+    throw unknown(
+      client,
+      'it is configured to use a proxy, through which all that the proxy reaches could be reached',
+      'name the hosts it needs with --net, where they can be reached without that proxy',
+    )
+  if (urls.length === 0 && answer.folders.length === 0)
+    throw unknown(
+      client,
+      'its configuration names none that it tells; one with a password in it is not told',
+      `see what ${client} itself says about it`,
+    )
   const source = `the configuration of ${client}`
-  const reads = [...answer.reads.filter((path) => path.startsWith('!') || existsSync(path)), ...answer.folders.filter((path) => existsSync(path)).map(escapeGlob)]
-  const variables = Object.entries(answer.variables).filter(([name]) => /^\w+$/.test(name)).map(([name, text]) => `${name}=${withoutLocalName(text)}`)
+  const reads = [
+    ...answer.reads.filter((path) => path.startsWith('!') || existsSync(path)),
+    ...answer.folders.filter((path) => existsSync(path)).map(escapeGlob),
+  ]
+  const variables = Object.entries(answer.variables)
+    .filter(([name]) => /^\w+$/.test(name))
+    .map(([name, text]) => `${name}=${withoutLocalName(text)}`)
   const policy = parsePolicy(
     {
       ...(urls.length === 0 ? {} : { network: [...new Set(urls.map(hostEntry))], egress_class: 'read_only' }),
@@ -61,7 +80,17 @@ const hostsOf = async (client: Client, asking: Asking, sandbox: Sandbox): Promis
     source,
   )
   return {
-    policy: { source, description: undefined, hostsFrom: undefined, policy, examples: [], whereIs: () => source, from: 'bundled', isVouched: true, path: undefined },
+    policy: {
+      source,
+      description: undefined,
+      hostsFrom: undefined,
+      policy,
+      examples: [],
+      whereIs: () => source,
+      from: 'bundled',
+      isVouched: true,
+      path: undefined,
+    },
     authorities: answer.authorities.flatMap(readCertificates),
     pins: new Map((await Promise.all(urls.map(({ hostname }) => addressesOf(hostname)))).flat()),
   }
@@ -69,31 +98,70 @@ const hostsOf = async (client: Client, asking: Asking, sandbox: Sandbox): Promis
 
 const ask = async (client: Client, { environment, home, form }: Asking, sandbox: Sandbox): Promise<ClientAnswer> => {
   const { argv, reads, variables, read } = clientQuestion(client, home, environment)
-  const passed = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined && variables.test(entry[0]) && /^\w+$/.test(entry[0]))
+  const passed = Object.entries(environment).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && variables.test(entry[0]) && /^\w+$/.test(entry[0]),
+  )
   const policy: ToolPolicy = parsePolicy(
-    { presets: ['toolchains'], network: 'none', filesystem: { read: reads.filter((path) => existsSync(path)).map(escapeGlob) }, environment: [`HOME=${home}`, ...passed.map(([name]) => name)], limits: { wall: '60s' } },
+    {
+      presets: ['toolchains'],
+      network: 'none',
+      filesystem: { read: reads.filter((path) => existsSync(path)).map(escapeGlob) },
+      environment: [`HOME=${home}`, ...passed.map(([name]) => name)],
+      limits: { wall: '60s' },
+    },
     `the question to ${client}`,
   )
   const { PATH: searchPath } = environment
   const result = await sandbox
-    .run({ boundary: resolvePolicy(policy, { workspace: ROOT_PATH, home, kind: 'process' }), cwd: ROOT_PATH, argv, form, hostEnvironment: Object.fromEntries(passed), ...(searchPath === undefined ? {} : { searchPath }) })
+    .run({
+      boundary: resolvePolicy(policy, { workspace: ROOT_PATH, home, kind: 'process' }),
+      cwd: ROOT_PATH,
+      argv,
+      form,
+      hostEnvironment: Object.fromEntries(passed),
+      ...(searchPath === undefined ? {} : { searchPath }),
+    })
     .catch((error: unknown) => {
-      throw error instanceof CordonError && error.code === 'program-not-found' ? unknown(client, `${argv[0] ?? ''} is not installed here`, `install ${client}, or name its hosts with --net`, error) : error
+      throw error instanceof CordonError && error.code === 'program-not-found'
+        ? unknown(
+            client,
+            `${argv[0] ?? ''} is not installed here`,
+            `install ${client}, or name its hosts with --net`,
+            error,
+          )
+        : error
     })
   const isDone = result.status === 'exited' && result.exitCode === 0
-  if (!isDone) throw unknown(client, `${client} could not say: ${lastLine(result.stderr)}`, `see whether it works here: ${argv.slice(0, 3).join(' ')}`)
+  if (!isDone)
+    throw unknown(
+      client,
+      `${client} could not say: ${lastLine(result.stderr)}`,
+      `see whether it works here: ${argv.slice(0, 3).join(' ')}`,
+    )
   return read(Buffer.from(result.stdout).toString('utf8'), environment)
 }
 
-const unknown = (client: Client, problem: string, fix: string, cause?: unknown): CordonError => fail('client-unreadable', { client, problem, fix }, cause)
+const unknown = (client: Client, problem: string, fix: string, cause?: unknown): CordonError =>
+  fail('client-unreadable', { client, problem, fix }, cause)
 
-const lastLine = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8').trim().split('\n').at(-1)?.slice(0, 200) ?? ''
+const lastLine = (bytes: Uint8Array): string =>
+  Buffer.from(bytes).toString('utf8').trim().split('\n').at(-1)?.slice(0, 200) ?? ''
 
 const readUrl = (text: string, client: Client): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol)) throw unknown(client, 'its configuration has an address that is no URL of the web', `correct the configuration of ${client}`)
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw unknown(
+      client,
+      'its configuration has an address that is no URL of the web',
+      `correct the configuration of ${client}`,
+    )
   // Not repeated: it has a password in it.
-  if (url.username !== '' || url.password !== '') throw unknown(client, `its configuration has a user and password in the address of ${url.hostname}, which would be given to the command`, 'take them out of the address, and write a policy with that host and a credential (as: basic), whose value is given by --secret')
+  if (url.username !== '' || url.password !== '')
+    throw unknown(
+      client,
+      `its configuration has a user and password in the address of ${url.hostname}, which would be given to the command`,
+      'take them out of the address, and write a policy with that host and a credential (as: basic), whose value is given by --secret',
+    )
   return url
 }
 

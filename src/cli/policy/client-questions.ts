@@ -31,27 +31,49 @@ export interface ClientAnswer {
 }
 
 /** The names that clients give to files of the user, where they are not the usual ones. */
-const namedBy = (environment: Variables, ...names: readonly string[]): readonly string[] => names.flatMap((name) => environment[name] ?? []).filter((path) => path.startsWith('/'))
+const namedBy = (environment: Variables, ...names: readonly string[]): readonly string[] =>
+  names.flatMap((name) => environment[name] ?? []).filter((path) => path.startsWith('/'))
 
 export const clientQuestion = (client: Client, home: string, environment: Variables): ClientQuestion => {
   switch (client) {
     case 'npm':
       return {
         argv: ['npm', 'config', 'list', '--json', '--long'],
-        reads: [`${home}/.npmrc`, '/etc/npmrc', ...namedBy(environment, 'npm_config_userconfig', 'NPM_CONFIG_USERCONFIG', 'npm_config_globalconfig', 'NPM_CONFIG_GLOBALCONFIG')],
+        reads: [
+          `${home}/.npmrc`,
+          '/etc/npmrc',
+          ...namedBy(
+            environment,
+            'npm_config_userconfig',
+            'NPM_CONFIG_USERCONFIG',
+            'npm_config_globalconfig',
+            'NPM_CONFIG_GLOBALCONFIG',
+          ),
+        ],
         variables: /^npm_config_(?!.*(?:_auth|token|password))/i,
         read: readNpm,
       }
     case 'pip':
       return {
         argv: ['python3', '-c', PIP_SCRIPT],
-        reads: ['/etc/pip.conf', '/etc/xdg/pip', `${home}/.pip`, `${home}/.config/pip`, ...namedBy(environment, 'XDG_CONFIG_HOME').map((folder) => `${folder}/pip`), ...namedBy(environment, 'PIP_CONFIG_FILE')],
+        reads: [
+          '/etc/pip.conf',
+          '/etc/xdg/pip',
+          `${home}/.pip`,
+          `${home}/.config/pip`,
+          ...namedBy(environment, 'XDG_CONFIG_HOME').map((folder) => `${folder}/pip`),
+          ...namedBy(environment, 'PIP_CONFIG_FILE'),
+        ],
         variables: /^PIP_|^XDG_CONFIG_/,
         read: readPip,
       }
     case 'apt':
       return {
-        argv: ['sh', '-c', 'mkdir -p "$TMPDIR/lists/partial" && exec apt-get update --print-uris -o Debug::NoLocking=1 -o Dir::State::Lists="$TMPDIR/lists" -o Dir::Cache="$TMPDIR"'],
+        argv: [
+          'sh',
+          '-c',
+          'mkdir -p "$TMPDIR/lists/partial" && exec apt-get update --print-uris -o Debug::NoLocking=1 -o Dir::State::Lists="$TMPDIR/lists" -o Dir::Cache="$TMPDIR"',
+        ],
         reads: ['/etc/apt', ...namedBy(environment, 'APT_CONFIG').map((path) => dirname(path))],
         variables: /^APT_CONFIG$/,
         read: readApt,
@@ -61,7 +83,9 @@ export const clientQuestion = (client: Client, home: string, environment: Variab
 
 const readNpm = (output: string, { NODE_EXTRA_CA_CERTS: extra }: Variables): ClientAnswer => {
   const settings = mappingIn(output)
-  const registries = Object.entries(settings).filter((entry): entry is [string, string] => /^(?:registry|@.+:registry)$/.test(entry[0]) && typeof entry[1] === 'string')
+  const registries = Object.entries(settings).filter(
+    (entry): entry is [string, string] => /^(?:registry|@.+:registry)$/.test(entry[0]) && typeof entry[1] === 'string',
+  )
   return {
     urls: registries.map(([, url]) => url),
     folders: [],
@@ -69,13 +93,19 @@ const readNpm = (output: string, { NODE_EXTRA_CA_CERTS: extra }: Variables): Cli
       // A scope cannot be told by a variable that a shell would take; npm takes it all the same.
       ...Object.fromEntries(registries.map(([name, url]) => [`npm_config_${name}`, url])),
       // What asks more of a registry than to read.
-      npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false',
+      npm_config_audit: 'false',
+      npm_config_fund: 'false',
+      npm_config_update_notifier: 'false',
       // Only certificates of the proxy are met in a cell. npm itself puts in the file that has them there.
       npm_config_cafile: '${NODE_EXTRA_CA_CERTS}',
     },
     reads: [],
-    authorities: [settings['cafile'], extra].filter((path): path is string => typeof path === 'string' && path.startsWith('/')),
-    proxy: [settings['https-proxy'], settings['proxy']].find((url): url is string => typeof url === 'string' && url !== ''),
+    authorities: [settings['cafile'], extra].filter(
+      (path): path is string => typeof path === 'string' && path.startsWith('/'),
+    ),
+    proxy: [settings['https-proxy'], settings['proxy']].find(
+      (url): url is string => typeof url === 'string' && url !== '',
+    ),
   }
 }
 
@@ -91,9 +121,20 @@ const PIP_SCRIPT = [
 ].join('\n')
 
 const readPip = (output: string, environment: Variables): ClientAnswer => {
-  const { items = {}, index, files } = mappingIn(output) as { readonly items?: Readonly<Record<string, unknown>>; readonly index?: unknown; readonly files?: unknown }
+  const {
+    items = {},
+    index,
+    files,
+  } = mappingIn(output) as {
+    readonly items?: Readonly<Record<string, unknown>>
+    readonly index?: unknown
+    readonly files?: unknown
+  }
   // What is for a command alone comes before what is for all, and variables before both.
-  const setting = (name: string): string | undefined => [':env:', 'install', 'download', 'global'].map((section) => items[`${section}.${name}`]).find((value): value is string => typeof value === 'string')
+  const setting = (name: string): string | undefined =>
+    [':env:', 'install', 'download', 'global']
+      .map((section) => items[`${section}.${name}`])
+      .find((value): value is string => typeof value === 'string')
   const list = (name: string): readonly string[] => (setting(name) ?? '').split(/\s+/).filter((word) => word !== '')
   const own = setting('index-url')
   const main = own ?? (typeof index === 'string' ? index : '')
@@ -101,16 +142,32 @@ const readPip = (output: string, environment: Variables): ClientAnswer => {
   const places = [main, ...more, ...links]
   return {
     // The index that pip itself knows keeps its files at another host, which pip knows as well.
-    urls: [...places.filter((place) => /^https?:/.test(place)), ...(own === undefined && typeof files === 'string' ? [`https://${files}/`] : [])],
-    folders: places.flatMap((place) => (place.startsWith('file://') ? [decodeURIComponent(place.slice('file://'.length))] : place.startsWith('/') ? [place] : [])).map(aroundIndex),
+    urls: [
+      ...places.filter((place) => /^https?:/.test(place)),
+      ...(own === undefined && typeof files === 'string' ? [`https://${files}/`] : []),
+    ],
+    folders: places
+      .flatMap((place) =>
+        place.startsWith('file://')
+          ? [decodeURIComponent(place.slice('file://'.length))]
+          : place.startsWith('/')
+            ? [place]
+            : [],
+      )
+      .map(aroundIndex),
     variables: {
-      PIP_CONFIG_FILE: '/dev/null', PIP_INDEX_URL: main, PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_NO_INPUT: '1',
+      PIP_CONFIG_FILE: '/dev/null',
+      PIP_INDEX_URL: main,
+      PIP_DISABLE_PIP_VERSION_CHECK: '1',
+      PIP_NO_INPUT: '1',
       ...(more.length === 0 ? {} : { PIP_EXTRA_INDEX_URL: more.join(' ') }),
       ...(links.length === 0 ? {} : { PIP_FIND_LINKS: links.join(' ') }),
       ...(setting('trusted-host') === undefined ? {} : { PIP_TRUSTED_HOST: list('trusted-host').join(' ') }),
     },
     reads: [],
-    authorities: [setting('cert'), environment['REQUESTS_CA_BUNDLE']].filter((path): path is string => path?.startsWith('/') === true),
+    authorities: [setting('cert'), environment['REQUESTS_CA_BUNDLE']].filter(
+      (path): path is string => path?.startsWith('/') === true,
+    ),
     proxy: setting('proxy'),
   }
 }

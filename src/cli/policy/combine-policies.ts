@@ -3,7 +3,17 @@
 // one value can hold. What contradicts each other is refused, with both places.
 import { fail } from '../../errors/index.js'
 import { hostText, refuseConflicts, refuseNetwork } from '../../policy/index.js'
-import type { Credential, EnvironmentEntry, HostGrant, Limits, PathGlob, PlacedPolicy, ProgramGrant, Section, ToolPolicy } from '../../policy/index.js'
+import type {
+  Credential,
+  EnvironmentEntry,
+  HostGrant,
+  Limits,
+  PathGlob,
+  PlacedPolicy,
+  ProgramGrant,
+  Section,
+  ToolPolicy,
+} from '../../policy/index.js'
 
 type SectionOrAll<Item> = Section<Item> | { readonly kind: 'all' }
 
@@ -19,15 +29,29 @@ export const combinePolicies = (files: readonly PlacedPolicy[], typed: ToolPolic
   return {
     risk: { kind: 'unspecified' },
     filesystem: {
-      read: addUp(everything.map(({ filesystem }) => filesystem.read), globText),
-      write: addUp(everything.map(({ filesystem }) => filesystem.write), globText),
+      read: addUp(
+        everything.map(({ filesystem }) => filesystem.read),
+        globText,
+      ),
+      write: addUp(
+        everything.map(({ filesystem }) => filesystem.write),
+        globText,
+      ),
     },
-    network: lastWord<HostGrant>(policies.map(({ network }) => network), typed.network, hostText),
+    network: lastWord<HostGrant>(
+      policies.map(({ network }) => network),
+      typed.network,
+      hostText,
+    ),
     egressClass: combineEgressClasses(policies, typed),
     environment,
     // Who reaches nobody needs none.
     credentials: typed.network.kind === 'none' ? [] : distinctCredentials(credentials),
-    exec: lastWord<ProgramGrant>(policies.map(({ exec }) => exec), typed.exec, (program) => (program.kind === 'name' ? program.name : program.glob.text)),
+    exec: lastWord<ProgramGrant>(
+      policies.map(({ exec }) => exec),
+      typed.exec,
+      (program) => (program.kind === 'name' ? program.name : program.glob.text),
+    ),
     limits: combineLimits(policies, typed),
     presets: [...new Set(everything.flatMap(({ presets }) => presets))],
     require: [...new Set(everything.flatMap((policy) => policy.require))],
@@ -46,56 +70,103 @@ const addUp = <Item>(sections: readonly Section<Item>[], textOf: TextOf<Item>): 
   return sections.some(({ kind }) => kind === 'none') ? { kind: 'none' } : { kind: 'unspecified' }
 }
 
-const distinct = <Item>(items: readonly Item[], textOf: TextOf<Item>): readonly Item[] => items.filter((item, at) => items.findIndex((other) => textOf(other) === textOf(item)) === at)
+const distinct = <Item>(items: readonly Item[], textOf: TextOf<Item>): readonly Item[] =>
+  items.filter((item, at) => items.findIndex((other) => textOf(other) === textOf(item)) === at)
 
-const lastWord = <Item>(given: readonly SectionOrAll<Item>[], typed: SectionOrAll<Item>, textOf: TextOf<Item>): SectionOrAll<Item> => {
+const lastWord = <Item>(
+  given: readonly SectionOrAll<Item>[],
+  typed: SectionOrAll<Item>,
+  textOf: TextOf<Item>,
+): SectionOrAll<Item> => {
   if (typed.kind === 'none' || typed.kind === 'all') return typed
   if (given.some(({ kind }) => kind === 'all')) return { kind: 'all' }
-  return addUp([...given, typed].filter((section): section is Section<Item> => section.kind !== 'all'), textOf)
+  return addUp(
+    [...given, typed].filter((section): section is Section<Item> => section.kind !== 'all'),
+    textOf,
+  )
 }
 
 /** Entries of a list carry what their class allows; only "all" depends on a class of the whole. */
 const combineEgressClasses = (policies: readonly ToolPolicy[], typed: ToolPolicy): ToolPolicy['egressClass'] => {
   const opening = policies.filter(({ network }) => network.kind === 'all')
-  const readsOnly = ({ egressClass }: ToolPolicy) => egressClass.kind === 'declared' && egressClass.level === 'read_only'
-  if (typed.network.kind === 'all' || typed.network.kind === 'none' || opening.length === 0 || !opening.every(readsOnly)) return { kind: 'unspecified' }
+  const readsOnly = ({ egressClass }: ToolPolicy) =>
+    egressClass.kind === 'declared' && egressClass.level === 'read_only'
+  if (
+    typed.network.kind === 'all' ||
+    typed.network.kind === 'none' ||
+    opening.length === 0 ||
+    !opening.every(readsOnly)
+  )
+    return { kind: 'unspecified' }
   return { kind: 'declared', level: 'read_only' }
 }
 
 /** "All" beside a list would make the denials of that list vanish, and lead its credentials past the proxy. */
 const refuseLostDenials = (files: readonly PlacedPolicy[], typed: ToolPolicy): void => {
-  const opening = typed.network.kind === 'all' ? COMMAND_LINE : files.find(({ policy }) => policy.network.kind === 'all')?.whereIs('network')
+  const opening =
+    typed.network.kind === 'all'
+      ? COMMAND_LINE
+      : files.find(({ policy }) => policy.network.kind === 'all')?.whereIs('network')
   if (opening === undefined || typed.network.kind === 'none') return
   for (const { policy, whereIs } of files) {
-    const denial = policy.network.kind === 'list' ? policy.network.items.find(({ action }) => action === 'deny') : undefined
-    if (denial !== undefined) throw fail('policy-conflict', { source: whereIs('network', hostText(denial)), where: 'network', conflict: `it denies hosts, and ${opening} grants the whole network`, fix: 'list the hosts that are needed in place of all (--net HOST)' })
+    const denial =
+      policy.network.kind === 'list' ? policy.network.items.find(({ action }) => action === 'deny') : undefined
+    if (denial !== undefined)
+      throw fail('policy-conflict', {
+        source: whereIs('network', hostText(denial)),
+        where: 'network',
+        conflict: `it denies hosts, and ${opening} grants the whole network`,
+        fix: 'list the hosts that are needed in place of all (--net HOST)',
+      })
     const [credential] = policy.credentials
-    if (credential !== undefined) throw fail('policy-conflict', { source: whereIs('credentials', credential.id), where: 'credentials', conflict: `the credential "${credential.id}" needs the proxy, which nothing passes where ${opening} grants the whole network`, fix: 'list the hosts that are needed in place of all (--net HOST), besides those of the policy' })
+    if (credential !== undefined)
+      throw fail('policy-conflict', {
+        source: whereIs('credentials', credential.id),
+        where: 'credentials',
+        conflict: `the credential "${credential.id}" needs the proxy, which nothing passes where ${opening} grants the whole network`,
+        fix: 'list the hosts that are needed in place of all (--net HOST), besides those of the policy',
+      })
   }
 }
 
 /** Conflicts between files are refused before. */
 const combineEnvironment = (policies: readonly ToolPolicy[], typed: ToolPolicy): Section<EnvironmentEntry> => {
-  const entries = new Map([...policies, typed].flatMap(({ environment }) => (environment.kind === 'list' ? environment.items : [])).map((entry) => [entry.name, entry]))
-  return entries.size === 0 ? addUp([...policies.map(({ environment }) => environment), typed.environment], ({ name }) => name) : { kind: 'list', items: [...entries.values()] }
+  const entries = new Map(
+    [...policies, typed]
+      .flatMap(({ environment }) => (environment.kind === 'list' ? environment.items : []))
+      .map((entry) => [entry.name, entry]),
+  )
+  return entries.size === 0
+    ? addUp([...policies.map(({ environment }) => environment), typed.environment], ({ name }) => name)
+    : { kind: 'list', items: [...entries.values()] }
 }
 
 /** Who types `--env TOKEN` where a policy has a stand-in by that name would give the command what it must not see. */
 const refuseGivenStandIns = (files: readonly PlacedPolicy[], typed: ToolPolicy): void => {
   const names = typed.environment.kind === 'list' ? typed.environment.items.map(({ name }) => name) : []
   for (const { policy, whereIs } of files) {
-    const given = policy.credentials.find(({ placeholder }) => placeholder !== undefined && names.includes(placeholder.name))
-    if (given !== undefined) throw fail('usage-error', { problem: `--env ${given.placeholder?.name ?? ''} would give the command what stands for the credential "${given.id}" (${whereIs('credentials', given.id)})`, fix: 'leave the option out: the command finds a stand-in there, and the proxy puts in the value' })
+    const given = policy.credentials.find(
+      ({ placeholder }) => placeholder !== undefined && names.includes(placeholder.name),
+    )
+    if (given !== undefined)
+      throw fail('usage-error', {
+        problem: `--env ${given.placeholder?.name ?? ''} would give the command what stands for the credential "${given.id}" (${whereIs('credentials', given.id)})`,
+        fix: 'leave the option out: the command finds a stand-in there, and the proxy puts in the value',
+      })
   }
 }
 
 /** The same credential of two policies stays two: each is for the requests of its own. */
-const distinctCredentials = (credentials: readonly Credential[]): readonly Credential[] => distinct(credentials, (credential) => JSON.stringify(credential, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)))
+const distinctCredentials = (credentials: readonly Credential[]): readonly Credential[] =>
+  distinct(credentials, (credential) =>
+    JSON.stringify(credential, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
+  )
 
 const combineLimits = (policies: readonly ToolPolicy[], typed: ToolPolicy): Limits => {
   const limits: { -readonly [Name in keyof Limits]: Limits[Name] } = {}
   for (const policy of policies) {
-    for (const [name, value] of Object.entries(policy.limits) as [keyof Limits, number][]) limits[name] = Math.min(limits[name] ?? value, value)
+    for (const [name, value] of Object.entries(policy.limits) as [keyof Limits, number][])
+      limits[name] = Math.min(limits[name] ?? value, value)
   }
   return { ...limits, ...typed.limits }
 }

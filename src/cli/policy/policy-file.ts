@@ -40,7 +40,8 @@ export interface PolicyText {
 }
 
 export const readPolicy = (word: string, places: PolicyPlaces): PolicyText => {
-  if (word.includes('/') || POLICY_ENDING.test(word)) return { text: readNamed(word, places), source: word, found: undefined }
+  if (word.includes('/') || POLICY_ENDING.test(word))
+    return { text: readNamed(word, places), source: word, found: undefined }
   const found = findNamed(word, places)
   return { text: readFound(found), source: shownAs(found), found }
 }
@@ -61,36 +62,68 @@ const findNamed = (word: string, places: PolicyPlaces): FoundPolicy => {
   const [first, second] = known.filter((policy) => policy.name === name)
   if (first === undefined) throw unknownName(word, known, places)
   // Which of two is meant must not depend on what a project puts beside the other.
-  if (second !== undefined) throw fail('usage-error', { problem: `there are two policies named ${name}: ${shownAs(first)} and ${shownAs(second)}`, fix: `say which: ${typedAs(`${first.source}:${name}`, places)}, ${typedAs(`${second.source}:${name}`, places)}, or the path of the file` })
+  if (second !== undefined)
+    throw fail('usage-error', {
+      problem: `there are two policies named ${name}: ${shownAs(first)} and ${shownAs(second)}`,
+      fix: `say which: ${typedAs(`${first.source}:${name}`, places)}, ${typedAs(`${second.source}:${name}`, places)}, or the path of the file`,
+    })
   return first
 }
 
 /** How a policy is named where this word was typed. */
-const typedAs = (name: string, { askedBy }: PolicyPlaces): string => (askedBy === undefined ? `--policy ${name}` : `${askedBy} ${name}`)
+const typedAs = (name: string, { askedBy }: PolicyPlaces): string =>
+  askedBy === undefined ? `--policy ${name}` : `${askedBy} ${name}`
 
-const didYouMean = (name: string, places: PolicyPlaces): string => `did you mean${places.askedBy === undefined ? '' : ':'} ${typedAs(name, places)}?`
+const didYouMean = (name: string, places: PolicyPlaces): string =>
+  `did you mean${places.askedBy === undefined ? '' : ':'} ${typedAs(name, places)}?`
 
 const unknownName = (word: string, known: readonly FoundPolicy[], places: PolicyPlaces): CordonError => {
-  const near = nearestKey(word, known.map(({ name }) => name))
+  const near = nearestKey(
+    word,
+    known.map(({ name }) => name),
+  )
   const file = nearestFile('.', word)
   const meant = near ?? (file === undefined ? undefined : asWord(`./${file}`))
-  return fail('usage-error', { problem: `there is no policy named ${JSON.stringify(word)}`, fix: meant === undefined ? `see: cordon policy list; a file is named by its path, such as ${typedAs(`./${word}.yaml`, places)}` : didYouMean(meant, places) })
+  return fail('usage-error', {
+    problem: `there is no policy named ${JSON.stringify(word)}`,
+    fix:
+      meant === undefined
+        ? `see: cordon policy list; a file is named by its path, such as ${typedAs(`./${word}.yaml`, places)}`
+        : didYouMean(meant, places),
+  })
 }
 
 /** What came with a project that nobody here vouches for may take away, and give nothing. */
-const refuseGrants = ({ policy, hostsFrom, whereIs }: PolicyFile, { project }: Pick<FoundPolicy, 'project'>, { configFolder }: Pick<PolicyPlaces, 'configFolder'>): void => {
+const refuseGrants = (
+  { policy, hostsFrom, whereIs }: PolicyFile,
+  { project }: Pick<FoundPolicy, 'project'>,
+  { configFolder }: Pick<PolicyPlaces, 'configFolder'>,
+): void => {
   const grant = hostsFrom === undefined ? firstGrant(policy) : 'network'
   if (grant === undefined) return
   const folder = project ?? ''
-  throw fail('policy-untrusted', { source: whereIs(grant), folder, what: grant, fix: `read it, and name it by its path; or add to ${join(configFolder, 'rules.yaml')}: trusted_projects: [ ${folder} ]` })
+  throw fail('policy-untrusted', {
+    source: whereIs(grant),
+    folder,
+    what: grant,
+    fix: `read it, and name it by its path; or add to ${join(configFolder, 'rules.yaml')}: trusted_projects: [ ${folder} ]`,
+  })
 }
 
-const firstGrant = ({ filesystem, network, environment, credentials, exec, presets }: ToolPolicy): 'read' | 'write' | 'network' | 'environment' | 'credentials' | 'exec' | 'presets' | undefined => {
+const firstGrant = ({
+  filesystem,
+  network,
+  environment,
+  credentials,
+  exec,
+  presets,
+}: ToolPolicy): 'read' | 'write' | 'network' | 'environment' | 'credentials' | 'exec' | 'presets' | undefined => {
   for (const access of ['read', 'write'] as const) {
     const section = filesystem[access]
     if (section.kind === 'list' && section.items.some(({ negated }) => !negated)) return access
   }
-  if (network.kind === 'all' || (network.kind === 'list' && network.items.some(({ action }) => action !== 'deny'))) return 'network'
+  if (network.kind === 'all' || (network.kind === 'list' && network.items.some(({ action }) => action !== 'deny')))
+    return 'network'
   if (environment.kind === 'list') return 'environment'
   if (credentials.length > 0) return 'credentials'
   if (exec.kind === 'all' || exec.kind === 'list') return 'exec'
@@ -104,12 +137,17 @@ const wayOut = (word: string, cause: unknown, places: PolicyPlaces): string => {
   const folder = dirname(word)
   if (!existsSync(folder)) return `there is no folder ${folder} here`
   const near = nearestFile(folder, basename(word))
-  return near === undefined ? `files are looked for from the current directory, ${process.cwd()}` : didYouMean(asWord(`${word.startsWith('/') ? '' : './'}${join(folder, near)}`), places)
+  return near === undefined
+    ? `files are looked for from the current directory, ${process.cwd()}`
+    : didYouMean(asWord(`${word.startsWith('/') ? '' : './'}${join(folder, near)}`), places)
 }
 
 const nearestFile = (folder: string, name: string): string | undefined => {
   const files = policyFiles(folder)
-  const stem = nearestKey(name.replace(/\.\w+$/, ''), files.map((file) => file.replace(POLICY_ENDING, '')))
+  const stem = nearestKey(
+    name.replace(/\.\w+$/, ''),
+    files.map((file) => file.replace(POLICY_ENDING, '')),
+  )
   return files.find((file) => file.replace(POLICY_ENDING, '') === stem)
 }
 

@@ -14,7 +14,12 @@ export const POLICY_HELP: CommandHelp = {
     {
       title: 'options',
       options: [
-        { name: 'request', value: 'REQUEST', repeatable: true, help: 'test: is "GET https://HOST/PATH" or "stream HOST:PORT" allowed, by which line, with which credential' },
+        {
+          name: 'request',
+          value: 'REQUEST',
+          repeatable: true,
+          help: 'test: is "GET https://HOST/PATH" or "stream HOST:PORT" allowed, by which line, with which credential',
+        },
         { name: 'rules', value: 'FILE', repeatable: true, help: 'another rule file that may list trusted_projects' },
         { name: 'json', help: 'print JSON' },
       ],

@@ -5,7 +5,15 @@ import { fileURLToPath } from 'node:url'
 
 import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Places } from '../../policy/index.js'
-import { PROJECT_FOLDER, documentsIn, isTrustedProject, loadRuleFiles, projectFolders, readRuleFile, trustOf } from '../../runtime/rule-files/index.js'
+import {
+  PROJECT_FOLDER,
+  documentsIn,
+  isTrustedProject,
+  loadRuleFiles,
+  projectFolders,
+  readRuleFile,
+  trustOf,
+} from '../../runtime/rule-files/index.js'
 import type { Trust } from '../../runtime/rule-files/index.js'
 
 export const POLICY_SOURCES = ['bundled', 'project', 'user'] as const
@@ -39,10 +47,14 @@ const ANYBODY: Trust = { owners: 'anybody', closedTo: 0, links: 'followed' }
 export const findPolicies = ({ workspace, configFolder }: PolicyPlaces): readonly FoundPolicy[] => {
   const user = process.geteuid?.() ?? 0
   const listed = (source: PolicySource, folder: string, trust: Trust, project?: AbsolutePath): readonly FoundPolicy[] =>
-    safely(() => documentsIn(folder, trust)).map((path) => ({ name: basename(path).replace(POLICY_ENDING, ''), source, path, trust, project })).toSorted(byName)
+    safely(() => documentsIn(folder, trust))
+      .map((path) => ({ name: basename(path).replace(POLICY_ENDING, ''), source, path, trust, project }))
+      .toSorted(byName)
   return [
     ...(existsSync(BUNDLED) ? listed('bundled', BUNDLED, ANYBODY) : []),
-    ...projectFolders(workspace, user).flatMap(({ folder, owner }) => listed('project', join(folder, PROJECT_FOLDER, 'policies'), trustOf('project', user, owner), folder)),
+    ...projectFolders(workspace, user).flatMap(({ folder, owner }) =>
+      listed('project', join(folder, PROJECT_FOLDER, 'policies'), trustOf('project', user, owner), folder),
+    ),
     ...listed('user', join(configFolder, 'policies'), trustOf('user', user, user)),
   ]
 }
@@ -52,11 +64,18 @@ const byName = ({ name: one }: FoundPolicy, { name: other }: FoundPolicy): numbe
 export const readFound = ({ path, trust }: FoundPolicy): string => safely(() => readRuleFile(path, trust))
 
 /** How a policy is shown and can be named: `bundled:github`, or its path. */
-export const shownAs = ({ source, name, path }: FoundPolicy): string => (source === 'bundled' ? `bundled:${name}` : path)
+export const shownAs = ({ source, name, path }: FoundPolicy): string =>
+  source === 'bundled' ? `bundled:${name}` : path
 
 /** Whether somebody who may has said that this project's files may grant. */
-export const isVouchedFor = (project: AbsolutePath, { workspace, home, configFolder, ruleFiles }: PolicyPlaces): boolean =>
-  isTrustedProject(project, loadRuleFiles({ workspace, home, userFolder: configFolder, projects: 'left-out', files: ruleFiles }))
+export const isVouchedFor = (
+  project: AbsolutePath,
+  { workspace, home, configFolder, ruleFiles }: PolicyPlaces,
+): boolean =>
+  isTrustedProject(
+    project,
+    loadRuleFiles({ workspace, home, userFolder: configFolder, projects: 'left-out', files: ruleFiles }),
+  )
 
 const safely = <Value>(work: () => Value): Value => {
   try {
@@ -65,7 +84,8 @@ const safely = <Value>(work: () => Value): Value => {
     if (!(error instanceof CordonError)) throw error
     const { path = '', problem = '', fix = '' } = error.params
     if (error.code === 'rules-unsafe') throw fail('policy-unsafe', { path, problem, fix }, error)
-    if (error.code === 'rules-unreadable') throw fail('file-unreadable', { path, problem, fix: 'make it readable, or remove it' }, error)
+    if (error.code === 'rules-unreadable')
+      throw fail('file-unreadable', { path, problem, fix: 'make it readable, or remove it' }, error)
     throw error
   }
 }

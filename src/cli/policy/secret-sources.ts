@@ -29,15 +29,33 @@ export interface SecretWords {
  * the host that the value goes to.
  */
 export const secretSources = (policies: readonly LoadedPolicy[], words: SecretWords): Sources => {
-  const credentials = policies.flatMap(({ policy, isVouched, whereIs }) => policy.credentials.map((credential) => ({ credential, isVouched, at: whereIs('credentials', credential.id) })))
-  const typed = readTyped(words.typed, credentials.map(({ credential }) => credential.id))
-  const kept = credentials.some(({ credential: { id }, isVouched }) => isVouched && !typed.has(id)) ? readKept(words.configFolder) : new Map<string, SecretSource>()
-  const sources = new Map(credentials.map(({ credential, isVouched, at }) => {
-    const { id } = credential
-    const source = typed.get(id) ?? (isVouched ? (kept.get(id) ?? ofVariable(credential, words.environment)) : undefined)
-    if (source === undefined) throw missing(credential, { isVouched, at, kept: join(words.configFolder, NAME) }, nearestKey(id, [...kept.keys()].filter((other) => !credentials.some((each) => each.credential.id === other))))
-    return [id, source] as const
-  }))
+  const credentials = policies.flatMap(({ policy, isVouched, whereIs }) =>
+    policy.credentials.map((credential) => ({ credential, isVouched, at: whereIs('credentials', credential.id) })),
+  )
+  const typed = readTyped(
+    words.typed,
+    credentials.map(({ credential }) => credential.id),
+  )
+  const kept = credentials.some(({ credential: { id }, isVouched }) => isVouched && !typed.has(id))
+    ? readKept(words.configFolder)
+    : new Map<string, SecretSource>()
+  const sources = new Map(
+    credentials.map(({ credential, isVouched, at }) => {
+      const { id } = credential
+      const source =
+        typed.get(id) ?? (isVouched ? (kept.get(id) ?? ofVariable(credential, words.environment)) : undefined)
+      if (source === undefined)
+        throw missing(
+          credential,
+          { isVouched, at, kept: join(words.configFolder, NAME) },
+          nearestKey(
+            id,
+            [...kept.keys()].filter((other) => !credentials.some((each) => each.credential.id === other)),
+          ),
+        )
+      return [id, source] as const
+    }),
+  )
   refusePassing(sources, words)
   return sources
 }
@@ -56,27 +74,58 @@ interface Declared {
   readonly kept: string
 }
 
-const missing = ({ id, placeholder }: Credential, { isVouched, at, kept }: Declared, near: string | undefined): Error => {
-  if (!isVouched) return fail('credential-missing', { credential: id, problem: `${at} is not one of your own policies, so it is given only what is typed with it`, fix: `say where it comes from: --secret ${id}=SOURCE, which is ${FORMS}` })
-  const slip = near === undefined ? '' : `${kept} has "${near}", which nothing here uses: if that is meant, write ${id} there; or `
+const missing = (
+  { id, placeholder }: Credential,
+  { isVouched, at, kept }: Declared,
+  near: string | undefined,
+): Error => {
+  if (!isVouched)
+    return fail('credential-missing', {
+      credential: id,
+      problem: `${at} is not one of your own policies, so it is given only what is typed with it`,
+      fix: `say where it comes from: --secret ${id}=SOURCE, which is ${FORMS}`,
+    })
+  const slip =
+    near === undefined ? '' : `${kept} has "${near}", which nothing here uses: if that is meant, write ${id} there; or `
   const variable = placeholder === undefined ? '' : `set ${placeholder.name} here, or `
-  return fail('credential-missing', { credential: id, problem: placeholder === undefined ? 'nobody said where it comes from' : `the variable ${placeholder.name} is not set`, fix: `${slip}${variable}say where it comes from: --secret ${id}=SOURCE, or "${id}: SOURCE" in ${kept}, where SOURCE is ${FORMS}` })
+  return fail('credential-missing', {
+    credential: id,
+    problem:
+      placeholder === undefined ? 'nobody said where it comes from' : `the variable ${placeholder.name} is not set`,
+    fix: `${slip}${variable}say where it comes from: --secret ${id}=SOURCE, or "${id}: SOURCE" in ${kept}, where SOURCE is ${FORMS}`,
+  })
 }
 
 /** The variable by whose name the tool finds the stand-in. */
 const ofVariable = ({ placeholder }: Credential, environment: SecretWords['environment']): SecretSource | undefined =>
-  placeholder === undefined || (environment[placeholder.name] ?? '') === '' ? undefined : { kind: 'environment', name: placeholder.name }
+  placeholder === undefined || (environment[placeholder.name] ?? '') === ''
+    ? undefined
+    : { kind: 'environment', name: placeholder.name }
 
 const readTyped = (typed: readonly string[], known: readonly string[]): Sources =>
-  new Map(typed.map((text) => {
-    const [, id = '', source = ''] = /^([^=]+)=(.+)$/s.exec(text) ?? []
-    if (id === '') throw fail('usage-error', { problem: '--secret is not ID=SOURCE', fix: `write --secret my-token=SOURCE, where SOURCE is ${FORMS}` })
-    if (!known.includes(id)) {
-      const near = nearestKey(id, known)
-      throw fail('usage-error', { problem: `--secret ${id}: no policy of this run has a credential by that name`, fix: near !== undefined ? `did you mean ${near}?` : known.length === 0 ? 'name a policy that has credentials: --policy NAME' : `there are: ${[...new Set(known)].join(', ')}` })
-    }
-    return [id, parseSecretSource(id, source)]
-  }))
+  new Map(
+    typed.map((text) => {
+      const [, id = '', source = ''] = /^([^=]+)=(.+)$/s.exec(text) ?? []
+      if (id === '')
+        throw fail('usage-error', {
+          problem: '--secret is not ID=SOURCE',
+          fix: `write --secret my-token=SOURCE, where SOURCE is ${FORMS}`,
+        })
+      if (!known.includes(id)) {
+        const near = nearestKey(id, known)
+        throw fail('usage-error', {
+          problem: `--secret ${id}: no policy of this run has a credential by that name`,
+          fix:
+            near !== undefined
+              ? `did you mean ${near}?`
+              : known.length === 0
+                ? 'name a policy that has credentials: --policy NAME'
+                : `there are: ${[...new Set(known)].join(', ')}`,
+        })
+      }
+      return [id, parseSecretSource(id, source)]
+    }),
+  )
 
 const NAME = 'secrets.yaml'
 
@@ -86,11 +135,21 @@ const readKept = (folder: string): Sources => {
   const user = process.geteuid?.() ?? 0
   const node = readDocument(readRuleFile(path, trustOf('user', user, user)), path)
   const value: unknown = node.value ?? {}
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid({ ...node, whole: NAME }, 'a mapping of ids to sources', `write it like my-token: env:MY_TOKEN`)
-  return new Map(Object.entries(value as Readonly<Record<string, unknown>>).map(([id, source]) => {
-    const place = rootNode(source, () => node.locate([id]), id)
-    // What stands here by mistake may be the value itself.
-    if (typeof source !== 'string') throw fail('policy-invalid-value', { source: node.locate([id]), where: place.whole, expected: `one of ${FORMS}`, found: 'something else than a text', hint: `write it like ${id}: env:MY_TOKEN` })
-    return [id, parseSecretSource(id, source)]
-  }))
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid({ ...node, whole: NAME }, 'a mapping of ids to sources', `write it like my-token: env:MY_TOKEN`)
+  return new Map(
+    Object.entries(value as Readonly<Record<string, unknown>>).map(([id, source]) => {
+      const place = rootNode(source, () => node.locate([id]), id)
+      // What stands here by mistake may be the value itself.
+      if (typeof source !== 'string')
+        throw fail('policy-invalid-value', {
+          source: node.locate([id]),
+          where: place.whole,
+          expected: `one of ${FORMS}`,
+          found: 'something else than a text',
+          hint: `write it like ${id}: env:MY_TOKEN`,
+        })
+      return [id, parseSecretSource(id, source)]
+    }),
+  )
 }

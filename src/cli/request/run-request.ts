@@ -46,16 +46,24 @@ export interface RunOrder {
 
 const COMMAND = 'cordon run'
 
-export const parseRun = async (given: Arguments, environment: Readonly<Record<string, string | undefined>>): Promise<RunOrder> => {
+export const parseRun = async (
+  given: Arguments,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<RunOrder> => {
   const first = (name: string): string | undefined => given.values.get(name)?.[0]
   const all = (name: string): readonly string[] => given.values.get(name) ?? []
-  if (given.rest.length === 0) throw fail('usage-error', { problem: 'no command given', fix: 'cordon run [options] -- COMMAND…' })
+  if (given.rest.length === 0)
+    throw fail('usage-error', { problem: 'no command given', fix: 'cordon run [options] -- COMMAND…' })
   const workspace = currentFolder()
   const home = homeOf(environment)
   const configFolder = configFolderOf(environment, home)
   const form = oneOf('form', first('form') ?? 'auto', FORMS)
-  const named = all('policy').map((word) => loadPolicy(word, { workspace, home, configFolder, ruleFiles: all('rules') }))
-  const { policies: files, ...ofClients } = named.some(({ hostsFrom }) => hostsFrom !== undefined) ? await (await import('../policy/client-hosts.js')).withClientHosts(named, { environment, home, form }) : { policies: named, ...NO_EGRESS }
+  const named = all('policy').map((word) =>
+    loadPolicy(word, { workspace, home, configFolder, ruleFiles: all('rules') }),
+  )
+  const { policies: files, ...ofClients } = named.some(({ hostsFrom }) => hostsFrom !== undefined)
+    ? await (await import('../policy/client-hosts.js')).withClientHosts(named, { environment, home, form })
+    : { policies: named, ...NO_EGRESS }
   const policy = combinePolicies(files, typedPolicy(given))
   const needsSecrets = policy.credentials.length > 0 || all('secret').length > 0
   return {
@@ -67,12 +75,28 @@ export const parseRun = async (given: Arguments, environment: Readonly<Record<st
     form,
     mode: first('mode') === undefined ? undefined : oneOf('mode', first('mode') ?? '', MODES),
     ruleFiles: all('rules'),
-    ownFiles: [...readOnly(files.map(({ path }) => path), 'a policy of this run'), ...readOnly(all('rules'), 'a rule file of this run'), ...readOnly(all('upstream-ca'), 'what servers are trusted by')],
+    ownFiles: [
+      ...readOnly(
+        files.map(({ path }) => path),
+        'a policy of this run',
+      ),
+      ...readOnly(all('rules'), 'a rule file of this run'),
+      ...readOnly(all('upstream-ca'), 'what servers are trusted by'),
+    ],
     session: first('session'),
     egress: joinEgress(ofClients, await readEgress(all('resolve'), first('upstream-ca'))),
-    grants: GRANTING.flatMap((name) => all(name).map((value) => `--${name} ${name === 'env' ? value.replace(/=.*/s, '=…') : value}`)),
+    grants: GRANTING.flatMap((name) =>
+      all(name).map((value) => `--${name} ${name === 'env' ? value.replace(/=.*/s, '=…') : value}`),
+    ),
     policySources: files.map(({ source }) => source),
-    secrets: needsSecrets ? (await import('../policy/secret-sources.js')).secretSources(files, { typed: all('secret'), configFolder, environment, policy }) : new Map(),
+    secrets: needsSecrets
+      ? (await import('../policy/secret-sources.js')).secretSources(files, {
+          typed: all('secret'),
+          configFolder,
+          environment,
+          policy,
+        })
+      : new Map(),
   }
 }
 
@@ -82,7 +106,10 @@ const oneOf = <Name extends string>(option: string, value: string, known: readon
   const found = known.find((name) => name === value)
   if (found !== undefined) return found
   const near = nearestKey(value, known)
-  throw fail('usage-error', { problem: `--${option} does not know ${JSON.stringify(value)}`, fix: near === undefined ? `one of: ${known.join(', ')}` : `did you mean ${near}?` })
+  throw fail('usage-error', {
+    problem: `--${option} does not know ${JSON.stringify(value)}`,
+    fix: near === undefined ? `one of: ${known.join(', ')}` : `did you mean ${near}?`,
+  })
 }
 
 const currentFolder = (): AbsolutePath => {
@@ -112,7 +139,11 @@ const homeOfAccount = (): string => {
   try {
     return homedir()
   } catch (cause) {
-    throw fail('usage-error', { problem: 'HOME is not set, and this user has no entry in /etc/passwd', fix: 'set HOME to a folder' }, cause)
+    throw fail(
+      'usage-error',
+      { problem: 'HOME is not set, and this user has no entry in /etc/passwd', fix: 'set HOME to a folder' },
+      cause,
+    )
   }
 }
 
@@ -123,7 +154,9 @@ const typedPolicy = (given: Arguments): ToolPolicy => {
   const none = parsePolicy({}, COMMAND)
   const section = (name: string): readonly string[] | 'none' | 'all' | undefined => wordOrList(name, all(name))
   const limits = Object.entries(LIMIT_OPTIONS).flatMap(([option, limit]) =>
-    all(option).map((text) => parse(option, { limits: { [limit]: limit === 'processes' ? numberOr(text) : text } }).limits),
+    all(option).map(
+      (text) => parse(option, { limits: { [limit]: limit === 'processes' ? numberOr(text) : text } }).limits,
+    ),
   )
   return {
     ...none,
@@ -142,11 +175,19 @@ const typedPolicy = (given: Arguments): ToolPolicy => {
 
 const numberOr = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text)
 
-const listOrNothing = (items: readonly string[]): readonly string[] | undefined => (items.length === 0 ? undefined : items)
+const listOrNothing = (items: readonly string[]): readonly string[] | undefined =>
+  items.length === 0 ? undefined : items
 
 const wordOrList = (option: string, items: readonly string[]): readonly string[] | 'none' | 'all' | undefined => {
   const word = items.find((item): item is 'none' | 'all' => item === 'none' || item === 'all')
   if (word === undefined) return listOrNothing(items)
-  if (items.some((item) => item !== word)) throw fail('usage-error', { problem: `--${option} ${word} cannot stand beside another --${option}`, fix: `leave one out: --${option} ${word}, or ${items.filter((item) => item !== word).map((item) => `--${option} ${asWord(item)}`).join(' ')}` })
+  if (items.some((item) => item !== word))
+    throw fail('usage-error', {
+      problem: `--${option} ${word} cannot stand beside another --${option}`,
+      fix: `leave one out: --${option} ${word}, or ${items
+        .filter((item) => item !== word)
+        .map((item) => `--${option} ${asWord(item)}`)
+        .join(' ')}`,
+    })
   return word
 }

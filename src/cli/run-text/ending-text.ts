@@ -28,8 +28,10 @@ export const whyCallEnded = (events: readonly CordonEvent[]): string => {
   const process = events.findLast((event) => event.type === 'process.completed' || event.type === 'process.terminated')
   const completed = events.findLast((event) => event.type === 'tool.completed')
   const reason = completed === undefined || completed.reason === null ? '' : `: ${completed.reason}`
-  if (process?.type === 'process.terminated') return `ended because ${whyTerminated(process)}${process.because === 'setup' ? reason : ''}`
-  if (process !== undefined) return `ended because it exited with ${String(process.exit_code)}${completed === undefined ? '' : `, which counts as ${completed.status}`}`
+  if (process?.type === 'process.terminated')
+    return `ended because ${whyTerminated(process)}${process.because === 'setup' ? reason : ''}`
+  if (process !== undefined)
+    return `ended because it exited with ${String(process.exit_code)}${completed === undefined ? '' : `, which counts as ${completed.status}`}`
   if (completed?.status === 'not_started') return `did not begin${reason}`
   if (completed !== undefined) return `ended because its function ended, which counts as ${completed.status}${reason}`
   if (denied !== undefined) return `ended because it was not allowed: ${denied.reason}`

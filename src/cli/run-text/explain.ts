@@ -19,9 +19,15 @@ const MOST_DESTINATIONS = 3
  * on without them and calls that a success. Other refusals, when the command failed or was observed. What was set aside
  * is an error of its own.
  */
-export const explainViolations = (result: CallResult, observed: boolean, { argv, ownFiles }: Explained): readonly string[] => {
+export const explainViolations = (
+  result: CallResult,
+  observed: boolean,
+  { argv, ownFiles }: Explained,
+): readonly string[] => {
   const linesOf = linesFor(argv, ownFiles)
-  const told = result.violations.filter((violation) => !isIntrusion(violation) && !isIdle(violation, argv) && (observed || !isHabit(violation, argv)))
+  const told = result.violations.filter(
+    (violation) => !isIntrusion(violation) && !isIdle(violation, argv) && (observed || !isHabit(violation, argv)),
+  )
   if (hasFailed(result) || observed) return atMost(MOST_LINES, linesOf(told))
   return [...atMost(MOST_LINES, linesOf(told.filter(isAlwaysTold))), ...refusedByProxy(told, linesOf)]
 }
@@ -34,8 +40,17 @@ interface Explained {
 
 type LinesOf = (violations: readonly Violation[]) => readonly string[]
 
-const linesFor = (argv: readonly string[], ownFiles: readonly OwnFile[]): LinesOf => (violations) =>
-  [...new Set(violations.map(withRealProgram).map((violation) => onOwnFile(violation, ownFiles) ?? `${describeViolation(violation)}${wayOut(violation, argv)}`))]
+const linesFor =
+  (argv: readonly string[], ownFiles: readonly OwnFile[]): LinesOf =>
+  (violations) => [
+    ...new Set(
+      violations
+        .map(withRealProgram)
+        .map(
+          (violation) => onOwnFile(violation, ownFiles) ?? `${describeViolation(violation)}${wayOut(violation, argv)}`,
+        ),
+    ),
+  ]
 
 const onOwnFile = (violation: Violation, ownFiles: readonly OwnFile[]): string | undefined => {
   if (violation.kind !== 'file' && violation.kind !== 'exec') return undefined
@@ -69,16 +84,24 @@ const withRealProgram = (violation: Violation): Violation => {
 export const hasFailed = (result: CallResult): boolean => result.status !== 'exited' || result.exitCode !== 0
 
 const atMost = (most: number, lines: readonly string[]): readonly string[] =>
-  lines.length > most ? [...lines.slice(0, most), `and ${String(lines.length - most)} more; --facts FILE has all of them`] : lines
+  lines.length > most
+    ? [...lines.slice(0, most), `and ${String(lines.length - most)} more; --facts FILE has all of them`]
+    : lines
 
 const ALWAYS_TOLD: ReadonlySet<Violation['kind']> = new Set(LIMIT_KINDS)
 
-const isAlwaysTold = (violation: Violation): boolean => ALWAYS_TOLD.has(violation.kind) || (violation.kind === 'file' && violation.reason.kind === 'protected')
+const isAlwaysTold = (violation: Violation): boolean =>
+  ALWAYS_TOLD.has(violation.kind) || (violation.kind === 'file' && violation.reason.kind === 'protected')
 
 /** `git`, and anywhere behind it one of its commands. */
 const isLocalGit = (text: string): boolean => {
   const [start] = /(?:^|[\s/])git /.exec(text) ?? []
-  return start !== undefined && /(?:^| )(?:commit|merge|rebase|tag|stash|am|cherry-pick|revert)\b/.test(text.slice(text.indexOf(start) + start.length))
+  return (
+    start !== undefined &&
+    /(?:^| )(?:commit|merge|rebase|tag|stash|am|cherry-pick|revert)\b/.test(
+      text.slice(text.indexOf(start) + start.length),
+    )
+  )
 }
 
 /** git looks up the name of this machine for the address of an author; only what speaks to others needs the network. */
@@ -102,7 +125,8 @@ export const wayOut = (violation: Violation, argv: readonly string[] = []): stri
       return `: add --exec ${asWord(violation.path)}`
     case 'egress':
       // A whole host can be granted on the command line; parts of one only in a policy.
-      if (violation.reason === 'not-granted' && violation.method === null && violation.host !== '') return `: add --net ${endpointOf({ address: violation.host, port: violation.port })}`
+      if (violation.reason === 'not-granted' && violation.method === null && violation.host !== '')
+        return `: add --net ${endpointOf({ address: violation.host, port: violation.port })}`
       return violation.allow === null ? '' : `: add to a policy: ${violation.allow}`
     case 'metadata':
     case 'protected':
@@ -134,6 +158,8 @@ const endpointOf = ({ address, port }: { readonly address: string; readonly port
 }
 
 /** What is not there cannot be granted by its path, but for a protected name in a write root. */
-const grantFor = ({ access, path, reason }: RefusedOpen): string => (access === 'write' && reason.kind === 'not-granted' && !existsSync(path) ? dirname(path) : path)
+const grantFor = ({ access, path, reason }: RefusedOpen): string =>
+  access === 'write' && reason.kind === 'not-granted' && !existsSync(path) ? dirname(path) : path
 
-const isGrantable = ({ access, path }: RefusedOpen): boolean => !(access === 'read' ? /^\/(?:proc|dev)\// : /^\/(?:proc|dev|sys)\//).test(path)
+const isGrantable = ({ access, path }: RefusedOpen): boolean =>
+  !(access === 'read' ? /^\/(?:proc|dev)\// : /^\/(?:proc|dev|sys)\//).test(path)

@@ -5,7 +5,17 @@ import { basename } from 'node:path'
 
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { escapeGlob, hostsNamedIn, isReadable, isWithinPath, isWritable, matches } from '../../policy/index.js'
-import { MOST_ARGUMENTS, hasGrantsIn, isClient, isScript, listsFolder, lookAt, namesOwn, pathIn, startsClient } from '../../runtime/hints/index.js'
+import {
+  MOST_ARGUMENTS,
+  hasGrantsIn,
+  isClient,
+  isScript,
+  listsFolder,
+  lookAt,
+  namesOwn,
+  pathIn,
+  startsClient,
+} from '../../runtime/hints/index.js'
 import { describeOwnFile, ownFileAt } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 import type { SandboxProfile } from '../../sandbox/index.js'
@@ -18,9 +28,16 @@ import { isTransfer, outputsOf, withoutMark } from './transfer-words.js'
 type Command = Pick<RunOrder, 'argv' | 'cwd' | 'workspace' | 'home'> & { readonly ownFiles: readonly OwnFile[] }
 
 /** `known` is what was found out otherwise: with a reason at hand, the weakest guess is left out. */
-export const hintsOnFailure = (command: Command, boundary: Boundary, profile: SandboxProfile, known: readonly string[]): readonly string[] => {
+export const hintsOnFailure = (
+  command: Command,
+  boundary: Boundary,
+  profile: SandboxProfile,
+  known: readonly string[],
+): readonly string[] => {
   const hints = [
-    ...hintsOnArguments(command, boundary).filter(({ path }) => !known.some((line) => line.includes(path))).map(({ hint }) => hint),
+    ...hintsOnArguments(command, boundary)
+      .filter(({ path }) => !known.some((line) => line.includes(path)))
+      .map(({ hint }) => hint),
     ...hintOnGitConfiguration(command, boundary),
     ...hintOnClosedFolders(profile),
     ...hintOnSealed(command, boundary, profile, known),
@@ -38,7 +55,14 @@ export const hintOnEmptyFolder = (command: Command, boundary: Boundary): readonl
 
 /** Said also of a success: curl goes on without a file that it cannot read, and sends nothing in its place. */
 export const hintsOnUnsent = ({ argv, cwd, ownFiles }: Command, boundary: Boundary): readonly string[] =>
-  isTransfer(argv) ? argv.slice(1, MOST_ARGUMENTS).filter((word) => withoutMark(word) !== word).flatMap((word) => pathIn(withoutMark(word), cwd) ?? []).flatMap((path) => hintOnPath(path, boundary, ownFiles)).slice(0, MOST_HINTS) : []
+  isTransfer(argv)
+    ? argv
+        .slice(1, MOST_ARGUMENTS)
+        .filter((word) => withoutMark(word) !== word)
+        .flatMap((word) => pathIn(withoutMark(word), cwd) ?? [])
+        .flatMap((path) => hintOnPath(path, boundary, ownFiles))
+        .slice(0, MOST_HINTS)
+    : []
 
 const hintOnFolder = (command: Command, boundary: Boundary): readonly string[] => {
   const { cwd, workspace, ownFiles } = command
@@ -48,37 +72,56 @@ const hintOnFolder = (command: Command, boundary: Boundary): readonly string[] =
   // Who grants parts of it knows that the rest is not there; only a list of all of it needs all.
   if (cwd === '/' || isReadable(boundary, cwd) || (parts && !listsFolder(command)) || isClient(command)) return []
   const word = cwd === workspace ? '.' : asWord(escapeGlob(cwd))
-  return [`the working directory ${cwd} is not granted${parts ? ' as a whole' : ', so it is empty'}: add --read ${word}, or --write ${word} to change it`]
+  return [
+    `the working directory ${cwd} is not granted${parts ? ' as a whole' : ', so it is empty'}: add --read ${word}, or --write ${word} to change it`,
+  ]
 }
 
 /** The files that a script writes to by `>`, as they are written there. */
 const redirectionsIn = (command: Command): readonly string[] =>
-  isScript(command) ? Array.from(command.argv.join(' ').matchAll(/>>?\s*([^\s;|&<>()'"`]+)/g), ([, target = '']) => target) : []
+  isScript(command)
+    ? Array.from(command.argv.join(' ').matchAll(/>>?\s*([^\s;|&<>()'"`]+)/g), ([, target = '']) => target)
+    : []
 
 /** Without it git has neither a name for commits nor the person's settings, and says neither. */
 const hintOnGitConfiguration = ({ argv, home }: Command, boundary: Boundary): readonly string[] => {
   const file = lookAt(`${home}/.gitconfig` as AbsolutePath)
   if (file === undefined || !/(?:^|[\s/;&|])git\b/.test(argv.join(' '))) return []
-  const lacking = [...(boundary.environment.some(({ name }) => name === 'HOME') ? [] : ['--env HOME']), ...(isReadable(boundary, file.real) ? [] : [`--read ${asWord(escapeGlob(file.real))}`])]
-  return lacking.length === 0 ? [] : [`git cannot read ${home}/.gitconfig, which has your name for commits; if needed, add ${lacking.join(' ')}`]
+  const lacking = [
+    ...(boundary.environment.some(({ name }) => name === 'HOME') ? [] : ['--env HOME']),
+    ...(isReadable(boundary, file.real) ? [] : [`--read ${asWord(escapeGlob(file.real))}`]),
+  ]
+  return lacking.length === 0
+    ? []
+    : [`git cannot read ${home}/.gitconfig, which has your name for commits; if needed, add ${lacking.join(' ')}`]
 }
 
 /** The landlock form refuses datagrams, and with them the look-up of names, without anybody seeing it. */
 const hintOnNetwork = (command: Command, { network }: SandboxProfile): readonly string[] => {
   const hosts = hostsNamedIn(command.argv)
   if (network !== 'none' || (hosts.length === 0 && !startsClient(command))) return []
-  return [`the network is not granted, including name lookups: add ${(hosts.length === 0 ? ['HOST'] : hosts).map((host) => `--net ${asWord(host)}`).join(' ')}`]
+  return [
+    `the network is not granted, including name lookups: add ${(hosts.length === 0 ? ['HOST'] : hosts).map((host) => `--net ${asWord(host)}`).join(' ')}`,
+  ]
 }
 
 const MOST_HINTS = 5
 
-const hintsOnArguments = ({ argv, cwd, ownFiles }: Command, boundary: Boundary): readonly { readonly path: string; readonly hint: string }[] => {
+const hintsOnArguments = (
+  { argv, cwd, ownFiles }: Command,
+  boundary: Boundary,
+): readonly { readonly path: string; readonly hint: string }[] => {
   // Of clients of the network it is not said that their folder is not granted: most of them need nothing of it.
   const isTold = !isTransfer(argv) && cwd !== '/' && !isReadable(boundary, cwd) && !hasGrantsIn(cwd, boundary)
   const made = outputsOf(argv)
-  const named = argv.slice(1, MOST_ARGUMENTS).filter((word) => !made.includes(word)).flatMap((word) => pathIn(isTransfer(argv) ? withoutMark(word) : word, cwd) ?? [])
+  const named = argv
+    .slice(1, MOST_ARGUMENTS)
+    .filter((word) => !made.includes(word))
+    .flatMap((word) => pathIn(isTransfer(argv) ? withoutMark(word) : word, cwd) ?? [])
   const others = [...new Set(named)].filter((path) => path !== cwd && !(isTold && isWithinPath(path, cwd)))
-  return others.flatMap((path) => hintOnPath(path, boundary, ownFiles).map((hint) => ({ path, hint }))).slice(0, MOST_HINTS)
+  return others
+    .flatMap((path) => hintOnPath(path, boundary, ownFiles).map((hint) => ({ path, hint })))
+    .slice(0, MOST_HINTS)
 }
 
 const hintOnPath = (path: AbsolutePath, boundary: Boundary, ownFiles: readonly OwnFile[]): readonly string[] => {
@@ -86,17 +129,27 @@ const hintOnPath = (path: AbsolutePath, boundary: Boundary, ownFiles: readonly O
   if (found === undefined || path === '/' || /^\/(?:proc|dev|sys)(?:\/|$)/.test(path)) return []
   const own = ownFileAt(found.real, 'read', ownFiles)
   if (own !== undefined) return [describeOwnFile(path, own, 'command')]
-  const carved = boundary.read.find((pattern) => pattern.negated && isWithinPath(found.real, pattern.base) && (pattern.kind !== 'pattern' || matches(pattern, found.real)))
+  const carved = boundary.read.find(
+    (pattern) =>
+      pattern.negated &&
+      isWithinPath(found.real, pattern.base) &&
+      (pattern.kind !== 'pattern' || matches(pattern, found.real)),
+  )
   if (carved !== undefined) return [`${path} is withheld (${carved.text}): a policy carves it out`]
-  if (!isReadable(boundary, found.real)) return [`${path} exists, but is not granted: add --read ${asWord(escapeGlob(found.real))}`]
+  if (!isReadable(boundary, found.real))
+    return [`${path} exists, but is not granted: add --read ${asWord(escapeGlob(found.real))}`]
   if (isReadableFor(found.status)) return []
-  return [`${path} is granted, but its file permissions refuse it (mode ${(found.status.mode & 0o7777).toString(8)}, user ${String(found.status.uid)}); a cell has the rights of its user, not those of root`]
+  return [
+    `${path} is granted, but its file permissions refuse it (mode ${(found.status.mode & 0o7777).toString(8)}, user ${String(found.status.uid)}); a cell has the rights of its user, not those of root`,
+  ]
 }
 
 /** As the kernel decides without capabilities. */
 const isReadableFor = ({ mode, uid, gid }: Stats): boolean => {
   if (uid === process.getuid?.()) return (mode & 0o400) !== 0
-  return [process.getgid?.(), ...(process.getgroups?.() ?? [])].includes(gid) ? (mode & 0o040) !== 0 : (mode & 0o004) !== 0
+  return [process.getgid?.(), ...(process.getgroups?.() ?? [])].includes(gid)
+    ? (mode & 0o040) !== 0
+    : (mode & 0o004) !== 0
 }
 
 /** Programs whose arguments name what is to be made. */
@@ -108,41 +161,82 @@ const TEMPORARY = '/tmp' as AbsolutePath
 /** Said of a success: what was written was kept nowhere. Only what the words name is known. */
 export const hintOnThrowaway = (command: Command, boundary: Boundary, { form }: SandboxProfile): readonly string[] => {
   const { argv, cwd, workspace } = command
-  if (form !== 'namespaces' || !isWithinPath(cwd, TEMPORARY) || isReadable(boundary, cwd) || isWritable(boundary, cwd)) return []
-  const words = [...(MAKING.has(basename(argv[0] ?? '')) ? argv.slice(1, MOST_ARGUMENTS) : outputsOf(argv)), ...redirectionsIn(command).filter((word) => !word.includes('$'))]
-  const isLost = words.flatMap((word) => pathIn(word, cwd) ?? []).some((path) => path !== cwd && isWithinPath(path, cwd) && !isReadable(boundary, path))
-  return isLost ? [`the working directory ${cwd} is not granted, so files that the command wrote there disappeared with the cell; to keep them, add --write ${cwd === workspace ? '.' : asWord(escapeGlob(cwd))}`] : []
+  if (form !== 'namespaces' || !isWithinPath(cwd, TEMPORARY) || isReadable(boundary, cwd) || isWritable(boundary, cwd))
+    return []
+  const words = [
+    ...(MAKING.has(basename(argv[0] ?? '')) ? argv.slice(1, MOST_ARGUMENTS) : outputsOf(argv)),
+    ...redirectionsIn(command).filter((word) => !word.includes('$')),
+  ]
+  const isLost = words
+    .flatMap((word) => pathIn(word, cwd) ?? [])
+    .some((path) => path !== cwd && isWithinPath(path, cwd) && !isReadable(boundary, path))
+  return isLost
+    ? [
+        `the working directory ${cwd} is not granted, so files that the command wrote there disappeared with the cell; to keep them, add --write ${cwd === workspace ? '.' : asWord(escapeGlob(cwd))}`,
+      ]
+    : []
 }
 
 const hintOnClosedFolders = ({ closed_folders: closed, sealed }: SandboxProfile): readonly string[] => {
   if (closed.length === 0) return []
   const why = sealed.length === 0 ? 'the policy carves out parts of it' : `it holds protected names (${listOf(sealed)})`
-  return [`nothing can be created, renamed or removed directly in ${listOf(closed)}: ${why}, and the landlock form cannot protect them otherwise; work in a folder below it, or use the namespaces form (see: cordon doctor)`]
+  return [
+    `nothing can be created, renamed or removed directly in ${listOf(closed)}: ${why}, and the landlock form cannot protect them otherwise; work in a folder below it, or use the namespaces form (see: cordon doctor)`,
+  ]
 }
 
 /** Programs that change or remove whole trees, with what is protected in them. */
 const SWEEPING: ReadonlySet<string> = new Set(['rm', 'mv', 'rmdir', 'cp', 'rsync', 'chmod', 'chown', 'tar', 'unzip'])
 
-const hintOnSealed = ({ argv, cwd, ownFiles }: Command, { write }: Boundary, { form, sealed }: SandboxProfile, known: readonly string[]): readonly string[] => {
+const hintOnSealed = (
+  { argv, cwd, ownFiles }: Command,
+  { write }: Boundary,
+  { form, sealed }: SandboxProfile,
+  known: readonly string[],
+): readonly string[] => {
   const text = argv.join(' ')
   const swept = SWEEPING.has(basename(argv[0] ?? '')) ? argv.slice(1).flatMap((word) => pathIn(word, cwd) ?? []) : []
   // In the namespaces form it is known which one could not be replaced; a guess is needed only for other ways of writing.
   const isTold = (path: string) => known.some((line) => line.includes(path))
   const isSwept = (path: string) => swept.some((folder) => isWithinPath(path as AbsolutePath, folder))
-  const untold = sealed.filter((path) => !isTold(path)).map((path) => ({ path, own: ownFileAt(path, 'write', ownFiles) }))
-  const meant = untold.flatMap(({ path, own }) => (own === undefined && ((form === 'landlock' ? isMeant(path, text) : text.includes(basename(path)) || isOfPackage(path, text)) || isSwept(path)) ? [path] : []))
-  const carved = meant.filter((path) => write.some((pattern) => pattern.negated && matches(pattern, path as AbsolutePath)))
+  const untold = sealed
+    .filter((path) => !isTold(path))
+    .map((path) => ({ path, own: ownFileAt(path, 'write', ownFiles) }))
+  const meant = untold.flatMap(({ path, own }) =>
+    own === undefined &&
+    ((form === 'landlock' ? isMeant(path, text) : text.includes(basename(path)) || isOfPackage(path, text)) ||
+      isSwept(path))
+      ? [path]
+      : [],
+  )
+  const carved = meant.filter((path) =>
+    write.some((pattern) => pattern.negated && matches(pattern, path as AbsolutePath)),
+  )
   const others = meant.filter((path) => !carved.includes(path))
   const [first] = others
   return [
-    ...untold.flatMap(({ path, own }) => (own !== undefined && (isSwept(path) || text.includes(wordFor(path))) ? [describeOwnFile(path, own, 'command')] : [])).slice(0, MOST_HINTS),
+    ...untold
+      .flatMap(({ path, own }) =>
+        own !== undefined && (isSwept(path) || text.includes(wordFor(path)))
+          ? [describeOwnFile(path, own, 'command')]
+          : [],
+      )
+      .slice(0, MOST_HINTS),
     ...(carved.length === 0 ? [] : [`read-only in the cell: ${listOf(carved)}; a policy carves them out`]),
-    ...(first === undefined ? [] : [`protected, so read-only in the cell: ${listOf(others)}; to let the command change one, name it exactly: --write ${asWord(escapeGlob(first))}`]),
+    ...(first === undefined
+      ? []
+      : [
+          `protected, so read-only in the cell: ${listOf(others)}; to let the command change one, name it exactly: --write ${asWord(escapeGlob(first))}`,
+        ]),
   ]
 }
 
 /** Every folder of Cordon itself has this name, so the one above it tells which is meant. */
-const wordFor = (path: string): string => path.split('/').slice(basename(path) === 'cordon' ? -2 : -1).join('/')
+const wordFor = (path: string): string =>
+  path
+    .split('/')
+    .slice(basename(path) === 'cordon' ? -2 : -1)
+    .join('/')
 
 const isMeant = (path: string, text: string): boolean => {
   const name = basename(path)
@@ -150,13 +244,19 @@ const isMeant = (path: string, text: string): boolean => {
 }
 
 /** Package managers write it in place, which nobody sees. */
-const isOfPackage = (path: string, text: string): boolean => basename(path) === 'package.json' && /\b(?:npm|npx|pnpm|yarn|bun)\b/.test(text)
+const isOfPackage = (path: string, text: string): boolean =>
+  basename(path) === 'package.json' && /\b(?:npm|npx|pnpm|yarn|bun)\b/.test(text)
 
 /** A file that is bound by itself is a mount point, which cannot be replaced by renaming another onto it. */
 const hintOnSingleFiles = ({ write_roots: roots }: SandboxProfile): readonly string[] => {
-  const isInOther = (path: string) => roots.some((root) => root !== path && isWithinPath(path as AbsolutePath, root as AbsolutePath))
+  const isInOther = (path: string) =>
+    roots.some((root) => root !== path && isWithinPath(path as AbsolutePath, root as AbsolutePath))
   const single = roots.filter((path) => !isInOther(path) && lookAt(path as AbsolutePath)?.status.isFile() === true)
-  return single.length === 0 ? [] : [`granted as a single file: ${listOf(single)}; it can be changed in place, but not replaced or removed (EBUSY, EACCES); to allow that, grant its folder`]
+  return single.length === 0
+    ? []
+    : [
+        `granted as a single file: ${listOf(single)}; it can be changed in place, but not replaced or removed (EBUSY, EACCES); to allow that, grant its folder`,
+      ]
 }
 
 const MOST_NAMED = 3

@@ -15,13 +15,21 @@ import { asWord } from '../text/shell-word.js'
 type ProtectedTouched = Extract<Violation, { kind: 'protected' }>
 
 /** The first of these is what the run is refused for. */
-export const intrusionErrors = ({ violations }: CallResult, { write }: Boundary, ownFiles: readonly OwnFile[]): readonly CordonError[] =>
+export const intrusionErrors = (
+  { violations }: CallResult,
+  { write }: Boundary,
+  ownFiles: readonly OwnFile[],
+): readonly CordonError[] =>
   violations.filter(isIntrusion).map((violation) => {
     switch (violation.kind) {
       case 'unsealed':
         return unsealed(violation.path)
       case 'protected':
-        return errorFor(violation, protectionOf(write, violation.path as AbsolutePath) ?? asFile(violation.path), ownFiles)
+        return errorFor(
+          violation,
+          protectionOf(write, violation.path as AbsolutePath) ?? asFile(violation.path),
+          ownFiles,
+        )
     }
   })
 
@@ -31,12 +39,19 @@ const unsealed = (path: string): CordonError =>
     fix: 'look at it before you use the folder, then run the command again',
   })
 
-const errorFor = (violation: ProtectedTouched, protection: Protection | undefined, ownFiles: readonly OwnFile[]): CordonError => {
+const errorFor = (
+  violation: ProtectedTouched,
+  protection: Protection | undefined,
+  ownFiles: readonly OwnFile[],
+): CordonError => {
   const { path } = violation
   const what = `${path}, which is protected (${protection?.entry.because ?? 'the policy carves it out, or a git configuration points to it'})`
   const own = ownFileAt(path, 'write', ownFiles)
   // Who names a file of Cordon itself is refused.
-  const permit = (to: string) => (own === undefined ? `${to}, ${protection === undefined ? 'remove the carve-out' : `name it exactly: --write ${asWord(escapeGlob(protection.path))}`}` : describeOwnFile(path, own, 'command'))
+  const permit = (to: string) =>
+    own === undefined
+      ? `${to}, ${protection === undefined ? 'remove the carve-out' : `name it exactly: --write ${asWord(escapeGlob(protection.path))}`}`
+      : describeOwnFile(path, own, 'command')
   switch (violation.deed) {
     case 'set-aside':
       return fail('protected-name-touched', {
@@ -44,15 +59,30 @@ const errorFor = (violation: ProtectedTouched, protection: Protection | undefine
         fix: `look at it; if it is yours: ${violation.restore}; ${permit('to let the command create it')}`,
       })
     case 'left':
-      return fail('protected-name-touched', { what: `the command created ${what}; Cordon could not rename it, and it is still there`, fix: `remove it before anything uses it; ${permit('to permit it')}` })
+      return fail('protected-name-touched', {
+        what: `the command created ${what}; Cordon could not rename it, and it is still there`,
+        fix: `remove it before anything uses it; ${permit('to permit it')}`,
+      })
     case 'put-back':
-      return fail('protected-name-touched', { what: `the command removed ${what}; Cordon restored it`, fix: permit('to permit it') })
+      return fail('protected-name-touched', {
+        what: `the command removed ${what}; Cordon restored it`,
+        fix: permit('to permit it'),
+      })
     case 'separated':
-      return fail('protected-name-touched', { what: `the command made a hard link to ${what}; Cordon replaced it by a separate copy`, fix: 'look at it before you use it' })
+      return fail('protected-name-touched', {
+        what: `the command made a hard link to ${what}; Cordon replaced it by a separate copy`,
+        fix: 'look at it before you use it',
+      })
     case 'unusable':
-      return fail('protected-name-touched', { what: `the command, or another program while it ran, left ${path} in a state that no other call can use: ${violation.problem}`, fix: 'fix that before the next call' })
+      return fail('protected-name-touched', {
+        what: `the command, or another program while it ran, left ${path} in a state that no other call can use: ${violation.problem}`,
+        fix: 'fix that before the next call',
+      })
     case 'unseen':
-      return fail('protected-name-touched', { what: `the write root ${path} grew too large to check, so it may contain protected names`, fix: 'check it before you use it; grant smaller folders' })
+      return fail('protected-name-touched', {
+        what: `the write root ${path} grew too large to check, so it may contain protected names`,
+        fix: 'check it before you use it; grant smaller folders',
+      })
   }
 }
 

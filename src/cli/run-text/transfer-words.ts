@@ -6,7 +6,8 @@ const PROGRAMS: ReadonlySet<string> = new Set(['curl', 'wget'])
 export const isTransfer = (argv: readonly string[]): boolean => PROGRAMS.has(basename(argv[0] ?? ''))
 
 /** `@file`, `field=@file`, `field=<file`: what is read and sent. */
-export const withoutMark = (word: string): string => /^(?:[\w.-]+=)?[@<](?<file>[^@<].*)$/s.exec(word)?.groups?.['file'] ?? word
+export const withoutMark = (word: string): string =>
+  /^(?:[\w.-]+=)?[@<](?<file>[^@<].*)$/s.exec(word)?.groups?.['file'] ?? word
 
 /** The name of a file that is made where the command is started stands for the folder. */
 const HERE = './download'
@@ -20,7 +21,11 @@ interface Spelling {
 }
 
 const SPELLINGS: Readonly<Record<string, Spelling>> = {
-  curl: { next: /^(?:--output|--dump-header|--cookie-jar|-[a-zA-Z]*[oDc])$/, attached: /^(?:--output|--dump-header|--cookie-jar)=(.+)$/s, named: /^(?:--remote-name(?:-all)?|-[a-zA-NP-Z]*O[a-zA-Z]*)$/ },
+  curl: {
+    next: /^(?:--output|--dump-header|--cookie-jar|-[a-zA-Z]*[oDc])$/,
+    attached: /^(?:--output|--dump-header|--cookie-jar)=(.+)$/s,
+    named: /^(?:--remote-name(?:-all)?|-[a-zA-NP-Z]*O[a-zA-Z]*)$/,
+  },
   wget: { next: /^(?:--output-document|-[a-zA-Z]*O)$/, attached: /^--output-document=(.+)$/s, named: undefined },
 }
 
@@ -34,5 +39,7 @@ export const outputsOf = (argv: readonly string[]): readonly string[] => {
     if (spelling.next.test(word)) return argv[at + 1] ?? []
     return spelling.attached.exec(word)?.[1] ?? (spelling.named?.test(word) === true ? HERE : [])
   })
-  return (program === 'wget' && files.length === 0 ? [HERE] : files).filter((file) => file !== '-' && !/^\/(?:dev|proc|tmp)\//.test(file))
+  return (program === 'wget' && files.length === 0 ? [HERE] : files).filter(
+    (file) => file !== '-' && !/^\/(?:dev|proc|tmp)\//.test(file),
+  )
 }

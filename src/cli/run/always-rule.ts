@@ -22,7 +22,8 @@ export const alwaysRule = (input: JsonObject, because: string): AlwaysRule => ({
 })
 
 /** In a rule `*`, `?` and `\` mean something. */
-const literally = (value: JsonValue): JsonValue => (typeof value === 'string' ? value.replace(/[*?\\]/g, '\\$&') : value)
+const literally = (value: JsonValue): JsonValue =>
+  typeof value === 'string' ? value.replace(/[*?\\]/g, '\\$&') : value
 
 /** In one line, to be copied into a rule file. */
 export const renderRule = (rule: AlwaysRule): string => `- ${yamlOf(rule as unknown as JsonValue)}`
@@ -39,4 +40,8 @@ export const renderRuleItem = (rule: AlwaysRule, id: string, comment: string): r
 ]
 
 /** JSON is YAML, once nothing is left in it that YAML would take for a line break or refuse. */
-const yamlOf = (value: JsonValue): string => JSON.stringify(value).replace(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const yamlOf = (value: JsonValue): string =>
+  JSON.stringify(value).replace(
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )

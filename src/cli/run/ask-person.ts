@@ -39,7 +39,10 @@ export const personAtTerminal = (runGate: RunGate, services: RunServices): Perso
   }
 }
 
-const changed = (change: PolicyChange['change'], by: string, { kind }: RunAnswer, because: string): PolicyChange => ({ change, because: `${by} answered "${kind}": ${because}` })
+const changed = (change: PolicyChange['change'], by: string, { kind }: RunAnswer, because: string): PolicyChange => ({
+  change,
+  because: `${by} answered "${kind}": ${because}`,
+})
 
 const answerOf = (answer: RunAnswer, by: string, { order, environment }: RunServices): ApprovalAnswer => {
   switch (answer.kind) {
@@ -55,8 +58,16 @@ const answerOf = (answer: RunAnswer, by: string, { order, environment }: RunServ
   }
 }
 
-const askPerson = async ({ input: asked, reason, decision }: ApprovalRequest, runGate: RunGate, services: RunServices): Promise<RunAnswer> => {
-  const [{ askAboutRun }, { openDialog }, { paintFor }] = await Promise.all([import('./run-prompt.js'), import('../settings/terminal-dialog.js'), import('../text/console-text.js')])
+const askPerson = async (
+  { input: asked, reason, decision }: ApprovalRequest,
+  runGate: RunGate,
+  services: RunServices,
+): Promise<RunAnswer> => {
+  const [{ askAboutRun }, { openDialog }, { paintFor }] = await Promise.all([
+    import('./run-prompt.js'),
+    import('../settings/terminal-dialog.js'),
+    import('../text/console-text.js'),
+  ])
   const input = asked as JsonObject
   const { session, ruleFile, tool, environment } = services
   const dialog = openDialog()
@@ -68,10 +79,18 @@ const askPerson = async ({ input: asked, reason, decision }: ApprovalRequest, ru
         cwd: services.order.cwd,
         boundary: tool.boundary,
         why: reason,
-        rules: decision.explain.rules.map(({ effect, place, because, standing }) => `${place} ${effect}${standing === 'decides' ? '' : ` (${standing})`}: ${because}`),
+        rules: decision.explain.rules.map(
+          ({ effect, place, because, standing }) =>
+            `${place} ${effect}${standing === 'decides' ? '' : ` (${standing})`}: ${because}`,
+        ),
         again: decision.explain.asked_again_because,
-        session: session === undefined ? { problem: 'there is no session: start one with --session NAME, or CORDON_SESSION=NAME' } : { name: session.name },
-        always: (await wouldHelp(input, runGate, services)) ? { file: ruleFile } : { problem: 'a rule that allows would not do: something asks or is reserved that counts more (see above)' },
+        session:
+          session === undefined
+            ? { problem: 'there is no session: start one with --session NAME, or CORDON_SESSION=NAME' }
+            : { name: session.name },
+        always: (await wouldHelp(input, runGate, services))
+          ? { file: ruleFile }
+          : { problem: 'a rule that allows would not do: something asks or is reserved that counts more (see above)' },
       },
       dialog,
       paintFor(2, environment),
@@ -86,17 +105,33 @@ const wouldHelp = async (input: JsonObject, { call, sessionId }: RunGate, servic
   const { parseRules } = await import('../../gate/index.js')
   const { workspace, home } = services.order
   const extra = parseRules([alwaysRule(input, 'a trial')], 'a trial', { source: 'user', places: { workspace, home } })
-  const trial = await gateWith(services, [...services.ruleSets, extra], sessionId).decide({ ...call, input, session: createSessionCount({}), approvals: [] })
+  const trial = await gateWith(services, [...services.ruleSets, extra], sessionId).decide({
+    ...call,
+    input,
+    session: createSessionCount({}),
+    approvals: [],
+  })
   return trial.kind === 'permitted'
 }
 
-const addAlwaysRule = async (input: JsonObject, by: string, { ruleFile, order: { workspace, home } }: RunServices): Promise<string> => {
-  const [{ renderRuleItem }, { addRule }] = await Promise.all([import('./always-rule.js'), import('../../runtime/rule-files/index.js')])
+const addAlwaysRule = async (
+  input: JsonObject,
+  by: string,
+  { ruleFile, order: { workspace, home } }: RunServices,
+): Promise<string> => {
+  const [{ renderRuleItem }, { addRule }] = await Promise.all([
+    import('./always-rule.js'),
+    import('../../runtime/rule-files/index.js'),
+  ])
   const now = new Date().toISOString()
   const day = now.slice(0, 10)
   const rule = alwaysRule(input, `${by} approved exactly this, for always, at the prompt of cordon run on ${day}`)
   const id = `always-${day}-${randomUUID().slice(0, 8)}`
-  await addRule(ruleFile, { id, text: renderRule(rule), lines: renderRuleItem(rule, id, `written by cordon run on ${now}`) }, { source: 'user', places: { workspace, home } })
+  await addRule(
+    ruleFile,
+    { id, text: renderRule(rule), lines: renderRuleItem(rule, id, `written by cordon run on ${now}`) },
+    { source: 'user', places: { workspace, home } },
+  )
   return id
 }
 

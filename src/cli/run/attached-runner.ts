@@ -11,7 +11,11 @@ import type { CallResult } from '../../sandbox/index.js'
 import { intrusionErrors } from '../run-text/intrusions.js'
 import { argvOf } from './run-tool.js'
 
-export type Launch = (argv: readonly string[], boundary: Boundary, call: NetworkCall & { readonly beforeStart: () => Promise<void> }) => Promise<CallResult>
+export type Launch = (
+  argv: readonly string[],
+  boundary: Boundary,
+  call: NetworkCall & { readonly beforeStart: () => Promise<void> },
+) => Promise<CallResult>
 
 export interface AttachedRunner extends ToolRunner<CallTool> {
   /** Undefined where nothing ran. */
@@ -51,8 +55,11 @@ export const attachedRunner = (launch: Launch, ownFiles: readonly OwnFile[]): At
 
 /** A command that fails by itself is no error of Cordon. */
 const judge = ({ result, intrusions: [intrusion] }: AttachedRun) => {
-  if (result.status === 'limit' && result.limit === 'wall') return { status: 'timeout', reason: 'the wall-clock limit', error: intrusion } as const
-  if (result.status === 'exited' && result.exitCode === 0 && intrusion === undefined) return { status: 'ok', error: undefined } as const
-  const reason = result.status === 'exited' ? `exit status ${String(result.exitCode)}` : `killed by signal ${String(result.signal)}`
+  if (result.status === 'limit' && result.limit === 'wall')
+    return { status: 'timeout', reason: 'the wall-clock limit', error: intrusion } as const
+  if (result.status === 'exited' && result.exitCode === 0 && intrusion === undefined)
+    return { status: 'ok', error: undefined } as const
+  const reason =
+    result.status === 'exited' ? `exit status ${String(result.exitCode)}` : `killed by signal ${String(result.signal)}`
   return { status: result.violations.length > 0 ? 'violated' : 'failed', reason, error: intrusion } as const
 }

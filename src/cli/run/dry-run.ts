@@ -16,13 +16,20 @@ import { visibleWord } from '../text/visible-text.js'
 const RUNS: ReadonlySet<PermissionDecision['decision']> = new Set(['allow', 'sandboxed'])
 
 /** Nothing is run, asked or recorded. The status is 0 where it would run without a question. */
-export const dryRun = async (services: RunServices, { facts: file, json }: { readonly facts: FactsFile | undefined; readonly json: boolean }, environment: CommandLine['environment']): Promise<number> => {
+export const dryRun = async (
+  services: RunServices,
+  { facts: file, json }: { readonly facts: FactsFile | undefined; readonly json: boolean },
+  environment: CommandLine['environment'],
+): Promise<number> => {
   const { gate, call } = openRunGate(services)
   const { decision } = await gate.decide({ ...call, session: createSessionCount({}) })
   const status = RUNS.has(decision.decision) ? 0 : EXIT_REFUSED
   const facts = describeRun(services.order, { decision, state: gate.state() }, { kind: 'evaluated' }, status)
   file?.write(facts)
-  writeText(STDOUT, json ? `${JSON.stringify(facts)}\n` : renderDecision(decision, services, paintFor(STDOUT, environment)))
+  writeText(
+    STDOUT,
+    json ? `${JSON.stringify(facts)}\n` : renderDecision(decision, services, paintFor(STDOUT, environment)),
+  )
   return status
 }
 
@@ -33,13 +40,28 @@ const renderDecision = (decision: PermissionDecision, { order, tool }: RunServic
     ['command', order.argv.map(visibleWord).join(' ')],
     ['because', `${reason} (decided by: ${source})`],
     ['mode', `${mode}, risk ${risk}`],
-    ...explain.rules.map(({ effect, ref, place, because, standing }) => ['rule', `${effect} (${standing}) ${ref.includes(place) ? place : `${ref} at ${place}`}: ${because}`] as const),
+    ...explain.rules.map(
+      ({ effect, ref, place, because, standing }) =>
+        ['rule', `${effect} (${standing}) ${ref.includes(place) ? place : `${ref} at ${place}`}: ${because}`] as const,
+    ),
     ...explain.asked_again_because.map((why) => ['again', why] as const),
     ...boundaryFacts(tool.boundary),
-    ...explain.steps.map(({ step, outcome }) => ['step', step === 'mode' && RUNS.has(what) && source === 'command' ? `${step}: ${outcome}, had it not been typed by whoever may approve it` : `${step}: ${outcome}`] as const),
+    ...explain.steps.map(
+      ({ step, outcome }) =>
+        [
+          'step',
+          step === 'mode' && RUNS.has(what) && source === 'command'
+            ? `${step}: ${outcome}, had it not been typed by whoever may approve it`
+            : `${step}: ${outcome}`,
+        ] as const,
+    ),
     ...explain.what_would_change_it.map((way) => ['change', way] as const),
   ]
-  return [paint(tone, WORDS[what]), ...lines.map(([name, text]) => `  ${paint('dim', name.padEnd(10))}${name === 'command' ? text : oneLine(text)}`), ''].join('\n')
+  return [
+    paint(tone, WORDS[what]),
+    ...lines.map(([name, text]) => `  ${paint('dim', name.padEnd(10))}${name === 'command' ? text : oneLine(text)}`),
+    '',
+  ].join('\n')
 }
 
 const WORDS: Readonly<Record<PermissionDecision['decision'], string>> = {

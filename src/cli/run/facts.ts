@@ -1,5 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { accessSync, closeSync, constants, openSync, realpathSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  openSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 
 import { CordonError, fail, reasonOf } from '../../errors/index.js'
@@ -20,7 +30,12 @@ export interface Facts {
   readonly violations: readonly Violation[]
   /** What it reached of granted hosts; null where it connected to none. */
   readonly egress: EgressSummary | null
-  readonly usage: { readonly wall_ms: number; readonly cpu_ms: number; readonly max_rss_bytes: number; readonly peak_memory_bytes: number | null } | null
+  readonly usage: {
+    readonly wall_ms: number
+    readonly cpu_ms: number
+    readonly max_rss_bytes: number
+    readonly peak_memory_bytes: number | null
+  } | null
   readonly command: { readonly argv: readonly string[]; readonly cwd: string } | null
   readonly result: {
     readonly status: CallResult['status'] | 'violated' | 'refused' | 'not_started' | 'evaluated'
@@ -33,8 +48,18 @@ export interface Facts {
 }
 
 export type Outcome =
-  | { readonly kind: 'ran'; /** As they were permitted. */ readonly argv: readonly string[]; readonly result: CallResult; /** Why it does not count as a success. */ readonly intrusions: readonly CordonError[]; readonly reached: EgressSummary | null }
-  | { readonly kind: 'refused'; readonly error: unknown; /** It could not be started. */ readonly wasPermitted: boolean }
+  | {
+      readonly kind: 'ran'
+      /** As they were permitted. */ readonly argv: readonly string[]
+      readonly result: CallResult
+      /** Why it does not count as a success. */ readonly intrusions: readonly CordonError[]
+      readonly reached: EgressSummary | null
+    }
+  | {
+      readonly kind: 'refused'
+      readonly error: unknown
+      /** It could not be started. */ readonly wasPermitted: boolean
+    }
   /** `--dry-run` */
   | { readonly kind: 'evaluated' }
 
@@ -44,19 +69,42 @@ export interface Decided {
   readonly state: PermissionState
 }
 
-export const describeRun = (order: RunOrder | undefined, { decision, state }: Decided, outcome: Outcome, exitStatus: number): Facts => {
+export const describeRun = (
+  order: RunOrder | undefined,
+  { decision, state }: Decided,
+  outcome: Outcome,
+  exitStatus: number,
+): Facts => {
   const result = outcome.kind === 'ran' ? outcome.result : undefined
-  const problem = outcome.kind === 'ran' ? outcome.intrusions[0] : outcome.kind === 'refused' ? outcome.error : undefined
+  const problem =
+    outcome.kind === 'ran' ? outcome.intrusions[0] : outcome.kind === 'refused' ? outcome.error : undefined
   return {
     permission_decision: decision,
     permission_state: state,
     sandbox_profile: result?.profile ?? null,
     violations: result?.violations ?? [],
     egress: outcome.kind === 'ran' ? outcome.reached : null,
-    usage: result === undefined ? null : { wall_ms: result.usage.wallMs, cpu_ms: result.usage.cpuMs, max_rss_bytes: result.usage.maxResidentBytes, peak_memory_bytes: result.usage.peakMemoryBytes ?? null },
+    usage:
+      result === undefined
+        ? null
+        : {
+            wall_ms: result.usage.wallMs,
+            cpu_ms: result.usage.cpuMs,
+            max_rss_bytes: result.usage.maxResidentBytes,
+            peak_memory_bytes: result.usage.peakMemoryBytes ?? null,
+          },
     command: order === undefined ? null : { argv: outcome.kind === 'ran' ? outcome.argv : order.argv, cwd: order.cwd },
     result: {
-      status: result !== undefined ? (problem === undefined ? result.status : 'violated') : outcome.kind === 'refused' ? (outcome.wasPermitted ? 'not_started' : 'refused') : 'evaluated',
+      status:
+        result !== undefined
+          ? problem === undefined
+            ? result.status
+            : 'violated'
+          : outcome.kind === 'refused'
+            ? outcome.wasPermitted
+              ? 'not_started'
+              : 'refused'
+            : 'evaluated',
       exit_status: exitStatus,
       exit_code: result?.status === 'exited' ? result.exitCode : null,
       signal: result === undefined || result.status === 'exited' ? null : result.signal,
@@ -76,16 +124,26 @@ const UNAVAILABLE: ReadonlySet<ErrorCode> = new Set([
   ...(['credential-missing', 'credential-unusable', 'secret-source-invalid'] as const),
 ])
 
-const decisionFor = (code: ErrorCode | undefined): 'deny' | 'unavailable' => (code === undefined || UNAVAILABLE.has(code) ? 'unavailable' : 'deny')
+const decisionFor = (code: ErrorCode | undefined): 'deny' | 'unavailable' =>
+  code === undefined || UNAVAILABLE.has(code) ? 'unavailable' : 'deny'
 
 /** The decision about a call that was permitted and that this host cannot hold; undefined where the first one stands. */
 export const revise = (decision: PermissionDecision, error: unknown): PermissionDecision | undefined => {
   const code = error instanceof CordonError ? error.code : undefined
   if (code !== undefined && STARTED_IN_VAIN.has(code)) return undefined
-  return { ...decision, decision_id: randomUUID(), decided_at: new Date().toISOString(), expires_at: null, decision_source: 'policy', ...refusal(error, code), explain: { ...decision.explain, what_would_change_it: waysOutOf(error) } }
+  return {
+    ...decision,
+    decision_id: randomUUID(),
+    decided_at: new Date().toISOString(),
+    expires_at: null,
+    decision_source: 'policy',
+    ...refusal(error, code),
+    explain: { ...decision.explain, what_would_change_it: waysOutOf(error) },
+  }
 }
 
-const waysOutOf = (error: unknown): readonly string[] => (error instanceof CordonError && error.fix !== undefined ? [error.fix] : [])
+const waysOutOf = (error: unknown): readonly string[] =>
+  error instanceof CordonError && error.fix !== undefined ? [error.fix] : []
 
 const refusal = (error: unknown, code: ErrorCode | undefined) => ({
   decision: decisionFor(code),
@@ -97,9 +155,31 @@ const refusal = (error: unknown, code: ErrorCode | undefined) => ({
 /** Of what could not even be judged: words, policies or rules that cannot be read. */
 export const undecided = (error: unknown, order: RunOrder | undefined, mode: Mode, interactive: boolean): Decided => ({
   decision: {
-    ...{ decision_id: randomUUID(), call_id: randomUUID(), tool: RUN_TOOL, decision_source: 'command', ...refusal(error, error instanceof CordonError ? error.code : undefined) },
-    ...{ rule_refs: [], updated_input_ref: null, approval_action_id: null, expires_at: null, scope: 'call', mode, risk: 'unknown', risk_is_derived: true },
-    ...{ used_declared_capability: false, arguments_hash: null, policy_hash: null, argument_gate: 'enforced', decided_at: new Date().toISOString(), destructive: false },
+    ...{
+      decision_id: randomUUID(),
+      call_id: randomUUID(),
+      tool: RUN_TOOL,
+      decision_source: 'command',
+      ...refusal(error, error instanceof CordonError ? error.code : undefined),
+    },
+    ...{
+      rule_refs: [],
+      updated_input_ref: null,
+      approval_action_id: null,
+      expires_at: null,
+      scope: 'call',
+      mode,
+      risk: 'unknown',
+      risk_is_derived: true,
+    },
+    ...{
+      used_declared_capability: false,
+      arguments_hash: null,
+      policy_hash: null,
+      argument_gate: 'enforced',
+      decided_at: new Date().toISOString(),
+      destructive: false,
+    },
     explain: { steps: [], rules: [], what_would_change_it: waysOutOf(error), asked_again_because: [] },
   },
   state: { mode, rules: [], policy_sources: [...new Set(order?.policySources ?? [])], interactive, managed_only: [] },

@@ -53,10 +53,20 @@ export const openOutput = (descriptor: number, onGone: () => void): OutputSink =
     end: async (isHurried) => {
       const written = new Promise<void>((resolve) => {
         if (pipe.destroyed) resolve()
-        else pipe.write('', () => { resolve() })
+        else
+          pipe.write('', () => {
+            resolve()
+          })
       })
       const timer = isHurried ? setTimeout(() => pipe.destroy(), MOMENT_MS) : undefined
-      await Promise.race([written, new Promise<void>((resolve) => pipe.once('close', () => { resolve() }))])
+      await Promise.race([
+        written,
+        new Promise<void>((resolve) =>
+          pipe.once('close', () => {
+            resolve()
+          }),
+        ),
+      ])
       clearTimeout(timer)
     },
   }

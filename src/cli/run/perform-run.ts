@@ -34,10 +34,16 @@ export interface PerformedRun extends Pick<AttachedRun, 'argv' | 'result'> {
 }
 
 /** Throws the refusal, or why the command could not be started. `onDecided` hears every decision that is recorded. */
-export const performRun = async (given: RunServices, launch: Launch, onDecided: (decided: Decided) => void): Promise<PerformedRun> => {
-  const audit = await openAuditLog({ path: auditPathOf(given.environment, given.order.home) }).catch((error: unknown) => {
-    throw withOtherPlace(error)
-  })
+export const performRun = async (
+  given: RunServices,
+  launch: Launch,
+  onDecided: (decided: Decided) => void,
+): Promise<PerformedRun> => {
+  const audit = await openAuditLog({ path: auditPathOf(given.environment, given.order.home) }).catch(
+    (error: unknown) => {
+      throw withOtherPlace(error)
+    },
+  )
   try {
     return await performRecorded(shieldedFromAudit(given, audit), audit, launch, onDecided)
   } finally {
@@ -51,7 +57,12 @@ const shieldedFromAudit = (given: RunServices, audit: AuditLog): RunServices => 
   return { ...given, ownFiles: [...given.ownFiles, ...ofAudit], tool: { ...given.tool, boundary } }
 }
 
-const performRecorded = async (services: RunServices, audit: AuditLog, launch: Launch, onDecided: (decided: Decided) => void): Promise<PerformedRun> => {
+const performRecorded = async (
+  services: RunServices,
+  audit: AuditLog,
+  launch: Launch,
+  onDecided: (decided: Decided) => void,
+): Promise<PerformedRun> => {
   const { tool, ownFiles, environment, order } = services
   const runGate = openRunGate(services)
   const { gate, call, sessionId } = runGate
@@ -67,15 +78,38 @@ const performRecorded = async (services: RunServices, audit: AuditLog, launch: L
     approval: { approve, otherwise: 'deny' },
     record: recordSettingsOf(environment),
   }
-  const handlers = { signal: undefined, onProgress: () => undefined, onOutput: undefined, onInvocation: () => undefined, resume: undefined, askedWith: undefined, onApproved }
+  const handlers = {
+    signal: undefined,
+    onProgress: () => undefined,
+    onOutput: undefined,
+    onInvocation: () => undefined,
+    resume: undefined,
+    askedWith: undefined,
+    onApproved,
+  }
 
   await events.emit({ type: 'session.started', call_id: null, permission_state: gate.state() })
   try {
-    const { result: { facts, status }, error } = await performCall(callServices, call, handlers)
-    await events.emit({ type: 'session.ended', call_id: null, reason: 'the command has ended', calls: status === 'denied' ? 0 : 1 })
+    const {
+      result: { facts, status },
+      error,
+    } = await performCall(callServices, call, handlers)
+    await events.emit({
+      type: 'session.ended',
+      call_id: null,
+      reason: 'the command has ended',
+      calls: status === 'denied' ? 0 : 1,
+    })
     const ran = runner.ran()
     if (ran === undefined) throw error ?? new Error('a command that neither ran nor was refused')
-    return { ...ran, boundary: tool.boundary, ownFiles, problems: ran.intrusions, reached: facts.egress, bare: facts.bare_requests ?? [] }
+    return {
+      ...ran,
+      boundary: tool.boundary,
+      ownFiles,
+      problems: ran.intrusions,
+      reached: facts.egress,
+      bare: facts.bare_requests ?? [],
+    }
   } catch (error) {
     const ran = runner.ran()
     // It ran, and its end is not in the log: that is no success.
@@ -85,12 +119,18 @@ const performRecorded = async (services: RunServices, audit: AuditLog, launch: L
 }
 
 /** Whoever typed a command may read it in the log, without what looks like a secret. `CORDON_RECORD=hash` keeps hashes alone. */
-export const recordSettingsOf = ({ CORDON_RECORD: wanted }: CommandLine['environment']): RecordSettings => ({ arguments: wanted === 'hash' ? 'hash' : 'redacted' })
+export const recordSettingsOf = ({ CORDON_RECORD: wanted }: CommandLine['environment']): RecordSettings => ({
+  arguments: wanted === 'hash' ? 'hash' : 'redacted',
+})
 
 /** A home that cannot be written to is no mistake of whoever runs a command there. */
 const withOtherPlace = (error: unknown): unknown => {
   if (!(error instanceof CordonError) || error.code !== 'audit-unwritable') return error
   const { path = '', problem = '' } = error.params
-  const fix = `${error.fix ?? ''}; or name another file: CORDON_AUDIT=FILE, or another folder for all that Cordon keeps: XDG_STATE_HOME=FOLDER`.replace(/^; /, '')
+  const fix =
+    `${error.fix ?? ''}; or name another file: CORDON_AUDIT=FILE, or another folder for all that Cordon keeps: XDG_STATE_HOME=FOLDER`.replace(
+      /^; /,
+      '',
+    )
   return fail('audit-unwritable', { path, problem, fix }, error)
 }

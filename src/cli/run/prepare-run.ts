@@ -17,7 +17,11 @@ import type { RunOrder } from '../request/run-request.js'
 import { runTool } from './run-tool.js'
 import { openSession } from './session-approvals.js'
 
-export const prepareRun = (order: RunOrder, isInteractive: boolean, environment: CommandLine['environment']): RunServices => {
+export const prepareRun = (
+  order: RunOrder,
+  isInteractive: boolean,
+  environment: CommandLine['environment'],
+): RunServices => {
   const { workspace, home } = order
   const [config, state] = [configFolderOf(environment, home), stateFolderOf(environment, home)]
   const ruleSets = loadRuleFiles({ workspace, home, userFolder: config, projects: 'read', files: order.ruleFiles })
@@ -36,7 +40,10 @@ export const prepareRun = (order: RunOrder, isInteractive: boolean, environment:
   }
 }
 
-const ownFilesIn = ({ ownFiles, secrets, workspace, home }: RunOrder, environment: CommandLine['environment']): readonly OwnFile[] => [
+const ownFilesIn = (
+  { ownFiles, secrets, workspace, home }: RunOrder,
+  environment: CommandLine['environment'],
+): readonly OwnFile[] => [
   ...ownFilesOf(environment, home),
   ...ownFiles,
   ...credentialFiles(secrets, { folder: workspace, home, searchPath: environment['PATH'] }),
@@ -45,7 +52,9 @@ const ownFilesIn = ({ ownFiles, secrets, workspace, home }: RunOrder, environmen
 /** Where the managed rules do not permit the usual one, the first that they do. */
 const firstMode = (ruleSets: readonly RuleSet[]): Mode => {
   const permitted = ruleSets.flatMap(({ permittedModes }) => (permittedModes === undefined ? [] : [permittedModes]))
-  return permitted.every((modes) => modes.includes('default')) ? 'default' : (permitted[0]?.find((mode) => permitted.every((modes) => modes.includes(mode))) ?? 'default')
+  return permitted.every((modes) => modes.includes('default'))
+    ? 'default'
+    : (permitted[0]?.find((mode) => permitted.every((modes) => modes.includes(mode))) ?? 'default')
 }
 
 const boundaryOf = ({ workspace, home, policy }: RunOrder): Boundary => {

@@ -14,12 +14,21 @@ import { homeOf } from '../request/run-request.js'
 import { asWord } from '../text/shell-word.js'
 
 /** Nothing ran, so that nothing is lost where it cannot be recorded; the refusal is told anyway. */
-export const recordRefusal = async ({ decision, state }: Decided, error: unknown, { given: { rest: argv }, environment }: CommandLine): Promise<void> => {
+export const recordRefusal = async (
+  { decision, state }: Decided,
+  error: unknown,
+  { given: { rest: argv }, environment }: CommandLine,
+): Promise<void> => {
   if (argv.length === 0 || !(error instanceof CordonError) || error.code.startsWith('audit-')) return
   try {
     const audit = await openAuditLog({ path: auditPathOf(environment, homeOf(environment)) })
     try {
-      const events = createEventStream({ sessionId: randomUUID(), now: Date.now, newId: randomUUID, record: audit.append })
+      const events = createEventStream({
+        sessionId: randomUUID(),
+        now: Date.now,
+        newId: randomUUID,
+        record: audit.append,
+      })
       const words = recordArguments({ argv, line: argv.map(asWord).join(' ') }, recordSettingsOf(environment))
       await Promise.all([
         events.emit({ type: 'session.started', call_id: null, permission_state: state }),

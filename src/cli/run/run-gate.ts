@@ -46,7 +46,13 @@ export const openRunGate = (services: RunServices): RunGate => {
     requestedBy: RUN_TOOL,
     origin: 'command',
     typed: describeTyped(order),
-    waysToAllow: [rule.length > LONGEST_ADVICE ? `add a rule to ${services.ruleFile} that allows the tool ${RUN_TOOL} for such a command` : `add to the rules in ${services.ruleFile}: ${rule}`, 'run it at a terminal, and answer there', 'choose another mode'],
+    waysToAllow: [
+      rule.length > LONGEST_ADVICE
+        ? `add a rule to ${services.ruleFile} that allows the tool ${RUN_TOOL} for such a command`
+        : `add to the rules in ${services.ruleFile}: ${rule}`,
+      'run it at a terminal, and answer there',
+      'choose another mode',
+    ],
     approvals: session?.grants ?? [],
   }
   return { gate, sessionId, call }
@@ -55,7 +61,11 @@ export const openRunGate = (services: RunServices): RunGate => {
 /** A command may have megabytes of words. */
 const LONGEST_ADVICE = 4_000
 
-export const gateWith = ({ tool, mode, isInteractive, order, session }: RunServices, ruleSets: readonly RuleSet[], sessionId: string): Gate =>
+export const gateWith = (
+  { tool, mode, isInteractive, order, session }: RunServices,
+  ruleSets: readonly RuleSet[],
+  sessionId: string,
+): Gate =>
   createGate({
     tools: [tool],
     ruleSets,

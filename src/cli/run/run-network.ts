@@ -21,10 +21,25 @@ export interface NetworkOrder extends EgressOrder {
   readonly isNested: boolean
 }
 
-export const runWithNetwork = async ({ pins, authorities, secrets, environment, isNested }: NetworkOrder, boundary: Boundary, call: NetworkCall, run: (granted: GrantedNetwork) => Promise<CallResult>): Promise<CallResult> => {
-  const networks = createCallNetworks(() => openNetwork({ authorities, isNested: () => isNested, secrets: { sources: secrets, host: secretHostOf(environment) } }), pins)
+export const runWithNetwork = async (
+  { pins, authorities, secrets, environment, isNested }: NetworkOrder,
+  boundary: Boundary,
+  call: NetworkCall,
+  run: (granted: GrantedNetwork) => Promise<CallResult>,
+): Promise<CallResult> => {
+  const networks = createCallNetworks(
+    () =>
+      openNetwork({
+        authorities,
+        isNested: () => isNested,
+        secrets: { sources: secrets, host: secretHostOf(environment) },
+      }),
+    pins,
+  )
   try {
-    return await networks.during(boundary, call, (input) => run({ ...networks.settingsFor(boundary), ...input, passed: withoutSecrets(environment, secrets.values()) }))
+    return await networks.during(boundary, call, (input) =>
+      run({ ...networks.settingsFor(boundary), ...input, passed: withoutSecrets(environment, secrets.values()) }),
+    )
   } finally {
     networks.close()
   }

@@ -53,7 +53,10 @@ export const askAboutRun = async (question: RunQuestion, dialog: Dialog, paint: 
       }
       case 'reject': {
         const reason = await dialog.ask('  reason, for whoever wanted it (may be empty): ')
-        return { kind: 'reject', reason: reason === undefined || reason.trim() === '' ? 'no reason given' : reason.trim() }
+        return {
+          kind: 'reject',
+          reason: reason === undefined || reason.trim() === '' ? 'no reason given' : reason.trim(),
+        }
       }
       case 'edit': {
         const argv = await editWords(question.argv, dialog)
@@ -72,7 +75,14 @@ export const askAboutRun = async (question: RunQuestion, dialog: Dialog, paint: 
 const CHOICES = ['once', 'session', 'always', 'reject', 'edit', 'help'] as const
 
 const choices = ({ session, always }: RunQuestion): string =>
-  ['once', ...('problem' in session ? [] : [`session (${session.name})`]), ...('problem' in always ? [] : ['always']), 'reject', 'edit', 'help'].join(', ') + '?'
+  [
+    'once',
+    ...('problem' in session ? [] : [`session (${session.name})`]),
+    ...('problem' in always ? [] : ['always']),
+    'reject',
+    'edit',
+    'help',
+  ].join(', ') + '?'
 
 const HELP = [
   '  once      run it now',
@@ -104,32 +114,78 @@ const renderQuestion = (question: RunQuestion, paint: Paint): string => {
     ['asked', why],
     ...rules.map((rule) => ['rule', rule] as const),
     ...again.map((reason) => ['again', reason] as const),
-    ...(strange.length === 0 ? [] : [['note', `letters beyond ASCII in: ${strange.map(spelledOut).join(' ')}`] as const]),
+    ...(strange.length === 0
+      ? []
+      : [['note', `letters beyond ASCII in: ${strange.map(spelledOut).join(' ')}`] as const]),
   ]
   return [
     `${paint('yellow', 'cordon:')} ${paint('bold', 'may this run?')}`,
     ...quoted(words.join(' '), COLUMNS, MARK),
-    ...facts.flatMap(([name, text]) => quoted(visible(text), COLUMNS - NAME_WIDTH, '').map((line, at) => `  ${(at === 0 ? name : '').padEnd(NAME_WIDTH)}${line}`)),
+    ...facts.flatMap(([name, text]) =>
+      quoted(visible(text), COLUMNS - NAME_WIDTH, '').map(
+        (line, at) => `  ${(at === 0 ? name : '').padEnd(NAME_WIDTH)}${line}`,
+      ),
+    ),
     '',
   ].join('\n')
 }
 
 const NAME_WIDTH = 10
 
-const spelledOut = (word: string): string => word.replace(/[^\u0020-\u007e]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
+const spelledOut = (word: string): string =>
+  word.replace(/[^\u0020-\u007e]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
 
 /** The boundary in the words of the options that make it. */
-export const boundaryFacts = ({ read, write, network, environment, exec, limits, presets }: Boundary): readonly (readonly [string, string])[] => [
+export const boundaryFacts = ({
+  read,
+  write,
+  network,
+  environment,
+  exec,
+  limits,
+  presets,
+}: Boundary): readonly (readonly [string, string])[] => [
   ['reads', listOf([...read.map(pathOf), ...presets.map((preset) => `(${preset})`)], 'the system only')],
   ['writes', listOf(write.map(pathOf), 'nothing')],
-  ['network', network.kind === 'hosts' ? network.entries.map(({ action, text }) => (action === 'deny' ? `not ${text}` : text)).join(' ') : network.kind],
-  ['variables', listOf(environment.map(({ name }) => name), 'none')],
-  ['starts', exec.kind === 'list' ? listOf(exec.programs, 'nothing') : exec.kind === 'all' ? 'any program that it can read' : 'nothing but itself'],
-  ...(Object.keys(limits).length === 0 ? [] : [['limits', listOf(LIMIT_NAMES.flatMap((name) => (limits[name] === undefined ? [] : [`${name} ${String(limits[name])}${UNITS[LIMIT_FORMS[name].quantity]}`])), '')] as const]),
+  [
+    'network',
+    network.kind === 'hosts'
+      ? network.entries.map(({ action, text }) => (action === 'deny' ? `not ${text}` : text)).join(' ')
+      : network.kind,
+  ],
+  [
+    'variables',
+    listOf(
+      environment.map(({ name }) => name),
+      'none',
+    ),
+  ],
+  [
+    'starts',
+    exec.kind === 'list'
+      ? listOf(exec.programs, 'nothing')
+      : exec.kind === 'all'
+        ? 'any program that it can read'
+        : 'nothing but itself',
+  ],
+  ...(Object.keys(limits).length === 0
+    ? []
+    : [
+        [
+          'limits',
+          listOf(
+            LIMIT_NAMES.flatMap((name) =>
+              limits[name] === undefined ? [] : [`${name} ${String(limits[name])}${UNITS[LIMIT_FORMS[name].quantity]}`],
+            ),
+            '',
+          ),
+        ] as const,
+      ]),
 ]
 
 const UNITS = { size: ' bytes', duration: ' ms', count: '' } as const
 
 const pathOf = ({ path, negated }: PathPattern): string => `${negated ? '!' : ''}${path}`
 
-const listOf = (texts: readonly string[], otherwise: string): string => (texts.length === 0 ? otherwise : [...new Set(texts)].join(', '))
+const listOf = (texts: readonly string[], otherwise: string): string =>
+  texts.length === 0 ? otherwise : [...new Set(texts)].join(', ')

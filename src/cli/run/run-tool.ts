@@ -29,11 +29,19 @@ export const inputOf = (order: RunOrder, argv: readonly string[], searchPath: st
 }
 
 /** As they were typed, and the policies by their names. */
-export const typedGrants = ({ grants, policySources }: Pick<RunOrder, 'grants' | 'policySources'>): readonly string[] => [...grants, ...policySources.map((source) => `--policy ${asWord(source)}`)]
+export const typedGrants = ({
+  grants,
+  policySources,
+}: Pick<RunOrder, 'grants' | 'policySources'>): readonly string[] => [
+  ...grants,
+  ...policySources.map((source) => `--policy ${asWord(source)}`),
+]
 
 export const describeTyped = (order: RunOrder): string => {
   const named = typedGrants(order)
-  return named.length === 0 ? 'typed on the command line, with no grants' : `typed on the command line: ${named.join(', ')}`
+  return named.length === 0
+    ? 'typed on the command line, with no grants'
+    : `typed on the command line: ${named.join(', ')}`
 }
 
 const said = () => text({ type: 'string' })

@@ -35,7 +35,12 @@ const { SIGKILL, SIGPIPE } = constants.signals
 export const run = async ({ given, environment }: CommandLine): Promise<number> => {
   const file = given.values.get('facts')?.[0]
   const facts = file === undefined ? undefined : openFactsFile(file)
-  const reporting: Reporting = { facts, json: given.switches.has('json'), quiet: given.switches.has('quiet'), observe: given.switches.has('observe') }
+  const reporting: Reporting = {
+    facts,
+    json: given.switches.has('json'),
+    quiet: given.switches.has('quiet'),
+    observe: given.switches.has('observe'),
+  }
   const interactive = isInteractive()
   let order: RunOrder | undefined
   let decided: Decided | undefined
@@ -45,8 +50,21 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
   try {
     order = await parseRun(given, environment)
     const services = prepareRun(order, interactive, environment)
-    if (given.switches.has('dry-run')) return await (await import('./dry-run.js')).dryRun(services, reporting, environment)
-    say(warningsOf({ env: given.values.get('env') ?? [], way: ['resolve', 'upstream-ca'].filter((name) => given.values.has(name)).map((name) => `--${name}`), pins: order.egress.pins }, services.tool.boundary, environment), reporting, environment)
+    if (given.switches.has('dry-run'))
+      return await (await import('./dry-run.js')).dryRun(services, reporting, environment)
+    say(
+      warningsOf(
+        {
+          env: given.values.get('env') ?? [],
+          way: ['resolve', 'upstream-ca'].filter((name) => given.values.has(name)).map((name) => `--${name}`),
+          pins: order.egress.pins,
+        },
+        services.tool.boundary,
+        environment,
+      ),
+      reporting,
+      environment,
+    )
     // Finding out what the host holds takes time of its own; the decision is made meanwhile.
     const sandbox = openSandbox({ form: order.form, nursery: 'none' })
     sandbox.catch(() => undefined)
@@ -54,24 +72,59 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
       const { cwd, egress, secrets } = order
       const launch: Launch = async (argv, boundary, { beforeStart, ...call }) => {
         wasPermitted = true
-        const attached = { argv, cwd, boundary, observe: reporting.observe ? ('everything' as const) : ('changes' as const), beforeStart }
+        const attached = {
+          argv,
+          cwd,
+          boundary,
+          observe: reporting.observe ? ('everything' as const) : ('changes' as const),
+          beforeStart,
+        }
         const open = await sandbox
         if (boundary.network.kind !== 'hosts') return runAttached(attached, open, environment)
         const { runWithNetwork } = await import('./run-network.js')
-        return runWithNetwork({ ...egress, secrets, environment, isNested: open.host.nesting.held }, boundary, call, ({ passed, ...granted }) => runAttached({ ...attached, ...granted }, open, passed))
+        return runWithNetwork(
+          { ...egress, secrets, environment, isNested: open.host.nesting.held },
+          boundary,
+          call,
+          ({ passed, ...granted }) => runAttached({ ...attached, ...granted }, open, passed),
+        )
       }
-      const { argv, boundary, ownFiles, result, problems, reached, bare } = await performRun(services, launch, (found) => { decided = found })
+      const { argv, boundary, ownFiles, result, problems, reached, bare } = await performRun(
+        services,
+        launch,
+        (found) => {
+          decided = found
+        },
+      )
       outcome = { kind: 'ran', argv, result, intrusions: problems, reached }
-      advice = [...upstreamProblems(reached), ...bare, ...adviceOn(result, { ...order, argv, ownFiles }, boundary, reporting.observe, environment)]
+      advice = [
+        ...upstreamProblems(reached),
+        ...bare,
+        ...adviceOn(result, { ...order, argv, ownFiles }, boundary, reporting.observe, environment),
+      ]
     } finally {
-      await sandbox.then((open) => open.close(), () => undefined)
+      await sandbox.then(
+        (open) => open.close(),
+        () => undefined,
+      )
     }
   } catch (error) {
-    outcome = { kind: 'refused', wasPermitted, error: order === undefined ? error : withLookupAdvice(explainMode(error, order), { ...order, searchPath: environment['PATH'] ?? '' }) }
+    outcome = {
+      kind: 'refused',
+      wasPermitted,
+      error:
+        order === undefined
+          ? error
+          : withLookupAdvice(explainMode(error, order), { ...order, searchPath: environment['PATH'] ?? '' }),
+    }
   }
-  const exitStatus = outcome.kind === 'ran' ? statusOf(outcome.result, outcome.intrusions.length > 0) : exitStatusOf(outcome.error)
-  const asDecided = decided ?? undecided(outcome.kind === 'refused' ? outcome.error : undefined, order, order?.mode ?? 'default', interactive)
-  if (decided === undefined && outcome.kind === 'refused' && !given.switches.has('dry-run')) await (await import('./record-refusal.js')).recordRefusal(asDecided, outcome.error, { given, environment })
+  const exitStatus =
+    outcome.kind === 'ran' ? statusOf(outcome.result, outcome.intrusions.length > 0) : exitStatusOf(outcome.error)
+  const asDecided =
+    decided ??
+    undecided(outcome.kind === 'refused' ? outcome.error : undefined, order, order?.mode ?? 'default', interactive)
+  if (decided === undefined && outcome.kind === 'refused' && !given.switches.has('dry-run'))
+    await (await import('./record-refusal.js')).recordRefusal(asDecided, outcome.error, { given, environment })
   report(describeRun(order, asDecided, outcome, exitStatus), outcome, advice, reporting, environment)
   return exitStatus
 }
@@ -81,15 +134,30 @@ const explainMode = (error: unknown, order: RunOrder): unknown => {
   if (!(error instanceof CordonError) || error.code !== 'mode-denies' || order.mode !== 'plan') return error
   const { workspace, home, policy } = order
   const { write, network } = resolvePolicy(policy, { workspace, home, kind: 'process' })
-  const changes = [...(write.some(({ negated }) => !negated) ? ['writing'] : []), ...(network.kind === 'none' ? [] : ['the network'])]
+  const changes = [
+    ...(write.some(({ negated }) => !negated) ? ['writing'] : []),
+    ...(network.kind === 'none' ? [] : ['the network']),
+  ]
   return changes.length === 0 ? error : fail('mode-forbids', { mode: order.mode, what: changes.join(' and ') }, error)
 }
 
 /** What was refused, and what the command may have lacked. A limit or a signal has its reason already. */
-const adviceOn = (result: CallResult, order: RunOrder, boundary: Boundary, observed: boolean, environment: CommandLine['environment']): readonly string[] => {
+const adviceOn = (
+  result: CallResult,
+  order: RunOrder,
+  boundary: Boundary,
+  observed: boolean,
+  environment: CommandLine['environment'],
+): readonly string[] => {
   const refused = explainViolations(result, observed, order)
   if (result.status !== 'exited') return refused
-  if (result.exitCode === 0) return [...refused, ...hintOnEmptyFolder(order, boundary), ...hintsOnUnsent(order, boundary), ...hintOnThrowaway(order, boundary, result.profile)]
+  if (result.exitCode === 0)
+    return [
+      ...refused,
+      ...hintOnEmptyFolder(order, boundary),
+      ...hintsOnUnsent(order, boundary),
+      ...hintOnThrowaway(order, boundary, result.profile),
+    ]
   const known = [...refused, ...adviseOnStart(order, boundary, result.exitCode, environment)]
   return [...known, ...hintsOnFailure(order, boundary, result.profile, known)]
 }
@@ -111,7 +179,11 @@ interface Attached {
   readonly network?: CallNetwork
 }
 
-const runAttached = async ({ proxy, network, ...attached }: Attached, sandbox: Sandbox, environment: CommandLine['environment']): Promise<CallResult> => {
+const runAttached = async (
+  { proxy, network, ...attached }: Attached,
+  sandbox: Sandbox,
+  environment: CommandLine['environment'],
+): Promise<CallResult> => {
   const terminals = { in: isatty(0), out: isatty(STDOUT), err: isatty(STDERR) }
   // In a pipeline the keys may be meant for another (… | less): the command has to ask for them.
   const foreground = terminals.in && !isPipe(STDOUT) && inForeground()
@@ -125,11 +197,17 @@ const runAttached = async ({ proxy, network, ...attached }: Attached, sandbox: S
   }
   let isEnding = false
   let letGo: () => void = () => undefined
-  const ending = new Promise<void>((resolve) => { letGo = resolve })
-  const job = controlJob({ terminal: terminals.in || terminals.out || terminals.err, foreground, onEnding: () => {
-    isEnding = true
-    letGo()
-  } })
+  const ending = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const job = controlJob({
+    terminal: terminals.in || terminals.out || terminals.err,
+    foreground,
+    onEnding: () => {
+      isEnding = true
+      letGo()
+    },
+  })
   let control: AttachedControl | undefined
   const { PATH: searchPath } = environment
   try {
@@ -185,12 +263,23 @@ const say = (lines: readonly string[], { json, quiet }: Reporting, environment: 
 
 const MOST_ERRORS = 20
 
-const report = (facts: Facts, outcome: Outcome, advice: readonly string[], reporting: Reporting, environment: CommandLine['environment']): void => {
+const report = (
+  facts: Facts,
+  outcome: Outcome,
+  advice: readonly string[],
+  reporting: Reporting,
+  environment: CommandLine['environment'],
+): void => {
   reporting.facts?.write(facts)
   if (reporting.json) {
     writeText(STDERR, `${JSON.stringify(facts)}\n`)
     return
   }
-  for (const error of outcome.kind === 'ran' ? outcome.intrusions.slice(0, MOST_ERRORS) : outcome.kind === 'refused' ? [outcome.error] : []) reportFailure(error, environment)
+  for (const error of outcome.kind === 'ran'
+    ? outcome.intrusions.slice(0, MOST_ERRORS)
+    : outcome.kind === 'refused'
+      ? [outcome.error]
+      : [])
+    reportFailure(error, environment)
   say(advice, reporting, environment)
 }

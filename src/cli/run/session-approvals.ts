@@ -20,7 +20,11 @@ export interface SessionApprovals {
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 export const openSession = (name: string, stateFolder: string): SessionApprovals => {
-  if (!NAME.test(name)) throw usage(`--session needs a name of letters, digits and . _ -, at most 64: ${JSON.stringify(name)}`, 'cordon run')
+  if (!NAME.test(name))
+    throw usage(
+      `--session needs a name of letters, digits and . _ -, at most 64: ${JSON.stringify(name)}`,
+      'cordon run',
+    )
   const folder = join(stateFolder, 'sessions')
   const path = join(folder, `${name}.jsonl`)
   return {
@@ -29,7 +33,11 @@ export const openSession = (name: string, stateFolder: string): SessionApprovals
     remember: (grant) => {
       guarded(path, () => {
         mkdirSync(folder, { recursive: true, mode: 0o700 })
-        const descriptor = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+        const descriptor = openSync(
+          path,
+          constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW,
+          0o600,
+        )
         try {
           fchmodSync(descriptor, 0o600)
           appendFileSync(descriptor, `${JSON.stringify(grant)}\n`)
@@ -67,7 +75,12 @@ const TEXTS = ['approval_action_id', 'tool', 'arguments_hash', 'policy_hash', 'a
 const grantIn = (line: string): readonly ApprovalGrant[] => {
   try {
     const read = JSON.parse(line) as Record<string, unknown> | null
-    const isWhole = read !== null && TEXTS.every((key) => typeof read[key] === 'string') && typeof read['expires_at'] === 'number' && read['scope'] === 'session' && read['status'] === 'active'
+    const isWhole =
+      read !== null &&
+      TEXTS.every((key) => typeof read[key] === 'string') &&
+      typeof read['expires_at'] === 'number' &&
+      read['scope'] === 'session' &&
+      read['status'] === 'active'
     return isWhole ? [read as unknown as ApprovalGrant] : []
   } catch {
     return []

@@ -13,32 +13,53 @@ export interface EgressOrder {
 export const NO_EGRESS: EgressOrder = { pins: new Map(), authorities: [] }
 
 /** What is typed comes last, and wins. */
-export const joinEgress = (found: EgressOrder, typed: EgressOrder): EgressOrder => ({ pins: new Map([...found.pins, ...typed.pins]), authorities: [...found.authorities, ...typed.authorities] })
+export const joinEgress = (found: EgressOrder, typed: EgressOrder): EgressOrder => ({
+  pins: new Map([...found.pins, ...typed.pins]),
+  authorities: [...found.authorities, ...typed.authorities],
+})
 
-export const readEgress = async (resolve: readonly string[], authorityFile: string | undefined): Promise<EgressOrder> => {
+export const readEgress = async (
+  resolve: readonly string[],
+  authorityFile: string | undefined,
+): Promise<EgressOrder> => {
   const pins = new Map<string, readonly IpAddress[]>()
   for (const text of resolve) {
     const { name, address } = parsePin(text)
     pins.set(name, [...(pins.get(name) ?? []), address])
   }
-  return { pins, authorities: authorityFile === undefined ? [] : [(await import('./upstream-authorities.js')).readAuthorities(authorityFile)] }
+  return {
+    pins,
+    authorities:
+      authorityFile === undefined ? [] : [(await import('./upstream-authorities.js')).readAuthorities(authorityFile)],
+  }
 }
 
 /** Addresses are often given for more names than one command is granted. A slip is still told: the name that was meant is looked up as usual. */
 export const unusedPins = (pins: EgressOrder['pins'], network: Boundary['network']): readonly string[] =>
-  [...pins.keys()].flatMap((name) => strayName([name], [network]) ?? []).map(({ name, near }) => `--resolve ${name}: no grant covers that name, so that this has no effect${near === undefined ? '' : `; did you mean ${near}?`}`)
+  [...pins.keys()]
+    .flatMap((name) => strayName([name], [network]) ?? [])
+    .map(
+      ({ name, near }) =>
+        `--resolve ${name}: no grant covers that name, so that this has no effect${near === undefined ? '' : `; did you mean ${near}?`}`,
+    )
 
 const parsePin = (text: string): { readonly name: string; readonly address: IpAddress } => {
   const [, hostText = '', addressText = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? /^([^:]+:\d+):(.*)$/s.exec(text) ?? []
   const host = parseRequestHost(hostText)
   const address = parseIpAddress(addressText)
-  if (host?.kind !== 'name' || address === undefined) throw fail('usage-error', { problem: `--resolve ${text} is not HOST=ADDRESS`, fix: `write --resolve ${meantPin(hostText, addressText) ?? 'example.org=192.0.2.1'}` })
+  if (host?.kind !== 'name' || address === undefined)
+    throw fail('usage-error', {
+      problem: `--resolve ${text} is not HOST=ADDRESS`,
+      fix: `write --resolve ${meantPin(hostText, addressText) ?? 'example.org=192.0.2.1'}`,
+    })
   return { name: host.name, address }
 }
 
 /** As other programs have it: with a port, or all parts apart by colons. A pin is of a name, whatever the port. */
 const meantPin = (hostText: string, addressText: string): string | undefined => {
   const host = parseRequestHost(hostText.replace(/:\d+$/, ''))
-  const meant = [addressText, addressText.replace(/^\[(.+)\](?::\d+)?$/, '$1'), addressText.replace(/:\d+$/, '')].find((text) => parseIpAddress(text) !== undefined)
+  const meant = [addressText, addressText.replace(/^\[(.+)\](?::\d+)?$/, '$1'), addressText.replace(/:\d+$/, '')].find(
+    (text) => parseIpAddress(text) !== undefined,
+  )
   return host?.kind === 'name' && meant !== undefined ? `${host.name}=${meant}` : undefined
 }

@@ -95,7 +95,9 @@ export const controlJob = ({ terminal, foreground, onEnding }: JobSettings): Job
 export const inForeground = (): boolean => {
   try {
     // pid (name) state ppid pgrp session tty tpgid; the name may hold anything.
-    const [, , , group, , terminal, foreground] = readFileSync('/proc/self/stat', 'utf8').replace(/^.*\)/s, '').split(' ')
+    const [, , , group, , terminal, foreground] = readFileSync('/proc/self/stat', 'utf8')
+      .replace(/^.*\)/s, '')
+      .split(' ')
     return terminal === '0' || group === foreground
   } catch {
     return true

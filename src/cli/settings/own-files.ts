@@ -11,17 +11,35 @@ const UNIX = 'unix:'
 
 /** From the user's folders and variables. */
 export const ownFilesOf = (environment: CommandLine['environment'], home: string): readonly OwnFile[] => {
-  const { CORDON_KEY_FILE: key = '', CORDON_TOKEN_FILE: token = '', CORDON_STORE: store = '', CORDON_SERVER: server = '' } = environment
+  const {
+    CORDON_KEY_FILE: key = '',
+    CORDON_TOKEN_FILE: token = '',
+    CORDON_STORE: store = '',
+    CORDON_SERVER: server = '',
+  } = environment
   const named = [
     [key, 'the key that credentials of a store are sealed with'],
     [token, 'a token for the registry'],
     [store, 'the store in which calls are approved'],
     [server.startsWith(UNIX) ? server.slice(UNIX.length) : '', 'the socket of the registry'],
   ] as const
-  return [...configFiles(configFolderOf(environment, home)), ...stateFiles(stateFolderOf(environment, home)), ...named.filter(([path]) => path !== '').map(([path, what]) => withheld(path, what))]
+  return [
+    ...configFiles(configFolderOf(environment, home)),
+    ...stateFiles(stateFolderOf(environment, home)),
+    ...named.filter(([path]) => path !== '').map(([path, what]) => withheld(path, what)),
+  ]
 }
 
-export const withheld = (path: string, what: string): OwnFile => ({ path: resolve(path), access: 'withheld', what, fix: 'grant something else, or move it' })
+export const withheld = (path: string, what: string): OwnFile => ({
+  path: resolve(path),
+  access: 'withheld',
+  what,
+  fix: 'grant something else, or move it',
+})
 
 /** Files that were named on the command line. */
-export const readOnly = (paths: readonly (string | undefined)[], what: string): readonly OwnFile[] => namedFiles(paths.flatMap((path) => (path === undefined ? [] : [resolve(path)])), what)
+export const readOnly = (paths: readonly (string | undefined)[], what: string): readonly OwnFile[] =>
+  namedFiles(
+    paths.flatMap((path) => (path === undefined ? [] : [resolve(path)])),
+    what,
+  )

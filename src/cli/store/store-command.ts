@@ -39,10 +39,15 @@ export interface StoreCommand {
   /** The action that makes a store where there is none. */
   readonly makesStore?: string
   /** Those that need no store. */
-  readonly apart?: Readonly<Record<string, (context: Pick<CommandContext, 'words' | 'wrong' | 'print'>) => Promise<number>>>
+  readonly apart?: Readonly<
+    Record<string, (context: Pick<CommandContext, 'words' | 'wrong' | 'print'>) => Promise<number>>
+  >
 }
 
-export const runStoreCommand = async ({ name, help, actions, makesStore, apart = {} }: StoreCommand, { given, environment }: CommandLine): Promise<number> => {
+export const runStoreCommand = async (
+  { name, help, actions, makesStore, apart = {} }: StoreCommand,
+  { given, environment }: CommandLine,
+): Promise<number> => {
   const command = `cordon ${name}`
   try {
     const { switches, values, rest } = parseScattered(given.rest, help, command)
@@ -54,7 +59,9 @@ export const runStoreCommand = async ({ name, help, actions, makesStore, apart =
     const paint = paintFor(STDOUT, environment)
     const common = {
       words,
-      print: (value: unknown, text: (paint: Paint) => string) => { writeText(STDOUT, switches.has('json') ? jsonLine(value) : text(paint)) },
+      print: (value: unknown, text: (paint: Paint) => string) => {
+        writeText(STDOUT, switches.has('json') ? jsonLine(value) : text(paint))
+      },
       wrong: (problem: string, fix?: string) => usage(problem, command, fix),
     }
     const alone = word !== undefined && Object.hasOwn(apart, word) ? apart[word] : undefined
@@ -64,7 +71,12 @@ export const runStoreCommand = async ({ name, help, actions, makesStore, apart =
     const store = await openStore({ values }, environment, command, { makes: word === makesStore })
     try {
       return await action({
-        ...common, store, values, switches, environment, paint,
+        ...common,
+        store,
+        values,
+        switches,
+        environment,
+        paint,
         team: () => teamOf(store, { values }, environment, command),
         option: (option) => values.get(option)?.[0],
         again: (next) => ['cordon', next, ...typedStore(values)].join(' '),
@@ -83,5 +95,9 @@ const inOwnWords = (error: CordonError, help: CommandHelp, command: string): Cor
   if (error.code !== 'request-invalid') return error
   const [field = ''] = /^\w+/.exec(error.params['problem'] as string) ?? []
   const isOption = help.groups.some(({ options }) => options.some(({ name }) => name === field))
-  return fail('request-invalid', { problem: `${isOption ? '--' : ''}${String(error.params['problem'])}`, fix: `see: ${command} --help` }, error)
+  return fail(
+    'request-invalid',
+    { problem: `${isOption ? '--' : ''}${String(error.params['problem'])}`, fix: `see: ${command} --help` },
+    error,
+  )
 }

@@ -3,11 +3,31 @@ import type { Arguments, Option } from '../arguments.js'
 import { visibleWord } from '../text/visible-text.js'
 
 export const STORE_OPTIONS: readonly Option[] = [
-  { name: 'store', value: 'DIR', meantBy: ['folder', 'dir'], help: 'an embedded store (default: $CORDON_STORE, ~/.local/state/cordon/store)' },
-  { name: 'server', value: 'URL', meantBy: ['url', 'host'], help: 'a cordon serve: https://HOST:PORT or unix:PATH (default: $CORDON_SERVER)' },
+  {
+    name: 'store',
+    value: 'DIR',
+    meantBy: ['folder', 'dir'],
+    help: 'an embedded store (default: $CORDON_STORE, ~/.local/state/cordon/store)',
+  },
+  {
+    name: 'server',
+    value: 'URL',
+    meantBy: ['url', 'host'],
+    help: 'a cordon serve: https://HOST:PORT or unix:PATH (default: $CORDON_SERVER)',
+  },
   { name: 'token-file', value: 'FILE', help: 'a file with your token, readable only by you (default: $CORDON_TOKEN)' },
-  { name: 'database', value: 'URL', meantBy: ['db', 'postgres'], help: 'a PostgreSQL server (default: $CORDON_DATABASE, which hides the password)' },
-  { name: 'as', value: 'NAME', meantBy: ['actor', 'user'], help: 'act as this member, local store only (default: $CORDON_ACTOR, your login)' },
+  {
+    name: 'database',
+    value: 'URL',
+    meantBy: ['db', 'postgres'],
+    help: 'a PostgreSQL server (default: $CORDON_DATABASE, which hides the password)',
+  },
+  {
+    name: 'as',
+    value: 'NAME',
+    meantBy: ['actor', 'user'],
+    help: 'act as this member, local store only (default: $CORDON_ACTOR, your login)',
+  },
   { name: 'team', value: 'NAME', help: 'the team (default: $CORDON_TEAM, or your only team)' },
 ]
 
@@ -19,7 +39,11 @@ export const namesStore = (values: Arguments['values']): boolean => STORE_OPTION
 
 /** The same options as typed, for a command that Cordon suggests. The password of a URL is not shown. */
 export const typedStore = (values: Arguments['values']): readonly string[] =>
-  STORE_OPTIONS.flatMap(({ name }) => (values.get(name) ?? []).map((value) => `--${name} ${visibleWord(name === 'database' ? withoutPassword(value) : value)}`))
+  STORE_OPTIONS.flatMap(({ name }) =>
+    (values.get(name) ?? []).map(
+      (value) => `--${name} ${visibleWord(name === 'database' ? withoutPassword(value) : value)}`,
+    ),
+  )
 
 const withoutPassword = (url: string): string => (/^[^:]*:\/\/[^@:]*:[^@]*@|[?&]\w*password=/i.test(url) ? 'URL' : url)
 

@@ -4,7 +4,14 @@ import { homedir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { migrate, openDirectAccess, openPglite, openPostgres, openRemoteAccess, requirePrepared } from '../../store/index.js'
+import {
+  migrate,
+  openDirectAccess,
+  openPglite,
+  openPostgres,
+  openRemoteAccess,
+  requirePrepared,
+} from '../../store/index.js'
 import type { Engine, StoreAccess } from '../../store/index.js'
 
 import type { Arguments } from '../arguments.js'
@@ -23,15 +30,23 @@ export type StorePlace =
 const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text)
 
 /** What was typed counts; without that, what the environment says, the most distant first. */
-export const placeOf = ({ values }: Pick<Arguments, 'values'>, environment: Environment, command: string): StorePlace => {
+export const placeOf = (
+  { values }: Pick<Arguments, 'values'>,
+  environment: Environment,
+  command: string,
+): StorePlace => {
   const typed = STORE_PLACES.filter((name) => values.has(name))
   if (typed.length > 1) throw usage(`--${typed.join(' and --')} name different stores`, command)
   const { CORDON_STORE: folder, CORDON_SERVER: server, CORDON_DATABASE: url } = environment
-  const pick = (name: string, variable: string | undefined): string | undefined => values.get(name)?.[0] ?? (typed.length === 0 ? given(variable) : undefined)
+  const pick = (name: string, variable: string | undefined): string | undefined =>
+    values.get(name)?.[0] ?? (typed.length === 0 ? given(variable) : undefined)
   const [database, served] = [pick('database', url), pick('server', server)]
   if (database !== undefined) return { kind: 'database', url: database }
   if (served !== undefined) return { kind: 'server', server: served }
-  return { kind: 'folder', folder: resolve(pick('store', folder) ?? join(stateFolderOf(environment, homedir()), 'store')) }
+  return {
+    kind: 'folder',
+    folder: resolve(pick('store', folder) ?? join(stateFolderOf(environment, homedir()), 'store')),
+  }
 }
 
 /** Beside the data, so that a client that knows the folder finds the process that has it open. */
@@ -40,7 +55,8 @@ const dataOf = (folder: string): string => join(folder, 'data')
 
 export const isStore = (folder: string): boolean => existsSync(dataOf(folder))
 
-export const openEngine = (place: Exclude<StorePlace, { kind: 'server' }>): Engine => (place.kind === 'folder' ? openPglite({ folder: dataOf(place.folder) }) : openPostgres({ url: place.url }))
+export const openEngine = (place: Exclude<StorePlace, { kind: 'server' }>): Engine =>
+  place.kind === 'folder' ? openPglite({ folder: dataOf(place.folder) }) : openPostgres({ url: place.url })
 
 export const ownName = (environment: Environment): string => {
   const { CORDON_ACTOR: named, LOGNAME: login } = environment
@@ -48,16 +64,25 @@ export const ownName = (environment: Environment): string => {
 }
 
 /** `makes`: a folder that is not there becomes a new store. Elsewhere that would hide a slip in its name. */
-export const openStore = async (words: Pick<Arguments, 'values'>, environment: Environment, command: string, { makes = false }: { readonly makes?: boolean } = {}): Promise<StoreAccess> => {
+export const openStore = async (
+  words: Pick<Arguments, 'values'>,
+  environment: Environment,
+  command: string,
+  { makes = false }: { readonly makes?: boolean } = {},
+): Promise<StoreAccess> => {
   const place = placeOf(words, environment, command)
   const named = words.values.get('as')?.[0]
   const actor = named ?? ownName(environment)
   switch (place.kind) {
     case 'server': {
       const token = readToken(words.values.get('token-file')?.[0], environment)
-      if (token !== undefined && named !== undefined) throw usage('--as cannot be used with a token, which speaks for one member', command)
+      if (token !== undefined && named !== undefined)
+        throw usage('--as cannot be used with a token, which speaks for one member', command)
       if (token === undefined && !place.server.startsWith('unix:'))
-        throw fail('request-unauthenticated', { problem: `there is no token for ${place.server}`, fix: 'give one in CORDON_TOKEN, or name its file with --token-file (CORDON_TOKEN_FILE); an admin makes one: cordon tokens create NAME --out FILE' })
+        throw fail('request-unauthenticated', {
+          problem: `there is no token for ${place.server}`,
+          fix: 'give one in CORDON_TOKEN, or name its file with --token-file (CORDON_TOKEN_FILE); an admin makes one: cordon tokens create NAME --out FILE',
+        })
       return openRemoteAccess({ server: place.server, ...(token === undefined ? { actor } : { token }) })
     }
     case 'database': {
@@ -68,7 +93,8 @@ export const openStore = async (words: Pick<Arguments, 'values'>, environment: E
     }
     case 'folder': {
       const { isAnswered } = await import('../../server/index.js')
-      if (existsSync(socketOf(place.folder)) && (await isAnswered(socketOf(place.folder)))) return openRemoteAccess({ server: `unix:${socketOf(place.folder)}`, actor })
+      if (existsSync(socketOf(place.folder)) && (await isAnswered(socketOf(place.folder))))
+        return openRemoteAccess({ server: `unix:${socketOf(place.folder)}`, actor })
       if (!makes && !isStore(place.folder)) throw fail('store-not-found', { folder: place.folder })
       const engine = openEngine(place)
       await orClose(engine, migrate(engine))
@@ -95,18 +121,38 @@ const readToken = (file: string | undefined, environment: Environment): string |
   const path = file ?? (given(token) === undefined ? given(named) : undefined)
   if (path === undefined) return given(token?.trim())
   const found = lstatSync(path, { throwIfNoEntry: false })
-  if (found?.isFile() !== true) throw fail('token-unsafe', { problem: `${path} is no file`, fix: 'cordon tokens create --out FILE makes one' })
-  if ((found.mode & OTHERS) !== 0) throw fail('token-unsafe', { problem: `others can read ${path}`, fix: `chmod 600 ${path}, and have another token made: this one may be known` })
+  if (found?.isFile() !== true)
+    throw fail('token-unsafe', { problem: `${path} is no file`, fix: 'cordon tokens create --out FILE makes one' })
+  if ((found.mode & OTHERS) !== 0)
+    throw fail('token-unsafe', {
+      problem: `others can read ${path}`,
+      fix: `chmod 600 ${path}, and have another token made: this one may be known`,
+    })
   return readFileSync(path, 'utf8').trim()
 }
 
-export const teamOf = async (store: StoreAccess, { values }: Pick<Arguments, 'values'>, environment: Environment, command: string): Promise<string> => {
+export const teamOf = async (
+  store: StoreAccess,
+  { values }: Pick<Arguments, 'values'>,
+  environment: Environment,
+  command: string,
+): Promise<string> => {
   const { CORDON_TEAM: team } = environment
   const named = values.get('team')?.[0] ?? given(team)
   if (named !== undefined) return named
   const { actor, teams } = await store.ask('whoAmI', {})
   const [only, ...more] = teams
-  if (only === undefined) throw usage(`${actor} is in no team of ${store.where}`, command, 'begin a team: cordon team create NAME; or say who you are: --as NAME')
-  if (more.length > 0) throw usage(`${actor} is in several teams: ${teams.map((each) => each.team).join(', ')}`, command, 'name one of them: --team NAME')
+  if (only === undefined)
+    throw usage(
+      `${actor} is in no team of ${store.where}`,
+      command,
+      'begin a team: cordon team create NAME; or say who you are: --as NAME',
+    )
+  if (more.length > 0)
+    throw usage(
+      `${actor} is in several teams: ${teams.map((each) => each.team).join(', ')}`,
+      command,
+      'name one of them: --team NAME',
+    )
   return only.team
 }

@@ -7,8 +7,25 @@ import type { GivenTo } from '../../store/index.js'
 import { readGivenDocument } from '../text/given-document.js'
 
 const KEYS = [
-  'key', 'name', 'description', 'category', 'input', 'output', 'egress_class', 'requires_approval', 'approvals_needed', 'dangerous', 'endpoint', 'method', 'credential', 'auth_method', 'needs_labels', 'needs_boundary', 'definition',
-  'expected_cost', 'prices',
+  'key',
+  'name',
+  'description',
+  'category',
+  'input',
+  'output',
+  'egress_class',
+  'requires_approval',
+  'approvals_needed',
+  'dangerous',
+  'endpoint',
+  'method',
+  'credential',
+  'auth_method',
+  'needs_labels',
+  'needs_boundary',
+  'definition',
+  'expected_cost',
+  'prices',
 ] as const
 
 export type ToolFile = Omit<GivenTo<'registerTool'>, 'team'>
@@ -49,7 +66,8 @@ const readTool = (node: PolicyNode, path: string): ToolFile => {
   })
 }
 
-const ifGiven = <Value>(node: PolicyNode | undefined, as: (node: PolicyNode) => Value): Value | undefined => (node === undefined ? undefined : as(node))
+const ifGiven = <Value>(node: PolicyNode | undefined, as: (node: PolicyNode) => Value): Value | undefined =>
+  node === undefined ? undefined : as(node)
 
 const aText = (node: PolicyNode): string => textOf(node, 'a text')
 const texts = (node: PolicyNode): readonly string[] => itemsOf(node, 'a list of texts').map(aText)
@@ -70,4 +88,5 @@ const aMapping = (node: PolicyNode): Readonly<Record<string, unknown>> => {
 }
 
 /** Without what is undefined, which JSON has no word for. */
-const defined = (tool: { readonly [Key in keyof ToolFile]: ToolFile[Key] | undefined }): ToolFile => Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== undefined)) as unknown as ToolFile
+const defined = (tool: { readonly [Key in keyof ToolFile]: ToolFile[Key] | undefined }): ToolFile =>
+  Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== undefined)) as unknown as ToolFile

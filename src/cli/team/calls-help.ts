@@ -14,13 +14,28 @@ export const CALLS_HELP: CommandHelp = {
     {
       title: 'options',
       options: [
-        { name: 'state', value: 'STATE', meantBy: ['status'], help: 'pending, approved, running, completed, failed, rejected, expired or cancelled (list)' },
+        {
+          name: 'state',
+          value: 'STATE',
+          meantBy: ['status'],
+          help: 'pending, approved, running, completed, failed, rejected, expired or cancelled (list)',
+        },
         { name: 'agent', value: 'NAME', help: 'only this agent (list)' },
         { name: 'tool', value: 'TOOL', help: 'only this tool (list)' },
         { name: 'profile', value: 'NAME', help: 'only this profile (list)' },
-        { name: 'limit', value: 'N', meantBy: ['most', 'last'], help: 'number of calls, up to 1000 (default: 50) (list)' },
+        {
+          name: 'limit',
+          value: 'N',
+          meantBy: ['most', 'last'],
+          help: 'number of calls, up to 1000 (default: 50) (list)',
+        },
         { name: 'reason', value: 'TEXT', meantBy: ['because', 'message'], help: 'the reason; recorded (cancel)' },
-        { name: 'wait', value: 'TIME', meantBy: ['timeout'], help: 'how long to wait for running calls: 10s, 2m (default: 30s) (cancel)' },
+        {
+          name: 'wait',
+          value: 'TIME',
+          meantBy: ['timeout'],
+          help: 'how long to wait for running calls: 10s, 2m (default: 30s) (cancel)',
+        },
         JSON_OPTION,
       ],
     },

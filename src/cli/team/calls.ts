@@ -13,7 +13,8 @@ import { renderFacts, renderHash, renderQuoted, renderSpan, renderTable } from '
 import { parseSpan } from '../text/time-words.js'
 import { renderDuration, renderUsage } from '../text/usage-text.js'
 
-export const calls = (line: CommandLine): Promise<number> => runStoreCommand({ name: 'calls', help: CALLS_HELP, actions: { list, show, cancel } }, line)
+export const calls = (line: CommandLine): Promise<number> =>
+  runStoreCommand({ name: 'calls', help: CALLS_HELP, actions: { list, show, cancel } }, line)
 
 type Call = AnswerOf<'listInvocations'>[number]
 
@@ -22,33 +23,64 @@ const MOST = 1000
 export const renderCalls = (all: readonly Call[], paint: Paint, nothing: string): string =>
   renderTable(
     ['CALL', 'TOOL', 'STATE', 'AGENT', 'AGE', 'TOOK', 'RUNNER'],
-    all.map((call) => [call.id, `${call.tool} ${String(call.toolVersion)}`, stateOf(call), whoOf(call), renderSpan(Date.now() - Date.parse(call.createdAt)), tookOf(call), call.runner ?? '']),
+    all.map((call) => [
+      call.id,
+      `${call.tool} ${String(call.toolVersion)}`,
+      stateOf(call),
+      whoOf(call),
+      renderSpan(Date.now() - Date.parse(call.createdAt)),
+      tookOf(call),
+      call.runner ?? '',
+    ]),
     paint,
     nothing,
   )
 
-const stateOf = ({ status, isCancelRequested }: Pick<Call, 'status' | 'isCancelRequested'>): string => (status === 'running' && isCancelRequested ? 'running (told to end)' : status)
-const whoOf = ({ agent, invokedBy }: Pick<Call, 'agent' | 'invokedBy'>): string => (agent === invokedBy ? agent : `${agent}, asked for by ${invokedBy}`)
-const tookOf = ({ startedAt, completedAt }: Pick<Call, 'startedAt' | 'completedAt'>): string => (startedAt === null || completedAt === null ? '' : renderDuration(Math.max(0, Date.parse(completedAt) - Date.parse(startedAt))))
+const stateOf = ({ status, isCancelRequested }: Pick<Call, 'status' | 'isCancelRequested'>): string =>
+  status === 'running' && isCancelRequested ? 'running (told to end)' : status
+const whoOf = ({ agent, invokedBy }: Pick<Call, 'agent' | 'invokedBy'>): string =>
+  agent === invokedBy ? agent : `${agent}, asked for by ${invokedBy}`
+const tookOf = ({ startedAt, completedAt }: Pick<Call, 'startedAt' | 'completedAt'>): string =>
+  startedAt === null || completedAt === null
+    ? ''
+    : renderDuration(Math.max(0, Date.parse(completedAt) - Date.parse(startedAt)))
 
 const list = async ({ store, team, option, print, wrong }: CommandContext): Promise<number> => {
   const [state, limit] = [option('state'), option('limit')]
   const status = INVOCATION_STATES.find((each) => each === state)
-  if (state !== undefined && status === undefined) throw wrong(`--state is one of ${INVOCATION_STATES.join(', ')}, not ${state}`)
+  if (state !== undefined && status === undefined)
+    throw wrong(`--state is one of ${INVOCATION_STATES.join(', ')}, not ${state}`)
   const most = limit === undefined ? undefined : Number(limit)
-  if (most !== undefined && !(Number.isInteger(most) && most >= 1 && most <= MOST)) throw wrong(`--limit is a number from 1 to ${String(MOST)}, not ${limit ?? ''}`)
-  const named = Object.fromEntries((['agent', 'tool', 'profile'] as const).flatMap((name) => {
-    const value = option(name)
-    return value === undefined ? [] : [[name, value]]
-  }))
-  const found = await store.ask('listInvocations', { team: await team(), ...named, ...(status === undefined ? {} : { status }), ...(most === undefined ? {} : { most }) })
-  print(found, (paint) => renderCalls(found, paint, state === undefined && Object.keys(named).length === 0 ? 'there are no calls that you may see' : 'there are no such calls that you may see'))
+  if (most !== undefined && !(Number.isInteger(most) && most >= 1 && most <= MOST))
+    throw wrong(`--limit is a number from 1 to ${String(MOST)}, not ${limit ?? ''}`)
+  const named = Object.fromEntries(
+    (['agent', 'tool', 'profile'] as const).flatMap((name) => {
+      const value = option(name)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+  const found = await store.ask('listInvocations', {
+    team: await team(),
+    ...named,
+    ...(status === undefined ? {} : { status }),
+    ...(most === undefined ? {} : { most }),
+  })
+  print(found, (paint) =>
+    renderCalls(
+      found,
+      paint,
+      state === undefined && Object.keys(named).length === 0
+        ? 'there are no calls that you may see'
+        : 'there are no such calls that you may see',
+    ),
+  )
   return 0
 }
 
 const show = async (context: CommandContext): Promise<number> => {
   const [word, ...rest] = context.words
-  if (word === undefined || rest.length > 0) throw context.wrong('no call is named, or more than one', 'name one by its id: cordon calls list has them')
+  if (word === undefined || rest.length > 0)
+    throw context.wrong('no call is named, or more than one', 'name one by its id: cordon calls list has them')
   const call = await context.store.ask('findInvocation', { id: await callIdOf(context, word) })
   context.print(call, (paint) => renderCall(call, paint, context.again(`why ${call.id}`)))
   return 0
@@ -58,26 +90,43 @@ const MOST_LETTERS = 20_000
 
 const renderCall = (call: AnswerOf<'findInvocation'>, paint: Paint, why: string): string =>
   [
-    ...renderFacts([
-      ['call', call.id],
-      ['tool', `${call.tool}, version ${String(call.toolVersion)}, of the class ${call.egressClass}`],
-      ['state', stateOf(call)],
-      ['agent', whoOf(call)],
-      ['asked', `${call.createdAt}, ${renderSpan(Date.now() - Date.parse(call.createdAt))} ago`],
-      ...(call.startedAt === null ? [] : [['began', `${call.startedAt}${call.runner === null ? '' : ` by ${call.runner}`}`] as const]),
-      ...(call.completedAt === null ? [] : [['ended', `${call.completedAt}${tookOf(call) === '' ? '' : `, after ${tookOf(call)}`}`] as const]),
-      ...(call.error === null ? [] : [['error', call.error] as const]),
-      ...renderUsage(call.usage),
-    ], paint),
+    ...renderFacts(
+      [
+        ['call', call.id],
+        ['tool', `${call.tool}, version ${String(call.toolVersion)}, of the class ${call.egressClass}`],
+        ['state', stateOf(call)],
+        ['agent', whoOf(call)],
+        ['asked', `${call.createdAt}, ${renderSpan(Date.now() - Date.parse(call.createdAt))} ago`],
+        ...(call.startedAt === null
+          ? []
+          : [['began', `${call.startedAt}${call.runner === null ? '' : ` by ${call.runner}`}`] as const]),
+        ...(call.completedAt === null
+          ? []
+          : [['ended', `${call.completedAt}${tookOf(call) === '' ? '' : `, after ${tookOf(call)}`}`] as const]),
+        ...(call.error === null ? [] : [['error', call.error] as const]),
+        ...renderUsage(call.usage),
+      ],
+      paint,
+    ),
     `  ${paint('dim', 'arguments')}`,
     ...renderQuoted(shortened(JSON.stringify(call.input, null, 2))),
     ...renderHash(call.inputHash, paint),
-    ...(call.output === null ? [] : [`  ${paint('dim', 'output')}`, ...renderQuoted(shortened(typeof call.output === 'string' ? call.output : JSON.stringify(call.output, null, 2)))]),
+    ...(call.output === null
+      ? []
+      : [
+          `  ${paint('dim', 'output')}`,
+          ...renderQuoted(
+            shortened(typeof call.output === 'string' ? call.output : JSON.stringify(call.output, null, 2)),
+          ),
+        ]),
     ...renderFacts([['why', why]], paint),
     '',
   ].join('\n')
 
-const shortened = (text: string): string => (text.length <= MOST_LETTERS ? text : `${text.slice(0, MOST_LETTERS)}\n(and ${String(text.length - MOST_LETTERS)} letters more; --json has all)`)
+const shortened = (text: string): string =>
+  text.length <= MOST_LETTERS
+    ? text
+    : `${text.slice(0, MOST_LETTERS)}\n(and ${String(text.length - MOST_LETTERS)} letters more; --json has all)`
 
 const WAIT_MS = 30_000
 
@@ -103,5 +152,14 @@ export const describeCancelled = ({ id, status, wasOver }: CancelledCall, paint:
 }
 
 /** The id that a word means, among the last calls of the team. */
-export const callIdOf = async ({ store, team, wrong }: Pick<CommandContext, 'store' | 'team' | 'wrong'>, word: string): Promise<string> =>
-  isFullId(word) ? word : idAmong(word, (await store.ask('listInvocations', { team: await team(), most: MOST })).map(({ id }) => [id]), { what: 'call', listedBy: 'cordon calls list', wrong })
+export const callIdOf = async (
+  { store, team, wrong }: Pick<CommandContext, 'store' | 'team' | 'wrong'>,
+  word: string,
+): Promise<string> =>
+  isFullId(word)
+    ? word
+    : idAmong(
+        word,
+        (await store.ask('listInvocations', { team: await team(), most: MOST })).map(({ id }) => [id]),
+        { what: 'call', listedBy: 'cordon calls list', wrong },
+      )

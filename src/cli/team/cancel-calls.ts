@@ -19,7 +19,11 @@ export interface Cancelling {
   readonly onProblem?: (id: string, problem: CordonError) => void
 }
 
-export const cancelCalls = async (store: StoreAccess, ids: readonly string[], { reason, waitMs, onProblem }: Cancelling): Promise<readonly CancelledCall[]> => {
+export const cancelCalls = async (
+  store: StoreAccess,
+  ids: readonly string[],
+  { reason, waitMs, onProblem }: Cancelling,
+): Promise<readonly CancelledCall[]> => {
   const until = Date.now() + waitMs
   const told: CancelledCall[] = []
   const tell = async (id: string): Promise<void> => {
@@ -34,13 +38,18 @@ export const cancelCalls = async (store: StoreAccess, ids: readonly string[], { 
   for (const id of ids) await tell(id)
   const ended: CancelledCall[] = []
   // One after the other: a server has room for so many requests of one caller that wait.
-  for (const call of told) ended.push(call.status === 'running' ? { ...call, status: await waitForEnd(store, call.id, reason, until) } : call)
+  for (const call of told)
+    ended.push(call.status === 'running' ? { ...call, status: await waitForEnd(store, call.id, reason, until) } : call)
   return ended
 }
 
 const cancelOne = async (store: StoreAccess, id: string, reason: string | undefined): Promise<CancelledCall> => {
   try {
-    return { id, ...(await store.ask('cancelInvocation', { id, ...(reason === undefined ? {} : { reason }) })), wasOver: false }
+    return {
+      id,
+      ...(await store.ask('cancelInvocation', { id, ...(reason === undefined ? {} : { reason }) })),
+      wasOver: false,
+    }
   } catch (error) {
     if (!(error instanceof CordonError) || error.code !== 'store-state') throw error
     const { status } = await store.ask('findInvocation', { id })
@@ -49,7 +58,12 @@ const cancelOne = async (store: StoreAccess, id: string, reason: string | undefi
   }
 }
 
-const waitForEnd = async (store: StoreAccess, id: string, reason: string | undefined, until: number): Promise<Status> => {
+const waitForEnd = async (
+  store: StoreAccess,
+  id: string,
+  reason: string | undefined,
+  until: number,
+): Promise<Status> => {
   let known: string | undefined
   for (;;) {
     const waitMs = Math.max(0, until - Date.now())

@@ -13,10 +13,7 @@ export const CREDENTIALS_HELP: CommandHelp = {
   groups: [
     {
       title: 'options',
-      options: [
-        { name: 'key', value: 'FILE', help: 'the key (default: $CORDON_KEY_FILE) (put)' },
-        JSON_OPTION,
-      ],
+      options: [{ name: 'key', value: 'FILE', help: 'the key (default: $CORDON_KEY_FILE) (put)' }, JSON_OPTION],
     },
     { title: 'store', options: STORE_OPTIONS },
   ],

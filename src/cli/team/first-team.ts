@@ -40,6 +40,11 @@ export const makeFirstTeam = async (engine: Engine, { team, owner, agent, tokenF
 }
 
 /** Not in the folder that it is started in: tools may be granted to read that. */
-export const tokenFileOf = (agent: string, named: string | undefined, environment: CommandLine['environment']): string => (named === undefined ? join(stateFolderOf(environment, homedir()), `${agent}.token`) : resolve(named))
+export const tokenFileOf = (
+  agent: string,
+  named: string | undefined,
+  environment: CommandLine['environment'],
+): string => (named === undefined ? join(stateFolderOf(environment, homedir()), `${agent}.token`) : resolve(named))
 
-const unwritable = (problem: string, cause?: unknown) => fail('token-unsafe', { problem, fix: 'name a new file in a folder of yours: --token-out FILE' }, cause)
+const unwritable = (problem: string, cause?: unknown) =>
+  fail('token-unsafe', { problem, fix: 'name a new file in a folder of yours: --token-out FILE' }, cause)

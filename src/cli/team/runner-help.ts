@@ -19,7 +19,11 @@ export const RUNNER_HELP: CommandHelp = {
         { name: 'concurrency', value: 'N', help: 'calls at the same time (default: number of cores)' },
         { name: 'workspace', value: 'DIR', help: 'working directory of tools (default: this directory)' },
         { name: 'secret', value: 'ID=SOURCE', repeatable: true, help: 'where the value of a credential comes from' },
-        { name: 'key', value: 'FILE', help: 'key for credentials of the registry, ID=store:TEAM/NAME (default: $CORDON_KEY_FILE)' },
+        {
+          name: 'key',
+          value: 'FILE',
+          help: 'key for credentials of the registry, ID=store:TEAM/NAME (default: $CORDON_KEY_FILE)',
+        },
         { name: 'resolve', value: 'HOST=ADDRESS', repeatable: true, help: 'use this address for a granted host' },
         { name: 'upstream-ca', value: 'FILE', help: 'trust these certificates for granted hosts' },
         { name: 'json', help: 'print events as lines of JSON' },

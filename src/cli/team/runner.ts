@@ -24,14 +24,23 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
   const workspace = resolve(one('workspace') ?? '.')
   if (given.rest.length > 0) throw usage(`"${given.rest[0] ?? ''}" is no option`, COMMAND)
   const wanted = one('registration')
-  if (wanted !== undefined && given.switches.has('registrations')) throw usage('--registration prints one tool, --registrations all of them', COMMAND)
-  if (wanted !== undefined) return printJson(registrationFile(toolNamed(wanted, await toolsOf(many('tools'))), workspace))
-  if (given.switches.has('registrations')) return printJson((await toolsOf(many('tools'))).map((tool) => registrationFile(tool, workspace)))
+  if (wanted !== undefined && given.switches.has('registrations'))
+    throw usage('--registration prints one tool, --registrations all of them', COMMAND)
+  if (wanted !== undefined)
+    return printJson(registrationFile(toolNamed(wanted, await toolsOf(many('tools'))), workspace))
+  if (given.switches.has('registrations'))
+    return printJson((await toolsOf(many('tools'))).map((tool) => registrationFile(tool, workspace)))
   const url = one('database') ?? environment['CORDON_DATABASE']
-  if (url === undefined || url === '') throw usage('a runner needs the database of its team', COMMAND, 'name it: --database URL, or CORDON_DATABASE')
+  if (url === undefined || url === '')
+    throw usage('a runner needs the database of its team', COMMAND, 'name it: --database URL, or CORDON_DATABASE')
   if (given.switches.has('prepare')) return prepare(url)
   const sealingKey = sealingKeyOf(one('key'), environment)
-  if (sealingKey === undefined && many('secret').some((word) => word.includes('=store:'))) throw usage('a credential of the store is opened with a key', COMMAND, 'name the key: --key FILE, or CORDON_KEY_FILE')
+  if (sealingKey === undefined && many('secret').some((word) => word.includes('=store:')))
+    throw usage(
+      'a credential of the store is opened with a key',
+      COMMAND,
+      'name the key: --key FILE, or CORDON_KEY_FILE',
+    )
   const keyFile = one('key')
   const concurrency = countOf(one('concurrency')) ?? availableParallelism()
   const tools = await toolsOf(many('tools'))
@@ -49,35 +58,62 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
       egress: { secrets: secretsOf(many('secret')), ...(await wayOf(many('resolve'), one('upstream-ca'))) },
       ruleFiles: 'all',
       configFolder: configFolderOf(environment, homedir()),
-      ownFiles: ownFilesOption([...ownFilesOf(environment, homedir()), ...(keyFile === undefined ? [] : [withheld(keyFile, 'the key of credentials')]), ...readOnly([one('upstream-ca'), ...tools.map(({ file }) => file)], 'a file of this runner')]),
+      ownFiles: ownFilesOption([
+        ...ownFilesOf(environment, homedir()),
+        ...(keyFile === undefined ? [] : [withheld(keyFile, 'the key of credentials')]),
+        ...readOnly([one('upstream-ca'), ...tools.map(({ file }) => file)], 'a file of this runner'),
+      ]),
     },
     ...timesOf(environment),
     ...(sealingKey === undefined ? {} : { sealingKey }),
-    tell: given.switches.has('json') ? (news) => { writeText(STDOUT, `${JSON.stringify(news)}\n`) } : (news) => { writeText(STDERR, `cordon: ${oneLine(describe(news))}\n`) },
+    tell: given.switches.has('json')
+      ? (news) => {
+          writeText(STDOUT, `${JSON.stringify(news)}\n`)
+        }
+      : (news) => {
+          writeText(STDERR, `cordon: ${oneLine(describe(news))}\n`)
+        },
   })
   await signals.obey(started)
   return 0
 }
 
 const ownFilesOption = (files: readonly OwnFile[]): NonNullable<RunnerOptions['runtime']['ownFiles']> => {
-  const pathsOf = (access: OwnFile['access']): readonly string[] => files.filter((file) => file.access === access).map(({ path }) => path)
+  const pathsOf = (access: OwnFile['access']): readonly string[] =>
+    files.filter((file) => file.access === access).map(({ path }) => path)
   return { withheld: pathsOf('withheld'), readOnly: pathsOf('read-only') }
 }
 
 const toolsOf = async (places: readonly string[]): Promise<readonly RunnerTool[]> => {
-  if (places.length === 0) throw usage('a runner needs tools', COMMAND, 'name a file, or a folder of files: --tools FILE')
+  if (places.length === 0)
+    throw usage('a runner needs tools', COMMAND, 'name a file, or a folder of files: --tools FILE')
   return loadToolFiles(places)
 }
 
 /** In the words of a file for `cordon tools register`. */
 const registrationFile = (tool: RunnerTool, workspace: string): object => {
-  const { key, description, inputSchema, egressClass, needsBoundary, definition } = registrationOf(tool, { workspace, home: homedir() })
-  return { key, description, ...(inputSchema === undefined ? {} : { input: inputSchema }), egress_class: egressClass, needs_boundary: needsBoundary, definition }
+  const { key, description, inputSchema, egressClass, needsBoundary, definition } = registrationOf(tool, {
+    workspace,
+    home: homedir(),
+  })
+  return {
+    key,
+    description,
+    ...(inputSchema === undefined ? {} : { input: inputSchema }),
+    egress_class: egressClass,
+    needs_boundary: needsBoundary,
+    definition,
+  }
 }
 
 const toolNamed = (wanted: string, tools: readonly RunnerTool[]): RunnerTool => {
   const tool = tools.find(({ definition: { name } }) => name === wanted)
-  if (tool === undefined) throw usage(`there is no tool "${wanted}" in these files`, COMMAND, `there are: ${tools.map(({ definition: { name } }) => name).join(', ')}`)
+  if (tool === undefined)
+    throw usage(
+      `there is no tool "${wanted}" in these files`,
+      COMMAND,
+      `there are: ${tools.map(({ definition: { name } }) => name).join(', ')}`,
+    )
   return tool
 }
 
@@ -91,7 +127,10 @@ const prepare = async (url: string): Promise<number> => {
   try {
     const applied = await migrate(engine)
     await installQueue(engine, url)
-    writeText(STDERR, `cordon: ${engine.where} is prepared for runners (${applied.length === 0 ? 'it was up to date' : `applied: ${applied.join(', ')}`})\n`)
+    writeText(
+      STDERR,
+      `cordon: ${engine.where} is prepared for runners (${applied.length === 0 ? 'it was up to date' : `applied: ${applied.join(', ')}`})\n`,
+    )
     return 0
   } finally {
     await engine.close()
@@ -101,7 +140,8 @@ const prepare = async (url: string): Promise<number> => {
 const countOf = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined
   const count = Number(text)
-  if (!Number.isInteger(count) || count < 1 || count > 1_000) throw usage(`--concurrency is a number from 1 to 1000, not ${text}`, COMMAND)
+  if (!Number.isInteger(count) || count < 1 || count > 1_000)
+    throw usage(`--concurrency is a number from 1 to 1000, not ${text}`, COMMAND)
   return count
 }
 
@@ -109,20 +149,34 @@ const secretsOf = (words: readonly string[]): Readonly<Record<string, string>> =
   Object.fromEntries(
     words.map((word) => {
       const at = word.indexOf('=')
-      if (at < 1) throw fail('usage-error', { problem: '--secret is written ID=SOURCE', fix: 'for example --secret github-token=env:GITHUB_TOKEN' })
+      if (at < 1)
+        throw fail('usage-error', {
+          problem: '--secret is written ID=SOURCE',
+          fix: 'for example --secret github-token=env:GITHUB_TOKEN',
+        })
       return [word.slice(0, at), word.slice(at + 1)] as const
     }),
   )
 
-const wayOf = async (resolved: readonly string[], authorityFile: string | undefined): Promise<Pick<NonNullable<RunnerOptions['runtime']['egress']>, 'pins' | 'authorities'>> => {
+const wayOf = async (
+  resolved: readonly string[],
+  authorityFile: string | undefined,
+): Promise<Pick<NonNullable<RunnerOptions['runtime']['egress']>, 'pins' | 'authorities'>> => {
   const { pins, authorities } = await readEgress(resolved, authorityFile)
-  return { pins: Object.fromEntries([...pins].map(([name, addresses]) => [name, addresses.map(renderIpAddress)])), authorities }
+  return {
+    pins: Object.fromEntries([...pins].map(([name, addresses]) => [name, addresses.map(renderIpAddress)])),
+    authorities,
+  }
 }
 
 /** For tests and for those who know why: the same on all runners of a database. */
-const timesOf = (environment: CommandLine['environment']): { readonly silentMs?: number; readonly heartbeatMs?: number; readonly upkeepMs?: number } => {
+const timesOf = (
+  environment: CommandLine['environment'],
+): { readonly silentMs?: number; readonly heartbeatMs?: number; readonly upkeepMs?: number } => {
   const silentMs = Number(environment['CORDON_RUNNER_SILENT_MS'] ?? '')
-  return Number.isInteger(silentMs) && silentMs >= 1_000 ? { silentMs, heartbeatMs: silentMs / 6, upkeepMs: silentMs / 6 } : {}
+  return Number.isInteger(silentMs) && silentMs >= 1_000
+    ? { silentMs, heartbeatMs: silentMs / 6, upkeepMs: silentMs / 6 }
+    : {}
 }
 
 /** First: nothing new. Then: end what runs. Then: end. Heard from the beginning: what is said while it begins is done when it has begun. */
@@ -157,7 +211,9 @@ const describe = (news: RunnerNews): string => {
     case 'ready':
       return `runner ${news.runner} is ready; this host holds ${news.holds.join(', ')}`
     case 'serving':
-      return news.tasks === 0 ? 'none of these tools is registered for a team that this login runs for' : `serves ${String(news.tasks)} tools`
+      return news.tasks === 0
+        ? 'none of these tools is registered for a team that this login runs for'
+        : `serves ${String(news.tasks)} tools`
     case 'left-to-others':
       return `${news.tool} is left to others: ${news.because}`
     case 'began':

@@ -16,11 +16,21 @@ export const RUNS_HELP: CommandHelp = {
       title: 'options',
       options: [
         { name: 'plan', value: 'FILE', meantBy: ['file'], help: 'the plan; - is standard input (start)' },
-        { name: 'needed', value: 'N', meantBy: ['approvals'], help: 'number of people who must approve (default: 1) (start)' },
+        {
+          name: 'needed',
+          value: 'N',
+          meantBy: ['approvals'],
+          help: 'number of people who must approve (default: 1) (start)',
+        },
         { name: 'for', value: 'TIME', help: 'how long it is valid: 8h, 7d (default: 1d) (start)' },
         { name: 'status', value: 'STATE', help: 'pending, approved, rejected, expired or cancelled (list)' },
         { name: 'hash', value: 'HASH', meantBy: ['yes', 'force'], help: 'the hash of the shown plan (approve)' },
-        { name: 'reason', value: 'TEXT', meantBy: ['because', 'message'], help: 'the reason; recorded (approve, reject, cancel)' },
+        {
+          name: 'reason',
+          value: 'TEXT',
+          meantBy: ['because', 'message'],
+          help: 'the reason; recorded (approve, reject, cancel)',
+        },
         JSON_OPTION,
       ],
     },

@@ -12,22 +12,70 @@ export const SERVE_HELP: CommandHelp = {
     {
       title: 'store',
       options: [
-        { name: 'store', value: 'DIR', meantBy: ['folder', 'dir'], help: 'an embedded store, created if missing (default: $CORDON_STORE, ~/.local/state/cordon/store)' },
-        { name: 'database', value: 'URL', meantBy: ['db', 'postgres'], help: 'PostgreSQL, with a login in cordon_gateway (default: $CORDON_DATABASE); see docs/serve.md' },
-        { name: 'connections', value: 'NUMBER', meantBy: ['pool'], help: 'connections to PostgreSQL; a team uses at most three quarters, a member half (default: 10)' },
-        { name: 'statement-timeout', value: 'TIME', meantBy: ['timeout'], help: 'statement timeout; for a lock, half of it (default: 15s)' },
-        { name: 'init', value: 'TEAM', meantBy: ['create', 'team'], help: 'create this team if missing, with you as admin and operator, and one agent with a token' },
+        {
+          name: 'store',
+          value: 'DIR',
+          meantBy: ['folder', 'dir'],
+          help: 'an embedded store, created if missing (default: $CORDON_STORE, ~/.local/state/cordon/store)',
+        },
+        {
+          name: 'database',
+          value: 'URL',
+          meantBy: ['db', 'postgres'],
+          help: 'PostgreSQL, with a login in cordon_gateway (default: $CORDON_DATABASE); see docs/serve.md',
+        },
+        {
+          name: 'connections',
+          value: 'NUMBER',
+          meantBy: ['pool'],
+          help: 'connections to PostgreSQL; a team uses at most three quarters, a member half (default: 10)',
+        },
+        {
+          name: 'statement-timeout',
+          value: 'TIME',
+          meantBy: ['timeout'],
+          help: 'statement timeout; for a lock, half of it (default: 15s)',
+        },
+        {
+          name: 'init',
+          value: 'TEAM',
+          meantBy: ['create', 'team'],
+          help: 'create this team if missing, with you as admin and operator, and one agent with a token',
+        },
         { name: 'agent', value: 'NAME', help: 'the name of that agent (default: agent-1)' },
-        { name: 'token-out', value: 'FILE', meantBy: ['out'], help: 'file for its token (default: ~/.local/state/cordon/NAME.token)' },
-        { name: 'as', value: 'NAME', help: 'member for socket requests that name none (default: $CORDON_ACTOR, your login)' },
+        {
+          name: 'token-out',
+          value: 'FILE',
+          meantBy: ['out'],
+          help: 'file for its token (default: ~/.local/state/cordon/NAME.token)',
+        },
+        {
+          name: 'as',
+          value: 'NAME',
+          help: 'member for socket requests that name none (default: $CORDON_ACTOR, your login)',
+        },
       ],
     },
     {
       title: 'listening',
       options: [
-        { name: 'socket', value: 'PATH', help: 'a Unix socket for you alone (default: DIR/socket of an embedded store)' },
-        { name: 'listen', value: 'ADDRESS', meantBy: ['port', 'bind', 'address'], help: 'an address for clients with a token: 127.0.0.1:7070, [::1]:7070; port 0 picks a free port' },
-        { name: 'host', value: 'NAME', repeatable: true, help: 'a host name of this server; requests for other names are refused' },
+        {
+          name: 'socket',
+          value: 'PATH',
+          help: 'a Unix socket for you alone (default: DIR/socket of an embedded store)',
+        },
+        {
+          name: 'listen',
+          value: 'ADDRESS',
+          meantBy: ['port', 'bind', 'address'],
+          help: 'an address for clients with a token: 127.0.0.1:7070, [::1]:7070; port 0 picks a free port',
+        },
+        {
+          name: 'host',
+          value: 'NAME',
+          repeatable: true,
+          help: 'a host name of this server; requests for other names are refused',
+        },
         { name: 'tls-cert', value: 'FILE', help: 'certificate with its chain, PEM; required if other hosts connect' },
         { name: 'tls-key', value: 'FILE', help: 'key of the certificate, PEM' },
         { name: 'plain-http', help: 'accept other hosts without TLS, behind a proxy that encrypts' },
@@ -37,5 +85,8 @@ export const SERVE_HELP: CommandHelp = {
       ],
     },
   ],
-  notes: ['On SIGTERM and SIGINT it finishes open requests and closes the store. Exit status: 0 then; 1 it could not start;', '2 wrong usage, or a file cannot be read.'],
+  notes: [
+    'On SIGTERM and SIGINT it finishes open requests and closes the store. Exit status: 0 then; 1 it could not start;',
+    '2 wrong usage, or a file cannot be read.',
+  ],
 }

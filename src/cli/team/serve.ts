@@ -3,7 +3,14 @@ import { dirname, resolve } from 'node:path'
 
 import { CordonError, fail } from '../../errors/index.js'
 import { parseSize } from '../../policy/index.js'
-import { CONNECTIONS, MOST_ANSWER_BYTES, STATEMENT_MS, isAnswered, parseListenAddress, serveStore } from '../../server/index.js'
+import {
+  CONNECTIONS,
+  MOST_ANSWER_BYTES,
+  STATEMENT_MS,
+  isAnswered,
+  parseListenAddress,
+  serveStore,
+} from '../../server/index.js'
 import type { ServeSettings } from '../../server/index.js'
 import { migrate, openPostgres } from '../../store/index.js'
 import type { Engine } from '../../store/index.js'
@@ -40,7 +47,12 @@ export const serve = async ({ given: { rest: words }, environment }: CommandLine
     if (first !== undefined) await tellFirstTeam(settings.engine, first, given, environment)
     const served = await serveStore(settings)
     const paint = paintFor(STDOUT, environment)
-    writeText(STDOUT, given.switches.has('json') ? `${JSON.stringify({ listening: served.addresses })}\n` : served.addresses.map((address) => `${paint('green', 'listening')} ${oneLine(address)}\n`).join(''))
+    writeText(
+      STDOUT,
+      given.switches.has('json')
+        ? `${JSON.stringify({ listening: served.addresses })}\n`
+        : served.addresses.map((address) => `${paint('green', 'listening')} ${oneLine(address)}\n`).join(''),
+    )
     await ended
     await served.close()
     return 0
@@ -50,7 +62,11 @@ export const serve = async ({ given: { rest: words }, environment }: CommandLine
   }
 }
 
-const firstTeamOf = ({ values }: Arguments, owner: string, environment: CommandLine['environment']): FirstTeam | undefined => {
+const firstTeamOf = (
+  { values }: Arguments,
+  owner: string,
+  environment: CommandLine['environment'],
+): FirstTeam | undefined => {
   const [team, named, out] = ['init', 'agent', 'token-out'].map((name) => values.get(name)?.[0])
   if (team === undefined) {
     if (named !== undefined || out !== undefined) throw usage('--agent and --token-out go with --init TEAM', COMMAND)
@@ -61,13 +77,23 @@ const firstTeamOf = ({ values }: Arguments, owner: string, environment: CommandL
 }
 
 /** On stderr: what is on stdout is where it listens. */
-const tellFirstTeam = async (engine: Engine, first: FirstTeam, { values }: Arguments, environment: CommandLine['environment']): Promise<void> => {
+const tellFirstTeam = async (
+  engine: Engine,
+  first: FirstTeam,
+  { values }: Arguments,
+  environment: CommandLine['environment'],
+): Promise<void> => {
   const paint = paintFor(STDERR, environment)
   const { team, owner, agent, tokenFile } = first
   try {
     await migrate(engine)
     const isNew = await makeFirstTeam(engine, first)
-    writeText(STDERR, isNew ? `${paint('green', 'created')} ${oneLine(`${team}; ${owner} is its admin and operator, ${agent} its agent, with the token in ${tokenFile}`)}\n` : `cordon: ${oneLine(`the team ${team} is there already, and is left as it is; ${tokenAdvice(first, values)}`)}\n`)
+    writeText(
+      STDERR,
+      isNew
+        ? `${paint('green', 'created')} ${oneLine(`${team}; ${owner} is its admin and operator, ${agent} its agent, with the token in ${tokenFile}`)}\n`
+        : `cordon: ${oneLine(`the team ${team} is there already, and is left as it is; ${tokenAdvice(first, values)}`)}\n`,
+    )
   } catch (error) {
     await engine.close()
     throw error
@@ -75,19 +101,28 @@ const tellFirstTeam = async (engine: Engine, first: FirstTeam, { values }: Argum
 }
 
 const tokenAdvice = ({ agent, tokenFile }: FirstTeam, values: Arguments['values']): string =>
-  existsSync(tokenFile) ? `the token of ${agent} is in ${tokenFile}` : `a new token: ${['cordon tokens create', visibleWord(agent), '--out', visibleWord(tokenFile), ...typedStore(values)].join(' ')}`
+  existsSync(tokenFile)
+    ? `the token of ${agent} is in ${tokenFile}`
+    : `a new token: ${['cordon tokens create', visibleWord(agent), '--out', visibleWord(tokenFile), ...typedStore(values)].join(' ')}`
 
 /** Whoever finds it served wants to know where, rather than that it is held. */
 const requireUnserved = async ({ values }: Arguments, environment: CommandLine['environment']): Promise<void> => {
   const place = placeOf({ values }, { ...environment, CORDON_SERVER: undefined }, COMMAND)
   if (place.kind !== 'folder' || !(await isAnswered(socketOf(place.folder)))) return
-  throw fail('listen-refused', { where: place.folder, problem: `it is served already, at unix:${socketOf(place.folder)}`, fix: `use that one: commands with --store ${place.folder} find it; to serve it otherwise end that one first` })
+  throw fail('listen-refused', {
+    where: place.folder,
+    problem: `it is served already, at unix:${socketOf(place.folder)}`,
+    fix: `use that one: commands with --store ${place.folder} find it; to serve it otherwise end that one first`,
+  })
 }
 
 /** A second one ends it at once, as it would any program. */
 const endingSignal = (): Promise<void> =>
   new Promise((end) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { end() })
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => {
+        end()
+      })
   })
 
 const PRIVATE = 0o700
@@ -98,7 +133,11 @@ const MOST_CONNECTIONS = 1_000
 const connectionsOf = (text: string | undefined): number => {
   const connections = text === undefined ? CONNECTIONS : /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN
   // One alone would be everybody's and nobody's.
-  if (!(connections >= FEWEST_CONNECTIONS && connections <= MOST_CONNECTIONS)) throw usage(`--connections needs a number from ${String(FEWEST_CONNECTIONS)} to ${String(MOST_CONNECTIONS)}: ${text ?? ''}`, COMMAND)
+  if (!(connections >= FEWEST_CONNECTIONS && connections <= MOST_CONNECTIONS))
+    throw usage(
+      `--connections needs a number from ${String(FEWEST_CONNECTIONS)} to ${String(MOST_CONNECTIONS)}: ${text ?? ''}`,
+      COMMAND,
+    )
   return connections
 }
 
@@ -110,7 +149,8 @@ const mostAnswerOf = (text: string | undefined): number => {
 
 const statementOf = (text: string | undefined): number => {
   const milliseconds = text === undefined ? STATEMENT_MS : parseSpan(text)
-  if (milliseconds === undefined || milliseconds > 3_600_000) throw usage(`--statement-timeout needs a time such as 15s, at most 1h: ${text ?? ''}`, COMMAND)
+  if (milliseconds === undefined || milliseconds > 3_600_000)
+    throw usage(`--statement-timeout needs a time such as 15s, at most 1h: ${text ?? ''}`, COMMAND)
   return milliseconds
 }
 
@@ -122,13 +162,31 @@ const settingsOf = ({ values, switches }: Arguments, environment: CommandLine['e
   const [listen, body, cert, key] = [option('listen'), option('max-body'), option('tls-cert'), option('tls-key')]
   if ((cert === undefined) !== (key === undefined)) throw usage('--tls-cert and --tls-key go together', COMMAND)
   const mostBodyBytes = body === undefined ? undefined : parseSize(body)
-  if (body !== undefined && mostBodyBytes === undefined) throw usage(`--max-body needs a size such as 16M: ${body}`, COMMAND)
-  const limits = { connections: connectionsOf(option('connections')), statementMs: statementOf(option('statement-timeout')) }
+  if (body !== undefined && mostBodyBytes === undefined)
+    throw usage(`--max-body needs a size such as 16M: ${body}`, COMMAND)
+  const limits = {
+    connections: connectionsOf(option('connections')),
+    statementMs: statementOf(option('statement-timeout')),
+  }
   const named = option('socket')
   const socket = named === undefined ? (place.kind === 'folder' ? socketOf(place.folder) : undefined) : resolve(named)
-  if (place.kind === 'folder' && socket !== undefined && named === undefined) mkdirSync(dirname(socket), { recursive: true, mode: PRIVATE })
+  if (place.kind === 'folder' && socket !== undefined && named === undefined)
+    mkdirSync(dirname(socket), { recursive: true, mode: PRIVATE })
   return {
-    engine: place.kind === 'folder' ? openEngine(place) : openPostgres({ url: place.url, connections: limits.connections, mostAnswerBytes: mostAnswerOf(option('max-answer')), limits: { statementMs: limits.statementMs, lockMs: Math.ceil(limits.statementMs / 2), idleMs: limits.statementMs * 2, connectMs: CONNECT_MS } }),
+    engine:
+      place.kind === 'folder'
+        ? openEngine(place)
+        : openPostgres({
+            url: place.url,
+            connections: limits.connections,
+            mostAnswerBytes: mostAnswerOf(option('max-answer')),
+            limits: {
+              statementMs: limits.statementMs,
+              lockMs: Math.ceil(limits.statementMs / 2),
+              idleMs: limits.statementMs * 2,
+              connectMs: CONNECT_MS,
+            },
+          }),
     ...limits,
     version: version(),
     ownerName: option('as') ?? ownName(environment),
@@ -138,7 +196,12 @@ const settingsOf = ({ values, switches }: Arguments, environment: CommandLine['e
     ...(listen === undefined ? {} : { listen: parseListenAddress(listen) }),
     ...(cert === undefined || key === undefined ? {} : { tls: { cert: read(cert), key: read(key) } }),
     ...(mostBodyBytes === undefined ? {} : { mostBodyBytes }),
-    report: (error) => { writeText(STDERR, `cordon: ${oneLine(error instanceof CordonError ? `${error.code}: ${error.message}` : error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`) },
+    report: (error) => {
+      writeText(
+        STDERR,
+        `cordon: ${oneLine(error instanceof CordonError ? `${error.code}: ${error.message}` : error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`,
+      )
+    },
   }
 }
 
@@ -146,6 +209,10 @@ const read = (path: string): string => {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw fail('file-unreadable', { path, problem: error instanceof Error ? error.message : String(error), fix: 'name a file in PEM' }, error)
+    throw fail(
+      'file-unreadable',
+      { path, problem: error instanceof Error ? error.message : String(error), fix: 'name a file in PEM' },
+      error,
+    )
   }
 }

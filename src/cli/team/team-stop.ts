@@ -13,7 +13,10 @@ import { parseSpan } from '../text/time-words.js'
 import { visible } from '../text/visible-text.js'
 
 /** Which part of a team; all of it unless one is named. */
-export const scopeOf = ({ option, wrong }: CommandContext): { readonly scope: 'all' | 'agent' | 'tool' | 'profile'; readonly subject: string } => {
+export const scopeOf = ({
+  option,
+  wrong,
+}: CommandContext): { readonly scope: 'all' | 'agent' | 'tool' | 'profile'; readonly subject: string } => {
   const named = (['agent', 'tool', 'profile'] as const).flatMap((scope) => {
     const subject = option(scope)
     return subject === undefined ? [] : [{ scope, subject }]
@@ -29,31 +32,50 @@ const stopAs = async (context: CommandContext, state: 'kill' | 'pause'): Promise
   const { store, option, switches, print, wrong } = context
   const [reason, wait] = [option('reason'), option('wait')]
   if (reason === undefined) throw wrong('there is no reason', 'say why: --reason TEXT')
-  if (state === 'pause' && switches.has('cancel')) throw wrong('pause lets running calls go on', 'end them: cordon team stop --cancel')
+  if (state === 'pause' && switches.has('cancel'))
+    throw wrong('pause lets running calls go on', 'end them: cordon team stop --cancel')
   const waitMs = wait === undefined ? CANCEL_MS : parseSpan(wait)
   if (waitMs === undefined) throw wrong(`--wait needs a time such as 10s or 2m: ${wait ?? ''}`)
   const what = scopeOf(context)
   const of = await context.team()
   await store.ask('stop', { team: of, ...what, state, reason })
-  const said = (paint: Paint): string => `${paint('red', state === 'kill' ? 'stopped' : 'paused')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`
-  const running = () => store.ask('listInvocations', { team: of, status: 'running', most: MOST_RUNNING, ...(what.scope === 'all' ? {} : { [what.scope]: what.subject }) })
+  const said = (paint: Paint): string =>
+    `${paint('red', state === 'kill' ? 'stopped' : 'paused')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`
+  const running = () =>
+    store.ask('listInvocations', {
+      team: of,
+      status: 'running',
+      most: MOST_RUNNING,
+      ...(what.scope === 'all' ? {} : { [what.scope]: what.subject }),
+    })
   if (switches.has('cancel')) {
     const { ended, problems } = await cancelAll(store, running, { reason, waitMs })
     const isDone = problems.length === 0 && ended.every(({ status }) => status !== 'running')
-    print({ ...what, state, reason, cancelled: ended, problems }, (paint) => `${said(paint)}${ended.map((call) => `${describeCancelled(call, paint)}\n`).join('')}${problems.map((problem) => `${paint('red', 'not cancelled')} ${visible(problem)}\n`).join('')}`)
+    print(
+      { ...what, state, reason, cancelled: ended, problems },
+      (paint) =>
+        `${said(paint)}${ended.map((call) => `${describeCancelled(call, paint)}\n`).join('')}${problems.map((problem) => `${paint('red', 'not cancelled')} ${visible(problem)}\n`).join('')}`,
+    )
     return isDone ? 0 : EXIT_STILL_RUNS
   }
   // It is stopped, whatever can be said about what runs.
   const left = await running().catch((error: unknown) => {
-    print({ ...what, state, reason, running: null }, (paint) => `${said(paint)}what still runs could not be looked up\n`)
+    print(
+      { ...what, state, reason, running: null },
+      (paint) => `${said(paint)}what still runs could not be looked up\n`,
+    )
     throw error
   })
-  print({ ...what, state, reason, running: left.map(({ id }) => id) }, (paint) => (left.length === 0 ? said(paint) : [
-    said(paint),
-    `${left.length === 1 ? 'one call still runs' : `${String(left.length)}${left.length === MOST_RUNNING ? ' or more' : ''} calls still run`}, which this does not end:\n`,
-    renderCalls(left, paint, ''),
-    `to end ${left.length === 1 ? 'it' : 'them'}: ${context.again(`calls cancel ${left.map(({ id }) => id).join(' ')}`)}\n`,
-  ].join('')))
+  print({ ...what, state, reason, running: left.map(({ id }) => id) }, (paint) =>
+    left.length === 0
+      ? said(paint)
+      : [
+          said(paint),
+          `${left.length === 1 ? 'one call still runs' : `${String(left.length)}${left.length === MOST_RUNNING ? ' or more' : ''} calls still run`}, which this does not end:\n`,
+          renderCalls(left, paint, ''),
+          `to end ${left.length === 1 ? 'it' : 'them'}: ${context.again(`calls cancel ${left.map(({ id }) => id).join(' ')}`)}\n`,
+        ].join(''),
+  )
   return 0
 }
 
@@ -63,7 +85,11 @@ const LOOK_AGAIN_MS = 300
 const EXIT_STILL_RUNS = 1
 
 /** Until a look finds nothing new, or the time is over: one that was being claimed while everything was stopped is seen at the second look. */
-const cancelAll = async (store: StoreAccess, running: () => Promise<readonly { readonly id: string }[]>, { reason, waitMs }: Cancelling): Promise<{ readonly ended: readonly CancelledCall[]; readonly problems: readonly string[] }> => {
+const cancelAll = async (
+  store: StoreAccess,
+  running: () => Promise<readonly { readonly id: string }[]>,
+  { reason, waitMs }: Cancelling,
+): Promise<{ readonly ended: readonly CancelledCall[]; readonly problems: readonly string[] }> => {
   const until = Date.now() + waitMs
   const ended = new Map<string, CancelledCall>()
   const problems = new Map<string, string>()
@@ -75,7 +101,12 @@ const cancelAll = async (store: StoreAccess, running: () => Promise<readonly { r
         break
       }
       problems.clear()
-      for (const call of await cancelCalls(store, ids, { reason, waitMs: Math.max(0, until - Date.now()), onProblem: (id, { message }) => problems.set(id, `${id}: ${message}`) })) ended.set(call.id, call)
+      for (const call of await cancelCalls(store, ids, {
+        reason,
+        waitMs: Math.max(0, until - Date.now()),
+        onProblem: (id, { message }) => problems.set(id, `${id}: ${message}`),
+      }))
+        ended.set(call.id, call)
       await sleep(LOOK_AGAIN_MS)
     }
   } catch (error) {
@@ -89,6 +120,9 @@ const cancelAll = async (store: StoreAccess, running: () => Promise<readonly { r
 export const resume = async (context: CommandContext): Promise<number> => {
   const what = scopeOf(context)
   await context.store.ask('resume', { team: await context.team(), ...what })
-  context.print({ ...what, state: 'resumed' }, (paint) => `${paint('green', 'resumed')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`)
+  context.print(
+    { ...what, state: 'resumed' },
+    (paint) => `${paint('green', 'resumed')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`,
+  )
   return 0
 }

@@ -14,7 +14,12 @@ export const TOKENS_HELP: CommandHelp = {
       options: [
         { name: 'label', value: 'TEXT', meantBy: ['name', 'description'], help: 'what it is for (create)' },
         { name: 'days', value: 'N', help: 'days until it expires, up to 365 (default: 90) (create)' },
-        { name: 'out', value: 'FILE', meantBy: ['output', 'file'], help: 'write it to a new file that only you can read, instead of printing it (create)' },
+        {
+          name: 'out',
+          value: 'FILE',
+          meantBy: ['output', 'file'],
+          help: 'write it to a new file that only you can read, instead of printing it (create)',
+        },
         JSON_OPTION,
       ],
     },

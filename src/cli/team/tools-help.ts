@@ -10,7 +10,14 @@ export const TOOLS_HELP: CommandHelp = {
     'disable ends it for all agents.',
   ],
   groups: [
-    { title: 'options', options: [{ name: 'assign', value: 'AGENT', repeatable: true, help: 'also assign it to this agent (register)' }, { name: 'profile', value: 'NAME', help: 'the profile for calls of this agent (assign)' }, JSON_OPTION] },
+    {
+      title: 'options',
+      options: [
+        { name: 'assign', value: 'AGENT', repeatable: true, help: 'also assign it to this agent (register)' },
+        { name: 'profile', value: 'NAME', help: 'the profile for calls of this agent (assign)' },
+        JSON_OPTION,
+      ],
+    },
     { title: 'store', options: STORE_OPTIONS },
   ],
   notes: [

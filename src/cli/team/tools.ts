@@ -10,25 +10,58 @@ import { TOOLS_HELP } from './tools-help.js'
 import { visible } from '../text/visible-text.js'
 
 export const tools = (line: CommandLine): Promise<number> =>
-  runStoreCommand({ name: 'tools', help: TOOLS_HELP, actions: { list, register, show, assign, revoke, enable: (context) => setStatus(context, 'active'), disable: (context) => setStatus(context, 'disabled') } }, line)
+  runStoreCommand(
+    {
+      name: 'tools',
+      help: TOOLS_HELP,
+      actions: {
+        list,
+        register,
+        show,
+        assign,
+        revoke,
+        enable: (context) => setStatus(context, 'active'),
+        disable: (context) => setStatus(context, 'disabled'),
+      },
+    },
+    line,
+  )
 
 const list = async ({ store, team, print }: CommandContext): Promise<number> => {
   const of = { team: await team() }
   const [all, assignments] = [await store.ask('listTools', of), await store.ask('listAssignments', of)]
-  const agentsOf = (key: string): string => assignments.filter(({ tool, isAllowed }) => tool === key && isAllowed).map(({ agent, profile }) => (profile === null ? agent : `${agent} (${profile})`)).join(', ')
-  print(all.map((tool) => ({ ...tool, agents: assignments.filter((each) => each.tool === tool.key).map(({ tool: _, ...each }) => each) })), (paint) =>
-    renderTable(
-      ['TOOL', 'VERSION', 'CLASS', 'APPROVAL', 'STATE', 'AGENTS'],
-      all.map((tool) => [tool.key, String(tool.version), tool.egressClass, approvalOf(tool), tool.status, agentsOf(tool.key)]),
-      paint,
-      'there are no tools; cordon tools register FILE makes one',
-    ))
+  const agentsOf = (key: string): string =>
+    assignments
+      .filter(({ tool, isAllowed }) => tool === key && isAllowed)
+      .map(({ agent, profile }) => (profile === null ? agent : `${agent} (${profile})`))
+      .join(', ')
+  print(
+    all.map((tool) => ({
+      ...tool,
+      agents: assignments.filter((each) => each.tool === tool.key).map(({ tool: _, ...each }) => each),
+    })),
+    (paint) =>
+      renderTable(
+        ['TOOL', 'VERSION', 'CLASS', 'APPROVAL', 'STATE', 'AGENTS'],
+        all.map((tool) => [
+          tool.key,
+          String(tool.version),
+          tool.egressClass,
+          approvalOf(tool),
+          tool.status,
+          agentsOf(tool.key),
+        ]),
+        paint,
+        'there are no tools; cordon tools register FILE makes one',
+      ),
+  )
   return 0
 }
 
 type Tool = AnswerOf<'showTool'>
 
-const approvalOf = ({ requiresApproval, approvalsNeeded }: Tool): string => (requiresApproval ? `by ${String(approvalsNeeded)}` : 'none')
+const approvalOf = ({ requiresApproval, approvalsNeeded }: Tool): string =>
+  requiresApproval ? `by ${String(approvalsNeeded)}` : 'none'
 
 const register = async ({ store, team, words, values, wrong, print }: CommandContext): Promise<number> => {
   if (words.length === 0) throw wrong('name a file with a tool in it')
@@ -37,10 +70,17 @@ const register = async ({ store, team, words, values, wrong, print }: CommandCon
   const of = await team()
   for (const file of files) {
     const tool = await store.ask('registerTool', { team: of, ...file })
-    print(tool, (paint) => `${paint('green', 'registered')} ${visible(tool.key)}, version ${String(tool.version)}, of the class ${tool.egressClass}${file.egressClass === undefined ? ' (which it is unless it says otherwise)' : ''}, approval ${approvalOf(tool)}\n`)
+    print(
+      tool,
+      (paint) =>
+        `${paint('green', 'registered')} ${visible(tool.key)}, version ${String(tool.version)}, of the class ${tool.egressClass}${file.egressClass === undefined ? ' (which it is unless it says otherwise)' : ''}, approval ${approvalOf(tool)}\n`,
+    )
     for (const agent of values.get('assign') ?? []) {
       await store.ask('assignTool', { team: of, tool: tool.key, agent })
-      print({ tool: tool.key, agent, profile: null, status: 'assigned' }, (paint) => `${paint('green', 'assigned')} ${visible(tool.key)} to ${visible(agent)}\n`)
+      print(
+        { tool: tool.key, agent, profile: null, status: 'assigned' },
+        (paint) => `${paint('green', 'assigned')} ${visible(tool.key)} to ${visible(agent)}\n`,
+      )
     }
   }
   return 0
@@ -51,21 +91,42 @@ const show = async (context: CommandContext): Promise<number> => {
   const tool = await context.store.ask('showTool', { team: await context.team(), tool: key })
   context.print(tool, (paint) =>
     [
-      ...renderFacts([['tool', `${tool.key}, version ${String(tool.version)}, ${tool.status}`], ['name', tool.name], ['says', tool.description], ['group', tool.category], ['class', tool.egressClass], ['approval', approvalOf(tool)]], paint),
+      ...renderFacts(
+        [
+          ['tool', `${tool.key}, version ${String(tool.version)}, ${tool.status}`],
+          ['name', tool.name],
+          ['says', tool.description],
+          ['group', tool.category],
+          ['class', tool.egressClass],
+          ['approval', approvalOf(tool)],
+        ],
+        paint,
+      ),
       `  ${paint('dim', 'input')}`,
       ...renderQuoted(JSON.stringify(tool.inputSchema, null, 2)),
-      ...(tool.outputSchema === null ? [] : [`  ${paint('dim', 'output')}`, ...renderQuoted(JSON.stringify(tool.outputSchema, null, 2))]),
+      ...(tool.outputSchema === null
+        ? []
+        : [`  ${paint('dim', 'output')}`, ...renderQuoted(JSON.stringify(tool.outputSchema, null, 2))]),
       ...renderBoundary(tool, paint),
       '',
-    ].join('\n'))
+    ].join('\n'),
+  )
   return 0
 }
 
 const assign = async (context: CommandContext): Promise<number> => {
   const [tool, agent] = wordsOf(context, ['TOOL', 'AGENT'])
   const profile = context.option('profile')
-  await context.store.ask('assignTool', { team: await context.team(), tool, agent, ...(profile === undefined ? {} : { profile }) })
-  context.print({ tool, agent, profile: profile ?? null, status: 'assigned' }, (paint) => `${paint('green', 'assigned')} ${visible(tool)} to ${visible(agent)}\n`)
+  await context.store.ask('assignTool', {
+    team: await context.team(),
+    tool,
+    agent,
+    ...(profile === undefined ? {} : { profile }),
+  })
+  context.print(
+    { tool, agent, profile: profile ?? null, status: 'assigned' },
+    (paint) => `${paint('green', 'assigned')} ${visible(tool)} to ${visible(agent)}\n`,
+  )
   return 0
 }
 
@@ -84,7 +145,10 @@ const setStatus = async (context: CommandContext, status: 'active' | 'disabled')
 }
 
 /** Exactly as many words as there are names for them. */
-const wordsOf = <const Names extends readonly string[]>({ words, wrong }: CommandContext, names: Names): { readonly [Each in keyof Names]: string } => {
+const wordsOf = <const Names extends readonly string[]>(
+  { words, wrong }: CommandContext,
+  names: Names,
+): { readonly [Each in keyof Names]: string } => {
   if (words.length !== names.length) throw wrong(`say ${names.join(' and ')}`)
   return words as unknown as { readonly [Each in keyof Names]: string }
 }

@@ -10,7 +10,7 @@ export const STDERR = 2
 
 /** False when nobody reads the descriptor any more. */
 export const writeFully = (descriptor: number, bytes: Uint8Array): boolean => {
-  for (let at = 0; at < bytes.byteLength; ) {
+  for (let at = 0; at < bytes.byteLength;) {
     try {
       at += writeSync(descriptor, bytes, at)
     } catch (error) {
@@ -27,12 +27,14 @@ export const writeText = (descriptor: number, text: string): void => {
 }
 
 /** One line without anything that acts on a terminal or hides: names come from files and from the command itself. */
-export const oneLine = (text: string): string => visible(text.replace(/\s+/g, (blank) => (blank.includes('\n') ? ' ' : blank)))
+export const oneLine = (text: string): string =>
+  visible(text.replace(/\s+/g, (blank) => (blank.includes('\n') ? ' ' : blank)))
 
 const ACTING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** JSON on one line, for programs; a terminal that shows it is not acted upon by what is in it either. */
-export const jsonLine = (value: unknown): string => `${JSON.stringify(value).replace(ACTING, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`
+export const jsonLine = (value: unknown): string =>
+  `${JSON.stringify(value).replace(ACTING, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`
 
 export type Paint = (style: 'bold' | 'red' | 'green' | 'yellow' | 'dim', text: string) => string
 

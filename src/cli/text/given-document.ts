@@ -20,7 +20,9 @@ export const readGivenDocument = (path: string, fix: string): GivenDocument => {
     return { name, node: readDocument(text, name) }
   } catch (error) {
     if (!(error instanceof CordonError) || error.code !== 'policy-syntax') throw error
-    const { source, problem } = isJson(name, text) ? jsonProblem(name, text) : { source: error.params['source'] ?? name, problem: error.params['problem'] ?? error.message }
+    const { source, problem } = isJson(name, text)
+      ? jsonProblem(name, text)
+      : { source: error.params['source'] ?? name, problem: error.params['problem'] ?? error.message }
     throw fail('file-syntax', { source, problem, form: isJson(name, text) ? 'JSON' : 'YAML', fix }, error)
   }
 }

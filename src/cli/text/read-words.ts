@@ -1,7 +1,8 @@
 // Words that a person typed in place of others. They are no line for a shell: nothing is expanded,
 // and what would be an operator there is a letter here.
 
-export type ReadWords = { readonly kind: 'words'; readonly words: readonly string[] } | { readonly kind: 'problem'; readonly problem: string }
+export type ReadWords =
+  { readonly kind: 'words'; readonly words: readonly string[] } | { readonly kind: 'problem'; readonly problem: string }
 
 /** Blanks part words; '…', "…", $'…' and \ keep them together. Reads back what `visibleWord` shows. */
 export const readWords = (text: string): ReadWords => {
@@ -10,10 +11,11 @@ export const readWords = (text: string): ReadWords => {
   const add = (piece: string) => {
     word = (word ?? '') + piece
   }
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const rest = text.slice(at)
     const [piece, read] = nextPiece(rest)
-    if (read === undefined) return { kind: 'problem', problem: `${rest.startsWith('$') ? "$'" : rest.charAt(0)} is not closed` }
+    if (read === undefined)
+      return { kind: 'problem', problem: `${rest.startsWith('$') ? "$'" : rest.charAt(0)} is not closed` }
     if (piece === undefined) {
       if (word !== undefined) words.push(word)
       word = undefined
@@ -42,8 +44,11 @@ const nextPiece = (rest: string): readonly [string | undefined, number | undefin
 const LETTERS: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', e: '\u001b' }
 
 const unescape = (text: string): string =>
-  text.replace(/\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|(.))/gs, (_, byte?: string, code?: string, letter?: string) => {
-    if (letter !== undefined) return LETTERS[letter] ?? letter
-    const number = parseInt(byte ?? code ?? '0', 16)
-    return number <= 0x10ffff ? String.fromCodePoint(number) : ''
-  })
+  text.replace(
+    /\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|(.))/gs,
+    (_, byte?: string, code?: string, letter?: string) => {
+      if (letter !== undefined) return LETTERS[letter] ?? letter
+      const number = parseInt(byte ?? code ?? '0', 16)
+      return number <= 0x10ffff ? String.fromCodePoint(number) : ''
+    },
+  )

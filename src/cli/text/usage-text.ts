@@ -3,7 +3,8 @@ type Fact = readonly [string, string]
 
 type Known = Readonly<Record<string, unknown>>
 
-const mappingOf = (value: unknown): Known => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Known) : {})
+const mappingOf = (value: unknown): Known =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Known) : {}
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60_000
@@ -15,7 +16,11 @@ export const renderDuration = (ms: number): string => {
   return `${String(Math.floor(ms / MINUTE_MS))} min ${String(Math.round((ms % MINUTE_MS) / SECOND_MS))} s`
 }
 
-const SIZES = [['GB', 1e9], ['MB', 1e6], ['kB', 1e3]] as const
+const SIZES = [
+  ['GB', 1e9],
+  ['MB', 1e6],
+  ['kB', 1e3],
+] as const
 
 /** 66 bytes, 1.5 MB. */
 export const renderBytes = (bytes: number): string => {
@@ -34,12 +39,20 @@ const MEASURED: readonly (readonly [name: string, text: (value: number) => strin
 ]
 
 /** Nothing is said twice: what has no words here is shown as it is. */
-const WORDED: ReadonlySet<string> = new Set([...MEASURED.map(([name]) => name), 'status', 'duration_ms', 'reason', 'boundary', 'bare_requests'])
+const WORDED: ReadonlySet<string> = new Set([
+  ...MEASURED.map(([name]) => name),
+  'status',
+  'duration_ms',
+  'reason',
+  'boundary',
+  'bare_requests',
+])
 
 /** Boundaries that a policy can open whole: then nothing has to enforce them. */
 const OPENED: ReadonlySet<string> = new Set(['exec', 'network'])
 
-export const mechanismsText = (boundary: string, mechanisms: readonly string[]): string => mechanisms.join(', ') || (OPENED.has(boundary) ? 'not restricted' : 'not enforced on this host')
+export const mechanismsText = (boundary: string, mechanisms: readonly string[]): string =>
+  mechanisms.join(', ') || (OPENED.has(boundary) ? 'not restricted' : 'not enforced on this host')
 
 export const renderUsage = (usage: Known | null): readonly Fact[] => {
   if (usage === null) return []
@@ -54,8 +67,16 @@ export const renderUsage = (usage: Known | null): readonly Fact[] => {
     // Requests that went without the credential of their host.
     ...(Array.isArray(bare) ? bare.map((line) => ['credential', String(line)] as const) : []),
     ...(measured.length === 0 ? [] : [['used', measured.join(', ')] as const]),
-    ...(typeof form === 'string' ? [['cell', `${form}, network ${Array.isArray(network) ? network.join(' ') : String(network)}`] as const] : []),
-    ...Object.entries(mappingOf(enforced)).map(([boundary, by], at) => [at === 0 ? 'held by' : '', `${boundary}: ${Array.isArray(by) ? mechanismsText(boundary, by.map(String)) : String(by)}`] as const),
+    ...(typeof form === 'string'
+      ? [['cell', `${form}, network ${Array.isArray(network) ? network.join(' ') : String(network)}`] as const]
+      : []),
+    ...Object.entries(mappingOf(enforced)).map(
+      ([boundary, by], at) =>
+        [
+          at === 0 ? 'held by' : '',
+          `${boundary}: ${Array.isArray(by) ? mechanismsText(boundary, by.map(String)) : String(by)}`,
+        ] as const,
+    ),
     ...(Array.isArray(violations) ? violations.map((each) => ['refused', String(each)] as const) : []),
     ...others.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
   ]

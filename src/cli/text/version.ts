@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 export const version = (): string => {
-  const { version: number } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
+  const { version: number } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
   return number
 }

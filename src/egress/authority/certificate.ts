@@ -30,9 +30,16 @@ export const authorityCertificate = (signer: Signer, validity: Validity): string
   ])
 
 /** A certificate for one server, by its name or address. */
-export const serverCertificate = (host: RequestHost, publicKey: KeyObject, signer: Signer, validity: Validity): string => {
+export const serverCertificate = (
+  host: RequestHost,
+  publicKey: KeyObject,
+  signer: Signer,
+  validity: Validity,
+): string => {
   const [name, subjectName] =
-    host.kind === 'name' ? [host.name, implicit(2, Buffer.from(host.name, 'ascii'))] : [renderIpAddress(host.address), implicit(7, addressBytes(host.address))]
+    host.kind === 'name'
+      ? [host.name, implicit(2, Buffer.from(host.name, 'ascii'))]
+      : [renderIpAddress(host.address), implicit(7, addressBytes(host.address))]
   return certificate({ name, publicKey }, signer, validity, [
     extension('2.5.29.19', sequence(), 'critical'),
     // digitalSignature
@@ -44,7 +51,12 @@ export const serverCertificate = (host: RequestHost, publicKey: KeyObject, signe
   ])
 }
 
-const certificate = (subject: Pick<Signer, 'name' | 'publicKey'>, signer: Signer, validity: Validity, extensions: readonly Buffer[]): string => {
+const certificate = (
+  subject: Pick<Signer, 'name' | 'publicKey'>,
+  signer: Signer,
+  validity: Validity,
+  extensions: readonly Buffer[],
+): string => {
   const body = sequence(
     // version 3
     explicit(0, integer(Buffer.from([2]))),
@@ -66,8 +78,14 @@ const distinguishedName = (name: string): Buffer => sequence(setOf(sequence(COMM
 const extension = (id: string, value: Buffer, weight: 'critical' | 'plain' = 'plain'): Buffer =>
   sequence(objectId(id), ...(weight === 'critical' ? [boolean(true)] : []), octets(value))
 
-const keyId = (publicKey: KeyObject): Buffer => createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' })).digest().subarray(0, 20)
+const keyId = (publicKey: KeyObject): Buffer =>
+  createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest()
+    .subarray(0, 20)
 
-const addressBytes = ({ family, value }: IpAddress): Buffer => Buffer.from(value.toString(16).padStart(family === 4 ? 8 : 32, '0'), 'hex')
+const addressBytes = ({ family, value }: IpAddress): Buffer =>
+  Buffer.from(value.toString(16).padStart(family === 4 ? 8 : 32, '0'), 'hex')
 
-const pem = (der: Buffer): string => `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`
+const pem = (der: Buffer): string =>
+  `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`

@@ -1,6 +1,7 @@
 // The few ASN.1 types of which certificates consist, written in DER (X.690). Nothing is read here.
 
-const tagged = (tag: number, content: Buffer): Buffer => Buffer.concat([Buffer.from([tag]), lengthOf(content.length), content])
+const tagged = (tag: number, content: Buffer): Buffer =>
+  Buffer.concat([Buffer.from([tag]), lengthOf(content.length), content])
 
 const lengthOf = (length: number): Buffer => {
   if (length < 0x80) return Buffer.from([length])
@@ -26,7 +27,8 @@ export const integer = (bytes: Buffer): Buffer => {
   return tagged(0x02, isNegativeLooking ? Buffer.concat([Buffer.from([0]), shortest]) : shortest)
 }
 
-export const bits = (content: Buffer, unusedBits = 0): Buffer => tagged(0x03, Buffer.concat([Buffer.from([unusedBits]), content]))
+export const bits = (content: Buffer, unusedBits = 0): Buffer =>
+  tagged(0x03, Buffer.concat([Buffer.from([unusedBits]), content]))
 
 export const objectId = (dotted: string): Buffer => {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
@@ -41,6 +43,9 @@ const base128 = (value: number): readonly number[] => {
 
 /** UTCTime until 2049, GeneralizedTime from then on, as RFC 5280 demands. */
 export const time = (date: Date): Buffer => {
-  const digits = date.toISOString().replace(/\.\d+Z$/, 'Z').replaceAll(/[-:T]/g, '')
+  const digits = date
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+    .replaceAll(/[-:T]/g, '')
   return date.getUTCFullYear() < 2050 ? tagged(0x17, Buffer.from(digits.slice(2))) : tagged(0x18, Buffer.from(digits))
 }

@@ -36,7 +36,10 @@ interface Issued {
 
 export const createTlsAuthority = ({ now = Date.now, cacheSize = 1000 }: TlsAuthoritySettings = {}): TlsAuthority => {
   const signer: Signer = { name: 'Cordon, for one runtime', ...newKeys() }
-  const certificate = authorityCertificate(signer, { from: new Date(now() - BEFORE), until: new Date(now() + AUTHORITY_LIFE) })
+  const certificate = authorityCertificate(signer, {
+    from: new Date(now() - BEFORE),
+    until: new Date(now() + AUTHORITY_LIFE),
+  })
   // One key for all servers: whoever could read one could read the authority's, too.
   const serverKeys = newKeys()
   const key = serverKeys.privateKey.export({ type: 'pkcs8', format: 'pem' })
@@ -45,7 +48,10 @@ export const createTlsAuthority = ({ now = Date.now, cacheSize = 1000 }: TlsAuth
   const issue = (host: RequestHost): Issued => {
     const validity = { from: new Date(now() - BEFORE), until: new Date(now() + SERVER_LIFE) }
     const cert = serverCertificate(host, serverKeys.publicKey, signer, validity) + certificate
-    return { context: createSecureContext({ key, cert, minVersion: 'TLSv1.2' }), renewAt: now() + SERVER_LIFE - RENEW_BEFORE }
+    return {
+      context: createSecureContext({ key, cert, minVersion: 'TLSv1.2' }),
+      renewAt: now() + SERVER_LIFE - RENEW_BEFORE,
+    }
   }
   return {
     certificate,
@@ -63,4 +69,5 @@ export const createTlsAuthority = ({ now = Date.now, cacheSize = 1000 }: TlsAuth
   }
 }
 
-const newKeys = (): { readonly privateKey: KeyObject; readonly publicKey: KeyObject } => generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const newKeys = (): { readonly privateKey: KeyObject; readonly publicKey: KeyObject } =>
+  generateKeyPairSync('ec', { namedCurve: 'P-256' })

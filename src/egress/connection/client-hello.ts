@@ -39,7 +39,8 @@ const joinRecords = (bytes: Buffer): Buffer | undefined => {
   const parts: Buffer[] = []
   for (let at = 0; at + 5 <= bytes.length;) {
     const length = bytes.readUInt16BE(at + 3)
-    if (bytes[at] !== HANDSHAKE || bytes[at + 1] !== 3 || length === 0 || length > MAX_RECORD) return parts.length > 0 ? Buffer.concat(parts) : undefined
+    if (bytes[at] !== HANDSHAKE || bytes[at + 1] !== 3 || length === 0 || length > MAX_RECORD)
+      return parts.length > 0 ? Buffer.concat(parts) : undefined
     parts.push(bytes.subarray(at + 5, at + 5 + length))
     at += 5 + length
   }
@@ -102,5 +103,13 @@ const walk = (bytes: Buffer): Walk => {
     return bytes.subarray(at - count, at)
   }
   const number = (size: 1 | 2): number => take(size).readUIntBE(0, size)
-  return { number, vector: (size) => take(number(size)), skip: (count) => { take(count) }, hasMore: () => at < bytes.length, isBroken: () => isBroken }
+  return {
+    number,
+    vector: (size) => take(number(size)),
+    skip: (count) => {
+      take(count)
+    },
+    hasMore: () => at < bytes.length,
+    isBroken: () => isBroken,
+  }
 }

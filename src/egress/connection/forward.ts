@@ -24,52 +24,92 @@ import type { Connection, Shared } from './context.js'
 import { relay } from './relay.js'
 
 /** Judges each request of a connection, makes it on the tool's behalf, and passes the answer back. */
-export const forwarder = (connection: Connection, shared: Shared): Handler => async (request, reply) => {
-  const { call, endpoint } = connection
-  const path = pathOf(request.target)
-  const refuse = async (why: Denial, status: 403 | 503 = 403): Promise<void> => {
-    await shared.record(violationSeen(call.rights.callId, endpoint, why, { method: request.method, path }))
-    await reply.send(refusal(status, `${request.method} ${renderEndpoint(endpoint)}${path} was refused: ${why.because}`, why.reason))
-  }
-  if (call.isOver) throw fail('egress-closed', {})
-  const stranger = mismatch(request, endpoint)
-  if (stranger !== undefined) return refuse(stranger)
-  const grant = call.judge.request(endpoint, request)
-  if (grant.kind === 'denial') return refuse(grant)
+export const forwarder =
+  (connection: Connection, shared: Shared): Handler =>
+  async (request, reply) => {
+    const { call, endpoint } = connection
+    const path = pathOf(request.target)
+    const refuse = async (why: Denial, status: 403 | 503 = 403): Promise<void> => {
+      await shared.record(violationSeen(call.rights.callId, endpoint, why, { method: request.method, path }))
+      await reply.send(
+        refusal(status, `${request.method} ${renderEndpoint(endpoint)}${path} was refused: ${why.because}`, why.reason),
+      )
+    }
+    if (call.isOver) throw fail('egress-closed', {})
+    const stranger = mismatch(request, endpoint)
+    if (stranger !== undefined) return refuse(stranger)
+    const grant = call.judge.request(endpoint, request)
+    if (grant.kind === 'denial') return refuse(grant)
 
-  const bound = credentialsBoundTo(call.rights.credentials, endpoint.host, endpoint.port)
-  const leave = await shared.exchanges.wait(call.rights.callId, reply.signal)
-  if (isGone(reply)) {
-    leave?.()
-    throw fail('egress-closed', {})
-  }
-  if (leave === undefined) return refuse(tooManyExchanges(shared.exchanges.limits), 503)
-  const started = shared.now()
-  const counted = { sent: 0, received: 0, status: null as number | null, redactions: 0, problem: null as string | null }
-  // Nothing secret goes over a connection that others can read.
-  const injected = request.scheme === 'https' ? credentialsWithin(bound, (scope) => call.judgeOf(scope).request(endpoint, request).kind === 'grant') : []
-  try {
-    await exchange(connection, shared, { request, reply, bound, injected, counted })
-  } catch (error) {
-    if (error instanceof Refused) {
-      await refuse(error.denial)
-      return
+    const bound = credentialsBoundTo(call.rights.credentials, endpoint.host, endpoint.port)
+    const leave = await shared.exchanges.wait(call.rights.callId, reply.signal)
+    if (isGone(reply)) {
+      leave?.()
+      throw fail('egress-closed', {})
     }
-    counted.problem = error instanceof CordonError ? error.code : 'egress-closed'
-    if (reply.hasBegun() || reply.signal.aborted) reply.abort()
-    else await reply.send(refusal(isFaultOfTool(error) ? 400 : 502, error instanceof CordonError ? error.agentMessage : 'the connection broke', counted.problem))
-    if (isFaultOfTool(error)) await shared.record(violationSeen(call.rights.callId, endpoint, denial('malformed', error.message), { method: request.method, path }))
-  } finally {
-    leave()
-    if (counted.status !== null || counted.problem !== null) {
-      await shared.record({
-        type: 'egress.request', call_id: call.rights.callId, connection: connection.number, host: renderHost(endpoint.host), port: endpoint.port,
-        protocol: request.protocol, scheme: request.scheme, method: request.method, path, status: counted.status, bytes_sent: counted.sent, bytes_received: counted.received,
-        duration_ms: shared.now() - started, rule: grant.rule, credentials: idsOf(injected.filter((credential) => isPutInto(credential, request))), redactions: counted.redactions, problem: counted.problem,
-      })
+    if (leave === undefined) return refuse(tooManyExchanges(shared.exchanges.limits), 503)
+    const started = shared.now()
+    const counted = {
+      sent: 0,
+      received: 0,
+      status: null as number | null,
+      redactions: 0,
+      problem: null as string | null,
+    }
+    // Nothing secret goes over a connection that others can read.
+    const injected =
+      request.scheme === 'https'
+        ? credentialsWithin(bound, (scope) => call.judgeOf(scope).request(endpoint, request).kind === 'grant')
+        : []
+    try {
+      await exchange(connection, shared, { request, reply, bound, injected, counted })
+    } catch (error) {
+      if (error instanceof Refused) {
+        await refuse(error.denial)
+        return
+      }
+      counted.problem = error instanceof CordonError ? error.code : 'egress-closed'
+      if (reply.hasBegun() || reply.signal.aborted) reply.abort()
+      else
+        await reply.send(
+          refusal(
+            isFaultOfTool(error) ? 400 : 502,
+            error instanceof CordonError ? error.agentMessage : 'the connection broke',
+            counted.problem,
+          ),
+        )
+      if (isFaultOfTool(error))
+        await shared.record(
+          violationSeen(call.rights.callId, endpoint, denial('malformed', error.message), {
+            method: request.method,
+            path,
+          }),
+        )
+    } finally {
+      leave()
+      if (counted.status !== null || counted.problem !== null) {
+        await shared.record({
+          type: 'egress.request',
+          call_id: call.rights.callId,
+          connection: connection.number,
+          host: renderHost(endpoint.host),
+          port: endpoint.port,
+          protocol: request.protocol,
+          scheme: request.scheme,
+          method: request.method,
+          path,
+          status: counted.status,
+          bytes_sent: counted.sent,
+          bytes_received: counted.received,
+          duration_ms: shared.now() - started,
+          rule: grant.rule,
+          credentials: idsOf(injected.filter((credential) => isPutInto(credential, request))),
+          redactions: counted.redactions,
+          problem: counted.problem,
+        })
+      }
     }
   }
-}
 
 const isGone = ({ signal }: Reply): boolean => signal.aborted
 
@@ -78,9 +118,13 @@ const idsOf = (credentials: readonly Credential[]): readonly string[] => [...new
 
 /** One that takes the place of a stand-in is in a request only where the tool wrote that. */
 const isPutInto = ({ inject, placeholder }: Credential, { target, headers }: ExchangeRequest): boolean =>
-  inject.kind !== 'placeholder' || placeholder === undefined || target.includes(placeholder.text) || headers.some(([, value]) => value.includes(placeholder.text))
+  inject.kind !== 'placeholder' ||
+  placeholder === undefined ||
+  target.includes(placeholder.text) ||
+  headers.some(([, value]) => value.includes(placeholder.text))
 
-const isFaultOfTool = (error: unknown): error is CordonError => error instanceof CordonError && error.code === 'http-malformed'
+const isFaultOfTool = (error: unknown): error is CordonError =>
+  error instanceof CordonError && error.code === 'http-malformed'
 
 /** A denial that shows only when it is tried. */
 class Refused extends Error {
@@ -110,22 +154,60 @@ interface Exchange {
 /** Answers before the answer: nobody needs many, and nothing keeps a server from sending them without end. */
 const MOST_INFORMED = 16
 
-const exchange = async ({ call, endpoint }: Connection, shared: Shared, { request, reply, bound, injected, counted }: Exchange): Promise<void> => {
+const exchange = async (
+  { call, endpoint }: Connection,
+  shared: Shared,
+  { request, reply, bound, injected, counted }: Exchange,
+): Promise<void> => {
   const secrets = await Promise.all(bound.map(({ id }) => shared.secrets.get(id)))
   const valued: readonly Valued[] = bound.map((credential, at) => ({ credential, value: secrets[at]?.reveal() ?? '' }))
   const concealment = createConcealment(call.needles(secrets, valued), renderHost(endpoint.host))
   const authority = renderAuthority(endpoint, request.scheme)
-  const plain: Draft = { method: request.method, authority, target: request.target, headers: searchable(request, bound), body: counting(request.body, (length) => { counted.sent += length }), client: undefined }
-  const draft = bound.length === 0 ? plain : await injectAll(plain, valued.filter(({ credential }) => injected.includes(credential)), new Date(shared.now()))
+  const plain: Draft = {
+    method: request.method,
+    authority,
+    target: request.target,
+    headers: searchable(request, bound),
+    body: counting(request.body, (length) => {
+      counted.sent += length
+    }),
+    client: undefined,
+  }
+  const draft =
+    bound.length === 0
+      ? plain
+      : await injectAll(
+          plain,
+          valued.filter(({ credential }) => injected.includes(credential)),
+          new Date(shared.now()),
+        )
   const addresses = async (): Promise<readonly IpAddress[]> => {
-    const found = await findAddresses(endpoint, { network: call.rights.network.network, pins: call.rights.pins, isNested: shared.isNested() }, shared.resolve)
+    const found = await findAddresses(
+      endpoint,
+      { network: call.rights.network.network, pins: call.rights.pins, isNested: shared.isNested() },
+      shared.resolve,
+    )
     if ('kind' in found) throw new Refused(found)
     return found
   }
   let informed = 0
   const response = await shared.pool.send(
-    { callId: call.rights.callId, endpoint, scheme: request.scheme, protocol: request.protocol === 'h2' ? 'h2' : 'http/1.1', client: draft.client, addresses },
-    { ...draft, scheme: request.scheme, signal: reply.signal, inform: (status, headers) => { if ((informed += 1) <= MOST_INFORMED) reply.inform(status, concealment.headers(headers)) } },
+    {
+      callId: call.rights.callId,
+      endpoint,
+      scheme: request.scheme,
+      protocol: request.protocol === 'h2' ? 'h2' : 'http/1.1',
+      client: draft.client,
+      addresses,
+    },
+    {
+      ...draft,
+      scheme: request.scheme,
+      signal: reply.signal,
+      inform: (status, headers) => {
+        if ((informed += 1) <= MOST_INFORMED) reply.inform(status, concealment.headers(headers))
+      },
+    },
   )
   counted.status = response.status
   // Perhaps it was changed in the meantime.
@@ -133,13 +215,24 @@ const exchange = async ({ call, endpoint }: Connection, shared: Shared, { reques
   if (response.status === 101) {
     await upgrade(request, reply, response, concealment, counted)
   } else {
-    const body = response.body === undefined ? undefined : counting(response.body, (length) => { counted.received += length })
+    const body =
+      response.body === undefined
+        ? undefined
+        : counting(response.body, (length) => {
+            counted.received += length
+          })
     await reply.send(concealment.response({ ...response, body }))
   }
   counted.redactions = concealment.count()
 }
 
-const upgrade = async (request: ExchangeRequest, reply: Reply, { headers, switched }: IncomingResponse, concealment: Concealment, counted: Counted): Promise<void> => {
+const upgrade = async (
+  request: ExchangeRequest,
+  reply: Reply,
+  { headers, switched }: IncomingResponse,
+  concealment: Concealment,
+  counted: Counted,
+): Promise<void> => {
   if (!request.wantsWebSocket || switched === undefined) {
     switched?.destroy()
     throw fail('answer-malformed', { problem: 'the server switched to a protocol that nobody asked for' })
@@ -156,7 +249,12 @@ const mismatch = ({ authorities, scheme }: ExchangeRequest, endpoint: Endpoint):
     const named = parseEndpoint(authority, scheme === 'https' ? 443 : 80)
     return named === undefined || !isSameEndpoint(named, endpoint)
   })
-  return other === undefined ? undefined : denial('mismatch', `the connection leads to ${renderEndpoint(endpoint)}, but the request is for ${JSON.stringify(other.slice(0, 260))}`)
+  return other === undefined
+    ? undefined
+    : denial(
+        'mismatch',
+        `the connection leads to ${renderEndpoint(endpoint)}, but the request is for ${JSON.stringify(other.slice(0, 260))}`,
+      )
 }
 
 /** Of a host with a credential every answer must be searchable: whole, and in an encoding that can be undone. */
@@ -164,7 +262,11 @@ const searchable = ({ headers, wantsWebSocket }: ExchangeRequest, bound: readonl
   const own = withoutHeaders(headers, HOST_OVERRIDES)
   const asked: HeaderList = wantsWebSocket ? [...own, ['Connection', 'Upgrade'], ['Upgrade', 'websocket']] : own
   if (bound.length === 0) return asked
-  return withHeader(withoutHeaders(asked, new Set(['range', 'if-range', 'sec-websocket-extensions'])), 'Accept-Encoding', acceptedCodings(headers))
+  return withHeader(
+    withoutHeaders(asked, new Set(['range', 'if-range', 'sec-websocket-extensions'])),
+    'Accept-Encoding',
+    acceptedCodings(headers),
+  )
 }
 
 const counting = (body: Body | undefined, count: (length: number) => void): Body | undefined => {
@@ -178,8 +280,25 @@ const counting = (body: Body | undefined, count: (length: number) => void): Body
   return { ...body, chunks: chunks(body) }
 }
 
-export const refusal = (status: number, text: string, reason: string): { readonly status: number; readonly headers: HeaderList; readonly body: Body } => {
+export const refusal = (
+  status: number,
+  text: string,
+  reason: string,
+): { readonly status: number; readonly headers: HeaderList; readonly body: Body } => {
   const bytes = Buffer.from(`cordon: ${text}\n`)
-  const chunks = { async *[Symbol.asyncIterator]() { yield await Promise.resolve(bytes) } }
-  return { status, headers: [['content-type', 'text/plain; charset=utf-8'], ['x-cordon-refused', reason], ['cache-control', 'no-store'], ['content-length', String(bytes.length)]], body: { length: bytes.length, chunks, trailers: NO_TRAILERS } }
+  const chunks = {
+    async *[Symbol.asyncIterator]() {
+      yield await Promise.resolve(bytes)
+    },
+  }
+  return {
+    status,
+    headers: [
+      ['content-type', 'text/plain; charset=utf-8'],
+      ['x-cordon-refused', reason],
+      ['cache-control', 'no-store'],
+      ['content-length', String(bytes.length)],
+    ],
+    body: { length: bytes.length, chunks, trailers: NO_TRAILERS },
+  }
 }

@@ -31,7 +31,10 @@ const UNKNOWN_FOR = 30_000
 /** Calls by the hash of their secret, so that looking one up tells nothing about it by its time. */
 export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-export const serveProxyClient = async (stream: Duplex, userOf: (hash: string) => ProxyUser | undefined): Promise<void> => {
+export const serveProxyClient = async (
+  stream: Duplex,
+  userOf: (hash: string) => ProxyUser | undefined,
+): Promise<void> => {
   stream.on('error', () => undefined)
   const reader = readBytes(stream)
   let user: ProxyUser | undefined
@@ -41,7 +44,10 @@ export const serveProxyClient = async (stream: Duplex, userOf: (hash: string) =>
   }, UNKNOWN_FOR)
   const onConnect = async (head: RequestHead): Promise<boolean> => {
     user = authorized(proxyCredentials(head.headers), userOf)
-    if (user === undefined) return answer(stream, 407, 'this proxy is for calls of Cordon, by their own secret', ['Proxy-Authenticate: Basic realm="cordon"'])
+    if (user === undefined)
+      return answer(stream, 407, 'this proxy is for calls of Cordon, by their own secret', [
+        'Proxy-Authenticate: Basic realm="cordon"',
+      ])
     const endpoint = parseEndpoint(head.target, undefined)
     const hosts = valuesOf(head.headers, 'host')
     const isOne = endpoint !== undefined && hosts.length <= 1 && hosts.every((host) => isSame(host, endpoint))
@@ -50,7 +56,10 @@ export const serveProxyClient = async (stream: Duplex, userOf: (hash: string) =>
       return answer(stream, 400, 'CONNECT does not name one host and port')
     }
     const denied = user.mayConnect(endpoint)
-    if (denied !== undefined) return answer(stream, 403, `${renderEndpoint(endpoint)} was refused: ${denied.because}`, [`X-Cordon-Refused: ${denied.reason}`])
+    if (denied !== undefined)
+      return answer(stream, 403, `${renderEndpoint(endpoint)} was refused: ${denied.because}`, [
+        `X-Cordon-Refused: ${denied.reason}`,
+      ])
     stream.write('HTTP/1.1 200 Connection established\r\n\r\n')
     reader.release()
     user.accept(stream, endpoint)
@@ -75,7 +84,14 @@ export const serveProxyClient = async (stream: Duplex, userOf: (hash: string) =>
     return reply.send(refusal(403, `${renderEndpoint(endpoint)} was refused: ${handler.because}`, handler.reason))
   }
   try {
-    await serveHttp1(stream, reader, { scheme: 'http', handle, onConnect, onMalformed: (problem) => { user?.onMalformed(problem) } })
+    await serveHttp1(stream, reader, {
+      scheme: 'http',
+      handle,
+      onConnect,
+      onMalformed: (problem) => {
+        user?.onMalformed(problem)
+      },
+    })
   } catch {
     stream.destroy()
   } finally {
@@ -91,7 +107,9 @@ const isSame = (host: string, endpoint: Endpoint): boolean => {
 const answer = (stream: Duplex, status: 400 | 403 | 407, text: string, headers: readonly string[] = []): boolean => {
   const reasons = { 400: 'Bad Request', 403: 'Forbidden', 407: 'Proxy Authentication Required' }
   const body = `cordon: ${text}\n`
-  stream.write(`HTTP/1.1 ${status} ${reasons[status]}\r\n${headers.map((header) => `${header}\r\n`).join('')}Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
+  stream.write(
+    `HTTP/1.1 ${status} ${reasons[status]}\r\n${headers.map((header) => `${header}\r\n`).join('')}Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
   return false
 }
 
@@ -101,7 +119,10 @@ export const proxyCredentials = (headers: HeaderList): string | undefined => {
 }
 
 /** `Basic` with any user name, whose password is the secret; or `Bearer`. */
-const authorized = (value: string | undefined, userOf: (hash: string) => ProxyUser | undefined): ProxyUser | undefined => {
+const authorized = (
+  value: string | undefined,
+  userOf: (hash: string) => ProxyUser | undefined,
+): ProxyUser | undefined => {
   const [scheme = '', text = ''] = (value ?? '').split(' ')
   if (scheme.toLowerCase() === 'bearer') return userOf(tokenHash(text))
   if (scheme.toLowerCase() !== 'basic') return undefined

@@ -15,33 +15,43 @@ export interface RelayOptions {
 }
 
 /** Passes bytes both ways until both sides have ended, each end passed on as such, or one side breaks. */
-export const relay = async (tool: Duplex, server: Duplex, { redactor, mayPass }: RelayOptions = {}): Promise<Relayed> => {
+export const relay = async (
+  tool: Duplex,
+  server: Duplex,
+  { redactor, mayPass }: RelayOptions = {},
+): Promise<Relayed> => {
   let [sent, received] = [0, 0]
   const stop = (): void => {
     tool.destroy()
     server.destroy()
   }
   if (tool.destroyed || server.destroyed) stop()
-  else await Promise.all([
-    pass(tool, server, (chunk) => {
-      if (mayPass?.(chunk) === false) return undefined
-      sent += chunk.length
-      return chunk
-    }).catch(stop),
-    pass(
-      server,
-      tool,
-      (chunk) => {
-        received += chunk.length
-        return redactor === undefined ? chunk : redactor.push(chunk)
-      },
-      () => redactor?.end(),
-    ).catch(stop),
-  ])
+  else
+    await Promise.all([
+      pass(tool, server, (chunk) => {
+        if (mayPass?.(chunk) === false) return undefined
+        sent += chunk.length
+        return chunk
+      }).catch(stop),
+      pass(
+        server,
+        tool,
+        (chunk) => {
+          received += chunk.length
+          return redactor === undefined ? chunk : redactor.push(chunk)
+        },
+        () => redactor?.end(),
+      ).catch(stop),
+    ])
   return { sent, received }
 }
 
-const pass = (from: Readable, to: Writable, change: (chunk: Buffer) => Buffer | undefined, last?: () => Buffer | undefined): Promise<void> =>
+const pass = (
+  from: Readable,
+  to: Writable,
+  change: (chunk: Buffer) => Buffer | undefined,
+  last?: () => Buffer | undefined,
+): Promise<void> =>
   new Promise((resolve, reject) => {
     const goOn = (): void => {
       from.resume()

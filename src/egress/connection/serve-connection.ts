@@ -33,24 +33,51 @@ const PATIENCE: Patience = { silence: 150, hesitation: 500 }
 const HELLO_TIMEOUT = 30_000
 
 /** Serves one admitted connection until it ends. Never throws: what goes wrong closes it. */
-export const serveConnection = async (stream: Duplex, connection: Connection, admission: Admission, shared: Shared): Promise<void> => {
+export const serveConnection = async (
+  stream: Duplex,
+  connection: Connection,
+  admission: Admission,
+  shared: Shared,
+): Promise<void> => {
   const { call, endpoint, number } = connection
-  const place = { call_id: call.rights.callId, connection: number, host: renderHost(endpoint.host), port: endpoint.port }
+  const place = {
+    call_id: call.rights.callId,
+    connection: number,
+    host: renderHost(endpoint.host),
+    port: endpoint.port,
+  }
   const started = shared.now()
   let passed: Relayed = { sent: 0, received: 0 }
   let problem: string | null = null
   stream.on('error', () => undefined)
   // Beside a credential there is nothing that nobody looks at.
-  const mayBeOther = admission.mayBeOther && credentialsBoundTo(call.rights.credentials, endpoint.host, endpoint.port).length === 0
+  const mayBeOther =
+    admission.mayBeOther && credentialsBoundTo(call.rights.credentials, endpoint.host, endpoint.port).length === 0
   try {
-    await shared.record({ type: 'egress.opened', ...place, treatment: admission.treatment === 'stream' && !mayBeOther ? 'http' : admission.treatment })
+    await shared.record({
+      type: 'egress.opened',
+      ...place,
+      treatment: admission.treatment === 'stream' && !mayBeOther ? 'http' : admission.treatment,
+    })
     passed = (await serve(stream, { connection, shared, treatment: admission.treatment, mayBeOther })) ?? passed
   } catch (error) {
-    if (error instanceof Denied) await Promise.resolve(shared.record(violationSeen(call.rights.callId, endpoint, error.denial))).catch(() => undefined)
+    if (error instanceof Denied)
+      await Promise.resolve(shared.record(violationSeen(call.rights.callId, endpoint, error.denial))).catch(
+        () => undefined,
+      )
     else problem = error instanceof CordonError ? error.code : 'egress-closed'
   }
   stream.destroy()
-  await Promise.resolve(shared.record({ type: 'egress.closed', ...place, bytes_sent: passed.sent, bytes_received: passed.received, duration_ms: shared.now() - started, problem })).catch(() => undefined)
+  await Promise.resolve(
+    shared.record({
+      type: 'egress.closed',
+      ...place,
+      bytes_sent: passed.sent,
+      bytes_received: passed.received,
+      duration_ms: shared.now() - started,
+      problem,
+    }),
+  ).catch(() => undefined)
 }
 
 class Denied extends Error {
@@ -87,12 +114,19 @@ const serve = async (stream: Duplex, serving: Serving): Promise<Relayed | undefi
   return inner.kind === 'relayed' ? inner.bytes : speak(secured, inside, inner.opening, 'https', serving, hello)
 }
 
-type Begun = { readonly kind: 'relayed'; readonly bytes: Relayed | undefined } | { readonly kind: 'opening'; readonly opening: Spoken }
+type Begun =
+  | { readonly kind: 'relayed'; readonly bytes: Relayed | undefined }
+  | { readonly kind: 'opening'; readonly opening: Spoken }
 
 type Spoken = 'tls' | 'http1' | 'http2' | 'other' | 'hesitant'
 
 /** Waits for the tool's first bytes. In some protocols the server speaks first: then the first speaker decides. */
-const begin = async (stream: Duplex, reader: ByteReader, serving: Serving, hello: ClientHello | undefined): Promise<Begun> => {
+const begin = async (
+  stream: Duplex,
+  reader: ByteReader,
+  serving: Serving,
+  hello: ClientHello | undefined,
+): Promise<Begun> => {
   const opening = await sniff(reader, serving.mayBeOther ? PATIENCE : ENDLESS)
   if (opening === 'ended') return { kind: 'relayed', bytes: undefined }
   if (opening !== 'silent') return { kind: 'opening', opening }
@@ -100,7 +134,9 @@ const begin = async (stream: Duplex, reader: ByteReader, serving: Serving, hello
   const spoken = await Promise.race([sniff(reader, { ...PATIENCE, silence: Infinity }), hasSpoken(server)])
   if (spoken === 'server') return { kind: 'relayed', bytes: await pass(stream, reader, server) }
   server.destroy()
-  return spoken === 'ended' || spoken === 'silent' ? { kind: 'relayed', bytes: undefined } : { kind: 'opening', opening: spoken }
+  return spoken === 'ended' || spoken === 'silent'
+    ? { kind: 'relayed', bytes: undefined }
+    : { kind: 'opening', opening: spoken }
 }
 
 const hasSpoken = (server: Duplex): Promise<'server' | 'ended'> =>
@@ -112,16 +148,29 @@ const hasSpoken = (server: Duplex): Promise<'server' | 'ended'> =>
     server.on('readable', settle).on('close', settle)
   })
 
-const tellMalformed = (stream: Duplex, { connection, shared }: Serving) => (problem: string): void => {
-  const seen = violationSeen(connection.call.rights.callId, connection.endpoint, denial('malformed', problem))
-  void Promise.resolve(shared.record(seen)).catch(() => stream.destroy())
-}
+const tellMalformed =
+  (stream: Duplex, { connection, shared }: Serving) =>
+  (problem: string): void => {
+    const seen = violationSeen(connection.call.rights.callId, connection.endpoint, denial('malformed', problem))
+    void Promise.resolve(shared.record(seen)).catch(() => stream.destroy())
+  }
 
-const speak = async (stream: Duplex, reader: ByteReader, opening: Spoken, scheme: 'http' | 'https', serving: Serving, hello?: ClientHello): Promise<Relayed | undefined> => {
+const speak = async (
+  stream: Duplex,
+  reader: ByteReader,
+  opening: Spoken,
+  scheme: 'http' | 'https',
+  serving: Serving,
+  hello?: ClientHello,
+): Promise<Relayed | undefined> => {
   const { connection, shared, mayBeOther } = serving
   switch (opening) {
     case 'http1':
-      await serveHttp1(stream, reader, { scheme, handle: forwarder(connection, shared), onMalformed: tellMalformed(stream, serving) })
+      await serveHttp1(stream, reader, {
+        scheme,
+        handle: forwarder(connection, shared),
+        onMalformed: tellMalformed(stream, serving),
+      })
       return undefined
     case 'http2':
       reader.release()
@@ -130,7 +179,14 @@ const speak = async (stream: Duplex, reader: ByteReader, opening: Spoken, scheme
     case 'tls':
     case 'other':
     case 'hesitant':
-      if (!mayBeOther || opening === 'tls') throw new Denied(denial('protocol', 'only HTTP is granted here, and this is something else', `network: [${JSON.stringify(renderEndpoint(connection.endpoint))}]`))
+      if (!mayBeOther || opening === 'tls')
+        throw new Denied(
+          denial(
+            'protocol',
+            'only HTTP is granted here, and this is something else',
+            `network: [${JSON.stringify(renderEndpoint(connection.endpoint))}]`,
+          ),
+        )
       return pass(stream, reader, await reach(serving, hello), opening === 'hesitant' ? lookOut() : undefined)
   }
 }
@@ -144,40 +200,66 @@ const readHello = async (reader: ByteReader): Promise<ClientHello> => {
     if (reading.kind === 'malformed') throw malformed()
     // Looked at again only when what is missing may have come, so that many small pieces are not read again and again.
     const enough = reader.peek().length + reading.missing
-    while (reader.peek().length < enough) if (enough > MAX_HELLO_BYTES || Date.now() > deadline || !(await reader.more())) throw malformed()
+    while (reader.peek().length < enough)
+      if (enough > MAX_HELLO_BYTES || Date.now() > deadline || !(await reader.more())) throw malformed()
   }
 }
 
 /** CONNECT, or the name that was looked up, is what TLS has to ask for, too. */
-const serverNameProblem = ({ serverName }: ClientHello, { connection: { endpoint }, treatment }: Serving): Denial | undefined => {
+const serverNameProblem = (
+  { serverName }: ClientHello,
+  { connection: { endpoint }, treatment }: Serving,
+): Denial | undefined => {
   if (serverName === undefined) {
     // Nobody looks inside, so TLS alone can show that the name is meant.
     const mustName = treatment === 'direct' && endpoint.host.kind === 'name'
-    return mustName ? denial('mismatch', `its TLS does not say that ${renderHost(endpoint.host)} is meant (no SNI)`) : undefined
+    return mustName
+      ? denial('mismatch', `its TLS does not say that ${renderHost(endpoint.host)} is meant (no SNI)`)
+      : undefined
   }
   const named = parseRequestHost(serverName)
   if (named !== undefined && renderHost(named) === renderHost(endpoint.host)) return undefined
-  return denial('mismatch', `the connection leads to ${renderHost(endpoint.host)}, but its TLS is for ${JSON.stringify(serverName.slice(0, 260))}`)
+  return denial(
+    'mismatch',
+    `the connection leads to ${renderHost(endpoint.host)}, but its TLS is for ${JSON.stringify(serverName.slice(0, 260))}`,
+  )
 }
 
-const REJECTION = /ALERT_(?<alert>UNKNOWN_CA|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED|CERTIFICATE_REVOKED|CERTIFICATE_REQUIRED)$/
+const REJECTION =
+  /ALERT_(?<alert>UNKNOWN_CA|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED|CERTIFICATE_REVOKED|CERTIFICATE_REQUIRED)$/
 
 /** The word by which a client says that it does not believe a certificate. */
-const alertIn = ({ code = '' }: Error & { readonly code?: string }): string | undefined => REJECTION.exec(code)?.groups?.['alert']?.toLowerCase().replaceAll('_', ' ')
+const alertIn = ({ code = '' }: Error & { readonly code?: string }): string | undefined =>
+  REJECTION.exec(code)?.groups?.['alert']?.toLowerCase().replaceAll('_', ' ')
 
-const terminate = (stream: Duplex, reader: ByteReader, { protocols }: ClientHello, { connection: { call, endpoint }, shared: { authority }, mayBeOther }: Serving): Promise<TLSSocket> =>
+const terminate = (
+  stream: Duplex,
+  reader: ByteReader,
+  { protocols }: ClientHello,
+  { connection: { call, endpoint }, shared: { authority }, mayBeOther }: Serving,
+): Promise<TLSSocket> =>
   new Promise((resolve, reject) => {
     reader.release()
     // A protocol that we do not know is passed on where any may be.
     const [first] = protocols
     const isWeb = protocols.length === 0 || protocols.some((protocol) => protocol === 'h2' || protocol === 'http/1.1')
     const offered = !isWeb && mayBeOther && first !== undefined ? [first] : ['h2', 'http/1.1']
-    const secured = new TLSSocket(stream, { isServer: true, secureContext: authority.contextFor(endpoint.host), ALPNProtocols: offered, ...BUFFERED })
-    const untrusted = (problem: string): Error => fail('proxy-untrusted', { host: renderHost(endpoint.host), problem, entry: `{ host: ${JSON.stringify(renderHost(endpoint.host))}, action: direct }` })
+    const secured = new TLSSocket(stream, {
+      isServer: true,
+      secureContext: authority.contextFor(endpoint.host),
+      ALPNProtocols: offered,
+      ...BUFFERED,
+    })
+    const untrusted = (problem: string): Error =>
+      fail('proxy-untrusted', {
+        host: renderHost(endpoint.host),
+        problem,
+        entry: `{ host: ${JSON.stringify(renderHost(endpoint.host))}, action: direct }`,
+      })
     const refuse = (problem?: Error): void => {
       clearTimeout(timer)
       // Some clients say nothing: they have seen the certificate, and go. With its call a tool goes, too.
-      reject(call.isOver ? fail('egress-closed', {}) : problem ?? untrusted('it broke off the handshake'))
+      reject(call.isOver ? fail('egress-closed', {}) : (problem ?? untrusted('it broke off the handshake')))
       secured.destroy()
     }
     const onClose = (): void => {
@@ -190,7 +272,13 @@ const terminate = (stream: Duplex, reader: ByteReader, { protocols }: ClientHell
     const timer = setTimeout(refuse, HELLO_TIMEOUT, fail('egress-closed', {}))
     secured.once('error', (error: Error & { readonly code?: string }) => {
       const alert = alertIn(error)
-      refuse(alert !== undefined ? untrusted(alert) : error.code?.startsWith('ERR_SSL_') === true ? fail('egress-closed', {}) : undefined)
+      refuse(
+        alert !== undefined
+          ? untrusted(alert)
+          : error.code?.startsWith('ERR_SSL_') === true
+            ? fail('egress-closed', {})
+            : undefined,
+      )
     })
     secured.once('close', onClose).once('end', onClose).on('readable', onReadable)
     stream.once('close', () => {
@@ -207,11 +295,20 @@ const terminate = (stream: Duplex, reader: ByteReader, { protocols }: ClientHell
   })
 
 /** A connection to the server for what is not HTTP, or not to be looked into; with TLS where the tool's own ended here. */
-const reach = async ({ connection: { call, endpoint }, shared }: Serving, hello: ClientHello | undefined): Promise<Duplex> => {
-  const found: readonly IpAddress[] | Denial = await findAddresses(endpoint, { network: call.rights.network.network, pins: call.rights.pins, isNested: shared.isNested() }, shared.resolve)
+const reach = async (
+  { connection: { call, endpoint }, shared }: Serving,
+  hello: ClientHello | undefined,
+): Promise<Duplex> => {
+  const found: readonly IpAddress[] | Denial = await findAddresses(
+    endpoint,
+    { network: call.rights.network.network, pins: call.rights.pins, isNested: shared.isNested() },
+    shared.resolve,
+  )
   if ('kind' in found) throw new Denied(found)
   const socket = await dial(endpoint, found, shared.isNested())
-  return hello === undefined ? socket : shared.tls.secure(socket, endpoint, { protocols: hello.protocols.slice(0, 1), client: undefined })
+  return hello === undefined
+    ? socket
+    : shared.tls.secure(socket, endpoint, { protocols: hello.protocols.slice(0, 1), client: undefined })
 }
 
 /** `lookout`: for a tool that hesitated. Otherwise a pause in its first line would get a request past all that is checked about requests. */
@@ -222,6 +319,7 @@ const pass = async (stream: Duplex, reader: ByteReader, server: Duplex, lookout?
   reader.release()
   if (lookout?.sawRequest() === true) server.destroy()
   const { sent, received } = await relay(stream, server, { mayPass: lookout?.mayPass })
-  if (lookout?.sawRequest() === true) throw new Denied(denial('protocol', 'its first line came in pieces, and turned out to be a request of HTTP'))
+  if (lookout?.sawRequest() === true)
+    throw new Denied(denial('protocol', 'its first line came in pieces, and turned out to be a request of HTTP'))
   return { sent: sent + (last?.length ?? 0), received }
 }

@@ -56,11 +56,13 @@ export const createClassifier = (): Classify => {
   return (piece) => {
     const left = MAX_LINE - length
     length += piece.length
-    if (first.length < HTTP2_PREFACE.length) first = Buffer.concat([first, piece.subarray(0, HTTP2_PREFACE.length - first.length)])
+    if (first.length < HTTP2_PREFACE.length)
+      first = Buffer.concat([first, piece.subarray(0, HTTP2_PREFACE.length - first.length)])
     if (length === 0) return undefined
     if (looksLikeTls(first)) return 'tls'
     for (let at = 0; at < Math.min(left, piece.length) && !isLineOver; at++) look(piece[at] ?? 0)
-    if (HTTP2_PREFACE.startsWith(first.toString('latin1'))) return first.length === HTTP2_PREFACE.length ? 'http2' : undefined
+    if (HTTP2_PREFACE.startsWith(first.toString('latin1')))
+      return first.length === HTTP2_PREFACE.length ? 'http2' : undefined
     if (named === NAME.length) return 'http1'
     if (isLineOver || stage === 'no-words') return 'other'
     // A very long line is for the strict reader to judge.
@@ -89,7 +91,12 @@ const within = async <T>(time: number, happening: Promise<T>): Promise<T | 'late
   if (time === Infinity) return happening
   let timer: NodeJS.Timeout | undefined
   try {
-    return await Promise.race([happening, new Promise<'late'>((resolve) => { timer = setTimeout(resolve, time, 'late') })])
+    return await Promise.race([
+      happening,
+      new Promise<'late'>((resolve) => {
+        timer = setTimeout(resolve, time, 'late')
+      }),
+    ])
   } finally {
     clearTimeout(timer)
   }

@@ -11,7 +11,12 @@ const KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----(?:(?!-----BEGIN )[\s\S])*?-
 export const readClientCertificate = (credential: string, value: string): ClientCertificate => {
   const certificate = Array.from(value.matchAll(CERTIFICATES), ([text]) => text).join('\n')
   const [privateKey] = KEY.exec(value) ?? []
-  if (certificate === '' || privateKey === undefined) throw fail('credential-unusable', { credential, problem: 'its value is not a certificate and its private key in PEM', fix: `put both into one file (cat client.crt client.key > client.pem), and name that as its source: file:client.pem` })
+  if (certificate === '' || privateKey === undefined)
+    throw fail('credential-unusable', {
+      credential,
+      problem: 'its value is not a certificate and its private key in PEM',
+      fix: `put both into one file (cat client.crt client.key > client.pem), and name that as its source: file:client.pem`,
+    })
   // Connections are kept apart by who we are on them; a renewed certificate is somebody new.
   const id = `${credential} ${createHash('sha256').update(certificate).digest('hex').slice(0, 16)}`
   return { id, certificate, privateKey }
@@ -22,6 +27,10 @@ export const requireMatchingKey = (credential: string, { certificate, privateKey
     createSecureContext({ cert: certificate, key: privateKey })
   } catch {
     // The cause may quote the value.
-    throw fail('credential-unusable', { credential, problem: 'its certificate or its key cannot be read, or they do not belong to each other', fix: 'take the key (without a password) and the certificate that was made for it' })
+    throw fail('credential-unusable', {
+      credential,
+      problem: 'its certificate or its key cannot be read, or they do not belong to each other',
+      fix: 'take the key (without a password) and the certificate that was made for it',
+    })
   }
 }

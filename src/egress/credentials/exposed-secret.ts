@@ -19,10 +19,15 @@ export interface ExposedSecret {
 const OF_VAULT = 'VAULT_TOKEN'
 
 /** The variable that a value comes from, where it comes from one. */
-export const variableOf = (source: SecretSource): string | undefined => (source.kind === 'environment' ? source.name : source.kind === 'vault' ? OF_VAULT : undefined)
+export const variableOf = (source: SecretSource): string | undefined =>
+  source.kind === 'environment' ? source.name : source.kind === 'vault' ? OF_VAULT : undefined
 
 /** By what is known before any value is read: a variable that is passed on is not a secret, and a secret is not passed on. */
-export const exposedSource = (sources: ReadonlyMap<string, SecretSource>, environment: Boundary['environment'], host: Variables): ExposedSecret | undefined => {
+export const exposedSource = (
+  sources: ReadonlyMap<string, SecretSource>,
+  environment: Boundary['environment'],
+  host: Variables,
+): ExposedSecret | undefined => {
   const passed = new Set(environment.filter(({ value }) => value.kind === 'pass').map(({ name }) => name))
   const named = [...sources].flatMap(([id, source]) => {
     const variable = variableOf(source)
@@ -30,13 +35,28 @@ export const exposedSource = (sources: ReadonlyMap<string, SecretSource>, enviro
   })
   const direct = named.find(({ variable }) => passed.has(variable))
   if (direct !== undefined) return { ...direct, how: 'source' }
-  return find(textsOf(environment, host), named.map(({ id, variable }) => ({ id, texts: [asBytes((host[variable] ?? '').replace(/\r?\n$/, '')).toString('latin1')] })))
+  return find(
+    textsOf(environment, host),
+    named.map(({ id, variable }) => ({
+      id,
+      texts: [asBytes((host[variable] ?? '').replace(/\r?\n$/, '')).toString('latin1')],
+    })),
+  )
 }
 
 /** By the values themselves, wherever they come from. Stand-ins are variables, too. */
-export const exposedValue = (valued: readonly Valued[], environment: Boundary['environment'], host: Variables): ExposedSecret | undefined => {
-  const standIns = valued.flatMap(({ credential: { placeholder } }) => (placeholder === undefined ? [] : [{ name: placeholder.name, text: placeholder.text }]))
-  return find([...textsOf(environment, host), ...standIns], valued.map((each) => ({ id: each.credential.id, texts: keptTexts(each) })))
+export const exposedValue = (
+  valued: readonly Valued[],
+  environment: Boundary['environment'],
+  host: Variables,
+): ExposedSecret | undefined => {
+  const standIns = valued.flatMap(({ credential: { placeholder } }) =>
+    placeholder === undefined ? [] : [{ name: placeholder.name, text: placeholder.text }],
+  )
+  return find(
+    [...textsOf(environment, host), ...standIns],
+    valued.map((each) => ({ id: each.credential.id, texts: keptTexts(each) })),
+  )
 }
 
 interface Given {
@@ -50,7 +70,10 @@ const textsOf = (environment: Boundary['environment'], host: Variables): readonl
     return text === undefined ? [] : [{ name, text }]
   })
 
-const find = (given: readonly Given[], secrets: readonly { readonly id: string; readonly texts: readonly string[] }[]): ExposedSecret | undefined => {
+const find = (
+  given: readonly Given[],
+  secrets: readonly { readonly id: string; readonly texts: readonly string[] }[],
+): ExposedSecret | undefined => {
   for (const { id, texts } of secrets) {
     const needles = texts.flatMap(needlesOf)
     const shown = given.find(({ text }) => needles.some((needle) => asBytes(text).includes(needle)))

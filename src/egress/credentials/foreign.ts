@@ -3,15 +3,54 @@ import { withoutHeaders } from '../http/header-list.js'
 
 /** Headers by which services know their users. A tool that sends one to a host with a credential of ours would speak for somebody else. */
 const HEADERS = new Set([
-  'authorization', 'cookie', 'x-api-key', 'api-key', 'apikey', 'x-apikey', 'x-auth-token', 'x-access-token', 'x-goog-api-key', 'x-goog-iam-authorization-token',
-  'private-token', 'job-token', 'deploy-token', 'x-gitlab-token', 'x-github-token', 'x-vault-token', 'x-amz-security-token', 'x-ms-authorization-auxiliary',
-  'ocp-apim-subscription-key', 'x-functions-key', 'x-session-token', 'x-token', 'x-authorization', 'x-forwarded-authorization', 'dpop',
+  'authorization',
+  'cookie',
+  'x-api-key',
+  'api-key',
+  'apikey',
+  'x-apikey',
+  'x-auth-token',
+  'x-access-token',
+  'x-goog-api-key',
+  'x-goog-iam-authorization-token',
+  'private-token',
+  'job-token',
+  'deploy-token',
+  'x-gitlab-token',
+  'x-github-token',
+  'x-vault-token',
+  'x-amz-security-token',
+  'x-ms-authorization-auxiliary',
+  'ocp-apim-subscription-key',
+  'x-functions-key',
+  'x-session-token',
+  'x-token',
+  'x-authorization',
+  'x-forwarded-authorization',
+  'dpop',
 ])
 
 const PARAMETERS = new Set([
-  'access_token', 'api_key', 'apikey', 'api-key', 'auth_token', 'authtoken', 'oauth_token', 'private_token', 'job_token', 'id_token', 'client_secret',
-  'x-amz-signature', 'x-amz-credential', 'x-amz-security-token', 'x-amz-date', 'x-amz-algorithm', 'x-amz-signedheaders', 'x-amz-expires',
-  'x-goog-signature', 'x-goog-credential',
+  'access_token',
+  'api_key',
+  'apikey',
+  'api-key',
+  'auth_token',
+  'authtoken',
+  'oauth_token',
+  'private_token',
+  'job_token',
+  'id_token',
+  'client_secret',
+  'x-amz-signature',
+  'x-amz-credential',
+  'x-amz-security-token',
+  'x-amz-date',
+  'x-amz-algorithm',
+  'x-amz-signedheaders',
+  'x-amz-expires',
+  'x-goog-signature',
+  'x-goog-credential',
 ])
 
 /** A name that is a credential only there. */
@@ -24,12 +63,20 @@ export const withoutForeignHeaders = (headers: HeaderList): HeaderList => withou
 
 /** The rest of the query stays as it was written. */
 export const withoutForeignParameters = (target: string, authority: string): string =>
-  filterQuery(target, (name) => !PARAMETERS.has(name) && !PARAMETERS_OF_HOSTS.some(([hosts, parameter]) => parameter === name && hosts.test(authority)))
+  filterQuery(
+    target,
+    (name) =>
+      !PARAMETERS.has(name) &&
+      !PARAMETERS_OF_HOSTS.some(([hosts, parameter]) => parameter === name && hosts.test(authority)),
+  )
 
 export const filterQuery = (target: string, isKept: (name: string) => boolean): string => {
   const mark = target.indexOf('?')
   if (mark === -1) return target
-  const kept = target.slice(mark + 1).split('&').filter((part) => isKept(decodedName(part)))
+  const kept = target
+    .slice(mark + 1)
+    .split('&')
+    .filter((part) => isKept(decodedName(part)))
   return kept.length === 0 ? target.slice(0, mark) : `${target.slice(0, mark)}?${kept.join('&')}`
 }
 

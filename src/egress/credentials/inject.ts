@@ -30,32 +30,77 @@ export interface Valued {
  */
 export const injectAll = async (draft: Draft, valued: readonly Valued[], now: Date): Promise<Draft> => {
   const swaps = valued.filter(({ credential }) => credential.inject.kind === 'placeholder')
-  const own: Draft = { ...draft, headers: keepSwapped(draft.headers, withoutForeignHeaders(draft.headers), swaps), target: withoutForeignParameters(draft.target, draft.authority) }
+  const own: Draft = {
+    ...draft,
+    headers: keepSwapped(draft.headers, withoutForeignHeaders(draft.headers), swaps),
+    target: withoutForeignParameters(draft.target, draft.authority),
+  }
   const filled = valued.reduce(fill, own)
-  return valued.reduce<Promise<Draft>>(async (before, each) => sign(await before, each, draft, now), Promise.resolve(filled))
+  return valued.reduce<Promise<Draft>>(
+    async (before, each) => sign(await before, each, draft, now),
+    Promise.resolve(filled),
+  )
 }
 
 /** A header in which a placeholder stands is about to carry our own credential. */
 const keepSwapped = (all: HeaderList, kept: HeaderList, swaps: readonly Valued[]): HeaderList =>
-  all.filter((header) => kept.includes(header) || swaps.some(({ credential }) => credential.placeholder !== undefined && header[1].includes(credential.placeholder.text)))
+  all.filter(
+    (header) =>
+      kept.includes(header) ||
+      swaps.some(
+        ({ credential }) => credential.placeholder !== undefined && header[1].includes(credential.placeholder.text),
+      ),
+  )
 
 const fill = (draft: Draft, { credential, value }: Valued): Draft => {
   const { inject: injection, id } = credential
   switch (injection.kind) {
     case 'header':
-      return { ...draft, headers: withHeader(draft.headers, injection.name, forHeader(id, injection.format.replaceAll('{value}', () => value))) }
+      return {
+        ...draft,
+        headers: withHeader(
+          draft.headers,
+          injection.name,
+          forHeader(
+            id,
+            injection.format.replaceAll('{value}', () => value),
+          ),
+        ),
+      }
     case 'basic':
-      return { ...draft, headers: withHeader(draft.headers, 'Authorization', basicAuthorization(injection.user, value)) }
+      return {
+        ...draft,
+        headers: withHeader(draft.headers, 'Authorization', basicAuthorization(injection.user, value)),
+      }
     case 'query': {
       // OPTIONS of the server as a whole has no URL that could carry it.
       if (draft.target === '*') return draft
       const rest = filterQuery(draft.target, (name) => name !== injection.parameter.toLowerCase())
-      return { ...draft, target: `${rest}${rest.includes('?') ? '&' : '?'}${encodeURIComponent(injection.parameter)}=${percentEncoded(value)}` }
+      return {
+        ...draft,
+        target: `${rest}${rest.includes('?') ? '&' : '?'}${encodeURIComponent(injection.parameter)}=${percentEncoded(value)}`,
+      }
     }
     case 'placeholder': {
       const standIn = credential.placeholder?.text
-      if (standIn === undefined || standIn === '') throw fail('credential-unusable', { credential: id, problem: 'it has no placeholder to be put in place of', fix: 'name the variable that the tool finds a stand-in in: placeholder: NAME, beside its id' })
-      const headers = draft.headers.map(([name, text]) => [name, text.includes(standIn) ? forHeader(id, text.replaceAll(standIn, () => value)) : text] as const)
+      if (standIn === undefined || standIn === '')
+        throw fail('credential-unusable', {
+          credential: id,
+          problem: 'it has no placeholder to be put in place of',
+          fix: 'name the variable that the tool finds a stand-in in: placeholder: NAME, beside its id',
+        })
+      const headers = draft.headers.map(
+        ([name, text]) =>
+          [
+            name,
+            text.includes(standIn)
+              ? forHeader(
+                  id,
+                  text.replaceAll(standIn, () => value),
+                )
+              : text,
+          ] as const,
+      )
       return { ...draft, headers, target: draft.target.replaceAll(standIn, () => percentEncoded(value)) }
     }
     case 'client-certificate':
@@ -66,14 +111,22 @@ const fill = (draft: Draft, { credential, value }: Valued): Draft => {
 }
 
 /** The signature of the tool, which is no longer in the request, names region and service. */
-const sign = (draft: Draft, { credential: { id, inject }, value }: Valued, asked: Draft, now: Date): Promise<Draft> | Draft =>
+const sign = (
+  draft: Draft,
+  { credential: { id, inject }, value }: Valued,
+  asked: Draft,
+  now: Date,
+): Promise<Draft> | Draft =>
   inject.kind === 'aws-sigv4' ? signRequest(draft, { id, value, ...inject }, asked, now) : draft
 
 /** Refuses a value that could not be put in, before anything runs that would wait for it. */
 export const requireUsable = ({ credential: { id, inject: injection }, value }: Valued): void => {
   switch (injection.kind) {
     case 'header':
-      forHeader(id, injection.format.replaceAll('{value}', () => value))
+      forHeader(
+        id,
+        injection.format.replaceAll('{value}', () => value),
+      )
       return
     case 'placeholder':
       forHeader(id, value)
@@ -89,15 +142,22 @@ export const requireUsable = ({ credential: { id, inject: injection }, value }: 
   }
 }
 
-export const basicAuthorization = (user: string, password: string): string => `Basic ${Buffer.from(`${Buffer.from(user).toString('latin1')}:${password}`, 'latin1').toString('base64')}`
+export const basicAuthorization = (user: string, password: string): string =>
+  `Basic ${Buffer.from(`${Buffer.from(user).toString('latin1')}:${password}`, 'latin1').toString('base64')}`
 
 const forHeader = (credential: string, text: string): string => {
-  if (!isHeaderValue(text)) throw fail('credential-unusable', { credential, problem: 'its value contains a character that no header may, such as a line break', fix: 'see to it that its source holds the value alone, on one line' })
+  if (!isHeaderValue(text))
+    throw fail('credential-unusable', {
+      credential,
+      problem: 'its value contains a character that no header may, such as a line break',
+      fix: 'see to it that its source holds the value alone, on one line',
+    })
   return text
 }
 
 /** Of bytes; colons stay, which some services have in their tokens. */
-export const percentEncoded = (value: string): string => Array.from(Buffer.from(value, 'latin1'), (byte) => {
-  const character = String.fromCharCode(byte)
-  return /[A-Za-z0-9\-._~:]/.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
-}).join('')
+export const percentEncoded = (value: string): string =>
+  Array.from(Buffer.from(value, 'latin1'), (byte) => {
+    const character = String.fromCharCode(byte)
+    return /[A-Za-z0-9\-._~:]/.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  }).join('')

@@ -19,7 +19,9 @@ export interface SecretHost {
   readonly stored?: ((team: string, ref: string) => Promise<Buffer>) | undefined
 }
 
-export type RunOutcome = { readonly kind: 'exited'; readonly status: number; readonly output: Buffer } | { readonly kind: 'failed'; readonly problem: string }
+export type RunOutcome =
+  | { readonly kind: 'exited'; readonly status: number; readonly output: Buffer }
+  | { readonly kind: 'failed'; readonly problem: string }
 
 export interface ReadSecret {
   readonly bytes: Buffer
@@ -35,7 +37,8 @@ export const readSecret = async (credential: string, source: SecretSource, host:
   const { bytes, expiresAt } = await readFrom(source, host, missing)
   const value = withoutLineEnd(bytes)
   if (value.length === 0) throw missing(`${describeSource(source)} is empty`, 'put the value there')
-  if (value.length > MAX_BYTES) throw missing(`${describeSource(source)} is longer than ${MAX_BYTES} bytes`, 'name the value alone')
+  if (value.length > MAX_BYTES)
+    throw missing(`${describeSource(source)} is longer than ${MAX_BYTES} bytes`, 'name the value alone')
   return { bytes: value, expiresAt }
 }
 
@@ -45,22 +48,49 @@ const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing
   switch (source.kind) {
     case 'environment': {
       const value = host.environment[source.name]
-      if (value === undefined) throw missing(`${describeSource(source)} is not set`, `set ${source.name} in the environment of Cordon; createCordon() looks for it in its option environment`)
+      if (value === undefined)
+        throw missing(
+          `${describeSource(source)} is not set`,
+          `set ${source.name} in the environment of Cordon; createCordon() looks for it in its option environment`,
+        )
       return { bytes: Buffer.from(value, 'utf8'), expiresAt: undefined }
     }
     case 'file':
       return { bytes: await readFile(source.path, missing), expiresAt: undefined }
     case 'command':
-      return { bytes: await outputOf(source.argv, host, `${describeSource(source)} failed`, missing), expiresAt: undefined }
+      return {
+        bytes: await outputOf(source.argv, host, `${describeSource(source)} failed`, missing),
+        expiresAt: undefined,
+      }
     case 'keyring': {
-      const argv = host.platform === 'darwin' ? ['security', 'find-generic-password', '-w', '-s', source.service, '-a', source.account] : ['secret-tool', 'lookup', 'service', source.service, 'account', source.account]
-      return { bytes: await outputOf(argv, host, `${describeSource(source)} is not there`, missing, storingCommand(source, host.platform)), expiresAt: undefined }
+      const argv =
+        host.platform === 'darwin'
+          ? ['security', 'find-generic-password', '-w', '-s', source.service, '-a', source.account]
+          : ['secret-tool', 'lookup', 'service', source.service, 'account', source.account]
+      return {
+        bytes: await outputOf(
+          argv,
+          host,
+          `${describeSource(source)} is not there`,
+          missing,
+          storingCommand(source, host.platform),
+        ),
+        expiresAt: undefined,
+      }
     }
     case 'vault':
-      if (host.vault === undefined) throw missing('it lies in Vault, whose address is not known', 'set VAULT_ADDR and VAULT_TOKEN in the environment of Cordon, or egress.vault of createCordon()')
+      if (host.vault === undefined)
+        throw missing(
+          'it lies in Vault, whose address is not known',
+          'set VAULT_ADDR and VAULT_TOKEN in the environment of Cordon, or egress.vault of createCordon()',
+        )
       return readVault(source, host.vault, missing)
     case 'store':
-      if (host.stored === undefined) throw missing('it lies in the store of a team, which only runners read', 'run the tool by cordon runner --key FILE, or name another source')
+      if (host.stored === undefined)
+        throw missing(
+          'it lies in the store of a team, which only runners read',
+          'run the tool by cordon runner --key FILE, or name another source',
+        )
       return { bytes: await host.stored(source.team, source.ref), expiresAt: undefined }
   }
 }
@@ -69,11 +99,25 @@ const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing
 const storingCommand = ({ service, account }: Extract<SecretSource, { kind: 'keyring' }>, platform: string): string =>
   `store it: ${platform === 'darwin' ? `security add-generic-password -s ${service} -a ${account} -w` : `secret-tool store --label=${service} service ${service} account ${account}`}`
 
-const outputOf = async (argv: readonly string[], host: SecretHost, problem: string, missing: Missing, fix?: string): Promise<Buffer> => {
+const outputOf = async (
+  argv: readonly string[],
+  host: SecretHost,
+  problem: string,
+  missing: Missing,
+  fix?: string,
+): Promise<Buffer> => {
   const outcome = await host.run(argv)
   const program = argv[0] ?? ''
-  if (outcome.kind === 'failed') throw missing(`${problem}: ${program} cannot be started (${outcome.problem})`, `install ${program}, or name another source`)
-  if (outcome.status !== 0) throw missing(`${problem}: ${program} ended with status ${outcome.status}`, fix ?? `run ${program} by hand to see why`)
+  if (outcome.kind === 'failed')
+    throw missing(
+      `${problem}: ${program} cannot be started (${outcome.problem})`,
+      `install ${program}, or name another source`,
+    )
+  if (outcome.status !== 0)
+    throw missing(
+      `${problem}: ${program} ended with status ${outcome.status}`,
+      fix ?? `run ${program} by hand to see why`,
+    )
   return outcome.output
 }
 
@@ -94,7 +138,10 @@ const readFile = async (named: string, missing: Missing): Promise<Buffer> => {
   } catch (error) {
     const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
     if (code === undefined || code.includes('-')) throw error
-    throw missing(code === 'ENOENT' ? `the file ${path} does not exist` : `the file ${path} cannot be read (${code})`, `put the value into ${path}`)
+    throw missing(
+      code === 'ENOENT' ? `the file ${path} does not exist` : `the file ${path} cannot be read (${code})`,
+      `put the value into ${path}`,
+    )
   }
 }
 

@@ -34,7 +34,8 @@ export const parseSecretSource = (credential: string, text: string): SecretSourc
     }
     case 'vault': {
       const [, mount, path, field] = /^([^/#]+)\/([^#]+)#([^#]+)$/.exec(rest) ?? []
-      if (mount === undefined || path === undefined || field === undefined) throw invalid('vault: is followed by MOUNT/PATH#FIELD')
+      if (mount === undefined || path === undefined || field === undefined)
+        throw invalid('vault: is followed by MOUNT/PATH#FIELD')
       return { kind: 'vault', mount, path, field }
     }
     case 'store': {

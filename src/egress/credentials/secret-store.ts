@@ -33,7 +33,12 @@ interface Kept {
   readonly until: number
 }
 
-export const createSecretStore = ({ sources, host, now = Date.now, freshFor = FIVE_MINUTES }: SecretStoreSettings): SecretStore => {
+export const createSecretStore = ({
+  sources,
+  host,
+  now = Date.now,
+  freshFor = FIVE_MINUTES,
+}: SecretStoreSettings): SecretStore => {
   const kept = new Map<string, Kept>()
   const reading = new Map<string, Promise<Secret>>()
   let isClosed = false
@@ -47,7 +52,11 @@ export const createSecretStore = ({ sources, host, now = Date.now, freshFor = FI
   const read = async (credential: string): Promise<Secret> => {
     const source = sources.get(credential)
     if (source === undefined) {
-      throw fail('credential-missing', { credential, problem: 'nobody said where it comes from', fix: `say so: --secret ${credential}=env:NAME, or egress: { secrets: { "${credential}": "env:NAME" } } of createCordon(); also file:PATH, command:…, keyring:… or vault:…` })
+      throw fail('credential-missing', {
+        credential,
+        problem: 'nobody said where it comes from',
+        fix: `say so: --secret ${credential}=env:NAME, or egress: { secrets: { "${credential}": "env:NAME" } } of createCordon(); also file:PATH, command:…, keyring:… or vault:…`,
+      })
     }
     const { bytes, expiresAt } = await readSecret(credential, source, host)
     const secret = new Secret(bytes)

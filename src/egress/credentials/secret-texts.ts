@@ -27,7 +27,9 @@ export const sentTexts = ({ credential, value }: Valued): readonly string[] => {
 /** The parts that nobody in a cell may have, sent or not. Of a key in PEM every line, because variables are often written on one. */
 export const keptTexts = (valued: Valued): readonly string[] =>
   valued.credential.inject.kind === 'client-certificate'
-    ? readClientCertificate(valued.credential.id, valued.value).privateKey.split(/\s+/).filter((line) => line.length >= LONG_LINE)
+    ? readClientCertificate(valued.credential.id, valued.value)
+        .privateKey.split(/\s+/)
+        .filter((line) => line.length >= LONG_LINE)
     : sentTexts(valued)
 
 const LONG_LINE = 48

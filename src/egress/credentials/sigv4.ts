@@ -27,7 +27,12 @@ const MAX_HASHED_BYTES = 16 << 20
 
 /** `KEY_ID:SECRET`, `KEY_ID:SECRET:TOKEN`, or the JSON that `aws configure export-credentials` and assumed roles give. */
 export const readAwsKeys = (credential: string, value: string): Keys => {
-  const unusable = (problem: string): Error => fail('credential-unusable', { credential, problem, fix: 'let its source say KEY_ID:SECRET, KEY_ID:SECRET:TOKEN, or what `aws configure export-credentials` prints' })
+  const unusable = (problem: string): Error =>
+    fail('credential-unusable', {
+      credential,
+      problem,
+      fix: 'let its source say KEY_ID:SECRET, KEY_ID:SECRET:TOKEN, or what `aws configure export-credentials` prints',
+    })
   if (value.trimStart().startsWith('{')) {
     let parsed: Readonly<Record<string, unknown>>
     try {
@@ -36,13 +41,19 @@ export const readAwsKeys = (credential: string, value: string): Keys => {
       // The cause would quote a part of the value.
       throw unusable('its value begins like JSON, and is none')
     }
-    const field = (...names: readonly string[]): string | undefined => names.map((name) => parsed[name]).find((found): found is string => typeof found === 'string')
-    const [accessKeyId, secretAccessKey] = [field('AccessKeyId', 'access_key_id', 'aws_access_key_id'), field('SecretAccessKey', 'secret_access_key', 'aws_secret_access_key')]
-    if (accessKeyId === undefined || secretAccessKey === undefined) throw unusable('its value lacks AccessKeyId or SecretAccessKey')
+    const field = (...names: readonly string[]): string | undefined =>
+      names.map((name) => parsed[name]).find((found): found is string => typeof found === 'string')
+    const [accessKeyId, secretAccessKey] = [
+      field('AccessKeyId', 'access_key_id', 'aws_access_key_id'),
+      field('SecretAccessKey', 'secret_access_key', 'aws_secret_access_key'),
+    ]
+    if (accessKeyId === undefined || secretAccessKey === undefined)
+      throw unusable('its value lacks AccessKeyId or SecretAccessKey')
     return { accessKeyId, secretAccessKey, sessionToken: field('SessionToken', 'session_token', 'aws_session_token') }
   }
   const [accessKeyId = '', secretAccessKey = '', ...token] = value.split(':')
-  if (accessKeyId === '' || secretAccessKey === '') throw unusable('its value is neither KEY_ID:SECRET nor JSON with AccessKeyId and SecretAccessKey')
+  if (accessKeyId === '' || secretAccessKey === '')
+    throw unusable('its value is neither KEY_ID:SECRET nor JSON with AccessKeyId and SecretAccessKey')
   return { accessKeyId, secretAccessKey, sessionToken: token.length === 0 ? undefined : token.join(':') }
 }
 
@@ -56,41 +67,76 @@ export const signRequest = async (draft: Draft, terms: SigningTerms, asked: Draf
   const { target } = draft
   const time = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const headers: HeaderList = [
-    ...withoutHeaders(draft.headers, new Set(['authorization', 'x-amz-date', 'date', 'x-amz-content-sha256', 'x-amz-security-token'])),
+    ...withoutHeaders(
+      draft.headers,
+      new Set(['authorization', 'x-amz-date', 'date', 'x-amz-content-sha256', 'x-amz-security-token']),
+    ),
     ['X-Amz-Date', time],
-    ...(service === 's3' || valueOf(draft.headers, 'x-amz-content-sha256') !== undefined ? [['X-Amz-Content-Sha256', hash] as const] : []),
+    ...(service === 's3' || valueOf(draft.headers, 'x-amz-content-sha256') !== undefined
+      ? [['X-Amz-Content-Sha256', hash] as const]
+      : []),
     ...(keys.sessionToken === undefined ? [] : [['X-Amz-Security-Token', keys.sessionToken] as const]),
   ]
-  const authorization = authorizationFor({ method: draft.method, authority: draft.authority, target, headers, hash }, keys, { time, region, service })
+  const authorization = authorizationFor(
+    { method: draft.method, authority: draft.authority, target, headers, hash },
+    keys,
+    { time, region, service },
+  )
   return { ...draft, body, headers: [...headers, ['Authorization', authorization]] }
 }
 
-const scopeOf = (draft: Draft, { id, service, region }: SigningTerms): { readonly region: string; readonly service: string } => {
+const scopeOf = (
+  draft: Draft,
+  { id, service, region }: SigningTerms,
+): { readonly region: string; readonly service: string } => {
   const query = new URLSearchParams(draft.target.split('?')[1] ?? '')
-  const made = SCOPE.exec(valueOf(draft.headers, 'authorization') ?? `Credential=${query.get('X-Amz-Credential') ?? ''}`)?.groups
+  const made = SCOPE.exec(
+    valueOf(draft.headers, 'authorization') ?? `Credential=${query.get('X-Amz-Credential') ?? ''}`,
+  )?.groups
   const found = { region: region ?? made?.['region'], service: service ?? made?.['service'] }
   if (found.region === undefined || found.service === undefined) {
-    throw fail('credential-unusable', { credential: id, problem: 'the request is not signed, so that region and service are not known', fix: 'give them in the policy: inject: { …, as: aws-sigv4, service: NAME, region: NAME }' })
+    throw fail('credential-unusable', {
+      credential: id,
+      problem: 'the request is not signed, so that region and service are not known',
+      fix: 'give them in the policy: inject: { …, as: aws-sigv4, service: NAME, region: NAME }',
+    })
   }
   return { region: found.region, service: found.service }
 }
 
 const NAMED_PAYLOAD = /^(?:[0-9a-f]{64}|UNSIGNED-PAYLOAD|STREAMING-UNSIGNED-PAYLOAD-TRAILER)$/
 
-const payloadOf = async ({ headers, body }: Draft, credential: string): Promise<{ readonly body: Body | undefined; readonly hash: string }> => {
+const payloadOf = async (
+  { headers, body }: Draft,
+  credential: string,
+): Promise<{ readonly body: Body | undefined; readonly hash: string }> => {
   const named = valueOf(headers, 'x-amz-content-sha256')
   if (named !== undefined && NAMED_PAYLOAD.test(named)) return { body, hash: named }
-  if (named !== undefined) throw fail('credential-unusable', { credential, problem: `the tool signs every chunk of its upload (${named.slice(0, 64)}), which cannot be done anew`, fix: 'configure the tool to sign the payload as a whole' })
+  if (named !== undefined)
+    throw fail('credential-unusable', {
+      credential,
+      problem: `the tool signs every chunk of its upload (${named.slice(0, 64)}), which cannot be done anew`,
+      fix: 'configure the tool to sign the payload as a whole',
+    })
   if (body === undefined) return { body, hash: sha256('') }
   const pieces: Buffer[] = []
   let length = 0
   for await (const chunk of body.chunks) {
     length += chunk.length
-    if (length > MAX_HASHED_BYTES) throw fail('credential-unusable', { credential, problem: `a body without x-amz-content-sha256 is signed up to ${MAX_HASHED_BYTES >> 20} MB`, fix: 'let the tool send that header (payload signing), or smaller parts' })
+    if (length > MAX_HASHED_BYTES)
+      throw fail('credential-unusable', {
+        credential,
+        problem: `a body without x-amz-content-sha256 is signed up to ${MAX_HASHED_BYTES >> 20} MB`,
+        fix: 'let the tool send that header (payload signing), or smaller parts',
+      })
     pieces.push(chunk)
   }
   const whole = Buffer.concat(pieces)
-  const chunks = { async *[Symbol.asyncIterator]() { yield await Promise.resolve(whole) } }
+  const chunks = {
+    async *[Symbol.asyncIterator]() {
+      yield await Promise.resolve(whole)
+    },
+  }
   return { body: { length: whole.length, chunks, trailers: NO_TRAILERS }, hash: sha256(whole) }
 }
 
@@ -102,7 +148,11 @@ interface Canonical {
   readonly hash: string
 }
 
-export const authorizationFor = ({ method, authority, target, headers, hash }: Canonical, keys: Keys, { time, region, service }: { readonly time: string; readonly region: string; readonly service: string }): string => {
+export const authorizationFor = (
+  { method, authority, target, headers, hash }: Canonical,
+  keys: Keys,
+  { time, region, service }: { readonly time: string; readonly region: string; readonly service: string },
+): string => {
   const signed = new Map<string, string>([['host', authority]])
   for (const [name, value] of headers) {
     const key = name.toLowerCase()
@@ -112,10 +162,21 @@ export const authorizationFor = ({ method, authority, target, headers, hash }: C
   }
   const names = [...signed.keys()].sort()
   const [path = '/', query = ''] = splitTarget(target)
-  const canonical = [method, canonicalPath(path, service), canonicalQuery(query), ...names.map((name) => `${name}:${signed.get(name) ?? ''}`), '', names.join(';'), hash].join('\n')
+  const canonical = [
+    method,
+    canonicalPath(path, service),
+    canonicalQuery(query),
+    ...names.map((name) => `${name}:${signed.get(name) ?? ''}`),
+    '',
+    names.join(';'),
+    hash,
+  ].join('\n')
   const scope = `${time.slice(0, 8)}/${region}/${service}/aws4_request`
   const text = ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n')
-  const key = [time.slice(0, 8), region, service, 'aws4_request'].reduce<Buffer>((secret, part) => hmac(secret, part), Buffer.from(`AWS4${keys.secretAccessKey}`, 'latin1'))
+  const key = [time.slice(0, 8), region, service, 'aws4_request'].reduce<Buffer>(
+    (secret, part) => hmac(secret, part),
+    Buffer.from(`AWS4${keys.secretAccessKey}`, 'latin1'),
+  )
   return `AWS4-HMAC-SHA256 Credential=${keys.accessKeyId}/${scope}, SignedHeaders=${names.join(';')}, Signature=${hmac(key, text).toString('hex')}`
 }
 
@@ -125,7 +186,8 @@ const splitTarget = (target: string): readonly string[] => {
 }
 
 /** S3 signs a path as it is sent; every other service encodes it once more. */
-const canonicalPath = (path: string, service: string): string => (service === 's3' ? path : path.split('/').map(encode).join('/'))
+const canonicalPath = (path: string, service: string): string =>
+  service === 's3' ? path : path.split('/').map(encode).join('/')
 
 const canonicalQuery = (query: string): string =>
   query
@@ -133,7 +195,10 @@ const canonicalQuery = (query: string): string =>
     .filter((part) => part !== '')
     .map((part) => {
       const mark = part.indexOf('=')
-      return [encode(decode(mark === -1 ? part : part.slice(0, mark))), mark === -1 ? '' : encode(decode(part.slice(mark + 1)))] as const
+      return [
+        encode(decode(mark === -1 ? part : part.slice(0, mark))),
+        mark === -1 ? '' : encode(decode(part.slice(mark + 1))),
+      ] as const
     })
     .sort(([a, x], [b, y]) => (a < b ? -1 : a > b ? 1 : x < y ? -1 : x > y ? 1 : 0))
     .map(([name, value]) => `${name}=${value}`)
@@ -147,7 +212,11 @@ const decode = (text: string): string => {
   }
 }
 
-const encode = (text: string): string => encodeURIComponent(text).replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+const encode = (text: string): string =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 
 const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex')
 const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()

@@ -18,24 +18,52 @@ const TIMEOUT = 15_000
 const MAX_BYTES = 1 << 20
 
 /** The current version of a secret of KV version 2. */
-export const readVault = async (source: Extract<SecretSource, { kind: 'vault' }>, access: VaultAccess, missing: (problem: string, fix: string) => Error): Promise<ReadSecret> => {
+export const readVault = async (
+  source: Extract<SecretSource, { kind: 'vault' }>,
+  access: VaultAccess,
+  missing: (problem: string, fix: string) => Error,
+): Promise<ReadSecret> => {
   const path = source.path.split('/').map(encodeURIComponent).join('/')
   const place = `${source.mount}/${source.path}`
-  const answer = await get(`${access.address.replace(/(?<!\/)\/+$/, '')}/v1/${encodeURIComponent(source.mount)}/data/${path}`, access).catch((error: unknown) => {
-    const problem = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'no answer'
-    throw missing(`Vault at ${access.address} cannot be reached (${problem})`, 'see whether VAULT_ADDR is right and Vault is running')
+  const answer = await get(
+    `${access.address.replace(/(?<!\/)\/+$/, '')}/v1/${encodeURIComponent(source.mount)}/data/${path}`,
+    access,
+  ).catch((error: unknown) => {
+    const problem =
+      error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'no answer'
+    throw missing(
+      `Vault at ${access.address} cannot be reached (${problem})`,
+      'see whether VAULT_ADDR is right and Vault is running',
+    )
   })
-  if (answer.status === 404) throw missing(`Vault has no secret ${place}`, `write it: vault kv put ${place} ${source.field}=…`)
-  if (answer.status === 403) throw missing(`Vault does not let us read ${place}`, 'see whether VAULT_TOKEN is valid, and what its policy permits')
+  if (answer.status === 404)
+    throw missing(`Vault has no secret ${place}`, `write it: vault kv put ${place} ${source.field}=…`)
+  if (answer.status === 403)
+    throw missing(
+      `Vault does not let us read ${place}`,
+      'see whether VAULT_TOKEN is valid, and what its policy permits',
+    )
   if (answer.status !== 200) throw missing(`Vault answered ${answer.status} for ${place}`, 'see the log of Vault')
   const value = fieldOf(answer.body, source.field)
-  if (value === undefined) throw missing(`${place} in Vault has no field ${source.field}`, `write it: vault kv patch ${place} ${source.field}=…`)
+  if (value === undefined)
+    throw missing(
+      `${place} in Vault has no field ${source.field}`,
+      `write it: vault kv patch ${place} ${source.field}=…`,
+    )
   return { bytes: Buffer.from(value.text, 'utf8'), expiresAt: value.expiresAt }
 }
 
-const fieldOf = (body: string, field: string): { readonly text: string; readonly expiresAt: number | undefined } | undefined => {
+const fieldOf = (
+  body: string,
+  field: string,
+): { readonly text: string; readonly expiresAt: number | undefined } | undefined => {
   try {
-    const { data } = JSON.parse(body) as { readonly data?: { readonly data?: Readonly<Record<string, unknown>>; readonly metadata?: { readonly deletion_time?: unknown } } }
+    const { data } = JSON.parse(body) as {
+      readonly data?: {
+        readonly data?: Readonly<Record<string, unknown>>
+        readonly metadata?: { readonly deletion_time?: unknown }
+      }
+    }
     const text = data?.data?.[field]
     const deleted = data?.metadata?.deletion_time
     const until = typeof deleted === 'string' ? Date.parse(deleted) : NaN
@@ -45,11 +73,18 @@ const fieldOf = (body: string, field: string): { readonly text: string; readonly
   }
 }
 
-const get = (url: string, { token, namespace, authorities }: VaultAccess): Promise<{ readonly status: number; readonly body: string }> =>
+const get = (
+  url: string,
+  { token, namespace, authorities }: VaultAccess,
+): Promise<{ readonly status: number; readonly body: string }> =>
   new Promise((resolve, reject) => {
     const begin = url.startsWith('https:') ? requestTls : requestPlain
     const request = begin(url, {
-      headers: { 'X-Vault-Token': token, 'X-Vault-Request': 'true', ...(namespace === undefined ? {} : { 'X-Vault-Namespace': namespace }) },
+      headers: {
+        'X-Vault-Token': token,
+        'X-Vault-Request': 'true',
+        ...(namespace === undefined ? {} : { 'X-Vault-Namespace': namespace }),
+      },
       timeout: TIMEOUT,
       agent: false,
       ...(authorities === undefined ? {} : { ca: [...rootCertificates, ...authorities] }),

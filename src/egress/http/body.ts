@@ -48,7 +48,11 @@ async function* untilClose(reader: ByteReader): AsyncGenerator<Buffer, undefined
 const CHUNK_LINE = /^(?<size>[0-9a-fA-F]{1,12})[\t ]*(?:;[\t\x20-\x7e]*)?$/
 const MAX_LINE = 4096
 
-async function* dechunked(reader: ByteReader, side: Side, keepTrailers: (trailers: HeaderList) => void): AsyncGenerator<Buffer, undefined> {
+async function* dechunked(
+  reader: ByteReader,
+  side: Side,
+  keepTrailers: (trailers: HeaderList) => void,
+): AsyncGenerator<Buffer, undefined> {
   for (;;) {
     const { size } = CHUNK_LINE.exec(await readLine(reader, side))?.groups ?? {}
     if (size === undefined) throw malformed(side, 'a chunk has no proper size')
@@ -66,7 +70,7 @@ async function* dechunked(reader: ByteReader, side: Side, keepTrailers: (trailer
 }
 
 const readLine = async (reader: ByteReader, side: Side): Promise<string> => {
-  for (let checked = 0; ; ) {
+  for (let checked = 0; ;) {
     const bytes = reader.peek()
     const end = bytes.indexOf(0x0a, checked)
     checked = bytes.length

@@ -29,7 +29,8 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
-export const malformed = (side: Side, problem: string): Error => (side === 'tool' ? fail('http-malformed', { problem }) : fail('answer-malformed', { problem }))
+export const malformed = (side: Side, problem: string): Error =>
+  side === 'tool' ? fail('http-malformed', { problem }) : fail('answer-malformed', { problem })
 
 /** The lines of the next head, without their ends; nothing when the stream ends before one begins. */
 const readLines = async (reader: ByteReader, side: Side): Promise<readonly string[] | undefined> => {
@@ -43,7 +44,11 @@ const readLines = async (reader: ByteReader, side: Side): Promise<readonly strin
       if (bytes[at - 1] !== CARRIAGE_RETURN) throw malformed(side, 'a line does not end in CR LF')
     }
     if (known > MAX_HEAD_BYTES) throw malformed(side, `its head is longer than ${MAX_HEAD_BYTES} bytes`)
-    if (end !== -1) return reader.take(end + HEAD_END.length).toString('latin1', 0, end).split('\r\n')
+    if (end !== -1)
+      return reader
+        .take(end + HEAD_END.length)
+        .toString('latin1', 0, end)
+        .split('\r\n')
     checked = bytes.length
     if (await reader.more()) continue
     if (bytes.length === 0) return undefined
@@ -61,7 +66,8 @@ export const readRequestHead = async (reader: ByteReader): Promise<RequestHead |
   if (method === undefined || target === undefined) throw malformed('tool', 'the first line is no request of HTTP/1.1')
   if (target.includes('#')) throw malformed('tool', 'the URL contains a fragment')
   const headers = parseHeaders(rest, 'tool')
-  if (hasDisguisedFraming(headers)) throw malformed('tool', 'Content-Length or Transfer-Encoding is spelt in another way')
+  if (hasDisguisedFraming(headers))
+    throw malformed('tool', 'Content-Length or Transfer-Encoding is spelt in another way')
   return { method, target: target.replaceAll(/[\x80-\xff]/g, percentEncoded), version: version as HttpVersion, headers }
 }
 
@@ -99,11 +105,16 @@ const withoutBlanks = (line: string, from: number): string => {
 }
 
 /** How the end of a body is known. */
-export type Framing = { readonly kind: 'none' } | { readonly kind: 'length'; readonly length: number } | { readonly kind: 'chunked' } | { readonly kind: 'until-close' }
+export type Framing =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'length'; readonly length: number }
+  | { readonly kind: 'chunked' }
+  | { readonly kind: 'until-close' }
 
 const LENGTH = /^\d{1,15}$/
 
-export const requestFraming = ({ headers, version }: RequestHead): Framing => statedFraming(headers, version, 'tool') ?? { kind: 'none' }
+export const requestFraming = ({ headers, version }: RequestHead): Framing =>
+  statedFraming(headers, version, 'tool') ?? { kind: 'none' }
 
 export const responseFraming = ({ status, headers, version }: ResponseHead, method: string): Framing => {
   if (method === 'HEAD' || status < 200 || status === 204 || status === 304) return { kind: 'none' }
@@ -117,7 +128,8 @@ const statedFraming = (headers: HeaderList, version: HttpVersion, side: Side): F
   if (isCoded && lengths.length > 0) throw malformed(side, 'it has both Content-Length and Transfer-Encoding')
   if (isCoded) {
     if (version === '1.0') throw malformed(side, 'HTTP/1.0 has no Transfer-Encoding')
-    if (codings.length !== 1 || codings[0] !== 'chunked') throw malformed(side, 'its Transfer-Encoding is something else than chunked')
+    if (codings.length !== 1 || codings[0] !== 'chunked')
+      throw malformed(side, 'its Transfer-Encoding is something else than chunked')
     return { kind: 'chunked' }
   }
   const [length] = lengths

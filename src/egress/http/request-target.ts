@@ -17,7 +17,8 @@ export const parseTarget = ({ method, target }: Pick<RequestHead, 'method' | 'ta
   if (target === '*' && method === 'OPTIONS') return { url: undefined, path: target }
   const { scheme, authority, path } = ABSOLUTE.exec(target)?.groups ?? {}
   const known = scheme?.toLowerCase()
-  if (authority === undefined || path === undefined || (known !== 'http' && known !== 'https')) throw malformed('tool', 'the URL is neither a path nor one of http or https')
+  if (authority === undefined || path === undefined || (known !== 'http' && known !== 'https'))
+    throw malformed('tool', 'the URL is neither a path nor one of http or https')
   if (authority.includes('@')) throw malformed('tool', 'the URL contains a user name')
   return { url: { scheme: known, authority }, path: path.startsWith('/') ? path : `/${path}` }
 }

@@ -54,7 +54,11 @@ const plainAnswer = (status: number, message: string): string => {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`
 }
 
-const serveOne = async (stream: Duplex, reader: ByteReader, { scheme, handle, onConnect }: Http1Settings): Promise<Next> => {
+const serveOne = async (
+  stream: Duplex,
+  reader: ByteReader,
+  { scheme, handle, onConnect }: Http1Settings,
+): Promise<Next> => {
   const head = await readRequestHead(reader)
   if (head === undefined) return 'end'
   if (head.method === 'CONNECT') {
@@ -62,7 +66,8 @@ const serveOne = async (stream: Duplex, reader: ByteReader, { scheme, handle, on
     return (await onConnect(head)) ? 'other' : 'end'
   }
   const { url, path } = parseTarget(head)
-  if (url !== undefined && url.scheme !== scheme) throw malformed('tool', `the URL is one of ${url.scheme}, and the connection one of ${scheme}`)
+  if (url !== undefined && url.scheme !== scheme)
+    throw malformed('tool', `the URL is one of ${url.scheme}, and the connection one of ${scheme}`)
   const hosts = valuesOf(head.headers, 'host')
   if (hosts.length > 1) throw malformed('tool', 'there is more than one Host')
   if (hosts.length === 0 && head.version === '1.1') throw malformed('tool', 'there is no Host')
@@ -78,17 +83,28 @@ const serveOne = async (stream: Duplex, reader: ByteReader, { scheme, handle, on
     body: tracked?.body,
     wantsWebSocket: wantsWebSocket(head),
   }
-  if (valueOf(head.headers, 'expect')?.toLowerCase() === '100-continue') tracked?.beforeFirst(() => stream.write('HTTP/1.1 100 Continue\r\n\r\n'))
+  if (valueOf(head.headers, 'expect')?.toLowerCase() === '100-continue')
+    tracked?.beforeFirst(() => stream.write('HTTP/1.1 100 Continue\r\n\r\n'))
   const wantsMore = head.version === '1.1' && !membersOf(head.headers, 'connection').includes('close')
-  const { reply, next } = http1Reply(stream, head, reader, () => wantsMore && (tracked === undefined || tracked.isRead()))
+  const { reply, next } = http1Reply(
+    stream,
+    head,
+    reader,
+    () => wantsMore && (tracked === undefined || tracked.isRead()),
+  )
   await handle(request, reply, head)
   return next()
 }
 
 const wantsWebSocket = ({ method, version, headers }: RequestHead): boolean =>
-  method === 'GET' && version === '1.1' && membersOf(headers, 'connection').includes('upgrade') && membersOf(headers, 'upgrade').join() === 'websocket'
+  method === 'GET' &&
+  version === '1.1' &&
+  membersOf(headers, 'connection').includes('upgrade') &&
+  membersOf(headers, 'upgrade').join() === 'websocket'
 
-const track = (body: Body): { readonly body: Body; readonly isRead: () => boolean; readonly beforeFirst: (act: () => void) => void } => {
+const track = (
+  body: Body,
+): { readonly body: Body; readonly isRead: () => boolean; readonly beforeFirst: (act: () => void) => void } => {
   let isRead = body.length === 0
   let before: (() => void) | undefined
   async function* chunks(): AsyncGenerator<Buffer, undefined> {
@@ -105,7 +121,12 @@ const track = (body: Body): { readonly body: Body; readonly isRead: () => boolea
   }
 }
 
-const http1Reply = (stream: Duplex, { method, version }: RequestHead, reader: ByteReader, wantsMore: () => boolean): { readonly reply: Reply; readonly next: () => Next } => {
+const http1Reply = (
+  stream: Duplex,
+  { method, version }: RequestHead,
+  reader: ByteReader,
+  wantsMore: () => boolean,
+): { readonly reply: Reply; readonly next: () => Next } => {
   let hasBegun = false
   let next: Next = 'end'
   const gone = new AbortController()
@@ -116,7 +137,13 @@ const http1Reply = (stream: Duplex, { method, version }: RequestHead, reader: By
   const send = async ({ status, headers, body }: ExchangeResponse): Promise<void> => {
     hasBegun = true
     const hasNone = method === 'HEAD' || status === 204 || status === 304
-    const framing: OutgoingFraming = hasNone ? 'none' : body === undefined || body.length !== undefined ? 'length' : version === '1.1' ? 'chunked' : 'close'
+    const framing: OutgoingFraming = hasNone
+      ? 'none'
+      : body === undefined || body.length !== undefined
+        ? 'length'
+        : version === '1.1'
+          ? 'chunked'
+          : 'close'
     const stays = wantsMore() && framing !== 'close'
     stream.cork()
     stream.write(
@@ -133,14 +160,21 @@ const http1Reply = (stream: Duplex, { method, version }: RequestHead, reader: By
   const reply: Reply = {
     inform: (status, headers) => {
       // A tool that does not read gets none: nobody waits for these to be taken.
-      if (version === '1.1' && !hasBegun && !stream.writableNeedDrain) stream.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${renderHeaders(endToEnd(headers), 'server')}\r\n`, 'latin1')
+      if (version === '1.1' && !hasBegun && !stream.writableNeedDrain)
+        stream.write(
+          `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${renderHeaders(endToEnd(headers), 'server')}\r\n`,
+          'latin1',
+        )
     },
     send,
     switchProtocols: (headers) => {
       hasBegun = true
       next = 'other'
       reader.release()
-      stream.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${renderHeaders(endToEnd(headers), 'server')}\r\n`, 'latin1')
+      stream.write(
+        `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${renderHeaders(endToEnd(headers), 'server')}\r\n`,
+        'latin1',
+      )
       return stream
     },
     abort: () => {
@@ -152,10 +186,22 @@ const http1Reply = (stream: Duplex, { method, version }: RequestHead, reader: By
   return { reply, next: () => next }
 }
 
-const NOTHING: Body = { length: 0, chunks: { async *[Symbol.asyncIterator]() { /* no pieces */ } }, trailers: NO_TRAILERS }
+const NOTHING: Body = {
+  length: 0,
+  chunks: {
+    async *[Symbol.asyncIterator]() {
+      /* no pieces */
+    },
+  },
+  trailers: NO_TRAILERS,
+}
 
 /** Of an answer without a body (HEAD, 304) the length is what the server says that the body would have. */
-const framingHeader = (framing: OutgoingFraming, headers: ExchangeResponse['headers'], body: Body | undefined): string => {
+const framingHeader = (
+  framing: OutgoingFraming,
+  headers: ExchangeResponse['headers'],
+  body: Body | undefined,
+): string => {
   switch (framing) {
     case 'none': {
       const length = valueOf(headers, 'content-length')

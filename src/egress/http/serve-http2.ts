@@ -15,28 +15,43 @@ const MADE_ANEW = new Set(['host', 'content-length', 'expect'])
 const METHOD = /^[A-Z][A-Z-]{0,31}$/
 
 /** Serves HTTP/2 on a stream that is known to carry it. Ends when the stream does. */
-export const serveHttp2 = (stream: Duplex, scheme: Scheme, handle: Handler, onMalformed: (problem: string) => void): Promise<void> =>
+export const serveHttp2 = (
+  stream: Duplex,
+  scheme: Scheme,
+  handle: Handler,
+  onMalformed: (problem: string) => void,
+): Promise<void> =>
   new Promise((resolve) => {
-    const server: Http2Server = createServer({ settings: SETTINGS, maxHeaderListPairs: 256, maxSendHeaderBlockLength: 4 * MAX_HEAD_BYTES })
+    const server: Http2Server = createServer({
+      settings: SETTINGS,
+      maxHeaderListPairs: 256,
+      maxSendHeaderBlockLength: 4 * MAX_HEAD_BYTES,
+    })
     server.on('sessionError', () => stream.destroy())
     server.on('session', (session) => {
       session.on('error', () => stream.destroy())
     })
-    server.on('stream', (exchange: ServerHttp2Stream, _headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]) => {
-      exchange.on('error', () => undefined)
-      const request = requestOf(exchange, scheme, pairs(rawHeaders))
-      if (request === undefined) {
-        onMalformed('a request of HTTP/2 has no method, path, host and length that can be read in exactly one way')
-        exchange.respond({ ':status': 400 }, { endStream: true })
-        return
-      }
-      handle(request, http2Reply(exchange)).catch(() => { exchange.close(constants.NGHTTP2_INTERNAL_ERROR) })
-    })
+    server.on(
+      'stream',
+      (exchange: ServerHttp2Stream, _headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]) => {
+        exchange.on('error', () => undefined)
+        const request = requestOf(exchange, scheme, pairs(rawHeaders))
+        if (request === undefined) {
+          onMalformed('a request of HTTP/2 has no method, path, host and length that can be read in exactly one way')
+          exchange.respond({ ':status': 400 }, { endStream: true })
+          return
+        }
+        handle(request, http2Reply(exchange)).catch(() => {
+          exchange.close(constants.NGHTTP2_INTERNAL_ERROR)
+        })
+      },
+    )
     stream.once('close', resolve)
     server.emit('connection', stream)
   })
 
-export const pairs = (raw: readonly string[]): HeaderList => raw.flatMap((name, at): Header[] => (at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : []))
+export const pairs = (raw: readonly string[]): HeaderList =>
+  raw.flatMap((name, at): Header[] => (at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : []))
 
 const requestOf = (stream: ServerHttp2Stream, scheme: Scheme, all: HeaderList): ExchangeRequest | undefined => {
   const pseudo = new Map(all.filter(([name]) => name.startsWith(':')))
@@ -64,7 +79,9 @@ const requestOf = (stream: ServerHttp2Stream, scheme: Scheme, all: HeaderList): 
 /** HTTP/2 may send one cookie per header; HTTP/1.1 must not. */
 const joinCookies = (headers: HeaderList): HeaderList => {
   const cookies = headers.filter(([name]) => name === 'cookie').map(([, value]) => value)
-  return cookies.length < 2 ? headers : [...withoutHeaders(headers, new Set(['cookie'])), ['cookie', cookies.join('; ')]]
+  return cookies.length < 2
+    ? headers
+    : [...withoutHeaders(headers, new Set(['cookie'])), ['cookie', cookies.join('; ')]]
 }
 
 /** The body of a request or response; its trailers are kept as they arrive. */
@@ -73,7 +90,11 @@ export const bodyOf = (stream: Duplex, contentLength: string | undefined): Body 
   stream.on('trailers', (_headers: IncomingHttpHeaders, _flags: number, raw: readonly string[]) => {
     trailers = pairs(raw)
   })
-  return { length: contentLength !== undefined && /^\d{1,15}$/.test(contentLength) ? Number(contentLength) : undefined, chunks: stream, trailers: () => trailers }
+  return {
+    length: contentLength !== undefined && /^\d{1,15}$/.test(contentLength) ? Number(contentLength) : undefined,
+    chunks: stream,
+    trailers: () => trailers,
+  }
 }
 
 /** As Node wants them: one entry per name. */
@@ -94,16 +115,25 @@ const http2Reply = (stream: ServerHttp2Stream): Reply => {
   })
   return {
     inform: (status, headers) => {
-      if (!stream.headersSent && !stream.destroyed && status !== 101) orReset(stream, () => { stream.additionalHeaders({ ':status': status, ...grouped(endToEnd(headers)) }) })
+      if (!stream.headersSent && !stream.destroyed && status !== 101)
+        orReset(stream, () => {
+          stream.additionalHeaders({ ':status': status, ...grouped(endToEnd(headers)) })
+        })
     },
     send: async ({ status, headers, body }) => {
       if (stream.destroyed) return
       // RFC 9113: the body decides about its end, and a length that is stated must be true.
-      const kept = body !== undefined && body.length === undefined ? withoutHeaders(headers, new Set(['content-length'])) : headers
-      stream.respond({ ':status': status, ...grouped(endToEnd(kept)) }, { endStream: body === undefined, waitForTrailers: body !== undefined })
+      const kept =
+        body !== undefined && body.length === undefined ? withoutHeaders(headers, new Set(['content-length'])) : headers
+      stream.respond(
+        { ':status': status, ...grouped(endToEnd(kept)) },
+        { endStream: body === undefined, waitForTrailers: body !== undefined },
+      )
       if (body === undefined) return
       stream.once('wantTrailers', () => {
-        orReset(stream, () => { stream.sendTrailers(grouped(endToEnd(body.trailers()))) })
+        orReset(stream, () => {
+          stream.sendTrailers(grouped(endToEnd(body.trailers())))
+        })
       })
       for await (const chunk of body.chunks) await write(stream, chunk)
       await new Promise<void>((resolve) => {

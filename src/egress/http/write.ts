@@ -29,7 +29,7 @@ export type OutgoingFraming = 'none' | 'length' | 'chunked' | 'close'
 
 /** The body of an HTTP/1 message, in one of the ways in which its end can be known. */
 export const writeBody = async (stream: Writable, body: Body, framing: OutgoingFraming, side: Side): Promise<void> => {
-  let left = framing === 'length' ? body.length ?? 0 : Infinity
+  let left = framing === 'length' ? (body.length ?? 0) : Infinity
   for await (const chunk of body.chunks) {
     if (chunk.length === 0) continue
     left -= chunk.length
@@ -53,12 +53,25 @@ export const writeBody = async (stream: Writable, body: Body, framing: OutgoingF
 }
 
 /** What decides about a message cannot follow it. */
-const NO_TRAILER = new Set(['content-length', 'transfer-encoding', 'host', 'authorization', 'content-encoding', 'content-type', 'content-range', 'trailer', 'set-cookie', 'cookie', 'connection'])
+const NO_TRAILER = new Set([
+  'content-length',
+  'transfer-encoding',
+  'host',
+  'authorization',
+  'content-encoding',
+  'content-type',
+  'content-range',
+  'trailer',
+  'set-cookie',
+  'cookie',
+  'connection',
+])
 
 export const renderHeaders = (headers: HeaderList, side: Side): string =>
   headers
     .map(([name, value]) => {
-      if (!isHeaderName(name) || !isHeaderValue(value)) throw malformed(side, 'a header contains a character that no header may')
+      if (!isHeaderName(name) || !isHeaderValue(value))
+        throw malformed(side, 'a header contains a character that no header may')
       return `${name}: ${value}\r\n`
     })
     .join('')

@@ -21,10 +21,15 @@ const decompressorFor = (head: Buffer): Transform | undefined => {
 }
 
 /** An answer that comes byte by byte waits only while it may be a file. */
-const mayBecomeMark = (head: Buffer): boolean => [GZIP, ZSTD].some((mark) => head.length < mark.length && mark.subarray(0, head.length).equals(head))
+const mayBecomeMark = (head: Buffer): boolean =>
+  [GZIP, ZSTD].some((mark) => head.length < mark.length && mark.subarray(0, head.length).equals(head))
 
 /** The chunks of a body as they came. Of a compressed file each is passed on when what it contains was searched. */
-export async function* searchedFile(chunks: AsyncIterable<Buffer>, newRedactor: () => Redactor, host: string): AsyncGenerator<Buffer, undefined> {
+export async function* searchedFile(
+  chunks: AsyncIterable<Buffer>,
+  newRedactor: () => Redactor,
+  host: string,
+): AsyncGenerator<Buffer, undefined> {
   let head: Buffer | undefined = Buffer.alloc(0)
   let search: FileSearch | undefined
   let waiting: Buffer[] = []
@@ -55,27 +60,47 @@ interface FileSearch {
 const searchIn = (decompressor: Transform, redactor: Redactor, host: string): FileSearch => {
   let [compressed, produced, passed] = [0, 0, 0]
   let isOver = false
-  const found = (): Error => fail('response-unreadable', { host, problem: 'it is a compressed file that contains the value of a credential' })
+  const found = (): Error =>
+    fail('response-unreadable', { host, problem: 'it is a compressed file that contains the value of a credential' })
   decompressor.on('data', (bytes: Buffer) => {
     produced += bytes.length
     passed += redactor.push(bytes).length
   })
   // What follows a file, or is none after all, is not compressed by what is known here.
-  decompressor.on('error', () => { isOver = true })
-  decompressor.on('end', () => { isOver = true })
+  decompressor.on('error', () => {
+    isOver = true
+  })
+  decompressor.on('end', () => {
+    isOver = true
+  })
   const judge = (): void => {
     if (redactor.count() > 0) throw found()
-    if (produced > GROWTH_COUNTS_FROM && produced > compressed * MOST_GROWTH) throw fail('response-unreadable', { host, problem: 'it is a compressed file that grows without end' })
+    if (produced > GROWTH_COUNTS_FROM && produced > compressed * MOST_GROWTH)
+      throw fail('response-unreadable', { host, problem: 'it is a compressed file that grows without end' })
   }
   return {
     take: async (chunk) => {
       compressed += chunk.length
-      if (!isOver) await new Promise<void>((resolve) => { decompressor.once('error', () => { resolve() }); decompressor.write(chunk, () => { resolve() }) })
+      if (!isOver)
+        await new Promise<void>((resolve) => {
+          decompressor.once('error', () => {
+            resolve()
+          })
+          decompressor.write(chunk, () => {
+            resolve()
+          })
+        })
       judge()
       return isOver || passed === produced
     },
     end: async () => {
-      if (!isOver) await new Promise<void>((resolve) => { decompressor.once('end', resolve).once('error', () => { resolve() }); decompressor.end() })
+      if (!isOver)
+        await new Promise<void>((resolve) => {
+          decompressor.once('end', resolve).once('error', () => {
+            resolve()
+          })
+          decompressor.end()
+        })
       redactor.end()
       judge()
       decompressor.destroy()

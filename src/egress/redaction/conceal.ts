@@ -19,10 +19,18 @@ export interface Concealment {
 }
 
 /** Checksums of what is no longer there. */
-const OF_THE_ENCODED = new Set(['content-encoding', 'content-length', 'content-md5', 'digest', 'repr-digest', 'content-digest'])
+const OF_THE_ENCODED = new Set([
+  'content-encoding',
+  'content-length',
+  'content-md5',
+  'digest',
+  'repr-digest',
+  'content-digest',
+])
 
 export const createConcealment = (needles: NeedleSet | undefined, host: string): Concealment => {
-  if (needles === undefined) return { headers: (headers) => headers, response: (response) => response, stream: () => undefined, count: () => 0 }
+  if (needles === undefined)
+    return { headers: (headers) => headers, response: (response) => response, stream: () => undefined, count: () => 0 }
   let found = 0
   const redactors: Redactor[] = []
   const redactor = (): Redactor => {
@@ -36,13 +44,21 @@ export const createConcealment = (needles: NeedleSet | undefined, host: string):
     return concealed
   }
   const headers = (list: HeaderList): HeaderList => list.map(([name, value]) => [conceal(name), conceal(value)])
-  const bodyOf = (body: Body): Body => ({ length: body.length, chunks: covered(searchedFile(body.chunks, redactor, host), redactor()), trailers: () => headers(body.trailers()) })
+  const bodyOf = (body: Body): Body => ({
+    length: body.length,
+    chunks: covered(searchedFile(body.chunks, redactor, host), redactor()),
+    trailers: () => headers(body.trailers()),
+  })
   return {
     headers,
     response: ({ status, headers: list, body }) => {
       if (body === undefined) return { status, headers: headers(list), body }
       const plain = decoded(body, list, host)
-      return { status, headers: headers(plain === body ? list : withoutHeaders(list, OF_THE_ENCODED)), body: bodyOf(plain) }
+      return {
+        status,
+        headers: headers(plain === body ? list : withoutHeaders(list, OF_THE_ENCODED)),
+        body: bodyOf(plain),
+      }
     },
     stream: redactor,
     count: () => redactors.reduce((sum, { count }) => sum + count(), found),

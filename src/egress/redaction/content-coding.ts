@@ -10,7 +10,8 @@ import { membersOf } from '../http/header-list.js'
 type Decoder = (first: Buffer) => Duplex
 
 /** `deflate` is zlib (RFC 9110), and what some servers send without its two bytes. */
-const hasZlibHeader = (first: Buffer): boolean => first.length >= 2 && ((first[0] ?? 0) & 0x0f) === 8 && first.readUInt16BE(0) % 31 === 0
+const hasZlibHeader = (first: Buffer): boolean =>
+  first.length >= 2 && ((first[0] ?? 0) & 0x0f) === 8 && first.readUInt16BE(0) % 31 === 0
 
 const decodersOf = (): ReadonlyMap<string, Decoder> => {
   const decoders = new Map<string, Decoder>([
@@ -30,7 +31,9 @@ const MOST = 2
 
 /** The codings that can be undone here, as a server is told. */
 export const acceptedCodings = (headers: HeaderList): string => {
-  const wanted = membersOf(headers, 'accept-encoding').map((member) => member.split(';')[0]?.trim() ?? '').filter((coding) => DECODERS.has(coding))
+  const wanted = membersOf(headers, 'accept-encoding')
+    .map((member) => member.split(';')[0]?.trim() ?? '')
+    .filter((coding) => DECODERS.has(coding))
   return wanted.length === 0 ? 'identity' : wanted.join(', ')
 }
 
@@ -38,18 +41,34 @@ export const acceptedCodings = (headers: HeaderList): string => {
 export const decoded = (body: Body, headers: HeaderList, host: string): Body => {
   const codings = membersOf(headers, 'content-encoding').filter((coding) => coding !== 'identity')
   if (codings.length === 0) return body
-  if (codings.length > MOST) throw fail('response-unreadable', { host, problem: `it is encoded ${codings.length} times` })
+  if (codings.length > MOST)
+    throw fail('response-unreadable', { host, problem: `it is encoded ${codings.length} times` })
   const decoders = codings.map((coding) => {
     const decoder = DECODERS.get(coding)
-    if (decoder === undefined) throw fail('response-unreadable', { host, problem: `its encoding ${JSON.stringify(coding.slice(0, 32))} is not known here` })
+    if (decoder === undefined)
+      throw fail('response-unreadable', {
+        host,
+        problem: `its encoding ${JSON.stringify(coding.slice(0, 32))} is not known here`,
+      })
     return decoder
   })
-  return { length: undefined, chunks: decoders.reduceRight<AsyncIterable<Buffer>>((chunks, decoder) => through(chunks, decoder, host), body.chunks), trailers: body.trailers }
+  return {
+    length: undefined,
+    chunks: decoders.reduceRight<AsyncIterable<Buffer>>(
+      (chunks, decoder) => through(chunks, decoder, host),
+      body.chunks,
+    ),
+    trailers: body.trailers,
+  }
 }
 
 const MOST_FIRST = 2
 
-async function* through(chunks: AsyncIterable<Buffer>, makeDecoder: Decoder, host: string): AsyncGenerator<Buffer, undefined> {
+async function* through(
+  chunks: AsyncIterable<Buffer>,
+  makeDecoder: Decoder,
+  host: string,
+): AsyncGenerator<Buffer, undefined> {
   const pieces = chunks[Symbol.asyncIterator]()
   let first: Buffer = Buffer.alloc(0)
   for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
@@ -69,11 +88,18 @@ async function* withFirst(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGene
   }
 }
 
-async function* decodedBy(decoder: Duplex, chunks: AsyncIterable<Buffer>, host: string): AsyncGenerator<Buffer, undefined> {
+async function* decodedBy(
+  decoder: Duplex,
+  chunks: AsyncIterable<Buffer>,
+  host: string,
+): AsyncGenerator<Buffer, undefined> {
   const feeding = (async () => {
     try {
       for await (const chunk of chunks) {
-        if (!decoder.write(chunk)) await new Promise<void>((resolve) => { decoder.once('drain', resolve).once('close', resolve) })
+        if (!decoder.write(chunk))
+          await new Promise<void>((resolve) => {
+            decoder.once('drain', resolve).once('close', resolve)
+          })
         if (decoder.destroyed) return
       }
       decoder.end()
@@ -85,7 +111,9 @@ async function* decodedBy(decoder: Duplex, chunks: AsyncIterable<Buffer>, host: 
     for await (const chunk of decoder) yield chunk as Buffer
     await feeding
   } catch (error) {
-    throw error instanceof CordonError ? error : fail('response-unreadable', { host, problem: 'its encoding is broken' }, error)
+    throw error instanceof CordonError
+      ? error
+      : fail('response-unreadable', { host, problem: 'its encoding is broken' }, error)
   } finally {
     decoder.destroy()
   }

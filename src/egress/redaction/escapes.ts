@@ -10,15 +10,40 @@ export const NO_ESCAPE = 0
 export const LONGEST_ESCAPE = 14
 
 const hexValues = new Int8Array(256).fill(-1)
-for (let digit = 0; digit < 16; digit++) for (const character of [digit.toString(16), digit.toString(16).toUpperCase()]) hexValues[character.charCodeAt(0)] = digit
+for (let digit = 0; digit < 16; digit++)
+  for (const character of [digit.toString(16), digit.toString(16).toUpperCase()])
+    hexValues[character.charCodeAt(0)] = digit
 
 /** Bytes by which an escape begins. */
 export const isMarker = new Uint8Array(256)
 for (const character of '%=\\&') isMarker[character.charCodeAt(0)] = 1
 
 const AMP = Buffer.from('&amp;#')
-const NAMED = ([['amp;', '&'], ['lt;', '<'], ['gt;', '>'], ['quot;', '"'], ['apos;', "'"], ['sol;', '/'], ['plus;', '+'], ['equals;', '='], ['lowbar;', '_'], ['colon;', ':']] as const).map(([name, character]) => ({ name: Buffer.from(name), value: character.charCodeAt(0) }))
-const SIMPLE: ReadonlyMap<number, number> = new Map([['n', 10], ['r', 13], ['t', 9], ['/', 47], ['"', 34], ["'", 39], ['\\', 92]].map(([name, value]) => [String(name).charCodeAt(0), Number(value)]))
+const NAMED = (
+  [
+    ['amp;', '&'],
+    ['lt;', '<'],
+    ['gt;', '>'],
+    ['quot;', '"'],
+    ['apos;', "'"],
+    ['sol;', '/'],
+    ['plus;', '+'],
+    ['equals;', '='],
+    ['lowbar;', '_'],
+    ['colon;', ':'],
+  ] as const
+).map(([name, character]) => ({ name: Buffer.from(name), value: character.charCodeAt(0) }))
+const SIMPLE: ReadonlyMap<number, number> = new Map(
+  [
+    ['n', 10],
+    ['r', 13],
+    ['t', 9],
+    ['/', 47],
+    ['"', 34],
+    ["'", 39],
+    ['\\', 92],
+  ].map(([name, value]) => [String(name).charCodeAt(0), Number(value)]),
+)
 
 const packed = (value: number, length: number): number => value * 16 + length
 export const valueOf = (escape: number): number => escape >> 4
@@ -31,12 +56,17 @@ export const escapeAt = (bytes: Buffer, at: number, end: number): number => {
       return digitsAt(bytes, at + 1, end, 2, 3)
     case 0x3d:
       if (at + 1 < end && bytes[at + 1] === 0x0a) return packed(SOFT_BREAK, 2)
-      if (at + 1 < end && bytes[at + 1] === 0x0d) return at + 2 >= end ? UNFINISHED : bytes[at + 2] === 0x0a ? packed(SOFT_BREAK, 3) : NO_ESCAPE
+      if (at + 1 < end && bytes[at + 1] === 0x0d)
+        return at + 2 >= end ? UNFINISHED : bytes[at + 2] === 0x0a ? packed(SOFT_BREAK, 3) : NO_ESCAPE
       return digitsAt(bytes, at + 1, end, 2, 3)
     case 0x5c:
       return at + 1 >= end ? UNFINISHED : backslashAt(bytes, at, end)
     case 0x26:
-      return at + 1 >= end ? UNFINISHED : bytes[at + 1] === 0x23 ? numberAt(bytes, at, at + 2, end) : nameAt(bytes, at, end)
+      return at + 1 >= end
+        ? UNFINISHED
+        : bytes[at + 1] === 0x23
+          ? numberAt(bytes, at, at + 2, end)
+          : nameAt(bytes, at, end)
     default:
       return NO_ESCAPE
   }
@@ -46,7 +76,11 @@ export const escapeAt = (bytes: Buffer, at: number, end: number): number => {
 export const nestedEscapeAt = (bytes: Buffer, at: number, end: number): number => {
   switch (bytes[at]) {
     case 0x25:
-      return at + 2 < end && bytes[at + 1] === 0x32 && bytes[at + 2] === 0x35 ? digitsAt(bytes, at + 3, end, 2, 5) : at + 2 < end ? NO_ESCAPE : UNFINISHED
+      return at + 2 < end && bytes[at + 1] === 0x32 && bytes[at + 2] === 0x35
+        ? digitsAt(bytes, at + 3, end, 2, 5)
+        : at + 2 < end
+          ? NO_ESCAPE
+          : UNFINISHED
     case 0x5c: {
       if (at + 1 >= end) return UNFINISHED
       const inner = bytes[at + 1] === 0x5c ? escapeAt(bytes, at + 1, end) : NO_ESCAPE
@@ -79,7 +113,8 @@ const digitsAt = (bytes: Buffer, at: number, end: number, count: number, length:
 
 const backslashAt = (bytes: Buffer, at: number, end: number): number => {
   const next = bytes[at + 1] as number
-  if (next === 0x75) return at + 2 < end && bytes[at + 2] === 0x7b ? bracedAt(bytes, at, end) : digitsAt(bytes, at + 2, end, 4, 6)
+  if (next === 0x75)
+    return at + 2 < end && bytes[at + 2] === 0x7b ? bracedAt(bytes, at, end) : digitsAt(bytes, at + 2, end, 4, 6)
   if (next === 0x78) return digitsAt(bytes, at + 2, end, 2, 4)
   if (next >= 0x30 && next <= 0x33) return octalAt(bytes, at + 1, end)
   const value = SIMPLE.get(next)

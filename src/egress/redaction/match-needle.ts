@@ -1,5 +1,14 @@
 // Whether a needle stands at a place, each of its characters in any spelling.
-import { LONGEST_ESCAPE, SOFT_BREAK, UNFINISHED, escapeAt, isMarker, lengthOf, nestedEscapeAt, valueOf } from './escapes.js'
+import {
+  LONGEST_ESCAPE,
+  SOFT_BREAK,
+  UNFINISHED,
+  escapeAt,
+  isMarker,
+  lengthOf,
+  nestedEscapeAt,
+  valueOf,
+} from './escapes.js'
 
 /** A value, or what becomes of it in hexadecimal or base64. */
 export interface Needle {
@@ -47,7 +56,11 @@ export const matchForward = (bytes: Buffer, from: number, needle: Needle, index:
       }
     }
     if (fold[byte] === wanted[next]) next++
-    else if (!(breaks && (byte === 0x0a || byte === 0x0d || ((byte === 0x20 || byte === 0x09) && isIndented(bytes, at))))) return NOT_THERE
+    else if (!(
+      breaks &&
+      (byte === 0x0a || byte === 0x0d || ((byte === 0x20 || byte === 0x09) && isIndented(bytes, at)))
+    ))
+      return NOT_THERE
     at++
   }
   return at
@@ -84,7 +97,8 @@ const escapeBefore = (bytes: Buffer, to: number, needle: Needle, index: number):
       if (escape <= 0 || lengthOf(escape) !== length) continue
       const value = valueOf(escape)
       if (isBreak(value, needle.breaks)) return [length, 0]
-      for (let count = 1; count <= Math.min(4, index); count++) if (takenBy(needle, index - count, value) === count) return [length, count]
+      for (let count = 1; count <= Math.min(4, index); count++)
+        if (takenBy(needle, index - count, value) === count) return [length, count]
     }
   }
   return NOTHING
@@ -97,11 +111,13 @@ const takenBy = ({ bytes: wanted, fold }: Needle, next: number, value: number): 
   const more = value < 0x800 ? 1 : value < 0x10000 ? 2 : 3
   // As UTF-8 has it: the first byte says how many follow, with six bits each.
   if (wanted[next] !== (((0xff00 >> (more + 1)) & 0xff) | (value >> (6 * more)))) return 0
-  for (let left = more - 1; left >= 0; left--) if (wanted[next + more - left] !== (0x80 | ((value >> (6 * left)) & 0x3f))) return 0
+  for (let left = more - 1; left >= 0; left--)
+    if (wanted[next + more - left] !== (0x80 | ((value >> (6 * left)) & 0x3f))) return 0
   return more + 1
 }
 
-const isBreak = (value: number, breaks: boolean): boolean => value === SOFT_BREAK || (breaks && (value === 10 || value === 13))
+const isBreak = (value: number, breaks: boolean): boolean =>
+  value === SOFT_BREAK || (breaks && (value === 10 || value === 13))
 
 const DEEPEST_INDENTATION = 16
 

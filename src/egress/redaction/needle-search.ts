@@ -50,7 +50,8 @@ const BEHIND_BREAK = 8
 /** A blank and something else, which may be at the beginning of a broken line. */
 const INDENTED = 16
 
-const codesOf = (characters: string): readonly number[] => Array.from(characters, (character) => character.charCodeAt(0))
+const codesOf = (characters: string): readonly number[] =>
+  Array.from(characters, (character) => character.charCodeAt(0))
 const DECIMAL = codesOf('0123456789')
 const HEX = codesOf('0123456789abcdefABCDEF')
 const MARKERS = codesOf('%=\\&')
@@ -67,9 +68,16 @@ export const compileNeedles = (all: readonly Needle[], spellings: readonly Needl
 
   const kinds = new Uint8Array(65_536)
   const mark = (ones: readonly number[], others: readonly number[], kind: number): void => {
-    for (const one of ones) for (const other of others) kinds[(one << 8) | other] = (kinds[(one << 8) | other] as number) | kind
+    for (const one of ones)
+      for (const other of others) kinds[(one << 8) | other] = (kinds[(one << 8) | other] as number) | kind
   }
-  const used = [...new Set(needles.flatMap(({ bytes, fold }) => Array.from(fold.keys()).filter((byte) => bytes.includes(fold[byte] as number))))]
+  const used = [
+    ...new Set(
+      needles.flatMap(({ bytes, fold }) =>
+        Array.from(fold.keys()).filter((byte) => bytes.includes(fold[byte] as number)),
+      ),
+    ),
+  ]
   mark(codesOf('%='), HEX, IN_ESCAPE)
   mark(HEX, MARKERS, IN_ESCAPE)
   mark(codesOf('\\'), codesOf('ux0123nr'), IN_ESCAPE)
@@ -94,8 +102,17 @@ export const compileNeedles = (all: readonly Needle[], spellings: readonly Needl
     offsets[pair + 1] = anchors.length
   }
   const first = new Uint8Array(256)
-  for (const { bytes, fold } of needles) for (let byte = 0; byte < 256; byte++) if (fold[byte] === bytes[0]) first[byte] = 1
-  return { needles, longest: Math.max(...needles.map(longestSpelling)), first, step: stepFor(Math.min(...needles.map(({ bytes }) => bytes.length))), kinds, offsets, anchors }
+  for (const { bytes, fold } of needles)
+    for (let byte = 0; byte < 256; byte++) if (fold[byte] === bytes[0]) first[byte] = 1
+  return {
+    needles,
+    longest: Math.max(...needles.map(longestSpelling)),
+    first,
+    step: stepFor(Math.min(...needles.map(({ bytes }) => bytes.length))),
+    kinds,
+    offsets,
+    anchors,
+  }
 }
 
 const addPairs = (byPair: Map<number, Anchor[]>, needle: Needle, isWanted: (pair: number) => boolean): void => {
@@ -120,7 +137,8 @@ const addPairs = (byPair: Map<number, Anchor[]>, needle: Needle, isWanted: (pair
  * factor with these meet each of their bytes in turn, and so one by which the escape is recognised.
  */
 const stepFor = (shortest: number): number => {
-  for (let step = Math.min(shortest - 1, 1_000); step > 1; step--) if (step % 2 !== 0 && step % 3 !== 0 && (step % 5 !== 0 || step === 5)) return step
+  for (let step = Math.min(shortest - 1, 1_000); step > 1; step--)
+    if (step % 2 !== 0 && step % 3 !== 0 && (step % 5 !== 0 || step === 5)) return step
   return 1
 }
 
@@ -135,7 +153,12 @@ export const searchNeedles = (bytes: Buffer, set: NeedleSet, isLast = false): re
     if (kind === 0) continue
     if ((kind & IN_NEEDLE) !== 0) fromPair(bytes, at, pair, set, found)
     if ((kind & INDENTED) !== 0) fromIndentation(bytes, at, set, found)
-    if ((kind & IN_ESCAPE) !== 0 || ((kind & DIGITS) !== 0 && (bytes[at - 2] === 0x23 || bytes[at - 3] === 0x23)) || ((kind & BEHIND_BREAK) !== 0 && bytes[at - 2] === 0x5c)) fromEscape(bytes, at, set, found)
+    if (
+      (kind & IN_ESCAPE) !== 0 ||
+      ((kind & DIGITS) !== 0 && (bytes[at - 2] === 0x23 || bytes[at - 3] === 0x23)) ||
+      ((kind & BEHIND_BREAK) !== 0 && bytes[at - 2] === 0x5c)
+    )
+      fromEscape(bytes, at, set, found)
   }
   return found.found
 }
@@ -149,7 +172,12 @@ const fromPair = (bytes: Buffer, at: number, pair: number, set: NeedleSet, found
     const anchor = anchors[each] as Anchor
     const { bytes: wanted, fold } = anchor.needle
     const follows = anchor.index + 2
-    if (follows >= wanted.length || fold[next] === wanted[follows] || (mayDiffer && mayFollow(bytes, at + 1, fold, wanted[follows] as number))) tryAnchor(bytes, at - 1, anchor.needle, anchor.index, found)
+    if (
+      follows >= wanted.length ||
+      fold[next] === wanted[follows] ||
+      (mayDiffer && mayFollow(bytes, at + 1, fold, wanted[follows] as number))
+    )
+      tryAnchor(bytes, at - 1, anchor.needle, anchor.index, found)
   }
 }
 
@@ -157,7 +185,15 @@ const fromPair = (bytes: Buffer, at: number, pair: number, set: NeedleSet, found
 const mayFollow = (bytes: Buffer, at: number, fold: Uint8Array, wanted: number): boolean => {
   if (at >= bytes.length || isMarker[bytes[at] as number] !== 1) return true
   const escape = escapeAt(bytes, at, bytes.length)
-  if (escape !== 0 && (escape === UNFINISHED || escape >= 0x80 << 4 || fold[escape >> 4] === wanted || escape >> 4 === 10 || escape >> 4 === 13)) return true
+  if (
+    escape !== 0 &&
+    (escape === UNFINISHED ||
+      escape >= 0x80 << 4 ||
+      fold[escape >> 4] === wanted ||
+      escape >> 4 === 10 ||
+      escape >> 4 === 13)
+  )
+    return true
   const nested = nestedEscapeAt(bytes, at, bytes.length)
   return nested !== 0 && (nested === UNFINISHED || nested >= 0x80 << 4 || fold[nested >> 4] === wanted)
 }
@@ -172,7 +208,8 @@ const tryAt = (bytes: Buffer, at: number, needle: Needle, index: number, found: 
   const end = matchForward(bytes, at, needle, index, found.isLast)
   if (end <= 0) return
   const start = matchBackward(bytes, at, needle, index)
-  if (start >= 0 && !found.found.some((other) => other.start === start && other.end === end)) found.found.push({ start, end })
+  if (start >= 0 && !found.found.some((other) => other.start === start && other.end === end))
+    found.found.push({ start, end })
 }
 
 /** From the escape or break at this pair: it and the next character are a pair of a needle, or it stands between two such. */
@@ -256,7 +293,8 @@ export const unfinishedAt = (bytes: Buffer, { needles, first, longest, kinds }: 
     if (first[byte] !== 1 && isMarker[byte] !== 1) continue
     if (first[byte] !== 1) {
       const [escape, nested] = [escapeAt(bytes, at, end), nestedEscapeAt(bytes, at, end)]
-      if (escape !== UNFINISHED && nested !== UNFINISHED && !mayBegin(escape, first) && !mayBegin(nested, first)) continue
+      if (escape !== UNFINISHED && nested !== UNFINISHED && !mayBegin(escape, first) && !mayBegin(nested, first))
+        continue
     }
     for (const needle of needles) if (matchForward(bytes, at, needle, 0) === MORE) return at
   }
@@ -266,14 +304,20 @@ export const unfinishedAt = (bytes: Buffer, { needles, first, longest, kinds }: 
 /** Every pair of a needle is known, or near the beginning of an escape: where that ends, going back, none can begin before. */
 const earliest = (bytes: Buffer, kinds: Uint8Array, lowest: number): number => {
   let at = bytes.length - 1
-  while (at > lowest && (kinds[((bytes[at - 1] as number) << 8) | (bytes[at] as number)] !== 0 || isNearMarker(bytes, at))) at--
+  while (
+    at > lowest &&
+    (kinds[((bytes[at - 1] as number) << 8) | (bytes[at] as number)] !== 0 || isNearMarker(bytes, at))
+  )
+    at--
   return Math.max(at, lowest)
 }
 
 const isNearMarker = (bytes: Buffer, at: number): boolean => {
-  for (let near = at; near >= Math.max(0, at - LONGEST_ESCAPE); near--) if (isMarker[bytes[near] as number] === 1) return true
+  for (let near = at; near >= Math.max(0, at - LONGEST_ESCAPE); near--)
+    if (isMarker[bytes[near] as number] === 1) return true
   return false
 }
 
 /** Characters beyond ASCII are looked at in any case. */
-const mayBegin = (escape: number, first: Uint8Array): boolean => escape > 0 && (escape >= 0x80 << 4 || first[escape >> 4] === 1)
+const mayBegin = (escape: number, first: Uint8Array): boolean =>
+  escape > 0 && (escape >= 0x80 << 4 || first[escape >> 4] === 1)

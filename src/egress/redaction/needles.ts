@@ -7,7 +7,7 @@ const folded = (pairs: Readonly<Record<string, string>>): Uint8Array => {
   return fold
 }
 const AS_IS = identity
-const URL_ALPHABET = folded({ '-': '+', _: '/' })
+const URL_ALPHABET = folded({ '-': '+', '_': '/' })
 const LOWER_CASE = folded({ A: 'a', B: 'b', C: 'c', D: 'd', E: 'e', F: 'f' })
 
 /** What answers are searched for: the value, in hexadecimal, and in base64 at every alignment; each character in any spelling. */
@@ -18,12 +18,18 @@ export const searchedNeedles = (value: string): readonly Needle[] => {
   return [
     ...forms.map((each): Needle => ({ bytes: each, fold: AS_IS, breaks: false, escapes: true })),
     { bytes: Buffer.from(bytes.toString('hex')), fold: LOWER_CASE, breaks: true, escapes: true },
-    ...inBase64(bytes).map((text): Needle => ({ bytes: Buffer.from(text), fold: URL_ALPHABET, breaks: true, escapes: true })),
+    ...inBase64(bytes).map((text): Needle => ({
+      bytes: Buffer.from(text),
+      fold: URL_ALPHABET,
+      breaks: true,
+      escapes: true,
+    })),
   ]
 }
 
 /** Texts as they are. */
-export const literalNeedles = (texts: readonly Buffer[]): readonly Needle[] => texts.map((bytes) => ({ bytes, fold: AS_IS, breaks: false, escapes: false }))
+export const literalNeedles = (texts: readonly Buffer[]): readonly Needle[] =>
+  texts.map((bytes) => ({ bytes, fold: AS_IS, breaks: false, escapes: false }))
 
 /** Every way in which a value is usually written: as it is, and in the encodings of URLs, JSON, HTML, base64 and hexadecimal. */
 export const needlesOf = (value: string): readonly Buffer[] => {
@@ -31,8 +37,23 @@ export const needlesOf = (value: string): readonly Buffer[] => {
   // A few characters would be found everywhere; no service gives out such keys.
   if (bytes.length < SHORTEST_SECRET) return []
   const text = bytes.toString('utf8')
-  const spellings = [value, ...inUrls(bytes), ...inJson(text), inHtml(text, '&#39;'), inHtml(text, '&#x27;'), inHtml(text, '&apos;'), bytes.toString('hex'), bytes.toString('hex').toUpperCase()]
-  const encoded = inBase64(bytes).flatMap((spelling) => [spelling, spelling.replaceAll('+', '-').replaceAll('/', '_'), ...(/[+/]/.test(spelling) ? [spelling.replaceAll('/', '\\/'), spelling.replaceAll('+', '%2B').replaceAll('/', '%2F')] : [])])
+  const spellings = [
+    value,
+    ...inUrls(bytes),
+    ...inJson(text),
+    inHtml(text, '&#39;'),
+    inHtml(text, '&#x27;'),
+    inHtml(text, '&apos;'),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+  ]
+  const encoded = inBase64(bytes).flatMap((spelling) => [
+    spelling,
+    spelling.replaceAll('+', '-').replaceAll('/', '_'),
+    ...(/[+/]/.test(spelling)
+      ? [spelling.replaceAll('/', '\\/'), spelling.replaceAll('+', '%2B').replaceAll('/', '%2F')]
+      : []),
+  ])
   return [...new Set([...spellings, ...encoded])].map((spelling) => Buffer.from(spelling, 'latin1'))
 }
 
@@ -47,7 +68,12 @@ const inUrls = (bytes: Buffer): readonly string[] => {
       if (character === ' ') return space
       return isPlain.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
     }).join('')
-  const forms = [encode(/[A-Za-z0-9\-_.!~*'()]/, '%20'), encode(/[A-Za-z0-9\-_.~]/, '%20'), encode(/[A-Za-z0-9\-_.*]/, '+'), encode(/[A-Za-z0-9\-_.~:/@!$&'()*+,;=]/, '%20')]
+  const forms = [
+    encode(/[A-Za-z0-9\-_.!~*'()]/, '%20'),
+    encode(/[A-Za-z0-9\-_.~]/, '%20'),
+    encode(/[A-Za-z0-9\-_.*]/, '+'),
+    encode(/[A-Za-z0-9\-_.~:/@!$&'()*+,;=]/, '%20'),
+  ]
   return forms.flatMap((form) => [form, form.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase())])
 }
 
@@ -61,11 +87,25 @@ const inJson = (text: string): readonly string[] => {
       return `\\u${isUpper ? digits.toUpperCase() : digits}`
     })
   // Go, PHP and Python escape more than they must, each its own part.
-  return [plain, plain.replaceAll('/', '\\/'), ...[/[^\x20-\x7e]/g, /[<>&]/g, /[<>&']/g, /[^\x20-\x7e]|[<>&]/g, /[^\x20-\x7e]|[<>&'+]/g].flatMap((pattern) => [escaped(pattern, false), escaped(pattern, true)])].map(asBytes)
+  return [
+    plain,
+    plain.replaceAll('/', '\\/'),
+    ...[/[^\x20-\x7e]/g, /[<>&]/g, /[<>&']/g, /[^\x20-\x7e]|[<>&]/g, /[^\x20-\x7e]|[<>&'+]/g].flatMap((pattern) => [
+      escaped(pattern, false),
+      escaped(pattern, true),
+    ]),
+  ].map(asBytes)
 }
 
 const inHtml = (text: string, apostrophe: string): string =>
-  asBytes(text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", apostrophe))
+  asBytes(
+    text
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;')
+      .replaceAll("'", apostrophe),
+  )
 
 /**
  * Base64 of anything that contains the value: three bytes become four characters, so there are three
@@ -73,7 +113,9 @@ const inHtml = (text: string, apostrophe: string): string =>
  */
 const inBase64 = (bytes: Buffer): readonly string[] =>
   [0, 1, 2].flatMap((shift) => {
-    const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64').replaceAll('=', '')
+    const encoded = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString('base64')
+      .replaceAll('=', '')
     const first = Math.ceil((shift * 8) / 6)
     const whole = Math.floor(((shift + bytes.length) * 8) / 6)
     const stable = encoded.slice(first, whole)

@@ -37,7 +37,11 @@ export const createRedactor = (set: NeedleSet): Redactor => {
     }
     count += found.filter(({ end }) => end > held.length).length
     const result = cover(bytes, found).subarray(0, ready)
-    heldCovered = Math.max(heldCovered - ready, ...found.filter(({ start }) => start < ready).map(({ end }) => end - ready), 0)
+    heldCovered = Math.max(
+      heldCovered - ready,
+      ...found.filter(({ start }) => start < ready).map(({ end }) => end - ready),
+      0,
+    )
     held = ready === bytes.length ? EMPTY : Buffer.from(bytes.subarray(ready))
     return result
   }

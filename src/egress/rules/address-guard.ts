@@ -17,12 +17,21 @@ export interface AddressRights {
 }
 
 /** The addresses behind a granted endpoint that may be dialled. Whoever dials one of them resolves nothing again. */
-export const findAddresses = async (endpoint: Endpoint, { network, pins, isNested }: AddressRights, resolve: Resolve): Promise<readonly IpAddress[] | Denial> => {
+export const findAddresses = async (
+  endpoint: Endpoint,
+  { network, pins, isNested }: AddressRights,
+  resolve: Resolve,
+): Promise<readonly IpAddress[] | Denial> => {
   const pinned = pins.get(renderHost(endpoint.host))
   const entries = network.kind === 'hosts' ? network.entries : []
   const found = pinned ?? (endpoint.host.kind === 'name' ? await resolve(endpoint.host.name) : [endpoint.host.address])
-  const isStandIn = (address: IpAddress) => isNested && endpoint.host.kind === 'name' && cidrContains(STAND_INS, address)
-  const refusals = found.map((address) => denialOf(address, endpoint.port, entries) ?? (pinned === undefined && !isStandIn(address) ? strangeness(address, entries) : undefined))
+  const isStandIn = (address: IpAddress) =>
+    isNested && endpoint.host.kind === 'name' && cidrContains(STAND_INS, address)
+  const refusals = found.map(
+    (address) =>
+      denialOf(address, endpoint.port, entries) ??
+      (pinned === undefined && !isStandIn(address) ? strangeness(address, entries) : undefined),
+  )
   const usable = found.filter((_, at) => refusals[at] === undefined)
   if (usable.length > 0) return usable
   return refusals.find((refusal) => refusal !== undefined) ?? denial('address', 'the name has no address')
@@ -33,15 +42,26 @@ const STAND_INS = { family: 4, first: 0xc612_0000n, prefixLength: 15 } as const
 
 /** A denial of some methods or paths counts in full here: it names an address, and requests are judged by their names. */
 const denialOf = (address: IpAddress, port: number, entries: readonly HostGrant[]): Denial | undefined => {
-  const entry = entries.find(({ action, port: denied, destination }) => action === 'deny' && (denied.kind === 'web' || denied.port === port) && covers(destination, address))
+  const entry = entries.find(
+    ({ action, port: denied, destination }) =>
+      action === 'deny' && (denied.kind === 'web' || denied.port === port) && covers(destination, address),
+  )
   return entry === undefined ? undefined : denial('denied', `an entry of the policy denies its address: ${entry.text}`)
 }
 
 const strangeness = (address: IpAddress, entries: readonly HostGrant[]): Denial | undefined => {
   const special = specialPurpose(address)
-  if (special === undefined || entries.some(({ action, destination }) => action !== 'deny' && covers(destination, address))) return undefined
+  if (
+    special === undefined ||
+    entries.some(({ action, destination }) => action !== 'deny' && covers(destination, address))
+  )
+    return undefined
   const text = renderIpAddress(address)
-  return denial('address', `its address ${text} is not public (${special}), and is not granted`, `network: ["${text}/${address.family === 4 ? 32 : 128}"]`)
+  return denial(
+    'address',
+    `its address ${text} is not public (${special}), and is not granted`,
+    `network: ["${text}/${address.family === 4 ? 32 : 128}"]`,
+  )
 }
 
 const covers = (destination: HostGrant['destination'], address: IpAddress): boolean =>

@@ -14,7 +14,8 @@ import type { PlaceLimits } from '../places.js'
  * - `malformed`: it cannot be read in exactly one way
  * - `too-many`: the call, or all calls of this runtime, have as many connections or requests as they may
  */
-export type DenialReason = 'not-granted' | 'denied' | 'read-only' | 'unapproved' | 'address' | 'mismatch' | 'protocol' | 'malformed' | 'too-many'
+export type DenialReason =
+  'not-granted' | 'denied' | 'read-only' | 'unapproved' | 'address' | 'mismatch' | 'protocol' | 'malformed' | 'too-many'
 
 export interface Denial {
   readonly kind: 'denial'
@@ -25,18 +26,31 @@ export interface Denial {
   readonly allow: string | undefined
 }
 
-export const denial = (reason: DenialReason, because: string, allow?: string): Denial => ({ kind: 'denial', reason, because, allow })
+export const denial = (reason: DenialReason, because: string, allow?: string): Denial => ({
+  kind: 'denial',
+  reason,
+  because,
+  allow,
+})
 
 export const tooManyConnections = ({ perCall, perRuntime }: PlaceLimits): Denial =>
-  denial('too-many', `a call may hold ${perCall} connections at the same time, and all calls together ${perRuntime}: close some before opening more`)
+  denial(
+    'too-many',
+    `a call may hold ${perCall} connections at the same time, and all calls together ${perRuntime}: close some before opening more`,
+  )
 
 export const tooManyExchanges = ({ perCall, perRuntime }: PlaceLimits): Denial =>
-  denial('too-many', `a call may have ${perCall} unfinished requests at the same time, and all calls together ${perRuntime}: read their answers before asking for more`)
+  denial(
+    'too-many',
+    `a call may have ${perCall} unfinished requests at the same time, and all calls together ${perRuntime}: read their answers before asking for more`,
+  )
 
 /** The entry that would grant a destination, and no more of it than was asked for. */
 export const grantLine = (endpoint: Endpoint, request?: { readonly method: string; readonly path: string }): string => {
   const host = hostEntry(endpoint)
-  return request === undefined ? `network: [${host}]` : `network: [{ host: ${host}, methods: [${request.method}], paths: [${JSON.stringify(request.path)}] }]`
+  return request === undefined
+    ? `network: [${host}]`
+    : `network: [{ host: ${host}, methods: [${request.method}], paths: [${JSON.stringify(request.path)}] }]`
 }
 
 const hostEntry = ({ host, port }: Endpoint): string => {

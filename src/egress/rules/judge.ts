@@ -47,17 +47,30 @@ export interface Terms {
 export const createJudge = ({ network, writeApproval }: Terms): Judge => {
   const isUnapproved = network.egressClass.level === 'write' && writeApproval === 'none'
   // Without an approval what is left is what `read_only` leaves.
-  const compiled = compileNetwork(isUnapproved ? { ...network, egressClass: { ...network.egressClass, level: 'read_only' } } : network)
+  const compiled = compileNetwork(
+    isUnapproved ? { ...network, egressClass: { ...network.egressClass, level: 'read_only' } } : network,
+  )
   const entries = network.network.kind === 'hosts' ? network.network.entries : []
   return {
     connection: (endpoint) => {
       const treatment = compiled.connection(endpoint.host, endpoint.port)
       if (treatment === undefined) {
         const closing = compiled.closedBy(endpoint.host, endpoint.port)
-        return closing === undefined ? denial('not-granted', 'this destination is not granted', grantLine(endpoint)) : deniedBy(closing)
+        return closing === undefined
+          ? denial('not-granted', 'this destination is not granted', grantLine(endpoint))
+          : deniedBy(closing)
       }
       // A grant that names no port is for the web. On a port that it names a host may speak what it likes.
-      const mayBeOther = treatment !== 'http' && (network.network.kind === 'all' || entries.some((entry) => entry.action !== 'deny' && entry.port.kind === 'port' && entry.port.port === endpoint.port && coversHost(entry.destination, endpoint.host)))
+      const mayBeOther =
+        treatment !== 'http' &&
+        (network.network.kind === 'all' ||
+          entries.some(
+            (entry) =>
+              entry.action !== 'deny' &&
+              entry.port.kind === 'port' &&
+              entry.port.port === endpoint.port &&
+              coversHost(entry.destination, endpoint.host),
+          ))
       return { kind: 'admission', treatment: treatment === 'stream' && !mayBeOther ? 'http' : treatment, mayBeOther }
     },
     request: (endpoint, request) => judgeRequest(compiled, endpoint, request, isUnapproved),
@@ -67,7 +80,12 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
 /** Each is judged by itself, and a URL has room for thousands. */
 const MOST_METHODS = 16
 
-const judgeRequest = (compiled: CompiledNetwork, endpoint: Endpoint, { method, target, headers, wantsWebSocket }: JudgedRequest, isUnapproved: boolean): RequestGrant | Denial => {
+const judgeRequest = (
+  compiled: CompiledNetwork,
+  endpoint: Endpoint,
+  { method, target, headers, wantsWebSocket }: JudgedRequest,
+  isUnapproved: boolean,
+): RequestGrant | Denial => {
   if (method === 'TRACE' || method === 'CONNECT') return denial('protocol', `the method ${method} is never passed on`)
   const end = target.indexOf('?')
   const path = end === -1 ? target : target.slice(0, end)
@@ -80,41 +98,69 @@ const judgeRequest = (compiled: CompiledNetwork, endpoint: Endpoint, { method, t
     ...(wantsWebSocket ? ['POST'] : []),
   ])
   if (methods.size > MOST_METHODS) return denial('malformed', 'it names more methods than any request has')
-  const answers = [...methods].map((each) => compiled.answer({ ...endpoint, use: { kind: 'http', method: each, paths: asked } }))
+  const answers = [...methods].map((each) =>
+    compiled.answer({ ...endpoint, use: { kind: 'http', method: each, paths: asked } }),
+  )
   const refused = answers.find((answer) => answer.kind === 'denied')
-  if (refused !== undefined) return explain(refused, endpoint, { method, path, otherPath, readings: asked }, isUnapproved)
+  if (refused !== undefined)
+    return explain(refused, endpoint, { method, path, otherPath, readings: asked }, isUnapproved)
   return { kind: 'grant', rule: ruleOf(answers[0]) }
 }
 
 /** By either mark that servers divide them at, and a list's as the one that it is of. */
 const parametersOf = (target: string): readonly (readonly [string, string])[] =>
-  [...new URLSearchParams(target.replace(/^[^?]*\??/, '').replaceAll(';', '&'))].map(([name, value]) => [name.replace(/\[.*$/s, ''), value] as const)
+  [...new URLSearchParams(target.replace(/^[^?]*\??/, '').replaceAll(';', '&'))].map(
+    ([name, value]) => [name.replace(/\[.*$/s, ''), value] as const,
+  )
 
 /** Methods that somebody may take the request to have. */
 const otherMethods = (target: string, headers: HeaderList): readonly string[] =>
-  [...headers, ...parametersOf(target)].filter(([name, value]) => mayBeMethod(name, value)).map(([, value]) => value)
-    .flatMap((value) => value.split(',')).map((value) => value.trim().toUpperCase())
+  [...headers, ...parametersOf(target)]
+    .filter(([name, value]) => mayBeMethod(name, value))
+    .map(([, value]) => value)
+    .flatMap((value) => value.split(','))
+    .map((value) => value.trim().toUpperCase())
 
-const ruleOf = (answer: NetworkAnswer | undefined): string => (answer?.kind === 'allowed' && answer.entry !== undefined ? renderRule(answer.entry) : 'all')
+const ruleOf = (answer: NetworkAnswer | undefined): string =>
+  answer?.kind === 'allowed' && answer.entry !== undefined ? renderRule(answer.entry) : 'all'
 
 const renderRule = ({ text, methods, paths }: HostGrant): string => {
-  const parts = [methods.kind === 'list' ? ` ${methods.items.join('|')}` : '', paths.kind === 'list' ? ` ${paths.items.map((glob) => glob.text).join(' ')}` : '']
+  const parts = [
+    methods.kind === 'list' ? ` ${methods.items.join('|')}` : '',
+    paths.kind === 'list' ? ` ${paths.items.map((glob) => glob.text).join(' ')}` : '',
+  ]
   return `${text}${parts.join('')}`
 }
 
-const deniedBy = (entry: HostGrant): Denial => denial('denied', `an entry of the policy denies it: ${renderRule(entry)}`)
+const deniedBy = (entry: HostGrant): Denial =>
+  denial('denied', `an entry of the policy denies it: ${renderRule(entry)}`)
 
-const explain = (answer: Extract<NetworkAnswer, { kind: 'denied' }>, endpoint: Endpoint, asked: { method: string; path: string; otherPath: string | undefined; readings: PathReadings }, isUnapproved: boolean): Denial => {
+const explain = (
+  answer: Extract<NetworkAnswer, { kind: 'denied' }>,
+  endpoint: Endpoint,
+  asked: { method: string; path: string; otherPath: string | undefined; readings: PathReadings },
+  isUnapproved: boolean,
+): Denial => {
   if (answer.because === 'entry') return deniedBy(answer.entry)
   if (answer.because === 'read-only') {
     return isUnapproved
       ? denial('unapproved', `${asked.method} may change something, and no approval was recorded`)
       : denial('read-only', `only GET, HEAD and OPTIONS are granted`, 'egress_class: write')
   }
-  if (asked.otherPath !== undefined) return denial('not-granted', `its header ${asked.otherPath} may name another path, and only some paths are granted`)
-  if (asked.readings === 'ambiguous') return denial('not-granted', 'its path can be read in more than one way, and only some paths are granted')
-  if (asked.readings.length > 1) return denial('not-granted', `servers read its path in more than one way, and not every reading is granted: ${shortListOf(asked.readings)}`)
+  if (asked.otherPath !== undefined)
+    return denial('not-granted', `its header ${asked.otherPath} may name another path, and only some paths are granted`)
+  if (asked.readings === 'ambiguous')
+    return denial('not-granted', 'its path can be read in more than one way, and only some paths are granted')
+  if (asked.readings.length > 1)
+    return denial(
+      'not-granted',
+      `servers read its path in more than one way, and not every reading is granted: ${shortListOf(asked.readings)}`,
+    )
   return denial('not-granted', 'this request is not granted', grantLine(endpoint, asked))
 }
 
-const shortListOf = (paths: readonly string[]): string => `${paths.slice(0, 4).map((path) => path.slice(0, 100)).join(', ')}${paths.length > 4 ? ', …' : ''}`
+const shortListOf = (paths: readonly string[]): string =>
+  `${paths
+    .slice(0, 4)
+    .map((path) => path.slice(0, 100))
+    .join(', ')}${paths.length > 4 ? ', …' : ''}`

@@ -1,7 +1,8 @@
 // Headers by which servers, or what stands in front of them, take a request for another one than it is.
 // Names are as `looseName` writes them.
 
-const METHOD_NAME = /^x?(?:http|rest|restful|tunnel|tunneled|original|forwarded|real|override|request|requested)?(?:method|verb)(?:override|overwrite|name)?$/
+const METHOD_NAME =
+  /^x?(?:http|rest|restful|tunnel|tunneled|original|forwarded|real|override|request|requested)?(?:method|verb)(?:override|overwrite|name)?$/
 
 /**
  * The method is taken from here, as a header or in a query, in any spelling: `X-HTTP-Method-Override` (Google, ASP.NET),
@@ -11,20 +12,77 @@ export const namesMethod = (name: string): boolean => METHOD_NAME.test(name.toLo
 
 /** What is plainly called `method` or `verb` (Restlet) is often something else, unless it says a method. */
 const PLAIN = new Set(['method', 'verb'])
-const METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'MERGE', 'MOVE', 'COPY', 'MKCOL', 'PROPPATCH', 'LOCK', 'UNLOCK'])
+const METHODS = new Set([
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'MERGE',
+  'MOVE',
+  'COPY',
+  'MKCOL',
+  'PROPPATCH',
+  'LOCK',
+  'UNLOCK',
+])
 
-export const mayBeMethod = (name: string, value: string): boolean => namesMethod(name) && (!PLAIN.has(name.toLowerCase()) || METHODS.has(value.trim().toUpperCase()))
+export const mayBeMethod = (name: string, value: string): boolean =>
+  namesMethod(name) && (!PLAIN.has(name.toLowerCase()) || METHODS.has(value.trim().toUpperCase()))
 
 /** The path is taken from here, or a second one is named: where to copy to, or from. */
 export const PATH_OVERRIDES: ReadonlySet<string> = new Set([
-  'x-original-url', 'x-original-uri', 'x-original-path', 'x-envoy-original-path', 'x-rewrite-url', 'x-rewrite-uri', 'x-override-url', 'x-request-uri', 'request-uri', 'x-url', 'x-uri',
-  'x-forwarded-prefix', 'x-forwarded-path', 'x-forwarded-uri', 'x-forwarded-url', 'x-proxy-url', 'x-http-destinationurl', 'x-waws-unencoded-url',
-  'x-script-name', 'script-name', 'x-path-info', 'path-info',
-  'destination', 'x-amz-copy-source', 'x-goog-copy-source', 'x-ms-copy-source',
+  'x-original-url',
+  'x-original-uri',
+  'x-original-path',
+  'x-envoy-original-path',
+  'x-rewrite-url',
+  'x-rewrite-uri',
+  'x-override-url',
+  'x-request-uri',
+  'request-uri',
+  'x-url',
+  'x-uri',
+  'x-forwarded-prefix',
+  'x-forwarded-path',
+  'x-forwarded-uri',
+  'x-forwarded-url',
+  'x-proxy-url',
+  'x-http-destinationurl',
+  'x-waws-unencoded-url',
+  'x-script-name',
+  'script-name',
+  'x-path-info',
+  'path-info',
+  'destination',
+  'x-amz-copy-source',
+  'x-goog-copy-source',
+  'x-ms-copy-source',
 ])
 
 /** A proxy in front of a server tells here what was asked of it. A tool is no proxy, and would name another host. */
 export const HOST_OVERRIDES: ReadonlySet<string> = new Set([
-  'forwarded', 'x-forwarded-host', 'x-forwarded-hostname', 'x-forwarded-server', 'x-forwarded-port', 'x-forwarded-proto', 'x-forwarded-protocol', 'x-forwarded-scheme', 'x-forwarded-ssl', 'x-url-scheme', 'front-end-https',
-  'x-original-host', 'x-original-forwarded-host', 'x-host', 'x-host-override', 'x-http-host', 'x-http-host-override', 'http-host', 'x-real-host', 'x-backend-host', 'x-proxy-host',
+  'forwarded',
+  'x-forwarded-host',
+  'x-forwarded-hostname',
+  'x-forwarded-server',
+  'x-forwarded-port',
+  'x-forwarded-proto',
+  'x-forwarded-protocol',
+  'x-forwarded-scheme',
+  'x-forwarded-ssl',
+  'x-url-scheme',
+  'front-end-https',
+  'x-original-host',
+  'x-original-forwarded-host',
+  'x-host',
+  'x-host-override',
+  'x-http-host',
+  'x-http-host-override',
+  'http-host',
+  'x-real-host',
+  'x-backend-host',
+  'x-proxy-host',
 ])

@@ -8,11 +8,22 @@ export const problemOfCertificates = (text: string): { readonly problem: string;
   if (found.length === 0) {
     const [, other] = /-----BEGIN ([A-Z0-9 ]{1,40})-----/.exec(text) ?? []
     return other === undefined
-      ? { problem: 'it holds no certificate in PEM', fix: 'PEM begins with -----BEGIN CERTIFICATE-----; a certificate in DER becomes it by: openssl x509 -inform der -in FILE -out FILE.pem' }
-      : { problem: `it holds no certificate, but a ${other.toLowerCase()}`, fix: 'name the certificate of the authority that signs those of the servers' }
+      ? {
+          problem: 'it holds no certificate in PEM',
+          fix: 'PEM begins with -----BEGIN CERTIFICATE-----; a certificate in DER becomes it by: openssl x509 -inform der -in FILE -out FILE.pem',
+        }
+      : {
+          problem: `it holds no certificate, but a ${other.toLowerCase()}`,
+          fix: 'name the certificate of the authority that signs those of the servers',
+        }
   }
   const broken = found.findIndex((certificate) => !isReadable(certificate))
-  return broken === -1 ? undefined : { problem: `its certificate number ${String(broken + 1)} cannot be read`, fix: 'see what is wrong with it: openssl x509 -in FILE -noout -text' }
+  return broken === -1
+    ? undefined
+    : {
+        problem: `its certificate number ${String(broken + 1)} cannot be read`,
+        fix: 'see what is wrong with it: openssl x509 -in FILE -noout -text',
+      }
 }
 
 const isReadable = (certificate: string): boolean => {

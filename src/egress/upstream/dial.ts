@@ -11,7 +11,10 @@ import { renderEndpoint, renderHost } from '../endpoint.js'
 
 const DIAL_TIMEOUT = 30_000
 
-const messageOf = (error: unknown): string => (error instanceof Error ? (('code' in error && typeof error.code === 'string' ? error.code : '') || error.message) : String(error))
+const messageOf = (error: unknown): string =>
+  error instanceof Error
+    ? ('code' in error && typeof error.code === 'string' ? error.code : '') || error.message
+    : String(error)
 
 /** Where the keeper of an outer cell takes connections (native/keeper/network/broker.c). */
 const OUTER_DOOR = ['127.0.0.1', '::ffff:127.0.0.1']
@@ -25,7 +28,14 @@ export const dial = (endpoint: Endpoint, addresses: readonly IpAddress[], isNest
     const lookup: LookupFunction = (_name, _options, answer) => {
       answer(null, answers)
     }
-    const socket = connect({ host: 'checked.invalid', port: endpoint.port, lookup, autoSelectFamily: true, noDelay: true, allowHalfOpen: true })
+    const socket = connect({
+      host: 'checked.invalid',
+      port: endpoint.port,
+      lookup,
+      autoSelectFamily: true,
+      noDelay: true,
+      allowHalfOpen: true,
+    })
     const refuse = (problem: string, cause?: unknown): void => {
       socket.destroy()
       reject(fail('upstream-unreachable', { host: renderEndpoint(endpoint), problem }, cause))
@@ -61,7 +71,11 @@ export interface ClientCertificate {
 }
 
 export interface UpstreamTls {
-  readonly secure: (socket: Socket, endpoint: Endpoint, options: { readonly protocols: readonly string[]; readonly client: ClientCertificate | undefined }) => Promise<TLSSocket>
+  readonly secure: (
+    socket: Socket,
+    endpoint: Endpoint,
+    options: { readonly protocols: readonly string[]; readonly client: ClientCertificate | undefined },
+  ) => Promise<TLSSocket>
 }
 
 /** One record of TLS: more is not faster, and is held for every tool that does not read. No type knows the option; every TLS socket takes it. */
@@ -77,7 +91,9 @@ export const createUpstreamTls = (extraAuthorities: readonly string[]): Upstream
   const withClient = new WeakMap<ClientCertificate, SecureContext>()
   const contextFor = (client: ClientCertificate | undefined): SecureContext => {
     if (client === undefined) return plain
-    const context = withClient.get(client) ?? createSecureContext({ ...authorities, minVersion: 'TLSv1.2', cert: client.certificate, key: client.privateKey })
+    const context =
+      withClient.get(client) ??
+      createSecureContext({ ...authorities, minVersion: 'TLSv1.2', cert: client.certificate, key: client.privateKey })
     withClient.set(client, context)
     return context
   }
@@ -107,7 +123,11 @@ export const createUpstreamTls = (extraAuthorities: readonly string[]): Upstream
         tls.destroy()
         socket.destroy()
         const problem = messageOf(error)
-        reject(isDistrust(problem) ? fail('upstream-untrusted', { host, problem }, error) : fail('upstream-unreachable', { host: renderEndpoint(endpoint), problem }, error))
+        reject(
+          isDistrust(problem)
+            ? fail('upstream-untrusted', { host, problem }, error)
+            : fail('upstream-unreachable', { host: renderEndpoint(endpoint), problem }, error),
+        )
       }
       tls.once('error', onError)
       tls.on('session', (ticket) => {

@@ -58,7 +58,9 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
       // A server may answer before it has read everything, and then close: the answer is what counts.
       let sent: 'no' | 'yes' | 'failed' = 'no'
       const outcome = sending.then(
-        () => { sent = 'yes' },
+        () => {
+          sent = 'yes'
+        },
         (error: unknown) => {
           sent = 'failed'
           // A request that broke off must not be taken for a whole one.
@@ -76,11 +78,19 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
         return { status: 101, headers: head.headers, body: undefined, switched: stream }
       }
       const framing = responseFraming(head, request.method)
-      const stays = head.version === '1.1' && framing.kind !== 'until-close' && !membersOf(head.headers, 'connection').includes('close')
+      const stays =
+        head.version === '1.1' &&
+        framing.kind !== 'until-close' &&
+        !membersOf(head.headers, 'connection').includes('close')
       const body = readBody(reader, framing, 'server')
       const isSent = (): boolean => sent === 'yes'
       if (body === undefined) release(stays && isSent())
-      return { status: head.status, headers: endToEnd(head.headers), body: body === undefined ? undefined : thenRelease(body, () => stays && isSent(), release), switched: undefined }
+      return {
+        status: head.status,
+        headers: endToEnd(head.headers),
+        body: body === undefined ? undefined : thenRelease(body, () => stays && isSent(), release),
+        switched: undefined,
+      }
     } catch (error) {
       release(false)
       throw error
@@ -88,7 +98,13 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
   }
   return {
     protocol: 'http/1.1',
-    isFree: () => isUsable && !isBusy && !stream.destroyed && !stream.readableEnded && stream.readableLength === 0 && reader.peek().length === 0,
+    isFree: () =>
+      isUsable &&
+      !isBusy &&
+      !stream.destroyed &&
+      !stream.readableEnded &&
+      stream.readableLength === 0 &&
+      reader.peek().length === 0,
     isIdle: () => !isBusy,
     send,
     close,
@@ -100,9 +116,17 @@ const sendRequest = async (stream: Duplex, request: OutgoingRequest): Promise<vo
   const framing = body === undefined ? 'none' : body.length === undefined ? 'chunked' : 'length'
   // A method that usually has a body says so when it has none.
   const length = body?.length ?? (body === undefined && ['POST', 'PUT', 'PATCH'].includes(method) ? 0 : undefined)
-  const framingHeader = framing === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : length === undefined ? '' : `Content-Length: ${length}\r\n`
+  const framingHeader =
+    framing === 'chunked'
+      ? 'Transfer-Encoding: chunked\r\n'
+      : length === undefined
+        ? ''
+        : `Content-Length: ${length}\r\n`
   stream.cork()
-  stream.write(`${method} ${target} HTTP/1.1\r\nHost: ${authority}\r\n${renderHeaders(headers, 'tool')}${framingHeader}\r\n`, 'latin1')
+  stream.write(
+    `${method} ${target} HTTP/1.1\r\nHost: ${authority}\r\n${renderHeaders(headers, 'tool')}${framingHeader}\r\n`,
+    'latin1',
+  )
   process.nextTick(() => {
     stream.uncork()
   })

@@ -30,7 +30,8 @@ export const tryHttp2 = async (socket: Duplex, authority: string): Promise<Trans
   return undefined
 }
 
-export const createHttp2Transport = (socket: Duplex, authority: string): Transport => transportOn(sessionOn(socket, 'https', authority), 'https', authority)
+export const createHttp2Transport = (socket: Duplex, authority: string): Transport =>
+  transportOn(sessionOn(socket, 'https', authority), 'https', authority)
 
 const sessionOn = (socket: Duplex, scheme: 'http' | 'https', authority: string): ClientHttp2Session => {
   const session = connect(`${scheme}://${authority}`, {
@@ -58,7 +59,15 @@ const transportOn = (session: ClientHttp2Session, scheme: 'http' | 'https', auth
     if (signal.aborted) throw fail('egress-closed', {})
     underWay += 1
     const stream = session.request(
-      { ':method': method, ':scheme': scheme, ':path': target, ':authority': request.authority, ...grouped(headers), ...(isGrpc(headers) ? { te: 'trailers' } : {}), ...(body?.length === undefined ? {} : { 'content-length': String(body.length) }) },
+      {
+        ':method': method,
+        ':scheme': scheme,
+        ':path': target,
+        ':authority': request.authority,
+        ...grouped(headers),
+        ...(isGrpc(headers) ? { te: 'trailers' } : {}),
+        ...(body?.length === undefined ? {} : { 'content-length': String(body.length) }),
+      },
       { endStream: body === undefined },
     )
     const onAbort = (): void => {
@@ -69,27 +78,49 @@ const transportOn = (session: ClientHttp2Session, scheme: 'http' | 'https', auth
       underWay -= 1
       signal.removeEventListener('abort', onAbort)
     })
-    if (body !== undefined) sendBody(stream, request).catch(() => { stream.close(constants.NGHTTP2_CANCEL) })
+    if (body !== undefined)
+      sendBody(stream, request).catch(() => {
+        stream.close(constants.NGHTTP2_CANCEL)
+      })
     const { status, raw, isWhole } = await responseOf(stream, request, authority)
     const received = pairs(raw).filter(([name]) => !name.startsWith(':'))
-    if (!received.every(([name, value]) => isHeaderName(name) && isHeaderValue(value))) throw malformed('server', 'a header contains a character that no header may')
-    return { status, headers: endToEnd(received), body: isWhole || method === 'HEAD' ? undefined : bodyOf(stream, valueOf(received, 'content-length')), switched: undefined }
+    if (!received.every(([name, value]) => isHeaderName(name) && isHeaderValue(value)))
+      throw malformed('server', 'a header contains a character that no header may')
+    return {
+      status,
+      headers: endToEnd(received),
+      body: isWhole || method === 'HEAD' ? undefined : bodyOf(stream, valueOf(received, 'content-length')),
+      switched: undefined,
+    }
   }
-  return { protocol: 'h2', isFree: () => !isLeaving && !session.closed && !session.destroyed, isIdle: () => underWay === 0, send, close: () => { session.destroy() } }
+  return {
+    protocol: 'h2',
+    isFree: () => !isLeaving && !session.closed && !session.destroyed,
+    isIdle: () => underWay === 0,
+    send,
+    close: () => {
+      session.destroy()
+    },
+  }
 }
 
 /** It counts as idle only while nothing moves, so no exchange is cut short: closing lets those under way end. */
 const IDLE_FOR = 60_000
 
 /** Its status comes in trailers, and its servers want to hear that they will be read. */
-const isGrpc = (headers: OutgoingRequest['headers']): boolean => valueOf(headers, 'content-type')?.startsWith('application/grpc') === true
+const isGrpc = (headers: OutgoingRequest['headers']): boolean =>
+  valueOf(headers, 'content-type')?.startsWith('application/grpc') === true
 
 const sendBody = async (stream: ClientHttp2Stream, { body }: OutgoingRequest): Promise<void> => {
   if (body !== undefined) for await (const chunk of body.chunks) await write(stream, chunk)
   stream.end()
 }
 
-const responseOf = (stream: ClientHttp2Stream, { inform }: OutgoingRequest, host: string): Promise<{ status: number; raw: readonly string[]; isWhole: boolean }> =>
+const responseOf = (
+  stream: ClientHttp2Stream,
+  { inform }: OutgoingRequest,
+  host: string,
+): Promise<{ status: number; raw: readonly string[]; isWhole: boolean }> =>
   new Promise((resolve, reject) => {
     const refuse = (problem: string, cause?: unknown): void => {
       reject(fail('upstream-broke', { host, problem }, cause))
@@ -100,10 +131,20 @@ const responseOf = (stream: ClientHttp2Stream, { inform }: OutgoingRequest, host
     stream.once('close', () => {
       refuse('it closed without an answer')
     })
-    stream.on('headers', (headers: IncomingHttpHeaders & { ':status'?: number }, _flags: number, raw: readonly string[]) => {
-      if (headers[':status'] !== undefined && headers[':status'] !== 100) inform(headers[':status'], pairs(raw).filter(([name]) => !name.startsWith(':')))
-    })
-    stream.once('response', (headers: IncomingHttpHeaders & { ':status'?: number }, flags: number, raw: readonly string[]) => {
-      resolve({ status: headers[':status'] ?? 0, raw, isWhole: (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0 })
-    })
+    stream.on(
+      'headers',
+      (headers: IncomingHttpHeaders & { ':status'?: number }, _flags: number, raw: readonly string[]) => {
+        if (headers[':status'] !== undefined && headers[':status'] !== 100)
+          inform(
+            headers[':status'],
+            pairs(raw).filter(([name]) => !name.startsWith(':')),
+          )
+      },
+    )
+    stream.once(
+      'response',
+      (headers: IncomingHttpHeaders & { ':status'?: number }, flags: number, raw: readonly string[]) => {
+        resolve({ status: headers[':status'] ?? 0, raw, isWhole: (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0 })
+      },
+    )
   })

@@ -46,17 +46,22 @@ interface Shelf {
   isOlder: boolean
 }
 
-const idleOn = ({ transports }: Shelf): readonly Transport[] => [...transports.keys()].filter((transport) => transport.isFree())
+const idleOn = ({ transports }: Shelf): readonly Transport[] =>
+  [...transports.keys()].filter((transport) => transport.isFree())
 
 /** What may be said twice, if the first time was in vain. */
-const isRepeatable = ({ method, body }: OutgoingRequest): boolean => body === undefined && ['GET', 'HEAD', 'OPTIONS'].includes(method)
+const isRepeatable = ({ method, body }: OutgoingRequest): boolean =>
+  body === undefined && ['GET', 'HEAD', 'OPTIONS'].includes(method)
 
 export const createPool = (tls: UpstreamTls, isNested: () => boolean, now: () => number = Date.now): Pool => {
   const shelves = new Map<string, Shelf>()
 
   /** The one that has been idle longest goes first. */
   const closeBeyond = (callId: string): void => {
-    const idle = [...shelves.values()].filter((shelf) => shelf.callId === callId).flatMap(({ transports }) => [...transports]).filter(([transport]) => transport.isIdle())
+    const idle = [...shelves.values()]
+      .filter((shelf) => shelf.callId === callId)
+      .flatMap(({ transports }) => [...transports])
+      .filter(([transport]) => transport.isIdle())
     if (idle.length <= MOST_IDLE) return
     idle.sort(([, left], [, right]) => left - right)
     for (const [transport] of idle.slice(0, idle.length - MOST_IDLE)) transport.close()
@@ -73,25 +78,38 @@ export const createPool = (tls: UpstreamTls, isNested: () => boolean, now: () =>
         if (transport.isFree()) transport.close()
       }, IDLE_FOR).unref()
     }
-    const plain = route.scheme === 'http' && route.protocol === 'h2' && !shelf.isOlder ? await tryHttp2(socket, renderAuthority(route.endpoint, route.scheme)) : undefined
+    const plain =
+      route.scheme === 'http' && route.protocol === 'h2' && !shelf.isOlder
+        ? await tryHttp2(socket, renderAuthority(route.endpoint, route.scheme))
+        : undefined
     if (plain === undefined && socket.destroyed) {
       shelf.isOlder = true
       socket = await dial(route.endpoint, addresses, isNested())
     }
-    const transport = plain ?? await transportOn(socket, route, onFree)
+    const transport = plain ?? (await transportOn(socket, route, onFree))
     shelf.transports.set(transport, now())
     socket.once('close', () => {
       clearTimeout(timer)
       shelf.transports.delete(transport)
-      if (shelf.transports.size === 0 && shelf.opening === undefined && shelves.get(shelf.key) === shelf) shelves.delete(shelf.key)
+      if (shelf.transports.size === 0 && shelf.opening === undefined && shelves.get(shelf.key) === shelf)
+        shelves.delete(shelf.key)
     })
     return transport
   }
-  const transportOn = async (socket: Socket, { endpoint, scheme, protocol, client }: Route, onFree: () => void): Promise<Transport> => {
+  const transportOn = async (
+    socket: Socket,
+    { endpoint, scheme, protocol, client }: Route,
+    onFree: () => void,
+  ): Promise<Transport> => {
     const authority = renderAuthority(endpoint, scheme)
     if (scheme === 'http') return createHttp1Transport(socket, authority, onFree)
-    const secured = await tls.secure(socket, endpoint, { protocols: protocol === 'h2' ? ['h2', 'http/1.1'] : ['http/1.1'], client })
-    return secured.alpnProtocol === 'h2' ? createHttp2Transport(secured, authority) : createHttp1Transport(secured, authority, onFree)
+    const secured = await tls.secure(socket, endpoint, {
+      protocols: protocol === 'h2' ? ['h2', 'http/1.1'] : ['http/1.1'],
+      client,
+    })
+    return secured.alpnProtocol === 'h2'
+      ? createHttp2Transport(secured, authority)
+      : createHttp1Transport(secured, authority, onFree)
   }
   const fresh = async (route: Route, shelf: Shelf): Promise<Transport> => {
     if (route.protocol === 'http/1.1') return open(route, shelf)
@@ -108,10 +126,27 @@ export const createPool = (tls: UpstreamTls, isNested: () => boolean, now: () =>
     }
   }
   const send: Pool['send'] = async (route, request) => {
-    const key = [route.callId, route.scheme, renderEndpoint(route.endpoint), route.protocol, route.client?.id ?? ''].join(' ')
-    const shelf = shelves.get(key) ?? { key, callId: route.callId, transports: new Map(), opening: undefined, isOlder: false }
+    const key = [
+      route.callId,
+      route.scheme,
+      renderEndpoint(route.endpoint),
+      route.protocol,
+      route.client?.id ?? '',
+    ].join(' ')
+    const shelf = shelves.get(key) ?? {
+      key,
+      callId: route.callId,
+      transports: new Map(),
+      opening: undefined,
+      isOlder: false,
+    }
     shelves.set(key, shelf)
-    const idle = idleOn(shelf).find((transport) => isRepeatable(request) || transport.protocol === 'h2' || now() - (shelf.transports.get(transport) ?? 0) < SURELY_ALIVE)
+    const idle = idleOn(shelf).find(
+      (transport) =>
+        isRepeatable(request) ||
+        transport.protocol === 'h2' ||
+        now() - (shelf.transports.get(transport) ?? 0) < SURELY_ALIVE,
+    )
     if (idle === undefined) return (await fresh(route, shelf)).send(request)
     try {
       return await idle.send(request)
@@ -128,5 +163,13 @@ export const createPool = (tls: UpstreamTls, isNested: () => boolean, now: () =>
       shelves.delete(key)
     }
   }
-  return { send, closeOf: (callId) => { closeWhere((shelf) => shelf.callId === callId) }, close: () => { closeWhere(() => true) } }
+  return {
+    send,
+    closeOf: (callId) => {
+      closeWhere((shelf) => shelf.callId === callId)
+    },
+    close: () => {
+      closeWhere(() => true)
+    },
+  }
 }

@@ -42,5 +42,5 @@ const lookUp = async (name: HostName): Promise<readonly IpAddress[]> => {
 export const hostsFileEntries = (text: string, name: string): readonly IpAddress[] =>
   text.split('\n').flatMap((line) => {
     const [address = '', ...names] = (line.split('#', 1)[0] ?? '').trim().split(/\s+/)
-    return names.some((each) => each.toLowerCase() === name) ? parseResolved(address) ?? [] : []
+    return names.some((each) => each.toLowerCase() === name) ? (parseResolved(address) ?? []) : []
   })

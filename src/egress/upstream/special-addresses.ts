@@ -57,15 +57,19 @@ const EMBEDDING: readonly (readonly [Cidr, bigint])[] = [
 const MAPPED = /^::ffff:(?<address>\d+\.\d+\.\d+\.\d+)$/i
 
 /** An address as a resolver says it. One that is IPv4 in an IPv6 notation becomes what it is dialled as. */
-export const parseResolved = (text: string): IpAddress | undefined => parseIpAddress(MAPPED.exec(text)?.groups?.['address'] ?? text)
+export const parseResolved = (text: string): IpAddress | undefined =>
+  parseIpAddress(MAPPED.exec(text)?.groups?.['address'] ?? text)
 
 /** The address itself, and the IPv4 address that it leads to. */
 export const readings = (address: IpAddress): readonly IpAddress[] => [
   address,
-  ...EMBEDDING.flatMap(([block, shift]) => (cidrContains(block, address) ? [{ family: 4 as const, value: (address.value >> shift) & 0xffff_ffffn }] : [])),
+  ...EMBEDDING.flatMap(([block, shift]) =>
+    cidrContains(block, address) ? [{ family: 4 as const, value: (address.value >> shift) & 0xffff_ffffn }] : [],
+  ),
 ]
 
-const blocksAround = (address: IpAddress): typeof BLOCKS => readings(address).flatMap((reading) => BLOCKS.filter(({ block }) => cidrContains(block, reading)))
+const blocksAround = (address: IpAddress): typeof BLOCKS =>
+  readings(address).flatMap((reading) => BLOCKS.filter(({ block }) => cidrContains(block, reading)))
 
 /** What an address is, where that is not a place on the public internet. */
 export const specialPurpose = (address: IpAddress): string | undefined => blocksAround(address).at(0)?.what

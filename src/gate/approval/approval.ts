@@ -41,7 +41,10 @@ export const findApproval = (grants: readonly ApprovalGrant[], wanted: WantedApp
   return { kind: 'none', because }
 }
 
-const problemOf = (grant: ApprovalGrant, { argumentsHash, policyHash, now, isUsed }: WantedApproval): string | undefined => {
+const problemOf = (
+  grant: ApprovalGrant,
+  { argumentsHash, policyHash, now, isUsed }: WantedApproval,
+): string | undefined => {
   if (grant.arguments_hash !== argumentsHash) return 'was for other arguments'
   if (grant.policy_hash !== policyHash) return 'was given before the policy of the tool changed'
   if (grant.status !== 'active') return `is ${grant.status}`
@@ -82,15 +85,26 @@ export type ApprovalAnswer =
   /** Whoever made the call does not want it any more. */
   | { readonly kind: 'cancelled' }
 
-export const ANSWER_KINDS = ['approve_once', 'approve_for_scope', 'deny', 'modify', 'escalate', 'request_more_info', 'timed_out', 'cancelled'] as const
+export const ANSWER_KINDS = [
+  'approve_once',
+  'approve_for_scope',
+  'deny',
+  'modify',
+  'escalate',
+  'request_more_info',
+  'timed_out',
+  'cancelled',
+] as const
 
 /** Reads an answer. Prose is none: "yes, go ahead" is an error, not an approval. */
 export const parseAnswer = (value: unknown): ApprovalAnswer => {
   const node = rootNode(value, () => 'approve', 'its answer')
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(node, 'a mapping such as { kind: "approve_once", by: "ann" }')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid(node, 'a mapping such as { kind: "approve_once", by: "ann" }')
   const given = mappingOf(node, ['kind', 'by', 'reason', 'input', 'then'])
   const kind = oneOf(given.kind ?? { ...node, value: undefined, path: ['kind'] }, ANSWER_KINDS)
-  if (kind === 'timed_out') return { kind, then: given.then === undefined ? 'deny' : oneOf(given.then, ['deny', 'approve'] as const) }
+  if (kind === 'timed_out')
+    return { kind, then: given.then === undefined ? 'deny' : oneOf(given.then, ['deny', 'approve'] as const) }
   if (kind === 'cancelled') return { kind }
   const by = textOf(required(node, given.by, 'by'), 'who answers')
   if (by.trim() === '') throw invalid(node, 'an answer that says who gives it ("by")')
@@ -110,10 +124,20 @@ export const parseAnswer = (value: unknown): ApprovalAnswer => {
 /** Reads a grant that was kept elsewhere. What is not exactly one is refused. */
 export const parseGrant = (value: unknown, source: string): ApprovalGrant => {
   const node = rootNode(value, () => source, 'the approval')
-  const given = mappingOf(node, ['approval_action_id', 'tool', 'arguments_hash', 'policy_hash', 'scope', 'expires_at', 'status', 'approved_by'])
+  const given = mappingOf(node, [
+    'approval_action_id',
+    'tool',
+    'arguments_hash',
+    'policy_hash',
+    'scope',
+    'expires_at',
+    'status',
+    'approved_by',
+  ])
   const text = (key: keyof typeof given): string => textOf(required(node, given[key], key), 'a text')
   const expiresAt = required(node, given.expires_at, 'expires_at')
-  if (typeof expiresAt.value !== 'number' || !Number.isSafeInteger(expiresAt.value)) throw invalid(expiresAt, 'milliseconds since 1970')
+  if (typeof expiresAt.value !== 'number' || !Number.isSafeInteger(expiresAt.value))
+    throw invalid(expiresAt, 'milliseconds since 1970')
   return {
     approval_action_id: text('approval_action_id'),
     tool: text('tool'),

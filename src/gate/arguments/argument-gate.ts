@@ -45,7 +45,11 @@ const MAX_GUESS = 4096
 const MAX_SHOWN = 200
 
 /** Judges every string of the input by what the tool declared. The first miss denies. */
-export const createArgumentGate = (tool: GateTool, resolve: ResolvePath, listFolder: ListFolder = () => undefined): ArgumentGate => {
+export const createArgumentGate = (
+  tool: GateTool,
+  resolve: ResolvePath,
+  listFolder: ListFolder = () => undefined,
+): ArgumentGate => {
   const isEnforced = tool.argumentGate === 'enforced'
   const files = isEnforced ? fileStanceOf(tool) : undefined
   const network = isEnforced && !tool.noStance.includes('network') ? tool.boundary.network : undefined
@@ -53,7 +57,13 @@ export const createArgumentGate = (tool: GateTool, resolve: ResolvePath, listFol
     const paths: CallPath[] = []
     const urls: UrlTarget[] = []
     const strings = judgedStrings(stringsOf(input, tool.marks), tool)
-    const judge: Judge = { tool, resolve, files, network, mayExist: existingNames(strings.length, tool.places.cwd, listFolder) }
+    const judge: Judge = {
+      tool,
+      resolve,
+      files,
+      network,
+      mayExist: existingNames(strings.length, tool.places.cwd, listFolder),
+    }
     for (const string of strings) {
       const denial = judgeUrls(string, judge, urls) ?? judgePaths(string, judge, paths)
       if (denial !== undefined) return { kind: 'denied', denial }
@@ -80,7 +90,9 @@ const withoutSafeText = (string: ArgumentString, tool: GateTool): readonly Argum
   if (!string.marks.has('command')) return [string]
   if (tool.runs === 'sandboxed') return []
   const { parts, mentioned } = readCommand(string.text)
-  return [...parts, { words: mentioned }].flatMap(({ words }) => words.map(({ text }) => ({ ...string, text, isCertainOnly: true })))
+  return [...parts, { words: mentioned }].flatMap(({ words }) =>
+    words.map(({ text }) => ({ ...string, text, isCertainOnly: true })),
+  )
 }
 
 const judgeUrls = (string: ArgumentString, { tool, network }: Judge, urls: UrlTarget[]): CordonError | undefined => {
@@ -96,7 +108,12 @@ const judgeUrls = (string: ArgumentString, { tool, network }: Judge, urls: UrlTa
       return fail('argument-unreadable', { where: whereOf(string), given: shown(text), problem: reading.problem })
     }
     if (network !== undefined && !mayReach(network, reading.target)) {
-      return fail('argument-url-denied', { where: whereOf(string), target: renderTarget(reading.target), tool: tool.name, granted: grantedHosts(network) })
+      return fail('argument-url-denied', {
+        where: whereOf(string),
+        target: renderTarget(reading.target),
+        tool: tool.name,
+        granted: grantedHosts(network),
+      })
     }
     urls.push(reading.target)
     // What is a URL as it stands is not one in yet another spelling: its own escapes are part of it.
@@ -106,7 +123,9 @@ const judgeUrls = (string: ArgumentString, { tool, network }: Judge, urls: UrlTa
 }
 
 const grantedHosts = (network: GateTool['boundary']['network']): string =>
-  network.kind === 'hosts' ? network.entries.map(({ action, text }) => (action === 'deny' ? `not ${text}` : text)).join(' ') : 'nothing'
+  network.kind === 'hosts'
+    ? network.entries.map(({ action, text }) => (action === 'deny' ? `not ${text}` : text)).join(' ')
+    : 'nothing'
 
 const judgePaths = (string: ArgumentString, judge: Judge, paths: CallPath[]): CordonError | undefined => {
   const { text, marks } = string
@@ -114,11 +133,15 @@ const judgePaths = (string: ArgumentString, judge: Judge, paths: CallPath[]): Co
   if (accesses.length === 0) return undefined
   const found = readPaths(text, judge.tool.places, marks.has('path-read') || marks.has('path-write'))
   const unreadable = (problem: string) =>
-    judge.files === undefined ? undefined : fail('argument-unreadable', { where: whereOf(string), given: shown(text), problem })
+    judge.files === undefined
+      ? undefined
+      : fail('argument-unreadable', { where: whereOf(string), given: shown(text), problem })
   if (found.kind === 'unreadable') return unreadable(found.problem)
   for (const reading of found.readings) {
     if (reading.isGuess && isJustText(reading, string, judge)) continue
-    for (const each of hasDotDot(reading.path) ? [reading, { ...reading, path: normalisedPath(reading.path) ?? reading.path }] : [reading]) {
+    for (const each of hasDotDot(reading.path)
+      ? [reading, { ...reading, path: normalisedPath(reading.path) ?? reading.path }]
+      : [reading]) {
       const object = lookUp(each, string, judge)
       if (object.kind === 'just-text') continue
       if (object.kind === 'unknown') {
@@ -127,7 +150,8 @@ const judgePaths = (string: ArgumentString, judge: Judge, paths: CallPath[]): Co
         continue
       }
       for (const access of accesses) {
-        if (judge.files?.allows(object.path, access) === false) return pathDenial(string, object.path, access, judge, judge.files)
+        if (judge.files?.allows(object.path, access) === false)
+          return pathDenial(string, object.path, access, judge, judge.files)
         paths.push({ path: object.path, spelled: object.spelled, access })
       }
     }
@@ -140,7 +164,10 @@ const UNMARKED: readonly PathAccess[] = ['any']
 /** A parameter that is marked as a URL is not opened as a file. */
 const accessesOf = ({ marks }: ArgumentString): readonly PathAccess[] => {
   if (marks.size === 0) return UNMARKED
-  const marked: PathAccess[] = [...(marks.has('path-read') ? (['read'] as const) : []), ...(marks.has('path-write') ? (['write'] as const) : [])]
+  const marked: PathAccess[] = [
+    ...(marks.has('path-read') ? (['read'] as const) : []),
+    ...(marks.has('path-write') ? (['write'] as const) : []),
+  ]
   if (marked.length > 0) return marked
   return marks.has('url') ? [] : UNMARKED
 }
@@ -150,7 +177,8 @@ type Found =
   | { readonly kind: 'just-text' }
   | { readonly kind: 'unknown'; readonly problem: string }
 
-const isJustText = ({ path }: PathReading, { isCertainOnly, text }: ArgumentString, { mayExist }: Judge): boolean => isCertainOnly || text.length > MAX_GUESS || !mayExist(path)
+const isJustText = ({ path }: PathReading, { isCertainOnly, text }: ArgumentString, { mayExist }: Judge): boolean =>
+  isCertainOnly || text.length > MAX_GUESS || !mayExist(path)
 
 /**
  * A word is taken for a relative path when something by that name exists, or, where no cell would
@@ -176,7 +204,13 @@ const resolveSafely = (resolve: ResolvePath, path: string): ReturnType<ResolvePa
 
 const ACCESS_WORDS: Readonly<Record<PathAccess, string>> = { read: 'read', write: 'write', any: 'use' }
 
-const pathDenial = (string: ArgumentString, path: AbsolutePath, access: PathAccess, { tool }: Judge, files: FileStance): CordonError =>
+const pathDenial = (
+  string: ArgumentString,
+  path: AbsolutePath,
+  access: PathAccess,
+  { tool }: Judge,
+  files: FileStance,
+): CordonError =>
   fail('argument-path-denied', {
     where: whereOf(string),
     path,

@@ -23,9 +23,20 @@ export const stringsOf = (input: JsonValue, tree: MarkTree): readonly ArgumentSt
   return found
 }
 
-const collect = (value: JsonValue, tree: MarkTree | undefined, at: KeyPlace | undefined, inherited: ReadonlySet<Mark>, found: ArgumentString[]): void => {
+const collect = (
+  value: JsonValue,
+  tree: MarkTree | undefined,
+  at: KeyPlace | undefined,
+  inherited: ReadonlySet<Mark>,
+  found: ArgumentString[],
+): void => {
   // A mark on a list or mapping is about everything in it.
-  const marks = tree === undefined || tree.marks.size === 0 ? inherited : inherited.size === 0 ? tree.marks : new Set([...inherited, ...tree.marks])
+  const marks =
+    tree === undefined || tree.marks.size === 0
+      ? inherited
+      : inherited.size === 0
+        ? tree.marks
+        : new Set([...inherited, ...tree.marks])
   if (typeof value === 'string') {
     found.push({ text: value, place: at, marks, isKey: false, isCertainOnly: false })
   } else if (isList(value)) {
@@ -41,4 +52,5 @@ const collect = (value: JsonValue, tree: MarkTree | undefined, at: KeyPlace | un
 }
 
 /** For messages: `files[2].path`, or `a key of files`. */
-export const whereOf = ({ place, isKey }: ArgumentString): string => (isKey ? `a key of ${renderPlace(place)}` : renderPlace(place))
+export const whereOf = ({ place, isKey }: ArgumentString): string =>
+  isKey ? `a key of ${renderPlace(place)}` : renderPlace(place)

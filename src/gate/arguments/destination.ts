@@ -12,7 +12,10 @@ export const mayReach = (network: Boundary['network'], target: UrlTarget): boole
       return true
     case 'hosts': {
       const about = network.entries.filter((entry) => isAbout(entry, target))
-      return about.some(({ action }) => action !== 'deny') && !about.some((entry) => entry.action === 'deny' && entry.methods.kind === 'all')
+      return (
+        about.some(({ action }) => action !== 'deny') &&
+        !about.some((entry) => entry.action === 'deny' && entry.methods.kind === 'all')
+      )
     }
   }
 }

@@ -38,7 +38,8 @@ export const fileStanceOf = (tool: GateTool): FileStance | undefined => {
       return isReadable(onlyRead, path) || isWritable(grants, path)
     },
     granted: (access) => {
-      const patterns = access === 'read' ? grants.read : access === 'write' ? grants.write : [...grants.read, ...grants.write]
+      const patterns =
+        access === 'read' ? grants.read : access === 'write' ? grants.write : [...grants.read, ...grants.write]
       return patterns.length === 0 ? 'nothing' : [...new Set(patterns.map(({ text }) => text))].join(' ')
     },
   }

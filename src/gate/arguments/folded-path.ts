@@ -14,7 +14,8 @@ export interface FoldedPattern {
 
 const BEYOND_ASCII = /[\u0080-\uffff]/
 
-export const foldName = (name: string): string => (BEYOND_ASCII.test(name) ? name.normalize('NFKC').toLowerCase().normalize('NFKC') : name.toLowerCase())
+export const foldName = (name: string): string =>
+  BEYOND_ASCII.test(name) ? name.normalize('NFKC').toLowerCase().normalize('NFKC') : name.toLowerCase()
 
 /** Done for every path of every call, and cutting by hand takes half the time of split(). */
 export const foldedNames = (path: AbsolutePath): readonly string[] => {
@@ -37,7 +38,9 @@ export const foldPattern = ({ segments, negated }: PathPattern): FoldedPattern =
   return {
     isNegated: negated,
     segments: folded,
-    base: (wild === -1 ? folded : folded.slice(0, wild)).map((segment) => (segment.kind === 'name' ? segment.name : '')),
+    base: (wild === -1 ? folded : folded.slice(0, wild)).map((segment) =>
+      segment.kind === 'name' ? segment.name : '',
+    ),
     lastName: wild !== -1 && last?.kind === 'name' ? last.name : undefined,
   }
 }
@@ -54,7 +57,9 @@ const foldSegment = (segment: Segment): Segment => {
 }
 
 const foldPart = (part: WildcardPart): readonly WildcardPart[] =>
-  part.kind === 'character' ? Array.from(foldName(part.character), (character) => ({ kind: 'character', character })) : [part]
+  part.kind === 'character'
+    ? Array.from(foldName(part.character), (character) => ({ kind: 'character', character }))
+    : [part]
 
 /** Whether the pattern speaks of this path, or of a folder that it lies in. */
 export const foldedMatches = ({ segments, base }: FoldedPattern, names: readonly string[]): boolean => {

@@ -59,7 +59,10 @@ const addMark = (schema: object, into: GrowingTree): void => {
   const given = (schema as Record<PropertyKey, unknown>)[isStandardSchema(schema) ? MARK_PROPERTY : MARK_KEYWORD]
   if (given === undefined) return
   const mark = MARKS.find((candidate) => candidate === given)
-  if (mark === undefined) throw fail('schema-not-markable', { problem: `"${MARK_KEYWORD}" must be one of ${MARKS.join(', ')}, not ${JSON.stringify(given)}` })
+  if (mark === undefined)
+    throw fail('schema-not-markable', {
+      problem: `"${MARK_KEYWORD}" must be one of ${MARKS.join(', ')}, not ${JSON.stringify(given)}`,
+    })
   into.marks.add(mark)
 }
 
@@ -80,10 +83,24 @@ const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
 
 const partsOfJsonSchema = (schema: JsonSchema, root: unknown): Parts => ({
-  same: [schema['allOf'], schema['anyOf'], schema['oneOf'], schema['if'], schema['then'], schema['else'], referred(schema['$ref'], root)].flatMap(listOf),
+  same: [
+    schema['allOf'],
+    schema['anyOf'],
+    schema['oneOf'],
+    schema['if'],
+    schema['then'],
+    schema['else'],
+    referred(schema['$ref'], root),
+  ].flatMap(listOf),
   keys: entriesOf(schema['properties']),
   each: [
-    ...[schema['items'], schema['prefixItems'], schema['additionalItems'], schema['additionalProperties'], schema['contains']].flatMap(listOf),
+    ...[
+      schema['items'],
+      schema['prefixItems'],
+      schema['additionalItems'],
+      schema['additionalProperties'],
+      schema['contains'],
+    ].flatMap(listOf),
     ...entriesOf(schema['patternProperties']).map(([, child]) => child),
   ],
 })
@@ -94,7 +111,9 @@ const referred = (reference: unknown, root: unknown): unknown => {
   const names = reference.slice(1).split('/').slice(1)
   return names.reduce<unknown>((node, name) => {
     const key = name.replaceAll('~1', '/').replaceAll('~0', '~')
-    return typeof node === 'object' && node !== null && Object.hasOwn(node, key) ? (node as Record<string, unknown>)[key] : undefined
+    return typeof node === 'object' && node !== null && Object.hasOwn(node, key)
+      ? (node as Record<string, unknown>)[key]
+      : undefined
   }, root)
 }
 
@@ -107,13 +126,30 @@ const partsOfLibrarySchema = (schema: StandardSchema): Parts => {
   const isArrayOfZod3 = isStandardSchema(inner['type'])
   return {
     same: [
-      ...[inner['innerType'], inner['wrapped'], inner['in'], inner['out'], inner['left'], inner['right'], inner['schema'], inner['options']].flatMap(listOf),
+      ...[
+        inner['innerType'],
+        inner['wrapped'],
+        inner['in'],
+        inner['out'],
+        inner['left'],
+        inner['right'],
+        inner['schema'],
+        inner['options'],
+      ].flatMap(listOf),
       ...(zod === undefined ? listOf(inner['pipe']) : []),
       lazySchema(inner['getter']),
     ].filter(isStandardSchema),
     keys: [...entriesOf(shape), ...entriesOf(inner['entries'])].filter(([, child]) => isStandardSchema(child)),
     each: [
-      ...[inner['element'], inner['item'], inner['items'], inner['rest'], inner['valueType'], inner['value'], inner['catchall']].flatMap(listOf),
+      ...[
+        inner['element'],
+        inner['item'],
+        inner['items'],
+        inner['rest'],
+        inner['valueType'],
+        inner['value'],
+        inner['catchall'],
+      ].flatMap(listOf),
       ...(isArrayOfZod3 ? [inner['type']] : []),
     ].filter(isStandardSchema),
   }

@@ -4,7 +4,8 @@ import { parseHostName, parseIpAddress, renderIpAddress } from '../../policy/ind
 import type { HostName, IpAddress } from '../../policy/index.js'
 
 export interface UrlTarget {
-  readonly host: { readonly kind: 'name'; readonly name: HostName } | { readonly kind: 'address'; readonly address: IpAddress }
+  readonly host:
+    { readonly kind: 'name'; readonly name: HostName } | { readonly kind: 'address'; readonly address: IpAddress }
   readonly port: number
   /** Of the URL, still percent-encoded; `/` when there is none. */
   readonly path: string
@@ -16,15 +17,36 @@ export type UrlReading =
   | { readonly kind: 'unreadable'; readonly problem: string }
 
 const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
-  ...([['http', 80], ['ws', 80], ['https', 443], ['wss', 443]] as const),
-  ...([['ftp', 21], ['ftps', 990], ['ssh', 22], ['sftp', 22], ['git', 9418], ['ldap', 389], ['ldaps', 636]] as const),
-  ...([['postgres', 5432], ['postgresql', 5432], ['mysql', 3306], ['redis', 6379], ['mongodb', 27017], ['amqp', 5672]] as const),
+  ...([
+    ['http', 80],
+    ['ws', 80],
+    ['https', 443],
+    ['wss', 443],
+  ] as const),
+  ...([
+    ['ftp', 21],
+    ['ftps', 990],
+    ['ssh', 22],
+    ['sftp', 22],
+    ['git', 9418],
+    ['ldap', 389],
+    ['ldaps', 636],
+  ] as const),
+  ...([
+    ['postgres', 5432],
+    ['postgresql', 5432],
+    ['mysql', 3306],
+    ['redis', 6379],
+    ['mongodb', 27017],
+    ['amqp', 5672],
+  ] as const),
 ])
 
 const HAS_AUTHORITY = /^[a-z][a-z0-9+.-]*:[/\\]{2}/i
 // Browsers and fetch() read these as URLs also with fewer slashes, or with none.
 const LENIENT = /^(https?|wss?|ftp):\S/i
-const STRICT = /^(?<scheme>[a-z][a-z0-9+.-]*):\/\/(?<host>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?<port>\d{1,5}))?(?<rest>[/?#][^]*)?$/i
+const STRICT =
+  /^(?<scheme>[a-z][a-z0-9+.-]*):\/\/(?<host>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?<port>\d{1,5}))?(?<rest>[/?#][^]*)?$/i
 const WHITESPACE_OR_CONTROL = /[\s\x00-\x1f\x7f\\]/
 const SCHEME_OF_FILES = /^file:/i
 
@@ -34,7 +56,8 @@ export const readUrl = (spelling: string, isUrl: boolean): UrlReading => {
   if (!isUrl && !HAS_AUTHORITY.test(spelling) && !LENIENT.test(spelling)) return { kind: 'none' }
   if (WHITESPACE_OR_CONTROL.test(spelling)) return unreadable('a URL has no spaces, control characters or backslashes')
   const { scheme, host, port, rest } = STRICT.exec(spelling)?.groups ?? {}
-  if (scheme === undefined || host === undefined) return unreadable('it is not a plain URL such as https://host:port/path, without a user name')
+  if (scheme === undefined || host === undefined)
+    return unreadable('it is not a plain URL such as https://host:port/path, without a user name')
   return targetOf(host, port ?? DEFAULT_PORTS.get(scheme.toLowerCase()), rest ?? '/')
 }
 

@@ -1,6 +1,14 @@
 // Reads what a call would execute: a command line, or words. It finds the commands in it, also those that stand as text
 // among the words of another.
-import { EVALUATORS, LAUNCHING_WORDS, LINE_RUNNERS, RUN_VARIABLES, SHELLS, TEXT_RUNNERS, isLauncher } from './launchers.js'
+import {
+  EVALUATORS,
+  LAUNCHING_WORDS,
+  LINE_RUNNERS,
+  RUN_VARIABLES,
+  SHELLS,
+  TEXT_RUNNERS,
+  isLauncher,
+} from './launchers.js'
 import { splitLine } from './shell-line.js'
 import type { CommandPart } from './shell-line.js'
 import { substitutionsIn } from './shell-quoting.js'
@@ -82,7 +90,8 @@ const readPart = (part: CommandPart, found: Found, depth: number): boolean => {
   const startsAnywhere = part.startsAnywhere || startsLater(names)
   found.parts.push({ words, startsAnywhere })
   const evaluating = (startsAnywhere ? names : names.slice(0, 1)).flatMap((name) => EVALUATORS.get(name) ?? [])
-  if (evaluating.some((option) => words.some(({ text, isKnown }) => !isKnown || text.startsWith(option)))) found.evaluates = true
+  if (evaluating.some((option) => words.some(({ text, isKnown }) => !isKnown || text.startsWith(option))))
+    found.evaluates = true
   noteLiterals(words, found)
   noteLiterals(input, found)
   const { lines, isUnseen } = linesWithin(part, names)
@@ -150,11 +159,28 @@ const linesWithin = ({ words, input = [] }: CommandPart, names: readonly string[
   const readsInput = hasShell || names[0] === '.' || names[0] === 'source'
   const given = [...(hasShell ? behindOption(words) : []), ...(readsInput ? input : [])]
   const isLine = names.some((name) => LINE_RUNNERS.has(name)) ? /[\s;&|<>$`]/ : /\s/
-  const texts = names.some((name) => TEXT_RUNNERS.has(name)) ? words.slice(1).flatMap(({ text }) => (text.startsWith('-C') ? [text.slice(2)] : isLine.test(text) ? [text, ...valuesIn(text)] : [])) : []
-  const evaluated = names[0] === 'eval' ? [words.slice(1).map(({ text }) => text).join(' ')] : []
+  const texts = names.some((name) => TEXT_RUNNERS.has(name))
+    ? words
+        .slice(1)
+        .flatMap(({ text }) =>
+          text.startsWith('-C') ? [text.slice(2)] : isLine.test(text) ? [text, ...valuesIn(text)] : [],
+        )
+    : []
+  const evaluated =
+    names[0] === 'eval'
+      ? [
+          words
+            .slice(1)
+            .map(({ text }) => text)
+            .join(' '),
+        ]
+      : []
   // An alias can change how the rest of the line is read.
   const isAlias = names[0] === 'alias' && words.some(({ text }) => text.includes('='))
-  return { lines: [...new Set([...given.map(({ text }) => text), ...texts, ...evaluated])], isUnseen: isAlias || given.some(({ isKnown }) => !isKnown) }
+  return {
+    lines: [...new Set([...given.map(({ text }) => text), ...texts, ...evaluated])],
+    isUnseen: isAlias || given.some(({ isKnown }) => !isKnown),
+  }
 }
 
 /** `--filter='…'`, `--checkpoint-action=exec='…'`, `EXEC:'…'` */
@@ -163,7 +189,8 @@ const valuesIn = (text: string): readonly string[] => {
   return first === -1 ? [] : [text.slice(first + 1), text.slice(last + 1)]
 }
 
-const COMMAND_OPTION = /^(?:[-+][a-zA-Z]*?[cCS](?<joined>[^]*)|--(?:command|split-string|init-command|session-command)(?:=(?<value>[^]*))?)$/
+const COMMAND_OPTION =
+  /^(?:[-+][a-zA-Z]*?[cCS](?<joined>[^]*)|--(?:command|split-string|init-command|session-command)(?:=(?<value>[^]*))?)$/
 
 /**
  * The words that may be the line of `-c`: the rest of that word, and the following ones up to the first that is no option.
@@ -176,7 +203,8 @@ const behindOption = (words: readonly Word[]): readonly Word[] => {
     const { text, isKnown } = word
     if (operands > 0) found.push(word)
     const option = COMMAND_OPTION.exec(text)?.groups
-    for (const joined of [option?.['joined'], option?.['value']]) if (joined !== undefined && joined !== '') found.push({ text: joined, isKnown })
+    for (const joined of [option?.['joined'], option?.['value']])
+      if (joined !== undefined && joined !== '') found.push({ text: joined, isKnown })
     // A word that only the shell knows may be such an option, unless it is a path.
     const mayBeOption = option !== undefined || (!isKnown && !/[./]/.test(text))
     if (mayBeOption && operands === 0) operands = 1
@@ -187,4 +215,7 @@ const behindOption = (words: readonly Word[]): readonly Word[] => {
   return found
 }
 
-const takesWords = (option: string): number => (option.startsWith('--') ? 0 : Array.from(option.slice(0, 64)).filter((letter) => letter === 'o' || letter === 'O').length)
+const takesWords = (option: string): number =>
+  option.startsWith('--')
+    ? 0
+    : Array.from(option.slice(0, 64)).filter((letter) => letter === 'o' || letter === 'O').length

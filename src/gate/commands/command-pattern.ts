@@ -20,20 +20,32 @@ export interface CommandPattern {
   readonly program: string | undefined
 }
 
-export type ParsedCommandPattern = { readonly kind: 'pattern'; readonly pattern: CommandPattern } | { readonly kind: 'problem'; readonly problem: string }
+export type ParsedCommandPattern =
+  | { readonly kind: 'pattern'; readonly pattern: CommandPattern }
+  | { readonly kind: 'problem'; readonly problem: string }
 
 const ANY_WORDS = '**'
 const SHELL_SYNTAX = /[`$<>|&;()\n]/
 
 export const parseCommandPattern = (text: string): ParsedCommandPattern => {
-  if (SHELL_SYNTAX.test(text)) return { kind: 'problem', problem: 'a command pattern is made of words; pipes, redirections and substitutions are never matched by one' }
+  if (SHELL_SYNTAX.test(text))
+    return {
+      kind: 'problem',
+      problem: 'a command pattern is made of words; pipes, redirections and substitutions are never matched by one',
+    }
   const raw = text.split(/\s+/).filter((word) => word !== '')
   if (raw.length === 0) return { kind: 'problem', problem: 'it is empty' }
-  const words = raw.map((word): WordPattern => (word === ANY_WORDS ? { kind: 'any-words' } : { kind: 'word', pattern: parseTextPattern(unquote(word)) }))
+  const words = raw.map((word): WordPattern =>
+    word === ANY_WORDS ? { kind: 'any-words' } : { kind: 'word', pattern: parseTextPattern(unquote(word)) },
+  )
   const first = words[0]
   return {
     kind: 'pattern',
-    pattern: { text, words, program: first?.kind === 'word' && first.pattern.isLiteral ? programName(first.pattern.prefix) : undefined },
+    pattern: {
+      text,
+      words,
+      program: first?.kind === 'word' && first.pattern.isLiteral ? programName(first.pattern.prefix) : undefined,
+    },
   }
 }
 
@@ -41,7 +53,12 @@ const unquote = (word: string): string => (/^(['"]).*\1$/.test(word) && word.len
 
 export const allowsCommand = ({ words }: CommandPattern, { isPlain, parts }: CommandReading): boolean => {
   const [only, ...others] = parts
-  return isPlain && only !== undefined && others.length === 0 && fits(words, only.words, { at: 0, isPrefix: false, byName: false })
+  return (
+    isPlain &&
+    only !== undefined &&
+    others.length === 0 &&
+    fits(words, only.words, { at: 0, isPrefix: false, byName: false })
+  )
 }
 
 export const forbidsCommand = ({ words }: CommandPattern, { parts }: CommandReading): boolean =>

@@ -36,7 +36,9 @@ export const hereDocumentAt = (line: string, from: number): HereDocument | 'unre
       at = end
     } else delimiter += letter
   }
-  return (delimiter === '' && !isQuoted) || delimiter.includes('\n') ? 'unreadable' : { delimiter, isStripped, isQuoted, end: at }
+  return (delimiter === '' && !isQuoted) || delimiter.includes('\n')
+    ? 'unreadable'
+    : { delimiter, isStripped, isQuoted, end: at }
 }
 
 export interface DocumentBody extends HereDocument {
@@ -46,7 +48,11 @@ export interface DocumentBody extends HereDocument {
 }
 
 /** Behind the end of the line that names them: their texts, and where the next line begins. */
-export const endOfDocuments = (line: string, from: number, documents: readonly HereDocument[]): { readonly end: number; readonly bodies: readonly DocumentBody[] } => {
+export const endOfDocuments = (
+  line: string,
+  from: number,
+  documents: readonly HereDocument[],
+): { readonly end: number; readonly bodies: readonly DocumentBody[] } => {
   let at = from
   const bodies = documents.map((document): DocumentBody => {
     const { delimiter, isStripped, isQuoted } = document
@@ -60,7 +66,8 @@ export const endOfDocuments = (line: string, from: number, documents: readonly H
       const text = isStripped ? line.slice(at, end).replace(/^\t+/, '') : line.slice(at, end)
       const before = at
       at = Math.min(end + 1, line.length)
-      if (text === delimiter) return { ...document, text: line.slice(start, before), isReadable: isReadable && joined === undefined }
+      if (text === delimiter)
+        return { ...document, text: line.slice(start, before), isReadable: isReadable && joined === undefined }
       // Within `$(…)` some shells take a delimiter with the closing parenthesis on its line.
       if (text.startsWith(delimiter) && text.includes(')', delimiter.length)) isReadable = false
       if (isQuoted) continue

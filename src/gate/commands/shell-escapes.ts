@@ -1,7 +1,21 @@
 // What `$'…'` and `…` stand for. Shells differ on rare escapes, so an escape that is not listed here has no known text.
 
-const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v', e: '\x1b', E: '\x1b', '\\': '\\', '"': '"', '?': '?' }
-const ANSI_ESCAPE = /\\(?:x(?<hex>[0-9a-fA-F]{1,2})|u(?<short>[0-9a-fA-F]{1,4})|U(?<long>[0-9a-fA-F]{1,8})|(?<octal>[0-7]{1,3})|(?<other>[^]?))/g
+const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
+  'n': '\n',
+  't': '\t',
+  'r': '\r',
+  'a': '\x07',
+  'b': '\b',
+  'f': '\f',
+  'v': '\v',
+  'e': '\x1b',
+  'E': '\x1b',
+  '\\': '\\',
+  '"': '"',
+  '?': '?',
+}
+const ANSI_ESCAPE =
+  /\\(?:x(?<hex>[0-9a-fA-F]{1,2})|u(?<short>[0-9a-fA-F]{1,4})|U(?<long>[0-9a-fA-F]{1,8})|(?<octal>[0-7]{1,3})|(?<other>[^]?))/g
 /** A NUL ends the text in bash and not in other shells; it also marks an escape without a known text. */
 const UNKNOWN = '\0'
 

@@ -3,10 +3,34 @@
 /** `a=`, `a[1]+=` */
 export const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 /** A command follows, or nothing does. */
-export const PASSED_OVER = new Set(['if', 'then', 'else', 'elif', 'fi', 'while', 'until', 'do', 'done', '{', '}', '!', 'esac', 'in'])
+export const PASSED_OVER = new Set([
+  'if',
+  'then',
+  'else',
+  'elif',
+  'fi',
+  'while',
+  'until',
+  'do',
+  'done',
+  '{',
+  '}',
+  '!',
+  'esac',
+  'in',
+])
 export const RESERVED = new Set([...PASSED_OVER, 'for', 'select', 'case', '[[', 'function', 'coproc'])
 /** What opens a compound, and what closes it. */
-export const CLOSED_BY: Readonly<Record<string, string>> = { if: 'fi', while: 'done', until: 'done', for: 'done', select: 'done', case: 'esac', '{': '}', '(': ')' }
+export const CLOSED_BY: Readonly<Record<string, string>> = {
+  'if': 'fi',
+  'while': 'done',
+  'until': 'done',
+  'for': 'done',
+  'select': 'done',
+  'case': 'esac',
+  '{': '}',
+  '(': ')',
+}
 export const CLOSERS = new Set(Object.values(CLOSED_BY))
 export const TEST_OPERATOR = /^(?:[=!]=|=|=~|-[a-z]{2})$/
 export const SUBSCRIPT = /^[A-Za-z_]\w*\[/

@@ -3,7 +3,19 @@
 // POSIX shell would read it differently; every denial fits an unreadable line.
 import { endOfDocuments, hereDocumentAt } from './here-documents.js'
 import type { HereDocument } from './here-documents.js'
-import { ASSIGNMENT, CLOSED_BY, CLOSERS, DESCRIPTOR, PASSED_OVER, RESERVED, SIMPLE_PATTERN, SUBSCRIPT, TEST_OPERATOR, isBalanced, isWordEnd } from './shell-grammar.js'
+import {
+  ASSIGNMENT,
+  CLOSED_BY,
+  CLOSERS,
+  DESCRIPTOR,
+  PASSED_OVER,
+  RESERVED,
+  SIMPLE_PATTERN,
+  SUBSCRIPT,
+  TEST_OPERATOR,
+  isBalanced,
+  isWordEnd,
+} from './shell-grammar.js'
 import { UNREADABLE, endOfArithmetic, endOfLine, endOfParenthesis, substitutionsIn } from './shell-quoting.js'
 import { isCleanContinuation, readWord } from './shell-words.js'
 import type { Findings, ReadWord, Word } from './shell-words.js'
@@ -46,7 +58,15 @@ interface Draft {
   alsoFrom: number | undefined
 }
 
-const newDraft = (): Draft => ({ words: [], startsAnywhere: false, input: [], lastEnd: -1, isLastBare: false, hasPrefix: false, alsoFrom: undefined })
+const newDraft = (): Draft => ({
+  words: [],
+  startsAnywhere: false,
+  input: [],
+  lastEnd: -1,
+  isLastBare: false,
+  hasPrefix: false,
+  alsoFrom: undefined,
+})
 
 export const splitLine = (line: string): SplitLine => {
   const parts: CommandPart[] = []
@@ -135,7 +155,11 @@ export const splitLine = (line: string): SplitLine => {
   }
 
   const readDocuments = (): void => {
-    const { end, bodies } = endOfDocuments(line, at, documents.map(({ document }) => document))
+    const { end, bodies } = endOfDocuments(
+      line,
+      at,
+      documents.map(({ document }) => document),
+    )
     for (const [index, { text, isReadable, isQuoted }] of bodies.entries()) {
       const found = isQuoted ? { lines: [], isReadable: true } : substitutionsIn(text, 'count')
       findings.inner.push(...found.lines, ...(isReadable ? [] : [text]))
@@ -228,7 +252,8 @@ export const splitLine = (line: string): SplitLine => {
       const [first, second] = words ?? []
       if (words === undefined || first === undefined) return
       // `$a == b`: a shell without `[[` would run `$a`. Nobody writes that to run a command, so it counts as none.
-      if (first.isKnown || second === undefined || !TEST_OPERATOR.test(second.text)) parts.push({ words, startsAnywhere: false })
+      if (first.isKnown || second === undefined || !TEST_OPERATOR.test(second.text))
+        parts.push({ words, startsAnywhere: false })
     }
     findings.evaluates = true
     while (at < line.length) {
@@ -284,7 +309,8 @@ export const splitLine = (line: string): SplitLine => {
     // In bash a subscript goes on to its bracket, past blanks and operators.
     if (SUBSCRIPT.test(read.shape)) {
       findings.evaluates = true
-      if (!isBalanced(read.shape) && (isFirst || '<>|&;('.includes(line.charAt(at) || ' '))) findings.isUnreadable = true
+      if (!isBalanced(read.shape) && (isFirst || '<>|&;('.includes(line.charAt(at) || ' ')))
+        findings.isUnreadable = true
     }
     if (isArray) {
       at += 1
@@ -374,5 +400,13 @@ export const splitLine = (line: string): SplitLine => {
   const { inner, isUnreadable, evaluates } = findings
   // Denials of paths and hosts still see every word of a line that was not understood.
   if (isUnreadable) mentioned.push(...line.split(/[\s'"\\;&|<>()$`]+/).map((text): Word => ({ text, isKnown: false })))
-  return { isPlain: isPlain && !isUnreadable && parts.length === 1, parts, mentioned, inner, isUnreadable, endsInComment, evaluates }
+  return {
+    isPlain: isPlain && !isUnreadable && parts.length === 1,
+    parts,
+    mentioned,
+    inner,
+    isUnreadable,
+    endsInComment,
+    evaluates,
+  }
 }

@@ -113,7 +113,8 @@ export const endOfArithmetic = (line: string, from: number, also: string, depth 
       const end = endOfExpansion(line, at, true, depth)
       if (end === UNREADABLE) return UNREADABLE
       at = end
-    } else if (letter === '#' ? !/[\d$]/.test(line.charAt(at - 1)) : !ARITHMETIC.test(letter) && !also.includes(letter)) return UNREADABLE
+    } else if (letter === '#' ? !/[\d$]/.test(line.charAt(at - 1)) : !ARITHMETIC.test(letter) && !also.includes(letter))
+      return UNREADABLE
   }
   return UNREADABLE
 }
@@ -144,7 +145,10 @@ export const endOfParenthesis = (line: string, from: number, depth = 0): number 
         at = endOfDocuments(line, at + 1, documents.splice(0)).end - 1
         break
       case '<': {
-        const document = line[at + 1] === '<' && line[at + 2] !== '<' && line[at - 1] !== '<' ? hereDocumentAt(line, at + 2) : undefined
+        const document =
+          line[at + 1] === '<' && line[at + 2] !== '<' && line[at - 1] !== '<'
+            ? hereDocumentAt(line, at + 2)
+            : undefined
         if (document === 'unreadable') return UNREADABLE
         if (document === undefined) break
         documents.push(document)
@@ -172,11 +176,15 @@ export const endOfLine = (line: string, from: number): number => {
  * The command lines within a text in which a shell expands: a here-document, an arithmetic expression, `${…}`. Quotes do not
  * count there, so one that stands in quotes is found as well. `escapes`: whether a backslash takes the meaning of `$` away.
  */
-export const substitutionsIn = (text: string, escapes: 'count' | 'are-letters'): { readonly lines: readonly string[]; readonly isReadable: boolean } => {
+export const substitutionsIn = (
+  text: string,
+  escapes: 'count' | 'are-letters',
+): { readonly lines: readonly string[]; readonly isReadable: boolean } => {
   const lines: string[] = []
   for (let at = 0; at < text.length; at += 1) {
     if (text[at] === '\\' && escapes === 'count') at += 1
-    else if (text[at] === '$' && (text[at + 1] === '[' || (text[at + 1] === '\\' && text[at + 2] === '\n'))) return { lines, isReadable: false }
+    else if (text[at] === '$' && (text[at + 1] === '[' || (text[at + 1] === '\\' && text[at + 2] === '\n')))
+      return { lines, isReadable: false }
     else if (text[at] === '$' && text.startsWith('((', at + 1)) {
       if (endOfArithmetic(text, at + 3, '') === UNREADABLE) return { lines, isReadable: false }
       at += 2

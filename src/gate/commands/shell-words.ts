@@ -1,7 +1,15 @@
 // Reads one word of a command line the way a POSIX shell would, as far as that can be done without running it.
 import { decodeAnsi, unescapeBackquoted } from './shell-escapes.js'
 import { isWordEnd } from './shell-grammar.js'
-import { UNREADABLE, endOfArithmetic, endOfBrace, endOfEscaped, endOfParenthesis, endOfSingle, substitutionsIn } from './shell-quoting.js'
+import {
+  UNREADABLE,
+  endOfArithmetic,
+  endOfBrace,
+  endOfEscaped,
+  endOfParenthesis,
+  endOfSingle,
+  substitutionsIn,
+} from './shell-quoting.js'
 
 export interface Word {
   readonly text: string

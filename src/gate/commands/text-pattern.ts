@@ -14,11 +14,18 @@ export interface TextPattern {
 export const parseTextPattern = (text: string): TextPattern => {
   const parts = readParts(text)
   const wild = parts.findIndex(({ kind }) => kind !== 'character')
-  const literals = (wild === -1 ? parts : parts.slice(0, wild)).map((part) => (part.kind === 'character' ? part.character : '')).join('')
+  const literals = (wild === -1 ? parts : parts.slice(0, wild))
+    .map((part) => (part.kind === 'character' ? part.character : ''))
+    .join('')
   if (wild === -1) return { text, prefix: literals, isLiteral: true, matches: (candidate) => candidate === literals }
   // The most common pattern of all needs no walk.
   const isEverything = parts.every(({ kind }) => kind === 'run')
-  return { text, prefix: literals, isLiteral: false, matches: (candidate) => isEverything || wildcardMatches(parts, candidate) }
+  return {
+    text,
+    prefix: literals,
+    isLiteral: false,
+    matches: (candidate) => isEverything || wildcardMatches(parts, candidate),
+  }
 }
 
 const readParts = (text: string): readonly WildcardPart[] => {

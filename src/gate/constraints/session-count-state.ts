@@ -20,12 +20,15 @@ export interface SessionCountState {
 
 export const NEW_SESSION_COUNT: SessionCountState = { version: 1, tools: [], last: null, began_at: null }
 
-const countOf = (state: SessionCountState, tool: string): ToolCount => state.tools.find((count) => count.tool === tool) ?? { tool, started: 0, completed: 0 }
+const countOf = (state: SessionCountState, tool: string): ToolCount =>
+  state.tools.find((count) => count.tool === tool) ?? { tool, started: 0, completed: 0 }
 
 export const startedOf = (state: SessionCountState, tool: string): number => countOf(state, tool).started
 export const completedOf = (state: SessionCountState, tool: string): number => countOf(state, tool).completed
-export const startedInAll = (state: SessionCountState): number => state.tools.reduce((sum, { started }) => sum + started, 0)
-export const inARow = (state: SessionCountState, tool: string): number => (state.last?.tool === tool ? state.last.times : 0)
+export const startedInAll = (state: SessionCountState): number =>
+  state.tools.reduce((sum, { started }) => sum + started, 0)
+export const inARow = (state: SessionCountState, tool: string): number =>
+  state.last?.tool === tool ? state.last.times : 0
 
 export const withStarted = (state: SessionCountState, tool: string, now: number): SessionCountState => ({
   ...withCount(state, { ...countOf(state, tool), started: startedOf(state, tool) + 1 }),
@@ -47,7 +50,8 @@ export const parseSessionCountState = (value: unknown, source: string): SessionC
   const { version, tools, last, began_at: beganAt } = mappingOf(node, ['version', 'tools', 'last', 'began_at'])
   if (version?.value !== 1) throw invalid(version ?? node, 'a state of version 1')
   const counts = itemsOf(required(node, tools, 'tools'), 'a list of counts').map(parseToolCount)
-  if (new Set(counts.map(({ tool }) => tool)).size !== counts.length) throw invalid(node, 'a state with one count per tool')
+  if (new Set(counts.map(({ tool }) => tool)).size !== counts.length)
+    throw invalid(node, 'a state with one count per tool')
   return {
     version: 1,
     tools: counts,
@@ -76,6 +80,7 @@ const required = (parent: PolicyNode, child: PolicyNode | undefined, key: string
 }
 
 const countIn = (node: PolicyNode): number => {
-  if (typeof node.value !== 'number' || !Number.isSafeInteger(node.value) || node.value < 0) throw invalid(node, 'a whole number of at least 0')
+  if (typeof node.value !== 'number' || !Number.isSafeInteger(node.value) || node.value < 0)
+    throw invalid(node, 'a whole number of at least 0')
   return node.value
 }

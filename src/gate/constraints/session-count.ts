@@ -30,9 +30,13 @@ export interface SessionCount {
   readonly state: () => SessionCountState
 }
 
-export const createSessionCount = ({ state: initial = NEW_SESSION_COUNT, budget = {} }: { readonly state?: SessionCountState; readonly budget?: SessionBudget } = {}): SessionCount => {
+export const createSessionCount = ({
+  state: initial = NEW_SESSION_COUNT,
+  budget = {},
+}: { readonly state?: SessionCountState; readonly budget?: SessionBudget } = {}): SessionCount => {
   let state = initial
-  const denial: SessionCount['denial'] = (call, now) => constraintDenial(call.tool, call.constraints, state) ?? budgetDenial(call, budget, state, now)
+  const denial: SessionCount['denial'] = (call, now) =>
+    constraintDenial(call.tool, call.constraints, state) ?? budgetDenial(call, budget, state, now)
   return {
     denial,
     begin: (call, now) => {
@@ -47,11 +51,20 @@ export const createSessionCount = ({ state: initial = NEW_SESSION_COUNT, budget 
   }
 }
 
-const budgetDenial = ({ tool, argumentBytes }: PlannedCall, budget: SessionBudget, state: SessionCountState, now: number): CordonError | undefined => {
+const budgetDenial = (
+  { tool, argumentBytes }: PlannedCall,
+  budget: SessionBudget,
+  state: SessionCountState,
+  now: number,
+): CordonError | undefined => {
   const over = (text: string) => fail('budget-exhausted', { tool, budget: text })
-  if (budget.toolCalls !== undefined && startedInAll(state) >= budget.toolCalls) return over(`${budget.toolCalls} tool calls`)
-  if (budget.sameToolInARow !== undefined && inARow(state, tool) >= budget.sameToolInARow) return over(`the same tool ${budget.sameToolInARow} times in a row`)
-  if (budget.argumentBytes !== undefined && argumentBytes > budget.argumentBytes) return over(`${budget.argumentBytes} bytes of arguments`)
-  if (budget.duration !== undefined && state.began_at !== null && now - state.began_at > budget.duration) return over(`${budget.duration} ms`)
+  if (budget.toolCalls !== undefined && startedInAll(state) >= budget.toolCalls)
+    return over(`${budget.toolCalls} tool calls`)
+  if (budget.sameToolInARow !== undefined && inARow(state, tool) >= budget.sameToolInARow)
+    return over(`the same tool ${budget.sameToolInARow} times in a row`)
+  if (budget.argumentBytes !== undefined && argumentBytes > budget.argumentBytes)
+    return over(`${budget.argumentBytes} bytes of arguments`)
+  if (budget.duration !== undefined && state.began_at !== null && now - state.began_at > budget.duration)
+    return over(`${budget.duration} ms`)
   return undefined
 }

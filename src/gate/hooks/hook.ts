@@ -4,7 +4,16 @@ import type { PolicyNode } from '../../policy/index.js'
 import type { JsonValue } from '../input/json-value.js'
 import type { RuleSource } from '../rules/rule.js'
 
-export const HOOK_POINTS = ['session_start', 'user_prompt_submit', 'pre_tool_use', 'permission_request', 'post_tool_use', 'post_tool_failure', 'post_sampling', 'stop'] as const
+export const HOOK_POINTS = [
+  'session_start',
+  'user_prompt_submit',
+  'pre_tool_use',
+  'permission_request',
+  'post_tool_use',
+  'post_tool_failure',
+  'post_sampling',
+  'stop',
+] as const
 export type HookPoint = (typeof HOOK_POINTS)[number]
 
 /** What a hook gets to see: a frozen copy, the same for every hook of the round. */
@@ -49,14 +58,27 @@ export interface HookAnswer {
   readonly auditRefs?: readonly string[]
 }
 
-const ANSWER_KEYS = ['decision', 'reason', 'updatedInput', 'result', 'updatedOutput', 'suppressOutput', 'context', 'auditRefs'] as const
+const ANSWER_KEYS = [
+  'decision',
+  'reason',
+  'updatedInput',
+  'result',
+  'updatedOutput',
+  'suppressOutput',
+  'context',
+  'auditRefs',
+] as const
 const DECISIONS = ['continue', 'allow', 'ask', 'deny', 'block'] as const
 
 /** Nothing is guessed: an answer that is not exactly one throws, which denies. */
 export const parseHookAnswer = (value: unknown, source: string): HookAnswer => {
   if (value === undefined || value === null) return {}
   const node = rootNode(value, () => source, 'its answer')
-  if (typeof value !== 'object' || Array.isArray(value)) throw invalid(node, `nothing, or a mapping such as { decision: "deny", reason: "…" } (decisions: ${DECISIONS.join(', ')})`)
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw invalid(
+      node,
+      `nothing, or a mapping such as { decision: "deny", reason: "…" } (decisions: ${DECISIONS.join(', ')})`,
+    )
   const given = mappingOf(node, ANSWER_KEYS)
   return {
     ...(given.decision === undefined ? {} : { decision: oneOf(given.decision, DECISIONS) }),
@@ -75,4 +97,5 @@ const flagOf = (node: PolicyNode): boolean => {
   return node.value
 }
 
-const textsOf = (node: PolicyNode): readonly string[] => itemsOf(node, 'a list of texts').map((item) => textOf(item, 'a text'))
+const textsOf = (node: PolicyNode): readonly string[] =>
+  itemsOf(node, 'a list of texts').map((item) => textOf(item, 'a text'))

@@ -18,7 +18,8 @@ export const mergeEdits = (base: JsonValue | undefined, edits: readonly Edit[]):
   const [first, ...others] = edits
   if (first === undefined) return { kind: 'merged', value: base ?? null }
   if (others.every(({ value }) => isSame(value, first.value))) return { kind: 'merged', value: first.value }
-  if (!isMapping(base) || !edits.every(({ value }) => isMapping(value))) return { kind: 'disagreement', key: 'all of it', hooks: edits.map(({ hook }) => hook) }
+  if (!isMapping(base) || !edits.every(({ value }) => isMapping(value)))
+    return { kind: 'disagreement', key: 'all of it', hooks: edits.map(({ hook }) => hook) }
 
   const changes = new Map<string, { readonly hook: string; readonly value: JsonValue | undefined }>()
   for (const { hook, value } of edits) {
@@ -28,12 +29,20 @@ export const mergeEdits = (base: JsonValue | undefined, edits: readonly Edit[]):
       const after = value[key]
       if (isSame(before, after)) continue
       const earlier = changes.get(key)
-      if (earlier !== undefined && !isSame(earlier.value, after)) return { kind: 'disagreement', key, hooks: [earlier.hook, hook] }
+      if (earlier !== undefined && !isSame(earlier.value, after))
+        return { kind: 'disagreement', key, hooks: [earlier.hook, hook] }
       changes.set(key, { hook, value: after })
     }
   }
   const merged = { ...base, ...Object.fromEntries(Array.from(changes, ([key, { value }]) => [key, value])) }
-  return { kind: 'merged', value: Object.freeze(Object.fromEntries(Object.entries(merged).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined))) }
+  return {
+    kind: 'merged',
+    value: Object.freeze(
+      Object.fromEntries(
+        Object.entries(merged).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
+      ),
+    ),
+  }
 }
 
 const isSame = (one: JsonValue | undefined, other: JsonValue | undefined): boolean => {

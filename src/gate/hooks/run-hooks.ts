@@ -54,11 +54,20 @@ export interface HookRunner {
 }
 
 const NOTHING: HookVerdict = {
-  ...{ kind: 'passed', effect: 'none', hooks: [], reason: '', updatedInput: undefined, result: undefined, updatedOutput: undefined },
+  ...{
+    kind: 'passed',
+    effect: 'none',
+    hooks: [],
+    reason: '',
+    updatedInput: undefined,
+    result: undefined,
+    updatedOutput: undefined,
+  },
   ...{ suppressOutput: false, context: [], auditRefs: [] },
 }
 
-export const hasHooks = ({ hooks }: HookRunner, point: HookPoint): boolean => hooks.some(({ points }) => points.includes(point))
+export const hasHooks = ({ hooks }: HookRunner, point: HookPoint): boolean =>
+  hooks.some(({ points }) => points.includes(point))
 
 export const runHooks = async (runner: HookRunner, event: HookEvent): Promise<HookVerdict> => {
   const hooks = runner.hooks.filter(({ points }) => points.includes(event.point))
@@ -69,14 +78,20 @@ export const runHooks = async (runner: HookRunner, event: HookEvent): Promise<Ho
 }
 
 type Asked = { readonly hook: Hook; readonly answer: Answered }
-type Answered = { readonly kind: 'answer'; readonly answer: HookAnswer; readonly denial?: CordonError } | { readonly kind: 'failed'; readonly problem: string }
+type Answered =
+  | { readonly kind: 'answer'; readonly answer: HookAnswer; readonly denial?: CordonError }
+  | { readonly kind: 'failed'; readonly problem: string }
 
 const reported = async (hook: Hook, event: HookEvent, runner: HookRunner): Promise<Answered> => {
   await runner.onReport({ kind: 'started', hook: hook.name, event })
   const began = runner.now()
   const answered = await askHook(hook, event, runner)
   const done = { hook: hook.name, event, durationMs: Math.max(0, runner.now() - began) }
-  await runner.onReport(answered.kind === 'failed' ? { ...done, kind: 'failed', problem: answered.problem } : { ...done, kind: 'completed', answer: answered.answer })
+  await runner.onReport(
+    answered.kind === 'failed'
+      ? { ...done, kind: 'failed', problem: answered.problem }
+      : { ...done, kind: 'completed', answer: answered.answer },
+  )
   return answered
 }
 
@@ -95,7 +110,8 @@ const askHook = async (hook: Hook, event: HookEvent, { wait, timeout }: HookRunn
     }
     return { kind: 'answer', answer: parseHookAnswer(answer.value, `hook ${hook.name}`) }
   } catch (error) {
-    if (hook.throwsDenials === true && error instanceof CordonError) return { kind: 'answer', answer: { decision: 'deny', reason: error.message }, denial: error }
+    if (hook.throwsDenials === true && error instanceof CordonError)
+      return { kind: 'answer', answer: { decision: 'deny', reason: error.message }, denial: error }
     return { kind: 'failed', problem: messageOf(error) }
   } finally {
     clock.cancel()
@@ -106,20 +122,25 @@ const combine = (asked: readonly Asked[], event: HookEvent, runner: HookRunner):
   const denied = asked.flatMap(({ hook, answer }) => denialOf(hook, answer) ?? [])
   if (denied[0] !== undefined) return { kind: 'denied', ...denied[0] }
 
-  const answers = asked.flatMap(({ hook, answer }) => (answer.kind === 'answer' ? [{ hook, answer: answer.answer }] : []))
+  const answers = asked.flatMap(({ hook, answer }) =>
+    answer.kind === 'answer' ? [{ hook, answer: answer.answer }] : [],
+  )
   const input = merged(answers, 'updatedInput', event.input)
   const result = merged(answers, 'result', undefined)
   const output = merged(answers, 'updatedOutput', undefined)
   for (const each of [input, result, output]) if (each.kind === 'denied') return each
   const asking = answers.filter(({ answer }) => answer.decision === 'ask')
-  const allowing = answers.filter(({ hook, answer }) => answer.decision === 'allow' && runner.allowsFrom?.has(hook.source) !== false)
+  const allowing = answers.filter(
+    ({ hook, answer }) => answer.decision === 'allow' && runner.allowsFrom?.has(hook.source) !== false,
+  )
   const deciding = asking.length > 0 ? asking : allowing
   return {
     kind: 'passed',
     effect: asking.length > 0 ? 'ask' : allowing.length > 0 ? 'allow' : 'none',
     hooks: deciding.map(({ hook }) => hook.name),
     reason: deciding.flatMap(({ answer }) => answer.reason ?? []).join('; '),
-    updatedInput: input.kind === 'value' && hashOf(input.value) !== hashOf(event.input) ? { value: input.value } : undefined,
+    updatedInput:
+      input.kind === 'value' && hashOf(input.value) !== hashOf(event.input) ? { value: input.value } : undefined,
     result: result.kind === 'value' ? { value: result.value } : undefined,
     updatedOutput: output.kind === 'value' ? { value: output.value } : undefined,
     suppressOutput: answers.some(({ answer }) => answer.suppressOutput === true),
@@ -128,11 +149,18 @@ const combine = (asked: readonly Asked[], event: HookEvent, runner: HookRunner):
   }
 }
 
-const denialOf = (hook: Hook, answer: Answered): { readonly denial: CordonError; readonly hooks: readonly string[] } | undefined => {
-  if (answer.kind === 'failed') return { denial: fail('hook-failed', { hook: hook.name, problem: answer.problem }), hooks: [hook.name] }
+const denialOf = (
+  hook: Hook,
+  answer: Answered,
+): { readonly denial: CordonError; readonly hooks: readonly string[] } | undefined => {
+  if (answer.kind === 'failed')
+    return { denial: fail('hook-failed', { hook: hook.name, problem: answer.problem }), hooks: [hook.name] }
   const { decision, reason } = answer.answer
   if (decision !== 'deny' && decision !== 'block') return undefined
-  return { denial: answer.denial ?? fail('hook-denied', { hook: hook.name, reason: reason ?? 'no reason given' }), hooks: [hook.name] }
+  return {
+    denial: answer.denial ?? fail('hook-denied', { hook: hook.name, reason: reason ?? 'no reason given' }),
+    hooks: [hook.name],
+  }
 }
 
 type Merged =
@@ -150,12 +178,23 @@ const merged = (
     if (!(key in answer)) continue
     const snapshot = takeSnapshot(answer[key])
     if (snapshot.kind === 'problem') {
-      return { kind: 'denied', denial: fail('hook-failed', { hook: hook.name, problem: `${key} is not plain JSON: ${snapshot.where} ${snapshot.problem}` }), hooks: [hook.name] }
+      return {
+        kind: 'denied',
+        denial: fail('hook-failed', {
+          hook: hook.name,
+          problem: `${key} is not plain JSON: ${snapshot.where} ${snapshot.problem}`,
+        }),
+        hooks: [hook.name],
+      }
     }
     edits.push({ hook: hook.name, value: snapshot.value })
   }
   if (edits.length === 0) return { kind: 'none' }
   const outcome = mergeEdits(base, edits)
   if (outcome.kind === 'merged') return { kind: 'value', value: outcome.value }
-  return { kind: 'denied', denial: fail('hooks-disagree', { hooks: outcome.hooks.join(', '), key: outcome.key }), hooks: outcome.hooks }
+  return {
+    kind: 'denied',
+    denial: fail('hooks-disagree', { hooks: outcome.hooks.join(', '), key: outcome.key }),
+    hooks: outcome.hooks,
+  }
 }

@@ -20,7 +20,11 @@ export type BoundedJson =
   | { readonly kind: 'problem'; readonly problem: string }
 
 /** `keys`: whether a key that stands twice is refused, or the last one counts. */
-export const readBoundedJson = (bytes: Uint8Array, limits: JsonLimits, keys: 'unique' | 'last-counts' = 'last-counts'): BoundedJson => {
+export const readBoundedJson = (
+  bytes: Uint8Array,
+  limits: JsonLimits,
+  keys: 'unique' | 'last-counts' = 'last-counts',
+): BoundedJson => {
   const excess = excessOf(bytes, limits)
   if (excess !== undefined) return { kind: 'too-large', problem: excess }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
@@ -31,9 +35,12 @@ export const readBoundedJson = (bytes: Uint8Array, limits: JsonLimits, keys: 'un
     return { kind: 'problem', problem: `is not JSON: ${messageOf(error)}` }
   }
   const twice = keys === 'unique' ? repeatedKey(text) : undefined
-  if (twice !== undefined) return { kind: 'problem', problem: `has the key ${JSON.stringify(twice)} twice in one object` }
+  if (twice !== undefined)
+    return { kind: 'problem', problem: `has the key ${JSON.stringify(twice)} twice in one object` }
   const adopted = adoptParsed(parsed)
-  return adopted.kind === 'json' ? adopted : { kind: 'problem', problem: `${adopted.where === 'it' ? '' : `at ${adopted.where} `}${adopted.problem}` }
+  return adopted.kind === 'json'
+    ? adopted
+    : { kind: 'problem', problem: `${adopted.where === 'it' ? '' : `at ${adopted.where} `}${adopted.problem}` }
 }
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]

@@ -42,7 +42,8 @@ const write = (value: JsonValue, unordered: ReadonlySet<JsonValue>): string => {
 
 export const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
 
-export const isMapping = (value: JsonValue | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isMapping = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export interface Sized {
   /** `sha256:…` of the canonical text. */
@@ -120,7 +121,7 @@ function* piecesOfText(text: string): Generator<string, void> {
     return
   }
   yield '"'
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const end = Math.min(at + LONG, text.length)
     // Both halves of a character belong together.
     const after = end < text.length && isFirstHalf(text.charCodeAt(end - 1)) ? end + 1 : end
@@ -138,4 +139,7 @@ export const hashOf = (value: JsonValue): string => sizeOf(value).hash
 export const hashOfText = (text: string | Uint8Array): string => `sha256:${digestOf(text)}`
 
 // In one step where this Node has it (20.12), which takes half the time for what is short.
-const digestOf = (text: string | Uint8Array): string => (typeof crypto.hash === 'function' ? crypto.hash('sha256', text) : crypto.createHash('sha256').update(text).digest('hex'))
+const digestOf = (text: string | Uint8Array): string =>
+  typeof crypto.hash === 'function'
+    ? crypto.hash('sha256', text)
+    : crypto.createHash('sha256').update(text).digest('hex')

@@ -41,7 +41,8 @@ interface Left {
 // it would be the same again. Arguments are looked at by gate, permit and record, and may be large.
 const SNAPSHOTS = new WeakSet<object>()
 
-export const isSnapshot = (value: unknown): value is JsonValue & object => typeof value === 'object' && value !== null && SNAPSHOTS.has(value)
+export const isSnapshot = (value: unknown): value is JsonValue & object =>
+  typeof value === 'object' && value !== null && SNAPSHOTS.has(value)
 
 /**
  * A frozen copy that nobody else holds, so that what is judged is what runs. Every property is read
@@ -74,13 +75,19 @@ export const adoptParsed = (value: unknown): Snapshot => {
   }
 }
 
-const problemOf = ({ where, message, isTooLarge }: NotJson): Snapshot => ({ kind: 'problem', where, problem: message, isTooLarge })
+const problemOf = ({ where, message, isTooLarge }: NotJson): Snapshot => ({
+  kind: 'problem',
+  where,
+  problem: message,
+  isTooLarge,
+})
 
 type Parent = Record<string | number, unknown>
 
 const freezeAll = <Value extends object>(parsed: Value, at: KeyPlace | undefined): Value => {
   if ((at?.depth ?? 0) >= MAX_DEPTH) throw new NotJson('it', `is nested more than ${MAX_DEPTH} deep`)
-  if (Array.isArray(parsed)) for (let index = 0; index < parsed.length; index += 1) freezeChild(parsed as unknown as Parent, index, at)
+  if (Array.isArray(parsed))
+    for (let index = 0; index < parsed.length; index += 1) freezeChild(parsed as unknown as Parent, index, at)
   else
     for (const key of Object.keys(parsed)) {
       refuseKey(key, at)
@@ -93,13 +100,18 @@ const freezeChild = (parent: Parent, key: string | number, at: KeyPlace | undefi
   const child = parent[key]
   if (typeof child === 'object') {
     if (child !== null) freezeAll(child, placeOfKey(at, key))
-  } else if (typeof child === 'string' ? !child.isWellFormed() : typeof child === 'number' && (Object.is(child, -0) || !Number.isFinite(child))) {
+  } else if (
+    typeof child === 'string'
+      ? !child.isWellFormed()
+      : typeof child === 'number' && (Object.is(child, -0) || !Number.isFinite(child))
+  ) {
     parent[key] = settled(child, placeOfKey(at, key))
   }
 }
 
 /** A value by itself, which is none that holds others. */
-const settled = (value: unknown, at: KeyPlace | undefined): JsonValue => (typeof value === 'object' ? (value as JsonValue) : copy(value, at, { ...NO_LIMITS }))
+const settled = (value: unknown, at: KeyPlace | undefined): JsonValue =>
+  typeof value === 'object' ? (value as JsonValue) : copy(value, at, { ...NO_LIMITS })
 
 /** Where in the input something is. Linked, because it is built for every value and read for hardly any. */
 export interface KeyPlace {
@@ -108,7 +120,11 @@ export interface KeyPlace {
   readonly depth: number
 }
 
-export const placeOfKey = (parent: KeyPlace | undefined, key: string | number): KeyPlace => ({ parent, key, depth: (parent?.depth ?? 0) + 1 })
+export const placeOfKey = (parent: KeyPlace | undefined, key: string | number): KeyPlace => ({
+  parent,
+  key,
+  depth: (parent?.depth ?? 0) + 1,
+})
 
 const use = (left: Left, letters: number): void => {
   left.elements -= 1
@@ -142,7 +158,11 @@ const copy = (value: unknown, at: KeyPlace | undefined, left: Left): JsonValue =
 }
 
 const copyList = (list: readonly unknown[], at: KeyPlace | undefined, left: Left): JsonValue =>
-  Object.freeze(Array.from(list, (item, index) => (isPlainText(item) ? counted(item, left) : copy(item, placeOfKey(at, index), left))))
+  Object.freeze(
+    Array.from(list, (item, index) =>
+      isPlainText(item) ? counted(item, left) : copy(item, placeOfKey(at, index), left),
+    ),
+  )
 
 /** Nearly all that arguments are made of needs no place to be named by. */
 const isPlainText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed()
@@ -176,7 +196,10 @@ const refuseKey = (key: string, at: KeyPlace | undefined): void => {
 
 /** Plain objects of another realm (a worker, a test runner) have another Object.prototype. */
 const isForeignPlain = (prototype: unknown): boolean =>
-  typeof prototype === 'object' && prototype !== null && Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf')
+  typeof prototype === 'object' &&
+  prototype !== null &&
+  Object.getPrototypeOf(prototype) === null &&
+  Object.hasOwn(prototype, 'isPrototypeOf')
 
 const describeObject = (value: object): string => {
   const { constructor } = value as { readonly constructor?: unknown }

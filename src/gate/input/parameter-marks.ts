@@ -27,7 +27,12 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string; readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined }[] }
+  | {
+      readonly issues: readonly {
+        readonly message: string
+        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+      }[]
+    }
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -44,7 +49,8 @@ interface Marker {
 const marker = (mark: Mark): Marker => {
   const apply = (schema: unknown = { type: 'string' }): unknown => {
     if (isStandardSchema(schema)) return Object.defineProperty(copyOf(schema), MARK_PROPERTY, { value: mark })
-    if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) throw fail('schema-not-markable', { problem: 'it is not a schema object' })
+    if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+      throw fail('schema-not-markable', { problem: 'it is not a schema object' })
     return { ...schema, [MARK_KEYWORD]: mark }
   }
   return apply as Marker
@@ -67,7 +73,12 @@ const copyOf = (schema: StandardSchema): StandardSchema => {
   // Methods of zod's schemas are bound to their object, so only zod itself can copy one: by clone() in
   // version 4, by its constructor in version 3.
   if (typeof clone === 'function') return (clone as () => StandardSchema).call(schema)
-  if (_def !== undefined && typeof constructor === 'function') return new (constructor as new (definition: unknown) => StandardSchema)(_def)
-  if (typeof schema === 'function') throw fail('schema-not-markable', { problem: 'it is a function, which cannot be copied; use the JSON Schema form' })
-  return Object.create(Object.getPrototypeOf(schema) as object | null, Object.getOwnPropertyDescriptors(schema)) as StandardSchema
+  if (_def !== undefined && typeof constructor === 'function')
+    return new (constructor as new (definition: unknown) => StandardSchema)(_def)
+  if (typeof schema === 'function')
+    throw fail('schema-not-markable', { problem: 'it is a function, which cannot be copied; use the JSON Schema form' })
+  return Object.create(
+    Object.getPrototypeOf(schema) as object | null,
+    Object.getOwnPropertyDescriptors(schema),
+  ) as StandardSchema
 }

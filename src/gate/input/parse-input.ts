@@ -1,6 +1,7 @@
 import type { StandardSchema } from './parameter-marks.js'
 
-export type ParsedInput = { readonly kind: 'input'; readonly value: unknown } | { readonly kind: 'problem'; readonly problem: string }
+export type ParsedInput =
+  { readonly kind: 'input'; readonly value: unknown } | { readonly kind: 'problem'; readonly problem: string }
 
 /** Reads the input of a call by the tool's schema. What comes out is what runs. */
 export type ParseInput = (value: unknown) => ParsedInput | Promise<ParsedInput>

@@ -3,7 +3,8 @@
 
 import { messageOf } from '../message-of.js'
 
-export type ParsedJson = { readonly kind: 'json'; readonly value: unknown } | { readonly kind: 'problem'; readonly problem: string }
+export type ParsedJson =
+  { readonly kind: 'json'; readonly value: unknown } | { readonly kind: 'problem'; readonly problem: string }
 
 export const parseJson = (text: string): ParsedJson => {
   let value: unknown
@@ -13,7 +14,9 @@ export const parseJson = (text: string): ParsedJson => {
     return { kind: 'problem', problem: `not JSON: ${messageOf(error)}` }
   }
   const twice = repeatedKey(text)
-  return twice === undefined ? { kind: 'json', value } : { kind: 'problem', problem: `the key ${JSON.stringify(twice)} stands twice in one object` }
+  return twice === undefined
+    ? { kind: 'json', value }
+    : { kind: 'problem', problem: `the key ${JSON.stringify(twice)} stands twice in one object` }
 }
 
 // A string that has no end would be looked for from each of its quotes; where it ends with the text that is done at once.

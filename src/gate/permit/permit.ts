@@ -68,7 +68,9 @@ export interface PermitUse {
 
 export type PermitProblem = 'not-a-permit' | 'other-tool' | 'other-arguments' | 'other-policy' | 'expired' | 'spent'
 
-export type CheckedPermit = { readonly kind: 'valid'; readonly terms: PermitTerms; readonly arguments: JsonValue } | { readonly kind: 'refused'; readonly problem: PermitProblem }
+export type CheckedPermit =
+  | { readonly kind: 'valid'; readonly terms: PermitTerms; readonly arguments: JsonValue }
+  | { readonly kind: 'refused'; readonly problem: PermitProblem }
 
 /**
  * Whether a permit is for what is about to run. A permit for a single use is spent by this. Run with
@@ -82,7 +84,8 @@ export const checkPermit = (permit: unknown, use: PermitUse): CheckedPermit => {
   // Written so that a clock that is not a number refuses.
   if (!(use.now < terms.expiresAt)) return { kind: 'refused', problem: 'expired' }
   const snapshot = takeSnapshot(use.arguments)
-  if (snapshot.kind === 'problem' || hashOf(snapshot.value) !== terms.argumentsHash) return { kind: 'refused', problem: 'other-arguments' }
+  if (snapshot.kind === 'problem' || hashOf(snapshot.value) !== terms.argumentsHash)
+    return { kind: 'refused', problem: 'other-arguments' }
   if (terms.isSingleUse && !MintedPermit.spend(permit as MintedPermit)) return { kind: 'refused', problem: 'spent' }
   return { kind: 'valid', terms, arguments: snapshot.value }
 }
@@ -92,8 +95,8 @@ const PROBLEMS: Readonly<Record<PermitProblem, string>> = {
   'other-tool': 'it is for another tool',
   'other-arguments': 'it is for other arguments',
   'other-policy': 'it is for another policy',
-  expired: 'it has expired',
-  spent: 'it was for one call, and is used',
+  'expired': 'it has expired',
+  'spent': 'it was for one call, and is used',
 }
 
 /** For those who cannot go on without one: the arguments to run with, or an error. */

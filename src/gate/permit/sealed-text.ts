@@ -15,14 +15,17 @@ export const sealText = (form: string, value: JsonValue, key: Uint8Array): strin
   return `${form}.${payload}.${signatureOf(form, payload, key).toString('base64url')}`
 }
 
-export type OpenedText = { readonly kind: 'value'; readonly value: JsonValue } | { readonly kind: 'refused'; readonly problem: 'malformed' | 'forged' }
+export type OpenedText =
+  | { readonly kind: 'value'; readonly value: JsonValue }
+  | { readonly kind: 'refused'; readonly problem: 'malformed' | 'forged' }
 
 export const openText = (form: string, text: string, key: Uint8Array): OpenedText => {
   const [given, payload = '', signature = '', ...rest] = text.split('.')
   if (given !== form || rest.length > 0) return { kind: 'refused', problem: 'malformed' }
   const expected = signatureOf(form, payload, key)
   const sealed = Buffer.from(signature, 'base64url')
-  if (sealed.length !== expected.length || !timingSafeEqual(sealed, expected)) return { kind: 'refused', problem: 'forged' }
+  if (sealed.length !== expected.length || !timingSafeEqual(sealed, expected))
+    return { kind: 'refused', problem: 'forged' }
   const parsed = parseJson(Buffer.from(payload, 'base64url').toString())
   const snapshot = parsed.kind === 'json' ? takeSnapshot(parsed.value) : parsed
   return snapshot.kind === 'json' ? { kind: 'value', value: snapshot.value } : { kind: 'refused', problem: 'malformed' }

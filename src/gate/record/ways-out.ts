@@ -17,7 +17,12 @@ export const waysToAllow = ({ rules, call }: Draft, source: DecisionSource): rea
     case 'classifier':
     case 'approver':
     case 'command':
-      return call.waysToAllow ?? [`add a rule that allows the tool ${call.tool}, best with a condition`, 'choose another mode']
+      return (
+        call.waysToAllow ?? [
+          `add a rule that allows the tool ${call.tool}, best with a condition`,
+          'choose another mode',
+        ]
+      )
   }
 }
 

@@ -33,15 +33,35 @@ const narrows = (): boolean => false
 
 /** In the order in which they are compared: the cheapest first. */
 export const CONDITIONS: { readonly [Key in ConditionKey]: Condition<ConditionItems[Key]> } = {
-  tools: { written: 'tool', parse: parseTools, allows: namesTool, forbids: namesTool, isEverything: (pattern) => pattern.matches('') && !pattern.isLiteral },
-  arguments: { written: 'arguments', parse: parseArguments, allows: allowsArguments, forbids: forbidsArguments, isEverything: narrows },
+  tools: {
+    written: 'tool',
+    parse: parseTools,
+    allows: namesTool,
+    forbids: namesTool,
+    isEverything: (pattern) => pattern.matches('') && !pattern.isLiteral,
+  },
+  arguments: {
+    written: 'arguments',
+    parse: parseArguments,
+    allows: allowsArguments,
+    forbids: forbidsArguments,
+    isEverything: narrows,
+  },
   paths: { written: 'paths', parse: parsePaths, allows: allowsPaths, forbids: forbidsPaths, isEverything: narrows },
   hosts: { written: 'hosts', parse: parseHosts, allows: allowsUrls, forbids: forbidsUrls, isEverything: narrows },
-  commands: { written: 'command', parse: parseCommands, allows: allowsCommands, forbids: forbidsCommands, isEverything: narrows },
+  commands: {
+    written: 'command',
+    parse: parseCommands,
+    allows: allowsCommands,
+    forbids: forbidsCommands,
+    isEverything: narrows,
+  },
 }
 
 export const CONDITION_KEYS = Object.keys(CONDITIONS) as readonly ConditionKey[]
 
-export const isAboutEverything = (conditions: RuleConditions): boolean => CONDITION_KEYS.every((key) => isUnconditional(key, conditions[key]))
+export const isAboutEverything = (conditions: RuleConditions): boolean =>
+  CONDITION_KEYS.every((key) => isUnconditional(key, conditions[key]))
 
-const isUnconditional = <Key extends ConditionKey>(key: Key, given: RuleConditions[Key]): boolean => given.every(CONDITIONS[key].isEverything)
+const isUnconditional = <Key extends ConditionKey>(key: Key, given: RuleConditions[Key]): boolean =>
+  given.every(CONDITIONS[key].isEverything)

@@ -1,5 +1,18 @@
 import { fail } from '../../errors/index.js'
-import { bindGlob, invalid, itemsOf, keyOf, mappingOf, oneOf, parsePathGlob, placeOf, readDocument, rootNode, sourceOf, textOf } from '../../policy/index.js'
+import {
+  bindGlob,
+  invalid,
+  itemsOf,
+  keyOf,
+  mappingOf,
+  oneOf,
+  parsePathGlob,
+  placeOf,
+  readDocument,
+  rootNode,
+  sourceOf,
+  textOf,
+} from '../../policy/index.js'
 import type { PathPattern, Places, PolicyNode } from '../../policy/index.js'
 
 import { MODES } from './modes.js'
@@ -34,28 +47,55 @@ export interface RuleFileContext {
 }
 
 /** Reads a rule file in YAML or JSON; errors name the file, the line and the key. */
-export const loadRules = (text: string, fileName: string, context: RuleFileContext): RuleSet => parseRuleSet({ ...readDocument(text, fileName), whole: 'the rules' }, fileName, context)
+export const loadRules = (text: string, fileName: string, context: RuleFileContext): RuleSet =>
+  parseRuleSet({ ...readDocument(text, fileName), whole: 'the rules' }, fileName, context)
 
 /** Reads rules given as a value: `{ rules: [...] }`, or the list alone. */
 export const parseRules = (value: unknown, name: string, context: RuleFileContext): RuleSet =>
-  parseRuleSet(rootNode(Array.isArray(value) ? { rules: value } : value, () => name, 'the rules'), name, context)
+  parseRuleSet(
+    rootNode(Array.isArray(value) ? { rules: value } : value, () => name, 'the rules'),
+    name,
+    context,
+  )
 
 const parseRuleSet = (given: PolicyNode, name: string, { source, places }: RuleFileContext): RuleSet => {
   // A file in which everything is commented out.
   const node = given.value === null ? { ...given, value: {} } : given
-  if (Array.isArray(node.value)) throw fail('policy-not-an-object', { source: sourceOf(node), where: node.whole, found: 'a list', hint: 'put "rules:" above the list, and indent it' })
-  const { rules, managed_only: locks, modes, trusted_projects: trusted } = mappingOf(node, ['rules', 'managed_only', 'modes', 'trusted_projects'])
+  if (Array.isArray(node.value))
+    throw fail('policy-not-an-object', {
+      source: sourceOf(node),
+      where: node.whole,
+      found: 'a list',
+      hint: 'put "rules:" above the list, and indent it',
+    })
+  const {
+    rules,
+    managed_only: locks,
+    modes,
+    trusted_projects: trusted,
+  } = mappingOf(node, ['rules', 'managed_only', 'modes', 'trusted_projects'])
   for (const reserved of [locks, modes]) {
-    if (reserved !== undefined && source !== 'managed') throw invalid(reserved, 'left out: only managed rules may lock anything', `${keyOf(reserved)} belongs in /etc/cordon/rules.yaml`)
+    if (reserved !== undefined && source !== 'managed')
+      throw invalid(
+        reserved,
+        'left out: only managed rules may lock anything',
+        `${keyOf(reserved)} belongs in /etc/cordon/rules.yaml`,
+      )
   }
-  if (trusted !== undefined && !VOUCHING.includes(source)) throw invalid(trusted, 'left out: a project cannot vouch for itself; put it into the rules of the user')
+  if (trusted !== undefined && !VOUCHING.includes(source))
+    throw invalid(trusted, 'left out: a project cannot vouch for itself; put it into the rules of the user')
   return {
     source,
     name,
     rules: rules === undefined ? [] : parseList(rules, { source, places }),
-    managedOnly: locks === undefined ? [] : itemsOf(locks, `a list of: ${LOCKS.join(', ')}`).map((item) => oneOf(item, LOCKS)),
-    permittedModes: modes === undefined ? undefined : itemsOf(modes, `a list of: ${MODES.join(', ')}`).map((item) => oneOf(item, MODES)),
-    trustedProjects: trusted === undefined ? [] : itemsOf(trusted, 'a list of folders').flatMap((item) => parseFolder(item, places)),
+    managedOnly:
+      locks === undefined ? [] : itemsOf(locks, `a list of: ${LOCKS.join(', ')}`).map((item) => oneOf(item, LOCKS)),
+    permittedModes:
+      modes === undefined
+        ? undefined
+        : itemsOf(modes, `a list of: ${MODES.join(', ')}`).map((item) => oneOf(item, MODES)),
+    trustedProjects:
+      trusted === undefined ? [] : itemsOf(trusted, 'a list of folders').flatMap((item) => parseFolder(item, places)),
     isTrusted: true,
   }
 }

@@ -13,7 +13,8 @@ import type { ArgumentCondition, HostCondition, PathCondition } from './rule.js'
 import type { TextPattern } from '../commands/text-pattern.js'
 import type { UrlTarget } from '../arguments/url-spelling.js'
 
-export const namesTool = (patterns: readonly TextPattern[], { tool }: CallFacts): boolean => patterns.some((pattern) => pattern.matches(tool))
+export const namesTool = (patterns: readonly TextPattern[], { tool }: CallFacts): boolean =>
+  patterns.some((pattern) => pattern.matches(tool))
 
 export const allowsCommands = (patterns: readonly CommandPattern[], { commands }: CallFacts): boolean =>
   commands.length > 0 && commands.every((command) => patterns.some((pattern) => allowsCommand(pattern, command)))
@@ -55,14 +56,20 @@ export const forbidsUrls = (conditions: readonly HostCondition[], { urls, suspec
   [...urls, ...suspectedUrls].some((url) => conditions.some((condition) => hostFits(condition, url, 'all')))
 
 /** A host without a port: the web's in an allow, all of them in a denial. */
-const hostFits = ({ destination, port }: HostCondition, url: UrlTarget, unspecified: readonly number[] | 'all'): boolean => {
+const hostFits = (
+  { destination, port }: HostCondition,
+  url: UrlTarget,
+  unspecified: readonly number[] | 'all',
+): boolean => {
   if (destination !== undefined && !coversHost(destination, url.host)) return false
   if (port.kind === 'port') return port.port === url.port
   return unspecified === 'all' || unspecified.includes(url.port)
 }
 
 const isAccepted = (accepts: ArgumentCondition['accepts'], value: JsonValue): boolean =>
-  accepts.some((accept) => ('exactly' in accept ? accept.exactly === value : typeof value === 'string' && accept.matches(value)))
+  accepts.some((accept) =>
+    'exactly' in accept ? accept.exactly === value : typeof value === 'string' && accept.matches(value),
+  )
 
 /** What stands at some keys; of a list, its items. */
 const itemsAt = (value: JsonValue, keys: readonly string[]): readonly JsonValue[] =>

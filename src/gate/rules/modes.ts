@@ -41,7 +41,10 @@ export const answerOfMode = (mode: Mode, question: ModeQuestion): ModeAnswer => 
   }
 }
 
-const OBLIGATIONS = { approval: 'what writes to the network always needs approval', widening: 'it asks for more than its policy grants' } as const
+const OBLIGATIONS = {
+  approval: 'what writes to the network always needs approval',
+  widening: 'it asks for more than its policy grants',
+} as const
 
 const answerOfPlan = ({ effect, obligation, isReadOnly }: ModeQuestion): ModeAnswer => {
   if (!isReadOnly) return { kind: 'deny', why: 'it is not read-only' }
@@ -49,13 +52,19 @@ const answerOfPlan = ({ effect, obligation, isReadOnly }: ModeQuestion): ModeAns
   return { kind: 'run', as: 'allow', why: 'it is read-only' }
 }
 
-const run = ({ effect, isSandboxed }: ModeQuestion, why: string): ModeAnswer => ({ kind: 'run', as: effect === 'allow' || !isSandboxed ? 'allow' : 'sandboxed', why })
+const run = ({ effect, isSandboxed }: ModeQuestion, why: string): ModeAnswer => ({
+  kind: 'run',
+  as: effect === 'allow' || !isSandboxed ? 'allow' : 'sandboxed',
+  why,
+})
 
 const unmatched = (mode: Exclude<Mode, 'plan' | 'bypass'>, question: ModeQuestion): ModeAnswer => {
   const { isLowRisk, isSandboxed } = question
   switch (mode) {
     case 'default':
-      return isLowRisk ? { kind: 'run', as: 'allow', why: 'its risk is low' } : { kind: 'ask', why: 'its risk is not low' }
+      return isLowRisk
+        ? { kind: 'run', as: 'allow', why: 'its risk is low' }
+        : { kind: 'ask', why: 'its risk is not low' }
     case 'untrusted':
       return { kind: 'ask', why: 'no rule allows it' }
     case 'auto':
@@ -65,16 +74,24 @@ const unmatched = (mode: Exclude<Mode, 'plan' | 'bypass'>, question: ModeQuestio
     case 'never':
       if (isSandboxed) return { kind: 'run', as: 'sandboxed', why: 'its sandbox holds it' }
       // Nothing holds it, so the mode's reason for running it is gone.
-      return isLowRisk ? { kind: 'run', as: 'allow', why: 'its risk is low' } : wouldAsk(mode, { ...question, effect: 'ask' }, 'no sandbox holds an in-process tool')
+      return isLowRisk
+        ? { kind: 'run', as: 'allow', why: 'its risk is low' }
+        : wouldAsk(mode, { ...question, effect: 'ask' }, 'no sandbox holds an in-process tool')
   }
 }
 
-const wouldAsk = (mode: Exclude<Mode, 'plan' | 'bypass'>, { effect, obligation, isSandboxed }: ModeQuestion, why: string): ModeAnswer => {
+const wouldAsk = (
+  mode: Exclude<Mode, 'plan' | 'bypass'>,
+  { effect, obligation, isSandboxed }: ModeQuestion,
+  why: string,
+): ModeAnswer => {
   switch (mode) {
     case 'never':
       return { kind: 'unavailable', why }
     case 'on_request':
-      return obligation === 'none' && isSandboxed ? { kind: 'run', as: 'sandboxed', why: 'in this mode only a request to widen is asked about' } : { kind: 'ask', why }
+      return obligation === 'none' && isSandboxed
+        ? { kind: 'run', as: 'sandboxed', why: 'in this mode only a request to widen is asked about' }
+        : { kind: 'ask', why }
     case 'auto':
       // A rule that says "ask" means a person.
       return effect === 'ask' ? { kind: 'ask', why } : { kind: 'classify', why }

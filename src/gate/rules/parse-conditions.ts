@@ -1,5 +1,15 @@
 import { fail } from '../../errors/index.js'
-import { bindGlob, invalid, itemsOf, mappingOf, parseDestination, parsePathGlob, placeOf, sourceOf, textOf } from '../../policy/index.js'
+import {
+  bindGlob,
+  invalid,
+  itemsOf,
+  mappingOf,
+  parseDestination,
+  parsePathGlob,
+  placeOf,
+  sourceOf,
+  textOf,
+} from '../../policy/index.js'
 import type { Places, PolicyNode } from '../../policy/index.js'
 
 import { parseCommandPattern } from '../commands/command-pattern.js'
@@ -12,9 +22,11 @@ import type { TextPattern } from '../commands/text-pattern.js'
 export const parseTools = (node: PolicyNode): readonly TextPattern[] =>
   oneOrMore(node, 'a tool name or a list of them').map((item) => parseTextPattern(nonEmpty(item, 'a tool name')))
 
-export const parseHosts = (node: PolicyNode): readonly HostCondition[] => oneOrMore(node, 'a host or a list of hosts').map(parseHost)
+export const parseHosts = (node: PolicyNode): readonly HostCondition[] =>
+  oneOrMore(node, 'a host or a list of hosts').map(parseHost)
 
-export const parseCommands = (node: PolicyNode): readonly CommandPattern[] => oneOrMore(node, 'a command pattern or a list of them').map(parseCommand)
+export const parseCommands = (node: PolicyNode): readonly CommandPattern[] =>
+  oneOrMore(node, 'a command pattern or a list of them').map(parseCommand)
 
 export const nonEmpty = (node: PolicyNode, expected: string): string => {
   const text = textOf(node, expected)
@@ -42,8 +54,11 @@ export const parsePaths = (node: PolicyNode, places: Places): readonly PathCondi
 }
 
 const parsePathCondition = (node: PolicyNode, access: PathCondition['access'], places: Places): PathCondition => {
-  const patterns = oneOrMore(node, 'a path pattern or a list of them').flatMap((item) => bindGlob(parsePathGlob(textOf(item, 'a path pattern'), placeOf(item)), places))
-  if (patterns.every(({ negated }) => negated)) throw invalid(node, 'at least one pattern without "!"; carve-outs alone match nothing')
+  const patterns = oneOrMore(node, 'a path pattern or a list of them').flatMap((item) =>
+    bindGlob(parsePathGlob(textOf(item, 'a path pattern'), placeOf(item)), places),
+  )
+  if (patterns.every(({ negated }) => negated))
+    throw invalid(node, 'at least one pattern without "!"; carve-outs alone match nothing')
   return { access, patterns, folded: patterns.map(foldPattern) }
 }
 
@@ -56,12 +71,20 @@ const parseHost = (node: PolicyNode): HostCondition => {
 
 const parseCommand = (node: PolicyNode): CommandPattern => {
   const parsed = parseCommandPattern(textOf(node, 'a command pattern'))
-  if (parsed.kind === 'problem') throw fail('policy-invalid-value', { source: sourceOf(node), where: 'command', expected: `a command pattern (${parsed.problem})`, found: JSON.stringify(node.value), hint: '' })
+  if (parsed.kind === 'problem')
+    throw fail('policy-invalid-value', {
+      source: sourceOf(node),
+      where: 'command',
+      expected: `a command pattern (${parsed.problem})`,
+      found: JSON.stringify(node.value),
+      hint: '',
+    })
   return parsed.pattern
 }
 
 export const parseArguments = (node: PolicyNode): readonly ArgumentCondition[] => {
-  if (typeof node.value !== 'object' || node.value === null || Array.isArray(node.value)) throw invalid(node, 'a mapping of argument names to values')
+  if (typeof node.value !== 'object' || node.value === null || Array.isArray(node.value))
+    throw invalid(node, 'a mapping of argument names to values')
   return Object.entries(node.value as Record<string, unknown>).map(([key, value]) => {
     const child: PolicyNode = { ...node, value, path: [...node.path, key] }
     const items = Array.isArray(value) ? itemsOf(child, 'values') : [child]

@@ -34,7 +34,10 @@ export const parseRule = (node: PolicyNode, { source, places, number }: RuleCont
   if (given.because === undefined) throw missing(node, 'because', 'because: "why this rule exists"')
   const place = sourceOf(node)
   const rule: Rule = {
-    id: given.id === undefined ? `${source}:${place}${/:\d+$/.test(place) ? '' : `#${number}`}` : nonEmpty(given.id, 'a name'),
+    id:
+      given.id === undefined
+        ? `${source}:${place}${/:\d+$/.test(place) ? '' : `#${number}`}`
+        : nonEmpty(given.id, 'a name'),
     effect: oneOf(given.effect, EFFECTS),
     source,
     place,
@@ -46,13 +49,19 @@ export const parseRule = (node: PolicyNode, { source, places, number }: RuleCont
     because: nonEmpty(given.because, 'a reason'),
     destructive: given.destructive === undefined ? undefined : parseDestructive(given.destructive),
   }
-  if (rule.effect === 'allow' && isAboutEverything(rule)) throw invalid(node, 'an allow that names a tool, or a condition; to run everything, choose the mode bypass')
+  if (rule.effect === 'allow' && isAboutEverything(rule))
+    throw invalid(node, 'an allow that names a tool, or a condition; to run everything, choose the mode bypass')
   return { rule, examples: given.examples }
 }
 
-const missing = (node: PolicyNode, key: string, line: string): CordonError => fail('policy-missing-key', { source: sourceOf(node), where: keyOf(node), key, line })
+const missing = (node: PolicyNode, key: string, line: string): CordonError =>
+  fail('policy-missing-key', { source: sourceOf(node), where: keyOf(node), key, line })
 
-const conditionOf = <Key extends ConditionKey>(key: Key, given: GivenKeys, places: Places): readonly ConditionItems[Key][] => {
+const conditionOf = <Key extends ConditionKey>(
+  key: Key,
+  given: GivenKeys,
+  places: Places,
+): readonly ConditionItems[Key][] => {
   const { written, parse } = CONDITIONS[key]
   const node = given[written]
   return node === undefined ? [] : parse(node, places)
@@ -60,6 +69,7 @@ const conditionOf = <Key extends ConditionKey>(key: Key, given: GivenKeys, place
 
 const parseDestructive = (node: PolicyNode): DestructiveFacts => {
   const { impact_scope: impact, rollback_advice: rollback } = mappingOf(node, ['impact_scope', 'rollback_advice'])
-  if (impact === undefined || rollback === undefined) throw invalid(node, 'a mapping with "impact_scope" and "rollback_advice"')
+  if (impact === undefined || rollback === undefined)
+    throw invalid(node, 'a mapping with "impact_scope" and "rollback_advice"')
   return { impactScope: nonEmpty(impact, 'a text'), rollbackAdvice: nonEmpty(rollback, 'a text') }
 }

@@ -18,7 +18,10 @@ import { describeTool } from '../tool.js'
 export const checkExamples = (rule: Rule, examples: PolicyNode, places: Places): void => {
   const matches = matcherOf(rule)
   const { match, not_match: notMatch } = mappingOf(examples, ['match', 'not_match'])
-  for (const [node, expected] of [[match, true], [notMatch, false]] as const) {
+  for (const [node, expected] of [
+    [match, true],
+    [notMatch, false],
+  ] as const) {
     for (const example of node === undefined ? [] : itemsOf(node, 'a list of examples')) {
       if (matches(factsOfExample(example, rule, places)) === expected) continue
       throw fail('rule-example-fails', {
@@ -34,7 +37,12 @@ const factsOfExample = (node: PolicyNode, rule: Rule, places: Places): CallFacts
   // A line alone is short for a call of the rule's own tool with that command.
   if (typeof node.value === 'string') return imagine(toolOf(rule), { command: node.value }, places, node)
   const { tool, input } = mappingOf(node, ['tool', 'input'])
-  return imagine(tool === undefined ? toolOf(rule) : textOf(tool, 'a tool name'), input === undefined ? {} : input.value, places, node)
+  return imagine(
+    tool === undefined ? toolOf(rule) : textOf(tool, 'a tool name'),
+    input === undefined ? {} : input.value,
+    places,
+    node,
+  )
 }
 
 const toolOf = ({ tools }: Rule): string => {
@@ -45,7 +53,8 @@ const toolOf = ({ tools }: Rule): string => {
 /** What the gate would find in such a call of a tool that may do everything. */
 const imagine = (name: string, input: unknown, places: Places, node: PolicyNode): CallFacts => {
   const snapshot = takeSnapshot(input)
-  if (snapshot.kind === 'problem') throw invalid(node, `an example of plain JSON, but ${snapshot.where} ${snapshot.problem}, ${describeValue(input)}`)
+  if (snapshot.kind === 'problem')
+    throw invalid(node, `an example of plain JSON, but ${snapshot.where} ${snapshot.problem}, ${describeValue(input)}`)
   const tool = describeTool({
     name,
     kind: 'in-process',
@@ -55,7 +64,9 @@ const imagine = (name: string, input: unknown, places: Places, node: PolicyNode)
   // In an example every text with a slash is meant to be a path.
   const gated = createArgumentGate(tool, (path: string) => {
     const resolved = resolveByText(path)
-    return resolved.kind === 'unknown' ? resolved : { ...resolved, parentExists: true, path: resolved.path satisfies AbsolutePath }
+    return resolved.kind === 'unknown'
+      ? resolved
+      : { ...resolved, parentExists: true, path: resolved.path satisfies AbsolutePath }
   })(snapshot.value)
   if (gated.kind === 'denied') throw invalid(node, `an example that can be read: ${gated.denial.message}`)
   return factsOf({ tool, input: snapshot.value, paths: gated.paths, urls: gated.urls, argv: undefined })

@@ -35,7 +35,9 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
   const ordered = sets
     .toSorted((a, b) => RULE_SOURCES.indexOf(a.source) - RULE_SOURCES.indexOf(b.source))
     .flatMap(({ rules }) => rules)
-  const unvouched = new Set(sets.flatMap(({ isTrusted, rules }) => (isTrusted ? [] : rules.filter(({ effect }) => effect === 'allow'))))
+  const unvouched = new Set(
+    sets.flatMap(({ isTrusted, rules }) => (isTrusted ? [] : rules.filter(({ effect }) => effect === 'allow'))),
+  )
   const filed = new Map(ordered.map((rule, rank) => [rule, { rank, matches: matcherOf(rule) }]))
   const fileOf = (rule: Rule) => filed.get(rule) ?? bug('a rule that is in no set')
 
@@ -62,11 +64,20 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
     }
     if (matching.length === 0) return UNMATCHED
     const inOrder = matching.sort((a, b) => fileOf(a).rank - fileOf(b).rank)
-    const locked = isAllowLocked ? inOrder.filter(({ effect, source }) => effect === 'allow' && source !== 'managed') : []
-    const untrusted = unvouched.size === 0 ? [] : inOrder.filter((rule) => unvouched.has(rule) && !locked.includes(rule))
+    const locked = isAllowLocked
+      ? inOrder.filter(({ effect, source }) => effect === 'allow' && source !== 'managed')
+      : []
+    const untrusted =
+      unvouched.size === 0 ? [] : inOrder.filter((rule) => unvouched.has(rule) && !locked.includes(rule))
     const counting = inOrder.filter((rule) => !locked.includes(rule) && !untrusted.includes(rule))
     const effect = EFFECTS.find((candidate) => counting.some((rule) => rule.effect === candidate)) ?? 'unmatched'
-    return { effect, deciding: counting.filter((rule) => rule.effect === effect), overruled: counting.filter((rule) => rule.effect !== effect), locked, untrusted }
+    return {
+      effect,
+      deciding: counting.filter((rule) => rule.effect === effect),
+      overruled: counting.filter((rule) => rule.effect !== effect),
+      locked,
+      untrusted,
+    }
   }
   return { judge, size: ordered.length }
 }

@@ -52,7 +52,8 @@ const createPathShelf = (): Shelf => {
     add: (rule) => {
       if (rule.paths.length === 0) return false
       isEmpty = false
-      for (const { folded } of rule.paths) for (const pattern of folded) if (!pattern.isNegated) index.add(pattern, rule)
+      for (const { folded } of rule.paths)
+        for (const pattern of folded) if (!pattern.isNegated) index.add(pattern, rule)
       return true
     },
     visit: ({ folded }, found) => {
@@ -80,13 +81,15 @@ const createHostShelf = (): Shelf => {
       for (const { host } of [...urls, ...suspectedUrls]) {
         if (host.kind !== 'name') continue
         named.get(host.name)?.forEach(found)
-        for (let dot = host.name.indexOf('.'); dot !== -1; dot = host.name.indexOf('.', dot + 1)) named.get(`*${host.name.slice(dot)}`)?.forEach(found)
+        for (let dot = host.name.indexOf('.'); dot !== -1; dot = host.name.indexOf('.', dot + 1))
+          named.get(`*${host.name.slice(dot)}`)?.forEach(found)
       }
     },
   }
 }
 
-const hostKey = ({ destination }: HostCondition): string | undefined => (destination === undefined ? undefined : namedHost(destination))
+const hostKey = ({ destination }: HostCondition): string | undefined =>
+  destination === undefined ? undefined : namedHost(destination)
 
 const namedHost = (destination: Destination): string | undefined => {
   switch (destination.kind) {
@@ -105,7 +108,10 @@ const createArgumentShelf = (): Shelf => {
   const literals = new Map<string, { readonly keys: readonly string[]; readonly values: Map<string, Rule[]> }>()
   return {
     add: (rule) => {
-      const condition = rule.arguments.find(({ keys, accepts }) => !keys.includes('*') && accepts.every((accept) => !('exactly' in accept) && accept.isLiteral))
+      const condition = rule.arguments.find(
+        ({ keys, accepts }) =>
+          !keys.includes('*') && accepts.every((accept) => !('exactly' in accept) && accept.isLiteral),
+      )
       if (condition === undefined) return false
       const key = condition.keys.join('.')
       let filed = literals.get(key)
@@ -119,7 +125,8 @@ const createArgumentShelf = (): Shelf => {
     visit: ({ input }, found) => {
       for (const { keys, values } of literals.values()) {
         for (const value of valuesAt(input, keys)) {
-          for (const item of isList(value) ? value : [value]) if (typeof item === 'string') values.get(item)?.forEach(found)
+          for (const item of isList(value) ? value : [value])
+            if (typeof item === 'string') values.get(item)?.forEach(found)
         }
       }
     },

@@ -50,7 +50,11 @@ export interface ProtectionMark {
 
 type Trie = TrieBuilder<ProtectionMark>
 
-export const addAccess = (trie: Trie, side: Side, { read, write, presetRead }: Pick<Boundary, 'read' | 'write' | 'presetRead'>): void => {
+export const addAccess = (
+  trie: Trie,
+  side: Side,
+  { read, write, presetRead }: Pick<Boundary, 'read' | 'write' | 'presetRead'>,
+): void => {
   const bits = SIDES[side]
   for (const pattern of read) addPattern(trie, pattern, pattern.negated ? bits.carveRead : bits.grantRead)
   for (const pattern of write) addPattern(trie, pattern, pattern.negated ? bits.carveWrite : bits.grantWrite)
@@ -59,14 +63,25 @@ export const addAccess = (trie: Trie, side: Side, { read, write, presetRead }: P
 
 /** A literal and a carve-out take everything beneath; a pattern grants exactly what it describes. */
 const addPattern = (trie: Trie, { segments, kind, negated }: PathPattern, bit: Bits): void => {
-  trie.add(segments, { at: bit, under: kind === 'literal' || negated || segments.at(-1)?.kind === 'any-depth' ? bit : 0 })
+  trie.add(segments, {
+    at: bit,
+    under: kind === 'literal' || negated || segments.at(-1)?.kind === 'any-depth' ? bit : 0,
+  })
 }
 
 const ANY_DEPTH: Segment = { kind: 'any-depth' }
 const nameSegments = (names: readonly string[]): readonly Segment[] => names.map((name) => ({ kind: 'name', name }))
 
-const PROTECTED = PROTECTED_NAMES.filter(({ object }) => object === 'any').map((entry) => ({ entry, names: entry.name.split('/') }))
-const BY_LAST_NAME = new Map(PROTECTED.map(({ names }) => names.at(-1)).map((last) => [last, PROTECTED.filter(({ names }) => names.at(-1) === last)]))
+const PROTECTED = PROTECTED_NAMES.filter(({ object }) => object === 'any').map((entry) => ({
+  entry,
+  names: entry.name.split('/'),
+}))
+const BY_LAST_NAME = new Map(
+  PROTECTED.map(({ names }) => names.at(-1)).map((last) => [
+    last,
+    PROTECTED.filter(({ names }) => names.at(-1) === last),
+  ]),
+)
 const IN_ROOT = PROTECTED.filter(({ entry }) => entry.scope === 'root')
 
 /** The write grants of the sides that keep protected names from being written. */
@@ -85,12 +100,25 @@ export const addProtection = (trie: Trie, write: ProtectingGrants): void => {
     if (entry.scope !== 'root') protect([ANY_DEPTH, ...nameSegments(names)], entry, sides)
   }
   const grants = { a: (write.a ?? []).filter(isGrant), b: (write.b ?? []).filter(isGrant) }
-  for (const { value: path, sides: holding } of bySides(rootedPaths(grants.a), rootedPaths(grants.b), ({ path }) => path)) {
+  for (const { value: path, sides: holding } of bySides(
+    rootedPaths(grants.a),
+    rootedPaths(grants.b),
+    ({ path }) => path,
+  )) {
     protect(nameSegments(namesOf(path.path)), path.entry, holding)
   }
-  for (const { value: naming, sides: holding } of bySides(namingPrefixes(grants.a), namingPrefixes(grants.b), ({ text }) => text)) {
+  for (const { value: naming, sides: holding } of bySides(
+    namingPrefixes(grants.a),
+    namingPrefixes(grants.b),
+    ({ text }) => text,
+  )) {
     const hint = holding.includes('b') ? 0 : SIDES.a.names
-    trie.add(naming.segments, { at: 0, under: 0, hint: hint | PROTECTS, mark: { kind: 'names', entry: naming.entry, sides: holding } })
+    trie.add(naming.segments, {
+      at: 0,
+      under: 0,
+      hint: hint | PROTECTS,
+      mark: { kind: 'names', entry: naming.entry, sides: holding },
+    })
   }
 }
 
@@ -98,9 +126,15 @@ const isGrant = ({ negated }: PathPattern): boolean => !negated
 
 /** Each value once, with the sides that have it. */
 const bySides = <Value>(ofA: readonly Value[], ofB: readonly Value[], textOf: (value: Value) => string) => {
-  const [a, b] = [ofA, ofB].map((values) => new Map(values.map((value) => [textOf(value), value]))) as [Map<string, Value>, Map<string, Value>]
+  const [a, b] = [ofA, ofB].map((values) => new Map(values.map((value) => [textOf(value), value]))) as [
+    Map<string, Value>,
+    Map<string, Value>,
+  ]
   const both: readonly Side[] = ['a', 'b']
-  return [...new Map([...a, ...b])].map(([text, value]) => ({ value, sides: both.filter((side) => (side === 'a' ? a : b).has(text)) }))
+  return [...new Map([...a, ...b])].map(([text, value]) => ({
+    value,
+    sides: both.filter((side) => (side === 'a' ? a : b).has(text)),
+  }))
 }
 
 /** The beginnings of grants that end in a protected name. */
@@ -110,23 +144,34 @@ const namingPrefixes = (grants: readonly PathPattern[]) =>
       const candidates = segment.kind === 'name' ? (BY_LAST_NAME.get(segment.name) ?? []) : []
       const upToName = segments.slice(0, end + 1)
       const text = () => upToName.map(renderSegment).join('/')
-      return candidates.filter(({ names }) => endsIn(upToName, names)).map(({ entry }) => ({ entry, segments: upToName, text: `${entry.name} ${text()}` }))
+      return candidates
+        .filter(({ names }) => endsIn(upToName, names))
+        .map(({ entry }) => ({ entry, segments: upToName, text: `${entry.name} ${text()}` }))
     }),
   )
 
 const endsIn = (segments: readonly Segment[], names: readonly string[]): boolean => {
   const tail = segments.slice(-names.length)
-  return tail.length === names.length && tail.every((segment, at) => segment.kind === 'name' && segment.name === names[at])
+  return (
+    tail.length === names.length && tail.every((segment, at) => segment.kind === 'name' && segment.name === names[at])
+  )
 }
 
 /** The same names as `isDirectlyInRoot` finds, the other way round. */
-const rootedPaths = (grants: readonly PathPattern[]): readonly { readonly entry: ProtectedName; readonly path: AbsolutePath }[] => {
+const rootedPaths = (
+  grants: readonly PathPattern[],
+): readonly { readonly entry: ProtectedName; readonly path: AbsolutePath }[] => {
   const whole = new Set(grants.filter(({ kind }) => kind !== 'pattern').map(({ base }) => base))
   const partial = grants.filter(({ kind }) => kind === 'pattern')
   return [...new Set(grants.map(({ base }) => base))].flatMap((base) => {
     if (isBeneathAny(base, whole)) return []
-    const around = partial.filter((grant) => grant.base !== base && (grant.base === '/' || base.startsWith(`${grant.base}/`)))
-    const paths = IN_ROOT.map(({ entry, names }) => ({ entry, path: `${base === '/' ? '' : base}/${names.join('/')}` as AbsolutePath }))
+    const around = partial.filter(
+      (grant) => grant.base !== base && (grant.base === '/' || base.startsWith(`${grant.base}/`)),
+    )
+    const paths = IN_ROOT.map(({ entry, names }) => ({
+      entry,
+      path: `${base === '/' ? '' : base}/${names.join('/')}` as AbsolutePath,
+    }))
     return paths.filter(({ path }) => !around.some((grant) => matches(grant, path)))
   })
 }
@@ -160,7 +205,9 @@ export const protectionBits = (active: Active<ProtectionMark>, under: Bits): Pro
 export const UNPROTECTED: ProtectionBits = { here: 0, beneath: 0 }
 
 const isNamed = (active: Active<ProtectionMark>, entry: ProtectedName, side: Side): boolean =>
-  active.some(({ marks }) => marks.some((mark) => mark.kind === 'names' && mark.entry === entry && mark.sides.includes(side)))
+  active.some(({ marks }) =>
+    marks.some((mark) => mark.kind === 'names' && mark.entry === entry && mark.sides.includes(side)),
+  )
 
 /**
  * Which bits could still turn up. If `a` is not protected beneath, `b` can be only by a name that `a`

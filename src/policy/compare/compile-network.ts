@@ -25,7 +25,10 @@ export interface CompiledNetwork {
   readonly closedBy: (host: RequestHost, port: number) => HostGrant | undefined
 }
 
-export const compileNetwork = ({ network, egressClass }: Pick<Boundary, 'network' | 'egressClass'>): CompiledNetwork => {
+export const compileNetwork = ({
+  network,
+  egressClass,
+}: Pick<Boundary, 'network' | 'egressClass'>): CompiledNetwork => {
   const entries = network.kind === 'hosts' ? network.entries : []
   const index = indexHosts(entries)
   const pathMatchers = new Map(entries.map((entry) => [entry, matchPaths(entry)]))
@@ -35,12 +38,15 @@ export const compileNetwork = ({ network, egressClass }: Pick<Boundary, 'network
     speaksOfPort(entry, port) && coversUse(entry, use, pathMatchers.get(entry))
   const entriesFor = (request: Pick<NetworkRequest, 'host' | 'resolved'>) => [
     ...index.about(request.host),
-    ...(request.resolved ?? []).flatMap((address) => index.aboutAddress(address).filter(({ action }) => action === 'deny')),
+    ...(request.resolved ?? []).flatMap((address) =>
+      index.aboutAddress(address).filter(({ action }) => action === 'deny'),
+    ),
   ]
   const answer = (request: NetworkRequest): NetworkAnswer => {
     const { port, use } = request
     if (network.kind === 'none' || egressClass.level === 'none') return { kind: 'denied', because: 'not-granted' }
-    if (readsOnly && !(use.kind === 'http' && SAFE_METHODS.includes(use.method))) return { kind: 'denied', because: 'read-only' }
+    if (readsOnly && !(use.kind === 'http' && SAFE_METHODS.includes(use.method)))
+      return { kind: 'denied', because: 'read-only' }
     if (network.kind === 'all') return { kind: 'allowed', entry: undefined }
     const about = entriesFor(request)
     const answers = usesOf(use).map((one): NetworkAnswer => {
@@ -50,28 +56,41 @@ export const compileNetwork = ({ network, egressClass }: Pick<Boundary, 'network
       const [grant] = matching
       return grant === undefined ? { kind: 'denied', because: 'not-granted' } : { kind: 'allowed', entry: grant }
     })
-    return answers.find((one) => one.kind === 'denied' && one.because === 'entry') ?? answers.find(({ kind }) => kind === 'denied') ?? answers[0] ?? { kind: 'denied', because: 'not-granted' }
+    return (
+      answers.find((one) => one.kind === 'denied' && one.because === 'entry') ??
+      answers.find(({ kind }) => kind === 'denied') ??
+      answers[0] ?? { kind: 'denied', because: 'not-granted' }
+    )
   }
   const about = (host: RequestHost, port: number) => index.about(host).filter((entry) => speaksOfPort(entry, port))
-  const closedBy: CompiledNetwork['closedBy'] = (host, port) => about(host, port).find(({ action, methods, paths }) => action === 'deny' && methods.kind === 'all' && paths.kind === 'all')
+  const closedBy: CompiledNetwork['closedBy'] = (host, port) =>
+    about(host, port).find(
+      ({ action, methods, paths }) => action === 'deny' && methods.kind === 'all' && paths.kind === 'all',
+    )
   return {
     answer,
     closedBy,
     connection: (host, port) => {
-      if (answer({ host, port, use: { kind: 'direct' } }).kind === 'allowed') return network.kind === 'all' ? 'stream' : 'direct'
+      if (answer({ host, port, use: { kind: 'direct' } }).kind === 'allowed')
+        return network.kind === 'all' ? 'stream' : 'direct'
       if (answer({ host, port, use: { kind: 'stream' } }).kind === 'allowed') return 'stream'
       if (network.kind === 'none' || egressClass.level === 'none') return undefined
       if (network.kind === 'all') return 'http'
-      return closedBy(host, port) === undefined && about(host, port).some(({ action }) => action !== 'deny') ? 'http' : undefined
+      return closedBy(host, port) === undefined && about(host, port).some(({ action }) => action !== 'deny')
+        ? 'http'
+        : undefined
     },
   }
 }
 
 /** A grant without a port is for the web; a denial without one is for every port. */
-export const speaksOfPort = ({ action, port: named }: HostGrant, port: number): boolean => (action === 'deny' && named.kind === 'web') || coversPort(named, port)
+export const speaksOfPort = ({ action, port: named }: HostGrant, port: number): boolean =>
+  (action === 'deny' && named.kind === 'web') || coversPort(named, port)
 
 /** A use in one reading of its path. */
-type OneUse = Exclude<NetworkUse, { kind: 'http' }> | { readonly kind: 'http'; readonly method: string; readonly path: AbsolutePath | 'ambiguous' }
+type OneUse =
+  | Exclude<NetworkUse, { kind: 'http' }>
+  | { readonly kind: 'http'; readonly method: string; readonly path: AbsolutePath | 'ambiguous' }
 
 const usesOf = (use: NetworkUse): readonly OneUse[] => {
   if (use.kind !== 'http') return [use]

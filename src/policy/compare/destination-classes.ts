@@ -14,7 +14,11 @@ export const hostRepresentatives = (entries: readonly HostGrant[]): readonly Req
 
 /** A name that is mentioned is a class of its own; all unmentioned names right below one are another. */
 const nameRepresentatives = (entries: readonly HostGrant[]): readonly RequestHost[] => {
-  const mentioned = new Set(entries.flatMap(({ destination }) => (destination.kind === 'host' || destination.kind === 'subdomains' ? [destination.host] : [])))
+  const mentioned = new Set(
+    entries.flatMap(({ destination }) =>
+      destination.kind === 'host' || destination.kind === 'subdomains' ? [destination.host] : [],
+    ),
+  )
   const labels = new Set([...mentioned].flatMap((host) => host.split('.')))
   const fresh = unused((at) => (at === 0 ? 'x' : `x${at}`), labels)
   // The part below a name that is as long as names can be does not exist.
@@ -34,19 +38,26 @@ const addressRepresentatives = (entries: readonly HostGrant[], family: 4 | 6): r
   const cuts = new Set<bigint>([0n])
   if (family === 6) cuts.add(MAPPED.last + 1n)
   for (const { destination } of entries) {
-    if (destination.kind === 'address' && destination.address.family === family) cuts.add(destination.address.value).add(destination.address.value + 1n)
+    if (destination.kind === 'address' && destination.address.family === family)
+      cuts.add(destination.address.value).add(destination.address.value + 1n)
     if (destination.kind === 'cidr' && destination.cidr.family === family) {
       const { first, prefixLength } = destination.cidr
       cuts.add(first).add(first + (1n << BigInt((family === 4 ? 32 : 128) - prefixLength)))
     }
   }
-  const isUsable = (value: bigint) => value <= LAST[family] && !(family === 6 && value >= MAPPED.first && value <= MAPPED.last)
-  return [...cuts].filter(isUsable).map((value): RequestHost => ({ kind: 'address', address: { family, value } satisfies IpAddress }))
+  const isUsable = (value: bigint) =>
+    value <= LAST[family] && !(family === 6 && value >= MAPPED.first && value <= MAPPED.last)
+  return [...cuts]
+    .filter(isUsable)
+    .map((value): RequestHost => ({ kind: 'address', address: { family, value } satisfies IpAddress }))
 }
 
 /** Every port that is mentioned, and one that stands for the rest. */
 export const portRepresentatives = (entries: readonly HostGrant[]): readonly number[] => {
-  const mentioned = new Set([...WEB_PORTS.toReversed(), ...entries.flatMap(({ port }) => (port.kind === 'port' ? [port.port] : []))])
+  const mentioned = new Set([
+    ...WEB_PORTS.toReversed(),
+    ...entries.flatMap(({ port }) => (port.kind === 'port' ? [port.port] : [])),
+  ])
   return [...mentioned, ...(mentioned.size < 65_535 ? [unused((at) => 1 + ((8079 + at) % 65_535), mentioned)] : [])]
 }
 
@@ -54,7 +65,10 @@ const COMMON_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTION
 
 /** Every method that matters, and one that nobody mentions. */
 export const methodRepresentatives = (entries: readonly HostGrant[]): readonly string[] => {
-  const mentioned = new Set([...COMMON_METHODS, ...entries.flatMap(({ methods }) => (methods.kind === 'list' ? methods.items : []))])
+  const mentioned = new Set([
+    ...COMMON_METHODS,
+    ...entries.flatMap(({ methods }) => (methods.kind === 'list' ? methods.items : [])),
+  ])
   return [...mentioned, unused((at) => `OTHER${'-X'.repeat(at)}`, mentioned)]
 }
 

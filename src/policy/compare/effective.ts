@@ -23,10 +23,17 @@ export interface Effective {
 export const effectiveOf = (given: ToolPolicy | Boundary, context: Places & { readonly kind: ToolKind }): Effective => {
   if (!('filesystem' in given)) return ofBoundary(given)
   const { kind, ...places } = context
-  return isSandboxedKind(kind) ? ofBoundary(resolvePolicy(given, { ...places, kind })) : ofStance(resolveStance(given, places))
+  return isSandboxedKind(kind)
+    ? ofBoundary(resolvePolicy(given, { ...places, kind }))
+    : ofStance(resolveStance(given, places))
 }
 
-const ofBoundary = (boundary: Boundary): Effective => ({ boundary, reading: boundary, writing: { ...boundary, holdsProtected: true }, anyVariable: false })
+const ofBoundary = (boundary: Boundary): Effective => ({
+  boundary,
+  reading: boundary,
+  writing: { ...boundary, holdsProtected: true },
+  anyVariable: false,
+})
 
 const ofStance = ({ boundary, noStance }: Stance): Effective => {
   const isOpen = (section: StanceSection) => noStance.includes(section)
@@ -40,7 +47,9 @@ const ofStance = ({ boundary, noStance }: Stance): Effective => {
       exec: isOpen('exec') ? { kind: 'all' } : boundary.exec,
     },
     reading: { read: isOpen('read') ? everything : read, write, presetRead },
-    writing: isOpen('write') ? { read: [], write: everything, presetRead, holdsProtected: false } : { read, write, presetRead, holdsProtected: true },
+    writing: isOpen('write')
+      ? { read: [], write: everything, presetRead, holdsProtected: false }
+      : { read, write, presetRead, holdsProtected: true },
     anyVariable: isOpen('environment'),
   }
 }

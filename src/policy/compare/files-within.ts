@@ -18,9 +18,13 @@ export interface WriteGrants extends Files {
   readonly holdsProtected: boolean
 }
 
-const inWriteGrant = (side: SideBits): Formula => and(bit(side.grantWrite), not(bit(side.carveWrite)), not(bit(side.carveRead)))
+const inWriteGrant = (side: SideBits): Formula =>
+  and(bit(side.grantWrite), not(bit(side.carveWrite)), not(bit(side.carveRead)))
 const readable = (side: SideBits): Formula =>
-  and(not(bit(side.carveRead)), or(bit(side.grantRead), bit(side.grantPreset), and(bit(side.grantWrite), not(bit(side.carveWrite)))))
+  and(
+    not(bit(side.carveRead)),
+    or(bit(side.grantRead), bit(side.grantPreset), and(bit(side.grantWrite), not(bit(side.carveWrite)))),
+  )
 const writable = (side: SideBits): Formula => and(inWriteGrant(side), not(bit(side.protected)))
 
 const { a: A, b: B } = SIDES
@@ -46,8 +50,12 @@ export const writeBeyond = (a: WriteGrants, b: WriteGrants): Witness | undefined
   const toCheck = { ...a, write: a.holdsProtected === b.holdsProtected ? writeGrantsToCheck(a, b) : a.write }
   addAccess(grants, 'a', toCheck)
   addAccess(grants, 'b', b)
-  const granted = findPath({ ...search, root: grants.build(), wanted: and(inWriteGrant(A), not(inWriteGrant(B))), needed: A.grantWrite }, effort)
-  if (granted.kind === 'undecided' || (granted.kind === 'path' && canWrite(a, granted.path))) return toWitness(granted, 'write')
+  const granted = findPath(
+    { ...search, root: grants.build(), wanted: and(inWriteGrant(A), not(inWriteGrant(B))), needed: A.grantWrite },
+    effort,
+  )
+  if (granted.kind === 'undecided' || (granted.kind === 'path' && canWrite(a, granted.path)))
+    return toWitness(granted, 'write')
 
   const trie = createTrie<ProtectionMark>()
   addAccess(trie, 'a', toCheck)
@@ -55,7 +63,13 @@ export const writeBeyond = (a: WriteGrants, b: WriteGrants): Witness | undefined
   // What is protected depends on all grants, also on those that need no check.
   addProtection(trie, { ...(a.holdsProtected ? { a: a.write } : {}), ...(b.holdsProtected ? { b: b.write } : {}) })
   const wanted = granted.kind === 'none' ? and(inWriteGrant(A), not(bit(A.protected)), bit(B.protected)) : WRITE_BEYOND
-  return toWitness(findPath({ root: trie.build(), wanted, needed: A.grantWrite, settle: protectionBits, possible: possibleBits }, effort), 'write')
+  return toWitness(
+    findPath(
+      { root: trie.build(), wanted, needed: A.grantWrite, settle: protectionBits, possible: possibleBits },
+      effort,
+    ),
+    'write',
+  )
 }
 
 const canWrite = (a: WriteGrants, path: AbsolutePath): boolean => !a.holdsProtected || isWritable(a, path)
@@ -80,7 +94,8 @@ const textOf = ({ kind, path }: PathPattern): string => `${kind} ${path}`
 const textsOf = (patterns: readonly PathPattern[], negated: boolean): ReadonlySet<string> =>
   new Set(patterns.filter((pattern) => pattern.negated === negated).map(textOf))
 
-const isSubset = (texts: ReadonlySet<string>, of: ReadonlySet<string>): boolean => [...texts].every((text) => of.has(text))
+const isSubset = (texts: ReadonlySet<string>, of: ReadonlySet<string>): boolean =>
+  [...texts].every((text) => of.has(text))
 const union = (one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> => new Set([...one, ...other])
 
 const without = (patterns: readonly PathPattern[], granted: ReadonlySet<string>): readonly PathPattern[] =>

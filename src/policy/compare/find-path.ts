@@ -26,7 +26,8 @@ interface Step<Mark> {
   readonly under: Bits
 }
 
-export type PathFound = { readonly kind: 'path'; readonly path: AbsolutePath } | { readonly kind: 'none' } | { readonly kind: 'undecided' }
+export type PathFound =
+  { readonly kind: 'path'; readonly path: AbsolutePath } | { readonly kind: 'none' } | { readonly kind: 'undecided' }
 
 /** A shortest path that is wanted, or the certainty that there is none, or neither when it takes too long. */
 export const findPath = <Mark>(search: PathSearch<Mark>, effort: Effort): PathFound => {
@@ -38,7 +39,10 @@ export const findPath = <Mark>(search: PathSearch<Mark>, effort: Effort): PathFo
     if (evaluate(wanted, bitsAt(active, above | own.here | own.beneath), 0) === 'yes') return joinNames(names)
     const under = bitsUnder(active, above | own.beneath)
     const open = active.filter((node) => leadsOn(node) && matters(node, under))
-    const key = `${under}:${open.map(({ id }) => id).sort().join()}`
+    const key = `${under}:${open
+      .map(({ id }) => id)
+      .sort()
+      .join()}`
     if (seen.has(key) || evaluate(wanted, under, search.possible(reachOf(open))) === 'no') return undefined
     seen.add(key)
     queue.push({ names, active: open, under })
@@ -51,7 +55,11 @@ export const findPath = <Mark>(search: PathSearch<Mark>, effort: Effort): PathFo
   for (const { names, active, under } of queue) {
     const isNeeded = (node: TrieNode<Mark>) => (node.reach & needed) !== 0
     const mayRest = (under & needed) !== 0 || active.some((node) => node.loops && isNeeded(node))
-    const classes = nameClasses(active, { matters: (node) => matters(node, under), mustReach: mayRest ? undefined : isNeeded }, effort)
+    const classes = nameClasses(
+      active,
+      { matters: (node) => matters(node, under), mustReach: mayRest ? undefined : isNeeded },
+      effort,
+    )
     if (classes === OUT_OF_EFFORT || !spend(effort, classes.length * (1 + active.length))) return { kind: 'undecided' }
     for (const { name, next: nodes } of classes) {
       const path = visit([...names, name], nodes, under)

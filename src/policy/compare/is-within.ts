@@ -29,7 +29,11 @@ export type Within = { readonly within: true } | { readonly within: false; reado
  * Policies without a context are compared for several positions of workspace and home, at names that
  * no pattern mentions; only what holds in all of them is within.
  */
-export const isWithin = (a: ToolPolicy | Boundary, b: ToolPolicy | Boundary, context?: Partial<WithinContext>): Within => {
+export const isWithin = (
+  a: ToolPolicy | Boundary,
+  b: ToolPolicy | Boundary,
+  context?: Partial<WithinContext>,
+): Within => {
   for (const check of checks(a, b, context)) {
     const witness = check()
     if (witness !== undefined) return { within: false, witness }
@@ -38,7 +42,11 @@ export const isWithin = (a: ToolPolicy | Boundary, b: ToolPolicy | Boundary, con
 }
 
 /** A witness for every section and limit in which `a` goes beyond `b`; none when it is within. */
-export const beyond = (a: ToolPolicy | Boundary, b: ToolPolicy | Boundary, context?: Partial<WithinContext>): readonly Witness[] => {
+export const beyond = (
+  a: ToolPolicy | Boundary,
+  b: ToolPolicy | Boundary,
+  context?: Partial<WithinContext>,
+): readonly Witness[] => {
   const found = new Map<string, Witness>()
   for (const check of checks(a, b, context)) {
     const witness = check()
@@ -70,7 +78,11 @@ const sectionOf = (witness: Witness): string => {
 
 type Check = () => Witness | undefined
 
-const checks = (a: ToolPolicy | Boundary, b: ToolPolicy | Boundary, context: Partial<WithinContext> = {}): readonly Check[] => {
+const checks = (
+  a: ToolPolicy | Boundary,
+  b: ToolPolicy | Boundary,
+  context: Partial<WithinContext> = {},
+): readonly Check[] => {
   const { workspace, home, kind = 'process' } = context
   const places = workspace !== undefined && home !== undefined ? [{ workspace, home }] : placesToTry(a, b)
   return places.flatMap((place) => checksAt(effectiveOf(a, { ...place, kind }), effectiveOf(b, { ...place, kind })))
@@ -91,7 +103,9 @@ const checksAt = (a: Effective, b: Effective): readonly Check[] => [
 
 const limitBeyond = (limit: keyof Limits, a: Limits, b: Limits): Witness | undefined => {
   const [value = 'unlimited', bound] = [a[limit], b[limit]]
-  return bound === undefined || (value !== 'unlimited' && value <= bound) ? undefined : { kind: 'limit', limit, value, bound }
+  return bound === undefined || (value !== 'unlimited' && value <= bound)
+    ? undefined
+    : { kind: 'limit', limit, value, bound }
 }
 
 /** To run without a mechanism that the other demands is to run with less around it. */
@@ -102,21 +116,33 @@ const requireBeyond = (a: Effective, b: Effective): Witness | undefined => {
 
 const egressClassBeyond = (a: Effective, b: Effective): Witness | undefined => {
   const [level, bound] = [a.boundary.egressClass.level, b.boundary.egressClass.level]
-  return EGRESS_CLASSES.indexOf(level) <= EGRESS_CLASSES.indexOf(bound) ? undefined : { kind: 'egress_class', level, bound }
+  return EGRESS_CLASSES.indexOf(level) <= EGRESS_CLASSES.indexOf(bound)
+    ? undefined
+    : { kind: 'egress_class', level, bound }
 }
 
 /** To pass on the host's value is one thing, to set a value another: neither is within the other. */
 const environmentBeyond = (entry: EnvironmentEntry, b: Effective): Witness | undefined =>
-  b.anyVariable || b.boundary.environment.some((other) => isSameVariable(entry, other)) ? undefined : { kind: 'environment', entry }
+  b.anyVariable || b.boundary.environment.some((other) => isSameVariable(entry, other))
+    ? undefined
+    : { kind: 'environment', entry }
 
 const isSameVariable = (one: EnvironmentEntry, other: EnvironmentEntry): boolean =>
-  one.name === other.name && (one.value.kind === 'pass' ? other.value.kind === 'pass' : other.value.kind === 'set' && other.value.text === one.value.text)
+  one.name === other.name &&
+  (one.value.kind === 'pass'
+    ? other.value.kind === 'pass'
+    : other.value.kind === 'set' && other.value.text === one.value.text)
 
 /** A credential is the same only where it is put into the same place of requests to the same host, and of no more requests. */
 const credentialBeyond = (credential: Credential, b: Effective): Witness | undefined => {
-  const textOf = (each: Credential, host: Credential['hosts'][number]) => credentialTexts([{ ...each, hosts: [host] }]).join('')
+  const textOf = (each: Credential, host: Credential['hosts'][number]) =>
+    credentialTexts([{ ...each, hosts: [host] }]).join('')
   const isKnown = (host: Credential['hosts'][number]): boolean =>
-    b.boundary.credentials.some((other) => other.hosts.some((there) => textOf(other, there) === textOf(credential, host)) && networkBeyond(credential.scope, other.scope) === undefined)
+    b.boundary.credentials.some(
+      (other) =>
+        other.hosts.some((there) => textOf(other, there) === textOf(credential, host)) &&
+        networkBeyond(credential.scope, other.scope) === undefined,
+    )
   const host = credential.hosts.find((each) => !isKnown(each))
   return host === undefined ? undefined : { kind: 'credential', id: credential.id, host: renderDestination(host) }
 }

@@ -18,18 +18,34 @@ export interface Interest<Mark> {
   readonly mustReach: ((target: TrieNode<Mark>) => boolean) | undefined
 }
 
-export const nameClasses = <Mark>(active: Active<Mark>, { matters, mustReach }: Interest<Mark>, effort: Effort): readonly NameClass<Mark>[] | typeof OUT_OF_EFFORT => {
+export const nameClasses = <Mark>(
+  active: Active<Mark>,
+  { matters, mustReach }: Interest<Mark>,
+  effort: Effort,
+): readonly NameClass<Mark>[] | typeof OUT_OF_EFFORT => {
   const literals = new Set<string>()
   for (const { names } of active) for (const [name, child] of names) if (matters(child)) literals.add(name)
   if (!spend(effort, literals.size)) return OUT_OF_EFFORT
-  const named = [...literals].map((name) => ({ name, next: stepInto(active, name).filter((node) => node.loops || matters(node)) }))
+  const named = [...literals].map((name) => ({
+    name,
+    next: stepInto(active, name).filter((node) => node.loops || matters(node)),
+  }))
 
   const edges = active.flatMap(({ wildcards }) => wildcards.filter(({ target }) => matters(target)))
-  const mustFit = mustReach === undefined ? undefined : new Set(edges.flatMap(({ target }, number) => (mustReach(target) ? [number] : [])))
+  const mustFit =
+    mustReach === undefined
+      ? undefined
+      : new Set(edges.flatMap(({ target }, number) => (mustReach(target) ? [number] : [])))
   if (mustFit?.size === 0) return named
   const others = findNames({ wildcards: edges.map(({ segment }) => segment), avoid: literals, mustFit }, effort)
   if (others === OUT_OF_EFFORT) return OUT_OF_EFFORT
   const loops = active.filter((node) => node.loops)
   const targetsOf = (fits: readonly number[]) => fits.flatMap((number) => edges[number]?.target ?? [])
-  return [...named, ...others.map(({ name, fits }) => ({ name, next: [...loops, ...targetsOf(fits)].reduce<TrieNode<Mark>[]>(enter, []) }))]
+  return [
+    ...named,
+    ...others.map(({ name, fits }) => ({
+      name,
+      next: [...loops, ...targetsOf(fits)].reduce<TrieNode<Mark>[]>(enter, []),
+    })),
+  ]
 }

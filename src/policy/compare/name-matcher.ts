@@ -32,7 +32,8 @@ export const matchNames = <Target>(wildcards: readonly NamedWildcard<Target>[]):
       for (const { segment, target } of candidates) if (segmentMatches(segment, name)) found(target)
     }
     for (const [length, byText] of atStart) tryEach(byText.get(name.slice(0, length)))
-    for (const [length, byText] of atEnd) if (length <= name.length) tryEach(byText.get(name.slice(name.length - length)))
+    for (const [length, byText] of atEnd)
+      if (length <= name.length) tryEach(byText.get(name.slice(name.length - length)))
     for (const [length, byText] of inside) {
       for (let at = 0; at + length <= name.length; at += 1) tryEach(byText.get(name.slice(at, at + length)))
     }

@@ -41,9 +41,14 @@ interface Word {
   readonly branch: Branch | undefined
 }
 
-const explore = ({ wildcards, mustFit }: NameSearch, avoid: ReadonlySet<string>, effort: Effort): readonly FittingName[] | typeof OUT_OF_EFFORT => {
+const explore = (
+  { wildcards, mustFit }: NameSearch,
+  avoid: ReadonlySet<string>,
+  effort: Effort,
+): readonly FittingName[] | typeof OUT_OF_EFFORT => {
   const automaton = automatonOf(wildcards)
-  const isWanted = (numbers: readonly number[]) => mustFit === undefined || numbers.some((number) => mustFit.has(number))
+  const isWanted = (numbers: readonly number[]) =>
+    mustFit === undefined || numbers.some((number) => mustFit.has(number))
   const found = new Map<string, FittingName>()
   const start: Word = { text: '', state: automaton.start, branch: namesToAvoid(avoid) }
   const seen = new Set([keyOf(start)])
@@ -58,7 +63,11 @@ const explore = ({ wildcards, mustFit }: NameSearch, avoid: ReadonlySet<string>,
       if (isWanted(fits) && !found.has(key)) found.set(key, { name: text, fits })
     }
     for (const character of characters) {
-      const next = { text: text + character, state: automaton.step(state, character), branch: branch?.next.get(character) }
+      const next = {
+        text: text + character,
+        state: automaton.step(state, character),
+        branch: branch?.next.get(character),
+      }
       const key = keyOf(next)
       if (seen.has(key) || (mustFit !== undefined && !isWanted(automaton.alive(next.state)))) continue
       seen.add(key)

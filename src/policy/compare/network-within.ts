@@ -29,22 +29,35 @@ export const networkBeyond = (a: Network, b: Network): Witness | undefined => {
     const [aboutA, aboutB] = [indexOfA.about(host), indexOfB.about(host)]
     for (const port of portRepresentatives([...aboutA, ...aboutB])) {
       if (networkOfA.connection(host, port) === undefined) continue
-      const [ofA, ofB] = [aboutA, aboutB].map((about) => about.filter((entry) => speaksOfPort(entry, port))) as [HostGrant[], HostGrant[]]
+      const [ofA, ofB] = [aboutA, aboutB].map((about) => about.filter((entry) => speaksOfPort(entry, port))) as [
+        HostGrant[],
+        HostGrant[],
+      ]
       // Hosts of which the same entries speak have the same answer.
       const key = [...ofA, ...ofB].map((entry) => numbers.get(entry)).join()
       if (checked.has(key)) continue
       checked.add(key)
       const methods = methodRepresentatives([...ofA, ...ofB])
-      if (!spend(effort, methods.length * (1 + ofA.length + ofB.length))) return { kind: 'undecided', section: 'network' }
-      const witnessOf = (use: RequestWitness['use']): Witness => ({ kind: 'network', request: { host: renderHost(host), port, use } })
+      if (!spend(effort, methods.length * (1 + ofA.length + ofB.length)))
+        return { kind: 'undecided', section: 'network' }
+      const witnessOf = (use: RequestWitness['use']): Witness => ({
+        kind: 'network',
+        request: { host: renderHost(host), port, use },
+      })
       for (const kind of ['direct', 'stream'] as const) {
         const request = { host, port, use: { kind } }
-        if (networkOfA.answer(request).kind === 'allowed' && networkOfB.answer(request).kind === 'denied') return witnessOf({ kind })
+        if (networkOfA.answer(request).kind === 'allowed' && networkOfB.answer(request).kind === 'denied')
+          return witnessOf({ kind })
       }
       for (const method of methods) {
         const found = pathBeyond({ network: a, entries: ofA }, { network: b, entries: ofB }, method, effort)
         const unreadable = { host, port, use: { kind: 'http', method, paths: 'ambiguous' } } as const
-        if (found.kind === 'none' && networkOfA.answer(unreadable).kind === 'allowed' && networkOfB.answer(unreadable).kind === 'denied') return witnessOf({ kind: 'http', method, path: 'ambiguous' })
+        if (
+          found.kind === 'none' &&
+          networkOfA.answer(unreadable).kind === 'allowed' &&
+          networkOfB.answer(unreadable).kind === 'denied'
+        )
+          return witnessOf({ kind: 'http', method, path: 'ambiguous' })
         if (found.kind === 'path') return witnessOf({ kind: 'http', method, path: found.path })
         if (found.kind === 'undecided') return { kind: 'undecided', section: 'network' }
       }
@@ -74,7 +87,10 @@ const BEYOND = and(bit(GRANT_A), not(bit(DENY_A)), not(and(bit(GRANT_B), not(bit
 const pathBeyond = (a: Opinion, b: Opinion, method: string, effort: Effort): PathFound => {
   const trie = createTrie<never>()
   const add = ({ network: { network, egressClass }, entries }: Opinion, grant: number, deny: number) => {
-    const isOpen = network.kind !== 'none' && egressClass.level !== 'none' && (egressClass.level === 'write' || SAFE_METHODS.includes(method))
+    const isOpen =
+      network.kind !== 'none' &&
+      egressClass.level !== 'none' &&
+      (egressClass.level === 'write' || SAFE_METHODS.includes(method))
     if (!isOpen) return
     if (network.kind === 'all') trie.add([], { at: grant, under: grant })
     for (const entry of entries) {
@@ -84,5 +100,8 @@ const pathBeyond = (a: Opinion, b: Opinion, method: string, effort: Effort): Pat
   }
   add(a, GRANT_A, DENY_A)
   add(b, GRANT_B, DENY_B)
-  return findPath({ root: trie.build(), wanted: BEYOND, needed: GRANT_A, settle: () => NOTHING_MORE, possible: (reach) => reach }, effort)
+  return findPath(
+    { root: trie.build(), wanted: BEYOND, needed: GRANT_A, settle: () => NOTHING_MORE, possible: (reach) => reach },
+    effort,
+  )
 }

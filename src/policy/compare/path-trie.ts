@@ -57,10 +57,21 @@ const matchNothing = (): void => undefined
 
 export const createTrie = <Mark>(): TrieBuilder<Mark> => {
   let lastId = 0
-  const [noNames, noWildcards, noMarks] = [new Map<string, Draft<Mark>>(), [] as NamedWildcard<Draft<Mark>>[], [] as Mark[]]
+  const [noNames, noWildcards, noMarks] = [
+    new Map<string, Draft<Mark>>(),
+    [] as NamedWildcard<Draft<Mark>>[],
+    [] as Mark[],
+  ]
   const draft = (loops: boolean): Draft<Mark> => {
     lastId += 1
-    const nothing = { names: noNames, wildcards: noWildcards, wildcardTexts: undefined, matchWildcards: matchNothing, deep: undefined, marks: noMarks }
+    const nothing = {
+      names: noNames,
+      wildcards: noWildcards,
+      wildcardTexts: undefined,
+      matchWildcards: matchNothing,
+      deep: undefined,
+      marks: noMarks,
+    }
     return { id: lastId, loops, ...nothing, at: 0, under: 0, reach: 0 }
   }
   const nameChild = (node: Draft<Mark>, name: string): Draft<Mark> => {
@@ -139,6 +150,8 @@ export const enter = <Mark>(active: TrieNode<Mark>[], node: TrieNode<Mark>): Tri
 }
 
 /** The bits of the path that ends at these nodes, given those of everything beneath its parents. */
-export const bitsAt = <Mark>(active: Active<Mark>, under: Bits): Bits => active.reduce((bits, node) => bits | node.at, under)
+export const bitsAt = <Mark>(active: Active<Mark>, under: Bits): Bits =>
+  active.reduce((bits, node) => bits | node.at, under)
 
-export const bitsUnder = <Mark>(active: Active<Mark>, under: Bits): Bits => active.reduce((bits, node) => bits | node.under, under)
+export const bitsUnder = <Mark>(active: Active<Mark>, under: Bits): Bits =>
+  active.reduce((bits, node) => bits | node.under, under)

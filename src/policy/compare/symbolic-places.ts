@@ -11,7 +11,10 @@ const at = (text: string): AbsolutePath => text as AbsolutePath
 const SYMBOLIC_PLACES: readonly [Places, ...Places[]] = [
   { workspace: at('/home/<user>/<projects>/<group>/<workspace>'), home: at('/home/<user>') },
   { workspace: at('/srv/<above>/<projects>/<group>/<workspace>'), home: at('/home/<user>') },
-  { workspace: at('/srv/<above>/<projects>/<group>/<workspace>'), home: at('/srv/<above>/<projects>/<group>/<workspace>/<home>') },
+  {
+    workspace: at('/srv/<above>/<projects>/<group>/<workspace>'),
+    home: at('/srv/<above>/<projects>/<group>/<workspace>/<home>'),
+  },
 ]
 
 /** All of them, or one where nothing depends on it. */
@@ -22,7 +25,8 @@ const dependsOnPlaces = (given: ToolPolicy | Boundary): boolean => {
   if (!('filesystem' in given)) return false
   const { filesystem, exec, presets } = given
   const globs = [filesystem.read, filesystem.write].flatMap((section) => (section.kind === 'list' ? section.items : []))
-  const programs = exec.kind === 'list' ? exec.items.flatMap((program) => (program.kind === 'path' ? [program.glob] : [])) : []
+  const programs =
+    exec.kind === 'list' ? exec.items.flatMap((program) => (program.kind === 'path' ? [program.glob] : [])) : []
   const presetPaths = presets.flatMap((name) => [...PRESETS[name].read, ...PRESETS[name].write])
   return [...globs, ...programs].some(isRelative) || presetPaths.some((path) => !path.startsWith('/'))
 }

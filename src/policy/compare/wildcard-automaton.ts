@@ -24,7 +24,9 @@ interface Place {
 
 export const automatonOf = (wildcards: readonly Wildcard[]): WildcardAutomaton => {
   // The parts of all wildcards in a row, each with one place behind its last part.
-  const places: Place[] = wildcards.flatMap(({ parts }, wildcard) => [...parts, undefined].map((part) => ({ wildcard, part })))
+  const places: Place[] = wildcards.flatMap(({ parts }, wildcard) =>
+    [...parts, undefined].map((part) => ({ wildcard, part })),
+  )
   const starts = places.flatMap((place, at) => (at === 0 || places[at - 1]?.wildcard !== place.wildcard ? [at] : []))
 
   /** A `*` may stand for nothing. */
@@ -53,7 +55,12 @@ export const automatonOf = (wildcards: readonly Wildcard[]): WildcardAutomaton =
       const reached: number[] = []
       for (const at of state) {
         const part = places[at]?.part
-        if (part === undefined || (part.kind === 'character' && part.character !== character) || (part.kind === 'letter' && !part.cases.includes(character))) continue
+        if (
+          part === undefined ||
+          (part.kind === 'character' && part.character !== character) ||
+          (part.kind === 'letter' && !part.cases.includes(character))
+        )
+          continue
         reached.push(part.kind === 'run' ? at : at + 1)
       }
       return closed(reached)

@@ -9,7 +9,12 @@ export type Witness =
   | { readonly kind: 'environment'; readonly entry: EnvironmentEntry }
   | { readonly kind: 'credential'; readonly id: string; readonly host: string }
   | { readonly kind: 'exec'; readonly program: string }
-  | { readonly kind: 'limit'; readonly limit: keyof Limits; readonly value: number | 'unlimited'; readonly bound: number }
+  | {
+      readonly kind: 'limit'
+      readonly limit: keyof Limits
+      readonly value: number | 'unlimited'
+      readonly bound: number
+    }
   | { readonly kind: 'require'; readonly mechanism: Mechanism }
   /** An exact answer would take too long. Treat it as a no. */
   | { readonly kind: 'undecided'; readonly section: 'read' | 'write' | 'network' }
@@ -19,7 +24,10 @@ export interface RequestWitness {
   /** A name, or an IP address. */
   readonly host: string
   readonly port: number
-  readonly use: { readonly kind: 'http'; readonly method: string; readonly path: AbsolutePath | 'ambiguous' } | { readonly kind: 'stream' } | { readonly kind: 'direct' }
+  readonly use:
+    | { readonly kind: 'http'; readonly method: string; readonly path: AbsolutePath | 'ambiguous' }
+    | { readonly kind: 'stream' }
+    | { readonly kind: 'direct' }
 }
 
 /** One line for a person: "can write /srv/x". */
@@ -32,7 +40,9 @@ export const describeWitness = (witness: Witness): string => {
     case 'egress_class':
       return `has the egress class ${witness.level} instead of ${witness.bound}`
     case 'environment':
-      return witness.entry.value.kind === 'pass' ? `gets the variable ${witness.entry.name}` : `gets ${witness.entry.name}=${witness.entry.value.text}`
+      return witness.entry.value.kind === 'pass'
+        ? `gets the variable ${witness.entry.name}`
+        : `gets ${witness.entry.name}=${witness.entry.value.text}`
     case 'credential':
       return `uses the credential ${witness.id} at ${witness.host}`
     case 'exec':

@@ -1,7 +1,17 @@
 // The JSON Schema of policy files, made from the tables that the parser reads by, for editors and other
 // programs. It says as much as a schema can; what only the parser can tell is listed in docs/policy.md.
 import { EGRESS_CLASSES, MECHANISMS, PRESET_NAMES, RISKS, SAFE_METHODS } from '../model.js'
-import { BASIC_USER, CREDENTIAL_ID, HEADER_FORMAT, HEADER_NAME, PARAMETER, RESERVED_HEADERS, STAND_IN, VARIABLE_NAME, WORD } from '../parse/parse-credentials.js'
+import {
+  BASIC_USER,
+  CREDENTIAL_ID,
+  HEADER_FORMAT,
+  HEADER_NAME,
+  PARAMETER,
+  RESERVED_HEADERS,
+  STAND_IN,
+  VARIABLE_NAME,
+  WORD,
+} from '../parse/parse-credentials.js'
 import type { INJECTION_KEYS } from '../parse/parse-credentials.js'
 import { LIMIT_FORMS } from '../parse/parse-limits.js'
 import type { LimitForm } from '../parse/parse-limits.js'
@@ -13,7 +23,12 @@ type Schema = Readonly<Record<string, unknown>>
 const ref = (name: string): Schema => ({ $ref: `#/definitions/${name}` })
 const word = (...words: readonly string[]): Schema => (words.length === 1 ? { const: words[0] } : { enum: words })
 const list = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', items, ...more })
-const mapping = (properties: Schema, more: Schema = {}): Schema => ({ type: 'object', additionalProperties: false, properties, ...more })
+const mapping = (properties: Schema, more: Schema = {}): Schema => ({
+  type: 'object',
+  additionalProperties: false,
+  properties,
+  ...more,
+})
 const text = (pattern: string, description: string): Schema => ({ type: 'string', pattern, description })
 
 /** A character that means itself, or one that is escaped. Brackets have no meaning and must be escaped. */
@@ -52,16 +67,27 @@ const HEADER = `^(?!(?:${RESERVED_HEADERS.map(anyCase).join('|')})$)${HEADER_NAM
 
 const HOSTS: Schema = { anyOf: [ref('host'), list(ref('host'), { minItems: 1 })] }
 
-const injection = (as: keyof typeof INJECTION_KEYS, properties: Schema = {}, required: readonly string[] = []): Schema =>
-  mapping({ host: HOSTS, as: word(as), ...properties }, { required: ['host', ...(as === 'header' ? [] : ['as']), ...required] })
+const injection = (
+  as: keyof typeof INJECTION_KEYS,
+  properties: Schema = {},
+  required: readonly string[] = [],
+): Schema =>
+  mapping(
+    { host: HOSTS, as: word(as), ...properties },
+    { required: ['host', ...(as === 'header' ? [] : ['as']), ...required] },
+  )
 
 /** For every way that the parser knows, and none that it does not. */
 const INJECTIONS: Readonly<Record<keyof typeof INJECTION_KEYS, Schema>> = {
-  bearer: injection('bearer'),
-  header: injection('header', { header: text(HEADER, 'the name of a header'), format: text(HEADER_FORMAT, 'with {value} in it') }, ['header']),
-  basic: injection('basic', { user: text(BASIC_USER, 'a name without a colon') }),
-  query: injection('query', { parameter: text(PARAMETER, 'of the URL') }, ['parameter']),
-  placeholder: injection('placeholder'),
+  'bearer': injection('bearer'),
+  'header': injection(
+    'header',
+    { header: text(HEADER, 'the name of a header'), format: text(HEADER_FORMAT, 'with {value} in it') },
+    ['header'],
+  ),
+  'basic': injection('basic', { user: text(BASIC_USER, 'a name without a colon') }),
+  'query': injection('query', { parameter: text(PARAMETER, 'of the URL') }, ['parameter']),
+  'placeholder': injection('placeholder'),
   'client-certificate': injection('client-certificate'),
   'aws-sigv4': injection('aws-sigv4', { service: text(WORD, 'such as s3'), region: text(WORD, 'such as eu-west-1') }),
 }
@@ -75,7 +101,12 @@ const CREDENTIAL: Schema = mapping(
   {
     id: text(CREDENTIAL_ID, 'by which its value is given: --secret ID=SOURCE'),
     inject: { anyOf: [ref('injection'), list(ref('injection'), { minItems: 1 })] },
-    placeholder: { anyOf: [VARIABLE, mapping({ name: VARIABLE, text: text(STAND_IN, 'what the tool finds there') }, { required: ['name'] })] },
+    placeholder: {
+      anyOf: [
+        VARIABLE,
+        mapping({ name: VARIABLE, text: text(STAND_IN, 'what the tool finds there') }, { required: ['name'] }),
+      ],
+    },
   },
   {
     required: ['id', 'inject'],
@@ -141,7 +172,10 @@ export const policySchema = (): Schema => ({
     environment: orWords(list(ref('variable')), 'none'),
     credentials: orWords(list(ref('credential')), 'none'),
     exec: orWords(list(ref('program')), 'none', 'all'),
-    limits: orWords(mapping(Object.fromEntries(Object.entries(LIMIT_FORMS).map(([name, form]) => [name, limit(form)]))), 'none'),
+    limits: orWords(
+      mapping(Object.fromEntries(Object.entries(LIMIT_FORMS).map(([name, form]) => [name, limit(form)]))),
+      'none',
+    ),
     presets: orWords(list(word(...PRESET_NAMES)), 'none'),
     require: orWords(list(word(...MECHANISMS)), 'none'),
   }),
@@ -165,10 +199,21 @@ export const policyFileSchema = (): Schema => {
     properties: {
       description: { type: 'string', pattern: '\\S', description: 'what it is for, shown by cordon policy list' },
       ...(properties as Schema),
-      hosts_from: { ...word(...CLIENTS), description: 'the hosts that this program is configured for, on the machine where it runs' },
+      hosts_from: {
+        ...word(...CLIENTS),
+        description: 'the hosts that this program is configured for, on the machine where it runs',
+      },
       examples: {
         description: 'tried whenever the file is loaded',
-        ...mapping({ match: list({ anyOf: [EXAMPLE, mapping({ request: EXAMPLE, credentials: list({ type: 'string' }) }, { required: ['request'] })] }), not_match: list({ anyOf: [EXAMPLE, mapping({ request: EXAMPLE }, { required: ['request'] })] }) }),
+        ...mapping({
+          match: list({
+            anyOf: [
+              EXAMPLE,
+              mapping({ request: EXAMPLE, credentials: list({ type: 'string' }) }, { required: ['request'] }),
+            ],
+          }),
+          not_match: list({ anyOf: [EXAMPLE, mapping({ request: EXAMPLE }, { required: ['request'] })] }),
+        }),
       },
     },
   }

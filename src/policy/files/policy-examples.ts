@@ -24,54 +24,94 @@ const FORM = '"METHOD URL", "stream HOST:PORT", or a mapping with "request" and 
 
 export const parseExamples = (node: PolicyNode, policy: ToolPolicy): readonly PolicyExample[] => {
   const { match, not_match: notMatch } = mappingOf(node, ['match', 'not_match'])
-  return ([[match, 'allowed'], [notMatch, 'denied']] as const).flatMap(([list, expected]) =>
-    (list === undefined ? [] : itemsOf(list, 'a list of requests')).map((item) => parseExample(item, expected, policy)))
+  return (
+    [
+      [match, 'allowed'],
+      [notMatch, 'denied'],
+    ] as const
+  ).flatMap(([list, expected]) =>
+    (list === undefined ? [] : itemsOf(list, 'a list of requests')).map((item) => parseExample(item, expected, policy)),
+  )
 }
 
 const parseExample = (node: PolicyNode, expected: PolicyExample['expected'], policy: ToolPolicy): PolicyExample => {
-  const { request, credentials } = typeof node.value === 'string' ? { request: node, credentials: undefined } : mappingOf(node, ['request', 'credentials'])
+  const { request, credentials } =
+    typeof node.value === 'string'
+      ? { request: node, credentials: undefined }
+      : mappingOf(node, ['request', 'credentials'])
   if (request === undefined) throw invalid(node, FORM)
-  if (credentials !== undefined && expected === 'denied') throw invalid(credentials, 'left out: what is not allowed has none')
+  if (credentials !== undefined && expected === 'denied')
+    throw invalid(credentials, 'left out: what is not allowed has none')
   const text = textOf(request, FORM)
-  const ids = credentials === undefined ? undefined : itemsOf(credentials, 'a list of ids of credentials').map((item) => knownId(item, policy))
+  const ids =
+    credentials === undefined
+      ? undefined
+      : itemsOf(credentials, 'a list of ids of credentials').map((item) => knownId(item, policy))
   return { text, at: sourceOf(node), ...readRequest(text, request), expected, credentials: ids }
 }
 
 const knownId = (node: PolicyNode, policy: ToolPolicy): string => {
   const id = textOf(node, 'the id of a credential')
-  if (!policy.credentials.some((credential) => credential.id === id)) throw invalid(node, 'the id of a credential of this policy')
+  if (!policy.credentials.some((credential) => credential.id === id))
+    throw invalid(node, 'the id of a credential of this policy')
   return id
 }
 
-const REQUEST = /^(?<method>[A-Z][A-Z-]*) (?<scheme>https?):\/\/(?<host>\[[^\]]*\]|[^/:?#@\s]+)(?::(?<port>\d{1,5}))?(?<path>\/[^?#\s]*)?(?:\?\S*)?$/
+const REQUEST =
+  /^(?<method>[A-Z][A-Z-]*) (?<scheme>https?):\/\/(?<host>\[[^\]]*\]|[^/:?#@\s]+)(?::(?<port>\d{1,5}))?(?<path>\/[^?#\s]*)?(?:\?\S*)?$/
 const STREAM = /^stream (?<host>\[[^\]]*\]|[^\s:]+):(?<port>\d{1,5})$/
 
 /** Of one request on its own, as it is typed. */
-export const parseRequest = (text: string, source: string): Pick<PolicyExample, 'request' | 'isTls'> => readRequest(text, rootNode(text, () => source, 'the request'))
+export const parseRequest = (text: string, source: string): Pick<PolicyExample, 'request' | 'isTls'> =>
+  readRequest(
+    text,
+    rootNode(text, () => source, 'the request'),
+  )
 
 const readRequest = (text: string, node: PolicyNode): Pick<PolicyExample, 'request' | 'isTls'> => {
   const { method, scheme, host: name = '', port, path = '/' } = (REQUEST.exec(text) ?? STREAM.exec(text))?.groups ?? {}
   const host = parseRequestHost(name)
   if (host === undefined) throw invalid(node, FORM, 'write it like GET https://api.example.org/v1/items')
   const isTls = scheme === 'https'
-  const request: NetworkRequest = { host, port: port === undefined ? (isTls ? 443 : 80) : Number(port), use: method === undefined ? { kind: 'stream' } : { kind: 'http', method, paths: readUrlPath(path) } }
+  const request: NetworkRequest = {
+    host,
+    port: port === undefined ? (isTls ? 443 : 80) : Number(port),
+    use: method === undefined ? { kind: 'stream' } : { kind: 'http', method, paths: readUrlPath(path) },
+  }
   return { request, isTls }
 }
 
 /** What an example comes to: undefined where it is as expected. */
-export const problemOfExample = ({ request, isTls, expected, credentials }: PolicyExample, policy: ToolPolicy): string | undefined => {
-  const answer = compileNetwork({ network: resolveNetwork(policy.network), egressClass: assessEgressClass(policy) }).answer(request)
-  if (answer.kind !== expected) return expected === 'allowed' ? 'it should be allowed, and is not' : 'it should not be allowed, and is'
+export const problemOfExample = (
+  { request, isTls, expected, credentials }: PolicyExample,
+  policy: ToolPolicy,
+): string | undefined => {
+  const answer = compileNetwork({
+    network: resolveNetwork(policy.network),
+    egressClass: assessEgressClass(policy),
+  }).answer(request)
+  if (answer.kind !== expected)
+    return expected === 'allowed' ? 'it should be allowed, and is not' : 'it should not be allowed, and is'
   if (credentials === undefined) return undefined
   const found = isTls ? credentialIdsFor(request, policy) : []
   const same = [...new Set(credentials)].sort().join() === found.toSorted().join()
-  return same ? undefined : `it should carry ${credentials.join(', ') || 'no credential'}, and carries ${found.join(', ') || 'none'}`
+  return same
+    ? undefined
+    : `it should carry ${credentials.join(', ') || 'no credential'}, and carries ${found.join(', ') || 'none'}`
 }
 
 /**
  * The ids of the credentials that go with a request, if it is one over TLS. One that takes the place of a stand-in is
  * among them, though it is put in only where the tool wrote that.
  */
-export const credentialIdsFor = (request: NetworkRequest, { credentials }: Pick<ToolPolicy, 'credentials'>): readonly string[] => [
-  ...new Set(credentialsWithin(credentialsBoundTo(credentials, request.host, request.port), (scope) => compileNetwork(scope).answer(request).kind === 'allowed').map(({ id }) => id)),
+export const credentialIdsFor = (
+  request: NetworkRequest,
+  { credentials }: Pick<ToolPolicy, 'credentials'>,
+): readonly string[] => [
+  ...new Set(
+    credentialsWithin(
+      credentialsBoundTo(credentials, request.host, request.port),
+      (scope) => compileNetwork(scope).answer(request).kind === 'allowed',
+    ).map(({ id }) => id),
+  ),
 ]

@@ -38,19 +38,23 @@ export const loadPolicyFile = (text: string, source: string): PolicyFile => {
   const file = readPolicyFile(text, source)
   for (const example of file.examples) {
     const problem = problemOfExample(example, file.policy)
-    if (problem !== undefined) throw fail('policy-example-fails', { source: example.at, example: example.text, problem })
+    if (problem !== undefined)
+      throw fail('policy-example-fails', { source: example.at, example: example.text, problem })
   }
   return file
 }
 
 /** The same, without running the examples. */
-export const readPolicyFile = (text: string, source: string): PolicyFile => parsePolicyFile(readDocument(text, source), source)
+export const readPolicyFile = (text: string, source: string): PolicyFile =>
+  parsePolicyFile(readDocument(text, source), source)
 
 /** The sections of its policy as written, as a value. */
 export const policyOfFile = (text: string, source: string): Readonly<Record<string, unknown>> => {
   const { value } = readDocument(text, source)
   const sections: readonly string[] = POLICY_KEYS
-  return Object.fromEntries(Object.entries((value ?? {}) as Readonly<Record<string, unknown>>).filter(([key]) => sections.includes(key)))
+  return Object.fromEntries(
+    Object.entries((value ?? {}) as Readonly<Record<string, unknown>>).filter(([key]) => sections.includes(key)),
+  )
 }
 
 const parsePolicyFile = (given: PolicyNode, source: string): PolicyFile => {
@@ -58,8 +62,12 @@ const parsePolicyFile = (given: PolicyNode, source: string): PolicyFile => {
   const node = given.value === null ? { ...given, value: {} } : given
   const entries = mappingOf(node, [...POLICY_KEYS, ...FILE_KEYS])
   const { description, hosts_from: from, examples, ...sections } = entries
-  const policy = parsePolicyNode({ ...node, value: Object.fromEntries(Object.entries(sections).map(([key, child]) => [key, child.value])) })
-  if (description !== undefined && textOf(description, 'a sentence').trim() === '') throw invalid(description, 'a sentence')
+  const policy = parsePolicyNode({
+    ...node,
+    value: Object.fromEntries(Object.entries(sections).map(([key, child]) => [key, child.value])),
+  })
+  if (description !== undefined && textOf(description, 'a sentence').trim() === '')
+    throw invalid(description, 'a sentence')
   return {
     source,
     description: description === undefined ? undefined : textOf(description, 'a sentence').trim(),
@@ -86,7 +94,10 @@ const placesOf = ({ value, locate, whole }: PolicyNode, policy: ToolPolicy): Rea
   }
   const root = value as Readonly<Record<string, unknown>>
   const listAt = (...path: readonly string[]): readonly unknown[] => {
-    const found = path.reduce<unknown>((at, key) => (typeof at === 'object' && at !== null ? (at as Readonly<Record<string, unknown>>)[key] : undefined), root)
+    const found = path.reduce<unknown>(
+      (at, key) => (typeof at === 'object' && at !== null ? (at as Readonly<Record<string, unknown>>)[key] : undefined),
+      root,
+    )
     return Array.isArray(found) ? found : []
   }
   const readsOnly = policy.egressClass.kind === 'declared' && policy.egressClass.level === 'read_only'
@@ -94,13 +105,22 @@ const placesOf = ({ value, locate, whole }: PolicyNode, policy: ToolPolicy): Rea
     const [grant] = parseHostGrants([{ value: item, path: ['network', at], locate, whole }])
     if (grant !== undefined) note(`network ${hostText(readsOnly ? readingGrant(grant) : grant)}`, ['network', at])
   })
-  listAt('environment').forEach((item, at) => { note(`environment ${String(item).replace(/=.*/s, '')}`, ['environment', at]) })
-  listAt('credentials').forEach((item, at) => { note(`credentials ${String((item as { readonly id?: unknown }).id)}`, ['credentials', at]) })
+  listAt('environment').forEach((item, at) => {
+    note(`environment ${String(item).replace(/=.*/s, '')}`, ['environment', at])
+  })
+  listAt('credentials').forEach((item, at) => {
+    note(`credentials ${String((item as { readonly id?: unknown }).id)}`, ['credentials', at])
+  })
   for (const access of ['read', 'write'] as const) {
-    listAt('filesystem', access).forEach((item, at) => { note(`${access} ${String(item)}`, ['filesystem', access, at]) })
+    listAt('filesystem', access).forEach((item, at) => {
+      note(`${access} ${String(item)}`, ['filesystem', access, at])
+    })
     note(`${access} `, ['filesystem', access])
   }
-  for (const section of ['exec', 'presets', 'require'] as const) listAt(section).forEach((item, at) => { note(`${section} ${String(item)}`, [section, at]) })
+  for (const section of ['exec', 'presets', 'require'] as const)
+    listAt(section).forEach((item, at) => {
+      note(`${section} ${String(item)}`, [section, at])
+    })
   for (const limit of Object.keys(policy.limits)) note(`limits ${limit}`, ['limits', limit])
   for (const section of POLICY_KEYS) note(`${section} `, [section])
   return places

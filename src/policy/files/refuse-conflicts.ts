@@ -28,15 +28,29 @@ export const refuseConflicts = (policies: readonly PlacedPolicy[]): void => {
 }
 
 /** Both places, whatever the section. */
-const conflict = (where: string, what: string, { later, earlier, fix }: { readonly later: string; readonly earlier: string; readonly fix: string }): CordonError => fail('policy-conflict', { source: later, where, conflict: `${what} at ${earlier}`, fix })
+const conflict = (
+  where: string,
+  what: string,
+  { later, earlier, fix }: { readonly later: string; readonly earlier: string; readonly fix: string },
+): CordonError => fail('policy-conflict', { source: later, where, conflict: `${what} at ${earlier}`, fix })
 
-const entriesOf = ({ policy: { network } }: PlacedPolicy): readonly HostGrant[] => (network.kind === 'list' ? network.items : [])
+const entriesOf = ({ policy: { network } }: PlacedPolicy): readonly HostGrant[] =>
+  network.kind === 'list' ? network.items : []
 
 export const refuseNetwork = (earlier: PlacedPolicy, later: PlacedPolicy): void => {
   for (const one of entriesOf(earlier)) {
     for (const other of entriesOf(later)) {
       const problem = contradiction(one, other)
-      if (problem !== undefined) throw conflict('network', `${renderDestination(other)} is ${verb(other)}, and ${renderDestination(one)} is ${verb(one)}${problem}`, { later: later.whereIs('network', hostText(other)), earlier: earlier.whereIs('network', hostText(one)), fix: 'take one of the two entries out, or leave one of the two policies out' })
+      if (problem !== undefined)
+        throw conflict(
+          'network',
+          `${renderDestination(other)} is ${verb(other)}, and ${renderDestination(one)} is ${verb(one)}${problem}`,
+          {
+            later: later.whereIs('network', hostText(other)),
+            earlier: earlier.whereIs('network', hostText(one)),
+            fix: 'take one of the two entries out, or leave one of the two policies out',
+          },
+        )
     }
   }
 }
@@ -49,28 +63,42 @@ const isWhole = ({ methods, paths }: HostGrant): boolean => methods.kind === 'al
 const contradiction = (one: HostGrant, other: HostGrant): string | undefined => {
   if (one.action === other.action) return undefined
   const [denial, grant] = one.action === 'deny' ? [one, other] : [other, one]
-  if (denial.action === 'deny') return (isWhole(denial) && covers(denial, grant)) || isSameScope(denial, grant) ? '' : undefined
+  if (denial.action === 'deny')
+    return (isWhole(denial) && covers(denial, grant)) || isSameScope(denial, grant) ? '' : undefined
   return renderDestination(one) === renderDestination(other) ? ', where nothing can be checked,' : undefined
 }
 
 /** A denial without a port is for every port. */
-const covers = (denial: HostGrant, grant: HostGrant): boolean => (denial.port.kind === 'web' ? coversAllHosts(denial, grant) : coversDestination(denial, grant))
+const covers = (denial: HostGrant, grant: HostGrant): boolean =>
+  denial.port.kind === 'web' ? coversAllHosts(denial, grant) : coversDestination(denial, grant)
 
-const isSameScope = (one: HostGrant, other: HostGrant): boolean => hostText({ ...one, action: 'allow' }) === hostText({ ...other, action: 'allow' })
+const isSameScope = (one: HostGrant, other: HostGrant): boolean =>
+  hostText({ ...one, action: 'allow' }) === hostText({ ...other, action: 'allow' })
 
 const refuseEnvironment = (earlier: PlacedPolicy, later: PlacedPolicy): void => {
   const [before, after] = [variablesOf(earlier.policy), variablesOf(later.policy)]
   for (const [name, value] of after) {
     const known = before.get(name)
-    if (known !== undefined && known.value !== value.value) throw conflict(value.section, `${name} is given otherwise`, { later: later.whereIs(value.section, value.key), earlier: earlier.whereIs(known.section, known.key), fix: `give ${name} in one of the two places, or the same in both` })
+    if (known !== undefined && known.value !== value.value)
+      throw conflict(value.section, `${name} is given otherwise`, {
+        later: later.whereIs(value.section, value.key),
+        earlier: earlier.whereIs(known.section, known.key),
+        fix: `give ${name} in one of the two places, or the same in both`,
+      })
   }
 }
 
 /** Also stand-ins for credentials, which are variables of the tool like the others. */
 const variablesOf = ({ environment, credentials }: ToolPolicy) =>
   new Map<string, { readonly value: string; readonly section: 'environment' | 'credentials'; readonly key: string }>([
-    ...(environment.kind === 'list' ? environment.items : []).map(({ name, value }) => [name, { value: JSON.stringify(value), section: 'environment', key: name }] as const),
-    ...credentials.flatMap(({ id, placeholder }) => (placeholder === undefined ? [] : [[placeholder.name, { value: `${id} ${placeholder.text}`, section: 'credentials', key: id }] as const])),
+    ...(environment.kind === 'list' ? environment.items : []).map(
+      ({ name, value }) => [name, { value: JSON.stringify(value), section: 'environment', key: name }] as const,
+    ),
+    ...credentials.flatMap(({ id, placeholder }) =>
+      placeholder === undefined
+        ? []
+        : [[placeholder.name, { value: `${id} ${placeholder.text}`, section: 'credentials', key: id }] as const],
+    ),
   ])
 
 const refuseCredentials = (earlier: PlacedPolicy, later: PlacedPolicy): void => {
@@ -78,14 +106,26 @@ const refuseCredentials = (earlier: PlacedPolicy, later: PlacedPolicy): void => 
     const { id } = credential
     const same = earlier.policy.credentials.filter((other) => other.id === id)
     const own = later.policy.credentials.filter((other) => other.id === id)
-    if (same.length > 0 && canonicalCredentials(same) !== canonicalCredentials(own)) throw conflict('credentials', `the credential "${id}" has other contents`, { later: later.whereIs('credentials', id), earlier: earlier.whereIs('credentials', id), fix: 'give one of the two another id, or both the same contents' })
+    if (same.length > 0 && canonicalCredentials(same) !== canonicalCredentials(own))
+      throw conflict('credentials', `the credential "${id}" has other contents`, {
+        later: later.whereIs('credentials', id),
+        earlier: earlier.whereIs('credentials', id),
+        fix: 'give one of the two another id, or both the same contents',
+      })
     const rival = earlier.policy.credentials.find((other) => other.id !== id && excludesEachOther(other, credential))
-    if (rival !== undefined) throw conflict('credentials', `"${id}" would be put into the same place of a request as "${rival.id}"`, { later: later.whereIs('credentials', id), earlier: earlier.whereIs('credentials', rival.id), fix: 'use one of the two policies at a time, or put one of the credentials elsewhere (inject)' })
+    if (rival !== undefined)
+      throw conflict('credentials', `"${id}" would be put into the same place of a request as "${rival.id}"`, {
+        later: later.whereIs('credentials', id),
+        earlier: earlier.whereIs('credentials', rival.id),
+        fix: 'use one of the two policies at a time, or put one of the credentials elsewhere (inject)',
+      })
   }
 }
 
 const excludesEachOther = (one: Credential, other: Credential): boolean => {
   const [place, otherPlace] = [placeOfInjection(one.inject), placeOfInjection(other.inject)]
   if (place === undefined || place !== otherPlace) return false
-  return one.hosts.some((host) => other.hosts.some((there) => coversDestination(host, there) || coversDestination(there, host)))
+  return one.hosts.some((host) =>
+    other.hosts.some((there) => coversDestination(host, there) || coversDestination(there, host)),
+  )
 }

@@ -24,7 +24,8 @@ const readCharacters = (text: string): GlobCharacter[] => {
   let escaped = false
   for (const character of text) {
     if (escaped) {
-      if (!SPECIAL.has(character) && character !== '\\') throw new Malformed(`"\\${character}" escapes nothing; a literal backslash is written "\\\\"`)
+      if (!SPECIAL.has(character) && character !== '\\')
+        throw new Malformed(`"\\${character}" escapes nothing; a literal backslash is written "\\\\"`)
       read.push({ character, special: false })
       escaped = false
     } else if (character === '\\') {
@@ -41,7 +42,10 @@ const isSpecial = (character: GlobCharacter | undefined, wanted: string): boolea
   character !== undefined && character.special && character.character === wanted
 
 /** Splits the inside of the group that opens at `open` at its own commas, not at those of nested groups. */
-const splitGroup = (glob: readonly GlobCharacter[], open: number): { readonly parts: GlobCharacter[][]; readonly close: number } => {
+const splitGroup = (
+  glob: readonly GlobCharacter[],
+  open: number,
+): { readonly parts: GlobCharacter[][]; readonly close: number } => {
   const parts: GlobCharacter[][] = [[]]
   let depth = 0
   for (const [offset, character] of glob.slice(open + 1).entries()) {
@@ -64,7 +68,8 @@ const expand = (glob: readonly GlobCharacter[]): (readonly GlobCharacter[])[] =>
   if (open === -1) return [glob]
 
   const { parts, close } = splitGroup(glob, open)
-  if (parts.length < 2) throw new Malformed('a group needs two alternatives, as in {a,b}; a literal brace is written "\\{"')
+  if (parts.length < 2)
+    throw new Malformed('a group needs two alternatives, as in {a,b}; a literal brace is written "\\{"')
   const before = glob.slice(0, open)
   const expandedAfter = expand(glob.slice(close + 1))
   const expanded: (readonly GlobCharacter[])[] = []
@@ -72,7 +77,8 @@ const expand = (glob: readonly GlobCharacter[]): (readonly GlobCharacter[])[] =>
     for (const middle of expand(part)) {
       for (const after of expandedAfter) {
         expanded.push([...before, ...middle, ...after])
-        if (expanded.length > MAX_ALTERNATIVES) throw new Malformed(`it stands for more than ${MAX_ALTERNATIVES} alternatives`)
+        if (expanded.length > MAX_ALTERNATIVES)
+          throw new Malformed(`it stands for more than ${MAX_ALTERNATIVES} alternatives`)
       }
     }
   }

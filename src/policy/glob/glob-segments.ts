@@ -16,7 +16,8 @@ export type Segment =
   /** `**`: any number of whole names, also none; as the last segment at least one. */
   | { readonly kind: 'any-depth' }
 
-export type ReadSegment = { readonly kind: 'segment'; readonly segment: Segment } | { readonly kind: 'problem'; readonly problem: string }
+export type ReadSegment =
+  { readonly kind: 'segment'; readonly segment: Segment } | { readonly kind: 'problem'; readonly problem: string }
 
 export const readSegment = (characters: readonly GlobCharacter[]): ReadSegment => {
   const isStar = ({ character, special }: GlobCharacter) => special && character === '*'
@@ -90,14 +91,20 @@ const takes = (part: Exclude<WildcardPart, { kind: 'run' }>, text: string, at: n
 /** The same segment for names in any case. Many servers find `/Admin` where `/admin` is asked for. */
 export const inAnyCase = (segment: Segment): Segment => {
   if (segment.kind === 'any-depth') return segment
-  const parts = (segment.kind === 'wildcard' ? segment.parts : Array.from(segment.name, (character): WildcardPart => ({ kind: 'character', character }))).map(letterOf)
+  const parts = (
+    segment.kind === 'wildcard'
+      ? segment.parts
+      : Array.from(segment.name, (character): WildcardPart => ({ kind: 'character', character }))
+  ).map(letterOf)
   return parts.some(({ kind }) => kind !== 'character') ? { kind: 'wildcard', parts } : segment
 }
 
 const letterOf = (part: WildcardPart): WildcardPart => {
   if (part.kind !== 'character') return part
   const { character } = part
-  const cases = [...new Set([character, character.toLowerCase(), character.toUpperCase()])].filter((each) => Array.from(each).length === 1)
+  const cases = [...new Set([character, character.toLowerCase(), character.toUpperCase()])].filter(
+    (each) => Array.from(each).length === 1,
+  )
   return cases.length === 1 ? part : { kind: 'letter', cases }
 }
 

@@ -62,7 +62,11 @@ const splitAtSlashes = (characters: readonly GlobCharacter[]): readonly (readonl
   return pieces
 }
 
-const normalise = (pieces: readonly (readonly GlobCharacter[])[], anchor: Anchor, reject: Reject): Omit<GlobAlternative, 'anchor'> => {
+const normalise = (
+  pieces: readonly (readonly GlobCharacter[])[],
+  anchor: Anchor,
+  reject: Reject,
+): Omit<GlobAlternative, 'anchor'> => {
   const segments: Segment[] = []
   let levelsUp = 0
   for (const piece of pieces) {

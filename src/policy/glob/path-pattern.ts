@@ -38,17 +38,25 @@ export const bindGlob = (glob: PathGlob, places: Places): readonly PathPattern[]
 const anchorSegments = (glob: PathGlob, { anchor, levelsUp }: GlobAlternative, places: Places): readonly Segment[] => {
   if (anchor === 'root') return []
   const names = namesOf(anchor === 'home' ? places.home : places.workspace)
-  if (levelsUp > names.length) throw fail('glob-malformed', { where: anchor, glob: glob.text, problem: 'it leads above the root' })
+  if (levelsUp > names.length)
+    throw fail('glob-malformed', { where: anchor, glob: glob.text, problem: 'it leads above the root' })
   return names.slice(0, names.length - levelsUp).map((name) => ({ kind: 'name', name }))
 }
 
 /** The pattern that names exactly this object, and everything beneath it when it is a directory. */
 export const literalPattern = (path: AbsolutePath): PathPattern =>
-  patternOf(escapeGlob(path), namesOf(path).map((name) => ({ kind: 'name', name })), false)
+  patternOf(
+    escapeGlob(path),
+    namesOf(path).map((name) => ({ kind: 'name', name })),
+    false,
+  )
 
 /** Takes a path, and all that is in it, out of what is granted. */
-export const carveOut = (path: AbsolutePath): PathPattern => ({ ...literalPattern(path), text: `!${path}`, negated: true })
-
+export const carveOut = (path: AbsolutePath): PathPattern => ({
+  ...literalPattern(path),
+  text: `!${path}`,
+  negated: true,
+})
 
 const patternOf = (text: string, segments: readonly Segment[], negated: boolean): PathPattern => {
   const literals: string[] = []
@@ -58,7 +66,8 @@ const patternOf = (text: string, segments: readonly Segment[], negated: boolean)
   }
   const base = joinNames(literals)
   const wild = segments.slice(literals.length)
-  const kind = wild.length === 0 ? 'literal' : wild.length === 1 && wild[0]?.kind === 'any-depth' ? 'subtree' : 'pattern'
+  const kind =
+    wild.length === 0 ? 'literal' : wild.length === 1 && wild[0]?.kind === 'any-depth' ? 'subtree' : 'pattern'
   const path = kind === 'literal' ? base : `/${segments.map(renderSegment).join('/')}`
   return { text, path, negated, kind, base, segments }
 }

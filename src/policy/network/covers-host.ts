@@ -10,7 +10,11 @@ export const coversHost = (destination: Destination, host: RequestHost): boolean
     case 'subdomains':
       return host.kind === 'name' && host.name.endsWith(`.${destination.host}`)
     case 'address':
-      return host.kind === 'address' && host.address.family === destination.address.family && host.address.value === destination.address.value
+      return (
+        host.kind === 'address' &&
+        host.address.family === destination.address.family &&
+        host.address.value === destination.address.value
+      )
     case 'cidr':
       return host.kind === 'address' && cidrContains(destination.cidr, host.address)
   }
@@ -21,7 +25,12 @@ export const WEB_PORTS: readonly number[] = [80, 443]
 
 export const isWebPort = (port: number): boolean => WEB_PORTS.includes(port)
 
-export const coversPort = (grant: PortGrant, port: number): boolean => (grant.kind === 'web' ? isWebPort(port) : port === grant.port)
+export const coversPort = (grant: PortGrant, port: number): boolean =>
+  grant.kind === 'web' ? isWebPort(port) : port === grant.port
 
 /** Whether an entry speaks of this port of this host. */
-export const coversEndpoint = (entry: Pick<HostGrant, 'destination' | 'port'>, host: RequestHost, port: number): boolean => coversPort(entry.port, port) && coversHost(entry.destination, host)
+export const coversEndpoint = (
+  entry: Pick<HostGrant, 'destination' | 'port'>,
+  host: RequestHost,
+  port: number,
+): boolean => coversPort(entry.port, port) && coversHost(entry.destination, host)

@@ -35,9 +35,20 @@ const WITH_PORT = /^(?<host>\[[^\]]*\]|[^:]*):(?<port>\d{1,5})$/
 export const parseDestination = (text: string, where: string): Pick<HostGrant, 'destination' | 'port'> => {
   const reject: Reject = (problem, fix = USUAL) => fail('host-malformed', { where, entry: text, problem, fix })
   if (text.includes('://')) throw reject('it is a URL', hostOfUrl(text))
-  if (text.includes('@')) throw reject('it contains "@"', `leave out what stands before it: ${text.replace(/^.*@/s, '')}`)
-  if (text === '*') throw reject('no host is named so', 'list the hosts that are needed, such as *.example.org; the whole network is network: all (--net all), which the proxy is not on the way of')
-  if (/[,\s]/.test(text.trim())) throw reject('it has several hosts in it', `write each by itself: network: [ ${listed(text).join(', ')} ], or ${listed(text).map((host) => `--net ${host}`).join(' ')}`)
+  if (text.includes('@'))
+    throw reject('it contains "@"', `leave out what stands before it: ${text.replace(/^.*@/s, '')}`)
+  if (text === '*')
+    throw reject(
+      'no host is named so',
+      'list the hosts that are needed, such as *.example.org; the whole network is network: all (--net all), which the proxy is not on the way of',
+    )
+  if (/[,\s]/.test(text.trim()))
+    throw reject(
+      'it has several hosts in it',
+      `write each by itself: network: [ ${listed(text).join(', ')} ], or ${listed(text)
+        .map((host) => `--net ${host}`)
+        .join(' ')}`,
+    )
   if (text.includes('/')) {
     const block = parseCidr(text)
     if (block.kind === 'problem') throw reject(block.problem)
@@ -56,7 +67,8 @@ export const parseDestination = (text: string, where: string): Pick<HostGrant, '
 
 type Reject = (problem: string, fix?: string) => CordonError
 
-const USUAL = 'write a host as api.example.org, *.example.org, api.example.org:8443, 192.0.2.1, [2001:db8::1]:8443 or 10.0.0.0/8'
+const USUAL =
+  'write a host as api.example.org, *.example.org, api.example.org:8443, 192.0.2.1, [2001:db8::1]:8443 or 10.0.0.0/8'
 
 const listed = (text: string): readonly string[] => text.split(/[,\s]+/).filter((each) => each !== '')
 
@@ -64,7 +76,9 @@ const listed = (text: string): readonly string[] => text.split(/[,\s]+/).filter(
 const hostOfUrl = (text: string): string => {
   if (!URL.canParse(text)) return USUAL
   const { host, pathname } = new URL(text)
-  return host === '' ? USUAL : `name the host: ${host}${pathname === '/' || pathname === '' ? '' : `; in a policy file paths can be named besides: { host: ${host}, paths: [ ${pathname} ] }`}`
+  return host === ''
+    ? USUAL
+    : `name the host: ${host}${pathname === '/' || pathname === '' ? '' : `; in a policy file paths can be named besides: { host: ${host}, paths: [ ${pathname} ] }`}`
 }
 
 const parsePort = (text: string, reject: Reject): PortGrant => {

@@ -14,11 +14,18 @@ export const indexHosts = (entries: readonly HostGrant[]): HostIndex => {
   const names = new Map<string, HostGrant[]>()
   const below = new Map<string, HostGrant[]>()
   /** By family and number of leading bits, then by those bits. */
-  const blocks = new Map<string, { readonly family: 4 | 6; readonly shift: bigint; readonly byPrefix: Map<bigint, HostGrant[]> }>()
+  const blocks = new Map<
+    string,
+    { readonly family: 4 | 6; readonly shift: bigint; readonly byPrefix: Map<bigint, HostGrant[]> }
+  >()
 
   const addBlock = (entry: HostGrant, family: 4 | 6, first: bigint, length: number) => {
     const key = `${family}/${length}`
-    const block = blocks.get(key) ?? { family, shift: BigInt(BITS[family] - length), byPrefix: new Map<bigint, HostGrant[]>() }
+    const block = blocks.get(key) ?? {
+      family,
+      shift: BigInt(BITS[family] - length),
+      byPrefix: new Map<bigint, HostGrant[]>(),
+    }
     blocks.set(key, block)
     append(block.byPrefix, first >> block.shift, entry)
   }
@@ -50,7 +57,8 @@ export const indexHosts = (entries: readonly HostGrant[]): HostIndex => {
   const about = (host: RequestHost): readonly HostGrant[] => {
     if (host.kind === 'address') return aboutAddress(host.address)
     const found = [...(names.get(host.name) ?? [])]
-    for (let dot = host.name.indexOf('.'); dot !== -1; dot = host.name.indexOf('.', dot + 1)) found.push(...(below.get(host.name.slice(dot + 1)) ?? []))
+    for (let dot = host.name.indexOf('.'); dot !== -1; dot = host.name.indexOf('.', dot + 1))
+      found.push(...(below.get(host.name.slice(dot + 1)) ?? []))
     return found
   }
   return { about, aboutAddress }

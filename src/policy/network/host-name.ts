@@ -3,7 +3,8 @@ declare const hostNameBrand: unique symbol
 /** A lower-case DNS name in ASCII, without a trailing dot, that no program can mistake for an IP address. */
 export type HostName = string & { readonly [hostNameBrand]: true }
 
-export type ParsedHostName = { readonly kind: 'host'; readonly host: HostName } | { readonly kind: 'problem'; readonly problem: string }
+export type ParsedHostName =
+  { readonly kind: 'host'; readonly host: HostName } | { readonly kind: 'problem'; readonly problem: string }
 
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
 // The URL standard reads a name whose last label looks like a number as an IPv4 address.

@@ -37,12 +37,14 @@ const parseIpv6 = (text: string): IpAddress | undefined => {
   return value >> 32n === 0xffffn ? undefined : { family: 6, value }
 }
 
-export type ParsedCidr = { readonly kind: 'cidr'; readonly cidr: Cidr } | { readonly kind: 'problem'; readonly problem: string }
+export type ParsedCidr =
+  { readonly kind: 'cidr'; readonly cidr: Cidr } | { readonly kind: 'problem'; readonly problem: string }
 
 export const parseCidr = (text: string): ParsedCidr => {
   const [addressText = '', lengthText = '', ...rest] = text.split('/')
   const address = parseIpAddress(addressText)
-  if (address === undefined || rest.length > 0) return { kind: 'problem', problem: 'not an address block such as 10.0.0.0/8' }
+  if (address === undefined || rest.length > 0)
+    return { kind: 'problem', problem: 'not an address block such as 10.0.0.0/8' }
   const bits = BITS[address.family]
   const prefixLength = Number(lengthText)
   if (!DECIMAL_BYTE.test(lengthText) || prefixLength > bits) {
@@ -52,7 +54,8 @@ export const parseCidr = (text: string): ParsedCidr => {
   const first = (address.value >> hostBits) << hostBits
   const cidr: Cidr = { family: address.family, first, prefixLength }
   // 10.1.2.3/8 grants far more than the one address its author seems to have had in mind.
-  if (first !== address.value) return { kind: 'problem', problem: `the block that contains it is written ${renderCidr(cidr)}` }
+  if (first !== address.value)
+    return { kind: 'problem', problem: `the block that contains it is written ${renderCidr(cidr)}` }
   return { kind: 'cidr', cidr }
 }
 
@@ -61,7 +64,8 @@ export const cidrContains = (cidr: Cidr, address: IpAddress): boolean => {
   return cidr.family === address.family && address.value >> hostBits === cidr.first >> hostBits
 }
 
-export const renderCidr = (cidr: Cidr): string => `${renderIpAddress({ family: cidr.family, value: cidr.first })}/${cidr.prefixLength}`
+export const renderCidr = (cidr: Cidr): string =>
+  `${renderIpAddress({ family: cidr.family, value: cidr.first })}/${cidr.prefixLength}`
 
 export const renderIpAddress = ({ family, value }: IpAddress): string => {
   if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => String((value >> shift) & 0xffn)).join('.')

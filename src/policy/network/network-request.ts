@@ -4,7 +4,8 @@ import type { IpAddress } from './ip-address.js'
 import { parseIpAddress } from './ip-address.js'
 import type { PathReadings } from './url-path.js'
 
-export type RequestHost = { readonly kind: 'name'; readonly name: HostName } | { readonly kind: 'address'; readonly address: IpAddress }
+export type RequestHost =
+  { readonly kind: 'name'; readonly name: HostName } | { readonly kind: 'address'; readonly address: IpAddress }
 
 /**
  * - `http`: one request that the proxy reads; every one of its `paths` must be allowed, because some server reads it so

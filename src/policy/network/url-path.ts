@@ -71,7 +71,9 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Nothing where the bytes are no UTF-8: an overlong slash is one to some servers. */
 const decode = (text: string, slash: string): string | undefined => {
   try {
-    return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => UTF8.decode(Buffer.from(run.replaceAll('%', ''), 'hex')).replaceAll('/', slash))
+    return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) =>
+      UTF8.decode(Buffer.from(run.replaceAll('%', ''), 'hex')).replaceAll('/', slash),
+    )
   } catch {
     return undefined
   }
@@ -88,7 +90,10 @@ const trimmed = (name: string): string => {
 const NEVER_HONEST = /[\u0000-\u001f\u007f-\u009f\\\u2028\u2029\ufffd]|:\$/
 
 /** Two slashes at the beginning name a host to some; names of dots and blanks alone move, or vanish. */
-const isUnreadable = (text: string): boolean => NEVER_HONEST.test(text) || text.startsWith('//') || text.split('/').some((name) => name !== '' && trimmed(name) === '')
+const isUnreadable = (text: string): boolean =>
+  NEVER_HONEST.test(text) ||
+  text.startsWith('//') ||
+  text.split('/').some((name) => name !== '' && trimmed(name) === '')
 
 /** One slash at the end is common, and no rule can mean only the path without it. */
 const namesIn = (text: string): readonly string[] => {

@@ -25,15 +25,29 @@ export const WORD = '^[A-Za-z0-9_.-]+$'
 export const PARAMETER = '^[A-Za-z0-9_.~-]+$'
 
 /** Headers by which a message is delimited or led: to set one would be to rewrite the request. */
-export const RESERVED_HEADERS = ['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade', 'te', 'trailer', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'expect', 'content-encoding', 'content-type']
+export const RESERVED_HEADERS = [
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'upgrade',
+  'te',
+  'trailer',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'expect',
+  'content-encoding',
+  'content-type',
+]
 
 /** The keys of each way to inject, besides `host` and `as`. */
 export const INJECTION_KEYS = {
-  bearer: [],
-  header: ['header', 'format'],
-  basic: ['user'],
-  query: ['parameter'],
-  placeholder: [],
+  'bearer': [],
+  'header': ['header', 'format'],
+  'basic': ['user'],
+  'query': ['parameter'],
+  'placeholder': [],
   'client-certificate': [],
   'aws-sigv4': ['service', 'region'],
 } as const
@@ -52,7 +66,12 @@ export const parseCredentials = (node: PolicyNode | undefined, around: Around): 
     const id = parsed[0]?.id ?? ''
     const before = byId.get(id)
     if (before !== undefined && canonicalCredentials(before) !== canonicalCredentials(parsed)) {
-      throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict: `the credential "${id}" is already given with other contents`, fix: 'a credential for several hosts has one id and a list under "inject"; another credential needs another id' })
+      throw fail('policy-conflict', {
+        source: sourceOf(item),
+        where: keyOf(item),
+        conflict: `the credential "${id}" is already given with other contents`,
+        fix: 'a credential for several hosts has one id and a list under "inject"; another credential needs another id',
+      })
     }
     byId.set(id, parsed)
   }
@@ -61,28 +80,51 @@ export const parseCredentials = (node: PolicyNode | undefined, around: Around): 
 
 export const parseCredential = (node: PolicyNode, around: Around): readonly Credential[] => {
   const { id: idNode, inject, placeholder: standIn } = mappingOf(node, ['id', 'inject', 'placeholder'])
-  if (idNode === undefined) throw invalid(node, 'a mapping with the keys "id" and "inject"', 'give it a name: id: my-token')
+  if (idNode === undefined)
+    throw invalid(node, 'a mapping with the keys "id" and "inject"', 'give it a name: id: my-token')
   const id = textMatching(idNode, CREDENTIAL_ID, 'a name of lower-case letters, digits, ".", "_" and "-"')
-  if (inject === undefined) throw invalid(node, 'a mapping with the keys "id" and "inject"', 'say where it belongs: inject: { host: api.example.org, header: Authorization, format: "Bearer {value}" }')
+  if (inject === undefined)
+    throw invalid(
+      node,
+      'a mapping with the keys "id" and "inject"',
+      'say where it belongs: inject: { host: api.example.org, header: Authorization, format: "Bearer {value}" }',
+    )
   const placeholder = standIn === undefined ? undefined : parsePlaceholder(standIn, id, around.environment)
   const injections = Array.isArray(inject.value) ? itemsOf(inject, 'a list') : [inject]
   if (injections.length === 0) throw invalid(inject, 'a mapping or a list with at least one item')
   const scope = { network: resolveNetwork(around.network), egressClass: assessEgressClass(around) }
   return injections.map((each) => {
     const parsed = parseInjection(each, around.network)
-    if (parsed.inject.kind === 'placeholder' && placeholder === undefined) throw invalid(node, 'a credential with a "placeholder", because it is put in place of that', 'add placeholder: NAME_OF_A_VARIABLE')
+    if (parsed.inject.kind === 'placeholder' && placeholder === undefined)
+      throw invalid(
+        node,
+        'a credential with a "placeholder", because it is put in place of that',
+        'add placeholder: NAME_OF_A_VARIABLE',
+      )
     return { id, ...parsed, scope, placeholder }
   })
 }
 
-const parsePlaceholder = (node: PolicyNode, id: string, environment: Around['environment']): NonNullable<Credential['placeholder']> => {
+const parsePlaceholder = (
+  node: PolicyNode,
+  id: string,
+  environment: Around['environment'],
+): NonNullable<Credential['placeholder']> => {
   const NAME = 'the name of a variable'
   const parts = typeof node.value === 'string' ? { name: node, text: undefined } : mappingOf(node, ['name', 'text'])
   if (parts.name === undefined) throw invalid(node, `${NAME}, or a mapping with the keys "name" and "text"`)
   const name = textMatching(parts.name, VARIABLE_NAME, NAME)
-  const text = parts.text === undefined ? `placeholder-for-${id}` : textMatching(parts.text, STAND_IN, 'a text of 8 to 256 visible characters')
+  const text =
+    parts.text === undefined
+      ? `placeholder-for-${id}`
+      : textMatching(parts.text, STAND_IN, 'a text of 8 to 256 visible characters')
   if (environment.kind === 'list' && environment.items.some((entry) => entry.name === name)) {
-    throw fail('policy-conflict', { source: sourceOf(node), where: keyOf(node), conflict: `${name} is also in environment, which would give the tool another value than the stand-in`, fix: `leave ${name} out of environment` })
+    throw fail('policy-conflict', {
+      source: sourceOf(node),
+      where: keyOf(node),
+      conflict: `${name} is also in environment, which would give the tool another value than the stand-in`,
+      fix: `leave ${name} out of environment`,
+    })
   }
   return { name, text }
 }
@@ -90,7 +132,8 @@ const parsePlaceholder = (node: PolicyNode, id: string, environment: Around['env
 const parseInjection = (node: PolicyNode, network: Around['network']): Pick<Credential, 'hosts' | 'inject'> => {
   const kind = kindOf(node)
   const entries = mappingOf(node, ['host', 'as', ...INJECTION_KEYS[kind]])
-  if (entries.host === undefined) throw invalid(node, 'a mapping with the key "host"', 'name the host for which it is used')
+  if (entries.host === undefined)
+    throw invalid(node, 'a mapping with the key "host"', 'name the host for which it is used')
   return { hosts: parseHosts(entries.host, network), inject: readInjection(kind, node, entries) }
 }
 
@@ -98,27 +141,55 @@ const parseInjection = (node: PolicyNode, network: Around['network']): Pick<Cred
 const kindOf = (node: PolicyNode): keyof typeof INJECTION_KEYS => {
   const { as, header } = mappingOf(node, ['host', 'as', ...new Set(Object.values(INJECTION_KEYS).flat())])
   if (as !== undefined) return oneOf(as, INJECTIONS)
-  if (header === undefined) throw invalid(node, `a mapping with "as" (one of: ${INJECTIONS.join(', ')}) or "header"`, 'add as: bearer, or header: NAME')
+  if (header === undefined)
+    throw invalid(
+      node,
+      `a mapping with "as" (one of: ${INJECTIONS.join(', ')}) or "header"`,
+      'add as: bearer, or header: NAME',
+    )
   return 'header'
 }
 
-const readInjection = (kind: keyof typeof INJECTION_KEYS, node: PolicyNode, entries: Readonly<Partial<Record<string, PolicyNode>>>): Injection => {
-  const optional = (key: string): string | undefined => (entries[key] === undefined ? undefined : textMatching(entries[key], WORD, 'a word of letters, digits, ".", "_" and "-"'))
+const readInjection = (
+  kind: keyof typeof INJECTION_KEYS,
+  node: PolicyNode,
+  entries: Readonly<Partial<Record<string, PolicyNode>>>,
+): Injection => {
+  const optional = (key: string): string | undefined =>
+    entries[key] === undefined
+      ? undefined
+      : textMatching(entries[key], WORD, 'a word of letters, digits, ".", "_" and "-"')
   switch (kind) {
     case 'bearer':
       return { kind: 'header', name: 'Authorization', format: 'Bearer {value}' }
     case 'header': {
       const { header, format } = entries
-      if (header === undefined) throw invalid(node, 'a mapping with the key "header"', 'name the header: header: X-Api-Key')
+      if (header === undefined)
+        throw invalid(node, 'a mapping with the key "header"', 'name the header: header: X-Api-Key')
       const name = textMatching(header, HEADER_NAME, 'the name of a header')
-      if (RESERVED_HEADERS.includes(name.toLowerCase())) throw invalid(header, 'a header that carries a credential', 'this one leads the request itself')
-      return { kind: 'header', name, format: format === undefined ? '{value}' : textMatching(format, HEADER_FORMAT, 'a text with {value} in it, such as "Bearer {value}"') }
+      if (RESERVED_HEADERS.includes(name.toLowerCase()))
+        throw invalid(header, 'a header that carries a credential', 'this one leads the request itself')
+      return {
+        kind: 'header',
+        name,
+        format:
+          format === undefined
+            ? '{value}'
+            : textMatching(format, HEADER_FORMAT, 'a text with {value} in it, such as "Bearer {value}"'),
+      }
     }
     case 'basic':
-      return { kind: 'basic', user: entries['user'] === undefined ? '' : textMatching(entries['user'], BASIC_USER, 'the name of a user, without a colon') }
+      return {
+        kind: 'basic',
+        user:
+          entries['user'] === undefined
+            ? ''
+            : textMatching(entries['user'], BASIC_USER, 'the name of a user, without a colon'),
+      }
     case 'query': {
       const { parameter } = entries
-      if (parameter === undefined) throw invalid(node, 'a mapping with the key "parameter"', 'name the parameter of the URL: parameter: key')
+      if (parameter === undefined)
+        throw invalid(node, 'a mapping with the key "parameter"', 'name the parameter of the URL: parameter: key')
       return { kind: 'query', parameter: textMatching(parameter, PARAMETER, 'the name of a parameter') }
     }
     case 'placeholder':
@@ -135,23 +206,53 @@ const parseHosts = (node: PolicyNode, network: Around['network']): Credential['h
   return items.map((item) => {
     const host = parseDestination(textOf(item, 'a host'), placeOf(item))
     const problem = problemOf(host, network)
-    if (problem !== undefined) throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict: `${renderDestination(host)} ${problem.what}`, fix: problem.fix })
+    if (problem !== undefined)
+      throw fail('policy-conflict', {
+        source: sourceOf(item),
+        where: keyOf(item),
+        conflict: `${renderDestination(host)} ${problem.what}`,
+        fix: problem.fix,
+      })
     return host
   })
 }
 
 /** A credential is for hosts that its own policy opens, so that no other policy can lead it anywhere. */
-const problemOf = (host: Pick<HostGrant, 'destination' | 'port'>, network: Around['network']): { readonly what: string; readonly fix: string } | undefined => {
+const problemOf = (
+  host: Pick<HostGrant, 'destination' | 'port'>,
+  network: Around['network'],
+): { readonly what: string; readonly fix: string } | undefined => {
   const entry = renderDestination(host)
-  if (network.kind === 'all') return { what: 'cannot be reached through the proxy where network is all', fix: `list the hosts: network: [ ${entry} ]` }
-  const covering = (network.kind === 'list' ? network.items : []).filter((entry) => entry.action !== 'deny' && coversDestination(entry, host))
-  if (covering.length === 0) return { what: 'is not granted by network of the same policy; a credential is used only where its own policy leads', fix: `grant it there: network: [ ${entry} ]` }
-  return covering.every(({ action }) => action === 'direct') ? { what: 'is direct: nothing can be put into a connection that nobody looks into', fix: 'take "action: direct" out of the entry of that host' } : undefined
+  if (network.kind === 'all')
+    return {
+      what: 'cannot be reached through the proxy where network is all',
+      fix: `list the hosts: network: [ ${entry} ]`,
+    }
+  const covering = (network.kind === 'list' ? network.items : []).filter(
+    (entry) => entry.action !== 'deny' && coversDestination(entry, host),
+  )
+  if (covering.length === 0)
+    return {
+      what: 'is not granted by network of the same policy; a credential is used only where its own policy leads',
+      fix: `grant it there: network: [ ${entry} ]`,
+    }
+  return covering.every(({ action }) => action === 'direct')
+    ? {
+        what: 'is direct: nothing can be put into a connection that nobody looks into',
+        fix: 'take "action: direct" out of the entry of that host',
+      }
+    : undefined
 }
 
 const textMatching = (node: PolicyNode, pattern: string, expected: string): string => {
   const text = textOf(node, expected)
   if (new RegExp(pattern, 'u').test(text)) return text
   // Whoever writes a value into a policy by mistake should not find it in a log as well.
-  throw fail('policy-invalid-value', { source: sourceOf(node), where: keyOf(node), expected, found: `these ${String(text.length)} characters`, hint: 'a policy has no values of secrets in it; they are given by --secret, or in ~/.config/cordon/secrets.yaml' })
+  throw fail('policy-invalid-value', {
+    source: sourceOf(node),
+    where: keyOf(node),
+    expected,
+    found: `these ${String(text.length)} characters`,
+    hint: 'a policy has no values of secrets in it; they are given by --secret, or in ~/.config/cordon/secrets.yaml',
+  })
 }

@@ -43,7 +43,12 @@ export const parseLimits = (node: PolicyNode): Limits => {
     const { quantity, least } = LIMIT_FORMS[name]
     const { parse, form } = QUANTITIES[quantity]
     const value = parse(entry.value)
-    if (value === undefined || value < (parse(least) ?? 0)) throw invalid(entry, least === undefined ? form : `${form}, at least ${least}`, value === undefined ? likelyMeant(entry.value, parse) : `give at least ${least ?? ''}`)
+    if (value === undefined || value < (parse(least) ?? 0))
+      throw invalid(
+        entry,
+        least === undefined ? form : `${form}, at least ${least}`,
+        value === undefined ? likelyMeant(entry.value, parse) : `give at least ${least ?? ''}`,
+      )
     limits[name] = value
   }
   return limits
@@ -52,6 +57,14 @@ export const parseLimits = (node: PolicyNode): Limits => {
 /** `30` for 30s, `1GB` for 1G. */
 const likelyMeant = (value: unknown, parse: (value: unknown) => number | undefined): string => {
   const text = String(value).replaceAll(/\s/g, '')
-  const meant = [`${text}s`, `${text}ms`, text.replace(/(?:b|bytes)$/i, ''), text.replace(/sec(?:onds?)?$/i, 's'), text.replace(/min(?:utes?)?$/i, 'm')].filter((each) => each !== value && parse(each) !== undefined)
-  return meant.length === 0 ? 'write a number and its unit, as in the examples' : `did you mean ${[...new Set(meant)].join(' or ')}?`
+  const meant = [
+    `${text}s`,
+    `${text}ms`,
+    text.replace(/(?:b|bytes)$/i, ''),
+    text.replace(/sec(?:onds?)?$/i, 's'),
+    text.replace(/min(?:utes?)?$/i, 'm'),
+  ].filter((each) => each !== value && parse(each) !== undefined)
+  return meant.length === 0
+    ? 'write a number and its unit, as in the examples'
+    : `did you mean ${[...new Set(meant)].join(' or ')}?`
 }

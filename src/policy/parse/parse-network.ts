@@ -16,8 +16,48 @@ const COMMON_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTION
 /** Those that are registered, and a few that well-known servers have besides; among them some that look like a slip. */
 const METHODS: readonly string[] = [
   ...COMMON_METHODS,
-  ...['ACL', 'BIND', 'CHECKIN', 'CHECKOUT', 'CONNECT', 'COPY', 'LABEL', 'LINK', 'LOCK', 'MERGE', 'MKACTIVITY', 'MKCALENDAR', 'MKCOL', 'MKWORKSPACE', 'MOVE', 'ORDERPATCH', 'PRI', 'PROPFIND', 'PROPPATCH', 'QUERY'],
-  ...['REBIND', 'REPORT', 'SEARCH', 'TRACE', 'UNBIND', 'UNCHECKOUT', 'UNLINK', 'UNLOCK', 'UPDATE', 'VERSION-CONTROL', 'LIST', 'PURGE', 'BAN', 'NOTIFY', 'SUBSCRIBE', 'UNSUBSCRIBE', 'SOURCE', 'M-SEARCH'],
+  ...[
+    'ACL',
+    'BIND',
+    'CHECKIN',
+    'CHECKOUT',
+    'CONNECT',
+    'COPY',
+    'LABEL',
+    'LINK',
+    'LOCK',
+    'MERGE',
+    'MKACTIVITY',
+    'MKCALENDAR',
+    'MKCOL',
+    'MKWORKSPACE',
+    'MOVE',
+    'ORDERPATCH',
+    'PRI',
+    'PROPFIND',
+    'PROPPATCH',
+    'QUERY',
+  ],
+  ...[
+    'REBIND',
+    'REPORT',
+    'SEARCH',
+    'TRACE',
+    'UNBIND',
+    'UNCHECKOUT',
+    'UNLINK',
+    'UNLOCK',
+    'UPDATE',
+    'VERSION-CONTROL',
+    'LIST',
+    'PURGE',
+    'BAN',
+    'NOTIFY',
+    'SUBSCRIBE',
+    'UNSUBSCRIBE',
+    'SOURCE',
+    'M-SEARCH',
+  ],
 ]
 
 export const parseHostGrants = (items: readonly PolicyNode[]): readonly HostGrant[] => {
@@ -29,13 +69,23 @@ export const parseHostGrants = (items: readonly PolicyNode[]): readonly HostGran
     const before = grants.get(scope)
     if (before !== undefined && before.action !== grant.action) {
       const conflict = `${renderDestination(grant)} is already given with action ${before.action}`
-      throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict, fix: 'keep one of the two entries' })
+      throw fail('policy-conflict', {
+        source: sourceOf(item),
+        where: keyOf(item),
+        conflict,
+        fix: 'keep one of the two entries',
+      })
     }
     const destination = renderDestination(grant)
     const actions = (actionsAt.get(destination) ?? new Set()).add(grant.action)
     if (actions.has('direct') && actions.size > 1) {
       const conflict = `${destination} is direct and is filtered too; nothing can be checked on a direct connection`
-      throw fail('policy-conflict', { source: sourceOf(item), where: keyOf(item), conflict, fix: 'take out "action: direct", or every other entry of that host' })
+      throw fail('policy-conflict', {
+        source: sourceOf(item),
+        where: keyOf(item),
+        conflict,
+        fix: 'take out "action: direct", or every other entry of that host',
+      })
     }
     actionsAt.set(destination, actions)
     grants.set(scope, before ?? grant)
@@ -67,7 +117,12 @@ const parseHostGrant = (node: PolicyNode): HostGrant => {
   }
   if (grant.action === 'direct' && (methods !== undefined || paths !== undefined)) {
     const conflict = 'methods and paths cannot be checked on a direct connection'
-    throw fail('policy-conflict', { source: sourceOf(node), where: keyOf(node), conflict, fix: 'take out "methods" and "paths", or "action: direct"' })
+    throw fail('policy-conflict', {
+      source: sourceOf(node),
+      where: keyOf(node),
+      conflict,
+      fix: 'take out "methods" and "paths", or "action: direct"',
+    })
   }
   return grant
 }
@@ -75,7 +130,12 @@ const parseHostGrant = (node: PolicyNode): HostGrant => {
 const parseMethods = (node: PolicyNode): readonly string[] =>
   nonEmpty(node, 'a list of HTTP methods').map((item) => {
     const method = textOf(item, 'an HTTP method')
-    if (!METHOD.test(method)) throw invalid(item, 'an HTTP method in upper case, such as GET', METHODS.includes(method.toUpperCase()) ? `write ${method.toUpperCase()}` : '')
+    if (!METHOD.test(method))
+      throw invalid(
+        item,
+        'an HTTP method in upper case, such as GET',
+        METHODS.includes(method.toUpperCase()) ? `write ${method.toUpperCase()}` : '',
+      )
     // Servers may have methods of their own; but what is nearly one that everybody has is a slip, and would grant nothing.
     const near = METHODS.includes(method) ? undefined : nearestKey(method, COMMON_METHODS)
     if (near !== undefined) throw invalid(item, 'an HTTP method', `did you mean ${near}?`)

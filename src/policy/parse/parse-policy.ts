@@ -11,18 +11,35 @@ import type { PathGlob } from '../glob/path-glob.js'
 import type { PolicyNode } from './policy-node.js'
 import { wordsOf, mappingOf, namesOutOf, oneOf, placeOf, rootNode, textOf } from './policy-node.js'
 
-export const POLICY_KEYS = ['risk', 'filesystem', 'network', 'egress_class', 'environment', 'credentials', 'exec', 'limits', 'presets', 'require'] as const
+export const POLICY_KEYS = [
+  'risk',
+  'filesystem',
+  'network',
+  'egress_class',
+  'environment',
+  'credentials',
+  'exec',
+  'limits',
+  'presets',
+  'require',
+] as const
 
 /** Reads a policy given as a value; `source` names it in errors. */
-export const parsePolicy = (value: unknown, source: string): ToolPolicy => parsePolicyNode(rootNode(value, () => source))
+export const parsePolicy = (value: unknown, source: string): ToolPolicy =>
+  parsePolicyNode(rootNode(value, () => source))
 
 export const parsePolicyNode = (node: PolicyNode): ToolPolicy => {
   const sections = mappingOf(node, POLICY_KEYS)
   const network = parseSectionOrAll(sections.network, parseHostGrants, '"none", "all" or a list of hosts')
-  const environment = parseSection(sections.environment, parseEnvironmentEntries, '"none" or a list of NAME or NAME=value')
+  const environment = parseSection(
+    sections.environment,
+    parseEnvironmentEntries,
+    '"none" or a list of NAME or NAME=value',
+  )
   const egress = parseEgressClass(sections.egress_class, network)
   return {
-    risk: sections.risk === undefined ? { kind: 'unspecified' } : { kind: 'declared', level: oneOf(sections.risk, RISKS) },
+    risk:
+      sections.risk === undefined ? { kind: 'unspecified' } : { kind: 'declared', level: oneOf(sections.risk, RISKS) },
     filesystem: parseFilesystem(sections.filesystem),
     ...egress,
     environment,
@@ -41,7 +58,11 @@ const parseFilesystem = (node: PolicyNode | undefined): ToolPolicy['filesystem']
 }
 
 const parsePaths = (node: PolicyNode | undefined): Section<PathGlob> =>
-  parseSection(node, (items) => items.map((item) => parsePathGlob(textOf(item, 'a path pattern'), placeOf(item))), '"none" or a list of path patterns')
+  parseSection(
+    node,
+    (items) => items.map((item) => parsePathGlob(textOf(item, 'a path pattern'), placeOf(item))),
+    '"none" or a list of path patterns',
+  )
 
 const parseNames = <Name extends string>(node: PolicyNode | undefined, known: readonly Name[]): readonly Name[] =>
   node === undefined || node.value === 'none' ? [] : [...new Set(namesOutOf(node, known))]
@@ -55,5 +76,8 @@ const parseSection = <Item>(node: PolicyNode | undefined, parse: ParseItems<Item
   return items.length === 0 ? { kind: 'none' } : { kind: 'list', items }
 }
 
-const parseSectionOrAll = <Item>(node: PolicyNode | undefined, parse: ParseItems<Item>, expected: string): Section<Item> | All =>
-  node?.value === 'all' ? { kind: 'all' } : parseSection(node, parse, expected)
+const parseSectionOrAll = <Item>(
+  node: PolicyNode | undefined,
+  parse: ParseItems<Item>,
+  expected: string,
+): Section<Item> | All => (node?.value === 'all' ? { kind: 'all' } : parseSection(node, parse, expected))

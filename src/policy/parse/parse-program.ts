@@ -10,7 +10,9 @@ export const parseProgram = (node: PolicyNode): ProgramGrant => {
   const text = textOf(node, 'a program name or path')
   const where = placeOf(node)
   const glob = parsePathGlob(text, where)
-  const isOnePath = glob.alternatives.length === 1 && glob.alternatives.every(({ segments }) => segments.every(({ kind }) => kind === 'name'))
+  const isOnePath =
+    glob.alternatives.length === 1 &&
+    glob.alternatives.every(({ segments }) => segments.every(({ kind }) => kind === 'name'))
   if (glob.negated || !isOnePath) {
     throw fail('glob-malformed', { where, glob: text, problem: 'a program is one name or path, without wildcards' })
   }

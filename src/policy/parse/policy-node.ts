@@ -15,7 +15,12 @@ export interface PolicyNode {
   readonly whole: string
 }
 
-export const rootNode = (value: unknown, locate: (path: KeyPath) => string, whole = 'the policy'): PolicyNode => ({ value, path: [], locate, whole })
+export const rootNode = (value: unknown, locate: (path: KeyPath) => string, whole = 'the policy'): PolicyNode => ({
+  value,
+  path: [],
+  locate,
+  whole,
+})
 
 export const sourceOf = (node: PolicyNode): string => node.locate(node.path)
 
@@ -37,15 +42,30 @@ export const describeValue = (value: unknown): string => {
 
 /** `hint` is the way out where a likely one is known. */
 export const invalid = (node: PolicyNode, expected: string, hint = ''): CordonError =>
-  fail('policy-invalid-value', { source: sourceOf(node), where: keyOf(node), expected, found: describeValue(node.value), hint })
+  fail('policy-invalid-value', {
+    source: sourceOf(node),
+    where: keyOf(node),
+    expected,
+    found: describeValue(node.value),
+    hint,
+  })
 
-const didYouMean = (near: string | undefined): string | undefined => (near === undefined ? undefined : `did you mean "${near}"?`)
+const didYouMean = (near: string | undefined): string | undefined =>
+  near === undefined ? undefined : `did you mean "${near}"?`
 
 /** The entries of a mapping that has no other keys than the known ones. */
-export const mappingOf = <Key extends string>(node: PolicyNode, known: readonly Key[]): Readonly<Partial<Record<Key, PolicyNode>>> => {
+export const mappingOf = <Key extends string>(
+  node: PolicyNode,
+  known: readonly Key[],
+): Readonly<Partial<Record<Key, PolicyNode>>> => {
   const { value, path, locate, whole } = node
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw fail('policy-not-an-object', { source: sourceOf(node), where: keyOf(node), found: describeValue(value), hint: '' })
+    throw fail('policy-not-an-object', {
+      source: sourceOf(node),
+      where: keyOf(node),
+      found: describeValue(value),
+      hint: '',
+    })
   }
   const entries: Partial<Record<Key, PolicyNode>> = {}
   for (const [key, child] of Object.entries(value)) {
@@ -62,7 +82,8 @@ export const mappingOf = <Key extends string>(node: PolicyNode, known: readonly 
 }
 
 /** One plain word where a list of words is meant. */
-const listHint = (value: unknown): string | undefined => (typeof value === 'string' && /^[^\s,[\]{}]+$/.test(value) ? `write [${value}]` : undefined)
+const listHint = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^[^\s,[\]{}]+$/.test(value) ? `write [${value}]` : undefined
 
 /** A list whose items are words. */
 export const wordsOf = (node: PolicyNode, expected: string): readonly PolicyNode[] => {
@@ -87,6 +108,13 @@ export const namesOutOf = <Name extends string>(node: PolicyNode, known: readonl
 
 export const oneOf = <Name extends string>(node: PolicyNode, known: readonly Name[]): Name => {
   const name = known.find((candidate) => candidate === node.value)
-  if (name === undefined) throw invalid(node, `one of: ${known.join(', ')}`, typeof node.value === 'string' ? didYouMean(nearestKey(node.value, known)) ?? 'use one of these, spelt as they are here' : undefined)
+  if (name === undefined)
+    throw invalid(
+      node,
+      `one of: ${known.join(', ')}`,
+      typeof node.value === 'string'
+        ? (didYouMean(nearestKey(node.value, known)) ?? 'use one of these, spelt as they are here')
+        : undefined,
+    )
   return name
 }

@@ -1,7 +1,7 @@
 // Sizes and durations as people write them. A number without a unit is taken for bytes, which
 // has one reading, but never for a duration, where seconds and milliseconds are both common.
 
-const BYTES: Readonly<Record<string, number>> = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 }
+const BYTES: Readonly<Record<string, number>> = { '': 1, 'K': 2 ** 10, 'M': 2 ** 20, 'G': 2 ** 30, 'T': 2 ** 40 }
 const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
 const SIZE = /^(?<count>\d+(\.\d+)?)(?<unit>[KMGT]?)(iB)?$/i
@@ -27,7 +27,10 @@ export const parseSize = (value: unknown): number | undefined => {
 }
 
 const written = (value: number, units: Readonly<Record<string, number>>): string => {
-  const [unit = '', factor = 1] = Object.entries(units).toReversed().find(([, each]) => value >= each && value % each === 0) ?? []
+  const [unit = '', factor = 1] =
+    Object.entries(units)
+      .toReversed()
+      .find(([, each]) => value >= each && value % each === 0) ?? []
   return `${String(value / factor)}${unit}`
 }
 
@@ -39,4 +42,5 @@ export const renderTime = (milliseconds: number): string => written(milliseconds
 export const parseDuration = (value: unknown): number | undefined =>
   typeof value === 'string' ? scale(DURATION.exec(value), MILLISECONDS) : undefined
 
-export const parseCount = (value: unknown): number | undefined => (typeof value === 'number' ? positive(value) : undefined)
+export const parseCount = (value: unknown): number | undefined =>
+  typeof value === 'number' ? positive(value) : undefined

@@ -18,7 +18,13 @@ export const readDocument = (text: string, fileName: string): PolicyNode => {
   const { LineCounter: Lines, parseDocument } = yaml()
   const lines = new Lines()
   // JSON is read as the subset of YAML that it is, which gives it line numbers too.
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, merge: false, logLevel: 'error' })
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: true,
+    merge: false,
+    logLevel: 'error',
+  })
   const problem = document.errors[0] ?? document.warnings[0]
   if (problem !== undefined) {
     const { line } = lines.linePos(problem.pos[0])
@@ -32,7 +38,11 @@ const toValue = (document: Document, fileName: string): unknown => {
     return document.toJS()
   } catch (cause) {
     // Aliases that refer to nothing, or that multiply beyond the library's bound.
-    throw fail('policy-syntax', { source: fileName, problem: cause instanceof Error ? cause.message : String(cause) }, cause)
+    throw fail(
+      'policy-syntax',
+      { source: fileName, problem: cause instanceof Error ? cause.message : String(cause) },
+      cause,
+    )
   }
 }
 
@@ -50,7 +60,9 @@ const rangeAt = (document: Document, path: KeyPath): Range | undefined => {
   const { isMap, isNode, isScalar } = yaml()
   const last = path.at(-1)
   const around = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
-  const key = isMap(around) ? around.items.map((pair) => pair.key).find((node) => isScalar(node) && String(node.value) === last) : undefined
+  const key = isMap(around)
+    ? around.items.map((pair) => pair.key).find((node) => isScalar(node) && String(node.value) === last)
+    : undefined
   const node = isScalar(key) ? key : document.getIn(path, true)
   return isNode(node) ? (node.range ?? undefined) : undefined
 }

@@ -16,8 +16,10 @@ export interface ProtectedName {
 
 type Entries = (because: string, source: string, ...names: readonly string[]) => readonly ProtectedName[]
 
-const entriesOf = (scope: ProtectedName['scope']): Entries => (because, source, ...names) =>
-  names.map((name) => ({ name, scope, object: 'any', because, source }))
+const entriesOf =
+  (scope: ProtectedName['scope']): Entries =>
+  (because, source, ...names) =>
+    names.map((name) => ({ name, scope, object: 'any', because, source }))
 
 export const anywhere = entriesOf('anywhere')
 export const inProject = entriesOf('project')

@@ -24,8 +24,8 @@ export type { ProtectedName } from './entry.js'
 export const PROTECTED_FAMILIES: Readonly<Record<string, readonly ProtectedName[]>> = {
   'version control, and Cordon itself': REPOSITORY_NAMES,
   'shells, logins and desktop sessions': SESSION_NAMES,
-  editors: EDITOR_NAMES,
-  agents: AGENT_NAMES,
+  'editors': EDITOR_NAMES,
+  'agents': AGENT_NAMES,
   'package managers, build tools and interpreters': PACKAGE_NAMES,
   'clients of other machines': CLIENT_NAMES,
 }

@@ -31,16 +31,17 @@ export const protectionOf = (write: readonly PathPattern[], path: AbsolutePath):
 }
 
 // By the last part of the name: every path argument of every call is asked about, at every depth.
-const BY_LAST_NAME: ReadonlyMap<string, readonly ProtectedName[]> = PROTECTED_NAMES.filter(({ object }) => object === 'any').reduce(
-  (byName, entry) => {
-    const last = entry.name.slice(entry.name.lastIndexOf('/') + 1)
-    return byName.set(last, [...(byName.get(last) ?? []), entry])
-  },
-  new Map<string, readonly ProtectedName[]>(),
-)
+const BY_LAST_NAME: ReadonlyMap<string, readonly ProtectedName[]> = PROTECTED_NAMES.filter(
+  ({ object }) => object === 'any',
+).reduce((byName, entry) => {
+  const last = entry.name.slice(entry.name.lastIndexOf('/') + 1)
+  return byName.set(last, [...(byName.get(last) ?? []), entry])
+}, new Map<string, readonly ProtectedName[]>())
 
 const protectedEntryAt = (grants: readonly PathPattern[], path: AbsolutePath): ProtectedName | undefined =>
-  BY_LAST_NAME.get(path.slice(path.lastIndexOf('/') + 1))?.find((entry) => endsInName(path, entry.name) && isInScope(grants, entry, path))
+  BY_LAST_NAME.get(path.slice(path.lastIndexOf('/') + 1))?.find(
+    (entry) => endsInName(path, entry.name) && isInScope(grants, entry, path),
+  )
 
 const endsInName = (path: AbsolutePath, name: string): boolean => path.endsWith(`/${name}`)
 
@@ -61,7 +62,9 @@ const isInScope = (grants: readonly PathPattern[], { scope }: ProtectedName, pat
  */
 const isDirectlyInRoot = (grants: readonly PathPattern[], path: AbsolutePath): boolean => {
   const folder = parentOf(path)
-  return grants.some(({ base }) => base === folder) && !grants.some((grant) => grant.base !== folder && matches(grant, path))
+  return (
+    grants.some(({ base }) => base === folder) && !grants.some((grant) => grant.base !== folder && matches(grant, path))
+  )
 }
 
 /**
@@ -75,11 +78,16 @@ export const isNamedBy = (write: readonly PathPattern[], entry: ProtectedName, p
     return segments.some((_, end) => {
       const upToName = segments.slice(0, end + 1)
       const tail = upToName.slice(-wanted.length)
-      const standsThere = tail.length === wanted.length && tail.every((segment, at) => segment.kind === 'name' && segment.name === wanted[at])
+      const standsThere =
+        tail.length === wanted.length &&
+        tail.every((segment, at) => segment.kind === 'name' && segment.name === wanted[at])
       return standsThere && walkEndsIn(upToName, path)
     })
   })
 }
 
 const walkEndsIn = (segments: PathPattern['segments'], path: AbsolutePath): boolean =>
-  isMatch(segments, namesOf(path).reduce((state, name) => step(segments, state, name), startWalk(segments)))
+  isMatch(
+    segments,
+    namesOf(path).reduce((state, name) => step(segments, state, name), startWalk(segments)),
+  )

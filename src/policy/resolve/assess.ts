@@ -4,8 +4,13 @@ import type { HostGrant } from '../network/host-grant.js'
 import type { Assessed, EgressClass, Risk, ToolPolicy } from '../model.js'
 import { SAFE_METHODS } from '../model.js'
 
-export const assessEgressClass = ({ egressClass, network }: Pick<ToolPolicy, 'egressClass' | 'network'>): Assessed<EgressClass> =>
-  egressClass.kind === 'declared' ? { level: egressClass.level, derived: false } : { level: classOf(network), derived: true }
+export const assessEgressClass = ({
+  egressClass,
+  network,
+}: Pick<ToolPolicy, 'egressClass' | 'network'>): Assessed<EgressClass> =>
+  egressClass.kind === 'declared'
+    ? { level: egressClass.level, derived: false }
+    : { level: classOf(network), derived: true }
 
 const classOf = (network: ToolPolicy['network']): EgressClass => {
   switch (network.kind) {
@@ -26,7 +31,10 @@ const onlyReads = ({ action, methods }: HostGrant): boolean =>
   action === 'allow' && methods.kind === 'list' && methods.items.every((method) => SAFE_METHODS.includes(method))
 
 /** Never lower than what the boundary lets happen; `critical` and `unknown` are for people to say. */
-export const assessRisk = ({ risk }: Pick<ToolPolicy, 'risk'>, boundary: Pick<Boundary, 'write' | 'network' | 'egressClass' | 'exec'>): Assessed<Risk> => {
+export const assessRisk = (
+  { risk }: Pick<ToolPolicy, 'risk'>,
+  boundary: Pick<Boundary, 'write' | 'network' | 'egressClass' | 'exec'>,
+): Assessed<Risk> => {
   if (risk.kind === 'declared') return { level: risk.level, derived: false }
   const { write, network, egressClass, exec } = boundary
   const egress = network.kind === 'none' ? 'none' : egressClass.level

@@ -14,7 +14,8 @@ import type { GlobAlternative, PathGlob } from '../glob/path-glob.js'
 export const POLICY_FORM = 'cordon-policy/1'
 
 /** `sha256:` and 64 hexadecimal digits. */
-export const policyHash = (policy: ToolPolicy): string => `sha256:${createHash('sha256').update(canonicalPolicy(policy)).digest('hex')}`
+export const policyHash = (policy: ToolPolicy): string =>
+  `sha256:${createHash('sha256').update(canonicalPolicy(policy)).digest('hex')}`
 
 /** JSON without spaces, keys and lists in a fixed order. Whether something was declared or left open is part of it. */
 export const canonicalPolicy = (policy: ToolPolicy): string =>
@@ -41,20 +42,26 @@ const scopedTexts = (credential: Credential): readonly string[] => {
   return credentialTexts([credential]).map((text) => JSON.stringify([text, requests, egressClass.level]))
 }
 
-const levelOf = (stated: ToolPolicy['risk'] | ToolPolicy['egressClass']): string => (stated.kind === 'declared' ? stated.level : stated.kind)
+const levelOf = (stated: ToolPolicy['risk'] | ToolPolicy['egressClass']): string =>
+  stated.kind === 'declared' ? stated.level : stated.kind
 
-type SectionOf<Item> = { readonly kind: 'unspecified' | 'none' | 'all' } | { readonly kind: 'list'; readonly items: readonly Item[] }
+type SectionOf<Item> =
+  { readonly kind: 'unspecified' | 'none' | 'all' } | { readonly kind: 'list'; readonly items: readonly Item[] }
 
-const sectionOf = <Item>(section: SectionOf<Item>, textsOf: (item: Item) => readonly string[]): string | readonly string[] =>
-  section.kind === 'list' ? sorted(section.items.flatMap(textsOf)) : section.kind
+const sectionOf = <Item>(
+  section: SectionOf<Item>,
+  textsOf: (item: Item) => readonly string[],
+): string | readonly string[] => (section.kind === 'list' ? sorted(section.items.flatMap(textsOf)) : section.kind)
 
 /** By code unit, which no locale changes; each text once. */
 const sorted = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort()
 
-const byText = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number => (one < other ? -1 : 1)
+const byText = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
+  one < other ? -1 : 1
 
 /** `{a,b}` and the two patterns that it stands for are the same. */
-const globTexts = ({ negated, alternatives }: PathGlob): readonly string[] => alternatives.map((alternative) => `${negated ? '!' : ''}${alternativeText(alternative)}`)
+const globTexts = ({ negated, alternatives }: PathGlob): readonly string[] =>
+  alternatives.map((alternative) => `${negated ? '!' : ''}${alternativeText(alternative)}`)
 
 const STARTS = { root: '', home: '~', workspace: '.' } as const
 
@@ -68,7 +75,9 @@ export const hostText = (grant: HostGrant): string => {
 }
 
 /** A name has no "=", so that the two forms cannot be confused. */
-const variableText = ({ name, value }: EnvironmentEntry): string => (value.kind === 'pass' ? name : `${name}=${value.text}`)
+const variableText = ({ name, value }: EnvironmentEntry): string =>
+  value.kind === 'pass' ? name : `${name}=${value.text}`
 
 /** A path has a slash, a bare name has none. */
-const programText = (program: ProgramGrant): string => (program.kind === 'name' ? program.name : globTexts(program.glob).join())
+const programText = (program: ProgramGrant): string =>
+  program.kind === 'name' ? program.name : globTexts(program.glob).join()

@@ -19,7 +19,9 @@ export interface ResolveContext extends Places {
 export const resolvePolicy = (policy: ToolPolicy, context: ResolveContext): Boundary => {
   const presets = withSystem(policy.presets)
   const presetPaths = (access: 'read' | 'write') =>
-    presets.flatMap((name) => PRESETS[name][access].flatMap((glob) => bindGlob(parsePathGlob(glob, `preset ${name}`), context)))
+    presets.flatMap((name) =>
+      PRESETS[name][access].flatMap((glob) => bindGlob(parsePathGlob(glob, `preset ${name}`), context)),
+    )
   const boundary = {
     read: bindAll(policy.filesystem.read, context),
     write: [...presetPaths('write'), ...bindAll(policy.filesystem.write, context)],
@@ -36,7 +38,10 @@ export const resolvePolicy = (policy: ToolPolicy, context: ResolveContext): Boun
   return { ...boundary, risk: assessRisk(policy, boundary) }
 }
 
-const withSystem = (presets: readonly PresetName[]): readonly PresetName[] => ['system', ...presets.filter((name) => name !== 'system')]
+const withSystem = (presets: readonly PresetName[]): readonly PresetName[] => [
+  'system',
+  ...presets.filter((name) => name !== 'system'),
+]
 
 const bindAll = (section: Section<PathGlob>, places: Places): readonly PathPattern[] =>
   section.kind === 'list' ? section.items.flatMap((glob) => bindGlob(glob, places)) : []
@@ -67,4 +72,6 @@ const resolveExec = (exec: ToolPolicy['exec'], context: ResolveContext): Boundar
 }
 
 const programText = (program: ProgramGrant, places: Places): string =>
-  program.kind === 'name' ? program.name : (bindGlob(program.glob, places)[0]?.base ?? bug('a program grant without a path'))
+  program.kind === 'name'
+    ? program.name
+    : (bindGlob(program.glob, places)[0]?.base ?? bug('a program grant without a path'))

@@ -7,13 +7,22 @@ import { parseRequestHost } from '../network/network-request.js'
  * A name that nobody may reach, among those for which an address is given: most likely a slip, because of which the name
  * that was meant would be looked up as usual. `near` is that one, where it can be guessed.
  */
-export const strayName = (names: Iterable<string>, networks: readonly Boundary['network'][]): { readonly name: string; readonly near: string | undefined } | undefined => {
+export const strayName = (
+  names: Iterable<string>,
+  networks: readonly Boundary['network'][],
+): { readonly name: string; readonly near: string | undefined } | undefined => {
   if (networks.some(({ kind }) => kind === 'all')) return undefined
   const entries = networks.flatMap((network) => (network.kind === 'hosts' ? network.entries : []))
   for (const name of names) {
     const host = parseRequestHost(name)
     if (host === undefined || entries.some(({ destination }) => coversHost(destination, host))) continue
-    return { name, near: nearestKey(name, entries.flatMap(({ destination }) => (destination.kind === 'host' ? [destination.host] : []))) }
+    return {
+      name,
+      near: nearestKey(
+        name,
+        entries.flatMap(({ destination }) => (destination.kind === 'host' ? [destination.host] : [])),
+      ),
+    }
   }
   return undefined
 }

@@ -15,8 +15,17 @@ export interface MoreGrants {
 /** The policy with more. What it carves out stays carved out, and what it says of itself (risk, egress class) stays said. */
 export const widenPolicy = (policy: ToolPolicy, more: MoreGrants): ToolPolicy => ({
   ...policy,
-  filesystem: { read: withItems(policy.filesystem.read, more.read.map(globOf)), write: withItems(policy.filesystem.write, more.write.map(globOf)) },
-  exec: policy.exec.kind === 'all' ? policy.exec : withItems<ProgramGrant>(policy.exec, more.exec.map((path) => ({ kind: 'path', glob: globOf(path) }))),
+  filesystem: {
+    read: withItems(policy.filesystem.read, more.read.map(globOf)),
+    write: withItems(policy.filesystem.write, more.write.map(globOf)),
+  },
+  exec:
+    policy.exec.kind === 'all'
+      ? policy.exec
+      : withItems<ProgramGrant>(
+          policy.exec,
+          more.exec.map((path) => ({ kind: 'path', glob: globOf(path) })),
+        ),
   limits: { ...policy.limits, ...more.limits },
 })
 

@@ -29,9 +29,15 @@ export interface BoundTools {
 }
 
 export const bindTools = (options: CordonOptions, audit: AuditLog | undefined): BoundTools => {
-  const places = { workspace: parseAbsolutePath(options.workspace, 'workspace'), home: parseAbsolutePath(options.home ?? homedir(), 'home') }
+  const places = {
+    workspace: parseAbsolutePath(options.workspace, 'workspace'),
+    home: parseAbsolutePath(options.home ?? homedir(), 'home'),
+  }
   const sources = sourcesOf(options.egress?.secrets ?? {})
-  const ownFiles = [...(audit === undefined ? [] : auditOwnFiles(audit.places)), ...ownFilesOf(options, sources, places)]
+  const ownFiles = [
+    ...(audit === undefined ? [] : auditOwnFiles(audit.places)),
+    ...ownFilesOf(options, sources, places),
+  ]
   const bind = (definition: ToolDefinition): BoundTool => {
     const bound = bindTool(definition, places)
     const boundary = shieldOwnFiles(bound.gate.boundary, ownFiles, bound.cwd)
@@ -50,7 +56,10 @@ const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { ho
     ...credentialFiles(sources, { folder: process.cwd(), home, searchPath: environment?.['PATH'] }),
     ...configFiles(configFolder ?? join(home, '.config', 'cordon')),
     ...stateFiles(join(home, '.local', 'state', 'cordon')),
-    ...namedFiles(tools.flatMap(({ policyFile }) => policyFile ?? []), 'the policy of a tool'),
+    ...namedFiles(
+      tools.flatMap(({ policyFile }) => policyFile ?? []),
+      'the policy of a tool',
+    ),
     ...withheld.map((path): OwnFile => ({ path, access: 'withheld', ...named })),
     ...readOnly.map((path): OwnFile => ({ path, access: 'read-only', ...named })),
   ]

@@ -60,10 +60,18 @@ const wait = (milliseconds: number) => {
 }
 
 /** What a call that would have to be approved lacks, in words that can be copied. */
-export const waysToAllow = (tool: BoundTool | undefined, { approve }: CordonOptions): Pick<GateCall, 'waysToAllow' | 'waysToApprove'> => {
+export const waysToAllow = (
+  tool: BoundTool | undefined,
+  { approve }: CordonOptions,
+): Pick<GateCall, 'waysToAllow' | 'waysToApprove'> => {
   if (tool === undefined) return {}
   const { name, kind } = tool.definition
-  const asking = approve === undefined ? ['let somebody answer: createCordon({ approve: async ({ tool, input, reason }) => ({ kind: "approve_once", by: "ann" }), … })'] : []
+  const asking =
+    approve === undefined
+      ? [
+          'let somebody answer: createCordon({ approve: async ({ tool, input, reason }) => ({ kind: "approve_once", by: "ann" }), … })',
+        ]
+      : []
   return {
     waysToAllow: [
       `add a rule that allows it, best with a condition: createCordon({ rules: [{ rules: [{ effect: "allow", tool: ${JSON.stringify(name)}, because: "…" }] }], … })`,

@@ -71,7 +71,10 @@ const anchorFile = (descriptor: number): AnchorFile => {
       let newest: Anchor | undefined
       let damaged = 0
       for (const [index, slot] of remembered.entries()) {
-        const now = bytes.subarray(index * SLOT_BYTES, Math.max(index * SLOT_BYTES, Math.min(length, (index + 1) * SLOT_BYTES)))
+        const now = bytes.subarray(
+          index * SLOT_BYTES,
+          Math.max(index * SLOT_BYTES, Math.min(length, (index + 1) * SLOT_BYTES)),
+        )
         if (!now.equals(slot.bytes)) {
           slot.bytes = Buffer.from(now)
           slot.anchor = parse(slot.bytes)
@@ -85,14 +88,19 @@ const anchorFile = (descriptor: number): AnchorFile => {
       const index = anchor.revision % SLOTS
       const rendered = render(anchor)
       const written = writeSync(descriptor, rendered, 0, rendered.length, index * SLOT_BYTES)
-      if (written !== rendered.length) throw Object.assign(new Error('the anchor could not be written as a whole'), { code: 'ENOSPC' })
+      if (written !== rendered.length)
+        throw Object.assign(new Error('the anchor could not be written as a whole'), { code: 'ENOSPC' })
       remembered[index] = { bytes: rendered, anchor }
     },
     names: () => fstatSync(descriptor).nlink,
   }
 }
 
-const FLAGS = { read: constants.O_RDONLY, write: constants.O_RDWR, create: constants.O_RDWR | constants.O_CREAT | constants.O_EXCL } as const
+const FLAGS = {
+  read: constants.O_RDONLY,
+  write: constants.O_RDWR,
+  create: constants.O_RDWR | constants.O_CREAT | constants.O_EXCL,
+} as const
 
 /** A pipe in its place must not keep anybody waiting. */
 export const openAnchor = (path: string, how: keyof typeof FLAGS): AnchorFile => {

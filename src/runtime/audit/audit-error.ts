@@ -21,7 +21,12 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
 export const unwritable = (path: string, error: unknown): CordonError => {
   if (error instanceof CordonError) return error
   const code = codeOf(error) ?? ''
-  if (code === 'ELOOP' || code === 'EMLINK') return fail('audit-unsafe-path', { path, problem: 'it is a symbolic link', fix: 'name the file itself' }, error)
+  if (code === 'ELOOP' || code === 'EMLINK')
+    return fail('audit-unsafe-path', { path, problem: 'it is a symbolic link', fix: 'name the file itself' }, error)
   const problem = error instanceof Error ? error.message.replace(/, \w+(?: '.*)?$/s, '') : String(error)
-  return fail('audit-unwritable', { path, problem, fix: WAYS_OUT[code] ?? 'see to it that the file can be written' }, error)
+  return fail(
+    'audit-unwritable',
+    { path, problem, fix: WAYS_OUT[code] ?? 'see to it that the file can be written' },
+    error,
+  )
 }

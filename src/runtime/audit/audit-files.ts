@@ -1,4 +1,15 @@
-import { closeSync, constants, fchmodSync, fstatSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import type { Stats } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
@@ -16,7 +27,8 @@ export const anchorOf = (log: string): string => `${log}.anchor`
 export const fullFile = (log: string, file: number): string => `${log}.${String(file).padStart(6, '0')}`
 
 /** What was left of an unfinished line. */
-export const tornFile = (log: string, sequence: number, attempt: number): string => `${log}.torn.${String(sequence)}${attempt === 0 ? '' : `.${String(attempt)}`}`
+export const tornFile = (log: string, sequence: number, attempt: number): string =>
+  `${log}.torn.${String(sequence)}${attempt === 0 ? '' : `.${String(attempt)}`}`
 
 /** Full files by their numbers, oldest first. */
 export const listFullFiles = (log: string): readonly { readonly file: number; readonly path: string }[] => {
@@ -28,7 +40,10 @@ export const listFullFiles = (log: string): readonly { readonly file: number; re
 }
 
 /** The places of a log with the real path of its folder, which is made where it is missing. */
-export const preparePlaces = (log: string, anchor: string): AuditPlaces => ({ log: preparePath(log), anchor: preparePath(anchor) })
+export const preparePlaces = (log: string, anchor: string): AuditPlaces => ({
+  log: preparePath(log),
+  anchor: preparePath(anchor),
+})
 
 const preparePath = (path: string): string => {
   const absolute = resolve(path)
@@ -41,7 +56,12 @@ const preparePath = (path: string): string => {
 const OTHERS_WRITE = 0o022
 
 const checkFolder = (path: string, folder: string, { mode, uid }: Stats): void => {
-  const unsafe = (problem: string) => fail('audit-unsafe-path', { path, problem, fix: `give it a folder of its own, such as one made by: mkdir -m 700 ${join(folder, 'audit')}` })
+  const unsafe = (problem: string) =>
+    fail('audit-unsafe-path', {
+      path,
+      problem,
+      fix: `give it a folder of its own, such as one made by: mkdir -m 700 ${join(folder, 'audit')}`,
+    })
   if (!isOwn(uid)) throw unsafe(`the folder ${folder} belongs to another user, who could replace it`)
   if ((mode & OTHERS_WRITE) !== 0) throw unsafe(`other users can write to the folder ${folder}`)
 }
@@ -61,7 +81,8 @@ export const openLogFile = (path: string, which: 'new' | 'existing'): OpenFile =
   const descriptor = openSync(path, which === 'new' ? FLAGS | constants.O_CREAT | constants.O_EXCL : FLAGS, 0o600)
   try {
     const stats = fstatSync(descriptor)
-    const unsafe = (problem: string) => fail('audit-unsafe-path', { path, problem, fix: 'move it away, or name another file' })
+    const unsafe = (problem: string) =>
+      fail('audit-unsafe-path', { path, problem, fix: 'move it away, or name another file' })
     if (!stats.isFile()) throw unsafe('it is no ordinary file')
     if (!isOwn(stats.uid)) throw unsafe('it belongs to another user')
     if (stats.nlink > 1) throw unsafe('it has a second name (a hard link), through which it could be changed')
@@ -75,4 +96,5 @@ export const openLogFile = (path: string, which: 'new' | 'existing'): OpenFile =
 
 export const statOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false })
 
-export const isSameFile = (stats: Stats, { inode, device }: OpenFile): boolean => stats.ino === inode && stats.dev === device
+export const isSameFile = (stats: Stats, { inode, device }: OpenFile): boolean =>
+  stats.ino === inode && stats.dev === device

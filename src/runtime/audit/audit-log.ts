@@ -34,7 +34,12 @@ export interface AuditSettings {
   readonly newId?: () => string
 }
 
-export const AUDIT_DEFAULTS = { durability: 'write', syncAfter: 200, maxFileBytes: 64 * 1024 * 1024, lockTimeout: 5000 } as const
+export const AUDIT_DEFAULTS = {
+  durability: 'write',
+  syncAfter: 200,
+  maxFileBytes: 64 * 1024 * 1024,
+  lockTimeout: 5000,
+} as const
 
 export interface AuditLog {
   /** With the real path of their folder. */
@@ -54,8 +59,17 @@ interface Waiting {
 }
 
 /** Opens a log, or begins one. Several processes may have the same one open. */
-export const openAuditLog = async ({ path, anchorPath = anchorOf(path), ...given }: AuditSettings): Promise<AuditLog> => {
-  const { durability, syncAfter, maxFileBytes, lockTimeout, now, newId } = { ...AUDIT_DEFAULTS, now: Date.now, newId: randomUUID, ...given }
+export const openAuditLog = async ({
+  path,
+  anchorPath = anchorOf(path),
+  ...given
+}: AuditSettings): Promise<AuditLog> => {
+  const { durability, syncAfter, maxFileBytes, lockTimeout, now, newId } = {
+    ...AUDIT_DEFAULTS,
+    now: Date.now,
+    newId: randomUUID,
+    ...given,
+  }
   const places = within(path, () => preparePlaces(path, anchorPath))
   const writer = createWriter({ places, maxFileBytes, now, newId, boot: bootId(), self: describeSelf() })
   let waiting: Waiting[] = []
@@ -64,7 +78,8 @@ export const openAuditLog = async ({ path, anchorPath = anchorOf(path), ...given
   let timer: NodeJS.Timeout | undefined
   let failed: Error | undefined
 
-  const writeInTime = (events: readonly CordonEvent[]): Promise<void> => waitForTurn(writer, events, places.log, lockTimeout)
+  const writeInTime = (events: readonly CordonEvent[]): Promise<void> =>
+    waitForTurn(writer, events, places.log, lockTimeout)
 
   const syncNow = async (): Promise<void> => {
     clearTimeout(timer)
@@ -111,7 +126,9 @@ export const openAuditLog = async ({ path, anchorPath = anchorOf(path), ...given
 
   try {
     await writeInTime([])
-    within(path, () => { writer.removeDeadLocks() })
+    within(path, () => {
+      writer.removeDeadLocks()
+    })
   } catch (error) {
     writer.close()
     throw unwritable(path, error)
@@ -160,12 +177,18 @@ const within = <Value>(path: string, body: () => Value): Value => {
   }
 }
 
-const waitForTurn = async (writer: AuditWriter, events: readonly CordonEvent[], path: string, timeout: number): Promise<void> => {
+const waitForTurn = async (
+  writer: AuditWriter,
+  events: readonly CordonEvent[],
+  path: string,
+  timeout: number,
+): Promise<void> => {
   const deadline = performance.now() + timeout
   for (;;) {
     const written = writer.write(events)
     if (written.kind === 'written') return
-    if (performance.now() > deadline) throw fail('audit-busy', { path, owner: written.owner, seconds: Math.round(timeout / 1000), lock: written.name })
+    if (performance.now() > deadline)
+      throw fail('audit-busy', { path, owner: written.owner, seconds: Math.round(timeout / 1000), lock: written.name })
     // A turn takes a fraction of a millisecond; different waits keep the same two from meeting again.
     await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 4))
   }

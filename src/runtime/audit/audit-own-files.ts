@@ -6,4 +6,10 @@ import type { AuditPlaces } from './audit-files.js'
 
 /** Log and anchor, with the files beside them that begin like them: full ones, torn lines, turns. */
 export const auditOwnFiles = ({ log, anchor }: AuditPlaces): readonly OwnFile[] =>
-  [log, anchor].map((path) => ({ path: dirname(path), prefix: basename(path), access: 'withheld', what: `the folder of the audit log ${log}`, fix: 'give the log a folder of its own, outside of what is granted: CORDON_AUDIT=FOLDER/audit.jsonl' }))
+  [log, anchor].map((path) => ({
+    path: dirname(path),
+    prefix: basename(path),
+    access: 'withheld',
+    what: `the folder of the audit log ${log}`,
+    fix: 'give the log a folder of its own, outside of what is granted: CORDON_AUDIT=FOLDER/audit.jsonl',
+  }))

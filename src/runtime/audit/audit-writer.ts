@@ -18,7 +18,9 @@ export interface WriterSettings extends SettleSettings {
   readonly self: string
 }
 
-export type Written = { readonly kind: 'written'; readonly anchor: Anchor } | { readonly kind: 'busy'; readonly name: string; readonly owner: string }
+export type Written =
+  | { readonly kind: 'written'; readonly anchor: Anchor }
+  | { readonly kind: 'busy'; readonly name: string; readonly owner: string }
 
 /** Everything here is synchronous: a turn is never held while something else happens in this process. */
 export interface AuditWriter {
@@ -41,28 +43,51 @@ export const createWriter = (settings: WriterSettings): AuditWriter => {
   let syncs = 0
 
   const lastSequence = (): number => {
-    const { anchor } = held.anchor === undefined ? (readAnchorAt(places.anchor) ?? { anchor: undefined }) : held.anchor.read()
+    const { anchor } =
+      held.anchor === undefined ? (readAnchorAt(places.anchor) ?? { anchor: undefined }) : held.anchor.read()
     return anchor?.sequence ?? 0
   }
 
-  const aboutItself = (draft: OwnDraft, anchor: Anchor, sequence: number): CordonEvent =>
-    ({ ...draft, event_id: newId(), timestamp: new Date(now()).toISOString(), sequence, session_id: anchor.log, call_id: null })
+  const aboutItself = (draft: OwnDraft, anchor: Anchor, sequence: number): CordonEvent => ({
+    ...draft,
+    event_id: newId(),
+    timestamp: new Date(now()).toISOString(),
+    sequence,
+    session_id: anchor.log,
+    call_id: null,
+  })
 
   const writeInTurn = (events: readonly CordonEvent[]): Anchor => {
     const settled = settleLog(held, settings)
     const start = settled.offset >= maxFileBytes ? rotate(held, places.log, settled) : settled
-    const began = start.offset === 0 ? [aboutItself({ type: 'audit.began', file: start.file }, start, start.sequence + 1)] : []
-    const repaired = held.repair === undefined ? [] : [aboutItself({ type: 'audit.repaired', ...held.repair }, start, start.sequence + began.length + 1)]
+    const began =
+      start.offset === 0 ? [aboutItself({ type: 'audit.began', file: start.file }, start, start.sequence + 1)] : []
+    const repaired =
+      held.repair === undefined
+        ? []
+        : [aboutItself({ type: 'audit.repaired', ...held.repair }, start, start.sequence + began.length + 1)]
     let end = { sequence: start.sequence, hash: start.hash }
     let text = ''
     for (const event of [...began, ...repaired, ...events]) {
       const sealed = sealLine(end, event)
-      if (sealed.text.length > MAX_LINE_BYTES) throw fail('audit-unwritable', { path: places.log, problem: `an event of ${String(sealed.text.length)} characters is too long`, fix: 'record arguments by hash only' })
+      if (sealed.text.length > MAX_LINE_BYTES)
+        throw fail('audit-unwritable', {
+          path: places.log,
+          problem: `an event of ${String(sealed.text.length)} characters is too long`,
+          fix: 'record arguments by hash only',
+        })
       end = sealed.end
       text += sealed.text
     }
     const bytes = Buffer.from(text)
-    const next: Anchor = { ...start, ...end, offset: start.offset + bytes.length, synced: Math.max(start.synced, synced), boot, revision: start.revision + 1 }
+    const next: Anchor = {
+      ...start,
+      ...end,
+      offset: start.offset + bytes.length,
+      synced: Math.max(start.synced, synced),
+      boot,
+      revision: start.revision + 1,
+    }
     const { log = bug('no log is open'), anchor = bug('no anchor is open') } = held
     try {
       writeFully(log.descriptor, bytes)
@@ -123,7 +148,7 @@ export const createWriter = (settings: WriterSettings): AuditWriter => {
 }
 
 const writeFully = (descriptor: number, bytes: Buffer): void => {
-  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at)
+  for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at)
 }
 
 /** What was written in part is not in the log. Where even this fails, the next writer finds a torn line. */

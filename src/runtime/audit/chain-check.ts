@@ -4,7 +4,20 @@ import { CHAIN_BEGIN, readLine } from './chain.js'
 import type { ChainEnd } from './chain.js'
 import type { LogLine } from './log-reader.js'
 
-export const PROBLEMS = ['edited', 'unreadable', 'torn', 'missing', 'reordered', 'unchained', 'truncated', 'replaced', 'unanchored', 'removed', 'no-anchor', 'bad-anchor'] as const
+export const PROBLEMS = [
+  'edited',
+  'unreadable',
+  'torn',
+  'missing',
+  'reordered',
+  'unchained',
+  'truncated',
+  'replaced',
+  'unanchored',
+  'removed',
+  'no-anchor',
+  'bad-anchor',
+] as const
 
 export interface AuditProblem {
   readonly kind: (typeof PROBLEMS)[number]
@@ -52,22 +65,49 @@ export const createChainCheck = (known: ChainEnd | undefined): ChainCheck => {
         return
       }
       const { sequence, previous, hash, event } = read.line
-      if (!read.isIntact) report('edited', at, sequence, `line ${String(at.number)} was changed: its content does not fit its hash`)
+      if (!read.isIntact)
+        report('edited', at, sequence, `line ${String(at.number)} was changed: its content does not fit its hash`)
       if (sequence > expected) {
-        report('missing', at, sequence, `before line ${String(at.number)}, ${sequence - expected === 1 ? `the entry ${String(expected)} is` : `the entries ${String(expected)} to ${String(sequence - 1)} are`} missing`)
+        report(
+          'missing',
+          at,
+          sequence,
+          `before line ${String(at.number)}, ${sequence - expected === 1 ? `the entry ${String(expected)} is` : `the entries ${String(expected)} to ${String(sequence - 1)} are`} missing`,
+        )
       } else if (sequence < expected) {
-        report('reordered', at, sequence, `line ${String(at.number)} is out of order: entry ${String(sequence)} after entry ${String(end.sequence)}`)
+        report(
+          'reordered',
+          at,
+          sequence,
+          `line ${String(at.number)} is out of order: entry ${String(sequence)} after entry ${String(end.sequence)}`,
+        )
       } else if (end.hash !== undefined && previous !== end.hash) {
-        report('unchained', at, sequence, `line ${String(at.number)} does not follow the line before it: that one was replaced`)
+        report(
+          'unchained',
+          at,
+          sequence,
+          `line ${String(at.number)} does not follow the line before it: that one was replaced`,
+        )
       }
-      if (known?.sequence === sequence && known.hash !== hash) report('replaced', at, sequence, `line ${String(at.number)} is not the entry ${String(sequence)} that the anchor knows: the log was replaced or written anew`)
+      if (known?.sequence === sequence && known.hash !== hash)
+        report(
+          'replaced',
+          at,
+          sequence,
+          `line ${String(at.number)} is not the entry ${String(sequence)} that the anchor knows: the log was replaced or written anew`,
+        )
       if (event.type === 'audit.repaired') notes.push(`${at.file}:${String(at.number)}: ${describeRepair(event)}`)
       end = { sequence, hash }
     },
     takeRest: (bytes) => {
       if (bytes === 0) return
       const at = { file: last?.file ?? '', number: (last?.number ?? 0) + 1, text: '' }
-      report('torn', at, end.sequence + 1, `line ${String(at.number)} was not finished: ${String(bytes)} bytes without an end; a writer that was killed leaves this, and the next one repairs and records it`)
+      report(
+        'torn',
+        at,
+        end.sequence + 1,
+        `line ${String(at.number)} was not finished: ${String(bytes)} bytes without an end; a writer that was killed leaves this, and the next one repairs and records it`,
+      )
     },
     end: () => ({ sequence: end.sequence, hash: end.hash ?? '' }),
     lines: () => lines,
@@ -76,7 +116,17 @@ export const createChainCheck = (known: ChainEnd | undefined): ChainCheck => {
   }
 }
 
-const describeRepair = ({ adopted_lines: adopted, torn_bytes: torn, torn_file: aside, lost_lines: lost }: { readonly adopted_lines: number; readonly torn_bytes: number; readonly torn_file: string | null; readonly lost_lines: number }): string =>
+const describeRepair = ({
+  adopted_lines: adopted,
+  torn_bytes: torn,
+  torn_file: aside,
+  lost_lines: lost,
+}: {
+  readonly adopted_lines: number
+  readonly torn_bytes: number
+  readonly torn_file: string | null
+  readonly lost_lines: number
+}): string =>
   [
     'repaired after a writer was killed or the machine stopped:',
     [

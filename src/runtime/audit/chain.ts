@@ -31,7 +31,8 @@ export interface AuditLine {
   readonly event: CordonEvent
 }
 
-export const hashText = (text: string | Uint8Array): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
+export const hashText = (text: string | Uint8Array): string =>
+  `sha256:${createHash('sha256').update(text).digest('hex')}`
 
 const hashOfParts = (event: string, previous: string, sequence: number): string =>
   hashText(`{"event":${event},"previous":${JSON.stringify(previous)},"sequence":${String(sequence)}}`)
@@ -41,7 +42,10 @@ export const sealLine = (end: ChainEnd, event: CordonEvent): { readonly text: st
   const sequence = end.sequence + 1
   const eventText = canonicalJson(event as unknown as JsonValue)
   const hash = hashOfParts(eventText, end.hash, sequence)
-  return { text: `{"event":${eventText},"hash":"${hash}","previous":"${end.hash}","sequence":${String(sequence)}}\n`, end: { sequence, hash } }
+  return {
+    text: `{"event":${eventText},"hash":"${hash}","previous":"${end.hash}","sequence":${String(sequence)}}\n`,
+    end: { sequence, hash },
+  }
 }
 
 export type ReadLine =
@@ -58,7 +62,9 @@ export const readLine = (text: string): ReadLine => {
   }
   if (!isLine(value)) return { kind: 'unreadable', problem: 'it lacks sequence, previous, hash or event' }
   const event = canonicalJson(value.event as unknown as JsonValue)
-  const isIntact = value.hash === hashOfParts(event, value.previous, value.sequence) && canonicalJson(value as unknown as JsonValue) === text
+  const isIntact =
+    value.hash === hashOfParts(event, value.previous, value.sequence) &&
+    canonicalJson(value as unknown as JsonValue) === text
   return { kind: 'line', line: value, isIntact }
 }
 
@@ -68,5 +74,12 @@ const isLine = (value: unknown): value is AuditLine => {
   if (typeof value !== 'object' || value === null) return false
   const { sequence, previous, hash, event } = value as Readonly<Record<string, unknown>>
   const isEvent = typeof event === 'object' && event !== null && typeof (event as { type?: unknown }).type === 'string'
-  return Number.isSafeInteger(sequence) && typeof previous === 'string' && HASH.test(previous) && typeof hash === 'string' && HASH.test(hash) && isEvent
+  return (
+    Number.isSafeInteger(sequence) &&
+    typeof previous === 'string' &&
+    HASH.test(previous) &&
+    typeof hash === 'string' &&
+    HASH.test(hash) &&
+    isEvent
+  )
 }

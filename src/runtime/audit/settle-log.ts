@@ -46,14 +46,22 @@ export const settleLog = (held: HeldLog, settings: SettleSettings): Anchor => {
   const log = currentFile(held, anchor, path)
   const size = fstatSync(log.descriptor).size
   if (size === anchor.offset) return anchor
-  return size > anchor.offset ? adopt(held, settings, { anchor, log, size }) : accountForLoss(held, settings, { anchor, log, size })
+  return size > anchor.offset
+    ? adopt(held, settings, { anchor, log, size })
+    : accountForLoss(held, settings, { anchor, log, size })
 }
 
 const currentAnchor = (held: HeldLog, { places, boot, newId }: SettleSettings): Anchor => {
   const { log } = places
   held.anchor ??= openOrMake(places)
   const names = held.anchor.names()
-  if (names !== 1) throw broken(log, names === 0 ? 'its anchor was removed' : 'its anchor has a second name (a hard link), through which it could be changed')
+  if (names !== 1)
+    throw broken(
+      log,
+      names === 0
+        ? 'its anchor was removed'
+        : 'its anchor has a second name (a hard link), through which it could be changed',
+    )
   const { anchor, damaged } = held.anchor.read()
   if (anchor === undefined) {
     if (damaged > 0) throw broken(log, 'its anchor holds no anchor')
@@ -62,7 +70,8 @@ const currentAnchor = (held: HeldLog, { places, boot, newId }: SettleSettings): 
     held.anchor.write(first)
     return first
   }
-  if (held.known !== undefined && (anchor.log !== held.known.log || anchor.revision < held.known.revision)) throw broken(log, 'it was put back to an older state, or replaced by another')
+  if (held.known !== undefined && (anchor.log !== held.known.log || anchor.revision < held.known.revision))
+    throw broken(log, 'it was put back to an older state, or replaced by another')
   return anchor
 }
 
@@ -73,7 +82,12 @@ const openOrMake = ({ log, anchor: path }: AuditPlaces): AnchorFile => {
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error
   }
-  if (statOf(log)?.isFile() === false) throw fail('audit-unsafe-path', { path: log, problem: 'it is a link, a folder or a device', fix: 'name an ordinary file' })
+  if (statOf(log)?.isFile() === false)
+    throw fail('audit-unsafe-path', {
+      path: log,
+      problem: 'it is a link, a folder or a device',
+      fix: 'name an ordinary file',
+    })
   if (isThere(log)) throw broken(log, 'it has no anchor')
   return openAnchor(path, 'create')
 }
@@ -111,7 +125,8 @@ const currentFile = (held: HeldLog, anchor: Anchor, path: string): OpenFile => {
     return held.log
   }
   // Others may have rotated; otherwise it must be the file that it was.
-  if (held.log !== undefined && held.known?.file === anchor.file) throw broken(path, stats === undefined ? 'it was removed' : 'it was replaced')
+  if (held.log !== undefined && held.known?.file === anchor.file)
+    throw broken(path, stats === undefined ? 'it was removed' : 'it was replaced')
   if (stats === undefined && anchor.offset > 0) throw broken(path, 'it was removed')
   if (held.log !== undefined) held.retired.push(held.log.descriptor)
   held.log = undefined
@@ -130,7 +145,12 @@ const adopt = (held: HeldLog, { places }: SettleSettings, { anchor, log, size }:
   const tail = readRange(log.descriptor, anchor.offset, size)
   const walked = walkTail(tail, anchor)
   const torn = tail.subarray(walked.bytes)
-  held.repair = { ...NO_REPAIR, ...held.repair, adopted_lines: walked.lines, ...cutOff(places.log, log, anchor.offset + walked.bytes, torn, walked.end.sequence) }
+  held.repair = {
+    ...NO_REPAIR,
+    ...held.repair,
+    adopted_lines: walked.lines,
+    ...cutOff(places.log, log, anchor.offset + walked.bytes, torn, walked.end.sequence),
+  }
   return { ...anchor, ...walked.end, offset: anchor.offset + walked.bytes }
 }
 
@@ -146,7 +166,11 @@ const accountForLoss = (held: HeldLog, { places, boot }: SettleSettings, { ancho
   if (begin === undefined && anchor.file > 1) throw broken(places.log, missing)
   const walked = walkTail(bytes, begin ?? CHAIN_BEGIN)
   if (walked.end.sequence < anchor.synced) throw broken(places.log, `${missing}, and those were on the disk`)
-  held.repair = { ...NO_REPAIR, ...cutOff(places.log, log, walked.bytes, bytes.subarray(walked.bytes), walked.end.sequence), lost_lines: anchor.sequence - walked.end.sequence }
+  held.repair = {
+    ...NO_REPAIR,
+    ...cutOff(places.log, log, walked.bytes, bytes.subarray(walked.bytes), walked.end.sequence),
+    lost_lines: anchor.sequence - walked.end.sequence,
+  }
   return { ...anchor, ...walked.end, offset: walked.bytes }
 }
 
@@ -161,7 +185,13 @@ const beginOf = (text: string): { readonly sequence: number; readonly hash: stri
 }
 
 /** Puts aside what is no line, so that it can be looked at, and takes it out of the log. */
-const cutOff = (path: string, { descriptor }: OpenFile, at: number, torn: Buffer, sequence: number): Partial<Repair> => {
+const cutOff = (
+  path: string,
+  { descriptor }: OpenFile,
+  at: number,
+  torn: Buffer,
+  sequence: number,
+): Partial<Repair> => {
   if (torn.length === 0) return {}
   const name = putAside(path, torn, sequence)
   ftruncateSync(descriptor, at)

@@ -21,7 +21,13 @@ export const walkTail = (tail: Buffer, from: ChainEnd): WalkedTail => {
     const feed = tail.indexOf(LINE_FEED, at)
     if (feed === -1) break
     const read = readLine(tail.toString('utf8', at, feed))
-    if (read.kind === 'unreadable' || !read.isIntact || read.line.previous !== end.hash || read.line.sequence !== end.sequence + 1) break
+    if (
+      read.kind === 'unreadable' ||
+      !read.isIntact ||
+      read.line.previous !== end.hash ||
+      read.line.sequence !== end.sequence + 1
+    )
+      break
     end = { sequence: read.line.sequence, hash: read.line.hash }
     lines += 1
     at = feed + 1

@@ -14,11 +14,17 @@ export type Turn =
 
 export const takeTurn = (prefix: string, sequence: number, me: string): Turn => {
   const dead: string[] = []
-  for (let deaths = 0; deaths <= MAX_DEATHS; ) {
+  for (let deaths = 0; deaths <= MAX_DEATHS;) {
     const name = `${prefix}.lock.${String(sequence)}${deaths === 0 ? '' : `.${String(deaths)}`}`
     try {
       symlinkSync(me, name)
-      return { kind: 'taken', tookOver: deaths > 0, end: () => { for (const made of [...dead, name]) remove(made) } }
+      return {
+        kind: 'taken',
+        tookOver: deaths > 0,
+        end: () => {
+          for (const made of [...dead, name]) remove(made)
+        },
+      }
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error
     }
@@ -49,13 +55,15 @@ const remove = (name: string): void => {
   }
 }
 
-export const codeOf = (error: unknown): string | undefined => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined)
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
 /** Of the machine since it was started; empty where it cannot be told. */
 export const bootId = (): string => readOr('/proc/sys/kernel/random/boot_id', '').trim()
 
 /** `pid:start:namespace:boot`, by which others can tell whether this process lives. */
-export const describeSelf = (): string => [process.pid, startOf(process.pid) ?? '', namespaceOf(), bootId().slice(0, 8)].join(':')
+export const describeSelf = (): string =>
+  [process.pid, startOf(process.pid) ?? '', namespaceOf(), bootId().slice(0, 8)].join(':')
 
 /** Only what is certainly dead is: a process of another pid namespace cannot be looked at from here. */
 export const isDead = (owner: string, me: string): boolean => {
@@ -83,7 +91,9 @@ const ZOMBIE_OR_DEAD = /^[ZXx]$/
 
 /** When it was started, in ticks since the machine was. A zombie has no future, and counts as another process. */
 const startOf = (pid: number): string | undefined => {
-  const fields = readOr(`/proc/${String(pid)}/stat`, '').replace(/^.*\)\s/s, '').split(' ')
+  const fields = readOr(`/proc/${String(pid)}/stat`, '')
+    .replace(/^.*\)\s/s, '')
+    .split(' ')
   if (fields.length < 20) return undefined
   return ZOMBIE_OR_DEAD.test(fields[0] ?? '') ? 'zombie' : fields[19]
 }

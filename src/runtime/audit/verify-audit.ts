@@ -23,7 +23,10 @@ const MAX_LOOKS = 5
 const BETWEEN_LOOKS = 50
 
 /** Whether a log is what was written. It may be written to meanwhile: what looks wrong then is looked at again. */
-export const verifyAudit = async (path: string, { anchorPath = anchorOf(path) }: { readonly anchorPath?: string } = {}): Promise<AuditReport> => {
+export const verifyAudit = async (
+  path: string,
+  { anchorPath = anchorOf(path) }: { readonly anchorPath?: string } = {},
+): Promise<AuditReport> => {
   for (let look = 1; ; look += 1) {
     const before = readAnchorAt(anchorPath)
     const report = await verifyOnce(path, anchorPath, before)
@@ -46,7 +49,8 @@ const verifyOnce = async (path: string, anchorPath: string, before: ReadAnchor |
     for await (const line of reader.lines()) {
       check.take(line)
       // Somebody writes, perhaps faster than this reads: what came after the first look is for the next one.
-      if (known !== undefined && check.end().sequence === known.sequence) isLive = (readAnchorAt(anchorPath)?.anchor?.sequence ?? 0) > known.sequence
+      if (known !== undefined && check.end().sequence === known.sequence)
+        isLive = (readAnchorAt(anchorPath)?.anchor?.sequence ?? 0) > known.sequence
       if (isLive) break
     }
     if (!isLive) check.takeRest(reader.unfinished())
@@ -56,13 +60,19 @@ const verifyOnce = async (path: string, anchorPath: string, before: ReadAnchor |
   for (const number of reader.missing()) overall('removed', null, `the file ${fullFile(path, number)} is missing`)
   if (statOf(path) === undefined && (known?.sequence ?? 1) > 0) overall('removed', null, `there is no file ${path}`)
   const end = check.end()
-  if (before === undefined) overall('no-anchor', null, `there is no anchor ${anchorPath}: how far the log went cannot be told`)
-  else if (known === undefined) overall('bad-anchor', null, `the anchor ${anchorPath} cannot be read: how far the log went cannot be told`)
+  if (before === undefined)
+    overall('no-anchor', null, `there is no anchor ${anchorPath}: how far the log went cannot be told`)
+  else if (known === undefined)
+    overall('bad-anchor', null, `the anchor ${anchorPath} cannot be read: how far the log went cannot be told`)
   else if (end.sequence < known.sequence) overall('truncated', end.sequence, describeCut(end, known))
   // What was written meanwhile is known to the anchor by now.
   const now = readAnchorAt(anchorPath)?.anchor
   if (!isLive && now !== undefined && end.sequence > now.sequence) {
-    overall('unanchored', end.sequence, `the anchor does not know of the entries ${String(now.sequence + 1)} to ${String(end.sequence)}: a writer was killed just then (the next one records it), or somebody else wrote them`)
+    overall(
+      'unanchored',
+      end.sequence,
+      `the anchor does not know of the entries ${String(now.sequence + 1)} to ${String(end.sequence)}: a writer was killed just then (the next one records it), or somebody else wrote them`,
+    )
   }
   const all = [...check.problems(), ...problems]
   return {
@@ -72,12 +82,19 @@ const verifyOnce = async (path: string, anchorPath: string, before: ReadAnchor |
     end,
     anchor: known === undefined ? null : { sequence: known.sequence, hash: known.hash },
     problems: all,
-    notes: [...check.notes(), ...((before?.damaged ?? 0) > 0 && known !== undefined ? ['one of the two slots of the anchor is damaged; the other one is used'] : [])],
+    notes: [
+      ...check.notes(),
+      ...((before?.damaged ?? 0) > 0 && known !== undefined
+        ? ['one of the two slots of the anchor is damaged; the other one is used']
+        : []),
+    ],
   }
 }
 
 const describeCut = (end: ChainEnd, { sequence, boot, synced }: Anchor): string => {
   const cut = `the log ends with entry ${String(end.sequence)}, and the anchor knows of ${String(sequence)}: its end was cut off, or it was replaced by an older one`
   const isPowerCut = boot !== '' && boot !== bootId() && end.sequence >= synced
-  return isPowerCut ? `${cut}; or lost: the machine was started anew since, and these entries were not on the disk for certain` : cut
+  return isPowerCut
+    ? `${cut}; or lost: the machine was started anew since, and these entries were not on the disk for certain`
+    : cut
 }

@@ -36,7 +36,10 @@ export interface CallServices<Tool extends CallTool = BoundTool> {
 /** Runs calls that have shown their permit. */
 export interface ToolRunner<Tool extends CallTool> {
   /** The process that a call starts, if it starts one. */
-  readonly processOf: (tool: Tool, inputs: Evaluation['inputs']) => { readonly program: string; readonly words: readonly string[] } | undefined
+  readonly processOf: (
+    tool: Tool,
+    inputs: Evaluation['inputs'],
+  ) => { readonly program: string; readonly words: readonly string[] } | undefined
   readonly run: (tool: Tool, call: PermittedCall) => Promise<Execution>
 }
 

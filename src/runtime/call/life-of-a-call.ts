@@ -27,7 +27,12 @@ export interface EndedCall {
 type Permitted = Extract<Evaluation, { kind: 'permitted' }>
 
 /** One decision and, where it permits, one run. `wider` is the tool with the policy that `call.widening` asks for. */
-export const performCall = async <Tool extends CallTool>(services: CallServices<Tool>, call: GateCall, handlers: CallHandlers, wider?: Tool): Promise<EndedCall> => {
+export const performCall = async <Tool extends CallTool>(
+  services: CallServices<Tool>,
+  call: GateCall,
+  handlers: CallHandlers,
+  wider?: Tool,
+): Promise<EndedCall> => {
   services.begin(call.callId)
   services.registeredCalls?.expect(call.callId, handlers)
   try {
@@ -47,11 +52,17 @@ export const performCall = async <Tool extends CallTool>(services: CallServices<
   }
 }
 
-const askApprovers = <Tool extends CallTool>({ gate, events, approval, record }: CallServices<Tool>, asked: Evaluation, { signal }: CallHandlers): Promise<Evaluation> =>
-  settleQuestions(asked, { gate, events, settings: approval, record, signal })
+const askApprovers = <Tool extends CallTool>(
+  { gate, events, approval, record }: CallServices<Tool>,
+  asked: Evaluation,
+  { signal }: CallHandlers,
+): Promise<Evaluation> => settleQuestions(asked, { gate, events, settings: approval, record, signal })
 
 /** The call is recorded as denied, and the model reads a short reason. */
-const refuse = async <Tool extends CallTool>(services: CallServices<Tool>, evaluation: Evaluation): Promise<EndedCall> => {
+const refuse = async <Tool extends CallTool>(
+  services: CallServices<Tool>,
+  evaluation: Evaluation,
+): Promise<EndedCall> => {
   const { decision } = evaluation
   // The registry may refuse what somebody here has approved.
   const refusal = services.registeredCalls?.refusalOf(decision.call_id)
@@ -69,14 +80,22 @@ const refuse = async <Tool extends CallTool>(services: CallServices<Tool>, evalu
 }
 
 /** A hook has given the result, so that nothing has to run. */
-const answerWithoutRunning = async <Tool extends CallTool>(services: CallServices<Tool>, call: GateCall, evaluation: Extract<Evaluation, { kind: 'substituted' }>): Promise<EndedCall> => {
+const answerWithoutRunning = async <Tool extends CallTool>(
+  services: CallServices<Tool>,
+  call: GateCall,
+  evaluation: Extract<Evaluation, { kind: 'substituted' }>,
+): Promise<EndedCall> => {
   await services.registeredCalls?.drop(call.callId)
   await services.events.emit(decidedOf(services, evaluation))
   return complete(services, call, evaluation, { ...NOTHING_RAN, status: 'ok', output: evaluation.result })
 }
 
 /** What was approved for longer than this call is kept, and recorded with the permit. */
-const recordPermitted = async <Tool extends CallTool>(services: CallServices<Tool>, evaluation: Permitted, { onApproved }: CallHandlers): Promise<void> => {
+const recordPermitted = async <Tool extends CallTool>(
+  services: CallServices<Tool>,
+  evaluation: Permitted,
+  { onApproved }: CallHandlers,
+): Promise<void> => {
   const { decision, grant, inputs } = evaluation
   const changes = grant === undefined ? [] : await onApproved(grant, inputs.call)
   const recorded = recordArguments(inputs.call, services.record)
@@ -87,10 +106,16 @@ const recordPermitted = async <Tool extends CallTool>(services: CallServices<Too
   ])
 }
 
-const decidedOf = <Tool extends CallTool>({ record }: CallServices<Tool>, evaluation: Evaluation) => decided(evaluation, recordArguments(evaluation.inputs.call, record))
+const decidedOf = <Tool extends CallTool>({ record }: CallServices<Tool>, evaluation: Evaluation) =>
+  decided(evaluation, recordArguments(evaluation.inputs.call, record))
 
 /** Hooks see what came out, the record is closed, and the caller gets its result. */
-const complete = async <Tool extends CallTool>(services: CallServices<Tool>, call: GateCall, evaluation: Evaluation, outcome: Outcome): Promise<EndedCall> => {
+const complete = async <Tool extends CallTool>(
+  services: CallServices<Tool>,
+  call: GateCall,
+  evaluation: Evaluation,
+  outcome: Outcome,
+): Promise<EndedCall> => {
   const shown = await showToHooks(services.gate, call, evaluation, outcome)
   await recordEnd(services, evaluation, outcome, shown)
   const context = [...evaluation.context, ...shown.context]
@@ -107,33 +132,58 @@ const complete = async <Tool extends CallTool>(services: CallServices<Tool>, cal
 type Shown = Pick<Outcome, 'status' | 'output' | 'error'> & { readonly context: readonly string[] }
 
 /** A hook may replace or withhold the output. One that denies or fails withholds it. */
-const showToHooks = async (gate: Gate, { callId, tool }: GateCall, { inputs }: Evaluation, outcome: Outcome): Promise<Shown> => {
+const showToHooks = async (
+  gate: Gate,
+  { callId, tool }: GateCall,
+  { inputs }: Evaluation,
+  outcome: Outcome,
+): Promise<Shown> => {
   const { status, output, error } = outcome
   const after = await gate.runHooks(status === 'ok' ? 'post_tool_use' : 'post_tool_failure', {
     ...{ callId, tool, input: inputs.call, output: output ?? null },
     ...(error === undefined ? {} : { reason: error.message }),
   })
-  if (after.kind === 'denied') return { status: status === 'ok' ? 'failed' : status, output: undefined, error: after.denial, context: [] }
+  if (after.kind === 'denied')
+    return { status: status === 'ok' ? 'failed' : status, output: undefined, error: after.denial, context: [] }
   const shown = (value: JsonValue | undefined): Shown => ({ status, error, output: value, context: after.context })
   if (after.suppressOutput) return shown(undefined)
   return shown(after.updatedOutput === undefined ? output : after.updatedOutput.value)
 }
 
-const recordEnd = async <Tool extends CallTool>({ events, record }: CallServices<Tool>, evaluation: Evaluation, outcome: Outcome, { status, output, error }: Shown): Promise<void> => {
+const recordEnd = async <Tool extends CallTool>(
+  { events, record }: CallServices<Tool>,
+  evaluation: Evaluation,
+  outcome: Outcome,
+  { status, output, error }: Shown,
+): Promise<void> => {
   const { revised, durationMs } = outcome
   const result = output === undefined ? null : recordArguments(output)
-  const completion = { status, reason: error?.message ?? outcome.reason ?? null, error_code: error?.code ?? null, result_hash: result?.hash ?? null, result_bytes: result?.bytes ?? null, duration_ms: durationMs }
+  const completion = {
+    status,
+    reason: error?.message ?? outcome.reason ?? null,
+    error_code: error?.code ?? null,
+    result_hash: result?.hash ?? null,
+    result_bytes: result?.bytes ?? null,
+    duration_ms: durationMs,
+  }
   const drafts = [
     ...(revised === undefined ? [] : [decided({ decision: revised }, recordArguments(evaluation.inputs.call, record))]),
     ...ended({ decision: revised ?? evaluation.decision }, { ...outcome, completion }),
   ]
   await recordTogether(events, drafts).catch((cause: unknown) => {
-    throw hasRun(evaluation, outcome) && cause instanceof CordonError ? endNotRecorded(idsOf(evaluation.decision).tool, outcome.status, cause) : cause
+    throw hasRun(evaluation, outcome) && cause instanceof CordonError
+      ? endNotRecorded(idsOf(evaluation.decision).tool, outcome.status, cause)
+      : cause
   })
 }
 
 /** Nothing ran where a hook stood in for the tool, or where the call ended before its cell was ready. */
-const hasRun = ({ kind }: Evaluation, { status, profile }: Outcome): boolean => kind === 'permitted' && status !== 'not_started' && !(status === 'cancelled' && profile === null)
+const hasRun = ({ kind }: Evaluation, { status, profile }: Outcome): boolean =>
+  kind === 'permitted' && status !== 'not_started' && !(status === 'cancelled' && profile === null)
 
 const endNotRecorded = (tool: string, status: string, error: CordonError): CordonError =>
-  fail('end-not-recorded', { tool, status, problem: error.message, fix: error.fix ?? 'see to it that the audit log can be written' }, error)
+  fail(
+    'end-not-recorded',
+    { tool, status, problem: error.message, fix: error.fix ?? 'see to it that the audit log can be written' },
+    error,
+  )

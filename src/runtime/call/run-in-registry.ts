@@ -10,11 +10,24 @@ import { runPermitted } from './run-permitted.js'
 type Permitted = Extract<Evaluation, { kind: 'permitted' }>
 
 /** With a registry, a call is claimed before it begins, so that nobody else runs it, and completed before its caller hears of it. */
-export const runInRegistry = async <Tool extends CallTool>(services: CallServices<Tool>, tool: Tool, evaluation: Permitted, handlers: CallHandlers): Promise<Outcome> => {
+export const runInRegistry = async <Tool extends CallTool>(
+  services: CallServices<Tool>,
+  tool: Tool,
+  evaluation: Permitted,
+  handlers: CallHandlers,
+): Promise<Outcome> => {
   const { registeredCalls } = services
   if (registeredCalls === undefined) return runPermitted(services, tool, evaluation, handlers)
   const { call_id: callId } = evaluation.decision
-  if (!registeredCalls.isAsked(callId)) return { ...NOTHING_RAN, status: 'not_started', error: fail('store-state', { problem: 'the registry was not asked about this call', hint: 'let somebody answer in time' }) }
+  if (!registeredCalls.isAsked(callId))
+    return {
+      ...NOTHING_RAN,
+      status: 'not_started',
+      error: fail('store-state', {
+        problem: 'the registry was not asked about this call',
+        hint: 'let somebody answer in time',
+      }),
+    }
   if (registeredCalls.isElsewhere(callId)) return runElsewhere(registeredCalls, callId, handlers)
   const invocation = registeredCalls.idOf(callId)
   let cancelled: AbortSignal
@@ -26,12 +39,16 @@ export const runInRegistry = async <Tool extends CallTool>(services: CallService
     return { ...NOTHING_RAN, status: 'not_started', error }
   }
   const signal = handlers.signal === undefined ? cancelled : AbortSignal.any([handlers.signal, cancelled])
-  const outcome = await runPermitted(services, tool, evaluation, { ...handlers, signal }).catch(async (error: unknown) => {
-    // It is claimed and will not run: nobody has to wait for it.
-    const known = error instanceof CordonError ? error : undefined
-    await registeredCalls.complete(callId, { ...NOTHING_RAN, status: 'not_started', error: known }).catch(() => undefined)
-    throw error
-  })
+  const outcome = await runPermitted(services, tool, evaluation, { ...handlers, signal }).catch(
+    async (error: unknown) => {
+      // It is claimed and will not run: nobody has to wait for it.
+      const known = error instanceof CordonError ? error : undefined
+      await registeredCalls
+        .complete(callId, { ...NOTHING_RAN, status: 'not_started', error: known })
+        .catch(() => undefined)
+      throw error
+    },
+  )
   try {
     await registeredCalls.complete(callId, outcome)
     return { ...outcome, registered: { invocation, runner: null, boundary: null } }
@@ -43,11 +60,19 @@ export const runInRegistry = async <Tool extends CallTool>(services: CallService
 }
 
 /** A runner on another host takes the call from the registry and writes its result there, or has done so before. */
-const runElsewhere = async (registeredCalls: RegisteredCalls, callId: string, handlers: CallHandlers): Promise<Outcome> => {
+const runElsewhere = async (
+  registeredCalls: RegisteredCalls,
+  callId: string,
+  handlers: CallHandlers,
+): Promise<Outcome> => {
   try {
     return { ...NOTHING_RAN, ...(await registeredCalls.elsewhere(callId, handlers)) }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
-    return { ...NOTHING_RAN, status: error.code === 'cancelled' || error.code === 'runtime-closed' ? 'cancelled' : 'failed', error }
+    return {
+      ...NOTHING_RAN,
+      status: error.code === 'cancelled' || error.code === 'runtime-closed' ? 'cancelled' : 'failed',
+      error,
+    }
   }
 }

@@ -17,7 +17,12 @@ import type { CallServices, CallTool } from './call-services.js'
 type Permitted = Extract<Evaluation, { kind: 'permitted' }>
 
 /** Whatever goes wrong after the permit is an outcome of the call, and is recorded as one. */
-export const runPermitted = async <Tool extends CallTool>(services: CallServices<Tool>, tool: Tool, evaluation: Permitted, { signal, onProgress, onOutput }: CallHandlers): Promise<Outcome> => {
+export const runPermitted = async <Tool extends CallTool>(
+  services: CallServices<Tool>,
+  tool: Tool,
+  evaluation: Permitted,
+  { signal, onProgress, onOutput }: CallHandlers,
+): Promise<Outcome> => {
   const { runner, events, record } = services
   const { permit, inputs, decision, grant } = evaluation
   const { name, boundary, policyHash } = tool.gate
@@ -41,7 +46,15 @@ export const runPermitted = async <Tool extends CallTool>(services: CallServices
   const known = () => ({ egress: reached.summary(), bareRequests: bare.lines(), durationMs: performance.now() - began })
   try {
     const input = requirePermit(permit, { tool: name, arguments: inputs.call, policyHash, now: services.now() })
-    const execution = await runner.run(tool, { input, command: inputs.command, signal, onProgress, onOutput, beforeStart, network })
+    const execution = await runner.run(tool, {
+      input,
+      command: inputs.command,
+      signal,
+      onProgress,
+      onOutput,
+      beforeStart,
+      network,
+    })
     await reached.finish()
     return { ...execution, ...known() }
   } catch (error) {
@@ -51,17 +64,37 @@ export const runPermitted = async <Tool extends CallTool>(services: CallServices
     const status = statusOf(error, start)
     const ending = start === 'recorded' ? endedBy(status === 'cancelled' ? 'cancelled' : 'setup') : null
     const { profile = null, violations = [], usage = null } = resultOfInterrupted(error) ?? {}
-    return { ...NOTHING_RAN, status, error, ending, profile, violations, usage, ...known(), revised: services.revise?.(decision, error) }
+    return {
+      ...NOTHING_RAN,
+      status,
+      error,
+      ending,
+      profile,
+      violations,
+      usage,
+      ...known(),
+      revised: services.revise?.(decision, error),
+    }
   }
 }
 
 type Start = 'awaited' | 'recorded' | 'unrecorded'
 
 /** Recorded when the cell is ready and before its program begins: a call that never gets so far has not started. */
-const recordStart = async <Tool extends CallTool>({ events, runner, record }: CallServices<Tool>, tool: Tool, evaluation: Permitted): Promise<void> => {
+const recordStart = async <Tool extends CallTool>(
+  { events, runner, record }: CallServices<Tool>,
+  tool: Tool,
+  evaluation: Permitted,
+): Promise<void> => {
   const process = runner.processOf(tool, evaluation.inputs)
   if (process === undefined) return
-  await events.emit(processStarted(evaluation, { program: process.program, words: recordArguments(process.words, record), cwd: tool.cwd }))
+  await events.emit(
+    processStarted(evaluation, {
+      program: process.program,
+      words: recordArguments(process.words, record),
+      cwd: tool.cwd,
+    }),
+  )
 }
 
 /** A launcher that died after the start may have run the tool. Every other error says that it could not be started. */

@@ -26,12 +26,19 @@ export interface Widener {
 }
 
 /** Undefined where no wider policy would help, or none may be asked for: protected names and connections stay refused. */
-export const widerTool = (tool: BoundTool, violations: readonly Violation[], { bind, withheld }: Widener): WiderTool | undefined => {
+export const widerTool = (
+  tool: BoundTool,
+  violations: readonly Violation[],
+  { bind, withheld }: Widener,
+): WiderTool | undefined => {
   const more = without(withheld, grantsFor(violations, tool.gate.boundary))
   const added = wordsFor(more)
   if (added.length === 0 || added.length > MOST_ADDED) return undefined
   try {
-    const wider = { ...bind({ ...tool.definition, policy: widenPolicy(tool.definition.policy, more) }), isWidened: true }
+    const wider = {
+      ...bind({ ...tool.definition, policy: widenPolicy(tool.definition.policy, more) }),
+      isWidened: true,
+    }
     return helps(more, wider.gate.boundary) ? { tool: wider, added } : undefined
   } catch (error) {
     // What was refused may not be granted at all, such as the audit log.
@@ -84,7 +91,8 @@ const grantsFor = (violations: readonly Violation[], { exec }: Boundary): MoreGr
 }
 
 const without = (withheld: readonly AbsolutePath[], { read, write, exec, limits }: MoreGrants): MoreGrants => {
-  const given = (path: AbsolutePath) => !withheld.some((folder) => isWithinPath(path, folder) || isWithinPath(folder, path))
+  const given = (path: AbsolutePath) =>
+    !withheld.some((folder) => isWithinPath(path, folder) || isWithinPath(folder, path))
   return { read: read.filter(given), write: write.filter(given), exec: exec.filter(given), limits }
 }
 
@@ -109,4 +117,7 @@ const wordsFor = ({ read, write, exec, limits }: MoreGrants): readonly string[] 
 
 /** What a carve-out takes away stays away. */
 const helps = ({ read, write, exec, limits }: MoreGrants, boundary: Boundary): boolean =>
-  exec.length > 0 || Object.keys(limits).length > 0 || read.some((path) => isReadable(boundary, path)) || write.some((path) => isWritable(boundary, path))
+  exec.length > 0 ||
+  Object.keys(limits).length > 0 ||
+  read.some((path) => isReadable(boundary, path)) ||
+  write.some((path) => isWritable(boundary, path))

@@ -25,10 +25,22 @@ export const createBareRequests = (credentials: readonly Credential[]): BareRequ
       if (host === undefined) return
       for (const { id, inject, hosts } of credentials) {
         // One that takes the place of a stand-in is put in only where that stands.
-        if (inject.kind === 'placeholder' || event.credentials.includes(id) || !hosts.some((each) => coversEndpoint(each, host, event.port))) continue
+        if (
+          inject.kind === 'placeholder' ||
+          event.credentials.includes(id) ||
+          !hosts.some((each) => coversEndpoint(each, host, event.port))
+        )
+          continue
         const key = `${id} ${event.host}:${String(event.port)} ${event.scheme}`
-        const why = event.scheme === 'http' ? 'nothing secret is sent without TLS; use https' : 'the policy that declares it does not allow that request, only another grant does (such as --net); let "network" of that policy allow it'
-        if (!lines.has(key) && lines.size < MOST) lines.set(key, `${event.method} ${event.host}:${String(event.port)}${shortened(event.path)} went without the credential "${id}": ${why}`)
+        const why =
+          event.scheme === 'http'
+            ? 'nothing secret is sent without TLS; use https'
+            : 'the policy that declares it does not allow that request, only another grant does (such as --net); let "network" of that policy allow it'
+        if (!lines.has(key) && lines.size < MOST)
+          lines.set(
+            key,
+            `${event.method} ${event.host}:${String(event.port)}${shortened(event.path)} went without the credential "${id}": ${why}`,
+          )
       }
     },
     lines: () => [...lines.values()],

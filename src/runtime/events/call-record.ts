@@ -18,14 +18,25 @@ export const recordTogether = async (events: EventStream, drafts: readonly Event
 
 type Evaluated = Pick<Evaluation, 'decision'>
 
-export const decided = ({ decision }: Evaluated, recorded: RecordedArguments): EventDraft => ({ type: 'permission.evaluated', call_id: decision.call_id, permission_decision: decision, arguments: recorded })
+export const decided = ({ decision }: Evaluated, recorded: RecordedArguments): EventDraft => ({
+  type: 'permission.evaluated',
+  call_id: decision.call_id,
+  permission_decision: decision,
+  arguments: recorded,
+})
 
 export const denied = ({ decision }: Evaluated): EventDraft => {
   const { decision_reason: reason, error_code, risk, used_declared_capability } = decision
   return { type: 'tool.denied', ...idsOf(decision), reason, error_code, risk, used_declared_capability }
 }
 
-export const called = ({ decision }: Evaluated, recorded: RecordedArguments): EventDraft => ({ type: 'tool.called', ...idsOf(decision), arguments: recorded, risk: decision.risk, policy_hash: decision.policy_hash })
+export const called = ({ decision }: Evaluated, recorded: RecordedArguments): EventDraft => ({
+  type: 'tool.called',
+  ...idsOf(decision),
+  arguments: recorded,
+  risk: decision.risk,
+  policy_hash: decision.policy_hash,
+})
 
 /** A rule or an approval that holds for longer than one call. */
 export interface PolicyChange {
@@ -33,7 +44,11 @@ export interface PolicyChange {
   readonly because: string
 }
 
-export const policyChanged = ({ call_id, tool, policy_hash }: PermissionDecision, { change, because }: PolicyChange, permission_state: PermissionState): EventDraft => ({
+export const policyChanged = (
+  { call_id, tool, policy_hash }: PermissionDecision,
+  { change, because }: PolicyChange,
+  permission_state: PermissionState,
+): EventDraft => ({
   ...{ type: 'policy.changed', call_id, change, because, tool, policy_hash, permission_state },
 })
 
@@ -43,7 +58,13 @@ export interface StartedProcess {
   readonly cwd: string
 }
 
-export const processStarted = ({ decision }: Evaluated, { program, words, cwd }: StartedProcess): EventDraft => ({ type: 'process.started', ...idsOf(decision), program, arguments: words, cwd })
+export const processStarted = ({ decision }: Evaluated, { program, words, cwd }: StartedProcess): EventDraft => ({
+  type: 'process.started',
+  ...idsOf(decision),
+  program,
+  arguments: words,
+  cwd,
+})
 
 /** How a run ended; null is what it never had. */
 export interface RunEnd {
@@ -51,15 +72,34 @@ export interface RunEnd {
   readonly violations: readonly Violation[]
   readonly ending: ProcessEnding | null
   readonly usage: Usage | null
-  readonly completion: Omit<Extract<EventDraft, { type: 'tool.completed' }>, 'type' | 'call_id' | 'tool' | 'decision_id'>
+  readonly completion: Omit<
+    Extract<EventDraft, { type: 'tool.completed' }>,
+    'type' | 'call_id' | 'tool' | 'decision_id'
+  >
 }
 
-export const ended = ({ decision }: Evaluated, { profile, violations, ending, usage, completion }: RunEnd): readonly EventDraft[] => {
+export const ended = (
+  { decision }: Evaluated,
+  { profile, violations, ending, usage, completion }: RunEnd,
+): readonly EventDraft[] => {
   const ids = idsOf(decision)
   return [
     // Around a tool in the agent's own process there is no sandbox.
-    ...(profile === null || profile.mode === 'none' ? [] : [{ type: 'sandbox.applied', ...ids, sandbox_profile: profile } as const]),
-    ...violations.slice(0, MOST_VIOLATIONS_TOLD).map((violation, at) => ({ type: 'sandbox.violation', ...ids, violation_ref: `violations/${String(at)}`, violation, description: describeViolation(violation) }) as const),
+    ...(profile === null || profile.mode === 'none'
+      ? []
+      : [{ type: 'sandbox.applied', ...ids, sandbox_profile: profile } as const]),
+    ...violations
+      .slice(0, MOST_VIOLATIONS_TOLD)
+      .map(
+        (violation, at) =>
+          ({
+            type: 'sandbox.violation',
+            ...ids,
+            violation_ref: `violations/${String(at)}`,
+            violation,
+            description: describeViolation(violation),
+          }) as const,
+      ),
     ...(ending === null ? [] : [processEnded(ids, ending, usage)]),
     { type: 'tool.completed', ...ids, ...completion },
   ]

@@ -10,7 +10,9 @@ export interface EgressTally {
   readonly summary: () => EgressSummary | null
 }
 
-type Counted = { -readonly [Key in keyof ReachedHost]: ReachedHost[Key] extends readonly string[] ? Set<string> : ReachedHost[Key] }
+type Counted = {
+  -readonly [Key in keyof ReachedHost]: ReachedHost[Key] extends readonly string[] ? Set<string> : ReachedHost[Key]
+}
 
 /** A tool decides how many hosts it asks for below a name that is granted with all of them. */
 const MOST_HOSTS = 100
@@ -18,7 +20,10 @@ const MOST_COUNTED = 10_000
 
 type Sums = Pick<EgressSummary, 'connections' | 'requests' | 'bytes_sent' | 'bytes_received'>
 
-const addTo = (into: { -readonly [Key in keyof Sums]: number }, { connections, requests, bytes_sent, bytes_received }: Sums): void => {
+const addTo = (
+  into: { -readonly [Key in keyof Sums]: number },
+  { connections, requests, bytes_sent, bytes_received }: Sums,
+): void => {
   into.connections += connections
   into.requests += requests
   into.bytes_sent += bytes_sent
@@ -41,7 +46,17 @@ export const createEgressTally = (): EgressTally => {
       if (beyond.size < MOST_COUNTED) beyond.add(key)
       return undefined
     }
-    const made: Counted = { host, port, connections: 0, requests: 0, bytes_sent: 0, bytes_received: 0, credentials: new Set(), redactions: 0, problems: new Set() }
+    const made: Counted = {
+      host,
+      port,
+      connections: 0,
+      requests: 0,
+      bytes_sent: 0,
+      bytes_received: 0,
+      credentials: new Set(),
+      redactions: 0,
+      problems: new Set(),
+    }
     hosts.set(key, made)
     return made
   }
@@ -79,6 +94,16 @@ export const createEgressTally = (): EgressTally => {
       }
     },
     summary: () =>
-      isEmpty ? null : { ...total, hosts: [...hosts.values()].map((each) => ({ ...each, credentials: [...each.credentials], problems: [...each.problems] })), more_hosts: beyond.size + more },
+      isEmpty
+        ? null
+        : {
+            ...total,
+            hosts: [...hosts.values()].map((each) => ({
+              ...each,
+              credentials: [...each.credentials],
+              problems: [...each.problems],
+            })),
+            more_hosts: beyond.size + more,
+          },
   }
 }

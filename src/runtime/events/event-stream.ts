@@ -29,7 +29,9 @@ export interface EventStream {
 }
 
 /** May return a promise; nobody waits for it. */
-export type Listener<Type extends EventType | '*'> = (event: Type extends EventType ? EventOf<Type> : CordonEvent) => unknown
+export type Listener<Type extends EventType | '*'> = (
+  event: Type extends EventType ? EventOf<Type> : CordonEvent,
+) => unknown
 
 interface Waiting {
   /** Copied when it was emitted; all but its number. */
@@ -39,7 +41,14 @@ interface Waiting {
 }
 
 /** The events of one session, numbered without gaps. */
-export const createEventStream = ({ sessionId, now, newId, record, context, onListenerError }: EventStreamSettings): EventStream => {
+export const createEventStream = ({
+  sessionId,
+  now,
+  newId,
+  record,
+  context,
+  onListenerError,
+}: EventStreamSettings): EventStream => {
   const listeners = new Map<string, Set<(event: CordonEvent) => unknown>>()
   let waiting: Waiting[] = []
   let lastSequence = 0
@@ -68,7 +77,9 @@ export const createEventStream = ({ sessionId, now, newId, record, context, onLi
   const recordWaiting = async (): Promise<void> => {
     const batch = waiting
     waiting = []
-    const events = batch.map(({ event }, index) => Object.freeze({ ...event, sequence: lastSequence + index + 1 }) as CordonEvent)
+    const events = batch.map(
+      ({ event }, index) => Object.freeze({ ...event, sequence: lastSequence + index + 1 }) as CordonEvent,
+    )
     try {
       await record?.(events)
     } catch (error) {
@@ -93,7 +104,13 @@ export const createEventStream = ({ sessionId, now, newId, record, context, onLi
     sessionId,
     emit: (draft) =>
       new Promise((resolve, reject) => {
-        const event = recordable({ ...(context === undefined ? {} : { context }), ...draft, event_id: newId(), timestamp: new Date(now()).toISOString(), session_id: sessionId })
+        const event = recordable({
+          ...(context === undefined ? {} : { context }),
+          ...draft,
+          event_id: newId(),
+          timestamp: new Date(now()).toISOString(),
+          session_id: sessionId,
+        })
         waiting.push({ event, resolve, reject })
         pump ??= pumpAll()
       }),

@@ -16,14 +16,20 @@ const copy = (value: unknown, depth: number): unknown => {
   if (depth > MAX_DEPTH) return bug(`an event is nested more than ${String(MAX_DEPTH)} deep`)
   switch (typeof value) {
     case 'string':
-      return redactText(value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}… (${String(value.length - MAX_TEXT)} more)` : value)
+      return redactText(
+        value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}… (${String(value.length - MAX_TEXT)} more)` : value,
+      )
     case 'boolean':
       return value
     case 'number':
       return Number.isFinite(value) ? value : null
     case 'object':
       if (value === null) return null
-      return Object.freeze(Array.isArray(value) ? value.map((item) => copy(item, depth + 1)) : copyMapping(value as Readonly<Record<string, unknown>>, depth))
+      return Object.freeze(
+        Array.isArray(value)
+          ? value.map((item) => copy(item, depth + 1))
+          : copyMapping(value as Readonly<Record<string, unknown>>, depth),
+      )
     case 'bigint':
     case 'function':
     case 'symbol':

@@ -20,17 +20,27 @@ export interface RecordSettings extends ArgumentSettings {
 const MAX_TEXT = 4096
 const MAX_STRING = 1024
 
-export const recordArguments = (input: JsonValue, { arguments: kept = 'hash', redact = (text) => text }: ArgumentSettings = {}): RecordedArguments => {
+export const recordArguments = (
+  input: JsonValue,
+  { arguments: kept = 'hash', redact = (text) => text }: ArgumentSettings = {},
+): RecordedArguments => {
   const { hash, bytes } = sizeOf(input)
   if (kept === 'hash') return { hash, bytes }
-  return { hash, bytes, text: cut(canonicalJson(withoutSecrets(input, (text) => redact(redactText(cut(text, MAX_STRING))))), MAX_TEXT) }
+  return {
+    hash,
+    bytes,
+    text: cut(canonicalJson(withoutSecrets(input, (text) => redact(redactText(cut(text, MAX_STRING))))), MAX_TEXT),
+  }
 }
 
 const withoutSecrets = (value: JsonValue, redact: (text: string) => string): JsonValue => {
   if (typeof value === 'string') return redact(value)
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((item: JsonValue) => withoutSecrets(item, redact))
-  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, isSecretName(key) ? REDACTED : withoutSecrets(child, redact)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [key, isSecretName(key) ? REDACTED : withoutSecrets(child, redact)]),
+  )
 }
 
-const cut = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length)}… (${String(text.length - length)} more)`)
+const cut = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length)}… (${String(text.length - length)} more)`

@@ -4,7 +4,8 @@
 export const REDACTED = '[redacted]'
 
 /** Names of parameters whose values are nobody's business. */
-const SECRET_NAME = /pass(word|wd|phrase)|secret|token|api[-_]?key|apikey|credential|authori[sz]ation|cookie|private[-_]?key|access[-_]?key|session[-_]?key|signature|^(auth|pin|otp|pwd|bearer)$/i
+const SECRET_NAME =
+  /pass(word|wd|phrase)|secret|token|api[-_]?key|apikey|credential|authori[sz]ation|cookie|private[-_]?key|access[-_]?key|session[-_]?key|signature|^(auth|pin|otp|pwd|bearer)$/i
 
 export const isSecretName = (name: string): boolean => SECRET_NAME.test(name)
 
@@ -26,11 +27,15 @@ const SECRET_TEXT = new RegExp(
     // `password=…`, `--token …`, `api_key: …`
     /(?<=(?:pass(?:word|wd)?|secret|token|api[-_]?key|access[-_]?key)["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"'&,;]{4,}/,
     /(?<=--(?:password|token|secret|api-key)\s)\S{4,}/,
-  ].map(({ source }) => source).join('|'),
+  ]
+    .map(({ source }) => source)
+    .join('|'),
   'gi',
 )
 
 /** What every secret text contains; nearly all texts of a record do not, and need no closer look. */
-const HINT = /BEGIN |gh[pousr]_|github_pat_|glpat-|sk-|k_live|k_test|xox|akia|asia|aiza|npm_|pypi-|eyj|bearer|basic|:\/\/|pass|secret|token|api|access/i
+const HINT =
+  /BEGIN |gh[pousr]_|github_pat_|glpat-|sk-|k_live|k_test|xox|akia|asia|aiza|npm_|pypi-|eyj|bearer|basic|:\/\/|pass|secret|token|api|access/i
 
-export const redactText = (text: string): string => (text.length >= 8 && HINT.test(text) ? text.replace(SECRET_TEXT, REDACTED) : text)
+export const redactText = (text: string): string =>
+  text.length >= 8 && HINT.test(text) ? text.replace(SECRET_TEXT, REDACTED) : text

@@ -3,15 +3,24 @@ import type * as OpenTelemetry from '@opentelemetry/api'
 import type { CordonEvent } from './event.js'
 
 /** What is counted. Ids do not belong here: every value of an attribute is a series of its own. */
-export const createMeters = ({ metrics }: Pick<typeof OpenTelemetry, 'metrics'>): { readonly take: (event: CordonEvent) => void } => {
+export const createMeters = ({
+  metrics,
+}: Pick<typeof OpenTelemetry, 'metrics'>): { readonly take: (event: CordonEvent) => void } => {
   const meter = metrics.getMeter('cordon')
   const calls = meter.createCounter('cordon.calls', { description: 'calls that ended, by tool and status' })
   const decisions = meter.createCounter('cordon.decisions', { description: 'decisions, by outcome and who decided' })
-  const violations = meter.createCounter('cordon.violations', { description: 'boundaries that were touched, by tool and kind' })
-  const requests = meter.createCounter('cordon.egress.requests', { description: 'requests to granted hosts, by tool and status' })
+  const violations = meter.createCounter('cordon.violations', {
+    description: 'boundaries that were touched, by tool and kind',
+  })
+  const requests = meter.createCounter('cordon.egress.requests', {
+    description: 'requests to granted hosts, by tool and status',
+  })
   const failedHooks = meter.createCounter('cordon.hooks.failed', { description: 'hooks that failed' })
   const duration = meter.createHistogram('cordon.call.duration', { description: 'how long calls ran', unit: 's' })
-  const approval = meter.createHistogram('cordon.approval.duration', { description: 'how long answers took', unit: 's' })
+  const approval = meter.createHistogram('cordon.approval.duration', {
+    description: 'how long answers took',
+    unit: 's',
+  })
   const asked = new Map<string, number>()
   return {
     take: (event) => {
@@ -27,7 +36,11 @@ export const createMeters = ({ metrics }: Pick<typeof OpenTelemetry, 'metrics'>)
         case 'permission.resolved': {
           const since = asked.get(event.approval_action_id)
           asked.delete(event.approval_action_id)
-          if (since !== undefined) approval.record((Date.parse(event.timestamp) - since) / 1000, { 'cordon.tool': event.tool, 'cordon.resolution': event.resolution })
+          if (since !== undefined)
+            approval.record((Date.parse(event.timestamp) - since) / 1000, {
+              'cordon.tool': event.tool,
+              'cordon.resolution': event.resolution,
+            })
           return
         }
         case 'sandbox.violation':
@@ -41,7 +54,11 @@ export const createMeters = ({ metrics }: Pick<typeof OpenTelemetry, 'metrics'>)
           duration.record(event.duration_ms / 1000, { 'cordon.tool': event.tool, 'cordon.status': event.status })
           return
         case 'egress.request':
-          requests.add(1, { 'cordon.tool': event.tool, 'http.request.method': knownMethod(event.method), 'cordon.status': event.status === null ? 'none' : `${String(Math.floor(event.status / 100))}xx` })
+          requests.add(1, {
+            'cordon.tool': event.tool,
+            'http.request.method': knownMethod(event.method),
+            'cordon.status': event.status === null ? 'none' : `${String(Math.floor(event.status / 100))}xx`,
+          })
           return
         case 'hook.failed':
           failedHooks.add(1, { 'cordon.hook': event.hook, 'cordon.hook_point': event.point })

@@ -32,7 +32,21 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
     if (known !== undefined) return known
     const parent = parents.get(callId) ?? context.active()
     parents.delete(callId)
-    const span = tracer.startSpan(`cordon.call ${tool}`, { startTime: new Date(event.timestamp), attributes: { 'cordon.call_id': callId, 'cordon.session_id': event.session_id, 'cordon.tool': tool, 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': tool, 'gen_ai.tool.call.id': callId } }, parent)
+    const span = tracer.startSpan(
+      `cordon.call ${tool}`,
+      {
+        startTime: new Date(event.timestamp),
+        attributes: {
+          'cordon.call_id': callId,
+          'cordon.session_id': event.session_id,
+          'cordon.tool': tool,
+          'gen_ai.operation.name': 'execute_tool',
+          'gen_ai.tool.name': tool,
+          'gen_ai.tool.call.id': callId,
+        },
+      },
+      parent,
+    )
     const call: OpenCall = { span, context: trace.setSpan(parent, span), children: new Map() }
     open.set(callId, call)
     for (const [oldest] of open) {
@@ -51,7 +65,14 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
 
   const startChild = (event: CordonEvent, key: string, name: string, attributes: Attributes): void => {
     const call = event.call_id === null ? undefined : open.get(event.call_id)
-    call?.children.set(key, tracer.startSpan(name, { startTime: new Date(event.timestamp), attributes: { 'cordon.call_id': event.call_id ?? '', ...attributes } }, call.context))
+    call?.children.set(
+      key,
+      tracer.startSpan(
+        name,
+        { startTime: new Date(event.timestamp), attributes: { 'cordon.call_id': event.call_id ?? '', ...attributes } },
+        call.context,
+      ),
+    )
   }
 
   const endChild = (event: CordonEvent, key: string, attributes: Attributes, problem?: string): void => {
@@ -66,8 +87,16 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
   /** An event of its connection; spans of requests belong to the tool, if it makes any. */
   const tellRequest = (event: EventOf<'egress.request'>): void => {
     const call = event.call_id === null ? undefined : open.get(event.call_id)
-    const attributes = { 'http.request.method': event.method, 'url.path': event.path, 'cordon.rule': event.rule, 'cordon.credentials': [...event.credentials], ...(event.status === null ? {} : { 'http.response.status_code': event.status }) }
-    call?.children.get(`connection ${String(event.connection)}`)?.addEvent('egress.request', attributes, new Date(event.timestamp))
+    const attributes = {
+      'http.request.method': event.method,
+      'url.path': event.path,
+      'cordon.rule': event.rule,
+      'cordon.credentials': [...event.credentials],
+      ...(event.status === null ? {} : { 'http.response.status_code': event.status }),
+    }
+    call?.children
+      .get(`connection ${String(event.connection)}`)
+      ?.addEvent('egress.request', attributes, new Date(event.timestamp))
   }
 
   return {
@@ -84,12 +113,23 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
       switch (event.type) {
         case 'permission.evaluated': {
           if (callId === null) return
-          const { tool, decision_id, decision, decision_source, decision_reason, rule_refs, destructive } = event.permission_decision
-          callOf(event, callId, tool).span.setAttributes({ 'cordon.decision_id': decision_id, 'cordon.decision': decision, 'cordon.decision_source': decision_source, 'cordon.decision_reason': decision_reason, 'cordon.rule_refs': [...rule_refs], 'cordon.destructive': destructive })
+          const { tool, decision_id, decision, decision_source, decision_reason, rule_refs, destructive } =
+            event.permission_decision
+          callOf(event, callId, tool).span.setAttributes({
+            'cordon.decision_id': decision_id,
+            'cordon.decision': decision,
+            'cordon.decision_source': decision_source,
+            'cordon.decision_reason': decision_reason,
+            'cordon.rule_refs': [...rule_refs],
+            'cordon.destructive': destructive,
+          })
           return
         }
         case 'permission.requested':
-          startChild(event, `approval ${event.approval_action_id}`, 'cordon.approval', { 'cordon.approval_action_id': event.approval_action_id, 'cordon.decision_id': event.decision_id ?? '' })
+          startChild(event, `approval ${event.approval_action_id}`, 'cordon.approval', {
+            'cordon.approval_action_id': event.approval_action_id,
+            'cordon.decision_id': event.decision_id ?? '',
+          })
           return
         case 'permission.resolved':
           endChild(event, `approval ${event.approval_action_id}`, { 'cordon.resolution': event.resolution })
@@ -97,7 +137,9 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
         case 'hook.started':
           // Hooks are asked before there is a decision; of a call that nobody has begun nothing follows.
           if (callId !== null && event.tool !== null && parents.has(callId)) callOf(event, callId, event.tool)
-          startChild(event, `hook ${event.hook} ${event.point}`, `cordon.hook ${event.hook}`, { 'cordon.hook_point': event.point })
+          startChild(event, `hook ${event.hook} ${event.point}`, `cordon.hook ${event.hook}`, {
+            'cordon.hook_point': event.point,
+          })
           return
         case 'hook.completed':
           endChild(event, `hook ${event.hook} ${event.point}`, { 'cordon.hook_decision': event.decision })
@@ -115,7 +157,11 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
           endChild(event, 'process', { 'cordon.terminated_because': event.because }, event.because)
           return
         case 'egress.opened':
-          startChild(event, `connection ${String(event.connection)}`, 'cordon.connection', { 'cordon.decision_id': event.decision_id ?? '', 'server.address': event.host, 'server.port': event.port })
+          startChild(event, `connection ${String(event.connection)}`, 'cordon.connection', {
+            'cordon.decision_id': event.decision_id ?? '',
+            'server.address': event.host,
+            'server.port': event.port,
+          })
           return
         case 'egress.request':
           tellRequest(event)
@@ -124,27 +170,54 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
           endChild(event, `connection ${String(event.connection)}`, {}, event.problem ?? undefined)
           return
         case 'egress.summed':
-          if (callId !== null && event.sum !== null) open.get(callId)?.span.addEvent('egress.summed', { 'cordon.connections': event.sum.connections, 'cordon.requests': event.sum.requests }, new Date(event.timestamp))
+          if (callId !== null && event.sum !== null)
+            open
+              .get(callId)
+              ?.span.addEvent(
+                'egress.summed',
+                { 'cordon.connections': event.sum.connections, 'cordon.requests': event.sum.requests },
+                new Date(event.timestamp),
+              )
           return
         case 'sandbox.applied':
           if (callId !== null) open.get(callId)?.span.setAttributes({ 'cordon.sandbox': event.sandbox_profile.form })
           return
         case 'sandbox.violation':
-          if (callId !== null) open.get(callId)?.span.addEvent('sandbox.violation', { 'cordon.violation': event.violation.kind, 'cordon.violation_ref': event.violation_ref, 'cordon.decision_id': event.decision_id ?? '' }, new Date(event.timestamp))
+          if (callId !== null)
+            open
+              .get(callId)
+              ?.span.addEvent(
+                'sandbox.violation',
+                {
+                  'cordon.violation': event.violation.kind,
+                  'cordon.violation_ref': event.violation_ref,
+                  'cordon.decision_id': event.decision_id ?? '',
+                },
+                new Date(event.timestamp),
+              )
           return
         case 'tool.called':
-          if (callId !== null) callOf(event, callId, event.tool).span.setAttributes({ 'cordon.decision_id': event.decision_id ?? '', 'cordon.risk': event.risk })
+          if (callId !== null)
+            callOf(event, callId, event.tool).span.setAttributes({
+              'cordon.decision_id': event.decision_id ?? '',
+              'cordon.risk': event.risk,
+            })
           return
         case 'tool.denied':
           if (callId === null) return
-          callOf(event, callId, event.tool).span.setAttributes({ 'cordon.status': 'denied', 'cordon.decision_id': event.decision_id ?? '', 'cordon.error_code': event.error_code ?? '' })
+          callOf(event, callId, event.tool).span.setAttributes({
+            'cordon.status': 'denied',
+            'cordon.decision_id': event.decision_id ?? '',
+            'cordon.error_code': event.error_code ?? '',
+          })
           end(callId, new Date(event.timestamp))
           return
         case 'tool.completed': {
           if (callId === null) return
           const { span } = callOf(event, callId, event.tool)
           span.setAttributes({ 'cordon.status': event.status, 'cordon.error_code': event.error_code ?? '' })
-          if (event.status !== 'ok') span.setStatus({ code: SpanStatusCode.ERROR, message: event.reason ?? event.status })
+          if (event.status !== 'ok')
+            span.setStatus({ code: SpanStatusCode.ERROR, message: event.reason ?? event.status })
           end(callId, new Date(event.timestamp))
           return
         }

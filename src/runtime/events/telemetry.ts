@@ -23,7 +23,10 @@ export interface TelemetrySettings {
   readonly load?: () => Promise<unknown>
 }
 
-export const connectTelemetry = async (stream: Pick<EventStream, 'on'>, { load = () => import('@opentelemetry/api') }: TelemetrySettings = {}): Promise<Telemetry> => {
+export const connectTelemetry = async (
+  stream: Pick<EventStream, 'on'>,
+  { load = () => import('@opentelemetry/api') }: TelemetrySettings = {},
+): Promise<Telemetry> => {
   const api = await loadApi(load)
   if (api === undefined) return INACTIVE
   const spans = createCallSpans(api)

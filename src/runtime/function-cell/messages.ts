@@ -4,8 +4,7 @@
 
 /** `load`: which function; `call`: its input. */
 export type MessageToCell =
-  | { readonly kind: 'load'; readonly from: FunctionOrigin }
-  | { readonly kind: 'call'; readonly input: unknown }
+  { readonly kind: 'load'; readonly from: FunctionOrigin } | { readonly kind: 'call'; readonly input: unknown }
 
 export type FunctionOrigin =
   | { readonly kind: 'module'; readonly url: string; readonly name: string }
@@ -29,7 +28,11 @@ const HEADER = 5
 
 const LETTERS = { load: 'L', call: 'C', loaded: 'R', progress: 'P', text: 'T', value: 'V', thrown: 'X' } as const
 
-export const encodeMessage = ({ kind, ...content }: MessageToCell | Exclude<MessageFromCell, { kind: 'progress' | 'value' }>): Buffer => frame(kind, JSON.stringify(content))
+export const encodeMessage = ({
+  kind,
+  ...content
+}: MessageToCell | Exclude<MessageFromCell, { kind: 'progress' | 'value' }>): Buffer =>
+  frame(kind, JSON.stringify(content))
 
 /** A value that is JSON already: what is large is written once. */
 export const encodeWritten = (kind: 'progress' | 'value', json: string): Buffer => frame(kind, json)
@@ -52,7 +55,11 @@ export interface MessageSink<Kind> {
 }
 
 /** Cuts a stream into messages. Throws at a message that is none. Of one that is not complete it holds the bytes alone. */
-export const createMessageReader = <Kind extends keyof typeof LETTERS>({ largest, onMessage, onTooLarge }: MessageSink<Kind>): ((bytes: Buffer) => void) => {
+export const createMessageReader = <Kind extends keyof typeof LETTERS>({
+  largest,
+  onMessage,
+  onTooLarge,
+}: MessageSink<Kind>): ((bytes: Buffer) => void) => {
   const kindOf = new Map((Object.keys(largest) as Kind[]).map((kind) => [LETTERS[kind].charCodeAt(0), kind]))
   const header = Buffer.alloc(HEADER)
   let hasOfHeader = 0
@@ -70,7 +77,7 @@ export const createMessageReader = <Kind extends keyof typeof LETTERS>({ largest
     else content = Buffer.allocUnsafe(missing)
   }
   return (bytes) => {
-    for (let at = 0; at < bytes.length || (kind !== undefined && missing === 0); ) {
+    for (let at = 0; at < bytes.length || (kind !== undefined && missing === 0);) {
       if (kind === undefined) {
         const taken = bytes.copy(header, hasOfHeader, at)
         hasOfHeader += taken

@@ -6,7 +6,10 @@ import { format } from 'node:util'
 import { createMessageReader, encodeMessage, encodeWritten } from './messages.js'
 import type { FunctionOrigin, MessageToCell, ThrownError } from './messages.js'
 
-type ToolFunction = (input: unknown, context: { readonly progress: (value: unknown) => void; readonly signal: AbortSignal }) => unknown
+type ToolFunction = (
+  input: unknown,
+  context: { readonly progress: (value: unknown) => void; readonly signal: AbortSignal },
+) => unknown
 
 const LARGEST_MESSAGE = 256 * 1024 * 1024
 // The runtime takes no larger messages of these kinds (function-reply.ts).
@@ -19,7 +22,7 @@ const send = (message: Parameters<typeof encodeMessage>[0]): void => {
 }
 
 const write = (bytes: Buffer): void => {
-  for (let sent = 0; sent < bytes.length; ) {
+  for (let sent = 0; sent < bytes.length;) {
     try {
       sent += writeSync(STDOUT, bytes, sent)
     } catch (error) {
@@ -30,10 +33,14 @@ const write = (bytes: Buffer): void => {
 
 /** The streams carry messages, so what the tool prints becomes one. */
 const redirectPrinting = (): void => {
-  for (const [stream, object] of [['stdout', process.stdout], ['stderr', process.stderr]] as const) {
+  for (const [stream, object] of [
+    ['stdout', process.stdout],
+    ['stderr', process.stderr],
+  ] as const) {
     const write = (chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
       const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()
-      for (let at = 0; at < text.length; at += LONGEST_TEXT) send({ kind: 'text', stream, text: text.slice(at, at + LONGEST_TEXT) })
+      for (let at = 0; at < text.length; at += LONGEST_TEXT)
+        send({ kind: 'text', stream, text: text.slice(at, at + LONGEST_TEXT) })
       const callback = rest.find((each) => typeof each === 'function') as (() => void) | undefined
       callback?.()
       return true
@@ -48,7 +55,10 @@ const load = async (from: FunctionOrigin): Promise<ToolFunction> => {
       ? ((await import(from.url)) as Readonly<Record<string, unknown>>)[from.name]
       : // The source is the tool's own, and this process is its cell.
         (0, eval)(`(${from.source})`)
-  if (typeof loaded !== 'function') throw new TypeError(from.kind === 'module' ? `the module has no function "${from.name}"` : 'the source is not a function')
+  if (typeof loaded !== 'function')
+    throw new TypeError(
+      from.kind === 'module' ? `the module has no function "${from.name}"` : 'the source is not a function',
+    )
   return loaded as ToolFunction
 }
 
@@ -68,7 +78,8 @@ const call = async (run: ToolFunction, input: unknown): Promise<string> => {
   }
 }
 
-const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> => typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
 /** What has no JSON (a cycle, a bigint) fails here, with a message that says so. */
 const jsonOf = (value: unknown): string => {
@@ -107,9 +118,11 @@ const onMessage = (message: MessageToCell): void => {
     }, fail)
     return
   }
-  loading?.then((run) => call(run, message.input)).then((value) => {
-    end(encodeWritten('value', value))
-  }, fail)
+  loading
+    ?.then((run) => call(run, message.input))
+    .then((value) => {
+      end(encodeWritten('value', value))
+    }, fail)
 }
 
 process.on('uncaughtException', fail)
@@ -123,7 +136,11 @@ process.stdin.on(
       onMessage({ kind, ...(JSON.parse(json.toString('utf8')) as object) } as MessageToCell)
     },
     onTooLarge: (kind, bytes) => {
-      fail(new Error(`a message of the kind "${kind}" has ${String(bytes)} bytes, and may have ${String(LARGEST_MESSAGE)}`))
+      fail(
+        new Error(
+          `a message of the kind "${kind}" has ${String(bytes)} bytes, and may have ${String(LARGEST_MESSAGE)}`,
+        ),
+      )
     },
   }),
 )

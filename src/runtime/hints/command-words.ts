@@ -20,16 +20,33 @@ const LISTING: ReadonlySet<string> = new Set(['ls', 'dir', 'vdir', 'tree', 'du',
 export const listsFolder = ({ argv, cwd }: CommandAt): boolean => {
   const program = basename(argv[0] ?? '')
   const isPattern = (word: string) => SEARCHING.has(program) && !word.includes('/')
-  return LISTING.has(program) && argv.slice(1).every((word) => word.startsWith('-') || isPattern(word) || resolve(cwd, word) === cwd)
+  return (
+    LISTING.has(program) &&
+    argv.slice(1).every((word) => word.startsWith('-') || isPattern(word) || resolve(cwd, word) === cwd)
+  )
 }
 
-const CLIENTS: ReadonlySet<string> = new Set(['curl', 'wget', 'ssh', 'scp', 'sftp', 'ftp', 'ping', 'dig', 'nslookup', 'host', 'telnet', 'nc'])
+const CLIENTS: ReadonlySet<string> = new Set([
+  'curl',
+  'wget',
+  'ssh',
+  'scp',
+  'sftp',
+  'ftp',
+  'ping',
+  'dig',
+  'nslookup',
+  'host',
+  'telnet',
+  'nc',
+])
 
 /** Programs that are there for the network; most of them need nothing of the folder that they are started in. */
 export const isClient = ({ argv }: CommandAt): boolean => CLIENTS.has(basename(argv[0] ?? ''))
 
 /** Also where a script starts one. */
-export const startsClient = (command: CommandAt): boolean => isClient(command) || (isScript(command) && wordsOf(command).some((word) => CLIENTS.has(word)))
+export const startsClient = (command: CommandAt): boolean =>
+  isClient(command) || (isScript(command) && wordsOf(command).some((word) => CLIENTS.has(word)))
 
 const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh'])
 
@@ -40,7 +57,19 @@ const wordsOf = (command: CommandAt): readonly string[] =>
   command.argv.slice(1, MOST_ARGUMENTS).flatMap((word) => (isScript(command) ? word.split(/[\s;|&<>()'"`]+/) : [word]))
 
 /** Programs that work on the folder they are started in, without its being named. */
-const AT_HOME: ReadonlySet<string> = new Set([...LISTING, 'make', 'npm', 'npx', 'pnpm', 'yarn', 'git', 'cargo', 'go', 'pytest', 'tsc'])
+const AT_HOME: ReadonlySet<string> = new Set([
+  ...LISTING,
+  'make',
+  'npm',
+  'npx',
+  'pnpm',
+  'yarn',
+  'git',
+  'cargo',
+  'go',
+  'pytest',
+  'tsc',
+])
 
 /** Whether it says that it wants something of the working directory: a name that is there, or in a script such a program. */
 export const namesOwn = (command: CommandAt): boolean =>
@@ -67,4 +96,5 @@ export const lookAt = (path: AbsolutePath): { readonly real: AbsolutePath; reado
   }
 }
 
-export const hasGrantsIn = (folder: AbsolutePath, { read, write }: Boundary): boolean => [...read, ...write].some(({ negated, base }) => !negated && isWithinPath(base, folder))
+export const hasGrantsIn = (folder: AbsolutePath, { read, write }: Boundary): boolean =>
+  [...read, ...write].some(({ negated, base }) => !negated && isWithinPath(base, folder))

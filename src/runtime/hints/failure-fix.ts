@@ -2,7 +2,17 @@
 import { hostsNamedIn, isReadable } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 
-import { MOST_ARGUMENTS, hasGrantsIn, isClient, isScript, lookAt, namesOwn, namesPart, pathIn, startsClient } from './command-words.js'
+import {
+  MOST_ARGUMENTS,
+  hasGrantsIn,
+  isClient,
+  isScript,
+  lookAt,
+  namesOwn,
+  namesPart,
+  pathIn,
+  startsClient,
+} from './command-words.js'
 import { describeOwnFile, ownFileAt } from '../own-files/index.js'
 import { grantOfHosts, readLine } from './policy-lines.js'
 import type { Advised } from './policy-lines.js'
@@ -24,22 +34,41 @@ const onFiles = (tool: FailedTool): readonly string[] => {
   const at = { argv: command, cwd }
   const isFunction = command.length === 0
   if (cwd !== '/' && !isReadable(boundary, cwd) && !hasGrantsIn(cwd, boundary)) {
-    const isWanted = isFunction ? named.some((word) => namesPart(word, cwd)) : namesOwn(at) || !(isScript(at) || isClient(at))
+    const isWanted = isFunction
+      ? named.some((word) => namesPart(word, cwd))
+      : namesOwn(at) || !(isScript(at) || isClient(at))
     const place = cwd === workspace ? 'the workspace' : `the working directory ${cwd}`
-    return isWanted ? [`${place} is not granted to this tool, so it is empty: policy: { ${readLine(cwd, workspace)} }`] : []
+    return isWanted
+      ? [`${place} is not granted to this tool, so it is empty: policy: { ${readLine(cwd, workspace)} }`]
+      : []
   }
-  return (isFunction ? named : command.slice(1)).slice(0, MOST_ARGUMENTS).flatMap((word) => onWord(word, tool)).slice(0, 1)
+  return (isFunction ? named : command.slice(1))
+    .slice(0, MOST_ARGUMENTS)
+    .flatMap((word) => onWord(word, tool))
+    .slice(0, 1)
 }
 
 const onWord = (word: string, { boundary, cwd, workspace, ownFiles }: FailedTool): readonly string[] => {
   const found = /[/.]/.test(word) || namesPart(word, cwd) ? lookAt(pathIn(word, cwd) ?? cwd) : undefined
-  if (found === undefined || found.real === '/' || /^\/(?:proc|dev|sys)(?:\/|$)/.test(found.real) || isReadable(boundary, found.real)) return []
+  if (
+    found === undefined ||
+    found.real === '/' ||
+    /^\/(?:proc|dev|sys)(?:\/|$)/.test(found.real) ||
+    isReadable(boundary, found.real)
+  )
+    return []
   const own = ownFileAt(found.real, 'read', ownFiles)
-  return [own === undefined ? `${found.real} is not granted to this tool: policy: { ${readLine(found.real, workspace)} }` : describeOwnFile(found.real, own, 'tool')]
+  return [
+    own === undefined
+      ? `${found.real} is not granted to this tool: policy: { ${readLine(found.real, workspace)} }`
+      : describeOwnFile(found.real, own, 'tool'),
+  ]
 }
 
 /** The landlock form refuses datagrams, and with them the look-up of names, without anybody seeing it. */
 const onNetwork = ({ boundary, command, cwd, words }: FailedTool): readonly string[] => {
   const hosts = hostsNamedIn(words)
-  return boundary.network.kind === 'none' && (hosts.length > 0 || startsClient({ argv: command, cwd })) ? [`no host is granted to this tool, also not to look up its name; ${grantOfHosts(hosts)}`] : []
+  return boundary.network.kind === 'none' && (hosts.length > 0 || startsClient({ argv: command, cwd }))
+    ? [`no host is granted to this tool, also not to look up its name; ${grantOfHosts(hosts)}`]
+    : []
 }

@@ -1,3 +1,13 @@
 export { fixOfFailure } from './failure-fix.js'
 export { policyAdvice } from './policy-lines.js'
-export { MOST_ARGUMENTS, hasGrantsIn, isClient, isScript, listsFolder, lookAt, namesOwn, pathIn, startsClient } from './command-words.js'
+export {
+  MOST_ARGUMENTS,
+  hasGrantsIn,
+  isClient,
+  isScript,
+  listsFolder,
+  lookAt,
+  namesOwn,
+  pathIn,
+  startsClient,
+} from './command-words.js'

@@ -22,7 +22,15 @@ const MOST_ENTRIES = 5
 
 /** Empty where no line would help. */
 export const policyAdvice = (violations: readonly Violation[], advised: Advised): string => {
-  const wanted: Wanted = { read: new Set(), write: new Set(), exec: new Map(), network: new Set(), limits: new Set(), lines: new Set(), remarks: new Set() }
+  const wanted: Wanted = {
+    read: new Set(),
+    write: new Set(),
+    exec: new Map(),
+    network: new Set(),
+    limits: new Set(),
+    lines: new Set(),
+    remarks: new Set(),
+  }
   for (const violation of violations) want(violation, wanted, advised)
   const lines = linesOf(wanted)
   const looksUp = violations.some(isLookup)
@@ -60,14 +68,19 @@ const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles }: Adv
       const { path, access, reason } = violation
       if (/^\/(?:proc|dev|sys)\//.test(path)) return
       // What is not there cannot be granted by its path, but for a protected name in a write root.
-      file(path, access, access === 'write' && reason.kind === 'not-granted' && !existsSync(path) ? dirname(path) : path)
+      file(
+        path,
+        access,
+        access === 'write' && reason.kind === 'not-granted' && !existsSync(path) ? dirname(path) : path,
+      )
       return
     }
     case 'metadata':
       file(violation.path, 'write', violation.path)
       return
     case 'protected':
-      if (violation.deed === 'set-aside' || violation.deed === 'left' || violation.deed === 'put-back') file(violation.path, 'write', violation.path)
+      if (violation.deed === 'set-aside' || violation.deed === 'left' || violation.deed === 'put-back')
+        file(violation.path, 'write', violation.path)
       return
     case 'exec': {
       const own = ownFileAt(violation.path, 'read', ownFiles)
@@ -79,14 +92,16 @@ const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles }: Adv
     case 'connect':
       if (isLookup(violation)) return
       if (violation.family === 'host') wanted.network.add(`${violation.name}:${String(violation.port)}`)
-      else if (violation.family === 'inet' || violation.family === 'inet6') wanted.network.add(endpointOf(violation.address, violation.port))
+      else if (violation.family === 'inet' || violation.family === 'inet6')
+        wanted.network.add(endpointOf(violation.address, violation.port))
       else wanted.remarks.add('cells cannot reach sockets of the host')
       return
     case 'lookup':
       wanted.network.add(violation.name)
       return
     case 'egress':
-      if (violation.reason === 'not-granted' && violation.method === null && violation.host !== '') wanted.network.add(endpointOf(violation.host, violation.port))
+      if (violation.reason === 'not-granted' && violation.method === null && violation.host !== '')
+        wanted.network.add(endpointOf(violation.host, violation.port))
       else if (violation.allow !== null) wanted.lines.add(violation.allow)
       return
     case 'listen':
@@ -106,7 +121,9 @@ const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles }: Adv
 }
 
 const linesOf = ({ read, write, exec, network, limits, lines }: Wanted): readonly string[] => [
-  ...(read.size + write.size === 0 ? [] : [`filesystem: { ${[...entry('read', read), ...entry('write', write)].join(', ')} }`]),
+  ...(read.size + write.size === 0
+    ? []
+    : [`filesystem: { ${[...entry('read', read), ...entry('write', write)].join(', ')} }`]),
   ...entry('exec', exec.values()),
   ...(network.size === 0 ? [] : [networkLine(network)]),
   ...lines,
@@ -115,11 +132,14 @@ const linesOf = ({ read, write, exec, network, limits, lines }: Wanted): readonl
 
 const entry = (key: string, values: Iterable<string>): readonly string[] => {
   const all = [...values]
-  return all.length === 0 ? [] : [`${key}: [${all.slice(0, MOST_ENTRIES).map(quoted).join(', ')}${all.length > MOST_ENTRIES ? ', …' : ''}]`]
+  return all.length === 0
+    ? []
+    : [`${key}: [${all.slice(0, MOST_ENTRIES).map(quoted).join(', ')}${all.length > MOST_ENTRIES ? ', …' : ''}]`]
 }
 
 /** The line that grants one path for reading. */
-export const readLine = (path: AbsolutePath, workspace: AbsolutePath): string => `filesystem: { ${entry('read', [patternFor(path, workspace)]).join('')} }`
+export const readLine = (path: AbsolutePath, workspace: AbsolutePath): string =>
+  `filesystem: { ${entry('read', [patternFor(path, workspace)]).join('')} }`
 
 const networkLine = (hosts: Iterable<string>): string => entry('network', hosts).join('')
 
@@ -128,7 +148,9 @@ const quoted = (text: string): string => `'${text.replace(/[\\']/g, (character) 
 /** As it is written in a policy: from the workspace on, where it lies there. */
 const patternFor = (path: string, workspace: AbsolutePath): string => {
   if (path === workspace) return '.'
-  return escapeGlob(isWithinPath(path as AbsolutePath, workspace) ? path.slice(workspace === '/' ? 1 : workspace.length + 1) : path)
+  return escapeGlob(
+    isWithinPath(path as AbsolutePath, workspace) ? path.slice(workspace === '/' ? 1 : workspace.length + 1) : path,
+  )
 }
 
 /** A host alone means the ports of the web. */

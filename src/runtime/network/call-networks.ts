@@ -13,11 +13,18 @@ export type NetworkCall = Pick<Admission, 'callId' | 'writeApproval' | 'record'>
 export interface CallNetworks {
   /** What cells with this boundary are made with. */
   readonly settingsFor: (boundary: Boundary) => Pick<CellSettings, 'proxy'>
-  readonly during: (boundary: Boundary, call: NetworkCall, run: (input: { readonly network?: CallNetwork }) => Promise<CallResult>) => Promise<CallResult>
+  readonly during: (
+    boundary: Boundary,
+    call: NetworkCall,
+    run: (input: { readonly network?: CallNetwork }) => Promise<CallResult>,
+  ) => Promise<CallResult>
   readonly close: () => void
 }
 
-export const createCallNetworks = (open: () => RuntimeNetwork, pins: ReadonlyMap<string, readonly IpAddress[]>): CallNetworks => {
+export const createCallNetworks = (
+  open: () => RuntimeNetwork,
+  pins: ReadonlyMap<string, readonly IpAddress[]>,
+): CallNetworks => {
   let opened: RuntimeNetwork | undefined
   const network = () => (opened ??= open())
   return {
@@ -38,7 +45,12 @@ export const createCallNetworks = (open: () => RuntimeNetwork, pins: ReadonlyMap
 
 /** To put one into a request somebody has to see it: without the proxy the tool would go on as nobody, and wonder. */
 const requireNoCredentials = ({ credentials: [first] }: Boundary): void => {
-  if (first !== undefined) throw fail('credential-unusable', { credential: first.id, problem: 'network names no hosts, so that nothing of this call passes the proxy', fix: 'name the hosts that the tool needs in network' })
+  if (first !== undefined)
+    throw fail('credential-unusable', {
+      credential: first.id,
+      problem: 'network names no hosts, so that nothing of this call passes the proxy',
+      fix: 'name the hosts that the tool needs in network',
+    })
 }
 
 /** With a list of hosts a call that nobody approved of reads. Here nobody is on the way who could keep it to that. */
@@ -47,12 +59,17 @@ const requireApproval = ({ network }: Boundary, { writeApproval }: NetworkCall):
 }
 
 /** What became of its connections is recorded before anybody hears how the call ended. */
-const ended = async (admitted: AdmittedCall, run: (input: { readonly network: CallNetwork }) => Promise<CallResult>): Promise<CallResult> => {
+const ended = async (
+  admitted: AdmittedCall,
+  run: (input: { readonly network: CallNetwork }) => Promise<CallResult>,
+): Promise<CallResult> => {
   try {
     return await run({ network: admitted.network })
   } catch (error) {
     const result = error instanceof CordonError ? resultOfInterrupted(error) : undefined
-    throw result === undefined || !(error instanceof CordonError) ? error : interrupted(error, withViolations(result, admitted.violations()))
+    throw result === undefined || !(error instanceof CordonError)
+      ? error
+      : interrupted(error, withViolations(result, admitted.violations()))
   } finally {
     await admitted.end()
   }

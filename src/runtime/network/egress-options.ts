@@ -22,8 +22,18 @@ export interface EgressOptions {
  * What is nearly a credential or a host of one of the tools was meant for that. Anything else that nobody uses is let be:
  * settings may be shared by many runtimes, of which not every one has each tool.
  */
-export const refuseSlips = ({ secrets = {}, pins = {} }: EgressOptions, tools: readonly Pick<Boundary, 'network' | 'credentials'>[]): void => {
-  const slip = (option: string, what: string, given: string, near: string): CordonError => fail('option-invalid', { of: 'createCordon', option, expected: `about ${what} of its tools`, found: `about "${given}"`, fix: `did you mean "${near}"?` })
+export const refuseSlips = (
+  { secrets = {}, pins = {} }: EgressOptions,
+  tools: readonly Pick<Boundary, 'network' | 'credentials'>[],
+): void => {
+  const slip = (option: string, what: string, given: string, near: string): CordonError =>
+    fail('option-invalid', {
+      of: 'createCordon',
+      option,
+      expected: `about ${what} of its tools`,
+      found: `about "${given}"`,
+      fix: `did you mean "${near}"?`,
+    })
   const used = new Set(tools.flatMap(({ credentials }) => credentials.map(({ id }) => id)))
   const lacking = [...used].filter((id) => !Object.hasOwn(secrets, id))
   for (const id of Object.keys(secrets)) {
@@ -31,7 +41,10 @@ export const refuseSlips = ({ secrets = {}, pins = {} }: EgressOptions, tools: r
     if (near !== undefined) throw slip('egress.secrets', 'credentials', id, near)
   }
   for (const name of pinsOf(pins).keys()) {
-    const near = strayName([name], tools.map(({ network }) => network))?.near
+    const near = strayName(
+      [name],
+      tools.map(({ network }) => network),
+    )?.near
     if (near !== undefined) throw slip('egress.pins', 'hosts', name, near)
   }
 }
@@ -44,12 +57,24 @@ export const pinsOf = (pins: Readonly<Record<string, readonly string[]>>): Reado
 
 const nameOf = (text: string): string => {
   const host = parseRequestHost(text)
-  if (host?.kind !== 'name') throw fail('host-malformed', { where: 'egress.pins', entry: text, problem: 'it is not the name of a host', fix: 'write the name alone, without a port: pins: { "api.example.org": ["192.0.2.1"] }' })
+  if (host?.kind !== 'name')
+    throw fail('host-malformed', {
+      where: 'egress.pins',
+      entry: text,
+      problem: 'it is not the name of a host',
+      fix: 'write the name alone, without a port: pins: { "api.example.org": ["192.0.2.1"] }',
+    })
   return host.name
 }
 
 const addressOf = (text: string): IpAddress => {
   const address = parseIpAddress(text)
-  if (address === undefined) throw fail('host-malformed', { where: 'egress.pins', entry: text, problem: 'it is not an IP address', fix: 'write pins: { "api.example.org": ["192.0.2.1"] }' })
+  if (address === undefined)
+    throw fail('host-malformed', {
+      where: 'egress.pins',
+      entry: text,
+      problem: 'it is not an IP address',
+      fix: 'write pins: { "api.example.org": ["192.0.2.1"] }',
+    })
   return address
 }

@@ -49,7 +49,12 @@ interface Present {
   readonly violations: Map<string, EgressViolation>
 }
 
-export const openNetwork = ({ authorities, resolve, isNested = () => false, secrets = NO_SECRETS }: NetworkSettings): RuntimeNetwork => {
+export const openNetwork = ({
+  authorities,
+  resolve,
+  isNested = () => false,
+  secrets = NO_SECRETS,
+}: NetworkSettings): RuntimeNetwork => {
   const present = new Map<string, Present>()
   const store = createSecretStore(secrets)
   const egress = createEgress({
@@ -59,9 +64,11 @@ export const openNetwork = ({ authorities, resolve, isNested = () => false, secr
     ...(resolve === undefined ? {} : { resolve }),
     record: (event) => {
       const of = present.get(event.call_id)
-      if (event.type !== 'sandbox.violation') return of === undefined ? Promise.reject(fail('egress-closed', {})) : of.record(event)
+      if (event.type !== 'sandbox.violation')
+        return of === undefined ? Promise.reject(fail('egress-closed', {})) : of.record(event)
       // It is reported with the other violations of the call at its end.
-      if (of !== undefined && of.violations.size < MOST_VIOLATIONS_TOLD) of.violations.set(JSON.stringify(event.violation), event.violation)
+      if (of !== undefined && of.violations.size < MOST_VIOLATIONS_TOLD)
+        of.violations.set(JSON.stringify(event.violation), event.violation)
       return undefined
     },
   })
@@ -70,7 +77,13 @@ export const openNetwork = ({ authorities, resolve, isNested = () => false, secr
     admit: async ({ callId, boundary, writeApproval, pins, record }) => {
       const violations = new Map<string, EgressViolation>()
       await refuseExposed(boundary, store, secrets.host)
-      const call = await egress.admit({ callId, network: boundary, writeApproval, credentials: boundary.credentials, pins })
+      const call = await egress.admit({
+        callId,
+        network: boundary,
+        writeApproval,
+        credentials: boundary.credentials,
+        pins,
+      })
       present.set(callId, { record, violations })
       return {
         network: {
@@ -98,5 +111,9 @@ export const openNetwork = ({ authorities, resolve, isNested = () => false, secr
 export const withViolations = (result: CallResult, more: readonly EgressViolation[]): CallResult => {
   if (more.length === 0) return result
   const violations = [...result.violations, ...more]
-  return { ...result, violations, profile: { ...result.profile, violation_refs: violations.map((_, at) => `violations/${String(at)}`) } }
+  return {
+    ...result,
+    violations,
+    profile: { ...result.profile, violation_refs: violations.map((_, at) => `violations/${String(at)}`) },
+  }
 }

@@ -16,11 +16,20 @@ export interface SecretSettings {
 /** Of a runtime that has no credentials, and starts nothing for one. */
 export const NO_SECRETS: SecretSettings = {
   sources: new Map(),
-  host: { environment: {}, run: () => Promise.resolve({ kind: 'failed', problem: 'no command is run for a secret here' }), platform: 'linux', vault: undefined },
+  host: {
+    environment: {},
+    run: () => Promise.resolve({ kind: 'failed', problem: 'no command is run for a secret here' }),
+    platform: 'linux',
+    vault: undefined,
+  },
 }
 
 /** Commands are run with these variables, which also say where Vault is. */
-export const secretHostOf = (environment: Variables, vault: VaultAccess | undefined = vaultOf(environment), stored?: SecretHost['stored']): SecretHost => ({
+export const secretHostOf = (
+  environment: Variables,
+  vault: VaultAccess | undefined = vaultOf(environment),
+  stored?: SecretHost['stored'],
+): SecretHost => ({
   environment,
   run: (argv) => runOnHost(argv, environment),
   platform: process.platform,
@@ -29,33 +38,67 @@ export const secretHostOf = (environment: Variables, vault: VaultAccess | undefi
 })
 
 /** As Vault's own programs name them. */
-const vaultOf = ({ VAULT_ADDR: address, VAULT_TOKEN: token, VAULT_NAMESPACE: namespace }: Variables): VaultAccess | undefined =>
-  address === undefined || token === undefined ? undefined : { address, token, ...(namespace === undefined ? {} : { namespace }) }
+const vaultOf = ({
+  VAULT_ADDR: address,
+  VAULT_TOKEN: token,
+  VAULT_NAMESPACE: namespace,
+}: Variables): VaultAccess | undefined =>
+  address === undefined || token === undefined
+    ? undefined
+    : { address, token, ...(namespace === undefined ? {} : { namespace }) }
 
 /**
  * What a cell may be given of these. A variable that a value is read from stays outside, and so does every other that
  * contains the same value. Policies that would pass one on are refused before; this holds whatever they say.
  */
-export const withoutSecrets = <Value extends string | undefined>(environment: Readonly<Record<string, Value>>, sources: Iterable<SecretSource>): Readonly<Record<string, Value>> => {
+export const withoutSecrets = <Value extends string | undefined>(
+  environment: Readonly<Record<string, Value>>,
+  sources: Iterable<SecretSource>,
+): Readonly<Record<string, Value>> => {
   const names = new Set([...sources].flatMap((source) => variableOf(source) ?? []))
   if (names.size === 0) return environment
-  const values = [...names].flatMap((name) => environment[name] ?? []).filter((value) => value.length >= SHORTEST_SECRET)
-  return Object.fromEntries(Object.entries(environment).filter(([name, text]) => !names.has(name) && !values.some((value) => text?.includes(value) === true)))
+  const values = [...names]
+    .flatMap((name) => environment[name] ?? [])
+    .filter((value) => value.length >= SHORTEST_SECRET)
+  return Object.fromEntries(
+    Object.entries(environment).filter(
+      ([name, text]) => !names.has(name) && !values.some((value) => text?.includes(value) === true),
+    ),
+  )
 }
 
 /** Of every tool, by what is known before any value is read. */
-export const refusePassing = (tool: string, { environment }: Pick<Boundary, 'environment'>, sources: SecretSettings['sources'], host: Variables): void => {
+export const refusePassing = (
+  tool: string,
+  { environment }: Pick<Boundary, 'environment'>,
+  sources: SecretSettings['sources'],
+  host: Variables,
+): void => {
   const found = exposedSource(sources, environment, host)
   if (found === undefined) return
   const { variable, id } = found
-  throw found.how === 'content' ? exposure(found) : fail('policy-conflict', { source: `policy of the tool ${tool}`, where: 'environment', conflict: `${variable} holds the credential "${id}", and would be passed on to the tool`, fix: `leave ${variable} out of environment; the proxy puts the value in` })
+  throw found.how === 'content'
+    ? exposure(found)
+    : fail('policy-conflict', {
+        source: `policy of the tool ${tool}`,
+        where: 'environment',
+        conflict: `${variable} holds the credential "${id}", and would be passed on to the tool`,
+        fix: `leave ${variable} out of environment; the proxy puts the value in`,
+      })
 }
 
-const exposure = ({ variable, id }: ExposedSecret): CordonError => fail('credential-exposed', { variable, credential: id })
+const exposure = ({ variable, id }: ExposedSecret): CordonError =>
+  fail('credential-exposed', { variable, credential: id })
 
 /** Of one call, by the values, wherever they come from. */
-export const refuseExposed = async ({ environment, credentials }: Boundary, store: SecretStore, { environment: host }: SecretHost): Promise<void> => {
-  const valued = await Promise.all(credentials.map(async (credential) => ({ credential, value: (await store.get(credential.id)).reveal() })))
+export const refuseExposed = async (
+  { environment, credentials }: Boundary,
+  store: SecretStore,
+  { environment: host }: SecretHost,
+): Promise<void> => {
+  const valued = await Promise.all(
+    credentials.map(async (credential) => ({ credential, value: (await store.get(credential.id)).reveal() })),
+  )
   const found = exposedValue(valued, environment, host)
   if (found !== undefined) throw exposure(found)
 }

@@ -14,8 +14,18 @@ export interface CredentialPlaces {
   readonly searchPath: string | undefined
 }
 
-export const credentialFiles = (sources: ReadonlyMap<string, SecretSource>, places: CredentialPlaces): readonly OwnFile[] =>
-  [...sources].flatMap(([id, source]) => filesOf(source, places).map((path) => ({ path, access: 'withheld' as const, what: `what the credential "${id}" is read from`, fix: `grant something else, or keep the value elsewhere: the proxy puts it into requests, and no tool needs the file` })))
+export const credentialFiles = (
+  sources: ReadonlyMap<string, SecretSource>,
+  places: CredentialPlaces,
+): readonly OwnFile[] =>
+  [...sources].flatMap(([id, source]) =>
+    filesOf(source, places).map((path) => ({
+      path,
+      access: 'withheld' as const,
+      what: `what the credential "${id}" is read from`,
+      fix: `grant something else, or keep the value elsewhere: the proxy puts it into requests, and no tool needs the file`,
+    })),
+  )
 
 const filesOf = (source: SecretSource, { folder, home, searchPath }: CredentialPlaces): readonly string[] => {
   switch (source.kind) {
@@ -25,7 +35,14 @@ const filesOf = (source: SecretSource, { folder, home, searchPath }: CredentialP
       const [program = '', ...words] = source.argv
       const found = program.includes('/') ? resolve(folder, program) : lookUp(program, searchPath)
       // The program is run outside of every cell: who changes it, or what it reads, runs there.
-      return [...(found === undefined ? [] : [found]), ...words.flatMap(pathsIn).map((word) => resolve(folder, word)).filter((path) => isFile(path, folder)), ...(basename(program) === VAULT ? [join(home, VAULT_TOKEN)] : [])]
+      return [
+        ...(found === undefined ? [] : [found]),
+        ...words
+          .flatMap(pathsIn)
+          .map((word) => resolve(folder, word))
+          .filter((path) => isFile(path, folder)),
+        ...(basename(program) === VAULT ? [join(home, VAULT_TOKEN)] : []),
+      ]
     }
     case 'vault':
       return [join(home, VAULT_TOKEN)]
@@ -41,7 +58,10 @@ const VAULT = 'vault'
 const VAULT_TOKEN = '.vault-token'
 
 /** A word, and what stands in it after `=` or `@`: --file=PATH, @PATH. */
-const pathsIn = (word: string): readonly string[] => [word, word.slice(word.indexOf('=') + 1), word.slice(word.lastIndexOf('@') + 1)].filter((path, at, all) => path !== '' && all.indexOf(path) === at)
+const pathsIn = (word: string): readonly string[] =>
+  [word, word.slice(word.indexOf('=') + 1), word.slice(word.lastIndexOf('@') + 1)].filter(
+    (path, at, all) => path !== '' && all.indexOf(path) === at,
+  )
 
 /** Pipes and devices hold nothing that a tool could read a second time. */
 const kindOf = (path: string): 'file' | 'folder' | 'none' | 'other' => {
@@ -60,11 +80,15 @@ const isFile = (path: string, folder: string): boolean => {
 }
 
 const lookUp = (program: string, searchPath: string | undefined): string | undefined =>
-  (searchPath ?? '').split(':').filter((folder) => folder.startsWith('/')).map((folder) => join(folder, program)).find((path) => {
-    try {
-      accessSync(path, constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
+  (searchPath ?? '')
+    .split(':')
+    .filter((folder) => folder.startsWith('/'))
+    .map((folder) => join(folder, program))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK)
+        return true
+      } catch {
+        return false
+      }
+    })

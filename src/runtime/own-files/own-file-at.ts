@@ -10,10 +10,15 @@ export const ownFileAt = (path: string, access: 'read' | 'write', files: readonl
   files
     .filter((file) => access === 'write' || file.access === 'withheld')
     .map((file) => ({ file, place: futurePathOf(parseAbsolutePath(file.path)) }))
-    .filter(({ file, place }) => isWithinPath(path as AbsolutePath, place) && (file.prefix === undefined || access === 'write' || isNamed(path, place, file.prefix)))
+    .filter(
+      ({ file, place }) =>
+        isWithinPath(path as AbsolutePath, place) &&
+        (file.prefix === undefined || access === 'write' || isNamed(path, place, file.prefix)),
+    )
     .sort((one, other) => rankOf(path, other) - rankOf(path, one))[0]?.file
 
-const isNamed = (path: string, folder: string, prefix: string): boolean => path.slice(folder.length + 1).startsWith(prefix)
+const isNamed = (path: string, folder: string, prefix: string): boolean =>
+  path.slice(folder.length + 1).startsWith(prefix)
 
 interface Placed {
   readonly file: OwnFile
@@ -21,7 +26,8 @@ interface Placed {
 }
 
 /** A file that is named by its beginning is narrower than the folder that it lies in. */
-const rankOf = (path: string, { file: { prefix }, place }: Placed): number => place.length + (prefix !== undefined && isNamed(path, place, prefix) ? prefix.length : 0)
+const rankOf = (path: string, { file: { prefix }, place }: Placed): number =>
+  place.length + (prefix !== undefined && isNamed(path, place, prefix) ? prefix.length : 0)
 
 /** In place of the grant that would let a command, or a tool, have it. */
 export const describeOwnFile = (path: string, { what, access, prefix }: OwnFile, who: 'command' | 'tool'): string =>

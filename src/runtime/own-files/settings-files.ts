@@ -11,13 +11,22 @@ const CHANGE = 'let a person change it, outside of a cell'
 /** The folders of the user's and the machine's settings. Sources of secrets may hold words that are secret themselves. */
 export const configFiles = (folder: string): readonly OwnFile[] => [
   { path: folder, access: 'read-only', what: 'the settings of Cordon', fix: CHANGE },
-  { path: join(folder, 'secrets.yaml'), access: 'withheld', what: 'where the values of credentials come from', fix: 'grant something else' },
+  {
+    path: join(folder, 'secrets.yaml'),
+    access: 'withheld',
+    what: 'where the values of credentials come from',
+    fix: 'grant something else',
+  },
   { path: MANAGED_FOLDER, access: 'read-only', what: 'the settings of Cordon for this machine', fix: CHANGE },
 ]
 
 /** Approvals of sessions, the embedded store, the audit log where it lies there. */
-export const stateFiles = (folder: string): readonly OwnFile[] => [{ path: folder, access: 'withheld', what: 'the state of Cordon', fix: 'grant something else' }]
+export const stateFiles = (folder: string): readonly OwnFile[] => [
+  { path: folder, access: 'withheld', what: 'the state of Cordon', fix: 'grant something else' },
+]
 
 /** Files that were named: policies, rules, certificates, tools. A pipe cannot be changed afterwards. */
 export const namedFiles = (paths: readonly string[], what: string): readonly OwnFile[] =>
-  paths.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true).map((path) => ({ path, access: 'read-only', what, fix: `grant something else; ${CHANGE}` }))
+  paths
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .map((path) => ({ path, access: 'read-only', what, fix: `grant something else; ${CHANGE}` }))

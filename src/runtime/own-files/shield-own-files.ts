@@ -3,7 +3,16 @@ import { statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 
 import { fail } from '../../errors/index.js'
-import { bindGlob, carveOut, escapeGlob, isReadable, isWithinPath, literalPattern, parseAbsolutePath, parsePathGlob } from '../../policy/index.js'
+import {
+  bindGlob,
+  carveOut,
+  escapeGlob,
+  isReadable,
+  isWithinPath,
+  literalPattern,
+  parseAbsolutePath,
+  parsePathGlob,
+} from '../../policy/index.js'
 import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
 import { futurePathOf } from '../../sandbox/index.js'
 
@@ -23,7 +32,9 @@ export const shieldOwnFiles = (boundary: Boundary, files: readonly OwnFile[], cw
   return { ...boundary, read: [...boundary.read, ...read], write: [...boundary.write, ...write] }
 }
 
-const once = (patterns: readonly PathPattern[]): readonly PathPattern[] => [...new Map(patterns.map((pattern) => [pattern.text, pattern])).values()]
+const once = (patterns: readonly PathPattern[]): readonly PathPattern[] => [
+  ...new Map(patterns.map((pattern) => [pattern.text, pattern])).values(),
+]
 
 interface Grant {
   readonly base: AbsolutePath
@@ -35,7 +46,8 @@ interface Grants {
   readonly write: readonly Grant[]
 }
 
-const grantOf = ({ negated, base, text }: PathPattern): readonly Grant[] => (negated ? [] : [{ base: futurePathOf(base), text }])
+const grantOf = ({ negated, base, text }: PathPattern): readonly Grant[] =>
+  negated ? [] : [{ base: futurePathOf(base), text }]
 
 interface Taken {
   readonly read: readonly PathPattern[]
@@ -50,23 +62,52 @@ const take = (file: OwnFile, { read, write }: Grants, boundary: Boundary, cwd: A
   const refuse = (problem: string, way: string): Error => fail('own-file-exposed', { path, what, problem, fix: way })
   const real = futurePathOf(path)
   const harmful = access === 'withheld' ? [...read, ...write] : write
-  const hasOthers = prefix !== undefined && !write.some(({ base }) => isWithinPath(real, base) || isWithinPath(base, real))
-  const begins = harmful.find(({ base }) => isWithinPath(base, real) && (!hasOthers || base.slice(real.length + 1).startsWith(prefix)))
-  if (begins !== undefined) throw refuse(begins.base === real ? `the grant ${begins.text} names it` : `the grant ${begins.text} lies in it`, fix)
-  if (hasOthers) return read.some(({ base }) => isWithinPath(real, base) || base === real) ? { read: patternOf(real, prefix), write: [] } : NOTHING
+  const hasOthers =
+    prefix !== undefined && !write.some(({ base }) => isWithinPath(real, base) || isWithinPath(base, real))
+  const begins = harmful.find(
+    ({ base }) => isWithinPath(base, real) && (!hasOthers || base.slice(real.length + 1).startsWith(prefix)),
+  )
+  if (begins !== undefined)
+    throw refuse(
+      begins.base === real ? `the grant ${begins.text} names it` : `the grant ${begins.text} lies in it`,
+      fix,
+    )
+  if (hasOthers)
+    return read.some(({ base }) => isWithinPath(real, base) || base === real)
+      ? { read: patternOf(real, prefix), write: [] }
+      : NOTHING
   const link = linksOnTheWay(path).find((each) => write.some(({ base }) => isWithinPath(each, base)))
-  if (link !== undefined) throw refuse(`it is reached through the link ${link}, which the tool could replace`, `name it without the link: ${real}`)
+  if (link !== undefined)
+    throw refuse(
+      `it is reached through the link ${link}, which the tool could replace`,
+      `name it without the link: ${real}`,
+    )
   const second = hasSecondName(real, harmful)
-  if (second !== undefined) throw refuse(`it has a second name (a hard link), which may lie in the grant ${second.text}`, `give it one name: cp -p ${real} ${real}.new && mv ${real}.new ${real}`)
-  if (!harmful.some(({ base }) => isWithinPath(real, base)) && !(access === 'withheld' && boundary.presetRead.some(({ negated, base }) => !negated && isWithinPath(real, base)))) return NOTHING
-  if (access === 'withheld' && cwd !== undefined && isWithinPath(cwd, real)) throw refuse(`the working directory ${cwd} lies in it`, fix)
+  if (second !== undefined)
+    throw refuse(
+      `it has a second name (a hard link), which may lie in the grant ${second.text}`,
+      `give it one name: cp -p ${real} ${real}.new && mv ${real}.new ${real}`,
+    )
+  if (
+    !harmful.some(({ base }) => isWithinPath(real, base)) &&
+    !(access === 'withheld' && boundary.presetRead.some(({ negated, base }) => !negated && isWithinPath(real, base)))
+  )
+    return NOTHING
+  if (access === 'withheld' && cwd !== undefined && isWithinPath(cwd, real))
+    throw refuse(`the working directory ${cwd} lies in it`, fix)
   if (access === 'withheld') return { read: [carveOut(real)], write: [] }
   // What is carved out of `write` needs a grant in `read` to be seen at all.
-  return { read: isReadable(boundary, real) && statOf(real) !== undefined ? [literalPattern(real)] : [], write: [carveOut(real)] }
+  return {
+    read: isReadable(boundary, real) && statOf(real) !== undefined ? [literalPattern(real)] : [],
+    write: [carveOut(real)],
+  }
 }
 
 const patternOf = (folder: AbsolutePath, prefix: string): readonly PathPattern[] =>
-  bindGlob(parsePathGlob(`!${escapeGlob(`${folder === '/' ? '' : folder}/${prefix}`)}*`, 'own files'), { workspace: folder, home: folder })
+  bindGlob(parsePathGlob(`!${escapeGlob(`${folder === '/' ? '' : folder}/${prefix}`)}*`, 'own files'), {
+    workspace: folder,
+    home: folder,
+  })
 
 /** Where the other names are nobody knows; on another file system they cannot be. */
 const hasSecondName = (path: AbsolutePath, grants: readonly Grant[]): Grant | undefined => {

@@ -29,7 +29,11 @@ export interface RegistryRequest {
 }
 
 export type RegistryDecision =
-  | { readonly kind: 'approved'; /** Null where nobody had to be asked. */ readonly by: string | null; /** It has run already: there is a result. */ readonly hasEnded: boolean }
+  | {
+      readonly kind: 'approved'
+      /** Null where nobody had to be asked. */ readonly by: string | null
+      /** It has run already: there is a result. */ readonly hasEnded: boolean
+    }
   | { readonly kind: 'denied'; readonly by: string; readonly reason: string }
 
 export interface RegistryWait {
@@ -67,7 +71,11 @@ const HEARTBEAT_MS = 10_000
 const ASK_MS = 25_000
 
 /** `same`: whether what is registered is what this process would run. `holds`: the mechanisms of this host. */
-export const openCallRegistry = async (settings: RegistrySettings, same: SameTool, holds: readonly string[]): Promise<CallRegistry> => {
+export const openCallRegistry = async (
+  settings: RegistrySettings,
+  same: SameTool,
+  holds: readonly string[],
+): Promise<CallRegistry> => {
   const { execution = 'here', labels = [], heartbeatMs = HEARTBEAT_MS, silentMs = SILENT_MS } = settings
   const access = openRegistryAccess(settings, { labels, holds })
   const leaving = new AbortController()
@@ -91,7 +99,8 @@ export const openCallRegistry = async (settings: RegistrySettings, same: SameToo
     if (problem !== undefined) throw fail('tool-not-for-this-host', { tool, problem })
   }
   /** What runs elsewhere is waited for where this process would have to run it itself, if its runner is lost. */
-  const isOpen = (status: SeenCall['status']): boolean => status === 'pending' || (status === 'running' && execution === 'here')
+  const isOpen = (status: SeenCall['status']): boolean =>
+    status === 'pending' || (status === 'running' && execution === 'here')
 
   const entryOf = (id: string, tool: string, input: JsonValue): RegistryEntry => {
     const cancelled = new AbortController()
@@ -102,13 +111,20 @@ export const openCallRegistry = async (settings: RegistrySettings, same: SameToo
       now: async () => {
         const invocation = await access.find(id)
         if (!isOpen(invocation.status)) return decisionOf(invocation)
-        return { kind: 'waiting', because: invocation.status === 'pending' ? 'the registry wants it approved' : `${invocation.runner ?? 'another'} runs it, as the registry has it` }
+        return {
+          kind: 'waiting',
+          because:
+            invocation.status === 'pending'
+              ? 'the registry wants it approved'
+              : `${invocation.runner ?? 'another'} runs it, as the registry has it`,
+        }
       },
       withdraw: async () => {
         if (leaving.signal.aborted) return
         // It may be decided, expired or gone by now; then there is nothing to take back.
         const takeBack = async () => {
-          if (execution === 'runners' || (await access.find(id)).status !== 'running') await access.cancel(id, 'not wanted any more')
+          if (execution === 'runners' || (await access.find(id)).status !== 'running')
+            await access.cancel(id, 'not wanted any more')
         }
         await takeBack().catch(() => undefined)
       },
@@ -145,12 +161,28 @@ export const openCallRegistry = async (settings: RegistrySettings, same: SameToo
       if (resume !== undefined) {
         const { tool: known, input: before } = await access.find(resume)
         // The database keeps keys in an order of its own; what counts is that it is the same value.
-        if (known !== tool || canonicalJson(before as JsonValue) !== canonicalJson(input)) throw fail('store-state', { problem: `call ${resume} is about something else`, hint: 'resume it with the tool and the input that it was asked for with' })
+        if (known !== tool || canonicalJson(before as JsonValue) !== canonicalJson(input))
+          throw fail('store-state', {
+            problem: `call ${resume} is about something else`,
+            hint: 'resume it with the tool and the input that it was asked for with',
+          })
         return entryOf(resume, tool, input)
       }
       // The same request again is the same call, also when only the answer was lost.
       const request = randomUUID()
-      return entryOf(await whileUnavailable(() => access.invoke(tool, input, { ...askedWith, request, dispatch: execution === 'runners' ? 'runners' : 'caller' }), AbortSignal.timeout(ASK_MS)), tool, input)
+      return entryOf(
+        await whileUnavailable(
+          () =>
+            access.invoke(tool, input, {
+              ...askedWith,
+              request,
+              dispatch: execution === 'runners' ? 'runners' : 'caller',
+            }),
+          AbortSignal.timeout(ASK_MS),
+        ),
+        tool,
+        input,
+      )
     },
     close: async () => {
       await host?.close()
@@ -159,7 +191,8 @@ export const openCallRegistry = async (settings: RegistrySettings, same: SameToo
   }
 }
 
-const either = (given: AbortSignal | undefined, leaving: AbortSignal): AbortSignal => (given === undefined ? leaving : AbortSignal.any([given, leaving]))
+const either = (given: AbortSignal | undefined, leaving: AbortSignal): AbortSignal =>
+  given === undefined ? leaving : AbortSignal.any([given, leaving])
 
 const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason, error }: SeenCall): RegistryDecision => {
   switch (status) {
@@ -184,15 +217,24 @@ const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason, err
 const notStarted = ({ id, status, runner, error }: SeenCall): CordonError => {
   switch (status) {
     case 'approved':
-      return fail('store-state', { problem: `call ${id} cannot be started: it is approved, and paused, stopped, past its time or not for this process`, hint: `see: cordon why ${id}` })
+      return fail('store-state', {
+        problem: `call ${id} cannot be started: it is approved, and paused, stopped, past its time or not for this process`,
+        hint: `see: cordon why ${id}`,
+      })
     case 'running':
-      return fail('store-state', { problem: `call ${id} cannot be started: ${runner ?? 'another'} runs it`, hint: 'go on with it by its id, which waits for what comes of it' })
+      return fail('store-state', {
+        problem: `call ${id} cannot be started: ${runner ?? 'another'} runs it`,
+        hint: 'go on with it by its id, which waits for what comes of it',
+      })
     case 'pending':
     case 'completed':
     case 'failed':
     case 'rejected':
     case 'expired':
     case 'cancelled':
-      return fail('store-state', { problem: `call ${id} cannot be started: it is ${status}${status === 'rejected' && error !== null ? ` (${error})` : ''}`, hint: 'go on with it by its id, or ask for it again' })
+      return fail('store-state', {
+        problem: `call ${id} cannot be started: it is ${status}${status === 'rejected' && error !== null ? ` (${error})` : ''}`,
+        hint: 'go on with it by its id, or ask for it again',
+      })
   }
 }

@@ -3,12 +3,33 @@ import type { Completion } from '../../store/index.js'
 
 import type { Outcome } from '../call-outcome.js'
 
-export type EndedRun = Pick<Outcome, 'status' | 'output' | 'error' | 'usage' | 'writtenBytes' | 'egress' | 'bareRequests' | 'profile' | 'violations' | 'durationMs'>
+export type EndedRun = Pick<
+  Outcome,
+  | 'status'
+  | 'output'
+  | 'error'
+  | 'usage'
+  | 'writtenBytes'
+  | 'egress'
+  | 'bareRequests'
+  | 'profile'
+  | 'violations'
+  | 'durationMs'
+>
 
 const MOST_VIOLATIONS = 20
 
 /** What the registry learns about a call: its result, its usage, and the mechanisms that enforced its boundary. */
-export const completionOf = ({ status, output, error, profile, violations, durationMs, bareRequests = [], ...run }: EndedRun): Completion => ({
+export const completionOf = ({
+  status,
+  output,
+  error,
+  profile,
+  violations,
+  durationMs,
+  bareRequests = [],
+  ...run
+}: EndedRun): Completion => ({
   status: status === 'ok' ? 'completed' : 'failed',
   ...(output === undefined ? {} : { output }),
   ...(error === undefined ? {} : { error: `${error.code}: ${error.message}` }),
@@ -24,7 +45,12 @@ export const completionOf = ({ status, output, error, profile, violations, durat
 })
 
 /** Only what was measured: the database takes the cost from it, and what is missing is not the same as none. */
-const measuredOf = ({ usage, writtenBytes, egress, profile }: Pick<EndedRun, 'usage' | 'writtenBytes' | 'egress' | 'profile'>): object => {
+const measuredOf = ({
+  usage,
+  writtenBytes,
+  egress,
+  profile,
+}: Pick<EndedRun, 'usage' | 'writtenBytes' | 'egress' | 'profile'>): object => {
   if (usage === null || profile === null) return {}
   // In the agent's own process nobody can tell its work from the agent's.
   if (profile.mode === 'none') return { wall_ms: usage.wallMs }
@@ -35,7 +61,9 @@ const measuredOf = ({ usage, writtenBytes, egress, profile }: Pick<EndedRun, 'us
     ...(usage.peakMemoryBytes === undefined ? {} : { peak_memory_bytes: usage.peakMemoryBytes }),
     ...(writtenBytes === null ? {} : { output_bytes: writtenBytes }),
     // All of the network is reached past the proxy, which counts.
-    ...(profile.network === 'all' ? {} : { bytes_sent: egress?.bytes_sent ?? 0, bytes_received: egress?.bytes_received ?? 0 }),
+    ...(profile.network === 'all'
+      ? {}
+      : { bytes_sent: egress?.bytes_sent ?? 0, bytes_received: egress?.bytes_received ?? 0 }),
   }
 }
 

@@ -20,7 +20,13 @@ const CUT_OFF = { tries: 5, forMs: 60_000 }
  * call is failed, and says why. Something on the way to a server may cut off what is too large for it, without a word: a
  * large result that is never answered, by a server that answers everything else, is not taken either.
  */
-export const deliverCompletion = ({ complete, find }: Pick<RegistryAccess, 'complete' | 'find'>, claimed: SeenCall, completion: Completion, enough: AbortSignal, cutOff = CUT_OFF): Promise<void> => {
+export const deliverCompletion = (
+  { complete, find }: Pick<RegistryAccess, 'complete' | 'find'>,
+  claimed: SeenCall,
+  completion: Completion,
+  enough: AbortSignal,
+  cutOff = CUT_OFF,
+): Promise<void> => {
   let unanswered = { tries: 0, since: 0 }
   const isCutOff = async (error: CordonError): Promise<boolean> => {
     const { tries, since } = unanswered
@@ -40,7 +46,12 @@ export const deliverCompletion = ({ complete, find }: Pick<RegistryAccess, 'comp
       // Of an attempt before this one only the answer was lost.
       if (now.status === completion.status) return
       const notKept = fail('result-not-kept', { problem: error.message }, error)
-      if (now.status === 'running') await complete(claimed, { status: 'failed', error: `${notKept.code}: ${notKept.message}`, usage: { status: 'failed', reason: notKept.agentMessage } })
+      if (now.status === 'running')
+        await complete(claimed, {
+          status: 'failed',
+          error: `${notKept.code}: ${notKept.message}`,
+          usage: { status: 'failed', reason: notKept.agentMessage },
+        })
       else if (!isFinal(now.status)) throw error
       throw notKept
     }

@@ -14,13 +14,19 @@ import type { RegistryAccess, SeenCall } from './registry-access.js'
 
 export type RemoteListening = Pick<CallHandlers, 'signal' | 'onProgress' | 'onOutput'>
 
-export type Elsewhere = Pick<Outcome, 'status' | 'output' | 'error' | 'durationMs' | 'bareRequests'> & Required<Pick<Outcome, 'registered'>>
+export type Elsewhere = Pick<Outcome, 'status' | 'output' | 'error' | 'durationMs' | 'bareRequests'> &
+  Required<Pick<Outcome, 'registered'>>
 
 /** How long a runner may take to end what was cancelled; afterwards it is not waited for. */
 const ENDING_MS = 10_000
 
 /** `leaving`: this process goes; the call goes on. */
-export const waitElsewhere = async (access: RegistryAccess, id: string, { signal, onProgress, onOutput }: RemoteListening, leaving: AbortSignal): Promise<SeenCall> => {
+export const waitElsewhere = async (
+  access: RegistryAccess,
+  id: string,
+  { signal, onProgress, onOutput }: RemoteListening,
+  leaving: AbortSignal,
+): Promise<SeenCall> => {
   const stop = access.follow(id, tellTo(onProgress, onOutput))
   const until = ({ status }: SeenCall) => isFinal(status)
   try {
@@ -28,9 +34,11 @@ export const waitElsewhere = async (access: RegistryAccess, id: string, { signal
   } catch (error) {
     if (signal?.aborted !== true || leaving.aborted) throw error
     await access.cancel(id, 'its caller cancelled it').catch(() => undefined)
-    return await access.wait(id, until, AbortSignal.any([leaving, AbortSignal.timeout(ENDING_MS)])).catch((_: unknown) => {
-      throw fail('cancelled', {}, error)
-    })
+    return await access
+      .wait(id, until, AbortSignal.any([leaving, AbortSignal.timeout(ENDING_MS)]))
+      .catch((_: unknown) => {
+        throw fail('cancelled', {}, error)
+      })
   } finally {
     await stop()
   }
@@ -49,7 +57,13 @@ const progressOf = (content: string): unknown => {
   return read.kind === 'json' ? read.value : content
 }
 
-const STATUSES: ReadonlySet<unknown> = new Set<ToolStatus>(['failed', 'violated', 'timeout', 'cancelled', 'not_started'])
+const STATUSES: ReadonlySet<unknown> = new Set<ToolStatus>([
+  'failed',
+  'violated',
+  'timeout',
+  'cancelled',
+  'not_started',
+])
 
 /** Turns the ended call of the registry into an outcome of this runtime. */
 export const outcomeOf = (invocation: SeenCall): Elsewhere => {
@@ -64,22 +78,36 @@ export const outcomeOf = (invocation: SeenCall): Elsewhere => {
   }
 }
 
-const textsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [])
+const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
 
-const endingOf = ({ id, error, runner, usage }: SeenCall, status: FinalStatus): { readonly status: Elsewhere['status']; readonly error: CordonError | undefined } => {
+const endingOf = (
+  { id, error, runner, usage }: SeenCall,
+  status: FinalStatus,
+): { readonly status: Elsewhere['status']; readonly error: CordonError | undefined } => {
   switch (status) {
     case 'completed':
       return { status: 'ok', error: undefined }
     case 'failed': {
       const said = usage?.['status']
       const reason = usage?.['reason']
-      const told = fail('runner-failed', { runner: runner ?? 'unknown', problem: error ?? 'it failed', reason: typeof reason === 'string' ? reason : 'The tool failed.' })
+      const told = fail('runner-failed', {
+        runner: runner ?? 'unknown',
+        problem: error ?? 'it failed',
+        reason: typeof reason === 'string' ? reason : 'The tool failed.',
+      })
       return { status: STATUSES.has(said) ? (said as Elsewhere['status']) : 'failed', error: told }
     }
     case 'cancelled':
       return { status: 'cancelled', error: fail('cancelled', {}) }
     case 'rejected':
     case 'expired':
-      return { status: 'failed', error: fail('store-state', { problem: `call ${id} is ${status}${error === null ? '' : `: ${error}`}`, hint: 'ask for it again' }) }
+      return {
+        status: 'failed',
+        error: fail('store-state', {
+          problem: `call ${id} is ${status}${error === null ? '' : `: ${error}`}`,
+          hint: 'ask for it again',
+        }),
+      }
   }
 }

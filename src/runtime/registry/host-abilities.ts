@@ -10,8 +10,14 @@ export interface HostAbilities {
 }
 
 /** Why calls of a tool are not for this host. The database compares the same before it gives one out. */
-export const lackOf = ({ needsLabels, needsBoundary }: Pick<RegisteredTool, 'needsLabels' | 'needsBoundary'>, { labels, holds }: HostAbilities): string | undefined => {
-  const missing = [...needsLabels.filter((label) => !labels.includes(label)).map((label) => `the label ${label}`), ...needsBoundary.filter((name) => !holds.includes(name)).map((name) => `the mechanism ${name}`)]
+export const lackOf = (
+  { needsLabels, needsBoundary }: Pick<RegisteredTool, 'needsLabels' | 'needsBoundary'>,
+  { labels, holds }: HostAbilities,
+): string | undefined => {
+  const missing = [
+    ...needsLabels.filter((label) => !labels.includes(label)).map((label) => `the label ${label}`),
+    ...needsBoundary.filter((name) => !holds.includes(name)).map((name) => `the mechanism ${name}`),
+  ]
   return missing.length === 0 ? undefined : `this host does not have ${missing.join(', ')}`
 }
 

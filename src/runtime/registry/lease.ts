@@ -22,7 +22,10 @@ export const createLease = (send: () => Promise<void>, silentMs: number, now = (
     return isHeard
   }
   return {
-    renew: () => (sending ??= attempt().finally(() => { sending = undefined })),
+    renew: () =>
+      (sending ??= attempt().finally(() => {
+        sending = undefined
+      })),
     isHeld: () => now() - heardAt < silentMs * SHARE,
   }
 }

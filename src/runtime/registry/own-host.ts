@@ -27,7 +27,11 @@ export interface HostTimes {
 const CLAIM_MS = 25_000
 const COMPLETE_MS = 60_000
 const UPKEEP_MS = 60_000
-const NOT_BEGUN: Completion = { status: 'failed', error: 'it was not begun: the store could not be reached when it was claimed', usage: { status: 'failed', reason: 'The call was not begun.' } }
+const NOT_BEGUN: Completion = {
+  status: 'failed',
+  error: 'it was not begun: the store could not be reached when it was claimed',
+  usage: { status: 'failed', reason: 'The call was not begun.' },
+}
 /** So many heartbeats in a lease, at least: one that is missed does not end anything. */
 const BEATS = 6
 
@@ -83,7 +87,10 @@ export const openHost = async (access: RegistryAccess, { heartbeatMs, silentMs }
             taken.delete(id)
           } catch (error) {
             // Its caller no longer waits. The registry still gets the result.
-            inTheBackground(id, isAway(error) ? deliverCompletion(access, claimed, completion, leaving.signal) : Promise.resolve())
+            inTheBackground(
+              id,
+              isAway(error) ? deliverCompletion(access, claimed, completion, leaving.signal) : Promise.resolve(),
+            )
             throw error
           }
         },

@@ -44,11 +44,18 @@ interface Expected extends Pick<CallHandlers, 'resume' | 'askedWith' | 'onInvoca
 }
 
 const ASK_MS = 30_000
-const NOBODY: ApprovalAnswer = { kind: 'deny', by: 'nobody', reason: 'the registry needs no approval, the rules of this runtime do, and there is nobody to ask' }
+const NOBODY: ApprovalAnswer = {
+  kind: 'deny',
+  by: 'nobody',
+  reason: 'the registry needs no approval, the rules of this runtime do, and there is nobody to ask',
+}
 
 /** With the input as it was asked about; an input that was changed is asked about again. */
 const isYes = (answer: unknown): boolean =>
-  typeof answer === 'object' && answer !== null && 'kind' in answer && (answer.kind === 'approve_once' || answer.kind === 'approve_for_scope')
+  typeof answer === 'object' &&
+  answer !== null &&
+  'kind' in answer &&
+  (answer.kind === 'approve_once' || answer.kind === 'approve_for_scope')
 
 export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls => {
   const calls = new Map<string, Expected>()
@@ -58,7 +65,12 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
     // Asked again: the input was edited, and what was asked for before is not what will run.
     await call.entry?.withdraw()
     try {
-      call.entry = await registry.ask({ tool, input, ...(call.resume === undefined ? {} : { resume: call.resume }), ...(call.askedWith === undefined ? {} : { askedWith: call.askedWith }) })
+      call.entry = await registry.ask({
+        tool,
+        input,
+        ...(call.resume === undefined ? {} : { resume: call.resume }),
+        ...(call.askedWith === undefined ? {} : { askedWith: call.askedWith }),
+      })
       call.onInvocation(call.entry.id)
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
@@ -77,18 +89,29 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
     const said = await askFor(call, tool, input)
     if (call.refusal !== undefined) throw call.refusal
     const auditRefs = call.entry === undefined ? [] : [call.entry.id]
-    if (said.kind === 'waiting') return { decision: 'ask', reason: `${said.because} (${auditRefs.join('')})`, auditRefs }
+    if (said.kind === 'waiting')
+      return { decision: 'ask', reason: `${said.because} (${auditRefs.join('')})`, auditRefs }
     return said.kind === 'approved' ? { auditRefs } : { decision: 'deny', reason: said.reason }
   }
 
   /** Waits for those who are asked through the registry. */
-  const waitFor = async (call: Expected & { readonly entry: RegistryEntry }, signal: AbortSignal): Promise<ApprovalAnswer> => {
+  const waitFor = async (
+    call: Expected & { readonly entry: RegistryEntry },
+    signal: AbortSignal,
+  ): Promise<ApprovalAnswer> => {
     call.decision = await call.entry.decision(signal)
-    return call.decision.kind === 'approved' ? { kind: 'approve_once', by: call.decision.by ?? 'the registry' } : { kind: 'deny', by: call.decision.by, reason: call.decision.reason }
+    return call.decision.kind === 'approved'
+      ? { kind: 'approve_once', by: call.decision.by ?? 'the registry' }
+      : { kind: 'deny', by: call.decision.by, reason: call.decision.reason }
   }
 
   /** Rules of this runtime ask, and the registry was not asked yet: it is asked when nobody here can say no any more. */
-  const approveHereFirst = async (call: Expected, local: Approve | undefined, request: ApprovalRequest, signal: AbortSignal): Promise<unknown> => {
+  const approveHereFirst = async (
+    call: Expected,
+    local: Approve | undefined,
+    request: ApprovalRequest,
+    signal: AbortSignal,
+  ): Promise<unknown> => {
     const here = local === undefined ? undefined : await local(request, { signal })
     if (local !== undefined && !isYes(here)) return here
     const said = await askFor(call, request.tool, request.input)
@@ -107,19 +130,35 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
   }
 
   return {
-    hook: { name: 'registry', points: ['pre_tool_use'], source: 'managed', timeout: ASK_MS, throwsDenials: true, run: answerOf },
+    hook: {
+      name: 'registry',
+      points: ['pre_tool_use'],
+      source: 'managed',
+      timeout: ASK_MS,
+      throwsDenials: true,
+      run: answerOf,
+    },
     isAsked: (callId) => calls.get(callId)?.entry !== undefined,
     isElsewhere: (callId) => {
       const decision = calls.get(callId)?.decision
       return registry.execution === 'runners' || (decision?.kind === 'approved' && decision.hasEnded)
     },
     expect: (callId, { resume, askedWith, onInvocation }) => {
-      calls.set(callId, { resume, askedWith, onInvocation, entry: undefined, decision: undefined, hasStarted: false, refusal: undefined })
+      calls.set(callId, {
+        resume,
+        askedWith,
+        onInvocation,
+        entry: undefined,
+        decision: undefined,
+        hasStarted: false,
+        refusal: undefined,
+      })
     },
     approve: (local) => async (request, options) => {
       const call = calls.get(request.callId)
       if (call !== undefined && call.entry === undefined) return approveHereFirst(call, local, request, options.signal)
-      if (call === undefined || call.decision !== undefined) return local === undefined ? NOBODY : local(request, options)
+      if (call === undefined || call.decision !== undefined)
+        return local === undefined ? NOBODY : local(request, options)
       return waitFor(started(request.callId), options.signal)
     },
     start: async (callId) => {

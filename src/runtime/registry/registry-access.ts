@@ -2,8 +2,30 @@
 // process.
 import { randomBytes } from 'node:crypto'
 
-import { cancelInvocation, claimInvocations, completeInvocation, invokeTool, keepUp, listTools, openRemoteAccess, requireInvocation, requireTool, sendHeartbeat, speakingAs, watchChanges, watchInvocations, watchOutput } from '../../store/index.js'
-import type { Completion, Engine, Invocation, InvocationRequest, OutputChunk, ServerSettings } from '../../store/index.js'
+import {
+  cancelInvocation,
+  claimInvocations,
+  completeInvocation,
+  invokeTool,
+  keepUp,
+  listTools,
+  openRemoteAccess,
+  requireInvocation,
+  requireTool,
+  sendHeartbeat,
+  speakingAs,
+  watchChanges,
+  watchInvocations,
+  watchOutput,
+} from '../../store/index.js'
+import type {
+  Completion,
+  Engine,
+  Invocation,
+  InvocationRequest,
+  OutputChunk,
+  ServerSettings,
+} from '../../store/index.js'
 
 import type { AskedWith } from './asked-with.js'
 import { whileUnavailable } from './away.js'
@@ -37,14 +59,32 @@ export interface ServedRegistry extends Names, Pick<ServerSettings, 'server' | '
 
 export type RegistrySettings = OwnDatabase | ServedRegistry
 
-export type SeenCall = Pick<Invocation, 'id' | 'tool' | 'input' | 'status' | 'approvalDecidedBy' | 'approvalReason' | 'isCancelRequested' | 'fence' | 'output' | 'error' | 'runner' | 'usage'>
+export type SeenCall = Pick<
+  Invocation,
+  | 'id'
+  | 'tool'
+  | 'input'
+  | 'status'
+  | 'approvalDecidedBy'
+  | 'approvalReason'
+  | 'isCancelRequested'
+  | 'fence'
+  | 'output'
+  | 'error'
+  | 'runner'
+  | 'usage'
+>
 
 export interface RegistryAccess {
   /** The name of this process there. */
   readonly runner: string
   readonly registrations: () => Promise<readonly Registration[]>
   readonly registration: (tool: string) => Promise<Registration>
-  readonly invoke: (tool: string, input: unknown, how: Required<Pick<InvocationRequest, 'request' | 'dispatch'>> & AskedWith) => Promise<string>
+  readonly invoke: (
+    tool: string,
+    input: unknown,
+    how: Required<Pick<InvocationRequest, 'request' | 'dispatch'>> & AskedWith,
+  ) => Promise<string>
   readonly find: (id: string) => Promise<SeenCall>
   readonly wait: (id: string, until: (call: SeenCall) => boolean, signal?: AbortSignal) => Promise<SeenCall>
   readonly cancel: (id: string, reason: string) => Promise<void>
@@ -67,16 +107,29 @@ interface Said extends HostAbilities {
 export const SILENT_MS = 60_000
 
 export const openRegistryAccess = (settings: RegistrySettings, abilities: HostAbilities): RegistryAccess => {
-  const said: Said = { ...abilities, name: `${settings.runner}/${randomBytes(4).toString('hex')}`, leaseMs: settings.silentMs ?? SILENT_MS }
+  const said: Said = {
+    ...abilities,
+    name: `${settings.runner}/${randomBytes(4).toString('hex')}`,
+    leaseMs: settings.silentMs ?? SILENT_MS,
+  }
   return 'engine' in settings ? inDatabase(settings, said) : atServer(settings, said)
 }
 
 const UPKEEP_STATEMENT_MS = 30_000
 
 const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): RegistryAccess => {
-  const asAgent = speakingAs(engine, speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_agent', actor: agent })
-  const asRunner = speakingAs(engine, speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_runner', actor: agent })
-  const upkeep = speaks === 'login' ? engine : speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: agent }, { longestMs: UPKEEP_STATEMENT_MS })
+  const asAgent = speakingAs(
+    engine,
+    speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_agent', actor: agent },
+  )
+  const asRunner = speakingAs(
+    engine,
+    speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_runner', actor: agent },
+  )
+  const upkeep =
+    speaks === 'login'
+      ? engine
+      : speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: agent }, { longestMs: UPKEEP_STATEMENT_MS })
   const changes = watchChanges(engine, { channels: ['tool_invocation', 'tool_invocation_output'] })
   const watch = watchInvocations(changes)
   const outputs = watchOutput(changes)
@@ -86,7 +139,14 @@ const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): 
     registrations: () => listTools(asAgent, owner),
     registration: (tool) => requireTool(asAgent, owner, tool),
     invoke: async (tool, input, { run, step, ...how }) =>
-      invokeTool(asAgent, { toolId: (await requireTool(asAgent, owner, tool)).id, agent, input, ...(run === undefined ? {} : { teamRunId: run }), ...(step === undefined ? {} : { stepId: step }), ...how }),
+      invokeTool(asAgent, {
+        toolId: (await requireTool(asAgent, owner, tool)).id,
+        agent,
+        input,
+        ...(run === undefined ? {} : { teamRunId: run }),
+        ...(step === undefined ? {} : { stepId: step }),
+        ...how,
+      }),
     find: (id) => requireInvocation(asAgent, id),
     wait: (id, until, signal) => watch.wait(asAgent, id, { until, ...(signal === undefined ? {} : { signal }) }),
     cancel: async (id, reason) => {
@@ -102,20 +162,50 @@ const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): 
 
 const WAIT_MS = 25_000
 
-const atServer = ({ server, token, authorities, owner: team, agent }: ServedRegistry, { name: runner, ...said }: Said): RegistryAccess => {
-  const store = openRemoteAccess({ server, ...(token === undefined ? { actor: agent } : { token }), ...(authorities === undefined ? {} : { authorities }) })
+const atServer = (
+  { server, token, authorities, owner: team, agent }: ServedRegistry,
+  { name: runner, ...said }: Said,
+): RegistryAccess => {
+  const store = openRemoteAccess({
+    server,
+    ...(token === undefined ? { actor: agent } : { token }),
+    ...(authorities === undefined ? {} : { authorities }),
+  })
   return {
     runner,
     registrations: () => store.ask('listTools', { team }),
     registration: (tool) => store.ask('showTool', { team, tool }),
     invoke: async (tool, input, { run, step, validMs, ...how }) =>
-      (await store.ask('invoke', { team, tool, agent, input, ...(run === undefined ? {} : { runId: run }), ...(step === undefined ? {} : { stepId: step }), ...(validMs === undefined ? {} : { validSeconds: Math.ceil(validMs / 1000) }), ...how })).id,
+      (
+        await store.ask('invoke', {
+          team,
+          tool,
+          agent,
+          input,
+          ...(run === undefined ? {} : { runId: run }),
+          ...(step === undefined ? {} : { stepId: step }),
+          ...(validMs === undefined ? {} : { validSeconds: Math.ceil(validMs / 1000) }),
+          ...how,
+        })
+      ).id,
     find: (id) => store.ask('findInvocation', { id }),
     wait: async (id, until, signal) => {
       let known: string | undefined
       for (;;) {
         signal?.throwIfAborted()
-        const next = await whileUnavailable(() => store.follow('findInvocation', { id }, { waitMs: WAIT_MS, ...(known === undefined ? {} : { known }), ...(signal === undefined ? {} : { signal }) }), awayFor(signal))
+        const next = await whileUnavailable(
+          () =>
+            store.follow(
+              'findInvocation',
+              { id },
+              {
+                waitMs: WAIT_MS,
+                ...(known === undefined ? {} : { known }),
+                ...(signal === undefined ? {} : { signal }),
+              },
+            ),
+          awayFor(signal),
+        )
         if (next !== undefined && until(next.answer)) return next.answer
         known = next?.mark ?? known
       }
@@ -129,7 +219,9 @@ const atServer = ({ server, token, authorities, owner: team, agent }: ServedRegi
     claim: async (id) => (await store.ask('claim', { runner, id }))[0],
     complete: async ({ id, fence }, { status, output, error, cost, usage }) => {
       await store.ask('complete', {
-        id, fence, status,
+        id,
+        fence,
+        status,
         ...(output === undefined ? {} : { output }),
         ...(error === undefined ? {} : { error: error.slice(0, MOST_ERROR_LETTERS) }),
         ...(cost === undefined ? {} : { cost }),
@@ -144,6 +236,7 @@ const atServer = ({ server, token, authorities, owner: team, agent }: ServedRegi
 const AWAY_MS = 300_000
 
 /** A server that is restarted while people think about it is waited for: what was asked is in the database. */
-const awayFor = (signal: AbortSignal | undefined): AbortSignal => AbortSignal.any([AbortSignal.timeout(AWAY_MS), ...(signal === undefined ? [] : [signal])])
+const awayFor = (signal: AbortSignal | undefined): AbortSignal =>
+  AbortSignal.any([AbortSignal.timeout(AWAY_MS), ...(signal === undefined ? [] : [signal])])
 
 const MOST_ERROR_LETTERS = 10_000

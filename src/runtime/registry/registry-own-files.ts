@@ -7,7 +7,12 @@ import type { RegistrySettings } from './registry-access.js'
 
 /** The store on this host. Access to its socket or folder would let a tool act as anybody and approve calls. */
 export const registryOwnFiles = (settings: RegistrySettings | undefined): readonly OwnFile[] =>
-  placesOf(settings).map((path) => ({ path, access: 'withheld', what: 'the store in which calls are approved', fix: 'grant something else, or move the store' }))
+  placesOf(settings).map((path) => ({
+    path,
+    access: 'withheld',
+    what: 'the store in which calls are approved',
+    fix: 'grant something else, or move the store',
+  }))
 
 const UNIX = 'unix:'
 

@@ -7,7 +7,11 @@ const STOP_MS = 2_000
 export const startUpkeep = (work: () => Promise<unknown>, everyMs: number): { readonly stop: () => Promise<void> } => {
   let current: Promise<unknown> | undefined
   const once = (): void => {
-    current ??= work().catch(() => undefined).finally(() => { current = undefined })
+    current ??= work()
+      .catch(() => undefined)
+      .finally(() => {
+        current = undefined
+      })
   }
   once()
   const timer = setInterval(once, everyMs)
@@ -17,7 +21,12 @@ export const startUpkeep = (work: () => Promise<unknown>, everyMs: number): { re
       clearInterval(timer)
       // The database is closed by who opened it, best when nothing is asked of it any more.
       let patience: NodeJS.Timeout | undefined
-      await Promise.race([current, new Promise((resolve) => { patience = setTimeout(resolve, STOP_MS) })])
+      await Promise.race([
+        current,
+        new Promise((resolve) => {
+          patience = setTimeout(resolve, STOP_MS)
+        }),
+      ])
       clearTimeout(patience)
     },
   }

@@ -6,7 +6,8 @@ import { isLookup } from '../../sandbox/index.js'
 import type { Violation } from '../../sandbox/index.js'
 
 /** One sentence for each kind that was met, in the order of the first of each. */
-export const adviceFor = (violations: readonly Violation[]): string => [...new Set(violations.map(adviceOn))].slice(0, MOST_KINDS).join(' ')
+export const adviceFor = (violations: readonly Violation[]): string =>
+  [...new Set(violations.map(adviceOn))].slice(0, MOST_KINDS).join(' ')
 
 const MOST_KINDS = 3
 
@@ -28,7 +29,8 @@ const adviceOn = (violation: Violation): string => {
     case 'exec':
       return 'Program: it may not start a program that it tried to start. Use another tool for that, or ask the user to allow the program.'
     case 'connect':
-      if (violation.family === 'unix' || violation.family === 'abstract') return 'Socket: it may not connect to a local service of this machine. Do without it.'
+      if (violation.family === 'unix' || violation.family === 'abstract')
+        return 'Socket: it may not connect to a local service of this machine. Do without it.'
       if (isLookup(violation)) return `Host: it may not look up a host. ${OTHER_HOST}`
       return `Host: it may not connect to an address that it tried. ${OTHER_HOST}`
     case 'lookup':
@@ -54,7 +56,8 @@ const adviceOn = (violation: Violation): string => {
   }
 }
 
-const PROTECTED = 'Protected file: it may not change a file that other programs run or obey without being asked. Leave that file as it is, or ask the user to change it.'
+const PROTECTED =
+  'Protected file: it may not change a file that other programs run or obey without being asked. Leave that file as it is, or ask the user to change it.'
 
 const LONGEST_WORDS = 2_000
 
@@ -62,13 +65,19 @@ const LONGEST_WORDS = 2_000
 const FOLDERS = /(?<![\w/.~-])(?:(?:file:\/\/)?\/|(?:\.\.\/){1,64})(?:[^\s'"`:;,()<>/]{1,255}\/)+/g
 
 /** The tool failed by itself: the operator reads all of its words, the model those that tell nothing of the host. */
-export const toolFailed = (tool: string, problem: string, input: JsonValue, { fix = '', cause }: { readonly fix?: string; readonly cause?: unknown } = {}): CordonError =>
-  fail('tool-failed', { tool, problem, told: withoutHostPaths(problem, input), fix }, cause)
+export const toolFailed = (
+  tool: string,
+  problem: string,
+  input: JsonValue,
+  { fix = '', cause }: { readonly fix?: string; readonly cause?: unknown } = {},
+): CordonError => fail('tool-failed', { tool, problem, told: withoutHostPaths(problem, input), fix }, cause)
 
 /** A tool's own words, but of absolute paths the last name alone, unless the model named that place itself. */
 export const withoutHostPaths = (words: string, input: JsonValue): string => {
   const named = namedIn(input)
-  return words.slice(0, LONGEST_WORDS).replace(FOLDERS, (folders) => (named.includes(folders.slice(0, -1)) ? folders : ''))
+  return words
+    .slice(0, LONGEST_WORDS)
+    .replace(FOLDERS, (folders) => (named.includes(folders.slice(0, -1)) ? folders : ''))
 }
 
 const MOST_LOOKED_AT = 64 * 1024

@@ -15,7 +15,15 @@ export const recordHook = async (events: EventStream, { hook, event, ...report }
       return
     case 'completed': {
       const { decision = 'continue', reason = null, auditRefs = [] } = report.answer
-      await events.emit({ type: 'hook.completed', ...common, decision, effects: effectsOf(report.answer), reason, audit_refs: auditRefs, duration_ms: report.durationMs })
+      await events.emit({
+        type: 'hook.completed',
+        ...common,
+        decision,
+        effects: effectsOf(report.answer),
+        reason,
+        audit_refs: auditRefs,
+        duration_ms: report.durationMs,
+      })
     }
   }
 }

@@ -21,7 +21,11 @@ export const PROGRESS_LIMITS: JsonLimits = { bytes: 64 * 1024, elements: 2_000, 
 /** What a process may write where its policy has no `limits.output`. A function also prints and tells its progress there. */
 const OUTPUT_BYTES = 4 * 1024 * 1024
 
-export const resultLimitsOf = ({ bytes = RESULT_DEFAULTS.bytes, elements = RESULT_DEFAULTS.elements }: ResultLimits = {}): JsonLimits => ({ bytes, elements, depth: DEPTH })
+export const resultLimitsOf = ({
+  bytes = RESULT_DEFAULTS.bytes,
+  elements = RESULT_DEFAULTS.elements,
+}: ResultLimits = {}): JsonLimits => ({ bytes, elements, depth: DEPTH })
 
 /** The whole result has to get through, with what is said beside it. */
-export const outputLimitOf = ({ bytes = RESULT_DEFAULTS.bytes }: ResultLimits = {}): number => Math.max(OUTPUT_BYTES, 2 * bytes)
+export const outputLimitOf = ({ bytes = RESULT_DEFAULTS.bytes }: ResultLimits = {}): number =>
+  Math.max(OUTPUT_BYTES, 2 * bytes)

@@ -1,6 +1,21 @@
 // Adds one rule to a rule file that people write, too: nothing of theirs is changed, not even a comment or
 // a blank line, and what is written at the same time by somebody else is not lost.
-import { closeSync, constants, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, readlinkSync, realpathSync, renameSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -39,7 +54,11 @@ export const addRule = async (file: string, rule: RuleToAdd, context: RuleFileCo
     }
   } catch (cause) {
     if (cause instanceof CordonError && cause.code !== 'policy-syntax') throw cause
-    throw fail('rule-not-added', { path: file, problem: cause instanceof Error ? cause.message : String(cause), rule: rule.text }, cause)
+    throw fail(
+      'rule-not-added',
+      { path: file, problem: cause instanceof Error ? cause.message : String(cause), rule: rule.text },
+      cause,
+    )
   }
 }
 
@@ -59,7 +78,8 @@ const replace = (path: string, rule: RuleToAdd, context: RuleFileContext): boole
   const known = loadRules(before ?? '', path, context).rules
   const rules = loadRules(after, path, context).rules
   const [added, ...others] = rules.filter(({ id }) => id === rule.id)
-  if (added?.effect !== 'allow' || others.length > 0 || rules.length !== known.length + 1) throw new Error('its form is one that cannot be added to')
+  if (added?.effect !== 'allow' || others.length > 0 || rules.length !== known.length + 1)
+    throw new Error('its form is one that cannot be added to')
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
   const mode = before === undefined ? 0o600 : statSync(path).mode & 0o777
   const descriptor = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode)
@@ -90,7 +110,8 @@ const contentOf = (path: string): string | undefined => {
   try {
     return readRuleFile(path, trustOf('user', process.geteuid?.() ?? 0, 0))
   } catch (error) {
-    if (error instanceof CordonError && error.code === 'rules-unreadable' && codeOf(error.cause) === 'ENOENT') return undefined
+    if (error instanceof CordonError && error.code === 'rules-unreadable' && codeOf(error.cause) === 'ENOENT')
+      return undefined
     throw error
   }
 }
@@ -108,7 +129,8 @@ export const withRule = (text: string, lines: readonly string[]): string => {
   const pair = contents.items.find(({ key }) => isScalar(key) && key.value === 'rules')
   if (pair === undefined) return `${ended}rules:\n${indented('  ')}`
   const { value: rules } = pair
-  if (!isSeq(rules) || rules.flow === true || rules.items.length === 0) throw new Error('its rules are no list with one rule per line')
+  if (!isSeq(rules) || rules.flow === true || rules.items.length === 0)
+    throw new Error('its rules are no list with one rule per line')
   const [start, end] = rules.range
   const indent = text.slice(text.lastIndexOf('\n', start - 1) + 1, start)
   if (indent.trim() !== '') throw new Error('its rules begin on the line of their key')
@@ -132,7 +154,10 @@ const takeTurn = async (lock: string): Promise<() => void> => {
     }
     if (performance.now() > deadline) {
       if (isGone(ownerOf(lock))) takeAway(lock)
-      else throw new Error(`the process ${ownerOf(lock) ?? '?'} has been writing to it for too long; if that is gone, remove ${lock}`)
+      else
+        throw new Error(
+          `the process ${ownerOf(lock) ?? '?'} has been writing to it for too long; if that is gone, remove ${lock}`,
+        )
     }
     await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 20))
   }

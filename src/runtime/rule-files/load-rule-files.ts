@@ -38,16 +38,29 @@ export const loadRuleFiles = (settings: RuleFileSettings): readonly RuleSet[] =>
   const vouching = [
     ...load('managed', managed.folder, managed.owner),
     ...(userFolder === undefined ? [] : load('user', userFolder, user)),
-    ...files.map((file) => loadRules(readRuleFile(file, trustOf('command_line', user, user)), file, { source: 'command_line', places })),
+    ...files.map((file) =>
+      loadRules(readRuleFile(file, trustOf('command_line', user, user)), file, { source: 'command_line', places }),
+    ),
   ]
   const projects = settings.projects === 'read' ? projectFolders(workspace, user) : []
-  return [...vouching, ...projects.flatMap(({ folder, owner }) => load('project', join(folder, PROJECT_FOLDER), owner).map((set) => ({ ...set, isTrusted: isTrustedProject(folder, vouching) })))]
+  return [
+    ...vouching,
+    ...projects.flatMap(({ folder, owner }) =>
+      load('project', join(folder, PROJECT_FOLDER), owner).map((set) => ({
+        ...set,
+        isTrusted: isTrustedProject(folder, vouching),
+      })),
+    ),
+  ]
 }
 
 /** Whether somebody who may has said that this project's rules may allow. Of several the last word is a "!". */
 export const isTrustedProject = (folder: AbsolutePath, sets: readonly RuleSet[]): boolean => {
   const patterns = sets.flatMap(({ trustedProjects }) => trustedProjects)
-  return patterns.some((pattern) => !pattern.negated && matches(pattern, folder)) && !patterns.some((pattern) => pattern.negated && matches(pattern, folder))
+  return (
+    patterns.some((pattern) => !pattern.negated && matches(pattern, folder)) &&
+    !patterns.some((pattern) => pattern.negated && matches(pattern, folder))
+  )
 }
 
 /** What lies above a link is not what lies above the folder that it leads to. */

@@ -55,7 +55,11 @@ export const ruleFilesIn = (folder: string, trust: Trust): readonly string[] => 
 
 /** All documents that lie directly in a folder, by their names. */
 export const documentsIn = (folder: string, trust: Trust): readonly string[] =>
-  isFolder(folder, trust) ? namesIn(folder).filter((name) => ENDING.test(name)).map((name) => join(folder, name)) : []
+  isFolder(folder, trust)
+    ? namesIn(folder)
+        .filter((name) => ENDING.test(name))
+        .map((name) => join(folder, name))
+    : []
 
 const isFolder = (path: string, trust: Trust): boolean => {
   const found = lstatOf(path)
@@ -78,11 +82,19 @@ export const readRuleFile = (path: string, trust: Trust): string => {
   let descriptor: number | undefined
   try {
     // A pipe in the place of a file would keep everybody waiting.
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (trust.links === 'refused' ? constants.O_NOFOLLOW : 0))
+    descriptor = openSync(
+      path,
+      constants.O_RDONLY | constants.O_NONBLOCK | (trust.links === 'refused' ? constants.O_NOFOLLOW : 0),
+    )
     const found = fstatSync(descriptor)
     if (!found.isFile()) throw unsafe(path, 'it is no ordinary file', `see what it is: ls -ld ${path}`)
     checkOwner(path, found, trust)
-    if (found.size > MAX_BYTES) throw unsafe(path, `it has more than ${String(MAX_BYTES / 1024 / 1024)} MiB`, 'split it into several files in rules/')
+    if (found.size > MAX_BYTES)
+      throw unsafe(
+        path,
+        `it has more than ${String(MAX_BYTES / 1024 / 1024)} MiB`,
+        'split it into several files in rules/',
+      )
     return readFileSync(descriptor, 'utf8')
   } catch (cause) {
     if (cause instanceof CordonError) throw cause
@@ -94,7 +106,12 @@ export const readRuleFile = (path: string, trust: Trust): string => {
 }
 
 const checkOwner = (path: string, { uid, mode }: Stats, { owners, closedTo }: Trust): void => {
-  if (owners !== 'anybody' && !owners.includes(uid)) throw unsafe(path, `it belongs to the user ${String(uid)}`, `chown ${String(owners[0] ?? ROOT)} ${path}, if you trust what is in it`)
+  if (owners !== 'anybody' && !owners.includes(uid))
+    throw unsafe(
+      path,
+      `it belongs to the user ${String(uid)}`,
+      `chown ${String(owners[0] ?? ROOT)} ${path}, if you trust what is in it`,
+    )
   if ((mode & closedTo & OTHERS_WRITE) !== 0) throw unsafe(path, 'every user can write to it', closing(path, closedTo))
   if ((mode & closedTo & GROUP_WRITES) !== 0) throw unsafe(path, 'its group can write to it', closing(path, closedTo))
 }
@@ -111,14 +128,20 @@ const lstatOf = (path: string): Stats | undefined => {
 
 const LINK_FIX = 'put the file itself there'
 
-const closing = (path: string, closedTo: number): string => `read it, then: chmod ${(closedTo & GROUP_WRITES) === 0 ? 'o-w' : 'go-w'} ${path}`
+const closing = (path: string, closedTo: number): string =>
+  `read it, then: chmod ${(closedTo & GROUP_WRITES) === 0 ? 'o-w' : 'go-w'} ${path}`
 
-const unsafe = (path: string, problem: string, fix: string, cause?: unknown): CordonError => fail('rules-unsafe', { path, problem, fix }, cause)
+const unsafe = (path: string, problem: string, fix: string, cause?: unknown): CordonError =>
+  fail('rules-unsafe', { path, problem, fix }, cause)
 
 const unreadable = (path: string, cause: unknown): CordonError => {
   const isMissing = codeOf(cause) === 'ENOENT'
   const problem = isMissing ? 'there is no such file' : reasonOf(cause)
-  const fix = !isMissing ? 'make it readable, or remove it' : isAbsolute(path) ? 'name a file that exists' : `name a file that exists; relative paths start at ${process.cwd()}`
+  const fix = !isMissing
+    ? 'make it readable, or remove it'
+    : isAbsolute(path)
+      ? 'name a file that exists'
+      : `name a file that exists; relative paths start at ${process.cwd()}`
   return fail('rules-unreadable', { path, problem, fix }, cause)
 }
 

@@ -29,7 +29,12 @@ import type { ToolDefinition } from '../tools/tools.js'
 
 /** Runs function tools, each call in a Node process of its own in a cell of its own. */
 export interface FunctionCells {
-  readonly run: (tool: BoundTool, definition: FunctionDefinition, call: FunctionCall & { readonly beforeStart: () => Promise<void> }, network: NetworkCall) => Promise<Execution>
+  readonly run: (
+    tool: BoundTool,
+    definition: FunctionDefinition,
+    call: FunctionCall & { readonly beforeStart: () => Promise<void> },
+    network: NetworkCall,
+  ) => Promise<Execution>
 }
 
 type FunctionDefinition = Extract<ToolDefinition, { kind: 'function' }>
@@ -47,10 +52,17 @@ interface Prepared {
   readonly first: Uint8Array
 }
 
-export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnvironment: Readonly<Record<string, string>>, networks: CallNetworks): FunctionCells => {
+export const createFunctionCells = (
+  sandbox: () => Promise<Sandbox>,
+  hostEnvironment: Readonly<Record<string, string>>,
+  networks: CallNetworks,
+): FunctionCells => {
   const prepared = new Map<string, Prepared>()
 
-  const prepare = async ({ gate, cwd, observe, isWidened }: BoundTool, { name, from }: FunctionDefinition): Promise<Prepared> => {
+  const prepare = async (
+    { gate, cwd, observe, isWidened }: BoundTool,
+    { name, from }: FunctionDefinition,
+  ): Promise<Prepared> => {
     const ready = await sandbox()
     const known = isWidened ? undefined : prepared.get(name)
     if (known !== undefined) return known
@@ -68,7 +80,11 @@ export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnviron
     // Loading runs code of the tool. Before its call is permitted it may do that only where it can do no more than compute.
     const early = canOnlyCompute(boundary)
     const made: Prepared = {
-      run: ready.warm({ ...settings, program: NODE, early: { argv: FUNCTION_COMMAND, stdin: early ? load : new Uint8Array() } }).run,
+      run: ready.warm({
+        ...settings,
+        program: NODE,
+        early: { argv: FUNCTION_COMMAND, stdin: early ? load : new Uint8Array() },
+      }).run,
       first: early ? new Uint8Array() : load,
     }
     prepared.set(name, made)
@@ -98,14 +114,26 @@ export const createFunctionCells = (sandbox: () => Promise<Sandbox>, hostEnviron
   }
 }
 
-const canOnlyCompute = ({ write, network }: Boundary): boolean => network.kind === 'none' && write.every(({ negated }) => negated)
+const canOnlyCompute = ({ write, network }: Boundary): boolean =>
+  network.kind === 'none' && write.every(({ negated }) => negated)
 
-const originOf = (tool: string, from: FunctionDefinition['from'], boundary: Boundary): { readonly origin: FunctionOrigin; readonly boundary: Boundary } => {
+const originOf = (
+  tool: string,
+  from: FunctionDefinition['from'],
+  boundary: Boundary,
+): { readonly origin: FunctionOrigin; readonly boundary: Boundary } => {
   // Node asks the settings of the package whether the runner is a module.
   const own = [dirname(RUNNER), ...packageSettings(RUNNER)]
-  if (from.kind === 'function') return { origin: { kind: 'source', source: selfContainedSource(tool, from.run) }, boundary: alsoReading(boundary, own) }
+  if (from.kind === 'function')
+    return {
+      origin: { kind: 'source', source: selfContainedSource(tool, from.run) },
+      boundary: alsoReading(boundary, own),
+    }
   const { path, read } = moduleFiles(tool, pathOf(from.path))
-  return { origin: { kind: 'module', url: pathToFileURL(path).href, name: from.name }, boundary: alsoReading(boundary, [...own, ...read]) }
+  return {
+    origin: { kind: 'module', url: pathToFileURL(path).href, name: from.name },
+    boundary: alsoReading(boundary, [...own, ...read]),
+  }
 }
 
 const alsoReading = (boundary: Boundary, paths: readonly string[]): Boundary => ({
@@ -113,36 +141,90 @@ const alsoReading = (boundary: Boundary, paths: readonly string[]): Boundary => 
   read: [...boundary.read, ...paths.map((path) => literalPattern(path as AbsolutePath))],
 })
 
-const describeFunction = (tool: BoundTool, { name, from }: FunctionDefinition, result: CallResult, reply: FunctionReply, input: JsonValue, said: number): Execution => {
+const describeFunction = (
+  tool: BoundTool,
+  { name, from }: FunctionDefinition,
+  result: CallResult,
+  reply: FunctionReply,
+  input: JsonValue,
+  said: number,
+): Execution => {
   const { profile, violations, usage } = result
-  const advised = { workspace: tool.workspace, ownFiles: tool.ownFiles, words: [...(from.kind === 'function' ? [String(from.run)] : []), ...textsIn(input)] }
-  const fix = (met: readonly Violation[]): string => (from.kind === 'function' && met.some(isOfPackage) ? IMPORT_ADVICE : policyAdvice(met, advised))
-  const failed = (thrown: string): string => (from.kind === 'function' && IS_IMPORT.test(thrown) ? IMPORT_ADVICE : fixOfFailure({ ...advised, boundary: tool.gate.boundary, cwd: tool.cwd, command: [], named: textsIn(input) }))
-  const common = { profile, violations, usage, writtenBytes: said + result.stderr.byteLength, printed: reply.printed, ending: endingOfFunction(result, reply) }
-  if (reply.kind !== 'value') return { ...common, ...judgeEnding(name, result, { succeeded: false, failure: () => failureOf(name, result, reply, input, failed), command: [], fix }), output: undefined }
+  const advised = {
+    workspace: tool.workspace,
+    ownFiles: tool.ownFiles,
+    words: [...(from.kind === 'function' ? [String(from.run)] : []), ...textsIn(input)],
+  }
+  const fix = (met: readonly Violation[]): string =>
+    from.kind === 'function' && met.some(isOfPackage) ? IMPORT_ADVICE : policyAdvice(met, advised)
+  const failed = (thrown: string): string =>
+    from.kind === 'function' && IS_IMPORT.test(thrown)
+      ? IMPORT_ADVICE
+      : fixOfFailure({ ...advised, boundary: tool.gate.boundary, cwd: tool.cwd, command: [], named: textsIn(input) })
+  const common = {
+    profile,
+    violations,
+    usage,
+    writtenBytes: said + result.stderr.byteLength,
+    printed: reply.printed,
+    ending: endingOfFunction(result, reply),
+  }
+  if (reply.kind !== 'value')
+    return {
+      ...common,
+      ...judgeEnding(name, result, {
+        succeeded: false,
+        failure: () => failureOf(name, result, reply, input, failed),
+        command: [],
+        fix,
+      }),
+      output: undefined,
+    }
   const taken = reply.value
-  const garbled = () => fail('tool-garbled', { tool: name, problem: taken.kind === 'problem' ? `its result ${taken.problem}` : describeEnding(result) })
-  if (taken.kind === 'too-large') return { ...common, status: 'failed', output: undefined, error: fail('result-too-large', { tool: name, problem: taken.problem }) }
+  const garbled = () =>
+    fail('tool-garbled', {
+      tool: name,
+      problem: taken.kind === 'problem' ? `its result ${taken.problem}` : describeEnding(result),
+    })
+  if (taken.kind === 'too-large')
+    return {
+      ...common,
+      status: 'failed',
+      output: undefined,
+      error: fail('result-too-large', { tool: name, problem: taken.problem }),
+    }
   if (taken.kind === 'problem') return { ...common, status: 'failed', output: undefined, error: garbled() }
   const judged = judgeEnding(name, result, { succeeded: result.status !== 'limit', failure: garbled, command: [], fix })
   return { ...common, ...judged, output: judged.status === 'ok' ? taken.value : undefined }
 }
 
-const failureOf = (tool: string, result: CallResult, reply: Exclude<FunctionReply, { kind: 'value' }>, input: JsonValue, fixOf: (problem: string) => string): CordonError => {
+const failureOf = (
+  tool: string,
+  result: CallResult,
+  reply: Exclude<FunctionReply, { kind: 'value' }>,
+  input: JsonValue,
+  fixOf: (problem: string) => string,
+): CordonError => {
   if (reply.kind === 'nothing') return fail('tool-garbled', { tool, problem: reply.problem ?? describeEnding(result) })
   const problem = wordsOf(reply.error)
-  return reply.loaded ? toolFailed(tool, problem, input, { fix: fixOf(problem) }) : fail('tool-unloadable', { tool, problem })
+  return reply.loaded
+    ? toolFailed(tool, problem, input, { fix: fixOf(problem) })
+    : fail('tool-unloadable', { tool, problem })
 }
 
 /** Node's own words: what the function imports is looked for beside the runner of Cordon, and not beside the tool. */
 const IS_IMPORT = /^Cannot find (?:module|package) /
 
-const isOfPackage = (violation: Violation): boolean => violation.kind === 'file' && violation.access === 'read' && violation.path.includes('/node_modules/')
+const isOfPackage = (violation: Violation): boolean =>
+  violation.kind === 'file' && violation.access === 'read' && violation.path.includes('/node_modules/')
 
 /** Its process kills itself when everything is said, which is its way to exit. */
 const endingOfFunction = (result: CallResult, { kind }: FunctionReply): ProcessEnding =>
-  result.status === 'signaled' && result.signal === SIGKILL && kind !== 'nothing' ? { kind: 'completed', exitCode: kind === 'value' ? 0 : 1 } : processEndingOf(result, result.violations)
+  result.status === 'signaled' && result.signal === SIGKILL && kind !== 'nothing'
+    ? { kind: 'completed', exitCode: kind === 'value' ? 0 : 1 }
+    : processEndingOf(result, result.violations)
 
 const SIGKILL = 9
 
-const wordsOf = ({ name, message }: ThrownError): string => (name === 'Error' || message.startsWith(name) ? message : `${name}: ${message}`)
+const wordsOf = ({ name, message }: ThrownError): string =>
+  name === 'Error' || message.startsWith(name) ? message : `${name}: ${message}`

@@ -21,7 +21,12 @@ export interface ReplyListener {
   readonly end: () => Promise<FunctionReply>
 }
 
-type Answer = Exclude<FunctionReply, { kind: 'nothing' }> extends infer Each ? (Each extends unknown ? Omit<Each, 'printed'> : never) : never
+type Answer =
+  Exclude<FunctionReply, { kind: 'nothing' }> extends infer Each
+    ? Each extends unknown
+      ? Omit<Each, 'printed'>
+      : never
+    : never
 
 const MOST_PRINTED = 1024 * 1024
 const MOST_PROGRESS = 10_000
@@ -52,7 +57,8 @@ export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonVal
         break
       case 'progress': {
         progressTold += 1
-        if (progressTold === MOST_PROGRESS + 1) print(`[progress was left out after ${String(MOST_PROGRESS)} messages]\n`)
+        if (progressTold === MOST_PROGRESS + 1)
+          print(`[progress was left out after ${String(MOST_PROGRESS)} messages]\n`)
         if (progressTold > MOST_PROGRESS) break
         const value = readBoundedJson(json, PROGRESS_LIMITS)
         if (value.kind === 'json') onProgress(value.value)
@@ -76,7 +82,11 @@ export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonVal
     largest: { ...LARGEST, progress: PROGRESS_LIMITS.bytes, value: limits.bytes },
     onMessage,
     onTooLarge: (kind, bytes) => {
-      if (kind === 'value' && !hasAnswered()) answer = { kind, value: { kind: 'too-large', problem: `it has ${String(bytes)} bytes, and may have ${String(limits.bytes)}` } }
+      if (kind === 'value' && !hasAnswered())
+        answer = {
+          kind,
+          value: { kind: 'too-large', problem: `it has ${String(bytes)} bytes, and may have ${String(limits.bytes)}` },
+        }
       else if (kind === 'thrown' && !hasAnswered()) answer = { kind, error: NO_ERROR, loaded }
       else print(`[a message of the kind "${kind}" with ${String(bytes)} bytes was left out]\n`)
     },
@@ -152,7 +162,9 @@ const hashed = (read: BoundedJson): BoundedJson => {
 }
 
 const fieldsOf = (value: JsonValue | undefined): Readonly<Record<string, JsonValue>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, JsonValue>>) : {}
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, JsonValue>>)
+    : {}
 
 /** A few fields, each of them a text. */
 const FLAT = { bytes: LARGEST.text, elements: 32, depth: 2 } as const
@@ -170,5 +182,9 @@ const errorIn = (json: Buffer): ThrownError => {
   const read = readBoundedJson(json, FLAT)
   const given = fieldsOf(fieldsOf(read.kind === 'json' ? read.value : undefined)['error'])
   const text = (key: string) => (typeof given[key] === 'string' ? given[key].slice(0, LONGEST_OF_ERROR) : undefined)
-  return { name: text('name') ?? NO_ERROR.name, message: text('message') ?? NO_ERROR.message, stack: text('stack') ?? '' }
+  return {
+    name: text('name') ?? NO_ERROR.name,
+    message: text('message') ?? NO_ERROR.message,
+    stack: text('stack') ?? '',
+  }
 }

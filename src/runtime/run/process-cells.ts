@@ -24,7 +24,11 @@ export interface ProcessCall {
 
 type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
 
-export const createProcessCells = (sandbox: () => Promise<Sandbox>, hostEnvironment: Readonly<Record<string, string>>, networks: CallNetworks): ProcessCells => {
+export const createProcessCells = (
+  sandbox: () => Promise<Sandbox>,
+  hostEnvironment: Readonly<Record<string, string>>,
+  networks: CallNetworks,
+): ProcessCells => {
   const pools = new Map<string, { readonly program: string; readonly pool: Pool }>()
 
   /** The first call learns the program, the next ones find its cells ready. A tool that runs another each time gets none. */
@@ -40,11 +44,25 @@ export const createProcessCells = (sandbox: () => Promise<Sandbox>, hostEnvironm
     run: async (tool, definition, { argv, input, signal, onOutput, beforeStart, network }) => {
       const ready = await sandbox()
       const { boundary } = tool.gate
-      const settings = { boundary, cwd: tool.cwd, hostEnvironment, observe: tool.observe, ...networks.settingsFor(boundary) }
+      const settings = {
+        boundary,
+        cwd: tool.cwd,
+        hostEnvironment,
+        observe: tool.observe,
+        ...networks.settingsFor(boundary),
+      }
       const listening = onOutput === undefined ? undefined : listenTo(onOutput)
-      const call = { argv, beforeStart, ...(definition.stdin === undefined ? {} : { stdin: definition.stdin(input) }), ...(signal === undefined ? {} : { signal }), ...listening?.input }
+      const call = {
+        argv,
+        beforeStart,
+        ...(definition.stdin === undefined ? {} : { stdin: definition.stdin(input) }),
+        ...(signal === undefined ? {} : { signal }),
+        ...listening?.input,
+      }
       const pool = argv[0] === undefined || tool.isWidened ? undefined : poolFor(ready, tool, argv[0], settings)
-      const result = await networks.during(boundary, network, (granted) => (pool === undefined ? ready.run({ ...settings, ...call, ...granted }) : pool.run({ ...call, ...granted })))
+      const result = await networks.during(boundary, network, (granted) =>
+        pool === undefined ? ready.run({ ...settings, ...call, ...granted }) : pool.run({ ...call, ...granted }),
+      )
       return { ...result, ...listening?.heard() }
     },
   }
@@ -64,5 +82,8 @@ const listenTo = (onOutput: (chunk: ToolOutput) => void) => {
     return { take, all: () => Buffer.concat(kept) }
   }
   const [stdout, stderr] = [ear('stdout'), ear('stderr')]
-  return { input: { onStdout: stdout.take, onStderr: stderr.take }, heard: () => ({ stdout: stdout.all(), stderr: stderr.all() }) }
+  return {
+    input: { onStdout: stdout.take, onStderr: stderr.take },
+    heard: () => ({ stdout: stdout.all(), stderr: stderr.all() }),
+  }
 }

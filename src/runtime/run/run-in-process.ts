@@ -53,12 +53,20 @@ export const runInProcess = async (
     const taken = takeResult(outcome.value ?? null, resultLimitsOf(result))
     if (taken.kind === 'json') return ended({ status: 'ok', output: taken.value, error: undefined })
     if (taken.isTooLarge) {
-      return ended({ status: 'failed', output: undefined, error: fail('result-too-large', { tool: name, problem: `it ${taken.problem}` }) })
+      return ended({
+        status: 'failed',
+        output: undefined,
+        error: fail('result-too-large', { tool: name, problem: `it ${taken.problem}` }),
+      })
     }
     const problem = `its result is not JSON: ${taken.where} ${taken.problem}`
     return ended({ status: 'failed', output: undefined, error: toolFailed(name, problem, input) })
   } catch (error) {
-    return ended({ status: 'failed', output: undefined, error: toolFailed(name, error instanceof Error ? error.message : String(error), input, { cause: error }) })
+    return ended({
+      status: 'failed',
+      output: undefined,
+      error: toolFailed(name, error instanceof Error ? error.message : String(error), input, { cause: error }),
+    })
   } finally {
     given.done()
   }
@@ -77,7 +85,9 @@ const profileOf = ({ argumentGate, boundary: { limits } }: BoundTool['gate'], cw
   violation_refs: [],
   enforced: {
     arguments: argumentGate === 'enforced' ? ['argument-gate'] : [],
-    ...Object.fromEntries(['filesystem_read', 'filesystem_write', 'network', 'environment', 'exec'].map((boundary) => [boundary, []])),
+    ...Object.fromEntries(
+      ['filesystem_read', 'filesystem_write', 'network', 'environment', 'exec'].map((boundary) => [boundary, []]),
+    ),
     // The call ends then; the function is told to, and may go on.
     ...(limits.wall === undefined ? {} : { 'limits.wall': ['abort-signal'] }),
   },
@@ -86,23 +96,39 @@ const profileOf = ({ argumentGate, boundary: { limits } }: BoundTool['gate'], cw
 const takeResult = (value: unknown, { bytes, elements }: JsonLimits): Snapshot => {
   const taken = takeSnapshot(value, { elements, letters: bytes })
   const size = taken.kind === 'json' ? sizeOf(taken.value).bytes : 0
-  return size > bytes ? { kind: 'problem', where: 'it', problem: `has ${String(size)} bytes, and may have ${String(bytes)}`, isTooLarge: true } : taken
+  return size > bytes
+    ? {
+        kind: 'problem',
+        where: 'it',
+        problem: `has ${String(size)} bytes, and may have ${String(bytes)}`,
+        isTooLarge: true,
+      }
+    : taken
 }
 
 /** Tells the function to stop, and gives it one turn of the event loop to do so. */
 const stopped = async (told: AbortController, running: Promise<unknown>): Promise<boolean> => {
   told.abort()
-  const ended = running.then(() => true, () => true)
+  const ended = running.then(
+    () => true,
+    () => true,
+  )
   return Promise.race([ended, nextTurn().then(() => false)])
 }
 
 /** Nothing can end a function in this process but the function itself. */
 const endingError = (tool: string, kind: 'timeout' | 'cancelled', hasEnded: boolean): CordonError => {
-  if (kind === 'timeout') return hasEnded ? fail('tool-timed-out', { tool }) : fail('tool-left-running', { tool, why: 'reached its wall-clock limit', told: 'The tool took too long.' })
-  return hasEnded ? fail('cancelled', {}) : fail('tool-left-running', { tool, why: 'was cancelled by its caller', told: 'The call was cancelled.' })
+  if (kind === 'timeout')
+    return hasEnded
+      ? fail('tool-timed-out', { tool })
+      : fail('tool-left-running', { tool, why: 'reached its wall-clock limit', told: 'The tool took too long.' })
+  return hasEnded
+    ? fail('cancelled', {})
+    : fail('tool-left-running', { tool, why: 'was cancelled by its caller', told: 'The call was cancelled.' })
 }
 
-type Outcome = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'cancelled' } | { readonly kind: 'timeout' }
+type Outcome =
+  { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'cancelled' } | { readonly kind: 'timeout' }
 
 /** A function that throws at once rejects, like one that throws later. */
 const valueOf = async (work: () => unknown): Promise<Outcome> => ({ kind: 'value', value: await work() })
@@ -116,9 +142,10 @@ const until = (signal: AbortSignal | undefined, milliseconds: number | undefined
     }
     if (signal?.aborted === true) onAbort()
     signal?.addEventListener('abort', onAbort, { once: true })
-    if (milliseconds !== undefined) timer = setTimeout(() => {
-      resolve({ kind: 'timeout' })
-    }, milliseconds)
+    if (milliseconds !== undefined)
+      timer = setTimeout(() => {
+        resolve({ kind: 'timeout' })
+      }, milliseconds)
   })
   const done = () => {
     clearTimeout(timer)

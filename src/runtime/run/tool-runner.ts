@@ -19,7 +19,13 @@ import type { FunctionCells } from './function-cells.js'
 import type { ProcessCells } from './process-cells.js'
 import { runInProcess } from './run-in-process.js'
 
-export const createToolRunner = ({ processes, functions }: { readonly processes: ProcessCells; readonly functions: FunctionCells }): ToolRunner<BoundTool> => ({
+export const createToolRunner = ({
+  processes,
+  functions,
+}: {
+  readonly processes: ProcessCells
+  readonly functions: FunctionCells
+}): ToolRunner<BoundTool> => ({
   processOf: ({ definition: { kind } }, { command = [] }) => {
     switch (kind) {
       case 'process':
@@ -34,7 +40,12 @@ export const createToolRunner = ({ processes, functions }: { readonly processes:
     const { definition } = tool
     switch (definition.kind) {
       case 'process':
-        return describeProcess(tool, definition, { input, command }, await processes.run(tool, definition, { argv: command, input, signal, onOutput, beforeStart, network }))
+        return describeProcess(
+          tool,
+          definition,
+          { input, command },
+          await processes.run(tool, definition, { argv: command, input, signal, onOutput, beforeStart, network }),
+        )
       case 'function':
         return functions.run(tool, definition, { input, signal, onProgress, beforeStart }, network)
       case 'in-process':
@@ -45,7 +56,12 @@ export const createToolRunner = ({ processes, functions }: { readonly processes:
 
 type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
 
-const describeProcess = async ({ gate: { boundary }, cwd, workspace, ownFiles }: BoundTool, { name, successes }: ProcessDefinition, { input, command }: { readonly input: JsonValue; readonly command: readonly string[] }, result: CallResult): Promise<Execution> => {
+const describeProcess = async (
+  { gate: { boundary }, cwd, workspace, ownFiles }: BoundTool,
+  { name, successes }: ProcessDefinition,
+  { input, command }: { readonly input: JsonValue; readonly command: readonly string[] },
+  result: CallResult,
+): Promise<Execution> => {
   const { profile, violations, usage } = result
   const [stdout, stderr] = [await textInTurns(result.stdout), await textInTurns(result.stderr)]
   const taken = takeSnapshot({ exit_code: result.status === 'exited' ? result.exitCode : null, stdout, stderr })
@@ -55,9 +71,20 @@ const describeProcess = async ({ gate: { boundary }, cwd, workspace, ownFiles }:
   const advised = { workspace, ownFiles, words: command }
   const failure = () => {
     const problem = `${result.status === 'exited' ? `exit status ${String(result.exitCode)}` : describeEnding(result)}${lastWords(stderr)}`
-    return toolFailed(name, problem, input, { fix: result.status === 'exited' ? fixOfFailure({ ...advised, boundary, cwd, command, named: [] }) : '' })
+    return toolFailed(name, problem, input, {
+      fix: result.status === 'exited' ? fixOfFailure({ ...advised, boundary, cwd, command, named: [] }) : '',
+    })
   }
-  return { ...judgeEnding(name, result, { succeeded, failure, command, fix: (met) => policyAdvice(met, advised) }), output, profile, violations, usage, writtenBytes: result.stdout.byteLength + result.stderr.byteLength, printed: '', ending: processEndingOf(result, violations) }
+  return {
+    ...judgeEnding(name, result, { succeeded, failure, command, fix: (met) => policyAdvice(met, advised) }),
+    output,
+    profile,
+    violations,
+    usage,
+    writtenBytes: result.stdout.byteLength + result.stderr.byteLength,
+    printed: '',
+    ending: processEndingOf(result, violations),
+  }
 }
 
 /** Less than this is hashed when it is recorded. */

@@ -30,7 +30,11 @@ export const claimedCalls = (): ClaimedCalls => {
     },
     ask: ({ tool, resume = '' }) => {
       const call = calls.get(resume)
-      if (call?.invocation.tool !== tool) throw fail('store-state', { problem: `a runner runs what it has claimed, and it has no call of ${tool}`, hint: '' })
+      if (call?.invocation.tool !== tool)
+        throw fail('store-state', {
+          problem: `a runner runs what it has claimed, and it has no call of ${tool}`,
+          hint: '',
+        })
       const { invocation, ended, complete } = call
       const decision = { kind: 'approved', by: invocation.approvalDecidedBy, hasEnded: false } as const
       return Promise.resolve({

@@ -28,9 +28,11 @@ export const relayOutput = (send: (chunk: OutputChunk) => Promise<void>): Output
     const said = waiting
     waiting = []
     // What cannot be passed on is not passed on: the whole of it comes with the result.
-    sending = sending.then(async () => {
-      for (const each of said) for (const chunk of chunksOf(each)) await send(chunk)
-    }).catch(() => undefined)
+    sending = sending
+      .then(async () => {
+        for (const each of said) for (const chunk of chunksOf(each)) await send(chunk)
+      })
+      .catch(() => undefined)
   }
   return {
     say: (stream, text) => {
@@ -56,4 +58,8 @@ export const relayOutput = (send: (chunk: OutputChunk) => Promise<void>): Output
 const MOST_SAID = 32
 
 const chunksOf = ({ stream, text, skipped }: Said): readonly OutputChunk[] =>
-  Array.from({ length: Math.ceil(text.length / LONGEST_CHUNK) }, (_, at) => ({ stream, content: text.slice(at * LONGEST_CHUNK, (at + 1) * LONGEST_CHUNK), skipped: at === 0 ? skipped : 0 }))
+  Array.from({ length: Math.ceil(text.length / LONGEST_CHUNK) }, (_, at) => ({
+    stream,
+    content: text.slice(at * LONGEST_CHUNK, (at + 1) * LONGEST_CHUNK),
+    skipped: at === 0 ? skipped : 0,
+  }))

@@ -21,14 +21,26 @@ export interface ClaimedRun {
 }
 
 /** `ended`: ends it, whoever wants that. Never fails: whatever happens is told to the database, which decides. */
-export const runClaimed = async ({ engine, watch, calls, cordon, tell, enough }: ClaimedRun, invocation: Invocation, ended: AbortController): Promise<void> => {
+export const runClaimed = async (
+  { engine, watch, calls, cordon, tell, enough }: ClaimedRun,
+  invocation: Invocation,
+  ended: AbortController,
+): Promise<void> => {
   const { id, tool, input } = invocation
   const relay = relayOutput((chunk) => appendOutput(engine, invocation, chunk))
   const over = new AbortController()
   let delivered: Promise<void> | undefined
   const complete = async (completion: Completion): Promise<void> => {
     await relay.end()
-    delivered = deliverCompletion({ complete: (claimed, with_) => completeInvocation(engine, claimed, with_), find: (wanted) => requireInvocation(engine, wanted) }, invocation, completion, enough)
+    delivered = deliverCompletion(
+      {
+        complete: (claimed, with_) => completeInvocation(engine, claimed, with_),
+        find: (wanted) => requireInvocation(engine, wanted),
+      },
+      invocation,
+      completion,
+      enough,
+    )
     await delivered
   }
   watchClaim(invocation, (until, signal) => watch.wait(engine, id, { until, signal }), ended, over.signal)
@@ -38,11 +50,20 @@ export const runClaimed = async ({ engine, watch, calls, cordon, tell, enough }:
     const { status, reason, facts } = await cordon.call(tool, input, {
       invocation: id,
       signal: ended.signal,
-      onOutput: ({ stream, text }) => { relay.say(stream, text) },
-      onProgress: (value) => { relay.say('progress', JSON.stringify(value ?? null)) },
+      onOutput: ({ stream, text }) => {
+        relay.say(stream, text)
+      },
+      onProgress: (value) => {
+        relay.say('progress', JSON.stringify(value ?? null))
+      },
     })
     // Refused by this host: its rules, or what it cannot hold.
-    if (delivered === undefined) await complete({ status: 'failed', error: `the runner did not run it: ${reason ?? status}`, usage: { status, reason: reason ?? 'The call was refused by the host that would have run it.' } })
+    if (delivered === undefined)
+      await complete({
+        status: 'failed',
+        error: `the runner did not run it: ${reason ?? status}`,
+        usage: { status, reason: reason ?? 'The call was refused by the host that would have run it.' },
+      })
     else await delivered
     for (const because of facts.bare_requests ?? []) tell({ kind: 'without-credential', invocation: id, because })
     tell({ kind: 'ended', invocation: id, status })

@@ -11,7 +11,19 @@ export interface RunnerOptions {
   readonly concurrency: number
   readonly tools: readonly RunnerTool[]
   /** Where tools run, and with what. */
-  readonly runtime: Pick<CordonOptions, 'workspace' | 'home' | 'environment' | 'audit' | 'egress' | 'ruleFiles' | 'configFolder' | 'sandbox' | 'record' | 'ownFiles'>
+  readonly runtime: Pick<
+    CordonOptions,
+    | 'workspace'
+    | 'home'
+    | 'environment'
+    | 'audit'
+    | 'egress'
+    | 'ruleFiles'
+    | 'configFolder'
+    | 'sandbox'
+    | 'record'
+    | 'ownFiles'
+  >
   /** Opens the credentials that teams keep in the store (`store:TEAM/NAME`). */
   readonly sealingKey?: Buffer
   /** How often the database hears of this runner. */

@@ -19,7 +19,10 @@ export interface StoredSecret {
   readonly ref: string
 }
 
-export const storedSecrets = ({ definition }: RunnerTool, sources: ReadonlyMap<string, SecretSource>): readonly StoredSecret[] =>
+export const storedSecrets = (
+  { definition }: RunnerTool,
+  sources: ReadonlyMap<string, SecretSource>,
+): readonly StoredSecret[] =>
   definition.policy.credentials.flatMap(({ id }) => {
     const source = sources.get(id)
     return source?.kind === 'store' ? [{ id, team: source.team, ref: source.ref }] : []
@@ -31,24 +34,37 @@ export interface Serving {
   readonly refused: readonly { readonly tool: string; readonly because: string }[]
 }
 
-export const chooseServing = (known: readonly KnownTool[], registered: readonly RunnableTool[], abilities: HostAbilities): Serving => {
+export const chooseServing = (
+  known: readonly KnownTool[],
+  registered: readonly RunnableTool[],
+  abilities: HostAbilities,
+): Serving => {
   const byName = new Map(known.map((tool) => [tool.definition.name, tool]))
   const judged = registered.flatMap((tool) => {
     const own = byName.get(tool.key)
     return own === undefined ? [] : [{ tool, because: problemOf(tool, own, abilities) }]
   })
   return {
-    tasks: judged.filter(({ because }) => because === undefined).map(({ tool }) => tool.task).sort(),
-    refused: judged.flatMap(({ tool, because }) => (because === undefined ? [] : [{ tool: `${tool.owner}/${tool.key}`, because }])),
+    tasks: judged
+      .filter(({ because }) => because === undefined)
+      .map(({ tool }) => tool.task)
+      .sort(),
+    refused: judged.flatMap(({ tool, because }) =>
+      because === undefined ? [] : [{ tool: `${tool.owner}/${tool.key}`, because }],
+    ),
   }
 }
 
 const problemOf = (registered: RunnableTool, own: KnownTool, abilities: HostAbilities): string | undefined => {
   const { version, egressClass, definition } = registered
   const hash = definition['hash']
-  if (typeof hash !== 'string') return `version ${String(version)} was registered without a hash; here it is ${own.hash}`
-  if (hash !== own.hash) return `version ${String(version)} is another tool (${hash}) than the one in ${own.file} (${own.hash})`
-  return classProblem(egressClass, own.egressClass) ?? credentialProblem(registered, own) ?? lackOf(registered, abilities)
+  if (typeof hash !== 'string')
+    return `version ${String(version)} was registered without a hash; here it is ${own.hash}`
+  if (hash !== own.hash)
+    return `version ${String(version)} is another tool (${hash}) than the one in ${own.file} (${own.hash})`
+  return (
+    classProblem(egressClass, own.egressClass) ?? credentialProblem(registered, own) ?? lackOf(registered, abilities)
+  )
 }
 
 /** The store gives a credential to who runs a call of a tool that is registered with it, and to nobody else. */
@@ -56,7 +72,9 @@ const credentialProblem = ({ owner, key, credentialRef }: RunnableTool, { stored
   const lacking = stored.find(({ team, ref }) => team !== owner || ref !== credentialRef)
   if (lacking === undefined) return undefined
   const { id, team, ref } = lacking
-  if (team !== owner) return `its credential ${id} is store:${team}/${ref}, which is another team's; this tool is ${owner}'s`
-  if (credentialRef !== null && stored.length > 1) return `it uses more than one credential of the store, and a tool is registered with one: give the others by another --secret, such as ${id}=file:PATH`
+  if (team !== owner)
+    return `its credential ${id} is store:${team}/${ref}, which is another team's; this tool is ${owner}'s`
+  if (credentialRef !== null && stored.length > 1)
+    return `it uses more than one credential of the store, and a tool is registered with one: give the others by another --secret, such as ${id}=file:PATH`
   return `it uses store:${team}/${ref} (--secret ${id}=…), and is registered ${credentialRef === null ? 'without it' : `with the credential ${credentialRef}`}: add "credential": "${ref}" to ${key} in the file of cordon tools register, and register it again`
 }

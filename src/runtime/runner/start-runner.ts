@@ -7,7 +7,20 @@
 import { randomBytes } from 'node:crypto'
 
 import { CordonError, fail } from '../../errors/index.js'
-import { claimInvocations, findClaimed, hasQueue, keepUp, listRunnableTools, openCredential, openPostgres, openQueue, resolveCredential, sendHeartbeat, watchChanges, watchInvocations } from '../../store/index.js'
+import {
+  claimInvocations,
+  findClaimed,
+  hasQueue,
+  keepUp,
+  listRunnableTools,
+  openCredential,
+  openPostgres,
+  openQueue,
+  resolveCredential,
+  sendHeartbeat,
+  watchChanges,
+  watchInvocations,
+} from '../../store/index.js'
 import type { Engine, Invocation } from '../../store/index.js'
 
 import { openCordon } from '../create-cordon.js'
@@ -48,21 +61,67 @@ export const startRunner = async (options: RunnerOptions): Promise<Runner> => {
 }
 
 /** Why a store does not give a credential, with what helps. */
-const refusedCredential = (ref: string) => (error: unknown): never => {
-  if (!(error instanceof CordonError) || error.code !== 'store-refused') throw error
-  throw fail('credential-missing', { credential: ref, problem: error.message, fix: `register the tool with it: "credential": "${ref}" in the file of cordon tools register; a runner is given it while it runs a call of such a tool` }, error)
-}
+const refusedCredential =
+  (ref: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof CordonError) || error.code !== 'store-refused') throw error
+    throw fail(
+      'credential-missing',
+      {
+        credential: ref,
+        problem: error.message,
+        fix: `register the tool with it: "credential": "${ref}" in the file of cordon tools register; a runner is given it while it runs a call of such a tool`,
+      },
+      error,
+    )
+  }
 
-const timesOf = ({ silentMs = RUNNER_DEFAULTS.silentMs }: RunnerOptions) => ({ silentMs, answerMs: Math.min(ANSWER_MS, silentMs / 2) })
+const timesOf = ({ silentMs = RUNNER_DEFAULTS.silentMs }: RunnerOptions) => ({
+  silentMs,
+  answerMs: Math.min(ANSWER_MS, silentMs / 2),
+})
 
 const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): Promise<Runner> => {
-  const { concurrency, labels, runtime, sealingKey, tell = () => undefined, heartbeatMs = RUNNER_DEFAULTS.heartbeatMs, upkeepMs = RUNNER_DEFAULTS.upkeepMs } = options
+  const {
+    concurrency,
+    labels,
+    runtime,
+    sealingKey,
+    tell = () => undefined,
+    heartbeatMs = RUNNER_DEFAULTS.heartbeatMs,
+    upkeepMs = RUNNER_DEFAULTS.upkeepMs,
+  } = options
   const name = `${options.name}/${randomBytes(4).toString('hex')}`
   const holds = await mechanismsHere(runtime.sandbox)
   const sources = sourcesOf(runtime.egress?.secrets ?? {})
-  const known = options.tools.map((tool) => ({ ...tool, egressClass: egressClassOf(tool.definition, runtime), stored: storedSecrets(tool, sources) }))
+  const known = options.tools.map((tool) => ({
+    ...tool,
+    egressClass: egressClassOf(tool.definition, runtime),
+    stored: storedSecrets(tool, sources),
+  }))
   const calls = claimedCalls()
-  const cordon = await openCordon({ ...runtime, ...(sealingKey === undefined ? {} : { egress: { ...runtime.egress, stored: async (team, ref) => openCredential(sealingKey, team, ref, await resolveCredential(engine, team, ref).catch(refusedCredential(ref))) } }), mode: 'default', tools: known.map(({ definition }) => definition) }, () => calls)
+  const cordon = await openCordon(
+    {
+      ...runtime,
+      ...(sealingKey === undefined
+        ? {}
+        : {
+            egress: {
+              ...runtime.egress,
+              stored: async (team, ref) =>
+                openCredential(
+                  sealingKey,
+                  team,
+                  ref,
+                  await resolveCredential(engine, team, ref).catch(refusedCredential(ref)),
+                ),
+            },
+          }),
+      mode: 'default',
+      tools: known.map(({ definition }) => definition),
+    },
+    () => calls,
+  )
   const changes = watchChanges(engine, { askAgainMs: WATCH_MS, channels: ['tool_invocation'] })
   const watch = watchInvocations(changes)
   const running = new Map<string, { readonly ended: AbortController; readonly done: Promise<void> }>()
@@ -72,7 +131,9 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
 
   const run = (invocation: Invocation): Promise<void> => {
     const ended = new AbortController()
-    const done = runClaimed({ engine, watch, calls, cordon, tell, enough: enough.signal }, invocation, ended).finally(() => running.delete(invocation.id))
+    const done = runClaimed({ engine, watch, calls, cordon, tell, enough: enough.signal }, invocation, ended).finally(
+      () => running.delete(invocation.id),
+    )
     running.set(invocation.id, { ended, done })
     return done
   }
@@ -85,7 +146,7 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
     claiming.add(id)
     let claimed: Invocation | undefined
     try {
-      [claimed] = await claimInvocations(engine, name, { id })
+      ;[claimed] = await claimInvocations(engine, name, { id })
     } finally {
       claiming.delete(id)
     }
@@ -93,12 +154,30 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
     if (claimed !== undefined) await run(claimed)
   }
 
-  const lease = createLease(() => sendHeartbeat(engine, { name, labels, holds, isDraining, leaseMs: silentMs, facts: { concurrency, running: running.size, tools: known.length } }), silentMs)
+  const lease = createLease(
+    () =>
+      sendHeartbeat(engine, {
+        name,
+        labels,
+        holds,
+        isDraining,
+        leaseMs: silentMs,
+        facts: { concurrency, running: running.size, tools: known.length },
+      }),
+    silentMs,
+  )
   if (!(await lease.renew())) await sendHeartbeat(engine, { name, labels, holds, isDraining, leaseMs: silentMs })
   const queue = await openQueue({ url: options.url, concurrency, ready })
   const told = new Set<string>()
   const serve = async (): Promise<void> => {
-    const { tasks, refused } = chooseServing(known, await listRunnableTools(engine, known.map(({ definition }) => definition.name)), { labels, holds })
+    const { tasks, refused } = chooseServing(
+      known,
+      await listRunnableTools(
+        engine,
+        known.map(({ definition }) => definition.name),
+      ),
+      { labels, holds },
+    )
     for (const each of refused) {
       if (told.has(JSON.stringify(each))) continue
       told.add(JSON.stringify(each))
@@ -110,10 +189,18 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
   }
   /** A claim whose answer was lost: it is this process's, it never began, and nobody else will. */
   const adopt = async (): Promise<void> => {
-    for (const claimed of await findClaimed(engine, name, FORGOTTEN_MS)) if (!running.has(claimed.id) && !claiming.has(claimed.id)) void run(claimed)
+    for (const claimed of await findClaimed(engine, name, FORGOTTEN_MS))
+      if (!running.has(claimed.id) && !claiming.has(claimed.id)) void run(claimed)
   }
 
-  const repeat = (everyMs: number, work: () => Promise<void>): NodeJS.Timeout => setInterval(() => void work().catch((error: unknown) => { tell({ kind: 'trouble', because: error instanceof Error ? error.message : String(error) }) }), everyMs)
+  const repeat = (everyMs: number, work: () => Promise<void>): NodeJS.Timeout =>
+    setInterval(
+      () =>
+        void work().catch((error: unknown) => {
+          tell({ kind: 'trouble', because: error instanceof Error ? error.message : String(error) })
+        }),
+      everyMs,
+    )
   const beats = keepLease(lease, heartbeatMs, () => {
     if (running.size === 0) return
     tell({ kind: 'lost', calls: running.size })

@@ -17,7 +17,12 @@ export const resolveOnHost: ResolvePath = (path) => {
       // `..` behind something that does not exist leads nowhere that the kernel would follow.
       if (rest.includes('..')) return { kind: 'unknown', problem: 'it leads back from a folder that does not exist' }
       const real = [found.path === '/' ? '' : found.path, ...rest].join('/')
-      return { kind: 'object', path: (real === '' ? '/' : real) as AbsolutePath, exists: rest.length === 0, parentExists: rest.length <= 1 }
+      return {
+        kind: 'object',
+        path: (real === '' ? '/' : real) as AbsolutePath,
+        exists: rest.length === 0,
+        parentExists: rest.length <= 1,
+      }
     }
     if (at === '/') break
     const name = basename(at)
@@ -35,7 +40,10 @@ export const listOnHost: ListFolder = (path) => {
   }
 }
 
-type Followed = { readonly kind: 'object'; readonly path: string } | { readonly kind: 'missing' } | { readonly kind: 'unknown'; readonly problem: string }
+type Followed =
+  | { readonly kind: 'object'; readonly path: string }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unknown'; readonly problem: string }
 
 const follow = (path: string): Followed => {
   try {

@@ -20,11 +20,14 @@ export interface RuleOptions {
   readonly configFolder?: string
 }
 
-const SHAPE = 'write it like rules: [{ rules: [{ effect: "deny", tool: "bash", because: "…" }] }]; a rule file is read with loadRules() of cordon/gate'
+const SHAPE =
+  'write it like rules: [{ rules: [{ effect: "deny", tool: "bash", because: "…" }] }]; a rule file is read with loadRules() of cordon/gate'
 
 /** A list of sets and not of rules: each set has a source of its own. */
 export const ruleOption: Shape<readonly (RuleSet | object)[]> = list(
-  such<RuleSet | object>('a rule set', (each) => typeof each === 'object' && each !== null && !('effect' in each), { fix: SHAPE }),
+  such<RuleSet | object>('a rule set', (each) => typeof each === 'object' && each !== null && !('effect' in each), {
+    fix: SHAPE,
+  }),
   { expected: 'a list of rule sets', fix: SHAPE },
 )
 
@@ -37,7 +40,9 @@ export interface RuleSets {
 
 export const ruleSetsOf = (options: RuleOptions, places: Places): RuleSets => {
   const given = options.rules ?? []
-  const own = given.flatMap((set, at) => (isLoaded(set) ? [] : [parseRules(set, `rules[${String(at)}]`, { source: 'session', places })]))
+  const own = given.flatMap((set, at) =>
+    isLoaded(set) ? [] : [parseRules(set, `rules[${String(at)}]`, { source: 'session', places })],
+  )
   return { ofFiles: [...filesOf(options, places), ...given.filter(isLoaded)], own }
 }
 
@@ -48,7 +53,12 @@ const filesOf = ({ ruleFiles = 'managed', configFolder }: RuleOptions, places: P
     case 'managed':
       return loadRuleFiles({ ...places, userFolder: undefined, projects: 'left-out', files: [] })
     case 'all':
-      return loadRuleFiles({ ...places, userFolder: configFolder ?? join(places.home, '.config', 'cordon'), projects: 'read', files: [] })
+      return loadRuleFiles({
+        ...places,
+        userFolder: configFolder ?? join(places.home, '.config', 'cordon'),
+        projects: 'read',
+        files: [],
+      })
   }
 }
 

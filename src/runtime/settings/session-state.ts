@@ -33,7 +33,11 @@ const FORM = 'cordon-session-1'
 const SOURCE = 'the state of the session'
 
 export const sealState = (state: SessionState, settings: StateSettings | undefined): string => {
-  if (settings === undefined) throw fail('state-refused', { problem: 'cannot be sealed without a key', fix: 'give createCordon a key of at least 32 bytes (state: { key })' })
+  if (settings === undefined)
+    throw fail('state-refused', {
+      problem: 'cannot be sealed without a key',
+      fix: 'give createCordon a key of at least 32 bytes (state: { key })',
+    })
   return sealText(FORM, asJson(state), settings.key)
 }
 
@@ -43,24 +47,47 @@ export const openState = (settings: StateSettings): SessionState | undefined => 
   if (resume === undefined) return undefined
   const opened = openText(FORM, resume, key)
   if (opened.kind === 'refused') {
-    const problem = opened.problem === 'forged' ? 'was changed, or sealed with another key' : 'is not what exportState gives'
-    throw fail('state-refused', { problem, fix: 'resume with the text and the key of the earlier runtime, or begin without a state: counts and approvals then begin anew' })
+    const problem =
+      opened.problem === 'forged' ? 'was changed, or sealed with another key' : 'is not what exportState gives'
+    throw fail('state-refused', {
+      problem,
+      fix: 'resume with the text and the key of the earlier runtime, or begin without a state: counts and approvals then begin anew',
+    })
   }
   try {
     return parseState(opened.value)
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
-    throw fail('state-refused', { problem: `cannot be read: ${error.message}`, fix: 'it was written by another version of Cordon; begin without a state' }, error)
+    throw fail(
+      'state-refused',
+      {
+        problem: `cannot be read: ${error.message}`,
+        fix: 'it was written by another version of Cordon; begin without a state',
+      },
+      error,
+    )
   }
 }
 
 const requireGoodKey = (key: unknown): void => {
-  if (!(key instanceof Uint8Array) || key.length < 32) throw fail('state-refused', { problem: 'has no good key', fix: 'use at least 32 bytes, such as randomBytes(32), and keep them' })
+  if (!(key instanceof Uint8Array) || key.length < 32)
+    throw fail('state-refused', {
+      problem: 'has no good key',
+      fix: 'use at least 32 bytes, such as randomBytes(32), and keep them',
+    })
 }
 
 const asJson = ({ sessions, used, ...rest }: SessionState) => ({
   ...rest,
-  sessions: sessions.map(({ name, invocation, approvals }) => ({ name, invocation: { ...invocation, tools: invocation.tools.map((count) => ({ ...count })), last: invocation.last === null ? null : { ...invocation.last } }, approvals: approvals.map((grant) => ({ ...grant })) })),
+  sessions: sessions.map(({ name, invocation, approvals }) => ({
+    name,
+    invocation: {
+      ...invocation,
+      tools: invocation.tools.map((count) => ({ ...count })),
+      last: invocation.last === null ? null : { ...invocation.last },
+    },
+    approvals: approvals.map((grant) => ({ ...grant })),
+  })),
   used: used.map((grant) => ({ ...grant })),
 })
 
@@ -70,7 +97,8 @@ const parseState = (value: unknown): SessionState => {
   const part = (key: keyof typeof given): PolicyNode => given[key] ?? missing(node, key)
   if (part('version').value !== 1) throw invalid(part('version'), 'a state of version 1')
   const sessions = itemsOf(part('sessions'), 'a list of sessions').map(parseSession)
-  if (new Set(sessions.map(({ name }) => name)).size !== sessions.length) throw invalid(part('sessions'), 'a list with each session once')
+  if (new Set(sessions.map(({ name }) => name)).size !== sessions.length)
+    throw invalid(part('sessions'), 'a list with each session once')
   return {
     version: 1,
     session_id: textOf(part('session_id'), 'an id'),
@@ -83,10 +111,15 @@ const parseState = (value: unknown): SessionState => {
 const parseSession = (node: PolicyNode): NamedSession => {
   const given = mappingOf(node, ['name', 'invocation', 'approvals'])
   const part = (key: keyof typeof given): PolicyNode => given[key] ?? missing(node, key)
-  return { name: textOf(part('name'), 'a name'), invocation: parseSessionCountState(part('invocation').value, SOURCE), approvals: grantsOf(part('approvals')) }
+  return {
+    name: textOf(part('name'), 'a name'),
+    invocation: parseSessionCountState(part('invocation').value, SOURCE),
+    approvals: grantsOf(part('approvals')),
+  }
 }
 
-const grantsOf = (node: PolicyNode): readonly ApprovalGrant[] => itemsOf(node, 'a list of approvals').map(({ value }) => parseGrant(value, SOURCE))
+const grantsOf = (node: PolicyNode): readonly ApprovalGrant[] =>
+  itemsOf(node, 'a list of approvals').map(({ value }) => parseGrant(value, SOURCE))
 
 const missing = (node: PolicyNode, key: string): never => {
   throw invalid(node, `a mapping with the key "${key}"`)

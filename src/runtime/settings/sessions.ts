@@ -27,32 +27,53 @@ interface Kept {
   readonly approvals: Map<string, ApprovalGrant>
 }
 
-export const createSessions = (budget: SessionBudget | undefined, resumed: SessionState | undefined, now: () => number): Sessions => {
+export const createSessions = (
+  budget: SessionBudget | undefined,
+  resumed: SessionState | undefined,
+  now: () => number,
+): Sessions => {
   const bounded = budget === undefined ? {} : { budget }
   const sessions = new Map<string, Kept>()
   // Beyond sessions: an approval of one call is for one call, wherever it is given.
   const used = new Map<string, ApprovalGrant>()
   for (const grant of resumed?.used ?? []) used.set(grant.approval_action_id, grant)
   for (const { name, invocation, approvals } of resumed?.sessions ?? []) {
-    sessions.set(name, { count: createSessionCount({ state: invocation, ...bounded }), approvals: new Map(approvals.map((grant) => [grant.approval_action_id, grant])) })
+    sessions.set(name, {
+      count: createSessionCount({ state: invocation, ...bounded }),
+      approvals: new Map(approvals.map((grant) => [grant.approval_action_id, grant])),
+    })
   }
 
   const keptOf = (name: string): Kept => {
-    const kept = sessions.get(name) ?? { count: createSessionCount(bounded), approvals: new Map<string, ApprovalGrant>() }
+    const kept = sessions.get(name) ?? {
+      count: createSessionCount(bounded),
+      approvals: new Map<string, ApprovalGrant>(),
+    }
     sessions.set(name, kept)
     return kept
   }
-  const asUsed = (grant: ApprovalGrant): ApprovalGrant => (used.has(grant.approval_action_id) ? { ...grant, status: 'used' } : grant)
+  const asUsed = (grant: ApprovalGrant): ApprovalGrant =>
+    used.has(grant.approval_action_id) ? { ...grant, status: 'used' } : grant
   const sessionOf = ({ count, approvals }: Kept): Session => ({
     count,
-    approvals: (given) => [...approvals.values(), ...given.map((each) => asUsed(parseGrant(each, 'approvals of the call')))],
+    approvals: (given) => [
+      ...approvals.values(),
+      ...given.map((each) => asUsed(parseGrant(each, 'approvals of the call'))),
+    ],
     keep: (grant) => {
       forgetExpired(approvals, now())
       forgetExpired(used, now())
       const those = grant.scope === 'call' ? used : approvals
       const isNew = !those.has(grant.approval_action_id)
       those.set(grant.approval_action_id, grant.scope === 'call' ? { ...grant, status: 'used' } : grant)
-      return isNew && grant.scope === 'session' ? [{ change: 'approval', because: `${grant.approved_by} approved calls with these arguments for the session (${grant.approval_action_id})` }] : []
+      return isNew && grant.scope === 'session'
+        ? [
+            {
+              change: 'approval',
+              because: `${grant.approved_by} approved calls with these arguments for the session (${grant.approval_action_id})`,
+            },
+          ]
+        : []
     },
   })
 
@@ -60,13 +81,20 @@ export const createSessions = (budget: SessionBudget | undefined, resumed: Sessi
     of: (name) => sessionOf(keptOf(name)),
     trial: (name) => {
       const { count, approvals } = keptOf(name)
-      return sessionOf({ count: createSessionCount({ state: count.state(), ...bounded }), approvals: new Map(approvals) })
+      return sessionOf({
+        count: createSessionCount({ state: count.state(), ...bounded }),
+        approvals: new Map(approvals),
+      })
     },
     end: (name) => {
       sessions.delete(name)
     },
     state: () => ({
-      sessions: Array.from(sessions, ([name, { count, approvals }]) => ({ name, invocation: count.state(), approvals: [...approvals.values()] })),
+      sessions: Array.from(sessions, ([name, { count, approvals }]) => ({
+        name,
+        invocation: count.state(),
+        approvals: [...approvals.values()],
+      })),
       used: [...used.values()],
     }),
   }

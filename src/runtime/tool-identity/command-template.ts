@@ -12,7 +12,8 @@ export interface CommandTemplate {
 const PLACE = /\{\{|\}\}|\{(?<name>[A-Za-z_][A-Za-z0-9_]*)\}/g
 const ALONE = /^\{(?<name>[A-Za-z_][A-Za-z0-9_]*)\}$/
 
-export const wordsOf = (tool: string, template: readonly string[], input: JsonValue): readonly string[] => template.flatMap((word) => expand(tool, word, input))
+export const wordsOf = (tool: string, template: readonly string[], input: JsonValue): readonly string[] =>
+  template.flatMap((word) => expand(tool, word, input))
 
 const expand = (tool: string, word: string, input: JsonValue): readonly string[] => {
   const name = ALONE.exec(word)?.groups?.['name']
@@ -23,10 +24,14 @@ const expand = (tool: string, word: string, input: JsonValue): readonly string[]
 
 /** `{{` and `}}` are the braces themselves. */
 export const filledIn = (tool: string, text: string, input: JsonValue): string =>
-  text.replace(PLACE, (found: string, name: string | undefined) => (name === undefined ? found.slice(1) : textOf(tool, name, valueOf(input, name))))
+  text.replace(PLACE, (found: string, name: string | undefined) =>
+    name === undefined ? found.slice(1) : textOf(tool, name, valueOf(input, name)),
+  )
 
 const valueOf = (input: JsonValue, name: string): JsonValue | undefined =>
-  typeof input === 'object' && input !== null && !Array.isArray(input) && Object.hasOwn(input, name) ? (input as Readonly<Record<string, JsonValue>>)[name] : undefined
+  typeof input === 'object' && input !== null && !Array.isArray(input) && Object.hasOwn(input, name)
+    ? (input as Readonly<Record<string, JsonValue>>)[name]
+    : undefined
 
 const textOf = (tool: string, name: string, value: JsonValue | undefined): string => {
   if (typeof value === 'string') return value

@@ -16,10 +16,17 @@ export interface Places {
 
 /** In the registry: what writes files outside of its private scratch folder is of the class write, unless its policy names a class. */
 export const egressClassOf = (definition: ToolDefinition, { workspace, home }: Places): EgressClass => {
-  const { boundary } = bindTool(definition, { workspace: parseAbsolutePath(workspace, 'workspace'), home: parseAbsolutePath(home ?? homedir(), 'home') }).gate
-  return boundary.egressClass.derived && boundary.write.some(({ negated }) => !negated) ? 'write' : boundary.egressClass.level
+  const { boundary } = bindTool(definition, {
+    workspace: parseAbsolutePath(workspace, 'workspace'),
+    home: parseAbsolutePath(home ?? homedir(), 'home'),
+  }).gate
+  return boundary.egressClass.derived && boundary.write.some(({ negated }) => !negated)
+    ? 'write'
+    : boundary.egressClass.level
 }
 
 /** A stricter class there only asks more people than needed. */
 export const classProblem = (registered: EgressClass, own: EgressClass): string | undefined =>
-  EGRESS_CLASSES.indexOf(registered) < EGRESS_CLASSES.indexOf(own) ? `it is registered with the class ${registered}, and its policy has the class ${own}` : undefined
+  EGRESS_CLASSES.indexOf(registered) < EGRESS_CLASSES.indexOf(own)
+    ? `it is registered with the class ${registered}, and its policy has the class ${own}`
+    : undefined

@@ -13,7 +13,10 @@ import { classProblem, egressClassOf } from './egress-class.js'
 import type { Places } from './egress-class.js'
 import { toolHash } from './tool-hash.js'
 
-export type Registration = Pick<RegisteredTool, 'key' | 'version' | 'definition' | 'egressClass' | 'needsLabels' | 'needsBoundary'>
+export type Registration = Pick<
+  RegisteredTool,
+  'key' | 'version' | 'definition' | 'egressClass' | 'needsLabels' | 'needsBoundary'
+>
 
 export interface SameTool {
   /** Of the tool itself; a tool that this process does not have is none that it would run. */
@@ -24,14 +27,26 @@ export interface SameTool {
 
 export const sameTool = (tools: readonly ToolDefinition[], places: Places): SameTool => {
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  const judge = (registration: Registration, problemOf: (own: ToolDefinition, claims: Claims) => string | undefined): void => {
+  const judge = (
+    registration: Registration,
+    problemOf: (own: ToolDefinition, claims: Claims) => string | undefined,
+  ): void => {
     const own = byName.get(registration.key)
-    const problem = own === undefined ? undefined : (classProblem(registration.egressClass, egressClassOf(own, places)) ?? problemOf(own, registration.definition))
-    if (problem !== undefined) throw fail('tool-not-as-registered', { tool: registration.key, version: registration.version, problem })
+    const problem =
+      own === undefined
+        ? undefined
+        : (classProblem(registration.egressClass, egressClassOf(own, places)) ??
+          problemOf(own, registration.definition))
+    if (problem !== undefined)
+      throw fail('tool-not-as-registered', { tool: registration.key, version: registration.version, problem })
   }
   return {
-    require: (registration) => { judge(registration, toolProblem) },
-    requireCall: (registration, input) => { judge(registration, (own, claims) => toolProblem(own, claims) ?? callProblem(own, claims, input)) },
+    require: (registration) => {
+      judge(registration, toolProblem)
+    },
+    requireCall: (registration, input) => {
+      judge(registration, (own, claims) => toolProblem(own, claims) ?? callProblem(own, claims, input))
+    },
   }
 }
 
@@ -45,15 +60,27 @@ interface Claims {
 
 const toolProblem = (own: ToolDefinition, { kind, command, stdin, policy, hash }: Claims): string | undefined => {
   if (kind !== undefined && kind !== own.kind) return `its kind is ${JSON.stringify(kind)} there and "${own.kind}" here`
-  if (policy !== undefined && policyHash(parsePolicy(policy, `the registered policy of ${own.name}`)) !== policyHash(own.policy)) return 'its policy there is another one than here'
+  if (
+    policy !== undefined &&
+    policyHash(parsePolicy(policy, `the registered policy of ${own.name}`)) !== policyHash(own.policy)
+  )
+    return 'its policy there is another one than here'
   if (isWords(command) && own.kind !== 'process') return 'it is a program there, and a function here'
   if (hash === undefined) return undefined
-  const hashes = hashesOf(own, isWords(command) ? { words: command, stdin: typeof stdin === 'string' ? stdin : undefined } : undefined)
-  return hashes.known.includes(hash) ? undefined : `its hash is ${JSON.stringify(hash)} there, and here ${hashes.known.length === 0 ? `it has none (${hashes.because})` : hashes.known.join(' or ')}`
+  const hashes = hashesOf(
+    own,
+    isWords(command) ? { words: command, stdin: typeof stdin === 'string' ? stdin : undefined } : undefined,
+  )
+  return hashes.known.includes(hash)
+    ? undefined
+    : `its hash is ${JSON.stringify(hash)} there, and here ${hashes.known.length === 0 ? `it has none (${hashes.because})` : hashes.known.join(' or ')}`
 }
 
 /** With the words of the registration too: that those are its own is seen at each call. */
-const hashesOf = (own: ToolDefinition, template: Parameters<typeof toolHash>[1]): { readonly known: readonly unknown[]; readonly because: string } => {
+const hashesOf = (
+  own: ToolDefinition,
+  template: Parameters<typeof toolHash>[1],
+): { readonly known: readonly unknown[]; readonly because: string } => {
   const known: string[] = []
   let because = ''
   for (const form of template === undefined ? [undefined] : [template, undefined])
@@ -69,10 +96,15 @@ const hashesOf = (own: ToolDefinition, template: Parameters<typeof toolHash>[1])
 const callProblem = (own: ToolDefinition, { command, stdin }: Claims, input: JsonValue): string | undefined => {
   if (own.kind !== 'process' || !isWords(command)) return undefined
   const [there, here] = [wordsOf(own.name, command, input), own.command(input)]
-  if (hashOf([...there]) !== hashOf([...here])) return `its command there is ${JSON.stringify(there)}, and here ${JSON.stringify(here)}`
+  if (hashOf([...there]) !== hashOf([...here]))
+    return `its command there is ${JSON.stringify(there)}, and here ${JSON.stringify(here)}`
   const given = own.stdin?.(input)
-  const isSameInput = typeof stdin === 'string' ? given !== undefined && Buffer.from(given).equals(Buffer.from(filledIn(own.name, stdin, input))) : given === undefined
+  const isSameInput =
+    typeof stdin === 'string'
+      ? given !== undefined && Buffer.from(given).equals(Buffer.from(filledIn(own.name, stdin, input)))
+      : given === undefined
   return isSameInput ? undefined : 'its standard input there is another one than here'
 }
 
-const isWords = (command: unknown): command is readonly string[] => Array.isArray(command) && command.every((word) => typeof word === 'string')
+const isWords = (command: unknown): command is readonly string[] =>
+  Array.isArray(command) && command.every((word) => typeof word === 'string')

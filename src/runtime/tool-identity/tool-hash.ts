@@ -21,7 +21,12 @@ const FORM = 'cordon-tool/1'
 /** `template`: of a tool that is written in a file; of others their functions are looked at. */
 export const toolHash = (tool: ToolDefinition, template?: CommandTemplate): string => {
   const { name, description, kind, schema, policy, constraints, cwd, argumentGate, destructive } = tool
-  if (isStandardSchema(schema)) throw cannot(tool, 'its input is described by a library', 'describe it by a JSON Schema, which the registry checks too')
+  if (isStandardSchema(schema))
+    throw cannot(
+      tool,
+      'its input is described by a library',
+      'describe it by a JSON Schema, which the registry checks too',
+    )
   return hashOf({
     form: FORM,
     name,
@@ -33,16 +38,25 @@ export const toolHash = (tool: ToolDefinition, template?: CommandTemplate): stri
     cwd: cwd ?? null,
     argument_gate: argumentGate,
     destructive: typeof destructive === 'function' ? sourceOf(tool, destructive) : plain(destructive),
-    code: template === undefined ? codeOf(tool) : { words: template.words, stdin: template.stdin ?? null, successes: successesOf(tool) },
+    code:
+      template === undefined
+        ? codeOf(tool)
+        : { words: template.words, stdin: template.stdin ?? null, successes: successesOf(tool) },
   })
 }
 
 const codeOf = (tool: ToolDefinition): JsonValue => {
   switch (tool.kind) {
     case 'process':
-      return { command: sourceOf(tool, tool.command), stdin: tool.stdin === undefined ? null : sourceOf(tool, tool.stdin), successes: tool.successes }
+      return {
+        command: sourceOf(tool, tool.command),
+        stdin: tool.stdin === undefined ? null : sourceOf(tool, tool.stdin),
+        successes: tool.successes,
+      }
     case 'function':
-      return tool.from.kind === 'function' ? { run: sourceOf(tool, tool.from.run) } : { module: filesOf(tool.name, pathOf(tool.from.path)), export: tool.from.name }
+      return tool.from.kind === 'function'
+        ? { run: sourceOf(tool, tool.from.run) }
+        : { module: filesOf(tool.name, pathOf(tool.from.path)), export: tool.from.name }
     case 'in-process':
       throw cannot(tool, 'it would run in the process of the runner, where nothing holds it', 'leave inProcess out')
   }
@@ -57,9 +71,14 @@ const sourceOf = (tool: ToolDefinition, run: (...args: never) => unknown): strin
 const filesOf = (tool: string, module: string): JsonValue => {
   const { path, read } = moduleFiles(tool, module)
   const files = read.filter((file) => lstatSync(file).isFile() && !file.endsWith('/package.json')).sort()
-  return files.map((file) => [relative(dirname(path), file), createHash('sha256').update(readFileSync(file)).digest('hex')])
+  return files.map((file) => [
+    relative(dirname(path), file),
+    createHash('sha256').update(readFileSync(file)).digest('hex'),
+  ])
 }
 
-const plain = (value: unknown): JsonValue => (value === undefined ? null : (JSON.parse(JSON.stringify(value)) as JsonValue))
+const plain = (value: unknown): JsonValue =>
+  value === undefined ? null : (JSON.parse(JSON.stringify(value)) as JsonValue)
 
-const cannot = ({ name }: ToolDefinition, problem: string, fix: string): Error => fail('runner-tools-invalid', { path: `the tool "${name}"`, problem: `a runner cannot run it: ${problem}`, fix })
+const cannot = ({ name }: ToolDefinition, problem: string, fix: string): Error =>
+  fail('runner-tools-invalid', { path: `the tool "${name}"`, problem: `a runner cannot run it: ${problem}`, fix })

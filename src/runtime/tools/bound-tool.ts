@@ -45,13 +45,24 @@ export const bindTool = (definition: ToolDefinition, { workspace, home }: Home):
     destructive: definition.destructive,
     argumentGate: definition.argumentGate,
   })
-  return { definition, gate: { ...gate, boundary: withOutputLimit(gate.boundary, definition) }, cwd, workspace, ownFiles: [], observe: observing(definition.observe), isWidened: false }
+  return {
+    definition,
+    gate: { ...gate, boundary: withOutputLimit(gate.boundary, definition) },
+    cwd,
+    workspace,
+    ownFiles: [],
+    observe: observing(definition.observe),
+    isWidened: false,
+  }
 }
 
 /** What a tool writes is held in the memory of the host and passed on by it, so it has an end also where the policy names none. */
 const withOutputLimit = (boundary: Boundary, definition: ToolDefinition): Boundary => {
   if (boundary.limits.output !== undefined || !TOOL_KINDS[definition.kind].startsProcess) return boundary
-  return { ...boundary, limits: { ...boundary.limits, output: outputLimitOf('result' in definition ? definition.result : undefined) } }
+  return {
+    ...boundary,
+    limits: { ...boundary.limits, output: outputLimitOf('result' in definition ? definition.result : undefined) },
+  }
 }
 
 const observing = (wanted: boolean | undefined): Observing => {

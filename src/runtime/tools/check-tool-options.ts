@@ -19,7 +19,10 @@ const destructiveFacts = mappingWith<DestructiveFacts>({
 const COMMON = {
   name: aText('a name'),
   description: such<string>('a text', (value) => typeof value === 'string'),
-  input: such<never>('a schema: of zod, valibot or another library of Standard Schema, or a JSON Schema', (value) => isStandardSchema(value) || (typeof value === 'object' && value !== null && !Array.isArray(value))),
+  input: such<never>(
+    'a schema: of zod, valibot or another library of Standard Schema, or a JSON Schema',
+    (value) => isStandardSchema(value) || (typeof value === 'object' && value !== null && !Array.isArray(value)),
+  ),
   // Read later, with errors that say where in them.
   policy: anything,
   constraints: anything,
@@ -33,15 +36,25 @@ const COMMON = {
 
 const PROCESS: ShapesOf<ProcessToolOptions<unknown>> = {
   ...COMMON,
-  command: aFunction('a function that gives a list of words', 'write it like command: ({ path }) => ["wc", "-l", path]; no shell reads the words'),
+  command: aFunction(
+    'a function that gives a list of words',
+    'write it like command: ({ path }) => ["wc", "-l", path]; no shell reads the words',
+  ),
   stdin: aFunction('a function that gives a text or bytes', 'write it like stdin: ({ text }) => text'),
-  successes: list(such('an exit status, 0 to 255', (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255), { expected: 'a list of exit statuses' }),
+  successes: list(
+    such('an exit status, 0 to 255', (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255),
+    { expected: 'a list of exit statuses' },
+  ),
 }
 
 const FUNCTION: ShapesOf<FunctionToolOptions<unknown, unknown>> = {
   ...COMMON,
   run: aFunction('a function', 'write it like run: async ({ path }) => { … }'),
-  module: such('the path or the file: URL of a module', (value) => (typeof value === 'string' && value !== '') || (value instanceof URL && value.protocol === 'file:'), { fix: 'write it like new URL("./tool.mjs", import.meta.url)' }),
+  module: such(
+    'the path or the file: URL of a module',
+    (value) => (typeof value === 'string' && value !== '') || (value instanceof URL && value.protocol === 'file:'),
+    { fix: 'write it like new URL("./tool.mjs", import.meta.url)' },
+  ),
   export: aText('the name of a function that the module exports'),
   inProcess: yesOrNo(),
   result: mappingWith<ResultLimits>({
@@ -52,8 +65,16 @@ const FUNCTION: ShapesOf<FunctionToolOptions<unknown, unknown>> = {
   }),
 }
 
-const processOptions = mappingWith({ options: PROCESS, required: ['name', 'command'], expected: 'a mapping with at least a name and a command' })
-const functionOptions = mappingWith({ options: FUNCTION, required: ['name'], expected: 'a mapping with at least a name and a function (run) or a module' })
+const processOptions = mappingWith({
+  options: PROCESS,
+  required: ['name', 'command'],
+  expected: 'a mapping with at least a name and a command',
+})
+const functionOptions = mappingWith({
+  options: FUNCTION,
+  required: ['name'],
+  expected: 'a mapping with at least a name and a function (run) or a module',
+})
 
 export const checkProcessToolOptions = (options: unknown): void => {
   processOptions.read(options, optionPlace(namedTool('processTool', options)))
@@ -64,4 +85,6 @@ export const checkFunctionToolOptions = (options: unknown): void => {
 }
 
 const namedTool = (maker: string, options: unknown): string =>
-  typeof options === 'object' && options !== null && 'name' in options && typeof options.name === 'string' ? `the tool "${options.name}"` : `${maker}()`
+  typeof options === 'object' && options !== null && 'name' in options && typeof options.name === 'string'
+    ? `the tool "${options.name}"`
+    : `${maker}()`

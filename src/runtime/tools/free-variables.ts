@@ -11,7 +11,8 @@ interface Scope {
 
 const inner = (outer: Scope | undefined): Scope => ({ names: new Set(), outer })
 
-const isKnown = (scope: Scope | undefined, name: string): boolean => scope !== undefined && (scope.names.has(name) || isKnown(scope.outer, name))
+const isKnown = (scope: Scope | undefined, name: string): boolean =>
+  scope !== undefined && (scope.names.has(name) || isKnown(scope.outer, name))
 
 export const freeVariables = (program: Node): ReadonlySet<string> => {
   const free = new Set<string>()
@@ -115,8 +116,10 @@ const visitBlock = (statements: readonly Node[], scope: Scope, free: Set<string>
 
 const declareLexical = (statements: readonly Node[], scope: Scope): void => {
   for (const each of statements as readonly AnyNode[]) {
-    if ((each.type === 'FunctionDeclaration' || each.type === 'ClassDeclaration') && each.id !== null) scope.names.add(each.id.name)
-    if (each.type === 'VariableDeclaration') for (const { id } of each.declarations) for (const { name } of boundNames(id)) scope.names.add(name)
+    if ((each.type === 'FunctionDeclaration' || each.type === 'ClassDeclaration') && each.id !== null)
+      scope.names.add(each.id.name)
+    if (each.type === 'VariableDeclaration')
+      for (const { id } of each.declarations) for (const { name } of boundNames(id)) scope.names.add(name)
   }
 }
 
@@ -127,7 +130,8 @@ const declareVars = (node: AnyNode, scope: Scope): void => {
   for (const child of childrenOf(node)) declareVars(child, scope)
 }
 
-const isFunction = (node: AnyNode): boolean => node.type === 'FunctionDeclaration' || node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression'
+const isFunction = (node: AnyNode): boolean =>
+  node.type === 'FunctionDeclaration' || node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression'
 
 const declarePattern = (pattern: Pattern, scope: Scope, free: Set<string>): void => {
   for (const { name } of boundNames(pattern)) scope.names.add(name)
@@ -140,7 +144,9 @@ const boundNames = (pattern: Pattern): readonly Identifier[] => {
     case 'Identifier':
       return [pattern]
     case 'ObjectPattern':
-      return pattern.properties.flatMap((property) => boundNames(property.type === 'RestElement' ? property.argument : property.value))
+      return pattern.properties.flatMap((property) =>
+        boundNames(property.type === 'RestElement' ? property.argument : property.value),
+      )
     case 'ArrayPattern':
       return pattern.elements.flatMap((element) => (element === null ? [] : boundNames(element)))
     case 'AssignmentPattern':

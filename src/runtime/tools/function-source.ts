@@ -13,20 +13,71 @@ import type { ToolDefinition } from './tools.js'
 // whatever the host program put there; `require` and its kin are of modules, and it is in none.
 const OF_THE_LANGUAGE = runInNewContext('Object.getOwnPropertyNames(globalThis)') as readonly string[]
 const OF_NODE = [
-  'process', 'Buffer', 'console', 'global', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate',
-  'queueMicrotask', 'structuredClone', 'performance', 'crypto', 'Crypto', 'CryptoKey', 'SubtleCrypto', 'fetch', 'Headers', 'Request', 'Response', 'FormData',
-  'URL', 'URLSearchParams', 'TextEncoder', 'TextDecoder', 'TextEncoderStream', 'TextDecoderStream', 'AbortController', 'AbortSignal', 'Event', 'EventTarget',
-  'Blob', 'atob', 'btoa', 'DOMException', 'MessageChannel', 'MessagePort', 'MessageEvent', 'BroadcastChannel', 'WebAssembly',
-  'ReadableStream', 'WritableStream', 'TransformStream', 'CompressionStream', 'DecompressionStream', 'ByteLengthQueuingStrategy', 'CountQueuingStrategy',
+  'process',
+  'Buffer',
+  'console',
+  'global',
+  'setTimeout',
+  'clearTimeout',
+  'setInterval',
+  'clearInterval',
+  'setImmediate',
+  'clearImmediate',
+  'queueMicrotask',
+  'structuredClone',
+  'performance',
+  'crypto',
+  'Crypto',
+  'CryptoKey',
+  'SubtleCrypto',
+  'fetch',
+  'Headers',
+  'Request',
+  'Response',
+  'FormData',
+  'URL',
+  'URLSearchParams',
+  'TextEncoder',
+  'TextDecoder',
+  'TextEncoderStream',
+  'TextDecoderStream',
+  'AbortController',
+  'AbortSignal',
+  'Event',
+  'EventTarget',
+  'Blob',
+  'atob',
+  'btoa',
+  'DOMException',
+  'MessageChannel',
+  'MessagePort',
+  'MessageEvent',
+  'BroadcastChannel',
+  'WebAssembly',
+  'ReadableStream',
+  'WritableStream',
+  'TransformStream',
+  'CompressionStream',
+  'DecompressionStream',
+  'ByteLengthQueuingStrategy',
+  'CountQueuingStrategy',
 ]
 const EVERYWHERE: ReadonlySet<string> = new Set([...OF_THE_LANGUAGE, ...OF_NODE])
 
 /** The source of a function that needs nothing but its arguments, as an expression; refused when it needs more. */
 export const selfContainedSource = (tool: string, run: (...args: never) => unknown): string => {
   const source = asExpression(Function.prototype.toString.call(run))
-  if (source === undefined) throw fail('function-not-portable', { tool, problem: 'its source is not available (a bound or native function, or a class)' })
+  if (source === undefined)
+    throw fail('function-not-portable', {
+      tool,
+      problem: 'its source is not available (a bound or native function, or a class)',
+    })
   const outside = [...freeVariables(parse(`(${source})`, PARSING))].filter((name) => !EVERYWHERE.has(name))
-  if (outside.length > 0) throw fail('function-not-portable', { tool, problem: `it uses ${outside.map((name) => `"${name}"`).join(', ')} from outside of itself` })
+  if (outside.length > 0)
+    throw fail('function-not-portable', {
+      tool,
+      problem: `it uses ${outside.map((name) => `"${name}"`).join(', ')} from outside of itself`,
+    })
   return source
 }
 
@@ -37,7 +88,8 @@ export const requirePortable = (tool: ToolDefinition): void => {
   else realFile(tool.name, pathOf(tool.from.path))
 }
 
-export const pathOf = (module: string | URL): string => (typeof module === 'string' && !module.startsWith('file:') ? module : fileURLToPath(module))
+export const pathOf = (module: string | URL): string =>
+  typeof module === 'string' && !module.startsWith('file:') ? module : fileURLToPath(module)
 
 const PARSING = { ecmaVersion: 'latest', sourceType: 'script', allowAwaitOutsideFunction: false } as const
 

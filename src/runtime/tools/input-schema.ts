@@ -12,7 +12,14 @@ const require = createRequire(import.meta.url)
 
 /** Loaded with the first schema: it takes a sixth of all the time that a runtime takes to load. */
 const newChecker = (more: Ajv.Options = {}): Ajv.Ajv2020 =>
-  new (require('ajv/dist/2020.js') as typeof Ajv).Ajv2020({ allErrors: false, strict: false, validateFormats: false, ownProperties: true, keywords: [MARK_KEYWORD], ...more })
+  new (require('ajv/dist/2020.js') as typeof Ajv).Ajv2020({
+    allErrors: false,
+    strict: false,
+    validateFormats: false,
+    ownProperties: true,
+    keywords: [MARK_KEYWORD],
+    ...more,
+  })
 
 /** Checks the schemas themselves. One for all: it compiles the schema of schemas, which takes longer than any tool's own. */
 const checkerOfSchemas = (() => {
@@ -25,7 +32,12 @@ export const parserOfJsonSchema = (tool: string, schema: JsonSchema): ParseInput
   const validate = compiled(tool, schema)
   return (value) => {
     if (validate(value)) return { kind: 'input', value }
-    const issues = (validate.errors ?? []).slice(0, MAX_ISSUES).map(({ instancePath, message }) => `${instancePath.slice(1).replaceAll('/', '.') || 'the input'} ${message ?? 'is not valid'}`)
+    const issues = (validate.errors ?? [])
+      .slice(0, MAX_ISSUES)
+      .map(
+        ({ instancePath, message }) =>
+          `${instancePath.slice(1).replaceAll('/', '.') || 'the input'} ${message ?? 'is not valid'}`,
+      )
     return { kind: 'problem', problem: issues.join('; ') }
   }
 }

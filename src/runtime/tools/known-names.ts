@@ -15,20 +15,38 @@ export const requireKnownPrerequisites = (tools: readonly ToolDefinition[]): voi
   const known = tools.map(({ name }) => name)
   for (const { name, constraints } of tools) {
     for (const wanted of constraints.onlyAfter) {
-      if (!known.includes(wanted)) throw fail('tool-unknown-here', { where: `constraints.onlyAfter of the tool "${name}"`, tool: wanted, fix: hintFor(wanted, known) })
+      if (!known.includes(wanted))
+        throw fail('tool-unknown-here', {
+          where: `constraints.onlyAfter of the tool "${name}"`,
+          tool: wanted,
+          fix: hintFor(wanted, known),
+        })
     }
   }
 }
 
 /** For rules that are written for this runtime. */
 export const requireKnownTools = (sets: readonly RuleSet[], known: readonly string[]): void => {
-  for (const { rule, name } of unknownIn(sets, known)) throw fail('tool-unknown-here', { where: `the rule ${rule.place}`, tool: name, fix: hintFor(name, known) })
+  for (const { rule, name } of unknownIn(sets, known))
+    throw fail('tool-unknown-here', { where: `the rule ${rule.place}`, tool: name, fix: hintFor(name, known) })
 }
 
 /** For rules of files, which other agents with other tools may share. */
 export const warningsOfRules = (sets: readonly RuleSet[], known: readonly string[]): readonly string[] =>
-  unknownIn(sets, known).map(({ rule, name }) => `the rule ${rule.place} names the tool "${name}", which this runtime does not have; ${hintFor(name, known)}`)
+  unknownIn(sets, known).map(
+    ({ rule, name }) =>
+      `the rule ${rule.place} names the tool "${name}", which this runtime does not have; ${hintFor(name, known)}`,
+  )
 
 /** A pattern with a wildcard may be meant for tools to come. */
-const unknownIn = (sets: readonly RuleSet[], known: readonly string[]): readonly { readonly rule: Rule; readonly name: string }[] =>
-  sets.flatMap(({ rules }) => rules.flatMap((rule) => rule.tools.flatMap(({ isLiteral, prefix }) => (isLiteral && !known.includes(prefix) ? [{ rule, name: prefix }] : []))))
+const unknownIn = (
+  sets: readonly RuleSet[],
+  known: readonly string[],
+): readonly { readonly rule: Rule; readonly name: string }[] =>
+  sets.flatMap(({ rules }) =>
+    rules.flatMap((rule) =>
+      rule.tools.flatMap(({ isLiteral, prefix }) =>
+        isLiteral && !known.includes(prefix) ? [{ rule, name: prefix }] : [],
+      ),
+    ),
+  )

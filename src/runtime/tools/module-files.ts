@@ -96,9 +96,9 @@ const sourceOf = (node: AnyNode): AnyNode | undefined => {
     case 'ImportExpression':
       return node.source
     case 'ExportNamedDeclaration':
-      return (node.source ?? undefined)
+      return node.source ?? undefined
     case 'CallExpression':
-      return node.callee.type === 'Identifier' && node.callee.name === 'require' ? (node.arguments[0]) : undefined
+      return node.callee.type === 'Identifier' && node.callee.name === 'require' ? node.arguments[0] : undefined
     default:
       return undefined
   }

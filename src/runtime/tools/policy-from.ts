@@ -18,7 +18,12 @@ export const policyFrom = (word: string): Readonly<Record<string, unknown>> => {
   const isFile = word.includes('/') || ENDING.test(word)
   const [source, text] = isFile ? [word, read(word)] : [`bundled:${word}`, read(bundledPath(word))]
   const { hostsFrom } = loadPolicyFile(text, source)
-  if (hostsFrom !== undefined) throw fail('client-unreadable', { client: hostsFrom, problem: `${source} takes its hosts from the configuration of that program, which only cordon run asks for`, fix: 'name the hosts in a policy of your own: network: [ registry.example.org ]' })
+  if (hostsFrom !== undefined)
+    throw fail('client-unreadable', {
+      client: hostsFrom,
+      problem: `${source} takes its hosts from the configuration of that program, which only cordon run asks for`,
+      fix: 'name the hosts in a policy of your own: network: [ registry.example.org ]',
+    })
   const policy = policyOfFile(text, source)
   return isFile ? { ...policy, [POLICY_FILE]: resolve(word) } : policy
 }
@@ -28,7 +33,10 @@ const POLICY_FILE = Symbol('the file of a policy')
 
 /** The file that a policy was read from, where it was read by `policyFrom`. */
 export const policyFileOf = (policy: unknown): string | undefined => {
-  const file = typeof policy === 'object' && policy !== null ? (policy as Readonly<Record<symbol, unknown>>)[POLICY_FILE] : undefined
+  const file =
+    typeof policy === 'object' && policy !== null
+      ? (policy as Readonly<Record<symbol, unknown>>)[POLICY_FILE]
+      : undefined
   return typeof file === 'string' ? file : undefined
 }
 
@@ -38,13 +46,30 @@ const bundledPath = (name: string): string => {
   if (file !== undefined) return `${BUNDLED}${file}`
   const names = known.map((each) => each.replace(ENDING, ''))
   const near = nearestKey(name, names)
-  throw fail('option-invalid', { of: 'policyFrom()', option: 'its word', expected: 'the name of a bundled policy or the path of a file', found: JSON.stringify(name), fix: near === undefined ? `there are: ${names.join(', ')}; a file is named by its path, such as ./${name}.yaml` : `did you mean "${near}"?` })
+  throw fail('option-invalid', {
+    of: 'policyFrom()',
+    option: 'its word',
+    expected: 'the name of a bundled policy or the path of a file',
+    found: JSON.stringify(name),
+    fix:
+      near === undefined
+        ? `there are: ${names.join(', ')}; a file is named by its path, such as ./${name}.yaml`
+        : `did you mean "${near}"?`,
+  })
 }
 
 const read = (path: string): string => {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw fail('file-unreadable', { path, problem: cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause), fix: `relative paths start at the current directory, ${process.cwd()}` }, cause)
+    throw fail(
+      'file-unreadable',
+      {
+        path,
+        problem: cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause),
+        fix: `relative paths start at the current directory, ${process.cwd()}`,
+      },
+      cause,
+    )
   }
 }

@@ -37,7 +37,9 @@ export type ToolDefinition = CommonDefinition &
     | { readonly kind: 'in-process'; readonly run: ToolRun; readonly result: ResultLimits | undefined }
   )
 
-export type FunctionSource = { readonly kind: 'function'; readonly run: ToolRun } | { readonly kind: 'module'; readonly path: string | URL; readonly name: string }
+export type FunctionSource =
+  | { readonly kind: 'function'; readonly run: ToolRun }
+  | { readonly kind: 'module'; readonly path: string | URL; readonly name: string }
 
 /**
  * Of an input that neither a Standard Schema nor an annotated parameter describes the compiler knows nothing,
@@ -59,20 +61,35 @@ export const processTool = <Input = Unannotated>(options: ProcessToolOptions<Inp
 }
 
 /** A tool that is a JavaScript function, in a Node process in a cell; or, with `inProcess`, in this one. */
-export const tool = <Input = Unannotated, Output = unknown>(options: FunctionToolOptions<Input, Output>): ToolDefinition => {
+export const tool = <Input = Unannotated, Output = unknown>(
+  options: FunctionToolOptions<Input, Output>,
+): ToolDefinition => {
   checkFunctionToolOptions(options)
   const { run, module, inProcess = false } = options
-  if ((run === undefined) === (module === undefined)) throw fail('tool-incomplete', { tool: options.name, problem: 'it needs either a function (run) or a module' })
-  if (module === undefined && options.export !== undefined) throw fail('tool-incomplete', { tool: options.name, problem: '"export" names a function of a module, and there is none (module)' })
+  if ((run === undefined) === (module === undefined))
+    throw fail('tool-incomplete', { tool: options.name, problem: 'it needs either a function (run) or a module' })
+  if (module === undefined && options.export !== undefined)
+    throw fail('tool-incomplete', {
+      tool: options.name,
+      problem: '"export" names a function of a module, and there is none (module)',
+    })
   if (inProcess) {
-    if (run === undefined) throw fail('tool-incomplete', { tool: options.name, problem: 'in this process it needs a function (run)' })
+    if (run === undefined)
+      throw fail('tool-incomplete', { tool: options.name, problem: 'in this process it needs a function (run)' })
     const definition = common(options)
     const [credential] = definition.policy.credentials
     // It would be put into requests that pass the proxy, and those of this process do not.
-    if (credential !== undefined) throw fail('tool-incomplete', { tool: options.name, problem: `in this process nothing puts in its credential "${credential.id}"; leave "inProcess" out, so that it runs in a cell` })
+    if (credential !== undefined)
+      throw fail('tool-incomplete', {
+        tool: options.name,
+        problem: `in this process nothing puts in its credential "${credential.id}"; leave "inProcess" out, so that it runs in a cell`,
+      })
     return { ...definition, kind: 'in-process', run: run as ToolRun, result: options.result }
   }
-  const from: FunctionSource = module === undefined ? { kind: 'function', run: run as ToolRun } : { kind: 'module', path: module, name: options.export ?? 'default' }
+  const from: FunctionSource =
+    module === undefined
+      ? { kind: 'function', run: run as ToolRun }
+      : { kind: 'module', path: module, name: options.export ?? 'default' }
   return { ...common(options), kind: 'function', from, result: options.result }
 }
 

@@ -24,11 +24,14 @@ export interface CarvedOut {
 /** The carved-out files and folders that exist now. */
 export const surveyCarveOuts = (boundary: Boundary, granted: readonly Place[]): CarveOuts => {
   const real = realBoundary(boundary)
-  const carved = [...real.read, ...real.write].filter(({ negated }) => negated).flatMap((pattern) => placesOf(pattern, granted))
+  const carved = [...real.read, ...real.write]
+    .filter(({ negated }) => negated)
+    .flatMap((pattern) => placesOf(pattern, granted))
   const hidden = carved.filter(({ judged }) => !isReadable(real, judged))
   const folders = hidden.filter(({ object }) => object === 'directory')
   // Within a hidden folder nothing is left to be hidden or sealed.
-  const isGone = (path: AbsolutePath) => folders.some((folder) => folder.path !== path && isWithinPath(path, folder.path))
+  const isGone = (path: AbsolutePath) =>
+    folders.some((folder) => folder.path !== path && isWithinPath(path, folder.path))
   return {
     hidden: hidden.filter(({ path }) => !isGone(path)),
     sealed: carved.filter(({ path, judged }) => isReadable(real, judged) && !isGone(path)),
@@ -43,7 +46,11 @@ interface Carved extends Place {
 const placesOf = (pattern: PathPattern, granted: readonly Place[]): readonly Carved[] => {
   const within = granted.filter(({ path }) => isWithinPath(pattern.base, path) || isWithinPath(path, pattern.base))
   if (within.length === 0) return []
-  if (pattern.kind !== 'pattern') return placeAt(pattern.base).map((place) => ({ ...place, judged: pattern.kind === 'subtree' ? (`${pattern.base}/any` as AbsolutePath) : pattern.base }))
+  if (pattern.kind !== 'pattern')
+    return placeAt(pattern.base).map((place) => ({
+      ...place,
+      judged: pattern.kind === 'subtree' ? (`${pattern.base}/any` as AbsolutePath) : pattern.base,
+    }))
   return within
     .flatMap(({ path }) => expandPattern(isWithinPath(pattern.base, path) ? pattern : { ...pattern, base: path }))
     .flatMap(({ path, object }) => (object === 'link' ? [] : [{ path, object, judged: path }]))
@@ -52,7 +59,9 @@ const placesOf = (pattern: PathPattern, granted: readonly Place[]): readonly Car
 /** The boundary with its paths as the kernel sees them: a carve-out that leads through a link (a relocated home) must not be passed over. */
 export const realBoundary = (boundary: Boundary): Boundary => {
   const [read, write] = [boundary.read.map(realPattern), boundary.write.map(realPattern)]
-  const isSame = read.every((pattern, at) => pattern === boundary.read[at]) && write.every((pattern, at) => pattern === boundary.write[at])
+  const isSame =
+    read.every((pattern, at) => pattern === boundary.read[at]) &&
+    write.every((pattern, at) => pattern === boundary.write[at])
   return isSame ? boundary : { ...boundary, read, write }
 }
 

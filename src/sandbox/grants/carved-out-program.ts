@@ -10,5 +10,9 @@ export const refuseCarvedOutProgram = (name: string, { executables, loaders }: P
   const hidden = [...executables, ...loaders].find(isCarvedOut)
   if (hidden === undefined) return
   const program = hidden === executables[0] ? name : `${hidden}, which ${name} is run by`
-  throw fail('program-not-executable', { program, problem: 'the policy carves it out', fix: `remove the carve-out that takes ${hidden}` })
+  throw fail('program-not-executable', {
+    program,
+    problem: 'the policy carves it out',
+    fix: `remove the carve-out that takes ${hidden}`,
+  })
 }

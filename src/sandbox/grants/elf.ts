@@ -28,7 +28,8 @@ export const readElfNeeds = (path: string): ElfNeeds | undefined => {
   const file = openSync(path, 'r')
   try {
     const header = readAt(file, 0, 64)
-    if (header.length < 64 || header.toString('latin1', 0, 4) !== '\x7fELF' || header[4] !== 2 || header[5] !== 1) return undefined
+    if (header.length < 64 || header.toString('latin1', 0, 4) !== '\x7fELF' || header[4] !== 2 || header[5] !== 1)
+      return undefined
     const segments = readSegments(file, header)
     const interpreter = segments.find(({ type }) => type === PT_INTERP)
     const dynamic = segments.find(({ type }) => type === PT_DYNAMIC)
@@ -65,14 +66,26 @@ const readSegments = (file: number, header: Buffer): readonly Segment[] => {
   })
 }
 
-const readDynamic = (file: number, dynamic: Segment, segments: readonly Segment[]): Pick<ElfNeeds, 'libraries' | 'searchPaths'> => {
+const readDynamic = (
+  file: number,
+  dynamic: Segment,
+  segments: readonly Segment[],
+): Pick<ElfNeeds, 'libraries' | 'searchPaths'> => {
   const table = readAt(file, dynamic.offset, Math.min(dynamic.size, 65_536))
   const entries: (readonly [bigint, bigint])[] = []
-  for (let at = 0; at + 16 <= table.length; at += 16) entries.push([table.readBigUInt64LE(at), table.readBigUInt64LE(at + 8)])
+  for (let at = 0; at + 16 <= table.length; at += 16)
+    entries.push([table.readBigUInt64LE(at), table.readBigUInt64LE(at + 8)])
   const stringsAt = entries.find(([tag]) => tag === DT_STRTAB)?.[1]
-  const home = segments.find(({ type, address, size }) => type === PT_LOAD && stringsAt !== undefined && stringsAt >= address && stringsAt < address + BigInt(size))
+  const home = segments.find(
+    ({ type, address, size }) =>
+      type === PT_LOAD && stringsAt !== undefined && stringsAt >= address && stringsAt < address + BigInt(size),
+  )
   if (stringsAt === undefined || home === undefined) return { libraries: [], searchPaths: [] }
   const strings = readAt(file, home.offset + Number(stringsAt - home.address), 1 << 20)
-  const texts = (wanted: readonly bigint[]) => entries.filter(([tag]) => wanted.includes(tag)).map(([, value]) => textAt(strings, Number(value)))
-  return { libraries: texts([DT_NEEDED]), searchPaths: texts([DT_RPATH, DT_RUNPATH]).flatMap((list) => list.split(':')) }
+  const texts = (wanted: readonly bigint[]) =>
+    entries.filter(([tag]) => wanted.includes(tag)).map(([, value]) => textAt(strings, Number(value)))
+  return {
+    libraries: texts([DT_NEEDED]),
+    searchPaths: texts([DT_RPATH, DT_RUNPATH]).flatMap((list) => list.split(':')),
+  }
 }

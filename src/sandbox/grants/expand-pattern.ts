@@ -30,13 +30,16 @@ export const expandPattern = (pattern: PathPattern, folder: AbsolutePath = patte
   const look = (at: AbsolutePath, state: WalkState) => {
     for (const { name, entry } of entriesOf(at, pattern)) {
       looked += 1
-      if (looked > MOST_LOOKED_AT) throw fail('glob-too-many', { glob: pattern.text, limit: MOST_LOOKED_AT, what: 'files to look through' })
+      if (looked > MOST_LOOKED_AT)
+        throw fail('glob-too-many', { glob: pattern.text, limit: MOST_LOOKED_AT, what: 'files to look through' })
       const next = step(segments, state, name)
       if (next.size === 0) continue
       const path = `${at === '/' ? '' : at}/${name}` as AbsolutePath
       if (isMatch(segments, next)) found.push({ path, object: kindOf(entry) })
-      if (found.length > MOST_MATCHES) throw fail('glob-too-many', { glob: pattern.text, limit: MOST_MATCHES, what: 'existing objects' })
-      if (entry.isDirectory() && canMatchBeneath(segments, next) && !(pattern.negated && isMatch(segments, next))) look(path, next)
+      if (found.length > MOST_MATCHES)
+        throw fail('glob-too-many', { glob: pattern.text, limit: MOST_MATCHES, what: 'existing objects' })
+      if (entry.isDirectory() && canMatchBeneath(segments, next) && !(pattern.negated && isMatch(segments, next)))
+        look(path, next)
     }
   }
   look(folder, stateAt(pattern))
@@ -44,7 +47,10 @@ export const expandPattern = (pattern: PathPattern, folder: AbsolutePath = patte
 }
 
 const stateAt = ({ base, segments }: PathPattern): WalkState =>
-  base.split('/').filter((name) => name !== '').reduce((state, name) => step(segments, state, name), startWalk(segments))
+  base
+    .split('/')
+    .filter((name) => name !== '')
+    .reduce((state, name) => step(segments, state, name), startWalk(segments))
 
 const entriesOf = (folder: AbsolutePath, { negated, text }: PathPattern): readonly NamedEntry[] => {
   try {
@@ -52,7 +58,16 @@ const entriesOf = (folder: AbsolutePath, { negated, text }: PathPattern): readon
   } catch (cause) {
     // What this process cannot list, it cannot grant. But what it cannot carve out, the tool, who may own the folder, could open.
     if (!negated || isClosedForGood(folder)) return []
-    throw fail('grant-inexpressible', { section: 'filesystem', grant: `!${text.replace(/^!/, '')}`, problem: `${folder} cannot be listed`, fix: 'make the folder readable, or carve it out as a whole' }, cause)
+    throw fail(
+      'grant-inexpressible',
+      {
+        section: 'filesystem',
+        grant: `!${text.replace(/^!/, '')}`,
+        problem: `${folder} cannot be listed`,
+        fix: 'make the folder readable, or carve it out as a whole',
+      },
+      cause,
+    )
   }
 }
 

@@ -11,7 +11,7 @@ export const textOfName = (bytes: Buffer): string => {
   const text = bytes.toString('utf8')
   if (!text.includes(REPLACEMENT) || Buffer.from(text).equals(bytes)) return text
   let result = ''
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const character = characterAt(bytes, at)
     result += character ?? String.fromCharCode(FIRST_LONE + (bytes[at] ?? 0))
     at += character === undefined ? 1 : Buffer.byteLength(character)
@@ -34,7 +34,9 @@ const characterAt = (bytes: Buffer, at: number): string | undefined => {
 
 export const bytesOfName = (text: string): Buffer => {
   if (!LONE.test(text)) return Buffer.from(text)
-  const parts = Array.from(text, (character) => (LONE.test(character) ? Buffer.of(character.charCodeAt(0) - FIRST_LONE) : Buffer.from(character)))
+  const parts = Array.from(text, (character) =>
+    LONE.test(character) ? Buffer.of(character.charCodeAt(0) - FIRST_LONE) : Buffer.from(character),
+  )
   return Buffer.concat(parts)
 }
 
@@ -48,6 +50,10 @@ export interface NamedEntry {
 
 export const entriesIn = (folder: string): readonly NamedEntry[] => {
   const entries = readdirSync(pathFor(folder), { withFileTypes: true })
-  if (!entries.some(({ name }) => name.includes(REPLACEMENT))) return entries.map((entry) => ({ name: entry.name, entry }))
-  return readdirSync(pathFor(folder), { withFileTypes: true, encoding: 'buffer' }).map((entry) => ({ name: textOfName(entry.name), entry }))
+  if (!entries.some(({ name }) => name.includes(REPLACEMENT)))
+    return entries.map((entry) => ({ name: entry.name, entry }))
+  return readdirSync(pathFor(folder), { withFileTypes: true, encoding: 'buffer' }).map((entry) => ({
+    name: textOfName(entry.name),
+    entry,
+  }))
 }

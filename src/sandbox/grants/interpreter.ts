@@ -20,7 +20,9 @@ export const readInterpreterLine = (path: string): InterpreterLine | undefined =
   const line = firstLine(path)
   // Blanks separate words. A carriage return does not: the kernel takes it for a part of the name.
   const [interpreter = '', ...words] = line === undefined ? [] : line.split(/[ \t]+/).filter((word) => word !== '')
-  return interpreter === '' ? undefined : { interpreter, lookedUp: interpreter.endsWith('/env') ? nameIn(words) : undefined }
+  return interpreter === ''
+    ? undefined
+    : { interpreter, lookedUp: interpreter.endsWith('/env') ? nameIn(words) : undefined }
 }
 
 const firstLine = (path: string): string | undefined => {
@@ -46,15 +48,25 @@ export const interpreterProblem = (script: string, interpreter: string): CordonE
   const found = statSync(interpreter, { throwIfNoEntry: false })
   if (found === undefined) return interpreterMissing(script, interpreter, 'install it, or correct the line')
   const program = `${interpreter}, the interpreter in the first line of ${script}`
-  if (!found.isFile()) return fail('program-not-executable', { program, problem: 'it is no file', fix: 'correct the line' })
-  return isExecutable(interpreter) ? undefined : fail('program-not-executable', { program, problem: 'no execute permission', fix: `chmod +x ${interpreter}, or correct the line` })
+  if (!found.isFile())
+    return fail('program-not-executable', { program, problem: 'it is no file', fix: 'correct the line' })
+  return isExecutable(interpreter)
+    ? undefined
+    : fail('program-not-executable', {
+        program,
+        problem: 'no execute permission',
+        fix: `chmod +x ${interpreter}, or correct the line`,
+      })
 }
 
 export const interpreterMissing = (script: string, interpreter: string, fix: string): CordonError => {
   const name = interpreter.replace(/\r$/, '')
   if (name !== interpreter) {
     const program = `${name}\\r, the interpreter in the first line of ${script}, which ends in a carriage return (CRLF)`
-    return fail('program-not-found', { program, fix: `save the script with Unix line ends: sed -i 's/\\r$//' ${script}` })
+    return fail('program-not-found', {
+      program,
+      fix: `save the script with Unix line ends: sed -i 's/\\r$//' ${script}`,
+    })
   }
   return fail('program-not-found', { program: `${interpreter}, the interpreter in the first line of ${script}`, fix })
 }

@@ -65,7 +65,10 @@ export interface Link {
   readonly target: string
 }
 
-export const linkAt = (path: AbsolutePath): Link => ({ path, target: textOfName(readlinkSync(pathFor(path), 'buffer')) })
+export const linkAt = (path: AbsolutePath): Link => ({
+  path,
+  target: textOfName(readlinkSync(pathFor(path), 'buffer')),
+})
 
 /** By this user, links followed. */
 export const isExecutable = (path: string): boolean => {

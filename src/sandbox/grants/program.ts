@@ -25,14 +25,21 @@ export interface Program {
 /** Finds a program the way a shell does: a name in the search path, a path against the working directory. */
 export const findProgram = (name: string, cwd: string, searchPath: string): Program => {
   const found = name.includes('/') ? resolve(cwd, name) : lookUp(name, searchPath)
-  if (found === undefined) throw fail('program-not-found', { program: name, fix: `install it, or give its path; looked in ${searchPath}` })
+  if (found === undefined)
+    throw fail('program-not-found', { program: name, fix: `install it, or give its path; looked in ${searchPath}` })
   const real = realPathOf(found)
-  if (real === undefined) throw fail('program-not-found', { program: name, fix: `give the path of a program; nothing is at ${found}` })
-  if (statSync(real).isDirectory()) throw fail('program-not-executable', { program: name, problem: 'it is a folder', fix: 'name a program in it' })
+  if (real === undefined)
+    throw fail('program-not-found', { program: name, fix: `give the path of a program; nothing is at ${found}` })
+  if (statSync(real).isDirectory())
+    throw fail('program-not-executable', { program: name, problem: 'it is a folder', fix: 'name a program in it' })
   try {
     accessSync(real, constants.X_OK)
   } catch (cause) {
-    throw fail('program-not-executable', { program: name, problem: 'no execute permission', fix: `chmod +x ${found}` }, cause)
+    throw fail(
+      'program-not-executable',
+      { program: name, problem: 'no execute permission', fix: `chmod +x ${found}` },
+      cause,
+    )
   }
   return { path: found as AbsolutePath, ...needsOf(real, searchPath, 0) }
 }
@@ -67,28 +74,47 @@ const needsOf = (real: AbsolutePath, searchPath: string, depth: number): Needs =
   const needs = readElfNeeds(real)
   if (needs === undefined) return { executables: [real], loaders: [], libraries: [] }
   const loader = needs.interpreter === undefined ? undefined : realPathOf(needs.interpreter)
-  return { executables: [real], loaders: loader === undefined ? [] : [loader], libraries: librariesOf(real, needs.libraries, needs.searchPaths, new Set()) }
+  return {
+    executables: [real],
+    loaders: loader === undefined ? [] : [loader],
+    libraries: librariesOf(real, needs.libraries, needs.searchPaths, new Set()),
+  }
 }
 
 /** The interpreter, and the program that env looks up. What is missing on the host is missing in the cell, too. */
-const interpretersOf = (script: string, { interpreter, lookedUp }: InterpreterLine, searchPath: string): readonly string[] => {
+const interpretersOf = (
+  script: string,
+  { interpreter, lookedUp }: InterpreterLine,
+  searchPath: string,
+): readonly string[] => {
   const problem = interpreterProblem(script, interpreter)
   if (problem !== undefined) throw problem
   if (lookedUp === undefined) return [interpreter]
   const found = lookedUp.includes('/') ? lookedUp : lookUp(lookedUp, searchPath)
-  if (found === undefined) throw interpreterMissing(script, lookedUp, `env looked in ${searchPath}: install it, or correct the line`)
+  if (found === undefined)
+    throw interpreterMissing(script, lookedUp, `env looked in ${searchPath}: install it, or correct the line`)
   return [interpreter, found]
 }
 
 /** Libraries beside the program ($ORIGIN) that no system folder holds; the others the loader finds by itself. */
-const librariesOf = (file: AbsolutePath, names: readonly string[], searchPaths: readonly string[], seen: Set<string>): readonly AbsolutePath[] =>
+const librariesOf = (
+  file: AbsolutePath,
+  names: readonly string[],
+  searchPaths: readonly string[],
+  seen: Set<string>,
+): readonly AbsolutePath[] =>
   names.flatMap((name) => {
-    const candidates = name.includes('/') ? [resolve(dirname(file), name)] : searchPaths.map((folder) => join(folder.replace(/\$ORIGIN|\$\{ORIGIN\}/g, dirname(file)), name))
+    const candidates = name.includes('/')
+      ? [resolve(dirname(file), name)]
+      : searchPaths.map((folder) => join(folder.replace(/\$ORIGIN|\$\{ORIGIN\}/g, dirname(file)), name))
     const found = candidates.map(realPathOf).find((path) => path !== undefined)
     if (found === undefined || seen.has(found)) return []
     seen.add(found)
     const needs = readElfNeeds(found)
-    return [found, ...(needs === undefined ? [] : librariesOf(found, needs.libraries, [...needs.searchPaths, ...searchPaths], seen))]
+    return [
+      found,
+      ...(needs === undefined ? [] : librariesOf(found, needs.libraries, [...needs.searchPaths, ...searchPaths], seen)),
+    ]
   })
 
 /**
@@ -96,9 +122,20 @@ const librariesOf = (file: AbsolutePath, names: readonly string[], searchPaths: 
  * limited: where distributions keep shared objects that programs load by name.
  */
 export const libraryFolders = (): readonly AbsolutePath[] => {
-  const inUsrLib = entriesOf('/usr/lib').filter((name) => /^(?:.*-linux-(?:gnu|musl).*|python.*|perl.*|ruby.*|node.*|jvm)$/.test(name))
-  const folders = inUsrLib.some((name) => name.includes('-linux-')) ? inUsrLib.map((name) => `/usr/lib/${name}`) : ['/usr/lib']
-  return [...folders, '/usr/lib64', '/usr/lib32', '/usr/local/lib', '/lib/ld-musl-x86_64.so.1', '/lib/ld-musl-aarch64.so.1'].flatMap((path) => {
+  const inUsrLib = entriesOf('/usr/lib').filter((name) =>
+    /^(?:.*-linux-(?:gnu|musl).*|python.*|perl.*|ruby.*|node.*|jvm)$/.test(name),
+  )
+  const folders = inUsrLib.some((name) => name.includes('-linux-'))
+    ? inUsrLib.map((name) => `/usr/lib/${name}`)
+    : ['/usr/lib']
+  return [
+    ...folders,
+    '/usr/lib64',
+    '/usr/lib32',
+    '/usr/local/lib',
+    '/lib/ld-musl-x86_64.so.1',
+    '/lib/ld-musl-aarch64.so.1',
+  ].flatMap((path) => {
     const real = realPathOf(path)
     return real === undefined ? [] : [real]
   })

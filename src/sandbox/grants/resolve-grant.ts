@@ -30,7 +30,8 @@ export const resolveGrant = (path: AbsolutePath): GrantedObject | undefined => {
       const object = objectAt(rest)
       return object === undefined || object === 'link' ? undefined : { path: rest, object, links }
     }
-    if (!FOLDERS_OF_SYSTEM_LINKS.has(dirname(link.path))) throw fail('path-is-symlink', { path, real: realPathOf(path) ?? 'it leads nowhere' })
+    if (!FOLDERS_OF_SYSTEM_LINKS.has(dirname(link.path)))
+      throw fail('path-is-symlink', { path, real: realPathOf(path) ?? 'it leads nowhere' })
     links.push(link)
     rest = parseAbsolutePath(resolve(dirname(link.path), link.target) + rest.slice(link.path.length))
   }
@@ -54,8 +55,10 @@ const UNGRANTABLE: readonly (readonly [string, string])[] = [
 /** Refuses what cannot be granted exactly: the views of the kernel, and the root as something to write. */
 export const refuseUngrantable = (path: AbsolutePath, section: 'read' | 'write', text: string): void => {
   const reject = (problem: string, fix: string) => fail('grant-inexpressible', { section, grant: text, problem, fix })
-  if (path === '/' && section === 'write') throw reject('the whole file system', 'grant the folders that the tool works in')
-  if (isWithinPath(path, '/sys' as AbsolutePath) && section === 'write') throw reject('/sys changes the host itself', 'remove the grant')
+  if (path === '/' && section === 'write')
+    throw reject('the whole file system', 'grant the folders that the tool works in')
+  if (isWithinPath(path, '/sys' as AbsolutePath) && section === 'write')
+    throw reject('/sys changes the host itself', 'remove the grant')
   for (const [folder, problem] of UNGRANTABLE) {
     if (path === folder || (folder === '/proc' && path.startsWith('/proc/'))) throw reject(problem, 'remove the grant')
   }

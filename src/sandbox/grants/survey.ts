@@ -23,7 +23,9 @@ export interface Survey extends CarveOuts {
 
 export const surveyGrants = (boundary: Boundary): Survey => {
   const read = boundary.read.filter(isGrant).map((pattern) => surveyGrant(pattern, 'read'))
-  const write = boundary.write.filter(isGrant).map((pattern) => (namesWhatIsToCome(pattern, boundary) ? NOTHING : surveyGrant(pattern, 'write')))
+  const write = boundary.write
+    .filter(isGrant)
+    .map((pattern) => (namesWhatIsToCome(pattern, boundary) ? NOTHING : surveyGrant(pattern, 'write')))
   const granted = [...read, ...write].flatMap(({ places }) => places)
   // A pattern does not name what it happens to match: what is protected stays readable only.
   const real = realBoundary(boundary)
@@ -53,7 +55,12 @@ const NOTHING: Found = { places: [], shown: [], links: [] }
  * and to name it is the way to permit a protected name.
  */
 const namesWhatIsToCome = (pattern: PathPattern, { write }: Boundary): boolean => {
-  const isWithin = (root: PathPattern) => root !== pattern && isGrant(root) && root.kind !== 'pattern' && isWithinPath(pattern.base, root.base) && objectAt(root.base) === 'directory'
+  const isWithin = (root: PathPattern) =>
+    root !== pattern &&
+    isGrant(root) &&
+    root.kind !== 'pattern' &&
+    isWithinPath(pattern.base, root.base) &&
+    objectAt(root.base) === 'directory'
   if (!write.some(isWithin)) return false
   return pattern.kind === 'pattern' ? expandPattern(pattern).length === 0 : objectAt(pattern.base) === undefined
 }
@@ -73,13 +80,18 @@ const surveyObject = (pattern: PathPattern, section: 'read' | 'write'): Found =>
 const surveyPattern = (pattern: PathPattern, section: 'read' | 'write'): Found => {
   const found = resolveGrant(pattern.base)
   const matched = found === undefined ? [] : expandPattern(pattern, found.path)
-  const places = matched.flatMap(({ path, object }) => (object === 'link' || object === 'directory' ? [] : [{ path, object }]))
+  const places = matched.flatMap(({ path, object }) =>
+    object === 'link' || object === 'directory' ? [] : [{ path, object }],
+  )
   // A pattern that only names what does not exist yet cannot let the tool create it.
   if (section === 'write' && places.length === 0) throw fail('glob-matches-nothing', { glob: pattern.text })
   return {
     places,
     shown: matched.filter(({ object }) => object === 'directory').map(({ path }) => path),
-    links: [...(found?.links ?? []), ...matched.filter(({ object }) => object === 'link').map(({ path }) => linkAt(path))],
+    links: [
+      ...(found?.links ?? []),
+      ...matched.filter(({ object }) => object === 'link').map(({ path }) => linkAt(path)),
+    ],
   }
 }
 

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 
-export type HostCommandOutcome = { readonly kind: 'exited'; readonly status: number; readonly output: Buffer } | { readonly kind: 'failed'; readonly problem: string }
+export type HostCommandOutcome =
+  | { readonly kind: 'exited'; readonly status: number; readonly output: Buffer }
+  | { readonly kind: 'failed'; readonly problem: string }
 
 const TIMEOUT_MS = 60_000
 const MAX_BYTES = 1 << 20
@@ -9,7 +11,10 @@ const MAX_BYTES = 1 << 20
  * Runs a command of the operator on the host, outside of every cell, and gives what it printed. What it says on
  * stderr is nobody's: it is about a secret, and may contain it.
  */
-export const runOnHost = (argv: readonly string[], environment: Readonly<Record<string, string | undefined>>): Promise<HostCommandOutcome> =>
+export const runOnHost = (
+  argv: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<HostCommandOutcome> =>
   new Promise((resolve) => {
     const [program = '', ...words] = argv
     const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'ignore'], env: { ...environment } })
@@ -40,6 +45,10 @@ export const runOnHost = (argv: readonly string[], environment: Readonly<Record<
     child.once('close', (status) => {
       const output = Buffer.concat(pieces)
       for (const piece of pieces) piece.fill(0)
-      give(problem !== undefined || status === null ? { kind: 'failed', problem: problem ?? 'a signal ended it' } : { kind: 'exited', status, output })
+      give(
+        problem !== undefined || status === null
+          ? { kind: 'failed', problem: problem ?? 'a signal ended it' }
+          : { kind: 'exited', status, output },
+      )
     })
   })

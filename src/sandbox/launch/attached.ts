@@ -47,25 +47,39 @@ export const attachedStdio = ({ terminals, boundary }: AttachedRequest): Stdio =
   }
 }
 
-export const environmentOf = ({ plan }: PlannedCell, { boundary, hostEnvironment = {} }: CellSettings, network: CallNetwork | undefined): Environment =>
-  buildEnvironment(boundary, hostEnvironment, plan.temporary, { ...formVariables(plan), ...(network === undefined ? {} : { ...networkVariables(plan, network.proxySecret), ...network.variables }) })
+export const environmentOf = (
+  { plan }: PlannedCell,
+  { boundary, hostEnvironment = {} }: CellSettings,
+  network: CallNetwork | undefined,
+): Environment =>
+  buildEnvironment(boundary, hostEnvironment, plan.temporary, {
+    ...formVariables(plan),
+    ...(network === undefined ? {} : { ...networkVariables(plan, network.proxySecret), ...network.variables }),
+  })
 
 /** Before the program begins, so that its first connection finds somebody. */
 export const openDoor = (door: Door | undefined, network: CallNetwork | undefined): void => {
   door?.open(network ?? bug('a call with granted hosts, and nobody who takes its connections'))
 }
 
-export const runAttached = async ({ cell, door }: OpenedCell, planned: PlannedCell, request: AttachedRequest, watched: WatchedRun): Promise<CallResult> => {
+export const runAttached = async (
+  { cell, door }: OpenedCell,
+  planned: PlannedCell,
+  request: AttachedRequest,
+  watched: WatchedRun,
+): Promise<CallResult> => {
   try {
     await cell.ready
     await request.beforeStart?.()
     openDoor(door, request.network)
     const environment = environmentOf(planned, request, request.network)
     watched.go()
-    const passOn = (stream: 'out' | 'err') => (bytes: Buffer): void => {
-      const taken = request.onOutput(stream, bytes)
-      if (taken !== undefined) cell.hold(taken)
-    }
+    const passOn =
+      (stream: 'out' | 'err') =>
+      (bytes: Buffer): void => {
+        const taken = request.onOutput(stream, bytes)
+        if (taken !== undefined) cell.hold(taken)
+      }
     const running = cell.start({ program: planned.program.path, argv: request.argv, environment }, undefined, {
       onStdout: passOn('out'),
       onStderr: passOn('err'),

@@ -24,8 +24,14 @@ export const allBegun = async (
     return await Promise.all([patrol, waiting, begun])
   } catch (error) {
     void waiting.then((ready) => ready?.cell.discard())
-    await begun.then(({ connection }) => connection?.destroy(), () => undefined)
-    await patrol.then(({ giveUp }) => giveUp(), () => undefined)
+    await begun.then(
+      ({ connection }) => connection?.destroy(),
+      () => undefined,
+    )
+    await patrol.then(
+      ({ giveUp }) => giveUp(),
+      () => undefined,
+    )
     throw error
   }
 }

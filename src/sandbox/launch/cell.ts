@@ -110,19 +110,23 @@ export const openCell = (connection: Duplex, plan: Buffer): Cell => {
     setTimeout(() => connection.destroy(), CLOSING_MS)
   }
 
-  const read = createFrameReader(FROM_CELL, (kind, payload) => {
-    switch (kind) {
-      case FROM_CELL.event:
-        onEvent(parseCellEvent(payload))
-        break
-      case FROM_CELL.stdout:
-        streams?.onStdout(payload)
-        break
-      case FROM_CELL.stderr:
-        streams?.onStderr(payload)
-        break
-    }
-  }, [FROM_CELL.stdout, FROM_CELL.stderr])
+  const read = createFrameReader(
+    FROM_CELL,
+    (kind, payload) => {
+      switch (kind) {
+        case FROM_CELL.event:
+          onEvent(parseCellEvent(payload))
+          break
+        case FROM_CELL.stdout:
+          streams?.onStdout(payload)
+          break
+        case FROM_CELL.stderr:
+          streams?.onStderr(payload)
+          break
+      }
+    },
+    [FROM_CELL.stdout, FROM_CELL.stderr],
+  )
   connection.on('data', (bytes: Buffer) => {
     try {
       read(bytes)

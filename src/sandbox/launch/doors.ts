@@ -124,7 +124,10 @@ interface Parcel {
 const WHOM = /^(?:proxy|(?<host>\S{1,253}) (?<port>[1-9]\d{0,4}))$/
 
 const readParcel = (message: unknown): Parcel | undefined => {
-  const { cordon: token, to } = (typeof message === 'object' && message !== null ? message : {}) as { readonly cordon?: unknown; readonly to?: unknown }
+  const { cordon: token, to } = (typeof message === 'object' && message !== null ? message : {}) as {
+    readonly cordon?: unknown
+    readonly to?: unknown
+  }
   const whom = typeof to === 'string' ? WHOM.exec(to) : null
   if (typeof token !== 'string' || whom === null) return undefined
   const { host, port } = whom.groups ?? {}

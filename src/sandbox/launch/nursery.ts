@@ -29,7 +29,11 @@ const NAME_BYTES = 50
  */
 export const startNursery = async (launcher: string, receive: Receive, identity?: Identity): Promise<Nursery> => {
   const name = `cordon-${randomBytes(NAME_BYTES).toString('hex')}`
-  const child = spawn(launcher, ['nursery', name], { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'ipc'], env: {}, ...identity })
+  const child = spawn(launcher, ['nursery', name], {
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'ipc'],
+    env: {},
+    ...identity,
+  })
   child.on('message', receive)
   const lifeline = child.stdio[3] as Socket
   await untilReady(child, lifeline)
@@ -75,7 +79,9 @@ const untilReady = async (child: ChildProcess, lifeline: Socket): Promise<void> 
  * process. In a session of its own, because the terminal's signals are this process's to handle.
  */
 export const spawnLauncher = (launcher: string, stdio: Stdio, receive?: Receive, identity?: Identity): Duplex => {
-  const [input, out, err] = ([stdio.in, stdio.out, stdio.err] as const).map((stream) => (stream === 'frames' ? 'ignore' as const : 'inherit' as const))
+  const [input, out, err] = ([stdio.in, stdio.out, stdio.err] as const).map((stream) =>
+    stream === 'frames' ? ('ignore' as const) : ('inherit' as const),
+  )
   const child =
     receive === undefined
       ? spawn(launcher, [], { stdio: [input, out, err, 'pipe'], env: {}, detached: true, ...identity })

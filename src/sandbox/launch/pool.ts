@@ -48,9 +48,12 @@ export const createPool = (
   }
   const giveUpAll = () => {
     for (const next of waiting.splice(0)) {
-      next.then(({ cell }) => {
-        cell.discard()
-      }, () => undefined)
+      next.then(
+        ({ cell }) => {
+          cell.discard()
+        },
+        () => undefined,
+      )
     }
   }
   /** Building the next cell takes processor time from the call that just began: it waits until that ends, or a little. */

@@ -68,7 +68,11 @@ const identityAt = (path: AbsolutePath): string => {
 
 /** Whether it still is what a cell made now would be. */
 export const isStillTrue = (ready: ReadyCell, program: string, sealed: readonly Place[]): boolean =>
-  ready.cell.isAlive() && ready.program === program && isSameSeal(ready.sealed, sealed) && groundOf(ready.planned.ground) === ready.ground
+  ready.cell.isAlive() &&
+  ready.program === program &&
+  isSameSeal(ready.sealed, sealed) &&
+  groundOf(ready.planned.ground) === ready.ground
 
 const isSameSeal = (left: readonly Place[], right: readonly Place[]): boolean =>
-  left.length === right.length && left.every(({ path, object }, index) => right[index]?.path === path && right[index].object === object)
+  left.length === right.length &&
+  left.every(({ path, object }, index) => right[index]?.path === path && right[index].object === object)

@@ -18,7 +18,12 @@ export interface WatchedRun {
   readonly end: () => Promise<readonly Violation[]>
 }
 
-export const watchRun = (patrol: CallPatrol, planner: Planner, request: CellRequest, planned: PlannedCell): WatchedRun => ({
+export const watchRun = (
+  patrol: CallPatrol,
+  planner: Planner,
+  request: CellRequest,
+  planned: PlannedCell,
+): WatchedRun => ({
   go: () => {
     patrol.go(planned.closed)
   },
@@ -33,7 +38,12 @@ export const watchRun = (patrol: CallPatrol, planner: Planner, request: CellRequ
 const REFUSALS_BY_CONTENT: ReadonlySet<string> = new Set(['plan-rejected', 'glob-too-many'])
 
 /** Why the next call of this kind would be refused for what this one made. */
-const refusalOfNext = ({ next }: EndedPatrol, patrol: CallPatrol, planner: Planner, request: CellRequest): CordonError | undefined => {
+const refusalOfNext = (
+  { next }: EndedPatrol,
+  patrol: CallPatrol,
+  planner: Planner,
+  request: CellRequest,
+): CordonError | undefined => {
   if (next === undefined || next instanceof CordonError) return next
   try {
     planner.tryNext(request, patrol.sealed, next)
@@ -81,7 +91,12 @@ export interface Disturbance {
 
 /** As the launcher says it of a setup that fails. */
 export const seenDisturbance = (): CordonError =>
-  fail('setup-failed', { stage: 'root', errno: 'EBUSY', detail: 'another program keeps changing protected names in a write root', fix: 'run it again when that program has ended' })
+  fail('setup-failed', {
+    stage: 'root',
+    errno: 'EBUSY',
+    detail: 'another program keeps changing protected names in a write root',
+    fix: 'run it again when that program has ended',
+  })
 
 // Where the launcher meets what lies in the write roots; and a cell that was ended before its program began.
 const STAGES_OF_CONTENT: ReadonlySet<unknown> = new Set(['root', 'landlock', 'cell'])
@@ -101,7 +116,9 @@ const MOST_TRIES_UNSEEN = 3
 const FIRST_WAIT_MS = 2
 
 /** Builds a cell and runs its call; where its tool did not run because somebody disturbed that, once more. */
-export const untilUndisturbed = async (attempt: (isFirst: boolean) => Promise<CallResult | Disturbance>): Promise<CallResult> => {
+export const untilUndisturbed = async (
+  attempt: (isFirst: boolean) => Promise<CallResult | Disturbance>,
+): Promise<CallResult> => {
   for (let tries = 1; ; tries += 1) {
     const result = await attempt(tries === 1)
     if (!('error' in result)) return result

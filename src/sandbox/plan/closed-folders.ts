@@ -8,7 +8,10 @@ import type { Place } from '../grants/object-at.js'
  * holds the cell: its rules add up and cannot subtract, so that a folder with a carve-out somewhere
  * beneath it is granted entry by entry, and not itself. What exists there can be changed all the same.
  */
-export const closedFolders = (writeRoots: readonly Place[], carved: readonly AbsolutePath[]): readonly AbsolutePath[] => {
+export const closedFolders = (
+  writeRoots: readonly Place[],
+  carved: readonly AbsolutePath[],
+): readonly AbsolutePath[] => {
   const closed = new Set<AbsolutePath>()
   for (const root of writeRoots) {
     if (carved.some((path) => isWithinPath(root.path, path))) continue

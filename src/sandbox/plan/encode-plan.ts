@@ -11,14 +11,24 @@ const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>
   form: ({ form }) => ['form', form],
   steps: ({ steps }) => steps.flatMap(stepWords),
   rules: ({ rules }) => rules.flatMap(({ access, path }) => ['allow', access, path]),
-  kept: ({ kept }) => [...kept.roots.flatMap((path) => ['kept', path]), ...kept.sealed.flatMap((path) => ['sealed', path]), ...kept.hidden.flatMap((path) => ['hidden', path])],
-  exec: ({ exec }) => (exec.kind === 'all' ? ['exec', 'all'] : ['exec', 'only', ...exec.programs.flatMap((program) => ['program', program])]),
+  kept: ({ kept }) => [
+    ...kept.roots.flatMap((path) => ['kept', path]),
+    ...kept.sealed.flatMap((path) => ['sealed', path]),
+    ...kept.hidden.flatMap((path) => ['hidden', path]),
+  ],
+  exec: ({ exec }) =>
+    exec.kind === 'all'
+      ? ['exec', 'all']
+      : ['exec', 'only', ...exec.programs.flatMap((program) => ['program', program])],
   limits: ({ limits }) => Object.entries(limits).flatMap(([name, value]) => ['limit', name, String(Math.ceil(value))]),
   traps: ({ traps }) => traps.flatMap((trap) => ['trap', trap]),
   cwd: ({ cwd }) => ['cwd', cwd],
   temporary: ({ temporary }) => ['temporary', temporary],
   cgroup: ({ cgroup }) => ['cgroup', cgroup ?? 'none'],
-  network: ({ network }) => (typeof network === 'string' ? ['network', network] : ['network', network.answeredBy === 'keeper' ? 'broker' : 'nested', ...brokerWords(network)]),
+  network: ({ network }) =>
+    typeof network === 'string'
+      ? ['network', network]
+      : ['network', network.answeredBy === 'keeper' ? 'broker' : 'nested', ...brokerWords(network)],
   stdio: ({ stdio }) => ['stdio', stdioLetters(stdio)],
   foreground: ({ foreground }) => ['foreground', foreground ? 'yes' : 'no'],
   clock: ({ clock }) => ['clock', clock],
@@ -34,7 +44,8 @@ export const encodeCommand = ({ program, argv, environment }: Command): Buffer =
   return encodeWords([program, String(argv.length), ...argv, String(variables.length), ...variables])
 }
 
-const stdioLetters = ({ in: input, out, err }: Stdio): string => [input, out, err].map((stream) => STREAM_LETTERS[stream]).join('')
+const stdioLetters = ({ in: input, out, err }: Stdio): string =>
+  [input, out, err].map((stream) => STREAM_LETTERS[stream]).join('')
 
 const brokerWords = ({ port, token, reaches }: Brokered): readonly string[] => [
   ...['proxy', String(port), token],
@@ -62,6 +73,7 @@ const stepWords = (step: Step): readonly string[] => {
 const encodeWords = (words: readonly string[]): Buffer => {
   // A NUL inside a word would let its rest pass for words of their own.
   const broken = words.find((word) => word.includes('\0'))
-  if (broken !== undefined) throw fail('plan-rejected', { problem: `a NUL byte in ${JSON.stringify(broken.slice(0, 80))}` })
+  if (broken !== undefined)
+    throw fail('plan-rejected', { problem: `a NUL byte in ${JSON.stringify(broken.slice(0, 80))}` })
   return bytesOfName(`${words.join('\0')}\0`)
 }

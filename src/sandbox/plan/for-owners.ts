@@ -49,7 +49,10 @@ export const forOwners = <Request extends Settings, Attached extends Settings, W
       return opened === undefined ? own.warm(settings) : whenOpened(opened.then((sandbox) => sandbox.warm(settings)))
     },
     close: async () => {
-      await Promise.all([own.close(), ...[...others.values()].map(async (opened) => (await opened.catch(() => undefined))?.close())])
+      await Promise.all([
+        own.close(),
+        ...[...others.values()].map(async (opened) => (await opened.catch(() => undefined))?.close()),
+      ])
     },
   }
 }

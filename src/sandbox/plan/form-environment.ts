@@ -12,4 +12,8 @@ const SYSTEM_GITCONFIG = '/etc/gitconfig' as AbsolutePath
  * when its system-wide settings are so. It is told that there are none.
  */
 export const formVariables = ({ form, rules }: Plan): Environment =>
-  form === 'landlock' && objectAt(SYSTEM_GITCONFIG) !== undefined && !rules.some(({ path }) => isWithinPath(SYSTEM_GITCONFIG, path)) ? { GIT_CONFIG_NOSYSTEM: '1' } : {}
+  form === 'landlock' &&
+  objectAt(SYSTEM_GITCONFIG) !== undefined &&
+  !rules.some(({ path }) => isWithinPath(SYSTEM_GITCONFIG, path))
+    ? { GIT_CONFIG_NOSYSTEM: '1' }
+    : {}

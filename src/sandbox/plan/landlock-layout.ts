@@ -26,15 +26,20 @@ export interface LandlockLayout {
  */
 export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): LandlockLayout => {
   const { survey, system, execute, temporary } = input
-  const letters = <Base extends 'r' | 'rw'>(base: Base): Base | `${Base}x` => (execute.kind === 'all' ? `${base}x` : base)
+  const letters = <Base extends 'r' | 'rw'>(base: Base): Base | `${Base}x` =>
+    execute.kind === 'all' ? `${base}x` : base
   const hidden = survey.hidden.map(({ path }) => path)
   const sealed = [...survey.sealed, ...input.protectedPlaces].map(({ path }) => path)
   const carved = [...hidden, ...sealed]
   const writeRoots = outermost(survey.write)
   const isKept = (root: Place) =>
-    hasKeeper && root.object === 'directory' && !carved.some((path) => isWithinPath(root.path, path)) && carved.some((path) => isWithinPath(path, root.path))
+    hasKeeper &&
+    root.object === 'directory' &&
+    !carved.some((path) => isWithinPath(root.path, path)) &&
+    carved.some((path) => isWithinPath(path, root.path))
   const kept = writeRoots.filter(isKept).map(({ path }) => path)
-  const inKept = (paths: readonly AbsolutePath[]) => [...new Set(paths)].filter((path) => kept.some((root) => isWithinPath(path, root)))
+  const inKept = (paths: readonly AbsolutePath[]) =>
+    [...new Set(paths)].filter((path) => kept.some((root) => isWithinPath(path, root)))
   const files = system.files.map(({ path }): Place => ({ path, object: 'file' }))
   const readRoots = outermost([...system.places, ...files, ...survey.read, ...survey.write, ...input.loaded])
   const rules: Rule[] = [
@@ -44,7 +49,10 @@ export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Landlock
     ...BORROWED_PROC_RULES,
     // One right more than any write root has: that keeps others' sockets from being moved into it, see landlock.c.
     { access: `${letters('rw')}d`, path: temporary },
-    ...['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom'].map((path) => ({ access: 'rwd' as const, path: path as AbsolutePath })),
+    ...['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom'].map((path) => ({
+      access: 'rwd' as const,
+      path: path as AbsolutePath,
+    })),
     // Leads to the tool's own terminal, where it has one. By their names they are added or opened by the launcher: the
     // others in /dev/pts are other people's.
     { access: 'rwd', path: '/dev/tty' as AbsolutePath },
@@ -68,7 +76,9 @@ export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Landlock
  */
 const listing = (root: Place, hidden: readonly Place[]): readonly Rule[] => {
   const inside = hidden.filter(({ path }) => isWithinPath(path, root.path))
-  return root.object === 'directory' && inside.length > 0 && inside.every(({ object }) => object === 'file') ? [{ access: 'l', path: root.path }] : []
+  return root.object === 'directory' && inside.length > 0 && inside.every(({ object }) => object === 'file')
+    ? [{ access: 'l', path: root.path }]
+    : []
 }
 
 /** The folder that most rules are for entries of. */
@@ -83,7 +93,11 @@ const isThere = (path: AbsolutePath): boolean => !['link', undefined].includes(o
 
 /** The files among these that have several names, however they are named. */
 const linkedFiles = (paths: readonly AbsolutePath[]): ReadonlySet<string> =>
-  new Set(paths.map(statusOf).flatMap((status) => (status?.isFile() === true && status.nlink > 1 ? [identityOf(status)] : [])))
+  new Set(
+    paths
+      .map(statusOf)
+      .flatMap((status) => (status?.isFile() === true && status.nlink > 1 ? [identityOf(status)] : [])),
+  )
 
 const identityOf = ({ dev, ino }: Stats): string => `${String(dev)}:${String(ino)}`
 
@@ -91,7 +105,12 @@ const identityOf = ({ dev, ino }: Stats): string => `${String(dev)}:${String(ino
  * Rules for a folder but for what is carved out of it. Landlock rules add up and cannot subtract, so
  * the folder's other entries are granted one by one; directly in the folder nothing new can be made.
  */
-const around = (root: Place, carved: readonly AbsolutePath[], access: Access, linked = linkedFiles(carved)): readonly Rule[] => {
+const around = (
+  root: Place,
+  carved: readonly AbsolutePath[],
+  access: Access,
+  linked = linkedFiles(carved),
+): readonly Rule[] => {
   if (carved.some((path) => isWithinPath(root.path, path))) return []
   // A rule is on a file, whatever its name: one for another name of what is carved out would open that, too.
   const status = linked.size > 0 && root.object === 'file' ? statusOf(root.path) : undefined

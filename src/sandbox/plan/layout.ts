@@ -52,35 +52,46 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
   const { system, survey, execute, temporary } = input
   const letters = (base: 'r' | 'rw'): Access => (execute.kind === 'all' ? `${base}x` : base)
   const writeRoots = outermost(survey.write)
-  const readable = [...system.places, ...survey.read, ...input.loaded]
-    .filter(({ path: candidate }) => !writeRoots.some((root) => isWithinPath(candidate, root.path)))
+  const readable = [...system.places, ...survey.read, ...input.loaded].filter(
+    ({ path: candidate }) => !writeRoots.some((root) => isWithinPath(candidate, root.path)),
+  )
   const readRoots = outermost(readable)
   const sealed = [...survey.sealed, ...input.protectedPlaces]
 
   const binds = new Map<AbsolutePath, Step>()
   for (const place of readRoots) binds.set(place.path, bind(place, letters('r')))
   for (const place of writeRoots) binds.set(place.path, bind(place, letters('rw')))
-  for (const pin of pinsOf([...sealed, ...survey.hidden], writeRoots)) binds.set(pin, { kind: 'bind', access: letters('rw'), path: pin })
+  for (const pin of pinsOf([...sealed, ...survey.hidden], writeRoots))
+    binds.set(pin, { kind: 'bind', access: letters('rw'), path: pin })
   for (const place of sealed) binds.set(place.path, bind(place, letters('r')))
   for (const place of survey.hidden) binds.set(place.path, { kind: 'hide', path: place.path })
   if (execute.kind === 'only') {
     for (const library of [...execute.libraries, ...execute.files]) {
-      if (!survey.hidden.some((hidden) => isWithinPath(library, hidden.path))) binds.set(library, { kind: 'bind', access: 'rx', path: library })
+      if (!survey.hidden.some((hidden) => isWithinPath(library, hidden.path)))
+        binds.set(library, { kind: 'bind', access: 'rx', path: library })
     }
   }
   const steps: Step[] = [...binds.values()]
   // A read-only mount does not keep anybody from writing to a device, only from changing its mode or owner.
   steps.push(...DEVICES.map((device): Step => ({ kind: 'bind', access: 'rd', path: device })))
-  if (input.ownProc) steps.push({ kind: 'proc', path: path('/proc') }, ...input.kernelSecrets.map((at): Step => ({ kind: 'hide', path: at })))
+  if (input.ownProc)
+    steps.push(
+      { kind: 'proc', path: path('/proc') },
+      ...input.kernelSecrets.map((at): Step => ({ kind: 'hide', path: at })),
+    )
   else steps.push({ kind: 'bind', access: 'r', path: path('/proc') })
   steps.push({ kind: 'scratch', path: temporary })
   // Terminals of the cell's own, also where the caller has none: script, expect and tests of terminals make one.
   if (input.tty) steps.push({ kind: 'bind', access: 'rd', path: path('/dev/tty') })
-  steps.push({ kind: 'terminals', path: path('/dev/pts') }, { kind: 'link', path: path('/dev/ptmx'), target: 'pts/ptmx' })
+  steps.push(
+    { kind: 'terminals', path: path('/dev/pts') },
+    { kind: 'link', path: path('/dev/ptmx'), target: 'pts/ptmx' },
+  )
 
   // What is only made (not bound) must not lie in what is bound: there it exists already, or must not.
   const bound = [...binds.keys()]
-  const isFree = (candidate: AbsolutePath) => !bound.some((other) => isWithinPath(candidate, other) || isWithinPath(other, candidate))
+  const isFree = (candidate: AbsolutePath) =>
+    !bound.some((other) => isWithinPath(candidate, other) || isWithinPath(other, candidate))
   const unbound = (candidate: AbsolutePath) => !bound.some((other) => isWithinPath(candidate, other))
   const made = new Map<AbsolutePath, Step>()
   for (const link of [...system.links, ...survey.links, ...DEVICE_LINKS(temporary)]) {
@@ -105,15 +116,29 @@ const DEVICE_LINKS = (temporary: AbsolutePath) => [
   { path: path('/dev/shm'), target: temporary },
 ]
 
-const bind = ({ path: at, object }: Place, access: Access): Step => ({ kind: 'bind', access: object === 'device' ? 'rd' : access, path: at })
+const bind = ({ path: at, object }: Place, access: Access): Step => ({
+  kind: 'bind',
+  access: object === 'device' ? 'rd' : access,
+  path: at,
+})
 
-const namespaceRules = (input: LayoutInput, readRoots: readonly Place[], writeRoots: readonly Place[]): readonly Rule[] => {
+const namespaceRules = (
+  input: LayoutInput,
+  readRoots: readonly Place[],
+  writeRoots: readonly Place[],
+): readonly Rule[] => {
   const { execute, survey, temporary } = input
   const letters = (base: 'r' | 'rw'): Access => (execute.kind === 'all' ? `${base}x` : base)
   return [
     ...(input.system.files.length > 0 ? [{ access: 'r' as const, path: path('/etc') }] : []),
-    ...readRoots.map(({ path: at, object }) => ({ access: object === 'device' ? ('rd' as const) : letters('r'), path: at })),
-    ...writeRoots.map(({ path: at, object }) => ({ access: object === 'device' ? ('rwd' as const) : letters('rw'), path: at })),
+    ...readRoots.map(({ path: at, object }) => ({
+      access: object === 'device' ? ('rd' as const) : letters('r'),
+      path: at,
+    })),
+    ...writeRoots.map(({ path: at, object }) => ({
+      access: object === 'device' ? ('rwd' as const) : letters('rw'),
+      path: at,
+    })),
     ...(execute.kind === 'only' ? execute.files.map((at) => ({ access: 'rx' as const, path: at })) : []),
     ...survey.shown.map((at) => ({ access: 'l' as const, path: at })),
     ...(input.ownProc ? [{ access: 'r' as const, path: path('/proc') }] : BORROWED_PROC_RULES),
@@ -126,7 +151,9 @@ const namespaceRules = (input: LayoutInput, readRoots: readonly Place[], writeRo
 /** Everything in the cell's own root may be listed. Of a borrowed /proc that would be the processes of others, so there all but it. */
 const listingRules = (ownProc: boolean, steps: readonly Step[]): readonly Rule[] => {
   if (ownProc) return [{ access: 'l', path: path('/') }]
-  const parents = steps.filter(({ path: at }) => at.lastIndexOf('/') > 0).map(({ path: at }) => path(at.slice(0, at.indexOf('/', 1))))
+  const parents = steps
+    .filter(({ path: at }) => at.lastIndexOf('/') > 0)
+    .map(({ path: at }) => path(at.slice(0, at.indexOf('/', 1))))
   const folders = steps.filter(({ kind }) => kind === 'directory').map(({ path: at }) => at)
   return [...new Set([...parents, ...folders])].map((at) => ({ access: 'l' as const, path: at }))
 }
@@ -134,8 +161,22 @@ const listingRules = (ownProc: boolean, steps: readonly Step[]): readonly Rule[]
 /** Of a /proc that also shows others: figures of the machine, and the tool's own process. */
 export const BORROWED_PROC_RULES: readonly Rule[] = [
   ...['cpuinfo', 'meminfo', 'stat', 'loadavg', 'uptime', 'version', 'filesystems', 'self'],
-  ...['sys/kernel/osrelease', 'sys/kernel/ostype', 'sys/kernel/version', 'sys/kernel/hostname', 'sys/kernel/random', 'sys/kernel/cap_last_cap'],
-  ...['sys/kernel/pid_max', 'sys/kernel/threads-max', 'sys/kernel/ngroups_max', 'sys/vm/overcommit_memory', 'sys/vm/max_map_count', 'sys/fs/pipe-max-size'],
+  ...[
+    'sys/kernel/osrelease',
+    'sys/kernel/ostype',
+    'sys/kernel/version',
+    'sys/kernel/hostname',
+    'sys/kernel/random',
+    'sys/kernel/cap_last_cap',
+  ],
+  ...[
+    'sys/kernel/pid_max',
+    'sys/kernel/threads-max',
+    'sys/kernel/ngroups_max',
+    'sys/vm/overcommit_memory',
+    'sys/vm/max_map_count',
+    'sys/fs/pipe-max-size',
+  ],
 ].map((name) => ({ access: 'r' as const, path: path(`/proc/${name}`) }))
 
 /** Places that do not lie in another of the list. */
@@ -161,7 +202,8 @@ const pinsOf = (sealed: readonly Place[], writeRoots: readonly Place[]): readonl
     const root = writeRoots.find((candidate) => isWithinPath(at, candidate.path))
     if (root === undefined) continue
     const folders: AbsolutePath[] = []
-    for (let folder = parentOf(at); folder !== root.path && folder.length > root.path.length; folder = parentOf(folder)) folders.push(folder)
+    for (let folder = parentOf(at); folder !== root.path && folder.length > root.path.length; folder = parentOf(folder))
+      folders.push(folder)
     // A pin can be written in: within a folder that is sealed as a whole it would be a hole.
     if (!folders.some((folder) => whole.has(folder))) for (const folder of folders) pins.add(folder)
   }

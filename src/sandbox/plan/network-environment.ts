@@ -5,7 +5,16 @@ import type { Plan } from './plan.js'
 
 const PROXIED = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']
 /** Read by OpenSSL and Go, curl, git, Python's requests, Node, and the AWS, Google and Deno tools. */
-const TRUSTING = ['SSL_CERT_FILE', 'CURL_CA_BUNDLE', 'GIT_SSL_CAINFO', 'REQUESTS_CA_BUNDLE', 'NODE_EXTRA_CA_CERTS', 'AWS_CA_BUNDLE', 'CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE', 'DENO_CERT']
+const TRUSTING = [
+  'SSL_CERT_FILE',
+  'CURL_CA_BUNDLE',
+  'GIT_SSL_CAINFO',
+  'REQUESTS_CA_BUNDLE',
+  'NODE_EXTRA_CA_CERTS',
+  'AWS_CA_BUNDLE',
+  'CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE',
+  'DENO_CERT',
+]
 
 /** How programs find the way to granted hosts: the proxy, for those that prefer one, and what its certificates are trusted by. */
 export const networkVariables = (plan: Plan, secret: string): Environment => {
@@ -13,7 +22,10 @@ export const networkVariables = (plan: Plan, secret: string): Environment => {
   if (brokered === undefined) return {}
   const proxy = `http://cordon:${secret}@127.0.0.1:${String(brokered.port)}`
   const authorities = authoritiesIn(plan.temporary)
-  const inBothCases = (name: string, value: string) => [[name, value], [name.toLowerCase(), value]]
+  const inBothCases = (name: string, value: string) => [
+    [name, value],
+    [name.toLowerCase(), value],
+  ]
   return Object.fromEntries([
     ...PROXIED.flatMap((name) => inBothCases(name, proxy)),
     ...inBothCases('NO_PROXY', 'localhost,127.0.0.1,::1'),

@@ -24,7 +24,10 @@ const NAMES: readonly TextFile[] = [
   { path: path('/etc/resolv.conf'), content: 'nameserver 127.0.0.1\n' },
   // What the host's file says about granted names must not count: they are reached by way of the proxy, wherever they are.
   { path: path('/etc/hosts'), content: '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n' },
-  { path: path('/etc/nsswitch.conf'), content: 'passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n' },
+  {
+    path: path('/etc/nsswitch.conf'),
+    content: 'passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n',
+  },
 ]
 
 // Where distributions keep all authorities in one file; one of these is everywhere.
@@ -51,7 +54,10 @@ export const networkFiles = (authority: string, temporary: AbsolutePath, scratch
   const content = [authority.trimEnd(), ...trusted.slice(0, 1)].join('\n')
   return {
     names: NAMES,
-    covers: [...bundles.map((at) => ({ path: at, content })), ...NAMES.filter((file) => objectAt(file.path) === 'file')],
+    covers: [
+      ...bundles.map((at) => ({ path: at, content })),
+      ...NAMES.filter((file) => objectAt(file.path) === 'file'),
+    ],
     own: [
       { path: authoritiesIn(temporary), content: scratch < AMPLE_SCRATCH ? authority : content },
       // wget knows no variable for it, but reads this in its home; the authorities of the system it trusts besides.

@@ -72,7 +72,12 @@ const NOTHING_KEPT: Plan['kept'] = { roots: [], sealed: [], hidden: [] }
 const DEFAULT_PROCESSES = 1024
 const DEFAULT_SCRATCH = 256 * 1024 * 1024
 
-export const planCell = (request: CellRequest, host: HostFacts, wholeSystem: SystemView, protectedPlaces: readonly Place[]): PlannedCell => {
+export const planCell = (
+  request: CellRequest,
+  host: HostFacts,
+  wholeSystem: SystemView,
+  protectedPlaces: readonly Place[],
+): PlannedCell => {
   const system = reachableSystem(wholeSystem, host)
   const { boundary, cwd, form } = request
   const network = networkOf(request, host)
@@ -82,14 +87,19 @@ export const planCell = (request: CellRequest, host: HostFacts, wholeSystem: Sys
   const granted = surveyGrants(boundary)
   const survey = { ...granted, hidden: [...granted.hidden, ...hiddenInView(boundary, system)] }
   const temporary = temporaryFor(form, host, [...survey.read, ...survey.write])
-  const extra = typeof network === 'string' ? NO_NETWORK_FILES : networkFiles(request.proxy?.authority ?? '', temporary, boundary.limits.scratch ?? DEFAULT_SCRATCH)
+  const extra =
+    typeof network === 'string'
+      ? NO_NETWORK_FILES
+      : networkFiles(request.proxy?.authority ?? '', temporary, boundary.limits.scratch ?? DEFAULT_SCRATCH)
   const input: LayoutInput = {
     system: form === 'namespaces' ? withFiles(system, extra.names) : system,
     covers: extra.covers,
     own: extra.own,
     survey,
     protectedPlaces,
-    loaded: [...program.executables, ...program.loaders, ...program.libraries].flatMap(placeAt).filter(({ path }) => !isReadable(boundary, path)),
+    loaded: [...program.executables, ...program.loaders, ...program.libraries]
+      .flatMap(placeAt)
+      .filter(({ path }) => !isReadable(boundary, path)),
     execute: executionOf(request, program, host),
     cwd,
     temporary,
@@ -97,9 +107,13 @@ export const planCell = (request: CellRequest, host: HostFacts, wholeSystem: Sys
     kernelSecrets: host.kernelSecrets,
     tty: objectAt(TTY) !== undefined,
   }
-  const layout = form === 'namespaces'
-    ? { ...layOutNamespaces(input), kept: NOTHING_KEPT }
-    : { steps: input.own.map((file): Step => ({ kind: 'file', ...file })), ...layOutLandlock(input, host.listener.held) }
+  const layout =
+    form === 'namespaces'
+      ? { ...layOutNamespaces(input), kept: NOTHING_KEPT }
+      : {
+          steps: input.own.map((file): Step => ({ kind: 'file', ...file })),
+          ...layOutLandlock(input, host.listener.held),
+        }
   const plan: Plan = {
     form,
     ...layout,
@@ -115,17 +129,48 @@ export const planCell = (request: CellRequest, host: HostFacts, wholeSystem: Sys
     clock: request.clock,
     probe: false,
   }
-  const variables = Object.keys(buildEnvironment(boundary, request.hostEnvironment, temporary, { ...formVariables(plan), ...networkVariables(plan, ''), ...standInsOf(boundary) }))
+  const variables = Object.keys(
+    buildEnvironment(boundary, request.hostEnvironment, temporary, {
+      ...formVariables(plan),
+      ...networkVariables(plan, ''),
+      ...standInsOf(boundary),
+    }),
+  )
   const paths = (places: readonly Pick<Place, 'path'>[]) => [...new Set(places.map(({ path }) => path))].sort()
   const sealed = [...survey.sealed, ...protectedPlaces]
   const roots = {
     read: paths([...system.places, ...system.files, ...survey.read, ...input.loaded]),
     write: paths(survey.write),
     sealed: paths(sealed),
-    closed: form === 'landlock' && !host.listener.held ? closedFolders(survey.write, [...sealed, ...survey.hidden].map(({ path }) => path)) : [],
+    closed:
+      form === 'landlock' && !host.listener.held
+        ? closedFolders(
+            survey.write,
+            [...sealed, ...survey.hidden].map(({ path }) => path),
+          )
+        : [],
   }
-  const ground = paths([...granted.read, ...granted.write, ...granted.hidden, ...granted.sealed, ...protectedPlaces, ...input.loaded])
-  return { plan, encoded: encodedOnce(plan), program, profile: describeProfile(plan, host, roots, variables), ground: [...ground, cwd], carved: { paths: paths([...granted.hidden, ...granted.sealed]), hidden: paths(granted.hidden), readable: paths(outermost(granted.read)) }, closed: roots.closed }
+  const ground = paths([
+    ...granted.read,
+    ...granted.write,
+    ...granted.hidden,
+    ...granted.sealed,
+    ...protectedPlaces,
+    ...input.loaded,
+  ])
+  return {
+    plan,
+    encoded: encodedOnce(plan),
+    program,
+    profile: describeProfile(plan, host, roots, variables),
+    ground: [...ground, cwd],
+    carved: {
+      paths: paths([...granted.hidden, ...granted.sealed]),
+      hidden: paths(granted.hidden),
+      readable: paths(outermost(granted.read)),
+    },
+    closed: roots.closed,
+  }
 }
 
 /** Presets show what is there; a user who is not root may not get as far. */
@@ -148,8 +193,10 @@ export const planAgain = (planned: PlannedCell, host: HostFacts): PlannedCell =>
   if (plan.form === 'namespaces' && network === plan.network) return planned
   const temporary = plan.form === 'namespaces' ? plan.temporary : temporaryFor('landlock', host, [])
   const rules = plan.rules.map((rule) => (rule.path === plan.temporary ? { ...rule, path: temporary } : rule))
-  const moved = (path: AbsolutePath) => (isWithinPath(path, plan.temporary) ? (`${temporary}${path.slice(plan.temporary.length)}` as AbsolutePath) : path)
-  const steps = plan.form === 'namespaces' ? plan.steps : plan.steps.map((step) => ({ ...step, path: moved(step.path) }))
+  const moved = (path: AbsolutePath) =>
+    isWithinPath(path, plan.temporary) ? (`${temporary}${path.slice(plan.temporary.length)}` as AbsolutePath) : path
+  const steps =
+    plan.form === 'namespaces' ? plan.steps : plan.steps.map((step) => ({ ...step, path: moved(step.path) }))
   const again: Plan = { ...plan, network, temporary, rules, steps }
   return { ...planned, plan: again, encoded: encodedOnce(again) }
 }
@@ -165,54 +212,113 @@ const temporaryFor = (form: Form, { temporaryFolder }: HostFacts, granted: reado
   return (granted.some(({ path }) => path === '/tmp') ? '/.tmp' : '/tmp') as AbsolutePath
 }
 
-const executionOf = ({ boundary, cwd, searchPath, form }: CellRequest, program: Program, host: HostFacts): LayoutInput['execute'] => {
+const executionOf = (
+  { boundary, cwd, searchPath, form }: CellRequest,
+  program: Program,
+  host: HostFacts,
+): LayoutInput['execute'] => {
   if (boundary.exec.kind === 'all') return { kind: 'all' }
-  const others = boundary.exec.kind === 'list' ? boundary.exec.programs.map((name) => findGranted(name, cwd, searchPath)) : []
+  const others =
+    boundary.exec.kind === 'list' ? boundary.exec.programs.map((name) => findGranted(name, cwd, searchPath)) : []
   const programs = [...new Set([program, ...others].flatMap(({ executables }) => executables))]
   const loaders = [...new Set([program, ...others].flatMap((each) => each.loaders))]
   // A loader must be executable for the kernel to use it, and then starts whatever it is given.
   if (form === 'landlock' && loaders.length > 0 && !host.listener.held) {
-    throw fail('host-cannot-hold', { mechanism: 'exec', problem: `only a seccomp listener can keep the loader from starting other programs, and there is none (${host.listener.problem})`, fix: 'leave exec unspecified (all), or run outside of another sandbox' })
+    throw fail('host-cannot-hold', {
+      mechanism: 'exec',
+      problem: `only a seccomp listener can keep the loader from starting other programs, and there is none (${host.listener.problem})`,
+      fix: 'leave exec unspecified (all), or run outside of another sandbox',
+    })
   }
   return { kind: 'only', programs, files: [...programs, ...loaders], libraries: libraryFolders() }
 }
 
 const newToken = (): string => randomBytes(24).toString('hex')
 
-const networkOf = ({ boundary: { network, egressClass }, form, proxy }: CellRequest, host: HostFacts): Plan['network'] => {
+const networkOf = (
+  { boundary: { network, egressClass }, form, proxy }: CellRequest,
+  host: HostFacts,
+): Plan['network'] => {
   switch (network.kind) {
     case 'none':
       return 'none'
     case 'all':
       // It is the network of the host itself; only the proxy, which is not on the way, could keep it to reading.
       if (egressClass.level !== 'write') {
-        throw fail('network-grant-unsupported', { grant: 'all', problem: `all of the network is given without the proxy, which alone could hold egress_class: ${egressClass.level}`, fix: 'name the hosts (network: ["api.example.org"]), or leave egress_class out' })
+        throw fail('network-grant-unsupported', {
+          grant: 'all',
+          problem: `all of the network is given without the proxy, which alone could hold egress_class: ${egressClass.level}`,
+          fix: 'name the hosts (network: ["api.example.org"]), or leave egress_class out',
+        })
       }
       // Host sockets in granted folders could then be reached: nobody would be there to say no.
       if (form === 'landlock' && !host.listener.held) {
-        throw fail('network-grant-unsupported', { grant: 'all', problem: 'neither a network namespace nor a seccomp listener can be had here', fix: 'run `cordon doctor`' })
+        throw fail('network-grant-unsupported', {
+          grant: 'all',
+          problem: 'neither a network namespace nor a seccomp listener can be had here',
+          fix: 'run `cordon doctor`',
+        })
       }
       return 'all'
     case 'hosts':
       refuseUnbrokered(network.entries, form, proxy !== undefined, host)
-      return { port: proxy?.port ?? 0, token: newToken(), reaches: reachesOf(network.entries), answeredBy: host.listener.held ? 'keeper' : 'outer-keeper' }
+      return {
+        port: proxy?.port ?? 0,
+        token: newToken(),
+        reaches: reachesOf(network.entries),
+        answeredBy: host.listener.held ? 'keeper' : 'outer-keeper',
+      }
   }
 }
 
 /** Hosts are granted by name, which only who answers connect() can tell. */
-const refuseUnbrokered = (entries: readonly HostGrant[], form: Form, isServed: boolean, { listener, nesting, landlock }: HostFacts): void => {
-  const refuse = (problem: string, fix: string) => fail('network-grant-unsupported', { grant: entries.map(({ text }) => text).join(', '), problem, fix })
-  if (!isServed) throw refuse('grants by host need a proxy, and this call has none', 'run it by `cordon run` or createCordon(), or grant none or all of the network')
-  const nested: Attempt = form === 'landlock' ? nesting : { held: false, stage: 'nesting', problem: 'it is for the landlock form' }
-  if (!listener.held && !nested.held) throw refuse(`grants by host need a seccomp listener (${listener.problem}), or an outer cell that grants hosts itself (${nested.problem})`, 'run `cordon doctor`; inside another cell, grant the hosts to that one, too')
-  const unseen = listener.held ? undefined : entries.find(({ action, destination }) => action === 'deny' && (destination.kind === 'address' || destination.kind === 'cidr'))
-  if (unseen !== undefined) throw refuse(`only the outer cell knows which addresses names lead to, so that ${unseen.text} could not be denied here`, 'deny it in the policy of the outer cell')
-  if (form === 'landlock' && landlock.abi < 4) throw refuse('grants by host need a network namespace, or Landlock of ABI 4 (Linux 6.7)', 'run `cordon doctor`')
+const refuseUnbrokered = (
+  entries: readonly HostGrant[],
+  form: Form,
+  isServed: boolean,
+  { listener, nesting, landlock }: HostFacts,
+): void => {
+  const refuse = (problem: string, fix: string) =>
+    fail('network-grant-unsupported', { grant: entries.map(({ text }) => text).join(', '), problem, fix })
+  if (!isServed)
+    throw refuse(
+      'grants by host need a proxy, and this call has none',
+      'run it by `cordon run` or createCordon(), or grant none or all of the network',
+    )
+  const nested: Attempt =
+    form === 'landlock' ? nesting : { held: false, stage: 'nesting', problem: 'it is for the landlock form' }
+  if (!listener.held && !nested.held)
+    throw refuse(
+      `grants by host need a seccomp listener (${listener.problem}), or an outer cell that grants hosts itself (${nested.problem})`,
+      'run `cordon doctor`; inside another cell, grant the hosts to that one, too',
+    )
+  const unseen = listener.held
+    ? undefined
+    : entries.find(
+        ({ action, destination }) =>
+          action === 'deny' && (destination.kind === 'address' || destination.kind === 'cidr'),
+      )
+  if (unseen !== undefined)
+    throw refuse(
+      `only the outer cell knows which addresses names lead to, so that ${unseen.text} could not be denied here`,
+      'deny it in the policy of the outer cell',
+    )
+  if (form === 'landlock' && landlock.abi < 4)
+    throw refuse('grants by host need a network namespace, or Landlock of ABI 4 (Linux 6.7)', 'run `cordon doctor`')
 }
 
-const trapsOf = ({ boundary, form, observe, stdio }: CellRequest, host: HostFacts, holdsProtected: boolean): readonly Trap[] => {
+const trapsOf = (
+  { boundary, form, observe, stdio }: CellRequest,
+  host: HostFacts,
+  holdsProtected: boolean,
+): readonly Trap[] => {
   if (!host.listener.held) {
-    if (observe === 'everything') throw fail('host-cannot-hold', { mechanism: 'seccomp-listener', problem: host.listener.problem, fix: 'run without --observe' })
+    if (observe === 'everything')
+      throw fail('host-cannot-hold', {
+        mechanism: 'seccomp-listener',
+        problem: host.listener.problem,
+        fix: 'run without --observe',
+      })
     return []
   }
   const traps: Trap[] = ['connect']
@@ -231,7 +337,8 @@ const trapsOf = ({ boundary, form, observe, stdio }: CellRequest, host: HostFact
   if (form === 'landlock' || !host.ownProc.held) traps.push('watch')
   // Whether a socket may listen is asked of the socket itself. Where that cannot be had, or Landlock (before ABI 4)
   // does not see bind(), only such exist that may.
-  if (form === 'landlock' && boundary.network.kind === 'none' && (!host.borrowing.held || host.landlock.abi < 4)) traps.push('socket')
+  if (form === 'landlock' && boundary.network.kind === 'none' && (!host.borrowing.held || host.landlock.abi < 4))
+    traps.push('socket')
   // From ABI 6 on Landlock itself keeps signals inside.
   if (form === 'landlock' && host.landlock.abi < 6) traps.push('signal')
   return traps
@@ -242,26 +349,49 @@ const trapsOf = ({ boundary, form, observe, stdio }: CellRequest, host: HostFact
  * where that is not all that they depend on.
  */
 export const headStartOf = ({ boundary, form }: CellRequest, host: HostFacts): 'none' | 'all' | undefined =>
-  form === 'namespaces' && cgroupOf(boundary, host) === undefined ? (boundary.network.kind === 'all' ? 'all' : 'none') : undefined
+  form === 'namespaces' && cgroupOf(boundary, host) === undefined
+    ? boundary.network.kind === 'all'
+      ? 'all'
+      : 'none'
+    : undefined
 
 /** Making one costs a fraction of a millisecond, which only who needs it pays. */
 const cgroupOf = ({ limits, require }: Boundary, { cgroup }: HostFacts): Plan['cgroup'] =>
-  cgroup.held && (limits.memory !== undefined || limits.processes !== undefined || require.includes('cgroup')) ? cgroup.parent : undefined
+  cgroup.held && (limits.memory !== undefined || limits.processes !== undefined || require.includes('cgroup'))
+    ? cgroup.parent
+    : undefined
 
 const limitsOf = ({ limits }: Boundary, form: Form, host: HostFacts): Plan['limits'] => {
   refuseUnmeasurable(limits, form, host)
   if (limits.processes !== undefined && !host.listener.held && !host.cgroup.held) {
-    throw fail('limit-unsupported', { limit: 'processes', problem: 'counting processes and threads needs a seccomp listener or a cgroup', fix: 'remove the limit, or run outside of another sandbox' })
+    throw fail('limit-unsupported', {
+      limit: 'processes',
+      problem: 'counting processes and threads needs a seccomp listener or a cgroup',
+      fix: 'remove the limit, or run outside of another sandbox',
+    })
   }
-  return { scratch: DEFAULT_SCRATCH, ...(limits.processes === undefined ? { userProcesses: DEFAULT_PROCESSES } : {}), ...limits }
+  return {
+    scratch: DEFAULT_SCRATCH,
+    ...(limits.processes === undefined ? { userProcesses: DEFAULT_PROCESSES } : {}),
+    ...limits,
+  }
 }
 
 /** What is added up over all processes of a call cannot be bounded where they cannot be seen. */
 const refuseUnmeasurable = (limits: Boundary['limits'], form: Form, { measuring, cgroup }: HostFacts): void => {
   if (measuring.held) return
-  const summed = [...(cgroup.held ? [] : (['memory', 'processes'] as const)), 'cpu', ...(form === 'landlock' ? (['scratch'] as const) : [])] as const
+  const summed = [
+    ...(cgroup.held ? [] : (['memory', 'processes'] as const)),
+    'cpu',
+    ...(form === 'landlock' ? (['scratch'] as const) : []),
+  ] as const
   const limit = summed.find((name) => limits[name] !== undefined)
-  if (limit !== undefined) throw fail('limit-unsupported', { limit, problem: measuring.problem, fix: 'remove the limit, or set it on the outer cell' })
+  if (limit !== undefined)
+    throw fail('limit-unsupported', {
+      limit,
+      problem: measuring.problem,
+      fix: 'remove the limit, or set it on the outer cell',
+    })
 }
 
 /** The form a request gets: the one it names, or the strongest that this host holds. */
@@ -271,21 +401,40 @@ export const chooseForm = (wanted: Form | 'auto', host: HostFacts): Form => {
   const chosen = order.find((form) => held[form].held)
   if (chosen !== undefined) return chosen
   const problem = order.map((form) => `${form}: ${problemOf(held[form])}`).join('; ')
-  throw fail('host-cannot-hold', { mechanism: order.join(' or '), problem, fix: 'run `cordon doctor`: it says what is missing and how to get it' })
+  throw fail('host-cannot-hold', {
+    mechanism: order.join(' or '),
+    problem,
+    fix: 'run `cordon doctor`: it says what is missing and how to get it',
+  })
 }
 
-const problemOf = (attempt: HostFacts['namespaces']): string => (attempt.held ? 'held' : `${attempt.stage}: ${attempt.problem}`)
+const problemOf = (attempt: HostFacts['namespaces']): string =>
+  attempt.held ? 'held' : `${attempt.stage}: ${attempt.problem}`
 
 /** Given by the network of the call; which they are the policy says. */
 const standInsOf = ({ network, credentials }: Boundary): Readonly<Record<string, string>> =>
-  network.kind === 'hosts' ? Object.fromEntries(credentials.flatMap(({ placeholder }) => (placeholder === undefined ? [] : [[placeholder.name, placeholder.text]]))) : {}
+  network.kind === 'hosts'
+    ? Object.fromEntries(
+        credentials.flatMap(({ placeholder }) =>
+          placeholder === undefined ? [] : [[placeholder.name, placeholder.text]],
+        ),
+      )
+    : {}
 
 /** What is missing is the grant, not the command: that is another error, with another exit status. */
 const findGranted = (name: string, cwd: string, searchPath: string): Program => {
   try {
     return findProgram(name, cwd, searchPath)
   } catch (error) {
-    if (!(error instanceof CordonError) || (error.code !== 'program-not-found' && error.code !== 'program-not-executable')) throw error
-    throw fail('grant-inexpressible', { section: 'exec', grant: name, problem: error.message, fix: `${error.fix ?? ''}; or remove it: --exec ${name}` }, error)
+    if (
+      !(error instanceof CordonError) ||
+      (error.code !== 'program-not-found' && error.code !== 'program-not-executable')
+    )
+      throw error
+    throw fail(
+      'grant-inexpressible',
+      { section: 'exec', grant: name, problem: error.message, fix: `${error.fix ?? ''}; or remove it: --exec ${name}` },
+      error,
+    )
   }
 }

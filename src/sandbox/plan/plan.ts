@@ -28,7 +28,21 @@ export const FORMS = ['namespaces', 'landlock'] as const
 /** `namespaces` is the whole boundary; `landlock` is what holds where user namespaces are refused. */
 export type Form = (typeof FORMS)[number]
 
-export const TRAPS = ['connect', 'fork', 'exec', 'open', 'read', 'change', 'name', 'metadata', 'memory-file', 'socket', 'signal', 'write', 'watch'] as const
+export const TRAPS = [
+  'connect',
+  'fork',
+  'exec',
+  'open',
+  'read',
+  'change',
+  'name',
+  'metadata',
+  'memory-file',
+  'socket',
+  'signal',
+  'write',
+  'watch',
+] as const
 export type Trap = (typeof TRAPS)[number]
 
 /** Those of a policy, and `userProcesses`: the default of `processes`, held by rlimit and looks instead of by counting every fork. */
@@ -68,7 +82,8 @@ export interface Brokered {
   readonly answeredBy: 'keeper' | 'outer-keeper'
 }
 
-export const brokeredOf = ({ network }: Pick<Plan, 'network'>): Brokered | undefined => (typeof network === 'string' ? undefined : network)
+export const brokeredOf = ({ network }: Pick<Plan, 'network'>): Brokered | undefined =>
+  typeof network === 'string' ? undefined : network
 
 /** What the launcher builds. It makes no decisions itself. */
 export interface Plan {
@@ -76,7 +91,11 @@ export interface Plan {
   readonly steps: readonly Step[]
   readonly rules: readonly Rule[]
   /** Write roots in which the keeper acts for the tool, what in them stays as it is, and what is not even read; see kept.c. */
-  readonly kept: { readonly roots: readonly AbsolutePath[]; readonly sealed: readonly AbsolutePath[]; readonly hidden: readonly AbsolutePath[] }
+  readonly kept: {
+    readonly roots: readonly AbsolutePath[]
+    readonly sealed: readonly AbsolutePath[]
+    readonly hidden: readonly AbsolutePath[]
+  }
   readonly exec: { readonly kind: 'all' } | { readonly kind: 'only'; readonly programs: readonly AbsolutePath[] }
   readonly cwd: AbsolutePath
   readonly temporary: AbsolutePath

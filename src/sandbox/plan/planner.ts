@@ -26,7 +26,11 @@ export const createPlanner = (host: HostFacts): Planner => {
   let lastIdentity = 0
 
   const viewOf = (boundary: Boundary): SystemView => {
-    const key = JSON.stringify([boundary.presetRead, boundary.read.filter(({ negated }) => negated)].map((patterns) => patterns.map(({ path }) => path)))
+    const key = JSON.stringify(
+      [boundary.presetRead, boundary.read.filter(({ negated }) => negated)].map((patterns) =>
+        patterns.map(({ path }) => path),
+      ),
+    )
     const view = views.get(key) ?? viewPresets(boundary)
     if (views.size >= MOST_REMEMBERED) views.clear()
     views.set(key, view)
@@ -48,7 +52,8 @@ export const createPlanner = (host: HostFacts): Planner => {
   }
   return {
     agrees: (planned, request, sealed) =>
-      !dependsOnContents(request, sealed) || essenceOf(planned) === essenceOf(planCell(request, host, viewOf(request.boundary), sealed)),
+      !dependsOnContents(request, sealed) ||
+      essenceOf(planned) === essenceOf(planCell(request, host, viewOf(request.boundary), sealed)),
     tryNext: (request, sealed, next) => {
       const isSame = sealed.length === next.length && sealed.every(({ path }, at) => path === next[at]?.path)
       if (!isSame || dependsOnContents(request, next)) planCell(request, host, viewOf(request.boundary), next)
@@ -75,9 +80,13 @@ export const createPlanner = (host: HostFacts): Planner => {
  * Landlock form so must what lies beside a protected name, because it is granted piece by piece.
  */
 const dependsOnContents = ({ boundary: { read, write }, form }: CellRequest, sealed: readonly Place[]): boolean =>
-  [...read, ...write].some(({ negated, kind }) => negated || kind === 'pattern') || (form === 'landlock' && sealed.length > 0)
+  [...read, ...write].some(({ negated, kind }) => negated || kind === 'pattern') ||
+  (form === 'landlock' && sealed.length > 0)
 
 const essenceOf = ({ plan: { steps, rules, temporary } }: PlannedCell): string => {
   const within = (path: string) => (path.startsWith(`${temporary}/`) ? path.slice(temporary.length) : path)
-  return JSON.stringify([steps.map((step) => ({ ...step, path: within(step.path) })), rules.map((rule) => (rule.path === temporary ? rule.access : rule))])
+  return JSON.stringify([
+    steps.map((step) => ({ ...step, path: within(step.path) })),
+    rules.map((rule) => (rule.path === temporary ? rule.access : rule)),
+  ])
 }

@@ -5,10 +5,12 @@ import type { Reach } from './plan.js'
 
 /** What connect() may be led to the proxy for. What is denied within it the proxy alone knows: it judges every connection again. */
 export const reachesOf = (entries: readonly HostGrant[]): readonly Reach[] => {
-  const reaches = entries.filter(({ action }) => action !== 'deny').flatMap(({ destination, port }) => {
-    const ports = port.kind === 'web' ? WEB_PORTS : [port.port]
-    return ports.map((each) => ({ ...whereOf(destination), port: each }))
-  })
+  const reaches = entries
+    .filter(({ action }) => action !== 'deny')
+    .flatMap(({ destination, port }) => {
+      const ports = port.kind === 'web' ? WEB_PORTS : [port.port]
+      return ports.map((each) => ({ ...whereOf(destination), port: each }))
+    })
   return [...new Map(reaches.map((reach) => [`${reach.kind} ${reach.value} ${String(reach.port)}`, reach])).values()]
 }
 
@@ -19,7 +21,10 @@ const whereOf = (destination: HostGrant['destination']): Pick<Reach, 'kind' | 'v
     case 'subdomains':
       return { kind: 'below', value: destination.host }
     case 'address':
-      return { kind: 'block', value: `${renderIpAddress(destination.address)}/${destination.address.family === 4 ? '32' : '128'}` }
+      return {
+        kind: 'block',
+        value: `${renderIpAddress(destination.address)}/${destination.address.family === 4 ? '32' : '128'}`,
+      }
     case 'cidr':
       return { kind: 'block', value: renderCidr(destination.cidr) }
   }

@@ -6,7 +6,11 @@ import type { Attempt, HostFacts } from '../host.js'
 import type { Form } from './plan.js'
 
 /** Refuses a call whose policy requires a mechanism that its cell would not have. */
-export const refuseMissingMechanisms = ({ require, network }: Pick<Boundary, 'require' | 'network'>, form: Form, host: HostFacts): void => {
+export const refuseMissingMechanisms = (
+  { require, network }: Pick<Boundary, 'require' | 'network'>,
+  form: Form,
+  host: HostFacts,
+): void => {
   const has = { form, host, hosts: network.kind === 'hosts' }
   for (const mechanism of require) {
     const problem = problemWith(mechanism, has)
@@ -15,7 +19,8 @@ export const refuseMissingMechanisms = ({ require, network }: Pick<Boundary, 're
 }
 
 /** What a cell of this host can be asked to have, where hosts are granted to it. */
-export const heldMechanisms = (form: Form, host: HostFacts): readonly Mechanism[] => MECHANISMS.filter((mechanism) => problemWith(mechanism, { form, host, hosts: true }) === undefined)
+export const heldMechanisms = (form: Form, host: HostFacts): readonly Mechanism[] =>
+  MECHANISMS.filter((mechanism) => problemWith(mechanism, { form, host, hosts: true }) === undefined)
 
 interface Has {
   readonly form: Form
@@ -36,23 +41,34 @@ const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string |
     case 'cgroup':
       return problemOf(host.cgroup)
     case 'broker':
-      return !hosts ? 'it is there for granted hosts, and this call has none' : host.nesting.held ? undefined : problemOf(host.listener)
+      return !hosts
+        ? 'it is there for granted hosts, and this call has none'
+        : host.nesting.held
+          ? undefined
+          : problemOf(host.listener)
     case 'user-namespace':
     case 'mount-namespace':
     case 'pid-namespace':
     case 'network-namespace':
     case 'ipc-namespace':
     case 'uts-namespace':
-      return form === 'namespaces' ? undefined : host.namespaces.held ? 'the landlock form was chosen, which has no namespaces' : problemOf(host.namespaces)
+      return form === 'namespaces'
+        ? undefined
+        : host.namespaces.held
+          ? 'the landlock form was chosen, which has no namespaces'
+          : problemOf(host.namespaces)
   }
 }
 
 const fixFor = (mechanism: Mechanism, has: Has): string => {
   const { form, host, hosts } = has
   const held = MECHANISMS.filter((name) => problemWith(name, has) === undefined).join(', ')
-  if (mechanism === 'broker' && !hosts) return `grant a host (--net HOST), or do not require it; what can be required here: ${held}`
-  if (form === 'landlock' && host.namespaces.held && mechanism.endsWith('-namespace')) return 'leave the form to Cordon (--form auto), or do not require it'
+  if (mechanism === 'broker' && !hosts)
+    return `grant a host (--net HOST), or do not require it; what can be required here: ${held}`
+  if (form === 'landlock' && host.namespaces.held && mechanism.endsWith('-namespace'))
+    return 'leave the form to Cordon (--form auto), or do not require it'
   return `run \`cordon doctor\`: it says how to get it; what can be required here as it is: ${held}`
 }
 
-const problemOf = (attempt: Attempt): string | undefined => (attempt.held ? undefined : `${attempt.stage}: ${attempt.problem}`)
+const problemOf = (attempt: Attempt): string | undefined =>
+  attempt.held ? undefined : `${attempt.stage}: ${attempt.problem}`

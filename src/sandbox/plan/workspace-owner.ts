@@ -20,8 +20,16 @@ export const ownerOf = ({ read, write }: Boundary, cwd: AbsolutePath): Identity 
   const [first] = owners
   if (first === undefined || first.uid === 0 || owners.some(({ uid }) => uid !== first.uid)) return undefined
   const identity = { uid: first.uid, gid: first.gid }
-  const closed = [...grants(read), ...grants(write), cwd].find((path) => statusAt(path) !== undefined && !canReach(identity, path))
-  if (closed !== undefined) throw fail('owner-shut-out', { root: grants(write)[0] ?? cwd, uid: String(identity.uid), gid: String(identity.gid), path: closed })
+  const closed = [...grants(read), ...grants(write), cwd].find(
+    (path) => statusAt(path) !== undefined && !canReach(identity, path),
+  )
+  if (closed !== undefined)
+    throw fail('owner-shut-out', {
+      root: grants(write)[0] ?? cwd,
+      uid: String(identity.uid),
+      gid: String(identity.gid),
+      path: closed,
+    })
   return identity
 }
 

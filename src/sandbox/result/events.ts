@@ -49,9 +49,31 @@ export interface ExitEvent {
   readonly memory_peak: number
 }
 
-export const EVENT_NAMES = ['applied', 'violation', 'open', 'stopped', 'error', 'exit'] as const satisfies readonly CellEvent['event'][]
-export const REPORTED_KINDS = ['connect', 'listen', 'lookup', 'exec', 'metadata', 'unsealed', ...LIMIT_KINDS] as const satisfies readonly ReportedViolation['kind'][]
-export const ADDRESS_FAMILIES = ['inet', 'inet6', 'unix', 'abstract', 'host', 'other'] as const satisfies readonly SocketAddress['family'][]
+export const EVENT_NAMES = [
+  'applied',
+  'violation',
+  'open',
+  'stopped',
+  'error',
+  'exit',
+] as const satisfies readonly CellEvent['event'][]
+export const REPORTED_KINDS = [
+  'connect',
+  'listen',
+  'lookup',
+  'exec',
+  'metadata',
+  'unsealed',
+  ...LIMIT_KINDS,
+] as const satisfies readonly ReportedViolation['kind'][]
+export const ADDRESS_FAMILIES = [
+  'inet',
+  'inet6',
+  'unix',
+  'abstract',
+  'host',
+  'other',
+] as const satisfies readonly SocketAddress['family'][]
 
 export const parseCellEvent = (payload: Buffer): CellEvent => {
   const line = payload.toString('latin1')
@@ -65,15 +87,31 @@ const parseFields = (fields: Fields): CellEvent => {
   const event = fields.oneOf('event', EVENT_NAMES)
   switch (event) {
     case 'applied':
-      return { event, landlock: fields.number('landlock'), supervisor: fields.number('supervisor'), measurable: fields.flag('measurable') }
+      return {
+        event,
+        landlock: fields.number('landlock'),
+        supervisor: fields.number('supervisor'),
+        measurable: fields.flag('measurable'),
+      }
     case 'violation':
       return { event, violation: parseViolation(fields) }
     case 'open':
-      return { event, path: fields.text('path'), access: fields.oneOf('access', ['read', 'write', 'make', 'new']), withheld: fields.flag('withheld') }
+      return {
+        event,
+        path: fields.text('path'),
+        access: fields.oneOf('access', ['read', 'write', 'make', 'new']),
+        withheld: fields.flag('withheld'),
+      }
     case 'stopped':
       return { event, signal: fields.number('signal') }
     case 'error':
-      return { event, stage: fields.text('stage'), errno: fields.number('errno'), error: fields.text('error'), detail: fields.text('detail') }
+      return {
+        event,
+        stage: fields.text('stage'),
+        errno: fields.number('errno'),
+        error: fields.text('error'),
+        detail: fields.text('detail'),
+      }
     case 'exit':
       return {
         event,
@@ -107,7 +145,12 @@ const parseViolation = (fields: Fields): ReportedViolation => {
     case 'output':
     case 'scratch':
     case 'fileSize':
-      return { kind, limit: fields.number('limit'), used: fields.number('used'), effect: fields.oneOf('effect', ['ended', 'refused']) }
+      return {
+        kind,
+        limit: fields.number('limit'),
+        used: fields.number('used'),
+        effect: fields.oneOf('effect', ['ended', 'refused']),
+      }
   }
 }
 

@@ -10,13 +10,37 @@ interface Habit {
 }
 
 export const HABITS: readonly Habit[] = [
-  { access: 'read', path: /\/\.(?:profile|bash_profile|bash_login|bash_logout|bashrc|zshenv|zprofile|zshrc|zlogin|inputrc)$/, because: 'shells read the start-up files of their user' },
-  { access: 'read', path: /\/\.(?:npmrc|yarnrc|yarnrc\.yml|curlrc|wgetrc|gemrc|condarc|perldb|pythonrc)$/, because: 'package managers and clients read the settings of their user' },
-  { access: 'read', path: /\/\.config\/(?:git\/(?:ignore|attributes)|pip\/pip\.conf|wgetrc|curlrc)$/, because: 'the same, in the folder for settings' },
-  { access: 'read', path: /^\/etc\/(?:ssh\/ssh_config(?:\.d)?|wgetrc|dpkg\/dpkg\.cfg(?:\.d)?|apt\/apt\.conf(?:\.d)?|inputrc|npmrc|pip\.conf)$/, because: 'clients read the settings of the machine' },
+  {
+    access: 'read',
+    path: /\/\.(?:profile|bash_profile|bash_login|bash_logout|bashrc|zshenv|zprofile|zshrc|zlogin|inputrc)$/,
+    because: 'shells read the start-up files of their user',
+  },
+  {
+    access: 'read',
+    path: /\/\.(?:npmrc|yarnrc|yarnrc\.yml|curlrc|wgetrc|gemrc|condarc|perldb|pythonrc)$/,
+    because: 'package managers and clients read the settings of their user',
+  },
+  {
+    access: 'read',
+    path: /\/\.config\/(?:git\/(?:ignore|attributes)|pip\/pip\.conf|wgetrc|curlrc)$/,
+    because: 'the same, in the folder for settings',
+  },
+  {
+    access: 'read',
+    path: /^\/etc\/(?:ssh\/ssh_config(?:\.d)?|wgetrc|dpkg\/dpkg\.cfg(?:\.d)?|apt\/apt\.conf(?:\.d)?|inputrc|npmrc|pip\.conf)$/,
+    because: 'clients read the settings of the machine',
+  },
   { access: 'read', path: /^\/opt$/, because: 'clang looks for other compilers' },
-  { access: 'write', path: /\/__pycache__(?:\/|$)|\.pyc(?:\.\d+)?$/, because: 'Python keeps what it compiled beside the source, where it can' },
-  { access: 'write', path: /\/\.npm(?:$|\/_logs(?:\/|$)|\/_update-notifier-last-checked$)/, because: 'npm logs what it does, where it can' },
+  {
+    access: 'write',
+    path: /\/__pycache__(?:\/|$)|\.pyc(?:\.\d+)?$/,
+    because: 'Python keeps what it compiled beside the source, where it can',
+  },
+  {
+    access: 'write',
+    path: /\/\.npm(?:$|\/_logs(?:\/|$)|\/_update-notifier-last-checked$)/,
+    because: 'npm logs what it does, where it can',
+  },
   { access: 'read', path: /\/\.npm\/_logs$/, because: 'npm removes old logs' },
 ]
 

@@ -16,7 +16,10 @@ export interface ObservedCell {
  * Which observed opens were refused by the boundary, and not because there is nothing to open: of a
  * read the object exists on the host, of a write its folder does.
  */
-export const refusedOpens = async (opens: readonly OpenEvent[], cell: ObservedCell): Promise<readonly RefusedOpen[]> => {
+export const refusedOpens = async (
+  opens: readonly OpenEvent[],
+  cell: ObservedCell,
+): Promise<readonly RefusedOpen[]> => {
   const refused = new Map<string, RefusedOpen>()
   // One after the other, and never in the event loop: the tool chose the paths, and may have planted links on them.
   for (const open of opens) {
@@ -26,7 +29,10 @@ export const refusedOpens = async (opens: readonly OpenEvent[], cell: ObservedCe
   return [...refused.values()]
 }
 
-const refusal = async ({ path: text, access: tried, withheld }: OpenEvent, cell: ObservedCell): Promise<RefusedOpen | undefined> => {
+const refusal = async (
+  { path: text, access: tried, withheld }: OpenEvent,
+  cell: ObservedCell,
+): Promise<RefusedOpen | undefined> => {
   const path = normal(text)
   if (path === undefined || isOwnView(path)) return undefined
   const there = await cell.realPathOf(path)
@@ -35,11 +41,17 @@ const refusal = async ({ path: text, access: tried, withheld }: OpenEvent, cell:
   const access = tried === 'read' ? 'read' : 'write'
   if (real === undefined || isGranted(real, access, withheld, cell)) return undefined
   const protection = access === 'write' ? protectionOf(cell.boundary.write, real) : undefined
-  const reason: RefusedOpen['reason'] = protection === undefined ? { kind: 'not-granted' } : { kind: 'protected', because: protection.entry.because }
+  const reason: RefusedOpen['reason'] =
+    protection === undefined ? { kind: 'not-granted' } : { kind: 'protected', because: protection.entry.because }
   return { kind: 'file', access, path: real, openedAs: path, reason }
 }
 
-const isGranted = (path: AbsolutePath, access: 'read' | 'write', withheld: boolean, { boundary, temporary }: ObservedCell): boolean => {
+const isGranted = (
+  path: AbsolutePath,
+  access: 'read' | 'write',
+  withheld: boolean,
+  { boundary, temporary }: ObservedCell,
+): boolean => {
   if (access === 'read') return isReadable(boundary, path)
   // Its private folder is the tool's to write; what is granted beneath it for reading is not, nor what only the host has there.
   return isWritable(boundary, path) || (!withheld && isWithinPath(path, temporary) && !isReadable(boundary, path))
@@ -62,6 +74,7 @@ const normal = (text: string): AbsolutePath | undefined => {
 
 // The cell has its own: what is missing there is missing for everybody, whatever the host has. Figures of the machine
 // (cgroups, processors, pages) are asked for by run-times such as Node's and Java's whenever they start.
-const OWN_VIEWS = /^\/(?:proc|dev\/(?:null|zero|full|u?random|tty|ptmx|pts|shm|fd|std(?:in|out|err))|sys\/(?:fs\/cgroup|devices\/system|kernel\/mm))(?:\/|$)/
+const OWN_VIEWS =
+  /^\/(?:proc|dev\/(?:null|zero|full|u?random|tty|ptmx|pts|shm|fd|std(?:in|out|err))|sys\/(?:fs\/cgroup|devices\/system|kernel\/mm))(?:\/|$)/
 
 const isOwnView = (path: AbsolutePath): boolean => OWN_VIEWS.test(path)

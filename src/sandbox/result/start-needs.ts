@@ -41,7 +41,10 @@ export const startNeedsOf = (name: string, { cwd, searchPath, libraryPath, isRea
 }
 
 const onHost = (library: string, libraryPath: string): AbsolutePath | undefined => {
-  const inFolders = libraryPath.split(':').filter((folder) => folder.startsWith('/')).map((folder) => join(folder, library))
+  const inFolders = libraryPath
+    .split(':')
+    .filter((folder) => folder.startsWith('/'))
+    .map((folder) => join(folder, library))
   return [...inFolders.filter((path) => existsSync(path)), ...inLoaderCache(library)][0] as AbsolutePath | undefined
 }
 

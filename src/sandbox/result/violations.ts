@@ -74,14 +74,18 @@ export interface ReachedLimit {
 }
 
 /** What may not count as a success, however the call ended: something protected was touched, or fell open. */
-export const isIntrusion = (violation: Violation): violation is Extract<Violation, { kind: 'protected' | 'unsealed' }> =>
+export const isIntrusion = (
+  violation: Violation,
+): violation is Extract<Violation, { kind: 'protected' | 'unsealed' }> =>
   violation.kind === 'protected' || violation.kind === 'unsealed'
 
 const DNS = 53
 
 /** A tool without granted hosts asks the resolver of the host for a name. It is refused before it says which. */
 export const isLookup = (violation: Violation): boolean =>
-  violation.kind === 'connect' && (violation.family === 'inet' || violation.family === 'inet6') && violation.port === DNS
+  violation.kind === 'connect' &&
+  (violation.family === 'inet' || violation.family === 'inet6') &&
+  violation.port === DNS
 
 /** At most this many of one call are reported one by one, because a tool decides how many there are. */
 export const MOST_VIOLATIONS_TOLD = 100
@@ -90,7 +94,9 @@ export const MOST_VIOLATIONS_TOLD = 100
 export const describeViolation = (violation: Violation): string => {
   switch (violation.kind) {
     case 'connect':
-      return isLookup(violation) ? `refused to look up the name of a host (at ${describeAddress(violation)})` : `refused connection to ${describeAddress(violation)}`
+      return isLookup(violation)
+        ? `refused to look up the name of a host (at ${describeAddress(violation)})`
+        : `refused connection to ${describeAddress(violation)}`
     case 'listen':
       return `refused to listen on ${describeAddress(violation)}`
     case 'lookup':
@@ -109,7 +115,8 @@ export const describeViolation = (violation: Violation): string => {
     case 'unsealed':
       return `${violation.path} was replaced, removed or linked by another program while the call ran, which opened it; the call was ended`
     case 'memory':
-      if (violation.effect === 'refused') return `refused shared memory: ${asSize(violation.used)} would be beyond its memory limit of ${asSize(violation.limit)}`
+      if (violation.effect === 'refused')
+        return `refused shared memory: ${asSize(violation.used)} would be beyond its memory limit of ${asSize(violation.limit)}`
       return `ended by its memory limit of ${asSize(violation.limit)}: ${asSize(violation.used)} used`
     case 'output':
       return `ended by its output limit of ${asSize(violation.limit)}: ${asSize(violation.used)} used`
@@ -165,7 +172,11 @@ const describeIntrusion = (intrusion: Intrusion): string => {
 const describeRefusedOpen = ({ access, path, reason }: RefusedOpen): string =>
   `refused ${access} of ${path}${reason.kind === 'protected' ? ` (protected: ${reason.because})` : ''}`
 
-const UNITS: readonly (readonly [string, number])[] = [['G', 2 ** 30], ['M', 2 ** 20], ['K', 2 ** 10]]
+const UNITS: readonly (readonly [string, number])[] = [
+  ['G', 2 ** 30],
+  ['M', 2 ** 20],
+  ['K', 2 ** 10],
+]
 
 const asSize = (bytes: number): string => {
   const [unit, factor] = UNITS.find(([, size]) => bytes >= size) ?? ['B', 1]

@@ -31,10 +31,15 @@ export interface Redirected {
 }
 
 export const createRedirects = (): Redirects => {
-  const files: GitFiles = { text: rememberRead((text) => text.trimEnd(), ''), redirections: rememberRead(redirectionsIn, []) }
+  const files: GitFiles = {
+    text: rememberRead((text) => text.trimEnd(), ''),
+    redirections: rememberRead(redirectionsIn, []),
+  }
   return {
     of: (found, roots) => {
-      const inside = found.filter(({ path }) => path.endsWith('/.git') || path.endsWith('/.git/config')).map(({ path }) => (basename(path) === '.git' ? path : parentOf(path)))
+      const inside = found
+        .filter(({ path }) => path.endsWith('/.git') || path.endsWith('/.git/config'))
+        .map(({ path }) => (basename(path) === '.git' ? path : parentOf(path)))
       const entries = new Set<AbsolutePath>([...inside, ...roots.flatMap(repositoryAround)])
       const paths = new Set([...entries].flatMap((entry) => redirectedBy(entry, files)))
       const real = [...paths].map((path) => ({ path: path as AbsolutePath, place: realPathOf(path) }))
@@ -71,7 +76,10 @@ const stateOf = (file: string): string | undefined => {
   try {
     const status = statSync(pathFor(file))
     if (!status.isFile()) return undefined
-    if (status.size > LARGEST) throw fail('plan-rejected', { problem: `${file} is larger than a configuration of git can be (${String(LARGEST >> 20)}M), so nobody knows what it names` })
+    if (status.size > LARGEST)
+      throw fail('plan-rejected', {
+        problem: `${file} is larger than a configuration of git can be (${String(LARGEST >> 20)}M), so nobody knows what it names`,
+      })
     return [status.dev, status.ino, status.size, status.mtimeMs, status.ctimeMs].join()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
@@ -96,7 +104,9 @@ const repositoryAround = (root: AbsolutePath): readonly AbsolutePath[] => {
   return []
 }
 
-const PARTS = PROTECTED_NAMES.filter(({ name }) => name.startsWith('.git/')).map(({ name }) => name.slice('.git/'.length))
+const PARTS = PROTECTED_NAMES.filter(({ name }) => name.startsWith('.git/')).map(({ name }) =>
+  name.slice('.git/'.length),
+)
 
 /** `entry`: a `.git`, whether it is the repository, a file that says where that is, or a link to one of these. */
 const redirectedBy = (entry: AbsolutePath, files: GitFiles): readonly string[] => {
@@ -106,7 +116,10 @@ const redirectedBy = (entry: AbsolutePath, files: GitFiles): readonly string[] =
   const shared = files.text(`${repository}/commondir`)
   const repositories = shared === '' ? [repository] : [repository, resolve(repository, shared)]
   // Of the plain repository the names themselves are protected already.
-  const parts = named === undefined && shared === '' ? [] : repositories.flatMap((folder) => PARTS.map((part) => `${folder}/${part}`))
+  const parts =
+    named === undefined && shared === ''
+      ? []
+      : repositories.flatMap((folder) => PARTS.map((part) => `${folder}/${part}`))
   const configs = repositories.flatMap((folder) => [`${folder}/config`, `${folder}/config.worktree`])
   return [...parts, ...configs.flatMap((config) => namedByConfig(config, { tree, repository }, files, DEEPEST_INCLUDE))]
 }
@@ -134,20 +147,30 @@ interface Setting {
 
 /** `core.hooksPath`, and what is included; where they name something. */
 const redirectionsIn = (text: string): readonly Setting[] =>
-  settingsIn(text).filter(({ section, key, value }) => value !== '' && ((section === 'core' && key === 'hookspath') || ((section === 'include' || section === 'includeif') && key === 'path')))
+  settingsIn(text).filter(
+    ({ section, key, value }) =>
+      value !== '' &&
+      ((section === 'core' && key === 'hookspath') ||
+        ((section === 'include' || section === 'includeif') && key === 'path')),
+  )
 
 const settingsIn = (text: string): readonly Setting[] => {
   let section = ''
-  return text.replaceAll(/\\\r?\n/g, '').split('\n').flatMap((line) => {
-    const [, name, rest = line] = /^\s*\[\s*([\w.-]+)(?![\w.-])[^\]]*\](.*)/.exec(line) ?? []
-    section = name?.toLowerCase() ?? section
-    const [, key, value = ''] = /^\s*([\w-]+)\s*=\s*(.*)/.exec(rest) ?? []
-    return key === undefined ? [] : [{ section, key: key.toLowerCase(), value: plain(value) }]
-  })
+  return text
+    .replaceAll(/\\\r?\n/g, '')
+    .split('\n')
+    .flatMap((line) => {
+      const [, name, rest = line] = /^\s*\[\s*([\w.-]+)(?![\w.-])[^\]]*\](.*)/.exec(line) ?? []
+      section = name?.toLowerCase() ?? section
+      const [, key, value = ''] = /^\s*([\w-]+)\s*=\s*(.*)/.exec(rest) ?? []
+      return key === undefined ? [] : [{ section, key: key.toLowerCase(), value: plain(value) }]
+    })
 }
 
 /** Without quotes, escapes and comments. */
 const plain = (value: string): string => {
-  const words = [...value.matchAll(/"((?:[^"\\]|\\.)*)(?:"|\\?$)|([^"#;]+)|[#;].*/g)].map(([, quoted, bare]) => quoted?.replaceAll(/\\(.)/g, '$1') ?? bare ?? '')
+  const words = [...value.matchAll(/"((?:[^"\\]|\\.)*)(?:"|\\?$)|([^"#;]+)|[#;].*/g)].map(
+    ([, quoted, bare]) => quoted?.replaceAll(/\\(.)/g, '$1') ?? bare ?? '',
+  )
   return words.join('').trim()
 }

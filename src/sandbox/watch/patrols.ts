@@ -45,10 +45,15 @@ export const NO_PATROL: CallPatrol = {
   giveUp: () => Promise.resolve(),
 }
 
-export const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppearance: () => void): Promise<CallPatrol> => {
+export const beginPatrol = async (
+  watcher: Watcher,
+  boundary: Boundary,
+  onAppearance: () => void,
+): Promise<CallPatrol> => {
   const real = realBoundary(boundary)
   // Before the watcher walks what is refused anyway: the whole file system, for one.
-  for (const { negated, kind, base, text } of real.write) if (!negated && kind !== 'pattern') refuseUngrantable(base, 'write', text)
+  for (const { negated, kind, base, text } of real.write)
+    if (!negated && kind !== 'pattern') refuseUngrantable(base, 'write', text)
   const folders = writeFolders(real)
   const begun = await Promise.allSettled(folders.map((root) => watcher.begin(root, real, onAppearance)))
   const patrols = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
@@ -63,7 +68,10 @@ export const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppear
   const links = patrols.map((patrol) => patrol.links).join()
   const redirectedIn = (found: readonly FoundName[]) => {
     const { places, missing } = redirects.of(found, folders)
-    return { places: places.filter(({ path }) => isBelow(folders, path)), missing: missing.filter((path) => isBelow(folders, path)) }
+    return {
+      places: places.filter(({ path }) => isBelow(folders, path)),
+      missing: missing.filter((path) => isBelow(folders, path)),
+    }
   }
   const toSeal = (found: readonly FoundName[], redirected: readonly Place[]): readonly Place[] => {
     const sealed = withoutRepeats([...found, ...redirected].flatMap((name) => sealable(real, name)))
@@ -71,7 +79,9 @@ export const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppear
     return sealed
   }
   const endAll = async (use: 'used' | 'unused'): Promise<EndedPatrol> => {
-    const ended = await Promise.all([...patrols, ...(held === undefined ? [] : [held])].map((patrol) => patrol.end(use)))
+    const ended = await Promise.all(
+      [...patrols, ...(held === undefined ? [] : [held])].map((patrol) => patrol.end(use)),
+    )
     const violations = ended.flatMap((each) => each.violations)
     if (!ended.some(({ found }) => found !== undefined)) return { violations, next: undefined }
     // Roots in which nothing was made hold what they held.
@@ -90,7 +100,11 @@ export const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppear
     const hold = async (carved: CarvedOut) => {
       if (carved.paths.length > 0) await otherNames.refuse(watcher, links, [...folders, ...files], carved, sealed)
       // The watcher knows the protected names, and what their links lead to; the rest it must be told.
-      const names = [...carved.paths, ...[...redirected, ...others].map(({ path }) => path), ...missingElsewhere(real, folders)]
+      const names = [
+        ...carved.paths,
+        ...[...redirected, ...others].map(({ path }) => path),
+        ...missingElsewhere(real, folders),
+      ]
       if (names.length > 0) held = await watcher.hold(names, onAppearance)
     }
     const go = (closed: readonly AbsolutePath[]) => {
@@ -118,16 +132,24 @@ const attempt = <Value>(compute: () => Value): Value | CordonError => {
 /** Carved out, not there yet, and in no write root, where the watcher has an eye on it anyway. */
 const missingElsewhere = ({ read, write }: Boundary, folders: readonly AbsolutePath[]): readonly AbsolutePath[] =>
   [...read, ...write]
-    .filter(({ negated, kind, base }) => negated && kind !== 'pattern' && !isBelow(folders, base) && objectAt(base) === undefined)
+    .filter(
+      ({ negated, kind, base }) =>
+        negated && kind !== 'pattern' && !isBelow(folders, base) && objectAt(base) === undefined,
+    )
     .map(({ base }) => base)
 
-const isBelow = (folders: readonly AbsolutePath[], path: AbsolutePath): boolean => folders.some((folder) => path !== folder && isWithinPath(path, folder))
+const isBelow = (folders: readonly AbsolutePath[], path: AbsolutePath): boolean =>
+  folders.some((folder) => path !== folder && isWithinPath(path, folder))
 
-const withoutRepeats = (places: readonly Place[]): readonly Place[] => [...new Map(places.map((place) => [place.path, place])).values()]
+const withoutRepeats = (places: readonly Place[]): readonly Place[] => [
+  ...new Map(places.map((place) => [place.path, place])).values(),
+]
 
 /** The folders that are write roots; one that lies in another is watched with it. */
 const writeFolders = (boundary: Boundary): readonly AbsolutePath[] => {
-  const folders = boundary.write.filter(({ negated, kind, base }) => !negated && kind !== 'pattern' && objectAt(base) === 'directory').map(({ base }) => base)
+  const folders = boundary.write
+    .filter(({ negated, kind, base }) => !negated && kind !== 'pattern' && objectAt(base) === 'directory')
+    .map(({ base }) => base)
   const unique = [...new Set(folders)]
   return unique.filter((folder) => !unique.some((other) => other !== folder && isWithinPath(folder, other)))
 }
@@ -135,12 +157,20 @@ const writeFolders = (boundary: Boundary): readonly AbsolutePath[] => {
 /** Single files that may be written and lie in no write root. */
 const writeFiles = (boundary: Boundary, folders: readonly AbsolutePath[]): readonly AbsolutePath[] =>
   boundary.write
-    .filter(({ negated, kind, base }) => !negated && kind !== 'pattern' && !isBelow(folders, base) && placeAt(base).some(({ object }) => object === 'file'))
+    .filter(
+      ({ negated, kind, base }) =>
+        !negated &&
+        kind !== 'pattern' &&
+        !isBelow(folders, base) &&
+        placeAt(base).some(({ object }) => object === 'file'),
+    )
     .map(({ base }) => base)
 
 /** A link cannot be sealed by a mount; the watcher puts it back when it was changed. */
 const sealable = (boundary: Boundary, { path, object }: FoundName): readonly Place[] => {
-  const isNamedItself = boundary.write.some(({ negated, kind, base }) => !negated && kind !== 'pattern' && base === path)
+  const isNamedItself = boundary.write.some(
+    ({ negated, kind, base }) => !negated && kind !== 'pattern' && base === path,
+  )
   if (object === 'link' || isNamedItself) return []
   const entry = PROTECTED_NAMES.find(({ name }) => path.endsWith(`/${name}`))
   return entry !== undefined && isNamedBy(boundary.write, entry, path) ? [] : [{ path, object }]

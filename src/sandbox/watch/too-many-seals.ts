@@ -19,7 +19,10 @@ export const refuseTooManySeals = (sealed: readonly Place[], roots: readonly Abs
 /** The deepest folder that more than half of them lie in. */
 const fullestFolder = (sealed: readonly Place[], roots: readonly AbsolutePath[]): AbsolutePath => {
   const within = (folder: AbsolutePath) => sealed.filter(({ path }) => path !== folder && isWithinPath(path, folder))
-  let fullest = roots.reduce((best, root) => (within(root).length > within(best).length ? root : best), roots[0] ?? ('/' as AbsolutePath))
+  let fullest = roots.reduce(
+    (best, root) => (within(root).length > within(best).length ? root : best),
+    roots[0] ?? ('/' as AbsolutePath),
+  )
   for (;;) {
     const counts = new Map<AbsolutePath, number>()
     for (const { path } of within(fullest)) {
@@ -35,7 +38,9 @@ const fullestFolder = (sealed: readonly Place[], roots: readonly AbsolutePath[])
 
 const nameOf = (path: AbsolutePath): string => path.slice(path.lastIndexOf('/') + 1)
 
-const byName = (sealed: readonly Place[]): readonly (readonly [string, { readonly example: AbsolutePath; readonly count: number }])[] => {
+const byName = (
+  sealed: readonly Place[],
+): readonly (readonly [string, { readonly example: AbsolutePath; readonly count: number }])[] => {
   const counts = new Map<string, { readonly example: AbsolutePath; readonly count: number }>()
   for (const { path } of sealed) {
     const known = counts.get(nameOf(path))
@@ -48,4 +53,7 @@ const commonName = (sealed: readonly Place[]): string => byName(sealed)[0]?.[0] 
 
 /** Which names there are so many of, and one of each. */
 const describeMost = (sealed: readonly Place[]): string =>
-  byName(sealed).slice(0, 3).map(([name, { example, count }]) => `${String(count)} × ${name}, such as ${example}`).join('; ')
+  byName(sealed)
+    .slice(0, 3)
+    .map(([name, { example, count }]) => `${String(count)} × ${name}, such as ${example}`)
+    .join('; ')

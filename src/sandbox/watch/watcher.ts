@@ -41,11 +41,19 @@ export interface PatrolEnd {
 
 /** Knows every write root in use: which protected names exist in it, and which appear. */
 export interface Watcher {
-  readonly begin: (root: AbsolutePath, boundary: Pick<Boundary, 'read' | 'write'>, onAppearance: () => void) => Promise<Patrol>
+  readonly begin: (
+    root: AbsolutePath,
+    boundary: Pick<Boundary, 'read' | 'write'>,
+    onAppearance: () => void,
+  ) => Promise<Patrol>
   /** Watches single names that a call must not get at when somebody replaces or makes them. */
   readonly hold: (names: readonly AbsolutePath[], onReplacement: () => void) => Promise<Pick<Patrol, 'end'>>
   /** The other names that files of what is sealed have in the write roots, and in `readable` folders. */
-  readonly otherNames: (roots: readonly AbsolutePath[], sealed: readonly AbsolutePath[], readable: readonly AbsolutePath[]) => Promise<readonly FoundName[]>
+  readonly otherNames: (
+    roots: readonly AbsolutePath[],
+    sealed: readonly AbsolutePath[],
+    readable: readonly AbsolutePath[],
+  ) => Promise<readonly FoundName[]>
   readonly isAlive: () => boolean
   readonly close: () => void
 }
@@ -61,7 +69,14 @@ const letterOf = ({ scope, object }: ProtectedName): string => (object === 'file
 
 const KINDS: Readonly<Record<string, ObjectKind>> = { d: 'directory', f: 'file', l: 'link' }
 
-export const DEED_LETTERS = { m: 'set-aside', b: 'put-back', l: 'left', u: 'unseen', s: 'separated', r: 'replaced' } as const
+export const DEED_LETTERS = {
+  m: 'set-aside',
+  b: 'put-back',
+  l: 'left',
+  u: 'unseen',
+  s: 'separated',
+  r: 'replaced',
+} as const
 
 const isDeed = (letter: string): letter is keyof typeof DEED_LETTERS => letter in DEED_LETTERS
 
@@ -69,7 +84,9 @@ const violationOf = (path: string, letter: string, aside: string): Violation => 
   if (!isDeed(letter)) return bug(`the watcher did ${JSON.stringify(letter)}, which nobody knows`)
   const deed = DEED_LETTERS[letter]
   if (deed === 'replaced') return { kind: 'unsealed', path }
-  return deed === 'set-aside' ? { kind: 'protected', deed, path, aside, restore: restoring(path, aside) } : { kind: 'protected', deed, path }
+  return deed === 'set-aside'
+    ? { kind: 'protected', deed, path, aside, restore: restoring(path, aside) }
+    : { kind: 'protected', deed, path }
 }
 
 /** Not over what its user has made there since. */
@@ -79,7 +96,8 @@ export const startWatcher = (launcher: string): Watcher => {
   const child = spawn(launcher, ['watcher'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'], env: {} })
   const line = child.stdio[3] as Socket
   const asides = new Map<number, { readonly list: Violation[]; readonly onAppearance: () => void }>()
-  const answers: { readonly resolve: (words: readonly string[]) => void; readonly reject: (error: Error) => void }[] = []
+  const answers: { readonly resolve: (words: readonly string[]) => void; readonly reject: (error: Error) => void }[] =
+    []
   const exemptions = rememberExemptions()
   let lastNumber = 0
   let gone = false
@@ -134,7 +152,12 @@ export const startWatcher = (launcher: string): Watcher => {
   line.write(encodeFrame(TO_WATCHER.names, wordsOf(PROTECTED_NAMES.map((entry) => `${letterOf(entry)}${entry.name}`))))
 
   /** Asks it to watch something for a call, by a number of its own. It answers with words, or with `!` and why it cannot. */
-  const order = async (kind: FrameToWatcher, subject: string, words: readonly string[], onAppearance: () => void): Promise<OrderedWatch> => {
+  const order = async (
+    kind: FrameToWatcher,
+    subject: string,
+    words: readonly string[],
+    onAppearance: () => void,
+  ): Promise<OrderedWatch> => {
     lastNumber += 1
     const number = lastNumber
     const list: Violation[] = []
@@ -157,9 +180,15 @@ export const startWatcher = (launcher: string): Watcher => {
   return {
     begin: async (root, boundary, onAppearance) => {
       const words = [root, ...exemptions(root, boundary.write), ...missingCarveOuts(root, boundary)]
-      const { answer, go, end } = await order(TO_WATCHER.begin, `the write root ${root} cannot be looked into`, words, onAppearance)
+      const { answer, go, end } = await order(
+        TO_WATCHER.begin,
+        `the write root ${root} cannot be looked into`,
+        words,
+        onAppearance,
+      )
       const [links = '', ...found] = answer
-      const below = (letter: string, paths: readonly AbsolutePath[]) => paths.filter((path) => isWithinPath(path, root)).map((path) => `${letter}${path.slice(root.length + 1)}`)
+      const below = (letter: string, paths: readonly AbsolutePath[]) =>
+        paths.filter((path) => isWithinPath(path, root)).map((path) => `${letter}${path.slice(root.length + 1)}`)
       return {
         found: found.map(foundName),
         links,
@@ -170,12 +199,21 @@ export const startWatcher = (launcher: string): Watcher => {
       }
     },
     otherNames: async (roots, sealed, readable) => {
-      const words = await ask(TO_WATCHER.otherNames, ['0', ...roots.map((path) => `r${path}`), ...readable.map((path) => `R${path}`), ...sealed.map((path) => `s${path}`)])
+      const words = await ask(TO_WATCHER.otherNames, [
+        '0',
+        ...roots.map((path) => `r${path}`),
+        ...readable.map((path) => `R${path}`),
+        ...sealed.map((path) => `s${path}`),
+      ])
       const unseen = words.find((word) => word.startsWith('!'))
-      if (unseen !== undefined) throw fail('plan-rejected', { problem: `a file that the policy takes out has another name (a hard link), and ${unseen.slice(1)} holds too many folders to look for it; grant smaller folders` })
+      if (unseen !== undefined)
+        throw fail('plan-rejected', {
+          problem: `a file that the policy takes out has another name (a hard link), and ${unseen.slice(1)} holds too many folders to look for it; grant smaller folders`,
+        })
       return words.map(foundName)
     },
-    hold: async (names, onReplacement) => order(TO_WATCHER.hold, 'what is carved out cannot be watched', names, onReplacement),
+    hold: async (names, onReplacement) =>
+      order(TO_WATCHER.hold, 'what is carved out cannot be watched', names, onReplacement),
     isAlive: () => !gone,
     close: () => {
       line.destroy()
@@ -183,7 +221,10 @@ export const startWatcher = (launcher: string): Watcher => {
   }
 }
 
-const foundName = (word: string): FoundName => ({ path: word.slice(1) as AbsolutePath, object: KINDS[word[0] ?? ''] ?? 'other' })
+const foundName = (word: string): FoundName => ({
+  path: word.slice(1) as AbsolutePath,
+  object: KINDS[word[0] ?? ''] ?? 'other',
+})
 
 const wordsOf = (words: readonly string[]): Buffer => bytesOfName(words.map((word) => `${word}\0`).join(''))
 
@@ -200,10 +241,14 @@ const rememberExemptions = (): typeof exemptionsIn => {
 
 /** What the policy names itself is not guarded: here, at every depth, or at one place. */
 const exemptionsIn = (root: AbsolutePath, write: readonly PathPattern[]): readonly string[] => {
-  const inRoot = write.filter(({ negated, kind, base }) => !negated && kind !== 'pattern' && base !== root && isWithinPath(base, root))
+  const inRoot = write.filter(
+    ({ negated, kind, base }) => !negated && kind !== 'pattern' && base !== root && isWithinPath(base, root),
+  )
   return PROTECTED_NAMES.flatMap((entry) => {
     if (isNamedBy(write, entry, `${root}/any/depth/${entry.name}` as AbsolutePath)) return [`*${entry.name}`]
-    const places = inRoot.filter(({ base }) => base.endsWith(`/${entry.name}`)).map(({ base }) => `=${base.slice(root.length + 1)}`)
+    const places = inRoot
+      .filter(({ base }) => base.endsWith(`/${entry.name}`))
+      .map(({ base }) => `=${base.slice(root.length + 1)}`)
     return isNamedBy(write, entry, `${root}/${entry.name}` as AbsolutePath) ? [`=${entry.name}`, ...places] : places
   })
 }
@@ -211,5 +256,8 @@ const exemptionsIn = (root: AbsolutePath, write: readonly PathPattern[]): readon
 /** What the policy carves out of the root although it is not there yet: it must not appear either. */
 const missingCarveOuts = (root: AbsolutePath, { read, write }: Pick<Boundary, 'read' | 'write'>): readonly string[] =>
   [...read, ...write]
-    .filter(({ negated, kind, base }) => negated && kind !== 'pattern' && base !== root && isWithinPath(base, root) && objectAt(base) === undefined)
+    .filter(
+      ({ negated, kind, base }) =>
+        negated && kind !== 'pattern' && base !== root && isWithinPath(base, root) && objectAt(base) === undefined,
+    )
     .map(({ base }) => `!${base.slice(root.length + 1)}`)

@@ -8,7 +8,11 @@ export type Channel = (typeof CHANNELS)[number]
 /** Told by the database that something changed; wakes by itself as well, because a notification can be lost with a connection. */
 export interface Changes {
   /** Resolves at the next notification that `isAbout` is true of, or after a while, at most that long, or when the signal says so. */
-  readonly next: (isAbout: (notification: string, channel: Channel) => boolean, atMostMs: number, signal?: AbortSignal) => { readonly changed: Promise<void>; readonly stop: () => void }
+  readonly next: (
+    isAbout: (notification: string, channel: Channel) => boolean,
+    atMostMs: number,
+    signal?: AbortSignal,
+  ) => { readonly changed: Promise<void>; readonly stop: () => void }
   /** Resolves when what is notified from then on is heard. */
   readonly listening: () => Promise<void>
   readonly close: () => Promise<void>
@@ -27,7 +31,10 @@ export interface ChangesSettings {
 }
 
 /** One for an engine: each listens with a connection of its own. */
-export const watchChanges = (engine: Engine, { askAgainMs = ASK_AGAIN_MS, channels = CHANNELS }: ChangesSettings = {}): Changes => {
+export const watchChanges = (
+  engine: Engine,
+  { askAgainMs = ASK_AGAIN_MS, channels = CHANNELS }: ChangesSettings = {},
+): Changes => {
   const waiting = new Set<(notification: string, channel: Channel) => void>()
   let started: Promise<() => Promise<void>> | undefined
   const tell = (notification: string, channel: string): void => {
@@ -37,7 +44,9 @@ export const watchChanges = (engine: Engine, { askAgainMs = ASK_AGAIN_MS, channe
     listening: async () => {
       started ??= engine.listen(channels, tell)
       // Without a listener it still works, only later.
-      await started.catch(() => { started = undefined })
+      await started.catch(() => {
+        started = undefined
+      })
     },
     next: (isAbout, atMostMs, signal) => {
       let stop = (): void => undefined
@@ -45,7 +54,9 @@ export const watchChanges = (engine: Engine, { askAgainMs = ASK_AGAIN_MS, channe
         const hear = (notification: string, channel: Channel): void => {
           if (isAbout(notification, channel)) resolve()
         }
-        const end = (): void => { resolve() }
+        const end = (): void => {
+          resolve()
+        }
         waiting.add(hear)
         const timer = setTimeout(end, Math.min(askAgainMs, atMostMs))
         signal?.addEventListener('abort', end, { once: true })

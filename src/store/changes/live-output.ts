@@ -19,7 +19,11 @@ export interface OutputChunk {
 /** What the database takes at once. */
 export const LONGEST_CHUNK = 8_192
 
-export const appendOutput = async ({ query }: Pick<Session, 'query'>, { id, fence }: Pick<Invocation, 'id' | 'fence'>, { stream, content, skipped }: OutputChunk): Promise<void> => {
+export const appendOutput = async (
+  { query }: Pick<Session, 'query'>,
+  { id, fence }: Pick<Invocation, 'id' | 'fence'>,
+  { stream, content, skipped }: OutputChunk,
+): Promise<void> => {
   await query('select agents.fn_append_output($1, $2, $3, $4, $5)', [id, fence, stream, shownText(content), skipped])
 }
 
@@ -31,7 +35,11 @@ export interface OutputPlace {
 
 type Row = OutputChunk & OutputPlace
 
-const readRows = ({ query }: Pick<Session, 'query'>, id: string, { fence, sequence }: OutputPlace): Promise<readonly Row[]> =>
+const readRows = (
+  { query }: Pick<Session, 'query'>,
+  id: string,
+  { fence, sequence }: OutputPlace,
+): Promise<readonly Row[]> =>
   query(
     `select stream, content, skipped::float8, fence::text, sequence from agents.invocation_output where invocation_id = $1 and (fence, sequence) > ($2::bigint, $3::int) order by fence, sequence`,
     [id, fence, sequence],
@@ -49,13 +57,25 @@ export interface OutputPage {
   readonly isOver: boolean
 }
 
-export const readOutput = async ({ query }: Pick<Session, 'query'>, id: string, after = markOf(BEGINNING)): Promise<OutputPage> => {
+export const readOutput = async (
+  { query }: Pick<Session, 'query'>,
+  id: string,
+  after = markOf(BEGINNING),
+): Promise<OutputPage> => {
   const [fence = '0', sequence = '0'] = after.split('.')
   // The state first: what is said before a call ends is there when it has ended.
-  const [call] = await query<{ status: InvocationStatus }>('select status from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)', [id])
+  const [call] = await query<{ status: InvocationStatus }>(
+    'select status from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)',
+    [id],
+  )
   if (call === undefined) throw missing(`there is no invocation ${id}, or it is not yours to see`)
   const rows = await readRows({ query }, id, { fence, sequence: Number(sequence) })
-  const chunks = rows.map(({ stream, content, skipped, ...place }) => ({ stream, content, skipped, mark: markOf(place) }))
+  const chunks = rows.map(({ stream, content, skipped, ...place }) => ({
+    stream,
+    content,
+    skipped,
+    mark: markOf(place),
+  }))
   return { chunks, after: chunks.at(-1)?.mark ?? after, status: call.status, isOver: isFinal(call.status) }
 }
 
@@ -63,7 +83,11 @@ const markOf = ({ fence, sequence }: OutputPlace): string => `${fence}.${String(
 
 export interface OutputWatch {
   /** Tells what a call says, from the oldest that is kept, until the returned function is called; that one tells the rest first. */
-  readonly follow: (session: Pick<Session, 'query'>, id: string, told: (chunk: OutputChunk) => void) => () => Promise<void>
+  readonly follow: (
+    session: Pick<Session, 'query'>,
+    id: string,
+    told: (chunk: OutputChunk) => void,
+  ) => () => Promise<void>
 }
 
 export const watchOutput = (changes: Pick<Changes, 'listening' | 'next'>): OutputWatch => ({
@@ -80,7 +104,11 @@ export const watchOutput = (changes: Pick<Changes, 'listening' | 'next'>): Outpu
     const listen = async (): Promise<void> => {
       await changes.listening()
       while (!over.signal.aborted) {
-        const { changed, stop } = changes.next((notification, channel) => channel === 'tool_invocation_output' && notification === notificationOf(id), Number.POSITIVE_INFINITY, over.signal)
+        const { changed, stop } = changes.next(
+          (notification, channel) => channel === 'tool_invocation_output' && notification === notificationOf(id),
+          Number.POSITIVE_INFINITY,
+          over.signal,
+        )
         try {
           await read()
           await changed

@@ -34,16 +34,26 @@ export const installQueue = async (engine: Engine, url: string): Promise<void> =
   // The queue belongs to the owner of everything else: its functions are called with that role's rights.
   pool.on('connect', (client) => void client.query('set role cordon_owner').catch(() => undefined))
   try {
-    await untilNotHeld(engine, () => runMigrations({ pgPool: pool, schema: SCHEMA, logger: new Logger(() => () => undefined) }))
+    await untilNotHeld(engine, () =>
+      runMigrations({ pgPool: pool, schema: SCHEMA, logger: new Logger(() => () => undefined) }),
+    )
   } finally {
     await pool.end()
-    await engine.execute(`do $$ begin execute format('revoke create on database %I from cordon_owner', current_database()); end $$`)
+    await engine.execute(
+      `do $$ begin execute format('revoke create on database %I from cordon_owner', current_database()); end $$`,
+    )
   }
-  await untilNotHeld(engine, () => engine.transaction(({ execute }) => execute(`set local lock_timeout = ${String(LOCK_MS)}; set local role cordon_owner; select agents.fn_use_queue()`)))
+  await untilNotHeld(engine, () =>
+    engine.transaction(({ execute }) =>
+      execute(`set local lock_timeout = ${String(LOCK_MS)}; set local role cordon_owner; select agents.fn_use_queue()`),
+    ),
+  )
 }
 
 export const hasQueue = async ({ query }: Pick<Engine, 'query'>): Promise<boolean> => {
-  const [there] = await query<{ isThere: boolean }>(`select to_regprocedure('agents.fn_has_queue()') is not null as "isThere"`)
+  const [there] = await query<{ isThere: boolean }>(
+    `select to_regprocedure('agents.fn_has_queue()') is not null as "isThere"`,
+  )
   if (there?.isThere !== true) return false
   const [row] = await query<{ has: boolean }>('select agents.fn_has_queue() as has')
   return row?.has === true
@@ -75,7 +85,12 @@ const REPORTING = { completeJobBatchDelay: 0, failJobBatchDelay: 0 }
 
 export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: QueueSettings): Promise<Queue> => {
   const { runTaskList, Logger } = await worker()
-  const pool = await openPool({ connectionString: url, max: CONNECTIONS, application_name: 'cordon queue', keepAlive: true })
+  const pool = await openPool({
+    connectionString: url,
+    max: CONNECTIONS,
+    application_name: 'cordon queue',
+    keepAlive: true,
+  })
   const logger = new Logger(() => () => undefined)
   const slots = createSlots(concurrency)
   const retired = new Set<Promise<unknown>>()
@@ -98,7 +113,19 @@ export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: Q
     if (tasks.length === 0) return
     const events = new EventEmitter()
     const work = (payload: unknown) => slots.during(() => ready(idOf(payload)))
-    const workers = runTaskList({ logger, schema: SCHEMA, concurrency, noHandleSignals: true, pollInterval: pollMs, events, preset: { worker: REPORTING } }, Object.fromEntries(tasks.map((task) => [task, work])), pool)
+    const workers = runTaskList(
+      {
+        logger,
+        schema: SCHEMA,
+        concurrency,
+        noHandleSignals: true,
+        pollInterval: pollMs,
+        events,
+        preset: { worker: REPORTING },
+      },
+      Object.fromEntries(tasks.map((task) => [task, work])),
+      pool,
+    )
     current = { workers, tasks }
     // It can remember an error for ever; a new one begins anew.
     const replace = (): void => {
@@ -111,8 +138,12 @@ export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: Q
     }
     events.on('worker:getJob:error', replace)
     events.on('pool:fatalError', replace)
-    events.on('worker:getJob:empty', () => { pause = PAUSES_MS.first })
-    events.on('job:start', () => { pause = PAUSES_MS.first })
+    events.on('worker:getJob:empty', () => {
+      pause = PAUSES_MS.first
+    })
+    events.on('job:start', () => {
+      pause = PAUSES_MS.first
+    })
     void workers.promise.then(replace, replace)
   }
 
@@ -131,4 +162,5 @@ export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: Q
   }
 }
 
-const idOf = (payload: unknown): string => (typeof payload === 'object' && payload !== null && 'id' in payload && typeof payload.id === 'string' ? payload.id : '')
+const idOf = (payload: unknown): string =>
+  typeof payload === 'object' && payload !== null && 'id' in payload && typeof payload.id === 'string' ? payload.id : ''

@@ -23,7 +23,11 @@ export const watchInvocations = (changes: Pick<Changes, 'listening' | 'next'>): 
     for (;;) {
       signal?.throwIfAborted()
       // Listened for before it is looked at: what happens in between is heard.
-      const { changed, stop } = changes.next((notification, channel) => channel === 'tool_invocation' && notification === mark, Number.POSITIVE_INFINITY, signal)
+      const { changed, stop } = changes.next(
+        (notification, channel) => channel === 'tool_invocation' && notification === mark,
+        Number.POSITIVE_INFINITY,
+        signal,
+      )
       try {
         const invocation = await requireInvocation(session, id).catch(untilItIsBack)
         if (invocation !== undefined && until(invocation)) return invocation
@@ -37,6 +41,7 @@ export const watchInvocations = (changes: Pick<Changes, 'listening' | 'next'>): 
 
 /** A database that is away for a while is waited for, like everything else. */
 const untilItIsBack = (error: unknown): undefined => {
-  if (error instanceof CordonError && ['store-unavailable', 'store-full', 'store-busy'].includes(error.code)) return undefined
+  if (error instanceof CordonError && ['store-unavailable', 'store-full', 'store-busy'].includes(error.code))
+    return undefined
   throw error
 }

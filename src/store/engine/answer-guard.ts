@@ -14,7 +14,8 @@ class AnswerError extends Error {
 }
 
 /** Of the driver, whose types do not have it. */
-export const streamOf = (client: object): Duplex => (client as { readonly connection: { readonly stream: Duplex } }).connection.stream
+export const streamOf = (client: object): Duplex =>
+  (client as { readonly connection: { readonly stream: Duplex } }).connection.stream
 
 /** `mostBytes`: of what is answered to one message. */
 export const guardAnswers = (stream: Duplex, mostBytes: number): void => {
@@ -30,7 +31,9 @@ export const guardAnswers = (stream: Duplex, mostBytes: number): void => {
       return emit(event, ...words)
     } catch (error) {
       const isLong = (error as { readonly code?: unknown } | undefined)?.code === 'ERR_STRING_TOO_LONG'
-      return end(new AnswerError(isLong ? TOO_LARGE : UNREADABLE, error instanceof Error ? error.message : String(error), error))
+      return end(
+        new AnswerError(isLong ? TOO_LARGE : UNREADABLE, error instanceof Error ? error.message : String(error), error),
+      )
     }
   }
   const end = (error: AnswerError): boolean => {

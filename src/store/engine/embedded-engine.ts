@@ -6,7 +6,11 @@ import { embeddedFailure, hasEnded } from './embedded-failure.js'
 import type { Engine, Session } from '../engine.js'
 import { storeError } from './sql-error.js'
 
-export const engineOf = (folder: string | undefined, database: () => Promise<PGlite>, opened: () => Promise<PGlite> | undefined): Engine => {
+export const engineOf = (
+  folder: string | undefined,
+  database: () => Promise<PGlite>,
+  opened: () => Promise<PGlite> | undefined,
+): Engine => {
   const where = folder ?? 'memory'
   let ended: Error | undefined
   const told = async <Result>(work: (open: PGlite) => Promise<Result>): Promise<Result> => {
@@ -19,8 +23,11 @@ export const engineOf = (folder: string | undefined, database: () => Promise<PGl
       throw failure
     }
   }
-  const sessionOf = (run: <Result>(work: (open: PGlite | Transaction) => Promise<Result>) => Promise<Result>): Session => ({
-    query: <Row extends object>(sql: string, values: readonly unknown[] = []) => run(async (open) => (await open.query<Row>(sql, [...values])).rows),
+  const sessionOf = (
+    run: <Result>(work: (open: PGlite | Transaction) => Promise<Result>) => Promise<Result>,
+  ): Session => ({
+    query: <Row extends object>(sql: string, values: readonly unknown[] = []) =>
+      run(async (open) => (await open.query<Row>(sql, [...values])).rows),
     execute: async (sql) => {
       await run((open) => open.exec(sql))
     },
@@ -31,7 +38,13 @@ export const engineOf = (folder: string | undefined, database: () => Promise<PGl
     transaction: (work) => told((open) => open.transaction((inside) => work(sessionOf((query) => query(inside))))),
     listen: (channels, heard) =>
       told(async (open) => {
-        const stops = await Promise.all(channels.map((channel) => open.listen(channel, (payload) => { heard(payload, channel) })))
+        const stops = await Promise.all(
+          channels.map((channel) =>
+            open.listen(channel, (payload) => {
+              heard(payload, channel)
+            }),
+          ),
+        )
         return async () => {
           await Promise.all(stops.map((stop) => stop()))
         }

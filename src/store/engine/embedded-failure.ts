@@ -12,13 +12,21 @@ const LEAST_FREE_BYTES = 16 * 1024 * 1024
 export const embeddedFailure = (error: unknown, folder: string | undefined): unknown => {
   if (!(error instanceof Error) || !isOfProgram(error)) return error
   const problem = `its program ended: ${error.message.split('\n', 1)[0] ?? ''}`
-  return folder !== undefined && isFull(folder) ? fail('store-full', { where: folder, problem }, error) : fail('store-unavailable', { where: folder ?? 'memory', problem }, error)
+  return folder !== undefined && isFull(folder)
+    ? fail('store-full', { where: folder, problem }, error)
+    : fail('store-unavailable', { where: folder ?? 'memory', problem }, error)
 }
 
 /** Nothing can be asked of it after this: what it could not write it needed to go on. */
-export const hasEnded = (error: unknown): boolean => error instanceof Error && (isOfProgram(error) || ['FATAL', 'PANIC'].some((each) => each === (error as { readonly severity?: unknown }).severity) || /pg_wal\//.test(error.message))
+export const hasEnded = (error: unknown): boolean =>
+  error instanceof Error &&
+  (isOfProgram(error) ||
+    ['FATAL', 'PANIC'].some((each) => each === (error as { readonly severity?: unknown }).severity) ||
+    /pg_wal\//.test(error.message))
 
-const isOfProgram = (error: Error): boolean => ['RuntimeError', 'ExitStatus'].includes(error.name) || /^(?:PGlite (?:failed to initialize|is clos)|Aborted\(|Program terminated|unreachable)/.test(error.message)
+const isOfProgram = (error: Error): boolean =>
+  ['RuntimeError', 'ExitStatus'].includes(error.name) ||
+  /^(?:PGlite (?:failed to initialize|is clos)|Aborted\(|Program terminated|unreachable)/.test(error.message)
 
 /**
  * Asked again, a program that has ended in the middle goes round and round, and this process with it. PGlite itself asks

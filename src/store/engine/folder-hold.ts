@@ -31,7 +31,8 @@ export const holdFolder = (folder: string): (() => void) => {
   throw held(folder, `${folder}.hold*`, 'many that died')
 }
 
-const held = (folder: string, name: string, owner: string) => fail('store-held', { folder, name, owner: /^\d+:/.test(owner) ? `process ${owner.split(':')[0] ?? ''}` : owner })
+const held = (folder: string, name: string, owner: string) =>
+  fail('store-held', { folder, name, owner: /^\d+:/.test(owner) ? `process ${owner.split(':')[0] ?? ''}` : owner })
 
 /** Undefined when it was made, otherwise whose it is. */
 const make = (me: string, name: string): string | undefined => {
@@ -39,7 +40,12 @@ const make = (me: string, name: string): string | undefined => {
     symlinkSync(me, name)
     return undefined
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw fail('store-unavailable', { where: name, problem: error instanceof Error ? error.message : String(error) }, error)
+    if (codeOf(error) !== 'EEXIST')
+      throw fail(
+        'store-unavailable',
+        { where: name, problem: error instanceof Error ? error.message : String(error) },
+        error,
+      )
     return ownerOf(name) ?? 'just closed'
   }
 }

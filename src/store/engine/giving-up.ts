@@ -14,7 +14,11 @@ const AGAIN_MS = 100
  * Ends what a connection is doing when the signal says so. The returned function stops that, and resolves when what was
  * under way has arrived, so that it does not meet whoever has the connection next.
  */
-export const givingUp = (client: pg.PoolClient, signal: AbortSignal | undefined, end: (backend: number) => Promise<void>): (() => Promise<void>) => {
+export const givingUp = (
+  client: pg.PoolClient,
+  signal: AbortSignal | undefined,
+  end: (backend: number) => Promise<void>,
+): (() => Promise<void>) => {
   if (signal === undefined) return () => Promise.resolve()
   const { processID } = client as unknown as { readonly processID: number }
   const over = new AbortController()
@@ -23,11 +27,14 @@ export const givingUp = (client: pg.PoolClient, signal: AbortSignal | undefined,
     const until = Date.now() + ENDING_MS
     while (!over.signal.aborted) {
       await Promise.race([end(processID).catch(() => undefined), elapsed(Math.max(1, until - Date.now()))])
-      if (Date.now() >= until) streamOf(client).destroy(new Error('Connection terminated: nobody waits for it any more'))
+      if (Date.now() >= until)
+        streamOf(client).destroy(new Error('Connection terminated: nobody waits for it any more'))
       await elapsed(AGAIN_MS, undefined, { signal: over.signal }).catch(() => undefined)
     }
   }
-  const giveUp = (): void => { ending = endAgain() }
+  const giveUp = (): void => {
+    ending = endAgain()
+  }
   signal.addEventListener('abort', giveUp, { once: true })
   return async () => {
     signal.removeEventListener('abort', giveUp)

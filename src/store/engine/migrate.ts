@@ -39,7 +39,11 @@ export const migrate = async (engine: Engine, migrations = readMigrations()): Pr
   // Most logins may not change the schema, and need not where nothing is missing.
   const lacking = await missingOf(engine, migrations)
   if (lacking.length === 0) return []
-  if (!(await mayCreate(engine))) throw fail('store-not-prepared', { where: engine.where, problem: `${lackOf(lacking, migrations)}, and this login may not create schemas` })
+  if (!(await mayCreate(engine)))
+    throw fail('store-not-prepared', {
+      where: engine.where,
+      problem: `${lackOf(lacking, migrations)}, and this login may not create schemas`,
+    })
   return untilNotHeld(engine, () => engine.transaction((inside) => applyMissing(inside, migrations)))
 }
 
@@ -50,7 +54,14 @@ export const untilNotHeld = async <Result>(engine: Engine, work: () => Promise<R
       return await work()
     } catch (error) {
       if (!isHeldUp(error)) throw error
-      if (attempt >= ATTEMPTS) throw fail('store-busy', { problem: `the schema cannot be changed while others use it: ${(await blockersOf(engine)) || error.message}` }, error)
+      if (attempt >= ATTEMPTS)
+        throw fail(
+          'store-busy',
+          {
+            problem: `the schema cannot be changed while others use it: ${(await blockersOf(engine)) || error.message}`,
+          },
+          error,
+        )
     }
   }
 }
@@ -60,9 +71,14 @@ export const untilNotHeld = async <Result>(engine: Engine, work: () => Promise<R
  * hold an advisory lock for ever, whatever its number is. Any login can read a table in a transaction that it does not
  * end, too; then this gives up, and names it.
  */
-const applyMissing = async ({ query, execute }: Session, migrations: readonly Migration[]): Promise<readonly string[]> => {
+const applyMissing = async (
+  { query, execute }: Session,
+  migrations: readonly Migration[],
+): Promise<readonly string[]> => {
   // However long the files take: what requests are given is not meant for this.
-  await execute(`set local statement_timeout = 0; set local lock_timeout = ${String(TURN_MS)}; set local search_path = pg_catalog, pg_temp`)
+  await execute(
+    `set local statement_timeout = 0; set local lock_timeout = ${String(TURN_MS)}; set local search_path = pg_catalog, pg_temp`,
+  )
   await execute(`
     create schema if not exists cordon_migrations;
     create table if not exists cordon_migrations.applied (number int primary key, name text not null, hash text not null, at timestamptz not null default now());
@@ -81,7 +97,9 @@ const applyMissing = async ({ query, execute }: Session, migrations: readonly Mi
 /** No lock, a deadlock, or another one that made the same schema or table in the same moment. */
 const HELD: ReadonlySet<unknown> = new Set(['55P03', '40P01', '23505', '42P06', '42P07', 'XX000'])
 
-const isHeldUp = (error: unknown): error is Error => error instanceof Error && [error, error.cause].some((each) => HELD.has((each as { readonly code?: unknown } | undefined)?.code))
+const isHeldUp = (error: unknown): error is Error =>
+  error instanceof Error &&
+  [error, error.cause].some((each) => HELD.has((each as { readonly code?: unknown } | undefined)?.code))
 
 /** Sessions that have a lock on what belongs to Cordon, as far as this login may see them. */
 const blockersOf = async ({ query }: Engine): Promise<string> => {
@@ -90,17 +108,22 @@ const blockersOf = async ({ query }: Engine): Promise<string> => {
        from pg_locks l join pg_class c on c.oid = l.relation join pg_namespace n on n.oid = c.relnamespace join pg_stat_activity a on a.pid = l.pid
       where l.granted and l.database = (select oid from pg_database where datname = current_database()) and n.nspname in ('agents', 'cordon_migrations', 'cordon_queue') and l.pid <> pg_backend_pid() limit 3`,
   )
-  return held.length === 0 ? '' : `${held.map(({ line }) => line).join('; ')}; let it end, or end it: select pg_terminate_backend(PROCESS)`
+  return held.length === 0
+    ? ''
+    : `${held.map(({ line }) => line).join('; ')}; let it end, or end it: select pg_terminate_backend(PROCESS)`
 }
 
 /** Changes nothing: a database that is not of this version is refused, with what brings it there. */
 export const requirePrepared = async (engine: Engine, migrations = readMigrations()): Promise<void> => {
   const missing = await missingOf(engine, migrations)
-  if (missing.length > 0) throw fail('store-not-prepared', { where: engine.where, problem: lackOf(missing, migrations) })
+  if (missing.length > 0)
+    throw fail('store-not-prepared', { where: engine.where, problem: lackOf(missing, migrations) })
 }
 
 const lackOf = (missing: readonly Migration[], migrations: readonly Migration[]): string =>
-  missing.length === migrations.length ? 'there is no store of Cordon in it' : `it is of an older version, without ${missing.map(({ name }) => name).join(', ')}`
+  missing.length === migrations.length
+    ? 'there is no store of Cordon in it'
+    : `it is of an older version, without ${missing.map(({ name }) => name).join(', ')}`
 
 interface Applied {
   readonly number: number
@@ -108,8 +131,12 @@ interface Applied {
 }
 
 const missingOf = async ({ query }: Engine, migrations: readonly Migration[]): Promise<readonly Migration[]> => {
-  const [there] = await query<{ isThere: boolean }>(`select to_regclass('cordon_migrations.applied') is not null as "isThere"`)
-  return there?.isThere === true ? notIn(await query<Applied>('select number, hash from cordon_migrations.applied'), migrations) : migrations
+  const [there] = await query<{ isThere: boolean }>(
+    `select to_regclass('cordon_migrations.applied') is not null as "isThere"`,
+  )
+  return there?.isThere === true
+    ? notIn(await query<Applied>('select number, hash from cordon_migrations.applied'), migrations)
+    : migrations
 }
 
 /** What is to be applied still; nothing of it where the database knows more, or something else. */
@@ -117,7 +144,8 @@ const notIn = (applied: readonly Applied[], migrations: readonly Migration[]): r
   const known = new Map(migrations.map((migration) => [migration.number, migration]))
   for (const { number, hash } of [...applied].sort((one, other) => one.number - other.number)) {
     const migration = known.get(number)
-    if (migration === undefined) throw fail('store-newer', { found: String(number), known: String(migrations.at(-1)?.number ?? 0) })
+    if (migration === undefined)
+      throw fail('store-newer', { found: String(number), known: String(migrations.at(-1)?.number ?? 0) })
     if (migration.hash !== hash) throw fail('store-differs', { number: String(number) })
   }
   const done = new Set(applied.map(({ number }) => number))

@@ -35,7 +35,11 @@ export const openPglite = ({ folder }: PgliteSettings): Engine => {
       throw error
     })
   }
-  const engine = engineOf(folder, () => (started ??= begin()), () => started)
+  const engine = engineOf(
+    folder,
+    () => (started ??= begin()),
+    () => started,
+  )
   return {
     ...engine,
     close: async () => {
@@ -49,7 +53,10 @@ export const openPglite = ({ folder }: PgliteSettings): Engine => {
 const requireDatabase = (folder: string): void => {
   const names = existsSync(folder) ? readdirSync(folder) : []
   if (names.length === 0 || names.includes('PG_VERSION')) return
-  throw fail('store-unavailable', { where: folder, problem: `there is something else in it${names.includes('data') ? `; the database of a store is in its folder data: ${join(folder, 'data')}` : ''}` })
+  throw fail('store-unavailable', {
+    where: folder,
+    problem: `there is something else in it${names.includes('data') ? `; the database of a store is in its folder data: ${join(folder, 'data')}` : ''}`,
+  })
 }
 
 /** A quarter of the default: all of it is written to at each start, and the kernel keeps pages of the files as well. */
@@ -58,13 +65,20 @@ const SHARED_BUFFERS = ['-c', 'shared_buffers=32MB']
 const start = async (folder: string | undefined): Promise<PGlite> => {
   if (folder === undefined) return startInMemory()
   const isNew = !existsSync(folder) || readdirSync(folder).length === 0
-  const unpacked = isNew ? readImage().then((image) => (image === undefined ? undefined : unpackImage(image, folder))) : Promise.resolve()
+  const unpacked = isNew
+    ? readImage().then((image) => (image === undefined ? undefined : unpackImage(image, folder)))
+    : Promise.resolve()
   // Whether it failed is asked below, when there is something that can tell.
   unpacked.catch(() => undefined)
-  const [{ PGlite: Embedded }, { NodeFS }] = await Promise.all([import('@electric-sql/pglite'), import('@electric-sql/pglite/nodefs')])
+  const [{ PGlite: Embedded }, { NodeFS }] = await Promise.all([
+    import('@electric-sql/pglite'),
+    import('@electric-sql/pglite/nodefs'),
+  ])
   // PGlite asks for the files when its program is loaded, which is as much work as unpacking them.
   const files = Object.assign(new NodeFS(folder), { initialSyncFs: () => unpacked })
-  return guardProgram(await Embedded.create({ fs: files, startParams: [...Embedded.defaultStartParams, ...SHARED_BUFFERS] }))
+  return guardProgram(
+    await Embedded.create({ fs: files, startParams: [...Embedded.defaultStartParams, ...SHARED_BUFFERS] }),
+  )
 }
 
 const startInMemory = async (): Promise<PGlite> => {

@@ -38,16 +38,31 @@ const MOST_ANSWER_BYTES = 64 * 1024 * 1024
 type Driver = typeof pg
 
 /** A server. Neither the driver nor a connection is there before something is asked for. */
-export const openPostgres = ({ url, connections = 10, retryMs = 100, answerMs, limits, mostAnswerBytes = MOST_ANSWER_BYTES }: PostgresSettings): Engine => {
+export const openPostgres = ({
+  url,
+  connections = 10,
+  retryMs = 100,
+  answerMs,
+  limits,
+  mostAnswerBytes = MOST_ANSWER_BYTES,
+}: PostgresSettings): Engine => {
   const where = withoutPassword(url)
   const stops = new Set<() => Promise<void>>()
   let opened: Promise<pg.Pool> | undefined
-  const common = { connectionString: url, keepAlive: true, ...(answerMs === undefined ? {} : { query_timeout: answerMs, connectionTimeoutMillis: answerMs }), ...(limits === undefined ? {} : limitsOf(limits)) }
-  const pool = (): Promise<pg.Pool> => (opened ??= openPool({ ...common, max: connections, application_name: 'cordon' }, mostAnswerBytes))
+  const common = {
+    connectionString: url,
+    keepAlive: true,
+    ...(answerMs === undefined ? {} : { query_timeout: answerMs, connectionTimeoutMillis: answerMs }),
+    ...(limits === undefined ? {} : limitsOf(limits)),
+  }
+  const pool = (): Promise<pg.Pool> =>
+    (opened ??= openPool({ ...common, max: connections, application_name: 'cordon' }, mostAnswerBytes))
   // Apart from the others, which may all be in use by what is to be ended.
   let openedToEnd: Promise<pg.Pool> | undefined
   const end = async (backend: number): Promise<void> => {
-    await (await (openedToEnd ??= openPool({ ...common, max: 1, application_name: 'cordon ends a statement' }))).query('select pg_cancel_backend($1)', [backend])
+    await (
+      await (openedToEnd ??= openPool({ ...common, max: 1, application_name: 'cordon ends a statement' }))
+    ).query('select pg_cancel_backend($1)', [backend])
   }
 
   const told = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -76,7 +91,8 @@ export const openPostgres = ({ url, connections = 10, retryMs = 100, answerMs, l
       await told(() => client.query('begin'))
       const result = await work(
         sessionOf(() => {
-          if (signal?.aborted === true) throw fail('store-busy', { problem: 'it was given up, because nobody waits for it any more' })
+          if (signal?.aborted === true)
+            throw fail('store-busy', { problem: 'it was given up, because nobody waits for it any more' })
           return Promise.resolve(client)
         }),
       )
@@ -87,7 +103,10 @@ export const openPostgres = ({ url, connections = 10, retryMs = 100, answerMs, l
       // One that is being ended is ended by then; what comes next is not.
       await stop()
       // A connection that cannot even be rolled back is not used again.
-      isBroken = await client.query('rollback').then(() => false, () => true)
+      isBroken = await client.query('rollback').then(
+        () => false,
+        () => true,
+      )
       throw error
     } finally {
       await stop()
@@ -129,7 +148,12 @@ export const openPool = async (settings: pg.PoolConfig, mostAnswerBytes = MOST_A
   return pool
 }
 
-const limitsOf = ({ statementMs, lockMs, idleMs, connectMs }: PostgresLimits): pg.PoolConfig => ({ statement_timeout: statementMs, lock_timeout: lockMs, idle_in_transaction_session_timeout: idleMs, connectionTimeoutMillis: connectMs })
+const limitsOf = ({ statementMs, lockMs, idleMs, connectMs }: PostgresLimits): pg.PoolConfig => ({
+  statement_timeout: statementMs,
+  lock_timeout: lockMs,
+  idle_in_transaction_session_timeout: idleMs,
+  connectionTimeoutMillis: connectMs,
+})
 
 interface Listening {
   readonly url: string
@@ -152,7 +176,9 @@ const keepListening = async ({ url, channels, heard, retryMs }: Listening): Prom
       current = undefined
       again()
     }
-    next.on('notification', ({ payload = '', channel }) => { heard(payload, channel) })
+    next.on('notification', ({ payload = '', channel }) => {
+      heard(payload, channel)
+    })
     next.on('error', lost)
     next.on('end', lost)
     try {

@@ -36,13 +36,17 @@ export const unpackImage = async (image: Buffer, folder: string): Promise<void> 
   rmSync(unfinished, { recursive: true, force: true })
   mkdirSync(unfinished, { mode: PRIVATE_FOLDER })
   const entries = entriesOf(image)
-  for (const { name, kind } of entries) if (kind === 'folder') mkdirSync(join(unfinished, name), { mode: PRIVATE_FOLDER })
+  for (const { name, kind } of entries)
+    if (kind === 'folder') mkdirSync(join(unfinished, name), { mode: PRIVATE_FOLDER })
   const files = entries.filter(({ kind }) => kind === 'file').values()
   const write = promisify(writeFile)
   // By threads of Node, while this one loads the database itself.
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-    for (const { name, content } of files) await write(join(unfinished, name), content, { mode: PRIVATE_FILE, flag: 'wx' })
-  }))
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (const { name, content } of files)
+        await write(join(unfinished, name), content, { mode: PRIVATE_FILE, flag: 'wx' })
+    }),
+  )
   renameSync(unfinished, folder)
 }
 
@@ -55,11 +59,16 @@ interface Entry {
 /** Of an archive as the build writes it: plain `ustar`, names of less than a hundred bytes, folders before what is in them. */
 const entriesOf = (archive: Buffer): readonly Entry[] => {
   const entries: Entry[] = []
-  const wordAt = (from: number, length: number): string => archive.toString('latin1', from, from + length).split('\0', 1)[0] ?? ''
+  const wordAt = (from: number, length: number): string =>
+    archive.toString('latin1', from, from + length).split('\0', 1)[0] ?? ''
   for (let at = 0; at < archive.length && archive[at] !== 0;) {
     const size = Number.parseInt(wordAt(at + 124, 12), 8)
     const begin = at + BLOCK
-    entries.push({ name: wordAt(at, 100), kind: wordAt(at + 156, 1) === '5' ? 'folder' : 'file', content: archive.subarray(begin, begin + size) })
+    entries.push({
+      name: wordAt(at, 100),
+      kind: wordAt(at + 156, 1) === '5' ? 'folder' : 'file',
+      content: archive.subarray(begin, begin + size),
+    })
     at = begin + Math.ceil(size / BLOCK) * BLOCK
   }
   return entries

@@ -36,17 +36,23 @@ export const storeError = (error: unknown, where: string): unknown => {
       return fail('store-busy', { problem }, error)
     default:
       // Data that a column cannot hold or a constraint does not let in, told in the database's own words.
-      if (typeof code === 'string' && /^2[23]/.test(code)) return fail('store-state', { problem, hint: stringOf(hint) }, error)
+      if (typeof code === 'string' && /^2[23]/.test(code))
+        return fail('store-state', { problem, hint: stringOf(hint) }, error)
       return isConnection(code) || isBroken(problem) ? fail('store-unavailable', { where, problem }, error) : error
   }
 }
 
 /** A schema, a table, a function or a role that every store of this version has. */
 const isUnprepared = (code: unknown, problem: string): boolean =>
-  (['3F000', '42P01', '42883', '42703'].some((each) => each === code) && /\bagents\b/.test(problem)) || /^role "(?:cordon_\w+|service_role)" does not exist$/.test(problem)
+  (['3F000', '42P01', '42883', '42703'].some((each) => each === code) && /\bagents\b/.test(problem)) ||
+  /^role "(?:cordon_\w+|service_role)" does not exist$/.test(problem)
 
 /** Classes 08 (connection), 28 and 3D (no such login, password or database), 57P (the server ends), 53 and 58 (it has no room, or trouble of its own); errors of the system come from the socket. */
-const isConnection = (code: unknown): boolean => typeof code === 'string' && (code === UNREADABLE || /^(08|57P|53|58|3D000|28)/.test(code) || /^E[A-Z]+$/.test(code))
+const isConnection = (code: unknown): boolean =>
+  typeof code === 'string' && (code === UNREADABLE || /^(08|57P|53|58|3D000|28)/.test(code) || /^E[A-Z]+$/.test(code))
 
 /** What the driver says without a code. */
-const isBroken = (problem: string): boolean => /^(Connection terminated|received invalid response|Received unexpected |Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error)/.test(problem)
+const isBroken = (problem: string): boolean =>
+  /^(Connection terminated|received invalid response|Received unexpected |Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error)/.test(
+    problem,
+  )

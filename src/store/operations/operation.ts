@@ -40,12 +40,21 @@ export interface Operation<Given extends Shapes, Answer> {
   readonly perform: (asking: Asking, given: Read<Given>) => Promise<Answer>
 }
 
-export const operation = <const Given extends Shapes, Answer>(declared: Operation<Given, Answer>): Operation<Given, Answer> => declared
+export const operation = <const Given extends Shapes, Answer>(
+  declared: Operation<Given, Answer>,
+): Operation<Given, Answer> => declared
 
 /** A change of the call or the run that has this id; what a call says meanwhile is none. */
-export const isChangeOfIt = (given: { readonly id: string }, notification: string, channel: Channel): boolean => channel !== 'tool_invocation_output' && notification === markOf(given.id)
+export const isChangeOfIt = (given: { readonly id: string }, notification: string, channel: Channel): boolean =>
+  channel !== 'tool_invocation_output' && notification === markOf(given.id)
 
 export const EVERYBODY: readonly MemberKind[] = ['admin', 'operator', 'agent', 'runner']
 
 /** What JSON makes of an answer. */
-export type Told<Value> = Value extends Date ? string : Value extends readonly (infer Item)[] ? readonly Told<Item>[] : Value extends object ? { readonly [Key in keyof Value]: Told<Value[Key]> } : Value
+export type Told<Value> = Value extends Date
+  ? string
+  : Value extends readonly (infer Item)[]
+    ? readonly Told<Item>[]
+    : Value extends object
+      ? { readonly [Key in keyof Value]: Told<Value[Key]> }
+      : Value

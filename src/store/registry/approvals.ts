@@ -62,14 +62,19 @@ export interface QuestionFilter {
 const OPEN = `status = 'pending' and expires_at > now()`
 
 /** By turn: the agents of a team alternate, each with its oldest question first. A question keeps its turn, so pages neither overlap nor leave one out. */
-export const listQuestions = async ({ query }: Pick<Session, 'query'>, { team, agent, tool, olderMs, after, most = 100 }: QuestionFilter = {}): Promise<readonly ListedQuestion[]> => {
-  const conditions = ([
-    ['a.owner = ?', team],
-    ['a.agent = ?', agent],
-    ['a.tool_key = ?', tool],
-    ['a.created_at <= now() - ?::interval', olderMs === undefined ? undefined : `${String(olderMs)} milliseconds`],
-    ['(a.turn, a.id) > (select l.turn, l.id from agents.approvals l where l.id = ?)', after],
-  ] as const).flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]))
+export const listQuestions = async (
+  { query }: Pick<Session, 'query'>,
+  { team, agent, tool, olderMs, after, most = 100 }: QuestionFilter = {},
+): Promise<readonly ListedQuestion[]> => {
+  const conditions = (
+    [
+      ['a.owner = ?', team],
+      ['a.agent = ?', agent],
+      ['a.tool_key = ?', tool],
+      ['a.created_at <= now() - ?::interval', olderMs === undefined ? undefined : `${String(olderMs)} milliseconds`],
+      ['(a.turn, a.id) > (select l.turn, l.id from agents.approvals l where l.id = ?)', after],
+    ] as const
+  ).flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]))
   const page = await query<ListedQuestion>(
     `with waiting as (select owner, agent, count(*)::int as waiting from agents.approvals where ${OPEN}${team === undefined ? '' : ' and owner = $1'} group by owner, agent)
       select ${QUESTION_COLUMNS}, w.waiting from (select * from agents.approvals where ${OPEN}) a join waiting w on w.owner = a.owner and w.agent = a.agent
@@ -77,7 +82,12 @@ export const listQuestions = async ({ query }: Pick<Session, 'query'>, { team, a
     [...conditions.map(({ value }) => value), most],
   )
   // Nothing after a place that is not there is no answer.
-  if (page.length === 0 && after !== undefined && (await query('select from agents.approvals where id = $1', [after])).length === 0) throw missing(`there is no question ${after}, or it is not yours to see`, 'begin with the first page again')
+  if (
+    page.length === 0 &&
+    after !== undefined &&
+    (await query('select from agents.approvals where id = $1', [after])).length === 0
+  )
+    throw missing(`there is no question ${after}, or it is not yours to see`, 'begin with the first page again')
   return page
 }
 
@@ -93,7 +103,8 @@ export interface Vote {
 }
 
 /** What is selected of `agents.approval_votes v`, in the words of `Vote`. */
-export const VOTE_COLUMNS = 'v.voter, v.verdict, v.reason, v.at, v.token_id as "tokenId", v.token_label as "tokenLabel", v.token_made_by as "tokenMadeBy"'
+export const VOTE_COLUMNS =
+  'v.voter, v.verdict, v.reason, v.at, v.token_id as "tokenId", v.token_label as "tokenLabel", v.token_made_by as "tokenMadeBy"'
 
 /** A question with everything that somebody has to see before they answer it. */
 export interface ShownQuestion {
@@ -109,23 +120,44 @@ export interface ShownQuestion {
 
 /** By its own id, or by that of what it is about: of several, the last. */
 export const showQuestion = async ({ query }: Pick<Session, 'query'>, id: string): Promise<ShownQuestion> => {
-  const [question] = await query<ShownQuestion['question']>(`select ${QUESTION_COLUMNS}, a.status from agents.approvals a where a.id = $1 or a.subject_id = $1 order by a.created_at desc limit 1`, [id])
+  const [question] = await query<ShownQuestion['question']>(
+    `select ${QUESTION_COLUMNS}, a.status from agents.approvals a where a.id = $1 or a.subject_id = $1 order by a.created_at desc limit 1`,
+    [id],
+  )
   if (question === undefined) throw missing(`nothing is asked about ${id}, or it is not yours to see`)
-  const votes = await query<Vote>(`select ${VOTE_COLUMNS} from agents.approval_votes v where v.approval_id = $1 order by v.at`, [question.id])
+  const votes = await query<Vote>(
+    `select ${VOTE_COLUMNS} from agents.approval_votes v where v.approval_id = $1 order by v.at`,
+    [question.id],
+  )
   if (question.subjectKind === 'team_run') {
-    const [run] = await query<{ name: string; planText: string }>('select name, jsonb_pretty(plan) as "planText" from agents.team_runs where id = $1', [question.subjectId])
+    const [run] = await query<{ name: string; planText: string }>(
+      'select name, jsonb_pretty(plan) as "planText" from agents.team_runs where id = $1',
+      [question.subjectId],
+    )
     return { question, votes, invocation: null, inputText: null, tool: null, run: run ?? null }
   }
   const invocation = await requireInvocation({ query }, question.subjectId)
-  const [input] = await query<{ text: string }>('select jsonb_pretty(input) as text from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)', [invocation.id])
-  const [tool] = await query<RegisteredTool>(`select ${TOOL_COLUMNS} from agents.tools_registry where id = $1 and version = $2`, [invocation.toolId, invocation.toolVersion])
+  const [input] = await query<{ text: string }>(
+    'select jsonb_pretty(input) as text from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)',
+    [invocation.id],
+  )
+  const [tool] = await query<RegisteredTool>(
+    `select ${TOOL_COLUMNS} from agents.tools_registry where id = $1 and version = $2`,
+    [invocation.toolId, invocation.toolVersion],
+  )
   return { question, votes, invocation, inputText: input?.text ?? null, tool: tool ?? null, run: null }
 }
 
 /** `shownHash`: of the arguments, or of the plan, that the person saw. */
-export const approveQuestion = async (session: Pick<Session, 'query'>, id: string, shownHash: string, reason?: string): Promise<string> => {
+export const approveQuestion = async (
+  session: Pick<Session, 'query'>,
+  id: string,
+  shownHash: string,
+  reason?: string,
+): Promise<string> => {
   const { question } = await showQuestion(session, id)
-  if (question.subjectKind === 'tool_invocation') return approveInvocation(session, question.subjectId, shownHash, reason)
+  if (question.subjectKind === 'tool_invocation')
+    return approveInvocation(session, question.subjectId, shownHash, reason)
   return decideRun(session, question.subjectId, 'approve', reason, shownHash)
 }
 
@@ -135,8 +167,21 @@ export const rejectQuestion = async (session: Pick<Session, 'query'>, id: string
   return decideRun(session, question.subjectId, 'reject', reason)
 }
 
-const decideRun = async ({ query }: Pick<Session, 'query'>, id: string, verdict: 'approve' | 'reject', reason: string | undefined, shownHash?: string): Promise<string> =>
-  (await query<{ status: string }>('select agents.fn_decide_team_run($1, $2, $3, $4) as status', [id, verdict, reason ?? null, shownHash ?? null]))[0]?.status ?? 'pending'
+const decideRun = async (
+  { query }: Pick<Session, 'query'>,
+  id: string,
+  verdict: 'approve' | 'reject',
+  reason: string | undefined,
+  shownHash?: string,
+): Promise<string> =>
+  (
+    await query<{ status: string }>('select agents.fn_decide_team_run($1, $2, $3, $4) as status', [
+      id,
+      verdict,
+      reason ?? null,
+      shownHash ?? null,
+    ])
+  )[0]?.status ?? 'pending'
 
 export interface StandingApproval {
   readonly toolId: string
@@ -148,8 +193,21 @@ export interface StandingApproval {
   readonly agent?: string
 }
 
-export const approveInAdvance = async ({ query }: Pick<Session, 'query'>, { toolId, arguments: form, uses, validMs, reason, agent }: StandingApproval): Promise<string> => {
-  const [row] = await query<{ id: string }>('select agents.fn_approve_in_advance($1, $2, $3, $4::interval, $5, $6) as id', [toolId, jsonText(form, 'the form of the arguments'), uses, `${String(validMs)} milliseconds`, reason, agent ?? null])
+export const approveInAdvance = async (
+  { query }: Pick<Session, 'query'>,
+  { toolId, arguments: form, uses, validMs, reason, agent }: StandingApproval,
+): Promise<string> => {
+  const [row] = await query<{ id: string }>(
+    'select agents.fn_approve_in_advance($1, $2, $3, $4::interval, $5, $6) as id',
+    [
+      toolId,
+      jsonText(form, 'the form of the arguments'),
+      uses,
+      `${String(validMs)} milliseconds`,
+      reason,
+      agent ?? null,
+    ],
+  )
   return row?.id ?? ''
 }
 
@@ -166,7 +224,10 @@ export interface GivenInAdvance {
 }
 
 /** Those that still count. */
-export const listStandingApprovals = ({ query }: Pick<Session, 'query'>, team: string): Promise<readonly GivenInAdvance[]> =>
+export const listStandingApprovals = (
+  { query }: Pick<Session, 'query'>,
+  team: string,
+): Promise<readonly GivenInAdvance[]> =>
   query(
     `select s.id, t.key as tool, s.tool_version as "toolVersion", s.agent, s.arguments, s.uses_left as "usesLeft", s.expires_at as "expiresAt", s.author, s.reason
       from agents.standing_approvals s join agents.tools_registry t on t.id = s.tool_id

@@ -40,11 +40,26 @@ export interface Invocation {
   readonly completedAt: Date | null
 }
 
-export const INVOCATION_STATES = ['pending', 'approved', 'running', 'completed', 'failed', 'rejected', 'expired', 'cancelled'] as const
+export const INVOCATION_STATES = [
+  'pending',
+  'approved',
+  'running',
+  'completed',
+  'failed',
+  'rejected',
+  'expired',
+  'cancelled',
+] as const
 export type InvocationStatus = (typeof INVOCATION_STATES)[number]
 export type FinalStatus = 'completed' | 'failed' | 'rejected' | 'expired' | 'cancelled'
 
-const FINAL: ReadonlySet<InvocationStatus> = new Set<FinalStatus>(['completed', 'failed', 'rejected', 'expired', 'cancelled'])
+const FINAL: ReadonlySet<InvocationStatus> = new Set<FinalStatus>([
+  'completed',
+  'failed',
+  'rejected',
+  'expired',
+  'cancelled',
+])
 export const isFinal = (status: InvocationStatus): status is FinalStatus => FINAL.has(status)
 
 /** A call without what may be large: what went in, what came out, what it used; of its error the beginning. */

@@ -23,11 +23,41 @@ export interface InvocationRequest {
 
 const HOUR_MS = 3_600_000
 
-export const invokeTool = async ({ query }: Pick<Session, 'query'>, { toolId, agent, input, teamRunId, stepId, costEstimate, validMs = HOUR_MS, dispatch = 'runners', request }: InvocationRequest): Promise<string> => {
-  const values = [teamRunId ?? null, toolId, agent, jsonText(input, 'the input'), stepId ?? null, costEstimate ?? null, `${String(validMs)} milliseconds`, dispatch]
-  const [row] = await noting({ query }, toolId, agent, () => (request === undefined
-    ? query<{ id: string }>('select agents.fn_invoke_tool($1, $2, $3, $4, $5, $6, $7::interval, p_dispatch => $8) as id', values)
-    : query<{ id: string }>('select agents.fn_invoke_tool_once($9, $1, $2, $3, $4, $5, $6, $7::interval, $8) as id', [...values, request])))
+export const invokeTool = async (
+  { query }: Pick<Session, 'query'>,
+  {
+    toolId,
+    agent,
+    input,
+    teamRunId,
+    stepId,
+    costEstimate,
+    validMs = HOUR_MS,
+    dispatch = 'runners',
+    request,
+  }: InvocationRequest,
+): Promise<string> => {
+  const values = [
+    teamRunId ?? null,
+    toolId,
+    agent,
+    jsonText(input, 'the input'),
+    stepId ?? null,
+    costEstimate ?? null,
+    `${String(validMs)} milliseconds`,
+    dispatch,
+  ]
+  const [row] = await noting({ query }, toolId, agent, () =>
+    request === undefined
+      ? query<{ id: string }>(
+          'select agents.fn_invoke_tool($1, $2, $3, $4, $5, $6, $7::interval, p_dispatch => $8) as id',
+          values,
+        )
+      : query<{ id: string }>('select agents.fn_invoke_tool_once($9, $1, $2, $3, $4, $5, $6, $7::interval, $8) as id', [
+          ...values,
+          request,
+        ]),
+  )
   return row?.id ?? ''
 }
 
@@ -35,14 +65,24 @@ export const invokeTool = async ({ query }: Pick<Session, 'query'>, { toolId, ag
 const CAUSES: ReadonlySet<unknown> = new Set(['assignment', 'profile', 'schema', 'budget', 'kill_switch', 'waiting'])
 
 /** The error took back everything that was written with it; that it was refused is on the record nevertheless. */
-const noting = async <Result>({ query }: Pick<Session, 'query'>, toolId: string, agent: string, ask: () => Promise<Result>): Promise<Result> => {
+const noting = async <Result>(
+  { query }: Pick<Session, 'query'>,
+  toolId: string,
+  agent: string,
+  ask: () => Promise<Result>,
+): Promise<Result> => {
   try {
     return await ask()
   } catch (error) {
-    const cause = error instanceof CordonError && typeof error.cause === 'object' && error.cause !== null && 'detail' in error.cause ? error.cause.detail : undefined
+    const cause =
+      error instanceof CordonError && typeof error.cause === 'object' && error.cause !== null && 'detail' in error.cause
+        ? error.cause.detail
+        : undefined
     if (error instanceof CordonError && CAUSES.has(cause)) {
       // Not even a member: what strangers say is not for the record of a team.
-      await query('select agents.fn_note_refusal($1, $2, $3, $4)', [toolId, agent, cause, error.message]).catch(() => undefined)
+      await query('select agents.fn_note_refusal($1, $2, $3, $4)', [toolId, agent, cause, error.message]).catch(
+        () => undefined,
+      )
     }
     throw error
   }
@@ -50,7 +90,12 @@ const noting = async <Result>({ query }: Pick<Session, 'query'>, toolId: string,
 
 export const findInvocation = async ({ query }: Pick<Session, 'query'>, id: string): Promise<Invocation | undefined> =>
   // The id carries its time: one partition is looked into.
-  (await query<Invocation>(`select ${INVOCATION_COLUMNS} from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)`, [id]))[0]
+  (
+    await query<Invocation>(
+      `select ${INVOCATION_COLUMNS} from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)`,
+      [id],
+    )
+  )[0]
 
 export const requireInvocation = async (session: Pick<Session, 'query'>, id: string): Promise<Invocation> => {
   const found = await findInvocation(session, id)
@@ -59,16 +104,30 @@ export const requireInvocation = async (session: Pick<Session, 'query'>, id: str
 }
 
 /** With the hash of the question that was shown to the person who says yes: neither other arguments nor a later question is answered by it. */
-export const approveInvocation = ({ query }: Pick<Session, 'query'>, id: string, shownHash: string, reason?: string): Promise<InvocationStatus> =>
+export const approveInvocation = (
+  { query }: Pick<Session, 'query'>,
+  id: string,
+  shownHash: string,
+  reason?: string,
+): Promise<InvocationStatus> =>
   statusFrom(query('select agents.fn_approve_tool_invocation($1, $2, $3) as status', [id, reason ?? null, shownHash]))
 
-export const rejectInvocation = ({ query }: Pick<Session, 'query'>, id: string, reason: string): Promise<InvocationStatus> =>
+export const rejectInvocation = (
+  { query }: Pick<Session, 'query'>,
+  id: string,
+  reason: string,
+): Promise<InvocationStatus> =>
   statusFrom(query('select agents.fn_reject_tool_invocation($1, $2) as status', [id, reason]))
 
-export const cancelInvocation = ({ query }: Pick<Session, 'query'>, id: string, reason?: string): Promise<InvocationStatus> =>
+export const cancelInvocation = (
+  { query }: Pick<Session, 'query'>,
+  id: string,
+  reason?: string,
+): Promise<InvocationStatus> =>
   statusFrom(query('select agents.fn_cancel_tool_invocation($1, $2) as status', [id, reason ?? null]))
 
-const statusFrom = async (rows: Promise<readonly { readonly status: InvocationStatus }[]>): Promise<InvocationStatus> => (await rows)[0]?.status ?? 'pending'
+const statusFrom = async (rows: Promise<readonly { readonly status: InvocationStatus }[]>): Promise<InvocationStatus> =>
+  (await rows)[0]?.status ?? 'pending'
 
 export interface Completion {
   readonly status: 'completed' | 'failed'
@@ -82,9 +141,21 @@ export interface Completion {
 /** The database takes a megabyte of it. */
 const MOST_ERROR_LETTERS = 200_000
 
-export const completeInvocation = async ({ query }: Pick<Session, 'query'>, { id, fence }: Pick<Invocation, 'id' | 'fence'>, { status, output, error, cost, usage }: Completion): Promise<void> => {
+export const completeInvocation = async (
+  { query }: Pick<Session, 'query'>,
+  { id, fence }: Pick<Invocation, 'id' | 'fence'>,
+  { status, output, error, cost, usage }: Completion,
+): Promise<void> => {
   const text = (value: unknown): string | null => (value === undefined ? null : storable(jsonText(value, 'the result')))
-  await query('select agents.fn_complete_tool_invocation($1, $2, $3, $4, $5, $6, $7)', [id, status, text(output), error === undefined ? null : shownText(error.slice(0, MOST_ERROR_LETTERS)), cost ?? null, fence, text(usage)])
+  await query('select agents.fn_complete_tool_invocation($1, $2, $3, $4, $5, $6, $7)', [
+    id,
+    status,
+    text(output),
+    error === undefined ? null : shownText(error.slice(0, MOST_ERROR_LETTERS)),
+    cost ?? null,
+    fence,
+    text(usage),
+  ])
 }
 
 /** Text as the database can keep it: it has no NUL, and no halves of characters. */

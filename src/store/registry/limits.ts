@@ -10,9 +10,16 @@ export interface WaitingLimit {
 }
 
 export const listLimits = ({ query }: Asking, team: string): Promise<readonly WaitingLimit[]> =>
-  query(`select nullif(agent, '') as agent, most as waiting from agents.waiting_limits where owner = $1 and most is not null order by waiting_limits.agent`, [team])
+  query(
+    `select nullif(agent, '') as agent, most as waiting from agents.waiting_limits where owner = $1 and most is not null order by waiting_limits.agent`,
+    [team],
+  )
 
 /** Without a number it is the default again. */
-export const limitWaiting = async ({ query }: Asking, team: string, { agent, waiting }: { readonly agent?: string; readonly waiting?: number }): Promise<void> => {
+export const limitWaiting = async (
+  { query }: Asking,
+  team: string,
+  { agent, waiting }: { readonly agent?: string; readonly waiting?: number },
+): Promise<void> => {
   await query('select agents.fn_limit_waiting($1, $2, $3)', [team, waiting ?? null, agent ?? ''])
 }

@@ -20,26 +20,42 @@ export interface Self {
 
 export const findSelf = async ({ query }: Asking): Promise<Self> => {
   const [row] = await query<{ actor: string }>('select agents.fn_actor() as actor')
-  const teams = await query<{ team: string; kinds: readonly MemberKind[] }>('select owner as team, array_agg(kind order by kind) as kinds from agents.members where actor = agents.fn_actor() group by owner order by owner')
+  const teams = await query<{ team: string; kinds: readonly MemberKind[] }>(
+    'select owner as team, array_agg(kind order by kind) as kinds from agents.members where actor = agents.fn_actor() group by owner order by owner',
+  )
   return { actor: row?.actor ?? '', teams }
 }
 
 export const listMembers = ({ query }: Asking, team: string): Promise<readonly Member[]> =>
-  query('select actor, array_agg(kind order by kind) as kinds from agents.members where owner = $1 group by actor order by actor', [team])
+  query(
+    'select actor, array_agg(kind order by kind) as kinds from agents.members where owner = $1 group by actor order by actor',
+    [team],
+  )
 
 export const requireAgent = async ({ query }: Asking, team: string, actor: string): Promise<void> => {
-  const [there] = await query("select from agents.members where owner = $1 and actor = $2 and kind = 'agent'", [team, actor])
+  const [there] = await query("select from agents.members where owner = $1 and actor = $2 and kind = 'agent'", [
+    team,
+    actor,
+  ])
   if (there === undefined) throw missing(`${actor} is no agent of ${team}`)
 }
 
 /** A team that is there has admins, who let others in. */
 export const requireNewTeam = async ({ query }: Asking, team: string): Promise<void> => {
   const [there] = await query('select from agents.members where owner = $1 limit 1', [team])
-  if (there !== undefined) throw fail('store-state', { problem: `the team ${team} is there already`, hint: `see who is in it: cordon team show --team ${team}; its admins add others: cordon team add NAME operator` })
+  if (there !== undefined)
+    throw fail('store-state', {
+      problem: `the team ${team} is there already`,
+      hint: `see who is in it: cordon team show --team ${team}; its admins add others: cordon team add NAME operator`,
+    })
 }
 
 export const removeMember = async ({ query }: Asking, team: string, actor: string, kind: MemberKind): Promise<void> => {
-  const [there] = await query('select from agents.members where owner = $1 and actor = $2 and kind = $3', [team, actor, kind])
+  const [there] = await query('select from agents.members where owner = $1 and actor = $2 and kind = $3', [
+    team,
+    actor,
+    kind,
+  ])
   if (there === undefined) throw missing(`${actor} is no ${kind} of ${team}`)
   await thenRejectSuperseded({ query }, query('select agents.fn_remove_member($1, $2, $3)', [team, actor, kind]), team)
 }
@@ -63,11 +79,30 @@ export const listProfiles = ({ query }: Asking, team: string): Promise<readonly 
     [team],
   )
 
-export type NewProfile = Pick<Profile, 'name'> & { readonly [Key in Exclude<keyof Profile, 'name'>]?: NonNullable<Profile[Key]> }
+export type NewProfile = Pick<Profile, 'name'> & {
+  readonly [Key in Exclude<keyof Profile, 'name'>]?: NonNullable<Profile[Key]>
+}
 
-export const setProfile = async ({ query }: Asking, team: string, { name, allowTools, denyTools, toolGroups, askTools = [], requiresApproval, isDefault }: NewProfile): Promise<void> => {
+export const setProfile = async (
+  { query }: Asking,
+  team: string,
+  { name, allowTools, denyTools, toolGroups, askTools = [], requiresApproval, isDefault }: NewProfile,
+): Promise<void> => {
   const overrides = JSON.stringify(Object.fromEntries(askTools.map((tool) => [tool, { requires_approval: true }])))
-  await thenRejectSuperseded({ query }, query('select agents.fn_set_profile($1, $2, $3, $4, $5, $6, $7, $8)', [team, name, allowTools ?? null, denyTools ?? [], toolGroups ?? null, overrides, requiresApproval ?? false, isDefault ?? false]), team)
+  await thenRejectSuperseded(
+    { query },
+    query('select agents.fn_set_profile($1, $2, $3, $4, $5, $6, $7, $8)', [
+      team,
+      name,
+      allowTools ?? null,
+      denyTools ?? [],
+      toolGroups ?? null,
+      overrides,
+      requiresApproval ?? false,
+      isDefault ?? false,
+    ]),
+    team,
+  )
 }
 
 export interface Stop {
@@ -80,7 +115,9 @@ export interface Stop {
 }
 
 export const listStops = ({ query }: Asking, team: string): Promise<readonly Stop[]> =>
-  query('select scope, subject, state, reason, author, since from agents.controls where owner = $1 order by since', [team])
+  query('select scope, subject, state, reason, author, since from agents.controls where owner = $1 order by since', [
+    team,
+  ])
 
 const NAMES = {
   // Also one that is no member any more: what it asked for may still run.
@@ -91,7 +128,11 @@ const NAMES = {
 } as const
 
 /** A slip in a name would stop or limit nothing, and look as if it did. */
-export const requireSubject = async ({ query }: Asking, team: string, { scope, subject }: Pick<Stop, 'scope' | 'subject'>): Promise<void> => {
+export const requireSubject = async (
+  { query }: Asking,
+  team: string,
+  { scope, subject }: Pick<Stop, 'scope' | 'subject'>,
+): Promise<void> => {
   if (scope === 'all') return
   const names = (await query<{ name: string }>(NAMES[scope], [team])).map(({ name }) => name)
   if (names.includes(subject)) return
@@ -99,15 +140,30 @@ export const requireSubject = async ({ query }: Asking, team: string, { scope, s
   throw missing(`${team} has no ${scope} ${subject}`, near === undefined ? '' : `did you mean ${near}?`)
 }
 
-export const stopTeam = async ({ query }: Asking, team: string, { scope, subject, state, reason }: Pick<Stop, 'scope' | 'subject' | 'state' | 'reason'>): Promise<void> => {
+export const stopTeam = async (
+  { query }: Asking,
+  team: string,
+  { scope, subject, state, reason }: Pick<Stop, 'scope' | 'subject' | 'state' | 'reason'>,
+): Promise<void> => {
   await query('select agents.fn_stop($1, $2, $3, $4, $5)', [team, state, reason, scope, subject])
 }
 
-export const resumeTeam = async ({ query }: Asking, team: string, { scope, subject }: Pick<Stop, 'scope' | 'subject'>): Promise<void> => {
+export const resumeTeam = async (
+  { query }: Asking,
+  team: string,
+  { scope, subject }: Pick<Stop, 'scope' | 'subject'>,
+): Promise<void> => {
   const stops = await listStops({ query }, team)
   if (!stops.some((each) => each.scope === scope && each.subject === subject)) {
-    const others = stops.map((each) => (each.scope === 'all' ? 'everything (cordon team resume)' : `${each.scope} ${each.subject} (cordon team resume --${each.scope} ${each.subject})`))
-    throw missing(`${scope === 'all' ? 'not everything' : `not the ${scope} ${subject}`} is stopped in ${team}`, others.length === 0 ? 'nothing is stopped, as far as you may see' : `stopped is: ${others.join(', ')}`)
+    const others = stops.map((each) =>
+      each.scope === 'all'
+        ? 'everything (cordon team resume)'
+        : `${each.scope} ${each.subject} (cordon team resume --${each.scope} ${each.subject})`,
+    )
+    throw missing(
+      `${scope === 'all' ? 'not everything' : `not the ${scope} ${subject}`} is stopped in ${team}`,
+      others.length === 0 ? 'nothing is stopped, as far as you may see' : `stopped is: ${others.join(', ')}`,
+    )
   }
   await query('select agents.fn_resume($1, $2, $3)', [team, scope, subject])
 }
@@ -136,10 +192,30 @@ export const listBudgets = ({ query }: Asking, team: string): Promise<readonly U
     [team],
   )
 
-export const removeBudget = async ({ query }: Asking, team: string, { scope, subject, seconds }: Pick<Budget, 'scope' | 'subject' | 'seconds'>): Promise<void> => {
-  await query('select agents.fn_remove_budget($1, $2, $3, $4::interval)', [team, scope, subject, `${String(seconds)} seconds`])
+export const removeBudget = async (
+  { query }: Asking,
+  team: string,
+  { scope, subject, seconds }: Pick<Budget, 'scope' | 'subject' | 'seconds'>,
+): Promise<void> => {
+  await query('select agents.fn_remove_budget($1, $2, $3, $4::interval)', [
+    team,
+    scope,
+    subject,
+    `${String(seconds)} seconds`,
+  ])
 }
 
-export const setBudget = async ({ query }: Asking, team: string, { scope, subject, seconds, maxCalls, maxCost }: Budget): Promise<void> => {
-  await query('select agents.fn_set_budget($1, $2, $3, $4::interval, $5, $6)', [team, scope, subject, `${String(seconds)} seconds`, maxCalls, maxCost])
+export const setBudget = async (
+  { query }: Asking,
+  team: string,
+  { scope, subject, seconds, maxCalls, maxCost }: Budget,
+): Promise<void> => {
+  await query('select agents.fn_set_budget($1, $2, $3, $4::interval, $5, $6)', [
+    team,
+    scope,
+    subject,
+    `${String(seconds)} seconds`,
+    maxCalls,
+    maxCost,
+  ])
 }

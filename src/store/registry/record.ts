@@ -42,7 +42,10 @@ const CHAINS = 64
  * Entries of a team after a mark, chain by chain. Within a chain numbers become visible in their order, so that
  * who goes on from a mark misses nothing, whatever is being written meanwhile.
  */
-export const readRecord = async ({ query }: Asking, { team, after = '', since, until, most = 1000 }: RecordRequest): Promise<RecordPage> => {
+export const readRecord = async (
+  { query }: Asking,
+  { team, after = '', since, until, most = 1000 }: RecordRequest,
+): Promise<RecordPage> => {
   const marks = readMarks(after)
   const entries = await query<StoredEntry>(
     `select e.chain, e.sequence::text, e.at, e.owner, e.subject, e.type, e.actor, e.line, e.previous_hash as "previousHash", e.hash
@@ -53,20 +56,34 @@ export const readRecord = async ({ query }: Asking, { team, after = '', since, u
   )
   if (entries.length === 0) await requireReader({ query }, team)
   for (const { chain, sequence } of entries) marks[chain] = sequence
-  return { entries, after: marks.flatMap((sequence, chain) => (sequence === '0' ? [] : [`${String(chain)}:${sequence}`])).join(',') }
+  return {
+    entries,
+    after: marks.flatMap((sequence, chain) => (sequence === '0' ? [] : [`${String(chain)}:${sequence}`])).join(','),
+  }
 }
 
 /** To have found nothing where one may not look would be no good answer. */
 const requireReader = async ({ query }: Asking, team: string): Promise<void> => {
-  const [row] = await query<{ may: boolean; actor: string }>(`select agents.fn_actor() as actor, agents.fn_is_member($1, array['admin', 'operator']) or pg_has_role(current_user, 'service_role', 'member') as may`, [team])
-  if (row?.may !== true) throw refused(`${row?.actor ?? 'this login'} is no admin or operator of ${team}`, 'ask in the name of one who is (--as NAME), or with their token')
+  const [row] = await query<{ may: boolean; actor: string }>(
+    `select agents.fn_actor() as actor, agents.fn_is_member($1, array['admin', 'operator']) or pg_has_role(current_user, 'service_role', 'member') as may`,
+    [team],
+  )
+  if (row?.may !== true)
+    throw refused(
+      `${row?.actor ?? 'this login'} is no admin or operator of ${team}`,
+      'ask in the name of one who is (--as NAME), or with their token',
+    )
 }
 
 const readMarks = (after: string): string[] => {
   const marks = Array.from({ length: CHAINS }, () => '0')
   for (const mark of after === '' ? [] : after.split(',')) {
     const { chain, sequence } = /^(?<chain>\d{1,2}):(?<sequence>\d{1,18})$/.exec(mark)?.groups ?? {}
-    if (chain === undefined || sequence === undefined || Number(chain) >= CHAINS) throw fail('request-invalid', { problem: `${JSON.stringify(after)} is no place in the record`, fix: 'leave it out to begin at the beginning' })
+    if (chain === undefined || sequence === undefined || Number(chain) >= CHAINS)
+      throw fail('request-invalid', {
+        problem: `${JSON.stringify(after)} is no place in the record`,
+        fix: 'leave it out to begin at the beginning',
+      })
     marks[Number(chain)] = sequence
   }
   return marks
@@ -80,8 +97,11 @@ export interface RecordProblem {
 }
 
 /** Nothing is a good answer. */
-export const verifyRecord = ({ query }: Asking): Promise<readonly RecordProblem[]> => query('select owner, chain, sequence::text, problem from agents.fn_verify_audit()')
+export const verifyRecord = ({ query }: Asking): Promise<readonly RecordProblem[]> =>
+  query('select owner, chain, sequence::text, problem from agents.fn_verify_audit()')
 
 /** The partitions that were dropped. */
 export const dropOldRecords = async ({ query }: Asking, keepDays: number): Promise<readonly string[]> =>
-  (await query<{ part: string }>('select agents.fn_drop_old_partitions(make_interval(days => $1)) as part', [keepDays])).map(({ part }) => part)
+  (
+    await query<{ part: string }>('select agents.fn_drop_old_partitions(make_interval(days => $1)) as part', [keepDays])
+  ).map(({ part }) => part)

@@ -98,31 +98,63 @@ export const registerTool = async ({ query }: Pick<Session, 'query'>, tool: Tool
   }
   const present = Object.entries(given).filter(([, value]) => value !== undefined)
   const names = present.map(([name], at) => `${name} => $${String(at + 1)}`)
-  const [row] = await thenRejectSuperseded({ query }, query<{ id: string }>(`select agents.fn_register_tool(${names.join(', ')}) as id`, present.map(([, value]) => value)), tool.owner)
+  const [row] = await thenRejectSuperseded(
+    { query },
+    query<{ id: string }>(
+      `select agents.fn_register_tool(${names.join(', ')}) as id`,
+      present.map(([, value]) => value),
+    ),
+    tool.owner,
+  )
   return row?.id ?? ''
 }
 
 export const listTools = ({ query }: Pick<Session, 'query'>, owner: string): Promise<readonly RegisteredTool[]> =>
   query(`select ${TOOL_COLUMNS} from agents.tools_registry where owner = $1 order by key`, [owner])
 
-export const findTool = async ({ query }: Pick<Session, 'query'>, owner: string, key: string): Promise<RegisteredTool | undefined> =>
-  (await query<RegisteredTool>(`select ${TOOL_COLUMNS} from agents.tools_registry where owner = $1 and key = $2`, [owner, key]))[0]
+export const findTool = async (
+  { query }: Pick<Session, 'query'>,
+  owner: string,
+  key: string,
+): Promise<RegisteredTool | undefined> =>
+  (
+    await query<RegisteredTool>(`select ${TOOL_COLUMNS} from agents.tools_registry where owner = $1 and key = $2`, [
+      owner,
+      key,
+    ])
+  )[0]
 
-export const assignTool = async ({ query }: Pick<Session, 'query'>, agent: string, toolId: string, profile?: string): Promise<void> => {
-  await thenRejectSuperseded({ query }, query('select agents.fn_assign_tool($1, $2, $3)', [agent, toolId, profile ?? null]))
+export const assignTool = async (
+  { query }: Pick<Session, 'query'>,
+  agent: string,
+  toolId: string,
+  profile?: string,
+): Promise<void> => {
+  await thenRejectSuperseded(
+    { query },
+    query('select agents.fn_assign_tool($1, $2, $3)', [agent, toolId, profile ?? null]),
+  )
 }
 
 export const revokeTool = async ({ query }: Pick<Session, 'query'>, agent: string, toolId: string): Promise<void> => {
   await thenRejectSuperseded({ query }, query('select agents.fn_revoke_tool($1, $2)', [agent, toolId]))
 }
 
-export const requireTool = async (session: Pick<Session, 'query'>, owner: string, key: string): Promise<RegisteredTool> => {
+export const requireTool = async (
+  session: Pick<Session, 'query'>,
+  owner: string,
+  key: string,
+): Promise<RegisteredTool> => {
   const found = await findTool(session, owner, key)
   if (found === undefined) throw missing(`${owner} has no tool ${key}`)
   return found
 }
 
-export const setToolStatus = async ({ query }: Pick<Session, 'query'>, toolId: string, status: RegisteredTool['status']): Promise<void> => {
+export const setToolStatus = async (
+  { query }: Pick<Session, 'query'>,
+  toolId: string,
+  status: RegisteredTool['status'],
+): Promise<void> => {
   await query('select agents.fn_set_tool_status($1, $2)', [toolId, status])
 }
 
@@ -142,8 +174,14 @@ export const listAssignments = ({ query }: Pick<Session, 'query'>, owner: string
 
 export type MemberKind = 'admin' | 'operator' | 'agent' | 'runner'
 
-export const addMember = async ({ query }: Pick<Session, 'query'>, owner: string, actor: string, kind: MemberKind): Promise<void> => {
+export const addMember = async (
+  { query }: Pick<Session, 'query'>,
+  owner: string,
+  actor: string,
+  kind: MemberKind,
+): Promise<void> => {
   await query('select agents.fn_add_member($1, $2, $3)', [owner, actor, kind])
 }
 
-const json = (value: object | undefined): string | undefined => (value === undefined ? undefined : jsonText(value, 'the tool'))
+const json = (value: object | undefined): string | undefined =>
+  value === undefined ? undefined : jsonText(value, 'the tool')

@@ -33,8 +33,20 @@ export interface RunRequest {
 
 const DAY_MS = 86_400_000
 
-export const startRun = async ({ query }: Asking, team: string, { name, plan, needed = 1, validMs = DAY_MS }: RunRequest): Promise<string> =>
-  (await query<{ id: string }>('select agents.fn_start_team_run($1, $2, $3, $4, $5::interval) as id', [team, name, jsonText(plan, 'the plan'), needed, `${String(validMs)} milliseconds`]))[0]?.id ?? ''
+export const startRun = async (
+  { query }: Asking,
+  team: string,
+  { name, plan, needed = 1, validMs = DAY_MS }: RunRequest,
+): Promise<string> =>
+  (
+    await query<{ id: string }>('select agents.fn_start_team_run($1, $2, $3, $4, $5::interval) as id', [
+      team,
+      name,
+      jsonText(plan, 'the plan'),
+      needed,
+      `${String(validMs)} milliseconds`,
+    ])
+  )[0]?.id ?? ''
 
 // Over is over, also before upkeep has written it down.
 const STATUS = `case when r.status in ('pending', 'approved') and r.expires_at <= now() then 'expired' else r.status end`
@@ -49,7 +61,10 @@ export interface RunFilter {
 
 /** The newest first. */
 export const listRuns = ({ query }: Asking, { team, status, most = 50 }: RunFilter): Promise<readonly TeamRun[]> =>
-  query(`select ${RUN_COLUMNS} from ${RUNS} where r.owner = $1 and ${STATUS} = coalesce($2, ${STATUS}) order by r.created_at desc limit $3`, [team, status ?? null, most])
+  query(
+    `select ${RUN_COLUMNS} from ${RUNS} where r.owner = $1 and ${STATUS} = coalesce($2, ${STATUS}) order by r.created_at desc limit $3`,
+    [team, status ?? null, most],
+  )
 
 /** A run with its plan, what people said, and its calls. */
 export interface ShownRun extends Pick<ShownQuestion, 'question' | 'votes'> {
@@ -57,7 +72,14 @@ export interface ShownRun extends Pick<ShownQuestion, 'question' | 'votes'> {
   /** As the database has it, digit by digit. */
   readonly planText: string
   /** Those that who asks may see, the newest first. */
-  readonly calls: readonly { readonly id: string; readonly tool: string; readonly agent: string; readonly step: string | null; readonly status: string; readonly createdAt: Date }[]
+  readonly calls: readonly {
+    readonly id: string
+    readonly tool: string
+    readonly agent: string
+    readonly step: string | null
+    readonly status: string
+    readonly createdAt: Date
+  }[]
 }
 
 const MOST_CALLS = 200
@@ -81,4 +103,9 @@ export const showRun = async ({ query }: Asking, id: string): Promise<ShownRun> 
 
 /** With it goes what is open of its calls. */
 export const cancelRun = async ({ query }: Asking, id: string, reason?: string): Promise<TeamRun['status']> =>
-  (await query<{ status: TeamRun['status'] }>('select agents.fn_cancel_team_run($1, $2) as status', [id, reason ?? null]))[0]?.status ?? 'cancelled'
+  (
+    await query<{ status: TeamRun['status'] }>('select agents.fn_cancel_team_run($1, $2) as status', [
+      id,
+      reason ?? null,
+    ])
+  )[0]?.status ?? 'cancelled'

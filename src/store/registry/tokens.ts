@@ -28,9 +28,20 @@ export interface IssuedToken {
   readonly revokedAt: Date | null
 }
 
-export const createToken = async ({ query }: Asking, team: string, actor: string, { label = '', days = 90 }: { readonly label?: string; readonly days?: number } = {}): Promise<NewToken> => {
+export const createToken = async (
+  { query }: Asking,
+  team: string,
+  actor: string,
+  { label = '', days = 90 }: { readonly label?: string; readonly days?: number } = {},
+): Promise<NewToken> => {
   const token = PREFIX + randomBytes(32).toString('base64url')
-  const [row] = await query<{ id: string }>('select agents.fn_create_token($1, $2, $3, $4, $5::interval) as id', [team, actor, hashOf(token), label, `${String(days)} days`])
+  const [row] = await query<{ id: string }>('select agents.fn_create_token($1, $2, $3, $4, $5::interval) as id', [
+    team,
+    actor,
+    hashOf(token),
+    label,
+    `${String(days)} days`,
+  ])
   return { id: row?.id ?? '', token }
 }
 
@@ -58,9 +69,12 @@ export interface TokenHolder {
 export const authenticate = async ({ query }: Asking, token: string): Promise<TokenHolder | undefined> => {
   // Looked up by its hash, so that how long it takes says nothing about those that exist.
   if (!SHAPE.test(token)) return undefined
-  return (await query<TokenHolder>('select id, owner as team, actor, kinds from agents.fn_authenticate($1)', [hashOf(token)]))[0]
+  return (
+    await query<TokenHolder>('select id, owner as team, actor, kinds from agents.fn_authenticate($1)', [hashOf(token)])
+  )[0]
 }
 
-export const countTokens = async ({ query }: Asking): Promise<number> => (await query<{ usable: number }>('select agents.fn_count_tokens() as usable'))[0]?.usable ?? 0
+export const countTokens = async ({ query }: Asking): Promise<number> =>
+  (await query<{ usable: number }>('select agents.fn_count_tokens() as usable'))[0]?.usable ?? 0
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')

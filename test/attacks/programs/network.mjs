@@ -52,7 +52,9 @@ const answered = async (request) => {
 
 const get = () =>
   new Promise((resolve, reject) => {
-    http.get({ host: '127.0.0.1', port: tcp, agent: false }, (response) => resolve(response.statusCode)).once('error', reject)
+    http
+      .get({ host: '127.0.0.1', port: tcp, agent: false }, (response) => resolve(response.statusCode))
+      .once('error', reject)
   })
 
 await route('net', () => greeting({ host: '127.0.0.1', port: tcp }))

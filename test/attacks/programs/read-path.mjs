@@ -32,12 +32,18 @@ const inFork = () =>
     const script = path.join(scratch, 'child.cjs')
     fs.writeFileSync(script, `process.send(require('fs').readFileSync(${JSON.stringify(target)}, 'utf8'))`)
     const child = fork(script, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
-    child.once('message', resolve).once('error', reject).once('exit', (code) => reject(new Error(`child ended with ${code}`)))
+    child
+      .once('message', resolve)
+      .once('error', reject)
+      .once('exit', (code) => reject(new Error(`child ended with ${code}`)))
   })
 
 const streamed = () =>
   new Promise((resolve, reject) => {
-    fs.createReadStream(target, 'utf8').once('data', resolve).once('error', reject).once('end', () => resolve(''))
+    fs.createReadStream(target, 'utf8')
+      .once('data', resolve)
+      .once('error', reject)
+      .once('end', () => resolve(''))
   })
 
 const linked = () => {

@@ -1,7 +1,13 @@
 import { area } from '../claim.js'
 import type { Area, Claim } from '../claim.js'
 
-const TREE = { '@/w/conf/secret': 's', '@/w/conf/beside': 'b', '@/w/deep/er/secret': 's', '@/w/deep/er/beside': 'b', '@/w/top': 't' }
+const TREE = {
+  '@/w/conf/secret': 's',
+  '@/w/conf/beside': 'b',
+  '@/w/deep/er/secret': 's',
+  '@/w/deep/er/beside': 'b',
+  '@/w/top': 't',
+}
 
 const spellings: readonly (readonly [string, readonly string[]])[] = [
   ['by its path', ['!@/w/conf/secret']],
@@ -27,22 +33,41 @@ export const carveOuts: Area = area('Carve-outs', [
     claim: 'what is carved out of a write root is readable where reading is granted',
     given: TREE,
     policy: { filesystem: { read: ['@/w'], write: ['@/w', '!@/w/conf/secret'] } },
-    can: [['read', '@/w/conf/secret'], ['write', '@/w/conf/beside'], ['write', '@/w/top']],
-    cannot: [['write', '@/w/conf/secret'], ['remove', '@/w/conf/secret'], ['rename', '@/w/conf']],
+    can: [
+      ['read', '@/w/conf/secret'],
+      ['write', '@/w/conf/beside'],
+      ['write', '@/w/top'],
+    ],
+    cannot: [
+      ['write', '@/w/conf/secret'],
+      ['remove', '@/w/conf/secret'],
+      ['rename', '@/w/conf'],
+    ],
   },
   {
     claim: 'what is carved out of reading is gone, and what lies beside it is not',
     given: TREE,
     policy: { filesystem: { read: ['@/w', '!@/w/**/secret'] } },
-    can: [['read', '@/w/conf/beside'], ['read', '@/w/deep/er/beside'], ['read', '@/w/top']],
-    cannot: [['read', '@/w/conf/secret'], ['read', '@/w/deep/er/secret']],
+    can: [
+      ['read', '@/w/conf/beside'],
+      ['read', '@/w/deep/er/beside'],
+      ['read', '@/w/top'],
+    ],
+    cannot: [
+      ['read', '@/w/conf/secret'],
+      ['read', '@/w/deep/er/secret'],
+    ],
   },
   {
     claim: 'a carve-out of reading takes writing too',
     given: TREE,
     policy: { filesystem: { read: ['!@/w/conf/secret'], write: ['@/w'] } },
     can: [['write', '@/w/conf/beside']],
-    cannot: [['read', '@/w/conf/secret'], ['write', '@/w/conf/secret'], ['remove', '@/w/conf/secret']],
+    cannot: [
+      ['read', '@/w/conf/secret'],
+      ['write', '@/w/conf/secret'],
+      ['remove', '@/w/conf/secret'],
+    ],
   },
   {
     claim: 'a carve-out wins over a grant that comes after it',
@@ -56,40 +81,67 @@ export const carveOuts: Area = area('Carve-outs', [
     given: TREE,
     policy: { filesystem: { read: ['@/w', '!@/w/deep'] } },
     can: [['read', '@/w/conf/secret']],
-    cannot: [['list', '@/w/deep/er'], ['read', '@/w/deep/er/beside'], ['read', '@/w/deep/er/secret']],
+    cannot: [
+      ['list', '@/w/deep/er'],
+      ['read', '@/w/deep/er/beside'],
+      ['read', '@/w/deep/er/secret'],
+    ],
   },
   {
     claim: 'a carve-out of everything in a folder hides everything in it',
     given: TREE,
     policy: { filesystem: { read: ['@/w', '!@/w/deep/**'] } },
     can: [['read', '@/w/conf/secret']],
-    cannot: [['list', '@/w/deep/er'], ['read', '@/w/deep/er/beside'], ['read', '@/w/deep/er/secret']],
+    cannot: [
+      ['list', '@/w/deep/er'],
+      ['read', '@/w/deep/er/beside'],
+      ['read', '@/w/deep/er/secret'],
+    ],
   },
   {
     claim: 'a carve-out that leads through a link holds where it leads',
     given: { ...TREE, '@/link': { link: '@/w' }, '@/w/shortcut': { link: 'conf' } },
     policy: { filesystem: { read: ['@/w', '!@/link/conf/secret', '!@/w/shortcut/beside'] } },
     can: [['read', '@/w/deep/er/secret']],
-    cannot: [['read', '@/w/conf/secret'], ['read', '@/w/shortcut/secret'], ['read', '@/w/conf/beside']],
+    cannot: [
+      ['read', '@/w/conf/secret'],
+      ['read', '@/w/shortcut/secret'],
+      ['read', '@/w/conf/beside'],
+    ],
   },
   {
     claim: 'a carve-out applies to what presets grant',
     policy: { filesystem: { read: ['!/etc/passwd', '!/usr/include/**', '!/usr/share/**/copyright'] } },
-    can: [['read', '/etc/group'], ['see', '/usr/share/doc']],
-    cannot: [['read', '/etc/passwd'], ['read', '/usr/include/stdio.h'], ['read', '/usr/share/doc/dash/copyright']],
+    can: [
+      ['read', '/etc/group'],
+      ['see', '/usr/share/doc'],
+    ],
+    cannot: [
+      ['read', '/etc/passwd'],
+      ['read', '/usr/include/stdio.h'],
+      ['read', '/usr/share/doc/dash/copyright'],
+    ],
   },
   {
     claim: 'a carve-out that lies outside of every grant changes nothing',
     given: TREE,
     policy: { filesystem: { write: ['@/w/conf', '!@/w/deep/er', '!@/nowhere'] } },
-    can: [['write', '@/w/conf/secret'], ['create', '@/w/conf/new']],
+    can: [
+      ['write', '@/w/conf/secret'],
+      ['create', '@/w/conf/new'],
+    ],
     cannot: [['read', '@/w/deep/er/secret']],
   },
   {
     claim: 'beside what is carved out of a write root new files can be made',
     given: TREE,
     policy: { filesystem: { write: ['@/w', '!@/w/conf/secret'] } },
-    can: [['create', '@/w/conf/new'], ['create', '@/w/new'], ['mkdir', '@/w/folder'], ['list', '@/w/conf']],
+    can: [
+      ['create', '@/w/conf/new'],
+      ['create', '@/w/new'],
+      ['mkdir', '@/w/folder'],
+      ['list', '@/w/conf'],
+    ],
     cannot: [['read', '@/w/conf/secret']],
   },
   {

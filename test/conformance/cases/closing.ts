@@ -27,7 +27,13 @@ export const closing: Area = area('Closing', [
       await withOwn(stage, async ({ run }, backend) => {
         const mark = newMark()
         let begun = 0
-        const call = async (policy: object) => run(`echo up; sleep 300; : ${mark}`, { policy, onStdout: () => { begun += 1 } }).catch((error: unknown) => error)
+        const call = async (policy: object) =>
+          run(`echo up; sleep 300; : ${mark}`, {
+            policy,
+            onStdout: () => {
+              begun += 1
+            },
+          }).catch((error: unknown) => error)
         const calls = [call({}), call(WRITE), call(WRITE)]
         while (begun < 3) await new Promise((resolve) => setTimeout(resolve, 10))
         await backend.close()
@@ -43,7 +49,9 @@ export const closing: Area = area('Closing', [
       for (let turns = 0; turns < 6; turns += 1) {
         await withOwn(stage, async ({ run }, backend) => {
           const mark = newMark()
-          const calls = [{}, WRITE].map((policy) => run(`sleep 300; : ${mark}`, { policy }).catch((error: unknown) => error))
+          const calls = [{}, WRITE].map((policy) =>
+            run(`sleep 300; : ${mark}`, { policy }).catch((error: unknown) => error),
+          )
           for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate)
           await backend.close()
           for (const outcome of await Promise.all(calls)) expect(outcome).toMatchObject({ code: 'sandbox-closed' })
@@ -58,11 +66,21 @@ export const closing: Area = area('Closing', [
     tell: async (stage) => {
       await withOwn(stage, async ({ run, at }, backend) => {
         let begun = 0
-        const call = run('git init -q @/w/r; echo evil > @/w/r/.git/hooks/pre-commit; echo up; sleep 300', { policy: WRITE, onStdout: () => { begun += 1 } }).catch(() => undefined)
+        const call = run('git init -q @/w/r; echo evil > @/w/r/.git/hooks/pre-commit; echo up; sleep 300', {
+          policy: WRITE,
+          onStdout: () => {
+            begun += 1
+          },
+        }).catch(() => undefined)
         while (begun === 0) await new Promise((resolve) => setTimeout(resolve, 10))
         await backend.close()
         await call
-        expect(textOf((await stage.run(['/bin/ls', at('@/w/r/.git/hooks')], { policy: { filesystem: { read: ['@/w'] } } })).stdout)).not.toContain('pre-commit\n')
+        expect(
+          textOf(
+            (await stage.run(['/bin/ls', at('@/w/r/.git/hooks')], { policy: { filesystem: { read: ['@/w'] } } }))
+              .stdout,
+          ),
+        ).not.toContain('pre-commit\n')
       })
     },
   },
@@ -72,7 +90,9 @@ export const closing: Area = area('Closing', [
       await withOwn(stage, async ({ refusal }, backend) => {
         await backend.close()
         expect(await refusal('true')).toMatchObject({ code: 'sandbox-closed' })
-        expect(await refusal('true', { policy: { filesystem: { write: ['@/.'] } } })).toMatchObject({ code: 'sandbox-closed' })
+        expect(await refusal('true', { policy: { filesystem: { write: ['@/.'] } } })).toMatchObject({
+          code: 'sandbox-closed',
+        })
         await backend.close()
       })
     },

@@ -10,7 +10,16 @@ const ownExitCodes = [0, 1, 42, 124, 125, 126, 127, 137, 255].map((code): Claim 
   then: { exitCode: code },
 }))
 
-const signals = ([['SIGHUP', 1], ['SIGABRT', 6], ['SIGKILL', 9], ['SIGSEGV', 11], ['SIGPIPE', 13], ['SIGTERM', 15]] as const).map(([name, signal]): Claim => ({
+const signals = (
+  [
+    ['SIGHUP', 1],
+    ['SIGABRT', 6],
+    ['SIGKILL', 9],
+    ['SIGSEGV', 11],
+    ['SIGPIPE', 13],
+    ['SIGTERM', 15],
+  ] as const
+).map(([name, signal]): Claim => ({
   claim: `a program that dies of ${name} is reported with that signal`,
   run: `kill -${signal} $$`,
   then: { signal },
@@ -19,27 +28,63 @@ const signals = ([['SIGHUP', 1], ['SIGABRT', 6], ['SIGKILL', 9], ['SIGSEGV', 11]
 export const endings: Area = area('How a call ends', [
   ...ownExitCodes,
   ...signals,
-  { claim: 'a signal that a child of the program dies of is the program\'s to report', run: "sh -c 'kill -9 $$'; exit $?", then: { exitCode: 137 } },
+  {
+    claim: "a signal that a child of the program dies of is the program's to report",
+    run: "sh -c 'kill -9 $$'; exit $?",
+    then: { exitCode: 137 },
+  },
   {
     claim: 'a program starts with no signal ignored or blocked',
     run: ['/bin/grep', '-E', '^Sig(Blk|Ign):', '/proc/self/status'],
     then: { stdout: 'SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n' },
   },
-  { claim: 'a call ends with its program, also when a background process keeps the output open', run: 'sleep 300 & echo over', then: { stdout: 'over\n' } },
-  { claim: 'a name that no folder of the search path holds is refused', run: ['no-such-program-here'], then: { refused: 'program-not-found' } },
+  {
+    claim: 'a call ends with its program, also when a background process keeps the output open',
+    run: 'sleep 300 & echo over',
+    then: { stdout: 'over\n' },
+  },
+  {
+    claim: 'a name that no folder of the search path holds is refused',
+    run: ['no-such-program-here'],
+    then: { refused: 'program-not-found' },
+  },
   { claim: 'a path where no program is, is refused', run: ['@/nothing'], then: { refused: 'program-not-found' } },
-  { claim: 'a file that is not executable is refused', given: { '@/text': 'x' }, run: ['@/text'], then: { refused: 'program-not-executable' } },
-  { claim: 'a folder as the program is refused', given: { '@/folder/': '' }, run: ['@/folder'], then: { refused: 'program-not-executable' } },
+  {
+    claim: 'a file that is not executable is refused',
+    given: { '@/text': 'x' },
+    run: ['@/text'],
+    then: { refused: 'program-not-executable' },
+  },
+  {
+    claim: 'a folder as the program is refused',
+    given: { '@/folder/': '' },
+    run: ['@/folder'],
+    then: { refused: 'program-not-executable' },
+  },
   {
     claim: 'a script whose interpreter is missing is refused as not found',
     given: { '@/script': { program: '#!/no/such/interpreter\n' } },
     run: ['@/script'],
     then: { refused: 'program-not-found' },
   },
-  { claim: 'an executable file that is no program is refused', given: { '@/odd': { program: '\u0001\u0002\u0003' } }, run: ['@/odd'], then: { refused: 'program-not-executable' } },
+  {
+    claim: 'an executable file that is no program is refused',
+    given: { '@/odd': { program: '\u0001\u0002\u0003' } },
+    run: ['@/odd'],
+    then: { refused: 'program-not-executable' },
+  },
   { claim: 'an empty command is refused', run: [], then: { refused: 'usage-error' } },
-  { claim: 'a NUL byte in an argument is refused, not cut', run: ['/bin/echo', 'a\0b'], then: { refused: 'plan-rejected' } },
-  { claim: 'a program outside of every grant can be the command, with nothing beside it', given: { '@/bin/own': { program: '#!/bin/sh\ncat @/bin/beside || echo mine\n' }, '@/bin/beside': 'other' }, run: ['@/bin/own'], then: { stdout: 'mine\n' } },
+  {
+    claim: 'a NUL byte in an argument is refused, not cut',
+    run: ['/bin/echo', 'a\0b'],
+    then: { refused: 'plan-rejected' },
+  },
+  {
+    claim: 'a program outside of every grant can be the command, with nothing beside it',
+    given: { '@/bin/own': { program: '#!/bin/sh\ncat @/bin/beside || echo mine\n' }, '@/bin/beside': 'other' },
+    run: ['@/bin/own'],
+    then: { stdout: 'mine\n' },
+  },
   {
     claim: 'arguments arrive byte for byte: empty, blank, with quotes, line breaks, Unicode, and long',
     tell: async ({ run }) => {
@@ -58,7 +103,10 @@ export const endings: Area = area('How a call ends', [
   {
     claim: 'more arguments than the kernel takes are a refusal that says so',
     tell: async ({ refusal }) => {
-      expect(await refusal(['/bin/true', ...Array.from({ length: 40 }, () => 'x'.repeat(120_000))])).toMatchObject({ code: 'program-not-executable', params: { problem: 'Argument list too long' } })
+      expect(await refusal(['/bin/true', ...Array.from({ length: 40 }, () => 'x'.repeat(120_000))])).toMatchObject({
+        code: 'program-not-executable',
+        params: { problem: 'Argument list too long' },
+      })
     },
   },
   {

@@ -15,7 +15,8 @@ export const manyCalls: Area = area('Many calls', [
     tell: async ({ run }) => {
       await run('true')
       const before = openDescriptors()
-      for (let index = 0; index < 60; index += 1) expect(await run(`exit ${String(index)}`)).toMatchObject({ exitCode: index })
+      for (let index = 0; index < 60; index += 1)
+        expect(await run(`exit ${String(index)}`)).toMatchObject({ exitCode: index })
       await new Promise((resolve) => setTimeout(resolve, 50))
       expect(openDescriptors()).toBeLessThanOrEqual(before + 1)
     },
@@ -23,8 +24,12 @@ export const manyCalls: Area = area('Many calls', [
   {
     claim: '40 calls at the same time get each their own input and output',
     tell: async ({ run }) => {
-      const calls = await Promise.all(Array.from({ length: 40 }, (_, index) => run(['/bin/cat'], { stdin: String(index).repeat(1000) })))
-      expect(calls.map(({ stdout }) => textOf(stdout))).toEqual(Array.from({ length: 40 }, (_, index) => String(index).repeat(1000)))
+      const calls = await Promise.all(
+        Array.from({ length: 40 }, (_, index) => run(['/bin/cat'], { stdin: String(index).repeat(1000) })),
+      )
+      expect(calls.map(({ stdout }) => textOf(stdout))).toEqual(
+        Array.from({ length: 40 }, (_, index) => String(index).repeat(1000)),
+      )
     },
   },
   {
@@ -32,9 +37,13 @@ export const manyCalls: Area = area('Many calls', [
     given: { '@/a/f': 'a', '@/b/f': 'b' },
     tell: async ({ run }) => {
       const calls = await Promise.all(
-        Array.from({ length: 16 }, (_, index) => run('cat @/a/f @/b/f 2> /dev/null', { policy: { filesystem: { read: [index % 2 === 0 ? '@/a' : '@/b'] } } })),
+        Array.from({ length: 16 }, (_, index) =>
+          run('cat @/a/f @/b/f 2> /dev/null', { policy: { filesystem: { read: [index % 2 === 0 ? '@/a' : '@/b'] } } }),
+        ),
       )
-      expect(calls.map(({ stdout }) => textOf(stdout))).toEqual(Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? 'a' : 'b')))
+      expect(calls.map(({ stdout }) => textOf(stdout))).toEqual(
+        Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? 'a' : 'b')),
+      )
     },
   },
   {
@@ -42,7 +51,11 @@ export const manyCalls: Area = area('Many calls', [
     given: { '@/w/': '' },
     tell: async ({ run, at }) => {
       const policy = { filesystem: { write: ['@/w'] } }
-      const calls = await Promise.all(Array.from({ length: 16 }, (_, index) => run(`echo ${String(index)} > @/w/${String(index)} && rm @/w/${String(index)}`, { policy })))
+      const calls = await Promise.all(
+        Array.from({ length: 16 }, (_, index) =>
+          run(`echo ${String(index)} > @/w/${String(index)} && rm @/w/${String(index)}`, { policy }),
+        ),
+      )
       expect(calls.every((call) => exitCodeOf(call) === 0)).toBe(true)
       expect(readdirSync(at('@/w'))).toEqual([])
     },
@@ -50,8 +63,14 @@ export const manyCalls: Area = area('Many calls', [
   {
     claim: 'a call that is refused disturbs no other',
     tell: async ({ run }) => {
-      const settled = await Promise.allSettled(Array.from({ length: 12 }, (_, index) => run('echo fine', index % 3 === 0 ? { policy: { filesystem: { read: ['@/missing'] } } } : {})))
-      expect(settled.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, (_, index) => (index % 3 === 0 ? 'rejected' : 'fulfilled')))
+      const settled = await Promise.allSettled(
+        Array.from({ length: 12 }, (_, index) =>
+          run('echo fine', index % 3 === 0 ? { policy: { filesystem: { read: ['@/missing'] } } } : {}),
+        ),
+      )
+      expect(settled.map(({ status }) => status)).toEqual(
+        Array.from({ length: 12 }, (_, index) => (index % 3 === 0 ? 'rejected' : 'fulfilled')),
+      )
     },
   },
   {

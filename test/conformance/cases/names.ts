@@ -11,11 +11,11 @@ const NAMES = {
   'a space': 'a b',
   'a line break': 'a\nb',
   'a leading dash': '-rf',
-  quotes: '"\'`',
+  'quotes': '"\'`',
   'characters of patterns': '*?[a]{b,c}!~',
   'a backslash': 'a\\b',
   'a comma and a colon': 'a,b:c',
-  umlauts: 'äöü',
+  'umlauts': 'äöü',
   'combining marks': 'a\u0308',
   'an emoji': '😀',
   'control characters': 'a\u0001\u001b[31m\u007f',
@@ -35,7 +35,8 @@ const odd = Object.entries(NAMES).map(([kind, name]): Claim => {
 })
 
 /** A name that is no UTF-8, which no policy text can spell. */
-const nameless = (folder: string, rest: string): Buffer => Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff]), Buffer.from(rest)])
+const nameless = (folder: string, rest: string): Buffer =>
+  Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff]), Buffer.from(rest)])
 
 export const names: Area = area('File names', [
   ...odd,
@@ -77,7 +78,10 @@ export const names: Area = area('File names', [
     tell: async ({ run, at }) => {
       mkdirSync(nameless(at('@/data'), ''))
       mkdirSync(nameless(at('@/data'), '/.git/hooks'), { recursive: true })
-      const { stdout } = await run('cd @/data/?*; if echo evil > .git/hooks/pre-commit; then echo written; else echo refused; fi 2> /dev/null', { policy: { filesystem: { write: ['@/data'] } } })
+      const { stdout } = await run(
+        'cd @/data/?*; if echo evil > .git/hooks/pre-commit; then echo written; else echo refused; fi 2> /dev/null',
+        { policy: { filesystem: { write: ['@/data'] } } },
+      )
       expect(textOf(stdout)).toBe('refused\n')
     },
   },

@@ -12,14 +12,19 @@ import type { Stage } from '../stage.js'
 import { exitCodeOf } from '../../ending.js'
 
 /** A listener on the loopback of the host, or at a path; tells how many connections it got. */
-const withListener = async (at: string | { readonly host: string }, use: (port: number, connections: () => number) => Promise<void>): Promise<void> => {
+const withListener = async (
+  at: string | { readonly host: string },
+  use: (port: number, connections: () => number) => Promise<void>,
+): Promise<void> => {
   let connections = 0
   const server = createServer((socket) => {
     connections += 1
     socket.on('error', () => undefined)
     socket.end('hello\n')
   })
-  await new Promise<void>((resolve) => (typeof at === 'string' ? server.listen(at, resolve) : server.listen(0, at.host, resolve)))
+  await new Promise<void>((resolve) =>
+    typeof at === 'string' ? server.listen(at, resolve) : server.listen(0, at.host, resolve),
+  )
   try {
     await use(typeof at === 'string' ? 0 : (server.address() as AddressInfo).port, () => connections)
   } finally {
@@ -27,7 +32,11 @@ const withListener = async (at: string | { readonly host: string }, use: (port: 
   }
 }
 
-const dial = (host: string, port: number): readonly string[] => ['/bin/bash', '-c', `cat < /dev/tcp/${host}/${String(port)}`]
+const dial = (host: string, port: number): readonly string[] => [
+  '/bin/bash',
+  '-c',
+  `cat < /dev/tcp/${host}/${String(port)}`,
+]
 
 const python = (text: string): readonly string[] => ['/usr/bin/python3', '-c', text]
 
@@ -94,13 +103,21 @@ export const network: Area = area('Network', [
       })
     },
   })),
-  { claim: 'without a grant an address that is not here is refused, and the attempt reported', run: ['/bin/bash', '-c', 'exec 2> /dev/null; cat < /dev/tcp/192.0.2.1/80'], then: { exitCode: 1, violations: [{ kind: 'connect', family: 'inet', address: '192.0.2.1', port: 80 }] } },
+  {
+    claim: 'without a grant an address that is not here is refused, and the attempt reported',
+    run: ['/bin/bash', '-c', 'exec 2> /dev/null; cat < /dev/tcp/192.0.2.1/80'],
+    then: { exitCode: 1, violations: [{ kind: 'connect', family: 'inet', address: '192.0.2.1', port: 80 }] },
+  },
   {
     claim: 'with network: all a service is reached',
     tell: async ({ run }) => {
       await withListener({ host: '127.0.0.1' }, async (port, connections) => {
         const result = await run(dial('127.0.0.1', port), { policy: { network: 'all' } })
-        expect({ stdout: textOf(result.stdout), network: result.profile.network, connections: connections() }).toEqual({ stdout: 'hello\n', network: 'all', connections: 1 })
+        expect({ stdout: textOf(result.stdout), network: result.profile.network, connections: connections() }).toEqual({
+          stdout: 'hello\n',
+          network: 'all',
+          connections: 1,
+        })
       })
     },
   },
@@ -110,14 +127,24 @@ export const network: Area = area('Network', [
     policy: { network: 'all' },
     then: { stdout: 'own\n' },
   },
-  { claim: 'a program can talk to itself over the loopback without a grant', run: python(OVER_LOOPBACK), then: { stdout: 'own\n' } },
-  { claim: 'a program can talk to itself over a Unix socket without a grant', run: python(OVER_UNIX), then: { stdout: 'own\n' } },
+  {
+    claim: 'a program can talk to itself over the loopback without a grant',
+    run: python(OVER_LOOPBACK),
+    then: { stdout: 'own\n' },
+  },
+  {
+    claim: 'a program can talk to itself over a Unix socket without a grant',
+    run: python(OVER_UNIX),
+    then: { stdout: 'own\n' },
+  },
   ...(['none', 'all'] as const).map((granted) => ({
     claim: `a Unix socket of the host in a granted folder is not reached (network: ${granted})`,
     tell: async ({ run, root }: Stage) => {
       const path = join(root, 's')
       await withListener(path, async (_port, connections) => {
-        const result = await run(python(`import socket\nsocket.socket(socket.AF_UNIX).connect("${path}")`), { policy: { filesystem: { write: ['@/.'] }, network: granted } })
+        const result = await run(python(`import socket\nsocket.socket(socket.AF_UNIX).connect("${path}")`), {
+          policy: { filesystem: { write: ['@/.'] }, network: granted },
+        })
         expect(exitCodeOf(result)).toBe(1)
         expect(result.violations).toMatchObject([{ kind: 'connect', family: 'unix', path }])
         expect(connections()).toBe(0)
@@ -125,10 +152,17 @@ export const network: Area = area('Network', [
     },
   })),
   {
-    claim: 'hosts that are granted are reached by name, below a name, by address and by proxy, and who serves the call is told which; nothing else is reached',
+    claim:
+      'hosts that are granted are reached by name, below a name, by address and by proxy, and who serves the call is told which; nothing else is reached',
     tell: async (stage) => {
-      const { result, asked } = await served(stage, ['granted.test:80', '*.below.test:81', '192.0.2.9:82', '[2001:db8::9]:83'], python(CONNECT))
-      expect(textOf(result.stdout)).toBe("['hello', 'hello', 'hello', 'hello', 'proxy']\n['OSError', 'gaierror', 'gaierror', 'OSError', 'OSError']\n")
+      const { result, asked } = await served(
+        stage,
+        ['granted.test:80', '*.below.test:81', '192.0.2.9:82', '[2001:db8::9]:83'],
+        python(CONNECT),
+      )
+      expect(textOf(result.stdout)).toBe(
+        "['hello', 'hello', 'hello', 'hello', 'proxy']\n['OSError', 'gaierror', 'gaierror', 'OSError', 'OSError']\n",
+      )
       expect(asked).toEqual(['granted.test:80', 'a.below.test:81', '192.0.2.9:82', '2001:db8::9:83', 'proxy'])
       expect(result.violations).toEqual([
         { kind: 'connect', family: 'host', name: 'granted.test', port: 81 },
@@ -142,8 +176,15 @@ export const network: Area = area('Network', [
   {
     claim: 'a program that asks for a granted name by a datagram finds it',
     tell: async (stage) => {
-      expect(textOf((await served(stage, ['granted.test:80'], python(BY_DATAGRAM))).result.stdout)).toMatch(/^198\.18\./)
+      expect(textOf((await served(stage, ['granted.test:80'], python(BY_DATAGRAM))).result.stdout)).toMatch(
+        /^198\.18\./,
+      )
     },
   },
-  { claim: 'a grant by host is refused where nobody serves it', policy: { network: ['example.com'] }, run: ['/bin/true'], then: { refused: 'network-grant-unsupported' } },
+  {
+    claim: 'a grant by host is refused where nobody serves it',
+    policy: { network: ['example.com'] },
+    run: ['/bin/true'],
+    then: { refused: 'network-grant-unsupported' },
+  },
 ])

@@ -5,7 +5,12 @@ import { expect } from 'vitest'
 import { area } from '../claim.js'
 import type { Area } from '../claim.js'
 
-const REPOSITORY = { '@/w/.git/hooks/pre-push': 'hook', '@/w/.git/config': '[core]\n', '@/w/.git/HEAD': 'ref: refs/heads/main\n', '@/w/src/main.c': 'int x;' }
+const REPOSITORY = {
+  '@/w/.git/hooks/pre-push': 'hook',
+  '@/w/.git/config': '[core]\n',
+  '@/w/.git/HEAD': 'ref: refs/heads/main\n',
+  '@/w/src/main.c': 'int x;',
+}
 const WRITE = { filesystem: { write: ['@/w'] } }
 
 export const protectedNames: Area = area('Protected names in write roots', [
@@ -13,7 +18,13 @@ export const protectedNames: Area = area('Protected names in write roots', [
     claim: 'hooks and configuration of a repository can be read but not changed',
     given: REPOSITORY,
     policy: WRITE,
-    can: [['read', '@/w/.git/hooks/pre-push'], ['read', '@/w/.git/config'], ['write', '@/w/src/main.c'], ['write', '@/w/.git/HEAD'], ['read', '@/w/.git/HEAD']],
+    can: [
+      ['read', '@/w/.git/hooks/pre-push'],
+      ['read', '@/w/.git/config'],
+      ['write', '@/w/src/main.c'],
+      ['write', '@/w/.git/HEAD'],
+      ['read', '@/w/.git/HEAD'],
+    ],
     cannot: [
       ['create', '@/w/.git/hooks/pre-commit'],
       ['write', '@/w/.git/hooks/pre-push'],
@@ -29,27 +40,42 @@ export const protectedNames: Area = area('Protected names in write roots', [
     given: { '@/w/a/b/c/.git/hooks/x': '', '@/w/a/b/.envrc': 'e', '@/w/a/.vscode/tasks.json': '{}', '@/w/a/free': '' },
     policy: WRITE,
     can: [['write', '@/w/a/free']],
-    cannot: [['create', '@/w/a/b/c/.git/hooks/new'], ['write', '@/w/a/b/.envrc'], ['write', '@/w/a/.vscode/tasks.json'], ['rename', '@/w/a/b/c']],
+    cannot: [
+      ['create', '@/w/a/b/c/.git/hooks/new'],
+      ['write', '@/w/a/b/.envrc'],
+      ['write', '@/w/a/.vscode/tasks.json'],
+      ['rename', '@/w/a/b/c'],
+    ],
   },
   {
     claim: 'a protected name that the policy names is an ordinary one',
     given: REPOSITORY,
     policy: { filesystem: { write: ['@/w', '@/w/.git/hooks/**'] } },
-    can: [['create', '@/w/.git/hooks/pre-commit'], ['write', '@/w/.git/hooks/pre-push']],
+    can: [
+      ['create', '@/w/.git/hooks/pre-commit'],
+      ['write', '@/w/.git/hooks/pre-push'],
+    ],
     cannot: [['write', '@/w/.git/config']],
   },
   {
     claim: 'a pattern does not name the protected names that it matches',
     given: { '@/w/.envrc': 'e', '@/w/package.json': '{}', '@/w/plain': '' },
     policy: { filesystem: { write: ['@/w/*'] } },
-    can: [['write', '@/w/plain'], ['read', '@/w/.envrc']],
+    can: [
+      ['write', '@/w/plain'],
+      ['read', '@/w/.envrc'],
+    ],
     cannot: [['write', '@/w/.envrc']],
   },
   {
     claim: 'new files can be made in a folder that holds protected names',
     given: REPOSITORY,
     policy: WRITE,
-    can: [['create', '@/w/new'], ['create', '@/w/src/new'], ['create', '@/w/.git/new']],
+    can: [
+      ['create', '@/w/new'],
+      ['create', '@/w/src/new'],
+      ['create', '@/w/.git/new'],
+    ],
     cannot: [['write', '@/w/.git/config']],
   },
   {
@@ -79,7 +105,10 @@ export const protectedNames: Area = area('Protected names in write roots', [
   {
     claim: 'a repository can be made, used and cloned during a call',
     given: { '@/w/': '' },
-    policy: { ...WRITE, environment: ['GIT_AUTHOR_NAME=a', 'GIT_AUTHOR_EMAIL=a', 'GIT_COMMITTER_NAME=a', 'GIT_COMMITTER_EMAIL=a'] },
+    policy: {
+      ...WRITE,
+      environment: ['GIT_AUTHOR_NAME=a', 'GIT_AUTHOR_EMAIL=a', 'GIT_COMMITTER_NAME=a', 'GIT_COMMITTER_EMAIL=a'],
+    },
     run: 'cd @/w && git init -q one && cd one && echo x > f && git add f && git commit -q -m first && git clone -q . ../two 2> /dev/null && git -C ../two log --oneline | wc -l',
     then: { stdout: '1\n' },
     leaves: { '@/w/two/f': 'x\n' },
@@ -96,7 +125,10 @@ export const protectedNames: Area = area('Protected names in write roots', [
     ['a setting', '[core]\n\tfsmonitor = /evil\n'],
     ['a setting behind its section', '[core] fsmonitor = /evil # ]\n'],
     ['a setting behind a quoted section', '[core "x"] sshCommand = evil # "]\n'],
-    ['a setting behind a comment that is longer than a line may be', `[pager]\n#${'x'.repeat(4094)}[submodule "x"]\n branch = /evil\n`],
+    [
+      'a setting behind a comment that is longer than a line may be',
+      `[pager]\n#${'x'.repeat(4094)}[submodule "x"]\n branch = /evil\n`,
+    ],
     ['an alias', '[alias]\n\tstatus = !evil\n'],
     ['an include', '[include]\n\tpath = ../evil\n'],
     ['a continued line', '[core]\n\tbare = false\\\n\n\tfsmonitor = evil\n'],
@@ -136,11 +168,13 @@ export const protectedNames: Area = area('Protected names in write roots', [
       give({ '@/w/r/.git/hooks/': '' })
       const { violations } = await run('echo evil > @/w/r/.git/hooks/pre-commit', { policy: WRITE })
       expect(existsSync(at('@/w/r/.git/hooks/pre-commit'))).toBe(false)
-      expect(violations).toMatchObject([{ kind: 'file', access: 'write', path: at('@/w/r/.git/hooks/pre-commit'), reason: { kind: 'protected' } }])
+      expect(violations).toMatchObject([
+        { kind: 'file', access: 'write', path: at('@/w/r/.git/hooks/pre-commit'), reason: { kind: 'protected' } },
+      ])
     },
   },
   {
-    claim: 'what the user makes between two calls is the user\'s',
+    claim: "what the user makes between two calls is the user's",
     given: { '@/w/': '' },
     tell: async ({ run, give, read }) => {
       await run('true', { policy: WRITE })

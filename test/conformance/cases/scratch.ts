@@ -12,15 +12,29 @@ import { textOf } from '../stage.js'
 const namesIn = (folder: string): readonly string[] => (existsSync(folder) ? readdirSync(folder) : [])
 
 export const scratch: Area = area('Private folders', [
-  { claim: 'a program has a temporary folder of its own', run: 'echo x > "$TMPDIR/f" && cat "$TMPDIR/f" && ls -A "$TMPDIR"', then: { stdout: 'x\nf\n' } },
-  { claim: 'the home folder is private too', run: 'cd && echo x > f && pwd | grep -c . && ls -A ~', then: { stdout: '1\nf\n' } },
-  { claim: 'programs can be made and run there', run: 'cd; printf "#!/bin/sh\\necho made\\n" > p; chmod +x p; ./p', then: { stdout: 'made\n' } },
+  {
+    claim: 'a program has a temporary folder of its own',
+    run: 'echo x > "$TMPDIR/f" && cat "$TMPDIR/f" && ls -A "$TMPDIR"',
+    then: { stdout: 'x\nf\n' },
+  },
+  {
+    claim: 'the home folder is private too',
+    run: 'cd && echo x > f && pwd | grep -c . && ls -A ~',
+    then: { stdout: '1\nf\n' },
+  },
+  {
+    claim: 'programs can be made and run there',
+    run: 'cd; printf "#!/bin/sh\\necho made\\n" > p; chmod +x p; ./p',
+    then: { stdout: 'made\n' },
+  },
   { claim: '/tmp can be written', run: 'echo x > /tmp/f && cat /tmp/f', then: { stdout: 'x\n' } },
   { claim: '/dev/shm can be written', run: 'echo x > /dev/shm/f && cat /dev/shm/f', then: { stdout: 'x\n' } },
   {
     claim: 'what a call leaves in its folder is not there for the next, nor for the host',
     tell: async ({ run }) => {
-      const { stdout: folder } = await run('echo -n "$TMPDIR"; echo secret > "$TMPDIR/cnf-left"; cd "$TMPDIR"; mkdir -p a/b c/d; ln -s /etc a/link; touch a/b/f c/d/f; chmod 000 a/b; chmod 500 c/d c; chmod 000 a; chmod 500 .')
+      const { stdout: folder } = await run(
+        'echo -n "$TMPDIR"; echo secret > "$TMPDIR/cnf-left"; cd "$TMPDIR"; mkdir -p a/b c/d; ln -s /etc a/link; touch a/b/f c/d/f; chmod 000 a/b; chmod 500 c/d c; chmod 000 a; chmod 500 .',
+      )
       const { stdout } = await run('ls -A "$TMPDIR"')
       expect(textOf(stdout)).toBe('')
       expect(namesIn(textOf(folder))).not.toContain('cnf-left')
@@ -29,7 +43,11 @@ export const scratch: Area = area('Private folders', [
   {
     claim: 'a folder nested thousands deep is gone afterwards',
     tell: async ({ run }) => {
-      const { stdout } = await run(['/usr/bin/python3', '-c', 'import os\nprint(os.environ["TMPDIR"], end="", flush=True)\nos.chdir(os.environ["TMPDIR"])\nos.mkdir("cnf-deep")\nos.chdir("cnf-deep")\nfor i in range(3000):\n  os.mkdir("d"); os.mkdir("e"); os.chdir("d")\nopen("f", "w").close()'])
+      const { stdout } = await run([
+        '/usr/bin/python3',
+        '-c',
+        'import os\nprint(os.environ["TMPDIR"], end="", flush=True)\nos.chdir(os.environ["TMPDIR"])\nos.mkdir("cnf-deep")\nos.chdir("cnf-deep")\nfor i in range(3000):\n  os.mkdir("d"); os.mkdir("e"); os.chdir("d")\nopen("f", "w").close()',
+      ])
       expect(namesIn(textOf(stdout))).not.toContain('cnf-deep')
     },
   },
@@ -47,9 +65,11 @@ export const scratch: Area = area('Private folders', [
     },
   },
   {
-    claim: 'two calls at the same time do not see each other\'s files',
+    claim: "two calls at the same time do not see each other's files",
     tell: async ({ run }) => {
-      const calls = await Promise.all(['one', 'two', 'three'].map((name) => run(`echo x > "$TMPDIR/${name}"; sleep 0.3; ls -A "$TMPDIR"`)))
+      const calls = await Promise.all(
+        ['one', 'two', 'three'].map((name) => run(`echo x > "$TMPDIR/${name}"; sleep 0.3; ls -A "$TMPDIR"`)),
+      )
       expect(calls.map(({ stdout }) => textOf(stdout))).toEqual(['one\n', 'two\n', 'three\n'])
     },
   },
@@ -59,7 +79,10 @@ export const scratch: Area = area('Private folders', [
       const file = join(tmpdir(), `cnf-${String(process.pid)}`)
       writeFileSync(file, 'granted')
       try {
-        const { stdout } = await run(['/bin/sh', '-c', 'cat "$1"; echo x > "$TMPDIR/own"; cat "$TMPDIR/own"', 'sh', file], { policy: { filesystem: { read: [file] } } })
+        const { stdout } = await run(
+          ['/bin/sh', '-c', 'cat "$1"; echo x > "$TMPDIR/own"; cat "$TMPDIR/own"', 'sh', file],
+          { policy: { filesystem: { read: [file] } } },
+        )
         expect(textOf(stdout)).toBe('grantedx\n')
       } finally {
         rmSync(file)
@@ -72,7 +95,10 @@ export const scratch: Area = area('Private folders', [
       const file = join(tmpdir(), `cnf-${String(process.pid)}`)
       writeFileSync(file, 'granted')
       try {
-        const { stdout } = await run(['/bin/sh', '-c', 'cat "$1"; echo x > "$TMPDIR/own"; cat "$TMPDIR/own"', 'sh', file], { policy: { filesystem: { read: [tmpdir()] } } })
+        const { stdout } = await run(
+          ['/bin/sh', '-c', 'cat "$1"; echo x > "$TMPDIR/own"; cat "$TMPDIR/own"', 'sh', file],
+          { policy: { filesystem: { read: [tmpdir()] } } },
+        )
         expect(textOf(stdout)).toBe('grantedx\n')
       } finally {
         rmSync(file)

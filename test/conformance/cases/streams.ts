@@ -18,8 +18,17 @@ export const streams: Area = area('Streams', [
   { claim: 'empty input is the end at once', run: 'cat; echo end', stdin: '', then: { stdout: 'end\n' } },
   { claim: 'text goes in and comes out', run: ['/bin/cat'], stdin: 'grüße\n', then: { stdout: 'grüße\n' } },
   { claim: 'stdout and stderr stay apart', run: 'echo out; echo err >&2', then: { stdout: 'out\n', stderr: 'err\n' } },
-  { claim: 'a program that closes its output early still ends as itself', run: 'exec >&- 2>&-; exit 5', then: { exitCode: 5, stdout: '', stderr: '' } },
-  { claim: 'a program may read its input again from /dev/stdin and write to /dev/stderr', run: 'cat /dev/stdin; echo e > /dev/stderr', stdin: 'in', then: { stdout: 'in', stderr: 'e\n' } },
+  {
+    claim: 'a program that closes its output early still ends as itself',
+    run: 'exec >&- 2>&-; exit 5',
+    then: { exitCode: 5, stdout: '', stderr: '' },
+  },
+  {
+    claim: 'a program may read its input again from /dev/stdin and write to /dev/stderr',
+    run: 'cat /dev/stdin; echo e > /dev/stderr',
+    stdin: 'in',
+    then: { stdout: 'in', stderr: 'e\n' },
+  },
   {
     claim: 'every byte value passes, on all three streams',
     tell: async ({ run }) => {
@@ -47,7 +56,9 @@ export const streams: Area = area('Streams', [
   {
     claim: '10 MB of output on each stream arrive whole',
     tell: async ({ run }) => {
-      const { stdout, stderr } = await run(`head -c ${10 * MEGABYTE} /dev/zero & head -c ${10 * MEGABYTE} /dev/zero >&2; wait`)
+      const { stdout, stderr } = await run(
+        `head -c ${10 * MEGABYTE} /dev/zero & head -c ${10 * MEGABYTE} /dev/zero >&2; wait`,
+      )
       expect([stdout.length, stderr.length]).toEqual([10 * MEGABYTE, 10 * MEGABYTE])
     },
   },
@@ -75,14 +86,19 @@ export const streams: Area = area('Streams', [
   {
     claim: 'a program may end without reading any of 10 MB',
     tell: async ({ run }) => {
-      expect(await run(['/bin/true'], { stdin: Buffer.alloc(10 * MEGABYTE) })).toMatchObject({ status: 'exited', exitCode: 0 })
+      expect(await run(['/bin/true'], { stdin: Buffer.alloc(10 * MEGABYTE) })).toMatchObject({
+        status: 'exited',
+        exitCode: 0,
+      })
     },
   },
   {
     claim: 'output is streamed to who asks for it, in order, and then not collected',
     tell: async ({ run }) => {
       const chunks: string[] = []
-      const result = await run('for i in 1 2 3; do echo $i; sleep 0.02; done', { onStdout: (bytes) => chunks.push(textOf(bytes)) })
+      const result = await run('for i in 1 2 3; do echo $i; sleep 0.02; done', {
+        onStdout: (bytes) => chunks.push(textOf(bytes)),
+      })
       expect(chunks.join('')).toBe('1\n2\n3\n')
       expect(chunks.length).toBeGreaterThan(1)
       expect(result.stdout).toHaveLength(0)
@@ -92,7 +108,12 @@ export const streams: Area = area('Streams', [
     claim: 'output arrives while the program runs',
     tell: async ({ run }) => {
       const abort = new AbortController()
-      const call = run('echo first; sleep 300', { signal: abort.signal, onStdout: () => { abort.abort() } })
+      const call = run('echo first; sleep 300', {
+        signal: abort.signal,
+        onStdout: () => {
+          abort.abort()
+        },
+      })
       await expect(call).rejects.toMatchObject({ code: 'cancelled' })
     },
   },

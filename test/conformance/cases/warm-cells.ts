@@ -9,7 +9,12 @@ import { textOf } from '../stage.js'
 import type { Stage } from '../stage.js'
 import { exitCodeOf } from '../../ending.js'
 
-const withPool = async (stage: Stage, policy: PolicyText, use: (pool: Pool) => Promise<void>, settings: Partial<CellSettings> = {}): Promise<void> => {
+const withPool = async (
+  stage: Stage,
+  policy: PolicyText,
+  use: (pool: Pool) => Promise<void>,
+  settings: Partial<CellSettings> = {},
+): Promise<void> => {
   const pool = stage.backend.warm?.({ boundary: stage.boundary(policy), cwd: '/', program: '/bin/sh', ...settings })
   if (pool === undefined) throw new Error('this backend holds no cells ready')
   try {
@@ -46,8 +51,15 @@ export const warmCells: Area = area('Warm cells', [
     claim: 'a warm call is like any other: arguments, input, output, exit code',
     tell: async (stage) => {
       await withPool(stage, {}, async (pool) => {
-        const result = await pool.run({ argv: ['/bin/sh', '-c', 'cat; echo "$1" >&2; exit 7', 'sh', 'an argument'], stdin: 'input' })
-        expect({ code: exitCodeOf(result), out: textOf(result.stdout), err: textOf(result.stderr) }).toEqual({ code: 7, out: 'input', err: 'an argument\n' })
+        const result = await pool.run({
+          argv: ['/bin/sh', '-c', 'cat; echo "$1" >&2; exit 7', 'sh', 'an argument'],
+          stdin: 'input',
+        })
+        expect({ code: exitCodeOf(result), out: textOf(result.stdout), err: textOf(result.stderr) }).toEqual({
+          code: 7,
+          out: 'input',
+          err: 'an argument\n',
+        })
       })
     },
   },
@@ -55,7 +67,8 @@ export const warmCells: Area = area('Warm cells', [
     claim: 'a warm cell serves one call: the next finds nothing of it',
     tell: async (stage) => {
       await withPool(stage, {}, async (pool) => {
-        for (let call = 0; call < 5; call += 1) expect(await outputOf(pool, 'ls -A "$TMPDIR"; echo left > "$TMPDIR/left"; export LEFT=1')).toBe('')
+        for (let call = 0; call < 5; call += 1)
+          expect(await outputOf(pool, 'ls -A "$TMPDIR"; echo left > "$TMPDIR/left"; export LEFT=1')).toBe('')
       })
     },
   },
@@ -122,7 +135,9 @@ export const warmCells: Area = area('Warm cells', [
     tell: async (stage) => {
       await withPool(stage, { filesystem: { write: ['@/w'] } }, async (pool) => {
         stage.give({ '@/w/r/.git/hooks/': '', '@/w/.envrc': 'mine' })
-        const script = stage.at('for f in @/w/r/.git/hooks/pre-commit @/w/.envrc @/w/src/free; do (echo x > $f) 2> /dev/null && echo written || echo refused; done')
+        const script = stage.at(
+          'for f in @/w/r/.git/hooks/pre-commit @/w/.envrc @/w/src/free; do (echo x > $f) 2> /dev/null && echo written || echo refused; done',
+        )
         expect(await outputOf(pool, script)).toBe('refused\nrefused\nwritten\n')
         expect(stage.read('@/w/.envrc')).toBe('mine')
       })

@@ -13,18 +13,35 @@ const { createCallNetworks, openNetwork } = await import(new URL('runtime/networ
 const networksOf = (names, sandbox) =>
   names === 'looked-up'
     ? createCallNetworks(() => openNetwork({ authorities: [], isNested: () => sandbox.host.nesting.held }), new Map())
-    : createCallNetworks(() => openNetwork({ authorities: [], resolve: () => Promise.resolve([]) }), new Map([['host.test', [parseIpAddress('127.0.0.1')]]]))
+    : createCallNetworks(
+        () => openNetwork({ authorities: [], resolve: () => Promise.resolve([]) }),
+        new Map([['host.test', [parseIpAddress('127.0.0.1')]]]),
+      )
 
 const described = ({ code, message, fix, params }) => ({ kind: 'refused', code, message, fix, params })
 
 const make = async (sandbox, networks, { policy = {}, argv, cwd = '/usr', form, observe, stdin }) => {
   try {
     const boundary = resolvePolicy(parsePolicy(policy, 'visitor'), { workspace: cwd, home: cwd, kind: 'process' })
-    const result = await networks.during(boundary, { callId: 'visit', writeApproval: 'recorded', record: () => undefined }, (input) =>
-      sandbox.run({ boundary, cwd, argv, form, observe, stdin, ...networks.settingsFor(boundary), ...input }))
+    const result = await networks.during(
+      boundary,
+      { callId: 'visit', writeApproval: 'recorded', record: () => undefined },
+      (input) =>
+        sandbox.run({ boundary, cwd, argv, form, observe, stdin, ...networks.settingsFor(boundary), ...input }),
+    )
     const text = (bytes) => Buffer.from(bytes).toString('latin1')
     const { status, exitCode, signal, limit, violations, profile } = result
-    return { kind: 'ran', status, exitCode, signal, limit, violations, profile, stdout: text(result.stdout), stderr: text(result.stderr) }
+    return {
+      kind: 'ran',
+      status,
+      exitCode,
+      signal,
+      limit,
+      violations,
+      profile,
+      stdout: text(result.stdout),
+      stderr: text(result.stderr),
+    }
   } catch (error) {
     return described(error)
   }
@@ -41,11 +58,23 @@ const visit = async ({ calls = {}, open = {}, names = 'pinned', warm = false }) 
   const networks = networksOf(names, sandbox)
   for (const [name, call] of Object.entries(calls)) answers[name] = await make(sandbox, networks, call)
   if (warm) answers.warm = await callWarm(sandbox)
-  return { opened: { kind: 'open' }, host: sandbox.host, calls: answers, close: () => { networks.close(); return sandbox.close() } }
+  return {
+    opened: { kind: 'open' },
+    host: sandbox.host,
+    calls: answers,
+    close: () => {
+      networks.close()
+      return sandbox.close()
+    },
+  }
 }
 
 const callWarm = async (sandbox) => {
-  const pool = sandbox.warm({ boundary: resolvePolicy(parsePolicy({}, 'visitor'), { workspace: '/usr', home: '/usr', kind: 'process' }), cwd: '/usr', program: '/bin/echo' })
+  const pool = sandbox.warm({
+    boundary: resolvePolicy(parsePolicy({}, 'visitor'), { workspace: '/usr', home: '/usr', kind: 'process' }),
+    cwd: '/usr',
+    program: '/bin/echo',
+  })
   try {
     await pool.ready()
     const { status, exitCode, stdout } = await pool.run({ argv: ['/bin/echo', 'warm'] })

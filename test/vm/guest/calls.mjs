@@ -60,7 +60,14 @@ export const makeCalls = async (tell, form) => {
 
   tell('without limits', await call({}, ['/bin/echo', 'well']))
   tell('with a limit', await call(BOTH, ['/bin/cat', '/proc/self/cgroup']))
-  tell('its own tree', await call(MEMORY, ['/bin/sh', '-c', `ls ${parent}; echo 0 > ${parent}/cgroup.procs; mkdir ${parent}/mine; echo done`]))
+  tell(
+    'its own tree',
+    await call(MEMORY, [
+      '/bin/sh',
+      '-c',
+      `ls ${parent}; echo 0 > ${parent}/cgroup.procs; mkdir ${parent}/mine; echo done`,
+    ]),
+  )
   tell('memory', await call(MEMORY, BOMB))
   tell('memory in the kernel', await call(MEMORY, ['/programs/memory-bomb', 'pipes', '200']))
   tell('left behind', await call(MEMORY, ['/bin/sh', '-c', '(setsid sleep 600 &); echo left']))
@@ -68,8 +75,16 @@ export const makeCalls = async (tell, form) => {
   const unwatched = call(BOTH, ['/bin/sh', '-c', `sleep 2; exec ${BOMB.join(' ')}`])
   const { cgroup, supervisor } = await tree.find('sleep')
   process.kill(supervisor, 'SIGSTOP')
-  tell('its files', Object.fromEntries(['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max'].map((name) => [name, tree.file(cgroup, name)])))
-  tell('while its supervisor is stopped', { emptied: await tree.emptied(cgroup), events: tree.file(cgroup, 'memory.events') })
+  tell(
+    'its files',
+    Object.fromEntries(
+      ['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max'].map((name) => [name, tree.file(cgroup, name)]),
+    ),
+  )
+  tell('while its supervisor is stopped', {
+    emptied: await tree.emptied(cgroup),
+    events: tree.file(cgroup, 'memory.events'),
+  })
   process.kill(supervisor, 'SIGCONT')
   tell('once its supervisor goes on', await unwatched)
 

@@ -23,7 +23,8 @@ await visit('root', (tell) => crash(tell, ['namespaces', 'landlock']))
 // Delegated as the kernel's documentation says: the folder and these files belong to the user, who lives in a part of it.
 const delegated = `${TREE}/delegated`
 mkdirSync(`${delegated}/host`, { recursive: true })
-for (const name of ['', 'cgroup.procs', 'cgroup.subtree_control', 'host', 'host/cgroup.procs']) chownSync(`${delegated}/${name}`, USER, USER)
+for (const name of ['', 'cgroup.procs', 'cgroup.subtree_control', 'host', 'host/cgroup.procs'])
+  chownSync(`${delegated}/${name}`, USER, USER)
 moveTo(`${delegated}/host`)
 process.setgroups([])
 process.setgid(USER)
