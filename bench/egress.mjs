@@ -65,12 +65,14 @@ export const benchEgress = async ({ quick, check, peers }) => {
 
     const ways = [direct, brought, asked, ...(await Promise.all(found.map(({ ready }) => ready)))]
     line(
-      `one GET on a new connection, p50 of ${n}${missing.length === 0 ? '' : ` (not found here: ${missing.join(', ')})`}`,
+      'one GET on a new connection, p50 of ' +
+        `${n}${missing.length === 0 ? '' : ` (not found here: ${missing.join(', ')})`}`,
     )
     const p50 = await measureGets(ways, n)
     for (const [at, { name }] of ways.entries())
       line(
-        `  ${name.padEnd(28)} ${p50[at]?.toFixed(2).padStart(7)} ms  ${((p50[at] ?? NaN) / (p50[0] ?? NaN)).toFixed(2)} × direct`,
+        `  ${name.padEnd(28)} ${p50[at]?.toFixed(2).padStart(7)} ms  ` +
+          `${((p50[at] ?? NaN) / (p50[0] ?? NaN)).toFixed(2)} × direct`,
       )
 
     line(`${(size / 1e6).toFixed(0)} MB streamed${rounds === 1 ? '' : `, median of ${rounds} rounds`}`)
@@ -85,7 +87,8 @@ export const benchEgress = async ({ quick, check, peers }) => {
     )
     for (const { name, rate, part, growth } of streams)
       line(
-        `  ${name.padEnd(28)} ${rate.toFixed(0).padStart(7)} MB/s  ${part.toFixed(2)} × direct${name === 'direct' ? '' : `, its memory grew by ${(growth / 1e6).toFixed(0)} MB`}`,
+        `  ${name.padEnd(28)} ${rate.toFixed(0).padStart(7)} MB/s  ${part.toFixed(2)} × ` +
+          `direct${name === 'direct' ? '' : `, its memory grew by ${(growth / 1e6).toFixed(0)} MB`}`,
       )
     const held = await holdMany(brought, connections)
     line(`${connections} connections at once: ${held} answered`)
@@ -98,7 +101,8 @@ export const benchEgress = async ({ quick, check, peers }) => {
       (streams[1]?.growth ?? NaN) < 100e6 &&
       held === connections
     line(
-      `targets (a GET at most 2.5 × direct and ahead of every other proxy, at least half the direct rate, memory that stays, all answered): ${isMet ? 'met' : 'not met'}`,
+      'targets (a GET at most 2.5 × direct and ahead of every other proxy, at least half the direct rate, ' +
+        `memory that stays, all answered): ${isMet ? 'met' : 'not met'}`,
     )
     if (check && !isMet) process.exitCode = 1
   } finally {

@@ -20,7 +20,8 @@ const PAUSE_MS = 20
 /**
  * @typedef {object} Report
  * @property {number} seconds
- * @property {Record<string, { calls: number, failed: number, quietP95: number, hostileP95: number, ratio: number }>} honest milliseconds
+ * @property {Record<string, { calls: number, failed: number, quietP95: number, hostileP95: number, ratio: number }>}
+ * honest milliseconds
  * @property {Record<string, Record<string, number>>} hostile calls by tool and status
  * @property {{ quietP99: number, hostileP99: number, hostileMax: number, bystanderP99: number }} lag milliseconds
  * @property {{ early: number, late: number, peak: number }} memory resident, in MB
@@ -230,7 +231,8 @@ function format({ seconds, honest, hostile, lag, memory }) {
     `${seconds} s beside hostile tools`,
     ...Object.entries(honest).map(
       ([name, { calls, failed, quietP95, hostileP95, ratio }]) =>
-        `  honest ${name.padEnd(8)} ${String(calls).padStart(6)} calls, ${failed} failed, p95 ${quietP95.toFixed(1)} ms alone, ${hostileP95.toFixed(1)} ms beside: ${ratio.toFixed(2)} x`,
+        `  honest ${name.padEnd(8)} ${String(calls).padStart(6)} calls, ${failed} failed, p95 ` +
+        `${quietP95.toFixed(1)} ms alone, ${hostileP95.toFixed(1)} ms beside: ${ratio.toFixed(2)} x`,
     ),
     ...Object.entries(hostile).map(
       ([name, statuses]) =>
@@ -238,8 +240,11 @@ function format({ seconds, honest, hostile, lag, memory }) {
           .map(([status, count]) => `${status} ${count}`)
           .join(', ')}`,
     ),
-    `  event loop lag: p99 ${lag.quietP99.toFixed(1)} ms alone, ${lag.hostileP99.toFixed(1)} ms beside, longest ${lag.hostileMax.toFixed(0)} ms; of a process that does nothing: p99 ${lag.bystanderP99.toFixed(1)} ms`,
-    `  memory: ${memory.early.toFixed(0)} MB early, ${memory.late.toFixed(0)} MB late, ${memory.peak.toFixed(0)} MB at most`,
+    `  event loop lag: p99 ${lag.quietP99.toFixed(1)} ms alone, ${lag.hostileP99.toFixed(1)} ms beside, ` +
+      `longest ${lag.hostileMax.toFixed(0)} ms; of a process that does nothing: p99 ` +
+      `${lag.bystanderP99.toFixed(1)} ms`,
+    `  memory: ${memory.early.toFixed(0)} MB early, ${memory.late.toFixed(0)} MB late, ` +
+      `${memory.peak.toFixed(0)} MB at most`,
   ]
   return lines.join('\n') + '\n'
 }

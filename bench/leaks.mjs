@@ -13,7 +13,10 @@ const HELP = `usage: node bench/leaks.mjs [options]
   --with NAMES    contestants that make the calls (cordon-cold,cordon-warm)
 `
 
-/** Orphans become children of this process, so that none can hide behind init. Kept over exec, unlike most such settings. */
+/**
+ * Orphans become children of this process, so that none can hide behind init. Kept over exec, unlike most such
+ * settings.
+ */
 const ADOPT = 'import ctypes, os, sys; ctypes.CDLL(None).prctl(36, 1, 0, 0, 0); os.execv(sys.argv[1], sys.argv[1:])'
 
 /** Lines of trouble per claim. */

@@ -11,7 +11,8 @@ import { prepareWork } from './jobs/index.mjs'
 /**
  * Everything a run found out, and nothing that names the machine.
  * @typedef {object} Report
- * @property {{ kernel: string, arch: string, cpus: number, node: string, load: number, hostBytes: number }} machine load: of the minute before
+ * @property {{ kernel: string, arch: string, cpus: number, node: string, load: number, hostBytes: number }} machine
+ * load: of the minute before
  * @property {{ name: string, title: string, role: string }[]} contestants
  * @property {{ name: string, reason: string }[]} absent
  * @property {Record<string, import('./measure/latency.mjs').Latency>} start

@@ -1,6 +1,6 @@
 // npm run bench -- --store: calls through the store (asked for, claimed, completed), beside a database that is made to
-// write as much and decides nothing; how soon an approved call begins; all of it again with a million old calls; and how
-// long the first use of an embedded store takes.
+// write as much and decides nothing; how soon an approved call begins; all of it again with a million old calls; and
+// how long the first use of an embedded store takes.
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -29,7 +29,8 @@ const COUNTED = 200
  * @typedef {import('../dist/store/index.js').Engine} Engine
  * @typedef {import('./store/rates.mjs').Rates} Rates
  * @typedef {{ p50: number, p95: number }} Spread
- * @typedef {{ here: Rates, byRunners: Rates, listening: Spread, queue: Spread }} Round calls run by who asked, and by any runner of the queue
+ * @typedef {{ here: Rates, byRunners: Rates, listening: Spread, queue: Spread }} Round calls run by who asked, and by
+ * any runner of the queue
  *
  * @typedef {object} StoreReport
  * @property {readonly number[]} inFlight

@@ -59,7 +59,9 @@ export async function benchTools({ quick }) {
   }
   const warm = p50('function tool, warm')
   process.stdout.write(
-    `function tool, warm: ${(warm / bare).toFixed(2)} x a bare spawn (target at most ${TARGETS.ofBare}), ${(p50('node -e, cold') / warm).toFixed(1)} times as fast as a cold node -e (target at least ${1 / TARGETS.ofColdNode})\n`,
+    `function tool, warm: ${(warm / bare).toFixed(2)} x a bare spawn (target at most ${TARGETS.ofBare}), ` +
+      `${(p50('node -e, cold') / warm).toFixed(1)} times as fast as a cold node -e (target at least ` +
+      `${1 / TARGETS.ofColdNode})\n`,
   )
 }
 

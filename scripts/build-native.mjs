@@ -4,7 +4,8 @@
 //   node scripts/build-native.mjs --target x86_64      cross-compiled into build/x86_64/ (or aarch64)
 //   node scripts/build-native.mjs --target … --pack    and put into the launcher package of that target
 //   node scripts/build-native.mjs --sanitize           build/sanitize/cordon-cell with ASan and UBSan
-//   node scripts/build-native.mjs --install            what `npm install cordon` runs: only where no launcher is there yet
+//   node scripts/build-native.mjs --install            what `npm install cordon` runs: only where no launcher is there
+// yet
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -134,7 +135,9 @@ const hasPrebuilt = () => {
 }
 
 const usePrebuilt = (output) => {
-  const fix = `install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ${PREBUILT}), then run this again`
+  const fix =
+    `install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ${PREBUILT}), ` +
+    'then run this again'
   try {
     const prebuilt = findPrebuilt()
     mkdirSync(dirname(output), { recursive: true })

@@ -1,4 +1,5 @@
-// The embedded database with the newest schema in it, made once: to set one up takes seconds, to unpack one a fraction of that.
+// The embedded database with the newest schema in it, made once: to set one up takes seconds, to unpack one a fraction
+// of that.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +26,10 @@ const mark = `${IMAGE}.sha256`
 /** A log (WAL) in pieces of 1 MB: one piece has to be there from the beginning, and up to 64 are kept. */
 const INITDB = ['--wal-segsize=1']
 
-/** Nobody makes further databases from them in here, they are two thirds of all files, and nothing in here can vacuum them. */
+/**
+ * Nobody makes further databases from them in here, they are two thirds of all files, and nothing in here can vacuum
+ * them.
+ */
 const WITHOUT_TEMPLATES = [
   'update pg_database set datistemplate = false',
   'drop database template0',

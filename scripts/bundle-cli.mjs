@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
-// Commands that speak to a store are joined apart from the others: what they share would otherwise be split off into files of its
-// own, and `cordon run` would open those too.
+// Commands that speak to a store are joined apart from the others: what they share would otherwise be split off into
+// files of its own, and `cordon run` would open those too.
 const STORE_COMMANDS = [
   ...['serve', 'approvals', 'tools', 'calls', 'runs', 'team', 'tokens', 'credentials', 'runner'].map(
     (name) => `team/${name}`,

@@ -32,5 +32,4 @@ const { status } = spawnSync(found, [...(check ? ['--dry-run', '-Werror'] : ['-i
   cwd: ROOT,
   stdio: 'inherit',
 })
-if (status !== 0)
-  stop(check ? 'these files are laid out otherwise; npm run format' : 'clang-format failed (see above)')
+if (status !== 0) stop(check ? 'these files are laid out otherwise; npm run format' : 'clang-format failed (see above)')

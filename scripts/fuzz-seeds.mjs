@@ -77,7 +77,8 @@ const marked = (mark, bytes) => Buffer.concat([Buffer.of(mark), bytes])
 
 const CONFIGS = [
   '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n',
-  '[remote "origin"]\n\turl = https://example.com/a.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n',
+  '[remote "origin"]\n\turl = https://example.com/a.git\n\tfetch = ' +
+    '+refs/heads/*:refs/remotes/origin/*\n[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n',
   '; comment\n[user]\n name = "A ; B" # more\n\temail=a@example.com\r\n[submodule "a\\"b"] \n\tactive\n\turl = ../b\n',
   // One way of making git run something each, so that a judge who overlooks it is told at once.
   '[core]\n\tfsmonitor = /evil\n',

@@ -5,7 +5,8 @@
 //   npm run fuzz -- --runs 20000                     a fixed number of runs from a fixed seed, as `npm test` does
 //   npm run fuzz -- --target plan --input FILE       one input again, such as one that was found before
 //
-// What was learned stays in build/fuzz/TARGET.corpus; an input that breaks something is kept as build/fuzz/TARGET-crash-….
+// What was learned stays in build/fuzz/TARGET.corpus; an input that breaks something is kept as
+// build/fuzz/TARGET-crash-….
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -47,14 +48,16 @@ const refuseWithoutRuntime = () => {
   if (spawnSync('clang', ['--version'], { stdio: 'ignore' }).status !== 0)
     stop('clang is missing, and libFuzzer is part of it; apt-get install clang libclang-rt-dev')
   const trivial =
-    '#include <stddef.h>\nint LLVMFuzzerTestOneInput(const char *data, size_t size) { return data == NULL && size > 0; }\n'
+    '#include <stddef.h>\nint LLVMFuzzerTestOneInput(const char *data, size_t size) { return data == NULL && ' +
+    'size > 0; }\n'
   const tried = spawnSync('clang', [...FLAGS, '-Wno-missing-prototypes', '-x', 'c', '-', '-o', '/dev/null'], {
     input: trivial,
     encoding: 'utf8',
   })
   if (tried.status !== 0)
     stop(
-      `clang cannot link a fuzz target, its runtime seems to be missing; apt-get install libclang-rt-dev (elsewhere: compiler-rt)\n${tried.stderr}`,
+      'clang cannot link a fuzz target, its runtime seems to be missing; apt-get install libclang-rt-dev ' +
+        `(elsewhere: compiler-rt)\n${tried.stderr}`,
     )
 }
 
@@ -106,11 +109,13 @@ const fuzz = async (target, { seconds, runs, input }) => {
   if (status !== 0) process.stderr.write(stderr)
   if (status === 0)
     say(
-      `${target}: nothing found in ${runs === undefined ? `${seconds} seconds` : `${runs} runs`} (${readdirSync(seeds).length} seeds, ${readdirSync(corpus).length} inputs that reach something new)`,
+      `${target}: nothing found in ${runs === undefined ? `${seconds} seconds` : `${runs} runs`} ` +
+        `(${readdirSync(seeds).length} seeds, ${readdirSync(corpus).length} inputs that reach something new)`,
     )
   else
     say(
-      `${target}: found something; the input is ${OUTPUT}/${target}-… (see above), try it again with: npm run fuzz -- --target ${target} --input FILE`,
+      `${target}: found something; the input is ${OUTPUT}/${target}-… (see above), try it again with: npm ` +
+        `run fuzz -- --target ${target} --input FILE`,
     )
   return status === 0
 }

@@ -14,7 +14,10 @@ import { runVitest } from './vitest-run.mjs'
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const IN_CI = Boolean(process.env.CI)
 
-/** Suites that need no second user: those that start no cell, those whose cells others try as every user, and the sanitizers, which watch our code and not the boundary. */
+/**
+ * Suites that need no second user: those that start no cell, those whose cells others try as every user, and the
+ * sanitizers, which watch our code and not the boundary.
+ */
 const FOR_ONE_USER = new Set([
   'vm',
   'architecture',
@@ -64,8 +67,8 @@ const FILES_FOR_ONE_USER = [
 ].map((name) => `test/cli/${name}.test.ts`)
 
 /**
- * What watches the C code, with everything that it depends on. Where the same inputs passed before on this machine it is
- * left out. CI runs it always.
+ * What watches the C code, with everything that it depends on. Where the same inputs passed before on this machine it
+ * is left out. CI runs it always.
  */
 const OF_NATIVE_CODE = {
   fuzz: {
@@ -187,7 +190,8 @@ const needed = (name) => {
   const { isKnown, note } = passedBefore(name, OF_NATIVE_CODE[name])
   if (IN_CI || !isKnown) return note
   process.stdout.write(
-    `\ntest: ${name} is skipped: the same inputs passed before on this machine (remove build/passed/${name} to run it)\n`,
+    `\ntest: ${name} is skipped: the same inputs passed before on this machine (remove build/passed/${name} ` +
+      `to run it)\n`,
   )
   add({ passed: 0, failed: 0, skipped: 1 })
   return undefined

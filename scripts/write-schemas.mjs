@@ -1,4 +1,5 @@
-// Writes schemas/ from the declarations that the code is written with. Run it after a build; tests hold the files to it.
+// Writes schemas/ from the declarations that the code is written with. Run it after a build; tests hold the files to
+// it.
 import { writeFileSync } from 'node:fs'
 
 import { permissionDecisionSchema } from '../dist/gate/record/permission-decision.js'

@@ -29,7 +29,8 @@ const FINDERS = /** @type {const} */ ({
  */
 
 /**
- * @param {{ names: ReadonlySet<string>, peers: string | undefined, scratch: string, trial: import('./runner.mjs').Job }} where
+ * @param {{ names: ReadonlySet<string>, peers: string | undefined, scratch: string, trial: import('./runner.mjs').Job
+ * }} where
  * @returns {Promise<{ entrants: Entrant[], absent: { name: string, reason: string }[] }>}
  */
 export async function findContestants({ names, peers, scratch, trial }) {

@@ -1,4 +1,5 @@
-// sandbox-runtime's proxy, terminating and with a header put in, in a process of its own. argv: the folder of the package.
+// sandbox-runtime's proxy, terminating and with a header put in, in a process of its own. argv: the folder of the
+// package.
 import path from 'node:path'
 
 const folder = String(process.argv[2])

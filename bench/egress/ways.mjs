@@ -1,4 +1,5 @@
-// The ways to one server: straight, by the connection that a broker brings, and by CONNECT as programs do it that know a proxy.
+// The ways to one server: straight, by the connection that a broker brings, and by CONNECT as programs do it that know
+// a proxy.
 import { get } from 'node:https'
 import { connect } from 'node:net'
 import { connect as secure } from 'node:tls'
@@ -22,7 +23,8 @@ const tunnel = ({ port, target, authorization }) =>
     }
     const socket = connect(port, '127.0.0.1', () => {
       socket.write(
-        `CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${authorization === undefined ? '' : `Proxy-Authorization: ${authorization}\r\n`}\r\n`,
+        `CONNECT ${target} HTTP/1.1\r\nHost: ` +
+          `${target}\r\n${authorization === undefined ? '' : `Proxy-Authorization: ${authorization}\r\n`}\r\n`,
       )
     })
     socket.once('data', (answer) => {

@@ -56,5 +56,8 @@ int unit${unit}(int value) {\n  return ${calls.join(' + ')};\n}\n`
 /** @param {number[]} units */
 function mainSource(units) {
   const declarations = units.map((unit) => `int unit${unit}(int value);`)
-  return `${declarations.join('\n')}\nint main(void) {\n  return (${units.map((unit) => `unit${unit}(1)`).join(' + ')}) == 0;\n}\n`
+  return (
+    `${declarations.join('\n')}\nint main(void) {\n  return ` +
+    `(${units.map((unit) => `unit${unit}(1)`).join(' + ')}) == 0;\n}\n`
+  )
 }

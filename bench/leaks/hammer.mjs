@@ -9,7 +9,8 @@ import { newTraces, readTraces, waitForQuiet } from './traces.mjs'
  * @property {number} calls
  * @property {number} inFlight
  * @property {string} contestants
- * @property {(task: 'hammer' | 'hold', directory: string, plan: Plan) => import('node:child_process').ChildProcess} startHost
+ * @property {(task: 'hammer' | 'hold', directory: string, plan: Plan) => import('node:child_process').ChildProcess}
+ * startHost
  *
  * @typedef {object} Finding
  * @property {string} claim
@@ -45,7 +46,9 @@ export async function hammer(plan) {
   const failures = whole.flatMap((report) => report.failures)
   return [
     {
-      claim: `${whole.map((report) => report.made).join(' + ')} calls of two host processes in one directory, ${plan.inFlight} in flight each: none failed`,
+      claim:
+        `${whole.map((report) => report.made).join(' + ')} calls of two host processes in one directory, ` +
+        `${plan.inFlight} in flight each: none failed`,
       trouble: [
         ...(whole.length === 2 ? [] : [`${2 - whole.length} host process(es) ended early`]),
         ...(failures.length === 0 ? [] : [`${failures.length} failed, the first with: ${failures[0]}`]),

@@ -30,7 +30,9 @@ export async function killHost(plan) {
   const traces = newTraces(before, readTraces(directory))
   return [
     {
-      claim: `SIGKILL of a host process with ${running} processes beneath it: all gone within a second${left.length === 0 ? ` (${Math.round(ms)} ms)` : ''}`,
+      claim:
+        `SIGKILL of a host process with ${running} processes beneath it: all gone within a ` +
+        `second${left.length === 0 ? ` (${Math.round(ms)} ms)` : ''}`,
       trouble: [...(started ? [] : ['the calls never came under way']), ...left],
     },
     { claim: 'after the SIGKILL no file, mount, control group or IPC object left behind', trouble: traces },

@@ -23,7 +23,8 @@ const PAUSE_MS = 2
  * @param {() => Promise<void>} [plan.before] restores what a call of the job changed; not measured
  * @param {number} plan.blocks
  * @param {number} plan.rounds per block
- * @param {(entrant: import('../contestants/index.mjs').Entrant) => number} plan.stride takes part in one of so many rounds
+ * @param {(entrant: import('../contestants/index.mjs').Entrant) => number} plan.stride takes part in one of so many
+ * rounds
  * @param {(done: number, of: number) => void} plan.progress
  * @returns {Promise<Record<string, Latency>>}
  */

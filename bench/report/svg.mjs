@@ -6,18 +6,29 @@ export const COLOURS = { text: '#7a828c', grid: '#8b949e', baseline: '#8b949e', 
  * @param {{ x: number, y: number, anchor?: 'start' | 'middle' | 'end', size?: number, weight?: 'bold' | 'normal' }} at
  */
 export function label(text, { x, y, anchor = 'start', size = 12, weight = 'normal' }) {
-  return `<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}" font-size="${size}" font-weight="${weight}" fill="${COLOURS.text}">${escape(text)}</text>`
+  return (
+    `<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}" font-size="${size}" font-weight="${weight}" ` +
+    `fill="${COLOURS.text}">${escape(text)}</text>`
+  )
 }
 
 /** @param {{ x: number, y: number, width: number, height: number, colour: string }} box */
 export function bar({ x, y, width, height, colour }) {
-  return `<rect x="${round(x)}" y="${round(y)}" width="${round(Math.max(0.5, width))}" height="${height}" fill="${colour}"/>`
+  return (
+    `<rect x="${round(x)}" y="${round(y)}" width="${round(Math.max(0.5, width))}" height="${height}" ` +
+    `fill="${colour}"/>`
+  )
 }
 
-/** @param {{ x1: number, y1: number, x2: number, y2: number, colour?: string, width?: number, dash?: string }} stroke */
+/**
+ * @param {{ x1: number, y1: number, x2: number, y2: number, colour?: string, width?: number, dash?: string }} stroke
+ */
 export function line({ x1, y1, x2, y2, colour = COLOURS.grid, width = 1, dash }) {
   const dashes = dash === undefined ? '' : ` stroke-dasharray="${dash}"`
-  return `<line x1="${round(x1)}" y1="${round(y1)}" x2="${round(x2)}" y2="${round(y2)}" stroke="${colour}" stroke-width="${width}"${dashes}/>`
+  return (
+    `<line x1="${round(x1)}" y1="${round(y1)}" x2="${round(x2)}" y2="${round(y2)}" stroke="${colour}" ` +
+    `stroke-width="${width}"${dashes}/>`
+  )
 }
 
 /** @param {{ x: number, y: number, radius: number, colour: string }} dot */
@@ -33,7 +44,8 @@ export function dot({ x, y, radius, colour }) {
  */
 export function page(width, height, title, shapes) {
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="system-ui, sans-serif">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" ` +
+      `height="${height}" role="img" font-family="system-ui, sans-serif">`,
     `<title>${escape(title)}</title>`,
     ...shapes,
     '</svg>',

@@ -20,7 +20,10 @@ function formatFacts({ machine }) {
     machine.load > machine.cpus / 4
       ? `\nthe machine was busy before the run (load ${machine.load.toFixed(1)}): expect noise`
       : ''
-  return `Linux ${machine.kernel} ${machine.arch}, ${machine.cpus} CPUs, Node ${machine.node}, host process ${Math.round(machine.hostBytes / 2 ** 20)} MiB${busy}`
+  return (
+    `Linux ${machine.kernel} ${machine.arch}, ${machine.cpus} CPUs, Node ${machine.node}, host process ` +
+    `${Math.round(machine.hostBytes / 2 ** 20)} MiB${busy}`
+  )
 }
 
 /** @param {import('../run.mjs').Report} report */
@@ -86,7 +89,8 @@ function formatMemory({ memory }) {
   if (memory === undefined) return []
   const kib = (/** @type {number} */ bytes) => `${Math.round(bytes / 1024)} KiB`
   return [
-    `idle warm cell: ${kib(memory.privateBytes)} of its own, ${kib(memory.proportionalBytes)} with its share of shared pages, in ${memory.processes.length} process(es)`,
+    `idle warm cell: ${kib(memory.privateBytes)} of its own, ${kib(memory.proportionalBytes)} with its share ` +
+      `of shared pages, in ${memory.processes.length} process(es)`,
   ]
 }
 

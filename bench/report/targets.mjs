@@ -50,7 +50,9 @@ export function judge(targets, report) {
     const met = value !== undefined && Number.isFinite(value) && (bound === 'at most' ? value <= limit : value >= limit)
     return {
       met,
-      line: `${met ? 'met   ' : 'MISSED'}  ${claim}: ${Number.isFinite(value) ? value?.toFixed(2) : 'not measured'} (${bound} ${limit})`,
+      line:
+        `${met ? 'met   ' : 'MISSED'}  ${claim}: ` +
+        `${Number.isFinite(value) ? value?.toFixed(2) : 'not measured'} (${bound} ${limit})`,
     }
   })
   return { text: verdicts.map(({ line }) => line).join('\n') + '\n', met: verdicts.every(({ met }) => met) }

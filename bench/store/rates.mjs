@@ -28,7 +28,8 @@ export async function rateOf(once, inFlight, seconds) {
 
 /**
  * The same writes half before and half after, so that what the machine does meanwhile falls on both.
- * @param {{ inFlight: readonly number[], seconds: number, once: () => Promise<void>, bare: (inFlight: number, seconds: number) => Promise<number> | number }} plan
+ * @param {{ inFlight: readonly number[], seconds: number, once: () => Promise<void>, bare: (inFlight: number, seconds:
+ * number) => Promise<number> | number }} plan
  * @returns {Promise<Rates>}
  */
 export async function compareRates({ inFlight, seconds, once, bare }) {

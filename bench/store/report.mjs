@@ -8,14 +8,17 @@ export function formatStore(report) {
   const many = old.count.toLocaleString('en')
   return (
     [
-      `calls per second: asked for, claimed, completed (${String(seconds)} s each), and their share of the same writes\n`,
+      `calls per second: asked for, claimed, completed (${String(seconds)} s each), and their share of the ` +
+        `same writes\n`,
       `  ${'in flight'.padEnd(NAME_WIDTH)}${inFlight.map((count) => `${String(count).padStart(8)}      `).join('')}`,
       ...both('PostgreSQL, run by who asked', young.here),
       ...both('PostgreSQL, by a runner of the queue', young.byRunners),
       ...both(`by who asked, ${many} old calls`, aged.here),
       ...both(`by a runner, ${many} old calls`, aged.byRunners),
       ...both('embedded', embedded),
-      `\nwith ${many} old calls (put there in ${(old.loadedInMs / 1000).toFixed(0)} s) the share falls by ${(100 * fallOf(report, 'shares')).toFixed(0)}% at most, the rate by ${(100 * fallOf(report, 'calls')).toFixed(0)}%\n`,
+      `\nwith ${many} old calls (put there in ${(old.loadedInMs / 1000).toFixed(0)} s) the share falls by ` +
+        `${(100 * fallOf(report, 'shares')).toFixed(0)}% at most, the rate by ` +
+        `${(100 * fallOf(report, 'calls')).toFixed(0)}%\n`,
       formatWrites(report),
       `\nfrom approval to start, in ms            p50     p95\n`,
       spreadLine('told by LISTEN', young.listening),

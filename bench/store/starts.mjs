@@ -10,7 +10,8 @@ import { runCall } from './team.mjs'
 /**
  * @param {People} people
  * @param {number} count
- * @param {(heard: (id: string) => Promise<void>) => Promise<() => Promise<void>>} listen until what it returns is called
+ * @param {(heard: (id: string) => Promise<void>) => Promise<() => Promise<void>>} listen until what it returns is
+ * called
  */
 async function measure({ agent, operator, runner, tool }, count, listen) {
   /** @type {(id: string) => Promise<void>} */

@@ -27,7 +27,8 @@ export async function foundTeam(engine) {
   const register = async (/** @type {string} */ key, /** @type {string} */ egress) => {
     const schema = { type: 'object', properties: { path: { type: 'string' } }, additionalProperties: false }
     const [row] = await admin.query(
-      'select agents.fn_register_tool(p_owner => $1, p_key => $2, p_name => $2, p_schema_input => $3, p_egress_class => $4, p_requires_approval => $5) as id',
+      'select agents.fn_register_tool(p_owner => $1, p_key => $2, p_name => $2, p_schema_input => $3, ' +
+        'p_egress_class => $4, p_requires_approval => $5) as id',
       [TEAM, key, JSON.stringify(schema), egress, egress === 'write'],
     )
     const id = String(/** @type {{ id: string }} */ (row).id)
@@ -41,7 +42,8 @@ export async function foundTeam(engine) {
 
 /** Logins of a server, by the names that the team knows. */
 export const LOGINS =
-  'create role "agent-1" login in role cordon_agent; create role "host-1" login in role cordon_runner; create role anna login in role cordon_operator'
+  'create role "agent-1" login in role cordon_agent; create role "host-1" login in role cordon_runner; ' +
+  'create role anna login in role cordon_operator'
 
 /**
  * Asked for, claimed, completed: three transactions.

@@ -11,7 +11,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const COUNT = `select (select xact_commit from pg_stat_database where datname = current_database())::float8 as commits,
   (select sum(n_tup_ins + n_tup_upd + n_tup_del) from pg_stat_user_tables)::float8 as rows, (pg_current_wal_insert_lsn() - '0/0')::float8 as bytes`
 
-/** Sessions tell of their transactions when they have had nothing to do for ten seconds, or end, which they do in the background. */
+/**
+ * Sessions tell of their transactions when they have had nothing to do for ten seconds, or end, which they do in the
+ * background.
+ */
 const TOLD_BY_MS = 1_500
 
 /**

@@ -28,7 +28,9 @@ interface Command {
   readonly help: CommandHelp
   /** Loaded when it is used: `cordon run` should not wait for the others. */
   readonly load: () => Promise<(line: CommandLine) => Promise<number>>
-  /** Takes its words as they are: it has commands of its own, and its own exit status for what it does not understand. */
+  /**
+   * Takes its words as they are: it has commands of its own, and its own exit status for what it does not understand.
+   */
   readonly takesWords?: true
 }
 

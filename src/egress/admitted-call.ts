@@ -26,7 +26,10 @@ export interface EgressCall {
    * The stream has to be half-open (`allowHalfOpen`), so that an end in one direction is passed on as such.
    */
   readonly accept: (stream: Duplex, host: string, port: number) => void
-  /** Serves a program that was told of a proxy, and is known to be of this call: by the secret of another it gets nothing. */
+  /**
+   * Serves a program that was told of a proxy, and is known to be of this call: by the secret of another it gets
+   * nothing.
+   */
   readonly acceptProxyClient: (stream: Duplex) => void
   /** The secret by which programs that use a proxy are known to be of this call. */
   readonly proxySecret: string

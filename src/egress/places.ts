@@ -49,7 +49,9 @@ export const createPlaces = (limits: PlaceLimits, longestWait = LONGEST_WAIT): P
       callNext(callId)
     }
   }
-  /** Where the runtime was full, the place that became free is for the call that has waited longest since its last one. */
+  /**
+   * Where the runtime was full, the place that became free is for the call that has waited longest since its last one.
+   */
   const callNext = (callId: string): void => {
     const calls = total === limits.perRuntime - 1 ? [...waiting.keys()] : [callId]
     const next = calls.find((each) => waiting.has(each) && hasPlace(each))

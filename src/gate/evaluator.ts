@@ -186,7 +186,10 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
     return refuse(withStep(draft, 'approval', problem), source, denial, 'unavailable')
   }
 
-  /** What may answer before a person is asked: an approval of before, the person who typed it, the approver who changed it. */
+  /**
+   * What may answer before a person is asked: an approval of before, the person who typed it, the approver who changed
+   * it.
+   */
   const answeredAlready = (
     progress: Progress,
     given: GivenApproval | undefined,

@@ -25,8 +25,8 @@ export interface GateSettings {
   readonly mode: Mode
   readonly hooks: readonly Hook[]
   /**
-   * Asked at `pre_tool_use` when everybody else lets a call run: they may begin something elsewhere that a refusal could
-   * only take back.
+   * Asked at `pre_tool_use` when everybody else lets a call run: they may begin something elsewhere that a refusal
+   * could only take back.
    */
   readonly lastHooks?: readonly Hook[]
   readonly sessionId: string

@@ -151,7 +151,10 @@ const whoAsks = (
 const disregarded = ([rule]: readonly Rule[]): string => {
   if (rule === undefined) return ''
   const folder = /^(?<folder>.*)\/\.cordon\//.exec(rule.place)?.groups?.['folder'] ?? 'ITS FOLDER'
-  return ` (the allow in ${rule.place} does not count: the project is not trusted; to trust it: trusted_projects: [ ${folder === '' ? '/' : folder} ] in ~/.config/cordon/rules.yaml)`
+  return (
+    ` (the allow in ${rule.place} does not count: the project is not trusted; to trust it: trusted_projects: [ ` +
+    `${folder === '' ? '/' : folder} ] in ~/.config/cordon/rules.yaml)`
+  )
 }
 
 const named = ({ hooks, reason }: HookStance): string =>

@@ -33,7 +33,10 @@ export interface GateTool {
   readonly policy: ToolPolicy
   /** What holds the tool, or, of an in-process tool, what it states about itself. */
   readonly boundary: Boundary
-  /** Sections that the policy leaves out. A cell grants nothing there, and the argument gate has nothing to compare with. */
+  /**
+   * Sections that the policy leaves out. A cell grants nothing there, and the argument gate has nothing to compare
+   * with.
+   */
   readonly noStance: readonly StanceSection[]
   readonly policyHash: string
   readonly places: { readonly workspace: AbsolutePath; readonly home: AbsolutePath; readonly cwd: AbsolutePath }

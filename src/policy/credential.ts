@@ -24,7 +24,9 @@ export interface RequestScope {
   readonly egressClass: { readonly level: 'none' | 'read_only' | 'write'; readonly derived: boolean }
 }
 
-/** The shape of a secret, never its value. One that is injected differently at two hosts is two of these with one id. */
+/**
+ * The shape of a secret, never its value. One that is injected differently at two hosts is two of these with one id.
+ */
 export interface Credential {
   readonly id: string
   /** The only destinations for which it is ever used. */

@@ -29,7 +29,10 @@ export interface CordonOptions extends RuleOptions {
   readonly audit?: AuditSettings
   /** How much of the arguments events tell. */
   readonly record?: RecordSettings
-  /** Where variables that a policy passes on are taken from, and the values of `env:`, which are never passed on. Nothing of it is passed otherwise. */
+  /**
+   * Where variables that a policy passes on are taken from, and the values of `env:`, which are never passed on.
+   * Nothing of it is passed otherwise.
+   */
   readonly environment?: Readonly<Record<string, string | undefined>>
   /** What one session of calls may do in all. */
   readonly budget?: SessionBudget
@@ -45,7 +48,10 @@ export interface CordonOptions extends RuleOptions {
   readonly registry?: RegistrySettings
   /** The way to granted hosts. */
   readonly egress?: EgressOptions
-  /** Files and folders of the host that no tool gets, whatever it is granted. Those that Cordon knows of need not be named. */
+  /**
+   * Files and folders of the host that no tool gets, whatever it is granted. Those that Cordon knows of need not be
+   * named.
+   */
   readonly ownFiles?: OwnFilesOption
 }
 
@@ -67,7 +73,9 @@ export interface CallOptions {
   readonly onProgress?: (value: unknown) => void
   /** What a process tool writes, while it runs. */
   readonly onOutput?: (chunk: ToolOutput) => void
-  /** Approvals that were given elsewhere, such as in a store. One for a call lets one call run, whatever becomes of it. */
+  /**
+   * Approvals that were given elsewhere, such as in a store. One for a call lets one call run, whatever becomes of it.
+   */
   readonly approvals?: readonly ApprovalGrant[]
   /** Goes on with a call that was asked for in the registry before, with the same input. */
   readonly invocation?: string

@@ -241,7 +241,10 @@ const assemble = async (
   }
 }
 
-/** Records that the session began, and asks the hooks that want to know. One that objects, or fails, lets no session begin. */
+/**
+ * Records that the session began, and asks the hooks that want to know. One that objects, or fails, lets no session
+ * begin.
+ */
 const begin = async (
   { gate, events }: CallingServices,
   telemetry: Telemetry | undefined,

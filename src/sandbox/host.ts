@@ -18,7 +18,10 @@ export interface HostFacts {
   readonly ownProc: Attempt
   readonly landlock: Attempt & { readonly abi: number }
   readonly listener: Attempt
-  /** Where there is no listener, because this runs inside another cell: whether that one's keeper serves cells inside it. */
+  /**
+   * Where there is no listener, because this runs inside another cell: whether that one's keeper serves cells inside
+   * it.
+   */
   readonly nesting: Attempt
   /** Whether the keeper may borrow the tool's own sockets, or must put others in their place. */
   readonly borrowing: Attempt
@@ -185,7 +188,8 @@ const keeperFacts = (trapped: Tried): Pick<HostFacts, 'listener' | 'borrowing'> 
   const status = PROBE_STATUSES[trapped.status]
   if (status === 'memory-unreadable') {
     const unreadable = refused(
-      'the memory of the tool cannot be read (kernel.yama.ptrace_scope above 1, or a container that refuses process_vm_readv and /proc/PID/mem)',
+      'the memory of the tool cannot be read (kernel.yama.ptrace_scope above 1, or a container that refuses ' +
+        'process_vm_readv and /proc/PID/mem)',
     )
     return { listener: unreadable, borrowing: unreadable }
   }

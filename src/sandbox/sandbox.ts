@@ -64,7 +64,9 @@ export interface CellSettings {
    * call's. Its limits of time count from there. All calls then have these words.
    */
   readonly early?: { readonly argv: readonly string[]; readonly stdin: Uint8Array }
-  /** Who serves granted hosts: the certificate that its own are issued by, in PEM. Its calls then name their network. */
+  /**
+   * Who serves granted hosts: the certificate that its own are issued by, in PEM. Its calls then name their network.
+   */
   readonly proxy?: { readonly authority: string }
 }
 
@@ -91,7 +93,9 @@ export interface Sandbox {
   readonly attach: (request: AttachedRequest) => Promise<CallResult>
   /** Holds the next cells of one program ready: boundary applied, waiting for arguments. */
   readonly warm: (settings: CellSettings & { readonly program: string }) => Pool
-  /** Ends the calls that still run (they are refused with `sandbox-closed`) and settles when nothing of them is left. */
+  /**
+   * Ends the calls that still run (they are refused with `sandbox-closed`) and settles when nothing of them is left.
+   */
   readonly close: () => Promise<void>
 }
 
@@ -118,7 +122,8 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
   const nurseryOrNone =
     options.nursery === 'none' ? undefined : startNursery(launcher, doors.receive, identity).catch(() => undefined)
   const [nursery, host] = await Promise.all([nurseryOrNone, probeHost(launcher, surroundings)])
-  // Inside another cell a connection is made for us by its keeper, and the nursery would not know us by it. And somebody may kill it.
+  // Inside another cell a connection is made for us by its keeper, and the nursery would not know us by it. And
+  // somebody may kill it.
   const connect = (isBrokered: boolean) =>
     host.listener.held && nursery?.isAlive() === true
       ? nursery.connect()
@@ -217,7 +222,8 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
       await patrol.end()
       throw error
     }
-    // The program did not start: nothing in the write roots is its doing. And the watcher has told what it saw until now.
+    // The program did not start: nothing in the write roots is its doing. And the watcher has told what it saw until
+    // now.
     await patrol.giveUp()
     refuseClosed()
     planner.forget()

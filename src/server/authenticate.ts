@@ -61,7 +61,9 @@ export const requireKind = (holder: TokenHolder | undefined, { who, summary }: A
   if (who === 'owner')
     throw fail('request-refused', {
       problem: `only the owner of the store may do this: ${summary}`,
-      fix: 'use the socket of the server, as the user that it runs as (in front of a database it has one with --socket PATH), or the database itself: --database URL',
+      fix:
+        'use the socket of the server, as the user that it runs as (in front of a database it has one with ' +
+        '--socket PATH), or the database itself: --database URL',
     })
   if (!who.some((kind) => kinds.includes(kind)))
     throw fail('request-refused', {

@@ -1,7 +1,9 @@
 // Numbers of a request as they were written. JSON.parse rounds them: 1e400 becomes Infinity, which is written as null,
 // and 9007199254740993 becomes another number. What a person is shown would not be what was sent.
 
-/** `exact`: no digits are lost. `double`: any number that a double can stand for, as programs write what they measured. */
+/**
+ * `exact`: no digits are lost. `double`: any number that a double can stand for, as programs write what they measured.
+ */
 export type NumberForm = 'exact' | 'double'
 
 /** The first number of a text of JSON that is not of the form; undefined where all are. */

@@ -42,7 +42,9 @@ export const requireEncrypted = (
     throw fail('listen-refused', {
       where,
       problem: 'tokens would go over the network in the clear',
-      fix: 'use --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that encrypts; where that proxy is on another host: --plain-http',
+      fix:
+        'use --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that encrypts; where that proxy ' +
+        'is on another host: --plain-http',
     })
 }
 

@@ -168,7 +168,8 @@ const describeOperation = (
 const EVENTS = {
   type: 'string',
   description:
-    'events: `item`, each with the mark to go on after as its id (Last-Event-ID); `end`, after which nothing comes; `problem`',
+    'events: `item`, each with the mark to go on after as its id (Last-Event-ID); `end`, after which nothing ' +
+    'comes; `problem`',
 }
 
 const WAITING = [

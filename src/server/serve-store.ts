@@ -161,7 +161,9 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
   }
 }
 
-/** A team has no more than three quarters of them, and who speaks in it no more than half: there is one left for others. */
+/**
+ * A team has no more than three quarters of them, and who speaks in it no more than half: there is one left for others.
+ */
 const sharesOf = (connections: number): ShareLimits => ({
   turns: {
     all: connections,

@@ -1,7 +1,8 @@
-// What everybody has of a server: connections of the database go round, and nobody has so many requests open that others
-// find no room. A party is somebody in a team; what is allowed to a team bounds all who speak in it. A team has no more
-// than twice of what is left over: one who has many teams finds, with each, less to take, and who comes next finds room.
-// Not by the name of who asks in several teams, because a name is given by each team: one would use up what is another's.
+// What everybody has of a server: connections of the database go round, and nobody has so many requests open that
+// others find no room. A party is somebody in a team; what is allowed to a team bounds all who speak in it. A team has
+// no more than twice of what is left over: one who has many teams finds, with each, less to take, and who comes next
+// finds room. Not by the name of who asks in several teams, because a name is given by each team: one would use up what
+// is another's.
 import { fail } from '../errors/index.js'
 
 import { createRounds } from './rounds.js'

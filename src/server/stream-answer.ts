@@ -1,5 +1,5 @@
-// An answer as it grows, as server-sent events: each with the mark that `Last-Event-ID` goes on after. It ends by itself
-// after a while, so that clients show their token again.
+// An answer as it grows, as server-sent events: each with the mark that `Last-Event-ID` goes on after. It ends by
+// itself after a while, so that clients show their token again.
 import type { ServerResponse } from 'node:http'
 
 import { followGrowth } from '../store/index.js'

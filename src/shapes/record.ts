@@ -17,7 +17,9 @@ export const record = <const Parts extends Shapes>(parts: Parts): Shape<Read<Par
   return { ...shape, schema: open }
 }
 
-/** The file of a record. `more`: `required` where the standard asks for fewer fields, and what depends on other fields. */
+/**
+ * The file of a record. `more`: `required` where the standard asks for fewer fields, and what depends on other fields.
+ */
 export const recordFile = (
   title: string,
   description: string,

@@ -5,9 +5,15 @@ export interface Engine {
   readonly query: <Row extends object>(sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
   /** Several statements, without values. */
   readonly execute: (sql: string) => Promise<void>
-  /** On one connection, all of it or nothing of it. The signal: nobody waits for it any more; a server then ends its statement. */
+  /**
+   * On one connection, all of it or nothing of it. The signal: nobody waits for it any more; a server then ends its
+   * statement.
+   */
   readonly transaction: <Result>(work: (inside: Session) => Promise<Result>, signal?: AbortSignal) => Promise<Result>
-  /** Calls `heard` for each notification until the returned function is called: on a server, one connection for all channels. */
+  /**
+   * Calls `heard` for each notification until the returned function is called: on a server, one connection for all
+   * channels.
+   */
   readonly listen: (
     channels: readonly string[],
     heard: (payload: string, channel: string) => void,

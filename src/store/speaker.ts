@@ -36,7 +36,9 @@ export const speakingAs = (
       engine.transaction(async (inside) => {
         // A token counts with every look: it may have been revoked since who shows it was let in.
         await inside.query(
-          `select set_config('cordon.actor', $1, true), set_config('cordon.team', $2, true), set_config('cordon.token', $3, true), set_config('role', $4, true)${token === '' ? '' : ', agents.fn_require_token($2)'}`,
+          `select set_config('cordon.actor', $1, true), set_config('cordon.team', $2, true), ` +
+            `set_config('cordon.token', $3, true), set_config('role', $4, ` +
+            `true)${token === '' ? '' : ', agents.fn_require_token($2)'}`,
           [actor, team, token, role],
         )
         if (longestMs !== undefined)

@@ -1,4 +1,5 @@
-// Looks for a text on which a pattern takes more than linear time: one piece, repeated, with something before and after.
+// Looks for a text on which a pattern takes more than linear time: one piece, repeated, with something before and
+// after.
 import type { AST } from '@eslint-community/regexpp'
 import { visitRegExpAST } from '@eslint-community/regexpp'
 

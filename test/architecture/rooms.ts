@@ -12,11 +12,15 @@ export const ROOM_ORDER: readonly (readonly string[])[] = [
   ['cli'],
 ]
 
-/** Rooms that compute and touch nothing. They may use what only computes, too; `node:module` to load such a thing late. */
+/**
+ * Rooms that compute and touch nothing. They may use what only computes, too; `node:module` to load such a thing late.
+ */
 export const PURE_ROOMS: readonly string[] = ['errors', 'shapes', 'policy', 'gate']
 export const PURE_MODULES: readonly string[] = ['node:crypto', 'node:module', 'node:path', 'node:path/posix', 'yaml']
 
-/** Earlier rooms that one has no business with: the server runs no tools, and holds none of their secrets (decision 16). */
+/**
+ * Earlier rooms that one has no business with: the server runs no tools, and holds none of their secrets (decision 16).
+ */
 export const KEPT_APART: Readonly<Record<string, readonly string[]>> = { server: ['sandbox', 'egress', 'runtime'] }
 
 /** Parts of a room that can be had without the whole, because `cordon run` should not wait for the rest. */

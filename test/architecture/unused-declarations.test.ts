@@ -40,7 +40,8 @@ describe('a declaration', () => {
       file('src/index.ts', "export { shown, hidden } from './a.js'"),
       file(
         'src/a.ts',
-        'export const a = () => b\nconst b = 1\nexport const shown = 2\nexport const hidden = () => inner\nconst inner = 3\nexport const scripted = 4',
+        'export const a = () => b\nconst b = 1\nexport const shown = 2\nexport const hidden = () => ' +
+          'inner\nconst inner = 3\nexport const scripted = 4',
       ),
     ]
     const scripts = [file('bench/a.mjs', "import { scripted } from '../dist/a.js'\nscripted()")]
@@ -55,7 +56,8 @@ describe('a declaration', () => {
     const files = [
       file(
         'src/main.ts',
-        "import { a as other } from './a.js'\nother((await import('./late.js')).run)\nconst { walk } = await import('./late.js')\nwalk()",
+        "import { a as other } from './a.js'\nother((await import('./late.js')).run)\nconst { walk } = await " +
+          "import('./late.js')\nwalk()",
       ),
       file('src/a.ts', "import type { T } from './types.js'\nexport const a = (t: T) => t"),
       file('src/types.ts', 'export interface T { readonly u: string }'),

@@ -41,7 +41,8 @@ describeForms('the cell itself', (cell) => {
     const launcher = findLauncher()
     const before = [fingerprint(launcher), ...snapshot(launcher), fingerprint('/bin/sh')]
     const script =
-      'for f in /proc/1/exe /proc/$PPID/exe /proc/self/exe "$1"; do (echo x >> "$f"; : > "$f"; chmod 777 "$f"; cp /bin/true "$f") 2>/dev/null; done; true'
+      'for f in /proc/1/exe /proc/$PPID/exe /proc/self/exe "$1"; do (echo x >> "$f"; : > "$f"; chmod 777 ' +
+      '"$f"; cp /bin/true "$f") 2>/dev/null; done; true'
     await cell.run(['/bin/sh', '-c', script, 'sh', launcher])
     expect([fingerprint(launcher), ...snapshot(launcher), fingerprint('/bin/sh')]).toEqual(before)
   })
@@ -76,7 +77,8 @@ describeForms('the cell itself', (cell) => {
 
   test('a flood of refusals does not flood the host with their reports', async () => {
     const script =
-      'import socket\nfor i in range(60000):\n    s = socket.socket(socket.AF_UNIX)\n    try: s.connect("/usr/bin/env")\n    except OSError: pass\n    s.close()'
+      'import socket\nfor i in range(60000):\n    s = socket.socket(socket.AF_UNIX)\n    try: ' +
+      's.connect("/usr/bin/env")\n    except OSError: pass\n    s.close()'
     const call = await cell.run(['/usr/bin/python3', '-c', script], { policy: { limits: { wall: '50s' } } })
     expect(call.result).toMatchObject({ status: 'exited', exitCode: 0 })
     expect(call.result.violations.length).toBeGreaterThan(0)
@@ -110,7 +112,10 @@ describeForms('the cell itself', (cell) => {
 
   test('forking is never interrupted by a signal, as on a bare host', async () => {
     const script =
-      'import os, signal\nsignal.signal(signal.SIGCHLD, lambda *_: None)\nfailed = 0\nfor i in range(300):\n    try:\n        if os.fork() == 0: os._exit(0)\n        if i % 8 == 0:\n            while os.waitpid(-1, os.WNOHANG)[0]: pass\n    except ChildProcessError: pass\n    except OSError: failed += 1\nprint(failed)'
+      'import os, signal\nsignal.signal(signal.SIGCHLD, lambda *_: None)\nfailed = 0\nfor i in range(300):\n ' +
+      '   try:\n        if os.fork() == 0: os._exit(0)\n        if i % 8 == 0:\n            while ' +
+      'os.waitpid(-1, os.WNOHANG)[0]: pass\n    except ChildProcessError: pass\n    except OSError: failed ' +
+      '+= 1\nprint(failed)'
     expect((await cell.run(['/usr/bin/python3', '-c', script])).stdout).toBe('0\n')
   })
 
@@ -120,7 +125,8 @@ describeForms('the cell itself', (cell) => {
 
   test('a device of the host cannot be changed, only used', async () => {
     const script =
-      'for d in /dev/null /dev/zero /dev/full /dev/urandom; do chmod "$(stat -c %a $d)" $d && echo changed; touch -r $d $d && echo changed; done 2>/dev/null; echo x > /dev/null; head -c 4 /dev/zero | wc -c'
+      'for d in /dev/null /dev/zero /dev/full /dev/urandom; do chmod "$(stat -c %a $d)" $d && echo changed; ' +
+      'touch -r $d $d && echo changed; done 2>/dev/null; echo x > /dev/null; head -c 4 /dev/zero | wc -c'
     expect((await cell.run(['/bin/sh', '-c', script])).stdout).toBe('4\n')
   })
 
@@ -151,7 +157,10 @@ describeForms('the cell itself', (cell) => {
     for (const line of listening) {
       const name = line.slice(line.lastIndexOf(' ') + 1)
       if (!name.startsWith('@')) continue
-      const script = `import socket, sys\ns = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)\ns.settimeout(3)\ntry:\n    s.connect("\\0" + sys.argv[1]); s.send(b"P" + bytes(8)); print("answered" if s.recv(1) else "")\nexcept OSError: pass`
+      const script =
+        `import socket, sys\ns = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)\ns.settimeout(3)\ntry:\n    ` +
+        `s.connect("\\0" + sys.argv[1]); s.send(b"P" + bytes(8)); print("answered" if s.recv(1) else ` +
+        `"")\nexcept OSError: pass`
       const answer = execFileSync(
         'setpriv',
         ['--reuid', '65534', '--regid', '65534', '--clear-groups', '/usr/bin/python3', '-c', script, name.slice(1)],

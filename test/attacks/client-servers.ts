@@ -105,7 +105,8 @@ export const startLively = (): Promise<TestServer> =>
         const key = request.headers['sec-websocket-key'] ?? ''
         const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
         socket.write(
-          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: ` +
+            `Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
         )
         socket.on('data', (frame: Buffer) => {
           const masked = frame.subarray(6).map((byte, at) => byte ^ (frame[2 + (at & 3)] ?? 0))

@@ -56,40 +56,49 @@ const lastingTraces = async (before: readonly string[], temporary: string): Prom
 const mountsOf = (pid: string): number => readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n').length
 
 describeForms('many calls at once in one directory', (cell) => {
-  test(`${String(CALLS)} calls, ${String(AT_ONCE)} in flight, from ${String(HOSTS)} host processes: none fails and nothing stays`, async () => {
-    const { inside, root } = playground()
-    const mark = newMark()
-    const [before, mounts, temporary] = [traces(), mountsOf('self'), ownTemporary(root)]
-    const request: HostRequest = {
-      form: cell.form,
-      // Process numbers repeat from cell to cell, so they make no unique names here.
-      argv: ['/bin/sh', '-c', `own=$(mktemp -d ./own.XXXXXX) && echo x > "$own/file" && rm -r "$own" && echo ${mark}`],
-      write: [inside],
-      cwd: inside,
-      calls: Math.ceil(CALLS / HOSTS),
-      atOnce: AT_ONCE / HOSTS,
-    }
-    const path = join(root, 'request.json')
-    writeFileSync(path, JSON.stringify(request))
-    const script = hostScript(root)
-    const outputs = await Promise.all(
-      Array.from({ length: HOSTS }, () =>
-        text(
-          spawn(process.execPath, [script, path], { env: temporary.env, stdio: ['ignore', 'pipe', 'inherit'] }).stdout,
+  test(
+    `${String(CALLS)} calls, ${String(AT_ONCE)} in flight, from ${String(HOSTS)} host processes: none fails ` +
+      'and nothing stays',
+    async () => {
+      const { inside, root } = playground()
+      const mark = newMark()
+      const [before, mounts, temporary] = [traces(), mountsOf('self'), ownTemporary(root)]
+      const request: HostRequest = {
+        form: cell.form,
+        // Process numbers repeat from cell to cell, so they make no unique names here.
+        argv: [
+          '/bin/sh',
+          '-c',
+          `own=$(mktemp -d ./own.XXXXXX) && echo x > "$own/file" && rm -r "$own" && echo ${mark}`,
+        ],
+        write: [inside],
+        cwd: inside,
+        calls: Math.ceil(CALLS / HOSTS),
+        atOnce: AT_ONCE / HOSTS,
+      }
+      const path = join(root, 'request.json')
+      writeFileSync(path, JSON.stringify(request))
+      const script = hostScript(root)
+      const outputs = await Promise.all(
+        Array.from({ length: HOSTS }, () =>
+          text(
+            spawn(process.execPath, [script, path], { env: temporary.env, stdio: ['ignore', 'pipe', 'inherit'] })
+              .stdout,
+          ),
         ),
-      ),
-    )
-    for (const output of outputs)
-      expect(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '{}')).toEqual({
-        done: CALLS / HOSTS,
-        failures: [],
-        failed: 0,
-      })
-    expect(readdirSync(inside)).toEqual([])
-    expect(await survivorsOf(mark)).toEqual([])
-    expect(await lastingTraces(before, temporary.folder)).toEqual([])
-    expect(mountsOf('self')).toBe(mounts)
-  })
+      )
+      for (const output of outputs)
+        expect(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '{}')).toEqual({
+          done: CALLS / HOSTS,
+          failures: [],
+          failed: 0,
+        })
+      expect(readdirSync(inside)).toEqual([])
+      expect(await survivorsOf(mark)).toEqual([])
+      expect(await lastingTraces(before, temporary.folder)).toEqual([])
+      expect(mountsOf('self')).toBe(mounts)
+    },
+  )
 
   test('nothing stays when a host process is killed in the middle', async () => {
     const { inside, root } = playground()

@@ -1,4 +1,5 @@
-// A tool uses a credential and looks for its value wherever a tool can look; then the host looks through all that is kept.
+// A tool uses a credential and looks for its value wherever a tool can look; then the host looks through all that is
+// kept.
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -72,7 +73,8 @@ const fetching = tool({
   name: 'fetching',
   policy,
   run: asWritten(
-    "async ({ url }) => ({ text: await (await fetch(url)).text(), variables: Object.entries(process.env).map(([name, value]) => name + '=' + value) })",
+    'async ({ url }) => ({ text: await (await fetch(url)).text(), variables: ' +
+      "Object.entries(process.env).map(([name, value]) => name + '=' + value) })",
   ),
 })
 
@@ -151,7 +153,8 @@ describeForms('the certificate of a client', ({ form }) => {
     const command = () => [
       'sh',
       '-c',
-      `curl -sS --http1.1 https://${place}/; curl -sS --http1.1 --cert "${file}" https://${place}/; cat "${file}" /proc/*/environ /proc/*/maps; env`,
+      `curl -sS --http1.1 https://${place}/; curl -sS --http1.1 --cert "${file}" https://${place}/; cat ` +
+        `"${file}" /proc/*/environ /proc/*/maps; env`,
     ]
     const runtime = await stage.cordon({
       tools: [
@@ -377,7 +380,8 @@ const victim = tool({
   name: 'victim',
   policy,
   run: asWritten(
-    'async ({ wait }, { progress }) => { progress(process.env.HTTPS_PROXY); await new Promise((resolve) => setTimeout(resolve, wait)) }',
+    'async ({ wait }, { progress }) => { progress(process.env.HTTPS_PROXY); await new Promise((resolve) => ' +
+      'setTimeout(resolve, wait)) }',
   ),
 })
 

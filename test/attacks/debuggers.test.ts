@@ -33,7 +33,9 @@ describeForms('a debugger', (cell) => {
       '/usr/bin/python3',
       '-c',
       TRACE(
-        'for name in os.listdir("/proc") if os.path.exists("/proc/2") else map(str, range(1, 60000)):\n  if name.isdigit() and int(name) != os.getpid() and libc.ptrace(16, int(name), None, None) == 0: print("traced", name)',
+        'for name in os.listdir("/proc") if os.path.exists("/proc/2") else map(str, range(1, 60000)):\n  if ' +
+          'name.isdigit() and int(name) != os.getpid() and libc.ptrace(16, int(name), None, None) == 0: ' +
+          'print("traced", name)',
       ),
     ])
     expect(all.stdout).toBe('')

@@ -22,8 +22,9 @@ const seed = (mode: Mode): { readonly root: string; readonly carved: readonly st
 /** The carved files as the host sees them, with the folders they lie in. */
 const state = (carved: readonly string[]): readonly string[] => carved.flatMap((path) => snapshot(path, path))
 
-// What is carved out of a folder cannot be told to Landlock, which only adds rights: the folder's other entries are granted one by
-// one. So in that form nothing new can be made beside a carved file, and the routes that need that are refused for that reason.
+// What is carved out of a folder cannot be told to Landlock, which only adds rights: the folder's other entries are
+// granted one by one. So in that form nothing new can be made beside a carved file, and the routes that need that are
+// refused for that reason.
 const spelled = (kind: 'literal' | 'pattern', root: string, carved: readonly string[]): readonly string[] =>
   kind === 'literal' ? carved.map((path) => `!${path}`) : [`!${root}/**/secret`]
 
@@ -127,6 +128,7 @@ const expectCarved = (cell: Cell, call: Awaited<ReturnType<Cell['call']>>): void
     return
   }
   if (call.kind === 'refused') return
-  // Some routes need a decoy beside the carved file, which cannot be made there in this form: the program then says so and ends early.
+  // Some routes need a decoy beside the carved file, which cannot be made there in this form: the program then says so
+  // and ends early.
   expect(call.routes.filter(({ outcome }) => outcome === 'escaped')).toEqual([])
 }

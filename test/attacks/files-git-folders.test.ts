@@ -16,7 +16,8 @@ const intrusionsOf = (call: Awaited<ReturnType<typeof shell>>) =>
   mustRun(call).result.violations.filter(({ kind }) => kind === 'protected')
 
 const GIT =
-  'export GIT_CONFIG_NOSYSTEM=1; git() { command git -c user.name=x -c user.email=x -c protocol.file.allow=always "$@"; }'
+  'export GIT_CONFIG_NOSYSTEM=1; git() { command git -c user.name=x -c user.email=x -c ' +
+  'protocol.file.allow=always "$@"; }'
 // A superproject with a submodule in a folder and one in that, and a work tree beside it.
 const MAKE = `${GIT}; git init -q inner && git -C inner commit -q --allow-empty -m x && git init -q lib && cd lib && git commit -q --allow-empty -m x &&
   git submodule --quiet add ../inner deps/inner && git commit -q -m inner && cd .. && git init -q top && cd top && git commit -q --allow-empty -m x &&
@@ -59,7 +60,8 @@ describeForms('a repository with submodules and a work tree that a call made', (
     await shell(
       cell,
       inside,
-      `cd top/.git; for at in ${parts.join(' ')}; do echo evil > $at/evil; echo evil > $at/config.worktree; echo evil >> $at/HEAD; done; true`,
+      `cd top/.git; for at in ${parts.join(' ')}; do echo evil > $at/evil; echo evil > $at/config.worktree; ` +
+        'echo evil >> $at/HEAD; done; true',
     )
     for (const part of parts)
       expect(
@@ -70,7 +72,8 @@ describeForms('a repository with submodules and a work tree that a call made', (
 
   const EVIL: Readonly<Record<string, string>> = {
     'a hook of a submodule':
-      'echo "#!/bin/sh" > .git/modules/third/lib/hooks/post-checkout; chmod +x .git/modules/third/lib/hooks/post-checkout',
+      'echo "#!/bin/sh" > .git/modules/third/lib/hooks/post-checkout; chmod +x ' +
+      '.git/modules/third/lib/hooks/post-checkout',
     'the configuration of a submodule': 'git -C third/lib config core.fsmonitor "touch RAN; false"',
     'the configuration of a submodule in a submodule':
       'git -C third/lib/deps/inner config core.fsmonitor "touch RAN; false"',
@@ -78,11 +81,15 @@ describeForms('a repository with submodules and a work tree that a call made', (
     'the configuration of a work tree':
       'git config extensions.worktreeConfig true; git -C ../tree config --worktree core.fsmonitor "touch RAN; false"',
     'a work tree that shares another repository':
-      'cp -r .git ../evil; git --git-dir=../evil config core.fsmonitor "touch RAN; false"; echo ../../../../evil > .git/worktrees/tree/commondir',
+      'cp -r .git ../evil; git --git-dir=../evil config core.fsmonitor "touch RAN; false"; echo ' +
+      '../../../../evil > .git/worktrees/tree/commondir',
     'a .git file that leads to a repository elsewhere':
-      'cp -r .git ../evil; git --git-dir=../evil config core.fsmonitor "touch RAN; false"; mkdir ../x; echo "gitdir: ../evil" > ../x/.git; rm -rf third; mkdir -p third/lib; echo "gitdir: ../../../evil" > third/lib/.git',
+      'cp -r .git ../evil; git --git-dir=../evil config core.fsmonitor "touch RAN; false"; mkdir ../x; echo ' +
+      '"gitdir: ../evil" > ../x/.git; rm -rf third; mkdir -p third/lib; echo "gitdir: ../../../evil" > ' +
+      'third/lib/.git',
     'a link in place of the repository of a submodule':
-      'mv .git/modules/third/lib ../evil; ln -s ../../../../evil .git/modules/third/lib; git --git-dir=../evil config core.fsmonitor "touch RAN; false"',
+      'mv .git/modules/third/lib ../evil; ln -s ../../../../evil .git/modules/third/lib; git ' +
+      '--git-dir=../evil config core.fsmonitor "touch RAN; false"',
   }
 
   test.each(Object.keys(EVIL))('does not keep %s', async (name) => {
@@ -105,7 +112,8 @@ describeForms('a repository within a repository', (cell) => {
     await shell(
       cell,
       inside,
-      'for at in old/.git/x old/.git/objects/ab old/.git/refs/heads/y; do mkdir -p $at/.git/hooks && echo "#!/bin/sh" > $at/.git/hooks/pre-commit; done; true',
+      'for at in old/.git/x old/.git/objects/ab old/.git/refs/heads/y; do mkdir -p $at/.git/hooks && echo ' +
+        '"#!/bin/sh" > $at/.git/hooks/pre-commit; done; true',
     )
     const live = execFileSync('find', [inside, '-name', 'pre-commit'], { encoding: 'utf8' })
     expect(live).toBe('')
@@ -136,7 +144,8 @@ describeForms('a repository within a repository', (cell) => {
     const call = await shell(
       cell,
       inside,
-      `${GIT}; git init -q r && cd r && git commit -q --allow-empty -m x && for b in mise.toml hooks/config package.json; do git branch $b; done`,
+      `${GIT}; git init -q r && cd r && git commit -q --allow-empty -m x && for b in mise.toml hooks/config ` +
+        'package.json; do git branch $b; done',
     )
     expect(mustRun(call).stderr).toBe('')
     expect(intrusionsOf(call)).toEqual([])

@@ -17,7 +17,8 @@ const deedsOf = (call: Awaited<ReturnType<typeof shell>>) =>
 
 // As git makes it, without git: what the system's configuration is would decide whether it starts.
 const REPOSITORY =
-  'mkdir -p r/.git/hooks r/.git/objects r/.git/refs; echo "ref: refs/heads/main" > r/.git/HEAD; printf "[core]\\n\\tbare = false\\n" > r/.git/config'
+  'mkdir -p r/.git/hooks r/.git/objects r/.git/refs; echo "ref: refs/heads/main" > r/.git/HEAD; printf ' +
+  '"[core]\\n\\tbare = false\\n" > r/.git/config'
 
 /** What the host's git runs when somebody asks it for the status. */
 const isRunByGit = (repository: string, mark: string): boolean => {
@@ -30,7 +31,9 @@ describeForms('a hard link to a protected file', (cell) => {
     'made after the file': `${REPOSITORY}; ln r/.git/config c2`,
     'made before the name': `${REPOSITORY}; mv r/.git/config c2; ln c2 r/.git/config`,
     'whose name was moved there': `${REPOSITORY}; cp r/.git/config c2; ln c2 c3; mv c3 r/.git/config`,
-    'hidden among the objects': `${REPOSITORY}; mkdir r/.git/objects/ab; ln r/.git/config r/.git/objects/ab/c2; ln -s r/.git/objects/ab/c2 c2`,
+    'hidden among the objects':
+      `${REPOSITORY}; mkdir r/.git/objects/ab; ln r/.git/config r/.git/objects/ab/c2; ln -s ` +
+      'r/.git/objects/ab/c2 c2',
     'made of a file without a name': `${REPOSITORY}; python3 -c 'import os
 fd = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o644)
 os.write(fd, b"[core]\\n")
@@ -59,7 +62,8 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     await shell(
       cell,
       [inside],
-      `${REPOSITORY}; ln r/.git/config part/c2; mkdir -p deep/.vscode; echo '{}' > deep/.vscode/tasks.json; ln deep/.vscode/tasks.json part/c3`,
+      `${REPOSITORY}; ln r/.git/config part/c2; mkdir -p deep/.vscode; echo '{}' > deep/.vscode/tasks.json; ` +
+        'ln deep/.vscode/tasks.json part/c3',
     )
     await shell(cell, [join(inside, 'part')], 'echo evil >> c2; echo evil >> c3')
     expect(readFileSync(join(inside, 'part/c2'), 'utf8')).toContain('evil')
@@ -114,7 +118,8 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     await shell(
       cell,
       [inside],
-      'ln .envrc src/c2; ln -L .envrc c2; python3 -c \'import os; os.link(f"/proc/self/fd/{os.open(".envrc", os.O_RDONLY)}", "src/c3", src_dir_fd=0)\'; for c in c2 src/c2 src/c3; do echo evil >> $c; done; true',
+      'ln .envrc src/c2; ln -L .envrc c2; python3 -c \'import os; os.link(f"/proc/self/fd/{os.open(".envrc", ' +
+        'os.O_RDONLY)}", "src/c3", src_dir_fd=0)\'; for c in c2 src/c2 src/c3; do echo evil >> $c; done; true',
     )
     expect(readFileSync(rc, 'utf8')).toBe('original\n')
     expect(statSync(rc).nlink).toBe(1)
@@ -134,7 +139,8 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     const call = await shell(
       cell,
       [inside],
-      `echo evil >> ${object}; bash -c 'ulimit -x 7; echo evil >> ${object}'; echo fine > $(dirname ${object})/other && echo made`,
+      `echo evil >> ${object}; bash -c 'ulimit -x 7; echo evil >> ${object}'; echo fine > $(dirname ` +
+        `${object})/other && echo made`,
     )
     expect(readFileSync(hook, 'utf8')).toBe('original\n')
     expect(mustRun(call).stdout).toBe('made\n')
@@ -157,7 +163,8 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     const [hook, tasks] = [file('inside/.git/hooks/pre-commit', 'original\n'), join(inside, '.vscode/tasks.json')]
     folder('inside/sub')
     const script =
-      'mkdir .vscode; echo original > .vscode/tasks.json; ln .vscode/tasks.json sub/tasks; ln .git/hooks/pre-commit sub/hook; echo new > .git/hooks/post-commit'
+      'mkdir .vscode; echo original > .vscode/tasks.json; ln .vscode/tasks.json sub/tasks; ln ' +
+      '.git/hooks/pre-commit sub/hook; echo new > .git/hooks/post-commit'
     expect(
       deedsOf(await shell(cell, [inside, join(inside, '.git/hooks'), join(inside, '.vscode')], script, inside)),
     ).toContain('separated')
@@ -230,7 +237,8 @@ describeForms('other hard links', (cell) => {
     const call = await shell(
       cell,
       [inside],
-      `${git} init -q a && cd a && ${git} commit -q --allow-empty -m one && cd .. && ${git} clone -q a b; git -C b log --oneline | wc -l`,
+      `${git} init -q a && cd a && ${git} commit -q --allow-empty -m one && cd .. && ${git} clone -q a b; ` +
+        'git -C b log --oneline | wc -l',
     )
     expect(mustRun(call)).toMatchObject({ stdout: '1\n', result: { status: 'exited' } })
     expect(deedsOf(call)).toEqual([])

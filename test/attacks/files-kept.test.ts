@@ -1,5 +1,5 @@
-// A write root that holds something protected. Where Landlock alone holds the cell, the keeper writes there for the tool: it must not
-// be talked into writing anywhere else, nor into what is protected.
+// A write root that holds something protected. Where Landlock alone holds the cell, the keeper writes there for the
+// tool: it must not be talked into writing anywhere else, nor into what is protected.
 import { execFileSync } from 'node:child_process'
 import { existsSync, linkSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -99,7 +99,8 @@ open('other', 'w').write('planted'); tried(lambda: os.rename('other', '.envrc'))
       [
         '/bin/sh',
         '-c',
-        'cat key ./key; ln key k2; cat k2; ln -s key k3; cat k3; cat < key; cp key k4; cat k4; mv key k5; cat k5; rm -f key; exec 2> /dev/null; cat /proc/self/cwd/key; true',
+        'cat key ./key; ln key k2; cat k2; ln -s key k3; cat k3; cat < key; cp key k4; cat k4; mv key k5; ' +
+          'cat k5; rm -f key; exec 2> /dev/null; cat /proc/self/cwd/key; true',
       ],
       {
         policy: { filesystem: { write: [inside, `!${secret}`] } },
@@ -142,7 +143,8 @@ for link in tasks out loop missing; do (echo planted > $link) && echo $link; don
   test('leaves no process behind for a pipe whose opener was killed', async () => {
     const { inside } = kept()
     const script =
-      'mkfifo p; for i in $(seq 20); do (: > p) & done; sleep 1; kill $(jobs -p); wait; touch killed; while [ ! -e seen ]; do sleep 0.1; done; (echo through > p &); cat p'
+      'mkfifo p; for i in $(seq 20); do (: > p) & done; sleep 1; kill $(jobs -p); wait; touch killed; while ' +
+      '[ ! -e seen ]; do sleep 0.1; done; (echo through > p &); cat p'
     const running = cell.call(['/bin/bash', '-c', script], {
       policy: { filesystem: { write: [inside] } },
       workspace: inside,

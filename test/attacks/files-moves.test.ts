@@ -1,4 +1,5 @@
-// Moving and linking between folders: free within a write root, and no way to bring what is the host's into the private folder.
+// Moving and linking between folders: free within a write root, and no way to bring what is the host's into the private
+// folder.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -15,7 +16,8 @@ describeForms('moving between folders', (cell) => {
     file('inside/a/deep/two', 'two\n')
     file('inside/b/three', 'three\n')
     const script =
-      "import os; os.rename('a/one', 'b/one'); os.rename('a/deep', 'b/deep'); os.link('b/three', 'a/three'); os.rename('b/three', 'four')"
+      "import os; os.rename('a/one', 'b/one'); os.rename('a/deep', 'b/deep'); os.link('b/three', 'a/three'); " +
+      "os.rename('b/three', 'four')"
     const { result, stderr } = await cell.run(['/usr/bin/python3', '-c', script], {
       policy: { filesystem: { write: [inside] } },
       workspace: inside,
@@ -29,7 +31,8 @@ describeForms('moving between folders', (cell) => {
 
   test('can move within the private folder', async () => {
     const script =
-      "import os, tempfile; t = tempfile.gettempdir(); os.mkdir(t + '/a'); os.mkdir(t + '/b'); open(t + '/a/x', 'w').close(); os.rename(t + '/a/x', t + '/b/x'); os.rename(t + '/b', t + '/a/b')"
+      "import os, tempfile; t = tempfile.gettempdir(); os.mkdir(t + '/a'); os.mkdir(t + '/b'); open(t + " +
+      "'/a/x', 'w').close(); os.rename(t + '/a/x', t + '/b/x'); os.rename(t + '/b', t + '/a/b')"
     const { result, stderr } = await cell.run(['/usr/bin/python3', '-c', script])
     expect({ result: result.status === 'exited' && result.exitCode, stderr }).toEqual({ result: 0, stderr: '' })
   })

@@ -108,7 +108,8 @@ describeForms('the working directory', (cell) => {
       const cwd = choice === 'outside' ? outside : join(inside, choice)
       const before = snapshot(outside)
       const script =
-        'cat secret ../secret ./outside/secret 2>/dev/null; echo x > planted; echo x > ../planted; cat "$1" 2>/dev/null; true'
+        'cat secret ../secret ./outside/secret 2>/dev/null; echo x > planted; echo x > ../planted; cat "$1" ' +
+        '2>/dev/null; true'
       const call = await cell.call(['/bin/sh', '-c', script, 'sh', join(inside, 'granted')], {
         policy: { filesystem: { read: ['.'] } },
         workspace: inside,

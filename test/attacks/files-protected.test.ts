@@ -65,7 +65,10 @@ const ONE_OF_EACH = [...REASONS.values()]
 
 const GIT = `git -c user.name=t -c user.email=t@example.invalid -c safe.directory='*'`
 
-/** Runs a script in a cell that may write the workspace. Only the fallback may refuse the whole call, where it cannot hold a boundary. */
+/**
+ * Runs a script in a cell that may write the workspace. Only the fallback may refuse the whole call, where it cannot
+ * hold a boundary.
+ */
 const work = async (
   cell: Cell,
   workspace: string,
@@ -122,9 +125,12 @@ describeForms('protected names in a write root', (cell) => {
       inside,
       [
         'mkdir -p node_modules/a/tools clone/.github/hooks clone/.vscode scaffold/venv/lib locales',
-        'echo x > node_modules/a/.npmrc; echo x > node_modules/a/pnpm-workspace.yaml; echo x > node_modules/a/sitecustomize.py; echo x > node_modules/a/tools/bazel',
-        'for name in .tool-versions rust-toolchain.toml composer.json package.json global.json .lintstagedrc .bazelrc ansible.cfg .github/hooks/a.json .vscode/tasks.json; do echo x > clone/$name; done',
-        'echo x > scaffold/venv/lib/a.pth; echo x > scaffold/pnpm-workspace.yaml; echo x > locales/global.json; echo done',
+        'echo x > node_modules/a/.npmrc; echo x > node_modules/a/pnpm-workspace.yaml; echo x > ' +
+          'node_modules/a/sitecustomize.py; echo x > node_modules/a/tools/bazel',
+        'for name in .tool-versions rust-toolchain.toml composer.json package.json global.json .lintstagedrc ' +
+          '.bazelrc ansible.cfg .github/hooks/a.json .vscode/tasks.json; do echo x > clone/$name; done',
+        'echo x > scaffold/venv/lib/a.pth; echo x > scaffold/pnpm-workspace.yaml; echo x > ' +
+          'locales/global.json; echo done',
       ].join('\n'),
     )
     expect(call).toMatchObject({ kind: 'ran', stdout: 'done\n', result: { violations: [] } })
@@ -156,14 +162,26 @@ describeForms('protected names in a write root', (cell) => {
   const AMBUSHES: Readonly<Record<string, string>> = {
     'a hook': `${PLANT} > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit`,
     'a hook in a .git that replaced the old one': `mv .git old; cp -r old .git; ${PLANT} > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit`,
-    'a .git file that leads elsewhere': `mv .git elsewhere; ${PLANT} > elsewhere/hooks/pre-commit; chmod +x elsewhere/hooks/pre-commit; echo "gitdir: elsewhere" > .git`,
-    'a copy of .git and a .git file that leads to it': `cp -r .git elsewhere; ${PLANT} > elsewhere/hooks/pre-commit; chmod +x elsewhere/hooks/pre-commit; rm -rf .git; echo "gitdir: elsewhere" > .git`,
+    'a .git file that leads elsewhere':
+      `mv .git elsewhere; ${PLANT} > elsewhere/hooks/pre-commit; chmod +x elsewhere/hooks/pre-commit; echo ` +
+      '"gitdir: elsewhere" > .git',
+    'a copy of .git and a .git file that leads to it':
+      `cp -r .git elsewhere; ${PLANT} > elsewhere/hooks/pre-commit; chmod +x elsewhere/hooks/pre-commit; rm ` +
+      '-rf .git; echo "gitdir: elsewhere" > .git',
     'core.fsmonitor': `${PLANT} > run.sh; chmod +x run.sh; git config core.fsmonitor "$PWD/run.sh"`,
-    'core.hooksPath': `mkdir h; ${PLANT} > h/pre-commit; chmod +x h/pre-commit; printf '[core]\\n\\thooksPath = h\\n' >> .git/config`,
-    'an include of .git/config': `printf '[core]\\n\\thooksPath = h\\n' > .git/extra; git config include.path extra; mkdir h; ${PLANT} > h/pre-commit; chmod +x h/pre-commit`,
-    'a commondir': `cp -r .git elsewhere; ${PLANT} > elsewhere/hooks/pre-commit; chmod +x elsewhere/hooks/pre-commit; echo "$PWD/elsewhere" > .git/commondir`,
+    'core.hooksPath':
+      `mkdir h; ${PLANT} > h/pre-commit; chmod +x h/pre-commit; printf '[core]\\n\\thooksPath = h\\n' >> ` +
+      '.git/config',
+    'an include of .git/config':
+      `printf '[core]\\n\\thooksPath = h\\n' > .git/extra; git config include.path extra; mkdir h; ${PLANT} > ` +
+      'h/pre-commit; chmod +x h/pre-commit',
+    'a commondir':
+      `cp -r .git elsewhere; ${PLANT} > elsewhere/hooks/pre-commit; chmod +x elsewhere/hooks/pre-commit; echo ` +
+      '"$PWD/elsewhere" > .git/commondir',
     'a hooks folder that is a symlink': `rm -rf .git/hooks; mkdir h; ${PLANT} > h/pre-commit; chmod +x h/pre-commit; ln -s ../h .git/hooks`,
-    'a hook put there by git itself': `mkdir t; mkdir t/hooks; ${PLANT} > t/hooks/pre-commit; chmod +x t/hooks/pre-commit; git init -q --template=t .`,
+    'a hook put there by git itself':
+      `mkdir t; mkdir t/hooks; ${PLANT} > t/hooks/pre-commit; chmod +x t/hooks/pre-commit; git init -q ` +
+      '--template=t .',
   }
 
   test.each(Object.keys(AMBUSHES))("cannot make the user's next git command run a program: %s", async (name) => {
@@ -197,7 +215,8 @@ describeForms('protected names in a write root', (cell) => {
     await work(
       cell,
       inside,
-      'cd a/b/c/d/repo; echo x > .git/config; echo x > .git/hooks/pre-commit; mv .git/hooks .git/h; cd ../../..; mv c e; mkdir -p c/d/repo/.git/hooks; true',
+      'cd a/b/c/d/repo; echo x > .git/config; echo x > .git/hooks/pre-commit; mv .git/hooks .git/h; cd ' +
+        '../../..; mv c e; mkdir -p c/d/repo/.git/hooks; true',
     )
     expect(snapshot(join(deep, '.git'))).toEqual(before)
   })

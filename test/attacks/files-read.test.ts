@@ -120,7 +120,8 @@ describeForms('reading what was not granted', (cell) => {
       expectHeld(call)
       return
     }
-    // Without a mount namespace names cannot be hidden, and the profile must say so; listing a folder is refused all the same.
+    // Without a mount namespace names cannot be hidden, and the profile must say so; listing a folder is refused all
+    // the same.
     const { result, routes } = mustRun(call)
     expect(result.profile.enforced['file_names']).toEqual([])
     expect(detailOf(routes, 'listing')).toBe('EACCES')

@@ -9,7 +9,9 @@ import { describeForms } from './harness.js'
 import type { Cell, PolicyText, RanCall } from './harness.js'
 import { playground } from './playground.js'
 
-/** Says `ready`, waits for another file at `path` (or none), gives the keeper a moment, and does what it wants to do. */
+/**
+ * Says `ready`, waits for another file at `path` (or none), gives the keeper a moment, and does what it wants to do.
+ */
 const onceReplaced = (path: string, deed: string): readonly string[] => [
   '/usr/bin/python3',
   '-c',

@@ -114,7 +114,9 @@ describeForms('cells that are built while somebody clones and removes repositori
   test('are built, and nothing of it is put aside', async () => {
     const { inside, root } = playground()
     const source = sourceRepository(join(root, 'source'))
-    const loop = `while [ -e ${root}/source ]; do git clone -q ${source} ${inside}/c; git -C ${inside}/c config user.name value; rm -rf ${inside}/c; done`
+    const loop =
+      `while [ -e ${root}/source ]; do git clone -q ${source} ${inside}/c; git -C ${inside}/c config user.name ` +
+      `value; rm -rf ${inside}/c; done`
     const host = spawn('/bin/sh', ['-c', loop], { stdio: 'ignore', detached: true })
     const ended = new Promise((resolve) => host.once('exit', resolve))
     const settings = {

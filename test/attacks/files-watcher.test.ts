@@ -55,7 +55,8 @@ describeForms('protected links', (cell) => {
     await shell(
       cell,
       inside,
-      'echo evil > shared/envrc; rm -f shared/envrc; echo evil > shared/envrc; mv shared gone; mkdir shared; echo evil > shared/envrc; true',
+      'echo evil > shared/envrc; rm -f shared/envrc; echo evil > shared/envrc; mv shared gone; mkdir shared; ' +
+        'echo evil > shared/envrc; true',
     )
     expect(readFileSync(target, 'utf8')).toBe('original\n')
   })
@@ -114,7 +115,8 @@ describeForms('protected links', (cell) => {
     await shell(
       cell,
       inside,
-      'echo evil > dotfiles/fish/config.fish; echo evil > .config/fish/config.fish; mkdir dotfiles/autostart; echo evil > dotfiles/autostart/x.desktop; true',
+      'echo evil > dotfiles/fish/config.fish; echo evil > .config/fish/config.fish; mkdir ' +
+        'dotfiles/autostart; echo evil > dotfiles/autostart/x.desktop; true',
     )
     expect(readFileSync(fish, 'utf8')).toBe('original\n')
     expect(existsSync(join(inside, '.config/autostart/x.desktop'))).toBe(false)
@@ -175,7 +177,8 @@ describeForms('a tool that hides from the watcher', (cell) => {
       'mkdir "$TMPDIR/x" && cd "$TMPDIR/x" && PLANT && mv "$TMPDIR/x" "$OLDPWD/d"',
     'a folder that is itself protected': 'mkdir -p s/.venv/src; cd s/.venv/src; PLANT',
     'a folder where every name to move to is taken':
-      'n=$(date +%s); for t in 0 1 2 3; do for i in 0 1 2 3 4 5 6 7 8 9; do mkdir -p .git/hooks; : > .git/hooks/pre-commit.set-aside-by-cordon-$(printf %x $((n + t)))-$i; done; done; PLANT',
+      'n=$(date +%s); for t in 0 1 2 3; do for i in 0 1 2 3 4 5 6 7 8 9; do mkdir -p .git/hooks; : > ' +
+      '.git/hooks/pre-commit.set-aside-by-cordon-$(printf %x $((n + t)))-$i; done; done; PLANT',
     'a folder whose name comes last': 'mkdir -p x/hooks; echo "#!/bin/sh" > x/hooks/pre-commit; mkdir d; mv x d/.git',
   }
 
@@ -330,7 +333,8 @@ describeForms('a write root that a call leaves unusable for the next', (cell) =>
     const call = await python(
       cell,
       inside,
-      'import os\nfor i in range(1001): os.makedirs(f"flood/{i}/vscode")\nfor i in range(2001): open(f"flood/{i}.txt", "w").close()',
+      'import os\nfor i in range(1001): os.makedirs(f"flood/{i}/vscode")\nfor i in range(2001): ' +
+        'open(f"flood/{i}.txt", "w").close()',
     )
     expect(mustRun(call).result.violations).toEqual([])
   })
@@ -352,7 +356,8 @@ describeForms('where git is sent by what a repository holds', (cell) => {
     await shell(
       cell,
       inside,
-      'echo "[core] fsmonitor = evil" >> store/config; echo evil > store/hooks/pre-commit; mv store/hooks store/h; mv store s; true',
+      'echo "[core] fsmonitor = evil" >> store/config; echo evil > store/hooks/pre-commit; mv store/hooks ' +
+        'store/h; mv store s; true',
     )
     expect(readFileSync(join(inside, 'store/config'), 'utf8'), root).toBe(before)
     expect(readdirSync(join(inside, 'store/hooks'))).toEqual([])
@@ -371,7 +376,8 @@ describeForms('where git is sent by what a repository holds', (cell) => {
       await shell(
         cell,
         inside,
-        'echo evil > scripts/hooks/pre-commit; echo evil > scripts/hooks/post-commit; echo evil > shared.gitconfig; mv scripts s; true',
+        'echo evil > scripts/hooks/pre-commit; echo evil > scripts/hooks/post-commit; echo evil > ' +
+          'shared.gitconfig; mv scripts s; true',
       )
       expect(readdirSync(join(inside, 'scripts/hooks')), value).toEqual(['pre-commit'])
       expect(readFileSync(join(inside, 'scripts/hooks/pre-commit'), 'utf8'), value).toBe('original\n')

@@ -158,7 +158,8 @@ describeForms('writing outside of write roots', (cell) => {
     const first = await cell.run([
       '/bin/sh',
       '-c',
-      'echo left > /tmp/cordon-left; echo left > "${TMPDIR:-/tmp}/cordon-left"; echo left > /dev/shm/cordon-left; ls "${TMPDIR:-/tmp}"',
+      'echo left > /tmp/cordon-left; echo left > "${TMPDIR:-/tmp}/cordon-left"; echo left > ' +
+        '/dev/shm/cordon-left; ls "${TMPDIR:-/tmp}"',
     ])
     expect(first.stdout).toContain('cordon-left')
     const second = await cell.run([

@@ -114,7 +114,8 @@ describeForms('what a call leaves running', (cell) => {
       const holder = holders[victim]
       expect(holder).toBeDefined()
       process.kill(holder ?? 0, 'SIGKILL')
-      // The outermost may be what all calls of a host program have in common; then the call goes on, still held by the others.
+      // The outermost may be what all calls of a host program have in common; then the call goes on, still held by the
+      // others.
       if (victim < 2) expect(await survivorsOf(mark), `holder ${String(victim)} of ${String(count)} killed`).toEqual([])
       host.kill('SIGKILL')
       expect(await survivorsOf(mark), `holder ${String(victim)} of ${String(count)} and the host killed`).toEqual([])

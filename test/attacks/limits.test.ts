@@ -45,7 +45,8 @@ describeForms('bombs', (cell) => {
     const call = mustRun(
       await cell.attack('process-bomb', ['fork', '3000', mark], { policy: { limits: { wall: '30s' } } }),
     )
-    // Without a pid namespace the supervisor counts now and then: how far a bomb gets before that depends on the machine.
+    // Without a pid namespace the supervisor counts now and then: how far a bomb gets before that depends on the
+    // machine.
     if (cell.form === 'namespaces') expect(call.routes.filter(({ outcome }) => outcome === 'escaped')).toEqual([])
     expect(await survivorsOf(mark)).toEqual([])
   })
@@ -86,7 +87,8 @@ describeForms('bombs', (cell) => {
       [
         '/bin/sh',
         '-c',
-        `cd "\${TMPDIR:-/tmp}" && for i in 1 2 3 4; do dd if=/dev/zero of=fill$i bs=1M count=32 2>/dev/null; done; cd '${folder}' 2>/dev/null && dd if=/dev/zero of=fill bs=1M count=128 2>/dev/null; du -sm . | cut -f1`,
+        `cd "\${TMPDIR:-/tmp}" && for i in 1 2 3 4; do dd if=/dev/zero of=fill$i bs=1M count=32 2>/dev/null; ` +
+          `done; cd '${folder}' 2>/dev/null && dd if=/dev/zero of=fill bs=1M count=128 2>/dev/null; du -sm . | cut -f1`,
       ],
       { policy: { limits: { scratch: '16M', wall: '40s' } } },
     )
@@ -102,7 +104,8 @@ describeForms('bombs', (cell) => {
       [
         '/usr/bin/python3',
         '-c',
-        'import tempfile, time\nf = tempfile.TemporaryFile()\ntry:\n  for i in range(128): f.write(bytes(1 << 20)); f.flush()\n  print("filled")\nfinally: time.sleep(2)',
+        'import tempfile, time\nf = tempfile.TemporaryFile()\ntry:\n  for i in range(128): f.write(bytes(1 ' +
+          '<< 20)); f.flush()\n  print("filled")\nfinally: time.sleep(2)',
       ],
       {
         policy: { limits: { scratch: '16M', wall: '40s' } },

@@ -73,14 +73,18 @@ describeForms('a grant of hosts', (cell) => {
         'import threading',
         `def heard(s):\n  s.settimeout(10); return s.recv(200)`,
         // Copies of everything that leaves, with the time when it did.
-        `s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, 37, (1 << 1) | (1 << 4) | (1 << 8) | (1 << 9)); s.connect(("${GRANTED}", ${port})); time.sleep(0.2)`,
-        'try: print(s.recvmsg(4096, 1024, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT))\nexcept BlockingIOError: print("no copies")',
+        's = socket.socket(); s.setsockopt(socket.SOL_SOCKET, 37, (1 << 1) | (1 << 4) | (1 << 8) | (1 << ' +
+          `9)); s.connect(("${GRANTED}", ${port})); time.sleep(0.2)`,
+        'try: print(s.recvmsg(4096, 1024, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT))\nexcept ' +
+          'BlockingIOError: print("no copies")',
         's.sendall(b"mine"); print(heard(s))',
         // A thread that writes as soon as it can.
         'def early(s):\n  while True:\n    try: return s.send(b"early")\n    except OSError: pass',
-        `s = socket.socket(); t = threading.Thread(target=early, args=[s]); t.start(); s.connect(("${GRANTED}", ${port})); t.join(); print(heard(s))`,
+        's = socket.socket(); t = threading.Thread(target=early, args=[s]); t.start(); ' +
+          `s.connect(("${GRANTED}", ${port})); t.join(); print(heard(s))`,
         // connect() that would only be carried out with the first byte.
-        `s = socket.socket(); s.setsockopt(6, 30, 1); s.setsockopt(6, 34, 1); s.connect(("${GRANTED}", ${port})); s.sendall(b"late"); print(heard(s))`,
+        `s = socket.socket(); s.setsockopt(6, 30, 1); s.setsockopt(6, 34, 1); s.connect(("${GRANTED}", ` +
+          `${port})); s.sendall(b"late"); print(heard(s))`,
       ),
     )
     expect(stdout.trim().split('\n')).toEqual(['no copies', "b'mine'", "b'early'", "b'late'"])
@@ -100,7 +104,8 @@ describeForms('a grant of hosts', (cell) => {
     expect(await other.arrivals()).toEqual(NO_ARRIVALS)
     await run(
       python(
-        `s = socket.create_connection(("127.0.0.1", ${String(granted.tcp)})); s.sendall(b"twin\\n"); s.settimeout(10)\ntry: s.recv(9)\nexcept OSError: pass`,
+        `s = socket.create_connection(("127.0.0.1", ${String(granted.tcp)})); s.sendall(b"twin\\n"); ` +
+          `s.settimeout(10)\ntry: s.recv(9)\nexcept OSError: pass`,
       ),
       [`127.0.0.1:${String(granted.tcp)}`],
     )
@@ -155,9 +160,14 @@ describeForms('a grant of hosts', (cell) => {
         '  except OSError as e: print("refused", at)',
         '  wrapped = "[%s]" % at if ":" in at else at',
         `  target = "%s:${String(host.tcp)}" % wrapped`,
-        '  s = socket.create_connection((proxy.hostname, proxy.port)); print(status(say(s, ("CONNECT %s HTTP/1.1\\r\\nHost: %s\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n" % (target, target, own)).encode())), "CONNECT", at)',
-        `  s = socket.create_connection((proxy.hostname, proxy.port)); print(status(say(s, ("GET http://%s/ HTTP/1.1\\r\\nHost: %s\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n" % (target, target, own)).encode())), "GET", at)`,
-        `s = socket.create_connection(("${GRANTED}", ${String(repeater.port)})); s.sendall(b"twin\\n"); print(s.recv(9).decode(), end="")`,
+        '  s = socket.create_connection((proxy.hostname, proxy.port)); print(status(say(s, ("CONNECT %s ' +
+          'HTTP/1.1\\r\\nHost: %s\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n" % (target, target, ' +
+          'own)).encode())), "CONNECT", at)',
+        '  s = socket.create_connection((proxy.hostname, proxy.port)); print(status(say(s, ("GET http://%s/ ' +
+          `HTTP/1.1\\r\\nHost: %s\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n" % (target, target, ` +
+          'own)).encode())), "GET", at)',
+        `s = socket.create_connection(("${GRANTED}", ${String(repeater.port)})); s.sendall(b"twin\\n"); ` +
+          'print(s.recv(9).decode(), end="")',
       ),
     )
     expect(await host.arrivals()).toEqual(NO_ARRIVALS)
@@ -195,9 +205,13 @@ describeForms('a grant of hosts', (cell) => {
     const { stdout, result } = await run(
       python(
         'def name(text): return b"".join(bytes([len(l)]) + l for l in (x.encode() for x in text.split("."))) + b"\\0"',
-        'def question(text, kind=1, cls=1, head=b"\\x01\\0\\0\\x01\\0\\0\\0\\0\\0\\0"): return b"ab" + head + name(text) + struct.pack(">HH", kind, cls)',
-        'def over_stream(q):\n  s = socket.create_connection(("192.0.2.53", 53), 5); s.sendall(struct.pack(">H", len(q)) + q)\n  size = s.recv(2)\n  return s.recv(int.from_bytes(size, "big")) if len(size) == 2 else b""',
-        'def over_datagram(q):\n  s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(1); s.sendto(q, ("127.0.0.1", 53))\n  try: return s.recv(999)\n  except OSError: return b""',
+        'def question(text, kind=1, cls=1, head=b"\\x01\\0\\0\\x01\\0\\0\\0\\0\\0\\0"): return b"ab" + head ' +
+          '+ name(text) + struct.pack(">HH", kind, cls)',
+        'def over_stream(q):\n  s = socket.create_connection(("192.0.2.53", 53), 5); ' +
+          's.sendall(struct.pack(">H", len(q)) + q)\n  size = s.recv(2)\n  return s.recv(int.from_bytes(size, ' +
+          '"big")) if len(size) == 2 else b""',
+        'def over_datagram(q):\n  s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(1); ' +
+          's.sendto(q, ("127.0.0.1", 53))\n  try: return s.recv(999)\n  except OSError: return b""',
         `ways = [over_stream] + ([over_datagram] if ${cell.form === 'namespaces' ? 'True' : 'False'} else [])`,
         'code = lambda a: (a[3] & 15, int.from_bytes(a[6:8], "big")) if len(a) >= 12 else "nothing"',
         'for ask in ways:',
@@ -205,8 +219,13 @@ describeForms('a grant of hosts', (cell) => {
         `  print("granted", [code(ask(question("${GRANTED}", kind))) for kind in (16, 255, 252, 10, 28, 15, 33, 65)])`,
         `  print("other", [code(ask(question("exfiltrated.${OTHER}", kind))) for kind in (1, 16, 255, 252, 10, 28)])`,
         `  print("class", code(ask(question("${GRANTED}", 1, 3))))`,
-        `  print("long", code(ask(question(".".join(["a" * 63, "b" * 63, "c" * 63, "d" * 50, "${OTHER}"])))), code(ask(question("x" * 63 + ".${GRANTED}"))))`,
-        `  print("odd", [code(ask(q)) for q in (b"ab" + b"\\x01\\0\\0\\x01\\0\\0\\0\\0\\0\\0" + b"\\xc0\\x0c\\0\\x01\\0\\x01", question("${GRANTED}", head=b"\\x01\\0\\0\\x02\\0\\0\\0\\0\\0\\0"), question("${GRANTED}", head=b"\\x28\\0\\0\\x01\\0\\0\\0\\0\\0\\0"), question("${GRANTED}", head=b"\\x81\\0\\0\\x01\\0\\0\\0\\0\\0\\0"), b"ab", question("${GRANTED}") + b"tail", question("a\\0b.${GRANTED}"), question(" ${GRANTED}"))])`,
+        '  print("long", code(ask(question(".".join(["a" * 63, "b" * 63, "c" * 63, "d" * 50, ' +
+          `"${OTHER}"])))), code(ask(question("x" * 63 + ".${GRANTED}"))))`,
+        `  print("odd", [code(ask(q)) for q in (b"ab" + b"\\x01\\0\\0\\x01\\0\\0\\0\\0\\0\\0" + ` +
+          `b"\\xc0\\x0c\\0\\x01\\0\\x01", question("${GRANTED}", head=b"\\x01\\0\\0\\x02\\0\\0\\0\\0\\0\\0"), ` +
+          `question("${GRANTED}", head=b"\\x28\\0\\0\\x01\\0\\0\\0\\0\\0\\0"), question("${GRANTED}", ` +
+          `head=b"\\x81\\0\\0\\x01\\0\\0\\0\\0\\0\\0"), b"ab", question("${GRANTED}") + b"tail", ` +
+          `question("a\\0b.${GRANTED}"), question(" ${GRANTED}"))])`,
       ),
     )
     const answers = [
@@ -232,7 +251,8 @@ describeForms('a grant of hosts', (cell) => {
       `GET /without HTTP/1.1\r\n\r\n`,
       `GET /folded HTTP/1.1\r\nHost: ${PLAIN_GRANT}\r\nX: a\r\n b\r\n\r\n`,
       `GET /spaced HTTP/1.1\r\nHost : ${OTHER}\r\nHost: ${PLAIN_GRANT}\r\n\r\n`,
-      `POST /both HTTP/1.1\r\nHost: ${PLAIN_GRANT}\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: ${OTHER}\r\n\r\n`,
+      `POST /both HTTP/1.1\r\nHost: ${PLAIN_GRANT}\r\nContent-Length: 4\r\nTransfer-Encoding: ` +
+        `chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: ${OTHER}\r\n\r\n`,
       `POST /coded HTTP/1.1\r\nHost: ${PLAIN_GRANT}\r\nTransfer-Encoding: xchunked\r\n\r\n`,
       `POST /lengths HTTP/1.1\r\nHost: ${PLAIN_GRANT}\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcd`,
       `GET /feeds HTTP/1.1\nHost: ${PLAIN_GRANT}\n\n`,
@@ -244,8 +264,10 @@ describeForms('a grant of hosts', (cell) => {
     const { stdout } = await run(
       python(
         SAY,
-        `for request in ${text(requests)}: print(status(say(socket.create_connection(("${GRANTED}", ${String(plain.port)})), request.encode())))`,
-        `print(status(say(socket.create_connection(("${GRANTED}", ${String(plain.port)})), b"GET /twin HTTP/1.1\\r\\nHost: ${PLAIN_GRANT}\\r\\n\\r\\n")))`,
+        `for request in ${text(requests)}: print(status(say(socket.create_connection(("${GRANTED}", ` +
+          `${String(plain.port)})), request.encode())))`,
+        `print(status(say(socket.create_connection(("${GRANTED}", ${String(plain.port)})), b"GET /twin ` +
+          `HTTP/1.1\\r\\nHost: ${PLAIN_GRANT}\\r\\n\\r\\n")))`,
       ),
       [PLAIN_GRANT],
     )
@@ -261,12 +283,18 @@ describeForms('a grant of hosts', (cell) => {
       python(
         SAY,
         'context = ssl.create_default_context(); context.check_hostname = False; context.verify_mode = ssl.CERT_NONE',
-        'def secured(s, name):\n  try: return context.wrap_socket(s, server_hostname=name)\n  except OSError: return None',
-        `def tunnel():\n  s = socket.create_connection((proxy.hostname, proxy.port)); said = "CONNECT ${WEB_GRANT} HTTP/1.1\\r\\nHost: ${WEB_GRANT}\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n" % own\n  return s if status(say(s, said.encode())) == "200" else None`,
-        `def ask(s, host): return "no TLS" if s is None else status(say(s, ("GET / HTTP/1.1\\r\\nHost: %s\\r\\n\\r\\n" % host).encode()))`,
+        'def secured(s, name):\n  try: return context.wrap_socket(s, server_hostname=name)\n  except ' +
+          'OSError: return None',
+        `def tunnel():\n  s = socket.create_connection((proxy.hostname, proxy.port)); said = "CONNECT ` +
+          `${WEB_GRANT} HTTP/1.1\\r\\nHost: ${WEB_GRANT}\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n" % ` +
+          `own\n  return s if status(say(s, said.encode())) == "200" else None`,
+        `def ask(s, host): return "no TLS" if s is None else status(say(s, ("GET / HTTP/1.1\\r\\nHost: ` +
+          `%s\\r\\n\\r\\n" % host).encode()))`,
         `direct = lambda: socket.create_connection(("${GRANTED}", ${port}))`,
         'for reach in (direct, tunnel):',
-        `  print(ask(secured(reach(), "${OTHER}"), "${OTHER}:${port}"), ask(secured(reach(), "${GRANTED}"), "${OTHER}:${port}"), ask(secured(reach(), None), "${OTHER}:${port}"), ask(secured(reach(), "${GRANTED}"), "${WEB_GRANT}"))`,
+        `  print(ask(secured(reach(), "${OTHER}"), "${OTHER}:${port}"), ask(secured(reach(), "${GRANTED}"), ` +
+          `"${OTHER}:${port}"), ask(secured(reach(), None), "${OTHER}:${port}"), ask(secured(reach(), ` +
+          `"${GRANTED}"), "${WEB_GRANT}"))`,
       ),
       [WEB_GRANT],
     )
@@ -296,7 +324,9 @@ describeForms('a grant of hosts', (cell) => {
     const asked = (secret: string) => [
       SAY,
       `theirs = base64.b64encode(("cordon:" + ${secret}).encode()).decode()`,
-      `print(status(say(socket.create_connection((proxy.hostname, proxy.port)), ("CONNECT ${REPEATER_GRANT} HTTP/1.1\\r\\nHost: ${REPEATER_GRANT}\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n" % theirs).encode())))`,
+      `print(status(say(socket.create_connection((proxy.hostname, proxy.port)), ("CONNECT ${REPEATER_GRANT} ` +
+        `HTTP/1.1\\r\\nHost: ${REPEATER_GRANT}\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n" % ` +
+        'theirs).encode())))',
     ]
     const foreign = await besideCall([REPEATER_GRANT], (secret) =>
       run(python(...asked(JSON.stringify(secret))), [WEB_GRANT]),
@@ -312,7 +342,9 @@ describeForms('a grant of hosts', (cell) => {
     let told = ''
     await run(
       python(
-        `s = socket.create_connection(("${GRANTED}", ${REPEATER_GRANT.split(':')[1] ?? ''})); print(s.getpeername()[1], os.environ["HTTP_PROXY"], flush=True); time.sleep(1.5); s.sendall(b"own"); s.settimeout(10); print(s.recv(9))`,
+        `s = socket.create_connection(("${GRANTED}", ${REPEATER_GRANT.split(':')[1] ?? ''})); ` +
+          'print(s.getpeername()[1], os.environ["HTTP_PROXY"], flush=True); time.sleep(1.5); ' +
+          's.sendall(b"own"); s.settimeout(10); print(s.recv(9))',
       ),
       [REPEATER_GRANT],
       {
@@ -324,7 +356,8 @@ describeForms('a grant of hosts', (cell) => {
             let heard = ''
             const socket = connect(Number(port), '127.0.0.1', () => {
               socket.write(
-                `CONNECT ${REPEATER_GRANT} HTTP/1.1\r\nHost: ${REPEATER_GRANT}\r\nProxy-Authorization: Basic ${Buffer.from(`cordon:${new URL(proxy).password}`).toString('base64')}\r\n\r\n`,
+                `CONNECT ${REPEATER_GRANT} HTTP/1.1\r\nHost: ${REPEATER_GRANT}\r\nProxy-Authorization: Basic ` +
+                  `${Buffer.from(`cordon:${new URL(proxy).password}`).toString('base64')}\r\n\r\n`,
               )
             })
             socket.on('data', (bytes) => {
@@ -346,9 +379,11 @@ describeForms('a grant of hosts', (cell) => {
   test('lets no socket drop what the keeper is answered, which it would wait for', async () => {
     const { stdout } = await run(
       python(
-        'def tried(make, level, name, value):\n  try: make().setsockopt(level, name, value); return "done"\n  except OSError as e: return errno.errorcode.get(e.errno, str(e))',
+        'def tried(make, level, name, value):\n  try: make().setsockopt(level, name, value); return "done"\n ' +
+          ' except OSError as e: return errno.errorcode.get(e.errno, str(e))',
         'v4, v6 = (lambda: socket.socket()), (lambda: socket.socket(socket.AF_INET6))',
-        'print(tried(v4, 0, 21, 255), tried(v6, 41, 73, 255), tried(v4, 6, 14, bytes(216)), tried(v4, 6, 32, bytes(216)), tried(v4, 1, 26, bytes(16)), tried(v4, 1, 50, 0))',
+        'print(tried(v4, 0, 21, 255), tried(v6, 41, 73, 255), tried(v4, 6, 14, bytes(216)), tried(v4, 6, 32, ' +
+          'bytes(216)), tried(v4, 1, 26, bytes(16)), tried(v4, 1, 50, 0))',
         'print(tried(v4, 0, 2, 64), tried(v4, 6, 1, 1))',
       ),
       [REPEATER_GRANT],
@@ -359,16 +394,21 @@ describeForms('a grant of hosts', (cell) => {
   test('leaves nobody to listen, and no other way for a packet to leave', async () => {
     const { stdout } = await run(
       python(
-        'def tried(act):\n  try: act(); return "done"\n  except OSError as e: return errno.errorcode.get(e.errno, str(e))',
+        'def tried(act):\n  try: act(); return "done"\n  except OSError as e: return ' +
+          'errno.errorcode.get(e.errno, str(e))',
         'def option(level, name, value): return tried(lambda: socket.socket().setsockopt(level, name, value))',
-        'print(option(1, 25, b"lo"), option(1, 62, struct.pack("i", 1)), option(0, 4, b"\\x83\\x07\\x04\\xc0\\x00\\x02\\x01\\x00"), option(0, 50, struct.pack(">i", 1)))',
+        'print(option(1, 25, b"lo"), option(1, 62, struct.pack("i", 1)), option(0, 4, ' +
+          'b"\\x83\\x07\\x04\\xc0\\x00\\x02\\x01\\x00"), option(0, 50, struct.pack(">i", 1)))',
         'def listen(bound):\n  s = socket.socket()\n  if bound: s.bind(("0.0.0.0", 0))\n  s.listen(1)',
         'print(tried(lambda: listen(True)), tried(lambda: listen(False)))',
         'print(option(6, 1, 1), option(1, 9, 1), option(6, 30, 1))',
-        `s = socket.socket(); address = socket.getaddrinfo("${GRANTED}", ${String(repeater.port)}, socket.AF_INET)[0][4]`,
+        `s = socket.socket(); address = socket.getaddrinfo("${GRANTED}", ${String(repeater.port)}, ` +
+          'socket.AF_INET)[0][4]',
         'print(tried(lambda: s.sendto(b"x", socket.MSG_FASTOPEN, address)))',
-        's = socket.socket(); s.setsockopt(6, 30, 1); s.connect(address); s.sendall(b"twin\\n"); print(s.recv(9).decode(), end="")',
-        'import ctypes; libc = ctypes.CDLL(None, use_errno=True); print(libc.syscall(425, 8, ctypes.create_string_buffer(256)), errno.errorcode[ctypes.get_errno()])',
+        's = socket.socket(); s.setsockopt(6, 30, 1); s.connect(address); s.sendall(b"twin\\n"); ' +
+          'print(s.recv(9).decode(), end="")',
+        'import ctypes; libc = ctypes.CDLL(None, use_errno=True); print(libc.syscall(425, 8, ' +
+          'ctypes.create_string_buffer(256)), errno.errorcode[ctypes.get_errno()])',
       ),
       [REPEATER_GRANT],
     )
@@ -381,11 +421,13 @@ describeForms('a grant of hosts', (cell) => {
     const { stdout, stderr } = await run(
       python(
         'own = os.getpid(); shown = set(); going = True; met = set()',
-        `def dial():\n  while going:\n    s = socket.socket()\n    try: s.connect(("${GRANTED}", ${String(repeater.port)}))\n    except OSError: pass\n    s.close()`,
+        `def dial():\n  while going:\n    s = socket.socket()\n    try: s.connect(("${GRANTED}", ` +
+          `${String(repeater.port)}))\n    except OSError: pass\n    s.close()`,
         'def look(path):',
         '  if path.endswith(("cwd", "exe", "0", "3", "5")): return os.readlink(path)',
         '  return os.listdir(path) if path.endswith("etc") else open(path, "rb").read(1)',
-        'threads = [threading.Thread(target=dial, daemon=True) for i in range(4)]; [t.start() for t in threads]; end = time.time() + 2',
+        'threads = [threading.Thread(target=dial, daemon=True) for i in range(4)]; [t.start() for t in ' +
+          'threads]; end = time.time() + 2',
         'while time.time() < end:',
         // Without a pid namespace there is no list of processes, but they have numbers all the same.
         '  for pid in range(1, own + 40) if own < 1000 else range(own - 40, own + 400):',
@@ -403,7 +445,8 @@ describeForms('a grant of hosts', (cell) => {
   test('bounds what is asked for: names without end are answered until they are too many, and harm nobody', async () => {
     const { stdout, result } = await run(
       python(
-        'def known(name):\n  try: socket.getaddrinfo(name, 80, socket.AF_INET, socket.SOCK_STREAM); return True\n  except OSError: return False',
+        'def known(name):\n  try: socket.getaddrinfo(name, 80, socket.AF_INET, socket.SOCK_STREAM); return ' +
+          'True\n  except OSError: return False',
         `print(known("first.deep.${GRANTED}"))`,
         `print(sum(known("n%d.deep.${GRANTED}" % i) for i in range(4200)) <= 4096)`,
         `print(any(known("n%d.${OTHER}" % i) for i in range(700)))`,
@@ -427,8 +470,12 @@ describeForms('a grant of hosts', (cell) => {
         'talking[0].shutdown(socket.SHUT_WR)',
         `begun = to(${String(web.port)}); begun.sendall(b"\\x16\\x03\\x01\\x02\\x00\\x01")`,
         `context = ssl.create_default_context(); context.check_hostname = False; context.verify_mode = ssl.CERT_NONE`,
-        `secured = context.wrap_socket(to(${String(web.port)}), server_hostname="${GRANTED}"); secured.sendall(b"POST /half HTTP/1.1\\r\\nHost: ${WEB_GRANT}\\r\\nContent-Length: 100\\r\\n\\r\\nhalf")`,
-        `tunnel = socket.create_connection((proxy.hostname, proxy.port)); say(tunnel, ("CONNECT ${REPEATER_GRANT} HTTP/1.1\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n" % own).encode()); tunnel.sendall(b"x\\n"); tunnel.recv(1)`,
+        `secured = context.wrap_socket(to(${String(web.port)}), server_hostname="${GRANTED}"); ` +
+          `secured.sendall(b"POST /half HTTP/1.1\\r\\nHost: ${WEB_GRANT}\\r\\nContent-Length: ` +
+          `100\\r\\n\\r\\nhalf")`,
+        'tunnel = socket.create_connection((proxy.hostname, proxy.port)); say(tunnel, ("CONNECT ' +
+          `${REPEATER_GRANT} HTTP/1.1\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n" % own).encode()); ` +
+          `tunnel.sendall(b"x\\n"); tunnel.recv(1)`,
         'silent = socket.create_connection((proxy.hostname, proxy.port))',
         'if os.fork() == 0: os.setsid(); time.sleep(60)',
         'time.sleep(1.5); print("left", flush=True); os._exit(0)',

@@ -1,4 +1,5 @@
-// Programs as people have them, in cells with granted hosts: they need no settings, and get what they would get without a cell.
+// Programs as people have them, in cells with granted hosts: they need no settings, and get what they would get without
+// a cell.
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { spawnSync } from 'node:child_process'
@@ -121,7 +122,8 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
     const url = `https://${at(lively.port)}/`
     const events = await run(
       node(
-        `fetch('${url}').then(async (answer) => { let pieces = 0, text = ''; for await (const piece of answer.body) { pieces++; text += Buffer.from(piece) } console.log(pieces > 1, JSON.stringify(text)) })`,
+        `fetch('${url}').then(async (answer) => { let pieces = 0, text = ''; for await (const piece of ` +
+          'answer.body) { pieces++; text += Buffer.from(piece) } console.log(pieces > 1, JSON.stringify(text)) })',
       ),
       [at(lively.port)],
     )
@@ -141,7 +143,8 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
   test('programs that try both families of addresses at once find the one that leads there', async () => {
     const { stdout } = await run(
       python(
-        `async def one(**more): r, w = await asyncio.open_connection("${GRANTED}", ${String(repeater.port)}, **more); w.write(b"eyes\\n"); print((await r.readline()).decode(), end=""); w.close()`,
+        `async def one(**more): r, w = await asyncio.open_connection("${GRANTED}", ${String(repeater.port)}, ` +
+          `**more); w.write(b"eyes\\n"); print((await r.readline()).decode(), end=""); w.close()`,
         'asyncio.run(one(happy_eyeballs_delay=0.1, interleave=1))',
         `print([f.name for f in {a[0] for a in socket.getaddrinfo("${GRANTED}", 80)}])`,
       ),
@@ -150,7 +153,8 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
     expect(stdout).toBe("eyes\n['AF_INET']\n")
     const node20 = await run(
       node(
-        `require('net').connect({ host: '${GRANTED}', port: ${String(repeater.port)}, autoSelectFamily: true }).on('data', (said) => { console.log(String(said)); process.exit() }).write('eyes')`,
+        `require('net').connect({ host: '${GRANTED}', port: ${String(repeater.port)}, autoSelectFamily: true ` +
+          `}).on('data', (said) => { console.log(String(said)); process.exit() }).write('eyes')`,
       ),
       [REPEATER_GRANT],
     )
@@ -161,8 +165,11 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
     const { stdout } = await run(
       python(
         'context = ssl.create_default_context(); good = []',
-        `def some():\n  for i in range(10): good.append(urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)).open("https://${WEB_GRANT}/%d" % i).status)`,
-        'threads = [threading.Thread(target=some) for i in range(20)]; [t.start() for t in threads]; [t.join() for t in threads]; print(good.count(200))',
+        `def some():\n  for i in range(10): ` +
+          'good.append(urllib.request.build_opener(urllib.request.ProxyHandler({}), ' +
+          `urllib.request.HTTPSHandler(context=context)).open("https://${WEB_GRANT}/%d" % i).status)`,
+        'threads = [threading.Thread(target=some) for i in range(20)]; [t.start() for t in threads]; ' +
+          '[t.join() for t in threads]; print(good.count(200))',
       ),
       [WEB_GRANT],
       { limits: { wall: '50s' } },

@@ -84,15 +84,23 @@ describeForms('granted hosts', (cell) => {
     const { result, stdout, stderr } = await run(
       python(
         `host, port = "${GRANTED}", ${port}`,
-        'def talk(s, text):\n  s.sendall(text); got = b""\n  while len(got) < len(text):\n    more = s.recv(99)\n    if not more: break\n    got += more\n  return got == text',
+        'def talk(s, text):\n  s.sendall(text); got = b""\n  while len(got) < len(text):\n    more = ' +
+          's.recv(99)\n    if not more: break\n    got += more\n  return got == text',
         'print("blocking", talk(socket.create_connection((host, port)), b"abc\\n"))',
         'address = socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_STREAM)[0][4]',
-        's = socket.socket(); s.setblocking(False); first = s.connect_ex(address); select.select([], [s], [], 10); second = s.connect_ex(address); s.setblocking(True)',
-        'print("not-blocking", first in (0, errno.EINPROGRESS), errno.errorcode.get(second, second), talk(s, b"def\\n"))',
-        's6 = socket.socket(socket.AF_INET6); s6.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1); s6.connect(("::ffff:" + address[0], port)); print("mapped", talk(s6, b"ghi\\n"))',
+        's = socket.socket(); s.setblocking(False); first = s.connect_ex(address); select.select([], [s], ' +
+          '[], 10); second = s.connect_ex(address); s.setblocking(True)',
+        'print("not-blocking", first in (0, errno.EINPROGRESS), errno.errorcode.get(second, second), talk(s, ' +
+          'b"def\\n"))',
+        's6 = socket.socket(socket.AF_INET6); s6.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1); ' +
+          's6.connect(("::ffff:" + address[0], port)); print("mapped", talk(s6, b"ghi\\n"))',
         'results = []\ndef one(i): results.append(talk(socket.create_connection((host, port)), b"%d\\n" % i))',
-        'threads = [threading.Thread(target=one, args=(i,)) for i in range(40)]; [t.start() for t in threads]; [t.join() for t in threads]; print("threads", results.count(True))',
-        'async def many():\n  async def one(i):\n    r, w = await asyncio.open_connection(host, port); w.write(b"x%d\\n" % i); await w.drain(); w.write_eof(); data = await r.read(); w.close(); return data == b"x%d\\n" % i\n  print("at-once", (await asyncio.gather(*[one(i) for i in range(200)])).count(True))',
+        'threads = [threading.Thread(target=one, args=(i,)) for i in range(40)]; [t.start() for t in ' +
+          'threads]; [t.join() for t in threads]; print("threads", results.count(True))',
+        'async def many():\n  async def one(i):\n    r, w = await asyncio.open_connection(host, port); ' +
+          'w.write(b"x%d\\n" % i); await w.drain(); w.write_eof(); data = await r.read(); w.close(); return ' +
+          'data == b"x%d\\n" % i\n  print("at-once", (await asyncio.gather(*[one(i) for i in ' +
+          'range(200)])).count(True))',
         'asyncio.run(many())',
       ),
       [REPEATER_GRANT],
@@ -107,7 +115,8 @@ describeForms('granted hosts', (cell) => {
   test('are reached by an address that is granted as such, also one of the loopback of the host', async () => {
     const { stdout } = await run(
       python(
-        `s = socket.create_connection(("127.0.0.1", ${String(repeater.port)})); s.sendall(b"own\\n"); print(s.recv(9).decode(), end="")`,
+        `s = socket.create_connection(("127.0.0.1", ${String(repeater.port)})); s.sendall(b"own\\n"); ` +
+          'print(s.recv(9).decode(), end="")',
       ),
       [`127.0.0.1:${String(repeater.port)}`],
     )
@@ -117,7 +126,9 @@ describeForms('granted hosts', (cell) => {
   test('are reached below a name, and the name itself is not', async () => {
     const { stdout, result } = await run(
       python(
-        `for host in ("deep.${GRANTED}", "${GRANTED}"):\n  try: s = socket.create_connection((host, ${String(repeater.port)})); s.sendall(b"own\\n"); print(s.recv(9).decode(), end="")\n  except OSError as e: print(type(e).__name__)`,
+        `for host in ("deep.${GRANTED}", "${GRANTED}"):\n  try: s = socket.create_connection((host, ` +
+          `${String(repeater.port)})); s.sendall(b"own\\n"); print(s.recv(9).decode(), end="")\n  except ` +
+          'OSError as e: print(type(e).__name__)',
       ),
       [`*.${GRANTED}:${String(repeater.port)}`],
     )
@@ -144,8 +155,10 @@ describeForms('granted hosts', (cell) => {
     const before = repeater.connections()
     const { result, stdout } = await run(
       python(
-        `for at in (("${GRANTED}", ${String(repeater.port)}), ("192.0.2.7", 443), ("198.18.9.9", ${String(web.port)}), ("127.0.0.1", ${String(repeater.port)})):`,
-        '  try: s = socket.create_connection(at, 5); s.sendall(b"x"); print("REACHED", s.recv(9))\n  except OSError as e: print(errno.errorcode.get(e.errno, e))',
+        `for at in (("${GRANTED}", ${String(repeater.port)}), ("192.0.2.7", 443), ("198.18.9.9", ` +
+          `${String(web.port)}), ("127.0.0.1", ${String(repeater.port)})):`,
+        '  try: s = socket.create_connection(at, 5); s.sendall(b"x"); print("REACHED", s.recv(9))\n  except ' +
+          'OSError as e: print(errno.errorcode.get(e.errno, e))',
       ),
       [WEB_GRANT],
     )
@@ -162,7 +175,9 @@ describeForms('granted hosts', (cell) => {
       python(
         `address = socket.getaddrinfo("${GRANTED}", ${String(web.port)})[0][4][:2]`,
         'context = ssl.create_default_context(); context.check_hostname = False; context.verify_mode = ssl.CERT_NONE',
-        `try: s = context.wrap_socket(socket.create_connection(address), server_hostname="${OTHER}"); s.sendall(b"GET / HTTP/1.1\\r\\nHost: ${OTHER}\\r\\n\\r\\n"); print("ANSWER", s.recv(99))\nexcept OSError as e: print("refused")`,
+        `try: s = context.wrap_socket(socket.create_connection(address), server_hostname="${OTHER}"); ` +
+          `s.sendall(b"GET / HTTP/1.1\\r\\nHost: ${OTHER}\\r\\n\\r\\n"); print("ANSWER", s.recv(99))\nexcept ` +
+          'OSError as e: print("refused")',
       ),
     )
     expect(resolved.stdout).not.toContain('200 OK')
@@ -175,11 +190,16 @@ describeForms('granted hosts', (cell) => {
     const { stdout } = await run(
       python(
         'import urllib.parse; proxy = urllib.parse.urlparse(os.environ["HTTP_PROXY"])',
-        'def say(text):\n  s = socket.create_connection((proxy.hostname, proxy.port)); s.sendall(text); s.settimeout(5)\n  try: return s.recv(200)\n  except OSError: return b""',
-        `print(say(b"CONNECT ${OTHER}:${String(repeater.port)} HTTP/1.1\\r\\nHost: ${OTHER}:${String(repeater.port)}\\r\\n\\r\\n"))`,
-        `print(say(b"CONNECT ${OTHER}:${String(repeater.port)} HTTP/1.1\\r\\nHost: ${OTHER}:${String(repeater.port)}\\r\\nProxy-Authorization: Basic Y29yZG9uOm5vdC10aGUtc2VjcmV0\\r\\n\\r\\n"))`,
+        'def say(text):\n  s = socket.create_connection((proxy.hostname, proxy.port)); s.sendall(text); ' +
+          's.settimeout(5)\n  try: return s.recv(200)\n  except OSError: return b""',
+        `print(say(b"CONNECT ${OTHER}:${String(repeater.port)} HTTP/1.1\\r\\nHost: ` +
+          `${OTHER}:${String(repeater.port)}\\r\\n\\r\\n"))`,
+        `print(say(b"CONNECT ${OTHER}:${String(repeater.port)} HTTP/1.1\\r\\nHost: ` +
+          `${OTHER}:${String(repeater.port)}\\r\\nProxy-Authorization: Basic ` +
+          `Y29yZG9uOm5vdC10aGUtc2VjcmV0\\r\\n\\r\\n"))`,
         `import base64; own = base64.b64encode(("cordon:" + proxy.password).encode())`,
-        `print(say(b"CONNECT ${OTHER}:${String(repeater.port)} HTTP/1.1\\r\\nHost: ${OTHER}:${String(repeater.port)}\\r\\nProxy-Authorization: Basic " + own + b"\\r\\n\\r\\n"))`,
+        `print(say(b"CONNECT ${OTHER}:${String(repeater.port)} HTTP/1.1\\r\\nHost: ` +
+          `${OTHER}:${String(repeater.port)}\\r\\nProxy-Authorization: Basic " + own + b"\\r\\n\\r\\n"))`,
       ),
     )
     expect(stdout.split('\n').map((line) => /HTTP\/1.1 (\d+)/.exec(line)?.[1] ?? line)).toEqual([
@@ -209,12 +229,14 @@ describeForms('granted hosts', (cell) => {
     const { stdout } = await run(
       python(
         'import urllib.parse, resource; proxy = urllib.parse.urlparse(os.environ["HTTP_PROXY"])',
-        'soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE); resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))',
+        'soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE); resource.setrlimit(resource.RLIMIT_NOFILE, ' +
+          '(min(hard, 4096), hard))',
         `held = [socket.create_connection(("${GRANTED}", ${String(repeater.port)})) for i in range(400)]`,
         'for i, s in enumerate(held): s.sendall(b"%d\\n" % i)',
         'print(sum(s.makefile().readline() == "%d\\n" % i for i, s in enumerate(held)))',
         'silent = [socket.create_connection((proxy.hostname, proxy.port)) for i in range(100)]',
-        `s = socket.create_connection(("${GRANTED}", ${String(repeater.port)})); s.sendall(b"still\\n"); print(s.recv(9).decode(), end="")`,
+        `s = socket.create_connection(("${GRANTED}", ${String(repeater.port)})); s.sendall(b"still\\n"); ` +
+          'print(s.recv(9).decode(), end="")',
       ),
       [REPEATER_GRANT],
     )
@@ -224,10 +246,12 @@ describeForms('granted hosts', (cell) => {
   test('do not stall the other threads of a tool that waits for a connection', async () => {
     const { stdout } = await run(
       python(
-        'listener = socket.socket(socket.AF_UNIX); path = os.environ["TMPDIR"] + "/full"; listener.bind(path); listener.listen(0)',
+        'listener = socket.socket(socket.AF_UNIX); path = os.environ["TMPDIR"] + "/full"; ' +
+          'listener.bind(path); listener.listen(0)',
         'def wait():\n  for i in range(3): socket.socket(socket.AF_UNIX).connect(path)',
         'threading.Thread(target=wait, daemon=True).start(); import time; time.sleep(0.2)',
-        `s = socket.create_connection(("${GRANTED}", ${String(repeater.port)})); s.sendall(b"on\\n"); print(s.recv(9).decode(), end="", flush=True); os._exit(0)`,
+        `s = socket.create_connection(("${GRANTED}", ${String(repeater.port)})); s.sendall(b"on\\n"); ` +
+          'print(s.recv(9).decode(), end="", flush=True); os._exit(0)',
       ),
       [REPEATER_GRANT],
     )

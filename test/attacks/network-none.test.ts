@@ -154,7 +154,9 @@ describeForms('Unix sockets of the host', (cell) => {
   test('cannot talk to a service of the host that starts during the call', async () => {
     const { inside } = playground()
     const script =
-      'import os, socket, sys, time\nprint("up", flush=True)\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.01)\ntime.sleep(0.05); s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(99).decode())'
+      'import os, socket, sys, time\nprint("up", flush=True)\nwhile not os.path.exists(sys.argv[1]): ' +
+      'time.sleep(0.01)\ntime.sleep(0.05); s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); ' +
+      'print(s.recv(99).decode())'
     let host: ReturnType<typeof startListeners> | undefined
     const call = await cell.run(['/usr/bin/python3', '-c', script, join(inside, 'stream')], {
       policy: { filesystem: { write: [inside] }, limits: { wall: '20s' } },

@@ -32,7 +32,8 @@ export interface Playground {
   readonly folder: (name: string) => string
 }
 
-// Not /tmp: a cell has a /tmp of its own, where writing to a path that is somebody's on the host is allowed and harmless.
+// Not /tmp: a cell has a /tmp of its own, where writing to a path that is somebody's on the host is allowed and
+// harmless.
 const base = (): string => {
   try {
     accessSync('/var/tmp', constants.W_OK)
@@ -93,7 +94,9 @@ export const snapshot = (path: string, name = '.'): readonly string[] => {
       ? readlinkSync(path)
       : ''
   const times = facts.isDirectory() ? '' : `mtime ${facts.mtimeMs}`
-  const line = `${name} mode ${facts.mode.toString(8)} owner ${facts.uid}:${facts.gid} inode ${facts.ino} links ${facts.isDirectory() ? 0 : facts.nlink} ${times} ${content}`
+  const line =
+    `${name} mode ${facts.mode.toString(8)} owner ${facts.uid}:${facts.gid} inode ${facts.ino} links ` +
+    `${facts.isDirectory() ? 0 : facts.nlink} ${times} ${content}`
   return facts.isDirectory()
     ? [
         line,

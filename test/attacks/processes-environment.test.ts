@@ -141,7 +141,8 @@ describeForms('processes outside', (cell) => {
 
   test('can signal and watch its own children', async () => {
     const script =
-      'import os, signal, time; p = os.fork()\nif p == 0: time.sleep(30)\nos.kill(p, signal.SIGTERM); print(os.waitstatus_to_exitcode(os.waitpid(p, 0)[1]))'
+      'import os, signal, time; p = os.fork()\nif p == 0: time.sleep(30)\nos.kill(p, signal.SIGTERM); ' +
+      'print(os.waitstatus_to_exitcode(os.waitpid(p, 0)[1]))'
     expect((await cell.run(['/usr/bin/python3', '-c', script])).stdout).toBe('-15\n')
   })
 

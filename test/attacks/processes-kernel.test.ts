@@ -12,16 +12,20 @@ describeForms('powers of the kernel', (cell) => {
     expectHeld(await cell.attack('new-namespaces', []))
   })
 
-  test(`cannot reach what no tool needs: io_uring, bpf, keyrings, mounts, clocks, … (as ${IS_ROOT ? 'root' : 'an ordinary user'})`, async () => {
-    const { file } = playground()
-    const readable = file('readable', 'content\n')
-    expectHeld(await cell.attack('kernel-interfaces', [readable], { policy: { filesystem: { read: [readable] } } }), {
-      'ptrace-traceme': 'debuggers start their children so; whom a tool can trace is tried in debuggers.test.ts',
-      'process_vm_readv-self': 'the same: of itself and its own children',
-      'personality':
-        'debuggers and some runtimes switch off randomisation for their own children, which gives nobody any right',
-    })
-  })
+  test(
+    'cannot reach what no tool needs: io_uring, bpf, keyrings, mounts, clocks, … (as ' +
+      `${IS_ROOT ? 'root' : 'an ordinary user'})`,
+    async () => {
+      const { file } = playground()
+      const readable = file('readable', 'content\n')
+      expectHeld(await cell.attack('kernel-interfaces', [readable], { policy: { filesystem: { read: [readable] } } }), {
+        'ptrace-traceme': 'debuggers start their children so; whom a tool can trace is tried in debuggers.test.ts',
+        'process_vm_readv-self': 'the same: of itself and its own children',
+        'personality':
+          'debuggers and some runtimes switch off randomisation for their own children, which gives nobody any right',
+      })
+    },
+  )
 
   test('can use what tools do need: threads, timers, memory files, polling', async () => {
     const script = `
@@ -70,7 +74,8 @@ print("ok")
 
   test('can share memory with its own child', async () => {
     const script =
-      'import mmap, os\nm = mmap.mmap(-1, 4096)\nif os.fork() == 0:\n    m[0:3] = b"own"; os._exit(0)\nos.wait(); print(m[0:3].decode())'
+      'import mmap, os\nm = mmap.mmap(-1, 4096)\nif os.fork() == 0:\n    m[0:3] = b"own"; ' +
+      'os._exit(0)\nos.wait(); print(m[0:3].decode())'
     expect((await cell.run(['/usr/bin/python3', '-c', script])).stdout).toBe('own\n')
   })
 

@@ -1,5 +1,5 @@
-// An attack that cannot work proves nothing when it is refused. Here every program runs without a cell, in a folder of its own, and
-// each of its routes must succeed; the exceptions say why a route cannot, on this host or for this user.
+// An attack that cannot work proves nothing when it is refused. Here every program runs without a cell, in a folder of
+// its own, and each of its routes must succeed; the exceptions say why a route cannot, on this host or for this user.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -76,7 +76,8 @@ claim('write-outside', (name) => {
   expectEffective(unconfined(name, [outside, inside]), ROOT_ONLY(/^rename-whiteout$/))
 })
 
-// Races are won by chance: without a cell they go on until they are, which the first few thousand rounds nearly always do.
+// Races are won by chance: without a cell they go on until they are, which the first few thousand rounds nearly always
+// do.
 const UNTIL_WON = '5000000'
 
 claim('swap-race', (name) => {
@@ -276,7 +277,8 @@ claim('terminal', (name) => {
 claim('process-bomb', async (name) => {
   for (const kind of ['fork', 'threads', 'orphans', 'starved']) {
     const mark = newMark()
-    // In a session of its own, because a bomb clears up by a signal to its group; a shell as its parent, because one kind starves that.
+    // In a session of its own, because a bomb clears up by a signal to its group; a shell as its parent, because one
+    // kind starves that.
     const { stdout } = spawnSync(
       'setsid',
       ['-w', '/bin/sh', '-c', '"$@"; :', 'sh', ...programs.command(name), kind, '20', mark],

@@ -89,7 +89,8 @@ describeForms('a pipe of the caller', (cell) => {
     const { file, inside } = playground()
     const reader = file(
       'inside/reader.py',
-      'import os\nfd = os.open("/proc/self/fd/1", os.O_RDONLY | os.O_NONBLOCK)\ntry: got = os.read(fd, 100)\nexcept OSError: got = b""\nopen(os.environ["TMPDIR"] + "/got", "wb").write(got)\nos.write(2, got)\n',
+      'import os\nfd = os.open("/proc/self/fd/1", os.O_RDONLY | os.O_NONBLOCK)\ntry: got = os.read(fd, ' +
+        '100)\nexcept OSError: got = b""\nopen(os.environ["TMPDIR"] + "/got", "wb").write(got)\nos.write(2, got)\n',
     )
     expect(
       run(`(echo of others; $CORDON --read ${join(inside)} -- /usr/bin/python3 ${reader} 2>&1) | (sleep 2; cat)`),
@@ -118,10 +119,15 @@ describeForms('a connection of the caller as input', (cell) => {
       }),
     )
     const [given, other] = servers.map(({ port }) => port)
-    const leave = `import ctypes, socket\nlibc = ctypes.CDLL(None)\nlibc.connect(0, b"\\0" * 16, 16)\ns = socket.socket(fileno=0)\ntry: s.connect(("127.0.0.1", ${other ?? ''})); print("led elsewhere")\nexcept OSError: print("refused")`
+    const leave =
+      `import ctypes, socket\nlibc = ctypes.CDLL(None)\nlibc.connect(0, b"\\0" * 16, 16)\ns = ` +
+      `socket.socket(fileno=0)\ntry: s.connect(("127.0.0.1", ${other ?? ''})); print("led elsewhere")\nexcept ` +
+      'OSError: print("refused")'
     const { file, inside } = playground()
     const program = file('inside/leave.py', leave)
-    const script = `exec 5<>/dev/tcp/127.0.0.1/${given ?? ''}; ${process.execPath} ${CORDON} run --form ${cell.form} --read ${inside} -- /usr/bin/python3 ${program} <&5`
+    const script =
+      `exec 5<>/dev/tcp/127.0.0.1/${given ?? ''}; ${process.execPath} ${CORDON} run --form ${cell.form} --read ` +
+      `${inside} -- /usr/bin/python3 ${program} <&5`
     await promisify(execFile)('/bin/bash', ['-c', script], { timeout: 200_000 }).catch(() => undefined)
     expect(servers[1]?.reached).toEqual([])
     const read = await promisify(execFile)('/bin/bash', ['-c', script.replace(`/usr/bin/python3 ${program}`, 'cat')], {
@@ -154,7 +160,8 @@ except OSError as error: print(error.errno, len(held) <= 8)`
   test('cannot hide in a device', async () => {
     const { stdout } = await python(
       cell,
-      'import mmap, os\ntry: mmap.mmap(os.open("/dev/zero", os.O_RDWR), 16 << 20); print("mapped")\nexcept OSError as error: print(error.errno)',
+      'import mmap, os\ntry: mmap.mmap(os.open("/dev/zero", os.O_RDWR), 16 << 20); print("mapped")\nexcept ' +
+        'OSError as error: print(error.errno)',
       { limits },
     )
     expect(stdout).toBe('19\n')

@@ -53,8 +53,9 @@ const groupOf = (pid: number | 'self'): number | undefined => {
 }
 
 /**
- * Kills what a test left on purpose, or what should not be there. By its group where that is not ours: a signal to a group misses
- * nobody who forks meanwhile, and a process that only lives for milliseconds is gone before a listing of all is read.
+ * Kills what a test left on purpose, or what should not be there. By its group where that is not ours: a signal to a
+ * group misses nobody who forks meanwhile, and a process that only lives for milliseconds is gone before a listing of
+ * all is read.
  */
 export const catchAll = async (mark: string): Promise<void> => {
   const own = groupOf('self')

@@ -27,7 +27,8 @@ describeForms('a user', (cell) => {
     const { stdout } = await cell.run([PYTHON, '-c', USE_UP('return libc.inotify_init1(0)', 300)])
     expect(stdout).toBe('16\n')
     const hide =
-      'a, b = socket.socketpair()\n  fd = libc.inotify_init1(0)\n  if fd < 0: return None\n  socket.send_fds(a, [b"x"], [fd]); os.close(fd); return (a, b)'
+      'a, b = socket.socketpair()\n  fd = libc.inotify_init1(0)\n  if fd < 0: return None\n  ' +
+      'socket.send_fds(a, [b"x"], [fd]); os.close(fd); return (a, b)'
     const hidden = await cell.run([PYTHON, '-c', USE_UP(`\n  ${hide}`, 300)])
     expect(hidden.stdout).toBe('16\n')
   })
@@ -44,7 +45,8 @@ describeForms('a user', (cell) => {
   test('cannot have names of sockets taken, where the host shares them', async () => {
     const policy = cell.form === 'namespaces' ? { network: 'all' as const } : {}
     const bind = (name: string) =>
-      `import socket\ntry: socket.socket(socket.AF_UNIX).bind(${name}); print("bound")\nexcept OSError as error: print(error.errno)`
+      `import socket\ntry: socket.socket(socket.AF_UNIX).bind(${name}); print("bound")\nexcept OSError as ` +
+      'error: print(error.errno)'
     const { stdout, result } = await cell.run([PYTHON, '-c', `${bind('"\\0cordon-budget"')}\n${bind('b""')}`], {
       policy,
     })
@@ -74,8 +76,11 @@ s = socket.socket(socket.AF_UNIX); s.bind("s"); s.listen(); c = socket.socket(so
     expect({ stdout, stderr }).toEqual({ stdout: 's\n', stderr: '' })
   })
 
-  test('hears nothing of a crash: a limit of exactly 1 stays, whatever the tool sets, and nothing of its memory would be told', async () => {
-    const script = `
+  test(
+    'hears nothing of a crash: a limit of exactly 1 stays, whatever the tool sets, and nothing of its memory ' +
+      'would be told',
+    async () => {
+      const script = `
 import resource
 print(resource.getrlimit(resource.RLIMIT_CORE))
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -85,13 +90,14 @@ except OSError: print(0)
 try: open("/proc/self/coredump_filter", "w").write("0x7f"); print("changed")
 except OSError: print("refused")
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); print(resource.getrlimit(resource.RLIMIT_NOFILE))`
-    const allowed =
-      spawnSync(PYTHON, ['-c', 'import resource; print(resource.getrlimit(resource.RLIMIT_CORE)[1] != 0)'], {
-        encoding: 'utf8',
-      }).stdout === 'True\n'
-    const { stdout } = await cell.run([PYTHON, '-c', script])
-    // Who may have no limit but 0 keeps that.
-    const limit = allowed ? '(1, 1)' : '(0, 0)'
-    expect(stdout).toBe(`${limit}\n${limit}\n0\nrefused\n(64, 64)\n`)
-  })
+      const allowed =
+        spawnSync(PYTHON, ['-c', 'import resource; print(resource.getrlimit(resource.RLIMIT_CORE)[1] != 0)'], {
+          encoding: 'utf8',
+        }).stdout === 'True\n'
+      const { stdout } = await cell.run([PYTHON, '-c', script])
+      // Who may have no limit but 0 keeps that.
+      const limit = allowed ? '(1, 1)' : '(0, 0)'
+      expect(stdout).toBe(`${limit}\n${limit}\n0\nrefused\n(64, 64)\n`)
+    },
+  )
 })

@@ -169,40 +169,45 @@ describe('a bundled policy', () => {
     },
   )
 
-  test('in either form of the cell; without --secret the value is the variable of here, which the tool has a stand-in for', async () => {
-    // Where port 443 cannot be had: a copy for another port, as a policy of the user's own. One that is only a file is given nothing but what is typed.
-    const config = join(folder, 'config')
-    const own = join(config, 'cordon', 'policies')
-    mkdirSync(own, { recursive: true })
-    const copied = policyWords('github', ['github.com', 'api.github.com', 'uploads.github.com'], hosts.port, own)
-    const named = hosts.port === 443 ? copied : ['--policy', 'user:github']
-    for (const form of ['namespaces', 'landlock']) {
-      const { status, stdout, stderr } = await cordonBeside(
-        [
-          'run',
-          '--form',
-          form,
-          ...named,
-          '--resolve',
-          `api.github.com=${hosts.address}`,
-          '--upstream-ca',
-          hosts.authorityFile,
-          '--',
-          'sh',
-          '-c',
-          `printenv GITHUB_TOKEN; ${curl(at('api.github.com', `/${form}`))}`,
-        ],
-        { environment: { GITHUB_TOKEN: SECRET, GH_TOKEN: SECRET, XDG_CONFIG_HOME: config } },
-      )
-      expect({ form, status, stderr }).toEqual({ form, status: 0, stderr: '' })
-      expect(stdout).toMatch(/^ghp_placeholder/)
-      expect(stdout).not.toContain(SECRET)
-      expect(arrivedAt('api.github.com')).toMatchObject({
-        url: `/${form}`,
-        headers: { authorization: `Bearer ${SECRET}` },
-      })
-    }
-  })
+  test(
+    'in either form of the cell; without --secret the value is the variable of here, which the tool has a ' +
+      'stand-in for',
+    async () => {
+      // Where port 443 cannot be had: a copy for another port, as a policy of the user's own. One that is only a file is
+      // given nothing but what is typed.
+      const config = join(folder, 'config')
+      const own = join(config, 'cordon', 'policies')
+      mkdirSync(own, { recursive: true })
+      const copied = policyWords('github', ['github.com', 'api.github.com', 'uploads.github.com'], hosts.port, own)
+      const named = hosts.port === 443 ? copied : ['--policy', 'user:github']
+      for (const form of ['namespaces', 'landlock']) {
+        const { status, stdout, stderr } = await cordonBeside(
+          [
+            'run',
+            '--form',
+            form,
+            ...named,
+            '--resolve',
+            `api.github.com=${hosts.address}`,
+            '--upstream-ca',
+            hosts.authorityFile,
+            '--',
+            'sh',
+            '-c',
+            `printenv GITHUB_TOKEN; ${curl(at('api.github.com', `/${form}`))}`,
+          ],
+          { environment: { GITHUB_TOKEN: SECRET, GH_TOKEN: SECRET, XDG_CONFIG_HOME: config } },
+        )
+        expect({ form, status, stderr }).toEqual({ form, status: 0, stderr: '' })
+        expect(stdout).toMatch(/^ghp_placeholder/)
+        expect(stdout).not.toContain(SECRET)
+        expect(arrivedAt('api.github.com')).toMatchObject({
+          url: `/${form}`,
+          headers: { authorization: `Bearer ${SECRET}` },
+        })
+      }
+    },
+  )
 
   test('does not lead its credential to a host that another policy grants, nor into requests that only another allows', async () => {
     const other = join(folder, 'other.yaml')

@@ -51,8 +51,8 @@ export const cordon = (words: readonly string[], { input, cwd, environment, stdi
 const DISPATCH_LINES = fileURLToPath(new URL('dispatch-lines.mjs', import.meta.url))
 
 /**
- * The same for lines that are refused or only say something, all by one process: it takes longer to start than to refuse.
- * They are carried out when the first of them is asked for; returns what one of them did.
+ * The same for lines that are refused or only say something, all by one process: it takes longer to start than to
+ * refuse. They are carried out when the first of them is asked for; returns what one of them did.
  */
 export const inOneProcess = (
   lines: readonly (readonly string[])[],

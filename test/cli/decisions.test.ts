@@ -134,7 +134,8 @@ describe('rules', () => {
       explain: { rules: [{ standing: 'untrusted' }] },
     })
     expect(run('--mode', 'untrusted', '--', 'true').stderr).toContain(
-      `no rule allows it (the allow in ${join(project, '.cordon', 'rules.yaml')}:2 does not count: the project is not trusted; to trust it: trusted_projects: [ ${project} ] in ~/.config/cordon/rules.yaml)`,
+      `no rule allows it (the allow in ${join(project, '.cordon', 'rules.yaml')}:2 does not count: the ` +
+        `project is not trusted; to trust it: trusted_projects: [ ${project} ] in ~/.config/cordon/rules.yaml)`,
     )
     byUser(`trusted_projects: [ ${project} ]\n`)
     expect(run('--mode', 'untrusted', '--', 'true').status).toBe(0)

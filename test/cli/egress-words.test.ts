@@ -29,7 +29,8 @@ const fileWith = (name: string, text: string): string => {
 const token = fileWith('token', `${VALUE}\n`)
 const policy = fileWith(
   'service.yaml',
-  `network: [ "${place}" ]\ncredentials:\n  - { id: token, inject: { host: "${place}", as: bearer }, placeholder: API_TOKEN }\n`,
+  `network: [ "${place}" ]\ncredentials:\n  - { id: token, inject: { host: "${place}", as: bearer }, ` +
+    `placeholder: API_TOKEN }\n`,
 )
 const WAY = ['--resolve', `${HOST}=127.0.0.1`, '--upstream-ca', authority]
 const WITH_TOKEN = ['--policy', policy, '--secret', `token=file:${token}`, ...WAY]
@@ -245,26 +246,30 @@ describe('what is typed', () => {
     expect(stderr).toMatch(fix)
   })
 
-  test('and has no effect is told, and is no error: a name for the machine itself, an address for a name that is not granted, a way to nowhere', () => {
-    expect(cordon(['run', '--net', 'localhost:443', '--', 'true'])).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('--net 127.0.0.1:443') as string,
-    })
-    expect(cordon(['run', '--net', place, '--resolve', 'other.example=127.0.0.1', '--', 'true'])).toEqual({
-      status: 0,
-      stdout: '',
-      stderr: 'cordon: --resolve other.example: no grant covers that name, so that this has no effect\n',
-    })
-    expect(cordon(['run', '--net', place, '--resolve', 'appi.test=127.0.0.1', '--', 'true'])).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('so that this has no effect; did you mean api.test?') as string,
-    })
-    expect(cordon(['run', '--net', place, ...WAY, '--', 'true'])).toEqual({ status: 0, stdout: '', stderr: '' })
-    expect(cordon(['run', '--upstream-ca', authority, '--', 'true'])).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('--upstream-ca: the command is granted no host') as string,
-    })
-  })
+  test(
+    'and has no effect is told, and is no error: a name for the machine itself, an address for a name that is ' +
+      'not granted, a way to nowhere',
+    () => {
+      expect(cordon(['run', '--net', 'localhost:443', '--', 'true'])).toMatchObject({
+        status: 0,
+        stderr: expect.stringContaining('--net 127.0.0.1:443') as string,
+      })
+      expect(cordon(['run', '--net', place, '--resolve', 'other.example=127.0.0.1', '--', 'true'])).toEqual({
+        status: 0,
+        stdout: '',
+        stderr: 'cordon: --resolve other.example: no grant covers that name, so that this has no effect\n',
+      })
+      expect(cordon(['run', '--net', place, '--resolve', 'appi.test=127.0.0.1', '--', 'true'])).toMatchObject({
+        status: 0,
+        stderr: expect.stringContaining('so that this has no effect; did you mean api.test?') as string,
+      })
+      expect(cordon(['run', '--net', place, ...WAY, '--', 'true'])).toEqual({ status: 0, stdout: '', stderr: '' })
+      expect(cordon(['run', '--upstream-ca', authority, '--', 'true'])).toMatchObject({
+        status: 0,
+        stderr: expect.stringContaining('--upstream-ca: the command is granted no host') as string,
+      })
+    },
+  )
 
   test('as an id in secrets.yaml that nothing uses is named where one is missing', () => {
     const config = temporaryFolder()
@@ -274,7 +279,8 @@ describe('what is typed', () => {
     const ran = cordon(['run', '--policy', 'mine', '--', 'true'], { environment: { XDG_CONFIG_HOME: config } })
     expect(ran.stderr).toMatch(
       new RegExp(
-        `^fix: ${join(config, 'cordon', 'secrets.yaml')} has "tokken", which nothing here uses: if that is meant, write token there; .*"token: SOURCE" in ${join(config, 'cordon', 'secrets.yaml')}, where`,
+        `^fix: ${join(config, 'cordon', 'secrets.yaml')} has "tokken", which nothing here uses: if that is ` +
+          `meant, write token there; .*"token: SOURCE" in ${join(config, 'cordon', 'secrets.yaml')}, where`,
         'm',
       ),
     )
@@ -285,7 +291,8 @@ describe('a request that only --net allows', () => {
   test('goes without the credential of a policy, which is told', async () => {
     const narrow = fileWith(
       'narrow.yaml',
-      `network: [ { host: "${place}", paths: [ /v1/** ] } ]\ncredentials: [ { id: token, inject: { host: "${place}", as: bearer } } ]\n`,
+      `network: [ { host: "${place}", paths: [ /v1/** ] } ]\ncredentials: [ { id: token, inject: { host: ` +
+        `"${place}", as: bearer } } ]\n`,
     )
     const words = ['--policy', narrow, '--secret', `token=file:${token}`, ...WAY]
     const both = await run([
@@ -304,7 +311,9 @@ describe('a request that only --net allows', () => {
     ])
     expect(both).toMatchObject({
       status: 0,
-      stderr: `cordon: GET ${place}/v2 went without the credential "token": the policy that declares it does not allow that request, only another grant does (such as --net); let "network" of that policy allow it\n`,
+      stderr:
+        `cordon: GET ${place}/v2 went without the credential "token": the policy that declares it does not ` +
+        `allow that request, only another grant does (such as --net); let "network" of that policy allow it\n`,
     })
   })
 })

@@ -75,7 +75,8 @@ describeForms('the exit status', (run) => {
     const { status, stdout, stderr } = run(['--read', join(folder, 'absent'), '--', 'true'])
     expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
     expect(stderr).toBe(
-      `cordon: path-missing: the granted path ${folder}/absent does not exist\nfix: create it first, or remove the grant\n`,
+      `cordon: path-missing: the granted path ${folder}/absent does not exist\nfix: create it first, or ` +
+        `remove the grant\n`,
     )
     // A file that the command is to make: its folder has to be granted.
     expect(run(['--write', join(folder, 'new.txt'), '--', 'true']).stderr).toContain(

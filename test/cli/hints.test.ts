@@ -14,7 +14,9 @@ writeFileSync(join(folder, 'outside'), 'outside\n')
 const hints = (stderr: string): readonly string[] => stderr.split('\n').filter((line) => /^(?:cordon|fix):/.test(line))
 
 describeForms('hints of a command that lacked something', (run, form) => {
-  const NOT_GRANTED = `cordon: the working directory ${folder} is not granted, so it is empty: add --read ., or --write . to change it`
+  const NOT_GRANTED =
+    `cordon: the working directory ${folder} is not granted, so it is empty: add --read ., or --write . to ` +
+    'change it'
 
   test('the working directory is not granted: said of a failure, and of a list that is empty for that', () => {
     expect(hints(run(['--', 'ls'], { cwd: folder }).stderr)).toEqual([NOT_GRANTED])
@@ -57,7 +59,9 @@ describeForms('hints of a command that lacked something', (run, form) => {
   test('what was written into a folder that goes with the cell is told of a success, where the words name it', () => {
     const place = realpathSync(mkdtempSync('/tmp/cordon-hints-'))
     try {
-      const lost = `cordon: the working directory ${place} is not granted, so files that the command wrote there disappeared with the cell; to keep them, add --write .\n`
+      const lost =
+        `cordon: the working directory ${place} is not granted, so files that the command wrote there ` +
+        `disappeared with the cell; to keep them, add --write .\n`
       const ran = (...words: readonly string[]) => run(words, { cwd: place })
       if (form === 'namespaces') {
         expect(ran('--', 'touch', 'made')).toEqual({ status: 0, stdout: '', stderr: lost })
@@ -103,13 +107,15 @@ describeForms('hints of a command that lacked something', (run, form) => {
           '--',
           'sh',
           '-c',
-          `mkdir r${String(words.length)} && cd r${String(words.length)} && git init -q && git commit -q --allow-empty -m x`,
+          `mkdir r${String(words.length)} && cd r${String(words.length)} && git init -q && git commit -q ` +
+            '--allow-empty -m x',
         ],
         { cwd: join(home, 'project'), environment: { HOME: home } },
       )
     const told = hints(commit().stderr)
     expect(told).toContain(
-      `cordon: git cannot read ${home}/.gitconfig, which has your name for commits; if needed, add --env HOME --read ${home}/.gitconfig`,
+      `cordon: git cannot read ${home}/.gitconfig, which has your name for commits; if needed, add --env ` +
+        `HOME --read ${home}/.gitconfig`,
     )
     expect(told.filter((line) => line.includes('--net'))).toEqual([])
     // There the repository of the first commit closes the folder that the second would be made in.
@@ -235,7 +241,8 @@ describeForms('hints of a command that lacked something', (run, form) => {
     expect(refused.status).toBe(127)
     expect(hints(refused.stderr)[0]).toMatch(
       new RegExp(
-        `^cordon: env looks for interpreter-of-mine in the PATH of the cell \\(.*\\), but it is ${bin}/interpreter-of-mine: add --env PATH$`,
+        `^cordon: env looks for interpreter-of-mine in the PATH of the cell \\(.*\\), but it is ` +
+          `${bin}/interpreter-of-mine: add --env PATH$`,
       ),
     )
     expect(run(['--env', 'PATH', '--read', bin, '--', join(folder, `script-${form}`)], { environment })).toMatchObject({
@@ -253,7 +260,9 @@ describe('grants that grant nothing', () => {
       status: 0,
       stdout: '',
       stderr:
-        "cordon: the read pattern 'nothing-*' matches nothing here, and so grants nothing\ncordon: --env CORDON_NO_SUCH: there is no such variable here, so the command gets none; --env CORDON_NO_SUCH=VALUE sets it\n",
+        "cordon: the read pattern 'nothing-*' matches nothing here, and so grants nothing\ncordon: --env " +
+        'CORDON_NO_SUCH: there is no such variable here, so the command gets none; --env ' +
+        'CORDON_NO_SUCH=VALUE sets it\n',
     })
     expect(cordon(['run', '--read', 'out*', '--env', 'LANG', '--', 'true'], { cwd: folder }).stderr).toBe('')
   })
@@ -272,7 +281,8 @@ describe('grants that grant nothing', () => {
     mkdirSync(join(folder, 'shut', 'in'), { recursive: true })
     chmodSync(join(folder, 'shut'), 0o000)
     expect(cordon(['run', '--read', `${folder}/shut/in`, '--', 'true']).stderr).toContain(
-      `path-denied: the granted path ${folder}/shut/in cannot be accessed: a folder on the way there is closed to this user (EACCES)`,
+      `path-denied: the granted path ${folder}/shut/in cannot be accessed: a folder on the way there is ` +
+        'closed to this user (EACCES)',
     )
     chmodSync(join(folder, 'shut'), 0o755)
   })

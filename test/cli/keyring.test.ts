@@ -65,7 +65,8 @@ const run = async (account: string, form: string, command: string) => {
   const policy = join(folder, 'policy.yaml')
   writeFileSync(
     policy,
-    `network: [ "${place}" ]\negress_class: read_only\nfilesystem: { read: [ "${folder}" ] }\ncredentials:\n  - id: my-token\n    inject: { host: "${place}", as: bearer }\n`,
+    `network: [ "${place}" ]\negress_class: read_only\nfilesystem: { read: [ "${folder}" ] }\ncredentials:\n ` +
+      ` - id: my-token\n    inject: { host: "${place}", as: bearer }\n`,
   )
   const words = [
     'run',
@@ -94,7 +95,9 @@ describe('a credential in a real keyring', () => {
       const { status, stdout, stderr } = await run(
         'me',
         form,
-        `curl -sS --noproxy "*" URL && { DBUS_SESSION_BUS_ADDRESS='${environment['DBUS_SESSION_BUS_ADDRESS'] ?? ''}' ${ask} || echo " refused"; }`,
+        'curl -sS --noproxy "*" URL && { ' +
+          `DBUS_SESSION_BUS_ADDRESS='${environment['DBUS_SESSION_BUS_ADDRESS'] ?? ''}' ${ask} || echo " ` +
+          'refused"; }',
       )
       expect({ status, end: stdout.slice(-9) }).toEqual({ status: 0, end: ' refused\n' })
       expect(stdout).not.toContain(SECRET)

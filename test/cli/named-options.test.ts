@@ -23,7 +23,10 @@ interface Named {
   readonly option: string
 }
 
-/** From "cordon COMMAND" to the end of the line, of the quotation, or of the words of the command (a pipe, `--`, a comment). */
+/**
+ * From "cordon COMMAND" to the end of the line, of the quotation, or of the words of the command (a pipe, `--`, a
+ * comment).
+ */
 const namedIn = (text: string): readonly Named[] =>
   Array.from(text.matchAll(/\bcordon (?<command>[a-z]+)(?<words>[^\n`|;#]*)/g)).flatMap(({ groups }) => {
     const { command = '', words = '' } = groups ?? {}

@@ -53,7 +53,9 @@ describeForms('--observe', (run, form) => {
   })
 
   test('says nothing about what is allowed, private to the cell, or missing everywhere', () => {
-    const script = `cat ${path('project/data')} > $TMPDIR/x; echo x > ${path('project/made')}; echo > /dev/null; cat ${path('absent')} 2>/dev/null; true`
+    const script =
+      `cat ${path('project/data')} > $TMPDIR/x; echo x > ${path('project/made')}; echo > /dev/null; cat ` +
+      `${path('absent')} 2>/dev/null; true`
     expect(run(['--observe', '--write', path('project'), '--', 'sh', '-c', script]).stderr).toBe('')
   })
 

@@ -150,7 +150,8 @@ describe("a registry of one's own", () => {
           '--',
           'sh',
           '-c',
-          `curl -sS --noproxy "*" http://example.org/; curl -sS -o /dev/null -w "%{http_code}" -X PUT -d x "$npm_config_registry"`,
+          'curl -sS --noproxy "*" http://example.org/; curl -sS -o /dev/null -w "%{http_code}" -X PUT -d x ' +
+            '"$npm_config_registry"',
         ],
         { environment: { HOME: home } },
       )
@@ -170,28 +171,33 @@ describe("a registry of one's own", () => {
     expect(stdout).not.toContain('evil.example')
   })
 
-  test('with a password in its address, or behind a proxy, is refused with the way out, and the password is told to nobody', () => {
-    const password = cordon(['run', '--policy', 'pip', '--', 'true'], {
-      environment: { HOME: home, PIP_INDEX_URL: 'https://user:hunter2-hunter2@packages.example.org/simple' },
-    })
-    expect(password).toMatchObject({
-      status: 125,
-      stderr: expect.stringContaining(
-        'client-unreadable: the hosts of pip are not known: its configuration has a user and password in the address of packages.example.org',
-      ) as string,
-    })
-    writeFileSync(join(home, '.npmrc'), 'registry=https://user:hunter2-hunter2@packages.example.org/\n')
-    const kept = cordon(['run', '--policy', 'npm', '--', 'true'], { environment: { HOME: home } })
-    expect(kept).toMatchObject({
-      status: 125,
-      stderr: expect.stringContaining('one with a password in it is not told') as string,
-    })
-    for (const { stderr } of [password, kept]) expect(stderr).not.toContain('hunter2')
-    writeFileSync(join(home, '.npmrc'), 'https-proxy=http://proxy.example.org:3128\n')
-    expect(cordon(['run', '--policy', 'npm', '--', 'true'], { environment: { HOME: home } }).stderr).toContain(
-      'configured to use a proxy',
-    )
-  })
+  test(
+    'with a password in its address, or behind a proxy, is refused with the way out, and the password is told ' +
+      'to nobody',
+    () => {
+      const password = cordon(['run', '--policy', 'pip', '--', 'true'], {
+        environment: { HOME: home, PIP_INDEX_URL: 'https://user:hunter2-hunter2@packages.example.org/simple' },
+      })
+      expect(password).toMatchObject({
+        status: 125,
+        stderr: expect.stringContaining(
+          'client-unreadable: the hosts of pip are not known: its configuration has a user and password in the ' +
+            'address of packages.example.org',
+        ) as string,
+      })
+      writeFileSync(join(home, '.npmrc'), 'registry=https://user:hunter2-hunter2@packages.example.org/\n')
+      const kept = cordon(['run', '--policy', 'npm', '--', 'true'], { environment: { HOME: home } })
+      expect(kept).toMatchObject({
+        status: 125,
+        stderr: expect.stringContaining('one with a password in it is not told') as string,
+      })
+      for (const { stderr } of [password, kept]) expect(stderr).not.toContain('hunter2')
+      writeFileSync(join(home, '.npmrc'), 'https-proxy=http://proxy.example.org:3128\n')
+      expect(cordon(['run', '--policy', 'npm', '--', 'true'], { environment: { HOME: home } }).stderr).toContain(
+        'configured to use a proxy',
+      )
+    },
+  )
 
   test.each(FORMS)('of pip is taken from pip.conf or PIP_INDEX_URL (%s)', async (form) => {
     expect(has('python3')).toBe(true)
@@ -238,7 +244,8 @@ describe("a registry of one's own", () => {
     writeFileSync(join(etc, 'sources.list'), 'deb [trusted=yes] http://one.example.org:3142/debian stable main\n')
     writeFileSync(
       join(etc, 'parts', 'two.sources'),
-      'Types: deb\nURIs: https://two.example.org/debian http://10.1.2.3/more\nSuites: stable\nComponents: main\nTrusted: yes\n',
+      'Types: deb\nURIs: https://two.example.org/debian http://10.1.2.3/more\nSuites: stable\nComponents: ' +
+        'main\nTrusted: yes\n',
     )
     writeFileSync(
       join(etc, 'apt.conf'),

@@ -54,7 +54,8 @@ export const startPipIndex = async (folder: string, name: string): Promise<Regis
     'with zipfile.ZipFile(sys.argv[1], "w") as z:',
     `  z.writestr("${name}.py", "said = 'from the index'\\n")`,
     `  z.writestr("${info}/METADATA", "Metadata-Version: 2.1\\nName: ${name}\\nVersion: 1.2.3\\n")`,
-    `  z.writestr("${info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")`,
+    `  z.writestr("${info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: ` +
+      `py3-none-any\\n")`,
     `  z.writestr("${info}/RECORD", "${name}.py,,\\n${info}/METADATA,,\\n${info}/WHEEL,,\\n${info}/RECORD,,\\n")`,
   ].join('\n')
   execFileSync('python3', ['-c', script, join(folder, wheel)])

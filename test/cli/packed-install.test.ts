@@ -147,7 +147,9 @@ describe('npm install of the packed package', { timeout: 900_000 }, () => {
     expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
     writeFileSync(
       join(place, 'use.mjs'),
-      "import { openSandbox } from 'cordon/sandbox'\nimport { parsePolicy } from 'cordon/policy'\nimport { CordonError } from 'cordon/errors'\nconsole.log(typeof openSandbox, typeof parsePolicy, typeof CordonError)\n",
+      "import { openSandbox } from 'cordon/sandbox'\nimport { parsePolicy } from 'cordon/policy'\nimport { " +
+        "CordonError } from 'cordon/errors'\nconsole.log(typeof openSandbox, typeof parsePolicy, typeof " +
+        'CordonError)\n',
     )
     expect(spawnSync(process.execPath, ['use.mjs'], { cwd: place, encoding: 'utf8' }).stdout).toBe(
       'function function function\n',
@@ -173,7 +175,8 @@ describe('npm install of the packed package', { timeout: 900_000 }, () => {
       expect(status).not.toBe(0)
       expect(output).toContain(`no working C compiler and no prebuilt launcher for ${process.arch}`)
       expect(output).toContain(
-        `install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ${LAUNCHER_PACKAGE}), then run this again`,
+        'install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ' +
+          `${LAUNCHER_PACKAGE}), then run this again`,
       )
     })
 

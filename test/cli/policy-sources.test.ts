@@ -62,7 +62,8 @@ describe('a policy by its name', () => {
   test('of a project that nobody vouches for can narrow, and not grant', () => {
     ofProject(
       'strict',
-      'network: [ { host: evil.example, action: deny } ]\nlimits: { wall: 20s }\nfilesystem: { read: [ "!/srv/secret" ] }\n',
+      'network: [ { host: evil.example, action: deny } ]\nlimits: { wall: 20s }\nfilesystem: { read: [ ' +
+        '"!/srv/secret" ] }\n',
     )
     expect(here('run', '--policy', 'strict', '--', 'true').status).toBe(0)
     for (const [section, text] of [
@@ -200,7 +201,8 @@ describe('several policies', () => {
 
 describe('the value of a credential', () => {
   const POLICY =
-    'network: [ a.example ]\ncredentials: [ { id: my-token, inject: { host: a.example, as: bearer }, placeholder: MY_TOKEN } ]\n'
+    'network: [ a.example ]\ncredentials: [ { id: my-token, inject: { host: a.example, as: bearer }, ' +
+    'placeholder: MY_TOKEN } ]\n'
   const SECRET = 'hunter2-hunter2-hunter2'
   const env = { MY_TOKEN: SECRET, OTHER: `x${SECRET}y` }
   const run = (words: readonly string[], environment: Readonly<Record<string, string>> = {}) =>

@@ -22,12 +22,14 @@ describeForms('a protected name that the command makes', (run, form) => {
     const [first = '', second = '', ...rest] = stderr.trimEnd().split('\n')
     expect(first).toMatch(
       new RegExp(
-        `^cordon: protected-name-touched: the command, or another program at the same time, created ${path}, which is protected \\(${REASON}\\); Cordon renamed it to ${path}\\.set-aside-by-cordon-`,
+        `^cordon: protected-name-touched: the command, or another program at the same time, created ${path}, ` +
+          `which is protected \\(${REASON}\\); Cordon renamed it to ${path}\\.set-aside-by-cordon-`,
       ),
     )
     expect(second).toMatch(
       new RegExp(
-        `^fix: look at it; if it is yours: mv -nT -- '${path}\\.set-aside-by-cordon-[0-9a-f]+' '${path}'; to let the command create it, name it exactly: --write ${path}$`,
+        `^fix: look at it; if it is yours: mv -nT -- '${path}\\.set-aside-by-cordon-[0-9a-f]+' '${path}'; to ` +
+          `let the command create it, name it exactly: --write ${path}$`,
       ),
     )
     return rest
@@ -71,11 +73,13 @@ describeForms('a protected name that the command makes', (run, form) => {
     const place = project(`${form}-failing`)
     // Deeper down, and last of all: what is looked at when the call has ended does not end it.
     const script =
-      'git init -q new && printf "#!/bin/sh\\n" > new/.git/hooks/pre-commit && chmod +x new/.git/hooks/pre-commit; exit 3'
+      'git init -q new && printf "#!/bin/sh\\n" > new/.git/hooks/pre-commit && chmod +x ' +
+      'new/.git/hooks/pre-commit; exit 3'
     const { status, stderr } = run(['--write', '.', '--', 'sh', '-c', script], { cwd: place })
     expect(status).toBe(3)
     expect(stderr).toContain(
-      `cordon: protected-name-touched: the command, or another program at the same time, created ${place}/new/.git/hooks/pre-commit, which is protected (git runs hooks`,
+      'cordon: protected-name-touched: the command, or another program at the same time, created ' +
+        `${place}/new/.git/hooks/pre-commit, which is protected (git runs hooks`,
     )
     expect(stderr).toContain(`name it exactly: --write ${place}/new/.git/hooks\n`)
   })
@@ -120,7 +124,8 @@ describeForms('a protected name that the command makes', (run, form) => {
     expect(readlinkSync(join(place, '.envrc'))).toBe('/nowhere')
     expect(status).toBe(125)
     expect(stderr).toContain(
-      `cordon: protected-name-touched: the command removed ${place}/.envrc, which is protected (${REASON}); Cordon restored it\nfix: to permit it, name it exactly: --write ${place}/.envrc\n`,
+      `cordon: protected-name-touched: the command removed ${place}/.envrc, which is protected (${REASON}); ` +
+        `Cordon restored it\nfix: to permit it, name it exactly: --write ${place}/.envrc\n`,
     )
   })
 
@@ -132,7 +137,8 @@ describeForms('a protected name that the command makes', (run, form) => {
     )
     expect(status).toBe(125)
     expect(stderr).toContain(
-      `the command, or another program at the same time, created ${place}/later, which is protected (the policy carves it out, or a git configuration points to it)`,
+      `the command, or another program at the same time, created ${place}/later, which is protected (the ` +
+        'policy carves it out, or a git configuration points to it)',
     )
     expect(stderr).toContain('to let the command create it, remove the carve-out')
   })
@@ -156,7 +162,8 @@ describeForms('a protected name that is there', (run, form) => {
       expect(status).not.toBe(0)
       expect(stderr).toMatch(
         new RegExp(
-          `^cordon: (?:refused write of ${place}/\\.git/config \\(protected: |protected, so read-only in the cell: ${place}/\\.git/config)`,
+          `^cordon: (?:refused write of ${place}/\\.git/config \\(protected: |protected, so read-only in the ` +
+            `cell: ${place}/\\.git/config)`,
           'm',
         ),
       )
@@ -205,7 +212,8 @@ describeForms('a protected name that is there', (run, form) => {
     const { status, stderr } = run(['--write', file, '--', 'sed', '-i', 's/notes/other/', file], { cwd: place })
     expect(status).not.toBe(0)
     expect(stderr).toContain(
-      `cordon: granted as a single file: ${file}; it can be changed in place, but not replaced or removed (EBUSY, EACCES); to allow that, grant its folder\n`,
+      `cordon: granted as a single file: ${file}; it can be changed in place, but not replaced or removed ` +
+        `(EBUSY, EACCES); to allow that, grant its folder\n`,
     )
     expect(run(['--write', file, '--', 'sh', '-c', `echo other > ${file}`], { cwd: place }).status).toBe(0)
   })

@@ -1,5 +1,5 @@
-// A run of a team and what a tool is registered to cost, at the command line, through the server that has the store: a command that
-// opens a store by itself takes seconds.
+// A run of a team and what a tool is registered to cost, at the command line, through the server that has the store: a
+// command that opens a store by itself takes seconds.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -46,35 +46,39 @@ afterAll(async () => {
 })
 
 describe('cordon runs', () => {
-  test('starts a run that waits among the approvals, is shown with its plan, and is approved by its hash, not by who started it', () => {
-    const { id, planHash } = json(as('bot', 'runs', 'start', 'release 7', '--plan', plan, '--json')) as {
-      readonly id: string
-      readonly planHash: string
-    }
-    expect(as('anna', 'approvals', 'list').stdout).toContain('run release 7')
-    expect(as('anna', 'approvals', 'show', id).stdout).toContain('"publish"')
-    const shown = as('anna', 'runs', 'show', id.slice(-12)).stdout
-    for (const text of ['release 7, pending', '"publish"', planHash, 'no calls were made'])
-      expect(shown).toContain(text)
-    expect(as('bot', 'runs', 'approve', id, '--hash', planHash)).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('cannot decide it') as string,
-    })
-    expect(as('anna', 'runs', 'approve', id, '--hash', `sha256:${'0'.repeat(64)}`).status).toBe(1)
-    expect(as('anna', 'runs', 'approve', id, '--hash', planHash)).toMatchObject({
-      status: 0,
-      stdout: `approved ${id}\n`,
-    })
-    expect(as('ada', 'runs', 'list', '--status', 'approved').stdout).toContain('release 7')
-    expect(json(as('bot', 'runs', 'cancel', id, '--reason', 'not today', '--json'))).toEqual({
-      id,
-      status: 'cancelled',
-    })
-    expect(as('bot', 'runs', 'cancel', id)).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('is cancelled') as string,
-    })
-  })
+  test(
+    'starts a run that waits among the approvals, is shown with its plan, and is approved by its hash, not by ' +
+      'who started it',
+    () => {
+      const { id, planHash } = json(as('bot', 'runs', 'start', 'release 7', '--plan', plan, '--json')) as {
+        readonly id: string
+        readonly planHash: string
+      }
+      expect(as('anna', 'approvals', 'list').stdout).toContain('run release 7')
+      expect(as('anna', 'approvals', 'show', id).stdout).toContain('"publish"')
+      const shown = as('anna', 'runs', 'show', id.slice(-12)).stdout
+      for (const text of ['release 7, pending', '"publish"', planHash, 'no calls were made'])
+        expect(shown).toContain(text)
+      expect(as('bot', 'runs', 'approve', id, '--hash', planHash)).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('cannot decide it') as string,
+      })
+      expect(as('anna', 'runs', 'approve', id, '--hash', `sha256:${'0'.repeat(64)}`).status).toBe(1)
+      expect(as('anna', 'runs', 'approve', id, '--hash', planHash)).toMatchObject({
+        status: 0,
+        stdout: `approved ${id}\n`,
+      })
+      expect(as('ada', 'runs', 'list', '--status', 'approved').stdout).toContain('release 7')
+      expect(json(as('bot', 'runs', 'cancel', id, '--reason', 'not today', '--json'))).toEqual({
+        id,
+        status: 'cancelled',
+      })
+      expect(as('bot', 'runs', 'cancel', id)).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('is cancelled') as string,
+      })
+    },
+  )
 
   test('is rejected with a reason, and understands no plan that is no mapping', () => {
     const { id } = json(
@@ -107,35 +111,39 @@ test('cordon tools register takes what a call is expected to cost and its prices
   })
 })
 
-test('cordon approvals show says what a call is expected to cost, and cordon why what it cost and that this is far from it', async () => {
-  const stores = { ada: accessOf('ada'), bot: accessOf('bot') }
-  const ask = async (key: string, requiresApproval: boolean): Promise<string> => {
-    await stores.ada.ask('registerTool', {
-      team: 'acme',
-      key,
-      egressClass: 'none',
-      requiresApproval,
-      expectedCost: 1,
-      prices: { call: 3, cpu_second: 2 },
+test(
+  'cordon approvals show says what a call is expected to cost, and cordon why what it cost and that this is ' +
+    'far from it',
+  async () => {
+    const stores = { ada: accessOf('ada'), bot: accessOf('bot') }
+    const ask = async (key: string, requiresApproval: boolean): Promise<string> => {
+      await stores.ada.ask('registerTool', {
+        team: 'acme',
+        key,
+        egressClass: 'none',
+        requiresApproval,
+        expectedCost: 1,
+        prices: { call: 3, cpu_second: 2 },
+      })
+      await stores.ada.ask('assignTool', { team: 'acme', agent: 'bot', tool: key })
+      return (await stores.bot.ask('invoke', { team: 'acme', tool: key, agent: 'bot', input: {} })).id
+    }
+    const done = await ask('shrink', false)
+    const waiting = await ask('grow', true)
+    await stores.bot.ask('heartbeat', { runner: 'host', labels: [], holds: [], isDraining: false })
+    const [claimed] = await stores.bot.ask('claim', { id: done, runner: 'host' })
+    await stores.bot.ask('complete', {
+      id: done,
+      fence: claimed?.fence ?? expect.fail('nothing was claimed'),
+      status: 'completed',
+      usage: { wall_ms: 1, cpu_ms: 500 },
     })
-    await stores.ada.ask('assignTool', { team: 'acme', agent: 'bot', tool: key })
-    return (await stores.bot.ask('invoke', { team: 'acme', tool: key, agent: 'bot', input: {} })).id
-  }
-  const done = await ask('shrink', false)
-  const waiting = await ask('grow', true)
-  await stores.bot.ask('heartbeat', { runner: 'host', labels: [], holds: [], isDraining: false })
-  const [claimed] = await stores.bot.ask('claim', { id: done, runner: 'host' })
-  await stores.bot.ask('complete', {
-    id: done,
-    fence: claimed?.fence ?? expect.fail('nothing was claimed'),
-    status: 'completed',
-    usage: { wall_ms: 1, cpu_ms: 500 },
-  })
-  await Promise.all([stores.ada.close(), stores.bot.close()])
-  expect(as('ada', 'why', done).stdout.replace(/\s+/g, ' ')).toContain('4 measured, 1 estimated; it deviates')
-  expect(json(as('ada', 'why', done, '--json'))).toMatchObject({
-    invocation: { costMeasured: 4, costEstimate: 1, costReported: null, costDeviates: true },
-  })
-  const shown = as('anna', 'approvals', 'show', waiting).stdout
-  for (const text of ['1 estimated', 'it costs 1', '3 a call, 2 a cpu_second']) expect(shown).toContain(text)
-})
+    await Promise.all([stores.ada.close(), stores.bot.close()])
+    expect(as('ada', 'why', done).stdout.replace(/\s+/g, ' ')).toContain('4 measured, 1 estimated; it deviates')
+    expect(json(as('ada', 'why', done, '--json'))).toMatchObject({
+      invocation: { costMeasured: 4, costEstimate: 1, costReported: null, costDeviates: true },
+    })
+    const shown = as('anna', 'approvals', 'show', waiting).stdout
+    for (const text of ['1 estimated', 'it costs 1', '3 a call, 2 a cpu_second']) expect(shown).toContain(text)
+  },
+)

@@ -36,7 +36,8 @@ describeForms('a script', (run) => {
     expect(said(path)).toEqual({
       status: 127,
       lines: [
-        `cordon: program-not-found: program not found: /no/such/interpreter, the interpreter in the first line of ${path}`,
+        'cordon: program-not-found: program not found: /no/such/interpreter, the interpreter in the first ' +
+          `line of ${path}`,
         'fix: install it, or correct the line',
       ],
     })
@@ -82,7 +83,8 @@ describeForms('a script', (run) => {
     const { status, lines } = said(path, '--read', folder, '--read', `!${interpreter}`)
     expect(status).toBe(126)
     expect(lines).toEqual([
-      `cordon: program-not-executable: program not executable: ${interpreter}, which ${path} is run by: the policy carves it out`,
+      `cordon: program-not-executable: program not executable: ${interpreter}, which ${path} is run by: the ` +
+        'policy carves it out',
       `fix: remove the carve-out that takes ${interpreter}`,
     ])
   })

@@ -137,7 +137,8 @@ describe('a call of another process', () => {
     const { result } = callNote({ file: 'yes.txt' })
     const { subjectId } = await onlyQuestion()
     expect(as('anna', 'approvals', 'approve', subjectId).stderr).toContain(
-      `cordon approvals show ${subjectId} --store ${store} --as anna; then name the hash that it printed: cordon approvals approve ${subjectId} --hash HASH --store ${store} --as anna`,
+      `cordon approvals show ${subjectId} --store ${store} --as anna; then name the hash that it printed: ` +
+        `cordon approvals approve ${subjectId} --hash HASH --store ${store} --as anna`,
     )
     expect(as('anna', 'approvals', 'show', subjectId).stdout).toMatch(
       /checked +kind, command, policy, by the runtime that calls; what else it\s+does is claimed, not checked/,
@@ -315,34 +316,38 @@ test('what is stopped is not called until it goes on', () => {
   expect((json(as('anna', 'team', 'show', '--json')) as { stops: unknown }).stops).toEqual([])
 })
 
-test('a tool is refused with its file and line, and one that claims to reach nobody with a network in its policy is refused by the database', () => {
-  expect(as('ada', 'tools', 'register', file('typo.yaml', 'key: x\negress_clas: none\n'))).toMatchObject({
-    status: 1,
-    stderr: expect.stringMatching(/typo\.yaml:2: unknown key "egress_clas"[^]*did you mean "egress_class"/) as string,
-  })
-  expect(
-    as(
-      'ada',
-      'tools',
-      'register',
-      file('liar.yaml', 'key: liar\negress_class: none\ndefinition: { policy: { network: [api.example.org] } }\n'),
-    ),
-  ).toMatchObject({ status: 1, stderr: expect.stringContaining('its policy grants a network') as string })
-  expect(
-    as(
-      'ada',
-      'tools',
-      'register',
-      file(
-        'honest.yaml',
-        'key: honest\negress_class: none\nrequires_approval: false\ndefinition: { policy: { network: none } }\n',
+test(
+  'a tool is refused with its file and line, and one that claims to reach nobody with a network in its policy ' +
+    'is refused by the database',
+  () => {
+    expect(as('ada', 'tools', 'register', file('typo.yaml', 'key: x\negress_clas: none\n'))).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/typo\.yaml:2: unknown key "egress_clas"[^]*did you mean "egress_class"/) as string,
+    })
+    expect(
+      as(
+        'ada',
+        'tools',
+        'register',
+        file('liar.yaml', 'key: liar\negress_class: none\ndefinition: { policy: { network: [api.example.org] } }\n'),
       ),
-    ).stdout,
-  ).toBe('registered honest, version 1, of the class none, approval none\n')
-  expect(as('ada', 'tools', 'list').stdout).toMatch(
-    /^TOOL +VERSION +CLASS +APPROVAL +STATE +AGENTS\nhonest +1 +none +none +active +\nnote +1 +write +by 1 +active +agent-1\n$/,
-  )
-})
+    ).toMatchObject({ status: 1, stderr: expect.stringContaining('its policy grants a network') as string })
+    expect(
+      as(
+        'ada',
+        'tools',
+        'register',
+        file(
+          'honest.yaml',
+          'key: honest\negress_class: none\nrequires_approval: false\ndefinition: { policy: { network: none } }\n',
+        ),
+      ).stdout,
+    ).toBe('registered honest, version 1, of the class none, approval none\n')
+    expect(as('ada', 'tools', 'list').stdout).toMatch(
+      /^TOOL +VERSION +CLASS +APPROVAL +STATE +AGENTS\nhonest +1 +none +none +active +\nnote +1 +write +by 1 +active +agent-1\n$/,
+    )
+  },
+)
 
 describe('what cannot be understood ends with 2 and says what can:', () => {
   const MISUNDERSTOOD = [
@@ -499,6 +504,7 @@ test('the five commands of docs/serve.md lead from an empty folder to an approve
     `cordon: the team acme is there already, and is left as it is; the token of agent-1 is in ${token}\n`,
   )
   expect(await againSaid(false)).toBe(
-    `cordon: the team acme is there already, and is left as it is; a new token: cordon tokens create agent-1 --out ${token}\n`,
+    'cordon: the team acme is there already, and is left as it is; a new token: cordon tokens create agent-1 ' +
+      `--out ${token}\n`,
   )
 })

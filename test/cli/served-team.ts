@@ -1,4 +1,5 @@
-// A team in a store that a `cordon serve` of its own has: commands are typed against it, and set up through its socket, which is quick.
+// A team in a store that a `cordon serve` of its own has: commands are typed against it, and set up through its socket,
+// which is quick.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

@@ -32,7 +32,8 @@ describeForms('a program that cannot start for want of files', (run) => {
     const refused = run(['--', 'shimmed'], { environment })
     expect(refused.status).not.toBe(0)
     expect(refused.stderr).toContain(
-      `only the file ${home}/.pyenv/shims/shimmed is granted, not its folder: if files are missing, add --preset toolchains`,
+      `only the file ${home}/.pyenv/shims/shimmed is granted, not its folder: if files are missing, add ` +
+        '--preset toolchains',
     )
     expect(run(['--preset', 'toolchains', '--', 'shimmed'], { environment })).toMatchObject({
       status: 0,
@@ -48,7 +49,8 @@ describeForms('a program that cannot start for want of files', (run) => {
     })
     expect(refused.status).toBe(127)
     expect(refused.stderr).toContain(
-      `the program needs libanswer.so, which is at ${libraries}/libanswer.so: if files are missing, add --read ${libraries}`,
+      `the program needs libanswer.so, which is at ${libraries}/libanswer.so: if files are missing, add ` +
+        `--read ${libraries}`,
     )
     expect(
       run(['--env', 'LD_LIBRARY_PATH', '--read', libraries, '--', join(own, 'main')], {

@@ -99,7 +99,8 @@ describe('tools of a host, as the registry has to know them', () => {
     mkdirSync(tools)
     writeFileSync(
       join(tools, 'text.yaml'),
-      'tools:\n  - { name: say, description: Says it, command: [echo, "{text}"], input: { type: object, properties: { text: { type: string } } } }\n  - { name: date, command: [date] }\n',
+      'tools:\n  - { name: say, description: Says it, command: [echo, "{text}"], input: { type: object, ' +
+        'properties: { text: { type: string } } } }\n  - { name: date, command: [date] }\n',
     )
     writeFileSync(
       join(tools, 'fetch.yaml'),

@@ -56,20 +56,24 @@ describe('what is given wrongly is named as it was typed', () => {
     expect(team.as('anna', ...words)).toMatchObject({ status: 2, stderr: expect.stringMatching(said) as string })
   })
 
-  test('a hash that is none, before anything is asked; the commands to type next have the store and the name that were typed', async () => {
-    const id = await team.invoke('send', { to: 'bob' })
-    const { status, stderr } = team.as('anna', 'approvals', 'approve', id, '--hash', 'sha256:00')
-    expect({ status, stderr }).toEqual({
-      status: 2,
-      stderr: expect.stringContaining(
-        `--hash is the whole hash that cordon approvals show ${id} --server ${team.server} --as anna prints`,
-      ) as string,
-    })
-    expect(stderr).not.toMatch(/shownHash|openapi/)
-    expect(team.as('anna', 'approvals', 'approve', id).stderr).toContain(
-      `cordon approvals approve ${id} --hash HASH --server ${team.server} --as anna`,
-    )
-  })
+  test(
+    'a hash that is none, before anything is asked; the commands to type next have the store and the name that ' +
+      'were typed',
+    async () => {
+      const id = await team.invoke('send', { to: 'bob' })
+      const { status, stderr } = team.as('anna', 'approvals', 'approve', id, '--hash', 'sha256:00')
+      expect({ status, stderr }).toEqual({
+        status: 2,
+        stderr: expect.stringContaining(
+          `--hash is the whole hash that cordon approvals show ${id} --server ${team.server} --as anna prints`,
+        ) as string,
+      })
+      expect(stderr).not.toMatch(/shownHash|openapi/)
+      expect(team.as('anna', 'approvals', 'approve', id).stderr).toContain(
+        `cordon approvals approve ${id} --hash HASH --server ${team.server} --as anna`,
+      )
+    },
+  )
 
   test('a name that cannot be one, as the option that it was given to', () => {
     const { stderr } = team.as('ada', 'team', 'budget', '--agent', 'a b', '--calls', '1', '--per', '1h')
@@ -102,29 +106,27 @@ test('cordon why says what a call used in words, and breaks lines between words'
   })
   const id = await team.invoke('post')
   const { fence } = await team.claim(id)
-  await team
-    .by('bot')
-    .ask('complete', {
-      id,
-      fence,
-      status: 'completed',
-      usage: {
-        'a\u001b[2K': 1,
-        'something that is long': 'x',
-        'status': 'ok',
-        'duration_ms': 7,
-        'wall_ms': 61_000,
-        'cpu_ms': 1500,
-        'max_rss_bytes': 2_500_000,
-        'boundary': {
-          mode: 'sandbox',
-          form: 'namespaces',
-          network: 'none',
-          enforced: { files: ['mount-namespace', 'landlock'], network: [] },
-          violations: ['it tried to connect'],
-        },
+  await team.by('bot').ask('complete', {
+    id,
+    fence,
+    status: 'completed',
+    usage: {
+      'a\u001b[2K': 1,
+      'something that is long': 'x',
+      'status': 'ok',
+      'duration_ms': 7,
+      'wall_ms': 61_000,
+      'cpu_ms': 1500,
+      'max_rss_bytes': 2_500_000,
+      'boundary': {
+        mode: 'sandbox',
+        form: 'namespaces',
+        network: 'none',
+        enforced: { files: ['mount-namespace', 'landlock'], network: [] },
+        violations: ['it tried to connect'],
       },
-    })
+    },
+  })
   for (const words of [[id], [id.slice(-12), '--team', 'acme'], ['last']]) {
     const { stdout } = team.as('anna', 'why', ...words)
     for (const text of [

@@ -142,7 +142,9 @@ describeForms('at a terminal', (_, form) => {
   test('the modes of the terminal are those from before when Cordon is killed', () => {
     const mark = `94${String(process.pid)}`
     const now = join(folder, `${form}-now`)
-    const killer = `(until [ -e ${now} ]; do sleep 0.1; done; kill -KILL $(pgrep -f -- '^${process.execPath} .*--form ${form} -- sleep ${mark}$')) &`
+    const killer =
+      `(until [ -e ${now} ]; do sleep 0.1; done; kill -KILL $(pgrep -f -- '^${process.execPath} .*--form ` +
+      `${form} -- sleep ${mark}$')) &`
     const { modes } = atTerminal(SHELL, [
       PROMPT,
       { look: true },

@@ -50,27 +50,31 @@ test('long texts are broken by us, behind a mark', () => {
   expect(quoted('', 4, '| ')).toEqual(['| '])
 })
 
-test('facts are broken between words, and within words that are too long; nothing of them is lost, and no line is too wide', () => {
-  expect(wrapped('made by postgres, today', 10)).toEqual(['made by', 'postgres,', 'today'])
-  expect(wrapped('abcdefgh ij', 4)).toEqual(['abcd', 'efgh', 'ij'])
-  fc.assert(
-    fc.property(
-      fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'ж', '語') }),
-      fc.integer({ min: 2, max: 12 }),
-      (text, columns) => {
-        const lines = wrapped(text, columns)
-        expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
-        for (const line of lines)
-          expect(
-            Array.from(line, (character) => (character > '\u02ff' ? 2 : 1)).reduce<number>(
-              (sum, each) => sum + each,
-              0,
-            ),
-          ).toBeLessThanOrEqual(columns)
-      },
-    ),
-  )
-})
+test(
+  'facts are broken between words, and within words that are too long; nothing of them is lost, and no line is ' +
+    'too wide',
+  () => {
+    expect(wrapped('made by postgres, today', 10)).toEqual(['made by', 'postgres,', 'today'])
+    expect(wrapped('abcdefgh ij', 4)).toEqual(['abcd', 'efgh', 'ij'])
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'ж', '語') }),
+        fc.integer({ min: 2, max: 12 }),
+        (text, columns) => {
+          const lines = wrapped(text, columns)
+          expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
+          for (const line of lines)
+            expect(
+              Array.from(line, (character) => (character > '\u02ff' ? 2 : 1)).reduce<number>(
+                (sum, each) => sum + each,
+                0,
+              ),
+            ).toBeLessThanOrEqual(columns)
+        },
+      ),
+    )
+  },
+)
 
 test.each([
   ["it's", "' is not closed"],

@@ -131,15 +131,18 @@ describe('words that make no sense', () => {
     [['--timeout', '30'], 'policy-invalid-value: --timeout: limits.wall must be a duration'],
     [
       ['--timeout', '0s'],
-      'policy-invalid-value: --timeout: limits.wall must be a duration such as 500ms, 30s, 2m or 1h, at least 10ms, not "0s"',
+      'policy-invalid-value: --timeout: limits.wall must be a duration such as 500ms, 30s, 2m or 1h, at ' +
+        'least 10ms, not "0s"',
     ],
     [
       ['--memory', '1K'],
-      'policy-invalid-value: --memory: limits.memory must be a size such as 256M or 1G (K, M, G, T: powers of 1024), at least 1M, not "1K"',
+      'policy-invalid-value: --memory: limits.memory must be a size such as 256M or 1G (K, M, G, T: powers ' +
+        'of 1024), at least 1M, not "1K"',
     ],
     [
       ['--cpu', '1ms'],
-      'policy-invalid-value: --cpu: limits.cpu must be a duration such as 500ms, 30s, 2m or 1h, at least 10ms, not "1ms"',
+      'policy-invalid-value: --cpu: limits.cpu must be a duration such as 500ms, 30s, 2m or 1h, at least ' +
+        '10ms, not "1ms"',
     ],
     [['--read', 'a[b'], 'glob-malformed: --read: filesystem.read[0]: the pattern "a[b" is malformed'],
     [['--env', '1A'], 'policy-invalid-value: --env: environment[0] must be'],
@@ -228,7 +231,8 @@ describe('words that make no sense', () => {
       stderr: 'cordon: usage-error: there is no "cordon policy chek"\nfix: did you mean: cordon policy check?\n',
     })
     expect(said(...checked).stdout).toBe(
-      'wrong  ty.yaml:1: filesystem.read must be "none" or a list of path patterns, not "data" (write [data])\nright  ./mine.yaml\n',
+      'wrong  ty.yaml:1: filesystem.read must be "none" or a list of path patterns, not "data" (write ' +
+        '[data])\nright  ./mine.yaml\n',
     )
   })
 

@@ -29,7 +29,8 @@ export const renderCapabilities = (areas: readonly Area[], columns: readonly Col
   return [
     '# Capabilities',
     '',
-    'What holds on which backend, as found by running every claim of `test/conformance` against it. A claim that does not',
+    'What holds on which backend, as found by running every claim of `test/conformance` against it. A claim ' +
+      'that does not',
     'hold is tried too, and must fail. Written by `npx vitest run test/conformance -u`.',
     '',
     ...areas.flatMap(({ title, claims }) => [

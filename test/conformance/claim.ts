@@ -17,7 +17,10 @@ export interface PolicyText {
 /** What lies in the folder before the call: a text is a file, a name that ends in a slash is a folder. */
 export type Given = Readonly<Record<string, string | { readonly link: string } | { readonly program: string }>>
 
-/** One thing that a tool may try, and the path it tries it on (`rename` and `link`: to `path.moved` and `path.linked`; `remove`: a file). */
+/**
+ * One thing that a tool may try, and the path it tries it on (`rename` and `link`: to `path.moved` and `path.linked`;
+ * `remove`: a file).
+ */
 export type Attempt = readonly [
   'read' | 'list' | 'see' | 'write' | 'create' | 'mkdir' | 'remove' | 'rename' | 'link' | 'execute',
   string,

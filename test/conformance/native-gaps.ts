@@ -7,7 +7,8 @@ const HOST_PROC =
 /** In both forms. */
 export const NATIVE_GAPS: Readonly<Record<string, string>> = {
   'a limit of processes does not make fork fail when a signal comes in':
-    'each fork is asked about through a seccomp listener, and until the question is heard the kernel lets a signal interrupt it: a program whose handler does not restart calls then sees EINTR',
+    'each fork is asked about through a seccomp listener, and until the question is heard the kernel lets a ' +
+    'signal interrupt it: a program whose handler does not restart calls then sees EINTR',
 }
 
 export const LANDLOCK_GAPS: Readonly<Record<string, string>> = {
@@ -17,7 +18,8 @@ export const LANDLOCK_GAPS: Readonly<Record<string, string>> = {
   'a program can talk to itself over the loopback without a grant':
     'without a network namespace the loopback is that of the host',
   'a program that asks for a granted name by a datagram finds it':
-    'without a network namespace a datagram could go anywhere; names are asked for over a stream, which the C library does here',
+    'without a network namespace a datagram could go anywhere; names are asked for over a stream, which the ' +
+    'C library does here',
   'a call can require a mount namespace': NO_NAMESPACES,
   'names of files that are not granted are hidden': 'Landlock refuses to open a file, not to ask whether there is one',
   'the list of processes is that of the cell': HOST_PROC,

@@ -284,7 +284,8 @@ describe('AWS Signature Version 4', () => {
       terms,
     )
     expect(value).toBe(
-      `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=${signature}`,
+      'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, ' +
+        `SignedHeaders=host;x-amz-date, Signature=${signature}`,
     )
   })
 

@@ -151,7 +151,8 @@ describe('another host in', () => {
     const answer = await sayTls(
       stage,
       there,
-      `GET /1 HTTP/1.1\r\nHost: api.test:${there.port}\r\n\r\nGET /2 HTTP/1.1\r\nHost: other.test\r\n\r\nGET /3 HTTP/1.1\r\nHost: api.test:${there.port}\r\nConnection: close\r\n\r\n`,
+      `GET /1 HTTP/1.1\r\nHost: api.test:${there.port}\r\n\r\nGET /2 HTTP/1.1\r\nHost: other.test\r\n\r\nGET ` +
+        `/3 HTTP/1.1\r\nHost: api.test:${there.port}\r\nConnection: close\r\n\r\n`,
     )
     expect(Array.from(answer.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status)).toEqual(['200', '403', '200'])
   })

@@ -58,7 +58,8 @@ describe('a header with very many blanks', () => {
     stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'] })
     const answer = await say(
       await stage.portTo('api.test', server.port),
-      `GET / HTTP/1.1\r\nHost: api.test:${server.port}\r\nX:${' '.repeat(BLANKS)}asked${' '.repeat(500)}\r\nConnection: close\r\n\r\n`,
+      `GET / HTTP/1.1\r\nHost: ` +
+        `api.test:${server.port}\r\nX:${' '.repeat(BLANKS)}asked${' '.repeat(500)}\r\nConnection: close\r\n\r\n`,
     )
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\nX: well\r\n/)
     expect(got).toContain('X: asked\r\n')
@@ -71,7 +72,8 @@ describe('a header with very many blanks', () => {
     })
     stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'] })
     const socket = connectTcp({ port: await stage.portTo('api.test', server.port), host: '127.0.0.1', noDelay: true })
-    const request = `GET / HTTP/1.1\r\nHost: api.test:${server.port}\r\nX: ${'piece'.repeat(100)}\r\nConnection: close\r\n\r\n`
+    const request =
+      `GET / HTTP/1.1\r\nHost: api.test:${server.port}\r\nX: ${'piece'.repeat(100)}\r\nConnection: ` + `close\r\n\r\n`
     for (let at = 0; at < request.length; at += 7) {
       socket.write(request.slice(at, at + 7))
       await new Promise((resolve) => setImmediate(resolve))

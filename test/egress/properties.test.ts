@@ -120,7 +120,8 @@ const understand = async (chunks: readonly Buffer[]): Promise<Understood | undef
     const sink = new PassThrough({ highWaterMark: 1 << 20 })
     const headers = withoutHeaders(endToEnd(head.headers), new Set(['host', 'content-length', 'expect']))
     sink.write(
-      `${head.method} ${head.target} HTTP/1.1\r\nHost: a.test\r\n${renderHeaders(headers, 'tool')}${framing.kind === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : framing.kind === 'length' ? `Content-Length: ${framing.length}\r\n` : ''}\r\n`,
+      `${head.method} ${head.target} HTTP/1.1\r\nHost: ` +
+        `a.test\r\n${renderHeaders(headers, 'tool')}${framing.kind === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : framing.kind === 'length' ? `Content-Length: ${framing.length}\r\n` : ''}\r\n`,
       'latin1',
     )
     const pieces: Buffer[] = []

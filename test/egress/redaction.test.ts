@@ -288,7 +288,9 @@ test('a WebSocket works, is not compressed, and does not say the credential', as
         .update(`${String(headers['sec-websocket-key'])}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
         .digest('base64')
       socket.write(
-        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nX-Extensions: ${String(headers['sec-websocket-extensions'])}\r\n\r\n`,
+        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: ` +
+          `Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nX-Extensions: ` +
+          `${String(headers['sec-websocket-extensions'])}\r\n\r\n`,
       )
       const message = Buffer.from(`<${SECRET}>`)
       socket.write(Buffer.concat([Buffer.from([0x81, message.length]), message]))
@@ -297,7 +299,9 @@ test('a WebSocket works, is not compressed, and does not say the credential', as
   )
   const socket = await openTls(stage, { host: 'api.test', port: server.port })
   socket.write(
-    `GET /ws HTTP/1.1\r\nHost: ${new URL(url).host}\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n`,
+    `GET /ws HTTP/1.1\r\nHost: ${new URL(url).host}\r\nUpgrade: websocket\r\nConnection: keep-alive, ` +
+      `Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ` +
+      `x3JJHMbDL1EzLkh9GBhXDw==\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n`,
   )
   const text = await new Promise<string>((resolve) => {
     let seen = ''

@@ -110,21 +110,26 @@ describe('a request is refused that has', () => {
 describe('a request is passed on in one form:', () => {
   test('what is only about the connection stays behind', async () => {
     await send(
-      'GET /a HTTP/1.1\r\nHOST\r\nConnection: x-secret, close\r\nX-Secret: 1\r\nKeep-Alive: 1\r\nProxy-Authorization: Basic eA==\r\nTE: trailers\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\nX-Kept: 1\r\nX-Forwarded-Host: other.test\r\nForwarded: host=other.test\r\n\r\n',
+      'GET /a HTTP/1.1\r\nHOST\r\nConnection: x-secret, close\r\nX-Secret: 1\r\nKeep-Alive: ' +
+        '1\r\nProxy-Authorization: Basic eA==\r\nTE: trailers\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\nX-Kept: ' +
+        '1\r\nX-Forwarded-Host: other.test\r\nForwarded: host=other.test\r\n\r\n',
     )
     expect(received).toBe(`GET /a HTTP/1.1\r\nHost: api.test:${server.port}\r\nX-Kept: 1\r\n\r\n`)
   })
 
   test('and so does what names another host or is about the connection, in the spellings that servers take for it', async () => {
     await send(
-      'GET /a HTTP/1.1\r\nHOST\r\nConnection: x-secret\r\nX_Secret: 1\r\nKeep_Alive: 1\r\nProxy_Authorization: Basic eA==\r\nX_Forwarded_Host: other.test\r\nX.Host: other.test\r\nX-Forwarded-Scheme: https\r\nX_Kept: 1\r\nX_Host_Name: 1\r\n\r\n',
+      'GET /a HTTP/1.1\r\nHOST\r\nConnection: x-secret\r\nX_Secret: 1\r\nKeep_Alive: ' +
+        '1\r\nProxy_Authorization: Basic eA==\r\nX_Forwarded_Host: other.test\r\nX.Host: ' +
+        'other.test\r\nX-Forwarded-Scheme: https\r\nX_Kept: 1\r\nX_Host_Name: 1\r\n\r\n',
     )
     expect(received).toBe(`GET /a HTTP/1.1\r\nHost: api.test:${server.port}\r\nX_Kept: 1\r\nX_Host_Name: 1\r\n\r\n`)
   })
 
   test('extensions of chunks and trailers stay behind', async () => {
     await send(
-      'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nContent-Length: 5\r\nX-Api-Key: x\r\n\r\n',
+      'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nContent-Length: ' +
+        '5\r\nX-Api-Key: x\r\n\r\n',
     )
     expect(received.split('\r\n\r\n').slice(1).join('|')).toBe('3\r\nabc\r\n0|')
   })

@@ -33,7 +33,8 @@ const renderPage = (): string =>
     '# Errors',
     '',
     'Every error has a code that stays, a message for the operator, and a message that is safe to show to a model.',
-    'Words in braces are filled in. A fix that depends on the case is shown by an example. This page is written from `src/errors/table.ts` by `npx vitest run test/errors -u`.',
+    'Words in braces are filled in. A fix that depends on the case is shown by an example. This page is ' +
+      'written from `src/errors/table.ts` by `npx vitest run test/errors -u`.',
     '',
     ...Object.entries(ERRORS).map((entry) => renderEntry(entry)),
   ].join('\n')

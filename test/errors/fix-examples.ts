@@ -14,7 +14,8 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'own-file-exposed':
     'grant something else, or keep the value elsewhere: the proxy puts it into requests, and no tool needs the file',
   'policy-untrusted':
-    'read it, and name it by its path; or add to /home/me/.config/cordon/rules.yaml: trusted_projects: [ /home/me/project ]',
+    'read it, and name it by its path; or add to /home/me/.config/cordon/rules.yaml: trusted_projects: [ ' +
+    '/home/me/project ]',
   'client-unreadable': 'name the hosts in a policy of your own: network: [ registry.example.org ]',
   'host-malformed':
     'write a host as api.example.org, *.example.org, api.example.org:8443, 192.0.2.1, [2001:db8::1]:8443 or 10.0.0.0/8',
@@ -41,7 +42,8 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'store-missing': 'cordon calls list has those that you may see',
   'store-state': 'resume it with the tool and the input that it was asked for with',
   'questions-too-many':
-    'wait for an answer, or take a call back: cordon calls cancel ID; an admin changes the limit: cordon team limit --agent agent-1 --waiting N',
+    'wait for an answer, or take a call back: cordon calls cancel ID; an admin changes the limit: cordon ' +
+    'team limit --agent agent-1 --waiting N',
   'listen-refused': 'write it like 127.0.0.1:7070 or [::1]:7070',
   'request-invalid': 'GET /openapi.json says what each request takes',
   'request-unauthenticated': 'send Authorization: Bearer TOKEN; cordon tokens create makes one',

@@ -1,5 +1,5 @@
-// An agent's process: asks for one call that it runs itself, or that a runner on another host will, or goes on with one,
-// and prints what it hears.
+// An agent's process: asks for one call that it runs itself, or that a runner on another host will, or goes on with
+// one, and prints what it hears.
 import { createCordon, loadToolFiles } from '../../dist/runtime/index.js'
 import { openPostgres } from '../../dist/store/index.js'
 

@@ -1,4 +1,5 @@
-// A runner that puts credentials of its team into requests: from an admin's command line to a server that asks for them.
+// A runner that puts credentials of its team into requests: from an admin's command line to a server that asks for
+// them.
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -138,124 +139,138 @@ tools:
   expect(JSON.stringify(await findInvocation(engine, call))).not.toContain(VALUE)
   expect(
     await engine.query(
-      `select line::jsonb -> 'details' ->> 'invocation' as call from agents.audit_events where type = 'credential.resolved'`,
+      `select line::jsonb -> 'details' ->> 'invocation' as call from agents.audit_events where type = ` +
+        `'credential.resolved'`,
     ),
   ).toEqual([{ call }])
 })
 
-test('cordon runner says which request went without its credential and which tool it leaves to others; a result that is not kept ends its call', async () => {
-  const plainHeard: unknown[] = []
-  const plain = await startHttp((request, response) => {
-    plainHeard.push(request.headers.authorization)
-    echo(request, response)
-  })
-  const place = (port: number) => `${HOST}:${String(port)}`
-  const fetching = (name: string, scheme: string, port: number, credential: string) => `
+test(
+  'cordon runner says which request went without its credential and which tool it leaves to others; a result ' +
+    'that is not kept ends its call',
+  async () => {
+    const plainHeard: unknown[] = []
+    const plain = await startHttp((request, response) => {
+      plainHeard.push(request.headers.authorization)
+      echo(request, response)
+    })
+    const place = (port: number) => `${HOST}:${String(port)}`
+    const fetching = (name: string, scheme: string, port: number, credential: string) => `
   - name: ${name}
     description: reads from the API
     input: { type: object, additionalProperties: false }
     policy: { network: ["${place(port)}"], egress_class: read_only, credentials: [{ id: ${credential}, inject: { host: "${place(port)}", as: bearer } }] }
     command: [curl, -sS, --noproxy, "*", "${scheme}://${place(port)}/"]`
-  const tools = join(base, 'more.yaml')
-  writeFileSync(
-    tools,
-    `tools:${fetching('plain', 'http', plain.port, 'plain-token')}${fetching('whole', 'https', api.port, 'plain-token')}${fetching('unlisted', 'https', api.port, 'other-token')}
+    const tools = join(base, 'more.yaml')
+    writeFileSync(
+      tools,
+      `tools:${fetching('plain', 'http', plain.port, 'plain-token')}${fetching('whole', 'https', api.port, 'plain-token')}${fetching('unlisted', 'https', api.port, 'other-token')}
   - name: large
     description: says more than the store keeps
     input: { type: object, additionalProperties: false }
     policy: { limits: { output: 64M } }
     command: [sh, -c, "yes | head -c 20000000"]
 `,
-  )
-  const files = { key: join(base, 'second-key'), value: join(base, 'value'), authority: join(base, 'authority.pem') }
-  admin(['credentials', 'key', files.key])
-  writeFileSync(files.value, VALUE, { mode: 0o600 })
-  writeFileSync(files.authority, serverAuthority.certificate)
-  const ids = new Map<string, string>()
-  for (const tool of await loadToolFiles([tools])) {
-    const id = await registerTool(as('cordon_admin', 'ada'), {
-      ...registrationOf(tool, { workspace: join(base, 'workspace'), home: '/root' }),
-      owner: 'team',
-      requiresApproval: false,
-    })
-    await assignTool(as('cordon_admin', 'ada'), 'agent-1', id)
-    ids.set(tool.definition.name, id)
-  }
-  const words = [
-    'runner',
-    '--database',
-    database.url('hosts'),
-    '--tools',
-    tools,
-    '--workspace',
-    join(base, 'workspace'),
-    '--key',
-    files.key,
-    '--secret',
-    `plain-token=file:${files.value}`,
-    '--secret',
-    'other-token=store:team/other',
-    '--resolve',
-    `${HOST}=127.0.0.1`,
-    '--upstream-ca',
-    files.authority,
-    '--json',
-  ]
-  const started = spawn(process.execPath, [CORDON, ...words], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { PATH: process.env['PATH'], HOME: base },
-  })
-  const news: {
-    readonly kind: string
-    readonly because?: string
-    readonly tool?: string
-    readonly invocation?: string
-  }[] = []
-  createInterface({ input: started.stdout }).on('line', (line) => news.push(JSON.parse(line) as (typeof news)[number]))
-  const ended = new Promise((resolve) => started.once('exit', resolve))
-  try {
-    await expect.poll(() => news.some(({ kind }) => kind === 'serving')).toBe(true)
-    expect(news.filter(({ kind }) => kind === 'left-to-others')).toEqual([
-      {
-        kind: 'left-to-others',
-        tool: 'team/unlisted',
-        because:
-          'it uses store:team/other (--secret other-token=…), and is registered without it: add "credential": "other" to unlisted in the file of cordon tools register, and register it again',
-      },
-    ])
-    const call = async (tool: string, status: string): Promise<string> => {
-      const id = await invokeTool(as('cordon_agent', 'agent-1'), {
-        toolId: ids.get(tool) ?? '',
-        agent: 'agent-1',
-        input: {},
+    )
+    const files = { key: join(base, 'second-key'), value: join(base, 'value'), authority: join(base, 'authority.pem') }
+    admin(['credentials', 'key', files.key])
+    writeFileSync(files.value, VALUE, { mode: 0o600 })
+    writeFileSync(files.authority, serverAuthority.certificate)
+    const ids = new Map<string, string>()
+    for (const tool of await loadToolFiles([tools])) {
+      const id = await registerTool(as('cordon_admin', 'ada'), {
+        ...registrationOf(tool, { workspace: join(base, 'workspace'), home: '/root' }),
+        owner: 'team',
+        requiresApproval: false,
       })
-      await expect.poll(async () => (await findInvocation(engine, id))?.status).toBe(status)
-      return id
+      await assignTool(as('cordon_admin', 'ada'), 'agent-1', id)
+      ids.set(tool.definition.name, id)
     }
-    const whole = await call('whole', 'completed')
-    expect(heard.at(-1)).toBe(`Bearer ${VALUE}`)
-    const bare = await call('plain', 'completed')
-    expect(plainHeard).toEqual([undefined])
-    const line = `GET ${place(plain.port)}/ went without the credential "plain-token": nothing secret is sent without TLS; use https`
-    expect(await findInvocation(engine, bare)).toMatchObject({ usage: { bare_requests: [line] } })
-    expect((await findInvocation(engine, whole))?.usage).not.toHaveProperty('bare_requests')
-    expect(news.filter(({ kind }) => kind === 'without-credential')).toEqual([
-      { kind: 'without-credential', invocation: bare, because: line },
-    ])
-    const why = await promisify(execFile)(process.execPath, [CORDON, 'why', bare, '--database', database.url('ada')], {
+    const words = [
+      'runner',
+      '--database',
+      database.url('hosts'),
+      '--tools',
+      tools,
+      '--workspace',
+      join(base, 'workspace'),
+      '--key',
+      files.key,
+      '--secret',
+      `plain-token=file:${files.value}`,
+      '--secret',
+      'other-token=store:team/other',
+      '--resolve',
+      `${HOST}=127.0.0.1`,
+      '--upstream-ca',
+      files.authority,
+      '--json',
+    ]
+    const started = spawn(process.execPath, [CORDON, ...words], {
+      stdio: ['ignore', 'pipe', 'inherit'],
       env: { PATH: process.env['PATH'], HOME: base },
     })
-    expect(why.stdout.replace(/\s+/g, ' ')).toContain(`credential ${line}`)
-    const large = await call('large', 'failed')
-    expect(await findInvocation(engine, large)).toMatchObject({
-      output: null,
-      error: expect.stringMatching(/^result-not-kept: .*larger than 16 MB/) as string,
-    })
-    // And it goes on.
-    await call('whole', 'completed')
-  } finally {
-    started.kill('SIGTERM')
-    await ended
-    await plain.close()
-  }
-})
+    const news: {
+      readonly kind: string
+      readonly because?: string
+      readonly tool?: string
+      readonly invocation?: string
+    }[] = []
+    createInterface({ input: started.stdout }).on('line', (line) =>
+      news.push(JSON.parse(line) as (typeof news)[number]),
+    )
+    const ended = new Promise((resolve) => started.once('exit', resolve))
+    try {
+      await expect.poll(() => news.some(({ kind }) => kind === 'serving')).toBe(true)
+      expect(news.filter(({ kind }) => kind === 'left-to-others')).toEqual([
+        {
+          kind: 'left-to-others',
+          tool: 'team/unlisted',
+          because:
+            'it uses store:team/other (--secret other-token=…), and is registered without it: add ' +
+            '"credential": "other" to unlisted in the file of cordon tools register, and register it again',
+        },
+      ])
+      const call = async (tool: string, status: string): Promise<string> => {
+        const id = await invokeTool(as('cordon_agent', 'agent-1'), {
+          toolId: ids.get(tool) ?? '',
+          agent: 'agent-1',
+          input: {},
+        })
+        await expect.poll(async () => (await findInvocation(engine, id))?.status).toBe(status)
+        return id
+      }
+      const whole = await call('whole', 'completed')
+      expect(heard.at(-1)).toBe(`Bearer ${VALUE}`)
+      const bare = await call('plain', 'completed')
+      expect(plainHeard).toEqual([undefined])
+      const line =
+        `GET ${place(plain.port)}/ went without the credential "plain-token": nothing secret is sent without ` +
+        'TLS; use https'
+      expect(await findInvocation(engine, bare)).toMatchObject({ usage: { bare_requests: [line] } })
+      expect((await findInvocation(engine, whole))?.usage).not.toHaveProperty('bare_requests')
+      expect(news.filter(({ kind }) => kind === 'without-credential')).toEqual([
+        { kind: 'without-credential', invocation: bare, because: line },
+      ])
+      const why = await promisify(execFile)(
+        process.execPath,
+        [CORDON, 'why', bare, '--database', database.url('ada')],
+        {
+          env: { PATH: process.env['PATH'], HOME: base },
+        },
+      )
+      expect(why.stdout.replace(/\s+/g, ' ')).toContain(`credential ${line}`)
+      const large = await call('large', 'failed')
+      expect(await findInvocation(engine, large)).toMatchObject({
+        output: null,
+        error: expect.stringMatching(/^result-not-kept: .*larger than 16 MB/) as string,
+      })
+      // And it goes on.
+      await call('whole', 'completed')
+    } finally {
+      started.kill('SIGTERM')
+      await ended
+      await plain.close()
+    }
+  },
+)

@@ -172,7 +172,8 @@ test('a disk that is full where the record is written: nothing is run that is no
     )
     for (const { name } of partitions)
       await team.engine.execute(
-        `alter table ${name} disable trigger user; truncate ${name}; alter table ${name} enable trigger user; alter table ${name} set tablespace small`,
+        `alter table ${name} disable trigger user; truncate ${name}; alter table ${name} enable trigger ` +
+          `user; alter table ${name} set tablespace small`,
       )
     await team.engine.execute(`update agents.audit_chains set sequence = 0, hash = ''`)
     const [host] = await begin('full')

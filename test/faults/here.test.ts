@@ -25,22 +25,33 @@ const doubtOf = async (id: string) =>
     )
   )[0]?.why ?? ''
 
-test('a process that is killed while it runs its call, and started again by the same name: what reads is run again, once', async () => {
-  const input = { id: 'reads', seconds: 6 }
-  const first = team.startOwnCaller('look', input)
-  const id = await first.invocation
-  await expect.poll(() => timesOf('look reads')).toBe(1)
-  const before = await team.find(id)
-  expect(before).toMatchObject({ status: 'running', runner: expect.stringMatching(/^laptop\/[0-9a-f]{8}$/) as string })
-  first.process.kill('SIGKILL')
-  // Nobody but itself keeps this database up.
-  const second = team.startOwnCaller('look', input, { invocation: id })
-  expect(await second.result).toMatchObject({ status: 'ok', registered: { invocation: id } })
-  const after = await team.find(id)
-  expect(after).toMatchObject({ status: 'completed', fence: '2', runner: expect.stringMatching(/^laptop\//) as string })
-  expect(after.runner).not.toBe(before.runner)
-  expect(timesOf('look reads')).toBe(2)
-})
+test(
+  'a process that is killed while it runs its call, and started again by the same name: what reads is run ' +
+    'again, once',
+  async () => {
+    const input = { id: 'reads', seconds: 6 }
+    const first = team.startOwnCaller('look', input)
+    const id = await first.invocation
+    await expect.poll(() => timesOf('look reads')).toBe(1)
+    const before = await team.find(id)
+    expect(before).toMatchObject({
+      status: 'running',
+      runner: expect.stringMatching(/^laptop\/[0-9a-f]{8}$/) as string,
+    })
+    first.process.kill('SIGKILL')
+    // Nobody but itself keeps this database up.
+    const second = team.startOwnCaller('look', input, { invocation: id })
+    expect(await second.result).toMatchObject({ status: 'ok', registered: { invocation: id } })
+    const after = await team.find(id)
+    expect(after).toMatchObject({
+      status: 'completed',
+      fence: '2',
+      runner: expect.stringMatching(/^laptop\//) as string,
+    })
+    expect(after.runner).not.toBe(before.runner)
+    expect(timesOf('look reads')).toBe(2)
+  },
+)
 
 // These two wait for the same silences, at the same time. The one before has the database to itself.
 test.concurrent(

@@ -43,7 +43,8 @@ export const POLICY_GATE: readonly Behaviour[] = [
   },
   {
     behaviour:
-      'of a denied call the executor and tool-used hooks stay silent, and denied is told once with risk and used capability',
+      'of a denied call the executor and tool-used hooks stay silent, and denied is told once with risk and ' +
+      'used capability',
     tests: [
       [HERE, 'a denied call runs nothing, asks no hook of a result, and is told as denied once'],
       [EVENTS, 'a denial once, and nothing that would look like a run'],
@@ -189,7 +190,8 @@ export const RUNTIME_STANDARD: readonly Behaviour[] = [
   },
   {
     behaviour:
-      'hook points: session_start, user_prompt_submit, pre_tool_use, permission_request, post_tool_use, post_tool_failure, post_sampling, stop',
+      'hook points: session_start, user_prompt_submit, pre_tool_use, permission_request, post_tool_use, ' +
+      'post_tool_failure, post_sampling, stop',
     tests: [
       [EVENTS, 'that object to its start let none begin'],
       [EVENTS, 'are asked where only the host is: a prompt, a sample'],

@@ -186,7 +186,9 @@ describe('a file that is not granted', () => {
   test('cannot be read by any spelling of its path', async () => {
     const policy = { filesystem: { read: [granted] } }
     const raw = asWritten(
-      "async ({ path }) => { const { readFileSync } = await import('node:fs'); const tries = [path, path.trim(), decodeURIComponent(path)]; for (const each of tries) { try { return readFileSync(each, 'utf8') } catch {} try { return readFileSync(new URL(each), 'utf8') } catch {} } return 'nothing' }",
+      "async ({ path }) => { const { readFileSync } = await import('node:fs'); const tries = [path, " +
+        'path.trim(), decodeURIComponent(path)]; for (const each of tries) { try { return readFileSync(each, ' +
+        "'utf8') } catch {} try { return readFileSync(new URL(each), 'utf8') } catch {} } return 'nothing' }",
     )
     const runtime = await cordon({
       tools: [
@@ -209,7 +211,10 @@ describe('a file that is not granted', () => {
 describe('nothing is shared', () => {
   test('calls of one tool at once share neither memory, files, input nor progress', async () => {
     const run = asWritten(
-      "async ({ n }, { progress }) => { const { writeFileSync, readdirSync } = await import('node:fs'); globalThis.seen = [...(globalThis.seen ?? []), n]; writeFileSync('/tmp/' + n, ''); progress(n); await new Promise((resolve) => setTimeout(resolve, 100)); return { seen: globalThis.seen, files: readdirSync('/tmp').filter((name) => /^\\d+$/.test(name)) } }",
+      "async ({ n }, { progress }) => { const { writeFileSync, readdirSync } = await import('node:fs'); " +
+        "globalThis.seen = [...(globalThis.seen ?? []), n]; writeFileSync('/tmp/' + n, ''); progress(n); await " +
+        'new Promise((resolve) => setTimeout(resolve, 100)); return { seen: globalThis.seen, files: ' +
+        "readdirSync('/tmp').filter((name) => /^\\d+$/.test(name)) } }",
     )
     const runtime = await cordon({ tools: [tool({ name: 'busy', run })] })
     const results = await Promise.all(

@@ -299,7 +299,8 @@ describe('a rule file', () => {
       /^rules.yaml:6: .*"git pull": it should match/,
     ],
     [
-      'rules:\n  - effect: allow\n    command: git push\n    because: x\n    examples:\n      match: [git push origin]\n',
+      'rules:\n  - effect: allow\n    command: git push\n    because: x\n    examples:\n      match: [git ' +
+        'push origin]\n',
       /it should match, and does not/,
     ],
     [
@@ -307,7 +308,8 @@ describe('a rule file', () => {
       /^rules.yaml:6: .*should not match, and does/,
     ],
     [
-      'rules:\n  - effect: deny\n    paths: [/data/*]\n    because: x\n    examples:\n      match: [{ input: { p: /data } }]\n',
+      'rules:\n  - effect: deny\n    paths: [/data/*]\n    because: x\n    examples:\n      match: [{ input: ' +
+        '{ p: /data } }]\n',
       /it should match/,
     ],
   ])('whose examples do not hold is refused: %j', (wrong, message) => {

@@ -1,4 +1,5 @@
-// The reader of command lines, held against bash and dash: whenever a shell runs a program, a denial of it must have fitted.
+// The reader of command lines, held against bash and dash: whenever a shell runs a program, a denial of it must have
+// fitted.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

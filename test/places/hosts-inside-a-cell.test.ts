@@ -62,8 +62,10 @@ const CALLS: NonNullable<VisitRequest['calls']> = {
   'streams': hosts(
     python(
       'results = []',
-      `def one(i):\n  s = socket.create_connection(("own.test", ${String(repeater.port)})); s.sendall(b"%d\\n" % i); results.append(s.recv(99) == b"%d\\n" % i)`,
-      'threads = [threading.Thread(target=one, args=(i,)) for i in range(40)]; [t.start() for t in threads]; [t.join() for t in threads]; print(results.count(True))',
+      `def one(i):\n  s = socket.create_connection(("own.test", ${String(repeater.port)})); ` +
+        `s.sendall(b"%d\\n" % i); results.append(s.recv(99) == b"%d\\n" % i)`,
+      'threads = [threading.Thread(target=one, args=(i,)) for i in range(40)]; [t.start() for t in threads]; ' +
+        '[t.join() for t in threads]; print(results.count(True))',
     ),
   ),
   'attack': hosts(
@@ -100,7 +102,8 @@ const CALLS: NonNullable<VisitRequest['calls']> = {
   ),
   'no hosts at all': {
     argv: python(
-      `try: socket.create_connection(("127.0.0.1", ${String(repeater.port)}))\nexcept OSError as e: print(errno.errorcode[e.errno])`,
+      `try: socket.create_connection(("127.0.0.1", ${String(repeater.port)}))\nexcept OSError as e: ` +
+        'print(errno.errorcode[e.errno])',
     ),
   },
   'all of the network': { argv: ['/bin/true'], policy: { network: 'all' } },
@@ -138,16 +141,20 @@ for (const form of ['namespaces', 'landlock'] as const) {
         })
       })
 
-      test('it cannot reach what only the outer cell grants: not by address, by name, without its mark, nor by asking for more', () => {
-        expectHeld(found(), 'attack')
-        expect(ran(found(), 'attack').stdout).toContain('still there\n')
-        expect(ran(found(), 'another name')).toMatchObject({
-          exitCode: 6,
-          violations: [{ kind: 'lookup', name: 'outer.test' }],
-        })
-        expect(ran(found(), 'by way of the proxy').stdout).toBe('403')
-        expect(outerOnly.connections()).toBe(0)
-      })
+      test(
+        'it cannot reach what only the outer cell grants: not by address, by name, without its mark, nor by ' +
+          'asking for more',
+        () => {
+          expectHeld(found(), 'attack')
+          expect(ran(found(), 'attack').stdout).toContain('still there\n')
+          expect(ran(found(), 'another name')).toMatchObject({
+            exitCode: 6,
+            violations: [{ kind: 'lookup', name: 'outer.test' }],
+          })
+          expect(ran(found(), 'by way of the proxy').stdout).toBe('403')
+          expect(outerOnly.connections()).toBe(0)
+        },
+      )
 
       test('what the inner policy denies of a granted host is denied', () => {
         expect(ran(found(), 'a path that is not granted').stdout).toBe('403')
@@ -186,7 +193,9 @@ test('a cell in a cell in a cell reaches what all three grant, and not what the 
     'landlock',
     OUTER.flatMap((host) => ['--net', host]),
   )
-  const script = `curl -sS --noproxy '*' -o /dev/null -w '%{http_code} ' ${URL}/three; curl -sS --noproxy '*' http://outer.test:${String(outerOnly.port)}/`
+  const script =
+    `curl -sS --noproxy '*' -o /dev/null -w '%{http_code} ' ${URL}/three; curl -sS --noproxy '*' ` +
+    `http://outer.test:${String(outerOnly.port)}/`
   const { output, errors } = await enter(
     within(insideCell('namespaces', outerOptions), inner),
     innerCordon('--net', own(web.port), '--', '/bin/sh', '-c', script),

@@ -195,7 +195,8 @@ test('a cell inside one that writes for its tool cannot have that done for itsel
   writeFileSync(join(kept, '.bashrc'), 'original\n')
   writeFileSync(join(kept, 'file'), 'original\n')
   const script =
-    'echo planted > file; echo planted > new; mkdir folder; mv file moved; ln file second; rm file; cd "$1" && echo own > file && cat file'
+    'echo planted > file; echo planted > new; mkdir folder; mv file moved; ln file second; rm file; cd "$1" ' +
+    '&& echo own > file && cat file'
   const inner = [
     process.execPath,
     join(CHECKOUT, 'bin', 'cordon.js'),

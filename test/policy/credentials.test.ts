@@ -121,7 +121,8 @@ describe('a credential in a policy', () => {
       parsePolicy({ network: ['api.example.org'], credentials: [BEARER, BEARER] }, 'test').credentials,
     ).toHaveLength(1)
     const text =
-      'network: [ a.org ]\ncredentials:\n  - { id: t, inject: { host: a.org, as: bearer } }\n  - { id: t, inject: { host: a.org, header: X } }\n'
+      'network: [ a.org ]\ncredentials:\n  - { id: t, inject: { host: a.org, as: bearer } }\n  - { id: t, ' +
+      'inject: { host: a.org, header: X } }\n'
     expect(() => loadPolicyText(text, 'p.yaml')).toThrow(
       refusal('p.yaml:4: credentials[1]: the credential "t" is already given'),
     )

@@ -102,4 +102,6 @@ export const otherProcess = (body: string, words: readonly string[], prefix: rea
   }
 }
 
-export const AN_EVENT = `const anEvent = (text, sequence = 1) => ({ type: 'session.ended', event_id: 'e', timestamp: new Date().toISOString(), sequence, session_id: 's', call_id: null, reason: text, calls: 0 });`
+export const AN_EVENT =
+  `const anEvent = (text, sequence = 1) => ({ type: 'session.ended', event_id: 'e', timestamp: new ` +
+  `Date().toISOString(), sequence, session_id: 's', call_id: null, reason: text, calls: 0 });`

@@ -295,32 +295,36 @@ describe('hooks of a session', () => {
 })
 
 describe('OpenTelemetry', () => {
-  test('gets one span of each call with the ids of call and decision, beneath that of the caller, with what happened within', async () => {
-    const spans = new InMemorySpanExporter()
-    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }))
-    const runtime = await cordon({ tools: TOOLS, hooks: [hook('guard', 'pre_tool_use', () => undefined)] })
-    const callers = ['one', 'two'].map((name) => trace.getTracer('test').startSpan(name))
-    const results = await Promise.all(
-      callers.map((caller) =>
-        context.with(trace.setSpan(context.active(), caller), () => runtime.call('add', { a: 1, b: 2 })),
-      ),
-    )
-    await runtime.close()
-    for (const [at, { facts }] of results.entries()) {
-      const own = spans
-        .getFinishedSpans()
-        .find(({ attributes, name }) => name === 'cordon.call add' && attributes['cordon.call_id'] === facts.call_id)
-      expect(own?.attributes).toMatchObject({
-        'cordon.decision_id': facts.permission_decision.decision_id,
-        'cordon.session_id': facts.session_id,
-        'cordon.status': 'ok',
-      })
-      expect(own?.parentSpanContext?.spanId).toBe(callers[at]?.spanContext().spanId)
-      const inner = spans
-        .getFinishedSpans()
-        .filter(({ parentSpanContext }) => parentSpanContext?.spanId === own?.spanContext().spanId)
-      expect(inner.map(({ name }) => name).toSorted()).toEqual(['cordon.hook guard', 'cordon.process'])
-    }
-  })
+  test(
+    'gets one span of each call with the ids of call and decision, beneath that of the caller, with what ' +
+      'happened within',
+    async () => {
+      const spans = new InMemorySpanExporter()
+      context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+      trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }))
+      const runtime = await cordon({ tools: TOOLS, hooks: [hook('guard', 'pre_tool_use', () => undefined)] })
+      const callers = ['one', 'two'].map((name) => trace.getTracer('test').startSpan(name))
+      const results = await Promise.all(
+        callers.map((caller) =>
+          context.with(trace.setSpan(context.active(), caller), () => runtime.call('add', { a: 1, b: 2 })),
+        ),
+      )
+      await runtime.close()
+      for (const [at, { facts }] of results.entries()) {
+        const own = spans
+          .getFinishedSpans()
+          .find(({ attributes, name }) => name === 'cordon.call add' && attributes['cordon.call_id'] === facts.call_id)
+        expect(own?.attributes).toMatchObject({
+          'cordon.decision_id': facts.permission_decision.decision_id,
+          'cordon.session_id': facts.session_id,
+          'cordon.status': 'ok',
+        })
+        expect(own?.parentSpanContext?.spanId).toBe(callers[at]?.spanContext().spanId)
+        const inner = spans
+          .getFinishedSpans()
+          .filter(({ parentSpanContext }) => parentSpanContext?.spanId === own?.spanContext().spanId)
+        expect(inner.map(({ name }) => name).toSorted()).toEqual(['cordon.hook guard', 'cordon.process'])
+      }
+    },
+  )
 })

@@ -191,7 +191,8 @@ describe('a call of a function tool', () => {
     writeFileSync(join(folder, 'other.txt'), 'SECRET')
     writeFileSync(
       join(folder, 'main.mjs'),
-      "import { readFileSync } from 'node:fs'\nimport { double } from './helper.mjs'\nexport default ({ n, path }) => path === undefined ? double(n) : readFileSync(path, 'utf8')\n",
+      "import { readFileSync } from 'node:fs'\nimport { double } from './helper.mjs'\nexport default ({ n, " +
+        "path }) => path === undefined ? double(n) : readFileSync(path, 'utf8')\n",
     )
     const runtime = await cordon({
       tools: [tool({ name: 'module', module: join(folder, 'main.mjs'), argumentGate: 'off' })],

@@ -36,16 +36,20 @@ const registryBehind = (limit: number, failing = 0) => {
 
 const never = new AbortController().signal
 
-test('a large result that is cut off each time, while the registry answers, is not kept: the call is failed, and says why', async () => {
-  const { store, taken, tries } = registryBehind(50_000)
-  await expect(deliverCompletion(store, CLAIMED, LARGE, never, { tries: 5, forMs: 0 })).rejects.toMatchObject({
-    code: 'result-not-kept',
-  })
-  expect(taken).toMatchObject([
-    { status: 'failed', error: expect.stringMatching(/^result-not-kept: .*socket hang up/) as string },
-  ])
-  expect(tries()).toBeGreaterThan(3)
-})
+test(
+  'a large result that is cut off each time, while the registry answers, is not kept: the call is failed, and ' +
+    'says why',
+  async () => {
+    const { store, taken, tries } = registryBehind(50_000)
+    await expect(deliverCompletion(store, CLAIMED, LARGE, never, { tries: 5, forMs: 0 })).rejects.toMatchObject({
+      code: 'result-not-kept',
+    })
+    expect(taken).toMatchObject([
+      { status: 'failed', error: expect.stringMatching(/^result-not-kept: .*socket hang up/) as string },
+    ])
+    expect(tries()).toBeGreaterThan(3)
+  },
+)
 
 test('one that is cut off for a moment only, as by a server that is started anew, is delivered', async () => {
   const { store, taken, tries } = registryBehind(50_000)

@@ -1,4 +1,5 @@
-// docs/egress.md and docs/policy-files.md are followed word for word, against a server of this machine with an authority of its own.
+// docs/egress.md and docs/policy-files.md are followed word for word, against a server of this machine with an
+// authority of its own.
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -37,7 +37,8 @@ const talking = processTool({
   command: () => [
     '/usr/bin/python3',
     '-c',
-    `import socket\ns = socket.create_connection(("${HOST}", ${String(repeater.port)})); s.sendall(b"hello\\n"); s.shutdown(1)\nwhile s.recv(99): pass`,
+    `import socket\ns = socket.create_connection(("${HOST}", ${String(repeater.port)})); ` +
+      `s.sendall(b"hello\\n"); s.shutdown(1)\nwhile s.recv(99): pass`,
   ],
 })
 

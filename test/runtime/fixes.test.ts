@@ -21,7 +21,8 @@ mkdirSync(join(workspace, 'node_modules'))
 symlinkSync(fileURLToPath(new URL('../..', import.meta.url)), join(workspace, 'node_modules', 'cordon'))
 
 const IMPORT =
-  "import Node's own modules inside the function (await import('node:fs')); for files or packages of yours use module: './helper.mjs', export: 'f'"
+  "import Node's own modules inside the function (await import('node:fs')); for files or packages of yours " +
+  "use module: './helper.mjs', export: 'f'"
 const EXEC = ['env', 'sh', '-c', 'echo ran']
 
 describe.each<Form>(['namespaces', 'landlock'])('the fix of a call that failed (%s)', (form) => {
@@ -99,7 +100,8 @@ describe.each<Form>(['namespaces', 'landlock'])('the fix of a call that failed (
 
   test('advises no grant of a file that is kept from every tool', async () => {
     expect((await call('own')).fix).toBe(
-      `${workspace}/mine.yaml is a file of Cordon itself (named in ownFiles): no tool may change it; see docs/own-files.md`,
+      `${workspace}/mine.yaml is a file of Cordon itself (named in ownFiles): no tool may change it; see ` +
+        'docs/own-files.md',
     )
   })
 

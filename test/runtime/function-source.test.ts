@@ -36,12 +36,14 @@ describe('a function that stands by itself', () => {
     ['arguments', 'function () { return arguments.length }'],
     [
       'variables of every kind of scope',
-      '(n) => { for (const i of [n]) for (let j = 0; j < i; j++) { var late = j } try { throw 1 } catch ({ message }) { return [late, message] } }',
+      '(n) => { for (const i of [n]) for (let j = 0; j < i; j++) { var late = j } try { throw 1 } catch ({ ' +
+        'message }) { return [late, message] } }',
     ],
     ['a function declared later', '() => { return later(); function later() { return 1 } }'],
     [
       'classes, private names and labels',
-      '() => { class Counter extends Map { #n = 0; static zero = 0; add() { return this.#n += Counter.zero } } outer: for (;;) { break outer } return new Counter() }',
+      '() => { class Counter extends Map { #n = 0; static zero = 0; add() { return this.#n += Counter.zero } ' +
+        '} outer: for (;;) { break outer } return new Counter() }',
     ],
     [
       'what every Node process has',

@@ -21,7 +21,8 @@ const fetching = tool({
   name: 'fetching',
   policy,
   run: asWritten(
-    "async ({ url, method }) => { const answer = await fetch(url, { method: method ?? 'GET' }); return { status: answer.status, text: await answer.text() } }",
+    "async ({ url, method }) => { const answer = await fetch(url, { method: method ?? 'GET' }); return { " +
+      'status: answer.status, text: await answer.text() } }',
   ),
 })
 const curling = processTool({

@@ -190,7 +190,8 @@ describe('on_failure: a call that met its boundary', () => {
       name: 'both',
       argumentGate: 'off',
       run: (0, eval)(
-        "(async ({ paths }) => { const { readFileSync } = await import('node:fs'); return paths.map((path) => readFileSync(path, 'utf8')) })",
+        "(async ({ paths }) => { const { readFileSync } = await import('node:fs'); return paths.map((path) " +
+          "=> readFileSync(path, 'utf8')) })",
       ) as () => unknown,
     })
     const result = await (

@@ -402,7 +402,8 @@ describe('what answers in other words denies, and is told which words there are'
     [
       'an answer of no kind',
       { by: 'ann' },
-      'approve: kind must be one of: approve_once, approve_for_scope, deny, modify, escalate, request_more_info, timed_out, cancelled, not nothing',
+      'approve: kind must be one of: approve_once, approve_for_scope, deny, modify, escalate, ' +
+        'request_more_info, timed_out, cancelled, not nothing',
     ],
   ])('an approver that says %s', async (_, answer, problem) => {
     const runtime = await cordon({ tools: [TOOL], mode: 'untrusted', approve: () => answer })
@@ -423,7 +424,8 @@ describe('what answers in other words denies, and is told which words there are'
     expect({ status, message: facts.error?.message }).toEqual({
       status: 'denied',
       message: expect.stringContaining(
-        'hook no: its answer must be nothing, or a mapping such as { decision: "deny", reason: "…" } (decisions: continue, allow, ask, deny, block), not the boolean false',
+        'hook no: its answer must be nothing, or a mapping such as { decision: "deny", reason: "…" } ' +
+          '(decisions: continue, allow, ask, deny, block), not the boolean false',
       ) as string,
     })
   })

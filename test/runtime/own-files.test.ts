@@ -174,7 +174,8 @@ describe('the boundary of a tool, by the file of a credential', () => {
 })
 
 const ATTACK =
-  'echo forged >> state/audit.jsonl; : > state/audit.jsonl; rm -f state/audit.jsonl; mv state other; touch state/audit.jsonl.lock.9; cat state/audit.jsonl; echo allowed > file'
+  'echo forged >> state/audit.jsonl; : > state/audit.jsonl; rm -f state/audit.jsonl; mv state other; touch ' +
+  'state/audit.jsonl.lock.9; cat state/audit.jsonl; echo allowed > file'
 
 describe.each<Form>(['namespaces', 'landlock'])('a tool in a cell (%s) whose write root holds the log', (form) => {
   it('can neither read nor change it, and can write beside it', async (context) => {
@@ -210,7 +211,8 @@ describe.each<Form>(['namespaces', 'landlock'])('a tool in a cell (%s) whose wri
 
 describe('a runtime', () => {
   const SCRIPT =
-    'cat token key 2>/dev/null; echo x >> token; echo x >> key; echo "# x" >> mine.yaml; cat mine.yaml > copy; cat beside'
+    'cat token key 2>/dev/null; echo x >> token; echo x >> key; echo "# x" >> mine.yaml; cat mine.yaml > ' +
+    'copy; cat beside'
 
   it('keeps from its tools what its credentials, policies and own files are, and lets them use what lies beside', async () => {
     const workspace = realpathSync(auditFolder())

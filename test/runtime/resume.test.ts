@@ -57,31 +57,35 @@ describe('a runtime that goes on with the state of another', () => {
     expect((await second.call('commit', {}, { session: 'two' })).status).toBe('denied')
   })
 
-  test('asks nobody again about what was approved for the session, but for other arguments, in another session, or under another policy', async () => {
-    let asked = 0
-    const approve = () => {
-      asked += 1
-      return { kind: 'approve_for_scope', by: 'ann' }
-    }
-    const first = await open({ approve })
-    await first.call('risky', { n: 1 })
-    const state = first.exportState()
-    const second = await resume(state, { approve })
-    expect(await second.call('risky', { n: 1 })).toMatchObject({
-      status: 'ok',
-      facts: { permission_decision: { decision_source: 'approver' } },
-    })
-    expect(asked).toBe(1)
-    await second.call('risky', { n: 2 })
-    await second.call('risky', { n: 1 }, { session: 'another' })
-    expect(asked).toBe(3)
-    const changed = await resume(state, {
-      approve,
-      tools: [tool({ name: 'risky', inProcess: true, policy: { risk: 'critical' }, run: () => 'ran' })],
-    })
-    await changed.call('risky', { n: 1 })
-    expect(asked).toBe(4)
-  })
+  test(
+    'asks nobody again about what was approved for the session, but for other arguments, in another session, ' +
+      'or under another policy',
+    async () => {
+      let asked = 0
+      const approve = () => {
+        asked += 1
+        return { kind: 'approve_for_scope', by: 'ann' }
+      }
+      const first = await open({ approve })
+      await first.call('risky', { n: 1 })
+      const state = first.exportState()
+      const second = await resume(state, { approve })
+      expect(await second.call('risky', { n: 1 })).toMatchObject({
+        status: 'ok',
+        facts: { permission_decision: { decision_source: 'approver' } },
+      })
+      expect(asked).toBe(1)
+      await second.call('risky', { n: 2 })
+      await second.call('risky', { n: 1 }, { session: 'another' })
+      expect(asked).toBe(3)
+      const changed = await resume(state, {
+        approve,
+        tools: [tool({ name: 'risky', inProcess: true, policy: { risk: 'critical' }, run: () => 'ran' })],
+      })
+      await changed.call('risky', { n: 1 })
+      expect(asked).toBe(4)
+    },
+  )
 
   test('says in its record from which it goes on', async () => {
     const first = await open()

@@ -52,34 +52,41 @@ test('the whole agent of docs/runtime.md runs as printed', () => {
   expect(readFileSync(join(place, 'logs', 'audit.jsonl'), 'utf8')).toContain('tool.completed')
 })
 
-test('the examples compile as TypeScript, with all declarations that they bring along, and an annotated parameter is checked', () => {
-  const place = project()
-  writeFileSync(join(place, 'package.json'), '{ "type": "module" }\n')
-  const programs = {
-    'readme.ts': blockAfter(README, '## In an agent'),
-    'first.ts': blockAfter(PAGE, '# Tools in an agent'),
-    'whole.ts': blockAfter(PAGE, '## A whole agent'),
-    'annotated.ts':
-      "import { processTool, tool } from 'cordon'\ntool({ name: 'add', run: ({ a, b }: { a: number; b: number }) => a + b })\nprocessTool({ name: 'wc', command: ({ path }: { path: string }) => ['wc', path] })\n// @ts-expect-error there is no such property\ntool({ name: 'add', run: ({ a }: { a: number }) => a.length })\n",
-  }
-  for (const [name, text] of Object.entries(programs)) writeFileSync(join(place, name), text)
-  const options = [
-    '--noEmit',
-    '--strict',
-    '--skipLibCheck',
-    'false',
-    '--target',
-    'es2023',
-    '--module',
-    'nodenext',
-    '--types',
-    'node',
-    '--preserveSymlinks',
-  ]
-  const { status, stdout } = spawnSync(
-    process.execPath,
-    [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), ...options, ...Object.keys(programs)],
-    { cwd: place, encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS },
-  )
-  expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
-})
+test(
+  'the examples compile as TypeScript, with all declarations that they bring along, and an annotated parameter ' +
+    'is checked',
+  () => {
+    const place = project()
+    writeFileSync(join(place, 'package.json'), '{ "type": "module" }\n')
+    const programs = {
+      'readme.ts': blockAfter(README, '## In an agent'),
+      'first.ts': blockAfter(PAGE, '# Tools in an agent'),
+      'whole.ts': blockAfter(PAGE, '## A whole agent'),
+      'annotated.ts':
+        "import { processTool, tool } from 'cordon'\ntool({ name: 'add', run: ({ a, b }: { a: number; b: " +
+        "number }) => a + b })\nprocessTool({ name: 'wc', command: ({ path }: { path: string }) => ['wc', " +
+        "path] })\n// @ts-expect-error there is no such property\ntool({ name: 'add', run: ({ a }: { a: number " +
+        '}) => a.length })\n',
+    }
+    for (const [name, text] of Object.entries(programs)) writeFileSync(join(place, name), text)
+    const options = [
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      'false',
+      '--target',
+      'es2023',
+      '--module',
+      'nodenext',
+      '--types',
+      'node',
+      '--preserveSymlinks',
+    ]
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), ...options, ...Object.keys(programs)],
+      { cwd: place, encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS },
+    )
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
+  },
+)

@@ -43,7 +43,9 @@ export const eventsOf = (runtime: Cordon): CordonEvent[] => {
   return seen
 }
 
-/** As text, because the test runner rewrites imports in functions, and a rewritten function does not stand by itself. */
+/**
+ * As text, because the test runner rewrites imports in functions, and a rewritten function does not stand by itself.
+ */
 export const asWritten = (text: string): ((input: never) => unknown) =>
   (0, eval)(`(${text})`) as (input: never) => unknown
 

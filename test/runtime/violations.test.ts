@@ -1,5 +1,5 @@
-// What counts as a violation comes from the boundary, means the same for every kind of tool, and is told to the model by
-// its kind alone.
+// What counts as a violation comes from the boundary, means the same for every kind of tool, and is told to the model
+// by its kind alone.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -13,7 +13,9 @@ import { READ, WRITE, asWritten, openStage } from './stage.js'
 
 const { newFolder, cordon } = openStage()
 
-/** A folder that may be read, two that may be written, one of them with a protected name, and one that is not granted. */
+/**
+ * A folder that may be read, two that may be written, one of them with a protected name, and one that is not granted.
+ */
 const places = () => {
   const base = newFolder()
   const [data, out, project, outside] = ['data', 'out', 'project', 'outside'].map((name) => join(base, name)) as [
@@ -46,7 +48,8 @@ describe.each<Form>(['namespaces', 'landlock'])('a violation of a call (%s)', (f
           argumentGate: 'off',
           policy,
           run: asWritten(
-            "({ path }) => { throw Object.assign(new Error('made up'), { code: 'EACCES', syscall: 'open', path, errno: -13 }) }",
+            "({ path }) => { throw Object.assign(new Error('made up'), { code: 'EACCES', syscall: 'open', " +
+              'path, errno: -13 }) }',
           ),
         }),
         processTool({ name: 'sh', argumentGate: 'off', policy, cwd: base, command: SH }),

@@ -1,4 +1,5 @@
-// A launcher that enters its namespaces before its plan is there: only for a plan that is what it was told, and for no longer than its host.
+// A launcher that enters its namespaces before its plan is there: only for a plan that is what it was told, and for no
+// longer than its host.
 import { once } from 'node:events'
 import { readFileSync, readdirSync } from 'node:fs'
 import type { Duplex } from 'node:stream'

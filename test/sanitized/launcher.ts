@@ -30,7 +30,9 @@ export const sanitizedLauncher = (): SanitizedLauncher | { readonly missing: str
   const path = join(folder, 'cordon-cell')
   writeFileSync(
     path,
-    `#!/bin/sh\nASAN_OPTIONS=detect_leaks=0:log_path=${reports} UBSAN_OPTIONS=print_stacktrace=1:log_path=${reports} exec '${join(ROOT, 'build', 'sanitize', 'cordon-cell')}' "$@"\n`,
+    `#!/bin/sh\nASAN_OPTIONS=detect_leaks=0:log_path=${reports} ` +
+      `UBSAN_OPTIONS=print_stacktrace=1:log_path=${reports} exec ` +
+      `'${join(ROOT, 'build', 'sanitize', 'cordon-cell')}' "$@"\n`,
     { mode: 0o755 },
   )
   return {

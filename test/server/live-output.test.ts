@@ -1,4 +1,5 @@
-// What a call says while it runs, followed through a server: as events, by who may see the call, from where one stopped.
+// What a call says while it runs, followed through a server: as events, by who may see the call, from where one
+// stopped.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { get } from 'node:http'
 import type { ClientRequest } from 'node:http'
@@ -150,7 +151,8 @@ describe('what a call says', () => {
     })
     await expect(
       stage.owner.query(
-        `insert into agents.invocation_output (invocation_id, fence, sequence, stream, content, skipped) values ($1, 1, 9, 'stdout', 'y', 9223372036854775807)`,
+        'insert into agents.invocation_output (invocation_id, fence, sequence, stream, content, skipped) ' +
+          `values ($1, 1, 9, 'stdout', 'y', 9223372036854775807)`,
         [id],
       ),
     ).rejects.toMatchObject({ code: 'store-state' })

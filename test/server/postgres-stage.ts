@@ -1,4 +1,5 @@
-// A server in front of PostgreSQL with two teams in it, and raw ways to ask it. The database is asked besides, by its owner.
+// A server in front of PostgreSQL with two teams in it, and raw ways to ask it. The database is asked besides, by its
+// owner.
 import { request } from 'node:http'
 import type { ClientRequest, IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
@@ -147,7 +148,8 @@ export const openPostgresStage = async ({
   const statements: PostgresStage['statements'] = async (like = '%') =>
     (
       await owner.query<{ n: number }>(
-        `select count(*)::int as n from pg_stat_activity where usename = 'cordon_serve' and application_name = 'cordon' and state <> 'idle' and query like $1`,
+        `select count(*)::int as n from pg_stat_activity where usename = 'cordon_serve' and application_name ` +
+          `= 'cordon' and state <> 'idle' and query like $1`,
         [like],
       )
     )[0]?.n ?? 0

@@ -302,9 +302,10 @@ describe('what the server cannot read or does not take', () => {
     // More than the kernel keeps for who does not read: what is behind it stays with the server.
     const lazy = Array.from({ length: 8 }, () =>
       raw(
-        `GET /v1/invocations/${large} HTTP/1.1\r\nHost: 127.0.0.1:${String(port)}\r\nAuthorization: Bearer ${tokens.anna}\r\n\r\n`.repeat(
-          6,
-        ),
+        (
+          `GET /v1/invocations/${large} HTTP/1.1\r\nHost: 127.0.0.1:${String(port)}\r\nAuthorization: Bearer ` +
+          `${tokens.anna}\r\n\r\n`
+        ).repeat(6),
       ).pause(),
     )
     await expect
@@ -326,7 +327,8 @@ describe('what the server cannot read or does not take', () => {
     /** One that met a question of this test is begun again. */
     const begin = (): void => {
       begun = raw(
-        `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(port)}\r\nAuthorization: Bearer ${tokens['agent-1']}\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n{`,
+        `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(port)}\r\nAuthorization: ` +
+          `Bearer ${tokens['agent-1']}\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n{`,
       )
       begun.resume()
       begun.on('close', () => {
@@ -358,7 +360,8 @@ describe('what the server cannot read or does not take', () => {
     const asked = ask('anna', 'GET', HELD)
     await expect.poll(() => statements('%standing_approvals%')).toBe(1)
     await owner.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'cordon_serve' and query like '%standing_approvals%' and state = 'active'`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'cordon_serve' and query like ` +
+        `'%standing_approvals%' and state = 'active'`,
     )
     expect(await asked).toMatchObject({
       status: 503,

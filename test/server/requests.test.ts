@@ -95,13 +95,17 @@ describe('a body', () => {
       status: 413,
       json: { code: 'request-too-large', params: { limit: MOST_BYTES } },
     })
-    const chunked = `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nAuthorization: Bearer ${stage.tokens['agent-1']}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n20000\r\n${' '.repeat(0x20000)}\r\n`
+    const chunked =
+      `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nAuthorization: ` +
+      `Bearer ${stage.tokens['agent-1']}\r\nContent-Type: application/json\r\nTransfer-Encoding: ` +
+      `chunked\r\n\r\n20000\r\n${' '.repeat(0x20000)}\r\n`
     expect(await stage.raw(chunked)).toMatch(/^HTTP\/1\.1 413 /)
     expect(await invoke(fitting(MOST_BYTES - 100))).toMatchObject({ status: 200 })
   })
 
   test('that is refused for its size is refused in words, also to who sends all of it before it reads anything', async () => {
-    // A process of its own, as callers are: where the connection is closed with something unread in it, it is reset, and the answer is lost.
+    // A process of its own, as callers are: where the connection is closed with something unread in it, it is reset,
+    // and the answer is lost.
     const sender = `import socket, sys
 head = sys.argv[2].encode().decode('unicode_escape').encode()
 for round in range(10):
@@ -111,7 +115,10 @@ for round in range(10):
             print(server.recv(12).decode())
         except OSError as error:
             print(error)`
-    const head = `POST /v1/teams/acme/invocations HTTP/1.1\\r\\nHost: 127.0.0.1:${String(stage.port)}\\r\\nAuthorization: Bearer ${stage.tokens['agent-1']}\\r\\nContent-Type: application/json\\r\\nContent-Length: 8388608\\r\\n\\r\\n`
+    const head =
+      `POST /v1/teams/acme/invocations HTTP/1.1\\r\\nHost: 127.0.0.1:${String(stage.port)}\\r\\nAuthorization: ` +
+      `Bearer ${stage.tokens['agent-1']}\\r\\nContent-Type: application/json\\r\\nContent-Length: ` +
+      `8388608\\r\\n\\r\\n`
     const { stdout } = await promisify(execFile)('python3', ['-c', sender, String(stage.port), head])
     expect(stdout.trim().split('\n')).toEqual(Array.from({ length: 10 }, () => 'HTTP/1.1 413'))
     // As a client of ours has it: a problem to tell, and no reason to ask again.
@@ -125,7 +132,8 @@ for round in range(10):
 
   test('of a stranger is not read at all', async () => {
     const answer = await stage.raw(
-      `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{`,
+      `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nContent-Type: ` +
+        `application/json\r\nContent-Length: 60000\r\n\r\n{`,
     )
     expect(answer).toMatch(/^HTTP\/1\.1 401 /)
     expect(answer.toLowerCase()).toContain('connection: close')
@@ -176,7 +184,8 @@ for round in range(10):
       })
     })
     slow.write(
-      `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nAuthorization: Bearer ${stage.tokens['agent-1']}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
+      `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nAuthorization: ` +
+        `Bearer ${stage.tokens['agent-1']}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
     )
     const drops = setInterval(() => slow.write(' '), 100)
     expect(await invoke(CALL)).toMatchObject({ status: 200 })
@@ -229,7 +238,8 @@ describe('a path', () => {
   test('of another server, in full, is refused', async () => {
     expect(
       await stage.raw(
-        `GET http://evil.example/v1/me HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nAuthorization: Bearer ${stage.tokens.anna}\r\nConnection: close\r\n\r\n`,
+        `GET http://evil.example/v1/me HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nAuthorization: ` +
+          `Bearer ${stage.tokens.anna}\r\nConnection: close\r\n\r\n`,
       ),
     ).toMatch(/^HTTP\/1\.1 400 /)
   })

@@ -49,7 +49,8 @@ test('a tool that may write to the workspace finds neither the socket nor the da
   const cordon = await createCordon(
     look(
       '.',
-      'cat other.txt; ls -A store; cat store/data/PG_VERSION; test -S store/socket && echo socket; echo changed > store/data/PG_VERSION; true',
+      'cat other.txt; ls -A store; cat store/data/PG_VERSION; test -S store/socket && echo socket; echo ' +
+        'changed > store/data/PG_VERSION; true',
     ),
   )
   try {

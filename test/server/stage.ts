@@ -1,4 +1,5 @@
-// A served store with a team in it, and raw ways to ask it: what a client of Cordon would never send has to be sent too.
+// A served store with a team in it, and raw ways to ask it: what a client of Cordon would never send has to be sent
+// too.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'

@@ -79,7 +79,9 @@ describeRegistry('approvals and bounds', (stage) => {
       const [send, post] = [await registry.register('send'), await registry.register('post')]
       const give = (who: Registry['anna'], tool: string) =>
         who.value<string>(
-          `select agents.fn_approve_in_advance($1, '{"type":"object","properties":{"path":{"const":"a"}},"required":["path"],"additionalProperties":false}', 1, interval '1 hour', 'nightly')`,
+          'select agents.fn_approve_in_advance($1, ' +
+            `'{"type":"object","properties":{"path":{"const":"a"}},"required":["path"],"additionalProperties":false}', ` +
+            `1, interval '1 hour', 'nightly')`,
           [tool],
         )
       const [used, other, changed, kept] = [
@@ -103,30 +105,38 @@ describeRegistry('approvals and bounds', (stage) => {
       ]).toEqual(['pending', 'approved'])
     })
 
-    test('a profile asks about single tools, and says nothing that nobody looks at; a pause is said of the calls that wait for its end', async () => {
-      const registry = await fresh()
-      const free = { p_egress_class: 'none', p_requires_approval: false }
-      const [look, count] = [await registry.register('look', free), await registry.register('count', free)]
-      const set = (overrides: object) =>
-        registry.admin.query(`select agents.fn_set_profile($1, 'std', p_overrides => $2, p_is_default => true)`, [
+    test(
+      'a profile asks about single tools, and says nothing that nobody looks at; a pause is said of the calls ' +
+        'that wait for its end',
+      async () => {
+        const registry = await fresh()
+        const free = { p_egress_class: 'none', p_requires_approval: false }
+        const [look, count] = [await registry.register('look', free), await registry.register('count', free)]
+        const set = (overrides: object) =>
+          registry.admin.query(`select agents.fn_set_profile($1, 'std', p_overrides => $2, p_is_default => true)`, [
+            registry.owner,
+            JSON.stringify(overrides),
+          ])
+        for (const wrong of [{ look: true }, { look: { requires_approval: 'yes' } }, { look: { max_calls: 1 } }, []])
+          await expect(set(wrong)).rejects.toMatchObject(BAD_STATE)
+        await set({ look: { requires_approval: true } })
+        await registry.anna.query(`select agents.fn_stop($1, 'pause', 'maintenance', 'tool', 'count')`, [
           registry.owner,
-          JSON.stringify(overrides),
         ])
-      for (const wrong of [{ look: true }, { look: { requires_approval: 'yes' } }, { look: { max_calls: 1 } }, []])
-        await expect(set(wrong)).rejects.toMatchObject(BAD_STATE)
-      await set({ look: { requires_approval: true } })
-      await registry.anna.query(`select agents.fn_stop($1, 'pause', 'maintenance', 'tool', 'count')`, [registry.owner])
-      const [asked, waits] = [await registry.invoke(look), await registry.invoke(count)]
-      expect([await registry.statusOf(asked), await registry.statusOf(waits), await claim(registry, waits)]).toEqual([
-        'pending',
-        'approved',
-        undefined,
-      ])
-      const evaluations = (id: string) =>
-        stage.engine.query('select point, type, verdict from agents.policy_evaluations where invocation_id = $1', [id])
-      expect(await evaluations(asked)).toEqual([{ point: 'pre_tool', type: 'approval', verdict: 'require_approval' }])
-      expect(await evaluations(waits)).toEqual([{ point: 'pre_run', type: 'pause', verdict: 'pause' }])
-    })
+        const [asked, waits] = [await registry.invoke(look), await registry.invoke(count)]
+        expect([await registry.statusOf(asked), await registry.statusOf(waits), await claim(registry, waits)]).toEqual([
+          'pending',
+          'approved',
+          undefined,
+        ])
+        const evaluations = (id: string) =>
+          stage.engine.query('select point, type, verdict from agents.policy_evaluations where invocation_id = $1', [
+            id,
+          ])
+        expect(await evaluations(asked)).toEqual([{ point: 'pre_tool', type: 'approval', verdict: 'require_approval' }])
+        expect(await evaluations(waits)).toEqual([{ point: 'pre_run', type: 'pause', verdict: 'pause' }])
+      },
+    )
 
     test('in advance cannot be given to oneself', async () => {
       const registry = await fresh()

@@ -155,7 +155,9 @@ describeRegistry('bounds of what is handed in', (stage) => {
               [id, output, (await stage.claim(registry, id))?.fence],
             )
             const [row] = await stage.engine.query<{ output: unknown; problem: string | null; said: string | null }>(
-              `select output, output_problem as problem, (select line::jsonb #>> '{details,output_problem}' from agents.audit_events where subject = 'invocation:' || i.id and type = 'invocation.completed') as said from agents.tool_invocations i where id = $1`,
+              `select output, output_problem as problem, (select line::jsonb #>> '{details,output_problem}' ` +
+                `from agents.audit_events where subject = 'invocation:' || i.id and type = ` +
+                `'invocation.completed') as said from agents.tool_invocations i where id = $1`,
               [id],
             )
             expect(row?.output).toEqual(JSON.parse(output ?? 'null'))

@@ -1,4 +1,5 @@
-// What calls may cost: those that are open count with what they are expected to cost, those that have ended with what they did.
+// What calls may cost: those that are open count with what they are expected to cost, those that have ended with what
+// they did.
 import { expect, test } from 'vitest'
 
 import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'
@@ -108,70 +109,78 @@ describeRegistry('budgets of cost', (stage) => {
     expect(await room(registry, tool, 0.5)).toBe(50)
   })
 
-  test('gives back what was held for a call that was rejected, cancelled or has expired, and not for one that waits or runs', async () => {
-    const registry = await fresh()
-    const tool = await registry.register('send')
-    await limit(registry, 4)
-    const [rejected, cancelled, late, open] = [
-      await ask(registry, tool, 1),
-      await ask(registry, tool, 1),
-      await ask(registry, tool, 1, `, p_valid => interval '1 millisecond'`),
-      await ask(registry, tool, 1),
-    ]
-    await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [open])
-    await expect(ask(registry, tool, 1)).rejects.toMatchObject(REFUSED)
-    await registry.anna.query('select agents.fn_reject_tool_invocation($1, $2)', [rejected, 'no'])
-    expect(await room(registry, tool, 1)).toBe(1)
-    await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [cancelled])
-    expect(await room(registry, tool, 1)).toBe(2)
-    await expect
-      .poll(async () => {
-        await registry.admin.query('select agents.fn_expire_invocations()')
-        return registry.statusOf(late)
-      })
-      .toBe('expired')
-    expect(await room(registry, tool, 1)).toBe(3)
-    await claim(registry, open)
-    expect(await room(registry, tool, 1)).toBe(3)
-  })
+  test(
+    'gives back what was held for a call that was rejected, cancelled or has expired, and not for one that ' +
+      'waits or runs',
+    async () => {
+      const registry = await fresh()
+      const tool = await registry.register('send')
+      await limit(registry, 4)
+      const [rejected, cancelled, late, open] = [
+        await ask(registry, tool, 1),
+        await ask(registry, tool, 1),
+        await ask(registry, tool, 1, `, p_valid => interval '1 millisecond'`),
+        await ask(registry, tool, 1),
+      ]
+      await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [open])
+      await expect(ask(registry, tool, 1)).rejects.toMatchObject(REFUSED)
+      await registry.anna.query('select agents.fn_reject_tool_invocation($1, $2)', [rejected, 'no'])
+      expect(await room(registry, tool, 1)).toBe(1)
+      await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [cancelled])
+      expect(await room(registry, tool, 1)).toBe(2)
+      await expect
+        .poll(async () => {
+          await registry.admin.query('select agents.fn_expire_invocations()')
+          return registry.statusOf(late)
+        })
+        .toBe('expired')
+      expect(await room(registry, tool, 1)).toBe(3)
+      await claim(registry, open)
+      expect(await room(registry, tool, 1)).toBe(3)
+    },
+  )
 
-  test('a call that ran and may have happened counts, whether its second question is answered with no, taken back or too late; one that never ran does not', async () => {
-    const registry = await fresh()
-    const tool = await registry.register('send')
-    await limit(registry, 5)
-    const [rejected, cancelled, late, never] = [
-      await ask(registry, tool, 1),
-      await ask(registry, tool, 1),
-      await ask(registry, tool, 1),
-      await ask(registry, tool, 1),
-    ]
-    for (const id of [rejected, cancelled, late]) {
-      await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [id])
-      await claim(registry, id)
-    }
-    await stage.engine.query(
-      `select agents.fn_recover_invocation(i) from agents.tool_invocations i where id = any ($1)`,
-      [[rejected, cancelled, late]],
-    )
-    await registry.anna.query('select agents.fn_reject_tool_invocation($1, $2)', [rejected, 'no'])
-    await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [cancelled])
-    // As if the day were over.
-    await stage.engine.transaction(async ({ query, execute }) => {
-      await execute('alter table agents.tool_invocations disable trigger user')
-      await query(`update agents.tool_invocations set expires_at = now() where id = $1`, [late])
-      await query(`update agents.approvals set expires_at = now() where subject_id = $1`, [late])
-      await execute('alter table agents.tool_invocations enable trigger user')
-    })
-    await registry.admin.query('select agents.fn_expire_invocations()')
-    await registry.anna.query('select agents.fn_reject_tool_invocation($1, $2)', [never, 'no'])
-    expect(await Promise.all([rejected, cancelled, late, never].map(registry.statusOf))).toEqual([
-      'rejected',
-      'cancelled',
-      'expired',
-      'rejected',
-    ])
-    expect(await room(registry, tool, 1)).toBe(2)
-  })
+  test(
+    'a call that ran and may have happened counts, whether its second question is answered with no, taken back ' +
+      'or too late; one that never ran does not',
+    async () => {
+      const registry = await fresh()
+      const tool = await registry.register('send')
+      await limit(registry, 5)
+      const [rejected, cancelled, late, never] = [
+        await ask(registry, tool, 1),
+        await ask(registry, tool, 1),
+        await ask(registry, tool, 1),
+        await ask(registry, tool, 1),
+      ]
+      for (const id of [rejected, cancelled, late]) {
+        await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [id])
+        await claim(registry, id)
+      }
+      await stage.engine.query(
+        `select agents.fn_recover_invocation(i) from agents.tool_invocations i where id = any ($1)`,
+        [[rejected, cancelled, late]],
+      )
+      await registry.anna.query('select agents.fn_reject_tool_invocation($1, $2)', [rejected, 'no'])
+      await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [cancelled])
+      // As if the day were over.
+      await stage.engine.transaction(async ({ query, execute }) => {
+        await execute('alter table agents.tool_invocations disable trigger user')
+        await query(`update agents.tool_invocations set expires_at = now() where id = $1`, [late])
+        await query(`update agents.approvals set expires_at = now() where subject_id = $1`, [late])
+        await execute('alter table agents.tool_invocations enable trigger user')
+      })
+      await registry.admin.query('select agents.fn_expire_invocations()')
+      await registry.anna.query('select agents.fn_reject_tool_invocation($1, $2)', [never, 'no'])
+      expect(await Promise.all([rejected, cancelled, late, never].map(registry.statusOf))).toEqual([
+        'rejected',
+        'cancelled',
+        'expired',
+        'rejected',
+      ])
+      expect(await room(registry, tool, 1)).toBe(2)
+    },
+  )
 
   test('counts what was measured once a call has ended, and the estimate where nobody measured', async () => {
     const registry = await fresh()
@@ -200,16 +209,20 @@ describeRegistry('budgets of cost', (stage) => {
     await ask(registry, unknown)
   })
 
-  test('a budget that is set later counts nothing of the calls before it, neither when they are asked for nor when they end', async () => {
-    const registry = await fresh()
-    const tool = await registry.register('look', FREE)
-    const before = await ask(registry, tool, 3)
-    await limit(registry, 2)
-    await ask(registry, tool, 1)
-    await run(registry, before, 3)
-    await ask(registry, tool, 1)
-    await expect(ask(registry, tool, 1)).rejects.toMatchObject(REFUSED)
-  })
+  test(
+    'a budget that is set later counts nothing of the calls before it, neither when they are asked for nor ' +
+      'when they end',
+    async () => {
+      const registry = await fresh()
+      const tool = await registry.register('look', FREE)
+      const before = await ask(registry, tool, 3)
+      await limit(registry, 2)
+      await ask(registry, tool, 1)
+      await run(registry, before, 3)
+      await ask(registry, tool, 1)
+      await expect(ask(registry, tool, 1)).rejects.toMatchObject(REFUSED)
+    },
+  )
 
   test('no amount is none: NaN, Infinity, less than nothing', async () => {
     const registry = await fresh()

@@ -189,30 +189,35 @@ describeRegistry('prices, and what a runner says by itself', (stage) => {
     ])
     return (
       await stage.engine.query<{ measured: number | null; reported: number | null; deviates: boolean | null }>(
-        'select cost_measured::float8 as measured, cost_reported::float8 as reported, cost_deviates as deviates from agents.tool_invocations where id = $1',
+        'select cost_measured::float8 as measured, cost_reported::float8 as reported, cost_deviates as ' +
+          'deviates from agents.tool_invocations where id = $1',
         [id],
       )
     )[0]
   }
 
-  test('what the runner says is kept beside what is measured, the larger one counts for budgets, and that they differ is flagged', async () => {
-    const registry = await fresh()
-    const tool = await registry.register('look', free({ call: 4 }))
-    await registry.admin.query(`select agents.fn_set_budget($1, 'agent', 'agent-1', interval '1 day', null, 20)`, [
-      registry.owner,
-    ])
-    expect(await run(registry, tool, {}, 1)).toEqual({ measured: 4, reported: 1, deviates: true })
-    expect(await run(registry, tool, {}, 4)).toEqual({ measured: 4, reported: 4, deviates: false })
-    expect(await run(registry, tool, {}, 9)).toEqual({ measured: 4, reported: 9, deviates: true })
-    // 4 + 4 + 9 of 20: there is room for 3 and not for 4.
-    const ask = (estimate: number) =>
-      registry.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{"path":"a"}', null, $2)`, [
-        tool,
-        estimate,
+  test(
+    'what the runner says is kept beside what is measured, the larger one counts for budgets, and that they ' +
+      'differ is flagged',
+    async () => {
+      const registry = await fresh()
+      const tool = await registry.register('look', free({ call: 4 }))
+      await registry.admin.query(`select agents.fn_set_budget($1, 'agent', 'agent-1', interval '1 day', null, 20)`, [
+        registry.owner,
       ])
-    await expect(ask(4)).rejects.toMatchObject({ code: 'store-refused' })
-    expect(await ask(3)).toBeDefined()
-  })
+      expect(await run(registry, tool, {}, 1)).toEqual({ measured: 4, reported: 1, deviates: true })
+      expect(await run(registry, tool, {}, 4)).toEqual({ measured: 4, reported: 4, deviates: false })
+      expect(await run(registry, tool, {}, 9)).toEqual({ measured: 4, reported: 9, deviates: true })
+      // 4 + 4 + 9 of 20: there is room for 3 and not for 4.
+      const ask = (estimate: number) =>
+        registry.agent.value<string>(`select agents.fn_invoke_tool(null, $1, 'agent-1', '{"path":"a"}', null, $2)`, [
+          tool,
+          estimate,
+        ])
+      await expect(ask(4)).rejects.toMatchObject({ code: 'store-refused' })
+      expect(await ask(3)).toBeDefined()
+    },
+  )
 
   test('a call that says it ran for longer than it was claimed is flagged; one that ran for that long is not', async () => {
     const registry = await fresh()

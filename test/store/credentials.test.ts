@@ -101,7 +101,8 @@ describeRegistry('credentials', (stage) => {
     await registry.service.query('select agents.fn_resolve_credential($1, $2)', [registry.owner, 'token'])
     await registry.admin.query('select agents.fn_remove_credential($1, $2)', [registry.owner, 'token'])
     const record = await stage.engine.query<{ type: string; actor: string; line: string }>(
-      `select type, actor, line from agents.audit_events where owner = $1 and subject = 'credential:token' order by sequence`,
+      `select type, actor, line from agents.audit_events where owner = $1 and subject = 'credential:token' ` +
+        'order by sequence',
       [registry.owner],
     )
     expect(record.map(({ type, actor }) => [type, actor])).toEqual([

@@ -69,7 +69,8 @@ describe.each(ENGINES)('a call on %s', (name) => {
   test('that is refused is on the record, with why; of strangers there is nothing', async () => {
     const refusals = () =>
       engine.query<{ actor: string; by: string }>(
-        `select actor, line::jsonb -> 'details' ->> 'by' as by from agents.audit_events where type = 'invocation.refused' order by at`,
+        `select actor, line::jsonb -> 'details' ->> 'by' as by from agents.audit_events where type = ` +
+          `'invocation.refused' order by at`,
       )
     for (let round = 0; round < 3; round += 1)
       await expect(invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to: 7 } })).rejects.toMatchObject({

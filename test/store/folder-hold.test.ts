@@ -16,7 +16,8 @@ const MODULE = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'stor
 const program = (folder: string, then: string) => [
   '--input-type=module',
   '-e',
-  `import { holdFolder } from ${JSON.stringify(MODULE)}; try { holdFolder(${JSON.stringify(folder)}); ${then} } catch (error) { console.log(error.code) }`,
+  `import { holdFolder } from ${JSON.stringify(MODULE)}; try { holdFolder(${JSON.stringify(folder)}); ` +
+    `${then} } catch (error) { console.log(error.code) }`,
 ]
 
 test('a folder that another process has is not had twice, and is had again when it lets go', () => {

@@ -12,7 +12,10 @@ import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 
 const STORE = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'store', 'index.js')).href
 
-/** In a folder of 40 MB: full in the middle of a transaction, and full when it is opened; between them and after them there is room. */
+/**
+ * In a folder of 40 MB: full in the middle of a transaction, and full when it is opened; between them and after them
+ * there is room.
+ */
 const PROGRAM = `
 import { rmSync, writeFileSync } from 'node:fs'
 import { openPglite, migrate } from ${JSON.stringify(STORE)}
@@ -63,12 +66,16 @@ test('a full disk is told as one, never as a trace, and does not hold the proces
   }
 })
 
-test('a program that ends by itself on a disk with room is told as a store that cannot be reached; other errors are left as they are', () => {
-  const trace = Object.assign(new Error('unreachable'), { name: 'RuntimeError' })
-  expect(embeddedFailure(trace, tmpdir())).toMatchObject({
-    code: 'store-unavailable',
-    message: expect.stringContaining('its program ended: unreachable') as string,
-  })
-  const other = new Error('column "x" does not exist')
-  expect(embeddedFailure(other, tmpdir())).toBe(other)
-})
+test(
+  'a program that ends by itself on a disk with room is told as a store that cannot be reached; other errors ' +
+    'are left as they are',
+  () => {
+    const trace = Object.assign(new Error('unreachable'), { name: 'RuntimeError' })
+    expect(embeddedFailure(trace, tmpdir())).toMatchObject({
+      code: 'store-unavailable',
+      message: expect.stringContaining('its program ended: unreachable') as string,
+    })
+    const other = new Error('column "x" does not exist')
+    expect(embeddedFailure(other, tmpdir())).toBe(other)
+  },
+)

@@ -50,10 +50,12 @@ test('the table of docs/store.md has every function that a role may call, with e
     expect(listed(readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'store.md'), 'utf8'))).toEqual(
       granted.map(({ line }) => line).sort(),
     )
-    // The page of the functions knows all roles: one that is granted something and is not on it would not be seen above.
+    // The page of the functions knows all roles: one that is granted something and is not on it would not be seen
+    // above.
     expect(
       await engine.query(
-        `select rolname::text from pg_roles r where rolname !~ '^pg_' and not rolsuper and rolname <> 'cordon_owner' order by rolname::text collate "C"`,
+        `select rolname::text from pg_roles r where rolname !~ '^pg_' and not rolsuper and rolname <> ` +
+          `'cordon_owner' order by rolname::text collate "C"`,
       ),
     ).toEqual(ALL.map((rolname) => ({ rolname })))
   } finally {

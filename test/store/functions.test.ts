@@ -5,7 +5,8 @@ import { describeRegistry } from './describe-registry.js'
 
 const ROLES = `array['cordon_admin', 'cordon_operator', 'cordon_agent', 'cordon_runner', 'cordon_gateway', 'service_role']`
 const functionsThat = (condition: string): string =>
-  `select p.oid::regprocedure::text as name from pg_proc p where p.pronamespace = 'agents'::regnamespace and ${condition} order by 1`
+  `select p.oid::regprocedure::text as name from pg_proc p where p.pronamespace = 'agents'::regnamespace and ` +
+  `${condition} order by 1`
 const has = (setting: string): string =>
   `exists (select from unnest(p.proconfig) as each(setting) where setting like '${setting}=%')`
 

@@ -111,7 +111,8 @@ describe.each(ENGINES)('on %s', (engineName) => {
 
   const problemsOf = async (expression: string, values: readonly unknown[]): Promise<readonly (string | null)[]> => {
     const rows = await opened.engine.query<{ problem: string | null }>(
-      `select ${expression} as problem from jsonb_array_elements($1::jsonb) with ordinality as each(given, number) order by number`,
+      `select ${expression} as problem from jsonb_array_elements($1::jsonb) with ordinality as each(given, ` +
+        'number) order by number',
       [JSON.stringify(values)],
     )
     return rows.map(({ problem }) => problem)

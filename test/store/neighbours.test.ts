@@ -87,7 +87,8 @@ test('a transaction that does not end holds up nobody of another team, and its o
       await query(`select agents.fn_invoke_tool(null, $1, 'neighbour', '{}')`, [other])
     expect(
       await query(
-        `select count(distinct abs(hashtextextended('invocation:' || id, 0) % 64))::int as held from agents.tool_invocations where agent = 'neighbour'`,
+        `select count(distinct abs(hashtextextended('invocation:' || id, 0) % 64))::int as held from ` +
+          `agents.tool_invocations where agent = 'neighbour'`,
       ),
     ).toEqual([{ held: 64 }])
   }
@@ -117,33 +118,38 @@ test('a transaction that does not end holds up nobody of another team, and its o
   expect(await theirs.statusOf(await theirs.invoke(other))).toBe('approved')
 })
 
-test("what one looks after for all is that of one's own teams: a runner that does not end its upkeep holds up no other team", async () => {
-  const mine = await lookTool(ours)
-  const late = await ours.agent.value<string>(
-    `select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '20 milliseconds')`,
-    [mine],
-  )
-  const lateRun = await ours.agent.value<string>(
-    `select agents.fn_start_team_run('ours', 'release', '{}', p_valid => interval '20 milliseconds')`,
-  )
-  const runStatus = async () =>
-    (await engine.query<{ status: string }>('select status from agents.team_runs where id = $1', [lateRun]))[0]?.status
-  await new Promise((resolve) => setTimeout(resolve, 50))
-  await whileIdle(
-    open('their-host'),
-    (query) =>
-      query(
-        'select agents.fn_expire_invocations(), agents.fn_recover_lost_invocations(), agents.fn_expire_team_runs()',
-      ),
-    async () => {
-      expect([await ours.statusOf(late), await runStatus()]).toEqual(['approved', 'pending'])
-      await ours.anna.query(`select agents.fn_stop('ours', 'pause', 'maintenance')`)
-      await ours.anna.query(`select agents.fn_resume('ours')`)
-    },
-  )
-  await open('host-1').query('select agents.fn_expire_invocations(), agents.fn_expire_team_runs()')
-  expect([await ours.statusOf(late), await runStatus()]).toEqual(['expired', 'expired'])
-})
+test(
+  "what one looks after for all is that of one's own teams: a runner that does not end its upkeep holds up no " +
+    'other team',
+  async () => {
+    const mine = await lookTool(ours)
+    const late = await ours.agent.value<string>(
+      `select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '20 milliseconds')`,
+      [mine],
+    )
+    const lateRun = await ours.agent.value<string>(
+      `select agents.fn_start_team_run('ours', 'release', '{}', p_valid => interval '20 milliseconds')`,
+    )
+    const runStatus = async () =>
+      (await engine.query<{ status: string }>('select status from agents.team_runs where id = $1', [lateRun]))[0]
+        ?.status
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await whileIdle(
+      open('their-host'),
+      (query) =>
+        query(
+          'select agents.fn_expire_invocations(), agents.fn_recover_lost_invocations(), agents.fn_expire_team_runs()',
+        ),
+      async () => {
+        expect([await ours.statusOf(late), await runStatus()]).toEqual(['approved', 'pending'])
+        await ours.anna.query(`select agents.fn_stop('ours', 'pause', 'maintenance')`)
+        await ours.anna.query(`select agents.fn_resume('ours')`)
+      },
+    )
+    await open('host-1').query('select agents.fn_expire_invocations(), agents.fn_expire_team_runs()')
+    expect([await ours.statusOf(late), await runStatus()]).toEqual(['expired', 'expired'])
+  },
+)
 
 test("a runner that does not end its tidying holds up no other runner; a name is everybody's own", async () => {
   const [mine, other] = [open('host-1'), open('their-host')]
@@ -253,7 +259,8 @@ test('retention waits for nobody who writes, and nobody waits long for it', asyn
 test('retention that waits for somebody who reads lets the others through meanwhile', async () => {
   const tool = await lookTool(ours)
   await engine.execute(
-    `begin; set local role cordon_owner; create table agents.tool_invocations_2018_01 partition of agents.tool_invocations for values from ('2018-01-01') to ('2018-02-01'); commit`,
+    'begin; set local role cordon_owner; create table agents.tool_invocations_2018_01 partition of ' +
+      `agents.tool_invocations for values from ('2018-01-01') to ('2018-02-01'); commit`,
   )
   let dropping: Promise<readonly object[]> | undefined
   await whileIdle(
@@ -267,7 +274,8 @@ test('retention that waits for somebody who reads lets the others through meanwh
           async () =>
             (
               await engine.query(
-                `select from pg_locks where not granted and relation = 'agents.tool_invocations'::regclass and mode = 'AccessExclusiveLock'`,
+                `select from pg_locks where not granted and relation = 'agents.tool_invocations'::regclass ` +
+                  `and mode = 'AccessExclusiveLock'`,
               )
             ).length,
         )
@@ -276,7 +284,8 @@ test('retention that waits for somebody who reads lets the others through meanwh
       expect(
         (
           await engine.query(
-            `select from pg_stat_activity where query like '%fn_drop_old_partitions%' and state = 'active' and pid <> pg_backend_pid()`,
+            `select from pg_stat_activity where query like '%fn_drop_old_partitions%' and state = 'active' ` +
+              'and pid <> pg_backend_pid()',
           )
         ).length,
       ).toBe(1)
@@ -285,36 +294,42 @@ test('retention that waits for somebody who reads lets the others through meanwh
   expect((await dropping)?.length).toBe(1)
 })
 
-test('a login makes the partitions that come next, and none where somebody made those ahead: what it holds open then holds up nobody', async () => {
-  const tool = await lookTool(ours)
-  const ahead = async (): Promise<readonly string[]> =>
-    (
-      await engine.query<{ part: string }>(
-        `select relname as part from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'agents.tool_invocations'::regclass and relname > 'tool_invocations_' || to_char(now() at time zone 'UTC', 'YYYY_MM') and relname ~ '[0-9]$' order by 1`,
-      )
-    ).map(({ part }) => part)
-  const all = await ahead()
-  expect(all.length).toBe(3)
-  await engine.execute(
-    all
-      .slice(1)
-      .map((part) => `drop table agents.${part}`)
-      .join(';'),
-  )
-  await whileIdle(
-    open('their-host'),
-    (query) => query('select agents.fn_make_next_partitions()'),
-    async () => {
-      expect(await ours.statusOf(await ours.invoke(tool))).toBe('approved')
-    },
-  )
-  expect((await ahead()).length).toBe(1)
-  await engine.execute(`drop table agents.${all[0] ?? ''}`)
-  await open('their-host').query('select agents.fn_make_next_partitions()')
-  expect((await ahead()).length).toBe(1)
-  await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
-  expect(await ahead()).toEqual(all)
-})
+test(
+  'a login makes the partitions that come next, and none where somebody made those ahead: what it holds open ' +
+    'then holds up nobody',
+  async () => {
+    const tool = await lookTool(ours)
+    const ahead = async (): Promise<readonly string[]> =>
+      (
+        await engine.query<{ part: string }>(
+          'select relname as part from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = ' +
+            `'agents.tool_invocations'::regclass and relname > 'tool_invocations_' || to_char(now() at time zone ` +
+            `'UTC', 'YYYY_MM') and relname ~ '[0-9]$' order by 1`,
+        )
+      ).map(({ part }) => part)
+    const all = await ahead()
+    expect(all.length).toBe(3)
+    await engine.execute(
+      all
+        .slice(1)
+        .map((part) => `drop table agents.${part}`)
+        .join(';'),
+    )
+    await whileIdle(
+      open('their-host'),
+      (query) => query('select agents.fn_make_next_partitions()'),
+      async () => {
+        expect(await ours.statusOf(await ours.invoke(tool))).toBe('approved')
+      },
+    )
+    expect((await ahead()).length).toBe(1)
+    await engine.execute(`drop table agents.${all[0] ?? ''}`)
+    await open('their-host').query('select agents.fn_make_next_partitions()')
+    expect((await ahead()).length).toBe(1)
+    await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
+    expect(await ahead()).toEqual(all)
+  },
+)
 
 test('a team sees its own runners and what is wrong with its own record', async () => {
   await open('their-host').query(`select agents.fn_heartbeat('their-machine')`)
@@ -328,7 +343,9 @@ test('a team sees its own runners and what is wrong with its own record', async 
     `create role "olga" login in role cordon_operator; create role "anton" login in role cordon_operator`,
   )
   await engine.execute(
-    `alter table agents.audit_events disable trigger user; update agents.audit_events set actor = 'x' where owner = 'theirs' and type = 'member.added' and subject = 'member:olga'; alter table agents.audit_events enable trigger user`,
+    `alter table agents.audit_events disable trigger user; update agents.audit_events set actor = 'x' where ` +
+      `owner = 'theirs' and type = 'member.added' and subject = 'member:olga'; alter table agents.audit_events ` +
+      'enable trigger user',
   )
   const problemsFor = (login?: string) =>
     open(login).query<{ owner: string; problem: string }>('select owner, problem from agents.fn_verify_audit()')
@@ -350,32 +367,36 @@ test('a team whose whole record was taken away is missed', async () => {
   ])
 })
 
-test("how much a query read tells nobody what is written in rows of another team; in one's own a filter finds what it looks for", async () => {
-  const neighbour = open('neighbour')
-  const told = async (filter: string) => {
-    const lines = await neighbour.query<Record<string, string>>(
-      `explain (analyze, buffers, costs off, timing off, summary off) select from agents.tools_registry where ${filter}`,
+test(
+  "how much a query read tells nobody what is written in rows of another team; in one's own a filter finds " +
+    'what it looks for',
+  async () => {
+    const neighbour = open('neighbour')
+    const told = async (filter: string) => {
+      const lines = await neighbour.query<Record<string, string>>(
+        `explain (analyze, buffers, costs off, timing off, summary off) select from agents.tools_registry where ${filter}`,
+      )
+      return lines
+        .map((line) => line['QUERY PLAN'] ?? '')
+        .join('\n')
+        .split('\nPlanning:')[0]
+        ?.replace(/starts_with\(name, '.*?'::text\)/, '')
+    }
+    const [known] = await engine.query<{ name: string }>(
+      `select name from agents.tools_registry where owner = 'ours' limit 1`,
     )
-    return lines
-      .map((line) => line['QUERY PLAN'] ?? '')
-      .join('\n')
-      .split('\nPlanning:')[0]
-      ?.replace(/starts_with\(name, '.*?'::text\)/, '')
-  }
-  const [known] = await engine.query<{ name: string }>(
-    `select name from agents.tools_registry where owner = 'ours' limit 1`,
-  )
-  const first = (known?.name ?? '').slice(0, 1)
-  expect(first).not.toBe('')
-  // Once, so that both find the same things in the caches of the session.
-  await told(`owner = 'ours' and starts_with(name, '~')`)
-  expect(await told(`owner = 'ours' and starts_with(name, '${first}')`)).toBe(
-    await told(`owner = 'ours' and starts_with(name, '~')`),
-  )
-  expect(await neighbour.query(`select name from agents.tools_registry where owner = 'ours'`)).toEqual([])
-  expect(
-    await neighbour.query(
-      `select name from agents.tools_registry where owner = 'theirs' and starts_with(name, '${first}')`,
-    ),
-  ).not.toEqual([])
-})
+    const first = (known?.name ?? '').slice(0, 1)
+    expect(first).not.toBe('')
+    // Once, so that both find the same things in the caches of the session.
+    await told(`owner = 'ours' and starts_with(name, '~')`)
+    expect(await told(`owner = 'ours' and starts_with(name, '${first}')`)).toBe(
+      await told(`owner = 'ours' and starts_with(name, '~')`),
+    )
+    expect(await neighbour.query(`select name from agents.tools_registry where owner = 'ours'`)).toEqual([])
+    expect(
+      await neighbour.query(
+        `select name from agents.tools_registry where owner = 'theirs' and starts_with(name, '${first}')`,
+      ),
+    ).not.toEqual([])
+  },
+)

@@ -87,7 +87,8 @@ describeRegistry('said once', (stage) => {
     // It is asked about again when its runner is lost.
     await change(`status = 'pending', approval_status = 'pending', runner = null`)
     await stage.engine.query(
-      `select agents.fn_ask(owner, 'tool_invocation', id, input_hash, tool_version, 1, 'lost', expires_at, invoked_by) from agents.tool_invocations where id = $1`,
+      `select agents.fn_ask(owner, 'tool_invocation', id, input_hash, tool_version, 1, 'lost', expires_at, ` +
+        'invoked_by) from agents.tool_invocations where id = $1',
       [id],
     )
     await registry.otto.query('select agents.fn_reject_tool_invocation($1, $2)', [id, 'enough'])

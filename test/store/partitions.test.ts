@@ -1,5 +1,5 @@
-// What a call costs does not depend on how many partitions there are: every statement about one call looks at one. What is
-// planned and what is run locks each partition that it looks at, and keeps the lock until the transaction ends.
+// What a call costs does not depend on how many partitions there are: every statement about one call looks at one. What
+// is planned and what is run locks each partition that it looks at, and keeps the lock until the transaction ends.
 import { expect, test } from 'vitest'
 
 import { invokeTool, claimInvocations, completeInvocation } from '../../src/store/index.js'

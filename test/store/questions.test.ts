@@ -191,47 +191,51 @@ describeRegistry('questions that wait', (stage) => {
     })
   })
 
-  test('a tool whose policy writes files and names no class is of the class write, whatever it is registered with; its scratch folder does not count', async () => {
-    const registry = await fresh()
-    const classOf = async (policy: object, more: object = {}) => {
-      const id = await registry.register('tool', {
-        p_egress_class: 'none',
-        p_requires_approval: false,
-        p_definition: JSON.stringify({ policy }),
-        ...more,
-      })
-      return (
-        await stage.engine.query<{ class: string; asks: boolean }>(
-          'select egress_class as class, requires_approval as asks from agents.tools_registry where id = $1',
-          [id],
-        )
-      )[0]
-    }
-    const [write, none] = [
-      { class: 'write', asks: true },
-      { class: 'none', asks: false },
-    ]
-    expect(await classOf({ filesystem: { write: ['./out'] } })).toEqual(write)
-    expect(await classOf({ filesystem: { write: ['!./out/.git', './out'] } })).toEqual(write)
-    expect(await classOf({ presets: ['workspace'] })).toEqual(write)
-    expect(
-      await classOf(
-        { filesystem: { write: ['/data'] }, network: [{ host: 'a.org', methods: ['GET'] }] },
-        { p_egress_class: 'read_only' },
-      ),
-    ).toEqual(write)
-    expect(await classOf({ egress_class: 'none', filesystem: { write: ['./out'] } })).toEqual(none)
-    for (const policy of [
-      {},
-      { filesystem: { read: ['/data'] } },
-      { filesystem: 'none' },
-      { filesystem: { write: 'none' } },
-      { filesystem: { write: [] } },
-      { limits: { scratch: '64M' } },
-      { presets: ['toolchains'] },
-    ])
-      expect(await classOf(policy), JSON.stringify(policy)).toEqual(none)
-  })
+  test(
+    'a tool whose policy writes files and names no class is of the class write, whatever it is registered ' +
+      'with; its scratch folder does not count',
+    async () => {
+      const registry = await fresh()
+      const classOf = async (policy: object, more: object = {}) => {
+        const id = await registry.register('tool', {
+          p_egress_class: 'none',
+          p_requires_approval: false,
+          p_definition: JSON.stringify({ policy }),
+          ...more,
+        })
+        return (
+          await stage.engine.query<{ class: string; asks: boolean }>(
+            'select egress_class as class, requires_approval as asks from agents.tools_registry where id = $1',
+            [id],
+          )
+        )[0]
+      }
+      const [write, none] = [
+        { class: 'write', asks: true },
+        { class: 'none', asks: false },
+      ]
+      expect(await classOf({ filesystem: { write: ['./out'] } })).toEqual(write)
+      expect(await classOf({ filesystem: { write: ['!./out/.git', './out'] } })).toEqual(write)
+      expect(await classOf({ presets: ['workspace'] })).toEqual(write)
+      expect(
+        await classOf(
+          { filesystem: { write: ['/data'] }, network: [{ host: 'a.org', methods: ['GET'] }] },
+          { p_egress_class: 'read_only' },
+        ),
+      ).toEqual(write)
+      expect(await classOf({ egress_class: 'none', filesystem: { write: ['./out'] } })).toEqual(none)
+      for (const policy of [
+        {},
+        { filesystem: { read: ['/data'] } },
+        { filesystem: 'none' },
+        { filesystem: { write: 'none' } },
+        { filesystem: { write: [] } },
+        { limits: { scratch: '64M' } },
+        { presets: ['toolchains'] },
+      ])
+        expect(await classOf(policy), JSON.stringify(policy)).toEqual(none)
+    },
+  )
 
   test('an agent runs its own calls, and cannot see or claim those of others', async () => {
     const registry = await fresh()

@@ -105,7 +105,8 @@ describeRegistry('the registry', (stage) => {
           `update agents.tool_invocations set status = 'approved', approval_status = 'approved' where id = '${id}'`,
           `update agents.tool_invocations set input = '{}' where id = '${id}'`,
           `delete from agents.tool_invocations where id = '${id}'`,
-          `insert into agents.approval_votes (approval_id, voter, verdict) select id, 'anna', 'approve' from agents.approvals where subject_id = '${id}'`,
+          `insert into agents.approval_votes (approval_id, voter, verdict) select id, 'anna', 'approve' from ` +
+            `agents.approvals where subject_id = '${id}'`,
           `update agents.tools_registry set requires_approval = false where id = '${tool}'`,
           `insert into agents.members (owner, actor, kind) values ('${registry.owner}', 'agent-1', 'admin')`,
           `update agents.audit_events set line = '{}'`,
@@ -285,40 +286,44 @@ describeRegistry('the registry', (stage) => {
       ).toBe('approved')
     })
 
-    test('a yes to the first question, said again, is no yes to the one whether it happened already; that one leaves time to run', async () => {
-      const registry = await fresh()
-      const call = await registry.agent.value<string>(
-        `select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '1 second')`,
-        [await registry.register('send')],
-      )
-      const first = await questionHash(call)
-      await registry.anna.query('select agents.fn_approve_tool_invocation($1, null, $2)', [call, first])
-      await claim(registry, call)
-      await stage.engine.query(
-        `update agents.runners set last_seen = now() - interval '1 hour', lease = interval '1 second' where name = $1`,
-        [`${registry.owner}-runner`],
-      )
-      await expect
-        .poll(async () => {
-          await registry.runner.query('select agents.fn_recover_lost_invocations()')
-          return registry.statusOf(call)
-        })
-        .toBe('pending')
-      await new Promise((resolve) => setTimeout(resolve, 1_000))
-      await expect(
-        registry.anna.query('select agents.fn_approve_tool_invocation($1, null, $2)', [call, first]),
-      ).rejects.toMatchObject(BAD_STATE)
-      await expect(registry.anna.query('select agents.fn_approve_tool_invocation($1)', [call])).rejects.toMatchObject(
-        BAD_STATE,
-      )
-      await registry.anna.query('select agents.fn_approve_tool_invocation($1, null, $2)', [
-        call,
-        await questionHash(call),
-      ])
-      await registry.runner.query('select agents.fn_expire_invocations()')
-      await registry.runner.query('select agents.fn_heartbeat($1)', [`${registry.owner}-runner`])
-      expect(await claim(registry, call)).toMatchObject({ status: 'running' })
-    })
+    test(
+      'a yes to the first question, said again, is no yes to the one whether it happened already; that one ' +
+        'leaves time to run',
+      async () => {
+        const registry = await fresh()
+        const call = await registry.agent.value<string>(
+          `select agents.fn_invoke_tool(null, $1, 'agent-1', '{}', p_valid => interval '1 second')`,
+          [await registry.register('send')],
+        )
+        const first = await questionHash(call)
+        await registry.anna.query('select agents.fn_approve_tool_invocation($1, null, $2)', [call, first])
+        await claim(registry, call)
+        await stage.engine.query(
+          `update agents.runners set last_seen = now() - interval '1 hour', lease = interval '1 second' where name = $1`,
+          [`${registry.owner}-runner`],
+        )
+        await expect
+          .poll(async () => {
+            await registry.runner.query('select agents.fn_recover_lost_invocations()')
+            return registry.statusOf(call)
+          })
+          .toBe('pending')
+        await new Promise((resolve) => setTimeout(resolve, 1_000))
+        await expect(
+          registry.anna.query('select agents.fn_approve_tool_invocation($1, null, $2)', [call, first]),
+        ).rejects.toMatchObject(BAD_STATE)
+        await expect(registry.anna.query('select agents.fn_approve_tool_invocation($1)', [call])).rejects.toMatchObject(
+          BAD_STATE,
+        )
+        await registry.anna.query('select agents.fn_approve_tool_invocation($1, null, $2)', [
+          call,
+          await questionHash(call),
+        ])
+        await registry.runner.query('select agents.fn_expire_invocations()')
+        await registry.runner.query('select agents.fn_heartbeat($1)', [`${registry.owner}-runner`])
+        expect(await claim(registry, call)).toMatchObject({ status: 'running' })
+      },
+    )
 
     test('nobody else says that a runner is lost, and what is asked about again needs as many people as before', async () => {
       const registry = await fresh()
@@ -350,39 +355,44 @@ describeRegistry('the registry', (stage) => {
       )
     })
 
-    test('two runners that go by one name are two: neither takes the name of the other, keeps its lease, or ends its calls', async () => {
-      const registry = await fresh()
-      const name = `${registry.owner}-runner`
-      const other = actorOf(stage.engine, 'cordon_runner', 'host-2')
-      await registry.admin.query(`select agents.fn_add_member($1, 'host-2', 'runner')`, [registry.owner])
-      await expect(other.query('select agents.fn_claim_tool_invocations($1)', [name])).rejects.toMatchObject(MISSING)
-      await other.query('select agents.fn_heartbeat($1)', [name])
-      const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
-      const [first, second] = [await registry.invoke(tool), await registry.invoke(tool)]
-      const mine = await claim(registry, first)
-      const [theirs] = await other.query<{ fence: string }>(
-        'select * from agents.fn_claim_tool_invocations($1, 1, $2)',
-        [name, second],
-      )
-      const by = (who: Actor, id: string, fence: unknown) =>
-        who.query(`select agents.fn_complete_tool_invocation($1, 'completed', null, null, null, $2)`, [id, fence])
-      await expect(by(other, first, mine?.fence)).rejects.toMatchObject(REFUSED)
-      await expect(
-        other.query(`select agents.fn_append_output($1, $2, 'stdout', 'x')`, [first, mine?.fence]),
-      ).rejects.toMatchObject(BAD_STATE)
-      await by(other, second, theirs?.fence)
-      await stage.engine.query(
-        `update agents.runners set last_seen = now() - interval '1 hour', lease = interval '1 second' where name = $1 and actor = 'host-1'`,
-        [name],
-      )
-      await other.query('select agents.fn_heartbeat($1)', [name])
-      await expect
-        .poll(async () => {
-          await registry.runner.query(`select agents.fn_recover_lost_invocations()`)
-          return [await registry.statusOf(first), await registry.statusOf(second)]
-        })
-        .toEqual(['approved', 'completed'])
-    })
+    test(
+      'two runners that go by one name are two: neither takes the name of the other, keeps its lease, or ends ' +
+        'its calls',
+      async () => {
+        const registry = await fresh()
+        const name = `${registry.owner}-runner`
+        const other = actorOf(stage.engine, 'cordon_runner', 'host-2')
+        await registry.admin.query(`select agents.fn_add_member($1, 'host-2', 'runner')`, [registry.owner])
+        await expect(other.query('select agents.fn_claim_tool_invocations($1)', [name])).rejects.toMatchObject(MISSING)
+        await other.query('select agents.fn_heartbeat($1)', [name])
+        const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
+        const [first, second] = [await registry.invoke(tool), await registry.invoke(tool)]
+        const mine = await claim(registry, first)
+        const [theirs] = await other.query<{ fence: string }>(
+          'select * from agents.fn_claim_tool_invocations($1, 1, $2)',
+          [name, second],
+        )
+        const by = (who: Actor, id: string, fence: unknown) =>
+          who.query(`select agents.fn_complete_tool_invocation($1, 'completed', null, null, null, $2)`, [id, fence])
+        await expect(by(other, first, mine?.fence)).rejects.toMatchObject(REFUSED)
+        await expect(
+          other.query(`select agents.fn_append_output($1, $2, 'stdout', 'x')`, [first, mine?.fence]),
+        ).rejects.toMatchObject(BAD_STATE)
+        await by(other, second, theirs?.fence)
+        await stage.engine.query(
+          `update agents.runners set last_seen = now() - interval '1 hour', lease = interval '1 second' where ` +
+            `name = $1 and actor = 'host-1'`,
+          [name],
+        )
+        await other.query('select agents.fn_heartbeat($1)', [name])
+        await expect
+          .poll(async () => {
+            await registry.runner.query(`select agents.fn_recover_lost_invocations()`)
+            return [await registry.statusOf(first), await registry.statusOf(second)]
+          })
+          .toEqual(['approved', 'completed'])
+      },
+    )
 
     test('what is revoked ends what waits: an assignment, an agent, an operator', async () => {
       const registry = await fresh()
@@ -505,7 +515,8 @@ describeRegistry('the registry', (stage) => {
         return [
           await count('agents.approvals where subject_id = $1'),
           await count(
-            'agents.approval_votes v where exists (select from agents.approvals a where a.id = v.approval_id and a.subject_id = $1)',
+            'agents.approval_votes v where exists (select from agents.approvals a where a.id = v.approval_id ' +
+              'and a.subject_id = $1)',
           ),
           await count('agents.policy_evaluations where invocation_id = $1'),
         ]
@@ -548,7 +559,8 @@ describeRegistry('the registry', (stage) => {
       const undo = `delete from agents.audit_events where ${mine}; insert into agents.audit_events select * from kept`
       expect(
         await tamper(
-          `update agents.audit_events set line = replace(line, 'anna', 'otto') where ${mine} and type = 'invocation.approved'`,
+          `update agents.audit_events set line = replace(line, 'anna', 'otto') where ${mine} and type = ` +
+            `'invocation.approved'`,
           undo,
         ),
       ).toContain('its content does not fit its hash')

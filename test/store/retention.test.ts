@@ -43,7 +43,8 @@ describe.each(ENGINES)('retention on %s', (name) => {
   const tamper = (sql: string): Promise<void> =>
     engine.transaction(async (inside) => {
       await inside.execute(
-        'set local role cordon_owner; alter table agents.audit_events disable trigger user; alter table agents.audit_chains disable trigger user',
+        'set local role cordon_owner; alter table agents.audit_events disable trigger user; alter table ' +
+          'agents.audit_chains disable trigger user',
       )
       await inside.execute(sql)
       await inside.execute(
@@ -85,11 +86,15 @@ describe.each(ENGINES)('retention on %s', (name) => {
     })
     // Chains that nothing was written to since end where they were cut.
     await tamper(
-      `update agents.audit_chains set hash = 'x' where (owner, chain) = (select owner, chain from agents.audit_checkpoints k where not exists (select from agents.audit_events e where e.owner = k.owner and e.chain = k.chain) limit 1)`,
+      `update agents.audit_chains set hash = 'x' where (owner, chain) = (select owner, chain from ` +
+        'agents.audit_checkpoints k where not exists (select from agents.audit_events e where e.owner = ' +
+        'k.owner and e.chain = k.chain) limit 1)',
     )
     expect(await problems()).toMatchObject([{ problem: 'the last entries are missing' }])
     await tamper(
-      `update agents.audit_chains c set hash = k.hash from (select distinct on (owner, chain) * from agents.audit_checkpoints order by owner, chain, sequence desc) k where k.owner = c.owner and k.chain = c.chain and c.hash = 'x'`,
+      'update agents.audit_chains c set hash = k.hash from (select distinct on (owner, chain) * from ' +
+        'agents.audit_checkpoints order by owner, chain, sequence desc) k where k.owner = c.owner and k.chain ' +
+        `= c.chain and c.hash = 'x'`,
     )
     expect(await problems()).toEqual([])
   })
@@ -102,7 +107,8 @@ describe.each(ENGINES)('retention on %s', (name) => {
     )
     const forge = (line: string) =>
       tamper(
-        `update agents.audit_events set line = '${line.replaceAll("'", "''")}' where chain = ${String(entry?.chain)} and sequence = ${String(entry?.sequence)}`,
+        `update agents.audit_events set line = '${line.replaceAll("'", "''")}' where chain = ` +
+          `${String(entry?.chain)} and sequence = ${String(entry?.sequence)}`,
       )
     await forge(`${entry?.line ?? ''} `)
     await expect(drop('30 days')).rejects.toMatchObject({
@@ -118,7 +124,8 @@ describe.each(ENGINES)('retention on %s', (name) => {
     // Also where everything fits but a column, which nobody could hold against its line any more.
     const claim = (actor: string) =>
       tamper(
-        `update agents.audit_events set actor = ${actor} where chain = ${String(entry?.chain)} and sequence = ${String(entry?.sequence)}`,
+        `update agents.audit_events set actor = ${actor} where chain = ${String(entry?.chain)} and sequence ` +
+          `= ${String(entry?.sequence)}`,
       )
     await claim(`'x'`)
     await expect(drop('30 days')).rejects.toMatchObject({
@@ -127,7 +134,10 @@ describe.each(ENGINES)('retention on %s', (name) => {
     })
     await claim(`line::jsonb ->> 'actor'`)
     await tamper(
-      `insert into agents.tool_invocations_2020_02_01 select (jsonb_populate_record(i, jsonb_build_object('id', '016fff55-a300-7000-8000-000000000000', 'created_at', agents.fn_time_of('016fff55-a300-7000-8000-000000000000')))).* from agents.tool_invocations i where status = 'approved' limit 1`,
+      'insert into agents.tool_invocations_2020_02_01 select (jsonb_populate_record(i, ' +
+        `jsonb_build_object('id', '016fff55-a300-7000-8000-000000000000', 'created_at', ` +
+        `agents.fn_time_of('016fff55-a300-7000-8000-000000000000')))).* from agents.tool_invocations i where ` +
+        `status = 'approved' limit 1`,
     )
     expect((await drop('30 days')).map(({ part }) => part)).toEqual(['audit_events_2020_02_01'])
     expect(await problems()).toEqual([])
@@ -141,13 +151,15 @@ describe.each(ENGINES)('retention on %s', (name) => {
     await engine.query('select agents.fn_recover_invocation(i) from agents.tool_invocations i where id = $1', [id])
     // As if the first question, and that of a call that is gone, were old; and there is something to drop.
     await engine.query(
-      `update agents.approvals set created_at = '2020-04-01', subject_id = case when subject_id = $2 then gen_random_uuid() else subject_id end where subject_id in ($1, $2) and status = 'approved'`,
+      `update agents.approvals set created_at = '2020-04-01', subject_id = case when subject_id = $2 then ` +
+        `gen_random_uuid() else subject_id end where subject_id in ($1, $2) and status = 'approved'`,
       [id, done],
     )
     await makeOld('2020_04_01')
     expect((await drop('30 days')).length).toBeGreaterThan(0)
     const questions = await engine.query<{ status: string; arguments_hash: string }>(
-      `select status, arguments_hash from agents.approvals where subject_id = $1 or created_at < '2020-05-01' order by status`,
+      'select status, arguments_hash from agents.approvals where subject_id = $1 or created_at < ' +
+        `'2020-05-01' order by status`,
       [id],
     )
     expect(questions.map(({ status }) => status)).toEqual(['approved', 'pending'])
@@ -195,10 +207,12 @@ describe.each(ENGINES)('retention on %s', (name) => {
   test('entries cut off at the beginning are missed, too', async () => {
     await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [await registry.invoke(tool)])
     const [first] = await engine.query<{ owner: string; chain: number; sequence: string }>(
-      'select owner, chain, min(sequence)::text as sequence from agents.audit_events group by owner, chain having count(*) > 1 limit 1',
+      'select owner, chain, min(sequence)::text as sequence from agents.audit_events group by owner, chain ' +
+        'having count(*) > 1 limit 1',
     )
     await tamper(
-      `delete from agents.audit_events where owner = '${first?.owner ?? ''}' and chain = ${String(first?.chain)} and sequence = ${String(first?.sequence)}`,
+      `delete from agents.audit_events where owner = '${first?.owner ?? ''}' and chain = ` +
+        `${String(first?.chain)} and sequence = ${String(first?.sequence)}`,
     )
     expect(await problems()).toMatchObject([
       { owner: first?.owner, chain: first?.chain, problem: 'entries before it are missing' },
@@ -209,7 +223,9 @@ describe.each(ENGINES)('retention on %s', (name) => {
     const ahead = async () =>
       (
         await engine.query<{ part: string }>(
-          `select relname as part from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'agents.audit_events'::regclass and relname > 'audit_events_' || to_char(now() at time zone 'UTC', 'YYYY_MM') order by 1`,
+          'select relname as part from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent ' +
+            `= 'agents.audit_events'::regclass and relname > 'audit_events_' || to_char(now() at time zone ` +
+            `'UTC', 'YYYY_MM') order by 1`,
         )
       )
         .map(({ part }) => part)

@@ -28,7 +28,10 @@ import type { Engine, Role } from '../../src/store/index.js'
 
 import { ENGINES, openEngine } from './engines.js'
 
-/** How often a runtime looks after its database, for a test that waits for that; others are not to be lost on a slow machine. */
+/**
+ * How often a runtime looks after its database, for a test that waits for that; others are not to be lost on a slow
+ * machine.
+ */
 const SILENT_MS = 6_000
 
 describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
@@ -191,27 +194,31 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
       await cordon.close()
     }
   }
-  test('a result that the registry does not take ends the call as failed, and says so to its caller and in the registry; a smaller one is kept', async () => {
-    await withCordon(async (cordon) => {
-      const ids: string[] = []
-      const call = (count: number) => cordon.call('many', { count }, { onInvocation: (id) => ids.push(id) })
-      // Some 400 KB, and 18 MB once every digit is written.
-      expect(await call(60_000)).toMatchObject({
-        status: 'failed',
-        reason: expect.stringContaining('could not be kept') as string,
+  test(
+    'a result that the registry does not take ends the call as failed, and says so to its caller and in the ' +
+      'registry; a smaller one is kept',
+    async () => {
+      await withCordon(async (cordon) => {
+        const ids: string[] = []
+        const call = (count: number) => cordon.call('many', { count }, { onInvocation: (id) => ids.push(id) })
+        // Some 400 KB, and 18 MB once every digit is written.
+        expect(await call(60_000)).toMatchObject({
+          status: 'failed',
+          reason: expect.stringContaining('could not be kept') as string,
+        })
+        expect(await requireInvocation(admin(), ids[0] ?? '')).toMatchObject({
+          status: 'failed',
+          output: null,
+          error: expect.stringMatching(/^result-not-kept: .*larger than 16 MB/) as string,
+        })
+        expect(await call(10)).toMatchObject({ status: 'ok' })
+        expect(await requireInvocation(admin(), ids[1] ?? '')).toMatchObject({
+          status: 'completed',
+          output: Array.from({ length: 10 }, () => 1e300),
+        })
       })
-      expect(await requireInvocation(admin(), ids[0] ?? '')).toMatchObject({
-        status: 'failed',
-        output: null,
-        error: expect.stringMatching(/^result-not-kept: .*larger than 16 MB/) as string,
-      })
-      expect(await call(10)).toMatchObject({ status: 'ok' })
-      expect(await requireInvocation(admin(), ids[1] ?? '')).toMatchObject({
-        status: 'completed',
-        output: Array.from({ length: 10 }, () => 1e300),
-      })
-    })
-  })
+    },
+  )
 
   const question = async (): Promise<{ readonly id: string; readonly hash: string }> => {
     await expect.poll(async () => (await listQuestions(anna())).length).toBe(1)
@@ -454,7 +461,10 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     })
   })
 
-  /** As if its runner had been silent for too long, in one breath (the server has not been there for a minute): it is heard again with its next heartbeat. */
+  /**
+   * As if its runner had been silent for too long, in one breath (the server has not been there for a minute): it is
+   * heard again with its next heartbeat.
+   */
   const loseRunners = () =>
     engine.transaction(async ({ query }) => {
       await query(`update agents.runners set last_seen = now() - interval '1 hour', lease = interval '1 second'`)
@@ -506,47 +516,55 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     })
   })
 
-  test('one of a tool that needs what this host has runs here; of one that needs more it is said what is missing, before anybody is asked', async () => {
-    await withCordon(async (cordon) => {
-      expect(await cordon.call('held', {})).toMatchObject({ status: 'ok' })
-      expect(await cordon.call('rare', {})).toMatchObject({
-        status: 'denied',
-        reason: 'This tool cannot run on this host.',
-        facts: {
-          error: {
-            code: 'tool-not-for-this-host',
-            message: expect.stringContaining(
-              'this host does not have the label rare-earth, the mechanism moat',
-            ) as string,
+  test(
+    'one of a tool that needs what this host has runs here; of one that needs more it is said what is missing, ' +
+      'before anybody is asked',
+    async () => {
+      await withCordon(async (cordon) => {
+        expect(await cordon.call('held', {})).toMatchObject({ status: 'ok' })
+        expect(await cordon.call('rare', {})).toMatchObject({
+          status: 'denied',
+          reason: 'This tool cannot run on this host.',
+          facts: {
+            error: {
+              code: 'tool-not-for-this-host',
+              message: expect.stringContaining(
+                'this host does not have the label rare-earth, the mechanism moat',
+              ) as string,
+            },
           },
-        },
+        })
+        expect(await rowsOf('rare')).toEqual([])
       })
-      expect(await rowsOf('rare')).toEqual([])
-    })
-  })
+    },
+  )
 
-  test('a tool whose policy reaches further than its registered class is refused from the start; one that is registered as it is is not', async () => {
-    const post = tool({
-      name: 'post',
-      description: 'posts',
-      input: { type: 'object' },
-      policy: { network: [{ host: 'api.example.org', methods: ['POST'] }] },
-      run: () => 1,
-    })
-    await assignTool(
-      admin(),
-      'agent-1',
-      await registerTool(admin(), { owner: 'team', key: 'post', egressClass: 'read_only', requiresApproval: false }),
-    )
-    await expect(open([post])).rejects.toMatchObject({
-      code: 'tool-not-as-registered',
-      message: expect.stringContaining(
-        'registered with the class read_only, and its policy has the class write',
-      ) as string,
-    })
-    await registerTool(admin(), { owner: 'team', key: 'post', egressClass: 'write' })
-    await (await open([post])).close()
-  })
+  test(
+    'a tool whose policy reaches further than its registered class is refused from the start; one that is ' +
+      'registered as it is is not',
+    async () => {
+      const post = tool({
+        name: 'post',
+        description: 'posts',
+        input: { type: 'object' },
+        policy: { network: [{ host: 'api.example.org', methods: ['POST'] }] },
+        run: () => 1,
+      })
+      await assignTool(
+        admin(),
+        'agent-1',
+        await registerTool(admin(), { owner: 'team', key: 'post', egressClass: 'read_only', requiresApproval: false }),
+      )
+      await expect(open([post])).rejects.toMatchObject({
+        code: 'tool-not-as-registered',
+        message: expect.stringContaining(
+          'registered with the class read_only, and its policy has the class write',
+        ) as string,
+      })
+      await registerTool(admin(), { owner: 'team', key: 'post', egressClass: 'write' })
+      await (await open([post])).close()
+    },
+  )
 
   test('a runtime that has the database itself keeps it up: a call of a process that is gone is found, and can be run', async () => {
     const agent = as('cordon_agent', 'agent-1')

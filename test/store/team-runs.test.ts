@@ -93,55 +93,65 @@ describeRegistry('runs of a team', (stage) => {
     expect(await approveQuestion(registry.otto, run, planHash)).toBe('approved')
   })
 
-  test('that nobody decides in time expire with their question, and so does one that was approved, after which nothing is called for it', async () => {
-    const registry = await fresh()
-    const tool = await registry.register('look', FREE)
-    const [unanswered, used, open] = [await start(registry), await start(registry), await start(registry)]
-    await approve(registry, used)
-    expect(await callFor(registry, used, tool)).toBeDefined()
-    await late(unanswered)
-    await late(used)
-    expect((await listRuns(registry.anna, { team: registry.owner, status: 'expired' })).length).toBe(2)
-    await expect(callFor(registry, used, tool)).rejects.toMatchObject(BAD_STATE)
-    await keepUp(registry.admin)
-    expect([
-      await statusOf(unanswered),
-      await questionOf(unanswered),
-      await statusOf(used),
-      await questionOf(used),
-      await statusOf(open),
-    ]).toEqual(['expired', 'expired', 'expired', 'approved', 'pending'])
-    await expect(approve(registry, unanswered)).rejects.toMatchObject(BAD_STATE)
-  })
+  test(
+    'that nobody decides in time expire with their question, and so does one that was approved, after which ' +
+      'nothing is called for it',
+    async () => {
+      const registry = await fresh()
+      const tool = await registry.register('look', FREE)
+      const [unanswered, used, open] = [await start(registry), await start(registry), await start(registry)]
+      await approve(registry, used)
+      expect(await callFor(registry, used, tool)).toBeDefined()
+      await late(unanswered)
+      await late(used)
+      expect((await listRuns(registry.anna, { team: registry.owner, status: 'expired' })).length).toBe(2)
+      await expect(callFor(registry, used, tool)).rejects.toMatchObject(BAD_STATE)
+      await keepUp(registry.admin)
+      expect([
+        await statusOf(unanswered),
+        await questionOf(unanswered),
+        await statusOf(used),
+        await questionOf(used),
+        await statusOf(open),
+      ]).toEqual(['expired', 'expired', 'expired', 'approved', 'pending'])
+      await expect(approve(registry, unanswered)).rejects.toMatchObject(BAD_STATE)
+    },
+  )
 
-  test('that are cancelled take their open calls with them: what waits does not run, what runs is told, what has ended stays', async () => {
-    const registry = await fresh()
-    const [tool, asking] = [await registry.register('look', FREE), await registry.register('send')]
-    const [run, other] = [await start(registry), await start(registry)]
-    for (const each of [run, other]) await approve(registry, each)
-    const [running, waiting, asked, elsewhere] = [
-      await callFor(registry, run, tool),
-      await callFor(registry, run, tool),
-      await callFor(registry, run, asking),
-      await callFor(registry, other, tool),
-    ]
-    const done = await callFor(registry, run, tool)
-    await stage.complete(registry, done, (await claim(registry, done))?.fence)
-    await claim(registry, running)
-    expect(await cancelRun(registry.agent, run, 'the plan was wrong')).toBe('cancelled')
-    expect([
-      await statusOf(run),
-      ...(await Promise.all([running, waiting, asked, elsewhere, done].map((id) => registry.statusOf(id)))),
-    ]).toEqual(['cancelled', 'running', 'cancelled', 'cancelled', 'approved', 'completed'])
-    expect(
-      await stage.engine.query('select cancel_requested as told from agents.tool_invocations where id = $1', [running]),
-    ).toEqual([{ told: true }])
-    expect(await questionOf(asked)).toBe('cancelled')
-    await expect(callFor(registry, run, tool)).rejects.toMatchObject(BAD_STATE)
-    await expect(cancelRun(registry.agent, run)).rejects.toMatchObject(BAD_STATE)
-    expect((await showRun(registry.anna, run)).calls.length).toBe(4)
-    expect(await registry.admin.query('select agents.fn_verify_audit() as problem')).toEqual([])
-  })
+  test(
+    'that are cancelled take their open calls with them: what waits does not run, what runs is told, what has ' +
+      'ended stays',
+    async () => {
+      const registry = await fresh()
+      const [tool, asking] = [await registry.register('look', FREE), await registry.register('send')]
+      const [run, other] = [await start(registry), await start(registry)]
+      for (const each of [run, other]) await approve(registry, each)
+      const [running, waiting, asked, elsewhere] = [
+        await callFor(registry, run, tool),
+        await callFor(registry, run, tool),
+        await callFor(registry, run, asking),
+        await callFor(registry, other, tool),
+      ]
+      const done = await callFor(registry, run, tool)
+      await stage.complete(registry, done, (await claim(registry, done))?.fence)
+      await claim(registry, running)
+      expect(await cancelRun(registry.agent, run, 'the plan was wrong')).toBe('cancelled')
+      expect([
+        await statusOf(run),
+        ...(await Promise.all([running, waiting, asked, elsewhere, done].map((id) => registry.statusOf(id)))),
+      ]).toEqual(['cancelled', 'running', 'cancelled', 'cancelled', 'approved', 'completed'])
+      expect(
+        await stage.engine.query('select cancel_requested as told from agents.tool_invocations where id = $1', [
+          running,
+        ]),
+      ).toEqual([{ told: true }])
+      expect(await questionOf(asked)).toBe('cancelled')
+      await expect(callFor(registry, run, tool)).rejects.toMatchObject(BAD_STATE)
+      await expect(cancelRun(registry.agent, run)).rejects.toMatchObject(BAD_STATE)
+      expect((await showRun(registry.anna, run)).calls.length).toBe(4)
+      expect(await registry.admin.query('select agents.fn_verify_audit() as problem')).toEqual([])
+    },
+  )
 
   test('are cancelled by who started them, an operator or an admin, and by no other agent', async () => {
     const registry = await fresh()
@@ -173,7 +183,8 @@ describeRegistry('runs of a team', (stage) => {
     )
     await expect(
       stage.engine.query(
-        `insert into agents.team_runs (owner, name, status, expires_at) values ($1, 'x', 'approved', now() + interval '1 day')`,
+        `insert into agents.team_runs (owner, name, status, expires_at) values ($1, 'x', 'approved', now() + ` +
+          `interval '1 day')`,
         [registry.owner],
       ),
     ).rejects.toMatchObject(BAD_STATE)

@@ -103,30 +103,35 @@ describeRegistry('tokens in votes', (stage) => {
     expect(await recorded(`invocation:${without}`, 'invocation.approved')).not.toHaveProperty('token')
   })
 
-  test('a token that was revoked, has expired, or is of another member or team has no word, whatever the gateway believed', async () => {
-    const registry = await withAdmins()
-    const other = await withAdmins()
-    const id = await registry.ask('agent-1')
-    const [revoked, late, good] = [
-      await tokenBy(registry, 'ada', 'vera'),
-      await tokenBy(registry, 'ada', 'vera'),
-      await tokenBy(registry, 'ada', 'vera'),
-    ]
-    await registry.admin.query('select agents.fn_revoke_token($1)', [revoked])
-    await stage.engine.query('update agents.tokens set expires_at = now() where id = $1', [late])
-    const wrong = [
-      revoked,
-      late,
-      await tokenBy(registry, 'ada', 'anna'),
-      await tokenBy(other, 'ada', 'vera'),
-      '00000000-0000-0000-0000-000000000000',
-    ]
-    for (const token of wrong) await expect(approve(registry, 'vera', token, id), token).rejects.toMatchObject(REFUSED)
-    const agentToken = await tokenBy(registry, 'ada', 'agent-1')
-    await registry.admin.query('select agents.fn_revoke_token($1)', [agentToken])
-    await expect(registry.ask('agent-1', agentToken)).rejects.toMatchObject(REFUSED)
-    expect(await approve(registry, 'vera', good, id)).toBe('approved')
-  })
+  test(
+    'a token that was revoked, has expired, or is of another member or team has no word, whatever the gateway ' +
+      'believed',
+    async () => {
+      const registry = await withAdmins()
+      const other = await withAdmins()
+      const id = await registry.ask('agent-1')
+      const [revoked, late, good] = [
+        await tokenBy(registry, 'ada', 'vera'),
+        await tokenBy(registry, 'ada', 'vera'),
+        await tokenBy(registry, 'ada', 'vera'),
+      ]
+      await registry.admin.query('select agents.fn_revoke_token($1)', [revoked])
+      await stage.engine.query('update agents.tokens set expires_at = now() where id = $1', [late])
+      const wrong = [
+        revoked,
+        late,
+        await tokenBy(registry, 'ada', 'anna'),
+        await tokenBy(other, 'ada', 'vera'),
+        '00000000-0000-0000-0000-000000000000',
+      ]
+      for (const token of wrong)
+        await expect(approve(registry, 'vera', token, id), token).rejects.toMatchObject(REFUSED)
+      const agentToken = await tokenBy(registry, 'ada', 'agent-1')
+      await registry.admin.query('select agents.fn_revoke_token($1)', [agentToken])
+      await expect(registry.ask('agent-1', agentToken)).rejects.toMatchObject(REFUSED)
+      expect(await approve(registry, 'vera', good, id)).toBe('approved')
+    },
+  )
 
   test('of several votes one by a token that was revoked since counts no more', async () => {
     const registry = await withAdmins()

@@ -51,7 +51,8 @@ describeRegistry('values', (stage) => {
       stage.engine.transaction(async ({ query, execute }) => {
         await execute(`${setting}; discard plans`)
         return query(
-          `select agents.fn_schema_problem($1) as back, agents.fn_schema_problem($2) as edge, agents.fn_schema_problem($3) as fine, agents.fn_json_problem($4) as number`,
+          'select agents.fn_schema_problem($1) as back, agents.fn_schema_problem($2) as edge, ' +
+            'agents.fn_schema_problem($3) as fine, agents.fn_json_problem($4) as number',
           ['{"pattern":"(a)\\\\1"}', '{"pattern":"\\\\bsudo"}', '{"pattern":"^\\\\d+$"}', '[0.1234567890123456]'],
         )
       })
@@ -69,7 +70,8 @@ describeRegistry('values', (stage) => {
     )
     expect(
       await stage.engine.query(
-        `select p.proname from pg_proc p where p.pronamespace = 'agents'::regnamespace and position(chr(92) in p.prosrc) > 0 and not coalesce('standard_conforming_strings=on' = any (p.proconfig), false)`,
+        `select p.proname from pg_proc p where p.pronamespace = 'agents'::regnamespace and position(chr(92) ` +
+          `in p.prosrc) > 0 and not coalesce('standard_conforming_strings=on' = any (p.proconfig), false)`,
       ),
     ).toEqual([])
   })

@@ -5,7 +5,10 @@ import { basename, dirname, join } from 'node:path'
 export interface Archive {
   readonly folder: (path: string) => void
   readonly text: (path: string, content: string) => void
-  /** A file of this machine; links in the folders above it are followed, a link itself is kept together with what it leads to. */
+  /**
+   * A file of this machine; links in the folders above it are followed, a link itself is kept together with what it
+   * leads to.
+   */
   readonly file: (from: string, to?: string) => void
   /** A folder of this machine with all that is in it. */
   readonly tree: (from: string, to: string) => void

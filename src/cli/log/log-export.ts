@@ -42,7 +42,9 @@ export const exportLog = async (
         throw fail('file-unreadable', {
           path,
           problem: `line ${String(sequence)} is another than when ${cursor ?? ''} was written`,
-          fix: 'see what became of the log: cordon log verify; to export it from the beginning, remove the file of --cursor',
+          fix:
+            'see what became of the log: cordon log verify; to export it from the beginning, remove the file ' +
+            'of --cursor',
         })
       continue
     }

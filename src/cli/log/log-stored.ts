@@ -45,7 +45,8 @@ export const logStored = async (
         const problems = await store.ask('verifyRecord', {})
         const found = problems.map(
           ({ owner, chain, sequence, problem }) =>
-            `${paint('red', 'wrong')} entry ${sequence} of chain ${String(chain)} of ${visible(owner)}: ${visible(problem)}`,
+            `${paint('red', 'wrong')} entry ${sequence} of chain ${String(chain)} of ${visible(owner)}: ` +
+            `${visible(problem)}`,
         )
         print(
           { isIntact: problems.length === 0, problems },

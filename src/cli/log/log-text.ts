@@ -9,7 +9,10 @@ import { asWord } from '../text/shell-word.js'
 export const renderEvent = (event: CordonEvent, paint: Paint): string => {
   const time = event.timestamp.replace('T', ' ').replace(/Z$/, '')
   const call = (event.call_id ?? '-').slice(0, 8).padEnd(8)
-  return `${paint('dim', oneLine(time))}  ${paint(toneOf(event), oneLine(event.type).padEnd(20))}  ${paint('dim', oneLine(call))}  ${oneLine(summaryOf(event))}`
+  return (
+    `${paint('dim', oneLine(time))}  ${paint(toneOf(event), oneLine(event.type).padEnd(20))}  ` +
+    `${paint('dim', oneLine(call))}  ${oneLine(summaryOf(event))}`
+  )
 }
 
 type Tone = Parameters<Paint>[0]
@@ -55,7 +58,10 @@ const summaryOf = (event: CordonEvent): string => {
     case 'permission.resolved':
       return `${event.tool}: ${event.resolution}${event.by === null ? '' : ` by ${event.by}`}${event.reason === null ? '' : `: ${event.reason}`}`
     case 'sandbox.applied':
-      return `${event.tool}: ${event.sandbox_profile.form}, network ${event.sandbox_profile.network.toString()}, writes to ${event.sandbox_profile.write_roots.join(', ') || 'nothing'}`
+      return (
+        `${event.tool}: ${event.sandbox_profile.form}, network ${event.sandbox_profile.network.toString()}, ` +
+        `writes to ${event.sandbox_profile.write_roots.join(', ') || 'nothing'}`
+      )
     case 'sandbox.violation':
       return `${event.tool}: ${event.description}`
     case 'tool.called':
@@ -63,7 +69,10 @@ const summaryOf = (event: CordonEvent): string => {
     case 'tool.denied':
       return `${event.tool}: ${event.reason}`
     case 'tool.completed':
-      return `${event.tool}: ${event.status} after ${String(Math.round(event.duration_ms))} ms${event.reason === null ? '' : `: ${event.reason}`}`
+      return (
+        `${event.tool}: ${event.status} after ${String(Math.round(event.duration_ms))} ` +
+        `ms${event.reason === null ? '' : `: ${event.reason}`}`
+      )
     case 'hook.started':
       return `${event.hook} at ${event.point}`
     case 'hook.completed':
@@ -77,17 +86,33 @@ const summaryOf = (event: CordonEvent): string => {
     case 'process.terminated':
       return `${event.tool}: ended because ${whyTerminated(event)}`
     case 'egress.opened':
-      return `${event.tool}: connected to ${event.host}:${String(event.port)} (connection ${String(event.connection)}, ${TREATMENTS[event.treatment]})`
+      return (
+        `${event.tool}: connected to ${event.host}:${String(event.port)} (connection ` +
+        `${String(event.connection)}, ${TREATMENTS[event.treatment]})`
+      )
     case 'egress.request':
       return `${event.tool}: ${requestText(event)}`
     case 'egress.closed':
-      return `${event.tool}: connection ${String(event.connection)} to ${event.host}:${String(event.port)} closed after ${String(Math.round(event.duration_ms))} ms${passedBy(event)}${event.problem === null ? '' : `: ${event.problem}`}`
+      return (
+        `${event.tool}: connection ${String(event.connection)} to ${event.host}:${String(event.port)} closed ` +
+        `after ${String(Math.round(event.duration_ms))} ` +
+        `ms${passedBy(event)}${event.problem === null ? '' : `: ${event.problem}`}`
+      )
     case 'egress.summed':
-      return `${event.tool}: ${event.sum === null ? `more than ${String(event.entries)} entries about the network; the rest is summed up when the call has ended` : `beyond ${String(event.entries)} entries: ${String(event.sum.connections)} connections and ${String(event.sum.requests)} requests to ${String(event.sum.hosts.length + event.sum.more_hosts)} hosts, ${String(event.sum.bytes_sent)} bytes out, ${String(event.sum.bytes_received)} in`}`
+      return `${event.tool}: ${
+        event.sum === null
+          ? `more than ${String(event.entries)} entries about the network; the rest is summed up when the call has ended`
+          : `beyond ${String(event.entries)} entries: ${String(event.sum.connections)} connections and ` +
+            `${String(event.sum.requests)} requests to ${String(event.sum.hosts.length + event.sum.more_hosts)} ` +
+            `hosts, ${String(event.sum.bytes_sent)} bytes out, ${String(event.sum.bytes_received)} in`
+      }`
     case 'audit.began':
       return `file ${String(event.file)} of the log`
     case 'audit.repaired':
-      return `${String(event.adopted_lines)} lines kept, ${String(event.torn_bytes)} bytes put aside, ${String(event.lost_lines)} lines lost`
+      return (
+        `${String(event.adopted_lines)} lines kept, ${String(event.torn_bytes)} bytes put aside, ` +
+        `${String(event.lost_lines)} lines lost`
+      )
     default:
       // Written by another version.
       return JSON.stringify(event)

@@ -102,12 +102,15 @@ const report = (found: AuditReport, path: string, json: boolean, paint: Paint): 
         `${paint('red', kind)} ${oneLine(file === null ? path : `${file}:${String(line)}`)}: ${oneLine(message)}\n`,
       )
     for (const note of found.notes) writeText(STDOUT, `${paint('yellow', 'note')} ${oneLine(note)}\n`)
-    const extent = `${String(found.lines)} entries in ${String(found.files.length)} ${found.files.length === 1 ? 'file' : 'files'}`
+    const extent =
+      `${String(found.lines)} entries in ${String(found.files.length)} ` +
+      `${found.files.length === 1 ? 'file' : 'files'}`
     writeText(
       STDOUT,
       found.isIntact
         ? `${paint('green', 'intact')} ${oneLine(path)}: ${extent}, up to ${found.end.hash}\n`
-        : `${paint('red', 'not intact')} ${oneLine(path)}: ${extent}, ${String(found.problems.length)} ${found.problems.length === 1 ? 'finding' : 'findings'}\n`,
+        : `${paint('red', 'not intact')} ${oneLine(path)}: ${extent}, ${String(found.problems.length)} ` +
+            `${found.problems.length === 1 ? 'finding' : 'findings'}\n`,
     )
   }
   return found.isIntact ? 0 : EXIT_TAMPERED

@@ -48,7 +48,8 @@ const reached = (summary: EgressSummary | null): readonly string[] => {
         problems,
       }) =>
         [
-          `${host}:${String(port)}: ${counted(connections, 'connection')}, ${counted(requests, 'request')}, ${String(sent)} bytes out, ${String(received)} in`,
+          `${host}:${String(port)}: ${counted(connections, 'connection')}, ${counted(requests, 'request')}, ` +
+            `${String(sent)} bytes out, ${String(received)} in`,
           ...(credentials.length === 0 ? [] : [`with ${credentials.join(', ')}`]),
           ...(redactions === 0 ? [] : [`${String(redactions)} redacted`]),
           ...problems,

@@ -163,6 +163,9 @@ const summaryOf = ({
     case 'running':
     case 'completed':
     case 'failed':
-      return `${tool} is ${status}; ${approvalRequired ? `approved by ${by ?? 'nobody'}${because}` : 'it needed no approval'}`
+      return (
+        `${tool} is ${status}; ` +
+        `${approvalRequired ? `approved by ${by ?? 'nobody'}${because}` : 'it needed no approval'}`
+      )
   }
 }

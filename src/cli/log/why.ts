@@ -55,7 +55,9 @@ const explainCall = async ({ given: { rest: words }, environment }: CommandLine)
   if (events.length === 0) {
     writeText(
       STDERR,
-      `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show; for a call of a team: cordon why ID (cordon calls list has them), with --store DIR, --server URL or --database URL where it is not the default store\n`,
+      `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show; for a call of ` +
+        'a team: cordon why ID (cordon calls list has them), with --store DIR, --server URL or --database URL ' +
+        `where it is not the default store\n`,
     )
     return EXIT_UNKNOWN
   }

@@ -160,7 +160,8 @@ const readUrl = (text: string, client: Client): URL => {
     throw unknown(
       client,
       `its configuration has a user and password in the address of ${url.hostname}, which would be given to the command`,
-      'take them out of the address, and write a policy with that host and a credential (as: basic), whose value is given by --secret',
+      'take them out of the address, and write a policy with that host and a credential (as: basic), whose ' +
+        'value is given by --secret',
     )
   return url
 }
@@ -174,8 +175,8 @@ const hostEntry = ({ hostname, port }: URL): string => {
 }
 
 /**
- * A host of one's own network may lie at an address that is not public: to name it in one's own configuration is to grant
- * that. It is looked up once, so that nobody can lead it elsewhere later.
+ * A host of one's own network may lie at an address that is not public: to name it in one's own configuration is to
+ * grant that. It is looked up once, so that nobody can lead it elsewhere later.
  */
 const addressesOf = async (hostname: string): Promise<readonly (readonly [string, readonly IpAddress[]])[]> => {
   const host = parseRequestHost(hostname)

@@ -72,7 +72,8 @@ export const clientQuestion = (client: Client, home: string, environment: Variab
         argv: [
           'sh',
           '-c',
-          'mkdir -p "$TMPDIR/lists/partial" && exec apt-get update --print-uris -o Debug::NoLocking=1 -o Dir::State::Lists="$TMPDIR/lists" -o Dir::Cache="$TMPDIR"',
+          'mkdir -p "$TMPDIR/lists/partial" && exec apt-get update --print-uris -o Debug::NoLocking=1 -o ' +
+            'Dir::State::Lists="$TMPDIR/lists" -o Dir::Cache="$TMPDIR"',
         ],
         reads: ['/etc/apt', ...namedBy(environment, 'APT_CONFIG').map((path) => dirname(path))],
         variables: /^APT_CONFIG$/,

@@ -123,7 +123,9 @@ const refuseLostDenials = (files: readonly PlacedPolicy[], typed: ToolPolicy): v
       throw fail('policy-conflict', {
         source: whereIs('credentials', credential.id),
         where: 'credentials',
-        conflict: `the credential "${credential.id}" needs the proxy, which nothing passes where ${opening} grants the whole network`,
+        conflict:
+          `the credential "${credential.id}" needs the proxy, which nothing passes where ${opening} grants the ` +
+          'whole network',
         fix: 'list the hosts that are needed in place of all (--net HOST), besides those of the policy',
       })
   }
@@ -150,7 +152,9 @@ const refuseGivenStandIns = (files: readonly PlacedPolicy[], typed: ToolPolicy):
     )
     if (given !== undefined)
       throw fail('usage-error', {
-        problem: `--env ${given.placeholder?.name ?? ''} would give the command what stands for the credential "${given.id}" (${whereIs('credentials', given.id)})`,
+        problem:
+          `--env ${given.placeholder?.name ?? ''} would give the command what stands for the credential ` +
+          `"${given.id}" (${whereIs('credentials', given.id)})`,
         fix: 'leave the option out: the command finds a stand-in there, and the proxy puts in the value',
       })
   }

@@ -65,7 +65,9 @@ const findNamed = (word: string, places: PolicyPlaces): FoundPolicy => {
   if (second !== undefined)
     throw fail('usage-error', {
       problem: `there are two policies named ${name}: ${shownAs(first)} and ${shownAs(second)}`,
-      fix: `say which: ${typedAs(`${first.source}:${name}`, places)}, ${typedAs(`${second.source}:${name}`, places)}, or the path of the file`,
+      fix:
+        `say which: ${typedAs(`${first.source}:${name}`, places)}, ` +
+        `${typedAs(`${second.source}:${name}`, places)}, or the path of the file`,
     })
   return first
 }
@@ -106,7 +108,9 @@ const refuseGrants = (
     source: whereIs(grant),
     folder,
     what: grant,
-    fix: `read it, and name it by its path; or add to ${join(configFolder, 'rules.yaml')}: trusted_projects: [ ${folder} ]`,
+    fix:
+      `read it, and name it by its path; or add to ${join(configFolder, 'rules.yaml')}: trusted_projects: [ ` +
+      `${folder} ]`,
   })
 }
 

@@ -122,7 +122,8 @@ const list = ({ words, places, json, paint }: Question): number => {
   for (const { name, source, path, description, problem, trusted } of listed) {
     const text = problem === null ? (description ?? path) : `${paint('red', 'wrong:')} ${problem}`
     print(
-      `${paint('bold', name.padEnd(width))}  ${source.padEnd(7)}  ${oneLine(text)}${trusted ? '' : paint('yellow', ' (project not trusted: can only narrow)')}`,
+      `${paint('bold', name.padEnd(width))}  ${source.padEnd(7)}  ` +
+        `${oneLine(text)}${trusted ? '' : paint('yellow', ' (project not trusted: can only narrow)')}`,
     )
   }
   return 0
@@ -222,7 +223,8 @@ const check = ({ words, places, json, paint }: Question): number => {
       print(
         problem === null
           ? `${paint('green', 'right')}  ${oneLine(name)}`
-          : `${paint('red', 'wrong')}  ${problem.startsWith(`${name}:`) ? '' : `${oneLine(name)}: `}${oneLine(problem)}${fix === null ? '' : ` (${oneLine(fix)})`}`,
+          : `${paint('red', 'wrong')}  ` +
+              `${problem.startsWith(`${name}:`) ? '' : `${oneLine(name)}: `}${oneLine(problem)}${fix === null ? '' : ` (${oneLine(fix)})`}`,
       )
   }
   return all.every(({ problem }) => problem === null) ? 0 : EXIT_WRONG
@@ -269,7 +271,8 @@ const test = async (question: Question): Promise<number> => {
   else {
     for (const { at, request, expected, problem } of outcomes)
       print(
-        `${problem === null ? paint('green', 'right') : paint('red', 'wrong')}  ${oneLine(at)}: ${oneLine(request)} ${problem === null ? `is ${expected}` : `: ${problem}`}`,
+        `${problem === null ? paint('green', 'right') : paint('red', 'wrong')}  ${oneLine(at)}: ` +
+          `${oneLine(request)} ${problem === null ? `is ${expected}` : `: ${problem}`}`,
       )
     const failed = outcomes.filter(({ problem }) => problem !== null).length
     print(`${String(outcomes.length)} examples, ${failed === 0 ? 'all of them right' : `${String(failed)} wrong`}`)
@@ -282,7 +285,8 @@ const tell = (answers: readonly ReturnType<typeof answerRequest>[], json: boolea
   else
     for (const { request, allowed, because, credentials } of answers)
       print(
-        `${allowed ? paint('green', 'allowed') : paint('red', 'denied')}  ${oneLine(request)}: ${oneLine(because)}${credentials.length === 0 ? '' : `, with ${credentials.join(', ')}`}`,
+        `${allowed ? paint('green', 'allowed') : paint('red', 'denied')}  ${oneLine(request)}: ` +
+          `${oneLine(because)}${credentials.length === 0 ? '' : `, with ${credentials.join(', ')}`}`,
       )
   return answers.every(({ allowed }) => allowed) ? 0 : EXIT_WRONG
 }

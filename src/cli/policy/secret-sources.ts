@@ -92,7 +92,9 @@ const missing = (
     credential: id,
     problem:
       placeholder === undefined ? 'nobody said where it comes from' : `the variable ${placeholder.name} is not set`,
-    fix: `${slip}${variable}say where it comes from: --secret ${id}=SOURCE, or "${id}: SOURCE" in ${kept}, where SOURCE is ${FORMS}`,
+    fix:
+      `${slip}${variable}say where it comes from: --secret ${id}=SOURCE, or "${id}: SOURCE" in ${kept}, where ` +
+      `SOURCE is ${FORMS}`,
   })
 }
 

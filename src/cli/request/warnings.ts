@@ -31,7 +31,9 @@ export const warningsOf = (
   ...localNames(boundary.network),
   ...(way.length > 0 && boundary.network.kind !== 'hosts'
     ? [
-        `${way.join(' and ')}: the command is granted ${boundary.network.kind === 'all' ? 'the whole network, which the proxy is not on the way of' : 'no host'}, so that this has no effect`,
+        `${way.join(' and ')}: the command is granted ` +
+          `${boundary.network.kind === 'all' ? 'the whole network, which the proxy is not on the way of' : 'no host'}, ` +
+          'so that this has no effect',
       ]
     : []),
   ...(boundary.network.kind === 'hosts' ? unusedPins(pins, boundary.network) : []),
@@ -45,5 +47,7 @@ const localNames = (network: Boundary['network']): readonly string[] =>
     )
     .map(
       (entry) =>
-        `${renderDestination(entry)}: in a cell that name is the cell itself, where nobody listens; grant the address, and use it in the command: --net ${renderDestination(entry).replace('localhost', '127.0.0.1')}`,
+        `${renderDestination(entry)}: in a cell that name is the cell itself, where nobody listens; grant ` +
+        'the address, and use it in the command: --net ' +
+        `${renderDestination(entry).replace('localhost', '127.0.0.1')}`,
     )

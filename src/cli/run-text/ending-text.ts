@@ -31,7 +31,10 @@ export const whyCallEnded = (events: readonly CordonEvent[]): string => {
   if (process?.type === 'process.terminated')
     return `ended because ${whyTerminated(process)}${process.because === 'setup' ? reason : ''}`
   if (process !== undefined)
-    return `ended because it exited with ${String(process.exit_code)}${completed === undefined ? '' : `, which counts as ${completed.status}`}`
+    return (
+      'ended because it exited with ' +
+      `${String(process.exit_code)}${completed === undefined ? '' : `, which counts as ${completed.status}`}`
+    )
   if (completed?.status === 'not_started') return `did not begin${reason}`
   if (completed !== undefined) return `ended because its function ended, which counts as ${completed.status}${reason}`
   if (denied !== undefined) return `ended because it was not allowed: ${denied.reason}`

@@ -15,9 +15,9 @@ const MOST_LINES = 20
 const MOST_DESTINATIONS = 3
 
 /**
- * Limits are always told, and protected names that could not be changed, and what the proxy refused: many a program goes
- * on without them and calls that a success. Other refusals, when the command failed or was observed. What was set aside
- * is an error of its own.
+ * Limits are always told, and protected names that could not be changed, and what the proxy refused: many a program
+ * goes on without them and calls that a success. Other refusals, when the command failed or was observed. What was set
+ * aside is an error of its own.
  */
 export const explainViolations = (
   result: CallResult,
@@ -108,7 +108,10 @@ const isLocalGit = (text: string): boolean => {
 const isIdle = (violation: Violation, argv: readonly string[]): boolean =>
   isLookup(violation) && isLocalGit(argv.join(' '))
 
-/** The option that would have let it, where there is one. `argv`: words of the command, which may name the hosts that it looked up. */
+/**
+ * The option that would have let it, where there is one. `argv`: words of the command, which may name the hosts that it
+ * looked up.
+ */
 export const wayOut = (violation: Violation, argv: readonly string[] = []): string => {
   switch (violation.kind) {
     case 'file':

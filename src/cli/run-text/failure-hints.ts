@@ -73,7 +73,8 @@ const hintOnFolder = (command: Command, boundary: Boundary): readonly string[] =
   if (cwd === '/' || isReadable(boundary, cwd) || (parts && !listsFolder(command)) || isClient(command)) return []
   const word = cwd === workspace ? '.' : asWord(escapeGlob(cwd))
   return [
-    `the working directory ${cwd} is not granted${parts ? ' as a whole' : ', so it is empty'}: add --read ${word}, or --write ${word} to change it`,
+    `the working directory ${cwd} is not granted${parts ? ' as a whole' : ', so it is empty'}: add --read ` +
+      `${word}, or --write ${word} to change it`,
   ]
 }
 
@@ -101,7 +102,8 @@ const hintOnNetwork = (command: Command, { network }: SandboxProfile): readonly 
   const hosts = hostsNamedIn(command.argv)
   if (network !== 'none' || (hosts.length === 0 && !startsClient(command))) return []
   return [
-    `the network is not granted, including name lookups: add ${(hosts.length === 0 ? ['HOST'] : hosts).map((host) => `--net ${asWord(host)}`).join(' ')}`,
+    'the network is not granted, including name lookups: add ' +
+      `${(hosts.length === 0 ? ['HOST'] : hosts).map((host) => `--net ${asWord(host)}`).join(' ')}`,
   ]
 }
 
@@ -140,7 +142,9 @@ const hintOnPath = (path: AbsolutePath, boundary: Boundary, ownFiles: readonly O
     return [`${path} exists, but is not granted: add --read ${asWord(escapeGlob(found.real))}`]
   if (isReadableFor(found.status)) return []
   return [
-    `${path} is granted, but its file permissions refuse it (mode ${(found.status.mode & 0o7777).toString(8)}, user ${String(found.status.uid)}); a cell has the rights of its user, not those of root`,
+    `${path} is granted, but its file permissions refuse it (mode ` +
+      `${(found.status.mode & 0o7777).toString(8)}, user ${String(found.status.uid)}); a cell has the rights ` +
+      'of its user, not those of root',
   ]
 }
 
@@ -155,7 +159,10 @@ const isReadableFor = ({ mode, uid, gid }: Stats): boolean => {
 /** Programs whose arguments name what is to be made. */
 const MAKING: ReadonlySet<string> = new Set(['touch', 'mkdir', 'cp', 'mv', 'tee', 'ln', 'install', 'mkfifo'])
 
-/** The cell's own in the namespaces form: a folder beneath it that is not granted is there, empty, and goes with the cell. */
+/**
+ * The cell's own in the namespaces form: a folder beneath it that is not granted is there, empty, and goes with the
+ * cell.
+ */
 const TEMPORARY = '/tmp' as AbsolutePath
 
 /** Said of a success: what was written was kept nowhere. Only what the words name is known. */
@@ -172,7 +179,8 @@ export const hintOnThrowaway = (command: Command, boundary: Boundary, { form }: 
     .some((path) => path !== cwd && isWithinPath(path, cwd) && !isReadable(boundary, path))
   return isLost
     ? [
-        `the working directory ${cwd} is not granted, so files that the command wrote there disappeared with the cell; to keep them, add --write ${cwd === workspace ? '.' : asWord(escapeGlob(cwd))}`,
+        `the working directory ${cwd} is not granted, so files that the command wrote there disappeared with ` +
+          `the cell; to keep them, add --write ${cwd === workspace ? '.' : asWord(escapeGlob(cwd))}`,
       ]
     : []
 }
@@ -181,7 +189,8 @@ const hintOnClosedFolders = ({ closed_folders: closed, sealed }: SandboxProfile)
   if (closed.length === 0) return []
   const why = sealed.length === 0 ? 'the policy carves out parts of it' : `it holds protected names (${listOf(sealed)})`
   return [
-    `nothing can be created, renamed or removed directly in ${listOf(closed)}: ${why}, and the landlock form cannot protect them otherwise; work in a folder below it, or use the namespaces form (see: cordon doctor)`,
+    `nothing can be created, renamed or removed directly in ${listOf(closed)}: ${why}, and the landlock form ` +
+      'cannot protect them otherwise; work in a folder below it, or use the namespaces form (see: cordon doctor)',
   ]
 }
 
@@ -196,7 +205,8 @@ const hintOnSealed = (
 ): readonly string[] => {
   const text = argv.join(' ')
   const swept = SWEEPING.has(basename(argv[0] ?? '')) ? argv.slice(1).flatMap((word) => pathIn(word, cwd) ?? []) : []
-  // In the namespaces form it is known which one could not be replaced; a guess is needed only for other ways of writing.
+  // In the namespaces form it is known which one could not be replaced; a guess is needed only for other ways of
+  // writing.
   const isTold = (path: string) => known.some((line) => line.includes(path))
   const isSwept = (path: string) => swept.some((folder) => isWithinPath(path as AbsolutePath, folder))
   const untold = sealed
@@ -226,7 +236,8 @@ const hintOnSealed = (
     ...(first === undefined
       ? []
       : [
-          `protected, so read-only in the cell: ${listOf(others)}; to let the command change one, name it exactly: --write ${asWord(escapeGlob(first))}`,
+          `protected, so read-only in the cell: ${listOf(others)}; to let the command change one, name it ` +
+            `exactly: --write ${asWord(escapeGlob(first))}`,
         ]),
   ]
 }
@@ -255,7 +266,8 @@ const hintOnSingleFiles = ({ write_roots: roots }: SandboxProfile): readonly str
   return single.length === 0
     ? []
     : [
-        `granted as a single file: ${listOf(single)}; it can be changed in place, but not replaced or removed (EBUSY, EACCES); to allow that, grant its folder`,
+        `granted as a single file: ${listOf(single)}; it can be changed in place, but not replaced or ` +
+          'removed (EBUSY, EACCES); to allow that, grant its folder',
       ]
 }
 

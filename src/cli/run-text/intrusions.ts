@@ -35,7 +35,9 @@ export const intrusionErrors = (
 
 const unsealed = (path: string): CordonError =>
   fail('protected-name-touched', {
-    what: `${path}, which the command may not change, was replaced, removed or linked by another program while the command ran, so Cordon killed the command`,
+    what:
+      `${path}, which the command may not change, was replaced, removed or linked by another program while the ` +
+      'command ran, so Cordon killed the command',
     fix: 'look at it before you use the folder, then run the command again',
   })
 
@@ -45,7 +47,9 @@ const errorFor = (
   ownFiles: readonly OwnFile[],
 ): CordonError => {
   const { path } = violation
-  const what = `${path}, which is protected (${protection?.entry.because ?? 'the policy carves it out, or a git configuration points to it'})`
+  const what =
+    `${path}, which is protected ` +
+    `(${protection?.entry.because ?? 'the policy carves it out, or a git configuration points to it'})`
   const own = ownFileAt(path, 'write', ownFiles)
   // Who names a file of Cordon itself is refused.
   const permit = (to: string) =>
@@ -55,7 +59,9 @@ const errorFor = (
   switch (violation.deed) {
     case 'set-aside':
       return fail('protected-name-touched', {
-        what: `the command, or another program at the same time, created ${what}; Cordon renamed it to ${violation.aside}`,
+        what:
+          `the command, or another program at the same time, created ${what}; Cordon renamed it to ` +
+          `${violation.aside}`,
         fix: `look at it; if it is yours: ${violation.restore}; ${permit('to let the command create it')}`,
       })
     case 'left':
@@ -75,7 +81,9 @@ const errorFor = (
       })
     case 'unusable':
       return fail('protected-name-touched', {
-        what: `the command, or another program while it ran, left ${path} in a state that no other call can use: ${violation.problem}`,
+        what:
+          `the command, or another program while it ran, left ${path} in a state that no other call can use: ` +
+          `${violation.problem}`,
         fix: 'fix that before the next call',
       })
     case 'unseen':

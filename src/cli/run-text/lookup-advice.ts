@@ -36,9 +36,15 @@ const likelyCause = ({ argv, cwd, searchPath }: Lookup, word: string): string | 
   if (/[|&;<>$`*?(){}]|\bif\b|\bfor\b/.test(word) && /\s/.test(word))
     return `this is a shell command line, and no shell reads it; use: cordon run -- sh -c ${asWord(command)}`
   if (/\s/.test(word))
-    return `this is one word: write separate words (cordon run -- ${command}), or use a shell (sh -c ${asWord(command)})`
+    return (
+      `this is one word: write separate words (cordon run -- ${command}), or use a shell (sh -c ` +
+      `${asWord(command)})`
+    )
   if (/^\w+=/.test(word))
-    return `set a variable with an option: cordon run --env ${asWord(word)} -- ${argv.slice(1).map(asWord).join(' ') || 'COMMAND'}`
+    return (
+      `set a variable with an option: cordon run --env ${asWord(word)} -- ` +
+      `${argv.slice(1).map(asWord).join(' ') || 'COMMAND'}`
+    )
   if (word.startsWith('-')) return 'put options of cordon before --, and the command after it'
   if (SHELL_WORDS.has(word)) return `${word} is a shell keyword, not a program; use: sh -c ${asWord(command)}`
   if (word.includes('/')) return undefined

@@ -14,13 +14,15 @@ const describe = ({ host, port }: ReachedHost, problem: string): readonly string
   switch (problem) {
     case 'upstream-untrusted':
       return [
-        `the certificate of ${place} is not trusted: if that host uses a private certificate authority, add --upstream-ca FILE with its certificate in PEM`,
+        `the certificate of ${place} is not trusted: if that host uses a private certificate authority, add ` +
+          '--upstream-ca FILE with its certificate in PEM',
       ]
     case 'upstream-unresolved':
       return [`the name ${host} cannot be resolved: check its spelling, or give its address: --resolve ${host}=ADDRESS`]
     case 'upstream-unreachable':
       return [
-        `${place} cannot be reached: check that the host is up${isIP(host.replace(/^\[|\]$/g, '')) === 0 ? `, or give its address: --resolve ${host}=ADDRESS` : ''}`,
+        `${place} cannot be reached: check that the host is ` +
+          `up${isIP(host.replace(/^\[|\]$/g, '')) === 0 ? `, or give its address: --resolve ${host}=ADDRESS` : ''}`,
       ]
     case 'upstream-broke':
       return [`${place} closed the connection in the middle of a response`]
@@ -28,7 +30,9 @@ const describe = ({ host, port }: ReachedHost, problem: string): readonly string
       return [`a response of ${place} was invalid or ambiguous, and was not passed on; the request had been sent`]
     case 'proxy-untrusted':
       return [
-        `the command does not trust the certificate of Cordon's proxy for ${place}: make it trust the file in SSL_CERT_FILE, or pass its TLS through unread, in a policy: network: [{ host: ${JSON.stringify(isWebPort(port) ? host : place)}, action: direct }]`,
+        `the command does not trust the certificate of Cordon's proxy for ${place}: make it trust the file ` +
+          'in SSL_CERT_FILE, or pass its TLS through unread, in a policy: network: [{ host: ' +
+          `${JSON.stringify(isWebPort(port) ? host : place)}, action: direct }]`,
       ]
     case 'response-unreadable':
       return [`a response of ${place} could not be searched for the credential, and was not passed on`]

@@ -127,7 +127,9 @@ const UNAVAILABLE: ReadonlySet<ErrorCode> = new Set([
 const decisionFor = (code: ErrorCode | undefined): 'deny' | 'unavailable' =>
   code === undefined || UNAVAILABLE.has(code) ? 'unavailable' : 'deny'
 
-/** The decision about a call that was permitted and that this host cannot hold; undefined where the first one stands. */
+/**
+ * The decision about a call that was permitted and that this host cannot hold; undefined where the first one stands.
+ */
 export const revise = (decision: PermissionDecision, error: unknown): PermissionDecision | undefined => {
   const code = error instanceof CordonError ? error.code : undefined
   if (code !== undefined && STARTED_IN_VAIN.has(code)) return undefined

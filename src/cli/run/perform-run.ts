@@ -118,7 +118,10 @@ const performRecorded = async (
   }
 }
 
-/** Whoever typed a command may read it in the log, without what looks like a secret. `CORDON_RECORD=hash` keeps hashes alone. */
+/**
+ * Whoever typed a command may read it in the log, without what looks like a secret. `CORDON_RECORD=hash` keeps hashes
+ * alone.
+ */
 export const recordSettingsOf = ({ CORDON_RECORD: wanted }: CommandLine['environment']): RecordSettings => ({
   arguments: wanted === 'hash' ? 'hash' : 'redacted',
 })
@@ -127,10 +130,9 @@ export const recordSettingsOf = ({ CORDON_RECORD: wanted }: CommandLine['environ
 const withOtherPlace = (error: unknown): unknown => {
   if (!(error instanceof CordonError) || error.code !== 'audit-unwritable') return error
   const { path = '', problem = '' } = error.params
-  const fix =
-    `${error.fix ?? ''}; or name another file: CORDON_AUDIT=FILE, or another folder for all that Cordon keeps: XDG_STATE_HOME=FOLDER`.replace(
-      /^; /,
-      '',
-    )
+  const fix = (
+    `${error.fix ?? ''}; or name another file: CORDON_AUDIT=FILE, or another folder for all that Cordon ` +
+    'keeps: XDG_STATE_HOME=FOLDER'
+  ).replace(/^; /, '')
   return fail('audit-unwritable', { path, problem, fix }, error)
 }

@@ -34,13 +34,17 @@ export const readEgress = async (
   }
 }
 
-/** Addresses are often given for more names than one command is granted. A slip is still told: the name that was meant is looked up as usual. */
+/**
+ * Addresses are often given for more names than one command is granted. A slip is still told: the name that was meant
+ * is looked up as usual.
+ */
 export const unusedPins = (pins: EgressOrder['pins'], network: Boundary['network']): readonly string[] =>
   [...pins.keys()]
     .flatMap((name) => strayName([name], [network]) ?? [])
     .map(
       ({ name, near }) =>
-        `--resolve ${name}: no grant covers that name, so that this has no effect${near === undefined ? '' : `; did you mean ${near}?`}`,
+        `--resolve ${name}: no grant covers that name, so that this has no ` +
+        `effect${near === undefined ? '' : `; did you mean ${near}?`}`,
     )
 
 const parsePin = (text: string): { readonly name: string; readonly address: IpAddress } => {

@@ -90,7 +90,10 @@ export const runStoreCommand = async (
   }
 }
 
-/** A field that the store does not take, as the option that it was typed as; who types has no use for the document of the server. */
+/**
+ * A field that the store does not take, as the option that it was typed as; who types has no use for the document of
+ * the server.
+ */
 const inOwnWords = (error: CordonError, help: CommandHelp, command: string): CordonError => {
   if (error.code !== 'request-invalid') return error
   const [field = ''] = /^\w+/.exec(error.params['problem'] as string) ?? []

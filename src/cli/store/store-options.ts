@@ -81,7 +81,9 @@ export const openStore = async (
       if (token === undefined && !place.server.startsWith('unix:'))
         throw fail('request-unauthenticated', {
           problem: `there is no token for ${place.server}`,
-          fix: 'give one in CORDON_TOKEN, or name its file with --token-file (CORDON_TOKEN_FILE); an admin makes one: cordon tokens create NAME --out FILE',
+          fix:
+            'give one in CORDON_TOKEN, or name its file with --token-file (CORDON_TOKEN_FILE); an admin makes ' +
+            'one: cordon tokens create NAME --out FILE',
         })
       return openRemoteAccess({ server: place.server, ...(token === undefined ? { actor } : { token }) })
     }

@@ -101,7 +101,8 @@ const list = async (context: CommandContext): Promise<number> => {
   if (found.length > most && last !== undefined)
     writeText(
       STDERR,
-      `cordon: there are more; the next page: ${context.again(['approvals list', ...['agent', 'tool', 'older', 'most'].flatMap((name) => (context.option(name) === undefined ? [] : [`--${name} ${context.option(name) ?? ''}`])), `--after ${last.id}`].join(' '))}\n`,
+      'cordon: there are more; the next page: ' +
+        `${context.again(['approvals list', ...['agent', 'tool', 'older', 'most'].flatMap((name) => (context.option(name) === undefined ? [] : [`--${name} ${context.option(name) ?? ''}`])), `--after ${last.id}`].join(' '))}\n`,
     )
   return 0
 }
@@ -179,7 +180,10 @@ const watch = async ({ store, team, switches, paint }: CommandContext): Promise<
 const lineOf = (event: 'asked' | 'closed', question: Question, isJson: boolean, paint: Paint): string => {
   if (isJson) return jsonLine({ event, ...question })
   const { subjectId, tool, toolVersion, egressClass, agent, why } = question
-  return `${paint(event === 'asked' ? 'yellow' : 'dim', event.padEnd(6))} ${visible([subjectId, tool === null ? 'a run' : `${tool} ${String(toolVersion)}`, egressClass ?? '', agent, why].join('  '))}\n`
+  return (
+    `${paint(event === 'asked' ? 'yellow' : 'dim', event.padEnd(6))} ` +
+    `${visible([subjectId, tool === null ? 'a run' : `${tool} ${String(toolVersion)}`, egressClass ?? '', agent, why].join('  '))}\n`
+  )
 }
 
 const show = async (context: CommandContext): Promise<number> => {
@@ -196,14 +200,16 @@ export const approve = async (context: CommandContext): Promise<number> => {
   const given = option('hash')
   if (given !== undefined && !/^sha256:[0-9a-f]{64}$/.test(given))
     throw context.wrong(
-      `--hash is the whole hash that ${context.again(`approvals show ${id}`)} prints, sha256: and 64 digits, not ${given}`,
+      `--hash is the whole hash that ${context.again(`approvals show ${id}`)} prints, sha256: and 64 digits, ` +
+        `not ${given}`,
     )
   if (given !== undefined) return told(context, id, await store.ask('approve', { id, shownHash: given, ...more }))
   const shown = await store.ask('showQuestion', { id })
   if (!isInteractive())
     throw context.wrong(
       'there is no terminal to ask at',
-      `look at it: ${context.again(`approvals show ${id}`)}; then name the hash that it printed: ${context.again(`approvals approve ${id} --hash HASH`)}`,
+      `look at it: ${context.again(`approvals show ${id}`)}; then name the hash that it printed: ` +
+        `${context.again(`approvals approve ${id} --hash HASH`)}`,
     )
   const dialog = openDialog()
   try {
@@ -242,7 +248,8 @@ const told = ({ print }: CommandContext, id: string, { status }: { readonly stat
   print(
     { id, status },
     (paint) =>
-      `${paint(status === 'approved' ? 'green' : 'yellow', status)} ${id}${status === 'pending' ? ' (more people have to say yes)' : ''}\n`,
+      `${paint(status === 'approved' ? 'green' : 'yellow', status)} ` +
+      `${id}${status === 'pending' ? ' (more people have to say yes)' : ''}\n`,
   )
   return 0
 }
@@ -329,7 +336,8 @@ const idOrFirst = async (context: CommandContext): Promise<string> => {
     throw context.wrong('nobody waits for an approval', `wait for a question: ${context.again('approvals watch')}`)
   throw context.wrong(
     `no caller waits for an answer: the process that asked about ${dead.subjectId} is ${callerText(dead) ?? 'gone'}`,
-    `cancel the call: ${context.again(`calls cancel ${dead.subjectId}`)}; if another process resumes it, approve it by its id: ${context.again(`approvals approve ${dead.subjectId}`)}`,
+    `cancel the call: ${context.again(`calls cancel ${dead.subjectId}`)}; if another process resumes it, ` +
+      `approve it by its id: ${context.again(`approvals approve ${dead.subjectId}`)}`,
   )
 }
 

@@ -31,7 +31,8 @@ const key = ({ words, wrong, print }: Pick<CommandContext, 'words' | 'wrong' | '
   print(
     { file },
     () =>
-      `a new key is in ${oneLine(file)}; give it to hosts that run tools, and keep a copy: without it nothing that it sealed can be opened\n`,
+      `a new key is in ${oneLine(file)}; give it to hosts that run tools, and keep a copy: without it ` +
+      `nothing that it sealed can be opened\n`,
   )
   return Promise.resolve(0)
 }

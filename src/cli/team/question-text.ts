@@ -29,12 +29,14 @@ export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): st
   const asked: readonly (readonly [string, string])[] = [
     [
       'asked by',
-      `${question.askedBy}, ${renderSpan(now - Date.parse(question.createdAt))} ago; it expires ${Date.parse(expiresAt) > now ? `in ${renderSpan(Date.parse(expiresAt) - now)}` : 'now'}`,
+      `${question.askedBy}, ${renderSpan(now - Date.parse(question.createdAt))} ago; it expires ` +
+        `${Date.parse(expiresAt) > now ? `in ${renderSpan(Date.parse(expiresAt) - now)}` : 'now'}`,
     ],
     ['why', question.why],
     [
       'needs',
-      `${String(needed)} ${needed === 1 ? 'person' : 'different people'}, ${String(agreed)} said yes${votes.length === 0 ? '' : `: ${votes.map((vote) => `${vote.verdict === 'approve' ? 'yes' : 'no'} by ${voterOf(vote)}${vote.reason === null ? '' : ` (${vote.reason})`}`).join('; ')}`}`,
+      `${String(needed)} ${needed === 1 ? 'person' : 'different people'}, ${String(agreed)} said ` +
+        `yes${votes.length === 0 ? '' : `: ${votes.map((vote) => `${vote.verdict === 'approve' ? 'yes' : 'no'} by ${voterOf(vote)}${vote.reason === null ? '' : ` (${vote.reason})`}`).join('; ')}`}`,
     ],
     ['state', status],
     ...(goneText === undefined
@@ -42,7 +44,8 @@ export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): st
       : [
           [
             'caller',
-            `${goneText}; after a yes the call runs only if another process resumes it. To cancel it: cordon calls cancel ${question.subjectId}`,
+            `${goneText}; after a yes the call runs only if another process resumes it. To cancel it: cordon ` +
+              `calls cancel ${question.subjectId}`,
           ] as const,
         ]),
   ]
@@ -60,7 +63,8 @@ export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): st
       [
         [
           'tool',
-          `${question.tool ?? '?'}, version ${String(question.toolVersion ?? '?')}${tool === null ? '' : `${tool.name === tool.key ? '' : ` (${tool.name})`}${tool.description === '' ? '' : `: ${tool.description}`}`}`,
+          `${question.tool ?? '?'}, version ` +
+            `${String(question.toolVersion ?? '?')}${tool === null ? '' : `${tool.name === tool.key ? '' : ` (${tool.name})`}${tool.description === '' ? '' : `: ${tool.description}`}`}`,
         ],
         ['class', CLASSES[question.egressClass ?? ''] ?? question.egressClass ?? 'write'],
         [

@@ -129,7 +129,8 @@ const prepare = async (url: string): Promise<number> => {
     await installQueue(engine, url)
     writeText(
       STDERR,
-      `cordon: ${engine.where} is prepared for runners (${applied.length === 0 ? 'it was up to date' : `applied: ${applied.join(', ')}`})\n`,
+      `cordon: ${engine.where} is prepared for runners ` +
+        `(${applied.length === 0 ? 'it was up to date' : `applied: ${applied.join(', ')}`})\n`,
     )
     return 0
   } finally {
@@ -179,7 +180,10 @@ const timesOf = (
     : {}
 }
 
-/** First: nothing new. Then: end what runs. Then: end. Heard from the beginning: what is said while it begins is done when it has begun. */
+/**
+ * First: nothing new. Then: end what runs. Then: end. Heard from the beginning: what is said while it begins is done
+ * when it has begun.
+ */
 const hearSignals = (): { readonly obey: (started: Runner) => Promise<void> } => {
   let heard = 0
   let done = 0

@@ -93,7 +93,8 @@ const renderRun = ({ run, planText, question, votes, calls }: AnswerOf<'showRun'
         ],
         [
           'needs',
-          `${String(question.needed)} ${question.needed === 1 ? 'person' : 'different people'}, ${String(question.agreed)} said yes`,
+          `${String(question.needed)} ${question.needed === 1 ? 'person' : 'different people'}, ` +
+            `${String(question.agreed)} said yes`,
         ],
         ...votes.map(
           (vote) =>

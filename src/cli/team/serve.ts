@@ -91,7 +91,8 @@ const tellFirstTeam = async (
     writeText(
       STDERR,
       isNew
-        ? `${paint('green', 'created')} ${oneLine(`${team}; ${owner} is its admin and operator, ${agent} its agent, with the token in ${tokenFile}`)}\n`
+        ? `${paint('green', 'created')} ` +
+            `${oneLine(`${team}; ${owner} is its admin and operator, ${agent} its agent, with the token in ${tokenFile}`)}\n`
         : `cordon: ${oneLine(`the team ${team} is there already, and is left as it is; ${tokenAdvice(first, values)}`)}\n`,
     )
   } catch (error) {

@@ -3,14 +3,19 @@ import { EXIT_STATUS_NOTES, JSON_OPTION, STORE_OPTIONS } from '../store/store-he
 
 export const TEAM_HELP: CommandHelp = {
   usage:
-    'cordon team create NAME | show | add|remove MEMBER KIND… | stop|pause|resume | profile NAME | budget | limit [options]',
+    'cordon team create NAME | show | add|remove MEMBER KIND… | stop|pause|resume | profile NAME | budget | ' +
+    'limit [options]',
   summary: 'manage members, stops, profiles and budgets of a team',
   description: [
     'create makes a team with you (--as) as its admin. add and remove change members: admin, operator (approves), agent',
-    '(calls) or runner (runs approved calls). stop refuses calls. pause accepts calls but starts none. Both apply to the',
-    'team or to one --agent, --tool or --profile, until resume. Running calls continue and are listed; stop --cancel stops',
-    'them too, and waits. profile replaces the tools that its agents may call: those of --allow, in the groups of --group,',
-    'without those of --deny. budget limits the calls or the cost of an agent or a profile; show prints its use. limit sets',
+    '(calls) or runner (runs approved calls). stop refuses calls. pause accepts calls but starts none. Both ' +
+      'apply to the',
+    'team or to one --agent, --tool or --profile, until resume. Running calls continue and are listed; stop ' +
+      '--cancel stops',
+    'them too, and waits. profile replaces the tools that its agents may call: those of --allow, in the ' +
+      'groups of --group,',
+    'without those of --deny. budget limits the calls or the cost of an agent or a profile; show prints its ' +
+      'use. limit sets',
     'how many approvals of an agent may be pending at the same time (default: 100).',
   ],
   groups: [

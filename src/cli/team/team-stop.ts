@@ -71,9 +71,11 @@ const stopAs = async (context: CommandContext, state: 'kill' | 'pause'): Promise
       ? said(paint)
       : [
           said(paint),
-          `${left.length === 1 ? 'one call still runs' : `${String(left.length)}${left.length === MOST_RUNNING ? ' or more' : ''} calls still run`}, which this does not end:\n`,
+          `${left.length === 1 ? 'one call still runs' : `${String(left.length)}${left.length === MOST_RUNNING ? ' or more' : ''} calls still run`}, ` +
+            `which this does not end:\n`,
           renderCalls(left, paint, ''),
-          `to end ${left.length === 1 ? 'it' : 'them'}: ${context.again(`calls cancel ${left.map(({ id }) => id).join(' ')}`)}\n`,
+          `to end ${left.length === 1 ? 'it' : 'them'}: ` +
+            `${context.again(`calls cancel ${left.map(({ id }) => id).join(' ')}`)}\n`,
         ].join(''),
   )
   return 0
@@ -84,7 +86,10 @@ const CANCEL_MS = 30_000
 const LOOK_AGAIN_MS = 300
 const EXIT_STILL_RUNS = 1
 
-/** Until a look finds nothing new, or the time is over: one that was being claimed while everything was stopped is seen at the second look. */
+/**
+ * Until a look finds nothing new, or the time is over: one that was being claimed while everything was stopped is seen
+ * at the second look.
+ */
 const cancelAll = async (
   store: StoreAccess,
   running: () => Promise<readonly { readonly id: string }[]>,

@@ -147,7 +147,8 @@ const change = async (
   print(
     { team: of, actor, kinds: wanted, status: how === 'addMember' ? 'added' : 'removed' },
     (paint) =>
-      `${how === 'addMember' ? paint('green', 'added') : 'removed'} ${visible(actor)}: ${wanted.join(', ')} of ${visible(of)}\n`,
+      `${how === 'addMember' ? paint('green', 'added') : 'removed'} ${visible(actor)}: ${wanted.join(', ')} ` +
+      `of ${visible(of)}\n`,
   )
   return 0
 }
@@ -242,7 +243,8 @@ const budget = async (context: CommandContext): Promise<number> => {
   context.print(
     wanted,
     (paint) =>
-      `${paint('green', 'set')} the budget of ${scope} ${visible(subject)}: ${limits.join(' and ')} per ${renderWindow(seconds)}\n`,
+      `${paint('green', 'set')} the budget of ${scope} ${visible(subject)}: ${limits.join(' and ')} per ` +
+      `${renderWindow(seconds)}\n`,
   )
   return 0
 }

@@ -29,7 +29,8 @@ export const TOOLS_HELP: CommandHelp = {
     '  approvals_needed, dangerous, endpoint, method, credential',
     '  auth_method           api_key, oauth or service_account',
     '  needs_labels, needs_boundary',
-    '  expected_cost, prices of a call, cpu_second, wall_second or megabyte sent or received, to measure the cost of calls',
+    '  expected_cost, prices of a call, cpu_second, wall_second or megabyte sent or received, to measure the ' +
+      'cost of calls',
     '  definition            how it runs: kind, command, policy, …',
     'Print the tools of a runner in this form: cordon runner --tools DIR --registrations | cordon tools register -',
     ...EXIT_STATUS_NOTES,

@@ -73,7 +73,9 @@ const register = async ({ store, team, words, values, wrong, print }: CommandCon
     print(
       tool,
       (paint) =>
-        `${paint('green', 'registered')} ${visible(tool.key)}, version ${String(tool.version)}, of the class ${tool.egressClass}${file.egressClass === undefined ? ' (which it is unless it says otherwise)' : ''}, approval ${approvalOf(tool)}\n`,
+        `${paint('green', 'registered')} ${visible(tool.key)}, version ${String(tool.version)}, of the class ` +
+        `${tool.egressClass}${file.egressClass === undefined ? ' (which it is unless it says otherwise)' : ''}, ` +
+        `approval ${approvalOf(tool)}\n`,
     )
     for (const agent of values.get('assign') ?? []) {
       await store.ask('assignTool', { team: of, tool: tool.key, agent })

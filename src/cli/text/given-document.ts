@@ -1,4 +1,5 @@
-// A file in YAML or JSON that the command line names, or standard input; its problems are those of a file, not of a policy.
+// A file in YAML or JSON that the command line names, or standard input; its problems are those of a file, not of a
+// policy.
 import { readFileSync } from 'node:fs'
 
 import { CordonError, fail } from '../../errors/index.js'

@@ -1,4 +1,5 @@
-// What a call used and what held it, as its runner told the store. It comes from others, and any part of it may be missing.
+// What a call used and what held it, as its runner told the store. It comes from others, and any part of it may be
+// missing.
 type Fact = readonly [string, string]
 
 type Known = Readonly<Record<string, unknown>>

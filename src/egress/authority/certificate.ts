@@ -88,4 +88,5 @@ const addressBytes = ({ family, value }: IpAddress): Buffer =>
   Buffer.from(value.toString(16).padStart(family === 4 ? 8 : 32, '0'), 'hex')
 
 const pem = (der: Buffer): string =>
-  `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`
+  `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END ` +
+  `CERTIFICATE-----\n`

@@ -14,7 +14,10 @@ export interface Shared {
   readonly tls: UpstreamTls
   readonly pool: Pool
   readonly resolve: Resolve
-  /** Whether this process is itself inside a cell: names then lead to addresses that stand for them, and the outer proxy judges the real ones. */
+  /**
+   * Whether this process is itself inside a cell: names then lead to addresses that stand for them, and the outer proxy
+   * judges the real ones.
+   */
   readonly isNested: () => boolean
   readonly secrets: SecretStore
   readonly record: RecordEvent

@@ -253,7 +253,8 @@ const mismatch = ({ authorities, scheme }: ExchangeRequest, endpoint: Endpoint):
     ? undefined
     : denial(
         'mismatch',
-        `the connection leads to ${renderEndpoint(endpoint)}, but the request is for ${JSON.stringify(other.slice(0, 260))}`,
+        `the connection leads to ${renderEndpoint(endpoint)}, but the request is for ` +
+          `${JSON.stringify(other.slice(0, 260))}`,
       )
 }
 

@@ -4,7 +4,10 @@ import type { Handler } from '../http/exchange.js'
 import type { Connection, Shared } from './context.js'
 import { forwarder } from './forward.js'
 
-/** Of a program that asks a proxy for whole URLs: each request is recorded as a connection, because each may be for another host. */
+/**
+ * Of a program that asks a proxy for whole URLs: each request is recorded as a connection, because each may be for
+ * another host.
+ */
 export const serveProxiedRequests =
   (connection: Connection, shared: Shared): Handler =>
   async (request, reply) => {

@@ -108,7 +108,9 @@ const answer = (stream: Duplex, status: 400 | 403 | 407, text: string, headers: 
   const reasons = { 400: 'Bad Request', 403: 'Forbidden', 407: 'Proxy Authentication Required' }
   const body = `cordon: ${text}\n`
   stream.write(
-    `HTTP/1.1 ${status} ${reasons[status]}\r\n${headers.map((header) => `${header}\r\n`).join('')}Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${reasons[status]}\r\n${headers.map((header) => `${header}\r\n`).join('')}Content-Type: ` +
+      `text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: ` +
+      `close\r\n\r\n${body}`,
   )
   return false
 }

@@ -221,7 +221,8 @@ const serverNameProblem = (
   if (named !== undefined && renderHost(named) === renderHost(endpoint.host)) return undefined
   return denial(
     'mismatch',
-    `the connection leads to ${renderHost(endpoint.host)}, but its TLS is for ${JSON.stringify(serverName.slice(0, 260))}`,
+    `the connection leads to ${renderHost(endpoint.host)}, but its TLS is for ` +
+      `${JSON.stringify(serverName.slice(0, 260))}`,
   )
 }
 
@@ -294,7 +295,9 @@ const terminate = (
     })
   })
 
-/** A connection to the server for what is not HTTP, or not to be looked into; with TLS where the tool's own ended here. */
+/**
+ * A connection to the server for what is not HTTP, or not to be looked into; with TLS where the tool's own ended here.
+ */
 const reach = async (
   { connection: { call, endpoint }, shared }: Serving,
   hello: ClientHello | undefined,
@@ -311,7 +314,10 @@ const reach = async (
     : shared.tls.secure(socket, endpoint, { protocols: hello.protocols.slice(0, 1), client: undefined })
 }
 
-/** `lookout`: for a tool that hesitated. Otherwise a pause in its first line would get a request past all that is checked about requests. */
+/**
+ * `lookout`: for a tool that hesitated. Otherwise a pause in its first line would get a request past all that is
+ * checked about requests.
+ */
 const pass = async (stream: Duplex, reader: ByteReader, server: Duplex, lookout?: Lookout): Promise<Relayed> => {
   // A tool that said everything and ended: its stream takes nothing back.
   const last = stream.readableEnded ? reader.take(reader.peek().length) : undefined

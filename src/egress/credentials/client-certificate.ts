@@ -15,7 +15,9 @@ export const readClientCertificate = (credential: string, value: string): Client
     throw fail('credential-unusable', {
       credential,
       problem: 'its value is not a certificate and its private key in PEM',
-      fix: `put both into one file (cat client.crt client.key > client.pem), and name that as its source: file:client.pem`,
+      fix:
+        'put both into one file (cat client.crt client.key > client.pem), and name that as its source: ' +
+        'file:client.pem',
     })
   // Connections are kept apart by who we are on them; a renewed certificate is somebody new.
   const id = `${credential} ${createHash('sha256').update(certificate).digest('hex').slice(0, 16)}`

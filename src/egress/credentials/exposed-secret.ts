@@ -22,7 +22,10 @@ const OF_VAULT = 'VAULT_TOKEN'
 export const variableOf = (source: SecretSource): string | undefined =>
   source.kind === 'environment' ? source.name : source.kind === 'vault' ? OF_VAULT : undefined
 
-/** By what is known before any value is read: a variable that is passed on is not a secret, and a secret is not passed on. */
+/**
+ * By what is known before any value is read: a variable that is passed on is not a secret, and a secret is not passed
+ * on.
+ */
 export const exposedSource = (
   sources: ReadonlyMap<string, SecretSource>,
   environment: Boundary['environment'],

@@ -1,7 +1,10 @@
 import type { HeaderList } from '../http/header-list.js'
 import { withoutHeaders } from '../http/header-list.js'
 
-/** Headers by which services know their users. A tool that sends one to a host with a credential of ours would speak for somebody else. */
+/**
+ * Headers by which services know their users. A tool that sends one to a host with a credential of ours would speak for
+ * somebody else.
+ */
 const HEADERS = new Set([
   'authorization',
   'cookie',

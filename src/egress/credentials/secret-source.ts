@@ -11,7 +11,10 @@ export type SecretSource =
   /** Kept by a team in its registry, sealed. */
   | { readonly kind: 'store'; readonly team: string; readonly ref: string }
 
-/** `env:NAME`, `file:PATH`, `command:PROGRAM ARGUMENTS`, `keyring:SERVICE/ACCOUNT`, `vault:MOUNT/PATH#FIELD`, `store:TEAM/NAME`. */
+/**
+ * `env:NAME`, `file:PATH`, `command:PROGRAM ARGUMENTS`, `keyring:SERVICE/ACCOUNT`, `vault:MOUNT/PATH#FIELD`,
+ * `store:TEAM/NAME`.
+ */
 export const parseSecretSource = (credential: string, text: string): SecretSource => {
   const invalid = (problem: string): Error => fail('secret-source-invalid', { credential, problem })
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(text) ?? []

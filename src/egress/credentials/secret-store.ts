@@ -55,7 +55,9 @@ export const createSecretStore = ({
       throw fail('credential-missing', {
         credential,
         problem: 'nobody said where it comes from',
-        fix: `say so: --secret ${credential}=env:NAME, or egress: { secrets: { "${credential}": "env:NAME" } } of createCordon(); also file:PATH, command:…, keyring:… or vault:…`,
+        fix:
+          `say so: --secret ${credential}=env:NAME, or egress: { secrets: { "${credential}": "env:NAME" } } of ` +
+          'createCordon(); also file:PATH, command:…, keyring:… or vault:…',
       })
     }
     const { bytes, expiresAt } = await readSecret(credential, source, host)

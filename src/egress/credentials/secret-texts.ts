@@ -3,7 +3,9 @@ import type { Valued } from './inject.js'
 import { basicAuthorization } from './inject.js'
 import { readAwsKeys } from './sigv4.js'
 
-/** The parts of a value that are secret and go to a server, and what is made of them: what an answer is searched for. */
+/**
+ * The parts of a value that are secret and go to a server, and what is made of them: what an answer is searched for.
+ */
 export const sentTexts = ({ credential, value }: Valued): readonly string[] => {
   const { inject, id } = credential
   switch (inject.kind) {
@@ -24,7 +26,10 @@ export const sentTexts = ({ credential, value }: Valued): readonly string[] => {
   }
 }
 
-/** The parts that nobody in a cell may have, sent or not. Of a key in PEM every line, because variables are often written on one. */
+/**
+ * The parts that nobody in a cell may have, sent or not. Of a key in PEM every line, because variables are often
+ * written on one.
+ */
 export const keptTexts = (valued: Valued): readonly string[] =>
   valued.credential.inject.kind === 'client-certificate'
     ? readClientCertificate(valued.credential.id, valued.value)

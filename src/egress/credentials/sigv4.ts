@@ -25,7 +25,9 @@ interface Keys {
 /** What has no hash of its own is held in memory until it has one. */
 const MAX_HASHED_BYTES = 16 << 20
 
-/** `KEY_ID:SECRET`, `KEY_ID:SECRET:TOKEN`, or the JSON that `aws configure export-credentials` and assumed roles give. */
+/**
+ * `KEY_ID:SECRET`, `KEY_ID:SECRET:TOKEN`, or the JSON that `aws configure export-credentials` and assumed roles give.
+ */
 export const readAwsKeys = (credential: string, value: string): Keys => {
   const unusable = (problem: string): Error =>
     fail('credential-unusable', {
@@ -177,7 +179,10 @@ export const authorizationFor = (
     (secret, part) => hmac(secret, part),
     Buffer.from(`AWS4${keys.secretAccessKey}`, 'latin1'),
   )
-  return `AWS4-HMAC-SHA256 Credential=${keys.accessKeyId}/${scope}, SignedHeaders=${names.join(';')}, Signature=${hmac(key, text).toString('hex')}`
+  return (
+    `AWS4-HMAC-SHA256 Credential=${keys.accessKeyId}/${scope}, SignedHeaders=${names.join(';')}, ` +
+    `Signature=${hmac(key, text).toString('hex')}`
+  )
 }
 
 const splitTarget = (target: string): readonly string[] => {

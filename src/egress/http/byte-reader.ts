@@ -17,7 +17,10 @@ export interface ByteReader {
 
 export const readBytes = (stream: Duplex): ByteReader => {
   let held: Buffer = EMPTY
-  /** Where `held` lies when it was put together of pieces, with room behind it, so that many small ones are not copied again and again. */
+  /**
+   * Where `held` lies when it was put together of pieces, with room behind it, so that many small ones are not copied
+   * again and again.
+   */
   let room: Buffer = EMPTY
   let end = 0
   let problem: Error | undefined

@@ -51,7 +51,10 @@ type Next = 'request' | 'other' | 'end'
 
 const plainAnswer = (status: number, message: string): string => {
   const text = `cordon: ${message}\n`
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`
+  return (
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: text/plain; ` +
+    `charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`
+  )
 }
 
 const serveOne = async (
@@ -172,7 +175,8 @@ const http1Reply = (
       next = 'other'
       reader.release()
       stream.write(
-        `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${renderHeaders(endToEnd(headers), 'server')}\r\n`,
+        `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ` +
+          `websocket\r\n${renderHeaders(endToEnd(headers), 'server')}\r\n`,
         'latin1',
       )
       return stream

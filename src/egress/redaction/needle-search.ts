@@ -1,5 +1,6 @@
-// Looks for all needles at once, in steps that are shorter than the shortest of them: whatever is there has at least one
-// pair of bytes that is looked at. From that pair on it is compared in both directions. Most bytes are never looked at.
+// Looks for all needles at once, in steps that are shorter than the shortest of them: whatever is there has at least
+// one pair of bytes that is looked at. From that pair on it is compared in both directions. Most bytes are never looked
+// at.
 import { LONGEST_ESCAPE, UNFINISHED, escapeAt, isMarker, lengthOf, nestedEscapeAt, valueOf } from './escapes.js'
 import type { Needle } from './match-needle.js'
 import { MORE, longestSpelling, matchBackward, matchForward } from './match-needle.js'
@@ -133,8 +134,8 @@ const addPairs = (byPair: Map<number, Anchor[]>, needle: Needle, isWanted: (pair
 }
 
 /**
- * Less than the shortest needle. Where every character is an escape of three, four, five or six bytes, steps that share no
- * factor with these meet each of their bytes in turn, and so one by which the escape is recognised.
+ * Less than the shortest needle. Where every character is an escape of three, four, five or six bytes, steps that share
+ * no factor with these meet each of their bytes in turn, and so one by which the escape is recognised.
  */
 const stepFor = (shortest: number): number => {
   for (let step = Math.min(shortest - 1, 1_000); step > 1; step--)
@@ -212,7 +213,10 @@ const tryAt = (bytes: Buffer, at: number, needle: Needle, index: number, found: 
     found.found.push({ start, end })
 }
 
-/** From the escape or break at this pair: it and the next character are a pair of a needle, or it stands between two such. */
+/**
+ * From the escape or break at this pair: it and the next character are a pair of a needle, or it stands between two
+ * such.
+ */
 const fromEscape = (bytes: Buffer, at: number, set: NeedleSet, found: Search): void => {
   const last = Math.max(0, at - LONGEST_ESCAPE)
   let from = at
@@ -301,7 +305,10 @@ export const unfinishedAt = (bytes: Buffer, { needles, first, longest, kinds }: 
   return end
 }
 
-/** Every pair of a needle is known, or near the beginning of an escape: where that ends, going back, none can begin before. */
+/**
+ * Every pair of a needle is known, or near the beginning of an escape: where that ends, going back, none can begin
+ * before.
+ */
 const earliest = (bytes: Buffer, kinds: Uint8Array, lowest: number): number => {
   let at = bytes.length - 1
   while (

@@ -10,7 +10,10 @@ const AS_IS = identity
 const URL_ALPHABET = folded({ '-': '+', '_': '/' })
 const LOWER_CASE = folded({ A: 'a', B: 'b', C: 'c', D: 'd', E: 'e', F: 'f' })
 
-/** What answers are searched for: the value, in hexadecimal, and in base64 at every alignment; each character in any spelling. */
+/**
+ * What answers are searched for: the value, in hexadecimal, and in base64 at every alignment; each character in any
+ * spelling.
+ */
 export const searchedNeedles = (value: string): readonly Needle[] => {
   const bytes = Buffer.from(value, 'latin1')
   if (bytes.length < SHORTEST_SECRET) return []
@@ -31,7 +34,10 @@ export const searchedNeedles = (value: string): readonly Needle[] => {
 export const literalNeedles = (texts: readonly Buffer[]): readonly Needle[] =>
   texts.map((bytes) => ({ bytes, fold: AS_IS, breaks: false, escapes: false }))
 
-/** Every way in which a value is usually written: as it is, and in the encodings of URLs, JSON, HTML, base64 and hexadecimal. */
+/**
+ * Every way in which a value is usually written: as it is, and in the encodings of URLs, JSON, HTML, base64 and
+ * hexadecimal.
+ */
 export const needlesOf = (value: string): readonly Buffer[] => {
   const bytes = Buffer.from(value, 'latin1')
   // A few characters would be found everywhere; no service gives out such keys.

@@ -40,7 +40,9 @@ export const findAddresses = async (
 /** 198.18.0.0/15, from which keepers give addresses to names (native/keeper/network/dns.c). */
 const STAND_INS = { family: 4, first: 0xc612_0000n, prefixLength: 15 } as const
 
-/** A denial of some methods or paths counts in full here: it names an address, and requests are judged by their names. */
+/**
+ * A denial of some methods or paths counts in full here: it names an address, and requests are judged by their names.
+ */
 const denialOf = (address: IpAddress, port: number, entries: readonly HostGrant[]): Denial | undefined => {
   const entry = entries.find(
     ({ action, port: denied, destination }) =>

@@ -36,13 +36,15 @@ export const denial = (reason: DenialReason, because: string, allow?: string): D
 export const tooManyConnections = ({ perCall, perRuntime }: PlaceLimits): Denial =>
   denial(
     'too-many',
-    `a call may hold ${perCall} connections at the same time, and all calls together ${perRuntime}: close some before opening more`,
+    `a call may hold ${perCall} connections at the same time, and all calls together ${perRuntime}: close ` +
+      'some before opening more',
   )
 
 export const tooManyExchanges = ({ perCall, perRuntime }: PlaceLimits): Denial =>
   denial(
     'too-many',
-    `a call may have ${perCall} unfinished requests at the same time, and all calls together ${perRuntime}: read their answers before asking for more`,
+    `a call may have ${perCall} unfinished requests at the same time, and all calls together ${perRuntime}: ` +
+      'read their answers before asking for more',
   )
 
 /** The entry that would grant a destination, and no more of it than was asked for. */

@@ -5,8 +5,9 @@ const METHOD_NAME =
   /^x?(?:http|rest|restful|tunnel|tunneled|original|forwarded|real|override|request|requested)?(?:method|verb)(?:override|overwrite|name)?$/
 
 /**
- * The method is taken from here, as a header or in a query, in any spelling: `X-HTTP-Method-Override` (Google, ASP.NET),
- * `X-HTTP-Method` (OData), `_method` (Rails, Symfony, Spring, Laravel), `_HttpMethod` (Salesforce), `httpMethod`, `X-Tunneled-Method`.
+ * The method is taken from here, as a header or in a query, in any spelling: `X-HTTP-Method-Override` (Google,
+ * ASP.NET), `X-HTTP-Method` (OData), `_method` (Rails, Symfony, Spring, Laravel), `_HttpMethod` (Salesforce),
+ * `httpMethod`, `X-Tunneled-Method`.
  */
 export const namesMethod = (name: string): boolean => METHOD_NAME.test(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))
 

@@ -10,7 +10,9 @@ export const problemOfCertificates = (text: string): { readonly problem: string;
     return other === undefined
       ? {
           problem: 'it holds no certificate in PEM',
-          fix: 'PEM begins with -----BEGIN CERTIFICATE-----; a certificate in DER becomes it by: openssl x509 -inform der -in FILE -out FILE.pem',
+          fix:
+            'PEM begins with -----BEGIN CERTIFICATE-----; a certificate in DER becomes it by: openssl x509 ' +
+            '-inform der -in FILE -out FILE.pem',
         }
       : {
           problem: `it holds no certificate, but a ${other.toLowerCase()}`,

@@ -78,7 +78,10 @@ export interface UpstreamTls {
   ) => Promise<TLSSocket>
 }
 
-/** One record of TLS: more is not faster, and is held for every tool that does not read. No type knows the option; every TLS socket takes it. */
+/**
+ * One record of TLS: more is not faster, and is held for every tool that does not read. No type knows the option; every
+ * TLS socket takes it.
+ */
 export const BUFFERED = { highWaterMark: 1 << 14 }
 
 const MOST_SESSIONS = 1_000

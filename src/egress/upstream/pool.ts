@@ -30,9 +30,14 @@ export interface Pool {
 }
 
 const IDLE_FOR = 30_000
-/** Of one call, to all hosts together: below a name that is granted with all others, a tool chooses how many it asks. */
+/**
+ * Of one call, to all hosts together: below a name that is granted with all others, a tool chooses how many it asks.
+ */
 const MOST_IDLE = 64
-/** Servers close what is idle, most of them after five seconds or more. A request that cannot be repeated does not take that risk. */
+/**
+ * Servers close what is idle, most of them after five seconds or more. A request that cannot be repeated does not take
+ * that risk.
+ */
 const SURELY_ALIVE = 3_000
 
 interface Shelf {

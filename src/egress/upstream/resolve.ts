@@ -30,7 +30,8 @@ const lookUp = async (name: HostName): Promise<readonly IpAddress[]> => {
   const listed = hostsFileEntries(await readFile('/etc/hosts', 'utf8').catch(() => ''), name)
   if (listed.length > 0) return listed
   try {
-    // With the dot of the root no search domain is tried, so that no other name is asked for. The hosts file knows no such dot.
+    // With the dot of the root no search domain is tried, so that no other name is asked for. The hosts file knows no
+    // such dot.
     const answers = await lookup(name.includes('.') ? `${name}.` : name, { all: true, verbatim: true })
     return answers.flatMap(({ address }) => parseResolved(address) ?? [])
   } catch (error) {

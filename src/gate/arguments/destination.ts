@@ -23,7 +23,10 @@ export const mayReach = (network: Boundary['network'], target: UrlTarget): boole
 const isAbout = (entry: HostGrant, target: UrlTarget): boolean =>
   coversEndpoint(entry, target.host, target.port) && pathMatches(entry, target.path)
 
-/** In every reading of its path a grant matches, and in any of them a denial. A path that cannot be read fits no grant and every denial. */
+/**
+ * In every reading of its path a grant matches, and in any of them a denial. A path that cannot be read fits no grant
+ * and every denial.
+ */
 const pathMatches = (entry: HostGrant, path: string): boolean => {
   const matches = matchPaths(entry)
   if (matches === undefined) return true

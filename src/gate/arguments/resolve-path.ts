@@ -6,7 +6,9 @@ import { normalisedPath } from './path-spelling.js'
 export type ResolvedPath =
   | {
       readonly kind: 'object'
-      /** Without links. Of what does not exist: the real path of the nearest folder that does, and the rest as written. */
+      /**
+       * Without links. Of what does not exist: the real path of the nearest folder that does, and the rest as written.
+       */
       readonly path: AbsolutePath
       readonly exists: boolean
       readonly parentExists: boolean

@@ -152,7 +152,10 @@ interface LinesWithin {
   readonly isUnseen: boolean
 }
 
-/** Command lines that stand as one word among the words of another (`sh -c '…'`, `ssh host '…'`), or that a shell gets as input. */
+/**
+ * Command lines that stand as one word among the words of another (`sh -c '…'`, `ssh host '…'`), or that a shell gets
+ * as input.
+ */
 const linesWithin = ({ words, input = [] }: CommandPart, names: readonly string[]): LinesWithin => {
   const hasShell = names.some((name) => SHELLS.has(name))
   // `. /dev/stdin <<< '…'`
@@ -193,8 +196,8 @@ const COMMAND_OPTION =
   /^(?:[-+][a-zA-Z]*?[cCS](?<joined>[^]*)|--(?:command|split-string|init-command|session-command)(?:=(?<value>[^]*))?)$/
 
 /**
- * The words that may be the line of `-c`: the rest of that word, and the following ones up to the first that is no option.
- * `-o` and `-O` take a word of their own from among them.
+ * The words that may be the line of `-c`: the rest of that word, and the following ones up to the first that is no
+ * option. `-o` and `-O` take a word of their own from among them.
  */
 const behindOption = (words: readonly Word[]): readonly Word[] => {
   const found: Word[] = []

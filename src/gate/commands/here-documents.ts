@@ -57,7 +57,10 @@ export const endOfDocuments = (
   const bodies = documents.map((document): DocumentBody => {
     const { delimiter, isStripped, isQuoted } = document
     const start = at
-    /** The lines so far that end in a backslash. Some shells join them before they look for the delimiter, and some do not. */
+    /**
+     * The lines so far that end in a backslash. Some shells join them before they look for the delimiter, and some do
+     * not.
+     */
     let joined: string | undefined
     let isReadable = true
     while (at < line.length) {

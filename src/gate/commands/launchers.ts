@@ -6,23 +6,32 @@ const BY_PACKAGE: Readonly<Record<string, string>> = {
   'shell': 'exec command builtin eval trap coproc time noglob nocorrect mapfile readarray compgen complete bind',
   'coreutils': 'env nice nohup timeout stdbuf chroot runcon split',
   'util-linux':
-    'setsid ionice chrt taskset prlimit choom uclampset coresched pipesz flock script scriptlive unshare nsenter setpriv su runuser enosys ' +
-    'setarch linux32 linux64 uname26 i386 i486 i586 i686 athlon x86_64 ppc ppc32 ppc64 ppc64le s390 s390x arm armv7l armv8l aarch64 sparc sparc64 mips mips64 parisc parisc64 alpha ia64 riscv32 riscv64 loongarch64',
+    'setsid ionice chrt taskset prlimit choom uclampset coresched pipesz flock script scriptlive unshare ' +
+    'nsenter setpriv su runuser enosys ' +
+    'setarch linux32 linux64 uname26 i386 i486 i586 i686 athlon x86_64 ppc ppc32 ppc64 ppc64le s390 s390x ' +
+    'arm armv7l armv8l aarch64 sparc sparc64 mips mips64 parisc parisc64 alpha ia64 riscv32 riscv64 ' +
+    'loongarch64',
   'shadow': 'sg newgrp',
   'openssh': 'ssh ssh-agent slogin autossh sshpass mosh',
   'systemd':
-    'systemd-run systemd-inhibit systemd-nspawn systemd-cat systemd-socket-activate systemd-vmspawn systemd-notify run0 machinectl homectl',
+    'systemd-run systemd-inhibit systemd-nspawn systemd-cat systemd-socket-activate systemd-vmspawn ' +
+    'systemd-notify run0 machinectl homectl',
   'busybox':
-    'busybox toybox start-stop-daemon cttyhack chpst envdir envuidgid setuidgid softlimit setlock pgrphack runsv nsexec run-init switch_root',
+    'busybox toybox start-stop-daemon cttyhack chpst envdir envuidgid setuidgid softlimit setlock pgrphack ' +
+    'runsv nsexec run-init switch_root',
   'privileges': 'sudo doas pkexec gosu su-exec setuser capsh aa-exec sandbox-exec calife please ksu dzdo',
   'findutils': 'find fd fdfind xargs parallel',
   'tracing':
-    'strace ltrace gdb lldb rr perf valgrind heaptrack memusage sotruss hyperfine ktrace dtruss catchsegv rlwrap unbuffer',
+    'strace ltrace gdb lldb rr perf valgrind heaptrack memusage sotruss hyperfine ktrace dtruss catchsegv ' +
+    'rlwrap unbuffer',
   'waiting': 'watch entr watchexec at batch retry chronic ifne zrun daemonize daemon nq tsp',
   'containers':
-    'docker podman nerdctl kubectl oc crictl lxc-attach lxc-execute apptainer singularity distrobox toolbox bwrap firejail proot minijail0 nsjail cordon fakeroot fakechroot tini dumb-init catatonit cgexec',
+    'docker podman nerdctl kubectl oc crictl lxc-attach lxc-execute apptainer singularity distrobox toolbox ' +
+    'bwrap firejail proot minijail0 nsjail cordon fakeroot fakechroot tini dumb-init catatonit cgexec',
   'environment':
-    'dbus-run-session dbus-launch xvfb-run xinit startx eatmydata faketime proxychains proxychains4 torsocks torify tsocks ccache npx bunx pnpx uvx dotenv aws-vault cpulimit schedtool numactl tmux screen dtach abduco socat ncat nc',
+    'dbus-run-session dbus-launch xvfb-run xinit startx eatmydata faketime proxychains proxychains4 torsocks ' +
+    'torify tsocks ccache npx bunx pnpx uvx dotenv aws-vault cpulimit schedtool numactl tmux screen dtach ' +
+    'abduco socat ncat nc',
   'archives': 'tar bsdtar rsync',
 }
 const LAUNCHERS = new Set(Object.values(BY_PACKAGE).flatMap((names) => names.split(' ')))
@@ -62,19 +71,24 @@ export const LAUNCHING_WORDS: ReadonlyMap<string, readonly string[]> = new Map([
 
 /** Programs that read a command line behind `-c` or `-S`, or from their standard input. */
 export const SHELLS: ReadonlySet<string> = new Set(
-  'sh bash rbash zsh dash ksh ksh93 mksh lksh ash hush yash posh osh csh tcsh fish nu pwsh elvish xonsh rc es busybox toybox su runuser script scriptlive flock env sg newgrp capsh at batch'.split(
-    ' ',
-  ),
+  (
+    'sh bash rbash zsh dash ksh ksh93 mksh lksh ash hush yash posh osh csh tcsh fish nu pwsh elvish xonsh rc ' +
+    'es busybox toybox su runuser script scriptlive flock env sg newgrp capsh at batch'
+  ).split(' '),
 )
 
 /** These give a text to a shell, wherever it stands. */
 export const LINE_RUNNERS: ReadonlySet<string> = new Set(
-  'eval trap mapfile readarray compgen complete bind ssh slogin autossh sshpass mosh watch watchexec hyperfine tmux screen sg newgrp su runuser script flock split nix-shell'.split(
-    ' ',
-  ),
+  (
+    'eval trap mapfile readarray compgen complete bind ssh slogin autossh sshpass mosh watch watchexec ' +
+    'hyperfine tmux screen sg newgrp su runuser script flock split nix-shell'
+  ).split(' '),
 )
 
-/** These may do so, or split a text into words. Their patterns and names often have letters that mean something to a shell. */
+/**
+ * These may do so, or split a text into words. Their patterns and names often have letters that mean something to a
+ * shell.
+ */
 export const TEXT_RUNNERS: ReadonlySet<string> = new Set([
   ...LINE_RUNNERS,
   ...'parallel xargs sudo doas entr dtach nsenter chroot timeout find tar bsdtar rsync socat ncat nc machinectl'.split(
@@ -82,7 +96,10 @@ export const TEXT_RUNNERS: ReadonlySet<string> = new Set([
   ),
 ])
 
-/** Builtins of bash that expand what stands in the brackets of a name, or in a number; of some, the option that makes them. */
+/**
+ * Builtins of bash that expand what stands in the brackets of a name, or in a number; of some, the option that makes
+ * them.
+ */
 export const EVALUATORS: ReadonlyMap<string, readonly string[]> = new Map([
   ...'let declare typeset local read unset mapfile readarray getopts'
     .split(' ')
@@ -96,7 +113,9 @@ export const EVALUATORS: ReadonlyMap<string, readonly string[]> = new Map([
 /** Variables whose value a shell, or a program that many use, expands or runs. */
 export const RUN_VARIABLES: ReadonlySet<string> = new Set(
   (
-    'BASH_ENV ENV PROMPT_COMMAND PS0 PS1 PS2 PS4 ZDOTDIR SHELLOPTS PAGER MANPAGER GIT_PAGER SYSTEMD_PAGER EDITOR VISUAL FCEDIT GIT_EDITOR GIT_SEQUENCE_EDITOR SUDO_EDITOR ' +
-    'GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS GIT_PROXY_COMMAND LESSOPEN LESSCLOSE BROWSER RSYNC_RSH CVS_RSH TAR_OPTIONS SHELL'
+    'BASH_ENV ENV PROMPT_COMMAND PS0 PS1 PS2 PS4 ZDOTDIR SHELLOPTS PAGER MANPAGER GIT_PAGER SYSTEMD_PAGER ' +
+    'EDITOR VISUAL FCEDIT GIT_EDITOR GIT_SEQUENCE_EDITOR SUDO_EDITOR ' +
+    'GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS GIT_PROXY_COMMAND ' +
+    'LESSOPEN LESSCLOSE BROWSER RSYNC_RSH CVS_RSH TAR_OPTIONS SHELL'
   ).split(' '),
 )

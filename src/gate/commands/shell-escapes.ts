@@ -20,8 +20,8 @@ const ANSI_ESCAPE =
 const UNKNOWN = '\0'
 
 /**
- * The text of `$'…'`, or undefined where it is not certain. An escaped single quote is not: a shell without `$'…'` ends the
- * text there, and runs what follows.
+ * The text of `$'…'`, or undefined where it is not certain. An escaped single quote is not: a shell without `$'…'` ends
+ * the text there, and runs what follows.
  */
 export const decodeAnsi = (text: string): string | undefined => {
   const decoded = text.replace(ANSI_ESCAPE, (...match: unknown[]) => {

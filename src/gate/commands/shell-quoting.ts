@@ -1,6 +1,6 @@
 // Where quotes, substitutions and here-documents of a shell end. Everything here looks at each letter once per level of
-// nesting, and answers UNREADABLE for what is never closed, or what two shells would end in different places: a reader that
-// goes on behind a wrong end could overlook a command.
+// nesting, and answers UNREADABLE for what is never closed, or what two shells would end in different places: a reader
+// that goes on behind a wrong end could overlook a command.
 import { endOfDocuments, hereDocumentAt } from './here-documents.js'
 import type { HereDocument } from './here-documents.js'
 import { unescapeBackquoted } from './shell-escapes.js'
@@ -52,8 +52,8 @@ const endOfExpansion = (line: string, at: number, isInDouble: boolean, depth: nu
 }
 
 /**
- * Behind `${`: the place of the brace that closes it. Within double quotes, whether a single quote counts depends on the
- * operator and on the shell, so a text with one is unreadable.
+ * Behind `${`: the place of the brace that closes it. Within double quotes, whether a single quote counts depends on
+ * the operator and on the shell, so a text with one is unreadable.
  */
 export const endOfBrace = (line: string, from: number, isInDouble: boolean, depth = 0): number => {
   if (depth > MAX_DEPTH) return UNREADABLE
@@ -98,8 +98,8 @@ const endOfQuoted = (line: string, at: number, depth: number): number => {
 const ARITHMETIC = /[\w \t+\-*/%=!<>&|?:,~^[\].@]/
 
 /**
- * Behind `((`: the place of the first of the two parentheses that close it. Only letters that mean the same to every shell
- * are read; `also` are further ones. Anything else may be commands that begin with a parenthesis.
+ * Behind `((`: the place of the first of the two parentheses that close it. Only letters that mean the same to every
+ * shell are read; `also` are further ones. Anything else may be commands that begin with a parenthesis.
  */
 export const endOfArithmetic = (line: string, from: number, also: string, depth = 0): number => {
   if (depth > MAX_DEPTH) return UNREADABLE
@@ -120,8 +120,9 @@ export const endOfArithmetic = (line: string, from: number, also: string, depth 
 }
 
 /**
- * Behind an opening parenthesis: the place of the one that closes it, past comments, here-documents and patterns of `case`.
- * It is a guess in rare cases. The content is then split as a line of its own, which must come out whole: see `splitLine`.
+ * Behind an opening parenthesis: the place of the one that closes it, past comments, here-documents and patterns of
+ * `case`. It is a guess in rare cases. The content is then split as a line of its own, which must come out whole: see
+ * `splitLine`.
  */
 export const endOfParenthesis = (line: string, from: number, depth = 0): number => {
   if (depth > MAX_DEPTH) return UNREADABLE
@@ -173,8 +174,9 @@ export const endOfLine = (line: string, from: number): number => {
 }
 
 /**
- * The command lines within a text in which a shell expands: a here-document, an arithmetic expression, `${…}`. Quotes do not
- * count there, so one that stands in quotes is found as well. `escapes`: whether a backslash takes the meaning of `$` away.
+ * The command lines within a text in which a shell expands: a here-document, an arithmetic expression, `${…}`. Quotes
+ * do not count there, so one that stands in quotes is found as well. `escapes`: whether a backslash takes the meaning
+ * of `$` away.
  */
 export const substitutionsIn = (
   text: string,

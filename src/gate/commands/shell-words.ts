@@ -22,7 +22,10 @@ export interface ReadWord extends Word {
   readonly bare: string
   /** All of it is bare. */
   readonly isBare: boolean
-  /** The text with a dot for every quoted letter and a dollar sign for every expansion; assignments are recognised by it. */
+  /**
+   * The text with a dot for every quoted letter and a dollar sign for every expansion; assignments are recognised by
+   * it.
+   */
   readonly shape: string
   /** It means nothing but itself. */
   readonly isPlain: boolean
@@ -114,7 +117,8 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
   }
   const backquote = (isInDouble: boolean): void => {
     const content = enclosed(endOfEscaped(line, at, '`'))
-    // Whether the backslash counts here depends on the shell; and a continued line is joined before the escapes are read.
+    // Whether the backslash counts here depends on the shell; and a continued line is joined before the escapes are
+    // read.
     if ((isInDouble && content.includes('\\"')) || content.includes('\\\n')) findings.isUnreadable = true
     findings.inner.push(unescapeBackquoted(content))
     expand()
@@ -181,8 +185,9 @@ const hasWildcard = (shape: string): boolean => {
 }
 
 /**
- * At the newline behind a backslash. Both vanish, so what stands before and behind them becomes one. Beside a blank, and
- * between an operator and a word, that changes nothing; elsewhere it could make an operator, a reserved word or a comment.
+ * At the newline behind a backslash. Both vanish, so what stands before and behind them becomes one. Beside a blank,
+ * and between an operator and a word, that changes nothing; elsewhere it could make an operator, a reserved word or a
+ * comment.
  */
 export const isCleanContinuation = (line: string, newline: number): boolean => {
   const [before, behind] = [line.charAt(newline - 2), line.charAt(newline + 1)]

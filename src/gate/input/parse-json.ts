@@ -19,7 +19,8 @@ export const parseJson = (text: string): ParsedJson => {
     : { kind: 'problem', problem: `the key ${JSON.stringify(twice)} stands twice in one object` }
 }
 
-// A string that has no end would be looked for from each of its quotes; where it ends with the text that is done at once.
+// A string that has no end would be looked for from each of its quotes; where it ends with the text that is done at
+// once.
 const STRING_OR_PUNCTUATION = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|[{}[\],:]/g
 
 /** Only for text that JSON.parse has accepted: strings and punctuation are all that is looked at. */

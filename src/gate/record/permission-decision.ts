@@ -36,7 +36,8 @@ const RULE = record({
   place: described('File and line, such as rules.yaml:12.', text()),
   because: text(),
   standing: described(
-    'overruled: a stricter one counts. locked: managed rules do not let it count. untrusted: an allow of a project that nobody vouches for.',
+    'overruled: a stricter one counts. locked: managed rules do not let it count. untrusted: an allow of a ' +
+      'project that nobody vouches for.',
     oneOf('decides', 'overruled', 'locked', 'untrusted'),
   ),
 })
@@ -61,7 +62,8 @@ const PERMISSION_DECISION = record({
   call_id: text(),
   tool: text(),
   decision: described(
-    'allow: runs. sandboxed: runs because its sandbox holds it. ask: waits for somebody. unavailable: somebody would be asked, and nobody can be.',
+    'allow: runs. sandboxed: runs because its sandbox holds it. ask: waits for somebody. unavailable: ' +
+      'somebody would be asked, and nobody can be.',
     oneOf(...DECISIONS),
   ),
   decision_source: described('Who decided.', oneOf(...DECISION_SOURCES)),

@@ -26,7 +26,8 @@ export type PermissionState = Shaped<typeof PERMISSION_STATE>
 export const permissionStateSchema = (): Schema =>
   recordFile(
     'permission_state',
-    'What decides about calls at the moment: the mode, the rules and where they come from, and whether somebody can be asked.',
+    'What decides about calls at the moment: the mode, the rules and where they come from, and whether ' +
+      'somebody can be asked.',
     PERMISSION_STATE,
     {
       required: ['mode', 'rules', 'policy_sources', 'interactive'],

@@ -7,7 +7,10 @@ export type Mode = (typeof MODES)[number]
 export interface ModeQuestion {
   /** What rules and hooks say together. */
   readonly effect: Effect | 'unmatched'
-  /** Somebody has to approve whatever rules say: an egress class of `write`, or a request for more than the policy grants. */
+  /**
+   * Somebody has to approve whatever rules say: an egress class of `write`, or a request for more than the policy
+   * grants.
+   */
   readonly obligation: 'none' | 'approval' | 'widening'
   readonly isLowRisk: boolean
   readonly isReadOnly: boolean

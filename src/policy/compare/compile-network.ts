@@ -19,7 +19,9 @@ export type NetworkAnswer =
 /** The network of a boundary, prepared for many requests. Grants add up; a denial wins, in any order. */
 export interface CompiledNetwork {
   readonly answer: (request: NetworkRequest) => NetworkAnswer
-  /** How a connection is to be treated before anything was sent on it; nothing when no request there could be allowed. */
+  /**
+   * How a connection is to be treated before anything was sent on it; nothing when no request there could be allowed.
+   */
   readonly connection: (host: RequestHost, port: number) => 'http' | 'stream' | 'direct' | undefined
   /** The denial of everything there, which no grant could change. */
   readonly closedBy: (host: RequestHost, port: number) => HostGrant | undefined
@@ -134,7 +136,10 @@ export const matchPaths = (entry: HostGrant): PathMatcher | undefined => {
   }
 }
 
-/** A URL path without a wildcard grants exactly that path. It denies everything beneath it as well, in upper and lower case. */
+/**
+ * A URL path without a wildcard grants exactly that path. It denies everything beneath it as well, in upper and lower
+ * case.
+ */
 export const addPaths = (trie: TrieBuilder<never>, { paths, action }: HostGrant, bits: Bits): void => {
   if (paths.kind === 'all') {
     trie.add([], { at: bits, under: bits })

@@ -133,7 +133,10 @@ const isSameVariable = (one: EnvironmentEntry, other: EnvironmentEntry): boolean
     ? other.value.kind === 'pass'
     : other.value.kind === 'set' && other.value.text === one.value.text)
 
-/** A credential is the same only where it is put into the same place of requests to the same host, and of no more requests. */
+/**
+ * A credential is the same only where it is put into the same place of requests to the same host, and of no more
+ * requests.
+ */
 const credentialBeyond = (credential: Credential, b: Effective): Witness | undefined => {
   const textOf = (each: Credential, host: Credential['hosts'][number]) =>
     credentialTexts([{ ...each, hosts: [host] }]).join('')

@@ -52,7 +52,10 @@ export const describeWitness = (witness: Witness): string => {
     case 'require':
       return `runs without ${witness.mechanism}`
     case 'undecided':
-      return `may go further in ${witness.section}: the patterns are too entangled to decide; write them with fewer wildcards`
+      return (
+        `may go further in ${witness.section}: the patterns are too entangled to decide; write them with fewer ` +
+        'wildcards'
+      )
   }
 }
 
@@ -60,7 +63,10 @@ const describeRequest = ({ host, port, use }: RequestWitness): string => {
   const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
   switch (use.kind) {
     case 'http':
-      return `can send ${use.method} ${use.path === 'ambiguous' ? 'with a path that servers read differently' : use.path} to ${place}`
+      return (
+        `can send ${use.method} ` +
+        `${use.path === 'ambiguous' ? 'with a path that servers read differently' : use.path} to ${place}`
+      )
     case 'stream':
       return `can talk any protocol to ${place}`
     case 'direct':

@@ -33,7 +33,10 @@ export interface PolicyFile {
 
 export type PolicySection = (typeof POLICY_KEYS)[number] | 'read' | 'write'
 
-/** Examples are tried when a file is loaded, so that a policy that means something else than its author thinks is found then. */
+/**
+ * Examples are tried when a file is loaded, so that a policy that means something else than its author thinks is found
+ * then.
+ */
 export const loadPolicyFile = (text: string, source: string): PolicyFile => {
   const file = readPolicyFile(text, source)
   for (const example of file.examples) {

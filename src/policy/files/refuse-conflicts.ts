@@ -59,7 +59,9 @@ const verb = ({ action }: HostGrant): string => ({ allow: 'allowed', deny: 'deni
 
 const isWhole = ({ methods, paths }: HostGrant): boolean => methods.kind === 'all' && paths.kind === 'all'
 
-/** A denial that leaves nothing of a grant, or two ways to treat one connection. A denial of a part is no contradiction. */
+/**
+ * A denial that leaves nothing of a grant, or two ways to treat one connection. A denial of a part is no contradiction.
+ */
 const contradiction = (one: HostGrant, other: HostGrant): string | undefined => {
   if (one.action === other.action) return undefined
   const [denial, grant] = one.action === 'deny' ? [one, other] : [other, one]

@@ -40,7 +40,8 @@ export const parseDestination = (text: string, where: string): Pick<HostGrant, '
   if (text === '*')
     throw reject(
       'no host is named so',
-      'list the hosts that are needed, such as *.example.org; the whole network is network: all (--net all), which the proxy is not on the way of',
+      'list the hosts that are needed, such as *.example.org; the whole network is network: all (--net all), ' +
+        'which the proxy is not on the way of',
     )
   if (/[,\s]/.test(text.trim()))
     throw reject(

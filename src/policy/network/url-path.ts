@@ -3,7 +3,10 @@
 import { joinNames } from '../glob/absolute-path.js'
 import type { AbsolutePath } from '../glob/absolute-path.js'
 
-/** All readings of a path, or `ambiguous` where no honest client would write it so, or the readings are too many to list. */
+/**
+ * All readings of a path, or `ambiguous` where no honest client would write it so, or the readings are too many to
+ * list.
+ */
 export type PathReadings = readonly AbsolutePath[] | 'ambiguous'
 
 /** Nothing here has a second reading: no escapes, parameters, doubled slashes, dots at the end of a name. */
@@ -79,14 +82,19 @@ const decode = (text: string, slash: string): string | undefined => {
   }
 }
 
-/** As Windows and trimming servers read a name. By hand, because a pattern would try a long run of dots from each of them. */
+/**
+ * As Windows and trimming servers read a name. By hand, because a pattern would try a long run of dots from each of
+ * them.
+ */
 const trimmed = (name: string): string => {
   let end = name.length
   while (end > 0 && (name[end - 1] === '.' || name.slice(end - 1, end).trim() === '')) end -= 1
   return name.slice(0, end).trimStart()
 }
 
-/** Control characters, which some cut at and some leave out; backslashes; streams of Windows; what could not be decoded. */
+/**
+ * Control characters, which some cut at and some leave out; backslashes; streams of Windows; what could not be decoded.
+ */
 const NEVER_HONEST = /[\u0000-\u001f\u007f-\u009f\\\u2028\u2029\ufffd]|:\$/
 
 /** Two slashes at the beginning name a host to some; names of dots and blanks alone move, or vanish. */

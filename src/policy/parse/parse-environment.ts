@@ -17,7 +17,9 @@ export const parseEnvironmentEntries = (items: readonly PolicyNode[]): readonly 
         source: sourceOf(item),
         where: keyOf(item),
         // What it is given as is not repeated: it may be something that nobody else should read.
-        conflict: `${entry.name} is already given ${before.value.kind === 'pass' ? 'from your environment' : 'with a value'}, which is not the same`,
+        conflict:
+          `${entry.name} is already given ` +
+          `${before.value.kind === 'pass' ? 'from your environment' : 'with a value'}, which is not the same`,
         fix: `keep one of the entries for ${entry.name}`,
       })
     }

@@ -136,7 +136,8 @@ const parseMethods = (node: PolicyNode): readonly string[] =>
         'an HTTP method in upper case, such as GET',
         METHODS.includes(method.toUpperCase()) ? `write ${method.toUpperCase()}` : '',
       )
-    // Servers may have methods of their own; but what is nearly one that everybody has is a slip, and would grant nothing.
+    // Servers may have methods of their own; but what is nearly one that everybody has is a slip, and would grant
+    // nothing.
     const near = METHODS.includes(method) ? undefined : nearestKey(method, COMMON_METHODS)
     if (near !== undefined) throw invalid(item, 'an HTTP method', `did you mean ${near}?`)
     return method

@@ -10,7 +10,10 @@ import type { KeyPath, PolicyNode } from './policy-node.js'
 
 const require = createRequire(import.meta.url)
 
-/** Loaded with the first file: most runs of the command line read none, and it takes as long as all the rest of this room. */
+/**
+ * Loaded with the first file: most runs of the command line read none, and it takes as long as all the rest of this
+ * room.
+ */
 const yaml = () => require('yaml') as typeof Yaml
 
 /** Reads one YAML or JSON document into a node that knows the file and line of every value. */

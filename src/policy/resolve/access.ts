@@ -16,7 +16,9 @@ const isCarvedOut = (patterns: readonly PathPattern[], path: AbsolutePath): bool
 export const isWritable = (boundary: PathGrants, path: AbsolutePath): boolean =>
   isInWriteGrant(boundary, path) && protectionOf(boundary.write, path) === undefined
 
-/** Write implies read, and a protected name is still readable; what is carved out of `write` needs a grant in `read`. */
+/**
+ * Write implies read, and a protected name is still readable; what is carved out of `write` needs a grant in `read`.
+ */
 export const isReadable = (boundary: PathGrants, path: AbsolutePath): boolean => {
   if (isCarvedOut(boundary.read, path)) return false
   return isGranted(boundary.read, path) || isGranted(boundary.presetRead, path) || isInWriteGrant(boundary, path)

@@ -4,8 +4,8 @@ import { nearestKey } from '../nearest-key.js'
 import { parseRequestHost } from '../network/network-request.js'
 
 /**
- * A name that nobody may reach, among those for which an address is given: most likely a slip, because of which the name
- * that was meant would be looked up as usual. `near` is that one, where it can be guessed.
+ * A name that nobody may reach, among those for which an address is given: most likely a slip, because of which the
+ * name that was meant would be looked up as usual. `near` is that one, where it can be guessed.
  */
 export const strayName = (
   names: Iterable<string>,

@@ -12,7 +12,10 @@ export interface MoreGrants {
   readonly limits: Limits
 }
 
-/** The policy with more. What it carves out stays carved out, and what it says of itself (risk, egress class) stays said. */
+/**
+ * The policy with more. What it carves out stays carved out, and what it says of itself (risk, egress class) stays
+ * said.
+ */
 export const widenPolicy = (policy: ToolPolicy, more: MoreGrants): ToolPolicy => ({
   ...policy,
   filesystem: {

@@ -69,12 +69,14 @@ export const waysToAllow = (
   const asking =
     approve === undefined
       ? [
-          'let somebody answer: createCordon({ approve: async ({ tool, input, reason }) => ({ kind: "approve_once", by: "ann" }), … })',
+          'let somebody answer: createCordon({ approve: async ({ tool, input, reason }) => ({ kind: ' +
+            '"approve_once", by: "ann" }), … })',
         ]
       : []
   return {
     waysToAllow: [
-      `add a rule that allows it, best with a condition: createCordon({ rules: [{ rules: [{ effect: "allow", tool: ${JSON.stringify(name)}, because: "…" }] }], … })`,
+      'add a rule that allows it, best with a condition: createCordon({ rules: [{ rules: [{ effect: "allow", ' +
+        `tool: ${JSON.stringify(name)}, because: "…" }] }], … })`,
       ...asking,
       ...(kind === 'in-process' ? [] : ['let its sandbox be enough: createCordon({ mode: "on_request", … })']),
     ],

@@ -44,7 +44,10 @@ export const AUDIT_DEFAULTS = {
 export interface AuditLog {
   /** With the real path of their folder. */
   readonly places: AuditPlaces
-  /** All of the events, in this order, or none. Rejects when they could not be written: what they tell of must then not happen. */
+  /**
+   * All of the events, in this order, or none. Rejects when they could not be written: what they tell of must then not
+   * happen.
+   */
   readonly append: (events: readonly CordonEvent[]) => Promise<void>
   /** Answers when everything appended so far is on the disk. */
   readonly sync: () => Promise<void>

@@ -72,7 +72,8 @@ export const createChainCheck = (known: ChainEnd | undefined): ChainCheck => {
           'missing',
           at,
           sequence,
-          `before line ${String(at.number)}, ${sequence - expected === 1 ? `the entry ${String(expected)} is` : `the entries ${String(expected)} to ${String(sequence - 1)} are`} missing`,
+          `before line ${String(at.number)}, ` +
+            `${sequence - expected === 1 ? `the entry ${String(expected)} is` : `the entries ${String(expected)} to ${String(sequence - 1)} are`} missing`,
         )
       } else if (sequence < expected) {
         report(
@@ -94,7 +95,8 @@ export const createChainCheck = (known: ChainEnd | undefined): ChainCheck => {
           'replaced',
           at,
           sequence,
-          `line ${String(at.number)} is not the entry ${String(sequence)} that the anchor knows: the log was replaced or written anew`,
+          `line ${String(at.number)} is not the entry ${String(sequence)} that the anchor knows: the log was ` +
+            'replaced or written anew',
         )
       if (event.type === 'audit.repaired') notes.push(`${at.file}:${String(at.number)}: ${describeRepair(event)}`)
       end = { sequence, hash }
@@ -106,7 +108,8 @@ export const createChainCheck = (known: ChainEnd | undefined): ChainCheck => {
         'torn',
         at,
         end.sequence + 1,
-        `line ${String(at.number)} was not finished: ${String(bytes)} bytes without an end; a writer that was killed leaves this, and the next one repairs and records it`,
+        `line ${String(at.number)} was not finished: ${String(bytes)} bytes without an end; a writer that ` +
+          'was killed leaves this, and the next one repairs and records it',
       )
     },
     end: () => ({ sequence: end.sequence, hash: end.hash ?? '' }),

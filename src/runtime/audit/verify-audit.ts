@@ -71,7 +71,8 @@ const verifyOnce = async (path: string, anchorPath: string, before: ReadAnchor |
     overall(
       'unanchored',
       end.sequence,
-      `the anchor does not know of the entries ${String(now.sequence + 1)} to ${String(end.sequence)}: a writer was killed just then (the next one records it), or somebody else wrote them`,
+      `the anchor does not know of the entries ${String(now.sequence + 1)} to ${String(end.sequence)}: a ` +
+        'writer was killed just then (the next one records it), or somebody else wrote them',
     )
   }
   const all = [...check.problems(), ...problems]
@@ -92,7 +93,9 @@ const verifyOnce = async (path: string, anchorPath: string, before: ReadAnchor |
 }
 
 const describeCut = (end: ChainEnd, { sequence, boot, synced }: Anchor): string => {
-  const cut = `the log ends with entry ${String(end.sequence)}, and the anchor knows of ${String(sequence)}: its end was cut off, or it was replaced by an older one`
+  const cut =
+    `the log ends with entry ${String(end.sequence)}, and the anchor knows of ${String(sequence)}: its end was ` +
+    'cut off, or it was replaced by an older one'
   const isPowerCut = boot !== '' && boot !== bootId() && end.sequence >= synced
   return isPowerCut
     ? `${cut}; or lost: the machine was started anew since, and these entries were not on the disk for certain`

@@ -9,7 +9,10 @@ import { runPermitted } from './run-permitted.js'
 
 type Permitted = Extract<Evaluation, { kind: 'permitted' }>
 
-/** With a registry, a call is claimed before it begins, so that nobody else runs it, and completed before its caller hears of it. */
+/**
+ * With a registry, a call is claimed before it begins, so that nobody else runs it, and completed before its caller
+ * hears of it.
+ */
 export const runInRegistry = async <Tool extends CallTool>(
   services: CallServices<Tool>,
   tool: Tool,

@@ -25,7 +25,9 @@ export interface Widener {
   readonly withheld: readonly AbsolutePath[]
 }
 
-/** Undefined where no wider policy would help, or none may be asked for: protected names and connections stay refused. */
+/**
+ * Undefined where no wider policy would help, or none may be asked for: protected names and connections stay refused.
+ */
 export const widerTool = (
   tool: BoundTool,
   violations: readonly Violation[],

@@ -35,11 +35,13 @@ export const createBareRequests = (credentials: readonly Credential[]): BareRequ
         const why =
           event.scheme === 'http'
             ? 'nothing secret is sent without TLS; use https'
-            : 'the policy that declares it does not allow that request, only another grant does (such as --net); let "network" of that policy allow it'
+            : 'the policy that declares it does not allow that request, only another grant does (such as ' +
+              '--net); let "network" of that policy allow it'
         if (!lines.has(key) && lines.size < MOST)
           lines.set(
             key,
-            `${event.method} ${event.host}:${String(event.port)}${shortened(event.path)} went without the credential "${id}": ${why}`,
+            `${event.method} ${event.host}:${String(event.port)}${shortened(event.path)} went without the ` +
+              `credential "${id}": ${why}`,
           )
       }
     },

@@ -88,18 +88,16 @@ export const ended = (
     ...(profile === null || profile.mode === 'none'
       ? []
       : [{ type: 'sandbox.applied', ...ids, sandbox_profile: profile } as const]),
-    ...violations
-      .slice(0, MOST_VIOLATIONS_TOLD)
-      .map(
-        (violation, at) =>
-          ({
-            type: 'sandbox.violation',
-            ...ids,
-            violation_ref: `violations/${String(at)}`,
-            violation,
-            description: describeViolation(violation),
-          }) as const,
-      ),
+    ...violations.slice(0, MOST_VIOLATIONS_TOLD).map(
+      (violation, at) =>
+        ({
+          type: 'sandbox.violation',
+          ...ids,
+          violation_ref: `violations/${String(at)}`,
+          violation,
+          description: describeViolation(violation),
+        }) as const,
+    ),
     ...(ending === null ? [] : [processEnded(ids, ending, usage)]),
     { type: 'tool.completed', ...ids, ...completion },
   ]

@@ -175,7 +175,8 @@ export const EVENTS = {
     record({
       ...OF_CONNECTION,
       treatment: described(
-        'http: nothing but HTTP, every request judged. stream: HTTP is judged, anything else passes unread. direct: passes unread, after its TLS named the host.',
+        'http: nothing but HTTP, every request judged. stream: HTTP is judged, anything else passes unread. ' +
+          'direct: passes unread, after its TLS named the host.',
         oneOf('http', 'stream', 'direct'),
       ),
     }),
@@ -205,7 +206,8 @@ export const EVENTS = {
     }),
   ),
   'egress.summed': event(
-    'Beyond a number of entries the network of a call is only summed up: told when that begins, without a sum, and when the call has ended.',
+    'Beyond a number of entries the network of a call is only summed up: told when that begins, without a ' +
+      'sum, and when the call has ended.',
     record({
       ...OF_CALL,
       entries: described('Those that the call has one by one.', count(0)),

@@ -3,7 +3,10 @@ import { bug } from '../../errors/index.js'
 import { redactText } from './redact.js'
 
 const MAX_DEPTH = 64
-/** A tool has a say in some texts of an event: what it threw, names of files and hosts. Nobody reads more of one than this. */
+/**
+ * A tool has a say in some texts of an event: what it threw, names of files and hosts. Nobody reads more of one than
+ * this.
+ */
 const MAX_TEXT = 16 * 1024
 
 /**

@@ -184,17 +184,15 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
           return
         case 'sandbox.violation':
           if (callId !== null)
-            open
-              .get(callId)
-              ?.span.addEvent(
-                'sandbox.violation',
-                {
-                  'cordon.violation': event.violation.kind,
-                  'cordon.violation_ref': event.violation_ref,
-                  'cordon.decision_id': event.decision_id ?? '',
-                },
-                new Date(event.timestamp),
-              )
+            open.get(callId)?.span.addEvent(
+              'sandbox.violation',
+              {
+                'cordon.violation': event.violation.kind,
+                'cordon.violation_ref': event.violation_ref,
+                'cordon.decision_id': event.decision_id ?? '',
+              },
+              new Date(event.timestamp),
+            )
           return
         case 'tool.called':
           if (callId !== null)

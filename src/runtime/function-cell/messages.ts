@@ -1,6 +1,6 @@
 // Messages between the runtime and the Node process in which a function tool runs, over its stdin and
-// stdout: a byte of kind, four of length (little endian), JSON. Of a result and of progress the JSON is the value itself,
-// otherwise a mapping. Nothing of a call travels in argv.
+// stdout: a byte of kind, four of length (little endian), JSON. Of a result and of progress the JSON is the value
+// itself, otherwise a mapping. Nothing of a call travels in argv.
 
 /** `load`: which function; `call`: its input. */
 export type MessageToCell =
@@ -54,7 +54,9 @@ export interface MessageSink<Kind> {
   readonly onTooLarge: (kind: Kind, bytes: number) => void
 }
 
-/** Cuts a stream into messages. Throws at a message that is none. Of one that is not complete it holds the bytes alone. */
+/**
+ * Cuts a stream into messages. Throws at a message that is none. Of one that is not complete it holds the bytes alone.
+ */
 export const createMessageReader = <Kind extends keyof typeof LETTERS>({
   largest,
   onMessage,

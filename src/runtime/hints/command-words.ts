@@ -71,7 +71,10 @@ const AT_HOME: ReadonlySet<string> = new Set([
   'tsc',
 ])
 
-/** Whether it says that it wants something of the working directory: a name that is there, or in a script such a program. */
+/**
+ * Whether it says that it wants something of the working directory: a name that is there, or in a script such a
+ * program.
+ */
 export const namesOwn = (command: CommandAt): boolean =>
   wordsOf(command).some((word) => (isScript(command) && AT_HOME.has(word)) || namesPart(word, command.cwd))
 

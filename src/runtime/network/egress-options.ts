@@ -10,7 +10,10 @@ export interface EgressOptions {
   readonly authorities?: readonly string[]
   /** Names that are not looked up, and what they lead to instead. */
   readonly pins?: Readonly<Record<string, readonly string[]>>
-  /** Where the values of credentials come from, by the ids of these: `env:NAME` (of `environment`), `file:PATH`, `command:…`, `keyring:…`, `vault:…`, `store:…`. */
+  /**
+   * Where the values of credentials come from, by the ids of these: `env:NAME` (of `environment`), `file:PATH`,
+   * `command:…`, `keyring:…`, `vault:…`, `store:…`.
+   */
   readonly secrets?: Readonly<Record<string, string>>
   /** Of `vault:`; left out, as VAULT_ADDR, VAULT_TOKEN and VAULT_NAMESPACE of `environment` say. */
   readonly vault?: VaultAccess
@@ -19,8 +22,8 @@ export interface EgressOptions {
 }
 
 /**
- * What is nearly a credential or a host of one of the tools was meant for that. Anything else that nobody uses is let be:
- * settings may be shared by many runtimes, of which not every one has each tool.
+ * What is nearly a credential or a host of one of the tools was meant for that. Anything else that nobody uses is let
+ * be: settings may be shared by many runtimes, of which not every one has each tool.
  */
 export const refuseSlips = (
   { secrets = {}, pins = {} }: EgressOptions,

@@ -23,7 +23,9 @@ export const credentialFiles = (
       path,
       access: 'withheld' as const,
       what: `what the credential "${id}" is read from`,
-      fix: `grant something else, or keep the value elsewhere: the proxy puts it into requests, and no tool needs the file`,
+      fix:
+        'grant something else, or keep the value elsewhere: the proxy puts it into requests, and no tool needs ' +
+        'the file',
     })),
   )
 

@@ -5,7 +5,10 @@ import { futurePathOf } from '../../sandbox/index.js'
 
 import type { OwnFile } from './own-file.js'
 
-/** Undefined where a grant of this path could be held. Of several files the narrowest counts. `path` has its links resolved. */
+/**
+ * Undefined where a grant of this path could be held. Of several files the narrowest counts. `path` has its links
+ * resolved.
+ */
 export const ownFileAt = (path: string, access: 'read' | 'write', files: readonly OwnFile[]): OwnFile | undefined =>
   files
     .filter((file) => access === 'write' || file.access === 'withheld')
@@ -31,4 +34,5 @@ const rankOf = (path: string, { file: { prefix }, place }: Placed): number =>
 
 /** In place of the grant that would let a command, or a tool, have it. */
 export const describeOwnFile = (path: string, { what, access, prefix }: OwnFile, who: 'command' | 'tool'): string =>
-  `${path} is a file of Cordon itself (${prefix === undefined ? what : 'the audit log'}): no ${who} ${access === 'withheld' ? 'gets it' : 'may change it'}; see docs/own-files.md`
+  `${path} is a file of Cordon itself (${prefix === undefined ? what : 'the audit log'}): no ${who} ` +
+  `${access === 'withheld' ? 'gets it' : 'may change it'}; see docs/own-files.md`

@@ -5,7 +5,9 @@
 export interface OwnFile {
   /** Absolute. */
   readonly path: string
-  /** `withheld`: it is not there for a tool. `read-only`: a tool may read it, and never change, replace or remove it. */
+  /**
+   * `withheld`: it is not there for a tool. `read-only`: a tool may read it, and never change, replace or remove it.
+   */
   readonly access: 'withheld' | 'read-only'
   /** For the refusal, such as "the value of the credential token". */
   readonly what: string

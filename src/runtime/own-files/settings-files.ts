@@ -8,7 +8,9 @@ import type { OwnFile } from './own-file.js'
 
 const CHANGE = 'let a person change it, outside of a cell'
 
-/** The folders of the user's and the machine's settings. Sources of secrets may hold words that are secret themselves. */
+/**
+ * The folders of the user's and the machine's settings. Sources of secrets may hold words that are secret themselves.
+ */
 export const configFiles = (folder: string): readonly OwnFile[] => [
   { path: folder, access: 'read-only', what: 'the settings of Cordon', fix: CHANGE },
   {

@@ -20,8 +20,8 @@ import { linksOnTheWay } from './links-on-the-way.js'
 import type { OwnFile } from './own-file.js'
 
 /**
- * The boundary of a tool without Cordon's own files. It is refused where a carve-out would not hold, or nothing would be
- * left: a grant of the file itself, a link that the tool could replace, a second name of the file.
+ * The boundary of a tool without Cordon's own files. It is refused where a carve-out would not hold, or nothing would
+ * be left: a grant of the file itself, a link that the tool could replace, a second name of the file.
  */
 export const shieldOwnFiles = (boundary: Boundary, files: readonly OwnFile[], cwd?: AbsolutePath): Boundary => {
   if (files.length === 0) return boundary

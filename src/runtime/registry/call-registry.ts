@@ -81,7 +81,8 @@ export const openCallRegistry = async (
   const leaving = new AbortController()
   let host: OwnHost | undefined
   try {
-    // Of a call that runners take, they look at it themselves. A process that runs nothing is no runner, and needs no right to be one.
+    // Of a call that runners take, they look at it themselves. A process that runs nothing is no runner, and needs no
+    // right to be one.
     if (execution === 'here') {
       host = await openHost(access, { heartbeatMs, silentMs })
       for (const registration of await access.registrations()) same.require(registration)
@@ -233,7 +234,9 @@ const notStarted = ({ id, status, runner, error }: SeenCall): CordonError => {
     case 'expired':
     case 'cancelled':
       return fail('store-state', {
-        problem: `call ${id} cannot be started: it is ${status}${status === 'rejected' && error !== null ? ` (${error})` : ''}`,
+        problem:
+          `call ${id} cannot be started: it is ` +
+          `${status}${status === 'rejected' && error !== null ? ` (${error})` : ''}`,
         hint: 'go on with it by its id, or ask for it again',
       })
   }

@@ -12,13 +12,16 @@ const NOT_TAKEN: ReadonlySet<string> = new Set(['store-state', 'request-too-larg
 
 /** Smaller ones are refused by nobody for their size. */
 const LARGE_BYTES = 64 * 1024
-/** Tries of a large result, one after the other, that are not answered while everything else is; and for how long at least: a server that is started anew looks the same for a while. */
+/**
+ * Tries of a large result, one after the other, that are not answered while everything else is; and for how long at
+ * least: a server that is started anew looks the same for a while.
+ */
 const CUT_OFF = { tries: 5, forMs: 60_000 }
 
 /**
  * Once, whatever it takes. Fails when the call is not this one's any more, and when its result cannot be kept: then the
- * call is failed, and says why. Something on the way to a server may cut off what is too large for it, without a word: a
- * large result that is never answered, by a server that answers everything else, is not taken either.
+ * call is failed, and says why. Something on the way to a server may cut off what is too large for it, without a word:
+ * a large result that is never answered, by a server that answers everything else, is not taken either.
  */
 export const deliverCompletion = (
   { complete, find }: Pick<RegistryAccess, 'complete' | 'find'>,

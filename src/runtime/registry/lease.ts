@@ -1,6 +1,6 @@
-// Whether the database still hears a process that runs calls. After a while of silence its calls may be given to others,
-// so it must not go on with them. Measured by a clock that nobody sets, and from before a message is sent, so that the
-// database's reckoning ends later than this one.
+// Whether the database still hears a process that runs calls. After a while of silence its calls may be given to
+// others, so it must not go on with them. Measured by a clock that nobody sets, and from before a message is sent, so
+// that the database's reckoning ends later than this one.
 export interface Lease {
   /** Tries to be heard; says whether it was. */
   readonly renew: () => Promise<boolean>

@@ -1,5 +1,5 @@
-// Calls of a runtime in the registry of a team. The gate asks by a hook, people answer through the registry, and a run is
-// claimed before it begins and completed when it has ended.
+// Calls of a runtime in the registry of a team. The gate asks by a hook, people answer through the registry, and a run
+// is claimed before it begins and completed when it has ended.
 import { CordonError } from '../../errors/index.js'
 import type { ApprovalAnswer, Hook, HookAnswer, HookEvent, JsonValue } from '../../gate/index.js'
 
@@ -105,7 +105,9 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
       : { kind: 'deny', by: call.decision.by, reason: call.decision.reason }
   }
 
-  /** Rules of this runtime ask, and the registry was not asked yet: it is asked when nobody here can say no any more. */
+  /**
+   * Rules of this runtime ask, and the registry was not asked yet: it is asked when nobody here can say no any more.
+   */
   const approveHereFirst = async (
     call: Expected,
     local: Approve | undefined,

@@ -1,5 +1,5 @@
-// What the runtime needs from a registry, and the two ways to reach one: a database of its own, or the server of another
-// process.
+// What the runtime needs from a registry, and the two ways to reach one: a database of its own, or the server of
+// another process.
 import { randomBytes } from 'node:crypto'
 
 import {
@@ -37,7 +37,10 @@ interface Names {
   readonly owner: string
   /** Who calls; the same cannot approve. */
   readonly agent: string
-  /** By which name this process takes its calls; each process gets an ending of its own, because another one by the same name did not begin its calls. */
+  /**
+   * By which name this process takes its calls; each process gets an ending of its own, because another one by the same
+   * name did not begin its calls.
+   */
   readonly runner: string
   /** What this host has beyond others, for tools that need it. */
   readonly labels?: readonly string[]

@@ -18,8 +18,10 @@ const adviceOn = (violation: Violation): string => {
     case 'file':
       if (violation.reason.kind === 'protected') return PROTECTED
       return violation.access === 'read'
-        ? 'File: it may not read a file that it tried to open. Name a file that the tool may read, or ask the user to allow this one.'
-        : 'File: it may not create, change or remove a file that it tried to. Write where the tool may write, or ask the user to allow this place.'
+        ? 'File: it may not read a file that it tried to open. Name a file that the tool may read, or ask the ' +
+            'user to allow this one.'
+        : 'File: it may not create, change or remove a file that it tried to. Write where the tool may write, ' +
+            'or ask the user to allow this place.'
     case 'protected':
       return PROTECTED
     case 'unsealed':
@@ -27,7 +29,10 @@ const adviceOn = (violation: Violation): string => {
     case 'metadata':
       return 'File: it may not change the mode, owner or times of a file. Leave them as they are.'
     case 'exec':
-      return 'Program: it may not start a program that it tried to start. Use another tool for that, or ask the user to allow the program.'
+      return (
+        'Program: it may not start a program that it tried to start. Use another tool for that, or ask the ' +
+        'user to allow the program.'
+      )
     case 'connect':
       if (violation.family === 'unix' || violation.family === 'abstract')
         return 'Socket: it may not connect to a local service of this machine. Do without it.'
@@ -57,11 +62,15 @@ const adviceOn = (violation: Violation): string => {
 }
 
 const PROTECTED =
-  'Protected file: it may not change a file that other programs run or obey without being asked. Leave that file as it is, or ask the user to change it.'
+  'Protected file: it may not change a file that other programs run or obey without being asked. Leave that ' +
+  'file as it is, or ask the user to change it.'
 
 const LONGEST_WORDS = 2_000
 
-/** An absolute path, a file URL or a path that climbs (../../srv/x), with at least one folder: all of it up to its last name. */
+/**
+ * An absolute path, a file URL or a path that climbs (../../srv/x), with at least one folder: all of it up to its last
+ * name.
+ */
 const FOLDERS = /(?<![\w/.~-])(?:(?:file:\/\/)?\/|(?:\.\.\/){1,64})(?:[^\s'"`:;,()<>/]{1,255}\/)+/g
 
 /** The tool failed by itself: the operator reads all of its words, the model those that tell nothing of the host. */

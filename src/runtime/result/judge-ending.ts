@@ -16,8 +16,8 @@ interface Ended {
 }
 
 /**
- * Whether a call was a success, failed by itself, or met its boundary. A violation is never told as a plain failure, and
- * what programs look for by habit is no reason for one.
+ * Whether a call was a success, failed by itself, or met its boundary. A violation is never told as a plain failure,
+ * and what programs look for by habit is no reason for one.
  */
 export const judgeEnding = (
   tool: string,

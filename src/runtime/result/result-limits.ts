@@ -18,7 +18,10 @@ export const RESULT_DEFAULTS = { bytes: 1024 * 1024, elements: 20_000 } as const
 /** Every message of progress is bounded by itself. */
 export const PROGRESS_LIMITS: JsonLimits = { bytes: 64 * 1024, elements: 2_000, depth: DEPTH }
 
-/** What a process may write where its policy has no `limits.output`. A function also prints and tells its progress there. */
+/**
+ * What a process may write where its policy has no `limits.output`. A function also prints and tells its progress
+ * there.
+ */
 const OUTPUT_BYTES = 4 * 1024 * 1024
 
 export const resultLimitsOf = ({

@@ -74,7 +74,8 @@ const realPathOf = (file: string): string => {
 const replace = (path: string, rule: RuleToAdd, context: RuleFileContext): boolean => {
   const before = contentOf(path)
   const after = withRule(before ?? '', rule.lines)
-  // What comes out must be what was there, and this rule: a file that is read in another way than expected is left alone.
+  // What comes out must be what was there, and this rule: a file that is read in another way than expected is left
+  // alone.
   const known = loadRules(before ?? '', path, context).rules
   const rules = loadRules(after, path, context).rules
   const [added, ...others] = rules.filter(({ id }) => id === rule.id)

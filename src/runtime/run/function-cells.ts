@@ -77,7 +77,8 @@ export const createFunctionCells = (
       prepared.set(name, waiting)
       return waiting
     }
-    // Loading runs code of the tool. Before its call is permitted it may do that only where it can do no more than compute.
+    // Loading runs code of the tool. Before its call is permitted it may do that only where it can do no more than
+    // compute.
     const early = canOnlyCompute(boundary)
     const made: Prepared = {
       run: ready.warm({

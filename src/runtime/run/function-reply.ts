@@ -32,7 +32,9 @@ const MOST_PRINTED = 1024 * 1024
 const MOST_PROGRESS = 10_000
 /** Of what is smaller than this even the worst is read at once. */
 const SMALL_BYTES = 8 * 1024
-/** What the runner sends at most: 64 Ki characters of text, 8 Ki of each part of an error, each of six bytes in JSON. */
+/**
+ * What the runner sends at most: 64 Ki characters of text, 8 Ki of each part of an error, each of six bytes in JSON.
+ */
 const LARGEST = { loaded: 1024, text: 512 * 1024, thrown: 512 * 1024 } as const
 
 export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonValue) => void): ReplyListener => {
@@ -121,7 +123,10 @@ export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonVal
 const SLICE_BYTES = 1024
 const MESSAGES_IN_A_TURN = 200
 
-/** A tool may say millions of things in one chunk. After some hundreds of them everybody else has a turn; the rest waits as bytes. */
+/**
+ * A tool may say millions of things in one chunk. After some hundreds of them everybody else has a turn; the rest waits
+ * as bytes.
+ */
 const inSlices = (read: (slice: Buffer) => void, messagesSoFar: () => number) => {
   let waiting: Buffer[] = []
   let draining: Promise<void> | undefined

@@ -31,7 +31,10 @@ export const createProcessCells = (
 ): ProcessCells => {
   const pools = new Map<string, { readonly program: string; readonly pool: Pool }>()
 
-  /** The first call learns the program, the next ones find its cells ready. A tool that runs another each time gets none. */
+  /**
+   * The first call learns the program, the next ones find its cells ready. A tool that runs another each time gets
+   * none.
+   */
   const poolFor = (ready: Sandbox, { gate }: BoundTool, program: string, settings: CellSettings): Pool | undefined => {
     const known = pools.get(gate.name)
     if (known?.program === program) return known.pool

@@ -1,4 +1,5 @@
-// The registry as a runner sees it: each call was decided and claimed before. Its result goes back with the fence of the claim.
+// The registry as a runner sees it: each call was decided and claimed before. Its result goes back with the fence of
+// the claim.
 import { fail } from '../../errors/index.js'
 import type { Completion, Invocation } from '../../store/index.js'
 

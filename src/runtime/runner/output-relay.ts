@@ -1,7 +1,10 @@
 import { LONGEST_CHUNK } from '../../store/index.js'
 import type { OutputChunk, OutputStream } from '../../store/index.js'
 
-/** Passes on what a tool says, a few times a second and no more than that: a caller wants to see it, the database has to bear it. */
+/**
+ * Passes on what a tool says, a few times a second and no more than that: a caller wants to see it, the database has to
+ * bear it.
+ */
 export interface OutputRelay {
   readonly say: (stream: OutputStream, text: string) => void
   /** Sends the rest. */

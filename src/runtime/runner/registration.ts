@@ -9,7 +9,10 @@ import type { ToolDefinition } from '../tools/tools.js'
 
 import type { RunnerTool } from './tool-files.js'
 
-/** Everything but the owner and who may call it. `requiresApproval` is the registry's to decide: it is on unless somebody says otherwise. */
+/**
+ * Everything but the owner and who may call it. `requiresApproval` is the registry's to decide: it is on unless
+ * somebody says otherwise.
+ */
 export const registrationOf = (
   { definition, hash, command, stdin }: RunnerTool,
   places: Places,

@@ -4,7 +4,9 @@ import type { RunnerTool } from './tool-files.js'
 
 export interface RunnerOptions {
   readonly url: string
-  /** For people; each process gets an ending of its own, because another one by the same name did not begin its calls. */
+  /**
+   * For people; each process gets an ending of its own, because another one by the same name did not begin its calls.
+   */
   readonly name: string
   readonly labels: readonly string[]
   /** How many calls at the same time. */

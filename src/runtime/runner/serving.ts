@@ -75,6 +75,13 @@ const credentialProblem = ({ owner, key, credentialRef }: RunnableTool, { stored
   if (team !== owner)
     return `its credential ${id} is store:${team}/${ref}, which is another team's; this tool is ${owner}'s`
   if (credentialRef !== null && stored.length > 1)
-    return `it uses more than one credential of the store, and a tool is registered with one: give the others by another --secret, such as ${id}=file:PATH`
-  return `it uses store:${team}/${ref} (--secret ${id}=…), and is registered ${credentialRef === null ? 'without it' : `with the credential ${credentialRef}`}: add "credential": "${ref}" to ${key} in the file of cordon tools register, and register it again`
+    return (
+      'it uses more than one credential of the store, and a tool is registered with one: give the others by ' +
+      `another --secret, such as ${id}=file:PATH`
+    )
+  return (
+    `it uses store:${team}/${ref} (--secret ${id}=…), and is registered ` +
+    `${credentialRef === null ? 'without it' : `with the credential ${credentialRef}`}: add "credential": ` +
+    `"${ref}" to ${key} in the file of cordon tools register, and register it again`
+  )
 }

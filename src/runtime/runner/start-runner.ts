@@ -70,7 +70,9 @@ const refusedCredential =
       {
         credential: ref,
         problem: error.message,
-        fix: `register the tool with it: "credential": "${ref}" in the file of cordon tools register; a runner is given it while it runs a call of such a tool`,
+        fix:
+          `register the tool with it: "credential": "${ref}" in the file of cordon tools register; a runner is ` +
+          'given it while it runs a call of such a tool',
       },
       error,
     )

@@ -104,7 +104,9 @@ const toolsOfDocument = (file: string): readonly RunnerTool[] => {
     throw fail('runner-tools-invalid', {
       path: file,
       problem: 'it has "key" in place of a list "tools"',
-      fix: 'in the tools file, write: tools: [{ name: …, policy: { … }, command: [ … ] }]; this looks like a file for `cordon tools register`',
+      fix:
+        'in the tools file, write: tools: [{ name: …, policy: { … }, command: [ … ] }]; this looks like a file ' +
+        'for `cordon tools register`',
     })
   const { tools } = mappingOf(root, ['tools'])
   if (tools === undefined)

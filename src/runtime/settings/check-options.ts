@@ -293,7 +293,9 @@ const CORDON: ShapesOf<CordonOptions> = {
     options: EGRESS,
     required: [],
     expected: 'a mapping',
-    fix: 'write it like egress: { secrets: { "github-token": "env:GITHUB_TOKEN" }, pins: { "db.internal": ["10.0.0.5"] } }',
+    fix:
+      'write it like egress: { secrets: { "github-token": "env:GITHUB_TOKEN" }, pins: { "db.internal": ' +
+      '["10.0.0.5"] } }',
   }),
   sandbox: mappingWith({
     options: SANDBOX,

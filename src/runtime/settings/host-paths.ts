@@ -6,7 +6,10 @@ import type { AbsolutePath } from '../../policy/index.js'
 
 const MOST_NAMES = 4_096
 
-/** What a path names on this host, with its links followed; what does not exist lies in the folder where it would be made. */
+/**
+ * What a path names on this host, with its links followed; what does not exist lies in the folder where it would be
+ * made.
+ */
 export const resolveOnHost: ResolvePath = (path) => {
   const missing: string[] = []
   for (let at = path; missing.length < MOST_NAMES; at = dirname(at)) {
@@ -51,7 +54,8 @@ const follow = (path: string): Followed => {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'an unknown error'
     if (code !== 'ENOENT') return { kind: 'unknown', problem: code }
-    // A link that leads nowhere: what is written through it appears where it points to, and nobody can tell here where that is.
+    // A link that leads nowhere: what is written through it appears where it points to, and nobody can tell here where
+    // that is.
     return isThere(path) ? { kind: 'unknown', problem: 'it is a link that leads nowhere' } : { kind: 'missing' }
   }
 }

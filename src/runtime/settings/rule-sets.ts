@@ -21,7 +21,8 @@ export interface RuleOptions {
 }
 
 const SHAPE =
-  'write it like rules: [{ rules: [{ effect: "deny", tool: "bash", because: "…" }] }]; a rule file is read with loadRules() of cordon/gate'
+  'write it like rules: [{ rules: [{ effect: "deny", tool: "bash", because: "…" }] }]; a rule file is read ' +
+  'with loadRules() of cordon/gate'
 
 /** A list of sets and not of rules: each set has a source of its own. */
 export const ruleOption: Shape<readonly (RuleSet | object)[]> = list(

@@ -51,7 +51,9 @@ export const openState = (settings: StateSettings): SessionState | undefined => 
       opened.problem === 'forged' ? 'was changed, or sealed with another key' : 'is not what exportState gives'
     throw fail('state-refused', {
       problem,
-      fix: 'resume with the text and the key of the earlier runtime, or begin without a state: counts and approvals then begin anew',
+      fix:
+        'resume with the text and the key of the earlier runtime, or begin without a state: counts and ' +
+        'approvals then begin anew',
     })
   }
   try {

@@ -70,7 +70,9 @@ export const createSessions = (
         ? [
             {
               change: 'approval',
-              because: `${grant.approved_by} approved calls with these arguments for the session (${grant.approval_action_id})`,
+              because:
+                `${grant.approved_by} approved calls with these arguments for the session ` +
+                `(${grant.approval_action_id})`,
             },
           ]
         : []

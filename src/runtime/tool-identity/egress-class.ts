@@ -1,5 +1,5 @@
-// The class of a tool decides who is asked about its calls, and whether one that was lost is run again. The registry has
-// it by somebody's word; who runs the tool knows it by the tool's policy.
+// The class of a tool decides who is asked about its calls, and whether one that was lost is run again. The registry
+// has it by somebody's word; who runs the tool knows it by the tool's policy.
 import { homedir } from 'node:os'
 
 import { EGRESS_CLASSES, parseAbsolutePath } from '../../policy/index.js'
@@ -14,7 +14,10 @@ export interface Places {
   readonly home?: string
 }
 
-/** In the registry: what writes files outside of its private scratch folder is of the class write, unless its policy names a class. */
+/**
+ * In the registry: what writes files outside of its private scratch folder is of the class write, unless its policy
+ * names a class.
+ */
 export const egressClassOf = (definition: ToolDefinition, { workspace, home }: Places): EgressClass => {
   const { boundary } = bindTool(definition, {
     workspace: parseAbsolutePath(workspace, 'workspace'),

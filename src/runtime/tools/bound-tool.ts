@@ -56,7 +56,10 @@ export const bindTool = (definition: ToolDefinition, { workspace, home }: Home):
   }
 }
 
-/** What a tool writes is held in the memory of the host and passed on by it, so it has an end also where the policy names none. */
+/**
+ * What a tool writes is held in the memory of the host and passed on by it, so it has an end also where the policy
+ * names none.
+ */
 const withOutputLimit = (boundary: Boundary, definition: ToolDefinition): Boundary => {
   if (boundary.limits.output !== undefined || !TOOL_KINDS[definition.kind].startsProcess) return boundary
   return {

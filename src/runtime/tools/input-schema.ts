@@ -21,7 +21,10 @@ const newChecker = (more: Ajv.Options = {}): Ajv.Ajv2020 =>
     ...more,
   })
 
-/** Checks the schemas themselves. One for all: it compiles the schema of schemas, which takes longer than any tool's own. */
+/**
+ * Checks the schemas themselves. One for all: it compiles the schema of schemas, which takes longer than any tool's
+ * own.
+ */
 const checkerOfSchemas = (() => {
   let kept: Ajv.Ajv2020 | undefined
   return (): Ajv.Ajv2020 => (kept ??= newChecker())

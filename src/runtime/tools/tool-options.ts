@@ -7,8 +7,8 @@ export interface ToolContext {
   /** Tells the caller how far it is; any value that has a JSON form. */
   readonly progress: (value: unknown) => void
   /**
-   * Aborted when the function should stop: at its time limit, or when its caller cancels. Only a tool in the agent's own
-   * process sees that. A cell is ended with everything in it.
+   * Aborted when the function should stop: at its time limit, or when its caller cancels. Only a tool in the agent's
+   * own process sees that. A cell is ended with everything in it.
    */
   readonly signal: AbortSignal
 }
@@ -27,7 +27,10 @@ export interface CommonToolOptions<Input> {
   readonly destructive?: DestructiveFacts | ((input: Input) => DestructiveFacts | undefined)
   /** Where file names in the input are content and never opened. */
   readonly argumentGate?: 'enforced' | 'off'
-  /** Which refusals of files are found out: all (`true`), only those of changes (`false`), or those that cost little (left out). */
+  /**
+   * Which refusals of files are found out: all (`true`), only those of changes (`false`), or those that cost little
+   * (left out).
+   */
   readonly observe?: boolean
 }
 

@@ -82,7 +82,9 @@ export const tool = <Input = Unannotated, Output = unknown>(
     if (credential !== undefined)
       throw fail('tool-incomplete', {
         tool: options.name,
-        problem: `in this process nothing puts in its credential "${credential.id}"; leave "inProcess" out, so that it runs in a cell`,
+        problem:
+          `in this process nothing puts in its credential "${credential.id}"; leave "inProcess" out, so that ` +
+          'it runs in a cell',
       })
     return { ...definition, kind: 'in-process', run: run as ToolRun, result: options.result }
   }

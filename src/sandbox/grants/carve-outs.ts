@@ -39,7 +39,9 @@ export const surveyCarveOuts = (boundary: Boundary, granted: readonly Place[]): 
 }
 
 interface Carved extends Place {
-  /** The path that decides whether it may still be read: `dir/**` speaks of what is in the folder, not of the folder. */
+  /**
+   * The path that decides whether it may still be read: `dir/**` speaks of what is in the folder, not of the folder.
+   */
   readonly judged: AbsolutePath
 }
 
@@ -56,7 +58,10 @@ const placesOf = (pattern: PathPattern, granted: readonly Place[]): readonly Car
     .flatMap(({ path, object }) => (object === 'link' ? [] : [{ path, object, judged: path }]))
 }
 
-/** The boundary with its paths as the kernel sees them: a carve-out that leads through a link (a relocated home) must not be passed over. */
+/**
+ * The boundary with its paths as the kernel sees them: a carve-out that leads through a link (a relocated home) must
+ * not be passed over.
+ */
 export const realBoundary = (boundary: Boundary): Boundary => {
   const [read, write] = [boundary.read.map(realPattern), boundary.write.map(realPattern)]
   const isSame =

@@ -4,7 +4,10 @@ import { matches } from '../../policy/index.js'
 
 import type { Program } from './program.js'
 
-/** A carve-out wins, also over the program itself; said here, because the kernel would only say that something was not permitted. */
+/**
+ * A carve-out wins, also over the program itself; said here, because the kernel would only say that something was not
+ * permitted.
+ */
 export const refuseCarvedOutProgram = (name: string, { executables, loaders }: Program, { read }: Boundary): void => {
   const isCarvedOut = (path: AbsolutePath) => read.some((pattern) => pattern.negated && matches(pattern, path))
   const hidden = [...executables, ...loaders].find(isCarvedOut)

@@ -56,7 +56,8 @@ const entriesOf = (folder: AbsolutePath, { negated, text }: PathPattern): readon
   try {
     return entriesIn(folder)
   } catch (cause) {
-    // What this process cannot list, it cannot grant. But what it cannot carve out, the tool, who may own the folder, could open.
+    // What this process cannot list, it cannot grant. But what it cannot carve out, the tool, who may own the folder,
+    // could open.
     if (!negated || isClosedForGood(folder)) return []
     throw fail(
       'grant-inexpressible',

@@ -52,7 +52,8 @@ export const findCgroupPlace = (): CgroupPlace => {
   return missing.length === 0
     ? place
     : none(
-        `${place.path} does not have the controllers ${missing.join(' and ')}${/^\d+:[^:]*\bmemory\b/m.test(read('/proc/self/cgroup')) ? ', which this host uses by version 1 of cgroups' : ''}`,
+        `${place.path} does not have the controllers ` +
+          `${missing.join(' and ')}${/^\d+:[^:]*\bmemory\b/m.test(read('/proc/self/cgroup')) ? ', which this host uses by version 1 of cgroups' : ''}`,
       )
 }
 

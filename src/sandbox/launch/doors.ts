@@ -32,7 +32,9 @@ export interface Doors {
 /** The proxy address in the tool's variables. Nobody listens there: the keeper answers connect() to it. */
 export const PROXY_PORT = 3128
 
-/** A tool can bring hundreds of connections at once, and each costs the host some work: so many are begun in one turn. */
+/**
+ * A tool can bring hundreds of connections at once, and each costs the host some work: so many are begun in one turn.
+ */
 const PER_TURN = 8
 /** With so many waiting, the oldest is begun for each that comes: what waits holds descriptors of the host. */
 const MOST_WAITING = 256

@@ -10,7 +10,10 @@ import { fail } from '../../errors/index.js'
 import type { Stdio } from '../plan/plan.js'
 import type { Identity } from '../plan/workspace-owner.js'
 
-/** Takes what launchers give on the channel: connections of tools, as Node hands sockets to its own children (decision 12). */
+/**
+ * Takes what launchers give on the channel: connections of tools, as Node hands sockets to its own children (decision
+ * 12).
+ */
 export type Receive = (message: unknown, handle: unknown) => void
 
 /** Gives connections to fresh launchers, each of which builds one cell. */

@@ -56,7 +56,9 @@ export const createPool = (
       )
     }
   }
-  /** Building the next cell takes processor time from the call that just began: it waits until that ends, or a little. */
+  /**
+   * Building the next cell takes processor time from the call that just began: it waits until that ends, or a little.
+   */
   const refillSoon = () => {
     setTimeout(fill, REFILL_MS).unref()
   }

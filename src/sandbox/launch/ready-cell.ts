@@ -20,7 +20,9 @@ export interface ReadyCell extends OpenedCell {
   readonly program: string
   readonly planned: PlannedCell
   readonly sealed: readonly Place[]
-  /** The very objects that stood at the granted paths: a mount and a Landlock rule hold those, not what replaced them. */
+  /**
+   * The very objects that stood at the granted paths: a mount and a Landlock rule hold those, not what replaced them.
+   */
   readonly ground: string
   /** Of a program that runs already, and waits for its call. */
   readonly started: StartedProgram | undefined
@@ -54,7 +56,10 @@ export const startEarly = (cell: Cell, command: Command, first: Uint8Array): Sta
   }
 }
 
-/** Compares equal as long as the same objects are at these paths. A cell that waits keeps their numbers from being given again. */
+/**
+ * Compares equal as long as the same objects are at these paths. A cell that waits keeps their numbers from being given
+ * again.
+ */
 export const groundOf = (paths: readonly AbsolutePath[]): string => paths.map(identityAt).join()
 
 const identityAt = (path: AbsolutePath): string => {

@@ -83,7 +83,9 @@ export const createEnder = (): Ender => {
   }
 }
 
-/** A cell that did not come about because somebody changed a write root while it was built, as was seen or is likely. */
+/**
+ * A cell that did not come about because somebody changed a write root while it was built, as was seen or is likely.
+ */
 export interface Disturbance {
   readonly error: CordonError
   readonly isSeen: boolean

@@ -6,7 +6,10 @@ import type { Brokered, Command, Plan, Stdio, Step } from './plan.js'
 
 export const PLAN_VERSION = '1'
 
-/** What each part of a plan becomes: a statement begins with its own word. The form comes first, which the launcher demands. */
+/**
+ * What each part of a plan becomes: a statement begins with its own word. The form comes first, which the launcher
+ * demands.
+ */
 const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>> = {
   form: ({ form }) => ['form', form],
   steps: ({ steps }) => steps.flatMap(stepWords),

@@ -4,7 +4,10 @@ import { SYSTEM_PATH } from '../grants/program.js'
 
 export type Environment = Readonly<Record<string, string>>
 
-/** Nothing is inherited. Three variables describe the cell itself, others its form and the way to the network; the rest is what the policy names. */
+/**
+ * Nothing is inherited. Three variables describe the cell itself, others its form and the way to the network; the rest
+ * is what the policy names.
+ */
 export const buildEnvironment = (
   boundary: Boundary,
   host: Environment,

@@ -61,7 +61,10 @@ export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Landlock
   if (rules.length + besides.length <= MOST_RULES) rules.push(...besides)
   if (rules.length > MOST_RULES) {
     const folder = fullestFolder(rules)
-    const problem = `${String(rules.length)} Landlock rules, more than ${String(MOST_RULES)}: most are for what lies in ${folder}, beside something protected; move that to another folder, or what is protected there (ls -A ${quotedWord(folder)})`
+    const problem =
+      `${String(rules.length)} Landlock rules, more than ${String(MOST_RULES)}: most are for what lies in ` +
+      `${folder}, beside something protected; move that to another folder, or what is protected there (ls -A ` +
+      `${quotedWord(folder)})`
     throw fail('plan-rejected', { problem })
   }
   return {
@@ -71,8 +74,8 @@ export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Landlock
 }
 
 /**
- * A folder out of which single files are taken can be listed: their names are no secret in this form, and to list is not to
- * read. The right goes down the tree, so that it would also show what is in a folder that is taken out.
+ * A folder out of which single files are taken can be listed: their names are no secret in this form, and to list is
+ * not to read. The right goes down the tree, so that it would also show what is in a folder that is taken out.
  */
 const listing = (root: Place, hidden: readonly Place[]): readonly Rule[] => {
   const inside = hidden.filter(({ path }) => isWithinPath(path, root.path))
@@ -125,7 +128,9 @@ const around = (
   })
 }
 
-/** A folder that somebody removed meanwhile has none; what comes in its place gets no rule, and so cannot be touched. */
+/**
+ * A folder that somebody removed meanwhile has none; what comes in its place gets no rule, and so cannot be touched.
+ */
 const entriesNow = (folder: AbsolutePath): ReturnType<typeof entriesIn> => {
   try {
     return entriesIn(folder)

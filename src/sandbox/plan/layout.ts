@@ -148,7 +148,10 @@ const namespaceRules = (
   ]
 }
 
-/** Everything in the cell's own root may be listed. Of a borrowed /proc that would be the processes of others, so there all but it. */
+/**
+ * Everything in the cell's own root may be listed. Of a borrowed /proc that would be the processes of others, so there
+ * all but it.
+ */
 const listingRules = (ownProc: boolean, steps: readonly Step[]): readonly Rule[] => {
   if (ownProc) return [{ access: 'l', path: path('/') }]
   const parents = steps

@@ -16,7 +16,10 @@ const TRUSTING = [
   'DENO_CERT',
 ]
 
-/** How programs find the way to granted hosts: the proxy, for those that prefer one, and what its certificates are trusted by. */
+/**
+ * How programs find the way to granted hosts: the proxy, for those that prefer one, and what its certificates are
+ * trusted by.
+ */
 export const networkVariables = (plan: Plan, secret: string): Environment => {
   const brokered = brokeredOf(plan)
   if (brokered === undefined) return {}

@@ -22,7 +22,8 @@ const path = (text: string) => text as AbsolutePath
 const NAMES: readonly TextFile[] = [
   // The keeper answers there, and nobody else is.
   { path: path('/etc/resolv.conf'), content: 'nameserver 127.0.0.1\n' },
-  // What the host's file says about granted names must not count: they are reached by way of the proxy, wherever they are.
+  // What the host's file says about granted names must not count: they are reached by way of the proxy, wherever they
+  // are.
   { path: path('/etc/hosts'), content: '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n' },
   {
     path: path('/etc/nsswitch.conf'),

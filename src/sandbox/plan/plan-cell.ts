@@ -226,7 +226,9 @@ const executionOf = (
   if (form === 'landlock' && loaders.length > 0 && !host.listener.held) {
     throw fail('host-cannot-hold', {
       mechanism: 'exec',
-      problem: `only a seccomp listener can keep the loader from starting other programs, and there is none (${host.listener.problem})`,
+      problem:
+        'only a seccomp listener can keep the loader from starting other programs, and there is none ' +
+        `(${host.listener.problem})`,
       fix: 'leave exec unspecified (all), or run outside of another sandbox',
     })
   }
@@ -247,7 +249,9 @@ const networkOf = (
       if (egressClass.level !== 'write') {
         throw fail('network-grant-unsupported', {
           grant: 'all',
-          problem: `all of the network is given without the proxy, which alone could hold egress_class: ${egressClass.level}`,
+          problem:
+            'all of the network is given without the proxy, which alone could hold egress_class: ' +
+            `${egressClass.level}`,
           fix: 'name the hosts (network: ["api.example.org"]), or leave egress_class out',
         })
       }
@@ -289,7 +293,8 @@ const refuseUnbrokered = (
     form === 'landlock' ? nesting : { held: false, stage: 'nesting', problem: 'it is for the landlock form' }
   if (!listener.held && !nested.held)
     throw refuse(
-      `grants by host need a seccomp listener (${listener.problem}), or an outer cell that grants hosts itself (${nested.problem})`,
+      `grants by host need a seccomp listener (${listener.problem}), or an outer cell that grants hosts ` +
+        `itself (${nested.problem})`,
       'run `cordon doctor`; inside another cell, grant the hosts to that one, too',
     )
   const unseen = listener.held
@@ -326,7 +331,8 @@ const trapsOf = (
   if (boundary.limits.processes !== undefined) traps.push('fork')
   if (boundary.limits.memory !== undefined) traps.push('memory-file')
   if (boundary.exec.kind !== 'all') traps.push('exec')
-  // Opens for writing are few. Each that is watched costs some ten microseconds, which programs notice that read thousands.
+  // Opens for writing are few. Each that is watched costs some ten microseconds, which programs notice that read
+  // thousands.
   traps.push('change')
   if (observe === 'reads') traps.push('read')
   if (observe === 'everything') traps.push('open')

@@ -45,13 +45,18 @@ export const TRAPS = [
 ] as const
 export type Trap = (typeof TRAPS)[number]
 
-/** Those of a policy, and `userProcesses`: the default of `processes`, held by rlimit and looks instead of by counting every fork. */
+/**
+ * Those of a policy, and `userProcesses`: the default of `processes`, held by rlimit and looks instead of by counting
+ * every fork.
+ */
 export type PlanLimit = keyof Limits | 'userProcesses'
 export const PLAN_LIMITS: readonly PlanLimit[] = [...LIMIT_NAMES, 'userProcesses']
 
 export const STREAM_LETTERS = { direct: 'd', frames: 'f', terminal: 't' } as const
 
-/** To what the launcher was started with, to the host in frames, or to a new terminal that the caller's is joined to. */
+/**
+ * To what the launcher was started with, to the host in frames, or to a new terminal that the caller's is joined to.
+ */
 export type Stream = keyof typeof STREAM_LETTERS
 
 export interface Stdio {
@@ -90,7 +95,10 @@ export interface Plan {
   readonly form: Form
   readonly steps: readonly Step[]
   readonly rules: readonly Rule[]
-  /** Write roots in which the keeper acts for the tool, what in them stays as it is, and what is not even read; see kept.c. */
+  /**
+   * Write roots in which the keeper acts for the tool, what in them stays as it is, and what is not even read; see
+   * kept.c.
+   */
   readonly kept: {
     readonly roots: readonly AbsolutePath[]
     readonly sealed: readonly AbsolutePath[]

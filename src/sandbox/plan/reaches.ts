@@ -3,7 +3,10 @@ import { WEB_PORTS, renderCidr, renderIpAddress } from '../../policy/index.js'
 
 import type { Reach } from './plan.js'
 
-/** What connect() may be led to the proxy for. What is denied within it the proxy alone knows: it judges every connection again. */
+/**
+ * What connect() may be led to the proxy for. What is denied within it the proxy alone knows: it judges every
+ * connection again.
+ */
 export const reachesOf = (entries: readonly HostGrant[]): readonly Reach[] => {
   const reaches = entries
     .filter(({ action }) => action !== 'deny')

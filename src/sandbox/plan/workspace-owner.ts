@@ -1,5 +1,6 @@
-// Root's tools have no capability, so in folders of another user they could change nothing: the usual case in a container
-// whose workspace is mounted from outside. A call whose write roots all belong to one other user runs as that user.
+// Root's tools have no capability, so in folders of another user they could change nothing: the usual case in a
+// container whose workspace is mounted from outside. A call whose write roots all belong to one other user runs as that
+// user.
 import { statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 

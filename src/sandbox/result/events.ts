@@ -14,14 +14,23 @@ export type CellEvent =
   | ErrorEvent
   | ExitEvent
 
-/** The launcher sees everything but what the host alone can tell: why an open was refused, what was put aside, what the proxy refused. */
+/**
+ * The launcher sees everything but what the host alone can tell: why an open was refused, what was put aside, what the
+ * proxy refused.
+ */
 export type ReportedViolation = Exclude<Violation, { readonly kind: 'file' | 'protected' | 'egress' }>
 
-/** Something that the tool tried, and that the launcher takes to be refused: the host judges whether the boundary did it. */
+/**
+ * Something that the tool tried, and that the launcher takes to be refused: the host judges whether the boundary did
+ * it.
+ */
 export interface OpenEvent {
   readonly event: 'open'
   readonly path: string
-  /** `write` changes, removes or replaces what is there; `make` needs only its folder; `new` fails by itself where something is there. */
+  /**
+   * `write` changes, removes or replaces what is there; `make` needs only its folder; `new` fails by itself where
+   * something is there.
+   */
   readonly access: 'read' | 'write' | 'make' | 'new'
   /** Whether the cell lacks the object or, of what is to be made, the folder it would be in. */
   readonly withheld: boolean

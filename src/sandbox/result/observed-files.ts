@@ -53,7 +53,8 @@ const isGranted = (
   { boundary, temporary }: ObservedCell,
 ): boolean => {
   if (access === 'read') return isReadable(boundary, path)
-  // Its private folder is the tool's to write; what is granted beneath it for reading is not, nor what only the host has there.
+  // Its private folder is the tool's to write; what is granted beneath it for reading is not, nor what only the host
+  // has there.
   return isWritable(boundary, path) || (!withheld && isWithinPath(path, temporary) && !isReadable(boundary, path))
 }
 

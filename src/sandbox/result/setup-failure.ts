@@ -18,9 +18,11 @@ export const WAYS_OUT: Readonly<Record<string, string>> = {
   'seccomp-listener':
     'run `cordon doctor`; inside another cell or tracer the listener is taken, which the probe should have found',
   'nesting':
-    'run `cordon doctor`; one outer cell serves 64 inner ones at a time: wait until some have ended, or grant fewer hosts',
+    'run `cordon doctor`; one outer cell serves 64 inner ones at a time: wait until some have ended, or ' +
+    'grant fewer hosts',
   'cgroup':
-    'run `cordon doctor`: it says what this host lets Cordon divide; what was possible when the sandbox was opened is not any more',
+    'run `cordon doctor`: it says what this host lets Cordon divide; what was possible when the sandbox was ' +
+    'opened is not any more',
   'scratch': 'choose a smaller limits.scratch',
   'limits': 'choose limits that are not above those of this process (ulimit -a)',
 }

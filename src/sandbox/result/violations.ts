@@ -13,7 +13,10 @@ export type SocketAddress =
 
 /** A protected name in a write root that the call touched, and what was done about it. */
 export type Intrusion =
-  /** It appeared, and was renamed so that nothing runs it. Nobody can tell whether the tool or its user made it: `restore` is the command that gives it back. */
+  /**
+   * It appeared, and was renamed so that nothing runs it. Nobody can tell whether the tool or its user made it:
+   * `restore` is the command that gives it back.
+   */
   | { readonly deed: 'set-aside'; readonly path: string; readonly aside: string; readonly restore: string }
   /** It is a link, was removed, and is there again. */
   | { readonly deed: 'put-back'; readonly path: string }
@@ -38,7 +41,9 @@ export type Violation =
   /** Mode, owner, times or attributes of something outside the write roots. */
   | { readonly kind: 'metadata'; readonly path: string }
   | ({ readonly kind: 'protected' } & Intrusion)
-  /** Something sealed or hidden was replaced or removed from outside, which opens it to the tool; so the call was ended. */
+  /**
+   * Something sealed or hidden was replaced or removed from outside, which opens it to the tool; so the call was ended.
+   */
   | { readonly kind: 'unsealed'; readonly path: string }
   | ReachedLimit
 
@@ -103,7 +108,10 @@ export const describeViolation = (violation: Violation): string => {
       return `refused to look up ${violation.name}`
     case 'egress':
       if (violation.host === '') return `refused a request to the proxy: ${violation.because}`
-      return `refused ${violation.method ?? 'connection to'} ${violation.host}:${String(violation.port)}${violation.path ?? ''}: ${violation.because}`
+      return (
+        `refused ${violation.method ?? 'connection to'} ` +
+        `${violation.host}:${String(violation.port)}${violation.path ?? ''}: ${violation.because}`
+      )
     case 'exec':
       return `refused to execute ${violation.path}`
     case 'file':
@@ -113,10 +121,16 @@ export const describeViolation = (violation: Violation): string => {
     case 'protected':
       return describeIntrusion(violation)
     case 'unsealed':
-      return `${violation.path} was replaced, removed or linked by another program while the call ran, which opened it; the call was ended`
+      return (
+        `${violation.path} was replaced, removed or linked by another program while the call ran, which opened ` +
+        'it; the call was ended'
+      )
     case 'memory':
       if (violation.effect === 'refused')
-        return `refused shared memory: ${asSize(violation.used)} would be beyond its memory limit of ${asSize(violation.limit)}`
+        return (
+          `refused shared memory: ${asSize(violation.used)} would be beyond its memory limit of ` +
+          `${asSize(violation.limit)}`
+        )
       return `ended by its memory limit of ${asSize(violation.limit)}: ${asSize(violation.used)} used`
     case 'output':
       return `ended by its output limit of ${asSize(violation.limit)}: ${asSize(violation.used)} used`
@@ -155,13 +169,19 @@ export const describeAddress = (at: SocketAddress): string => {
 const describeIntrusion = (intrusion: Intrusion): string => {
   switch (intrusion.deed) {
     case 'set-aside':
-      return `protected name ${intrusion.path}: made while the call ran, by it or by another program, and set aside; if it is yours: ${intrusion.restore}`
+      return (
+        `protected name ${intrusion.path}: made while the call ran, by it or by another program, and set ` +
+        `aside; if it is yours: ${intrusion.restore}`
+      )
     case 'put-back':
       return `protected link ${intrusion.path}: it was removed, and put back`
     case 'left':
       return `protected name ${intrusion.path}: it could not be set aside; look at it before you use the folder`
     case 'unseen':
-      return `${intrusion.path} holds more than is looked through for protected names; look at what the command made there before you use it`
+      return (
+        `${intrusion.path} holds more than is looked through for protected names; look at what the command ` +
+        'made there before you use it'
+      )
     case 'separated':
       return `protected name ${intrusion.path}: it had another name (a hard link); it is a file of its own now`
     case 'unusable':

@@ -78,7 +78,9 @@ const stateOf = (file: string): string | undefined => {
     if (!status.isFile()) return undefined
     if (status.size > LARGEST)
       throw fail('plan-rejected', {
-        problem: `${file} is larger than a configuration of git can be (${String(LARGEST >> 20)}M), so nobody knows what it names`,
+        problem:
+          `${file} is larger than a configuration of git can be (${String(LARGEST >> 20)}M), so nobody knows ` +
+          'what it names',
       })
     return [status.dev, status.ino, status.size, status.mtimeMs, status.ctimeMs].join()
   } catch (error) {
@@ -129,7 +131,10 @@ interface Where {
   readonly repository: string
 }
 
-/** Folders of hooks are named from the work tree or, by those who err, from the repository; included files from the file itself. */
+/**
+ * Folders of hooks are named from the work tree or, by those who err, from the repository; included files from the file
+ * itself.
+ */
 const namedByConfig = (config: string, where: Where, files: GitFiles, depth: number): readonly string[] =>
   files.redirections(config).flatMap(({ section, value }) => {
     if (section === 'core') return [from(where.tree, value), from(where.repository, value)]

@@ -10,7 +10,9 @@ import type { Place } from '../grants/object-at.js'
 import type { Watcher } from './watcher.js'
 
 export interface OtherNames {
-  /** Other names in the write roots of files that are sealed. `links`: as long as that is the same, so is the answer. */
+  /**
+   * Other names in the write roots of files that are sealed. `links`: as long as that is the same, so is the answer.
+   */
   readonly of: (
     watcher: Watcher,
     links: string,
@@ -71,7 +73,9 @@ export const createOtherNames = (): OtherNames => {
       const open = [...names, ...readNames.map(({ path }) => path)].find((name) => !isIn(name, out))
       if (open !== undefined)
         throw fail('plan-rejected', {
-          problem: `${open} is another name (a hard link) of a file that the policy takes out; carve it out as well, or remove it`,
+          problem:
+            `${open} is another name (a hard link) of a file that the policy takes out; carve it out as well, ` +
+            'or remove it',
         })
     },
   }

@@ -11,8 +11,12 @@ const MOST_SEALED = 1_000
 export const refuseTooManySeals = (sealed: readonly Place[], roots: readonly AbsolutePath[]): void => {
   if (sealed.length <= MOST_SEALED) return
   const [most, name] = [fullestFolder(sealed, roots), commonName(sealed)]
-  const problem = `the write roots hold ${String(sealed.length)} protected names, more than ${String(MOST_SEALED)} (${describeMost(sealed)})`
-  const way = `list them with: find ${quotedWord(most)} -name ${quotedWord(name)} -prune; then move or remove that folder, or grant smaller folders`
+  const problem =
+    `the write roots hold ${String(sealed.length)} protected names, more than ${String(MOST_SEALED)} ` +
+    `(${describeMost(sealed)})`
+  const way =
+    `list them with: find ${quotedWord(most)} -name ${quotedWord(name)} -prune; then move or remove that ` +
+    'folder, or grant smaller folders'
   throw fail('plan-rejected', { problem: `${problem}; most lie in ${most}; ${way}` })
 }
 

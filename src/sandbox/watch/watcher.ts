@@ -151,7 +151,10 @@ export const startWatcher = (launcher: string): Watcher => {
   line.unref()
   line.write(encodeFrame(TO_WATCHER.names, wordsOf(PROTECTED_NAMES.map((entry) => `${letterOf(entry)}${entry.name}`))))
 
-  /** Asks it to watch something for a call, by a number of its own. It answers with words, or with `!` and why it cannot. */
+  /**
+   * Asks it to watch something for a call, by a number of its own. It answers with words, or with `!` and why it
+   * cannot.
+   */
   const order = async (
     kind: FrameToWatcher,
     subject: string,
@@ -208,7 +211,9 @@ export const startWatcher = (launcher: string): Watcher => {
       const unseen = words.find((word) => word.startsWith('!'))
       if (unseen !== undefined)
         throw fail('plan-rejected', {
-          problem: `a file that the policy takes out has another name (a hard link), and ${unseen.slice(1)} holds too many folders to look for it; grant smaller folders`,
+          problem:
+            `a file that the policy takes out has another name (a hard link), and ${unseen.slice(1)} holds too ` +
+            'many folders to look for it; grant smaller folders',
         })
       return words.map(foundName)
     },
@@ -228,7 +233,10 @@ const foundName = (word: string): FoundName => ({
 
 const wordsOf = (words: readonly string[]): Buffer => bytesOfName(words.map((word) => `${word}\0`).join(''))
 
-/** Every protected name is held against every grant; a boundary's grants are a value that nobody changes, so once is enough. */
+/**
+ * Every protected name is held against every grant; a boundary's grants are a value that nobody changes, so once is
+ * enough.
+ */
 const rememberExemptions = (): typeof exemptionsIn => {
   const known = new WeakMap<readonly PathPattern[], Map<AbsolutePath, readonly string[]>>()
   return (root, write) => {

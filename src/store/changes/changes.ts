@@ -2,12 +2,20 @@ import { createHash } from 'node:crypto'
 
 import type { Engine } from '../engine.js'
 
-/** On each a mark of the call or run that it is about (`markOf`); every login may listen, so the id itself is not told. */
+/**
+ * On each a mark of the call or run that it is about (`markOf`); every login may listen, so the id itself is not told.
+ */
 export type Channel = (typeof CHANNELS)[number]
 
-/** Told by the database that something changed; wakes by itself as well, because a notification can be lost with a connection. */
+/**
+ * Told by the database that something changed; wakes by itself as well, because a notification can be lost with a
+ * connection.
+ */
 export interface Changes {
-  /** Resolves at the next notification that `isAbout` is true of, or after a while, at most that long, or when the signal says so. */
+  /**
+   * Resolves at the next notification that `isAbout` is true of, or after a while, at most that long, or when the
+   * signal says so.
+   */
   readonly next: (
     isAbout: (notification: string, channel: Channel) => boolean,
     atMostMs: number,

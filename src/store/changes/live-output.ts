@@ -41,7 +41,8 @@ const readRows = (
   { fence, sequence }: OutputPlace,
 ): Promise<readonly Row[]> =>
   query(
-    `select stream, content, skipped::float8, fence::text, sequence from agents.invocation_output where invocation_id = $1 and (fence, sequence) > ($2::bigint, $3::int) order by fence, sequence`,
+    'select stream, content, skipped::float8, fence::text, sequence from agents.invocation_output where ' +
+      'invocation_id = $1 and (fence, sequence) > ($2::bigint, $3::int) order by fence, sequence',
     [id, fence, sequence],
   )
 
@@ -82,7 +83,10 @@ export const readOutput = async (
 const markOf = ({ fence, sequence }: OutputPlace): string => `${fence}.${String(sequence)}`
 
 export interface OutputWatch {
-  /** Tells what a call says, from the oldest that is kept, until the returned function is called; that one tells the rest first. */
+  /**
+   * Tells what a call says, from the oldest that is kept, until the returned function is called; that one tells the
+   * rest first.
+   */
   readonly follow: (
     session: Pick<Session, 'query'>,
     id: string,

@@ -22,7 +22,9 @@ const worker = async () => {
   }
 }
 
-/** Puts the queue beside the store. For who may create schemas; done again, it does nothing, or brings it up to date. */
+/**
+ * Puts the queue beside the store. For who may create schemas; done again, it does nothing, or brings it up to date.
+ */
 export const installQueue = async (engine: Engine, url: string): Promise<void> => {
   const { runMigrations, Logger } = await worker()
   await engine.execute(`do $$ begin

@@ -1,5 +1,6 @@
 // The driver reads answers in a handler of its socket: what is thrown there (a value too long for a string, a message
-// that is none) would be nobody's, and end the process. Here it ends the connection, and so the statement that it is of.
+// that is none) would be nobody's, and end the process. Here it ends the connection, and so the statement that it is
+// of.
 import type { Duplex } from 'node:stream'
 
 export const TOO_LARGE = 'CORDON_ANSWER_TOO_LARGE'

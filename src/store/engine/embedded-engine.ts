@@ -1,5 +1,5 @@
-// PGlite as an engine. It has a file of its own so that the declarations of `openPglite`, which everybody imports, do not
-// name the types of PGlite: those compile only with skipLibCheck.
+// PGlite as an engine. It has a file of its own so that the declarations of `openPglite`, which everybody imports, do
+// not name the types of PGlite: those compile only with skipLibCheck.
 import type { PGlite, Transaction } from '@electric-sql/pglite'
 
 import { embeddedFailure, hasEnded } from './embedded-failure.js'

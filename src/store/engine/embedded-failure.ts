@@ -29,8 +29,8 @@ const isOfProgram = (error: Error): boolean =>
   /^(?:PGlite (?:failed to initialize|is clos)|Aborted\(|Program terminated|unreachable)/.test(error.message)
 
 /**
- * Asked again, a program that has ended in the middle goes round and round, and this process with it. PGlite itself asks
- * again: it takes back what failed. So every message to it goes through here, and none after it has ended.
+ * Asked again, a program that has ended in the middle goes round and round, and this process with it. PGlite itself
+ * asks again: it takes back what failed. So every message to it goes through here, and none after it has ended.
  */
 export const guardProgram = (open: PGlite): PGlite => {
   const send = open.execProtocolStream.bind(open)

@@ -47,7 +47,9 @@ export const migrate = async (engine: Engine, migrations = readMigrations()): Pr
   return untilNotHeld(engine, () => engine.transaction((inside) => applyMissing(inside, migrations)))
 }
 
-/** Again where somebody held what it needs; after some times, with who that is. `work` gives up by itself after a while. */
+/**
+ * Again where somebody held what it needs; after some times, with who that is. `work` gives up by itself after a while.
+ */
 export const untilNotHeld = async <Result>(engine: Engine, work: () => Promise<Result>): Promise<Result> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -77,7 +79,8 @@ const applyMissing = async (
 ): Promise<readonly string[]> => {
   // However long the files take: what requests are given is not meant for this.
   await execute(
-    `set local statement_timeout = 0; set local lock_timeout = ${String(TURN_MS)}; set local search_path = pg_catalog, pg_temp`,
+    `set local statement_timeout = 0; set local lock_timeout = ${String(TURN_MS)}; set local search_path = ` +
+      'pg_catalog, pg_temp',
   )
   await execute(`
     create schema if not exists cordon_migrations;

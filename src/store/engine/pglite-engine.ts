@@ -49,13 +49,17 @@ export const openPglite = ({ folder }: PgliteSettings): Engine => {
   }
 }
 
-/** A database is not unpacked among the files of something else, such as the store folder that the command line names. */
+/**
+ * A database is not unpacked among the files of something else, such as the store folder that the command line names.
+ */
 const requireDatabase = (folder: string): void => {
   const names = existsSync(folder) ? readdirSync(folder) : []
   if (names.length === 0 || names.includes('PG_VERSION')) return
   throw fail('store-unavailable', {
     where: folder,
-    problem: `there is something else in it${names.includes('data') ? `; the database of a store is in its folder data: ${join(folder, 'data')}` : ''}`,
+    problem:
+      'there is something else in ' +
+      `it${names.includes('data') ? `; the database of a store is in its folder data: ${join(folder, 'data')}` : ''}`,
   })
 }
 

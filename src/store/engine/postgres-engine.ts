@@ -15,7 +15,10 @@ export interface PostgresSettings {
   readonly retryMs?: number
   /** How long an answer may take; a network that drops everything says nothing by itself. Left out, for ever. */
   readonly answerMs?: number
-  /** What the database itself gives statements; listeners and migrations have no limit. Left out, what the login is given. */
+  /**
+   * What the database itself gives statements; listeners and migrations have no limit. Left out, what the login is
+   * given.
+   */
   readonly limits?: PostgresLimits
   /** Of what is answered to one statement; what is larger fails, alone. */
   readonly mostAnswerBytes?: number
@@ -162,7 +165,10 @@ interface Listening {
   readonly retryMs: number
 }
 
-/** A connection of its own, made anew when it breaks. Notifications in between are lost, so listeners also query the state. */
+/**
+ * A connection of its own, made anew when it breaks. Notifications in between are lost, so listeners also query the
+ * state.
+ */
 const keepListening = async ({ url, channels, heard, retryMs }: Listening): Promise<() => Promise<void>> => {
   const { Client, escapeIdentifier } = await driver()
   let current: pg.Client | undefined

@@ -1,5 +1,5 @@
-// A database with the newest schema in it, made by the build (scripts/build-store-image.mjs) and closed cleanly: to set one
-// up takes seconds, to unpack one a fraction of that.
+// A database with the newest schema in it, made by the build (scripts/build-store-image.mjs) and closed cleanly: to set
+// one up takes seconds, to unpack one a fraction of that.
 import { mkdirSync, readFile, renameSync, rmSync, writeFile } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -56,7 +56,10 @@ interface Entry {
   readonly content: Buffer
 }
 
-/** Of an archive as the build writes it: plain `ustar`, names of less than a hundred bytes, folders before what is in them. */
+/**
+ * Of an archive as the build writes it: plain `ustar`, names of less than a hundred bytes, folders before what is in
+ * them.
+ */
 const entriesOf = (archive: Buffer): readonly Entry[] => {
   const entries: Entry[] = []
   const wordAt = (from: number, length: number): string =>

@@ -47,7 +47,10 @@ const isUnprepared = (code: unknown, problem: string): boolean =>
   (['3F000', '42P01', '42883', '42703'].some((each) => each === code) && /\bagents\b/.test(problem)) ||
   /^role "(?:cordon_\w+|service_role)" does not exist$/.test(problem)
 
-/** Classes 08 (connection), 28 and 3D (no such login, password or database), 57P (the server ends), 53 and 58 (it has no room, or trouble of its own); errors of the system come from the socket. */
+/**
+ * Classes 08 (connection), 28 and 3D (no such login, password or database), 57P (the server ends), 53 and 58 (it has no
+ * room, or trouble of its own); errors of the system come from the socket.
+ */
 const isConnection = (code: unknown): boolean =>
   typeof code === 'string' && (code === UNREADABLE || /^(08|57P|53|58|3D000|28)/.test(code) || /^E[A-Z]+$/.test(code))
 

@@ -1,5 +1,5 @@
-// What to do about a refusal of the database. Where sql/ says it (a hint), that counts: it knows the names. What is here is
-// for what PostgreSQL refuses by itself, and for names that are not there.
+// What to do about a refusal of the database. Where sql/ says it (a hint), that counts: it knows the names. What is
+// here is for what PostgreSQL refuses by itself, and for names that are not there.
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 
@@ -8,11 +8,13 @@ type WaysOut = readonly (readonly [RegExp, string])[]
 const REFUSED: WaysOut = [
   [
     /^permission denied to set role "service_role"/,
-    'only a login that has it may: grant service_role to the login of the server (docs/serve.md); or use that of the owner of the database: --database URL',
+    'only a login that has it may: grant service_role to the login of the server (docs/serve.md); or use ' +
+      'that of the owner of the database: --database URL',
   ],
   [
     /^permission denied to set role "(?<role>\w+)"/,
-    'let the login that speaks for others have it: grant {role} to LOGIN (docs/serve.md says which roles a server needs)',
+    'let the login that speaks for others have it: grant {role} to LOGIN (docs/serve.md says which roles a ' +
+      'server needs)',
   ],
   [
     /^permission denied for function fn_(?:heartbeat|claim|complete|append_output|resolve|recover|has_queue|task_of)/,
@@ -28,12 +30,14 @@ const REFUSED: WaysOut = [
   ],
   [
     /^permission denied for/,
-    'let the login have a role of Cordon: grant cordon_admin (or cordon_operator, cordon_agent, cordon_runner) to LOGIN; docs/store.md says which may do what',
+    'let the login have a role of Cordon: grant cordon_admin (or cordon_operator, cordon_agent, ' +
+      'cordon_runner) to LOGIN; docs/store.md says which may do what',
   ],
   [/^permission denied/, 'use a login that may, such as that of the owner of the database'],
   [
     /^/,
-    'cordon team show says who is what; an admin changes it: cordon team add NAME operator (or admin, agent, runner), cordon tools assign TOOL AGENT',
+    'cordon team show says who is what; an admin changes it: cordon team add NAME operator (or admin, agent, ' +
+      'runner), cordon tools assign TOOL AGENT',
   ],
 ]
 
@@ -53,7 +57,8 @@ const MISSING: WaysOut = [
   [/\bassignment\b/, 'cordon tools list says who may call what'],
   [
     /^/,
-    'see what there is: cordon tools list, cordon team show, cordon approvals list; an admin adds members: cordon team add NAME agent',
+    'see what there is: cordon tools list, cordon team show, cordon approvals list; an admin adds members: ' +
+      'cordon team add NAME agent',
   ],
 ]
 

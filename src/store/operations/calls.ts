@@ -56,7 +56,8 @@ export const CALLS = {
     method: 'GET',
     path: '/v1/teams/{team}/approvals',
     summary:
-      'what people are asked about now: agents take turns, each with its oldest question first; the next page is after the last id',
+      'what people are asked about now: agents take turns, each with its oldest question first; the next ' +
+      'page is after the last id',
     role: 'cordon_agent',
     who: EVERYBODY,
     fields: {

@@ -51,7 +51,10 @@ export const filledText = (most = MOST_LETTERS): Shape<string> =>
     { schema: { type: 'string', minLength: 1, maxLength: most } },
   )
 
-/** Of teams, people, agents, runners, profiles: nothing that needs quotes anywhere, or could be taken for something else. */
+/**
+ * Of teams, people, agents, runners, profiles: nothing that needs quotes anywhere, or could be taken for something
+ * else.
+ */
 export const name = (): Shape<string> =>
   matching(/^[A-Za-z0-9][A-Za-z0-9_.@:+-]{0,127}$/, 'a name of letters, digits and _ . @ : + -, at most 128')
 /** With the ending of its process. */

@@ -1,5 +1,5 @@
-// Everything that can be asked of a store, in one table: it routes and checks requests, describes them (OpenAPI), and is
-// what clients and the command line call.
+// Everything that can be asked of a store, in one table: it routes and checks requests, describes them (OpenAPI), and
+// is what clients and the command line call.
 import { CALLS } from './calls.js'
 import { PEOPLE } from './people.js'
 import { RECORD } from './record.js'

@@ -24,18 +24,28 @@ export interface Operation<Given extends Shapes, Answer> {
   readonly summary: string
   /** With whose rights the database is asked. What the rows allow it decides by who asks. */
   readonly role: Role
-  /** Who may use it through a server; `owner`: only the owner of the store. Checked before the database, which decides again. */
+  /**
+   * Who may use it through a server; `owner`: only the owner of the store. Checked before the database, which decides
+   * again.
+   */
   readonly who: readonly MemberKind[] | 'owner'
   readonly fields: Given
   /** Held against the type of what is answered. */
   readonly answer: Shape<Told<Answer>>
-  /** Whether a notification of the database (`markOf` an id) is about the answer; only where one can wait for another. */
+  /**
+   * Whether a notification of the database (`markOf` an id) is about the answer; only where one can wait for another.
+   */
   readonly isAbout?: (given: Read<Given>, notification: string, channel: Channel) => boolean
-  /** Where the answer is what is new after a mark, and grows: it can be had as it does (`Accept: text/event-stream`). */
+  /**
+   * Where the answer is what is new after a mark, and grows: it can be had as it does (`Accept: text/event-stream`).
+   */
   readonly growth?: Growth<Given, Answer>
   /** How long one statement of it may take, where that is longer than others have. */
   readonly longestMs?: number
-  /** What is measured is written with more digits than a double has. Otherwise such a number is refused: people would be shown another one. */
+  /**
+   * What is measured is written with more digits than a double has. Otherwise such a number is refused: people would be
+   * shown another one.
+   */
   readonly takesAnyDouble?: true
   readonly perform: (asking: Asking, given: Read<Given>) => Promise<Answer>
 }

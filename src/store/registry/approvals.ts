@@ -25,7 +25,10 @@ export interface OpenQuestion {
   readonly egressClass: string | null
   /** For whom it waits: the agent of a call, or who started the run. */
   readonly agent: string
-  /** When the process that asked was last heard, if it is gone. Null while it is heard, and where no process has to wait: runs, and calls for runners. */
+  /**
+   * When the process that asked was last heard, if it is gone. Null while it is heard, and where no process has to
+   * wait: runs, and calls for runners.
+   */
   readonly callerGoneSince: Date | null
 }
 
@@ -35,9 +38,9 @@ export interface ListedQuestion extends OpenQuestion {
 }
 
 /**
- * A process that runs its calls itself is heard six times in its lease (own-host.ts), so after half of it three times are
- * missing. It was heard before it asked: processes that began later did not ask. Another one that began earlier and is
- * still heard may be the caller. While the server was down nobody could be heard.
+ * A process that runs its calls itself is heard six times in its lease (own-host.ts), so after half of it three times
+ * are missing. It was heard before it asked: processes that began later did not ask. Another one that began earlier and
+ * is still heard may be the caller. While the server was down nobody could be heard.
  */
 const CALLER_GONE = `(select max(r.last_seen) from agents.runners r
   where r.actor = a.agent and r.team in ('', a.owner) and r.first_seen <= a.created_at and r.last_seen + r.lease >= a.created_at
@@ -61,7 +64,10 @@ export interface QuestionFilter {
 
 const OPEN = `status = 'pending' and expires_at > now()`
 
-/** By turn: the agents of a team alternate, each with its oldest question first. A question keeps its turn, so pages neither overlap nor leave one out. */
+/**
+ * By turn: the agents of a team alternate, each with its oldest question first. A question keeps its turn, so pages
+ * neither overlap nor leave one out.
+ */
 export const listQuestions = async (
   { query }: Pick<Session, 'query'>,
   { team, agent, tool, olderMs, after, most = 100 }: QuestionFilter = {},
@@ -104,7 +110,8 @@ export interface Vote {
 
 /** What is selected of `agents.approval_votes v`, in the words of `Vote`. */
 export const VOTE_COLUMNS =
-  'v.voter, v.verdict, v.reason, v.at, v.token_id as "tokenId", v.token_label as "tokenLabel", v.token_made_by as "tokenMadeBy"'
+  'v.voter, v.verdict, v.reason, v.at, v.token_id as "tokenId", v.token_label as "tokenLabel", ' +
+  'v.token_made_by as "tokenMadeBy"'
 
 /** A question with everything that somebody has to see before they answer it. */
 export interface ShownQuestion {
@@ -121,7 +128,8 @@ export interface ShownQuestion {
 /** By its own id, or by that of what it is about: of several, the last. */
 export const showQuestion = async ({ query }: Pick<Session, 'query'>, id: string): Promise<ShownQuestion> => {
   const [question] = await query<ShownQuestion['question']>(
-    `select ${QUESTION_COLUMNS}, a.status from agents.approvals a where a.id = $1 or a.subject_id = $1 order by a.created_at desc limit 1`,
+    `select ${QUESTION_COLUMNS}, a.status from agents.approvals a where a.id = $1 or a.subject_id = $1 order ` +
+      'by a.created_at desc limit 1',
     [id],
   )
   if (question === undefined) throw missing(`nothing is asked about ${id}, or it is not yours to see`)
@@ -138,7 +146,8 @@ export const showQuestion = async ({ query }: Pick<Session, 'query'>, id: string
   }
   const invocation = await requireInvocation({ query }, question.subjectId)
   const [input] = await query<{ text: string }>(
-    'select jsonb_pretty(input) as text from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)',
+    'select jsonb_pretty(input) as text from agents.tool_invocations where id = $1 and created_at = ' +
+      'agents.fn_time_of($1)',
     [invocation.id],
   )
   const [tool] = await query<RegisteredTool>(

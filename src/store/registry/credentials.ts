@@ -1,5 +1,5 @@
-// Credentials that a team keeps in its store, sealed: the database and `cordon serve` have what they cannot read. The key
-// is with those who seal (an admin's command line) and those who open (hosts that run tools).
+// Credentials that a team keeps in its store, sealed: the database and `cordon serve` have what they cannot read. The
+// key is with those who seal (an admin's command line) and those who open (hosts that run tools).
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
 import { fail } from '../../errors/index.js'
@@ -35,7 +35,9 @@ export const parseSealingKey = (text: string, where: string): Buffer => {
   return key
 }
 
-/** A sealed value is bound to its team and name: nobody who can write to the database puts one in the place of another. */
+/**
+ * A sealed value is bound to its team and name: nobody who can write to the database puts one in the place of another.
+ */
 const contextOf = (team: string, ref: string): Buffer =>
   Buffer.from(JSON.stringify(['cordon credential', team, ref]), 'utf8')
 
@@ -78,7 +80,8 @@ export const storeCredential = async (
 
 export const listCredentials = ({ query }: Asking, team: string): Promise<readonly StoredCredential[]> =>
   query(
-    'select ref, key_id as "keyId", stored_by as "storedBy", stored_at as "storedAt" from agents.credentials where owner = $1 order by ref',
+    'select ref, key_id as "keyId", stored_by as "storedBy", stored_at as "storedAt" from agents.credentials ' +
+      'where owner = $1 order by ref',
     [team],
   )
 

@@ -48,7 +48,8 @@ export interface Explanation {
 export const explainInvocation = async ({ query }: Asking, id: string): Promise<Explanation> => {
   const invocation = await requireInvocation({ query }, id)
   const [input] = await query<{ text: string }>(
-    'select jsonb_pretty(input) as text from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)',
+    'select jsonb_pretty(input) as text from agents.tool_invocations where id = $1 and created_at = ' +
+      'agents.fn_time_of($1)',
     [id],
   )
   const [tool] = await query<RegisteredTool>(
@@ -60,11 +61,13 @@ export const explainInvocation = async ({ query }: Asking, id: string): Promise<
     inputText: input?.text ?? '',
     tool: tool ?? null,
     questions: await query(
-      'select id, status, why, needed, created_at as "createdAt", decided_at as "decidedAt" from agents.approvals where subject_id = $1 order by created_at',
+      'select id, status, why, needed, created_at as "createdAt", decided_at as "decidedAt" from ' +
+        'agents.approvals where subject_id = $1 order by created_at',
       [id],
     ),
     votes: await query(
-      `select ${VOTE_COLUMNS} from agents.approval_votes v join agents.approvals a on a.id = v.approval_id where a.subject_id = $1 order by v.at`,
+      `select ${VOTE_COLUMNS} from agents.approval_votes v join agents.approvals a on a.id = v.approval_id ` +
+        'where a.subject_id = $1 order by v.at',
       [id],
     ),
     evaluations: await query(
@@ -96,7 +99,9 @@ export interface CallFilter {
   readonly most?: number
 }
 
-/** The newest first. Only what is asked for is in the statement: of few that run among many that ran, an index knows. */
+/**
+ * The newest first. Only what is asked for is in the statement: of few that run among many that ran, an index knows.
+ */
 export const listInvocations = (
   { query }: Asking,
   { team, status, agent, tool, profile, after, most = 50 }: CallFilter,

@@ -24,7 +24,10 @@ export interface Invocation {
   readonly costMeasured: number | null
   /** What its runner said by itself. The larger one counts. */
   readonly costReported: number | null
-  /** It is far from its estimate, or what the runner says from what was measured; null where there is nothing to hold it against. */
+  /**
+   * It is far from its estimate, or what the runner says from what was measured; null where there is nothing to hold it
+   * against.
+   */
   readonly costDeviates: boolean | null
   readonly status: InvocationStatus
   readonly approvalRequired: boolean

@@ -103,7 +103,10 @@ export const requireInvocation = async (session: Pick<Session, 'query'>, id: str
   return found
 }
 
-/** With the hash of the question that was shown to the person who says yes: neither other arguments nor a later question is answered by it. */
+/**
+ * With the hash of the question that was shown to the person who says yes: neither other arguments nor a later question
+ * is answered by it.
+ */
 export const approveInvocation = (
   { query }: Pick<Session, 'query'>,
   id: string,

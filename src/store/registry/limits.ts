@@ -11,7 +11,8 @@ export interface WaitingLimit {
 
 export const listLimits = ({ query }: Asking, team: string): Promise<readonly WaitingLimit[]> =>
   query(
-    `select nullif(agent, '') as agent, most as waiting from agents.waiting_limits where owner = $1 and most is not null order by waiting_limits.agent`,
+    `select nullif(agent, '') as agent, most as waiting from agents.waiting_limits where owner = $1 and most ` +
+      'is not null order by waiting_limits.agent',
     [team],
   )
 

@@ -21,14 +21,16 @@ export interface Self {
 export const findSelf = async ({ query }: Asking): Promise<Self> => {
   const [row] = await query<{ actor: string }>('select agents.fn_actor() as actor')
   const teams = await query<{ team: string; kinds: readonly MemberKind[] }>(
-    'select owner as team, array_agg(kind order by kind) as kinds from agents.members where actor = agents.fn_actor() group by owner order by owner',
+    'select owner as team, array_agg(kind order by kind) as kinds from agents.members where actor = ' +
+      'agents.fn_actor() group by owner order by owner',
   )
   return { actor: row?.actor ?? '', teams }
 }
 
 export const listMembers = ({ query }: Asking, team: string): Promise<readonly Member[]> =>
   query(
-    'select actor, array_agg(kind order by kind) as kinds from agents.members where owner = $1 group by actor order by actor',
+    'select actor, array_agg(kind order by kind) as kinds from agents.members where owner = $1 group by ' +
+      'actor order by actor',
     [team],
   )
 

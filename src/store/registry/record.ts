@@ -65,7 +65,8 @@ export const readRecord = async (
 /** To have found nothing where one may not look would be no good answer. */
 const requireReader = async ({ query }: Asking, team: string): Promise<void> => {
   const [row] = await query<{ may: boolean; actor: string }>(
-    `select agents.fn_actor() as actor, agents.fn_is_member($1, array['admin', 'operator']) or pg_has_role(current_user, 'service_role', 'member') as may`,
+    `select agents.fn_actor() as actor, agents.fn_is_member($1, array['admin', 'operator']) or ` +
+      `pg_has_role(current_user, 'service_role', 'member') as may`,
     [team],
   )
   if (row?.may !== true)

@@ -46,7 +46,10 @@ export interface Upkeep {
   readonly recovered: number
 }
 
-/** Calls that nobody will run any more, and calls of runners that have become silent. Any process may do it, at any time. */
+/**
+ * Calls that nobody will run any more, and calls of runners that have become silent. Any process may do it, at any
+ * time.
+ */
 export const keepUp = async ({ query }: Pick<Session, 'query'>, forgottenMs = LEASE_MS): Promise<Upkeep> => {
   const [row] = await query<Upkeep>(
     'select agents.fn_expire_invocations() as expired, agents.fn_recover_lost_invocations() as recovered',
@@ -63,14 +66,19 @@ export const keepUp = async ({ query }: Pick<Session, 'query'>, forgottenMs = LE
   return row ?? { expired: 0, recovered: 0 }
 }
 
-/** Calls that the registry lists as claimed by this runner. One that the runner does not know was claimed when the connection broke. */
+/**
+ * Calls that the registry lists as claimed by this runner. One that the runner does not know was claimed when the
+ * connection broke.
+ */
 export const findClaimed = (
   { query }: Pick<Session, 'query'>,
   runner: string,
   olderMs: number,
 ): Promise<readonly Invocation[]> =>
   query(
-    `select ${INVOCATION_COLUMNS} from agents.tool_invocations where status = 'running' and runner_id = (select r.id from agents.runners r where r.name = $1 and r.actor = agents.fn_actor() and r.team = agents.fn_team()) and started_at < clock_timestamp() - $2::interval`,
+    `select ${INVOCATION_COLUMNS} from agents.tool_invocations where status = 'running' and runner_id = ` +
+      '(select r.id from agents.runners r where r.name = $1 and r.actor = agents.fn_actor() and r.team = ' +
+      'agents.fn_team()) and started_at < clock_timestamp() - $2::interval',
     [runner, `${String(olderMs)} milliseconds`],
   )
 

@@ -50,7 +50,9 @@ export const startRun = async (
 
 // Over is over, also before upkeep has written it down.
 const STATUS = `case when r.status in ('pending', 'approved') and r.expires_at <= now() then 'expired' else r.status end`
-const RUN_COLUMNS = `r.id, r.owner, r.name, ${STATUS} as status, r.started_by as "startedBy", a.arguments_hash as "planHash", r.expires_at as "expiresAt", r.created_at as "createdAt"`
+const RUN_COLUMNS =
+  `r.id, r.owner, r.name, ${STATUS} as status, r.started_by as "startedBy", a.arguments_hash as "planHash", ` +
+  'r.expires_at as "expiresAt", r.created_at as "createdAt"'
 const RUNS = `agents.team_runs r join agents.approvals a on a.subject_id = r.id and a.subject_kind = 'team_run'`
 
 export interface RunFilter {
@@ -62,7 +64,8 @@ export interface RunFilter {
 /** The newest first. */
 export const listRuns = ({ query }: Asking, { team, status, most = 50 }: RunFilter): Promise<readonly TeamRun[]> =>
   query(
-    `select ${RUN_COLUMNS} from ${RUNS} where r.owner = $1 and ${STATUS} = coalesce($2, ${STATUS}) order by r.created_at desc limit $3`,
+    `select ${RUN_COLUMNS} from ${RUNS} where r.owner = $1 and ${STATUS} = coalesce($2, ${STATUS}) order by ` +
+      'r.created_at desc limit $3',
     [team, status ?? null, most],
   )
 

@@ -11,12 +11,16 @@ const NAMED = ['GIT_AUTHOR_NAME=a', 'GIT_AUTHOR_EMAIL=a', 'GIT_COMMITTER_NAME=a'
 const WORKSPACE = { filesystem: { write: ['@/w'] }, environment: NAMED }
 
 const PTY =
-  'import os, pty, sys\nsys.exit(os.waitstatus_to_exitcode(pty.spawn(["/bin/sh", "-c", "test -t 0 && test -t 1 && echo a terminal > /dev/tty"])))'
+  'import os, pty, sys\nsys.exit(os.waitstatus_to_exitcode(pty.spawn(["/bin/sh", "-c", "test -t 0 && test -t ' +
+  '1 && echo a terminal > /dev/tty"])))'
 // By the name of the other side, as older programs do it.
 const BY_NAME =
-  'import fcntl, os, struct\nm = os.open("/dev/ptmx", os.O_RDWR)\nfcntl.ioctl(m, 0x40045431, struct.pack("i", 0))\nn = struct.unpack("i", fcntl.ioctl(m, 0x80045430, b"0000"))[0]\ns = os.open(f"/dev/pts/{n}", os.O_RDWR)\nos.write(s, b"heard"); print(os.read(m, 5).decode(), os.isatty(s))'
+  'import fcntl, os, struct\nm = os.open("/dev/ptmx", os.O_RDWR)\nfcntl.ioctl(m, 0x40045431, ' +
+  'struct.pack("i", 0))\nn = struct.unpack("i", fcntl.ioctl(m, 0x80045430, b"0000"))[0]\ns = ' +
+  'os.open(f"/dev/pts/{n}", os.O_RDWR)\nos.write(s, b"heard"); print(os.read(m, 5).decode(), os.isatty(s))'
 const PAIR =
-  'import socket\na, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\na.send(b"one"); a.send(b"two"); b.send(b"back")\nprint(b.recv(9).decode(), b.recv(9).decode(), a.recv(9).decode())'
+  'import socket\na, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\na.send(b"one"); ' +
+  'a.send(b"two"); b.send(b"back")\nprint(b.recv(9).decode(), b.recv(9).decode(), a.recv(9).decode())'
 
 export const everydayPrograms: Area = area('Programs of every day', [
   {
@@ -59,7 +63,8 @@ export const everydayPrograms: Area = area('Programs of every day', [
     given: { '@/w/x.c': 'int main(void)\n{\n  volatile int answer = 41;\n  answer++;\n  return answer;\n}\n' },
     tell: async ({ run }) => {
       const { stdout } = await run(
-        'cd @/w && cc -g -O0 -o x x.c && gdb -q -batch -ex "break main" -ex run -ex next -ex next -ex "print answer" ./x 2> /dev/null',
+        'cd @/w && cc -g -O0 -o x x.c && gdb -q -batch -ex "break main" -ex run -ex next -ex next -ex "print ' +
+          'answer" ./x 2> /dev/null',
         { policy: WORKSPACE },
       )
       expect(textOf(stdout)).toContain('$1 = 42')
@@ -75,7 +80,8 @@ export const everydayPrograms: Area = area('Programs of every day', [
     run: [
       '/usr/bin/python3',
       '-c',
-      'import ctypes, os, signal\nctypes.CDLL(None).ptrace(0, 0, 0, 0); os.kill(os.getpid(), signal.SIGUSR2) if os.fork() == 0 else os.wait()\nos.execv("/bin/echo", ["echo", "on"])',
+      'import ctypes, os, signal\nctypes.CDLL(None).ptrace(0, 0, 0, 0); os.kill(os.getpid(), signal.SIGUSR2) ' +
+        'if os.fork() == 0 else os.wait()\nos.execv("/bin/echo", ["echo", "on"])',
     ],
     then: { stdout: 'on\n' },
   },
@@ -88,7 +94,8 @@ export const everydayPrograms: Area = area('Programs of every day', [
       git('init', '-q', '.')
       git('commit', '-q', '--allow-empty', '-m', 'first')
       const { stdout, stderr } = await run(
-        'cd @/w && echo x > f && git add f && git commit -q -m second && git checkout -q -b other && echo y > f && git stash -q && cat f',
+        'cd @/w && echo x > f && git add f && git commit -q -m second && git checkout -q -b other && echo y ' +
+          '> f && git stash -q && cat f',
         { policy: WORKSPACE },
       )
       expect({ stdout: textOf(stdout), stderr: textOf(stderr) }).toEqual({ stdout: 'x\n', stderr: '' })
@@ -100,7 +107,11 @@ export const everydayPrograms: Area = area('Programs of every day', [
     claim: 'beside a repository folders are made, filled, renamed and removed, and programs in them run',
     given: { '@/w/.git/hooks/': '', '@/w/.git/config': '', '@/w/.git/HEAD': 'ref: refs/heads/main\n' },
     policy: WORKSPACE,
-    run: 'cd @/w && mkdir -p build/a && printf "#!/bin/sh\\necho ran\\n" > build/a/p && chmod +x build/a/p && build/a/p && mv build out && ln out/a/p second && ln -s out/a/p third && ./third && rm -r out && ./second && umask 077 && : > private && stat -c %a private && mkfifo pipe && (echo through > pipe &) && cat pipe && python3 -c "import socket; socket.socket(socket.AF_UNIX).bind(\'s\'); print(\'bound\')"',
+    run:
+      'cd @/w && mkdir -p build/a && printf "#!/bin/sh\\necho ran\\n" > build/a/p && chmod +x build/a/p && ' +
+      'build/a/p && mv build out && ln out/a/p second && ln -s out/a/p third && ./third && rm -r out && ' +
+      './second && umask 077 && : > private && stat -c %a private && mkfifo pipe && (echo through > pipe &) && ' +
+      "cat pipe && python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('s'); print('bound')\"",
     then: { stdout: 'ran\nran\nran\n600\nthrough\nbound\n' },
   },
   {
@@ -109,7 +120,8 @@ export const everydayPrograms: Area = area('Programs of every day', [
     tell: async ({ run, at }) => {
       const policy = { filesystem: { write: ['@/w', '@/w/.venv', '@/w/package.json'] } }
       const { stdout, violations } = await run(
-        'cd @/w && python3 -m venv --without-pip .venv && .venv/bin/python -c "print(6 * 7)" && npm init -y > /dev/null && ls',
+        'cd @/w && python3 -m venv --without-pip .venv && .venv/bin/python -c "print(6 * 7)" && npm init -y ' +
+          '> /dev/null && ls',
         { policy },
       )
       // npm asks for a newer npm, which is refused.

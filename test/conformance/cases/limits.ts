@@ -53,7 +53,8 @@ export const limits: Area = area('Limits', [
     claim: 'memory of all processes of a call counts',
     policy: { limits: { memory: '96M', wall: '60s' } },
     run: python(
-      'import os, time\nfor i in range(4):\n  if os.fork() == 0:\n    x = bytearray(48 << 20)\n    time.sleep(300)\ntime.sleep(300)',
+      'import os, time\nfor i in range(4):\n  if os.fork() == 0:\n    x = bytearray(48 << 20)\n    ' +
+        'time.sleep(300)\ntime.sleep(300)',
     ),
     then: { limit: 'memory', violations: [{ kind: 'memory' }] },
   },
@@ -97,7 +98,8 @@ export const limits: Area = area('Limits', [
     claim: 'threads count as processes',
     policy: { limits: { processes: 6, wall: '60s' } },
     run: python(
-      'import threading, time\nfor i in range(20):\n  try: threading.Thread(target=time.sleep, args=(1,), daemon=True).start()\n  except RuntimeError: print("refused"); break',
+      'import threading, time\nfor i in range(20):\n  try: threading.Thread(target=time.sleep, args=(1,), ' +
+        'daemon=True).start()\n  except RuntimeError: print("refused"); break',
     ),
     then: { stdout: 'refused\n', violations: [{ kind: 'processes' }] },
   },

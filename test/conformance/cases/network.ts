@@ -153,7 +153,8 @@ export const network: Area = area('Network', [
   })),
   {
     claim:
-      'hosts that are granted are reached by name, below a name, by address and by proxy, and who serves the call is told which; nothing else is reached',
+      'hosts that are granted are reached by name, below a name, by address and by proxy, and who serves the ' +
+      'call is told which; nothing else is reached',
     tell: async (stage) => {
       const { result, asked } = await served(
         stage,

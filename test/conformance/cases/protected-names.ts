@@ -109,7 +109,9 @@ export const protectedNames: Area = area('Protected names in write roots', [
       ...WRITE,
       environment: ['GIT_AUTHOR_NAME=a', 'GIT_AUTHOR_EMAIL=a', 'GIT_COMMITTER_NAME=a', 'GIT_COMMITTER_EMAIL=a'],
     },
-    run: 'cd @/w && git init -q one && cd one && echo x > f && git add f && git commit -q -m first && git clone -q . ../two 2> /dev/null && git -C ../two log --oneline | wc -l',
+    run:
+      'cd @/w && git init -q one && cd one && echo x > f && git add f && git commit -q -m first && git clone ' +
+      '-q . ../two 2> /dev/null && git -C ../two log --oneline | wc -l',
     then: { stdout: '1\n' },
     leaves: { '@/w/two/f': 'x\n' },
   },

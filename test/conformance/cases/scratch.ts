@@ -33,7 +33,8 @@ export const scratch: Area = area('Private folders', [
     claim: 'what a call leaves in its folder is not there for the next, nor for the host',
     tell: async ({ run }) => {
       const { stdout: folder } = await run(
-        'echo -n "$TMPDIR"; echo secret > "$TMPDIR/cnf-left"; cd "$TMPDIR"; mkdir -p a/b c/d; ln -s /etc a/link; touch a/b/f c/d/f; chmod 000 a/b; chmod 500 c/d c; chmod 000 a; chmod 500 .',
+        'echo -n "$TMPDIR"; echo secret > "$TMPDIR/cnf-left"; cd "$TMPDIR"; mkdir -p a/b c/d; ln -s /etc ' +
+          'a/link; touch a/b/f c/d/f; chmod 000 a/b; chmod 500 c/d c; chmod 000 a; chmod 500 .',
       )
       const { stdout } = await run('ls -A "$TMPDIR"')
       expect(textOf(stdout)).toBe('')
@@ -46,7 +47,9 @@ export const scratch: Area = area('Private folders', [
       const { stdout } = await run([
         '/usr/bin/python3',
         '-c',
-        'import os\nprint(os.environ["TMPDIR"], end="", flush=True)\nos.chdir(os.environ["TMPDIR"])\nos.mkdir("cnf-deep")\nos.chdir("cnf-deep")\nfor i in range(3000):\n  os.mkdir("d"); os.mkdir("e"); os.chdir("d")\nopen("f", "w").close()',
+        'import os\nprint(os.environ["TMPDIR"], end="", ' +
+          'flush=True)\nos.chdir(os.environ["TMPDIR"])\nos.mkdir("cnf-deep")\nos.chdir("cnf-deep")\nfor i in ' +
+          'range(3000):\n  os.mkdir("d"); os.mkdir("e"); os.chdir("d")\nopen("f", "w").close()',
       ])
       expect(namesIn(textOf(stdout))).not.toContain('cnf-deep')
     },

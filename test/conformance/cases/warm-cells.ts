@@ -136,7 +136,8 @@ export const warmCells: Area = area('Warm cells', [
       await withPool(stage, { filesystem: { write: ['@/w'] } }, async (pool) => {
         stage.give({ '@/w/r/.git/hooks/': '', '@/w/.envrc': 'mine' })
         const script = stage.at(
-          'for f in @/w/r/.git/hooks/pre-commit @/w/.envrc @/w/src/free; do (echo x > $f) 2> /dev/null && echo written || echo refused; done',
+          'for f in @/w/r/.git/hooks/pre-commit @/w/.envrc @/w/src/free; do (echo x > $f) 2> /dev/null && ' +
+            'echo written || echo refused; done',
         )
         expect(await outputOf(pool, script)).toBe('refused\nrefused\nwritten\n')
         expect(stage.read('@/w/.envrc')).toBe('mine')

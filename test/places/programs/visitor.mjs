@@ -9,7 +9,8 @@ const { openSandbox } = await import(new URL('sandbox/index.js', DIST).href)
 const { parseIpAddress, parsePolicy, resolvePolicy } = await import(new URL('policy/index.js', DIST).href)
 const { createCallNetworks, openNetwork } = await import(new URL('runtime/network/index.js', DIST).href)
 
-// Pinned: a name leads to this machine, and nothing is looked up. In a cell that grants hosts, its keeper knows their names.
+// Pinned: a name leads to this machine, and nothing is looked up. In a cell that grants hosts, its keeper knows their
+// names.
 const networksOf = (names, sandbox) =>
   names === 'looked-up'
     ? createCallNetworks(() => openNetwork({ authorities: [], isNested: () => sandbox.host.nesting.held }), new Map())

@@ -23,7 +23,9 @@ const crashOutside = async () => {
   return kept() - before
 }
 
-/** The handlers of cells would have been started first: once that of a crash outside has been, they have had their time. */
+/**
+ * The handlers of cells would have been started first: once that of a crash outside has been, they have had their time.
+ */
 export const crash = async (tell, forms) => {
   const sandbox = await openSandbox({ nursery: 'none' })
   const before = kept()

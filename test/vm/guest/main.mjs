@@ -1,5 +1,6 @@
 // Runs in the machine: the same process in one place of the cgroup tree after the other, first as root, then as an
-// ordinary user. (One process, because emulated it takes long to start.) Each line that it tells is a fact for the host.
+// ordinary user. (One process, because emulated it takes long to start.) Each line that it tells is a fact for the
+// host.
 import { spawn } from 'node:child_process'
 import { chownSync, mkdirSync, writeFileSync } from 'node:fs'
 
@@ -20,7 +21,8 @@ installHandler()
 await visit('root', (tell) => makeCalls(tell, 'landlock'))
 await visit('root', (tell) => crash(tell, ['namespaces', 'landlock']))
 
-// Delegated as the kernel's documentation says: the folder and these files belong to the user, who lives in a part of it.
+// Delegated as the kernel's documentation says: the folder and these files belong to the user, who lives in a part of
+// it.
 const delegated = `${TREE}/delegated`
 mkdirSync(`${delegated}/host`, { recursive: true })
 for (const name of ['', 'cgroup.procs', 'cgroup.subtree_control', 'host', 'host/cgroup.procs'])
