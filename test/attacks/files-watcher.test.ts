@@ -255,6 +255,15 @@ for i in range(1000):
 describeForms('many write roots', (cell) => {
   /** Of every process beneath this one. */
   const watchers = (pid: number): number => {
+    try {
+      return watchersOf(pid)
+    } catch (error) {
+      // A process may end while it is looked at, and so may a thread.
+      if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return 0
+      throw error
+    }
+  }
+  const watchersOf = (pid: number): number => {
     const own = readdirSync(`/proc/${String(pid)}/fd`).filter(
       (fd) => linkOf(`/proc/${String(pid)}/fd/${fd}`) === 'anon_inode:inotify',
     ).length

@@ -173,8 +173,8 @@ describe('a bundled policy', () => {
     'in either form of the cell; without --secret the value is the variable of here, which the tool has a ' +
       'stand-in for',
     async () => {
-      // Where port 443 cannot be had: a copy for another port, as a policy of the user's own. One that is only a file is
-      // given nothing but what is typed.
+      // Where port 443 is taken: a copy for another port, as a policy of the user. A policy that is only a file gets
+      // nothing but what is typed.
       const config = join(folder, 'config')
       const own = join(config, 'cordon', 'policies')
       mkdirSync(own, { recursive: true })

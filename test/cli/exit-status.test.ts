@@ -50,7 +50,7 @@ describeForms('the exit status', (run) => {
     expect(run(['--exec', 'no-such-program', '--', 'true'])).toMatchObject({
       status: 125,
       stderr: expect.stringMatching(
-        /^cordon: grant-inexpressible: the exec grant "no-such-program" .*: program not found: no-such-program\nfix: install it, or give its path; looked in .*; or remove it: --exec no-such-program\n$/,
+        /^cordon: grant-inexpressible: this host cannot enforce the exec grant "no-such-program" exactly: program not found: no-such-program\nfix: install it, or give its path; looked in .*; or remove it: --exec no-such-program\n$/,
       ) as string,
     })
     expect(run(['--exec', 'sh', '--', 'true']).status).toBe(0)

@@ -83,7 +83,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const RUNTIME = fileURLToPath(new URL('../../dist/runtime/index.js', import.meta.url))
 
 /** Another process, with a runtime whose calls are in the registry of the team. */
-const callNote = (input: object): { readonly process: ChildProcess; readonly result: Promise<unknown> } => {
+const callNote = (input: object): { readonly result: Promise<unknown> } => {
   const program = file(
     'app.mjs',
     `
@@ -114,7 +114,7 @@ const callNote = (input: object): { readonly process: ChildProcess; readonly res
       resolve(text === '' ? undefined : JSON.parse(text))
     })
   })
-  return { process: child, result }
+  return { result }
 }
 
 interface Listed {
@@ -189,7 +189,7 @@ describe('a call of another process', () => {
   })
 
   test('with escape sequences in its arguments is shown as what it is', async () => {
-    const { process: caller } = callNote({
+    const { result } = callNote({
       file: '\u001b[2K\u001b[1Aharmless.txt\u202e\u0085\u009b31m\n  tool       cat',
     })
     const { subjectId, argumentsHash } = await onlyQuestion()
@@ -218,7 +218,7 @@ describe('a call of another process', () => {
       id: subjectId,
       status: 'approved',
     })
-    caller.kill('SIGKILL')
+    expect(await result).toBeDefined()
   })
 })
 

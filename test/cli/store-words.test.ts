@@ -86,13 +86,13 @@ describe('what is given wrongly is named as it was typed', () => {
       {
         status: 2,
         stderr: expect.stringMatching(
-          /file-syntax: .*tools\.json:2 is no JSON: [^]*fix: name a file with the tool/i,
+          /file-syntax: .*tools\.json:2 is not valid JSON: [^]*fix: name a file with the tool/i,
         ) as string,
       },
     )
     expect(team.as('ada', 'tools', 'register', file('tools.yaml', 'key: x\nname: "open\n'))).toMatchObject({
       status: 2,
-      stderr: expect.stringMatching(/file-syntax: .*tools\.yaml:\d is no YAML: /) as string,
+      stderr: expect.stringMatching(/file-syntax: .*tools\.yaml:\d is not valid YAML: /) as string,
     })
   })
 })

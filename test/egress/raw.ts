@@ -5,6 +5,8 @@ import type { Duplex } from 'node:stream'
 
 import type { Stage } from './stage.js'
 
+const LONGEST_SILENCE_MS = 10_000
+
 /** Everything that comes back until the other side ends, or says nothing for a while. */
 export const heard = (stream: Duplex, quiet = 1_500): Promise<string> =>
   new Promise((resolve) => {
@@ -14,7 +16,8 @@ export const heard = (stream: Duplex, quiet = 1_500): Promise<string> =>
       stream.destroy()
       resolve(text)
     }
-    let timer = setTimeout(settle, quiet)
+    // The first byte may be long in coming where the machine is busy.
+    let timer = setTimeout(settle, LONGEST_SILENCE_MS)
     stream.on('data', (chunk: Buffer) => {
       text += chunk.toString('latin1')
       clearTimeout(timer)

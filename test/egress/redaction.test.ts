@@ -238,7 +238,7 @@ describe('an answer that cannot be searched is refused:', () => {
       response.writeHead(200, { 'content-encoding': coding })
       response.end('anything')
     })
-    expect((await curl(stage, '-w', '%{http_code}', url)).output).toMatch(/not permitted.*502/s)
+    expect((await curl(stage, '-w', '%{http_code}', url)).output).toMatch(/encoding that is not allowed here.*502/s)
   })
 
   test('in an encoding that is broken off', async () => {

@@ -217,8 +217,11 @@ export const RUNTIME_STANDARD: readonly Behaviour[] = [
     ],
   },
   {
-    behaviour: 'the kinds of errors of the tool standard',
-    tests: [[RECORDS, 'gives every code a kind of the tool standard']],
+    behaviour: 'every kind of error has a code, with a text for the operator and one for the model',
+    tests: [
+      ['errors/fail.test.ts', 'fills every text of the table with the parameters'],
+      ['errors/raised.test.ts', 'every code of the table is raised somewhere'],
+    ],
   },
   {
     behaviour: 'what the model sent is never changed; observed, judged and called inputs are apart',

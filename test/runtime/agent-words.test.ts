@@ -141,7 +141,7 @@ describe('the reason that a model reads', () => {
     memory: ['violated', 'Memory: '],
     processes: ['violated', 'Processes: '],
     cpu: ['violated', 'Processor time: '],
-    wall: ['timeout', 'Time: '],
+    wall: ['timeout', 'Timeout: '],
     output: ['violated', 'Output: '],
     large: ['violated', 'File size: '],
     full: ['violated', 'Temporary files: '],

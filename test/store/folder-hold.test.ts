@@ -26,7 +26,7 @@ test('a folder that another process has is not had twice, and is had again when 
   expect(spawnSync(process.execPath, program(folder, 'console.log("held")'), { encoding: 'utf8' }).stdout).toBe(
     'store-held\n',
   )
-  expect(() => holdFolder(folder)).toThrow(/open elsewhere/)
+  expect(() => holdFolder(folder)).toThrow(/another process has the store/)
   release()
   expect(spawnSync(process.execPath, program(folder, 'console.log("held")'), { encoding: 'utf8' }).stdout).toBe(
     'held\n',
@@ -39,7 +39,7 @@ test('what a process that was killed left is passed over, and tidied up by who c
     spawnSync(process.execPath, program(folder, 'process.kill(process.pid, "SIGKILL")'))
   expect(readdirSync(home).filter((name) => name.startsWith('b.hold'))).toHaveLength(3)
   const release = holdFolder(folder)
-  expect(() => holdFolder(folder)).toThrow(/open elsewhere/)
+  expect(() => holdFolder(folder)).toThrow(/another process has the store/)
   release()
   expect(readdirSync(home).filter((name) => name.startsWith('b.hold'))).toEqual([])
 })
@@ -56,7 +56,7 @@ test('a process that was killed and that nobody reaped does not hold a folder; o
     return parent
   }
   const living = await holderOf('setTimeout(() => undefined, 60_000)')
-  expect(() => holdFolder(folder)).toThrow(/open elsewhere/)
+  expect(() => holdFolder(folder)).toThrow(/another process has the store/)
   const pid = Number(readlinkSync(`${folder}.hold`).split(':')[0])
   process.kill(pid, 'SIGKILL')
   await expect
@@ -98,6 +98,6 @@ test('of many that come at once after a death, one has it', async () => {
 test('what is of another host, or of nobody that can be looked at, is left alone', () => {
   const folder = join(home, 'd')
   symlinkSync('1:1:pid:[1]:', `${folder}.hold`)
-  expect(() => holdFolder(folder)).toThrow(/open elsewhere/)
+  expect(() => holdFolder(folder)).toThrow(/another process has the store/)
   expect(existsSync(`${folder}.hold`) || readdirSync(home).includes('d.hold')).toBe(true)
 })

@@ -204,7 +204,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
         // Some 400 KB, and 18 MB once every digit is written.
         expect(await call(60_000)).toMatchObject({
           status: 'failed',
-          reason: expect.stringContaining('could not be kept') as string,
+          reason: expect.stringContaining('could not be stored') as string,
         })
         expect(await requireInvocation(admin(), ids[0] ?? '')).toMatchObject({
           status: 'failed',

@@ -129,7 +129,7 @@ const tellStory = async (cordon: Cordon, stage: Stage, paint: Paint): Promise<nu
     )
     say(
       `     held by   files: ${(profile.enforced['filesystem_read'] ?? []).join(' + ')}; network: ` +
-        `${(profile.enforced['network'] ?? []).join(' + ')}`,
+        (profile.enforced['network'] ?? []).join(' + '),
     )
   }
   say(

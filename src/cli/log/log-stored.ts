@@ -46,7 +46,7 @@ export const logStored = async (
         const found = problems.map(
           ({ owner, chain, sequence, problem }) =>
             `${paint('red', 'wrong')} entry ${sequence} of chain ${String(chain)} of ${visible(owner)}: ` +
-            `${visible(problem)}`,
+            visible(problem),
         )
         print(
           { isIntact: problems.length === 0, problems },

@@ -103,8 +103,7 @@ const report = (found: AuditReport, path: string, json: boolean, paint: Paint): 
       )
     for (const note of found.notes) writeText(STDOUT, `${paint('yellow', 'note')} ${oneLine(note)}\n`)
     const extent =
-      `${String(found.lines)} entries in ${String(found.files.length)} ` +
-      `${found.files.length === 1 ? 'file' : 'files'}`
+      `${String(found.lines)} entries in ${String(found.files.length)} ` + (found.files.length === 1 ? 'file' : 'files')
     writeText(
       STDOUT,
       found.isIntact

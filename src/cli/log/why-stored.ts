@@ -165,7 +165,7 @@ const summaryOf = ({
     case 'failed':
       return (
         `${tool} is ${status}; ` +
-        `${approvalRequired ? `approved by ${by ?? 'nobody'}${because}` : 'it needed no approval'}`
+        (approvalRequired ? `approved by ${by ?? 'nobody'}${because}` : 'it needed no approval')
       )
   }
 }

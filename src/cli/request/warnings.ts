@@ -49,5 +49,5 @@ const localNames = (network: Boundary['network']): readonly string[] =>
       (entry) =>
         `${renderDestination(entry)}: in a cell that name is the cell itself, where nobody listens; grant ` +
         'the address, and use it in the command: --net ' +
-        `${renderDestination(entry).replace('localhost', '127.0.0.1')}`,
+        renderDestination(entry).replace('localhost', '127.0.0.1'),
     )

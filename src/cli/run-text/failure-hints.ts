@@ -103,7 +103,7 @@ const hintOnNetwork = (command: Command, { network }: SandboxProfile): readonly 
   if (network !== 'none' || (hosts.length === 0 && !startsClient(command))) return []
   return [
     'the network is not granted, including name lookups: add ' +
-      `${(hosts.length === 0 ? ['HOST'] : hosts).map((host) => `--net ${asWord(host)}`).join(' ')}`,
+      (hosts.length === 0 ? ['HOST'] : hosts).map((host) => `--net ${asWord(host)}`).join(' '),
   ]
 }
 

@@ -60,8 +60,7 @@ const errorFor = (
     case 'set-aside':
       return fail('protected-name-touched', {
         what:
-          `the command, or another program at the same time, created ${what}; Cordon renamed it to ` +
-          `${violation.aside}`,
+          `the command, or another program at the same time, created ${what}; Cordon renamed it to ` + violation.aside,
         fix: `look at it; if it is yours: ${violation.restore}; ${permit('to let the command create it')}`,
       })
     case 'left':
@@ -83,7 +82,7 @@ const errorFor = (
       return fail('protected-name-touched', {
         what:
           `the command, or another program while it ran, left ${path} in a state that no other call can use: ` +
-          `${violation.problem}`,
+          violation.problem,
         fix: 'fix that before the next call',
       })
     case 'unseen':

@@ -43,7 +43,7 @@ const likelyCause = ({ argv, cwd, searchPath }: Lookup, word: string): string | 
   if (/^\w+=/.test(word))
     return (
       `set a variable with an option: cordon run --env ${asWord(word)} -- ` +
-      `${argv.slice(1).map(asWord).join(' ') || 'COMMAND'}`
+      (argv.slice(1).map(asWord).join(' ') || 'COMMAND')
     )
   if (word.startsWith('-')) return 'put options of cordon before --, and the command after it'
   if (SHELL_WORDS.has(word)) return `${word} is a shell keyword, not a program; use: sh -c ${asWord(command)}`

@@ -114,9 +114,20 @@ const performRecorded = async (
     const ran = runner.ran()
     // It ran, and its end is not in the log: that is no success.
     if (ran === undefined || !(error instanceof CordonError)) throw error
-    return { ...ran, boundary: tool.boundary, ownFiles, problems: [...ran.intrusions, error], reached: null, bare: [] }
+    return {
+      ...ran,
+      boundary: tool.boundary,
+      ownFiles,
+      problems: [...ran.intrusions, causeOf(error)],
+      reached: null,
+      bare: [],
+    }
   }
 }
+
+/** The error of the log itself says what to do. */
+const causeOf = (error: CordonError): CordonError =>
+  error.code === 'end-not-recorded' && error.cause instanceof CordonError ? error.cause : error
 
 /**
  * Whoever typed a command may read it in the log, without what looks like a secret. `CORDON_RECORD=hash` keeps hashes

@@ -209,7 +209,7 @@ export const approve = async (context: CommandContext): Promise<number> => {
     throw context.wrong(
       'there is no terminal to ask at',
       `look at it: ${context.again(`approvals show ${id}`)}; then name the hash that it printed: ` +
-        `${context.again(`approvals approve ${id} --hash HASH`)}`,
+        context.again(`approvals approve ${id} --hash HASH`),
     )
   const dialog = openDialog()
   try {

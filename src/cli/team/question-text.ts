@@ -30,7 +30,7 @@ export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): st
     [
       'asked by',
       `${question.askedBy}, ${renderSpan(now - Date.parse(question.createdAt))} ago; it expires ` +
-        `${Date.parse(expiresAt) > now ? `in ${renderSpan(Date.parse(expiresAt) - now)}` : 'now'}`,
+        (Date.parse(expiresAt) > now ? `in ${renderSpan(Date.parse(expiresAt) - now)}` : 'now'),
     ],
     ['why', question.why],
     [

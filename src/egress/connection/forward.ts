@@ -254,7 +254,7 @@ const mismatch = ({ authorities, scheme }: ExchangeRequest, endpoint: Endpoint):
     : denial(
         'mismatch',
         `the connection leads to ${renderEndpoint(endpoint)}, but the request is for ` +
-          `${JSON.stringify(other.slice(0, 260))}`,
+          JSON.stringify(other.slice(0, 260)),
       )
 }
 

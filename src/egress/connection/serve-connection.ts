@@ -222,7 +222,7 @@ const serverNameProblem = (
   return denial(
     'mismatch',
     `the connection leads to ${renderHost(endpoint.host)}, but its TLS is for ` +
-      `${JSON.stringify(serverName.slice(0, 260))}`,
+      JSON.stringify(serverName.slice(0, 260)),
   )
 }
 

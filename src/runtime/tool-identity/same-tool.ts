@@ -74,7 +74,7 @@ const toolProblem = (own: ToolDefinition, { kind, command, stdin, policy, hash }
   return hashes.known.includes(hash)
     ? undefined
     : `its hash is ${JSON.stringify(hash)} there, and here ` +
-        `${hashes.known.length === 0 ? `it has none (${hashes.because})` : hashes.known.join(' or ')}`
+        (hashes.known.length === 0 ? `it has none (${hashes.because})` : hashes.known.join(' or '))
 }
 
 /** With the words of the registration too: that those are its own is seen at each call. */

@@ -103,13 +103,18 @@ export const seenDisturbance = (): CordonError =>
 // Where the launcher meets what lies in the write roots; and a cell that was ended before its program began.
 const STAGES_OF_CONTENT: ReadonlySet<unknown> = new Set(['root', 'landlock', 'cell'])
 
-/** As strerror says it. What the plan names was there when it was made: somebody removed it since. */
-const GONE = 'No such file or directory'
+/** As strerror says it. The plan knew what each name is: somebody removed, made or replaced it since. */
+const CHANGED: ReadonlySet<unknown> = new Set([
+  'No such file or directory',
+  'File exists',
+  'Not a directory',
+  'Is a directory',
+])
 
 export const disturbanceIn = (error: CordonError, ender: Ender): Disturbance | undefined => {
   const isOfContent = STAGES_OF_CONTENT.has(error.params['stage'])
   if (ender.isWanted()) return { error, isSeen: true }
-  return isOfContent ? { error, isSeen: error.params['errno'] === GONE } : undefined
+  return isOfContent ? { error, isSeen: CHANGED.has(error.params['errno']) } : undefined
 }
 
 const MOST_TRIES = 8

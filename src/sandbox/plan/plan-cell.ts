@@ -250,8 +250,7 @@ const networkOf = (
         throw fail('network-grant-unsupported', {
           grant: 'all',
           problem:
-            'all of the network is given without the proxy, which alone could hold egress_class: ' +
-            `${egressClass.level}`,
+            'all of the network is given without the proxy, which alone could hold egress_class: ' + egressClass.level,
           fix: 'name the hosts (network: ["api.example.org"]), or leave egress_class out',
         })
       }

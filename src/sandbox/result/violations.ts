@@ -129,7 +129,7 @@ export const describeViolation = (violation: Violation): string => {
       if (violation.effect === 'refused')
         return (
           `refused shared memory: ${asSize(violation.used)} would be beyond its memory limit of ` +
-          `${asSize(violation.limit)}`
+          asSize(violation.limit)
         )
       return `ended by its memory limit of ${asSize(violation.limit)}: ${asSize(violation.used)} used`
     case 'output':

@@ -1,0 +1,47 @@
+// Prettier breaks code at 120 columns, but for names of tests. What it does not break is held here: comments.
+import { join } from 'node:path'
+
+import ts from 'typescript'
+import { expect, it } from 'vitest'
+
+import { readTree } from './source-tree.js'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const MOST_COLUMNS = 120
+const NAMED_TEST = /^ *(?:test|it|describe|claim)\b/
+
+const LITERALS: ReadonlySet<ts.SyntaxKind> = new Set([
+  ts.SyntaxKind.StringLiteral,
+  ts.SyntaxKind.RegularExpressionLiteral,
+  ts.SyntaxKind.NoSubstitutionTemplateLiteral,
+  ts.SyntaxKind.TemplateExpression,
+])
+
+/** Lines beyond the columns. A text or a pattern that crosses the edge cannot be broken without being changed. */
+const wideLines = (path: string, text: string): readonly string[] => {
+  if (!text.split('\n').some((line) => line.length > MOST_COLUMNS)) return []
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const literals: (readonly [number, number])[] = []
+  const visit = (node: ts.Node): void => {
+    if (LITERALS.has(node.kind)) literals.push([node.getStart(source), node.getEnd()])
+    else ts.forEachChild(node, visit)
+  }
+  visit(source)
+  const starts = source.getLineStarts()
+  return text.split('\n').flatMap((line, at) => {
+    const edge = (starts[at] ?? 0) + MOST_COLUMNS
+    const isLiteral = literals.some(([from, to]) => from <= edge && edge <= to)
+    return line.length > MOST_COLUMNS && !isLiteral && !NAMED_TEST.test(line) ? [`${path}:${String(at + 1)}`] : []
+  })
+}
+
+it('has no line beyond 120 columns, but for texts and patterns', () => {
+  const files = readTree(ROOT, ['src', 'test', 'scripts', 'bench'], /\.(?:ts|mjs)$/)
+  expect(files.length).toBeGreaterThan(500)
+  expect(files.flatMap(({ path, text }) => wideLines(path, text))).toEqual([])
+})
+
+it('finds a long comment, and passes over a long text', () => {
+  const long = 'x'.repeat(MOST_COLUMNS)
+  expect(wideLines('a.ts', `// ${long}\nexport const a = '${long}'\n`)).toEqual(['a.ts:1'])
+})
