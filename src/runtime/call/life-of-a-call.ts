@@ -16,7 +16,7 @@ import { recordArguments } from '../events/recorded-arguments.js'
 import type { ToolResult } from '../result/tool-result.js'
 import { factsOf } from './call-facts.js'
 import type { CallServices, CallTool } from './call-services.js'
-import { runInRegistry } from './run-in-registry.js'
+import { claimAndRun } from './claim-and-run.js'
 
 /** What the caller gets, and the error behind it. */
 export interface EndedCall {
@@ -42,7 +42,7 @@ export const performCall = async <Tool extends CallTool>(
     if (evaluation.kind === 'substituted') return await answerWithoutRunning(services, call, evaluation)
     if (evaluation.kind !== 'permitted' || tool === undefined) return await refuse(services, evaluation)
     await recordPermitted(services, evaluation, handlers)
-    const outcome = await runInRegistry(services, tool, evaluation, handlers)
+    const outcome = await claimAndRun(services, tool, evaluation, handlers)
     if (outcome.status === 'ok') call.session.complete(call.tool)
     return await complete(services, call, evaluation, outcome)
   } catch (error) {

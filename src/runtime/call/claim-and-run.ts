@@ -13,7 +13,7 @@ type Permitted = Extract<Evaluation, { kind: 'permitted' }>
  * With a registry, a call is claimed before it begins, so that nobody else runs it, and completed before its caller
  * hears of it.
  */
-export const runInRegistry = async <Tool extends CallTool>(
+export const claimAndRun = async <Tool extends CallTool>(
   services: CallServices<Tool>,
   tool: Tool,
   evaluation: Permitted,
