@@ -37,8 +37,8 @@ begin
     ('agents.fn_input_problem(jsonb, jsonb, text)', $old$written !~ (p_schema ->> 'pattern')$old$, $new$written !~ agents.fn_spelt_pattern(p_schema ->> 'pattern')$new$),
     ('agents.fn_pattern_problem(text)', $old$perform '' ~ p_pattern;$old$, $new$perform '' ~ p_pattern, '' ~ agents.fn_spelt_pattern(p_pattern);$new$),
     ('agents.fn_keyword_fits(text, jsonb)', $old$else true$old$,
-      $new$when p_keyword = '$schema' then p_value #>> '{}' in ('https://json-schema.org/draft/2020-12/schema', 'https://json-schema.org/draft/2019-09/schema',
-      'http://json-schema.org/draft-07/schema#', 'http://json-schema.org/draft-07/schema', 'http://json-schema.org/draft-06/schema#', 'http://json-schema.org/draft-06/schema')
+      $new$when p_keyword = '$schema' then coalesce(p_value #>> '{}' in ('https://json-schema.org/draft/2020-12/schema', 'https://json-schema.org/draft/2019-09/schema',
+      'http://json-schema.org/draft-07/schema#', 'http://json-schema.org/draft-07/schema', 'http://json-schema.org/draft-06/schema#', 'http://json-schema.org/draft-06/schema'), false)
     else true$new$)
   ) as each(name, old, new) loop
     definition := pg_get_functiondef(change.name::regprocedure);

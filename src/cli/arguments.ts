@@ -27,11 +27,10 @@ const HELP: Option = { name: 'help', help: 'show this' }
 
 /** Reads options up to `--` or the first other word: from there on everything belongs to the command that is run. */
 export const parseArguments = (words: readonly string[], options: readonly Option[], command: string): Arguments => {
-  const tokens = tokensOf(words, options)
-  const end = tokens.find(({ kind }) => kind !== 'option')
-  const before = end === undefined ? tokens : tokens.slice(0, tokens.indexOf(end))
-  const rest = end === undefined ? [] : words.slice(end.kind === 'positional' ? end.index : end.index + 1)
-  return { ...readOptions(before, words, options, command), rest }
+  const end = endOfOptions(words, options, command, (word) => !word.startsWith('-') || word === '-')
+  const rest = words.slice(words[end] === '--' ? end + 1 : end)
+  const typed = words.slice(0, end)
+  return { ...readOptions(tokensOf(typed, options), typed, options, command), rest }
 }
 
 /** The same with options anywhere among the words, for commands that start none. */
@@ -41,9 +40,30 @@ export const parseScattered = (
   command: string,
 ): Arguments => {
   const options = groups.flatMap((group) => group.options)
-  const tokens = tokensOf(words, options)
+  const end = endOfOptions(words, options, command, () => false)
+  const typed = words.slice(0, end)
+  const tokens = tokensOf(typed, options)
   const rest = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []))
-  return { ...readOptions(tokens, words, options, command), rest }
+  return { ...readOptions(tokens, typed, options, command), rest: [...rest, ...words.slice(end + 1)] }
+}
+
+/**
+ * Where the options end. What follows is not given to parseArgs: a command may have more words than it can take, and
+ * it would part the letters behind a single dash.
+ */
+const endOfOptions = (
+  words: readonly string[],
+  options: readonly Option[],
+  command: string,
+  isOther: (word: string) => boolean,
+): number => {
+  const valued = new Set(options.flatMap(({ name, value }) => (value === undefined ? [] : [`--${name}`])))
+  let at = 0
+  for (let word = words[at]; word !== undefined && word !== '--' && !isOther(word); word = words[at]) {
+    if (/^-[^-]/.test(word) && word !== '-h') throw unknownOption(word.split('=')[0] ?? '', options, command)
+    at += valued.has(word) ? 2 : 1
+  }
+  return Math.min(at, words.length)
 }
 
 type Token = ReturnType<typeof tokensOf>[number]
@@ -66,7 +86,6 @@ const readOptions = (
   for (const token of tokens) {
     if (token.kind !== 'option') continue
     const option = [HELP, ...options].find(({ name }) => name === token.name)
-    // By the whole word: letters behind one dash are parted.
     if (option === undefined) throw unknownOption(words[token.index]?.split('=')[0] ?? '', options, command)
     if (option.value === undefined) {
       if (token.value !== undefined) throw usage(`--${option.name} takes no value`, command)

@@ -11,7 +11,7 @@ const BRAND = Symbol.for('cordon.error')
 /** Made only by `fail`, so that every message comes from the table. */
 export class CordonError extends Error {
   override readonly name = 'CordonError'
-  /** Tells errors of another copy of this module: a bundle of the command line, or a package that is installed twice. */
+  /** Marks errors of every copy of this module: a bundle of the command line, a package that is installed twice. */
   readonly [BRAND] = true
 
   static override [Symbol.hasInstance](value: unknown): boolean {

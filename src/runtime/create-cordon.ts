@@ -272,5 +272,6 @@ const approvalOf = (
   registeredCalls: RegisteredCalls | undefined,
 ): ApprovalSettings | undefined => {
   const asking = registeredCalls === undefined ? approve : registeredCalls.approve(approve)
-  return asking === undefined ? undefined : { ...APPROVAL_DEFAULTS, ...approval, approve: asking }
+  const { timeout = APPROVAL_DEFAULTS.timeout, otherwise = APPROVAL_DEFAULTS.otherwise } = approval ?? {}
+  return asking === undefined ? undefined : { approve: asking, timeout, otherwise }
 }

@@ -31,7 +31,7 @@ import { createPool } from './launch/pool.js'
 import type { Pool } from './launch/pool.js'
 import { NO_PATROL, beginPatrol } from './watch/patrols.js'
 import type { CallPatrol } from './watch/patrols.js'
-import { SYSTEM_PATH } from './grants/program.js'
+import { SYSTEM_PATH, programNamedIn } from './grants/program.js'
 import { groundOf, isStillTrue, startEarly } from './launch/ready-cell.js'
 import type { OpenedCell, ReadyCell, StartedProgram } from './launch/ready-cell.js'
 import { heldMechanisms, refuseMissingMechanisms } from './plan/requirements.js'
@@ -190,7 +190,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
   // A promise, because others have begun meanwhile and must be waited for when this fails.
   const beginRequest = (settings: CellSettings, input: RunInput, ahead: boolean): Promise<BegunRequest> =>
     new Promise((resolve) => {
-      const request = requestOf(settings, programOf(input.argv))
+      const request = requestOf(settings, programNamedIn(input.argv))
       resolve({ request, connection: ahead ? connectAhead(request) : undefined })
     })
   /** A cell and, where hosts are granted, its way to them. */
@@ -274,7 +274,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
   const tryAttach = async (request: AttachedRequest): Promise<CallResult | Disturbance> => {
     const ender = createEnder()
     const stdio = attachedStdio(request)
-    const cellRequest = requestOf(request, programOf(request.argv), { stdio, foreground: request.foreground })
+    const cellRequest = requestOf(request, programNamedIn(request.argv), { stdio, foreground: request.foreground })
     const patrol = await patrolFor(request, ender.end)
     try {
       const planned = planner.plan(cellRequest, patrol.sealed)
@@ -335,13 +335,6 @@ const withOutputLimit = (boundary: Boundary): Boundary =>
   boundary.limits.output === undefined
     ? { ...boundary, limits: { ...boundary.limits, output: DEFAULT_OUTPUT_LIMIT } }
     : boundary
-
-const programOf = (argv: readonly string[]): string => {
-  const [program] = argv
-  if (program === undefined || program === '')
-    throw fail('usage-error', { problem: 'an empty command', fix: 'give a program and its arguments' })
-  return program
-}
 
 const startedIn = (cell: Cell, planned: PlannedCell, settings: CellSettings): StartedProgram | undefined =>
   settings.early === undefined

@@ -155,7 +155,8 @@ export const list = <Value>(
   named: item.named,
   read: (value, place) => {
     if (!Array.isArray(value) || value.length > (most ?? Infinity)) throw place.wrong(value, expected, fix)
-    return value.map((each, at) => item.read(each, place.at(at)))
+    // A hole in a list is read like any other value.
+    return Array.from(value as readonly unknown[], (each, at) => item.read(each, place.at(at)))
   },
 })
 

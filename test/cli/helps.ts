@@ -42,7 +42,7 @@ export const HELPS: Readonly<Record<string, CommandHelp>> = {
 }
 
 const MAIN = readFileSync(new URL('../../src/cli/dispatch.ts', import.meta.url), 'utf8')
-const KNOWN = Array.from(MAIN.matchAll(/^ {2}([a-z]+): \{ help: /gm), ([, name = '']) => name)
+const KNOWN = Array.from(MAIN.matchAll(/^ {2}([a-z]+): \{\s+help: /gm), ([, name = '']) => name)
 
 /** A command is in the list here when it is in that of the program. */
 export const expectAllCommands = (): void => {

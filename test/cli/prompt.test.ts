@@ -88,6 +88,17 @@ describe('at a terminal', () => {
       expect(again(...other).status).toBe(125)
   })
 
+  test('"always" that cannot be kept does not run, and the log says so', () => {
+    const shut = join(folder, 'shut')
+    writeFileSync(shut, '')
+    const { output, status } = atTerminal(
+      ['/usr/bin/env', `XDG_CONFIG_HOME=${shut}`, ...asking('--', 'echo', 'ran')],
+      [QUESTION, answer('always')],
+    )
+    expect({ status, hasRun: output.includes('\r\nran\r\n') }).toEqual({ status: 125, hasRun: false })
+    expect(types().slice(-2)).toEqual(['tool.denied', 'session.ended'])
+  })
+
   test('"session" is remembered for that session, and only there', () => {
     expect(
       atTerminal(asking('--session', 'work', '--', 'echo', 'x'), [
@@ -151,6 +162,7 @@ describe('at a terminal', () => {
         updated_input_ref: expect.stringMatching(/^sha256:/) as string,
       },
     })
+    expect(cordon(['why', 'last']).stdout).toMatch(/^command +echo a 'b {2}c'$/m)
     const denied = atTerminal(asking('--', 'echo', 'a'), [
       QUESTION,
       answer('e'),

@@ -133,7 +133,8 @@ for (const form of ['namespaces', 'landlock'] as const) {
             path: true,
           })
         }
-        expect(ran(found(), 'streams').stdout).toBe('40\n')
+        const { stdout: streams, stderr: failures } = ran(found(), 'streams')
+        expect({ streams, failures }).toEqual({ streams: '40\n', failures: '' })
         expect(ran(found(), 'curl').profile).toMatchObject({
           form: 'landlock',
           network: INNER,

@@ -85,6 +85,7 @@ describe('createCordon refuses what an option cannot be', () => {
       /at least one point; without one it is never asked/,
       /pre_tool_use/,
     ],
+    ['a list with a hole', { hooks: [,] }, /hooks\[0\] must be a hook, not nothing/, /hooks: \[\{ name:/],
     ['a hook that is a function', { hooks: [run] }, /hooks\[0\] must be a hook, not a function/, /hooks: \[\{ name:/],
     [
       'hooks that are no list',

@@ -103,11 +103,14 @@ const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
     event.type === 'permission.evaluated' ? [event.permission_decision] : [],
   )
   const applied = events.flatMap((event) => (event.type === 'sandbox.applied' ? [event.sandbox_profile] : []))
-  const command = events.flatMap((event) =>
-    event.type === 'process.started' || event.type === 'permission.evaluated'
-      ? (commandIn(event.arguments.text) ?? [])
-      : [],
-  )[0]
+  // The last one: the person who was asked may have edited it.
+  const command = events
+    .flatMap((event) =>
+      event.type === 'process.started' || event.type === 'permission.evaluated'
+        ? (commandIn(event.arguments.text) ?? [])
+        : [],
+    )
+    .at(-1)
   const lines = [
     ...(command === undefined ? [] : [['command', command] as const]),
     ...decisions.flatMap((decision, at) => decisionLines(decision, at === decisions.length - 1)),

@@ -37,7 +37,7 @@ const GRANTS: readonly Option[] = [
     name: 'exec',
     value: 'NAME|PATH',
     repeatable: true,
-    help: 'allow starting this program besides COMMAND; or "none", "all" (default: all)',
+    help: 'start only this program besides COMMAND; or "none", "all" (default: all)',
   },
   {
     name: 'preset',
@@ -49,7 +49,7 @@ const GRANTS: readonly Option[] = [
     name: 'policy',
     value: 'NAME|FILE',
     repeatable: true,
-    help: 'grant what this policy grants (see: cordon policy list); relative to this directory',
+    help: 'grant what this policy grants (see: cordon policy list); its relative globs start here',
   },
 ]
 
@@ -133,7 +133,7 @@ const REPORTS: readonly Option[] = [
   { name: 'observe', help: 'list refused files at the end' },
   { name: 'facts', value: 'FILE', help: 'write decision, boundary, violations, hosts and usage as JSON' },
   { name: 'json', help: 'print the same as one line on stderr, instead of messages' },
-  { name: 'quiet', help: 'print no messages about violations' },
+  { name: 'quiet', help: 'print no warnings, hints or violations' },
 ]
 
 export const FORMS = ['auto', 'namespaces', 'landlock'] as const

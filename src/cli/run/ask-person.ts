@@ -14,6 +14,8 @@ import type { RunAnswer } from './run-prompt.js'
 import { argvOf, inputOf } from './run-tool.js'
 
 export interface Person {
+  /** Why nobody could be asked, although there is a terminal. */
+  readonly failure: () => Error | undefined
   readonly approve: (request: ApprovalRequest) => Promise<ApprovalAnswer>
   /** Keeps an answer that holds for longer than this run. */
   readonly onApproved: (grant: ApprovalGrant, input: JsonValue) => Promise<readonly PolicyChange[]>
@@ -22,10 +24,17 @@ export interface Person {
 export const personAtTerminal = (runGate: RunGate, services: RunServices): Person => {
   const by = userName()
   let answer: RunAnswer | undefined
+  let failure: Error | undefined
   return {
+    failure: () => failure,
     approve: async (request) => {
-      answer = await askPerson(request, runGate, services)
-      return answerOf(answer, by, services)
+      try {
+        answer = await askPerson(request, runGate, services)
+        return answerOf(answer, by, services)
+      } catch (error) {
+        failure = error instanceof Error ? error : new Error(String(error))
+        throw error
+      }
     },
     onApproved: async (grant, input) => {
       if (answer?.kind === 'session' && services.session !== undefined) {

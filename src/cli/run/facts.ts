@@ -50,15 +50,18 @@ export interface Facts {
 export type Outcome =
   | {
       readonly kind: 'ran'
-      /** As they were permitted. */ readonly argv: readonly string[]
+      /** As they were permitted. */
+      readonly argv: readonly string[]
       readonly result: CallResult
-      /** Why it does not count as a success. */ readonly intrusions: readonly CordonError[]
+      /** Why it does not count as a success. */
+      readonly problems: readonly CordonError[]
       readonly reached: EgressSummary | null
     }
   | {
       readonly kind: 'refused'
       readonly error: unknown
-      /** It could not be started. */ readonly wasPermitted: boolean
+      /** Permitted, but it could not be started. */
+      readonly wasPermitted: boolean
     }
   /** `--dry-run` */
   | { readonly kind: 'evaluated' }
@@ -76,8 +79,7 @@ export const describeRun = (
   exitStatus: number,
 ): Facts => {
   const result = outcome.kind === 'ran' ? outcome.result : undefined
-  const problem =
-    outcome.kind === 'ran' ? outcome.intrusions[0] : outcome.kind === 'refused' ? outcome.error : undefined
+  const problem = outcome.kind === 'ran' ? outcome.problems[0] : outcome.kind === 'refused' ? outcome.error : undefined
   return {
     permission_decision: decision,
     permission_state: state,

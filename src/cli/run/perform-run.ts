@@ -6,7 +6,7 @@ import type { Boundary } from '../../policy/index.js'
 import { auditOwnFiles, openAuditLog } from '../../runtime/audit/index.js'
 import type { AuditLog } from '../../runtime/audit/index.js'
 import { performCall } from '../../runtime/call/index.js'
-import type { CallServices, CallTool } from '../../runtime/call/index.js'
+import type { CallServices, CallTool, EndedCall } from '../../runtime/call/index.js'
 import { createEventStream } from '../../runtime/events/index.js'
 import type { EgressSummary, RecordSettings } from '../../runtime/events/index.js'
 import { shieldOwnFiles } from '../../runtime/own-files/index.js'
@@ -70,59 +70,51 @@ const performRecorded = async (
   events.on('permission.evaluated', ({ permission_decision: decision }) => {
     onDecided({ decision, state: gate.state() })
   })
-  const runner = attachedRunner(launch, ownFiles)
-  const { approve, onApproved } = personAtTerminal(runGate, services)
+  const started = events.emit({ type: 'session.started', call_id: null, permission_state: gate.state() })
+  // Looked at before anything runs, and at the end: it is written together with the decision.
+  started.catch(() => undefined)
+  const runner = attachedRunner(async (...given) => {
+    await started
+    return launch(...given)
+  }, ownFiles)
+  const person = personAtTerminal(runGate, services)
   const callServices: CallServices<CallTool> = {
     ...{ gate, events, runner, registeredCalls: undefined, revise, now: Date.now, begin: () => undefined },
     tools: new Map([[tool.name, { gate: tool, cwd: order.cwd }]]),
-    approval: { approve, otherwise: 'deny' },
+    approval: { approve: person.approve, otherwise: 'deny' },
     record: recordSettingsOf(environment),
   }
-  const handlers = {
-    signal: undefined,
-    onProgress: () => undefined,
-    onOutput: undefined,
-    onInvocation: () => undefined,
-    resume: undefined,
-    askedWith: undefined,
-    onApproved,
-  }
-
-  await events.emit({ type: 'session.started', call_id: null, permission_state: gate.state() })
+  const problems: CordonError[] = []
+  let ended: EndedCall | undefined
   try {
-    const {
-      result: { facts, status },
-      error,
-    } = await performCall(callServices, call, handlers)
-    await events.emit({
-      type: 'session.ended',
-      call_id: null,
-      reason: 'the command has ended',
-      calls: status === 'denied' ? 0 : 1,
-    })
-    const ran = runner.ran()
-    if (ran === undefined) throw error ?? new Error('a command that neither ran nor was refused')
-    return {
-      ...ran,
-      boundary: tool.boundary,
-      ownFiles,
-      problems: ran.intrusions,
-      reached: facts.egress,
-      bare: facts.bare_requests ?? [],
-    }
+    ended = await performCall(callServices, call, { ...NOBODY_LISTENS, onApproved: person.onApproved })
+    await started
+    const calls = ended.result.status === 'denied' ? 0 : 1
+    await events.emit({ type: 'session.ended', call_id: null, reason: 'the command has ended', calls })
   } catch (error) {
-    const ran = runner.ran()
+    if (runner.ran() === undefined || !(error instanceof CordonError)) throw error
     // It ran, and its end is not in the log: that is no success.
-    if (ran === undefined || !(error instanceof CordonError)) throw error
-    return {
-      ...ran,
-      boundary: tool.boundary,
-      ownFiles,
-      problems: [...ran.intrusions, causeOf(error)],
-      reached: null,
-      bare: [],
-    }
+    problems.push(causeOf(error))
   }
+  const failure = person.failure()
+  if (failure !== undefined) throw failure
+  const ran = runner.ran()
+  if (ran === undefined) throw ended?.error ?? new Error('a command that neither ran nor was refused')
+  const { egress = null, bare_requests: bare = [] } = ended?.result.facts ?? {}
+  return {
+    ...ran,
+    boundary: tool.boundary,
+    ownFiles,
+    problems: [...ran.intrusions, ...problems],
+    reached: egress,
+    bare,
+  }
+}
+
+/** The command has the terminal, and its signals, to itself. */
+const NOBODY_LISTENS = {
+  ...{ signal: undefined, onProgress: () => undefined, onOutput: undefined, onInvocation: () => undefined },
+  ...{ resume: undefined, askedWith: undefined },
 }
 
 /** The error of the log itself says what to do. */

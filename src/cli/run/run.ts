@@ -96,7 +96,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
           decided = found
         },
       )
-      outcome = { kind: 'ran', argv, result, intrusions: problems, reached }
+      outcome = { kind: 'ran', argv, result, problems, reached }
       advice = [
         ...upstreamProblems(reached),
         ...bare,
@@ -119,7 +119,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
     }
   }
   const exitStatus =
-    outcome.kind === 'ran' ? statusOf(outcome.result, outcome.intrusions.length > 0) : exitStatusOf(outcome.error)
+    outcome.kind === 'ran' ? statusOf(outcome.result, outcome.problems.length > 0) : exitStatusOf(outcome.error)
   const asDecided =
     decided ??
     undecided(outcome.kind === 'refused' ? outcome.error : undefined, order, order?.mode ?? 'default', interactive)
@@ -276,7 +276,7 @@ const report = (
     return
   }
   for (const error of outcome.kind === 'ran'
-    ? outcome.intrusions.slice(0, MOST_ERRORS)
+    ? outcome.problems.slice(0, MOST_ERRORS)
     : outcome.kind === 'refused'
       ? [outcome.error]
       : [])

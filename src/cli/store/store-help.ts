@@ -15,12 +15,16 @@ export const STORE_OPTIONS: readonly Option[] = [
     meantBy: ['url', 'host'],
     help: 'a cordon serve: https://HOST:PORT or unix:PATH (default: $CORDON_SERVER)',
   },
-  { name: 'token-file', value: 'FILE', help: 'a file with your token, readable only by you (default: $CORDON_TOKEN)' },
+  {
+    name: 'token-file',
+    value: 'FILE',
+    help: 'a file with your token (default: $CORDON_TOKEN_FILE; the token itself: $CORDON_TOKEN)',
+  },
   {
     name: 'database',
     value: 'URL',
     meantBy: ['db', 'postgres'],
-    help: 'a PostgreSQL server (default: $CORDON_DATABASE, which hides the password)',
+    help: 'a PostgreSQL server (default: $CORDON_DATABASE, which keeps the password out of `ps`)',
   },
   {
     name: 'as',

@@ -1,6 +1,8 @@
 // Splits a command line into its commands. Loops, conditions, groups, tests, functions and here-documents are followed
 // far enough to find the commands in them. A line is unreadable if anything in it is open at its end, or if bash and a
 // POSIX shell would read it differently; every denial fits an unreadable line.
+import { newDraft } from './command-draft.js'
+import type { CommandDraft } from './command-draft.js'
 import { endOfDocuments, hereDocumentAt } from './here-documents.js'
 import type { HereDocument } from './here-documents.js'
 import {
@@ -45,29 +47,6 @@ export interface SplitLine {
   readonly evaluates: boolean
 }
 
-interface Draft {
-  words: Word[]
-  startsAnywhere: boolean
-  input: Word[]
-  /** Where its last word ended: a number that stands directly before a redirection belongs to that. */
-  lastEnd: number
-  isLastBare: boolean
-  /** An assignment or a redirection stands before its words: no reserved word can follow. */
-  hasPrefix: boolean
-  /** `ls &>f rm`: one shell sees `ls rm`, another `ls &` and `rm`, which begins at this word. */
-  alsoFrom: number | undefined
-}
-
-const newDraft = (): Draft => ({
-  words: [],
-  startsAnywhere: false,
-  input: [],
-  lastEnd: -1,
-  isLastBare: false,
-  hasPrefix: false,
-  alsoFrom: undefined,
-})
-
 export const splitLine = (line: string): SplitLine => {
   const parts: CommandPart[] = []
   const mentioned: Word[] = []
@@ -77,7 +56,7 @@ export const splitLine = (line: string): SplitLine => {
   /** One arithmetic expression could not be read: a later `((` is not looked at again. */
   let isArithmeticLost = false
   let endsInComment = false
-  let documents: { readonly document: HereDocument; readonly reader: Draft }[] = []
+  let documents: { readonly document: HereDocument; readonly reader: CommandDraft }[] = []
   let isPlain = true
   let at = 0
   let draft = newDraft()

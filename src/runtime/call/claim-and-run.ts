@@ -44,11 +44,10 @@ export const claimAndRun = async <Tool extends CallTool>(
   const signal = handlers.signal === undefined ? cancelled : AbortSignal.any([handlers.signal, cancelled])
   const outcome = await runPermitted(services, tool, evaluation, { ...handlers, signal }).catch(
     async (error: unknown) => {
-      // It is claimed and will not run: nobody has to wait for it.
+      // It is claimed and will not run, or its end could not be recorded: nobody has to wait for it.
       const known = error instanceof CordonError ? error : undefined
-      await registeredCalls
-        .complete(callId, { ...NOTHING_RAN, status: 'not_started', error: known })
-        .catch(() => undefined)
+      const status = known?.code === 'end-not-recorded' ? 'failed' : 'not_started'
+      await registeredCalls.complete(callId, { ...NOTHING_RAN, status, error: known }).catch(() => undefined)
       throw error
     },
   )

@@ -1,2 +1,3 @@
 export type { CallServices, CallTool, ToolRunner } from './call-services.js'
 export { performCall } from './life-of-a-call.js'
+export type { EndedCall } from './life-of-a-call.js'

@@ -5,18 +5,20 @@
 //
 // The gate takes the steps up to the permit. Each step is recorded before the next one begins: a call that cannot
 // be recorded does not run. `createCordon().call` and `cordon run` both come through `performCall`.
-import { CordonError, fail } from '../../errors/index.js'
-import type { Evaluation, Gate, GateCall, JsonValue } from '../../gate/index.js'
+import { CordonError } from '../../errors/index.js'
+import type { Evaluation, Gate, GateCall, JsonValue, PermissionDecision } from '../../gate/index.js'
 
 import { settleQuestions } from '../approvals.js'
 import { NOTHING_RAN } from '../call-outcome.js'
 import type { CallHandlers, Outcome } from '../call-outcome.js'
-import { called, decided, denied, ended, idsOf, policyChanged, recordTogether } from '../events/call-record.js'
+import { called, decided, denied, ended, policyChanged, recordTogether } from '../events/call-record.js'
+import type { PolicyChange } from '../events/call-record.js'
 import { recordArguments } from '../events/recorded-arguments.js'
 import type { ToolResult } from '../result/tool-result.js'
 import { factsOf } from './call-facts.js'
 import type { CallServices, CallTool } from './call-services.js'
 import { claimAndRun } from './claim-and-run.js'
+import { endNotRecorded } from './run-permitted.js'
 
 /** What the caller gets, and the error behind it. */
 export interface EndedCall {
@@ -41,7 +43,9 @@ export const performCall = async <Tool extends CallTool>(
     const tool = wider ?? services.tools.get(call.tool)
     if (evaluation.kind === 'substituted') return await answerWithoutRunning(services, call, evaluation)
     if (evaluation.kind !== 'permitted' || tool === undefined) return await refuse(services, evaluation)
-    await recordPermitted(services, evaluation, handlers)
+    const kept = await keepApproval(evaluation, handlers)
+    if (kept instanceof CordonError) return await refuse(services, evaluation, kept)
+    await recordPermitted(services, evaluation, kept)
     const outcome = await claimAndRun(services, tool, evaluation, handlers)
     if (outcome.status === 'ok') call.session.complete(call.tool)
     return await complete(services, call, evaluation, outcome)
@@ -58,17 +62,18 @@ const askApprovers = <Tool extends CallTool>(
   { signal }: CallHandlers,
 ): Promise<Evaluation> => settleQuestions(asked, { gate, events, settings: approval, record, signal })
 
-/** The call is recorded as denied, and the model reads a short reason. */
+/** The call is recorded as denied, and the model reads a short reason. `problem`: why a permit is not used. */
 const refuse = async <Tool extends CallTool>(
   services: CallServices<Tool>,
   evaluation: Evaluation,
+  problem?: CordonError,
 ): Promise<EndedCall> => {
-  const { decision } = evaluation
+  const decision = problem === undefined ? evaluation.decision : withdrawn(evaluation.decision, problem)
   // The registry may refuse what somebody here has approved.
   const refusal = services.registeredCalls?.refusalOf(decision.call_id)
   await services.registeredCalls?.drop(decision.call_id)
-  await recordTogether(services.events, [decidedOf(services, evaluation), denied(evaluation)])
-  const denial = evaluation.kind === 'refused' ? evaluation.denial : undefined
+  await recordTogether(services.events, [decidedOf(services, { ...evaluation, decision }), denied({ decision })])
+  const denial = evaluation.kind === 'refused' ? evaluation.denial : problem
   const result: ToolResult = {
     // Nobody said no where the caller itself went away.
     status: denial?.code === 'cancelled' ? 'cancelled' : 'denied',
@@ -90,14 +95,32 @@ const answerWithoutRunning = async <Tool extends CallTool>(
   return complete(services, call, evaluation, { ...NOTHING_RAN, status: 'ok', output: evaluation.result })
 }
 
-/** What was approved for longer than this call is kept, and recorded with the permit. */
+const withdrawn = (decision: PermissionDecision, { message, agentMessage, code }: CordonError): PermissionDecision => ({
+  ...decision,
+  ...{ decision: 'unavailable', decision_reason: message, agent_reason: agentMessage, error_code: code },
+  expires_at: null,
+})
+
+/** What was approved for longer than this call is kept. Where that fails, the call does not run. */
+const keepApproval = async (
+  { grant, inputs }: Permitted,
+  { onApproved }: CallHandlers,
+): Promise<readonly PolicyChange[] | CordonError> => {
+  if (grant === undefined) return []
+  try {
+    return await onApproved(grant, inputs.call)
+  } catch (error) {
+    if (error instanceof CordonError) return error
+    throw error
+  }
+}
+
 const recordPermitted = async <Tool extends CallTool>(
   services: CallServices<Tool>,
   evaluation: Permitted,
-  { onApproved }: CallHandlers,
+  changes: readonly PolicyChange[],
 ): Promise<void> => {
-  const { decision, grant, inputs } = evaluation
-  const changes = grant === undefined ? [] : await onApproved(grant, inputs.call)
+  const { decision, inputs } = evaluation
   const recorded = recordArguments(inputs.call, services.record)
   await recordTogether(services.events, [
     decided(evaluation, recorded),
@@ -172,7 +195,7 @@ const recordEnd = async <Tool extends CallTool>(
   ]
   await recordTogether(events, drafts).catch((cause: unknown) => {
     throw hasRun(evaluation, outcome) && cause instanceof CordonError
-      ? endNotRecorded(idsOf(evaluation.decision).tool, outcome.status, cause)
+      ? endNotRecorded(evaluation.decision.tool, outcome.status, cause)
       : cause
   })
 }
@@ -180,10 +203,3 @@ const recordEnd = async <Tool extends CallTool>(
 /** Nothing ran where a hook stood in for the tool, or where the call ended before its cell was ready. */
 const hasRun = ({ kind }: Evaluation, { status, profile }: Outcome): boolean =>
   kind === 'permitted' && status !== 'not_started' && !(status === 'cancelled' && profile === null)
-
-const endNotRecorded = (tool: string, status: string, error: CordonError): CordonError =>
-  fail(
-    'end-not-recorded',
-    { tool, status, problem: error.message, fix: error.fix ?? 'see to it that the audit log can be written' },
-    error,
-  )

@@ -1,5 +1,5 @@
 // The one door to a cell. Every call shows its permit here, for exactly this tool, these arguments and this policy.
-import { CordonError } from '../../errors/index.js'
+import { CordonError, fail } from '../../errors/index.js'
 import { requirePermit } from '../../gate/index.js'
 import type { Evaluation } from '../../gate/index.js'
 import { resultOfInterrupted } from '../../sandbox/index.js'
@@ -12,11 +12,12 @@ import { createEgressLog } from '../events/egress-log.js'
 import { endedBy } from '../events/process-ending.js'
 import { recordArguments } from '../events/recorded-arguments.js'
 import type { NetworkCall } from '../network/call-networks.js'
+import type { Execution } from '../result/tool-result.js'
 import type { CallServices, CallTool } from './call-services.js'
 
 type Permitted = Extract<Evaluation, { kind: 'permitted' }>
 
-/** Whatever goes wrong after the permit is an outcome of the call, and is recorded as one. */
+/** Whatever goes wrong after the permit, but for a bug, is an outcome of the call and is recorded as one. */
 export const runPermitted = async <Tool extends CallTool>(
   services: CallServices<Tool>,
   tool: Tool,
@@ -44,9 +45,10 @@ export const runPermitted = async <Tool extends CallTool>(
     },
   }
   const known = () => ({ egress: reached.summary(), bareRequests: bare.lines(), durationMs: performance.now() - began })
+  let execution: Execution | undefined
   try {
     const input = requirePermit(permit, { tool: name, arguments: inputs.call, policyHash, now: services.now() })
-    const execution = await runner.run(tool, {
+    execution = await runner.run(tool, {
       input,
       command: inputs.command,
       signal,
@@ -59,6 +61,7 @@ export const runPermitted = async <Tool extends CallTool>(
     return { ...execution, ...known() }
   } catch (error) {
     if (!(error instanceof CordonError) || start === 'unrecorded') throw error
+    if (execution !== undefined) throw endNotRecorded(name, execution.status, error)
     // Where this cannot be recorded, the end of the call cannot be either, and that is reported.
     await reached.finish().catch(() => undefined)
     const status = statusOf(error, start)
@@ -77,6 +80,14 @@ export const runPermitted = async <Tool extends CallTool>(
     }
   }
 }
+
+/** The tool ran, and the log does not say so. */
+export const endNotRecorded = (tool: string, status: string, error: CordonError): CordonError =>
+  fail(
+    'end-not-recorded',
+    { tool, status, problem: error.message, fix: error.fix ?? 'see to it that the audit log can be written' },
+    error,
+  )
 
 type Start = 'awaited' | 'recorded' | 'unrecorded'
 

@@ -148,3 +148,10 @@ const entriesOf = (folder: string): readonly string[] => {
     return []
   }
 }
+
+/** The first word of a command. */
+export const programNamedIn = ([program]: readonly string[]): string => {
+  if (program === undefined || program === '')
+    throw fail('usage-error', { problem: 'an empty command', fix: 'give a program and its arguments' })
+  return program
+}

@@ -1,3 +1,5 @@
+import type { Boundary } from '../../policy/index.js'
+
 import type { Environment } from './environment.js'
 import { authoritiesIn } from './network-files.js'
 import { brokeredOf } from './plan.js'
@@ -37,3 +39,13 @@ export const networkVariables = (plan: Plan, secret: string): Environment => {
     ...(plan.form === 'landlock' ? [['RES_OPTIONS', 'use-vc']] : []),
   ]) as Environment
 }
+
+/** Given by the network of the call; which they are the policy says. */
+export const standInsOf = ({ network, credentials }: Boundary): Readonly<Record<string, string>> =>
+  network.kind === 'hosts'
+    ? Object.fromEntries(
+        credentials.flatMap(({ placeholder }) =>
+          placeholder === undefined ? [] : [[placeholder.name, placeholder.text]],
+        ),
+      )
+    : {}

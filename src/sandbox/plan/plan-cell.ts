@@ -16,8 +16,9 @@ import type { Attempt, HostFacts } from '../host.js'
 import { layOutLandlock } from './landlock-layout.js'
 import { layOutNamespaces, outermost } from './layout.js'
 import type { LayoutInput } from './layout.js'
-import { networkVariables } from './network-environment.js'
+import { networkVariables, standInsOf } from './network-environment.js'
 import { NO_NETWORK_FILES, networkFiles, withFiles } from './network-files.js'
+import { DEFAULT_SCRATCH, cgroupOf, limitsOf } from './plan-limits.js'
 import { objectAt, placeAt } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
 import type { Form, Plan, Step, Trap } from './plan.js'
@@ -69,8 +70,6 @@ export interface PlannedCell {
 
 const TTY = '/dev/tty' as AbsolutePath
 const NOTHING_KEPT: Plan['kept'] = { roots: [], sealed: [], hidden: [] }
-const DEFAULT_PROCESSES = 1024
-const DEFAULT_SCRATCH = 256 * 1024 * 1024
 
 export const planCell = (
   request: CellRequest,
@@ -360,45 +359,6 @@ export const headStartOf = ({ boundary, form }: CellRequest, host: HostFacts): '
       : 'none'
     : undefined
 
-/** Making one costs a fraction of a millisecond, which only who needs it pays. */
-const cgroupOf = ({ limits, require }: Boundary, { cgroup }: HostFacts): Plan['cgroup'] =>
-  cgroup.held && (limits.memory !== undefined || limits.processes !== undefined || require.includes('cgroup'))
-    ? cgroup.parent
-    : undefined
-
-const limitsOf = ({ limits }: Boundary, form: Form, host: HostFacts): Plan['limits'] => {
-  refuseUnmeasurable(limits, form, host)
-  if (limits.processes !== undefined && !host.listener.held && !host.cgroup.held) {
-    throw fail('limit-unsupported', {
-      limit: 'processes',
-      problem: 'counting processes and threads needs a seccomp listener or a cgroup',
-      fix: 'remove the limit, or run outside of another sandbox',
-    })
-  }
-  return {
-    scratch: DEFAULT_SCRATCH,
-    ...(limits.processes === undefined ? { userProcesses: DEFAULT_PROCESSES } : {}),
-    ...limits,
-  }
-}
-
-/** What is added up over all processes of a call cannot be bounded where they cannot be seen. */
-const refuseUnmeasurable = (limits: Boundary['limits'], form: Form, { measuring, cgroup }: HostFacts): void => {
-  if (measuring.held) return
-  const summed = [
-    ...(cgroup.held ? [] : (['memory', 'processes'] as const)),
-    'cpu',
-    ...(form === 'landlock' ? (['scratch'] as const) : []),
-  ] as const
-  const limit = summed.find((name) => limits[name] !== undefined)
-  if (limit !== undefined)
-    throw fail('limit-unsupported', {
-      limit,
-      problem: measuring.problem,
-      fix: 'remove the limit, or set it on the outer cell',
-    })
-}
-
 /** The form a request gets: the one it names, or the strongest that this host holds. */
 export const chooseForm = (wanted: Form | 'auto', host: HostFacts): Form => {
   const held = { namespaces: host.namespaces, landlock: host.landlock }
@@ -415,16 +375,6 @@ export const chooseForm = (wanted: Form | 'auto', host: HostFacts): Form => {
 
 const problemOf = (attempt: HostFacts['namespaces']): string =>
   attempt.held ? 'held' : `${attempt.stage}: ${attempt.problem}`
-
-/** Given by the network of the call; which they are the policy says. */
-const standInsOf = ({ network, credentials }: Boundary): Readonly<Record<string, string>> =>
-  network.kind === 'hosts'
-    ? Object.fromEntries(
-        credentials.flatMap(({ placeholder }) =>
-          placeholder === undefined ? [] : [[placeholder.name, placeholder.text]],
-        ),
-      )
-    : {}
 
 /** What is missing is the grant, not the command: that is another error, with another exit status. */
 const findGranted = (name: string, cwd: string, searchPath: string): Program => {

@@ -1,0 +1,47 @@
+import { fail } from '../../errors/index.js'
+import type { Boundary } from '../../policy/index.js'
+
+import type { HostFacts } from '../host.js'
+import type { Form, Plan } from './plan.js'
+
+const DEFAULT_PROCESSES = 1024
+export const DEFAULT_SCRATCH = 256 * 1024 * 1024
+
+/** Making one costs a fraction of a millisecond, which only who needs it pays. */
+export const cgroupOf = ({ limits, require }: Boundary, { cgroup }: HostFacts): Plan['cgroup'] =>
+  cgroup.held && (limits.memory !== undefined || limits.processes !== undefined || require.includes('cgroup'))
+    ? cgroup.parent
+    : undefined
+
+export const limitsOf = ({ limits }: Boundary, form: Form, host: HostFacts): Plan['limits'] => {
+  refuseUnmeasurable(limits, form, host)
+  if (limits.processes !== undefined && !host.listener.held && !host.cgroup.held) {
+    throw fail('limit-unsupported', {
+      limit: 'processes',
+      problem: 'counting processes and threads needs a seccomp listener or a cgroup',
+      fix: 'remove the limit, or run outside of another sandbox',
+    })
+  }
+  return {
+    scratch: DEFAULT_SCRATCH,
+    ...(limits.processes === undefined ? { userProcesses: DEFAULT_PROCESSES } : {}),
+    ...limits,
+  }
+}
+
+/** What is added up over all processes of a call cannot be bounded where they cannot be seen. */
+const refuseUnmeasurable = (limits: Boundary['limits'], form: Form, { measuring, cgroup }: HostFacts): void => {
+  if (measuring.held) return
+  const summed = [
+    ...(cgroup.held ? [] : (['memory', 'processes'] as const)),
+    'cpu',
+    ...(form === 'landlock' ? (['scratch'] as const) : []),
+  ] as const
+  const limit = summed.find((name) => limits[name] !== undefined)
+  if (limit !== undefined)
+    throw fail('limit-unsupported', {
+      limit,
+      problem: measuring.problem,
+      fix: 'remove the limit, or set it on the outer cell',
+    })
+}
