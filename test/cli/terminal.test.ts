@@ -101,7 +101,7 @@ describeForms('at a terminal', (_, form) => {
       { send: 'exit 5\n' },
     ])
     expect(status).toBe(5)
-    const typed: readonly Step[] = [TAKEN, { send: `${stubborn}\n` }, { expect: '\nready' }]
+    const typed: readonly Step[] = [TAKEN, { send: `${stubborn}\n` }, { expect: 'ready\r\n' }]
     expect(
       atTerminal(run('--', 'sh'), [
         ...typed,
