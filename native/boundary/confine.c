@@ -24,8 +24,7 @@ void disable_core_dumps(void)
 {
 	CLOSE_ON_RETURN int filter = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
 
-	/* Refused to an ordinary user who has a limit of 0 for good; then the handler gets nothing of the memory,
-	 * either. */
+	/* An ordinary user with a hard limit of 0 cannot raise it. Then the handler gets none of the memory, either. */
 	(void)!setrlimit(RLIMIT_CORE, &(struct rlimit){ 1, 1 });
 	if (filter >= 0)
 		(void)!write(filter, "0", 1);

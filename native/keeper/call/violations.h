@@ -3,13 +3,13 @@
 
 #include "keeper/call/notification.h"
 
-/* Of a tool that tries the same thing a million times each is told once, and not more than a few hundred. */
+/* A tool may try the same thing a million times. The keeper reports it once, and a few hundred things at most. */
 #define MOST_TOLD 512
 
 struct told {
 	uint64_t at[MOST_TOLD];
 	size_t count;
-	bool of_nested; /* it is a cell inside this one that is told of */
+	bool of_nested; /* a cell inside this one did it */
 };
 
 /* `fields`: the inside of a JSON object, different for each kind (src/sandbox/result/events.ts reads it). */

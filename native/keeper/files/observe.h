@@ -6,7 +6,7 @@
 /* TO_MAKE also opens what is there; TO_MAKE_NEW would fail by itself then. */
 enum attempt { TO_READ, TO_WRITE, TO_MAKE, TO_MAKE_NEW, ATTEMPTS };
 
-/* Of each kind so many paths are told: the host judges them all at the end, and a tool decides how many it tries. */
+/* The keeper reports this many paths of each kind: the host judges all at the end, and a tool can try any number. */
 #define MOST_ATTEMPTS 256
 
 struct attempts {
@@ -14,7 +14,7 @@ struct attempts {
 	size_t count[ATTEMPTS];
 };
 
-/* `withheld`: the cell has no such object or, of what is to be made, no such folder. Each is told once. */
+/* `withheld`: the cell lacks the object or, if it is to be made, its folder. The keeper reports each path once. */
 void report_attempt(const struct notification *call, const char *path, enum attempt attempt, bool withheld);
 bool path_for_keeper(const struct notification *call, int at, const char *path, char *into, size_t room);
 enum holding { FREE, HELD, MISSING };

@@ -12,6 +12,6 @@ struct terminals {
 	size_t count;
 };
 
-/* False, and unanswered, when it is no terminal of the tool's own. */
+/* Returns false, without an answer, when the terminal does not belong to the tool. */
 bool open_terminal_for(const struct notification *call, int object, int flags);
 void answer_ioctl(const struct notification *call);
