@@ -15,7 +15,9 @@ import { basename, dirname, resolve } from 'node:path'
 import { CordonError, fail, reasonOf } from '../../errors/index.js'
 import type { ErrorCode } from '../../errors/index.js'
 import type { Mode, PermissionDecision, PermissionState } from '../../gate/index.js'
+import { usageOf } from '../../runtime/call/index.js'
 import type { EgressSummary } from '../../runtime/events/index.js'
+import type { CallUsage } from '../../runtime/index.js'
 import type { CallResult, SandboxProfile, Violation } from '../../sandbox/index.js'
 
 import { writeFully } from '../text/console-text.js'
@@ -30,12 +32,7 @@ export interface Facts {
   readonly violations: readonly Violation[]
   /** What it reached of granted hosts; null where it connected to none. */
   readonly egress: EgressSummary | null
-  readonly usage: {
-    readonly wall_ms: number
-    readonly cpu_ms: number
-    readonly max_rss_bytes: number
-    readonly peak_memory_bytes: number | null
-  } | null
+  readonly usage: CallUsage | null
   readonly command: { readonly argv: readonly string[]; readonly cwd: string } | null
   readonly result: {
     readonly status: CallResult['status'] | 'violated' | 'refused' | 'not_started' | 'evaluated'
@@ -86,15 +83,7 @@ export const describeRun = (
     sandbox_profile: result?.profile ?? null,
     violations: result?.violations ?? [],
     egress: outcome.kind === 'ran' ? outcome.reached : null,
-    usage:
-      result === undefined
-        ? null
-        : {
-            wall_ms: result.usage.wallMs,
-            cpu_ms: result.usage.cpuMs,
-            max_rss_bytes: result.usage.maxResidentBytes,
-            peak_memory_bytes: result.usage.peakMemoryBytes ?? null,
-          },
+    usage: usageOf(result?.usage ?? null),
     command: order === undefined ? null : { argv: outcome.kind === 'ran' ? outcome.argv : order.argv, cwd: order.cwd },
     result: {
       status:

@@ -5,7 +5,8 @@ import type { Outcome } from '../call-outcome.js'
 import type { CallFacts, CallUsage, Execution } from '../result/tool-result.js'
 import type { CallServices, CallTool } from './call-services.js'
 
-const usageOf = (usage: Execution['usage']): CallUsage | null =>
+/** In the words of records. */
+export const usageOf = (usage: Execution['usage']): CallUsage | null =>
   usage === null
     ? null
     : {

@@ -33,6 +33,9 @@ export interface CallServices<Tool extends CallTool = BoundTool> {
   readonly revise?: (decision: PermissionDecision, error: CordonError) => PermissionDecision | undefined
 }
 
+/** A decision with a permit. */
+export type Permitted = Extract<Evaluation, { kind: 'permitted' }>
+
 /** Runs calls that have shown their permit. */
 export interface ToolRunner<Tool extends CallTool> {
   /** The process that a call starts, if it starts one. */

@@ -1,13 +1,10 @@
 import { CordonError, fail } from '../../errors/index.js'
-import type { Evaluation } from '../../gate/index.js'
 
 import { NOTHING_RAN } from '../call-outcome.js'
 import type { CallHandlers, Outcome } from '../call-outcome.js'
 import type { RegisteredCalls } from '../registry/index.js'
-import type { CallServices, CallTool } from './call-services.js'
+import type { CallServices, CallTool, Permitted } from './call-services.js'
 import { runPermitted } from './run-permitted.js'
-
-type Permitted = Extract<Evaluation, { kind: 'permitted' }>
 
 /**
  * With a registry, a call is claimed before it begins, so that nobody else runs it, and completed before its caller

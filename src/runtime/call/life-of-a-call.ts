@@ -16,7 +16,7 @@ import type { PolicyChange } from '../events/call-record.js'
 import { recordArguments } from '../events/recorded-arguments.js'
 import type { ToolResult } from '../result/tool-result.js'
 import { factsOf } from './call-facts.js'
-import type { CallServices, CallTool } from './call-services.js'
+import type { CallServices, CallTool, Permitted } from './call-services.js'
 import { claimAndRun } from './claim-and-run.js'
 import { endNotRecorded } from './run-permitted.js'
 
@@ -25,8 +25,6 @@ export interface EndedCall {
   readonly result: ToolResult
   readonly error: CordonError | undefined
 }
-
-type Permitted = Extract<Evaluation, { kind: 'permitted' }>
 
 /** One decision and, where it permits, one run. `wider` is the tool with the policy that `call.widening` asks for. */
 export const performCall = async <Tool extends CallTool>(

@@ -1,7 +1,6 @@
 // The one door to a cell. Every call shows its permit here, for exactly this tool, these arguments and this policy.
 import { CordonError, fail } from '../../errors/index.js'
 import { requirePermit } from '../../gate/index.js'
-import type { Evaluation } from '../../gate/index.js'
 import { resultOfInterrupted } from '../../sandbox/index.js'
 
 import { NOTHING_RAN } from '../call-outcome.js'
@@ -13,9 +12,7 @@ import { endedBy } from '../events/process-ending.js'
 import { recordArguments } from '../events/recorded-arguments.js'
 import type { NetworkCall } from '../network/call-networks.js'
 import type { Execution } from '../result/tool-result.js'
-import type { CallServices, CallTool } from './call-services.js'
-
-type Permitted = Extract<Evaluation, { kind: 'permitted' }>
+import type { CallServices, CallTool, Permitted } from './call-services.js'
 
 /** Whatever goes wrong after the permit, but for a bug, is an outcome of the call and is recorded as one. */
 export const runPermitted = async <Tool extends CallTool>(
