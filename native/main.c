@@ -19,28 +19,20 @@
 #include "boundary/tool.h"
 #include "keeper/keeper.h"
 #include "supervisor/nursery.h"
-#include "supervisor/streams/open-stdio.h"
 #include "supervisor/supervise.h"
 #include "watcher/watcher.h"
 #include "wire/packets.h"
 #include "wire/report.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #define HOST_FD 3
 #define CHANNEL_FD 4
 
-/* What the processes of a cell have between them. */
+/* Between the processes of a cell. */
 struct lines {
-	int supervisor, cell; /* packets; the cell's end is the keeper's and the tool's */
-	int plan_sender, plan_receiver; /* the plan that follows a head start, or -1 */
+	int supervisor, cell; /* packets; keeper and tool have the cell's end */
+	int plan_sender, plan_receiver; /* for the plan that follows a head start, or -1 */
 };
 
 static int run_cell(int host, int channel);
@@ -86,12 +78,6 @@ static struct lines open_lines(bool head_start)
 	};
 }
 
-static void close_if_open(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 static pid_t start_keeper(const struct plan *plan, const struct cgroup *cgroup)
 {
 	pid_t keeper = plan->form == FORM_NAMESPACES ? clone_into_namespaces(cgroup, plan->network_all)
@@ -115,7 +101,7 @@ static int run_cell(int host, int channel)
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
 
-	/* Every failure is told to the host as one of ours, and no crash hands memory to anybody. */
+	/* From here on every failure is reported to the host, and no crash writes memory to a file. */
 	report_to(host);
 	disable_core_dumps();
 	signal(SIGPIPE, SIG_IGN);
@@ -127,21 +113,20 @@ static int run_cell(int host, int channel)
 	open_stdio(&plan, &tool, &own, &copiers);
 	struct lines lines = open_lines(head_start);
 
-	/* What must be there before the first process of the cell. Whoever is orphaned in it comes to us, and ends with
-	 * it. */
+	/* What must be there before the first process of the cell. Its orphans come to us, and end with it. */
 	make_scratch(&plan);
 	if (plan.form == FORM_LANDLOCK && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		die("supervise", "subreaper");
 	struct cgroup cgroup = make_cgroup(&plan);
 
-	/* The keeper is born in its namespaces and its cgroup: nothing of the cell is ever outside of them. */
+	/* The keeper is born in its namespaces and its cgroup: no process of the cell is ever outside of them. */
 	pid_t keeper = start_keeper(&plan, &cgroup);
 	if (keeper == 0) {
-		/* The supervisor's ends: held here too, a stream would never end. */
+		/* The supervisor's ends: if they stayed open here, a stream would never end. */
 		report_from_inside();
 		close(lines.supervisor);
-		close_if_open(lines.plan_sender);
-		close_if_open(channel);
+		close_descriptor(&lines.plan_sender);
+		close_descriptor(&channel);
 		close_stdio(own);
 		close_cgroup(&cgroup);
 		/* The same user as outside, and nobody else. */
@@ -152,7 +137,7 @@ static int run_cell(int host, int channel)
 		keep_cell(&plan, host, lines.cell, tool);
 	}
 	close(lines.cell);
-	close_if_open(lines.plan_receiver);
+	close_descriptor(&lines.plan_receiver);
 	close_stdio(tool);
 	if (head_start)
 		plan = hand_plan_on(&plan, host, lines.plan_sender);
@@ -177,7 +162,7 @@ static _Noreturn void keep_cell(const struct plan *plan, int host, int superviso
 	if (plan->form == FORM_NAMESPACES && !plan->probe)
 		show_scratch(plan, supervisor);
 
-	/* The last that needs privileges. */
+	/* The last step that needs privileges. */
 	if (plan->terminal)
 		open_terminal(supervisor, plan, &stdio);
 	begin_answers(&remembered, plan, supervisor);
@@ -212,19 +197,19 @@ static _Noreturn void become_tool(const struct plan *plan, int host, int supervi
 	begin_tool(plan, stdio);
 	join_outer(plan, supervisor);
 
-	/* What one process can use up. What all of them together can, the supervisor looks after. */
+	/* What one process can use up. The supervisor counts what all of them use together. */
 	apply_resource_limits(plan);
 	if (plan->limits.cpu)
 		count_cpu(supervisor);
 
-	/* Files: the rules say once more, and of executing they alone, what the root shows. */
+	/* Files: the rules repeat what the root shows. Of executing they alone decide. */
 	apply_landlock(plan, stdio.terminal);
 
 	/* System calls: a call that is not listed does not exist. The keeper judges what the filter cannot see. */
 	hand_listener(keeper, apply_seccomp(plan));
 	limit_descriptors(plan);
 
-	/* The boundary is closed. Only now is there a command, and the host knows what holds it. */
+	/* The boundary is closed, and the host knows what enforces it. Only now is there a command. */
 	send_packet(supervisor, PACKET_LISTENER, landlock_abi(), NULL, -1);
 	struct command command = { 0 };
 	if (!plan->probe)

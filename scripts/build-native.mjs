@@ -4,8 +4,7 @@
 //   node scripts/build-native.mjs --target x86_64      cross-compiled into build/x86_64/ (or aarch64)
 //   node scripts/build-native.mjs --target … --pack    and put into the launcher package of that target
 //   node scripts/build-native.mjs --sanitize           build/sanitize/cordon-cell with ASan and UBSan
-//   node scripts/build-native.mjs --install            what `npm install cordon` runs: only where no launcher is there
-// yet
+//   node scripts/build-native.mjs --install            for `npm install cordon`: only if there is no launcher yet
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -36,12 +35,12 @@ const CROSS_PACKAGES = {
 }
 
 const NATIVE = join(ROOT, 'native')
-// Signs are left out: descriptors, sizes and lengths of the kernel have all of them, and each cast would say nothing.
+// No -Wsign-conversion: the kernel mixes signs of descriptors, sizes and lengths, and the casts would explain nothing.
 const WARNINGS = ['-Wall', '-Wextra', '-Wshadow', '-Wformat=2', '-Wconversion', '-Wno-sign-conversion']
 const COMMON = ['-std=gnu11', '-D_GNU_SOURCE', ...WARNINGS, '-I', NATIVE]
-// Not where it is installed: a compiler that warns of more than ours do must not keep anybody from installing.
+// Not for an installation, which must not fail because another compiler has more warnings.
 const STRICT = ['-Werror']
-// Distributions predefine _FORTIFY_SOURCE at their own level; redefining it without -U is an error under -Werror.
+// Distributions predefine _FORTIFY_SOURCE. Redefining it without -U is an error under -Werror.
 const fortify = (level) => ['-O2', '-fstack-protector-strong', '-U_FORTIFY_SOURCE', `-D_FORTIFY_SOURCE=${level}`]
 const STATIC_PIE = ['-fPIE', '-static-pie', '-Wl,-z,relro,-z,now']
 const DYNAMIC_PIE = ['-fPIE', '-pie', '-Wl,-z,relro,-z,now']
@@ -74,8 +73,7 @@ const findCompiler = (target) => {
   return [process.env.CC, 'cc', 'gcc', 'clang'].filter(Boolean).find(answers)
 }
 
-// Flags are chosen by compiling a trivial program, so that a mistake in native/ is reported
-// once, as itself, and never hidden behind a retry with weaker flags.
+// Flags are chosen by compiling a trivial program, so that an error in native/ never leads to weaker flags.
 const accepts = (compiler, flags) =>
   spawnSync(compiler, [...COMMON, ...STRICT, ...flags, '-x', 'c', '-', '-o', '/dev/null'], {
     input: '#include <stdio.h>\nint main(void) { return puts("") < 0; }\n',
@@ -111,9 +109,9 @@ const compile = (compiler, flags, form, output) => {
   const wanted = fingerprint(compiler, flags, [...sources, ...listNative('.h')])
   if (hasStamp(output, wanted)) return say(`${output} is up to date`)
   mkdirSync(dirname(output), { recursive: true })
-  // Renamed into place: a cell that starts meanwhile sees the old launcher or the new one, never half of one.
+  // Renamed into place, so that a cell never starts with half a launcher.
   const fresh = `${output}.${process.pid}`
-  // A target may be this machine: the same compiler makes the same of the same sources.
+  // The target may be this machine, and the result is the same.
   if (hasStamp(OF_THIS_MACHINE, wanted)) copyFileSync(OF_THIS_MACHINE, fresh)
   else if (spawnSync(compiler, [...COMMON, ...flags, ...sources, '-o', fresh], { stdio: 'inherit' }).status !== 0)
     stop(`${compiler} could not compile native/ (see above)`)

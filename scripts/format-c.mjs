@@ -1,4 +1,4 @@
-// Lays native/ out as .clang-format says.
+// Formats native/ with clang-format.
 //
 //   npm run format                           changes the files
 //   node scripts/format-c.mjs --check        names those that would change; `npm test` does this
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 
-// Versions lay out some lines in different ways: this is the one of Debian 12.
+// The version of Debian 12, because others format some lines differently.
 const VERSION = 14
 
 const stop = (text) => {

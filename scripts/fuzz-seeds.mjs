@@ -1,4 +1,4 @@
-// The inputs that fuzzing begins with: what the library really sends, and what git really writes.
+// Seeds for fuzzing: real plans of the library, and real files of git.
 import { encodeCommand, encodePlan } from '../dist/sandbox/plan/encode-plan.js'
 import { encodeFrame } from '../dist/sandbox/frames.js'
 import { probeHost } from '../dist/sandbox/host.js'
@@ -72,7 +72,7 @@ const COMMANDS = [
   },
 ].map(encodeCommand)
 
-/** Behind the byte that says which of the two it is, see native/fuzz/plan.c. */
+/** After a byte that names the kind (native/fuzz/plan.c). */
 const marked = (mark, bytes) => Buffer.concat([Buffer.of(mark), bytes])
 
 const CONFIGS = [
@@ -80,7 +80,7 @@ const CONFIGS = [
   '[remote "origin"]\n\turl = https://example.com/a.git\n\tfetch = ' +
     '+refs/heads/*:refs/remotes/origin/*\n[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n',
   '; comment\n[user]\n name = "A ; B" # more\n\temail=a@example.com\r\n[submodule "a\\"b"] \n\tactive\n\turl = ../b\n',
-  // One way of making git run something each, so that a judge who overlooks it is told at once.
+  // Each makes git run a program in another way, so that the judge must find them all.
   '[core]\n\tfsmonitor = /evil\n',
   '[core] fsmonitor = /evil # ]\n',
   '[core "x"] sshCommand = evil # "]\n',
@@ -93,7 +93,7 @@ const CONFIGS = [
   '[core]\n\tbare\0\n\tpager = evil\n',
 ]
 
-/** As a resolver asks: `options` is what EDNS adds. */
+/** A DNS query. `options` are those of EDNS. */
 const question = (name, type, options = []) =>
   Buffer.from([
     0x12,

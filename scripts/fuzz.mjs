@@ -3,10 +3,9 @@
 //   npm run fuzz                                     every target for a minute each
 //   npm run fuzz -- --target plan --seconds 600      one of them, for longer
 //   npm run fuzz -- --runs 20000                     a fixed number of runs from a fixed seed, as `npm test` does
-//   npm run fuzz -- --target plan --input FILE       one input again, such as one that was found before
+//   npm run fuzz -- --target plan --input FILE       one input again
 //
-// What was learned stays in build/fuzz/TARGET.corpus; an input that breaks something is kept as
-// build/fuzz/TARGET-crash-….
+// The corpus is build/fuzz/TARGET.corpus. Crashing inputs are build/fuzz/TARGET-crash-….
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -61,7 +60,7 @@ const refuseWithoutRuntime = () => {
     )
 }
 
-/** The sources under test are named by the target itself, in its first comment. */
+/** The first comment of a target names its sources. */
 const sourcesOf = (target) => {
   const file = join(NATIVE, 'fuzz', `${target}.c`)
   const needs = /^ \* needs: (.+)$/m.exec(readFileSync(file, 'utf8'))
@@ -96,7 +95,7 @@ const fuzz = async (target, { seconds, runs, input }) => {
   const common = ['-timeout=10', '-print_final_stats=0', '-verbosity=0', `-artifact_prefix=${OUTPUT}/${target}-`]
   if (input !== undefined) return spawnSync(program, [...common, input], { stdio: 'inherit' }).status === 0
   const seeds = await writeSeeds(target)
-  // A fixed number of runs must do the same every time, and so begins without what earlier runs have learned.
+  // A fixed number of runs is repeatable, so it does not use the corpus.
   const corpus = runs === undefined ? join(OUTPUT, `${target}.corpus`) : emptyFolder(`${target}.learned`)
   mkdirSync(corpus, { recursive: true })
   const amount = runs === undefined ? [`-max_total_time=${seconds}`] : [`-runs=${runs}`, '-seed=1']
@@ -105,7 +104,7 @@ const fuzz = async (target, { seconds, runs, input }) => {
     encoding: 'utf8',
     maxBuffer: 1 << 30,
   })
-  // libFuzzer has much to say; it is of interest where it found something.
+  // The long output of libFuzzer matters only if it found something.
   if (status !== 0) process.stderr.write(stderr)
   if (status === 0)
     say(

@@ -1,36 +1,22 @@
 /*
- * One cgroup per call, where the host lets us make any: the kernel itself then
- * bounds the memory and the processes of all that belong to the call, and ends
- * them at one stroke. The keeper is the first in it, because whoever is born in
- * a cgroup need not be moved there, which would make the whole machine wait.
+ * One cgroup (version 2) per call, where the host lets us make any: the kernel itself then bounds the memory and the
+ * processes of the call, and kills them in one step. The keeper is born in it: moving a process there would make the
+ * whole machine wait.
  *
- * The supervisor removes it. Where it could not, because it was killed, a later
- * probe does: what is empty, ours, and locked by nobody has been left behind.
+ * The supervisor removes it. If it was killed before, a later probe does: what is empty, ours, and locked by nobody has
+ * been left behind.
  */
 #include "boundary/cgroup.h"
 #include "wire/frames.h"
-#include "wire/kernel.h"
 #include "wire/report.h"
-#include "wire/scope.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #define NAME_PREFIX "cordon-cell-"
 
-/* What the keeper and the namespaces take, so that the tool gets what it was promised. */
+/* What the keeper and the namespaces take beside the tool. */
 #define OWN_MEMORY (8ull << 20)
 #define OWN_PROCESSES 1
 
@@ -58,7 +44,7 @@ static void set(const struct cgroup *cgroup, const char *file, uint64_t value)
 {
 	char text[32];
 
-	snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+	snprintf(text, sizeof text, "%lu", value);
 	if (!write_file(cgroup->folder, file, text))
 		give_up(cgroup, file);
 }
@@ -116,10 +102,9 @@ static bool is_left_behind(int folder)
 /* Cgroups of supervisors that were killed. One that is not empty cannot be removed. */
 static void sweep(int parent)
 {
-	int copy = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *entries = copy < 0 ? NULL : fdopendir(copy);
+	CLOSE_FOLDER_ON_RETURN DIR *entries = open_entries(openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 
-	for (struct dirent *entry; entries && (entry = readdir(entries));) {
+	for (struct dirent *entry; (entry = next_entry(entries));) {
 		if (strncmp(entry->d_name, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
 			continue;
 		CLOSE_ON_RETURN int folder =
@@ -127,13 +112,11 @@ static void sweep(int parent)
 		if (folder >= 0 && is_left_behind(folder))
 			unlinkat(parent, entry->d_name, AT_REMOVEDIR);
 	}
-	if (entries)
-		closedir(entries);
 }
 
 struct cgroup make_cgroup(const struct plan *plan)
 {
-	struct cgroup cgroup = NO_CGROUP;
+	struct cgroup cgroup = { .parent = -1, .folder = -1 };
 	uint64_t number;
 
 	if (!plan->cgroup)
@@ -146,11 +129,11 @@ struct cgroup make_cgroup(const struct plan *plan)
 	pass_controllers_on(cgroup.parent);
 	if (getrandom(&number, sizeof number, 0) != sizeof number)
 		die("cgroup", "getrandom");
-	snprintf(cgroup.name, sizeof cgroup.name, NAME_PREFIX "%016llx", (unsigned long long)number);
+	snprintf(cgroup.name, sizeof cgroup.name, NAME_PREFIX "%016lx", number);
 	if (mkdirat(cgroup.parent, cgroup.name, 0755) < 0)
 		die("cgroup", plan->cgroup);
 	cgroup.folder = openat(cgroup.parent, cgroup.name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Held for as long as this process lives: that is what tells a cgroup in use from one left behind. */
+	/* Locked for as long as this process lives: that tells a cgroup in use from one left behind. */
 	if (cgroup.folder < 0 || flock(cgroup.folder, LOCK_EX | LOCK_NB) < 0)
 		give_up(&cgroup, cgroup.name);
 	if (faccessat(cgroup.folder, "cgroup.kill", W_OK, AT_EACCESS) < 0)
@@ -179,7 +162,7 @@ void remove_cgroup(const struct cgroup *cgroup)
 	if (cgroup->folder < 0)
 		return;
 	kill_cgroup(cgroup);
-	/* Whoever was just killed is in it until the kernel has taken its namespaces apart. */
+	/* The dead are in it until the kernel has taken their namespaces apart. */
 	for (int tries = 0; unlinkat(cgroup->parent, cgroup->name, AT_REMOVEDIR) < 0 && errno == EBUSY && tries < 200;
 	     tries++)
 		usleep(tries < 20 ? 500 : 10000);
@@ -188,10 +171,10 @@ void remove_cgroup(const struct cgroup *cgroup)
 
 void close_cgroup(const struct cgroup *cgroup)
 {
-	if (cgroup->parent >= 0)
-		close(cgroup->parent);
-	if (cgroup->folder >= 0)
-		close(cgroup->folder);
+	struct cgroup copy = *cgroup;
+
+	close_descriptor(&copy.parent);
+	close_descriptor(&copy.folder);
 }
 
 uint64_t read_cgroup(const struct cgroup *cgroup, const char *file, const char *field)

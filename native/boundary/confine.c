@@ -1,30 +1,23 @@
 /* Privileges and resource limits that the tool starts with. */
 #include "boundary/confine.h"
 #include "wire/report.h"
-#include "wire/scope.h"
 
-#include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /*
  * A crash would hand the tool's memory to the host: as a core file, or to the program or socket that core_pattern
- * names. For a limit of exactly 1 the kernel starts no program, for which 0 is no reason, and writes no file. A socket
- * (since Linux 6.16) heeds no limit: it gets what the filter lets through, and that is nothing of the memory. Both are
- * passed on to all that follows; the filter lies in /proc, where the tool cannot write, and the limit stays (see
- * verdicts.c).
+ * names. With a limit of exactly 1 the kernel writes no file and starts no program (with 0 it would start one). A
+ * socket (since Linux 6.16) heeds no limit, but gets nothing of the memory that the filter leaves out. Children inherit
+ * both. The tool can change neither: the filter lies in /proc, and verdicts.c keeps the limit.
  */
 void disable_core_dumps(void)
 {
 	CLOSE_ON_RETURN int filter = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
 
-	/* An ordinary user with a hard limit of 0 cannot raise it. Then the handler gets none of the memory, either. */
+	/* An ordinary user with a hard limit of 0 cannot raise it. The handler gets no memory then, either. */
 	(void)!setrlimit(RLIMIT_CORE, &(struct rlimit){ 1, 1 });
 	if (filter >= 0)
 		(void)!write(filter, "0", 1);
@@ -42,7 +35,7 @@ void drop_privileges(void)
 	      SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
 		      SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
 	      0, 0, 0);
-	/* EINVAL is behind the last one; EPERM means that there is nothing to drop them with, or for. */
+	/* EINVAL comes behind the last one. With EPERM there is nothing to drop. */
 	for (int capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; capability++)
 		;
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -69,13 +62,12 @@ void apply_resource_limits(const struct plan *plan)
 {
 	const struct limits *limits = &plan->limits;
 
-	/* Counts all signals and timers that wait of the user, or of the user in its namespace: others go on having
-	 * more. */
+	/* Counts what waits for all processes of the user: others go on having more. */
 	set_limit(RLIMIT_SIGPENDING, 1024, 1024);
 	set_limit(RLIMIT_MSGQUEUE, 0, 0);
 	set_limit(RLIMIT_RTPRIO, 0, 0);
 	set_limit(RLIMIT_MEMLOCK, 64 << 10, 64 << 10);
-	/* Counts all processes of the user, which only in a user namespace of its own are those of the cell. */
+	/* Counts all processes of the user: only in a user namespace are these the cell's alone. */
 	if (limits->user_processes && plan->form == FORM_NAMESPACES)
 		set_limit(RLIMIT_NPROC, limits->user_processes, limits->user_processes);
 	if (limits->file_size)
@@ -88,9 +80,8 @@ void apply_resource_limits(const struct plan *plan)
 }
 
 /*
- * Descriptors that wait in sockets are counted for all of a user together, and compared with the limit of whoever
- * sends one more: with a higher limit than any tool has, we still can. So this is the last of the limits, behind
- * what is sent on behalf of the tool.
+ * Descriptors that wait in sockets are counted for all of a user together, and compared with the sender's limit. Ours
+ * is higher than any tool's, so that we still can send. So this limit comes last, behind what is sent for the tool.
  */
 void limit_descriptors(const struct plan *plan)
 {

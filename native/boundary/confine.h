@@ -1,4 +1,3 @@
-/* Privileges and resource limits that the tool starts with. */
 #pragma once
 
 #include "wire/plan.h"

@@ -1,27 +1,15 @@
-/* Landlock: the second, independent hold on the same paths, and the only one on executing. */
+/* Landlock: the second, independent guard of the same paths, and the only one of executing. */
 #include "boundary/landlock.h"
 #include "wire/kernel.h"
 #include "wire/open-how.h"
 #include "wire/report.h"
-#include "wire/scope.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#define READ_RIGHTS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-#define WRITE_RIGHTS                                                                                      \
-	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | \
-	 LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |       \
-	 LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER |          \
-	 LANDLOCK_ACCESS_FS_TRUNCATE)
-#define FILE_RIGHTS                                                                                  \
-	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE | \
-	 LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
+#define FS(right) LANDLOCK_ACCESS_FS_##right
+#define READ_RIGHTS (FS(READ_FILE) | FS(READ_DIR))
+#define WRITE_RIGHTS                                                                                       \
+	(FS(WRITE_FILE) | FS(REMOVE_DIR) | FS(REMOVE_FILE) | FS(MAKE_DIR) | FS(MAKE_REG) | FS(MAKE_SOCK) | \
+	 FS(MAKE_FIFO) | FS(MAKE_SYM) | FS(REFER) | FS(TRUNCATE))
+#define FILE_RIGHTS (FS(EXECUTE) | FS(WRITE_FILE) | FS(READ_FILE) | FS(TRUNCATE) | FS(IOCTL_DEV))
 
 int landlock_abi(void)
 {
@@ -32,29 +20,21 @@ int landlock_abi(void)
 
 static uint64_t handled_rights(int abi)
 {
-	uint64_t rights = LANDLOCK_ACCESS_FS_REFER - 1;
-
-	if (abi >= 2)
-		rights |= LANDLOCK_ACCESS_FS_REFER;
-	if (abi >= 3)
-		rights |= LANDLOCK_ACCESS_FS_TRUNCATE;
-	if (abi >= 5)
-		rights |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
-	return rights;
+	return (FS(REFER) - 1) | (abi >= 2 ? FS(REFER) : 0) | (abi >= 3 ? FS(TRUNCATE) : 0) |
+	       (abi >= 5 ? FS(IOCTL_DEV) : 0);
 }
 
 /*
- * Moving and linking between folders. Without mounts a socket of the host could be
- * moved into the call's private folder, where every socket counts as its own. Nothing
- * is moved to where it would have more rights, so the plan gives that folder one that
- * no write root has: ioctl on devices, of which none can be made there. Before that
+ * Moving and linking between folders. Without mounts a socket of the host could be moved into the call's private
+ * folder, where every socket counts as its own. The kernel moves nothing to where it would have more rights, so the
+ * plan gives that folder one that no write root has: ioctl on devices, of which none can be made there. Before that
  * right existed (ABI 5) nothing is moved between folders at all.
  */
 static uint64_t rights_to_grant(const struct plan *plan, int abi)
 {
 	uint64_t handled = handled_rights(abi);
 
-	return plan->form == FORM_LANDLOCK && abi < 5 ? handled & ~LANDLOCK_ACCESS_FS_REFER : handled;
+	return plan->form == FORM_LANDLOCK && abi < 5 ? handled & ~FS(REFER) : handled;
 }
 
 static void add_object(int ruleset, int object, unsigned access, uint64_t granted, const char *name)
@@ -64,20 +44,13 @@ static void add_object(int ruleset, int object, unsigned access, uint64_t grante
 	if (object < 0 || fstat(object, &status) < 0)
 		die("landlock", name);
 
-	struct landlock_path_beneath_attr beneath = { .parent_fd = object };
-	if (access & ACCESS_READ)
-		beneath.allowed_access |= READ_RIGHTS;
-	if (access & ACCESS_WRITE)
-		beneath.allowed_access |= WRITE_RIGHTS;
-	if (access & ACCESS_LIST)
-		beneath.allowed_access |= LANDLOCK_ACCESS_FS_READ_DIR;
-	if (access & ACCESS_EXECUTE)
-		beneath.allowed_access |= LANDLOCK_ACCESS_FS_EXECUTE;
-	if (access & ACCESS_DEVICE)
-		beneath.allowed_access |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
-	if (!S_ISDIR(status.st_mode))
-		beneath.allowed_access &= FILE_RIGHTS;
-	beneath.allowed_access &= granted;
+	uint64_t rights = (access & ACCESS_READ ? READ_RIGHTS : 0) | (access & ACCESS_WRITE ? WRITE_RIGHTS : 0) |
+			  (access & ACCESS_LIST ? FS(READ_DIR) : 0) | (access & ACCESS_EXECUTE ? FS(EXECUTE) : 0) |
+			  (access & ACCESS_DEVICE ? FS(IOCTL_DEV) : 0);
+	struct landlock_path_beneath_attr beneath = {
+		.parent_fd = object,
+		.allowed_access = rights & granted & (S_ISDIR(status.st_mode) ? ~0ull : FILE_RIGHTS),
+	};
 	if (beneath.allowed_access &&
 	    syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) < 0)
 		die("landlock", name);
@@ -85,10 +58,8 @@ static void add_object(int ruleset, int object, unsigned access, uint64_t grante
 
 static void add_rule(int ruleset, const struct rule *rule, uint64_t granted)
 {
-	/*
-	 * The host resolved the path; a symbolic link in it now was planted since, to
-	 * move the grant. Only /proc has links of its own, which lead to the tool itself.
-	 */
+	/* The host resolved the path: a symbolic link in it was planted since, to move the grant. Only /proc has links
+	 * of its own, which lead to the tool itself. */
 	bool in_proc = strncmp(rule->path, "/proc/", 6) == 0;
 	CLOSE_ON_RETURN int object = in_proc ? open(rule->path, O_PATH | O_CLOEXEC)
 					     : open_how(AT_FDCWD, rule->path, O_PATH, RESOLVE_NO_SYMLINKS);
@@ -132,11 +103,9 @@ void apply_landlock(const struct plan *plan, int terminal)
 bool enclose_signals(void)
 {
 	/* A ruleset that says nothing of moving between folders forbids it, for all that come after. */
-	struct cordon_ruleset_attr attributes = { .handled_fs = LANDLOCK_ACCESS_FS_REFER,
-						  .scoped = LANDLOCK_SCOPE_SIGNAL };
+	struct cordon_ruleset_attr attributes = { .handled_fs = FS(REFER), .scoped = LANDLOCK_SCOPE_SIGNAL };
 	CLOSE_ON_RETURN int everywhere = open("/", O_PATH | O_CLOEXEC);
-	struct landlock_path_beneath_attr moving = { .parent_fd = everywhere,
-						     .allowed_access = LANDLOCK_ACCESS_FS_REFER };
+	struct landlock_path_beneath_attr moving = { .parent_fd = everywhere, .allowed_access = FS(REFER) };
 	pid_t outside = getppid();
 
 	if (landlock_abi() < 6 || kill(outside, 0) < 0)
@@ -146,7 +115,7 @@ bool enclose_signals(void)
 		return false;
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		return false;
-	/* Tried, not believed: whoever trusts this kills everything that it can reach. */
+	/* Tried, not believed: the caller then kills everything that it can reach. */
 	return kill(outside, 0) < 0 && errno == EPERM;
 }
 

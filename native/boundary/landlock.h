@@ -1,4 +1,3 @@
-/* Landlock: the second, independent hold on the same paths, and the only one on executing. */
 #pragma once
 
 #include "wire/plan.h"
@@ -6,7 +5,7 @@
 int landlock_abi(void);
 /* `terminal`: the cell's own, or -1 */
 void apply_landlock(const struct plan *plan, int terminal);
-/* From now on our signals reach only what we start, so that kill(-1) ends it all at one stroke (since ABI 6). */
+/* From now on our signals reach only what we start, so that kill(-1) ends it all (since ABI 6). */
 bool enclose_signals(void);
-/* Whether Landlock alone holds the cell and does not hold yet what it does since `abi`. */
+/* Whether Landlock alone confines the cell, and is older than `abi`. */
 bool landlock_is_before(const struct plan *plan, int abi);

@@ -2,18 +2,9 @@
 #include "boundary/namespaces.h"
 #include "wire/frames.h"
 #include "wire/report.h"
-#include "wire/scope.h"
 
-#include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 pid_t clone_into_namespaces(const struct cgroup *cgroup, bool keep_network)
 {
@@ -21,7 +12,7 @@ pid_t clone_into_namespaces(const struct cgroup *cgroup, bool keep_network)
 
 	if (!keep_network)
 		flags |= CLONE_NEWNET;
-	/* A namespace that began here would have the supervisor's cgroup as its root; the keeper begins its own. */
+	/* A cgroup namespace made here would begin at the supervisor's cgroup; the keeper makes its own. */
 	if (cgroup->folder >= 0)
 		return clone_into_cgroup(cgroup, flags);
 	flags |= CLONE_NEWCGROUP;
@@ -36,7 +27,7 @@ static void write_own(const char *file, const char *text)
 		die("user-namespace", file);
 }
 
-/* The same numbers inside as outside, so that files keep their owner; nobody else is mapped. */
+/* The same numbers inside as outside, so that files keep their owner. */
 void map_own_ids(uid_t uid, gid_t gid)
 {
 	char line[64];

@@ -1,4 +1,3 @@
-/* User, mount, pid, network, ipc and uts namespaces: what is not granted is not there. */
 #pragma once
 
 #include "boundary/cgroup.h"

@@ -3,18 +3,11 @@
 #include "wire/packets.h"
 #include "wire/report.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 static void treat_keys(void (*way)(int))
 {
 	static const int numbers[] = { SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU };
 
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+	for (size_t i = 0; i < COUNT_OF(numbers); i++)
 		signal(numbers[i], way);
 }
 

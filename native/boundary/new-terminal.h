@@ -1,4 +1,3 @@
-/* The terminal that a tool gets in place of the caller's; see supervisor/streams/terminal.c for why. */
 #pragma once
 
 #include "boundary/stdio.h"

@@ -1,15 +1,13 @@
-/* The plan of a cell, as the host sends it. */
+/*
+ * The plan of a cell, as the host sends it. A head start tells what is known of a plan while it is still being made:
+ * the keeper enters its namespaces, the longest step of all, while the host looks into the write roots. It has nothing
+ * of the cell yet, and ends if no plan comes.
+ */
 #include "boundary/receive-plan.h"
-#include "wire/frames.h"
 #include "wire/read-frame.h"
 #include "wire/report.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 static struct frame expect_frame(int from)
 {

@@ -1,10 +1,3 @@
-/*
- * The plan of a cell, as the host sends it.
- *
- * A head start is what is known of a plan while it is still being made. With that the keeper enters its namespaces, the
- * longest single step of all, while the host looks into the write roots. It has nothing of the cell yet, and ends when
- * no plan comes.
- */
 #pragma once
 
 #include "wire/plan.h"

@@ -1,10 +1,9 @@
 /*
- * The root of the cell: an empty tmpfs into which the granted paths alone are
- * bound, then pivot_root, then the old root is gone.
+ * The root of the cell: an empty tmpfs into which the granted paths alone are bound, then pivot_root, then the old root
+ * is gone.
  *
- * Two passes. First every mount point is made on the bare tmpfs; then the
- * binds follow in the order of the plan (parents before what lies in them).
- * The second pass creates nothing, so that a path that vanished from a granted
+ * Two passes. First every mount point is made on the bare tmpfs; then the binds follow in the order of the plan
+ * (parents before what lies in them). The second pass creates nothing, so that a path that vanished from a granted
  * folder is an error and never a folder made in the user's tree.
  */
 #include "boundary/root.h"
@@ -13,24 +12,14 @@
 #include "wire/kernel.h"
 #include "wire/open-how.h"
 #include "wire/report.h"
-#include "wire/scope.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #define HIDDEN_DIRECTORY ".cordon-hidden-directory"
 #define HIDDEN_FILE ".cordon-hidden-file"
 #define COVERING_FILE ".cordon-covering-file"
+#define INERT (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 
 /* A detached file system of its own; `options` are key, value, ..., NULL. */
 static int new_filesystem(const char *type, const char *const *options, unsigned attributes)
@@ -111,6 +100,13 @@ static void make_mount_point(struct new_root *root, const struct step *step)
 	}
 }
 
+static bool set_attributes(int tree, unsigned flags, uint64_t attributes)
+{
+	struct cordon_mount_attr set = { .attr_set = attributes, .propagation = flags & AT_RECURSIVE ? MS_PRIVATE : 0 };
+
+	return syscall(SYS_mount_setattr, tree, "", flags | AT_EMPTY_PATH, &set, sizeof set) == 0;
+}
+
 /* Mounts the detached `tree` at `path` of the new root, never through a symbolic link. */
 static void attach(int root, int tree, const char *path)
 {
@@ -135,50 +131,37 @@ static void bind_path(int root, const struct step *step)
 	if (tree < 0)
 		die("root", step->path);
 
-	struct cordon_mount_attr attributes = {
-		.attr_set = MOUNT_ATTR_NOSUID,
-		.propagation = MS_PRIVATE,
-	};
-	if (!(step->access & ACCESS_WRITE))
-		attributes.attr_set |= MOUNT_ATTR_RDONLY;
-	if (!(step->access & ACCESS_EXECUTE))
-		attributes.attr_set |= MOUNT_ATTR_NOEXEC;
-	if (!(step->access & ACCESS_DEVICE))
-		attributes.attr_set |= MOUNT_ATTR_NODEV;
-	if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof attributes) < 0)
+	if (!set_attributes(tree, AT_RECURSIVE,
+			    MOUNT_ATTR_NOSUID | (step->access & ACCESS_WRITE ? 0 : MOUNT_ATTR_RDONLY) |
+				    (step->access & ACCESS_EXECUTE ? 0 : MOUNT_ATTR_NOEXEC) |
+				    (step->access & ACCESS_DEVICE ? 0 : MOUNT_ATTR_NODEV)))
 		die("root", step->path);
 	attach(root, tree, step->path);
 }
 
-static void hide(int root, const struct step *step)
+/* Puts a file or folder of ours over one that came with what is bound. */
+static void put_over(int root, const char *ours, const char *path)
+{
+	CLOSE_ON_RETURN int tree = (int)syscall(SYS_open_tree, root, ours, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (tree < 0 || !set_attributes(tree, 0, MOUNT_ATTR_RDONLY | INERT))
+		die("root", path);
+	attach(root, tree, path);
+}
+
+static void hide(int root, const char *path)
 {
 	struct stat status;
 
-	if (lstat(step->path, &status) < 0)
-		die("root", step->path);
-	CLOSE_ON_RETURN int tree =
-		(int)syscall(SYS_open_tree, root, S_ISDIR(status.st_mode) ? HIDDEN_DIRECTORY : HIDDEN_FILE,
-			     OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-	struct cordon_mount_attr attributes = {
-		.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
-	};
-	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
-		die("root", step->path);
-	attach(root, tree, step->path);
+	if (lstat(path, &status) < 0)
+		die("root", path);
+	put_over(root, S_ISDIR(status.st_mode) ? HIDDEN_DIRECTORY : HIDDEN_FILE, path);
 }
 
-/* A file of ours over one that came with what is bound. */
 static void cover(int root, const struct step *step)
 {
 	make_file(root, COVERING_FILE, step->text, 0444);
-	CLOSE_ON_RETURN int tree =
-		(int)syscall(SYS_open_tree, root, COVERING_FILE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-	struct cordon_mount_attr attributes = {
-		.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
-	};
-	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
-		die("root", step->path);
-	attach(root, tree, step->path);
+	put_over(root, COVERING_FILE, step->path);
 	unlinkat(root, COVERING_FILE, 0);
 }
 
@@ -198,8 +181,8 @@ static void mount_scratch(struct new_root *root, const struct plan *plan, const 
 	const char *options[] = { "size", bytes, "nr_inodes", inodes, "mode", "1777", NULL };
 
 	/* An inode costs the kernel about a kilobyte that the size does not count. */
-	snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)plan->limits.scratch);
-	snprintf(inodes, sizeof inodes, "%llu", (unsigned long long)(plan->limits.scratch / 4096 + 64));
+	snprintf(bytes, sizeof bytes, "%lu", plan->limits.scratch);
+	snprintf(inodes, sizeof inodes, "%lu", plan->limits.scratch / 4096 + 64);
 	mount_new(root->fd, "scratch", step->path, "tmpfs", options,
 		  MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (plan->exec_limited ? MOUNT_ATTR_NOEXEC : 0));
 	/* Granted paths may lie in it; their mount points were made beneath this mount. */
@@ -209,37 +192,27 @@ static void mount_scratch(struct new_root *root, const struct plan *plan, const 
 			make_mount_point(root, later);
 }
 
-static void write_setting(int proc, const char *name, unsigned long long value)
+static void write_setting(int proc, const char *name, uint64_t value)
 {
 	CLOSE_ON_RETURN int setting = openat(proc, name, O_WRONLY | O_CLOEXEC);
-	char text[32];
-	int length = snprintf(text, sizeof text, "%llu", value);
 
 	if (setting >= 0)
-		(void)!write(setting, text, length);
+		dprintf(setting, "%lu", value);
 }
 
 /*
- * Since Linux 6.14 a pid namespace has its own highest number, which bounds its
- * processes and threads for everybody, also for root. Before, the same file was
- * the whole machine's, and root could write it from here: hence the version,
- * which nothing that could be tried would tell. There the supervisor's own
- * count must do.
+ * Since Linux 6.14 a pid namespace has its own highest number, which bounds its processes and threads for everybody,
+ * also for root. Before, the file was the whole machine's, and root could write it from here: hence the version, since
+ * trying would tell nothing. There the supervisor's own count must do.
  */
-static bool pid_namespaces_have_bounds(void)
+static void bound_processes(int proc, uint64_t most)
 {
 	struct utsname kernel;
 	int major = 0, minor = 0;
 
-	return uname(&kernel) == 0 && sscanf(kernel.release, "%d.%d", &major, &minor) == 2 &&
-	       (major > 6 || (major == 6 && minor >= 14));
-}
-
-static void bound_processes(int proc, uint64_t most)
-{
-	if (!pid_namespaces_have_bounds())
-		return;
-	write_setting(proc, "sys/kernel/pid_max", most);
+	if (most && uname(&kernel) == 0 && sscanf(kernel.release, "%d.%d", &major, &minor) == 2 &&
+	    (major > 6 || (major == 6 && minor >= 14)))
+		write_setting(proc, "sys/kernel/pid_max", most);
 }
 
 /*
@@ -249,27 +222,22 @@ static void bound_processes(int proc, uint64_t most)
 static void bound_watching(int proc)
 {
 	char text[32];
-	unsigned long long all = read_proc(text, sizeof text, "/proc/sys/fs/inotify/max_user_watches") > 0
-					 ? strtoull(text, NULL, 10)
-					 : 0;
 
+	read_proc(text, sizeof text, "/proc/sys/fs/inotify/max_user_watches");
 	write_setting(proc, "sys/user/max_inotify_instances", MOST_INOTIFY_INSTANCES);
-	if (all)
-		write_setting(proc, "sys/user/max_inotify_watches", all / 2);
+	if (atol(text) > 0)
+		write_setting(proc, "sys/user/max_inotify_watches", atol(text) / 2);
 }
 
 static void mount_proc(int root, const struct step *step, uint64_t most_processes)
 {
-	struct cordon_mount_attr sealed = { .attr_set = MOUNT_ATTR_RDONLY };
-	CLOSE_ON_RETURN int proc =
-		new_filesystem("proc", NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	CLOSE_ON_RETURN int proc = new_filesystem("proc", NULL, INERT);
 
 	if (proc < 0)
 		die("proc", step->path);
-	if (most_processes)
-		bound_processes(proc, most_processes);
+	bound_processes(proc, most_processes);
 	bound_watching(proc);
-	if (syscall(SYS_mount_setattr, proc, "", AT_EMPTY_PATH, &sealed, sizeof sealed) < 0)
+	if (!set_attributes(proc, 0, MOUNT_ATTR_RDONLY))
 		die("proc", step->path);
 	attach(root, proc, step->path);
 }
@@ -281,7 +249,7 @@ static void take_step(struct new_root *root, const struct plan *plan, const stru
 
 	switch (step->kind) {
 	case STEP_BIND: bind_path(root->fd, step); break;
-	case STEP_HIDE: hide(root->fd, step); break;
+	case STEP_HIDE: hide(root->fd, step->path); break;
 	case STEP_COVER: cover(root->fd, step); break;
 	case STEP_PROC:
 		/* Read-only: uid 0 without any capability may still write /proc/sys when it is root's. */
@@ -300,22 +268,19 @@ static void take_step(struct new_root *root, const struct plan *plan, const stru
 
 static void leave_old_root(int root)
 {
-	struct cordon_mount_attr sealed = { .attr_set = MOUNT_ATTR_RDONLY };
-
 	/* pivot_root(".", ".") stacks the old root on the new one, where it can be detached. */
 	if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
 		die("pivot-root", NULL);
 	if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		die("pivot-root", "the old root could not be detached");
-	if (syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, &sealed, sizeof sealed) < 0)
+	if (!set_attributes(root, 0, MOUNT_ATTR_RDONLY))
 		die("pivot-root", "the new root could not be made read-only");
 }
 
 void assemble_root(const struct plan *plan)
 {
 	static const char *const options[] = { "size", "4M", "nr_inodes", "8192", "mode", "0755", NULL };
-	CLOSE_ON_RETURN int fd =
-		new_filesystem("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	CLOSE_ON_RETURN int fd = new_filesystem("tmpfs", options, INERT);
 
 	if (fd < 0)
 		die("mount-namespace", "cannot make a tmpfs");

@@ -1,4 +1,3 @@
-/* The root of the cell: the granted paths, and nothing else. */
 #pragma once
 
 #include "wire/plan.h"

@@ -1,21 +1,12 @@
 /*
- * The private temporary folder of a cell without a mount namespace: an ordinary
- * folder, made before the tool begins and removed after its last process ended.
+ * The private temporary folder of a cell without a mount namespace: an ordinary folder, made before the tool begins and
+ * removed after its last process ended.
  */
 #include "boundary/scratch.h"
 #include "wire/frames.h"
 #include "wire/report.h"
-#include "wire/scope.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* The files that the plan puts into it; elsewhere there is no root of ours to put one. */
+/* The files that the plan puts into it. Elsewhere the landlock form cannot put any. */
 static void make_files(const struct plan *plan)
 {
 	size_t length = strlen(plan->scratch);
@@ -43,19 +34,13 @@ void make_scratch(const struct plan *plan)
 #define DEEPEST_COUNTED 256
 #define UNCOUNTABLE (1ull << 62)
 
-static bool is_self_or_parent(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 /* Removes what is no folder. */
 static bool is_left_folder(int at, const char *name)
 {
 	return unlinkat(at, name, 0) < 0 && errno == EISDIR;
 }
 
-/* A folder's mode may be anything that the tool gave it. Left alone where it will do: inside another cell a change is a
- * violation. */
+/* The tool may have given a folder any mode. Changed only if it must be: inside another cell that is a violation. */
 static void open_up(int at, const char *name)
 {
 	struct stat status;
@@ -69,23 +54,18 @@ static void open_up(int at, const char *name)
 static DIR *open_to_empty(int at, const char *name)
 {
 	open_up(at, name);
-	int folder = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *entries = folder < 0 ? NULL : fdopendir(folder);
-
-	if (!entries && folder >= 0)
-		close(folder);
-	return entries;
+	return open_entries(openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 /* Moves the folders in `name` up beside it, to be emptied in their turn, and removes the rest. */
 static void empty_into(int top, const char *name, unsigned *moved)
 {
-	DIR *entries = open_to_empty(top, name);
+	CLOSE_FOLDER_ON_RETURN DIR *entries = open_to_empty(top, name);
 
-	for (struct dirent *entry; entries && (entry = readdir(entries));) {
-		if (is_self_or_parent(entry->d_name) || !is_left_folder(dirfd(entries), entry->d_name))
+	for (struct dirent *entry; (entry = next_entry(entries));) {
+		if (!is_left_folder(dirfd(entries), entry->d_name))
 			continue;
-		/* A folder that moves is written to: its `..` becomes another. */
+		/* Moving a folder writes to it: its `..` becomes another. */
 		open_up(dirfd(entries), entry->d_name);
 		for (int attempt = 0; attempt < 1000; attempt++) {
 			char free_name[32];
@@ -94,33 +74,28 @@ static void empty_into(int top, const char *name, unsigned *moved)
 				break;
 		}
 	}
-	if (entries)
-		closedir(entries);
 }
 
 /*
- * Level by level instead of going down: a tool can nest folders deeper than we
- * have descriptors or stack for. Nobody is left to swap a name meanwhile; links
- * are removed, never followed.
+ * Level by level instead of going down: a tool can nest folders deeper than we have descriptors or stack for. Nobody is
+ * left to swap a name meanwhile; links are removed, never followed.
  */
 static void remove_entries(const char *path)
 {
-	DIR *entries = open_to_empty(AT_FDCWD, path);
+	CLOSE_FOLDER_ON_RETURN DIR *entries = open_to_empty(AT_FDCWD, path);
 	unsigned moved = 0;
 	bool progress = entries != NULL;
 
 	while (progress) {
 		progress = false;
 		rewinddir(entries);
-		for (struct dirent *entry; (entry = readdir(entries));) {
-			if (is_self_or_parent(entry->d_name) || !is_left_folder(dirfd(entries), entry->d_name))
+		for (struct dirent *entry; (entry = next_entry(entries));) {
+			if (!is_left_folder(dirfd(entries), entry->d_name))
 				continue;
 			empty_into(dirfd(entries), entry->d_name, &moved);
 			progress = unlinkat(dirfd(entries), entry->d_name, AT_REMOVEDIR) == 0 || progress;
 		}
 	}
-	if (entries)
-		closedir(entries);
 }
 
 void remove_scratch(const struct plan *plan)
@@ -134,13 +109,12 @@ void remove_scratch(const struct plan *plan)
 /* Stops once it is more than `enough`: a tool could fill the folder with more names than can be looked at. */
 static uint64_t bytes_below(int folder, int depth, uint64_t enough)
 {
-	DIR *entries = fdopendir(folder);
+	CLOSE_FOLDER_ON_RETURN DIR *entries = open_entries(folder);
 	uint64_t sum = 0;
 
-	for (struct dirent *entry; entries && (entry = readdir(entries));) {
+	for (struct dirent *entry; (entry = next_entry(entries));) {
 		struct stat status;
-		if (is_self_or_parent(entry->d_name) ||
-		    fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		if (fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		sum += (uint64_t)status.st_blocks * S_BLKSIZE + S_BLKSIZE; /* an empty file costs something too */
 		if (sum > enough)
@@ -158,8 +132,6 @@ static uint64_t bytes_below(int folder, int depth, uint64_t enough)
 		if (sum > enough)
 			break;
 	}
-	if (entries)
-		closedir(entries);
 	return sum;
 }
 
@@ -168,5 +140,5 @@ uint64_t scratch_in_use(const struct plan *plan)
 	/* A probe makes no folder of its own: what is there is somebody else's. */
 	int folder = plan->probe ? -1 : open(plan->scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	return folder < 0 ? 0 : bytes_below(folder, 0, plan->limits.scratch ? plan->limits.scratch : UNCOUNTABLE - 1);
+	return bytes_below(folder, 0, plan->limits.scratch ? plan->limits.scratch : UNCOUNTABLE - 1);
 }

@@ -1,4 +1,3 @@
-/* The private temporary folder of a cell without a mount namespace. */
 #pragma once
 
 #include "wire/plan.h"

@@ -1,40 +1,16 @@
 /* The steps of the tool's process that are not the boundary itself, see become_tool() in main.c. */
 #include "boundary/tool.h"
-#include "boundary/join-outer.h"
 #include "boundary/new-terminal.h"
-#include "wire/frames.h"
+#include "wire/nested-request.h"
 #include "wire/packets.h"
 #include "wire/read-frame.h"
 #include "wire/report.h"
-#include "wire/scope.h"
 
-#include <errno.h>
 #include <linux/perf_event.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/un.h>
-#include <unistd.h>
-
-static void default_signals(void)
-{
-	sigset_t none;
-
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* Ignored by the supervisor, and exec keeps that; the others are as Node gives them to its children. */
-	signal(SIGPIPE, SIG_DFL);
-}
-
-static void take_stdio(struct stdio stdio)
-{
-	for (int i = 0; i < 3; i++)
-		if (dup2(stdio.at[i], i) < 0)
-			die("stdio", NULL);
-}
 
 void count_cpu(int supervisor)
 {
@@ -57,10 +33,8 @@ struct command wait_for_command(int host)
 	struct frame frame;
 	struct command command;
 
-	if (!read_frame(host, &frame))
-		_exit(EXIT_REFUSED); /* the host gave the cell up before it was used */
-	/* Ended while it was built: there is nobody to tell, and nothing to do. */
-	if (frame.kind == FRAME_KILL)
+	/* The host gave the cell up before it was used: there is nobody to tell. */
+	if (!read_frame(host, &frame) || frame.kind == FRAME_KILL)
 		_exit(EXIT_REFUSED);
 	errno = EINVAL;
 	if (frame.kind != FRAME_COMMAND)
@@ -80,25 +54,75 @@ int try_listener(const struct plan *plan)
 		return PROBE_HELD;
 	if (connect(fd, (struct sockaddr *)&root, sizeof root) == 0 || errno == EFAULT)
 		return PROBE_MEMORY_UNREADABLE;
-	/* Refused by the kernel itself, because it has no name, when it is really this socket that listens. */
+	/* The kernel refuses, because it has no name, if it is really this socket that listens. */
 	return listen(fd, 1) < 0 && errno == EINVAL ? PROBE_HELD : PROBE_NOTHING_BORROWED;
 }
 
 void begin_tool(const struct plan *plan, struct stdio stdio)
 {
+	sigset_t none;
+
 	if (plan->terminal)
 		join_terminal(plan, stdio.terminal);
 	else if (setsid() < 0)
 		die("session", NULL);
-	take_stdio(stdio);
-	default_signals();
+	for (int i = 0; i < 3; i++)
+		if (dup2(stdio.at[i], i) < 0)
+			die("stdio", NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* Ignored by the supervisor, and exec keeps that; the others are as Node gives them to its children. */
+	signal(SIGPIPE, SIG_DFL);
 	umask(0022);
 	if (chdir(plan->cwd) < 0)
 		die("cwd", plan->cwd);
-	/* The keeper, as which we were forked, is not to be looked into; but it must read what we hand to a trapped
-	 * call. */
+	/* We were forked from the keeper, which hides its memory; it must read ours. */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		die("session", "dumpable");
+}
+
+#define HIGHEST_MARK (1ull << 62)
+#define LOWEST_ROOM (1ull << 40) /* below that a mark could be guessed */
+
+/* Below the own one, so that a cell in a cell has another, and random, so that nobody else can have it. */
+static uint64_t choose_mark(void)
+{
+	struct rlimit own;
+	uint64_t chance, half;
+
+	if (getrlimit(RLIMIT_LOCKS, &own) < 0 || getrandom(&chance, sizeof chance, 0) != sizeof chance)
+		die("nesting", "a mark");
+	half = (own.rlim_max < HIGHEST_MARK ? own.rlim_max : HIGHEST_MARK) / 2;
+	errno = ERANGE;
+	if (half < LOWEST_ROOM)
+		die("nesting", "there are too many cells around this one, or RLIMIT_LOCKS is too low");
+	return half + chance % half;
+}
+
+static void set_mark(uint64_t mark)
+{
+	if (setrlimit(RLIMIT_LOCKS, &(struct rlimit){ mark, mark }) < 0)
+		die("nesting", "the mark");
+}
+
+/*
+ * Makes this process known to the outer keeper, by connect(), which is trapped there, with words in the place of an
+ * address. The socket that is returned then leads to that keeper. See nested.c for what it does.
+ */
+static int join_outer_cell(const struct plan *plan)
+{
+	uint64_t mark = choose_mark();
+	size_t length;
+	FREE_ON_RETURN char *words = write_request(plan, mark, &length);
+	errno = E2BIG;
+	if (length > LONGEST_REQUEST)
+		die("nesting", "more hosts are granted than an outer cell takes");
+	int stream = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (stream < 0 || syscall(SYS_connect, stream, words, length) < 0)
+		die("nesting", "the outer cell does not take connections for this one");
+	set_mark(mark);
+	return stream;
 }
 
 void join_outer(const struct plan *plan, int supervisor)
@@ -107,9 +131,8 @@ void join_outer(const struct plan *plan, int supervisor)
 		CLOSE_ON_RETURN int outer = join_outer_cell(plan);
 		send_packet(supervisor, PACKET_OUTER, 0, NULL, outer);
 	} else if (plan->form == FORM_LANDLOCK && !plan->traps) {
-		/* Without a listener there may be a keeper of an outer cell, who must not act for this tool as for its
-		 * own. */
-		mark_as_nested();
+		/* The keeper of an outer cell, if there is one, must not act for this tool as for its own. */
+		set_mark(choose_mark());
 	}
 }
 

@@ -1,24 +1,21 @@
-/* The steps of the tool's process that are not the boundary itself, see become_tool() in main.c. */
 #pragma once
 
 #include "boundary/stdio.h"
 #include "wire/plan.h"
 
-/* Exit status of a probe: what the keeper can do for the tool. */
+/* Exit status of a probe: what of the keeper's work the host permits. */
 enum probe_status { PROBE_HELD, PROBE_NOTHING_BORROWED, PROBE_MEMORY_UNREADABLE };
 
 /* A session, streams, signals, umask and working directory of its own. */
 void begin_tool(const struct plan *plan, struct stdio stdio);
-/* Inside another cell the outer keeper learns that this process is of a cell of its own. */
+/* The keeper of an outer cell learns that this process is of a cell inside it. */
 void join_outer(const struct plan *plan, int supervisor);
 /*
- * A counter of the CPU time of this process and all its descendants, also those
- * that nobody waits for and whose time is otherwise lost. Where it is refused,
- * the supervisor adds up what /proc shows.
+ * A counter of the CPU time of this process and all its descendants, also those that nobody waits for. Where it is
+ * refused, the supervisor adds up what /proc shows.
  */
 void count_cpu(int supervisor);
 /* From now on the keeper answers. `listener`: or -1 */
 void hand_listener(int keeper, int listener);
 struct command wait_for_command(int host);
-/* What of the keeper's work a host may refuse although it grants the listener, as an exit status. */
 int try_listener(const struct plan *plan);

@@ -1,14 +1,12 @@
 /*
  * Fuzz target: names that a tool asks for.
- * needs: keeper/network/dns.c wire/reach.c wire/memory.c wire/report.c wire/frames.c
+ * needs: keeper/network/dns.c wire/reach.c wire/words.c wire/memory.c wire/report.c wire/frames.c
  *
  * Beyond memory errors: an answer has the question's number, is marked as one, and
  * gives an address for granted names alone, which leads back to that name.
  */
 #include "keeper/network/dns.h"
-#include "boundary/filter/program.h"
 #include "fuzz/fuzz.h"
-#include "wire/reach.h"
 
 static void check(const uint8_t *question, size_t size, const struct broker_terms *terms, struct known_names *names)
 {

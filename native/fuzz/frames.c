@@ -5,13 +5,10 @@
  * Whatever bytes come, the frames that are read lie one behind the other in
  * them; and what is written as a frame is read as the same.
  */
-#include "wire/frames.h"
 #include "fuzz/fuzz.h"
 #include "wire/read-frame.h"
 
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 /* Within what a socket takes at once, because nobody reads while we write. */
 #define LARGEST_ECHO 4096

@@ -4,10 +4,7 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "wire/system.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,12 +9,9 @@
  * judge know it: one of each kind is enough to show a way around it.
  */
 #include "fuzz/fuzz.h"
-#include "watcher/deeds.h"
 #include "watcher/git/config.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <strings.h>
 
 struct reader {
 	const char *at, *end;
@@ -102,10 +99,10 @@ static bool runs_something(const char *section, const char *key, const char *val
 	char full[600];
 
 	snprintf(full, sizeof full, "%s.%s", section, key);
-	for (size_t i = 0; i < sizeof dangerous / sizeof *dangerous; i++)
+	for (size_t i = 0; i < COUNT_OF(dangerous); i++)
 		if (strcasecmp(full, dangerous[i]) == 0)
 			return true;
-	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+	for (size_t i = 0; i < COUNT_OF(sections); i++)
 		if (strcasecmp(section, sections[i]) == 0)
 			return true;
 	return (strcasecmp(section, "remote") == 0 || strcasecmp(section, "submodule") == 0) && strstr(value, "::");

@@ -7,8 +7,6 @@
  */
 #include "fuzz/fuzz.h"
 #include "wire/nested-request.h"
-#include "wire/plan.h"
-#include "wire/reach.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,7 +7,6 @@
  */
 #include "wire/plan.h"
 #include "fuzz/fuzz.h"
-#include "wire/reach.h"
 
 static bool is_word_of(const char *word, const char *bytes, size_t size)
 {
@@ -33,9 +32,9 @@ static void check_plan(const struct plan *plan, const char *bytes, size_t size)
 	}
 	for (size_t i = 0; i < plan->rule_count; i++)
 		HOLDS(plan->rules[i].access != 0 && is_path_of(plan->rules[i].path, bytes, size));
-	for (size_t i = 0; i < plan->program_count; i++)
-		HOLDS(is_path_of(plan->programs[i], bytes, size));
-	HOLDS(plan->exec_limited || plan->program_count == 0);
+	for (size_t i = 0; i < plan->programs.count; i++)
+		HOLDS(is_path_of(plan->programs.at[i], bytes, size));
+	HOLDS(plan->exec_limited || plan->programs.count == 0);
 	HOLDS(plan->network_brokered == (plan->broker.port != 0) && !(plan->network_brokered && plan->network_all));
 	HOLDS(plan->network_brokered || plan->broker.reach_count == 0);
 	for (size_t i = 0; i < plan->broker.reach_count; i++) {

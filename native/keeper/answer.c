@@ -1,10 +1,8 @@
 /* Which part of the keeper answers which trapped system call of the tool. */
 #include "keeper/answer.h"
 #include "boundary/landlock.h"
-#include "keeper/executing.h"
 #include "keeper/files/metadata.h"
 #include "keeper/files/refused-changes.h"
-#include "keeper/limits/memory-files.h"
 #include "keeper/limits/signals.h"
 #include "keeper/network/bind.h"
 #include "keeper/network/connect.h"
@@ -12,91 +10,95 @@
 #include "keeper/network/stand-in.h"
 #include "processes/proc.h"
 
-#include <errno.h>
-#include <linux/seccomp.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-/* What would be carried out here for the tool of this cell is for the kernel to decide where a cell inside it asks. */
-static void answer_own(const struct notification *call, void (*answer)(const struct notification *call))
-{
-	if (!answer_nested_file(call))
-		answer(call);
-}
-
-static void answer_emptying(const struct notification *call)
-{
-	answer_metadata(call);
-}
-
 void begin_answers(struct remembered *remembered, const struct plan *plan, int supervisor)
 {
 	pid_t own = own_pid_in_proc();
 
-	*remembered = (struct remembered){ .keeper_in_proc = own == getpid() ? 0 : own };
-	/* Inside another cell it is the outer keeper who answers. */
-	remembered->has_broker = plan->network_brokered && !plan->network_nested;
-	if (remembered->has_broker)
+	*remembered = (struct remembered){ .call = {
+						   .plan = plan,
+						   .supervisor = supervisor,
+						   .keeper_in_proc = own == getpid() ? 0 : own,
+						   .told = &remembered->told,
+						   .attempts = &remembered->attempts,
+						   .terminals = &remembered->terminals,
+						   /* Inside another cell the outer keeper answers. */
+						   .broker = plan->network_brokered && !plan->network_nested
+								     ? &remembered->broker
+								     : NULL,
+						   .nest = &remembered->nest,
+					   } };
+	if (remembered->call.broker)
 		open_broker(&remembered->broker, plan, supervisor, &remembered->told);
-	open_nest(&remembered->nest, plan, remembered->has_broker ? &remembered->broker : NULL);
+	open_nest(&remembered->nest, plan, remembered->call.broker);
 }
 
-void answer_notification(const struct plan *plan, int listener, int supervisor, struct remembered *remembered)
+/*
+ * execve() where the programs are limited. Landlock decides which files may be executed. One thing it cannot tell
+ * apart: the dynamic loader must be executable for the kernel to use it, and would then run any program that it is
+ * given as an argument. That is refused here. (Whoever can race this look with a second thread runs native code
+ * already, and needs no loader to run more.)
+ */
+static int answer_execute(const struct notification *call)
 {
-	struct seccomp_notif request = { 0 };
-	struct notification call = {
-		.plan = plan,
-		.request = &request,
-		.listener = listener,
-		.supervisor = supervisor,
-		.keeper_in_proc = remembered->keeper_in_proc,
-		.told = &remembered->told,
-		.attempts = &remembered->attempts,
-		.terminals = &remembered->terminals,
-		.broker = remembered->has_broker ? &remembered->broker : NULL,
-		.nest = &remembered->nest,
-	};
+	const struct path_list *programs = &call->plan->programs;
+	char path[PATH_MAX], real[PATH_MAX];
 
-	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
-		return; /* the tool was killed between poll and here */
-	switch (request.data.nr) {
+	if (!read_tool_string(call, argument(call, 0), path, sizeof path))
+		return EFAULT;
+	CLOSE_ON_RETURN int object = open_tool_path(call, AT_FDCWD, path, 0);
+	if (object < 0)
+		return errno;
+	if (path_of_descriptor(object, real, sizeof real))
+		for (size_t i = 0; i < programs->count; i++)
+			if (strcmp(real, programs->at[i]) == 0)
+				return LET_THROUGH;
+	report_path_violation(call, "exec", path);
+	return EACCES;
+}
+
+/* We carry this out for the tool of this cell alone: where a cell inside it asks, the kernel decides. */
+static int answer_own(const struct notification *call, int (*answer_call)(const struct notification *call))
+{
+	int answer = answer_nested_file(call);
+
+	return answer == NOT_OURS ? answer_call(call) : answer;
+}
+
+static int answer_call(const struct notification *call, struct remembered *remembered)
+{
+	switch (call->request->data.nr) {
 	case SYS_clone:
 #ifdef SYS_fork
 	case SYS_fork:
 	case SYS_vfork:
 #endif
-		answer_fork(&call, &remembered->tasks);
-		break;
-	case SYS_execve: answer_execute(&call); break;
-	case SYS_memfd_create: answer_memory_file(&call); break;
-	case SYS_mmap: answer_shared_mapping(&call, &remembered->charges); break;
-	case SYS_connect: answer_connect(&call); break;
+		return answer_fork(call, &remembered->tasks);
+	case SYS_execve: return answer_execute(call);
+	case SYS_memfd_create: return answer_memory_file(call);
+	case SYS_mmap: return answer_shared_mapping(call, &remembered->charges);
+	case SYS_connect: return answer_connect(call);
 	case SYS_kill:
 	case SYS_tkill:
 	case SYS_tgkill:
 	case SYS_pidfd_send_signal:
 	case SYS_rt_sigqueueinfo:
-	case SYS_rt_tgsigqueueinfo: answer_signal(&call); break;
-	case SYS_socket: answer_socket(&call); break;
+	case SYS_rt_tgsigqueueinfo: return answer_signal(call);
+	case SYS_socket: return answer_socket(call);
 	case SYS_inotify_init1:
 #ifdef SYS_inotify_init
 	case SYS_inotify_init:
 #endif
-		answer_inotify(&call, &remembered->inotify);
-		break;
-	case SYS_bind: answer_own(&call, answer_bind); break;
-	case SYS_ioctl: answer_ioctl(&call); break;
-	case SYS_socketpair: answer_socket_pair(&call); break;
-	case SYS_listen: answer_listen(&call); break;
+		return answer_inotify(&remembered->inotify_instances);
+	case SYS_bind: return answer_own(call, answer_bind);
+	case SYS_ioctl: return answer_ioctl(call);
+	case SYS_socketpair: return answer_socket_pair(call);
+	case SYS_listen: return answer_listen(call);
 	case SYS_openat:
 #ifdef SYS_open
 	case SYS_open:
 	case SYS_creat:
 #endif
-		answer_own(&call, answer_open);
-		break;
+		return answer_own(call, answer_open);
 	case SYS_unlinkat:
 	case SYS_renameat2:
 	case SYS_mkdirat:
@@ -115,15 +117,24 @@ void answer_notification(const struct plan *plan, int listener, int supervisor, 
 	case SYS_symlink:
 	case SYS_mknod:
 #endif
-		answer_own(&call, answer_change);
-		break;
+		return answer_own(call, answer_change);
 	case SYS_truncate:
-		answer_own(&call, landlock_is_before(plan, 3) || plan->kept_count ? answer_emptying : answer_change);
-		break;
-	default:
-		if (answer_metadata(&call))
-			break;
-		/* Trapped by the filter and forgotten here: not there, rather than let through. */
-		respond(&call, 0, ENOSYS);
+		return answer_own(call, landlock_is_before(call->plan, 3) || call->plan->kept.count ? answer_metadata
+												    : answer_change);
+	default: return answer_metadata(call);
 	}
+}
+
+void answer_notification(struct remembered *remembered, int listener)
+{
+	struct seccomp_notif request = { 0 };
+	struct notification call = remembered->call;
+
+	call.request = &request;
+	call.listener = listener;
+	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
+		return; /* the tool was killed between poll and here */
+	int answer = answer_call(&call, remembered);
+	/* Trapped by the filter and forgotten here: not there, rather than let through. */
+	respond(&call, answer == NOT_OURS ? ENOSYS : answer);
 }

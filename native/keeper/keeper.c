@@ -1,7 +1,6 @@
 /*
- * The keeper: parent of the tool, inside the namespaces but not confined.
- * It reaps, answers trapped calls, and takes everything with it when the
- * tool's own process ends: as pid 1 by dying, elsewhere by killing.
+ * The keeper: parent of the tool, inside the namespaces but not confined. It reaps, answers trapped calls, and takes
+ * everything with it when the tool's own process ends: as pid 1 by dying, elsewhere by killing.
  */
 #include "keeper/keeper.h"
 #include "boundary/namespaces.h"
@@ -13,23 +12,12 @@
 #include "wire/kernel.h"
 #include "wire/packets.h"
 #include "wire/report.h"
-#include "wire/scope.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/seccomp.h>
-#include <poll.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 int enter_namespaces(const struct plan *plan)
 {
@@ -72,30 +60,24 @@ void stay_outside(void)
 		die("keeper", NULL);
 }
 
-static long long milliseconds_of(const struct rusage *usage)
-{
-	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000LL +
-	       (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000;
-}
-
 /* True when the tool's own process has ended. */
-static bool reap(const struct plan *plan, pid_t tool, int *status, int supervisor, int terminal)
+static bool reap(const struct keeper *keeper, int *status)
 {
 	bool ended = false;
 	int found;
 
-	for (pid_t pid; (pid = waitpid(-1, &found, WNOHANG | (plan->terminal ? WUNTRACED : 0))) > 0;) {
+	for (pid_t pid; (pid = waitpid(-1, &found, WNOHANG | (keeper->plan->terminal ? WUNTRACED : 0))) > 0;) {
 		/* A process that asked to be traced by its parent, and that is us: it goes on untraced. */
 		if (WIFSTOPPED(found) &&
 		    ptrace(PTRACE_DETACH, pid, NULL, (long)(WSTOPSIG(found) == SIGTRAP ? 0 : WSTOPSIG(found))) == 0)
 			continue;
-		if (pid != tool)
+		if (pid != keeper->tool)
 			continue;
 		if (WIFSTOPPED(found)) {
 			/* It wants the terminal: the host is told to get it, and then continues the tool. */
 			if (WSTOPSIG(found) == SIGTTIN || WSTOPSIG(found) == SIGTTOU)
-				tcsetpgrp(terminal, tool);
-			send_packet(supervisor, PACKET_STOPPED, WSTOPSIG(found), NULL, -1);
+				tcsetpgrp(keeper->terminal, pid);
+			send_packet(keeper->supervisor, PACKET_STOPPED, WSTOPSIG(found), NULL, -1);
 			continue;
 		}
 		*status = found;
@@ -116,9 +98,8 @@ static void end_all(const struct keeper *keeper)
 }
 
 /*
- * Everything else in the cell dies now, and only then is the end told. It is
- * told before this process exits, because dismantling the namespaces takes
- * longer than many a tool runs, and nobody needs to wait for it.
+ * Kills everything else in the cell, and then reports the end. It reports before this process exits, because
+ * dismantling the namespaces takes longer than many a tool runs.
  */
 static _Noreturn void end_cell(const struct keeper *keeper, int status)
 {
@@ -129,7 +110,7 @@ static _Noreturn void end_cell(const struct keeper *keeper, int status)
 	if (keeper->mounts >= 0 && mounts_changed(keeper->mounts))
 		tell_fallen_seal(keeper->plan, keeper->supervisor);
 	getrusage(RUSAGE_CHILDREN, &usage);
-	snprintf(text, sizeof text, "%lld %ld", milliseconds_of(&usage), usage.ru_maxrss);
+	snprintf(text, sizeof text, "%lu %ld", cpu_in(&usage), usage.ru_maxrss);
 	/* A supervisor that was killed just now cleans up no more. */
 	if (!offer_packet(keeper->supervisor, PACKET_EXIT, status, text, -1))
 		remove_scratch(keeper->plan);
@@ -161,7 +142,7 @@ _Noreturn void watch_over_tool(const struct keeper *keeper)
 	int status = 0;
 
 	for (;;) {
-		size_t more = remembered->has_broker ? watch_broker(&remembered->broker, polled + 4) : 0;
+		size_t more = remembered->call.broker ? watch_broker(&remembered->broker, polled + 4) : 0;
 		size_t inside = watch_nested(&remembered->nest, polled + 4 + more);
 		if (poll(polled, 4 + more + inside, -1) < 0 && errno != EINTR)
 			die("keeper", "poll");
@@ -169,7 +150,7 @@ _Noreturn void watch_over_tool(const struct keeper *keeper)
 		if (polled[3].revents && tell_fallen_seal(plan, keeper->supervisor))
 			kill(-1, SIGKILL);
 		if (polled[2].revents & POLLIN)
-			answer_notification(plan, polled[2].fd, keeper->supervisor, remembered);
+			answer_notification(remembered, polled[2].fd);
 		if (polled[2].revents & (POLLHUP | POLLERR))
 			polled[2].fd = -1;
 		if (more)
@@ -188,10 +169,10 @@ _Noreturn void watch_over_tool(const struct keeper *keeper)
 				remove_scratch(plan);
 				_exit(EXIT_REFUSED);
 			}
-			if (signal.ssi_signo == SIGUSR1 &&
-			    keeper->enclosed) /* the supervisor wants an end; the tool's status follows */
+			/* The supervisor wants an end; the tool's status follows. */
+			if (signal.ssi_signo == SIGUSR1 && keeper->enclosed)
 				kill(-1, SIGKILL);
-			if (reap(plan, keeper->tool, &status, keeper->supervisor, keeper->terminal))
+			if (reap(keeper, &status))
 				end_cell(keeper, status);
 		}
 	}

@@ -1,4 +1,3 @@
-/* The steps of the keeper, see keep_cell() in main.c. */
 #pragma once
 
 #include "keeper/answer.h"

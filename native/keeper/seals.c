@@ -9,13 +9,6 @@
 #include "wire/packets.h"
 #include "wire/report.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-
 /* Opened in the cell's own mount namespace, while /proc is still in sight. */
 int open_mount_table(void)
 {

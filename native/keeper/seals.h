@@ -1,4 +1,3 @@
-/* Mounts that the kernel drops, see seals.c. */
 #pragma once
 
 #include "wire/plan.h"

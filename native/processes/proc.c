@@ -1,45 +1,41 @@
 /* Small files of /proc. */
 #include "processes/proc.h"
-#include "wire/scope.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <stdarg.h>
+#include <sys/resource.h>
 
-size_t read_proc(char *into, size_t room, const char *path)
+size_t read_proc(char *into, size_t room, const char *path, ...)
 {
-	CLOSE_ON_RETURN int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char full[128];
+	va_list arguments;
 	size_t at = 0;
 
-	while (fd >= 0 && at + 1 < room) {
-		ssize_t got = read(fd, into + at, room - 1 - at);
-		if (got <= 0)
-			break;
+	va_start(arguments, path);
+	vsnprintf(full, sizeof full, path, arguments);
+	va_end(arguments);
+	CLOSE_ON_RETURN int fd = open(full, O_RDONLY | O_CLOEXEC);
+	for (ssize_t got; fd >= 0 && at + 1 < room && (got = read(fd, into + at, room - 1 - at)) > 0;)
 		at += got;
-	}
 	into[at] = '\0';
 	return at;
-}
-
-const char *read_stat(char *into, size_t room, const char *path)
-{
-	/* The command name may hold anything, also parentheses: the last one ends it. */
-	return read_proc(into, room, path) > 0 ? strrchr(into, ')') : NULL;
 }
 
 pid_t own_pid_in_proc(void)
 {
 	char text[32] = "";
 
-	if (readlink("/proc/self", text, sizeof text - 1) < 0)
-		return getpid();
-	return atoi(text);
+	return readlink("/proc/self", text, sizeof text - 1) < 0 ? getpid() : atoi(text);
 }
 
-uint64_t field_in_kilobytes(const char *text, const char *name)
+uint64_t field_of(const char *text, const char *name)
 {
 	const char *line = strstr(text, name);
 
-	return line ? strtoull(line + strlen(name), NULL, 10) * 1024 : 0;
+	return line ? strtoull(line + strlen(name), NULL, 10) : 0;
+}
+
+uint64_t cpu_in(const struct rusage *usage)
+{
+	return (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000 +
+	       (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000;
 }

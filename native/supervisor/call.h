@@ -1,17 +1,22 @@
-/* One running call, as its supervisor sees it. */
 #pragma once
 
 #include "boundary/cgroup.h"
-#include "supervisor/memory-files.h"
+#include "supervisor/memory.h"
 #include "supervisor/streams/channel.h"
-#include "supervisor/streams/inbox.h"
-#include "supervisor/streams/outbox.h"
 #include "supervisor/streams/terminal.h"
+#include "wire/frames.h"
+
+/* Bytes that wait for a tool or a host that is slow. The supervisor never does, or its clocks would stop. */
+struct queue {
+	char *bytes;
+	size_t at, length, room;
+};
 
 struct call {
 	const struct plan *plan;
-	struct outbox outbox;
 	int host, cell, ended; /* `ended`: a pidfd of the keeper */
+	struct queue outbox, input;
+	bool input_ends; /* behind what waits */
 	struct courier courier;
 	int in, out, err, scratch, cpu_counter;
 	int outer; /* where the keeper of the cell around this one tells of connections, or -1 */
@@ -22,20 +27,23 @@ struct call {
 	bool begun; /* its clocks run */
 	uint64_t cpu_before; /* milliseconds used while it waited for its call */
 	uint64_t killed_at;
-	bool applied, started, host_gone, killed, exit_known;
+	bool started, host_gone, killed, exit_known;
 	int exit_status;
-	unsigned long long cpu; /* milliseconds */
+	uint64_t cpu; /* milliseconds */
 	long largest; /* kilobytes resident */
 	uint64_t memory_peak; /* bytes of all processes together, or 0 when nobody counted */
 	const char *limit; /* the limit that ended the call */
 	uint64_t began, next_look, next_measure, output;
-	struct inbox input;
 	uint64_t last_output; /* when, in milliseconds */
-	bool resting; /* more output than one read per millisecond: it is left to gather for one */
+	bool resting; /* there is more output than one read per millisecond: it gathers until the next */
 	struct memory_files memory_files;
-	unsigned looks_left; /* at whether all of it is on its way out */
+	unsigned looks_left; /* at whether all processes are on their way out */
 };
 
-/* An event for the host. */
+size_t waiting(const struct queue *queue);
+void enqueue(struct queue *queue, const void *bytes, size_t length);
+/* For the host. */
+void put_frame(struct call *call, enum frame_kind kind, const void *payload, size_t length);
+void flush_frames(struct call *call);
 void tell(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void kill_cell(struct call *call);

@@ -1,10 +1,10 @@
-/* The end of a program that waited for its call. */
 #pragma once
 
 #include "supervisor/call.h"
 
-/* While it speaks: later nobody knows. */
+/* While the program still runs: later nobody knows. */
 void note_size(struct call *call);
-/* It has closed its output. */
+/* When it has closed its output. */
 void begin_farewell(struct call *call);
 void look_whether_gone(struct call *call);
+long pause_before_look(const struct call *call); /* nanoseconds */

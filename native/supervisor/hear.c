@@ -1,13 +1,17 @@
 /* What the processes of the cell tell the supervisor; of a cell inside another one, also the outer keeper. */
 #include "supervisor/hear.h"
-#include "processes/consumption.h"
+#include "processes/descendants.h"
+#include "processes/proc.h"
 #include "supervisor/limits.h"
-#include "wire/clock.h"
 #include "wire/packets.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+static int take(int *descriptor)
+{
+	int taken = *descriptor;
+
+	*descriptor = -1;
+	return taken;
+}
 
 void hear_cell(struct call *call)
 {
@@ -18,11 +22,12 @@ void hear_cell(struct call *call)
 	while (receive_packet(call->cell, &packet, &descriptor, &sender) > 0) {
 		switch (packet.kind) {
 		case PACKET_LISTENER:
-			call->applied = true;
 			call->tool = sender;
-			/* Our own number: who holds a cell ready asks the kernel for us before using it. */
+			/* Our own number: who holds a cell ready asks the kernel for us before using it. A probe tries
+			 * whether /proc shows us the keeper. */
 			tell(call, "{\"event\":\"applied\",\"landlock\":%d,\"supervisor\":%d,\"measurable\":%s}",
-			     packet.value, getpid(), !call->plan->probe || sees_descendants() ? "true" : "false");
+			     packet.value, getpid(),
+			     !call->plan->probe || measure_descendants(own_pid_in_proc()).tasks ? "true" : "false");
 			break;
 		case PACKET_GO:
 			call->started = true;
@@ -30,22 +35,11 @@ void hear_cell(struct call *call)
 			call->began = milliseconds();
 			call->next_look = call->began + 2;
 			break;
-		case PACKET_TERMINAL:
-			terminal_begin(&call->terminal, descriptor, call->plan->foreground);
-			descriptor = -1;
-			break;
-		case PACKET_SCRATCH:
-			call->scratch = descriptor;
-			descriptor = -1;
-			break;
-		case PACKET_CONNECTION:
-			courier_take(&call->courier, packet.text, descriptor);
-			descriptor = -1;
-			break;
-		case PACKET_OUTER:
-			call->outer = descriptor;
-			descriptor = -1;
-			break;
+		case PACKET_TERMINAL: terminal_begin(&call->terminal, take(&descriptor), call->plan->foreground); break;
+		case PACKET_SCRATCH: call->scratch = take(&descriptor); break;
+		case PACKET_CLOCK: call->cpu_counter = take(&descriptor); break;
+		case PACKET_OUTER: call->outer = take(&descriptor); break;
+		case PACKET_CONNECTION: courier_take(&call->courier, packet.text, take(&descriptor)); break;
 		case PACKET_STOPPED:
 			if (call->killed)
 				break; /* by us, to be killed at leisure */
@@ -58,22 +52,14 @@ void hear_cell(struct call *call)
 			if (descriptor < 0)
 				stop_for_limit(call, "memory", call->plan->limits.memory, call->plan->limits.memory);
 			else
-				keep_memory_file(&call->memory_files, descriptor);
-			descriptor = -1;
-			break;
-		case PACKET_CLOCK:
-			call->cpu_counter = descriptor;
-			descriptor = -1;
+				keep_memory_file(&call->memory_files, take(&descriptor));
 			break;
 		case PACKET_EXIT:
 			call->exit_known = true;
 			call->exit_status = packet.value;
-			sscanf(packet.text, "%llu %ld", &call->cpu, &call->largest);
+			sscanf(packet.text, "%lu %ld", &call->cpu, &call->largest);
 			break;
-		case PACKET_EVENT:
-			if (!outbox_put(&call->outbox, FRAME_EVENT, packet.text, strlen(packet.text)))
-				call->host_gone = true;
-			break;
+		case PACKET_EVENT: put_frame(call, FRAME_EVENT, packet.text, strlen(packet.text)); break;
 		}
 		if (descriptor >= 0)
 			close(descriptor);
@@ -87,13 +73,10 @@ void hear_outer(struct call *call)
 	ssize_t got;
 
 	while ((got = receive_packet(call->outer, &packet, &descriptor, NULL)) > 0) {
-		if (packet.kind == PACKET_CONNECTION && descriptor >= 0) {
-			courier_take(&call->courier, packet.text, descriptor);
-			continue;
-		}
-		if (packet.kind == PACKET_EVENT &&
-		    !outbox_put(&call->outbox, FRAME_EVENT, packet.text, strlen(packet.text)))
-			call->host_gone = true;
+		if (packet.kind == PACKET_CONNECTION && descriptor >= 0)
+			courier_take(&call->courier, packet.text, take(&descriptor));
+		if (packet.kind == PACKET_EVENT)
+			put_frame(call, FRAME_EVENT, packet.text, strlen(packet.text));
 		if (descriptor >= 0)
 			close(descriptor);
 	}

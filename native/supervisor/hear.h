@@ -1,4 +1,3 @@
-/* What the processes of the cell tell the supervisor; of a cell inside another one, also the outer keeper. */
 #pragma once
 
 #include "supervisor/call.h"

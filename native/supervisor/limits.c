@@ -1,22 +1,17 @@
-/* The limits that no kernel mechanism holds for all processes of a cell together: the supervisor looks. */
+/* The limits that no kernel mechanism enforces for all processes of a cell together: the supervisor looks. */
 #include "supervisor/limits.h"
 #include "boundary/scratch.h"
-#include "processes/consumption.h"
-#include "supervisor/memory.h"
-#include "wire/clock.h"
+#include "processes/descendants.h"
 
-#include <signal.h>
-#include <string.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define MOST_CPU_WAITING 10000 /* milliseconds, for starting and loading */
 
 static void tell_violation(struct call *call, const char *limit, uint64_t allowed, uint64_t used, const char *effect)
 {
-	tell(call, "{\"event\":\"violation\",\"kind\":\"%s\",\"limit\":%llu,\"used\":%llu,\"effect\":\"%s\"}", limit,
-	     (unsigned long long)allowed, (unsigned long long)used, effect);
+	tell(call, "{\"event\":\"violation\",\"kind\":\"%s\",\"limit\":%lu,\"used\":%lu,\"effect\":\"%s\"}", limit,
+	     allowed, used, effect);
 }
 
 void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint64_t used)
@@ -28,7 +23,7 @@ void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint
 	kill_cell(call);
 }
 
-/* Limits that the kernel holds by a signal of its own. */
+/* Limits that the kernel enforces by a signal of its own. */
 void name_limit_of_signal(struct call *call)
 {
 	const struct limits *limits = &call->plan->limits;
@@ -40,7 +35,7 @@ void name_limit_of_signal(struct call *call)
 		stop_for_limit(call, "cpu", limits->cpu, limits->cpu);
 }
 
-/* Bytes of memory in the private folder. A full one stops by itself (tmpfs) or is stopped here, and is told. */
+/* A full folder refuses more by itself (tmpfs), or the call is stopped here. */
 uint64_t look_at_scratch(struct call *call)
 {
 	uint64_t limit = call->plan->limits.scratch;
@@ -89,14 +84,10 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 void begin_clocks(struct call *call)
 {
-	struct consumption used;
-
 	if (call->begun || !call->started)
 		return;
-	if (call->plan->limits.cpu) {
-		measure_descendants(call->keeper, &used);
-		call->cpu_before = larger(used.cpu, counted_cpu(call));
-	}
+	if (call->plan->limits.cpu)
+		call->cpu_before = larger(measure_descendants(call->keeper).cpu, counted_cpu(call));
 	call->begun = true;
 	call->began = milliseconds();
 	call->next_look = call->began + 2;
@@ -106,7 +97,6 @@ void begin_clocks(struct call *call)
 static uint64_t measure(struct call *call, uint64_t in_scratch)
 {
 	const struct limits *limits = &call->plan->limits;
-	struct consumption used;
 
 	/* Counted first, which is quick: a bomb grows while each of its processes is looked at. */
 	uint64_t alive = count_descendants(call->keeper);
@@ -114,13 +104,13 @@ static uint64_t measure(struct call *call, uint64_t in_scratch)
 		stop_for_limit(call, "processes", limits->user_processes, alive);
 		return 50;
 	}
-	measure_descendants(call->keeper, &used);
+	struct consumption used = measure_descendants(call->keeper);
 	uint64_t cpu =
 		larger(larger(used.cpu, counted_cpu(call)), read_cgroup(call->cgroup, "cpu.stat", "usage_usec") / 1000);
 	if (limits->user_processes && used.tasks > limits->user_processes)
 		stop_for_limit(call, "processes", limits->user_processes, used.tasks);
 	cpu -= call->cpu_before < cpu ? call->cpu_before : cpu;
-	/* A program that waits for its call is to wait. */
+	/* A program that waits for its call must not burn time. */
 	if (!call->begun && cpu >= MOST_CPU_WAITING)
 		stop_for_limit(call, "cpu", MOST_CPU_WAITING, cpu);
 	if (limits->cpu && call->begun && cpu >= limits->cpu)
@@ -141,7 +131,6 @@ static uint64_t measure(struct call *call, uint64_t in_scratch)
 	return until_full < 3 ? 3 : until_full > 50 ? 50 : until_full;
 }
 
-/* What no rlimit covers: all processes of the cell together. */
 void look_after_limits(struct call *call, uint64_t now)
 {
 	const struct limits *limits = &call->plan->limits;

@@ -1,4 +1,3 @@
-/* The limits that no kernel mechanism holds for all processes of a cell together: the supervisor looks. */
 #pragma once
 
 #include "supervisor/call.h"

@@ -7,15 +7,7 @@
 #include "wire/frames.h"
 #include "wire/report.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #define LIFELINE 3 /* closes when the host process ends, however it ends */
 #define CHANNEL 4 /* where Node takes descriptors; each launcher writes to it, and its answers are nobody's */

@@ -1,5 +1,6 @@
-/* The nursery: one small process per host process that forks a supervisor for each connection. */
 #pragma once
+
+#include "wire/system.h"
 
 /* What becomes of the child for each connection. `channel`: where Node takes descriptors, or -1. */
 typedef int run_launcher(int host, int channel);

@@ -1,34 +1,19 @@
 /*
- * The supervisor: outside the boundary, from the first step to the last
- * descendant's end. One loop over the host, the cell, the streams and the clock.
+ * The supervisor: outside the boundary, from the first step to the last descendant's end. One loop over the host, the
+ * cell, the streams and the clock.
  */
 #include "supervisor/supervise.h"
 #include "boundary/scratch.h"
 #include "processes/descendants.h"
-#include "supervisor/call.h"
+#include "processes/proc.h"
 #include "supervisor/farewell.h"
 #include "supervisor/hear.h"
 #include "supervisor/limits.h"
-#include "supervisor/streams/channel.h"
-#include "supervisor/streams/inbox.h"
-#include "supervisor/streams/outbox.h"
-#include "supervisor/streams/terminal.h"
-#include "wire/clock.h"
-#include "wire/frames.h"
 #include "wire/read-frame.h"
 #include "wire/report.h"
-#include "wire/scope.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define GRACE_FOR_OUTPUT 500 /* milliseconds */
 
@@ -40,7 +25,7 @@ static void take_keys(struct call *call)
 	if (got > 0 && terminal_insists(&call->terminal, bytes, got))
 		kill_cell(call);
 	else if (got > 0)
-		inbox_put(&call->input, bytes, got);
+		enqueue(&call->input, bytes, got);
 	else if (got == 0 || (errno != EAGAIN && errno != EINTR))
 		terminal_leave(&call->terminal); /* hung up; the host gets a signal for that */
 }
@@ -55,10 +40,8 @@ static void hear_host(struct call *call)
 	}
 	switch (frame.kind) {
 	case FRAME_INPUT:
-		if (frame.length == 0)
-			call->input.ends = true;
-		else
-			inbox_put(&call->input, frame.payload, frame.length);
+		call->input_ends = call->input_ends || frame.length == 0;
+		enqueue(&call->input, frame.payload, frame.length);
 		break;
 	case FRAME_KILL: kill_cell(call); break;
 	case FRAME_SIGNAL:
@@ -82,9 +65,17 @@ static void feed_input(struct call *call)
 {
 	int to = call->terminal.own >= 0 ? call->terminal.own : call->in;
 
-	if (to >= 0)
-		inbox_write(&call->input, to);
-	if (call->input.ends && inbox_waiting(&call->input) == 0 && call->in >= 0) {
+	while (to >= 0 && waiting(&call->input) > 0) {
+		ssize_t put = write(to, call->input.bytes + call->input.at, waiting(&call->input));
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0 && errno == EAGAIN)
+			break;
+		/* The tool closed its input: the rest is dropped. */
+		call->input_ends = call->input_ends || put < 0;
+		call->input.at += put < 0 ? waiting(&call->input) : (size_t)put;
+	}
+	if (call->input_ends && waiting(&call->input) == 0 && call->in >= 0) {
 		close(call->in);
 		call->in = -1;
 	}
@@ -107,7 +98,7 @@ static void relay(struct call *call, int *from, enum frame_kind kind)
 		return;
 	}
 	note_size(call);
-	/* A reader that is always there wakes up for every small write, and that is paid for by the tool. */
+	/* A reader that wakes up for every small write slows the tool. */
 	uint64_t now = milliseconds();
 	call->resting = !to_terminal && now - call->last_output <= 1;
 	call->last_output = now;
@@ -118,22 +109,22 @@ static void relay(struct call *call, int *from, enum frame_kind kind)
 	}
 	if (to_terminal)
 		terminal_show(&call->terminal, bytes, got);
-	else if (got > 0 && !outbox_put(&call->outbox, kind, bytes, got))
-		call->host_gone = true;
+	else if (got > 0)
+		put_frame(call, kind, bytes, got);
 }
 
 /* One turn of the loop; false once the last process of the tool is gone. */
 static bool turn(struct call *call)
 {
-	bool room = outbox_empty(&call->outbox) && !call->resting; /* a slow host slows the tool, not our memory */
-	bool input = inbox_waiting(&call->input) > 0;
+	bool room = waiting(&call->outbox) == 0 && !call->resting; /* a slow host slows the tool, not our memory */
+	bool input = waiting(&call->input) > 0;
 	bool showing = terminal_has_pending(&call->terminal);
 	struct pollfd polled[] = {
 		{ .fd = call->ended, .events = POLLIN },
 		{ .fd = call->cell, .events = POLLIN },
 		/* Until the command came, its frame is the tool process's to read. */
 		{ .fd = call->host_gone ? -1 : call->host,
-		  .events = POLLRDHUP | (call->started && inbox_waiting(&call->input) < FRAME_LIMIT ? POLLIN : 0) |
+		  .events = POLLRDHUP | (call->started && waiting(&call->input) < FRAME_LIMIT ? POLLIN : 0) |
 			    (room ? 0 : POLLOUT) },
 		{ .fd = room ? call->out : -1, .events = POLLIN },
 		{ .fd = room ? call->err : -1, .events = POLLIN },
@@ -151,16 +142,15 @@ static bool turn(struct call *call)
 		wait = 1;
 	call->resting = false;
 	struct timespec time = { .tv_sec = call->looks_left ? 0 : wait / 1000,
-				 .tv_nsec = call->looks_left ? 100000 : wait % 1000 * 1000000L };
-	if (ppoll(polled, sizeof polled / sizeof *polled, wait < 0 && !call->looks_left ? NULL : &time, NULL) < 0 &&
-	    errno != EINTR)
+				 .tv_nsec = call->looks_left ? pause_before_look(call) : wait % 1000 * 1000000L };
+	if (ppoll(polled, COUNT_OF(polled), wait < 0 && !call->looks_left ? NULL : &time, NULL) < 0 && errno != EINTR)
 		die("supervise", "poll");
 	if (polled[1].revents)
 		hear_cell(call);
 	if (polled[9].revents)
 		hear_outer(call);
-	if (polled[2].revents & POLLOUT && !outbox_flush(&call->outbox))
-		call->host_gone = true;
+	if (polled[2].revents & POLLOUT)
+		flush_frames(call);
 	if (polled[2].revents & POLLIN)
 		hear_host(call);
 	else if (polled[2].revents & (POLLRDHUP | POLLHUP | POLLERR))
@@ -192,14 +182,15 @@ static bool turn(struct call *call)
 /* All that waits for the host or its terminal, however slow they are. */
 static void deliver(struct call *call)
 {
-	while (!call->host_gone && (!outbox_empty(&call->outbox) || terminal_has_pending(&call->terminal))) {
+	while (!call->host_gone && (waiting(&call->outbox) > 0 || terminal_has_pending(&call->terminal))) {
 		struct pollfd polled[] = {
-			{ .fd = call->host, .events = POLLRDHUP | (outbox_empty(&call->outbox) ? 0 : POLLOUT) },
+			{ .fd = call->host, .events = POLLRDHUP | (waiting(&call->outbox) > 0 ? POLLOUT : 0) },
 			{ .fd = terminal_has_pending(&call->terminal) ? call->terminal.caller : -1, .events = POLLOUT },
 		};
 		poll(polled, 2, -1);
 		terminal_flush(&call->terminal);
-		call->host_gone = !outbox_flush(&call->outbox) || polled[0].revents & POLLRDHUP;
+		flush_frames(call);
+		call->host_gone = call->host_gone || polled[0].revents & POLLRDHUP;
 	}
 }
 
@@ -236,10 +227,9 @@ static void tell_end(struct call *call)
 		tell(call,
 		     "{\"event\":\"error\",\"stage\":\"cell\",\"errno\":0,\"error\":\"\",\"detail\":\"the cell ended before the program began\"}");
 	tell(call,
-	     "{\"event\":\"exit\",\"code\":%d,\"signal\":%d,\"limit\":\"%s\",\"wall_ms\":%llu,\"cpu_ms\":%llu,\"max_rss_kb\":%ld,\"memory_peak\":%llu}",
-	     code, signal, call->limit ? call->limit : "",
-	     (unsigned long long)(call->started ? milliseconds() - call->began : 0), call->cpu, call->largest,
-	     (unsigned long long)call->memory_peak);
+	     "{\"event\":\"exit\",\"code\":%d,\"signal\":%d,\"limit\":\"%s\",\"wall_ms\":%lu,\"cpu_ms\":%lu,\"max_rss_kb\":%ld,\"memory_peak\":%lu}",
+	     code, signal, call->limit ? call->limit : "", call->started ? milliseconds() - call->began : 0, call->cpu,
+	     call->largest, call->memory_peak);
 	deliver(call);
 }
 
@@ -249,14 +239,13 @@ static void wait_for_keeper(struct call *call)
 
 	if (wait4(call->keeper, NULL, 0, &usage) < 0)
 		return;
-	unsigned long long cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000ull +
-				 (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
+	uint64_t cpu = cpu_in(&usage);
 	/* Only of those that it has waited for itself; more may be known. */
 	call->cpu = cpu > call->cpu ? cpu : call->cpu;
 	call->largest = usage.ru_maxrss > call->largest ? usage.ru_maxrss : call->largest;
 }
 
-/* The tool is gone, so that only whether the call shall end matters of what the host says. */
+/* The tool is gone: all that the host can still want is an end. */
 static bool host_wants_end(struct call *call)
 {
 	struct frame frame;
@@ -286,12 +275,25 @@ static void wait_for_copier(struct call *call, pid_t copier)
 	}
 }
 
+/* Nobody holds the tool to its limits while we die. A keeper that still lives ends its cell itself. */
+static void end_cell(void *context)
+{
+	const struct call *call = context;
+	bool enclosed = call->plan->form == FORM_NAMESPACES;
+
+	if (syscall(SYS_pidfd_send_signal, call->ended, enclosed ? SIGKILL : SIGTERM, NULL, 0) == 0)
+		poll(&(struct pollfd){ .fd = call->ended, .events = POLLIN }, 1, 1000);
+	if (!enclosed) {
+		kill_descendants(getpid(), NULL, 0);
+		remove_scratch(call->plan);
+	}
+}
+
 int supervise(const struct plan *plan, int host, int channel, int cell, pid_t keeper, const struct cgroup *cgroup,
 	      struct stdio stdio, const struct copiers *copiers)
 {
 	struct call call = {
 		.plan = plan,
-		.outbox = { .host = host },
 		.host = host,
 		.cell = cell,
 		.keeper = keeper,
@@ -309,6 +311,7 @@ int supervise(const struct plan *plan, int host, int channel, int cell, pid_t ke
 	call.ended = (int)syscall(SYS_pidfd_open, keeper, 0);
 	if (call.ended < 0)
 		die("supervise", "pidfd_open");
+	before_dying(end_cell, &call);
 	while (turn(&call))
 		;
 	hear_cell(&call);

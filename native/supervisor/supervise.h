@@ -1,10 +1,7 @@
-/* The supervisor: outside the boundary, from the first step to the last descendant's end. */
 #pragma once
 
 #include "boundary/cgroup.h"
-#include "boundary/stdio.h"
-#include "supervisor/streams/copier.h"
-#include "wire/plan.h"
+#include "supervisor/streams/open-stdio.h"
 
 /* `channel`: where Node takes descriptors, or -1. `cell`: where the keeper and the tool's process speak. */
 int supervise(const struct plan *plan, int host, int channel, int cell, pid_t keeper, const struct cgroup *cgroup,

@@ -4,18 +4,10 @@
 #include "watcher/git/disarm.h"
 #include "watcher/links.h"
 #include "watcher/other-names.h"
-#include "watcher/territory/aside.h"
 #include "watcher/territory/remember.h"
 #include "watcher/territory/several-names.h"
 #include "wire/frames.h"
 #include "wire/memory.h"
-#include "wire/scope.h"
-
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void tell_host(unsigned long number, enum deed deed, const char *root, const char *path, const char *aside)
 {
@@ -37,8 +29,8 @@ static void tell(const struct watch_order *order, enum deed deed, const char *pa
 }
 
 /*
- * A seal is a mount, and goes where its file goes, also with a folder above it. What takes its place is open to
- * the tool. It is none of the tool's doing: what is sealed, and what that lies in, cannot be moved from inside.
+ * A seal is a mount, and goes where its file goes, also with a folder above it. What takes its place is open to the
+ * tool. The tool did not do that: what is sealed, and what that lies in, cannot be moved from inside.
  */
 static void on_replacement(struct territory *territory, const char *path, void *context)
 {
@@ -54,7 +46,7 @@ void on_held_replacement(unsigned long number, const char *path)
 	tell_host(number, REPLACED, "", path, NULL);
 }
 
-/* With its name goes what other calls have mounted over it: what they make there now was not there before them. */
+/* The mounts of other calls go with it: what they make there now was not there before them. */
 static void moved_aside(struct watcher *watcher, const struct watch_order *order, const char *path, const char *aside)
 {
 	struct found *known = find(&order->territory->found, path);
@@ -113,8 +105,8 @@ static bool on_appearance(struct territory *territory, const char *path, bool is
 
 void refresh(struct watcher *watcher, struct territory *territory, enum thoroughness how)
 {
-	refresh_territory(territory, &watcher->names, how,
-			  &(struct observer){ on_appearance, on_replacement, watcher });
+	refresh_territory(territory, how,
+			  &(struct observer){ &watcher->names, on_appearance, on_replacement, watcher });
 }
 
 struct disarming {
@@ -155,9 +147,9 @@ static void on_own_copy(const char *path, bool could, void *context)
 }
 
 /*
- * Whatever the tool made under a protected name has that name alone, and so has what the policy permits if a name was
- * made for it during the call. Otherwise a later call could write to it by another name, also one whose write roots
- * hold only that. What its user linked before stays linked.
+ * What the tool made under a protected name keeps that name alone, and so does what the policy permits if a name was
+ * made for it during the call. Otherwise a later call could write to it by another name. What its user linked before
+ * stays linked.
  */
 static void end_other_names(struct watcher *watcher, const struct watch_order *order, const struct found *found,
 			    const struct identities *linked_files)
@@ -191,8 +183,8 @@ static void look_at_found(struct watcher *watcher, struct watch_order *order, co
 }
 
 /*
- * What was carved out before it existed. No link was on the way to it when the
- * call began: one that is there now was made to lead to it, and goes.
+ * What was carved out before it existed. No link was on the way to it when the call began: one that is there now was
+ * made to lead to it, and is removed.
  */
 static void remove_carved_out(struct watcher *watcher, const struct watch_order *order, const char *path)
 {

@@ -1,4 +1,3 @@
-/* What is done about protected names that a call touched: at once, and when it has ended. */
 #pragma once
 
 #include "watcher/held.h"

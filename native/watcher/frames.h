@@ -1,6 +1,8 @@
 /* Frames between the watcher and its host, see watcher.c. */
 #pragma once
 
+#include "wire/system.h"
+
 #define WATCHER_HOST 3 /* the descriptor */
 
 enum watcher_frame {

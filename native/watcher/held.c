@@ -1,22 +1,11 @@
 /*
- * Names that a policy takes out of what it grants, anywhere. What hides or seals
- * one in a cell is a mount, which follows its file, or a folder above it, when
- * somebody renames that; and one that did not exist has none. So the folders that
+ * Names that a policy takes out of what it grants, anywhere. A mount hides or seals each in a cell. It follows its
+ * file, or a folder above it, when somebody renames that; and a name that did not exist has none. So the folders that
  * they lie in are watched, all the way up.
  */
 #include "watcher/held.h"
+#include "watcher/territory/events.h"
 #include "wire/memory.h"
-#include "wire/scope.h"
-
-#include <errno.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/inotify.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define WATCHED (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR | IN_EXCL_UNLINK)
 
@@ -92,29 +81,17 @@ void release_names(struct held_names *held, unsigned long number)
 	}
 }
 
-static void take_event(const struct held_names *held, const struct inotify_event *event, held_was_replaced *replaced)
+static void take_event(void *context, const struct inotify_event *event)
 {
-	for (const struct held_name *name = held->list; name; name = name->next) {
-		bool overflow = event->mask & IN_Q_OVERFLOW;
-		if (overflow || (event->len && name->folder == event->wd && strcmp(name->name, event->name) == 0))
-			replaced(name->number, name->path);
-	}
+	const struct held_names *held = context;
+
+	for (const struct held_name *name = held->list; name; name = name->next)
+		if (event->mask & IN_Q_OVERFLOW ||
+		    (event->len && name->folder == event->wd && strcmp(name->name, event->name) == 0))
+			held->replaced(name->number, name->path);
 }
 
-void take_held_events(struct held_names *held, held_was_replaced *replaced)
+void take_held_events(struct held_names *held)
 {
-	char events[16384] __attribute__((aligned(__alignof__(struct inotify_event))));
-	int waiting = 0;
-	ssize_t length;
-
-	/* No more than there is now: others may go on for ever. */
-	if (held->inotify < 0 || ioctl(held->inotify, FIONREAD, &waiting) < 0)
-		return;
-	for (; waiting > 0 && (length = read(held->inotify, events, sizeof events)) > 0; waiting -= (int)length) {
-		for (char *at = events; at < events + length;) {
-			const struct inotify_event *event = (const struct inotify_event *)at;
-			take_event(held, event, replaced);
-			at += sizeof *event + event->len;
-		}
-	}
+	take_events(held->inotify, take_event, held);
 }

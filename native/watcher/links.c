@@ -1,19 +1,10 @@
 /*
- * Protected names that are links. No mount can seal a link, so it is remembered
- * and put back. And who can change what it leads to, or another link on the way
- * there, has no need to change the link: these are guarded with it.
+ * Protected names that are links. No mount can seal a link, so it is remembered and put back. A tool that can change
+ * what it leads to, or another link on the way there, need not change the link: these are guarded with it.
  */
 #include "watcher/links.h"
 #include "watcher/territory/remember.h"
 #include "wire/memory.h"
-#include "wire/scope.h"
-
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* As the kernel's own. */
 #define MOST_LINKS 40
@@ -26,21 +17,13 @@ bool link_is_unchanged(struct territory *territory, const char *path)
 	return known && known->target && now && strcmp(known->target, now) == 0;
 }
 
-/* NULL for other places, and for the root itself, which cannot be sealed in itself. */
-static const char *below_root(const struct territory *territory, const char *path)
-{
-	size_t length = strlen(territory->root);
-
-	return strncmp(path, territory->root, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
-}
-
 /* The way to where a link leads, name by name. */
 struct way {
 	struct territory *territory;
 	char at[PATH_MAX]; /* so far; no link is in it any more */
 	char ahead[2 * PATH_MAX]; /* the names that are left */
 	unsigned links;
-	bool missing; /* from here on nothing exists, and names are all there is */
+	bool missing; /* from here on nothing exists */
 };
 
 /* Takes the first of the names ahead. False when none is left. */
@@ -59,7 +42,7 @@ static bool next_name(struct way *way, char *name)
 /* What a link outside of the root says is nothing that the tool could change. */
 static char *text_of_link(struct way *way)
 {
-	const char *below = below_root(way->territory, way->at);
+	const char *below = behind_root(way->territory->root, way->at);
 	char target[PATH_MAX];
 
 	if (below)
@@ -70,7 +53,7 @@ static char *text_of_link(struct way *way)
 
 static char kind_on(struct way *way)
 {
-	const char *below = below_root(way->territory, way->at);
+	const char *below = behind_root(way->territory->root, way->at);
 	struct stat status;
 
 	if (below)
@@ -80,7 +63,7 @@ static char kind_on(struct way *way)
 
 static bool take_link(struct way *way)
 {
-	const char *below = below_root(way->territory, way->at);
+	const char *below = behind_root(way->territory->root, way->at);
 	FREE_ON_RETURN char *text = text_of_link(way);
 	char ahead[2 * PATH_MAX];
 
@@ -120,8 +103,7 @@ static bool go(struct way *way, const char *name)
 	return true;
 }
 
-/* Where `path` below the root leads, and then `rest` from there: below the root too, or NULL. Kind 0 when nothing is
- * there yet. */
+/* Where `path` below the root leads, and then `rest` from there: below the root too, or NULL. Kind 0: not there yet. */
 static char *destination(struct territory *territory, const char *path, const char *rest, char *kind)
 {
 	struct way way = { .territory = territory };
@@ -133,15 +115,9 @@ static char *destination(struct territory *territory, const char *path, const ch
 	while (next_name(&way, name))
 		if (!go(&way, name))
 			return NULL;
-	const char *below = below_root(territory, way.at);
+	const char *below = behind_root(territory->root, way.at);
 	*kind = below ? kind_at(territory, below) : 0;
 	return below ? copy_text(below) : NULL;
-}
-
-static void list_one(FILE *list, const struct territory *territory, char kind, const char *path)
-{
-	fprintf(list, "%c%s/%s", kind, territory->root, path);
-	fputc(0, list);
 }
 
 static void guard(struct watch_order *order, const char *path, const char *rest)
@@ -157,12 +133,9 @@ static void guard(struct watch_order *order, const char *path, const char *rest)
 	}
 	if (!target)
 		return;
-	struct text word;
-	begin_text(&word);
-	fprintf(word.into, "!%s", target);
-	end_text(&word);
-	add_word(order, word.bytes);
-	free(word.bytes);
+	char word[PATH_MAX + 1];
+	snprintf(word, sizeof word, "!%s", target);
+	add_word(order, word);
 }
 
 static void guard_target(struct watch_order *order, const struct names *names, const char *path)
@@ -189,7 +162,7 @@ void list_guarded(FILE *list, struct watch_order *order, const struct names *nam
 
 	/* Where links lead, and through which others, is remembered as we go, at the end of the list. */
 	for (size_t i = 0; i < found->count; i++) {
-		list_one(list, order->territory, found->list[i].kind, found->list[i].path);
+		fprintf(list, "%c%s/%s%c", found->list[i].kind, order->territory->root, found->list[i].path, 0);
 		if (!found->list[i].target || found->list[i].on_the_way)
 			continue;
 		FREE_ON_RETURN char *path = copy_text(found->list[i].path);

@@ -1,9 +1,6 @@
-/* Protected names that are links. */
 #pragma once
 
 #include "watcher/watch-order.h"
-
-#include <stdio.h>
 
 /* Whether the link that was at `path` before is there now (also: put back). */
 bool link_is_unchanged(struct territory *territory, const char *path);

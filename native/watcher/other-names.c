@@ -1,32 +1,20 @@
 /*
- * Hard links. A seal is on a name, and a Landlock rule on a file: whoever can write
- * through another name of a protected file needs no protected name. So the other
- * names of what is sealed are sealed with it, and what a call made gets a file of
- * its own when the call has ended.
+ * Hard links. A seal is on a name: a tool that can write through another name of a protected file needs no protected
+ * name. So the other names of what is sealed are sealed with it, and what a call made gets a file of its own when the
+ * call has ended.
  */
 #include "watcher/other-names.h"
 #include "wire/frames.h"
 #include "wire/memory.h"
 #include "wire/open-how.h"
-#include "wire/scope.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* A call with more seals is refused. */
 #define MOST_LISTED 1024
 /* What is copied for one protected name, a folder with all that is in it. */
 #define MOST_COPIED (64 << 20)
 #define MOST_COPIES 1024
-
-/* ---- every file in a folder ------------------------------------------------- */
 
 struct visit {
 	struct territory *territory;
@@ -59,8 +47,8 @@ static bool is_in_git_objects(const char *path)
 
 /*
  * Objects of git have other names wherever a repository was cloned from a folder beside it. They are named by their
- * content, and nothing runs them: `.git/objects/ab/0123…` and `.git/objects/pack/pack-…`. So nobody asks for the other
- * names of an object. But any file can be given the name of one: where names are looked for, objects count as well.
+ * content, and nothing runs them: `.git/objects/ab/0123…` and `.git/objects/pack/pack-…`. So their other names are not
+ * asked for. But any file can be given the name of an object: where names are looked for, objects count as well.
  */
 static bool is_git_object(const char *path)
 {
@@ -76,15 +64,14 @@ static bool is_git_object(const char *path)
 
 static void visit_folder(struct visit *visit, const char *path)
 {
-	int folder = open_beneath(visit->territory, path, O_RDONLY | O_DIRECTORY);
-	DIR *entries = folder < 0 ? NULL : fdopendir(folder);
+	CLOSE_FOLDER_ON_RETURN DIR *entries =
+		open_entries(open_beneath(visit->territory, path, O_RDONLY | O_DIRECTORY));
 	char below[PATH_MAX];
 	struct statx status;
 
-	for (struct dirent *entry; entries && (entry = readdir(entries));) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || entry->d_type == DT_LNK)
-			continue;
-		if (snprintf(below, sizeof below, "%s%s%s", path, *path ? "/" : "", entry->d_name) >= (int)sizeof below)
+	for (struct dirent *entry; (entry = next_entry(entries));) {
+		if (entry->d_type == DT_LNK ||
+		    snprintf(below, sizeof below, "%s%s%s", path, *path ? "/" : "", entry->d_name) >= (int)sizeof below)
 			continue;
 		if (entry->d_type == DT_DIR) {
 			add_path(&visit->folders, below);
@@ -99,8 +86,6 @@ static void visit_folder(struct visit *visit, const char *path)
 		else if (has_other_names(&status) && !(visit->passes_over_objects && is_git_object(below)))
 			visit->file(visit, below, &status);
 	}
-	if (entries)
-		closedir(entries);
 }
 
 /* Each regular file with other names, at `path` or below it. */
@@ -124,8 +109,6 @@ static void visit_files(struct visit *visit, const char *path)
 	free_paths(&visit->folders);
 }
 
-/* ---- other names of what is sealed ------------------------------------------ */
-
 struct search {
 	struct identity *wanted;
 	size_t count;
@@ -134,16 +117,12 @@ struct search {
 	const char *unseen; /* a root that holds more than is looked through, or NULL */
 };
 
-static void want(struct search *search, const struct statx *status)
-{
-	search->wanted = grow(search->wanted, search->count, sizeof *search->wanted);
-	search->wanted[search->count++] = identity_of(status);
-}
-
 static void want_file(struct visit *visit, const char *path, const struct statx *status)
 {
+	struct search *search = visit->context;
+
 	(void)path;
-	want(visit->context, status);
+	APPEND(search->wanted, search->count, identity_of(status));
 }
 
 static void list_name(struct search *search, const char *root, const char *path, const struct statx *status)
@@ -153,8 +132,7 @@ static void list_name(struct search *search, const char *root, const char *path,
 	if (!bsearch(&identity, search->wanted, search->count, sizeof identity, compare_identities) ||
 	    search->listed++ >= MOST_LISTED)
 		return;
-	fprintf(search->list, "f%s%s%s", root, *path ? "/" : "", path);
-	fputc(0, search->list);
+	fprintf(search->list, "f%s%s%s%c", root, *path ? "/" : "", path, 0);
 }
 
 static void list_if_wanted(struct visit *visit, const char *path, const struct statx *status)
@@ -163,22 +141,14 @@ static void list_if_wanted(struct visit *visit, const char *path, const struct s
 		list_name(visit->context, visit->territory->root, path, status);
 }
 
-/* The part of a path behind the root that it lies in, or NULL. */
-static const char *below(const char *root, const char *path)
-{
-	size_t length = strlen(root);
-
-	return strncmp(root, path, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
-}
-
 /* What is sealed in a root, below it and sorted. */
 static size_t sealed_in(const char *root, const char *words, const char *end, const char **sealed)
 {
 	size_t count = 0;
 
 	for (const char *word = words; word < end; word += strlen(word) + 1)
-		if (*word == 's' && below(root, word + 1))
-			sealed[count++] = below(root, word + 1);
+		if (*word == 's' && behind_root(root, word + 1))
+			sealed[count++] = behind_root(root, word + 1);
 	if (count)
 		qsort(sealed, count, sizeof *sealed, by_text);
 	return count;
@@ -260,15 +230,11 @@ void list_other_names(FILE *list, struct territories *all, const char *words, co
 			search_file(&search, root + 1);
 		}
 	}
-	if (search.unseen) {
-		fprintf(list, "!%s", search.unseen);
-		fputc(0, list);
-	}
+	if (search.unseen)
+		fprintf(list, "!%s%c", search.unseen, 0);
 	free(search.wanted);
 	free(sealed);
 }
-
-/* ---- a file of its own ------------------------------------------------------ */
 
 /* True when the copy has the content, mode and owner of the file. */
 static bool copy_into(int from, int to, const struct statx *status)
@@ -286,21 +252,20 @@ static bool copy_into(int from, int to, const struct statx *status)
 
 static bool give_own_copy(struct territory *territory, const char *path, const struct statx *status)
 {
-	const char *slash = strrchr(path, '/');
-	char above[PATH_MAX], name[64];
-	unsigned long long unforeseen = 0;
+	char copy[64];
+	const char *name;
+	uint64_t unforeseen = 0;
 
-	snprintf(above, sizeof above, "%.*s", (int)(slash ? slash - path : 0), path);
-	CLOSE_ON_RETURN int folder = open_beneath(territory, above, O_PATH | O_DIRECTORY);
+	CLOSE_ON_RETURN int folder = open_folder_of(territory, path, &name);
 	CLOSE_ON_RETURN int from = open_beneath(territory, path, O_RDONLY | O_NONBLOCK);
 	if (folder < 0 || from < 0 || getrandom(&unforeseen, sizeof unforeseen, 0) != sizeof unforeseen)
 		return false;
-	snprintf(name, sizeof name, ".copy-by-cordon-%016llx", unforeseen);
-	CLOSE_ON_RETURN int to = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (to >= 0 && copy_into(from, to, status) && renameat(folder, name, folder, slash ? slash + 1 : path) == 0)
+	snprintf(copy, sizeof copy, ".copy-by-cordon-%016lx", unforeseen);
+	CLOSE_ON_RETURN int to = openat(folder, copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (to >= 0 && copy_into(from, to, status) && renameat(folder, copy, folder, name) == 0)
 		return true;
 	if (to >= 0)
-		unlinkat(folder, name, 0);
+		unlinkat(folder, copy, 0);
 	return false;
 }
 

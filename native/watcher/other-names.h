@@ -1,9 +1,6 @@
-/* Hard links to what is protected. */
 #pragma once
 
 #include "watcher/territories.h"
-
-#include <stdio.h>
 
 /*
  * The names, in the roots, of files that are sealed by another name. `words`: `r` before a write root, `R` before a

@@ -1,10 +1,6 @@
 /* The write roots that the watcher knows, and which of them can be guarded. */
 #include "watcher/territories.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #define TEXT_OF(number) TEXT_OF_(number)
 #define TEXT_OF_(number) #number
 
@@ -37,8 +33,7 @@ static void forget_idle(struct territories *all, size_t most)
 	}
 }
 
-/* Instances of inotify are a user's, not ours: when they are used up, those that only wait for a next call are given
- * back. */
+/* When the user's instances of inotify are used up, we give back those that only wait for a next call. */
 static struct territory *open_watched(struct territories *all, const char *root)
 {
 	struct territory *territory = open_territory(root, &all->several);
@@ -74,7 +69,7 @@ const char *cannot_guard(const struct territory *territory, const char *word, co
 {
 	if (!territory)
 		return strerror(errno);
-	/* The tool arranges where a carve-out that does not exist comes to lie. Only a watch sees it made. */
+	/* Only a watch sees the tool make a carve-out that does not exist yet. */
 	for (; territory->inotify < 0 && word < end; word += strlen(word) + 1)
 		if (word[0] == '!')
 			return "carve-outs that do not exist yet need inotify, which is used up (fs.inotify.max_user_instances)";
@@ -91,4 +86,44 @@ const char *cannot_guard_all(const struct territory *territory)
 		return "it holds more than " TEXT_OF(MOST_FOLDERS) " folders or " TEXT_OF(
 			MOST_FOUND) " protected names, or paths that are too long; grant smaller folders";
 	return NULL;
+}
+
+/*
+ * Rounds through write roots that cannot be watched, because the user's instances or watches of inotify are used up.
+ * While a call runs the watcher walks them again and again, so that a protected name does not stay until the call has
+ * ended. At most a tenth of the time is spent on that.
+ */
+#define SHORTEST_PAUSE 50 /* milliseconds */
+
+static bool needs_rounds(const struct territory *territory)
+{
+	return territory->calls && (territory->unwatched || territory->inotify < 0);
+}
+
+int until_next_round(const struct territories *all)
+{
+	uint64_t time = milliseconds(), next = UINT64_MAX;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (needs_rounds(all->list[i]) && all->list[i]->next_round < next)
+			next = all->list[i]->next_round;
+	return next == UINT64_MAX ? -1 : next <= time ? 0 : (int)(next - time);
+}
+
+bool begins_round(struct territory *territory)
+{
+	uint64_t time = milliseconds();
+
+	if (!needs_rounds(territory) || territory->next_round > time)
+		return false;
+	territory->round_began = time;
+	add_path(&territory->unexplored, "");
+	return true;
+}
+
+void end_round(struct territory *territory)
+{
+	uint64_t time = milliseconds(), took = time - territory->round_began;
+
+	territory->next_round = time + (took * 9 > SHORTEST_PAUSE ? took * 9 : SHORTEST_PAUSE);
 }

@@ -1,4 +1,3 @@
-/* The write roots that the watcher knows, and which of them can be guarded. */
 #pragma once
 
 #include "watcher/territory/territory.h"
@@ -13,9 +12,14 @@ struct territories {
 	struct several_names several;
 };
 
-/* NULL with errno when it cannot be had. */
+/* NULL with errno when it cannot be opened. */
 struct territory *territory_of(struct territories *all, const char *root);
 /* NULL, or why the root cannot be guarded: the host refuses the call. `word` to `end`: words of the policy about it. */
 const char *cannot_guard(const struct territory *territory, const char *word, const char *end);
 /* The same, known after a look at it. */
 const char *cannot_guard_all(const struct territory *territory);
+
+/* Looking again and again where inotify is used up. Milliseconds, or -1. */
+int until_next_round(const struct territories *all);
+bool begins_round(struct territory *territory);
+void end_round(struct territory *territory);

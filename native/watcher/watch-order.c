@@ -2,15 +2,9 @@
 #include "watcher/watch-order.h"
 #include "wire/memory.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-
 void add_word(struct watch_order *order, const char *word)
 {
-	order->words = grow(order->words, order->word_count, sizeof *order->words);
-	order->words[order->word_count++] = copy_text(word);
+	APPEND(order->words, order->word_count, copy_text(word));
 }
 
 bool is_exempt(const struct watch_order *order, const char *path)
@@ -120,7 +114,7 @@ bool is_guarded_link(const struct watch_order *order, const char *path)
 
 /*
  * Parts of a repository that was there before the call; a new one is looked at when the call has ended. One without a
- * configuration is still being made, by whoever makes it; where somebody replaced that, the call is ended anyway.
+ * configuration is still being made. If somebody replaced that, the call is ended anyway.
  */
 static bool in_old_repository(const struct watch_order *order, const char *path)
 {

@@ -1,4 +1,3 @@
-/* The order to watch a write root for one call: what its policy says about names that appear there. */
 #pragma once
 
 #include "watcher/territory/names.h"
@@ -21,17 +20,16 @@ void add_word(struct watch_order *order, const char *word);
 bool is_exempt(const struct watch_order *order, const char *path);
 /* Carved out by the policy before it existed. */
 bool is_carved_out(const struct watch_order *order, const char *path);
-/* There before the call, and no link: sealed in its cell. If it was replaced, then by somebody else. */
+/* There before the call, and no link: sealed in its cell. The tool cannot have replaced it. */
 bool was_sealed(const struct watch_order *order, const char *path);
-/* In a folder that is sealed for this call, or in which the tool can make nothing: whatever appears there is somebody
- * else's. */
+/* In a folder that is sealed for this call, or in which the tool can make nothing. */
 bool is_out_of_reach(const struct watch_order *order, const char *path);
 bool is_sealed_object(const struct watch_order *order, const char *path);
 /* The very object that was sealed for this call under another name: its user moved it. */
 bool was_sealed_elsewhere(const struct watch_order *order, const struct found *found);
 /* Whether something that is sealed for this call is at this path, or in the folder there. */
 bool has_seal_in(const struct watch_order *order, const char *path);
-/* Protected, and to be taken away at once; the rest of a new repository is looked at when the call has ended. */
+/* Protected, and to be removed at once. (A new repository is looked at when the call has ended.) */
 bool must_not_appear(const struct names *names, const struct watch_order *order, const char *path, char kind);
 /* A link that was there before the call, protected or on the way from one that is. */
 bool is_guarded_link(const struct watch_order *order, const char *path);

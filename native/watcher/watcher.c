@@ -1,52 +1,17 @@
 /*
- * The watcher: one process per host process that knows, for every write root in
- * use, which protected names exist in it and which appear while a call runs.
- *
- * Requests are frames on descriptor 3, answered in order:
- *   N  the protected names: scope letter and name each
- *   B  a call begins: its number, its root, then what its policy names itself
- *      (`=PATH` below the root, `*NAME` anywhere) and what it carves out that
- *      does not exist yet (`!PATH` below the root) -> F, what is protected there
- *   H  a call begins: its number, then paths anywhere that it must not get at
- *      when somebody replaces them -> D
- *   L  the call's roots (`r` before those to write in, `R` before those to read) and
- *      what is sealed in them (`s`) -> F, the other names that files of these have there
- *   G  from now on the tool runs: the call's number, then folders in which it can
- *      make nothing (`-PATH` below the root), and more that is carved out (`!PATH`);
- *      no answer. What appears before this
- *      is somebody else's, and only told
- *   X  a call has ended: its number, and `unused` where its tool never ran -> D,
- *      after everything was looked at; then, if something was made in the root,
- *      what is protected there now
- * In between, A tells of something protected that was touched: the number of the
- * call, the path, what was done about it (enum deed), the new name where it has one.
+ * The watcher: one process per host process that knows, for every write root in use, which protected names exist in it
+ * and which appear while a call runs. Requests are frames on descriptor 3, answered in order; docs/protocol.md says
+ * what is in them.
  */
 #include "watcher/watcher.h"
 #include "watcher/deeds.h"
 #include "watcher/frames.h"
-#include "watcher/held.h"
 #include "watcher/links.h"
 #include "watcher/other-names.h"
-#include "watcher/rounds.h"
-#include "watcher/territories.h"
-#include "watcher/territory/names.h"
-#include "watcher/territory/refresh.h"
 #include "watcher/territory/remember.h"
-#include "watcher/territory/territory.h"
-#include "watcher/watch-order.h"
-#include "wire/frames.h"
 #include "wire/memory.h"
 #include "wire/read-frame.h"
 #include "wire/report.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static void send_text(enum watcher_frame kind, struct text *text)
 {
@@ -79,8 +44,7 @@ static void answer_begin(struct watcher *watcher, unsigned long number, const ch
 		problem = cannot_guard_all(territory);
 	}
 	if (problem) {
-		fprintf(list.into, "!%s", problem);
-		fputc(0, list.into);
+		fprintf(list.into, "!%s%c", problem, 0);
 		free(order);
 	} else {
 		struct several_names *several = &watcher->territories.several;
@@ -98,8 +62,7 @@ static void answer_begin(struct watcher *watcher, unsigned long number, const ch
 		for (; exempt < end; exempt += strlen(exempt) + 1)
 			add_word(order, exempt);
 		watcher->orders = order;
-		fprintf(list.into, "@%llu", (unsigned long long)watcher->territories.several.changes);
-		fputc(0, list.into);
+		fprintf(list.into, "@%lu%c", several->changes, 0);
 		list_guarded(list.into, order, &watcher->names);
 	}
 	send_text(WATCHER_FOUND, &list);
@@ -118,8 +81,7 @@ static void list_for_next(FILE *list, struct watcher *watcher, struct watch_orde
 {
 	if (!order->running || order->territory->grown <= order->since)
 		return;
-	fputc('+', list);
-	fputc(0, list);
+	fprintf(list, "+%c", 0);
 	list_guarded(list, order, &watcher->names);
 }
 
@@ -152,17 +114,11 @@ static void answer_hold(struct watcher *watcher, unsigned long number, const cha
 
 	for (; !problem && path < end; path += strlen(path) + 1)
 		problem = hold_name(&watcher->held, number, path);
-	if (problem)
+	if (problem) {
 		release_names(&watcher->held, number);
-	if (problem)
 		snprintf(words, sizeof words, "!%s", problem);
+	}
 	write_frame(WATCHER_HOST, WATCHER_DONE, words, strlen(words) + 1);
-}
-
-static void finish_held(struct watcher *watcher, unsigned long number)
-{
-	take_held_events(&watcher->held, on_held_replacement);
-	release_names(&watcher->held, number);
 }
 
 static void answer_end(struct watcher *watcher, unsigned long number, struct watch_order *order, bool used)
@@ -170,18 +126,18 @@ static void answer_end(struct watcher *watcher, unsigned long number, struct wat
 	struct text words;
 
 	begin_text(&words);
-	fprintf(words.into, "%lu", number);
-	fputc(0, words.into);
+	fprintf(words.into, "%lu%c", number, 0);
 	if (order) {
 		order->running = order->running && used;
 		finish_order(watcher, order, words.into);
 	} else {
-		finish_held(watcher, number);
+		take_held_events(&watcher->held);
+		release_names(&watcher->held, number);
 	}
 	send_text(WATCHER_DONE, &words);
 }
 
-/* A host that says what we do not understand would believe that we do: better that it hears of our end. */
+/* A host must not believe that we understood what we did not: better that it hears of our end. */
 static _Noreturn void refuse_host(void)
 {
 	exit(EXIT_REFUSED);
@@ -219,7 +175,7 @@ static void answer(struct watcher *watcher, struct frame *frame)
 
 int serve_watcher(void)
 {
-	struct watcher watcher = { .held.inotify = -1 };
+	struct watcher watcher = { .held = { .inotify = -1, .replaced = on_held_replacement } };
 	struct pollfd polled[2 + MOST_TERRITORIES];
 
 	close_range(WATCHER_HOST + 1, ~0U, 0);
@@ -248,7 +204,7 @@ int serve_watcher(void)
 					end_round(territory);
 			}
 			if (polled[1].revents & POLLIN)
-				take_held_events(&watcher.held, on_held_replacement);
+				take_held_events(&watcher.held);
 			continue;
 		}
 		if (!read_frame(WATCHER_HOST, &frame)) {

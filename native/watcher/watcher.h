@@ -1,4 +1,5 @@
-/* The watcher: one process per host process that watches write roots for protected names. */
 #pragma once
+
+#include "wire/system.h"
 
 int serve_watcher(void);

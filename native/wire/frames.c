@@ -1,13 +1,6 @@
 /* Frames on the host connection: one byte of kind, four of length (little endian), payload. */
 #include "wire/frames.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 bool write_fully(int fd, const void *bytes, size_t length)
 {
 	const char *at = bytes;

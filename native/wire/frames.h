@@ -1,9 +1,6 @@
-/* Frames on the host connection: one byte of kind, four of length (little endian), payload. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "wire/system.h"
 
 enum frame_kind {
 	/* from the host */

@@ -1,23 +1,22 @@
-/* FNV-1a. Whoever seeks collisions slows only the look at what he made himself. */
+/* FNV-1a. A tool that finds collisions hides only its own attempts. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "wire/system.h"
 
-#define HASH_OF_NOTHING 14695981039346656037u
-
-/* Of the bytes, behind those that `before` is the hash of. */
-static inline uint64_t hash_bytes(uint64_t before, const char *bytes, size_t length)
+static inline uint64_t hash_bytes(const char *bytes, size_t length)
 {
+	uint64_t hash = 14695981039346656037u;
+
 	for (size_t i = 0; i < length; i++)
-		before = (before ^ (unsigned char)bytes[i]) * 1099511628211u;
-	return before;
+		hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
+	return hash;
 }
 
-/* Whether a hash is none of those seen before, and there is room: then it is one of them. */
-static inline bool is_first_sight(uint64_t *seen, size_t *count, size_t most, uint64_t hash)
+/* Remembers the hash of a text. False when it was known already, or there is no room. */
+static inline bool is_first_sight(uint64_t *seen, size_t *count, size_t most, const char *text)
 {
+	uint64_t hash = hash_bytes(text, strlen(text));
+
 	for (size_t i = 0; i < *count; i++)
 		if (seen[i] == hash)
 			return false;

@@ -1,29 +1,50 @@
-/* Kernel interfaces newer than the libc headers that this must compile with (Debian 12, Ubuntu 22.04). */
+/* Kernel interfaces newer than the headers that this must compile with (Linux 5.14, Ubuntu 22.04). */
 #pragma once
+
+#include "wire/system.h"
 
 #include <linux/landlock.h>
 #include <linux/mount.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <netinet/tcp.h>
-#include <stdint.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 
-#ifndef SYS_mount_setattr
-#define SYS_mount_setattr 442
+/* System calls. From 424 on both architectures have the same numbers. */
+#ifndef __NR_quotactl_fd
+#define __NR_quotactl_fd 443
 #endif
-#ifndef SYS_landlock_create_ruleset
-#define SYS_landlock_create_ruleset 444
-#define SYS_landlock_add_rule 445
-#define SYS_landlock_restrict_self 446
+#ifndef __NR_memfd_secret
+#define __NR_memfd_secret 447
+#endif
+#ifndef __NR_process_mrelease
+#define __NR_process_mrelease 448
+#endif
+#ifndef __NR_futex_waitv
+#define __NR_futex_waitv 449
+#endif
+#ifndef __NR_set_mempolicy_home_node
+#define __NR_set_mempolicy_home_node 450
+#endif
+#ifndef __NR_cachestat
+#define __NR_cachestat 451
+#endif
+#ifndef __NR_fchmodat2
+#define __NR_fchmodat2 452
+#endif
+#ifndef __NR_map_shadow_stack
+#define __NR_map_shadow_stack 453
+#endif
+#ifndef __NR_futex_wake
+#define __NR_futex_wake 454
+#define __NR_futex_wait 455
+#define __NR_futex_requeue 456
+#endif
+#ifndef __NR_mseal
+#define __NR_mseal 462
 #endif
 
 /* seccomp listeners */
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438
-#endif
 #ifndef SECCOMP_ADDFD_FLAG_SEND
 #define SECCOMP_ADDFD_FLAG_SEND (1ul << 1)
 #endif
@@ -35,12 +56,7 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1ul << 0)
 #endif
 
-/* clone3 */
-#ifndef CLONE_INTO_CGROUP
-#define CLONE_INTO_CGROUP 0x200000000ull
-#endif
-
-/* mount_setattr */
+/* mount_setattr: libc has the same structure in newer versions only */
 struct cordon_mount_attr {
 	uint64_t attr_set, attr_clr, propagation, userns_fd;
 };

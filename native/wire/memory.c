@@ -1,12 +1,10 @@
-/* Memory that is had, or the process ends; see memory.h. */
+/*
+ * Memory. A process that gets none ends, and with it the call (the watcher: all calls that it watches). Nothing goes on
+ * with less: a list that lost an entry would be a process that is not measured, or a name that is not guarded. So this
+ * file alone calls malloc() and its like (test/architecture checks that).
+ */
 #include "wire/memory.h"
 #include "wire/report.h"
-
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 _Noreturn void out_of_memory(void)
 {
@@ -31,12 +29,17 @@ void *resize(void *memory, size_t size)
 	return had(realloc(memory, size ? size : 1));
 }
 
-void *grow(void *array, size_t count, size_t size)
+void *try_to_grow(void *array, size_t count, size_t size)
 {
 	/* Doubles at powers of two; starts with room for 32. */
 	if ((count > 0 && count < 32) || (count & (count - 1)) != 0)
 		return array;
-	return had(reallocarray(array, count ? count * 2 : 32, size));
+	return reallocarray(array, count ? count * 2 : 32, size);
+}
+
+void *grow(void *array, size_t count, size_t size)
+{
+	return had(try_to_grow(array, count, size));
 }
 
 char *copy_text(const char *text)

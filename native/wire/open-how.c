@@ -1,16 +1,7 @@
-/* openat2, and the same by hand where it is refused. */
+/* openat2(), and the same by hand where it is refused: inside another cell, and in older containers. */
 #include "wire/open-how.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-/* Name by name, none of them a link. What the kernel would refuse in one call is refused here on the way. */
+/* Name by name, none of them a link. */
 static int open_by_names(int at, const char *path, int flags)
 {
 	char names[PATH_MAX];
@@ -40,7 +31,7 @@ static int open_by_names(int at, const char *path, int flags)
 		errno = error;
 		name = next;
 	}
-	/* O_PATH opens a link itself, which is wanted only by who says so. */
+	/* O_PATH opens a link itself, which only O_NOFOLLOW asks for. */
 	if (found >= 0 && !(flags & O_NOFOLLOW) && (fstat(found, &status) < 0 || S_ISLNK(status.st_mode))) {
 		close(found);
 		errno = ELOOP;
@@ -57,6 +48,6 @@ int open_how(int at, const char *path, int flags, uint64_t resolve)
 	/* ENOSYS inside another cell, EPERM in containers whose profile does not know the call. */
 	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
 		return fd;
-	/* Who lets links be followed judges the object that is found, and not its name. */
+	/* A caller that lets links be followed judges the object, not its name. */
 	return resolve & RESOLVE_NO_SYMLINKS ? open_by_names(at, path, flags) : openat(at, path, flags | O_CLOEXEC);
 }

@@ -2,24 +2,15 @@
 #include "wire/packets.h"
 #include "wire/report.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
-bool offer_packet(int fd, char kind, int value, const char *text, int descriptor)
+bool send_along(int fd, const void *bytes, size_t length, int descriptor, int flags)
 {
-	struct packet packet = { .kind = kind, .value = value };
 	union {
 		char room[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control = { 0 };
-	size_t length = text ? strnlen(text, sizeof packet.text) : 0;
-
-	memcpy(packet.text, text ? text : "", length);
-	struct iovec part = { &packet, PACKET_HEADER + length };
+	struct iovec part = { (void *)bytes, length };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
 	if (descriptor >= 0) {
 		message.msg_control = control.room;
 		message.msg_controllen = sizeof control.room;
@@ -29,10 +20,19 @@ bool offer_packet(int fd, char kind, int value, const char *text, int descriptor
 		header->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
 	}
-	while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0)
+	while (sendmsg(fd, &message, flags | MSG_NOSIGNAL) < 0)
 		if (errno != EINTR)
 			return false;
 	return true;
+}
+
+bool offer_packet(int fd, char kind, int value, const char *text, int descriptor)
+{
+	struct packet packet = { .kind = kind, .value = value };
+	size_t length = text ? strnlen(text, sizeof packet.text) : 0;
+
+	memcpy(packet.text, text ? text : "", length);
+	return send_along(fd, &packet, PACKET_HEADER + length, descriptor, 0);
 }
 
 void send_packet(int fd, char kind, int value, const char *text, int descriptor)

@@ -1,11 +1,7 @@
-/* Packets between the processes of a cell; a descriptor may travel along (SCM_RIGHTS). */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include "wire/system.h"
 
-/* Packets on the socket pair between the supervisor and the cell. */
 enum packet_kind {
 	PACKET_LISTENER = 'L',
 	PACKET_GO = 'G',
@@ -28,9 +24,11 @@ struct packet {
 
 #define PACKET_HEADER offsetof(struct packet, text)
 
+/* Sends bytes, and with them a descriptor unless that is -1. False with errno. */
+bool send_along(int fd, const void *bytes, size_t length, int descriptor, int flags);
 /* False when the other side is gone. */
 bool offer_packet(int fd, char kind, int value, const char *text, int descriptor);
-/* Ends this process then. */
+/* The same, but this process ends when the other side is gone. */
 void send_packet(int fd, char kind, int value, const char *text, int descriptor);
 /* Bytes received, 0 at the end, -1 with errno. */
 ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *sender);

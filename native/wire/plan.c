@@ -1,15 +1,10 @@
 /*
- * The plan: NUL-separated words, compiled by the host from a permit. It is
- * trusted input, but a plan that is cut short or misspelt must never become a
- * weaker boundary: every word is checked, and the last one must be `end`.
+ * The plan: the boundary as NUL-separated words, compiled by the host from a permit. It is trusted input, but a plan
+ * that is cut short or misspelt must never become a weaker boundary. Every word is checked, and the last one is `end`.
  */
 #include "wire/plan.h"
 #include "wire/memory.h"
 #include "wire/words.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static bool parse_access(const char *letters, unsigned *access)
 {
@@ -43,12 +38,11 @@ static const char *parse_step(struct words *words, struct plan *plan, enum step_
 		if (!step.text)
 			return "step: its text is missing";
 	}
-	plan->steps = grow(plan->steps, plan->step_count, sizeof step);
-	plan->steps[plan->step_count++] = step;
+	APPEND(plan->steps, plan->step_count, step);
 	return NULL;
 }
 
-/* Every limit at most once, like a trap: 0 is no limit. */
+/* Each at most once. 0 is no limit. */
 static const char *parse_limit(struct words *words, struct plan *plan)
 {
 	static const struct {
@@ -70,7 +64,7 @@ static const char *parse_limit(struct words *words, struct plan *plan)
 
 	if (!name || !parse_number(next_word(words), &value) || value == 0)
 		return "limit: not a name and a number";
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		uint64_t *limit = (uint64_t *)((char *)&plan->limits + names[i].at);
 		if (strcmp(names[i].name, name) != 0)
 			continue;
@@ -96,16 +90,15 @@ static const char *parse_trap(struct words *words, struct plan *plan)
 	};
 	const char *name = next_word(words);
 
-	for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) {
-		if (strcmp(names[i].name, name) == 0) {
-			plan->traps |= names[i].trap;
-			return NULL;
-		}
+	for (size_t i = 0; name && i < COUNT_OF(names); i++) {
+		if (strcmp(names[i].name, name) != 0)
+			continue;
+		plan->traps |= names[i].trap;
+		return NULL;
 	}
 	return "trap: unknown name";
 }
 
-/* `yes` or `no` as first or second of two allowed words. */
 static const char *parse_choice(struct words *words, const char *no, const char *yes, bool *choice)
 {
 	const char *word = next_word(words);
@@ -148,55 +141,18 @@ static const char *parse_rule(struct words *words, struct plan *plan)
 	if (!parse_access(next_word(words), &rule.access))
 		return "allow: unknown access letters";
 	const char *wrong = parse_path(words, &rule.path);
-	if (wrong)
-		return wrong;
-	plan->rules = grow(plan->rules, plan->rule_count, sizeof rule);
-	plan->rules[plan->rule_count++] = rule;
-	return NULL;
+	if (!wrong)
+		APPEND(plan->rules, plan->rule_count, rule);
+	return wrong;
 }
 
-static const char *parse_listed(struct words *words, const char ***list, size_t *count)
+static const char *parse_listed(struct words *words, struct path_list *list)
 {
-	const char *path;
-	const char *wrong = parse_path(words, &path);
+	const char *path, *wrong = parse_path(words, &path);
 
-	if (wrong)
-		return wrong;
-	*list = grow(*list, *count, sizeof path);
-	(*list)[(*count)++] = path;
-	return NULL;
-}
-
-static const char *parse_program(struct words *words, struct plan *plan)
-{
-	if (!plan->exec_limited)
-		return "program: without `exec only` before it";
-	return parse_listed(words, &plan->programs, &plan->program_count);
-}
-
-static const char *parse_kept(struct words *words, struct plan *plan)
-{
-	return parse_listed(words, &plan->kept, &plan->kept_count);
-}
-
-static const char *parse_sealed(struct words *words, struct plan *plan)
-{
-	return parse_listed(words, &plan->sealed, &plan->sealed_count);
-}
-
-static const char *parse_hidden(struct words *words, struct plan *plan)
-{
-	return parse_listed(words, &plan->hidden, &plan->hidden_count);
-}
-
-static const char *parse_cwd(struct words *words, struct plan *plan)
-{
-	return parse_path(words, &plan->cwd);
-}
-
-static const char *parse_temporary(struct words *words, struct plan *plan)
-{
-	return parse_path(words, &plan->scratch);
+	if (!wrong)
+		APPEND(list->at, list->count, path);
+	return wrong;
 }
 
 static const char *parse_cgroup(struct words *words, struct plan *plan)
@@ -221,46 +177,21 @@ static const char *parse_network(struct words *words, struct plan *plan)
 
 static const char *parse_proxy(struct words *words, struct plan *plan)
 {
-	uint64_t port;
-
-	if (plan->broker.port || !parse_number(next_word(words), &port) || port < 1 || port > UINT16_MAX)
+	if (plan->broker.port || !parse_port(next_word(words), &plan->broker.port))
 		return "proxy: not a port, or given twice";
-	plan->broker.port = (uint16_t)port;
 	const char *token = plan->broker.token = next_word(words);
 	return token && *token && !token[strspn(token, "0123456789abcdef")] ? NULL : "proxy: not a token";
 }
 
 static const char *parse_destination(struct words *words, struct plan *plan)
 {
-	struct broker_terms *broker = &plan->broker;
 	const char *kind = next_word(words), *value = next_word(words), *port = next_word(words);
 	struct reach reach;
 
 	if (!port || !parse_reach(kind, value, port, &reach))
 		return "reach: not a destination";
-	broker->reaches = grow(broker->reaches, broker->reach_count, sizeof reach);
-	broker->reaches[broker->reach_count++] = reach;
+	APPEND(plan->broker.reaches, plan->broker.reach_count, reach);
 	return NULL;
-}
-
-static const char *parse_exec(struct words *words, struct plan *plan)
-{
-	return parse_choice(words, "all", "only", &plan->exec_limited);
-}
-
-static const char *parse_foreground(struct words *words, struct plan *plan)
-{
-	return parse_choice(words, "no", "yes", &plan->foreground);
-}
-
-static const char *parse_probe(struct words *words, struct plan *plan)
-{
-	return parse_choice(words, "no", "yes", &plan->probe);
-}
-
-static const char *parse_clock(struct words *words, struct plan *plan)
-{
-	return parse_choice(words, "start", "begin", &plan->begins_later);
 }
 
 typedef const char *parse_words(struct words *words, struct plan *plan);
@@ -268,27 +199,45 @@ typedef const char *parse_words(struct words *words, struct plan *plan);
 /* Said exactly once: what is left out must not become a default, nor what is said twice the later of the two. */
 static const struct {
 	const char *name;
-	parse_words *parse;
+	parse_words *parse; /* or NULL: a path, or with `yes` a choice, stored `at` this place of the plan */
+	size_t at;
+	const char *no, *yes;
 } settings[] = {
-	{ "cwd", parse_cwd },
-	{ "temporary", parse_temporary },
-	{ "cgroup", parse_cgroup },
-	{ "network", parse_network },
-	{ "exec", parse_exec },
-	{ "stdio", parse_streams },
-	{ "foreground", parse_foreground },
-	{ "probe", parse_probe },
-	{ "clock", parse_clock },
+	{ "cgroup", parse_cgroup, 0, NULL, NULL },
+	{ "network", parse_network, 0, NULL, NULL },
+	{ "stdio", parse_streams, 0, NULL, NULL },
+	{ "cwd", NULL, offsetof(struct plan, cwd), NULL, NULL },
+	{ "temporary", NULL, offsetof(struct plan, scratch), NULL, NULL },
+	{ "exec", NULL, offsetof(struct plan, exec_limited), "all", "only" },
+	{ "foreground", NULL, offsetof(struct plan, foreground), "no", "yes" },
+	{ "probe", NULL, offsetof(struct plan, probe), "no", "yes" },
+	{ "clock", NULL, offsetof(struct plan, begins_later), "start", "begin" },
 };
-#define SETTINGS (sizeof settings / sizeof *settings)
+
+static const char *parse_setting(struct words *words, struct plan *plan, size_t which)
+{
+	void *place = (char *)plan + settings[which].at;
+
+	if (settings[which].parse)
+		return settings[which].parse(words, plan);
+	return settings[which].yes ? parse_choice(words, settings[which].no, settings[which].yes, place)
+				   : parse_path(words, place);
+}
 
 static const struct {
 	const char *name;
-	parse_words *parse;
+	parse_words *parse; /* or NULL: a path for the list `at` this place of the plan */
+	size_t at;
 } statements[] = {
-	{ "allow", parse_rule }, { "program", parse_program }, { "limit", parse_limit },
-	{ "trap", parse_trap },	 { "proxy", parse_proxy },     { "reach", parse_destination },
-	{ "kept", parse_kept },	 { "sealed", parse_sealed },   { "hidden", parse_hidden },
+	{ "allow", parse_rule, 0 },
+	{ "limit", parse_limit, 0 },
+	{ "trap", parse_trap, 0 },
+	{ "proxy", parse_proxy, 0 },
+	{ "reach", parse_destination, 0 },
+	{ "kept", NULL, offsetof(struct plan, kept) },
+	{ "sealed", NULL, offsetof(struct plan, sealed) },
+	{ "hidden", NULL, offsetof(struct plan, hidden) },
+	{ "program", NULL, offsetof(struct plan, programs) },
 };
 
 static const char *parse_statement(const char *word, struct words *words, struct plan *plan, unsigned *said)
@@ -302,19 +251,24 @@ static const char *parse_statement(const char *word, struct words *words, struct
 		{ "proc", STEP_PROC }, { "scratch", STEP_SCRATCH }, { "terminals", STEP_TERMINALS },
 	};
 
-	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+	for (size_t i = 0; i < COUNT_OF(steps); i++)
 		if (strcmp(word, steps[i].name) == 0)
 			return parse_step(words, plan, steps[i].kind);
-	for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
-		if (strcmp(word, statements[i].name) == 0)
-			return statements[i].parse(words, plan);
-	for (size_t i = 0; i < SETTINGS; i++) {
+	for (size_t i = 0; i < COUNT_OF(statements); i++) {
+		if (strcmp(word, statements[i].name) != 0)
+			continue;
+		struct path_list *list = (void *)((char *)plan + statements[i].at);
+		if (list == &plan->programs && !plan->exec_limited)
+			return "program: without `exec only` before it";
+		return statements[i].parse ? statements[i].parse(words, plan) : parse_listed(words, list);
+	}
+	for (size_t i = 0; i < COUNT_OF(settings); i++) {
 		if (strcmp(word, settings[i].name) != 0)
 			continue;
 		if (*said & 1u << i)
 			return "a setting is given twice";
 		*said |= 1u << i;
-		return settings[i].parse(words, plan);
+		return parse_setting(words, plan, i);
 	}
 	return "unknown word";
 }
@@ -342,10 +296,10 @@ const char *parse_plan(char *bytes, size_t length, struct plan *plan)
 		return "cut short: no `end`";
 	if (words.at != words.end)
 		return "words behind `end`";
-	if (said != (1u << SETTINGS) - 1 || plan->network_brokered != (plan->broker.port != 0) ||
+	if (said != (1u << COUNT_OF(settings)) - 1 || plan->network_brokered != (plan->broker.port != 0) ||
 	    (plan->broker.reach_count && !plan->broker.port))
 		return "a setting is missing, or `proxy` and `network` do not belong together";
-	/* A keeper of its own would answer otherwise. */
+	/* The keeper of the outer cell answers there. */
 	if (plan->network_nested && (plan->form != FORM_LANDLOCK || plan->traps))
 		return "network: `nested` is for the landlock form without traps";
 	return NULL;
@@ -355,10 +309,10 @@ void free_plan(struct plan *plan)
 {
 	free(plan->steps);
 	free(plan->rules);
-	free(plan->programs);
-	free(plan->kept);
-	free(plan->sealed);
-	free(plan->hidden);
+	free(plan->programs.at);
+	free(plan->kept.at);
+	free(plan->sealed.at);
+	free(plan->hidden.at);
 	free(plan->broker.reaches);
 	*plan = (struct plan){ 0 };
 }

@@ -1,4 +1,3 @@
-/* The plan: the boundary, as flat words. */
 #pragma once
 
 #include "wire/reach.h"
@@ -39,22 +38,25 @@ struct rule {
 	const char *path;
 };
 
+struct path_list {
+	const char **at;
+	size_t count;
+};
+
 enum trap {
-	TRAP_CONNECT = 1, /* connect and listen are carried out by the keeper */
-	TRAP_FORK = 2, /* processes and threads are counted */
-	TRAP_EXEC = 4, /* refused programs are reported (Landlock refuses them) */
-	TRAP_OPEN = 8, /* refused opens are reported (--observe) */
-	TRAP_READ = 2048, /* the same of opens for reading by a path that starts at the root or the working directory */
-	TRAP_CHANGE =
-		4096, /* refused opens for writing are reported, and refused changes of names, see refused-changes.c */
-	TRAP_NAME = 256, /* the same of removals from folders that the tool has open, as rm -r does by the thousand */
-	TRAP_WRITE =
-		512, /* terminals, and what is written where Landlock cannot tell apart: by the keeper, see opening.c */
-	TRAP_SIGNAL = 128, /* signals are sent by the keeper, for where Landlock does not scope them */
-	TRAP_SOCKET = 64, /* internet sockets lead nowhere, for where listen() cannot be judged */
-	TRAP_MEMORY_FILE = 32, /* memory files are made by the keeper, and counted; shared mappings are charged */
-	TRAP_WATCH = 1024, /* instances of inotify are counted, where no namespace does, see inotify-instances.c */
-	TRAP_METADATA = 16 /* chmod, chown, utime, xattr are carried out by the keeper */
+	TRAP_CONNECT = 1, /* the keeper carries out connect and listen */
+	TRAP_FORK = 2, /* and counts processes and threads */
+	TRAP_EXEC = 4, /* and reports refused programs (Landlock refuses them) */
+	TRAP_OPEN = 8, /* and reports refused opens (--observe) */
+	TRAP_METADATA = 16, /* and carries out chmod, chown, utime, xattr */
+	TRAP_MEMORY_FILE = 32, /* and makes memory files; shared mappings are charged */
+	TRAP_SOCKET = 64, /* internet sockets lead nowhere, where listen() cannot be judged */
+	TRAP_SIGNAL = 128, /* the keeper sends signals, where Landlock does not scope them */
+	TRAP_NAME = 256, /* as TRAP_CHANGE, of removals from open folders: rm -r makes thousands */
+	TRAP_WRITE = 512, /* the keeper opens terminals, and files where Landlock cannot tell apart (opening.c) */
+	TRAP_WATCH = 1024, /* and counts instances of inotify, where no namespace does */
+	TRAP_READ = 2048, /* as TRAP_OPEN, of reading by a path from the root or the working directory */
+	TRAP_CHANGE = 4096, /* and reports refused writing and changes of names (refused-changes.c) */
 };
 
 /* Instances of inotify that one call may have. */
@@ -63,7 +65,7 @@ enum trap {
 struct limits {
 	uint64_t memory; /* bytes, of all processes together */
 	uint64_t processes; /* processes and threads, counted as they are made */
-	uint64_t user_processes; /* the default, counted only now and then, and by rlimit for all but root */
+	uint64_t user_processes; /* the default: counted now and then, and by rlimit for all but root */
 	uint64_t cpu; /* milliseconds, of all processes together */
 	uint64_t wall; /* milliseconds */
 	uint64_t output; /* bytes of stdout and stderr together */
@@ -85,14 +87,10 @@ struct plan {
 	size_t step_count;
 	struct rule *rules;
 	size_t rule_count;
-	const char **kept; /* write roots in which the keeper acts for the tool, see kept.c */
-	size_t kept_count;
-	const char **sealed; /* what it leaves as it is there */
-	size_t sealed_count;
-	const char **hidden; /* what it does not even read there */
-	size_t hidden_count;
-	const char **programs; /* what may be executed, when that is limited */
-	size_t program_count;
+	struct path_list kept; /* write roots in which the keeper acts for the tool, see kept.c */
+	struct path_list sealed; /* in these, the keeper changes nothing here */
+	struct path_list hidden; /* and does not even read here */
+	struct path_list programs; /* all that may be executed, with `exec_limited` */
 	const char *cwd;
 	const char *cgroup; /* where the call gets a cgroup of its own, or NULL */
 	const char *scratch; /* the private temporary directory, as the tool sees it */
@@ -100,7 +98,7 @@ struct plan {
 	unsigned traps;
 	bool network_all;
 	bool network_brokered;
-	bool network_nested; /* by the keeper of the cell around this one, see join-outer.c */
+	bool network_nested; /* by the keeper of the cell around this one, see tool.c */
 	struct broker_terms broker;
 	bool exec_limited;
 	enum stream streams[3];

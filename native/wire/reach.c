@@ -1,22 +1,10 @@
-/* What a tool may be connected to, by way of the proxy: names, all below a name, and blocks of addresses. */
+/* What a tool may be connected to, through the proxy: names, all below a name, and blocks of addresses. */
 #include "wire/reach.h"
+#include "wire/words.h"
 
 #include <arpa/inet.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/socket.h>
 
-static bool parse_decimal(const char *text, unsigned most, unsigned *number)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	unsigned long value = strtoul(text, &end, 10);
-	*number = (unsigned)value;
-	return *end == '\0' && value <= most;
-}
+const char *const reach_kinds[] = { [REACH_NAME] = "name", [REACH_BELOW] = "below", [REACH_BLOCK] = "block" };
 
 void write_mapped(const struct in_addr *address, uint8_t into[16])
 {
@@ -32,14 +20,16 @@ static bool parse_block(const char *value, struct reach *into)
 	char address[INET6_ADDRSTRLEN];
 	const char *slash = strchr(value, '/');
 	size_t length = slash ? (size_t)(slash - value) : 0;
+	uint64_t bits;
 
-	if (length == 0 || length >= sizeof address)
+	if (length == 0 || length >= sizeof address || !parse_number(slash + 1, &bits) || bits > 128)
 		return false;
 	memcpy(address, value, length);
 	address[length] = '\0';
+	into->bits = (unsigned)bits;
 	if (inet_pton(AF_INET6, address, into->address) == 1)
-		return parse_decimal(slash + 1, 128, &into->bits);
-	if (inet_pton(AF_INET, address, &narrow) != 1 || !parse_decimal(slash + 1, 32, &into->bits))
+		return true;
+	if (inet_pton(AF_INET, address, &narrow) != 1 || bits > 32)
 		return false;
 	write_mapped(&narrow, into->address);
 	into->bits += 96;
@@ -48,15 +38,13 @@ static bool parse_block(const char *value, struct reach *into)
 
 bool parse_reach(const char *kind, const char *value, const char *port, struct reach *into)
 {
-	static const char *const kinds[] = { [REACH_NAME] = "name", [REACH_BELOW] = "below", [REACH_BLOCK] = "block" };
-	unsigned number, at = 0;
+	unsigned at = 0;
 
-	while (at < sizeof kinds / sizeof *kinds && strcmp(kind, kinds[at]) != 0)
+	while (at < COUNT_OF(reach_kinds) && strcmp(kind, reach_kinds[at]) != 0)
 		at++;
 	*into = (struct reach){ .kind = at, .name = value };
-	if (at == sizeof kinds / sizeof *kinds || !parse_decimal(port, UINT16_MAX, &number) || number == 0)
+	if (at == COUNT_OF(reach_kinds) || !parse_port(port, &into->port))
 		return false;
-	into->port = (uint16_t)number;
 	return into->kind == REACH_BLOCK ? parse_block(value, into) : *value != '\0';
 }
 

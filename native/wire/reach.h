@@ -1,16 +1,14 @@
-/* What a tool may be connected to, by way of the proxy: names, all below a name, and blocks of addresses. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "wire/system.h"
 
 enum reach_kind { REACH_NAME, REACH_BELOW, REACH_BLOCK };
+extern const char *const reach_kinds[REACH_BLOCK + 1];
 
-/* One destination and port that the tool may be connected to, by way of the proxy. */
+/* One destination. */
 struct reach {
 	enum reach_kind kind;
-	const char *name; /* of a name, or what names lie below */
+	const char *name; /* or the name that others lie below */
 	uint8_t address[16]; /* of a block; IPv4 as a part of IPv6 (::ffff:0:0/96) */
 	unsigned bits;
 	uint16_t port;
@@ -18,16 +16,16 @@ struct reach {
 
 /* How the tool's connections reach the proxy, which judges again; see broker.c. */
 struct broker_terms {
-	uint16_t port; /* of the proxy, on the loopback that the cell has; 0 when there is none */
+	uint16_t port; /* of the proxy, on the cell's loopback; 0 when there is none */
 	const char *token; /* by which the proxy knows the call */
 	struct reach *reaches;
 	size_t reach_count;
 };
 
-/* An address of IPv4, as one of IPv6. */
+/* Writes an IPv4 address as one of IPv6. */
 struct in_addr;
 void write_mapped(const struct in_addr *address, uint8_t into[16]);
-/* False when the words are none. */
+/* False when the words name no destination. */
 bool parse_reach(const char *kind, const char *value, const char *port, struct reach *into);
 /* By any port when `port` is 0. */
 bool reaches_name(const struct broker_terms *terms, const char *name, uint16_t port);

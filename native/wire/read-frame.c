@@ -2,13 +2,7 @@
 #include "wire/read-frame.h"
 #include "wire/memory.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-bool read_fully(int fd, void *bytes, size_t length)
+static bool read_fully(int fd, void *bytes, size_t length)
 {
 	char *at = bytes;
 

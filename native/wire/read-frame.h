@@ -1,4 +1,3 @@
-/* Reading frames, see frames.h. */
 #pragma once
 
 #include "wire/frames.h"
@@ -10,4 +9,3 @@ struct frame {
 };
 
 bool read_frame(int host, struct frame *into);
-bool read_fully(int fd, void *bytes, size_t length);

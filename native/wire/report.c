@@ -2,18 +2,13 @@
 #include "wire/report.h"
 #include "wire/frames.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 /* The one global: die() must reach the host from any depth of the setup. */
 static int report_fd = -1;
 static bool reports_last = true; /* whether nobody else will speak to the host after us */
+static void (*last_act)(void *context);
+static void *last_context;
 
 void report_to(int host)
 {
@@ -23,6 +18,12 @@ void report_to(int host)
 void report_from_inside(void)
 {
 	reports_last = false;
+}
+
+void before_dying(void (*act)(void *context), void *context)
+{
+	last_act = act;
+	last_context = context;
 }
 
 void report_event(const char *format, ...)
@@ -62,6 +63,9 @@ _Noreturn void die(const char *stage, const char *detail)
 	int error = errno;
 	char escaped[8192];
 
+	/* The host may take its time to hear of it. */
+	if (last_act)
+		last_act(last_context);
 	json_escape(escaped, sizeof escaped, detail ? detail : "");
 	report_event("{\"event\":\"error\",\"stage\":\"%s\",\"errno\":%d,\"error\":\"%s\",\"detail\":\"%s\"}", stage,
 		     error, strerror(error), escaped);
@@ -77,14 +81,10 @@ _Noreturn void die(const char *stage, const char *detail)
 void linger(int host)
 {
 	char ignored[4096];
-	struct timespec began, now;
+	uint64_t end = milliseconds() + 5000;
 
 	shutdown(host, SHUT_WR);
-	clock_gettime(CLOCK_MONOTONIC, &began);
-	do {
-		if (poll(&(struct pollfd){ .fd = host, .events = POLLIN }, 1, 2000) <= 0 ||
-		    read(host, ignored, sizeof ignored) <= 0)
-			return;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while (now.tv_sec - began.tv_sec < 5);
+	while (milliseconds() < end && poll(&(struct pollfd){ .fd = host, .events = POLLIN }, 1, 2000) > 0 &&
+	       read(host, ignored, sizeof ignored) > 0)
+		;
 }

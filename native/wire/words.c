@@ -1,9 +1,5 @@
-/* Reading NUL-separated words; see plan.c and nested-request.c for what they say. */
+/* NUL-separated words, as plans, commands and requests consist of. */
 #include "wire/words.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 char *next_word(struct words *words)
 {
@@ -40,4 +36,14 @@ bool parse_number(const char *text, uint64_t *number)
 	errno = 0;
 	*number = strtoull(text, &end, 10);
 	return errno == 0 && *end == '\0';
+}
+
+bool parse_port(const char *text, uint16_t *port)
+{
+	uint64_t number;
+
+	if (!parse_number(text, &number) || number < 1 || number > UINT16_MAX)
+		return false;
+	*port = (uint16_t)number;
+	return true;
 }

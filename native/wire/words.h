@@ -1,9 +1,6 @@
-/* NUL-separated words, as plans, commands and requests consist of. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "wire/system.h"
 
 struct words {
 	char *at, *end;
@@ -11,6 +8,7 @@ struct words {
 
 /* NULL when there is none left, or the last one was cut. */
 char *next_word(struct words *words);
-/* Whether it is a path that begins with a slash and has no dot component. */
+/* Whether a path begins with a slash and has no dot component. */
 bool absolute(const char *path);
 bool parse_number(const char *text, uint64_t *number);
+bool parse_port(const char *text, uint16_t *port);

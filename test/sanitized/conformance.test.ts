@@ -1,5 +1,5 @@
-// The claims of the conformance suite once more, with a launcher whose every process (supervisor, keeper, the tool
-// until its exec, nursery and watcher) is watched by the address and undefined-behaviour sanitizers.
+// Runs the conformance suite with a launcher that is built with the address and undefined-behaviour sanitizers. They
+// check every process: supervisor, keeper, nursery, watcher, and the tool until its exec.
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { AREAS } from '../conformance/cases.js'
@@ -28,8 +28,8 @@ if ('missing' in launcher) {
   ]) {
     describeConformance({ ...candidate, name: `${candidate.name}, with sanitizers` }, areas)
   }
-  describe('the sanitizers', () => {
-    test('reported nothing', () => {
+  describe('the sanitizers of the launcher', () => {
+    test('report nothing', () => {
       expect(launcher.reports()).toEqual([])
     })
   })

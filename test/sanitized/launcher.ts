@@ -1,4 +1,4 @@
-// The launcher as built with the address and undefined-behaviour sanitizers, and what it reports.
+// Builds the launcher with the address and undefined-behaviour sanitizers, and reads their reports.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

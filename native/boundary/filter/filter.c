@@ -1,26 +1,16 @@
 /*
  * seccomp: the table of syscalls.h as a BPF program.
  *
- * The kernel runs it once for every system call number at start, to find those
- * that are always allowed, and afterwards never runs it for these. So it runs
- * for what looks at arguments or is refused. The frequent ones of these come
- * first, a few instructions from the top; a binary search over ranges of equal
- * verdict finds the others, and keeps the program short.
+ * At load time the kernel finds the calls that are always allowed, and never runs the program for them. Of the others,
+ * the frequent ones come first. A binary search over ranges of equal verdict finds the rest, and keeps the program
+ * short.
  */
 #include "boundary/filter/filter.h"
-#include "boundary/filter/program.h"
 #include "boundary/filter/verdicts.h"
 #include "wire/kernel.h"
 #include "wire/report.h"
-#include "wire/syscall-numbers.h"
 
-#include <errno.h>
 #include <linux/audit.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #if defined(__aarch64__)
 #define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
@@ -34,6 +24,8 @@ static const struct call {
 	int number;
 	enum verdict verdict;
 } calls[] = {
+#define ALLOW(name) CALL(name, ALLOW)
+#define REFUSE(name) CALL(name, REFUSE)
 #define CALL(name, verdict) { __NR_##name, verdict },
 #include "boundary/filter/syscalls.h"
 #undef CALL
@@ -70,18 +62,14 @@ static void emit_search(struct program *program, const struct plan *plan, const 
 	emit_search(program, plan, table, boundary, high);
 }
 
-/*
- * Frequent, most frequent first, and argument-checked. `find` asks fcntl() five
- * times for each folder that it opens: here that costs a tenth of what it does
- * behind the search.
- */
+/* `find` asks fcntl() five times for each folder: here that costs a tenth of what it does behind the search. */
 static const int frequent[] = { __NR_fcntl, __NR_openat, __NR_mmap };
 
 static void emit_frequent(struct program *program, const struct plan *plan, const enum verdict *table)
 {
-	for (size_t i = 0; i < sizeof frequent / sizeof *frequent; i++) {
+	for (size_t i = 0; i < COUNT_OF(frequent); i++) {
 		unsigned short jump = program->length;
-		emit(program, BPF_JMP | BPF_JEQ | BPF_K, frequent[i], 0, 0);
+		branch(program, frequent[i], 0, 0);
 		emit_verdict(program, plan, table[frequent[i]]);
 		int length = program->length - jump - 1;
 		if (length > 255) {
@@ -96,20 +84,20 @@ static void compile(struct program *program, const struct plan *plan)
 {
 	enum verdict table[HIGHEST_NUMBER + 1] = { 0 };
 
-	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+	for (size_t i = 0; i < COUNT_OF(calls); i++)
 		table[calls[i].number] = calls[i].verdict;
 
 	program->length = 0;
-	emit(program, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0);
+	load(program, offsetof(struct seccomp_data, arch));
+	branch(program, OWN_ARCHITECTURE, 1, 0);
 	answer(program, SECCOMP_RET_KILL_PROCESS);
-	emit(program, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
+	load(program, offsetof(struct seccomp_data, nr));
 #ifdef __x86_64__
 	if_any_bit_answer(program, __X32_SYSCALL_BIT, SECCOMP_RET_KILL_PROCESS);
 #endif
 	emit_frequent(program, plan, table);
 	emit(program, BPF_JMP | BPF_JGT | BPF_K, HIGHEST_NUMBER, 0, 1);
-	answer_error(program, ENOSYS);
+	answer(program, FAIL(ENOSYS));
 	emit_search(program, plan, table, 0, HIGHEST_NUMBER);
 }
 

@@ -1,4 +1,3 @@
-/* seccomp: the table of syscalls.h as a BPF program. */
 #pragma once
 
 #include "wire/plan.h"

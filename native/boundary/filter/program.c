@@ -2,11 +2,6 @@
 #include "boundary/filter/program.h"
 #include "wire/report.h"
 
-#include <errno.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <string.h>
-
 void emit(struct program *program, unsigned short code, unsigned k, unsigned char yes, unsigned char no)
 {
 	if (program->length >= PROGRAM_ROOM) {
@@ -21,20 +16,30 @@ void answer(struct program *program, unsigned action)
 	emit(program, BPF_RET | BPF_K, action, 0, 0);
 }
 
-void answer_error(struct program *program, int error)
+void load(struct program *program, unsigned offset)
 {
-	answer(program, SECCOMP_RET_ERRNO | error);
+	emit(program, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
 }
 
 /* Arguments that matter here are 32 bits wide in the kernel; the upper half is ignored there too. */
 void load_argument(struct program *program, int index)
 {
-	emit(program, BPF_LD | BPF_W | BPF_ABS, ARGUMENT(index), 0, 0);
+	load(program, ARGUMENT(index));
+}
+
+void keep_bits(struct program *program, unsigned bits)
+{
+	emit(program, BPF_ALU | BPF_AND | BPF_K, bits, 0, 0);
+}
+
+void branch(struct program *program, unsigned value, unsigned char equal, unsigned char other)
+{
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, value, equal, other);
 }
 
 void if_equal_answer(struct program *program, unsigned value, unsigned action)
 {
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+	branch(program, value, 0, 1);
 	answer(program, action);
 }
 
@@ -44,14 +49,19 @@ void if_any_bit_answer(struct program *program, unsigned bits, unsigned action)
 	answer(program, action);
 }
 
-void only_values(struct program *program, const unsigned *values, size_t count, int otherwise)
+void answer_values(struct program *program, const unsigned *values, size_t count, unsigned action)
 {
 	for (size_t i = 0; i < count; i++)
-		if_equal_answer(program, values[i], SECCOMP_RET_ALLOW);
-	answer_error(program, otherwise);
+		if_equal_answer(program, values[i], action);
+}
+
+void only_values(struct program *program, const unsigned *values, size_t count, int otherwise)
+{
+	answer_values(program, values, count, PASS);
+	answer(program, FAIL(otherwise));
 }
 
 unsigned trap_or(const struct plan *plan, unsigned trap, unsigned otherwise)
 {
-	return plan->traps & trap ? SECCOMP_RET_USER_NOTIF : otherwise;
+	return plan->traps & trap ? TRAP : otherwise;
 }

@@ -1,22 +1,16 @@
-/* What the verdicts on sockets check, as BPF. Addresses lie behind pointers and cannot be seen here. */
+/* What the verdicts on sockets check, as BPF. A filter cannot see addresses: they lie behind pointers. */
 #include "boundary/filter/socket-verdicts.h"
 #include "boundary/landlock.h"
 #include "wire/kernel.h"
 
-#include <errno.h>
 #include <linux/netlink.h>
-#include <linux/seccomp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <string.h>
-#include <sys/socket.h>
 
 #define SOCKET_TYPE 0xf /* SOCK_TYPE_MASK of the kernel: without SOCK_CLOEXEC, SOCK_NONBLOCK */
 
 /*
- * Without a listener nobody judges addresses. Where everything but sockets of the
- * host is the tool's to reach, connect() is let through and Unix sockets do not
- * exist; elsewhere it is refused. Of a nested cell the outer keeper judges them.
+ * Without a listener nobody judges addresses. Where the tool may reach everything but sockets of the host, connect()
+ * passes and Unix sockets do not exist; elsewhere it is refused. The outer keeper judges those of a nested cell.
  */
 bool connects_unjudged(const struct plan *plan)
 {
@@ -29,61 +23,60 @@ void check_socket(struct program *program, const struct plan *plan)
 	bool datagrams = plan->form == FORM_NAMESPACES || plan->network_all;
 
 	load_argument(program, 1);
-	emit(program, BPF_ALU | BPF_AND | BPF_K, SOCKET_TYPE, 0, 0);
+	keep_bits(program, SOCKET_TYPE);
 	emit(program, BPF_MISC | BPF_TAX, 0, 0, 0);
 	load_argument(program, 0);
 	if (connects_unjudged(plan))
-		if_equal_answer(program, AF_UNIX, SECCOMP_RET_ERRNO | EACCES);
+		if_equal_answer(program, AF_UNIX, FAIL(EACCES));
 
 	/* AF_UNIX: streams. A datagram could be sent to any reachable socket without connect(). */
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 4);
+	branch(program, AF_UNIX, 0, 4);
 	emit(program, BPF_MISC | BPF_TXA, 0, 0, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 1, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 0, 1);
-	answer(program, SECCOMP_RET_ALLOW);
+	branch(program, SOCK_STREAM, 1, 0);
+	branch(program, SOCK_SEQPACKET, 0, 1);
+	answer(program, PASS);
 	load_argument(program, 0);
-	if_equal_answer(program, AF_UNIX, SECCOMP_RET_ERRNO | EPROTONOSUPPORT);
+	if_equal_answer(program, AF_UNIX, FAIL(EPROTONOSUPPORT));
 
 	/* AF_NETLINK: NETLINK_ROUTE, with which libc lists interfaces. */
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 4);
+	branch(program, AF_NETLINK, 0, 4);
 	load_argument(program, 2);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, NETLINK_ROUTE, 0, 1);
-	answer(program, SECCOMP_RET_ALLOW);
-	answer_error(program, EPROTONOSUPPORT);
+	branch(program, NETLINK_ROUTE, 0, 1);
+	answer(program, PASS);
+	answer(program, FAIL(EPROTONOSUPPORT));
 
 	/* AF_INET, AF_INET6: TCP (not MPTCP, SCTP), and UDP (not ICMP, UDP-Lite) where nothing outside can be reached
 	 * by it. */
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0);
-	answer_error(program, EAFNOSUPPORT);
+	branch(program, AF_INET, 2, 0);
+	branch(program, AF_INET6, 1, 0);
+	answer(program, FAIL(EAFNOSUPPORT));
 	emit(program, BPF_MISC | BPF_TXA, 0, 0, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 0, 4);
+	branch(program, SOCK_STREAM, 0, 4);
 	load_argument(program, 2);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 0, 1);
+	branch(program, 0, 1, 0);
+	branch(program, IPPROTO_TCP, 0, 1);
 	/* Landlock does not see bind() before ABI 4; without a network there is no use for the socket anyway. */
-	answer(program, trap_or(plan, TRAP_SOCKET,
-				!plan->network_all && landlock_is_before(plan, 4) ? SECCOMP_RET_ERRNO | EACCES
-										  : SECCOMP_RET_ALLOW));
+	answer(program,
+	       trap_or(plan, TRAP_SOCKET, !plan->network_all && landlock_is_before(plan, 4) ? FAIL(EACCES) : PASS));
 	emit(program, BPF_MISC | BPF_TXA, 0, 0, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 0, 4);
+	branch(program, SOCK_DGRAM, 0, 4);
 	load_argument(program, 2);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 1);
-	answer(program, datagrams ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES);
-	answer_error(program, EPROTONOSUPPORT);
+	branch(program, 0, 1, 0);
+	branch(program, IPPROTO_UDP, 0, 1);
+	answer(program, datagrams ? PASS : FAIL(EACCES));
+	answer(program, FAIL(EPROTONOSUPPORT));
 }
 
 /* Pairs of streams. One end of a pair of datagram sockets could still send to any address: see datagram-pairs.c. */
 void check_socket_pair(struct program *program, const struct plan *plan)
 {
 	load_argument(program, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0);
-	answer_error(program, EAFNOSUPPORT);
+	branch(program, AF_UNIX, 1, 0);
+	answer(program, FAIL(EAFNOSUPPORT));
 	load_argument(program, 1);
-	emit(program, BPF_ALU | BPF_AND | BPF_K, SOCKET_TYPE, 0, 0);
+	keep_bits(program, SOCKET_TYPE);
 	if (plan->traps)
-		if_equal_answer(program, SOCK_DGRAM, SECCOMP_RET_USER_NOTIF);
+		if_equal_answer(program, SOCK_DGRAM, TRAP);
 	only_values(program, (unsigned[]){ SOCK_STREAM, SOCK_SEQPACKET }, 2, EPROTONOSUPPORT);
 }
 
@@ -91,15 +84,14 @@ void check_send(struct program *program, int flags)
 {
 	load_argument(program, flags);
 	/* It connects without connect(). */
-	if_any_bit_answer(program, MSG_FASTOPEN, SECCOMP_RET_ERRNO | EOPNOTSUPP);
-	answer(program, SECCOMP_RET_ALLOW);
+	if_any_bit_answer(program, MSG_FASTOPEN, FAIL(EOPNOTSUPP));
+	answer(program, PASS);
 }
 
 /*
- * The keeper connects the tool's own sockets to the loopback. One that is bound to
- * another interface, or routed by way of another host, would send to that instead
- * (without a network namespace, in which there is no other). One that drops what it
- * is answered would keep the keeper waiting.
+ * The keeper connects the tool's own sockets to the loopback. One that is bound to another interface, or routed through
+ * another host, would send there instead (a network namespace has no other). One that drops its answers would keep the
+ * keeper waiting.
  */
 void check_option(struct program *program, const struct plan *plan)
 {
@@ -115,26 +107,26 @@ void check_option(struct program *program, const struct plan *plan)
 		{ IPPROTO_TCP, TCP_AO_ADD_KEY, true },
 	};
 
-	for (size_t i = 0; !plan->network_all && i < sizeof refused / sizeof *refused; i++) {
+	for (size_t i = 0; !plan->network_all && i < COUNT_OF(refused); i++) {
 		if (plan->form != FORM_LANDLOCK && !refused[i].everywhere)
 			continue;
 		load_argument(program, 1);
-		emit(program, BPF_JMP | BPF_JEQ | BPF_K, refused[i].level, 0, 3);
+		branch(program, refused[i].level, 0, 3);
 		load_argument(program, 2);
-		if_equal_answer(program, refused[i].name, SECCOMP_RET_ERRNO | EPERM);
+		if_equal_answer(program, refused[i].name, FAIL(EPERM));
 	}
-	answer(program, SECCOMP_RET_ALLOW);
+	answer(program, PASS);
 }
 
 unsigned listen_action(const struct plan *plan)
 {
-	/* In a network namespace of its own nobody else hears of it; and where no socket can be looked at, those of the
-	 * internet lead nowhere. */
+	/* In a network namespace of its own nobody else hears of it. With TRAP_SOCKET, internet sockets lead nowhere.
+	 */
 	if ((plan->form == FORM_NAMESPACES && !plan->network_all) || plan->traps & TRAP_SOCKET)
-		return SECCOMP_RET_ALLOW;
+		return PASS;
 	/* Elsewhere listen() on an unbound socket takes a port that Landlock never sees, and names without a file are
 	 * the host's. */
-	return trap_or(plan, TRAP_CONNECT, plan->network_all ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EACCES);
+	return trap_or(plan, TRAP_CONNECT, plan->network_all ? PASS : FAIL(EACCES));
 }
 
 /* Names without a file are taken by bind(), whether or not the socket then listens. */
@@ -142,5 +134,5 @@ unsigned bind_action(const struct plan *plan)
 {
 	bool shares_names = plan->form == FORM_LANDLOCK || plan->network_all;
 
-	return shares_names ? trap_or(plan, TRAP_CONNECT, SECCOMP_RET_ALLOW) : SECCOMP_RET_ALLOW;
+	return shares_names ? trap_or(plan, TRAP_CONNECT, PASS) : PASS;
 }

@@ -1,4 +1,3 @@
-/* What the verdicts on sockets check, as BPF. */
 #pragma once
 
 #include "boundary/filter/program.h"

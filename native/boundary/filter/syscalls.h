@@ -1,131 +1,100 @@
 /*
- * The system calls of a cell: one line each, as CALL(name, verdict).
+ * The system calls of a cell: ALLOW(name), REFUSE(name), or CALL(name, verdict) for one that is checked (verdicts.c).
  *
- * What is not listed answers ENOSYS, as on an older kernel, so that libraries
- * fall back (clone3 to clone, io_uring to epoll, openat2 to openat). REFUSE
- * answers EPERM: calls that programs expect to be told "not you". The other
- * verdicts look at arguments and are explained in verdicts.c.
+ * What is not listed answers ENOSYS, as on an older kernel, so that libraries fall back (clone3 to clone, io_uring to
+ * epoll, openat2 to openat). REFUSE answers EPERM, which programs expect of these calls.
  *
- * Left out on purpose: clone3 and openat2 carry what must be checked (namespace
- * flags, set-id modes) behind a pointer that a filter cannot follow; io_uring
- * does I/O past the filter; SysV IPC and POSIX queues hold memory that no limit
+ * Left out on purpose: clone3 and openat2 carry what must be checked (namespace flags, set-id modes) behind a pointer
+ * that a filter cannot follow. io_uring does I/O past the filter. SysV IPC and POSIX queues hold memory that no limit
  * of the cell counts, and vmsplice pins huge pages that nobody has mapped.
  */
 
 /* clang-format off */
 
 /* files */
-CALL(read, ALLOW) CALL(write, ALLOW) CALL(readv, ALLOW) CALL(writev, ALLOW)
-CALL(pread64, ALLOW) CALL(pwrite64, ALLOW) CALL(preadv, ALLOW) CALL(pwritev, ALLOW)
-CALL(preadv2, ALLOW) CALL(pwritev2, ALLOW) CALL(lseek, ALLOW) CALL(close, ALLOW) CALL(close_range, ALLOW)
-CALL(openat, OPEN_AT) CALL(newfstatat, ALLOW) CALL(fstat, ALLOW) CALL(statx, ALLOW)
-CALL(statfs, ALLOW) CALL(fstatfs, ALLOW) CALL(faccessat, ALLOW) CALL(faccessat2, ALLOW)
-CALL(readlinkat, ALLOW) CALL(getdents64, ALLOW) CALL(mkdirat, CHANGE) CALL(unlinkat, REMOVE_AT)
-CALL(renameat, CHANGE) CALL(renameat2, CHANGE) CALL(linkat, CHANGE) CALL(symlinkat, CHANGE)
-CALL(mknodat, NODE_AT) CALL(truncate, TRUNCATE) CALL(ftruncate, ALLOW) CALL(fallocate, ALLOW)
-CALL(chdir, ALLOW) CALL(fchdir, ALLOW) CALL(getcwd, ALLOW) CALL(umask, ALLOW)
-CALL(dup, ALLOW) CALL(dup3, ALLOW) CALL(fcntl, DESCRIPTOR) CALL(flock, ALLOW) CALL(ioctl, IOCTL)
-CALL(pipe2, ALLOW) CALL(sendfile, ALLOW) CALL(splice, ALLOW) CALL(tee, ALLOW)
-CALL(copy_file_range, ALLOW) CALL(sync, ALLOW) CALL(fsync, ALLOW) CALL(fdatasync, ALLOW)
-CALL(sync_file_range, ALLOW) CALL(syncfs, ALLOW) CALL(readahead, ALLOW) CALL(fadvise64, ALLOW) CALL(cachestat, ALLOW)
-CALL(getxattr, ATTRIBUTES) CALL(lgetxattr, ATTRIBUTES) CALL(fgetxattr, ALLOW)
-CALL(listxattr, ATTRIBUTES) CALL(llistxattr, ATTRIBUTES) CALL(flistxattr, ALLOW)
-CALL(inotify_init1, INOTIFY) CALL(inotify_add_watch, ALLOW) CALL(inotify_rm_watch, ALLOW)
+ALLOW(read) ALLOW(write) ALLOW(readv) ALLOW(writev) ALLOW(pread64) ALLOW(pwrite64) ALLOW(preadv) ALLOW(pwritev)
+ALLOW(preadv2) ALLOW(pwritev2) ALLOW(lseek) ALLOW(close) ALLOW(close_range) CALL(openat, OPEN_AT) ALLOW(newfstatat)
+ALLOW(fstat) ALLOW(statx) ALLOW(statfs) ALLOW(fstatfs) ALLOW(faccessat) ALLOW(faccessat2) ALLOW(readlinkat)
+ALLOW(getdents64) CALL(mkdirat, CHANGE) CALL(unlinkat, REMOVE_AT) CALL(renameat, CHANGE) CALL(renameat2, CHANGE)
+CALL(linkat, CHANGE) CALL(symlinkat, CHANGE) CALL(mknodat, NODE_AT) CALL(truncate, TRUNCATE) ALLOW(ftruncate)
+ALLOW(fallocate) ALLOW(chdir) ALLOW(fchdir) ALLOW(getcwd) ALLOW(umask) ALLOW(dup) ALLOW(dup3) CALL(fcntl, DESCRIPTOR)
+ALLOW(flock) CALL(ioctl, IOCTL) ALLOW(pipe2) ALLOW(sendfile) ALLOW(splice) ALLOW(tee) ALLOW(copy_file_range) ALLOW(sync)
+ALLOW(fsync) ALLOW(fdatasync) ALLOW(sync_file_range) ALLOW(syncfs) ALLOW(readahead) ALLOW(fadvise64) ALLOW(cachestat)
+CALL(getxattr, ATTRIBUTES) CALL(lgetxattr, ATTRIBUTES) ALLOW(fgetxattr) CALL(listxattr, ATTRIBUTES)
+CALL(llistxattr, ATTRIBUTES) ALLOW(flistxattr) CALL(inotify_init1, INOTIFY) ALLOW(inotify_add_watch)
+ALLOW(inotify_rm_watch)
 
 /* what only a mount namespace keeps to the granted files */
-CALL(fchmod, MODE_OF_FD) CALL(fchmodat, MODE_AT) CALL(fchmodat2, MODE_AT)
-CALL(fchown, METADATA) CALL(fchownat, METADATA) CALL(utimensat, METADATA)
-CALL(setxattr, METADATA) CALL(lsetxattr, METADATA) CALL(fsetxattr, METADATA)
-CALL(removexattr, METADATA) CALL(lremovexattr, METADATA) CALL(fremovexattr, METADATA)
+CALL(fchmod, MODE_OF_FD) CALL(fchmodat, MODE_AT) CALL(fchmodat2, MODE_AT) CALL(fchown, METADATA)
+CALL(fchownat, METADATA) CALL(utimensat, METADATA) CALL(setxattr, METADATA) CALL(lsetxattr, METADATA)
+CALL(fsetxattr, METADATA) CALL(removexattr, METADATA) CALL(lremovexattr, METADATA) CALL(fremovexattr, METADATA)
 
 /* waiting */
-CALL(epoll_create1, ALLOW) CALL(epoll_ctl, ALLOW) CALL(epoll_pwait, ALLOW) CALL(epoll_pwait2, ALLOW)
-CALL(ppoll, ALLOW) CALL(pselect6, ALLOW) CALL(eventfd2, ALLOW) CALL(signalfd4, ALLOW)
-CALL(timerfd_create, ALLOW) CALL(timerfd_settime, ALLOW) CALL(timerfd_gettime, ALLOW)
+ALLOW(epoll_create1) ALLOW(epoll_ctl) ALLOW(epoll_pwait) ALLOW(epoll_pwait2) ALLOW(ppoll) ALLOW(pselect6)
+ALLOW(eventfd2) ALLOW(signalfd4) ALLOW(timerfd_create) ALLOW(timerfd_settime) ALLOW(timerfd_gettime)
 
 /* memory */
-CALL(mmap, MAPPING) CALL(munmap, ALLOW) CALL(mprotect, ALLOW) CALL(mremap, ALLOW) CALL(madvise, ALLOW)
-CALL(brk, ALLOW) CALL(msync, ALLOW) CALL(mincore, ALLOW) CALL(mlock, ALLOW) CALL(mlock2, ALLOW)
-CALL(munlock, ALLOW) CALL(mlockall, ALLOW) CALL(munlockall, ALLOW) CALL(membarrier, ALLOW)
-CALL(pkey_alloc, ALLOW) CALL(pkey_free, ALLOW) CALL(pkey_mprotect, ALLOW) CALL(map_shadow_stack, ALLOW)
-CALL(mseal, ALLOW)
-CALL(get_mempolicy, ALLOW) CALL(set_mempolicy, ALLOW) CALL(mbind, ALLOW) CALL(set_mempolicy_home_node, ALLOW)
-CALL(memfd_create, ANONYMOUS_FILE)
+CALL(mmap, MAPPING) ALLOW(munmap) ALLOW(mprotect) ALLOW(mremap) ALLOW(madvise) ALLOW(brk) ALLOW(msync) ALLOW(mincore)
+ALLOW(mlock) ALLOW(mlock2) ALLOW(munlock) ALLOW(mlockall) ALLOW(munlockall) ALLOW(membarrier) ALLOW(pkey_alloc)
+ALLOW(pkey_free) ALLOW(pkey_mprotect) ALLOW(map_shadow_stack) ALLOW(mseal) ALLOW(get_mempolicy) ALLOW(set_mempolicy)
+ALLOW(mbind) ALLOW(set_mempolicy_home_node) CALL(memfd_create, ANONYMOUS_FILE)
 
 /* processes */
-CALL(clone, CLONE) CALL(execve, EXECUTE) CALL(execveat, EXECUTE_AT)
-CALL(exit, ALLOW) CALL(exit_group, ALLOW) CALL(wait4, ALLOW) CALL(waitid, ALLOW)
-CALL(set_tid_address, ALLOW) CALL(set_robust_list, ALLOW) CALL(get_robust_list, ALLOW)
-CALL(futex, ALLOW) CALL(futex_waitv, ALLOW) CALL(futex_wake, ALLOW) CALL(futex_wait, ALLOW) CALL(futex_requeue, ALLOW)
-CALL(rseq, ALLOW) CALL(restart_syscall, ALLOW) CALL(prctl, PRCTL) CALL(personality, PERSONALITY)
-CALL(getpid, ALLOW) CALL(gettid, ALLOW) CALL(getppid, ALLOW) CALL(getpgid, ALLOW) CALL(getsid, ALLOW)
-CALL(setpgid, ALLOW) CALL(setsid, ALLOW) CALL(getuid, ALLOW) CALL(geteuid, ALLOW) CALL(getgid, ALLOW)
-CALL(getegid, ALLOW) CALL(getresuid, ALLOW) CALL(getresgid, ALLOW) CALL(getgroups, ALLOW)
-CALL(setuid, ALLOW) CALL(setgid, ALLOW) CALL(setreuid, ALLOW) CALL(setregid, ALLOW) CALL(setresuid, ALLOW)
-CALL(setresgid, ALLOW) CALL(setfsuid, ALLOW) CALL(setfsgid, ALLOW) CALL(setgroups, ALLOW)
-CALL(capget, ALLOW) CALL(capset, ALLOW)
-CALL(getrusage, ALLOW) CALL(times, ALLOW) CALL(getpriority, ALLOW) CALL(ioprio_get, ALLOW) CALL(getcpu, ALLOW)
-CALL(sched_yield, ALLOW) CALL(sched_getaffinity, ALLOW) CALL(sched_getparam, ALLOW) CALL(sched_getscheduler, ALLOW)
-CALL(sched_getattr, ALLOW) CALL(sched_get_priority_max, ALLOW) CALL(sched_get_priority_min, ALLOW)
-CALL(sched_rr_get_interval, ALLOW)
-CALL(prlimit64, OWN_LIMIT) CALL(sched_setaffinity, OWN_PROCESS) CALL(sched_setparam, OWN_PROCESS)
-CALL(sched_setscheduler, OWN_PROCESS) CALL(sched_setattr, OWN_PROCESS)
-CALL(setpriority, PRIORITY) CALL(ioprio_set, IO_PRIORITY)
-CALL(getrlimit, ALLOW) CALL(setrlimit, CORE_LIMIT) CALL(sysinfo, ALLOW) CALL(uname, ALLOW)
-CALL(pidfd_open, ALLOW)
+CALL(clone, CLONE) CALL(execve, EXECUTE) CALL(execveat, EXECUTE_AT) ALLOW(exit) ALLOW(exit_group) ALLOW(wait4)
+ALLOW(waitid) ALLOW(set_tid_address) ALLOW(set_robust_list) ALLOW(get_robust_list) ALLOW(futex) ALLOW(futex_waitv)
+ALLOW(futex_wake) ALLOW(futex_wait) ALLOW(futex_requeue) ALLOW(rseq) ALLOW(restart_syscall) CALL(prctl, PRCTL)
+CALL(personality, PERSONALITY) ALLOW(getpid) ALLOW(gettid) ALLOW(getppid) ALLOW(getpgid) ALLOW(getsid) ALLOW(setpgid)
+ALLOW(setsid) ALLOW(getuid) ALLOW(geteuid) ALLOW(getgid) ALLOW(getegid) ALLOW(getresuid) ALLOW(getresgid)
+ALLOW(getgroups) ALLOW(setuid) ALLOW(setgid) ALLOW(setreuid) ALLOW(setregid) ALLOW(setresuid) ALLOW(setresgid)
+ALLOW(setfsuid) ALLOW(setfsgid) ALLOW(setgroups) ALLOW(capget) ALLOW(capset) ALLOW(getrusage) ALLOW(times)
+ALLOW(getpriority) ALLOW(ioprio_get) ALLOW(getcpu) ALLOW(sched_yield) ALLOW(sched_getaffinity) ALLOW(sched_getparam)
+ALLOW(sched_getscheduler) ALLOW(sched_getattr) ALLOW(sched_get_priority_max) ALLOW(sched_get_priority_min)
+ALLOW(sched_rr_get_interval) CALL(prlimit64, OWN_LIMIT) CALL(sched_setaffinity, OWN_PROCESS)
+CALL(sched_setparam, OWN_PROCESS) CALL(sched_setscheduler, OWN_PROCESS) CALL(sched_setattr, OWN_PROCESS)
+CALL(setpriority, PRIORITY) CALL(ioprio_set, IO_PRIORITY) ALLOW(getrlimit) CALL(setrlimit, CORE_LIMIT) ALLOW(sysinfo)
+ALLOW(uname) ALLOW(pidfd_open)
 
 /* signals */
 CALL(kill, SIGNAL) CALL(tkill, SIGNAL) CALL(tgkill, SIGNAL) CALL(pidfd_send_signal, SIGNAL)
-CALL(rt_sigqueueinfo, SIGNAL) CALL(rt_tgsigqueueinfo, SIGNAL)
-CALL(rt_sigaction, ALLOW) CALL(rt_sigprocmask, ALLOW) CALL(rt_sigreturn, ALLOW) CALL(rt_sigsuspend, ALLOW)
-CALL(rt_sigpending, ALLOW) CALL(rt_sigtimedwait, ALLOW) CALL(sigaltstack, ALLOW)
+CALL(rt_sigqueueinfo, SIGNAL) CALL(rt_tgsigqueueinfo, SIGNAL) ALLOW(rt_sigaction) ALLOW(rt_sigprocmask)
+ALLOW(rt_sigreturn) ALLOW(rt_sigsuspend) ALLOW(rt_sigpending) ALLOW(rt_sigtimedwait) ALLOW(sigaltstack)
 
 /* time */
-CALL(nanosleep, ALLOW) CALL(clock_nanosleep, ALLOW) CALL(clock_gettime, ALLOW) CALL(clock_getres, ALLOW)
-CALL(gettimeofday, ALLOW) CALL(getitimer, ALLOW) CALL(setitimer, ALLOW) CALL(timer_create, ALLOW)
-CALL(timer_settime, ALLOW) CALL(timer_gettime, ALLOW) CALL(timer_getoverrun, ALLOW) CALL(timer_delete, ALLOW)
-CALL(getrandom, ALLOW)
+ALLOW(nanosleep) ALLOW(clock_nanosleep) ALLOW(clock_gettime) ALLOW(clock_getres) ALLOW(gettimeofday) ALLOW(getitimer)
+ALLOW(setitimer) ALLOW(timer_create) ALLOW(timer_settime) ALLOW(timer_gettime) ALLOW(timer_getoverrun)
+ALLOW(timer_delete) ALLOW(getrandom)
 
 /* sockets */
-CALL(socket, SOCKET) CALL(socketpair, SOCKET_PAIR) CALL(connect, CONNECT) CALL(listen, LISTEN)
-CALL(bind, BIND) CALL(accept, ALLOW) CALL(accept4, ALLOW) CALL(getsockname, ALLOW) CALL(getpeername, ALLOW)
-CALL(sendto, SEND_FOURTH) CALL(sendmsg, SEND_THIRD) CALL(sendmmsg, SEND_FOURTH)
-CALL(recvfrom, ALLOW) CALL(recvmsg, ALLOW) CALL(recvmmsg, ALLOW)
-CALL(setsockopt, OPTION) CALL(getsockopt, ALLOW) CALL(shutdown, ALLOW)
+CALL(socket, SOCKET) CALL(socketpair, SOCKET_PAIR) CALL(connect, CONNECT) CALL(listen, LISTEN) CALL(bind, BIND)
+ALLOW(accept) ALLOW(accept4) ALLOW(getsockname) ALLOW(getpeername) CALL(sendto, SEND_FOURTH) CALL(sendmsg, SEND_THIRD)
+CALL(sendmmsg, SEND_FOURTH) ALLOW(recvfrom) ALLOW(recvmsg) ALLOW(recvmmsg) CALL(setsockopt, OPTION) ALLOW(getsockopt)
+ALLOW(shutdown)
 
 /* debuggers: Landlock keeps them to the processes of the call, and the keeper cannot be traced by anybody */
-CALL(ptrace, ALLOW) CALL(process_vm_readv, ALLOW) CALL(process_vm_writev, ALLOW)
+ALLOW(ptrace) ALLOW(process_vm_readv) ALLOW(process_vm_writev)
 
 /* a cell inside a cell can only be narrower */
-CALL(seccomp, ALLOW) CALL(landlock_create_ruleset, ALLOW) CALL(landlock_add_rule, ALLOW)
-CALL(landlock_restrict_self, ALLOW)
+ALLOW(seccomp) ALLOW(landlock_create_ruleset) ALLOW(landlock_add_rule) ALLOW(landlock_restrict_self)
 
 /* refused in so many words */
-CALL(unshare, REFUSE) CALL(setns, REFUSE) CALL(mount, REFUSE) CALL(umount2, REFUSE) CALL(pivot_root, REFUSE)
-CALL(chroot, REFUSE) CALL(open_tree, REFUSE) CALL(move_mount, REFUSE) CALL(fsopen, REFUSE) CALL(fsconfig, REFUSE)
-CALL(fsmount, REFUSE) CALL(fspick, REFUSE) CALL(mount_setattr, REFUSE) CALL(swapon, REFUSE) CALL(swapoff, REFUSE)
-CALL(reboot, REFUSE) CALL(settimeofday, REFUSE) CALL(clock_settime, REFUSE) CALL(clock_adjtime, REFUSE)
-CALL(adjtimex, REFUSE) CALL(sethostname, REFUSE) CALL(setdomainname, REFUSE) CALL(init_module, REFUSE)
-CALL(finit_module, REFUSE) CALL(delete_module, REFUSE) CALL(kexec_load, REFUSE) CALL(kexec_file_load, REFUSE)
-CALL(bpf, REFUSE) CALL(perf_event_open, REFUSE) CALL(userfaultfd, REFUSE)
-CALL(kcmp, REFUSE) CALL(pidfd_getfd, REFUSE)
-CALL(process_madvise, REFUSE) CALL(process_mrelease, REFUSE) CALL(move_pages, REFUSE) CALL(migrate_pages, REFUSE)
-CALL(keyctl, REFUSE) CALL(add_key, REFUSE) CALL(request_key, REFUSE) CALL(syslog, REFUSE) CALL(acct, REFUSE)
-CALL(quotactl, REFUSE) CALL(quotactl_fd, REFUSE) CALL(name_to_handle_at, REFUSE) CALL(open_by_handle_at, REFUSE)
-CALL(fanotify_init, REFUSE) CALL(fanotify_mark, REFUSE) CALL(vhangup, REFUSE) CALL(memfd_secret, REFUSE)
+REFUSE(unshare) REFUSE(setns) REFUSE(mount) REFUSE(umount2) REFUSE(pivot_root) REFUSE(chroot) REFUSE(open_tree)
+REFUSE(move_mount) REFUSE(fsopen) REFUSE(fsconfig) REFUSE(fsmount) REFUSE(fspick) REFUSE(mount_setattr) REFUSE(swapon)
+REFUSE(swapoff) REFUSE(reboot) REFUSE(settimeofday) REFUSE(clock_settime) REFUSE(clock_adjtime) REFUSE(adjtimex)
+REFUSE(sethostname) REFUSE(setdomainname) REFUSE(init_module) REFUSE(finit_module) REFUSE(delete_module)
+REFUSE(kexec_load) REFUSE(kexec_file_load) REFUSE(bpf) REFUSE(perf_event_open) REFUSE(userfaultfd) REFUSE(kcmp)
+REFUSE(pidfd_getfd) REFUSE(process_madvise) REFUSE(process_mrelease) REFUSE(move_pages) REFUSE(migrate_pages)
+REFUSE(keyctl) REFUSE(add_key) REFUSE(request_key) REFUSE(syslog) REFUSE(acct) REFUSE(quotactl) REFUSE(quotactl_fd)
+REFUSE(name_to_handle_at) REFUSE(open_by_handle_at) REFUSE(fanotify_init) REFUSE(fanotify_mark) REFUSE(vhangup)
+REFUSE(memfd_secret)
 
 #ifdef __x86_64__
 /* the older spellings, which x86_64 still has */
-CALL(open, OPEN) CALL(creat, CREATE) CALL(stat, ALLOW) CALL(lstat, ALLOW) CALL(access, ALLOW) CALL(readlink, ALLOW)
-CALL(getdents, ALLOW) CALL(mkdir, CHANGE) CALL(rmdir, CHANGE) CALL(unlink, CHANGE) CALL(rename, CHANGE)
-CALL(link, CHANGE)
-CALL(symlink, CHANGE) CALL(mknod, NODE) CALL(dup2, ALLOW) CALL(pipe, ALLOW)
-CALL(chmod, MODE_OF_FD) CALL(chown, METADATA) CALL(lchown, METADATA)
-CALL(utime, METADATA) CALL(utimes, METADATA) CALL(futimesat, METADATA)
-CALL(epoll_create, ALLOW) CALL(epoll_wait, ALLOW) CALL(epoll_ctl_old, NOT_THERE) CALL(poll, ALLOW) CALL(select, ALLOW)
-CALL(eventfd, ALLOW) CALL(signalfd, ALLOW) CALL(inotify_init, INOTIFY)
-CALL(fork, FORK) CALL(vfork, FORK) CALL(getpgrp, ALLOW) CALL(arch_prctl, ALLOW)
-CALL(pause, ALLOW) CALL(alarm, ALLOW) CALL(time, ALLOW)
-CALL(iopl, REFUSE) CALL(ioperm, REFUSE) CALL(modify_ldt, REFUSE) CALL(uselib, REFUSE) CALL(ustat, REFUSE)
-CALL(create_module, REFUSE) CALL(lookup_dcookie, REFUSE)
+CALL(open, OPEN) CALL(creat, CREATE) ALLOW(stat) ALLOW(lstat) ALLOW(access) ALLOW(readlink) ALLOW(getdents)
+CALL(mkdir, CHANGE) CALL(rmdir, CHANGE) CALL(unlink, CHANGE) CALL(rename, CHANGE) CALL(link, CHANGE)
+CALL(symlink, CHANGE) CALL(mknod, NODE) ALLOW(dup2) ALLOW(pipe) CALL(chmod, MODE_OF_FD) CALL(chown, METADATA)
+CALL(lchown, METADATA) CALL(utime, METADATA) CALL(utimes, METADATA) CALL(futimesat, METADATA) ALLOW(epoll_create)
+ALLOW(epoll_wait) CALL(epoll_ctl_old, NOT_THERE) ALLOW(poll) ALLOW(select) ALLOW(eventfd) ALLOW(signalfd)
+CALL(inotify_init, INOTIFY) CALL(fork, FORK) CALL(vfork, FORK) ALLOW(getpgrp) ALLOW(arch_prctl) ALLOW(pause)
+ALLOW(alarm) ALLOW(time) REFUSE(iopl) REFUSE(ioperm) REFUSE(modify_ldt) REFUSE(uselib) REFUSE(ustat)
+REFUSE(create_module) REFUSE(lookup_dcookie)
 #endif

@@ -1,4 +1,3 @@
-/* What a cell answers to a system call: the verdicts of syscalls.h. */
 #pragma once
 
 #include "boundary/filter/program.h"

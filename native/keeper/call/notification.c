@@ -1,69 +1,65 @@
 /*
- * One trapped system call of the tool.
+ * One trapped system call of the tool: its arguments, the tool's memory and descriptors behind them, and the answer.
  *
- * Arguments behind a pointer can change between a look and the kernel's own
- * reading. So a call that is decided here is also carried out here, on our copy
- * of the argument and on the tool's own object; it is let through (CONTINUE)
- * only where something else in the kernel decides and we merely watch.
+ * Arguments behind a pointer can change between a look and the kernel's own reading. So a call that is decided here is
+ * also carried out here, on our copy of the argument and on the tool's own object. It is let through only where
+ * something else in the kernel decides and we merely watch.
  */
 #include "keeper/call/notification.h"
 #include "processes/descendants.h"
 #include "processes/proc.h"
+#include "wire/hash.h"
 #include "wire/kernel.h"
 #include "wire/open-how.h"
-#include "wire/scope.h"
+#include "wire/packets.h"
+#include "wire/report.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <linux/seccomp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 bool still_waiting(const struct notification *call)
 {
 	return ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->request->id) == 0;
 }
 
-void respond(const struct notification *call, int64_t value, int error)
+void respond(const struct notification *call, int answer)
 {
-	struct seccomp_notif_resp response = { .id = call->request->id, .val = value, .error = -error };
+	struct seccomp_notif_resp response = { .id = call->request->id };
 
+	if (answer == ANSWERED)
+		return;
+	if (answer == LET_THROUGH)
+		response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	else
+		response.error = -answer;
 	/* ENOENT: the tool was killed meanwhile. */
 	(void)!ioctl(call->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-void let_through(const struct notification *call)
-{
-	struct seccomp_notif_resp response = { .id = call->request->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
-
-	(void)!ioctl(call->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
-}
-
-void hand_over(const struct notification *call, int descriptor, int flags)
+int add_descriptor(const struct notification *call, int descriptor, unsigned how, int place, int flags)
 {
 	struct seccomp_notif_addfd addition = {
 		.id = call->request->id,
-		.flags = SECCOMP_ADDFD_FLAG_SEND,
+		.flags = how,
 		.srcfd = descriptor,
+		.newfd = place,
 		.newfd_flags = flags & O_CLOEXEC,
 	};
 
+	return ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &addition);
+}
+
+int hand_over(const struct notification *call, int descriptor, int flags)
+{
 	/* Adding and answering in one step: otherwise a descriptor could stay with a tool that was interrupted. */
-	if (ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &addition) < 0)
-		respond(call, 0, errno == EMFILE ? EMFILE : EPERM);
+	if (add_descriptor(call, descriptor, SECCOMP_ADDFD_FLAG_SEND, 0, flags) >= 0)
+		return ANSWERED;
+	return errno == EMFILE ? EMFILE : EPERM;
 }
 
 /*
- * The numbers of the tool's processes. A cell that must borrow the /proc of an
- * outer pid namespace finds its processes there under other numbers than those
- * in which the kernel speaks of them to the keeper.
+ * The numbers of the tool's processes. A cell that must borrow the /proc of an outer pid namespace finds its processes
+ * there under other numbers than those in which the kernel speaks of them to the keeper.
  */
 struct search {
 	pid_t inside, found;
@@ -80,23 +76,23 @@ static pid_t innermost_number(const char *status, const char *field)
 	return length ? atoi(line + length) : 0;
 }
 
-static void search_threads(pid_t pid, void *context)
+static void look_at_thread(const char *thread, pid_t pid, void *context)
 {
 	struct search *search = context;
-	char path[128], text[4096];
+	char text[4096];
 
-	snprintf(path, sizeof path, "/proc/%d/task", pid);
-	DIR *tasks = search->found ? NULL : opendir(path);
-	for (struct dirent *task; tasks && (task = readdir(tasks));) {
-		snprintf(path, sizeof path, "/proc/%d/task/%.16s/status", pid, task->d_name);
-		if (read_proc(text, sizeof text, path) > 0 && innermost_number(text, "\nNSpid:") == search->inside)
-			search->found = atoi(task->d_name);
-	}
-	if (tasks)
-		closedir(tasks);
+	(void)pid;
+	if (!search->found && read_proc(text, sizeof text, "%s/status", thread) > 0 &&
+	    innermost_number(text, "\nNSpid:") == search->inside)
+		search->found = atoi(strrchr(thread, '/') + 1);
 }
 
-pid_t number_in_proc(const struct notification *call, pid_t pid)
+static void search_threads(pid_t pid, void *context)
+{
+	each_thread(pid, look_at_thread, context);
+}
+
+static pid_t number_in_proc(const struct notification *call, pid_t pid)
 {
 	struct search search = { .inside = pid };
 
@@ -106,12 +102,17 @@ pid_t number_in_proc(const struct notification *call, pid_t pid)
 	return search.found;
 }
 
+pid_t tool_in_proc(const struct notification *call)
+{
+	return number_in_proc(call, call->request->pid);
+}
+
 pid_t process_of_thread(const struct notification *call, pid_t thread)
 {
-	char path[64], text[4096];
+	char text[4096];
 
-	snprintf(path, sizeof path, "/proc/%d/status", number_in_proc(call, thread));
-	return read_proc(text, sizeof text, path) > 0 ? innermost_number(text, "\nNStgid:") : 0;
+	read_proc(text, sizeof text, "/proc/%d/status", number_in_proc(call, thread));
+	return innermost_number(text, "\nNStgid:");
 }
 
 bool read_tool_memory(const struct notification *call, uint64_t address, void *into, size_t length)
@@ -121,7 +122,7 @@ bool read_tool_memory(const struct notification *call, uint64_t address, void *i
 	if (process_vm_readv(call->request->pid, &local, 1, &remote, 1, 0) != (ssize_t)length) {
 		/* Some containers refuse the call; the file asks the same question. */
 		char path[64];
-		snprintf(path, sizeof path, "/proc/%d/mem", number_in_proc(call, call->request->pid));
+		snprintf(path, sizeof path, "/proc/%d/mem", tool_in_proc(call));
 		CLOSE_ON_RETURN int memory = open(path, O_RDONLY | O_CLOEXEC);
 		if (memory < 0 || pread(memory, into, length, address) != (ssize_t)length)
 			return false;
@@ -162,29 +163,48 @@ int borrow_descriptor(const struct notification *call, int descriptor)
 	return (int)syscall(SYS_pidfd_getfd, process, descriptor, 0);
 }
 
+/* -1 when the object may be that of another process by now. */
+static int if_still_waiting(const struct notification *call, int object)
+{
+	if (object < 0 || still_waiting(call))
+		return object;
+	close(object);
+	errno = ESRCH;
+	return -1;
+}
+
 int open_tool_directory(const struct notification *call, int at)
 {
 	char path[64];
 
 	if (at == AT_FDCWD)
-		snprintf(path, sizeof path, "/proc/%d/cwd", number_in_proc(call, call->request->pid));
+		snprintf(path, sizeof path, "/proc/%d/cwd", tool_in_proc(call));
 	else
-		snprintf(path, sizeof path, "/proc/%d/fd/%d", number_in_proc(call, call->request->pid), at);
-	int fd = open(path, O_PATH | O_CLOEXEC);
-	if (fd >= 0 && !still_waiting(call)) {
-		close(fd);
-		errno = ESRCH;
-		return -1;
-	}
-	return fd;
+		snprintf(path, sizeof path, "/proc/%d/fd/%d", tool_in_proc(call), at);
+	return if_still_waiting(call, open(path, O_PATH | O_CLOEXEC));
+}
+
+static void wake(int signal)
+{
+	(void)signal;
+}
+
+void interrupt_after(long first, long then)
+{
+	const struct sigaction action = { .sa_handler = wake }; /* without SA_RESTART */
+	sigset_t alarm;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	if (sigaction(SIGALRM, &action, NULL) < 0 || sigprocmask(SIG_UNBLOCK, &alarm, NULL) < 0 ||
+	    setitimer(ITIMER_REAL, &(struct itimerval){ { .tv_usec = then }, { .tv_usec = first } }, NULL) < 0)
+		_exit(EXIT_REFUSED);
 }
 
 bool path_of_descriptor(int fd, char *into, size_t room)
 {
-	char link[64];
+	ssize_t length = readlink(path_to(fd).text, into, room - 1);
 
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	ssize_t length = readlink(link, into, room - 1);
 	if (length < 0)
 		return false;
 	into[length] = '\0';
@@ -204,17 +224,32 @@ int open_tool_path(const struct notification *call, int at, const char *path, in
 
 	if (strncmp(path, "/proc/self/", 11) == 0) {
 		/* Followed by the kernel to the object itself, which is what we judge. */
-		snprintf(own, sizeof own, "/proc/%d/%s", number_in_proc(call, call->request->pid), path + 11);
-		int object = open(own, O_PATH | O_CLOEXEC | flags);
-		if (object >= 0 && !still_waiting(call)) {
-			close(object);
-			errno = ESRCH;
-			return -1;
-		}
-		return object;
+		snprintf(own, sizeof own, "/proc/%d/%s", tool_in_proc(call), path + 11);
+		return if_still_waiting(call, open(own, O_PATH | O_CLOEXEC | flags));
 	}
 	CLOSE_ON_RETURN int folder = path[0] == '/' ? -1 : open_tool_directory(call, at);
 	if (path[0] != '/' && folder < 0)
 		return -1;
 	return open_how(path[0] == '/' ? AT_FDCWD : folder, path, O_PATH | flags, RESOLVE_NO_MAGICLINKS);
+}
+
+void report_violation(const struct notification *call, const char *kind, const char *fields)
+{
+	char line[3800];
+
+	snprintf(line, sizeof line, "{\"event\":\"violation\",\"kind\":\"%s\",%s}", kind, fields);
+	if (!is_first_sight(call->told->at, &call->told->count, MOST_TOLD, line))
+		return;
+	/* A cell inside may be gone, or not listen: that is its own loss. */
+	if (!offer_packet(call->supervisor, PACKET_EVENT, 0, line, -1) && !call->told->of_nested)
+		_exit(EXIT_REFUSED);
+}
+
+void report_path_violation(const struct notification *call, const char *kind, const char *path)
+{
+	char escaped[3000], fields[3100];
+
+	json_escape(escaped, sizeof escaped, path);
+	snprintf(fields, sizeof fields, "\"path\":\"%s\"", escaped);
+	report_violation(call, kind, fields);
 }

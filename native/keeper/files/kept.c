@@ -1,68 +1,59 @@
 /*
- * Write roots that hold something protected, where Landlock alone holds the cell.
+ * Write roots that hold something protected, in the landlock form.
  *
- * Its rules add up and cannot leave out a part of a folder: those around what is protected let nothing new be made
- * beside it. So the keeper opens, makes, renames and removes what the tool asks for, and this file says whether it may.
- * Everything is judged by where the object or its folder really lies, and then done to that very object.
+ * Landlock's rules add up and cannot leave out a part of a folder: those around what is protected let nothing new be
+ * made beside it. So the keeper opens, makes, renames and removes what the tool asks for, and this file says whether it
+ * may. Everything is judged by where the object or its folder really lies, and then done to that very object.
  */
 #include "keeper/files/kept.h"
 #include "processes/proc.h"
 #include "wire/open-how.h"
-#include "wire/scope.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static bool lies_in_any(const char *path, const char **folders, size_t count)
+static bool lies_in_any(const char *path, const struct path_list *folders)
 {
-	for (size_t i = 0; i < count; i++)
-		if (is_beneath(path, folders[i]))
+	for (size_t i = 0; i < folders->count; i++)
+		if (is_beneath(path, folders->at[i]))
 			return true;
 	return false;
 }
 
-static bool any_lies_in(const char *path, const char **others, size_t count)
+static bool any_lies_in(const char *path, const struct path_list *others)
 {
-	for (size_t i = 0; i < count; i++)
-		if (is_beneath(others[i], path))
+	for (size_t i = 0; i < others->count; i++)
+		if (is_beneath(others->at[i], path))
 			return true;
 	return false;
 }
 
 bool is_kept(const struct plan *plan, const char *path)
 {
-	return lies_in_any(path, plan->kept, plan->kept_count);
+	return lies_in_any(path, &plan->kept);
 }
 
 bool may_read(const struct plan *plan, const char *path)
 {
-	return is_kept(plan, path) && !lies_in_any(path, plan->hidden, plan->hidden_count);
+	return is_kept(plan, path) && !lies_in_any(path, &plan->hidden);
 }
 
 bool may_write(const struct plan *plan, const char *path)
 {
-	return may_read(plan, path) && !lies_in_any(path, plan->sealed, plan->sealed_count);
+	return may_read(plan, path) && !lies_in_any(path, &plan->sealed);
 }
 
 /* The root itself is the user's. */
 bool may_move(const struct plan *plan, const char *path)
 {
-	return may_write(plan, path) && !any_lies_in(path, plan->sealed, plan->sealed_count) &&
-	       !any_lies_in(path, plan->hidden, plan->hidden_count) && !any_lies_in(path, plan->kept, plan->kept_count);
+	return may_write(plan, path) && !any_lies_in(path, &plan->sealed) && !any_lies_in(path, &plan->hidden) &&
+	       !any_lies_in(path, &plan->kept);
 }
 
-static bool is_one_of(const struct stat *status, const char **paths, size_t count)
+static bool is_one_of(const struct stat *status, const struct path_list *paths)
 {
 	struct stat other;
 
-	for (size_t i = 0; i < count; i++)
-		if (lstat(paths[i], &other) == 0 && other.st_ino == status->st_ino && other.st_dev == status->st_dev)
+	for (size_t i = 0; i < paths->count; i++)
+		if (lstat(paths->at[i], &other) == 0 && other.st_ino == status->st_ino &&
+		    other.st_dev == status->st_dev)
 			return true;
 	return false;
 }
@@ -76,11 +67,10 @@ bool is_second_name(const struct plan *plan, int object, bool reads)
 		return true;
 	if (status.st_nlink < 2 || S_ISDIR(status.st_mode))
 		return false;
-	return is_one_of(&status, plan->hidden, plan->hidden_count) ||
-	       (!reads && is_one_of(&status, plan->sealed, plan->sealed_count));
+	return is_one_of(&status, &plan->hidden) || (!reads && is_one_of(&status, &plan->sealed));
 }
 
-/* `from`: our own descriptor of the folder that a relative path begins in, or -1: then it is the tool's `at`. */
+/* `from`: our own descriptor of the folder that a relative path begins in; if -1, it is the tool's `at`. */
 static int open_folder(const struct notification *call, int at, int from, const char *path)
 {
 	if (from < 0 || (path && path[0] == '/'))
@@ -115,8 +105,6 @@ static bool split_place(const struct notification *call, int at, int from, char 
 	       (int)sizeof place->path;
 }
 
-/* The folder in which the last name of a path lies, opened (O_PATH). False with errno; EINVAL for what is no plain
- * name. */
 bool find_place(const struct notification *call, int at, uint64_t pointer, struct place *place)
 {
 	char path[PATH_MAX];
@@ -150,12 +138,11 @@ bool find_place_to_make(const struct notification *call, int at, const char *pat
 	return true;
 }
 
-/* What the tool would have taken away from the mode of what it makes. */
 mode_t without_umask(const struct notification *call, mode_t mode)
 {
-	char path[64], text[4096];
+	char text[4096];
 
-	snprintf(path, sizeof path, "/proc/%d/status", number_in_proc(call, call->request->pid));
-	const char *line = read_proc(text, sizeof text, path) > 0 ? strstr(text, "\nUmask:") : NULL;
+	read_proc(text, sizeof text, "/proc/%d/status", tool_in_proc(call));
+	const char *line = strstr(text, "\nUmask:");
 	return mode & ~(line ? (mode_t)strtoul(line + 7, NULL, 8) : 077);
 }

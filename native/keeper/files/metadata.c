@@ -1,27 +1,17 @@
 /*
- * chmod, chown, utime and xattr in the fallback, truncate where Landlock is older than ABI 3, and set-group-id folders.
+ * chmod, chown, utime and xattr in the landlock form, truncate where Landlock is older than ABI 3, and set-group-id
+ * folders.
  *
- * Landlock does not see these calls, so that an owner could change files it was
- * never granted. Where no mount namespace hides those files, the keeper looks
- * at the object itself and carries the call out only inside the write roots.
+ * Landlock does not see these calls, so that an owner could change files it was never granted. Where no mount namespace
+ * hides those files, the keeper looks at the object itself and carries the call out only inside the write roots.
  */
 #include "keeper/files/metadata.h"
-#include "keeper/call/violations.h"
 #include "keeper/files/kept.h"
+#include "wire/kernel.h"
 #include "wire/memory.h"
-#include "wire/scope.h"
-#include "wire/syscall-numbers.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/xattr.h>
-#include <time.h>
-#include <unistd.h>
 #include <utime.h>
 
 /* Where a call keeps its arguments; -1 is none. */
@@ -50,7 +40,7 @@ static const struct object_call object_calls[] = {
 
 static const struct object_call *object_call_of(int number)
 {
-	for (size_t i = 0; i < sizeof object_calls / sizeof *object_calls; i++)
+	for (size_t i = 0; i < COUNT_OF(object_calls); i++)
 		if (object_calls[i].number == number)
 			return &object_calls[i];
 	return NULL;
@@ -59,15 +49,14 @@ static const struct object_call *object_call_of(int number)
 /* The object the tool means, as a descriptor that grants nothing (O_PATH); -1 with errno. */
 static int open_object(const struct notification *call, const struct object_call *where)
 {
-	const __u64 *arguments = call->request->data.args;
 	int at = where->at < 0 ? AT_FDCWD : int_argument(call, where->at);
 	int flags = where->flags < 0 ? 0 : int_argument(call, where->flags);
 	bool follows = where->follows && !(flags & AT_SYMLINK_NOFOLLOW);
 	char path[PATH_MAX];
 
-	if (where->path < 0 || arguments[where->path] == 0)
+	if (where->path < 0 || argument(call, where->path) == 0)
 		return open_tool_directory(call, at); /* the descriptor itself, whatever it is */
-	if (!read_tool_string(call, arguments[where->path], path, sizeof path)) {
+	if (!read_tool_string(call, argument(call, where->path), path, sizeof path)) {
 		errno = EFAULT;
 		return -1;
 	}
@@ -98,20 +87,18 @@ static bool in_write_root(const struct plan *plan, int object)
 
 static int change_times(const struct notification *call, const char *object)
 {
-	const __u64 *arguments = call->request->data.args;
+	uint64_t pointer = argument(call, 1);
 	struct timespec times[2];
-	uint64_t pointer;
 
 	switch (call->request->data.nr) {
 	case __NR_utimensat:
-		pointer = arguments[2];
+		pointer = argument(call, 2);
 		if (pointer && !read_tool_memory(call, pointer, times, sizeof times))
 			return EFAULT;
 		break;
 #ifdef __x86_64__
 	case __NR_utime: {
 		struct utimbuf seconds;
-		pointer = arguments[1];
 		if (pointer && !read_tool_memory(call, pointer, &seconds, sizeof seconds))
 			return EFAULT;
 		times[0] = (struct timespec){ .tv_sec = seconds.actime };
@@ -120,7 +107,8 @@ static int change_times(const struct notification *call, const char *object)
 	}
 	default: {
 		struct timeval micro[2];
-		pointer = arguments[call->request->data.nr == __NR_futimesat ? 2 : 1];
+		if (call->request->data.nr == __NR_futimesat)
+			pointer = argument(call, 2);
 		if (pointer && !read_tool_memory(call, pointer, micro, sizeof micro))
 			return EFAULT;
 		for (int i = 0; i < 2; i++)
@@ -136,19 +124,19 @@ static int change_times(const struct notification *call, const char *object)
 
 static int change_attribute(const struct notification *call, const char *object, bool removes)
 {
-	const __u64 *arguments = call->request->data.args;
+	uint64_t size = argument(call, 3);
 	char name[256];
 
-	if (!read_tool_string(call, arguments[1], name, sizeof name))
+	if (!read_tool_string(call, argument(call, 1), name, sizeof name))
 		return EFAULT;
 	if (removes)
 		return removexattr(object, name) < 0 ? errno : 0;
-	if (arguments[3] > XATTR_SIZE_MAX)
+	if (size > XATTR_SIZE_MAX)
 		return E2BIG;
-	FREE_ON_RETURN void *value = resize(NULL, arguments[3] + 1);
-	if (arguments[3] && !read_tool_memory(call, arguments[2], value, arguments[3]))
+	FREE_ON_RETURN void *value = resize(NULL, size + 1);
+	if (size && !read_tool_memory(call, argument(call, 2), value, size))
 		return EFAULT;
-	return setxattr(object, name, value, arguments[3], int_argument(call, 4)) < 0 ? errno : 0;
+	return setxattr(object, name, value, size, int_argument(call, 4)) < 0 ? errno : 0;
 }
 
 /* A set-group-id file is a way up for whoever runs it; a folder is none. */
@@ -163,10 +151,8 @@ static int change_mode(const char *object, mode_t mode)
 
 static int carry_out(const struct notification *call, const char *object)
 {
-	const __u64 *arguments = call->request->data.args;
-
 	switch (call->request->data.nr) {
-	case __NR_truncate: return truncate(object, arguments[1]) < 0 ? errno : 0;
+	case __NR_truncate: return truncate(object, argument(call, 1)) < 0 ? errno : 0;
 	case __NR_fchmodat:
 	case __NR_fchmodat2: return change_mode(object, unsigned_argument(call, 2));
 #ifdef __x86_64__
@@ -196,27 +182,20 @@ static int carry_out(const struct notification *call, const char *object)
 	}
 }
 
-bool answer_metadata(const struct notification *call)
+int answer_metadata(const struct notification *call)
 {
 	const struct object_call *where = object_call_of(call->request->data.nr);
-	char object_path[64];
+	char path[PATH_MAX] = "?";
 
 	if (!where)
-		return false;
+		return NOT_OURS;
 	CLOSE_ON_RETURN int object = open_object(call, where);
-	if (object < 0) {
-		respond(call, 0, errno);
-		return true;
-	}
+	if (object < 0)
+		return errno;
 	/* With a mount namespace its read-only mounts decide, for us as for the tool. */
-	if (call->plan->form == FORM_LANDLOCK && !in_write_root(call->plan, object)) {
-		char path[PATH_MAX] = "?";
-		path_of_descriptor(object, path, sizeof path);
-		report_path_violation(call, "metadata", path);
-		respond(call, 0, EPERM);
-		return true;
-	}
-	snprintf(object_path, sizeof object_path, "/proc/self/fd/%d", object);
-	respond(call, 0, carry_out(call, object_path));
-	return true;
+	if (call->plan->form == FORM_NAMESPACES || in_write_root(call->plan, object))
+		return carry_out(call, path_to(object).text);
+	path_of_descriptor(object, path, sizeof path);
+	report_path_violation(call, "metadata", path);
+	return EPERM;
 }

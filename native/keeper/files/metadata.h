@@ -1,7 +1,6 @@
-/* chmod, chown, utime, xattr and truncate, carried out by the keeper. */
 #pragma once
 
 #include "keeper/call/notification.h"
 
-/* False, and unanswered, when it is none of these calls. */
-bool answer_metadata(const struct notification *call);
+/* NOT_OURS when it is none of these calls. */
+int answer_metadata(const struct notification *call);

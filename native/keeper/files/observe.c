@@ -1,7 +1,6 @@
 /*
- * Which opens the boundary refused. Watching only: the kernel decides, or opening.c
- * where the keeper opens for the tool. What seems refused from here is told to the host, which
- * works out from the policy and its own view of the files whether it was.
+ * Reports opens that the boundary seems to have refused. The kernel decides about them, or opening.c if the keeper
+ * opens for the tool. The host then finds out by the policy and its own view of the files whether one was refused.
  */
 #include "keeper/files/observe.h"
 #include "keeper/files/kept.h"
@@ -9,24 +8,6 @@
 #include "wire/hash.h"
 #include "wire/packets.h"
 #include "wire/report.h"
-#include "wire/scope.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <linux/seccomp.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-/* Programs ask for the same missing files over and over (locales, library paths). */
-static bool worth_telling(struct attempts *known, const char *path, enum attempt attempt)
-{
-	return is_first_sight(known->told[attempt], &known->count[attempt], MOST_ATTEMPTS,
-			      hash_bytes(HASH_OF_NOTHING, path, strlen(path)));
-}
 
 void report_attempt(const struct notification *call, const char *path, enum attempt attempt, bool withheld)
 {
@@ -34,8 +15,10 @@ void report_attempt(const struct notification *call, const char *path, enum atte
 		[TO_READ] = "read", [TO_WRITE] = "write", [TO_MAKE] = "make", [TO_MAKE_NEW] = "new"
 	};
 	char line[3900], escaped[3600];
+	struct attempts *known = call->attempts;
 
-	if (!still_waiting(call) || !worth_telling(call->attempts, path, attempt))
+	/* Programs ask for the same missing files over and over (locales, library paths). */
+	if (!still_waiting(call) || !is_first_sight(known->told[attempt], &known->count[attempt], MOST_ATTEMPTS, path))
 		return;
 	json_escape(escaped, sizeof escaped, path);
 	snprintf(line, sizeof line, "{\"event\":\"open\",\"path\":\"%s\",\"access\":\"%s\",\"withheld\":%s}", escaped,
@@ -43,16 +26,11 @@ void report_attempt(const struct notification *call, const char *path, enum atte
 	send_packet(call->supervisor, PACKET_EVENT, 0, line, -1);
 }
 
-/*
- * The tool's path as the keeper can ask for it, in one call. Whether the process
- * is still the same is asked before anything is told of it, and not here: most
- * paths are as they should be.
- */
 bool path_for_keeper(const struct notification *call, int at, const char *path, char *into, size_t room)
 {
 	if (path[0] == '/')
 		return snprintf(into, room, "%s", path) < (int)room;
-	int process = number_in_proc(call, call->request->pid);
+	int process = tool_in_proc(call);
 	if (at == AT_FDCWD)
 		return snprintf(into, room, "/proc/%d/cwd/%s", process, path) < (int)room;
 	return snprintf(into, room, "/proc/%d/fd/%d/%s", process, at, path) < (int)room;
@@ -70,8 +48,7 @@ static bool absolute_path(const struct notification *call, int at, const char *p
 	return snprintf(into, room, "%s/%s", base, path) < (int)room;
 }
 
-/* Whether a rule of Landlock, or the keeper (kept.c), gives this right to what the path names. False also where it
- * names nothing. */
+/* Whether a rule of Landlock, or the keeper (kept.c), gives this right to what the path names, if it names anything. */
 static bool is_ruled(const struct plan *plan, const char *path, unsigned access, bool *exists)
 {
 	char real[PATH_MAX];
@@ -87,9 +64,8 @@ static bool is_ruled(const struct plan *plan, const char *path, unsigned access,
 }
 
 /*
- * With a root of its own the cell lacks what was withheld, and the rest is mounted
- * read-only (EACCES would be an ordinary permission). Elsewhere everything is
- * there, and only the rules say what may be written.
+ * With a root of its own the cell lacks what was withheld, and the rest is mounted read-only (EACCES would be an
+ * ordinary permission). Elsewhere everything is there, and only the rules say what may be written.
  */
 enum holding holding_of(const struct plan *plan, const char *path, unsigned right)
 {
@@ -115,24 +91,15 @@ enum holding holding_of_folder(const struct plan *plan, const char *path)
 
 static struct opening opening_of(const struct notification *call)
 {
-	const struct seccomp_data *data = &call->request->data;
-
-	if (data->nr == SYS_openat)
-		return (struct opening){ int_argument(call, 0), data->args[1], int_argument(call, 2),
+	if (call->request->data.nr == SYS_openat)
+		return (struct opening){ int_argument(call, 0), argument(call, 1), int_argument(call, 2),
 					 unsigned_argument(call, 3) };
 #ifdef SYS_creat
-	if (data->nr == SYS_creat)
-		return (struct opening){ AT_FDCWD, data->args[0], O_CREAT | O_WRONLY | O_TRUNC,
+	if (call->request->data.nr == SYS_creat)
+		return (struct opening){ AT_FDCWD, argument(call, 0), O_CREAT | O_WRONLY | O_TRUNC,
 					 unsigned_argument(call, 1) };
 #endif
-	return (struct opening){ AT_FDCWD, data->args[0], int_argument(call, 1), unsigned_argument(call, 2) };
-}
-
-static bool is_there(const char *path, int flags)
-{
-	struct stat status;
-
-	return flags & O_NOFOLLOW && lstat(path, &status) == 0;
+	return (struct opening){ AT_FDCWD, argument(call, 0), int_argument(call, 1), unsigned_argument(call, 2) };
 }
 
 static void look_at_opening(const struct notification *call, const struct opening *opening)
@@ -141,6 +108,7 @@ static void look_at_opening(const struct notification *call, const struct openin
 	int flags = opening->flags;
 	bool changes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
 	char path[PATH_MAX], seen[2 * PATH_MAX], absolute[2 * PATH_MAX];
+	struct stat status;
 
 	/* A descriptor that grants nothing (O_PATH) is refused by no rule. */
 	if ((flags & O_PATH && plan->form == FORM_LANDLOCK) ||
@@ -164,16 +132,16 @@ static void look_at_opening(const struct notification *call, const struct openin
 	/* Nothing is hidden in the `landlock` form: what is missing here is missing. */
 	if (withheld && plan->form == FORM_LANDLOCK)
 		return;
-	if (is_there(seen, flags) || !absolute_path(call, opening->at, path, absolute, sizeof absolute))
+	if (flags & O_NOFOLLOW && lstat(seen, &status) == 0)
 		return;
-	report_attempt(call, absolute, attempt, withheld);
+	if (absolute_path(call, opening->at, path, absolute, sizeof absolute))
+		report_attempt(call, absolute, attempt, withheld);
 }
 
-void answer_open(const struct notification *call)
+int answer_open(const struct notification *call)
 {
 	struct opening opening = opening_of(call);
 
 	look_at_opening(call, &opening);
-	if (!carry_out_open(call, &opening))
-		let_through(call);
+	return carry_out_open(call, &opening);
 }

@@ -1,4 +1,3 @@
-/* What the tool tried and the boundary seems to refuse, for the host to judge. */
 #pragma once
 
 #include "keeper/call/notification.h"
@@ -16,6 +15,10 @@ struct attempts {
 
 /* `withheld`: the cell lacks the object or, if it is to be made, its folder. The keeper reports each path once. */
 void report_attempt(const struct notification *call, const char *path, enum attempt attempt, bool withheld);
+/*
+ * The tool's path as the keeper can ask for it, in one call. Whether the process is still the same is asked only before
+ * something is reported: most paths are as they should be.
+ */
 bool path_for_keeper(const struct notification *call, int at, const char *path, char *into, size_t room);
 enum holding { FREE, HELD, MISSING };
 /* Whether the boundary keeps the tool from reading or writing what the path names to the keeper. */
@@ -23,4 +26,4 @@ enum holding holding_of(const struct plan *plan, const char *path, unsigned righ
 /* The same of writing in the folder that the path lies in. */
 enum holding holding_of_folder(const struct plan *plan, const char *path);
 
-void answer_open(const struct notification *call);
+int answer_open(const struct notification *call);

@@ -1,4 +1,3 @@
-/* Opens that the keeper carries out, in the landlock form. */
 #pragma once
 
 #include "keeper/call/notification.h"
@@ -9,5 +8,5 @@ struct opening {
 	int flags;
 	mode_t mode;
 };
-/* False, and unanswered, when it is none that the keeper carries out. */
-bool carry_out_open(const struct notification *call, const struct opening *opening);
+/* LET_THROUGH when it is none that the keeper carries out. */
+int carry_out_open(const struct notification *call, const struct opening *opening);

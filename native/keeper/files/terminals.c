@@ -1,22 +1,14 @@
 /*
- * Terminals that the tool makes, where Landlock alone holds the cell.
+ * Terminals that the tool makes, in the landlock form.
  *
  * All terminals of the user lie in one folder, and a rule for it would open those of others. A new one has its name
  * only after the rules were made. So the keeper opens /dev/ptmx for the tool and remembers the other side of what it
  * got. That alone is opened, by its name or by the ioctl() that asks for it.
  */
 #include "keeper/files/terminals.h"
-#include "wire/scope.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/major.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 /* One whose first side was closed has no name any more. */
 static void forget_closed(struct terminals *own)
@@ -33,23 +25,19 @@ static void forget_closed(struct terminals *own)
 	own->count = kept;
 }
 
-static void open_first_side(const struct notification *call, int flags)
+static int open_first_side(const struct notification *call, int flags)
 {
 	char name[64];
 
 	forget_closed(call->terminals);
-	if (call->terminals->count == MOST_TERMINALS) {
-		respond(call, 0, ENOSPC);
-		return;
-	}
+	if (call->terminals->count == MOST_TERMINALS)
+		return ENOSPC;
 	CLOSE_ON_RETURN int first = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | (flags & O_NONBLOCK));
 	int other = first >= 0 && ptsname_r(first, name, sizeof name) == 0 ? open(name, O_PATH | O_CLOEXEC) : -1;
-	if (other < 0) {
-		respond(call, 0, errno);
-		return;
-	}
+	if (other < 0)
+		return errno;
 	call->terminals->sides[call->terminals->count++] = other;
-	hand_over(call, first, flags);
+	return hand_over(call, first, flags);
 }
 
 static bool is_ours(const struct notification *call, int object)
@@ -64,41 +52,30 @@ static bool is_ours(const struct notification *call, int object)
 	return false;
 }
 
-bool open_terminal_for(const struct notification *call, int object, int flags)
+int open_terminal_for(const struct notification *call, int object, int flags)
 {
 	struct stat status;
-	char path[64];
 
 	if (fstat(object, &status) < 0)
-		return false;
+		return NOT_OURS;
 	/* /dev/ptmx */
-	if (status.st_rdev == makedev(TTYAUX_MAJOR, 2)) {
-		open_first_side(call, flags);
-		return true;
-	}
+	if (status.st_rdev == makedev(TTYAUX_MAJOR, 2))
+		return open_first_side(call, flags);
 	if (!is_ours(call, object))
-		return false;
-	snprintf(path, sizeof path, "/proc/self/fd/%d", object);
-	CLOSE_ON_RETURN int side = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | (flags & O_NONBLOCK));
-	if (side < 0)
-		respond(call, 0, errno);
-	else
-		hand_over(call, side, flags);
-	return true;
+		return NOT_OURS;
+	CLOSE_ON_RETURN int side = open(path_to(object).text, O_RDWR | O_NOCTTY | O_CLOEXEC | (flags & O_NONBLOCK));
+	return side < 0 ? errno : hand_over(call, side, flags);
 }
 
-void answer_ioctl(const struct notification *call)
+int answer_ioctl(const struct notification *call)
 {
 	CLOSE_ON_RETURN int first = borrow_descriptor(call, int_argument(call, 0));
-	int flags = int_argument(call, 2);
 	char name[64];
 
 	/* Without it programs ask for the name, and open that. */
-	if (first < 0 || ptsname_r(first, name, sizeof name) != 0) {
-		respond(call, 0, first < 0 && errno == EBADF ? EBADF : ENOTTY);
-		return;
-	}
+	if (first < 0 || ptsname_r(first, name, sizeof name) != 0)
+		return first < 0 && errno == EBADF ? EBADF : ENOTTY;
 	CLOSE_ON_RETURN int object = open(name, O_PATH | O_CLOEXEC);
-	if (object < 0 || !open_terminal_for(call, object, flags))
-		respond(call, 0, EACCES);
+	int answer = object < 0 ? NOT_OURS : open_terminal_for(call, object, int_argument(call, 2));
+	return answer == NOT_OURS ? EACCES : answer;
 }

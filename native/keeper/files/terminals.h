@@ -1,4 +1,3 @@
-/* Terminals that the tool makes, where Landlock alone holds the cell. */
 #pragma once
 
 #include "keeper/call/notification.h"
@@ -12,6 +11,6 @@ struct terminals {
 	size_t count;
 };
 
-/* Returns false, without an answer, when the terminal does not belong to the tool. */
-bool open_terminal_for(const struct notification *call, int object, int flags);
-void answer_ioctl(const struct notification *call);
+/* NOT_OURS when the terminal does not belong to the tool. */
+int open_terminal_for(const struct notification *call, int object, int flags);
+int answer_ioctl(const struct notification *call);

@@ -1,22 +1,13 @@
 /*
- * Signals of the tool, where neither a pid namespace nor Landlock (before ABI 6)
- * keeps them inside: the keeper sends them, to processes of the call alone.
+ * Signals of the tool, where neither a pid namespace nor Landlock (before ABI 6) keeps them inside: the keeper sends
+ * them, to processes of the call alone.
  *
- * Numbers of processes are given out again. So each target is held by a
- * descriptor first, then found to be the call's, then signalled by that.
+ * Numbers of processes are given out again. So each target is first opened as a descriptor, then found to be the
+ * call's, then signalled by that.
  */
 #include "keeper/limits/signals.h"
 #include "processes/descendants.h"
 #include "processes/proc.h"
-#include "wire/scope.h"
-
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 struct post {
 	pid_t process; /* or 0: any */
@@ -27,11 +18,11 @@ struct post {
 
 static pid_t group_of(pid_t pid)
 {
-	char path[64], text[1024];
+	char text[1024];
 	int group = 0;
 
-	snprintf(path, sizeof path, "/proc/%d/stat", pid);
-	const char *behind_name = read_stat(text, sizeof text, path);
+	read_proc(text, sizeof text, "/proc/%d/stat", pid);
+	const char *behind_name = strrchr(text, ')');
 	return behind_name && sscanf(behind_name, ") %*c %*d %d", &group) == 1 ? group : 0;
 }
 
@@ -81,10 +72,10 @@ static int send_to(pid_t process, pid_t group, int signal)
 /* The process that a descriptor of the tool stands for, or 0. */
 static pid_t process_of_descriptor(const struct notification *call, int descriptor)
 {
-	char path[64], text[1024];
+	char text[1024];
 
-	snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", number_in_proc(call, call->request->pid), descriptor);
-	const char *line = read_proc(text, sizeof text, path) > 0 ? strstr(text, "\nPid:") : NULL;
+	read_proc(text, sizeof text, "/proc/%d/fdinfo/%d", tool_in_proc(call), descriptor);
+	const char *line = strstr(text, "\nPid:");
 	return line ? atoi(line + 5) : 0;
 }
 
@@ -93,42 +84,29 @@ static int answer_kill(const struct notification *call, pid_t to, int signal)
 	if (to > 0)
 		return send_to(to, 0, signal);
 	if (to == 0)
-		return send_to(0, group_of(number_in_proc(call, call->request->pid)), signal);
+		return send_to(0, group_of(tool_in_proc(call)), signal);
 	return to == -1 ? EPERM : send_to(0, -to, signal);
 }
 
-void answer_signal(const struct notification *call)
+int answer_signal(const struct notification *call)
 {
-	const __u64 *arguments = call->request->data.args;
-	pid_t own = process_of_thread(call, call->request->pid);
-	int error = EPERM;
+	pid_t own = process_of_thread(call, call->request->pid), process;
+	int first = int_argument(call, 0), second = int_argument(call, 1), third = int_argument(call, 2);
 
-	if (own == 0) {
-		respond(call, 0, EPERM);
-		return;
-	}
+	if (own == 0)
+		return EPERM;
 	switch (call->request->data.nr) {
-	case SYS_kill: error = answer_kill(call, int_argument(call, 0), int_argument(call, 1)); break;
-	case SYS_pidfd_send_signal: {
-		pid_t process = process_of_descriptor(call, int_argument(call, 0));
-		error = process > 0 && !arguments[3] ? send_to(process, 0, int_argument(call, 1)) : EPERM;
-		break;
-	}
+	case SYS_kill: return answer_kill(call, first, second);
+	case SYS_pidfd_send_signal:
+		process = process_of_descriptor(call, first);
+		return process > 0 && !argument(call, 3) ? send_to(process, 0, second) : EPERM;
 	case SYS_tkill:
 		/* The kernel looks whether it is a thread of that process, which waits and so keeps its number. */
-		error = syscall(SYS_tgkill, own, int_argument(call, 0), int_argument(call, 1)) < 0 ? EPERM : 0;
-		break;
+		return syscall(SYS_tgkill, own, first, second) < 0 ? EPERM : 0;
 	case SYS_tgkill:
-		if (int_argument(call, 0) == own)
-			error = syscall(SYS_tgkill, own, int_argument(call, 1), int_argument(call, 2)) < 0 ? errno : 0;
-		else if (arguments[0] == arguments[1])
-			error = send_to(int_argument(call, 0), 0, int_argument(call, 2));
-		break;
-	default: /* with a value that only the receiver looks at */
-		if (int_argument(call, 0) == own) {
-			let_through(call);
-			return;
-		}
+		if (first == own)
+			return syscall(SYS_tgkill, own, second, third) < 0 ? errno : 0;
+		return argument(call, 0) == argument(call, 1) ? send_to(first, 0, third) : EPERM;
+	default: return first == own ? LET_THROUGH : EPERM; /* with a value that only the receiver looks at */
 	}
-	respond(call, 0, error);
 }

@@ -1,6 +1,5 @@
-/* Signals of the tool, sent by the keeper. */
 #pragma once
 
 #include "keeper/call/notification.h"
 
-void answer_signal(const struct notification *call);
+int answer_signal(const struct notification *call);

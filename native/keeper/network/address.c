@@ -3,11 +3,12 @@
 #include "wire/report.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
 
-void describe_address(const union address *address, char *into, size_t room)
+/* Room for the longest path or name: each of its bytes as \u00XX. */
+#define ADDRESS_FIELDS (6 * sizeof(struct sockaddr_un) + 64)
+
+/* As fields of a report. */
+static void describe_address(const union address *address, char *into, size_t room)
 {
 	char host[INET6_ADDRSTRLEN], name[sizeof address->local.sun_path + 1] = "", escaped[ADDRESS_FIELDS];
 	bool abstract = address->local.sun_path[0] == '\0';
@@ -33,6 +34,14 @@ void describe_address(const union address *address, char *into, size_t room)
 		break;
 	default: snprintf(into, room, "\"family\":\"other\",\"number\":%d", address->any.sa_family);
 	}
+}
+
+void report_address_violation(const struct notification *call, const char *kind, const union address *address)
+{
+	char fields[ADDRESS_FIELDS + 64];
+
+	describe_address(address, fields, sizeof fields);
+	report_violation(call, kind, fields);
 }
 
 bool is_loopback(const union address *address)

@@ -1,10 +1,8 @@
-/* Addresses that a tool hands to connect() and bind(). */
 #pragma once
 
+#include "keeper/call/notification.h"
+
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 
 union address {
@@ -15,9 +13,5 @@ union address {
 	char bytes[sizeof(struct sockaddr_storage)];
 };
 
-/* Of the longest path or name: each of its bytes as \u00XX. */
-#define ADDRESS_FIELDS (6 * sizeof(struct sockaddr_un) + 64)
-
-/* As fields of a report. */
-void describe_address(const union address *address, char *into, size_t room);
+void report_address_violation(const struct notification *call, const char *kind, const union address *address);
 bool is_loopback(const union address *address);

@@ -7,21 +7,10 @@
  */
 #include "keeper/network/bind.h"
 #include "boundary/landlock.h"
-#include "keeper/call/violations.h"
 #include "keeper/files/kept.h"
 #include "keeper/network/address.h"
 #include "wire/kernel.h"
 #include "wire/open-how.h"
-#include "wire/scope.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 static bool allow_sockets_in(int ruleset, const char *folder)
 {
@@ -51,8 +40,8 @@ static bool confine_binding(const struct plan *plan)
 	for (size_t i = 0; fits && i < plan->rule_count; i++)
 		if (plan->rules[i].access & ACCESS_WRITE)
 			fits = allow_sockets_in(ruleset, plan->rules[i].path);
-	for (size_t i = 0; fits && i < plan->kept_count; i++)
-		fits = allow_sockets_in(ruleset, plan->kept[i]);
+	for (size_t i = 0; fits && i < plan->kept.count; i++)
+		fits = allow_sockets_in(ruleset, plan->kept.at[i]);
 	return fits && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
 }
 
@@ -62,10 +51,8 @@ static _Noreturn void bind_as_tool(const struct notification *call, int socket, 
 	CLOSE_ON_RETURN int folder = open_tool_directory(call, AT_FDCWD);
 
 	umask(0777 & ~without_umask(call, 0777));
-	if (folder < 0 || fchdir(folder) < 0 || !confine_binding(call->plan))
-		respond(call, 0, EACCES);
-	else
-		respond(call, 0, bind(socket, &address->any, length) < 0 ? errno : 0);
+	bool confined = folder >= 0 && fchdir(folder) == 0 && confine_binding(call->plan);
+	respond(call, !confined ? EACCES : bind(socket, &address->any, length) < 0 ? errno : 0);
 	_exit(0);
 }
 
@@ -76,35 +63,25 @@ static bool has_no_file(const union address *address, socklen_t length)
 	       (length <= offsetof(struct sockaddr_un, sun_path) || address->local.sun_path[0] == '\0');
 }
 
-void answer_bind(const struct notification *call)
+int answer_bind(const struct notification *call)
 {
 	union address address = { 0 };
 	socklen_t length = unsigned_argument(call, 2);
-	char fields[ADDRESS_FIELDS + 64];
 
-	if (length < sizeof(sa_family_t) || length > sizeof address.bytes ||
-	    !read_tool_memory(call, call->request->data.args[1], &address, length)) {
-		respond(call, 0, length < sizeof(sa_family_t) || length > sizeof address.bytes ? EINVAL : EFAULT);
-		return;
-	}
+	if (length < sizeof(sa_family_t) || length > sizeof address.bytes)
+		return EINVAL;
+	if (!read_tool_memory(call, argument(call, 1), &address, length))
+		return EFAULT;
 	if (has_no_file(&address, length)) {
-		describe_address(&address, fields, sizeof fields);
-		report_violation(call, "listen", fields);
-		respond(call, 0, EACCES);
-		return;
+		report_address_violation(call, "listen", &address);
+		return EACCES;
 	}
 	CLOSE_ON_RETURN int socket = borrow_descriptor(call, int_argument(call, 0));
-	if (socket < 0) {
-		/* Where no socket can be borrowed, listen() is refused, or names can be taken: see SECURITY.md. */
-		if (errno == EPERM || errno == ENOSYS)
-			let_through(call);
-		else
-			respond(call, 0, errno == EBADF ? EBADF : EACCES);
-		return;
-	}
+	/* Where no socket can be borrowed, listen() is refused, or names can be taken: see SECURITY.md. */
+	if (socket < 0)
+		return errno == EPERM || errno == ENOSYS ? LET_THROUGH : errno == EBADF ? EBADF : EACCES;
 	pid_t child = fork();
 	if (child == 0)
 		bind_as_tool(call, socket, &address, length);
-	if (child < 0)
-		respond(call, 0, EAGAIN);
+	return child < 0 ? EAGAIN : ANSWERED;
 }

@@ -1,33 +1,20 @@
 /*
  * The broker: connect() to a granted host.
  *
- * The tool's own socket is connected to one of ours on the loopback, and the other
- * end of that connection is given to the host together with whom the tool meant.
- * Nothing of this passes through what the tool can read or write, and nobody else
- * can hand the host a connection: who comes to our socket by itself is turned away.
- * Programs need not know of any proxy; one that does, and asks for it by its
- * address, is given to it in the same way.
+ * The tool's own socket is connected to one of ours on the loopback, and the other end of that connection is given to
+ * the host together with the destination. Nothing of this passes through what the tool can read or write, and nobody
+ * else can hand the host a connection: others that connect to our socket are turned away. Programs need not know of any
+ * proxy; one that asks for it by its address is given to it in the same way.
  *
- * The proxy judges again, and by more than is known here; what the plan does not
- * let reach it is refused at once.
+ * The proxy judges again, and by more than is known here. What the plan does not let reach it is refused at once.
  */
 #include "keeper/network/broker.h"
-#include "keeper/call/violations.h"
-#include "keeper/network/connecting.h"
 #include "keeper/network/stand-in.h"
 #include "wire/packets.h"
 #include "wire/report.h"
-#include "wire/scope.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <netinet/tcp.h>
-#include <poll.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #define NAMES_PORT 53
 
@@ -39,6 +26,15 @@ static struct sockaddr_in loopback_at(uint16_t port)
 }
 
 /* -1 with errno. */
+static int close_with_errno(int fd)
+{
+	int error = errno;
+
+	close(fd);
+	errno = error;
+	return -1;
+}
+
 static int bind_loopback(int type, uint16_t port)
 {
 	struct sockaddr_in address = loopback_at(port);
@@ -46,10 +42,7 @@ static int bind_loopback(int type, uint16_t port)
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) == 0)
 		return fd;
-	int error = errno;
-	close(fd);
-	errno = error;
-	return -1;
+	return close_with_errno(fd);
 }
 
 int open_door(uint16_t port, struct sockaddr_in *address)
@@ -59,10 +52,7 @@ int open_door(uint16_t port, struct sockaddr_in *address)
 
 	if (door < 0 || (listen(door, SOMAXCONN) == 0 && getsockname(door, (struct sockaddr *)address, &size) == 0))
 		return door;
-	int error = errno;
-	close(door);
-	errno = error;
-	return -1;
+	return close_with_errno(door);
 }
 
 void open_broker(struct broker *broker, const struct plan *plan, int supervisor, struct told *told)
@@ -86,7 +76,7 @@ enum route {
 	ROUTE_PROXY,
 	ROUTE_NAMES, /* a stream on which names are asked for */
 	ROUTE_NAMES_DATAGRAMS,
-	ROUTE_NOWHERE, /* a datagram socket that shall find out how it would be routed */
+	ROUTE_NOWHERE, /* a datagram socket that asks how it would be routed */
 	ROUTE_REFUSED,
 };
 
@@ -139,7 +129,7 @@ static enum route route_of(const struct broker *broker, const union address *add
 		return ROUTE_PROXY;
 	if (is_stand_in_address(wide))
 		return is_stream ? ROUTE_REFUSED : ROUTE_NOWHERE;
-	/* Whichever server a resolver knows of: it is we who answer. */
+	/* Whichever server a resolver knows of: we answer. */
 	if (into->port == NAMES_PORT && !is_stream && enclosed)
 		return ROUTE_NAMES_DATAGRAMS;
 	if (into->port == NAMES_PORT && is_stream)
@@ -180,7 +170,7 @@ static int connect_soon(const struct stand_in *ours, const union address *to, so
 	error = 0;
 	if (getsockopt(ours->socket, SOL_SOCKET, SO_ERROR, &error, &size) < 0 || error)
 		return error ? error : errno;
-	/* The kernel says once more that it is connected to who asks again. That is us. */
+	/* The first call after this says once more that it is connected. It must be ours, not the tool's. */
 	error = connect_in_time(ours->socket, &to->any, length);
 	return error == EISCONN ? 0 : error == EINTR ? EINPROGRESS : error;
 }
@@ -207,10 +197,8 @@ static int accept_from(int door, int socket)
 	for (int others = 0; others < SOMAXCONN && poll(&(struct pollfd){ .fd = door, .events = POLLIN }, 1, SOON) > 0;
 	     others++) {
 		size = sizeof peer;
-		/*
-		 * Node reads and writes a descriptor that it was given as it finds it: a blocking one
-		 * would stop the whole process for as long as a tool leaves an answer unread.
-		 */
+		/* Node uses a descriptor as it gets it: a blocking one would stop the whole process for as long as a
+		 * tool leaves an answer unread. */
 		int end = accept4(door, &peer.any, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (end >= 0 && is_same_end(&own, &peer)) {
 			/* What a tool leaves unread is held here; without this the kernel lets it grow to megabytes. */
@@ -250,27 +238,27 @@ static int lead_to_proxy(const struct notification *call, const struct stand_in 
 	return ours->descriptor < 0 || put_in_place(call, ours) ? 0 : EACCES;
 }
 
-static void begin_to_ask(const struct notification *call, const struct stand_in *ours)
+static int begin_to_ask(const struct notification *call, const struct stand_in *ours)
 {
 	CLOSE_ON_RETURN int stream = begin_conversation(&call->broker->questions, ours->flags);
 	struct stand_in place = { .socket = stream, .descriptor = int_argument(call, 0), .flags = O_CLOEXEC };
 
-	respond(call, 0, stream < 0 ? errno : put_in_place(call, &place) ? 0 : EACCES);
+	return stream < 0 ? errno : put_in_place(call, &place) ? 0 : EACCES;
 }
 
-static void refuse(const struct notification *call, const union address *address, const struct destination *to)
+static int refuse(const struct notification *call, const union address *address, const struct destination *to)
 {
-	char fields[ADDRESS_FIELDS + NAME_ROOM];
+	char fields[NAME_ROOM + 64];
 
+	snprintf(fields, sizeof fields, "\"family\":\"host\",\"name\":\"%s\",\"port\":%u", to->host, to->port);
 	if (to->is_name)
-		snprintf(fields, sizeof fields, "\"family\":\"host\",\"name\":\"%s\",\"port\":%u", to->host, to->port);
+		report_violation(call, "connect", fields);
 	else
-		describe_address(address, fields, sizeof fields);
-	report_violation(call, "connect", fields);
-	respond(call, 0, ENETUNREACH);
+		report_address_violation(call, "connect", address);
+	return ENETUNREACH;
 }
 
-void answer_brokered(const struct notification *call, const union address *address, socklen_t length)
+int answer_brokered(const struct notification *call, const union address *address, socklen_t length)
 {
 	int family = 0, type = 0;
 	socklen_t size = sizeof family;
@@ -278,32 +266,28 @@ void answer_brokered(const struct notification *call, const union address *addre
 	struct destination to;
 	union address names;
 
-	if (length < (address->any.sa_family == AF_INET ? sizeof address->v4 : sizeof address->v6)) {
-		respond(call, 0, EINVAL);
-		return;
-	}
+	if (length < (address->any.sa_family == AF_INET ? sizeof address->v4 : sizeof address->v6))
+		return EINVAL;
 	int problem = take_socket(call, &ours);
 	CLOSE_ON_RETURN int socket = ours.socket;
-	if (!problem && (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &size) < 0 ||
-			 getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) < 0))
-		problem = errno;
-	if (!problem && family != address->any.sa_family && (type == SOCK_STREAM || family == AF_INET))
-		problem = EAFNOSUPPORT;
-	if (problem) {
-		respond(call, 0, problem);
-		return;
-	}
+	if (problem)
+		return problem;
+	if (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &size) < 0 ||
+	    getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) < 0)
+		return errno;
+	if (family != address->any.sa_family && (type == SOCK_STREAM || family == AF_INET))
+		return EAFNOSUPPORT;
 	switch (route_of(call->broker, address, type == SOCK_STREAM, &to)) {
-	case ROUTE_PROXY: respond(call, 0, lead_to_proxy(call, &ours, family, &to)); break;
-	case ROUTE_NAMES: begin_to_ask(call, &ours); break;
+	case ROUTE_PROXY: return lead_to_proxy(call, &ours, family, &to);
+	case ROUTE_NAMES: return begin_to_ask(call, &ours);
 	case ROUTE_NAMES_DATAGRAMS:
 		length = loopback_for(&ours, family, NAMES_PORT, &names);
-		connect_as_asked(call, &ours, &names, length);
-		break;
-	case ROUTE_AS_ASKED: connect_as_asked(call, &ours, address, length); break;
-	case ROUTE_NOWHERE: respond(call, 0, ENETUNREACH); break;
-	case ROUTE_REFUSED: refuse(call, address, &to); break;
+		return connect_as_asked(call, &ours, &names, length);
+	case ROUTE_AS_ASKED: return connect_as_asked(call, &ours, address, length);
+	case ROUTE_NOWHERE: return ENETUNREACH;
+	case ROUTE_REFUSED: return refuse(call, address, &to);
 	}
+	return ENETUNREACH;
 }
 
 size_t watch_broker(const struct broker *broker, struct pollfd *polled)

@@ -1,7 +1,5 @@
-/* The way to granted hosts, see broker.c. */
 #pragma once
 
-#include "keeper/call/notification.h"
 #include "keeper/network/address.h"
 #include "keeper/network/questions.h"
 
@@ -18,7 +16,7 @@ struct broker {
 int open_door(uint16_t port, struct sockaddr_in *address);
 /* Before privileges are dropped. */
 void open_broker(struct broker *broker, const struct plan *plan, int supervisor, struct told *told);
-void answer_brokered(const struct notification *call, const union address *address, socklen_t length);
+int answer_brokered(const struct notification *call, const union address *address, socklen_t length);
 /* Room for BROKER_DESCRIPTORS. Returns how many there are. */
 size_t watch_broker(const struct broker *broker, struct pollfd *polled);
 void answer_broker(struct broker *broker, const struct pollfd *polled);

@@ -1,33 +1,16 @@
 /*
  * connect() and listen(), carried out for the tool on its own socket.
  *
- * Internet addresses: everything inside an empty network namespace (only
- * loopback exists there), nothing in the fallback, anything with `network all`;
- * where hosts are granted they are the broker's (broker.c).
- * Unix sockets: only those that belong to this call. A socket of the host may
- * lie in a granted folder, and neither a read-only mount nor Landlock (up to
- * ABI 7) keeps anybody from connecting to it.
- * A process of a cell inside this one is judged by what that cell may reach (nested.c).
+ * Internet addresses: everything inside an empty network namespace (only loopback exists there), nothing in the
+ * landlock form, anything with `network all`; where hosts are granted, broker.c decides. Unix sockets: only those that
+ * belong to this call. A socket of the host may lie in a granted folder, and neither a read-only mount nor Landlock (up
+ * to ABI 7) keeps anybody from connecting to it. A process of a cell inside this one is judged by what that cell may
+ * reach (nested.c).
  */
 #include "keeper/network/connect.h"
-#include "keeper/call/violations.h"
-#include "keeper/network/address.h"
-#include "keeper/network/broker.h"
-#include "keeper/network/connecting.h"
 #include "keeper/network/nested.h"
 #include "keeper/network/sockets.h"
 #include "keeper/network/stand-in.h"
-#include "wire/scope.h"
-
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
 /* By file system, not by path: folders of the host may be bound beneath the private /tmp. */
 static bool in_private_folder(const struct plan *plan, int object, const char *path)
@@ -42,7 +25,7 @@ static bool in_private_folder(const struct plan *plan, int object, const char *p
 /* A socket file in the call's private folder, or one whose socket a process of the call holds. */
 static bool belongs_to_call(const struct plan *plan, int object)
 {
-	char path[4096];
+	char path[PATH_MAX];
 
 	if (!path_of_descriptor(object, path, sizeof path))
 		return false;
@@ -92,18 +75,20 @@ static int judge(const struct notification *call, union address *address, sockle
 	}
 }
 
-static void refuse_connection(const struct notification *call, const union address *address, int error)
+static int refuse_connection(const struct notification *call, const union address *address, int error)
 {
-	char fields[ADDRESS_FIELDS + 64];
+	report_address_violation(call, "connect", address);
+	return error;
+}
 
-	describe_address(address, fields, sizeof fields);
-	report_violation(call, "connect", fields);
-	respond(call, 0, error);
+static bool is_internet(const union address *address)
+{
+	return address->any.sa_family == AF_INET || address->any.sa_family == AF_INET6;
 }
 
 /* Granted hosts are all that a cell inside this one has of the network, and it has no Unix sockets. */
-static void answer_nested(const struct notification *call, struct nested *cell, const union address *address,
-			  socklen_t length)
+static int answer_nested(const struct notification *call, struct nested *cell, const union address *address,
+			 socklen_t length)
 {
 	struct notification inside = *call;
 
@@ -111,62 +96,42 @@ static void answer_nested(const struct notification *call, struct nested *cell, 
 	inside.broker = &cell->broker;
 	inside.supervisor = cell->broker.questions.supervisor;
 	inside.told = &cell->told;
-	if (address->any.sa_family == AF_INET || address->any.sa_family == AF_INET6)
-		answer_brokered(&inside, address, length);
-	else
-		refuse_connection(&inside, address, EACCES);
+	return is_internet(address) ? answer_brokered(&inside, address, length)
+				    : refuse_connection(&inside, address, EACCES);
 }
 
-void answer_connect(const struct notification *call)
+int answer_connect(const struct notification *call)
 {
 	union address address = { 0 };
 	socklen_t length = unsigned_argument(call, 2);
 	CLOSE_ON_RETURN int object = -1;
-	char fields[ADDRESS_FIELDS + 64];
 	struct nested *nested;
+	struct stand_in ours;
 
-	if (length > sizeof address.bytes) {
-		answer_request(call, length);
-		return;
-	}
-	if (length < sizeof(sa_family_t)) {
-		respond(call, 0, EINVAL);
-		return;
-	}
-	if (!read_tool_memory(call, call->request->data.args[1], &address, length)) {
-		respond(call, 0, EFAULT);
-		return;
-	}
+	if (length > sizeof address.bytes)
+		return answer_request(call, length);
+	if (length < sizeof(sa_family_t))
+		return EINVAL;
+	if (!read_tool_memory(call, argument(call, 1), &address, length))
+		return EFAULT;
 	switch (whose_call(call, &nested)) {
-	case OF_NESTED: answer_nested(call, nested, &address, length); return;
-	case OF_STRANGER: refuse_connection(call, &address, ENETUNREACH); return;
+	case OF_NESTED: return answer_nested(call, nested, &address, length);
+	case OF_STRANGER: return refuse_connection(call, &address, ENETUNREACH);
 	case OF_CELL: break;
 	}
-	bool is_internet = address.any.sa_family == AF_INET || address.any.sa_family == AF_INET6;
-	if (is_internet && call->broker) {
-		answer_brokered(call, &address, length);
-		return;
-	}
-	describe_address(&address, fields, sizeof fields);
+	if (is_internet(&address) && call->broker)
+		return answer_brokered(call, &address, length);
 	int refusal = judge(call, &address, &length, &object);
 	if (refusal == EACCES || refusal == EPERM || refusal == ENETUNREACH)
-		report_violation(call, "connect", fields);
-	if (refusal) {
-		respond(call, 0, refusal);
-		return;
-	}
-	struct stand_in ours;
+		return refuse_connection(call, &address, refusal);
+	if (refusal)
+		return refusal;
 	int problem = take_socket(call, &ours);
 	CLOSE_ON_RETURN int socket = ours.socket;
-	if (problem) {
-		respond(call, 0, problem);
-		return;
-	}
-	connect_as_asked(call, &ours, &address, length);
+	return problem ? problem : connect_as_asked(call, &ours, &address, length);
 }
 
-/* Names without a file are shared with the whole host where there is no network namespace: one could be taken before
- * its owner. */
+/* Without a network namespace, names without a file are shared with the host: one could be taken before its owner. */
 static bool may_listen(const struct plan *plan, const union address *address, socklen_t length)
 {
 	if (address->any.sa_family == AF_UNIX)
@@ -174,32 +139,23 @@ static bool may_listen(const struct plan *plan, const union address *address, so
 	return plan->network_all;
 }
 
-void answer_listen(const struct notification *call)
+int answer_listen(const struct notification *call)
 {
 	CLOSE_ON_RETURN int socket = borrow_descriptor(call, int_argument(call, 0));
 	union address address = { 0 };
 	socklen_t length = sizeof address;
-	char fields[ADDRESS_FIELDS + 64];
 
 	/* Containers may refuse to let us look at it. Where the network is granted, only a name could be taken. */
-	if (socket < 0 && call->plan->network_all) {
-		let_through(call);
-		return;
-	}
-	if (socket < 0 || getsockname(socket, &address.any, &length) < 0) {
-		respond(call, 0, EACCES);
-		return;
-	}
+	if (socket < 0 && call->plan->network_all)
+		return LET_THROUGH;
+	if (socket < 0 || getsockname(socket, &address.any, &length) < 0)
+		return EACCES;
 	if (!may_listen(call->plan, &address, length)) {
-		describe_address(&address, fields, sizeof fields);
-		report_violation(call, "listen", fields);
-		respond(call, 0, EACCES);
-		return;
+		report_address_violation(call, "listen", &address);
+		return EACCES;
 	}
-	/* What the kernel says of one without a name, which could get an abstract one in this moment if we asked it. */
-	if (address.any.sa_family == AF_UNIX && length <= offsetof(struct sockaddr_un, sun_path)) {
-		respond(call, 0, EINVAL);
-		return;
-	}
-	respond(call, 0, listen(socket, int_argument(call, 1)) < 0 ? errno : 0);
+	/* The kernel refuses a socket without a name. It could get an abstract one in this moment if we asked. */
+	if (address.any.sa_family == AF_UNIX && length <= offsetof(struct sockaddr_un, sun_path))
+		return EINVAL;
+	return listen(socket, int_argument(call, 1)) < 0 ? errno : 0;
 }

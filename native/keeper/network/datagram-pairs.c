@@ -6,17 +6,8 @@
  * sent along is ignored. What differs: a closed peer is an end of input, and SO_TYPE tells.
  */
 #include "keeper/network/datagram-pairs.h"
-#include "wire/scope.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/seccomp.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 static bool write_tool_memory(const struct notification *call, uint64_t address, void *from, size_t length)
 {
@@ -27,37 +18,22 @@ static bool write_tool_memory(const struct notification *call, uint64_t address,
 		return false;
 	if (process_vm_writev(call->request->pid, &local, 1, &remote, 1, 0) == (ssize_t)length)
 		return true;
-	snprintf(path, sizeof path, "/proc/%d/mem", number_in_proc(call, call->request->pid));
+	snprintf(path, sizeof path, "/proc/%d/mem", tool_in_proc(call));
 	CLOSE_ON_RETURN int memory = open(path, O_WRONLY | O_CLOEXEC);
 	return memory >= 0 && still_waiting(call) && pwrite(memory, from, length, address) == (ssize_t)length;
 }
 
-static int give(const struct notification *call, int socket, int type)
-{
-	struct seccomp_notif_addfd addition = {
-		.id = call->request->id,
-		.srcfd = socket,
-		.newfd_flags = type & SOCK_CLOEXEC ? O_CLOEXEC : 0,
-	};
-
-	return ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &addition);
-}
-
-void answer_socket_pair(const struct notification *call)
+int answer_socket_pair(const struct notification *call)
 {
 	int type = int_argument(call, 1), pair[2], given[2];
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (type & SOCK_NONBLOCK), 0, pair) < 0) {
-		respond(call, 0, errno);
-		return;
-	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (type & SOCK_NONBLOCK), 0, pair) < 0)
+		return errno;
 	CLOSE_ON_RETURN int first = pair[0];
 	CLOSE_ON_RETURN int second = pair[1];
-	given[0] = give(call, first, type);
-	given[1] = given[0] < 0 ? -1 : give(call, second, type);
+	given[0] = add_descriptor(call, first, 0, 0, type);
+	given[1] = given[0] < 0 ? -1 : add_descriptor(call, second, 0, 0, type);
 	if (given[1] < 0)
-		respond(call, 0, errno == EMFILE ? EMFILE : EPERM);
-	else
-		respond(call, 0,
-			write_tool_memory(call, call->request->data.args[3], given, sizeof given) ? 0 : EFAULT);
+		return errno == EMFILE ? EMFILE : EPERM;
+	return write_tool_memory(call, argument(call, 3), given, sizeof given) ? 0 : EFAULT;
 }

@@ -1,6 +1,5 @@
-/* socketpair() of Unix datagram sockets. */
 #pragma once
 
 #include "keeper/call/notification.h"
 
-void answer_socket_pair(const struct notification *call);
+int answer_socket_pair(const struct notification *call);

@@ -8,7 +8,6 @@
 #include "wire/memory.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define HEADER 12
 #define MOST_NAMES 4096

@@ -1,4 +1,3 @@
-/* Names that the tool asks for, see dns.c. */
 #pragma once
 
 #include "wire/reach.h"

@@ -1,19 +1,15 @@
 /*
- * Cells inside this cell.
+ * Cells inside this cell, on the side of the outer keeper; boundary/tool.c has that of the inner tool.
  *
- * The kernel lets a process have one listener, so that a cell inside this one has none:
- * its trapped calls come to us. Such a cell asks us, by one connect(), to be known. From
- * then on connections of its processes are judged by its own destinations and handed to
- * its own proxy, which is a process of ours like any other and is held by our grants.
+ * The kernel lets a process have one listener, so that a cell inside this one has none: its trapped calls come to us.
+ * Such a cell asks us, by one connect(), to be known. From then on connections of its processes are judged by its own
+ * destinations and handed to its own proxy, which is a process of ours like any other and is bound by our grants.
  *
- * Its processes are told from ours by a mark that the kernel keeps: the hard limit of
- * RLIMIT_LOCKS, which has no effect since Linux 2.4. Children inherit it, nobody without
- * CAP_SYS_RESOURCE can raise it, and a lower one is the mark of nobody. Whoever has a
- * mark that is not known here is connected to nothing. Every cell without a listener
- * marks its tool, also one that asks for no network.
+ * A mark that the kernel keeps tells its processes from ours: the hard limit of RLIMIT_LOCKS, which has no effect since
+ * Linux 2.4. Children inherit it, and only CAP_SYS_RESOURCE could raise it. A process with a mark that is not known
+ * here is connected to nothing. Every cell without a listener marks its tool, also one that asks for no network.
  *
- * Asking gives no right: whoever asks gets connections of processes that bear the new
- * mark, and none to the network.
+ * Asking gives no right: it brings connections of processes with the new mark, and none to the network.
  */
 #include "keeper/network/nested.h"
 #include "keeper/network/stand-in.h"
@@ -21,18 +17,8 @@
 #include "wire/memory.h"
 #include "wire/nested-request.h"
 #include "wire/report.h"
-#include "wire/scope.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define STREAM_ROOM (24 << 10) /* bytes; the kernel then takes some sixty connections that nobody has read */
 
@@ -46,13 +32,13 @@ void open_nest(struct nest *nest, const struct plan *plan, struct broker *own)
 	nest->unmarked = limit.rlim_max;
 }
 
-/* The same from /proc, for who was started with several user ids: the call then refuses. */
+/* From /proc, for a process with several user ids: prlimit() refuses those. */
 static bool read_mark_in_proc(const struct notification *call, uint64_t *mark)
 {
-	char path[64], text[2048], hard[32];
+	char text[2048], hard[32];
 
-	snprintf(path, sizeof path, "/proc/%d/limits", number_in_proc(call, call->request->pid));
-	const char *line = read_proc(text, sizeof text, path) > 0 ? strstr(text, "Max file locks") : NULL;
+	read_proc(text, sizeof text, "/proc/%d/limits", tool_in_proc(call));
+	const char *line = strstr(text, "Max file locks");
 	if (!line || sscanf(line, "Max file locks %*s %31s", hard) != 1)
 		return false;
 	*mark = strcmp(hard, "unlimited") == 0 ? RLIM_INFINITY : strtoull(hard, NULL, 10);
@@ -92,21 +78,16 @@ enum whose whose_call(const struct notification *call, struct nested **into)
 }
 
 /*
- * What a cell inside may do with files its own Landlock rules say, under which we are not. So nothing is carried out
- * for it: the kernel does that, and asks all rules, of both cells. Names of sockets have no rule where they have no
- * file.
+ * What a cell inside may do with files, its own Landlock rules say, which do not bind us. So we carry out nothing for
+ * it: the kernel does that, and asks the rules of both cells. A socket's name without a file has no rule.
  */
-bool answer_nested_file(const struct notification *call)
+int answer_nested_file(const struct notification *call)
 {
 	struct nested *cell;
 
 	if (whose_call(call, &cell) == OF_CELL)
-		return false;
-	if (call->request->data.nr == SYS_bind)
-		respond(call, 0, EACCES);
-	else
-		let_through(call);
-	return true;
+		return NOT_OURS;
+	return call->request->data.nr == SYS_bind ? EACCES : LET_THROUGH;
 }
 
 static void forget(struct nested *cell)
@@ -155,7 +136,7 @@ static int begin_stream(const struct notification *call, struct nested *cell)
 	cell->broker.questions.supervisor = ends[0];
 	CLOSE_ON_RETURN int other_end = ends[1];
 	struct stand_in place = { .socket = other_end, .descriptor = int_argument(call, 0), .flags = O_CLOEXEC };
-	/* One that does not read what it is told must not keep us waiting, nor many descriptors on their way. */
+	/* A cell that does not read must not keep us waiting, nor many descriptors on their way. */
 	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 ||
 	    setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room) < 0)
 		return errno;
@@ -172,7 +153,7 @@ static int take_request(const struct notification *call, size_t length, struct n
 	begin_questions(&cell->broker.questions, &cell->plan.broker, -1, &cell->told);
 	cell->broker.questions.names.few = true;
 	cell->words = allocate(length + 1, 1);
-	if (!read_tool_memory(call, call->request->data.args[1], cell->words, length) || !read_mark(call, &own))
+	if (!read_tool_memory(call, argument(call, 1), cell->words, length) || !read_mark(call, &own))
 		return EFAULT;
 	if (parse_request(cell->words, length, &cell->mark, &cell->plan))
 		return EINVAL;
@@ -185,7 +166,7 @@ static int take_request(const struct notification *call, size_t length, struct n
 	return begin_stream(call, cell);
 }
 
-void answer_request(const struct notification *call, size_t length)
+int answer_request(const struct notification *call, size_t length)
 {
 	struct nested *cell = length < SHORTEST_REQUEST || length > LONGEST_REQUEST ? NULL : allocate(1, sizeof *cell);
 	int problem = cell ? take_request(call, length, cell) : EINVAL;
@@ -194,7 +175,7 @@ void answer_request(const struct notification *call, size_t length)
 		call->nest->at[call->nest->count++] = cell;
 	else if (cell)
 		forget(cell);
-	respond(call, 0, problem);
+	return problem;
 }
 
 /* Each of the cells inside has its stream, of which only the end matters, and its questions. */

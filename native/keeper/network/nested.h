@@ -1,7 +1,5 @@
-/* Cells inside this cell: nested.c has the side of the outer keeper, boundary/join-outer.c that of the inner tool. */
 #pragma once
 
-#include "keeper/call/violations.h"
 #include "keeper/network/broker.h"
 
 #define MOST_NESTED 64
@@ -31,15 +29,15 @@ struct nest {
 
 void open_nest(struct nest *nest, const struct plan *plan, struct broker *own);
 /* What is longer than an address: a cell asks to be known here. */
-void answer_request(const struct notification *call, size_t length);
+int answer_request(const struct notification *call, size_t length);
 
 enum whose { OF_CELL, OF_NESTED, OF_STRANGER };
 
 /* Whose call it is. `into` becomes the cell inside. */
 enum whose whose_call(const struct notification *call, struct nested **into);
 
-/* Whether the call is answered: one on a file, of a process in a cell inside. */
-bool answer_nested_file(const struct notification *call);
+/* The answer to a call on a file by a process of a cell inside; NOT_OURS for others. */
+int answer_nested_file(const struct notification *call);
 
 size_t watch_nested(const struct nest *nest, struct pollfd *polled);
 void hear_nested(struct nest *nest, const struct pollfd *polled, size_t count);

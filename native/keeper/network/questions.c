@@ -1,25 +1,15 @@
 /* Where a tool asks for names: datagrams at the loopback of its namespace, and streams. */
 #include "keeper/network/questions.h"
 #include "keeper/call/notification.h"
-#include "keeper/call/violations.h"
 #include "wire/report.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 static size_t answer_and_report(struct questions *questions, const uint8_t *question, size_t length,
 				uint8_t answer[DNS_MOST])
 {
 	char refused[NAME_ROOM], escaped[6 * NAME_ROOM], fields[6 * NAME_ROOM + 32];
 	size_t given = answer_question(questions->terms, &questions->names, question, length, answer, refused);
-	const struct notification reporter = { .supervisor = questions->supervisor, .told = questions->told },
-				  *call = &reporter;
+	const struct notification *call =
+		&(struct notification){ .supervisor = questions->supervisor, .told = questions->told };
 
 	if (refused[0]) {
 		json_escape(escaped, sizeof escaped, refused);

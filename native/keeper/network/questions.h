@@ -1,11 +1,8 @@
-/* Where a tool asks for names: datagrams at the loopback of its namespace, and streams. */
 #pragma once
 
 #include "keeper/network/dns.h"
 
-#include <poll.h>
-
-struct told; /* keeper/call/violations.h */
+struct told; /* keeper/call/notification.h */
 
 #define MOST_CONVERSATIONS 16
 

@@ -2,15 +2,10 @@
 #include "keeper/network/sockets.h"
 #include "processes/descendants.h"
 #include "processes/proc.h"
-#include "wire/scope.h"
 
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 struct wanted {

@@ -1,7 +1,6 @@
-/* Whose socket is this? */
 #pragma once
 
-#include <stdbool.h>
+#include "wire/system.h"
 
 /* Whether a process below this one holds the socket that is bound to the file. */
 bool is_own_socket(int file);

@@ -1,27 +1,15 @@
 /*
- * Sockets that take the place of the tool's own.
+ * connect(), carried out on the tool's own socket, borrowed by pidfd_getfd, or on one that takes its place.
  *
- * A trapped connect() is carried out on the tool's own socket, borrowed by
- * pidfd_getfd. Containers refuse that call. There a socket of ours, of the same
- * kind and with the same file flags, is connected and then put in place of the
- * tool's. What that loses: options set before connect(), a source address, and
- * a registration with epoll that was made before.
+ * Containers refuse pidfd_getfd. There a socket of ours, of the same kind and with the same file flags, is connected
+ * and then put in place of the tool's. That loses options set before connect(), a source address, and an earlier
+ * registration with epoll.
  */
 #include "keeper/network/stand-in.h"
 #include "processes/proc.h"
-#include "wire/scope.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/seccomp.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 /* As sockets are called in the attribute by which the kernel names their protocol. */
 static const struct kind {
@@ -43,7 +31,7 @@ static const struct kind *kind_of(const char *path)
 
 	if (getxattr(path, "system.sockprotoname", name, sizeof name - 1) <= 0)
 		return NULL;
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+	for (size_t i = 0; i < COUNT_OF(kinds); i++)
 		if (strcmp(kinds[i].name, name) == 0)
 			return &kinds[i];
 	return NULL;
@@ -52,16 +40,16 @@ static const struct kind *kind_of(const char *path)
 /* O_NONBLOCK and O_CLOEXEC of the tool's descriptor; -1 when it has none of that number. */
 static int flags_of(int process, int descriptor)
 {
-	char path[64], text[1024];
+	char text[1024];
 
-	snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", process, descriptor);
-	const char *line = read_proc(text, sizeof text, path) > 0 ? strstr(text, "flags:") : NULL;
+	read_proc(text, sizeof text, "/proc/%d/fdinfo/%d", process, descriptor);
+	const char *line = strstr(text, "flags:");
 	return line ? (int)strtol(line + 6, NULL, 8) & (O_NONBLOCK | O_CLOEXEC) : -1;
 }
 
 /*
- * A stream that was connected once must not be connected again: the tool may only
- * be asking how far it is. The kernel lists it, by its number, as soon as it is.
+ * A stream that was connected once must not be connected again: the tool may only be asking how far it is. The kernel
+ * lists it, by its number, as soon as it is.
  */
 static int state_of_stream(int process, const struct kind *kind, const char *path)
 {
@@ -84,9 +72,10 @@ static int state_of_stream(int process, const struct kind *kind, const char *pat
 	return found;
 }
 
-int make_stand_in(const struct notification *call, struct stand_in *made)
+/* Returns 0, or the error that connect() on the tool's socket has. */
+static int make_stand_in(const struct notification *call, struct stand_in *made)
 {
-	int process = number_in_proc(call, call->request->pid), descriptor = int_argument(call, 0);
+	int process = tool_in_proc(call), descriptor = int_argument(call, 0);
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", process, descriptor);
@@ -107,7 +96,7 @@ int make_stand_in(const struct notification *call, struct stand_in *made)
 	return made->socket < 0 ? errno : 0;
 }
 
-int connect_stand_in(const struct stand_in *made, const struct sockaddr *address, socklen_t length)
+static int connect_stand_in(const struct stand_in *made, const struct sockaddr *address, socklen_t length)
 {
 	int error = connect(made->socket, address, length) < 0 ? errno : 0;
 
@@ -123,32 +112,68 @@ int connect_stand_in(const struct stand_in *made, const struct sockaddr *address
 
 bool put_in_place(const struct notification *call, const struct stand_in *made)
 {
-	struct seccomp_notif_addfd place = {
-		.id = call->request->id,
-		.flags = SECCOMP_ADDFD_FLAG_SETFD,
-		.srcfd = made->socket,
-		.newfd = made->descriptor,
-		.newfd_flags = made->flags & O_CLOEXEC,
-	};
-
-	return ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &place) >= 0;
+	return add_descriptor(call, made->socket, SECCOMP_ADDFD_FLAG_SETFD, made->descriptor, made->flags) >= 0;
 }
 
 /*
- * socket() of the internet families, where its listen() could not be judged
- * either: the tool gets a Unix socket instead. Connecting it to an internet
- * address is trapped, refused and told as always; it can listen nowhere.
+ * socket() of the internet families, where its listen() could not be judged either: the tool gets a Unix socket
+ * instead. Connecting it to an internet address is trapped, refused and reported as always; it can listen nowhere.
  */
-void answer_socket(const struct notification *call)
+int answer_socket(const struct notification *call)
 {
 	int type = int_argument(call, 1);
-	CLOSE_ON_RETURN int socket_of_ours = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (type & SOCK_NONBLOCK), 0);
-	struct seccomp_notif_addfd place = {
-		.id = call->request->id,
-		.srcfd = socket_of_ours,
-		.newfd_flags = type & SOCK_CLOEXEC ? O_CLOEXEC : 0,
-	};
+	CLOSE_ON_RETURN int ours = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (type & SOCK_NONBLOCK), 0);
 
-	int descriptor = socket_of_ours < 0 ? -1 : ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &place);
-	respond(call, descriptor, descriptor < 0 ? EACCES : 0);
+	return ours < 0 ? EACCES : hand_over(call, ours, type);
+}
+
+/*
+ * The tool shares its sockets' flags and options with us, and can make any of them wait for as long as it likes. So we
+ * interrupt that; repeatedly, because the first signal may come in the moment before.
+ */
+int connect_in_time(int socket, const struct sockaddr *address, socklen_t length)
+{
+	interrupt_after(SOON * 1000, 50000);
+	int error = connect(socket, address, length) < 0 ? errno : 0;
+	interrupt_after(0, 0);
+	return error;
+}
+
+static int connect_one(const struct notification *call, const struct stand_in *ours, const union address *address,
+		       socklen_t length, bool may_wait)
+{
+	bool borrowed = ours->descriptor < 0;
+	int error = !borrowed  ? connect_stand_in(ours, &address->any, length)
+		    : may_wait ? (connect(ours->socket, &address->any, length) < 0 ? errno : 0)
+			       : connect_in_time(ours->socket, &address->any, length);
+
+	if (!borrowed && (error == 0 || error == EINPROGRESS) && !put_in_place(call, ours))
+		error = EACCES;
+	return error;
+}
+
+int take_socket(const struct notification *call, struct stand_in *ours)
+{
+	*ours = (struct stand_in){ .socket = borrow_descriptor(call, int_argument(call, 0)), .descriptor = -1 };
+	if (ours->socket >= 0) {
+		ours->flags = fcntl(ours->socket, F_GETFL);
+		return 0;
+	}
+	if (errno == EPERM || errno == ENOSYS)
+		return make_stand_in(call, ours);
+	return errno == EBADF ? EBADF : EACCES;
+}
+
+int connect_as_asked(const struct notification *call, const struct stand_in *ours, const union address *address,
+		     socklen_t length)
+{
+	if (ours->flags & O_NONBLOCK)
+		return connect_one(call, ours, address, length, false);
+	/* It may take long, and other threads of the tool must not wait for it: a child of ours does it. */
+	pid_t child = fork();
+	if (child == 0) {
+		respond(call, connect_one(call, ours, address, length, true));
+		_exit(0);
+	}
+	return child < 0 ? EAGAIN : ANSWERED;
 }

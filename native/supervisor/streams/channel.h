@@ -1,10 +1,6 @@
-/* Connections on their way to the host, see channel.c. */
 #pragma once
 
-#include <stddef.h>
-
-/* Room for whom a connection is meant for: a name or address, and a port. */
-#define WHOM_ROOM 264
+#include "wire/system.h"
 
 struct courier {
 	int channel; /* where Node takes descriptors, or -1 */
@@ -13,6 +9,6 @@ struct courier {
 	size_t count; /* that wait until the channel can be written to */
 };
 
-/* The connection is the courier's from now on. */
+/* Takes the connection; `whom`: the name or address, and port, that it is meant for. */
 void courier_take(struct courier *courier, const char *whom, int connection);
 void courier_go(struct courier *courier);

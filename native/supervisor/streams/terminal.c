@@ -1,34 +1,22 @@
 /*
- * Terminals. The tool never gets the one Cordon was started in, on which it
- * could type commands for whoever sits there (TIOCSTI, CVE-2017-5226) or read
- * along after its end. It gets a new one, in a session of its own, and the
- * supervisor copies between the two.
+ * The supervisor's half of a terminal. The tool never gets the one Cordon was started in, on which it could type
+ * commands for its user (TIOCSTI, CVE-2017-5226) or read along after its end. It gets a new one, in a session of its
+ * own, and the supervisor copies between the two.
  *
- * The keeper leads that session, so that the tool's process group is no orphan
- * and ^Z stops it as usual; the host then stops, too. A tool that starts in the
- * background gets the caller's terminal once it wants it (SIGTTIN, SIGTTOU):
+ * The keeper leads that session, so that the tool's process group is no orphan and ^Z stops it as usual. The host then
+ * stops, too. A tool that starts in the background gets the caller's terminal once it wants it (SIGTTIN, SIGTTOU):
  * `cordon run -- git log | less` leaves the keys to less.
  */
 #include "supervisor/streams/terminal.h"
 #include "boundary/stdio.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 int find_caller_terminal(const struct plan *plan)
 {
-	char path[32];
-
 	for (int i = 0; i < 3; i++) {
 		if (plan->streams[i] != STREAM_TERMINAL)
 			continue;
 		/* An open file of our own: O_NONBLOCK on the shared one would be the shell's, too. */
-		snprintf(path, sizeof path, "/proc/self/fd/%d", i);
-		int fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+		int fd = open(path_to(i).text, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 		return fd >= 0 ? fd : fcntl(i, F_DUPFD_CLOEXEC, FIRST_OF_OURS);
 	}
 	return -1;

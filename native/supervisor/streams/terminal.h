@@ -1,10 +1,7 @@
-/* The supervisor's half of a terminal: what the tool writes to the caller's, and the caller's keys back. */
 #pragma once
 
 #include "wire/plan.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <termios.h>
 
 struct terminal {

@@ -1,25 +1,14 @@
 /*
- * The configuration of a repository that a tool made: anything in it that is not
- * plainly harmless makes the file suspect. It is read line by line, more narrowly
- * than git does: what git would read in another way must be refused here.
+ * The configuration of a repository that a tool made: anything in it that is not plainly harmless makes the file
+ * suspect. It is read line by line, more narrowly than git does: what git would read in another way is refused here.
  */
 #include "watcher/git/config.h"
 #include "wire/memory.h"
-#include "wire/scope.h"
-
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define LARGEST_CONFIG (1 << 20)
 #define BLANKS " \t\r"
 
-/*
- * Settings that make git run nothing. A list of what is harmless, because the
- * list of what is not grows with every version of git.
- */
+/* Settings that make git run nothing. The list of the others grows with every version of git. */
 static bool is_harmless(const char *section, const char *key)
 {
 	static const char *const harmless[] = {
@@ -69,15 +58,15 @@ static bool is_harmless(const char *section, const char *key)
 	char full[256];
 
 	snprintf(full, sizeof full, "%s.%s", section, key);
-	for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+	for (size_t i = 0; i < COUNT_OF(harmless); i++)
 		if (strcasecmp(full, harmless[i]) == 0)
 			return true;
 	return false;
 }
 
 /*
- * `[name]` or `[name "anything"]`, and nothing behind it: git also reads a setting
- * on the same line, and old names with dots, which this does not.
+ * `[name]` or `[name "anything"]`, and nothing behind it: git also reads a setting on the same line, and old names with
+ * dots, which this does not.
  */
 static bool read_section(const char *line, char *section, size_t room)
 {

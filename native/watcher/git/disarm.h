@@ -1,4 +1,3 @@
-/* Putting aside what would run in a repository that appeared. */
 #pragma once
 
 #include "watcher/territory/aside.h"

@@ -1,24 +1,7 @@
 /* Putting aside what a tool left that somebody else would run: renamed in place, to a name that nothing reads. */
 #include "watcher/territory/aside.h"
-#include "wire/scope.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
-
-static int open_folder_of(struct territory *territory, const char *path, const char **name)
-{
-	char folder[PATH_MAX];
-	const char *slash = strrchr(path, '/');
-
-	*name = slash ? slash + 1 : path;
-	snprintf(folder, sizeof folder, "%.*s", (int)(slash ? slash - path : 0), path);
-	return open_beneath(territory, folder, O_PATH | O_DIRECTORY);
-}
 
 static int rename_in(struct territory *territory, const char *path, int folder, const char *name, const char *inert)
 {
@@ -36,14 +19,13 @@ enum put_aside put_aside(struct territory *territory, const char *path, char *as
 	const char *name, *slash = strrchr(path, '/');
 	CLOSE_ON_RETURN int folder = open_folder_of(territory, path, &name);
 	char inert[NAME_MAX + 1];
-	unsigned long long unforeseen = 0;
+	uint64_t unforeseen = 0;
 
 	for (int attempt = 0; folder >= 0 && attempt < 100; attempt++) {
-		/* The name is cut, not the suffix: it is what makes the file inert. */
-		/* A name that could be guessed could be taken before. */
+		/* Random, because a name that could be guessed could be taken before. */
 		if (getrandom(&unforeseen, sizeof unforeseen, 0) != sizeof unforeseen)
 			break;
-		snprintf(inert, sizeof inert, "%.200s.set-aside-by-cordon-%016llx", name, unforeseen);
+		snprintf(inert, sizeof inert, "%.200s.set-aside-by-cordon-%016lx", name, unforeseen);
 		if (rename_in(territory, path, folder, name, inert) == 0) {
 			snprintf(aside, room, "%.*s%s", (int)(slash ? slash - path + 1 : 0), path, inert);
 			return PUT_ASIDE;

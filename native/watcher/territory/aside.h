@@ -1,4 +1,3 @@
-/* Putting aside what a tool left that somebody else would run. */
 #pragma once
 
 #include "watcher/territory/territory.h"

@@ -1,17 +1,11 @@
-/* The protected names found in a write root: a list with an index by path. */
+/* The protected names found in a write root, with an index by path: a tool may make very many. */
 #include "watcher/territory/findings.h"
 #include "wire/hash.h"
 #include "wire/memory.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 static size_t *slot_of(const struct findings *found, const char *path)
 {
-	size_t at = hash_bytes(HASH_OF_NOTHING, path, strlen(path)) & (found->index_room - 1);
+	size_t at = hash_bytes(path, strlen(path)) & (found->index_room - 1);
 
 	while (found->index[at] && strcmp(found->list[found->index[at] - 1].path, path) != 0)
 		at = (at + 1) & (found->index_room - 1);
@@ -78,8 +72,7 @@ struct found *add_found(struct findings *found, const char *path)
 	/* At most half full, so that a search is short. */
 	if ((found->count + 1) * 2 > found->index_room)
 		build_index(found);
-	found->list = grow(found->list, found->count, sizeof *found->list);
-	found->list[found->count++] = (struct found){ .path = copy_text(path) };
+	APPEND(found->list, found->count, (struct found){ .path = copy_text(path) });
 	*slot_of(found, path) = found->count;
 	return &found->list[found->count - 1];
 }

@@ -1,4 +1,3 @@
-/* The protected names found in a write root, with an index by path: a tool may make very many. */
 #pragma once
 
 #include "watcher/territory/identity.h"
@@ -6,9 +5,8 @@
 struct found {
 	char *path; /* below the root */
 	char kind; /* d, f or l */
-	bool closed; /* a folder that its own user may not read: sealed as a whole, because nobody knows what is in it
-		      */
-	char *target; /* of a link: a link cannot be sealed by a mount, so it is put back when it was changed */
+	bool closed; /* a folder that its own user may not read: sealed as a whole */
+	char *target; /* of a link, which is put back when it was changed */
 	bool on_the_way; /* no protected name itself, but a link that is one leads through it, or there */
 	struct identity identity;
 	uint64_t seen; /* the turn in which it was found */

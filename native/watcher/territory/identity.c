@@ -2,10 +2,6 @@
 #include "watcher/territory/identity.h"
 #include "wire/memory.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 /* Files that are remembered as linked; with more, every file counts as one. */
 #define MOST_LINKED 65536
 
@@ -44,8 +40,7 @@ void add_identity(struct identities *all, const struct identity *identity)
 		all->lost++;
 		return;
 	}
-	all->list = grow(all->list, all->count, sizeof *all->list);
-	all->list[all->count++] = *identity;
+	APPEND(all->list, all->count, *identity);
 }
 
 bool is_among(const struct identities *sorted, const struct statx *status)

@@ -1,19 +1,13 @@
-/* Objects of a file system, however they are named. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/stat.h>
+#include "wire/system.h"
 
-/* One object of a file system, however it is named. */
 struct identity {
 	uint32_t device_major, device_minor;
 	uint64_t inode;
 	int64_t born; /* nanoseconds; 0 where the file system does not say. Numbers of inodes are given again. */
 };
 
-/* Objects, by their identity. */
 struct identities {
 	struct identity *list;
 	size_t count;

@@ -4,11 +4,6 @@
 #include "wire/hash.h"
 #include "wire/memory.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-
 static bool in_dependencies(const char *path)
 {
 	return strncmp(path, "node_modules/", 13) == 0 || strstr(path, "/node_modules/");
@@ -37,7 +32,7 @@ bool means_name(const char *path, const char *name, char kind)
 
 static uint64_t *ending_of(uint64_t *endings, const char *name, const char *end, uint64_t *bit)
 {
-	uint64_t hash = hash_bytes(HASH_OF_NOTHING, name, (size_t)(end - name)) >> 32;
+	uint64_t hash = hash_bytes(name, (size_t)(end - name)) >> 32;
 
 	*bit = 1ull << (hash & 63);
 	return &endings[hash >> 6 & (ENDINGS - 1)];
@@ -101,8 +96,7 @@ bool take_names(struct names *names, const char *words, const char *end)
 	for (; words < end; words += strlen(words) + 1) {
 		if (!*words || !strchr(SCOPE_LETTERS, *words))
 			return false;
-		names->list = grow(names->list, names->count, sizeof *names->list);
-		names->list[names->count++] = (struct name){ words[0], words + 1 };
+		APPEND(names->list, names->count, (struct name){ words[0], words + 1 });
 		add_ending(names, words + 1);
 	}
 	return true;

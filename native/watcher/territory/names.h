@@ -1,9 +1,6 @@
-/* The protected names. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "wire/system.h"
 
 /* Where a protected name counts. */
 enum scope {
@@ -24,8 +21,7 @@ struct name {
 struct names {
 	struct name *list;
 	size_t count;
-	uint64_t endings[ENDINGS]; /* a bit for the hash of each name that a protected path can end in: most paths end
-				      in none */
+	uint64_t endings[ENDINGS]; /* a bit for the hash of each name that a protected path can end in */
 };
 
 /* `words` to `end`: a scope letter and a name each, which stay where they are. False when a letter is none. */

@@ -2,13 +2,9 @@
 #include "watcher/territory/paths.h"
 #include "wire/memory.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void add_path(struct paths *paths, const char *path)
 {
-	paths->list = grow(paths->list, paths->count, sizeof *paths->list);
-	paths->list[paths->count++] = copy_text(path);
+	APPEND(paths->list, paths->count, copy_text(path));
 }
 
 void free_paths(struct paths *paths)
@@ -24,6 +20,13 @@ bool lies_in(const char *path, const char *folder)
 	size_t length = strlen(folder);
 
 	return length == 0 || (strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0'));
+}
+
+const char *behind_root(const char *root, const char *path)
+{
+	size_t length = strlen(root);
+
+	return strncmp(path, root, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
 }
 
 bool ends_in_name(const char *path, const char *name)

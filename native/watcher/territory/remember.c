@@ -1,11 +1,5 @@
 /* What is remembered of the protected names that exist in a write root, and what is forgotten. */
 #include "watcher/territory/remember.h"
-#include "wire/scope.h"
-
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 static void note_object(struct territory *territory, struct found *found)
 {

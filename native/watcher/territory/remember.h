@@ -1,4 +1,3 @@
-/* What is remembered of the protected names that exist in a write root, and what is forgotten. */
 #pragma once
 
 #include "watcher/territory/territory.h"

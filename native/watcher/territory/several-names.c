@@ -1,10 +1,6 @@
 /* Which files have several names (hard links), and which got one more while calls ran. */
 #include "watcher/territory/several-names.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 /* Names that are looked at again one by one; with more, everything is. */
 #define MOST_NOTED 1024
 void note_other_name(struct territory *territory, const char *path, const struct statx *status)

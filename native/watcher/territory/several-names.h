@@ -1,4 +1,3 @@
-/* Which files have several names (hard links), and which got one more while calls ran. */
 #pragma once
 
 #include "watcher/territory/territory.h"

@@ -1,18 +1,9 @@
-/* One write root, and what lies beneath it. */
+/* One write root: its folders under watch, and the protected names found in them. */
 #include "watcher/territory/territory.h"
 #include "wire/memory.h"
 #include "wire/open-how.h"
-#include "wire/scope.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct territory *open_territory(const char *root, struct several_names *several)
 {
@@ -33,12 +24,10 @@ struct territory *open_territory(const char *root, struct several_names *several
 
 void close_territory(struct territory *territory)
 {
-	if (territory->fd >= 0)
-		close(territory->fd);
-	if (territory->inotify >= 0)
-		close(territory->inotify);
+	close_descriptor(&territory->fd);
+	close_descriptor(&territory->inotify);
 	for (size_t i = 0; i < territory->folder_room; i++)
-		free(territory->folders[i].path);
+		free(territory->folders[i]);
 	free(territory->folders);
 	free_findings(&territory->found);
 	free_paths(&territory->unexplored);
@@ -55,13 +44,11 @@ static int try_beneath(const struct territory *territory, const char *path, int 
 static void give_back(const struct territory *territory, const char *path)
 {
 	CLOSE_ON_RETURN int folder = try_beneath(territory, path, O_PATH | O_DIRECTORY);
-	char descriptor[64];
 	struct stat status;
 
 	if (folder < 0 || fstat(folder, &status) < 0 || status.st_uid != geteuid() || (status.st_mode & 0700) == 0700)
 		return;
-	snprintf(descriptor, sizeof descriptor, "/proc/self/fd/%d", folder);
-	(void)!chmod(descriptor, (status.st_mode & 07777) | 0700);
+	(void)!chmod(path_to(folder).text, (status.st_mode & 07777) | 0700);
 }
 
 void open_up(struct territory *territory, const char *path)
@@ -88,14 +75,12 @@ void note_root(struct territory *territory)
 
 void keep_root_open(struct territory *territory)
 {
-	char descriptor[64];
 	struct stat now;
 
 	if (fstat(territory->fd, &now) < 0 || now.st_uid != geteuid() ||
 	    (now.st_mode & territory->mode & 0700) == (territory->mode & 0700))
 		return;
-	snprintf(descriptor, sizeof descriptor, "/proc/self/fd/%d", territory->fd);
-	(void)!chmod(descriptor, (now.st_mode & 07777) | (territory->mode & 0700));
+	(void)!chmod(path_to(territory->fd).text, (now.st_mode & 07777) | (territory->mode & 0700));
 }
 
 int open_beneath(struct territory *territory, const char *path, int flags)
@@ -106,6 +91,16 @@ int open_beneath(struct territory *territory, const char *path, int flags)
 		return object;
 	open_up(territory, path);
 	return try_beneath(territory, path, flags);
+}
+
+int open_folder_of(struct territory *territory, const char *path, const char **name)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+
+	*name = slash ? slash + 1 : path;
+	snprintf(folder, sizeof folder, "%.*s", (int)(slash ? slash - path : 0), path);
+	return open_beneath(territory, folder, O_PATH | O_DIRECTORY);
 }
 
 bool status_at(struct territory *territory, const char *path, struct statx *status)
@@ -126,6 +121,16 @@ char kind_at(struct territory *territory, const char *path)
 	struct statx status;
 
 	return status_at(territory, path, &status) ? kind_of(&status) : 0;
+}
+
+char kind_of_entry(struct territory *territory, const struct dirent *entry, const char *path)
+{
+	switch (entry->d_type) {
+	case DT_DIR: return 'd';
+	case DT_LNK: return 'l';
+	case DT_UNKNOWN: return kind_at(territory, path);
+	default: return 'f';
+	}
 }
 
 char *read_link(struct territory *territory, const char *path)

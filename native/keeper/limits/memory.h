@@ -1,4 +1,3 @@
-/* Shared anonymous memory under a memory limit. */
 #pragma once
 
 #include "keeper/call/notification.h"
@@ -11,4 +10,5 @@ struct charges {
 	uint64_t sum;
 };
 
-void answer_shared_mapping(const struct notification *call, struct charges *charges);
+int answer_memory_file(const struct notification *call);
+int answer_shared_mapping(const struct notification *call, struct charges *charges);
