@@ -1,5 +1,4 @@
-// The embedded database with the newest schema in it, made once: to set one up takes seconds, to unpack one a fraction
-// of that.
+// Builds the image of an embedded database with the newest schema. Unpacking it is much faster than setting one up.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,20 +22,17 @@ const wanted = createHash('sha256')
   .digest('hex')
 const mark = `${IMAGE}.sha256`
 
-/** A log (WAL) in pieces of 1 MB: one piece has to be there from the beginning, and up to 64 are kept. */
+/** Write-ahead log files of 1 MB: a new database needs one, and up to 64 are kept. */
 const INITDB = ['--wal-segsize=1']
 
-/**
- * Nobody makes further databases from them in here, they are two thirds of all files, and nothing in here can vacuum
- * them.
- */
+/** Template databases are two thirds of all files, and are not needed. */
 const WITHOUT_TEMPLATES = [
   'update pg_database set datistemplate = false',
   'drop database template0',
   'drop database template1',
 ]
 
-/** Closed as a database should be, so that who opens it has nothing to recover. */
+/** Closed cleanly, so that opening it needs no recovery. */
 const makeDatabase = async (folder) => {
   const database = await PGlite.create({ dataDir: folder, initDbStartParams: INITDB })
   await migrate(
@@ -47,7 +43,7 @@ const makeDatabase = async (folder) => {
     ),
   )
   for (const statement of WITHOUT_TEMPLATES) await database.exec(statement)
-  // From here on everything that is written is at the beginning of one piece of the log.
+  // Starts a new log file, so that only this one is needed.
   await database.query('select pg_switch_wal()')
   await database.exec('checkpoint')
   const [{ log }] = (await database.query('select pg_walfile_name(pg_current_wal_insert_lsn()) as log')).rows
@@ -55,7 +51,7 @@ const makeDatabase = async (folder) => {
   return { log }
 }
 
-/** Of the log only the piece is needed that the end is in. */
+/** Only the last file of the log is needed. */
 const isNeeded = (name, log) => !/^pg_wal\/[0-9A-F]{24}$/.test(name) || name === `pg_wal/${log}`
 
 const walk = (folder, prefix = '') =>

@@ -1,5 +1,5 @@
--- Tokens: what a program shows to a gateway to be known as a member. The secret itself is never here, only its hash:
--- it has 256 bits that nobody chose, so there is nothing to guess.
+-- Tokens: a program shows one to a gateway, which then acts for the member. The database stores only the hash. The
+-- secret has 256 random bits, so it cannot be guessed.
 set role cordon_owner;
 
 create table agents.tokens (
@@ -15,21 +15,20 @@ create table agents.tokens (
   revoked_at timestamptz
 );
 create index tokens_of on agents.tokens (owner, actor);
-alter table agents.approval_votes add foreign key (token_id) references agents.tokens;
 
--- Whether the token by which the caller was known still counts. Asked by every function that asks for membership: it
--- may have been revoked, or have expired, since the gateway looked.
+-- Fails unless the caller's token is still valid. Every function that checks membership calls it, because the token may
+-- have been revoked or have expired since the gateway checked it.
 create function agents.fn_require_token(p_owner text) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' as $$
 begin
   if agents.fn_token() is null then return; end if;
   if not exists (select from agents.tokens t where t.id = agents.fn_token() and t.owner = p_owner and t.actor = agents.fn_actor() and t.revoked_at is null and t.expires_at > clock_timestamp()) then
-    raise exception 'the token by which % speaks was revoked, has expired, or is not of %', agents.fn_actor(), p_owner using errcode = '42501', hint = format('an admin makes another: cordon tokens create %s', agents.fn_actor());
+    raise exception 'the token of % was revoked, has expired, or is not of the team %', agents.fn_actor(), p_owner using errcode = '42501', hint = format('an admin makes another: cordon tokens create %s', agents.fn_actor());
   end if;
 end $$;
 
--- The token by which somebody decides, held as it is until they have; null where it is without one. An admin makes
--- tokens for others: what they asked for themselves is not decided by one of those.
+-- The token of a person who decides, locked until the decision is committed. Null without a token. An admin creates
+-- tokens for others, and must not use one of these to decide a request of their own.
 create function agents.fn_deciding_token(p_owner text, p_asked_with uuid, p_askers text[]) returns agents.tokens
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -45,8 +44,10 @@ begin
   return token;
 end $$;
 
-create function agents.fn_create_token(p_owner text, p_actor text, p_hash text, p_label text default '', p_valid interval default interval '90 days') returns uuid
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+create function agents.fn_create_token(
+  p_owner text, p_actor text, p_hash text, p_label text default '', p_valid interval default interval '90 days'
+) returns uuid
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' as $$
 declare
   result uuid;
 begin
@@ -61,9 +62,9 @@ begin
   return result;
 end $$;
 
--- By an admin, or by who it speaks for: one that got about is taken back by whoever notices first.
+-- An admin or the member itself may revoke a token, so whoever notices a leak first can do it.
 create function agents.fn_revoke_token(p_id uuid) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' as $$
 declare
   token agents.tokens;
 begin
@@ -74,15 +75,15 @@ begin
   perform agents.fn_audit(token.owner, 'token:' || p_id, 'token.revoked', jsonb_build_object('actor', token.actor));
 end $$;
 
--- For whom a token speaks, and as what they are members now; no row where it speaks for nobody.
+-- The member of a token with its current kinds. No row if the token or the membership is not valid.
 create function agents.fn_authenticate(p_hash text) returns table (id uuid, owner text, actor text, kinds text[])
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' as $$
 declare
   token agents.tokens;
 begin
   select t.* into token from agents.tokens t where t.hash = p_hash and t.revoked_at is null and t.expires_at > statement_timestamp();
   if not found then return; end if;
-  -- Not every time: to be known would otherwise cost a write.
+  -- Only every ten minutes, so that authentication rarely writes.
   if token.last_used_at is null or token.last_used_at < now() - interval '10 minutes' then
     update agents.tokens t set last_used_at = now() where t.id = token.id;
   end if;
@@ -95,35 +96,18 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select count(*)::int from agents.tokens where revoked_at is null and expires_at > statement_timestamp()
 $$;
 
--- Who comes and goes is in the record. Whoever goes for good takes their tokens along, so that to be let in again is
--- not to have the old ones again. Somebody has to be able to let others in.
-create function agents.fn_members_changed() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-begin
-  if tg_op = 'INSERT' then
-    perform agents.fn_audit(new.owner, 'member:' || new.actor, 'member.added', jsonb_build_object('kind', new.kind));
-    return null;
-  end if;
-  if old.kind = 'admin' and not exists (select from agents.members where owner = old.owner and kind = 'admin') then
-    raise exception '% is the last admin of %', old.actor, old.owner using errcode = '22023', hint = 'add another one first';
-  end if;
-  if not exists (select from agents.members where owner = old.owner and actor = old.actor) then
-    update agents.tokens set revoked_at = now() where owner = old.owner and actor = old.actor and revoked_at is null;
-  end if;
-  perform agents.fn_audit(old.owner, 'member:' || old.actor, 'member.removed', jsonb_build_object('kind', old.kind));
-  return null;
-end $$;
-create trigger trg_members_changed after insert or delete on agents.members for each row execute function agents.fn_members_changed();
-
 alter table agents.tokens enable row level security;
-create policy tokens_of_team on agents.tokens for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin']))));
-create policy tokens_of_self on agents.tokens for select using (actor = agents.fn_actor() and agents.fn_is_about(owner));
--- Not the hash: nobody needs it but fn_authenticate.
-grant select (id, owner, actor, label, created_by, created_at, expires_at, last_used_at, revoked_at) on agents.tokens to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
+create policy tokens_of_team on agents.tokens for select
+  using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin']))));
+create policy tokens_of_self on agents.tokens for select
+  using (actor = agents.fn_actor() and agents.fn_is_about(owner));
+-- Without the hash, which only fn_authenticate needs.
+grant select (id, owner, actor, label, created_by, created_at, expires_at, last_used_at, revoked_at) on agents.tokens
+  to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
 
-revoke execute on all functions in schema agents from public;
 grant execute on function agents.fn_create_token(text, text, text, text, interval) to cordon_admin;
 grant execute on function agents.fn_revoke_token(uuid) to cordon_admin, cordon_operator, cordon_agent, cordon_runner;
-grant execute on function agents.fn_authenticate(text), agents.fn_count_tokens(), agents.fn_require_token(text) to cordon_gateway;
+grant execute on function agents.fn_authenticate(text), agents.fn_count_tokens(), agents.fn_require_token(text)
+  to cordon_gateway;
 
 reset role;

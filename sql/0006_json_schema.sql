@@ -1,11 +1,67 @@
--- Values that callers hand in take a time that grows with their length and no faster, and are checked in the same way
--- whatever the session of the caller is set to.
+-- The part of JSON Schema that tools use, checked in the database, where no program can bypass it. Registration refuses
+-- an unknown keyword: a check that people only believe in is worse than none. Keywords and patterns mean what JSON
+-- Schema and ECMAScript say.
 set role cordon_owner;
 
--- What is wrong with the pattern of a schema; null where nothing is. What was matched before, matched again, can take for
--- ever. A look-ahead or look-behind is tried at every place, and looks at all of the rest each time: it is taken only
--- where it is tried once, directly after a leading ^. What means something else here than where schemas come from (\b is
--- no edge of a word) would let in what it was to keep out.
+create function agents.fn_schema_keywords() returns text[]
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select array['$schema', '$id', 'title', 'description', 'default', 'examples', 'deprecated', 'x-cordon',
+    'type', 'enum', 'const', 'properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties',
+    'items', 'minItems', 'maxItems', 'uniqueItems', 'minLength', 'maxLength', 'pattern',
+    'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'anyOf', 'oneOf', 'allOf', 'not']
+$$;
+
+-- Whether the value of a keyword can be checked. Null, for example, would count as an absent keyword.
+create function agents.fn_keyword_fits(p_keyword text, p_value jsonb) returns boolean
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select case
+    when p_keyword = 'type' then
+      (jsonb_typeof(p_value) = 'string' or (jsonb_typeof(p_value) = 'array' and jsonb_array_length(p_value) > 0))
+      and not exists (select from jsonb_array_elements(case jsonb_typeof(p_value) when 'array' then p_value else jsonb_build_array(p_value) end) as each(name)
+        where name not in ('"object"', '"array"', '"string"', '"number"', '"integer"', '"boolean"', '"null"'))
+    when p_keyword = 'enum' then jsonb_typeof(p_value) = 'array'
+    when p_keyword = 'required' then jsonb_typeof(p_value) = 'array' and not exists (select from jsonb_array_elements(p_value) as each(name) where jsonb_typeof(name) <> 'string')
+    when p_keyword in ('anyOf', 'oneOf', 'allOf') then jsonb_typeof(p_value) = 'array' and jsonb_array_length(p_value) > 0
+    when p_keyword = 'properties' then jsonb_typeof(p_value) = 'object'
+    when p_keyword in ('items', 'additionalProperties', 'not') then jsonb_typeof(p_value) in ('object', 'boolean')
+    when p_keyword in ('minProperties', 'maxProperties', 'minItems', 'maxItems', 'minLength', 'maxLength') then
+      jsonb_typeof(p_value) = 'number' and p_value >= '0' and p_value <= '2147483647' and (p_value #>> '{}')::numeric % 1 = 0
+    when p_keyword in ('minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum') then jsonb_typeof(p_value) = 'number'
+    when p_keyword = 'multipleOf' then jsonb_typeof(p_value) = 'number' and p_value > '0'
+    when p_keyword = 'uniqueItems' then jsonb_typeof(p_value) = 'boolean'
+    when p_keyword = 'pattern' then jsonb_typeof(p_value) = 'string'
+    when p_keyword = '$schema' then coalesce(p_value #>> '{}' in ('https://json-schema.org/draft/2020-12/schema', 'https://json-schema.org/draft/2019-09/schema',
+      'http://json-schema.org/draft-07/schema#', 'http://json-schema.org/draft-07/schema', 'http://json-schema.org/draft-06/schema#', 'http://json-schema.org/draft-06/schema'), false)
+    else true
+  end
+$$;
+
+-- A pattern with each class spelt out. In PostgreSQL \w, \s and \d match letters, blanks and digits of every language,
+-- and . matches the end of a line, so a pattern would accept too much. Within [...] a class gets no brackets.
+create function agents.fn_spelt_pattern(p_pattern text) returns text
+language plpgsql immutable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
+declare
+  digits constant text := '0-9';
+  letters constant text := 'A-Za-z0-9_';
+  blanks constant text := ' \u0009-\u000d\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
+  inside constant jsonb := jsonb_build_object('\d', digits, '\w', letters, '\s', blanks,
+    '\D', '\u0001-\u002f\u003a-\U0010ffff', '\W', '\u0001-\u002f\u003a-\u0040\u005b-\u005e\u0060\u007b-\U0010ffff',
+    '\S', '\u0001-\u0008\u000e-\u001f\u0021-\u009f\u00a1-\u167f\u1681-\u1fff\u200b-\u2027\u202a-\u202e\u2030-\u205e\u2060-\u2fff\u3001-\ufefe\uff00-\U0010ffff');
+  outside constant jsonb := jsonb_build_object('.', '[^\n\r\u2028\u2029]', '\d', '[' || digits || ']', '\D', '[^' || digits || ']',
+    '\w', '[' || letters || ']', '\W', '[^' || letters || ']', '\s', '[' || blanks || ']', '\S', '[^' || blanks || ']');
+begin
+  if p_pattern !~ '[.]|\\[dDwWsS]' then return p_pattern; end if;
+  return (
+    select string_agg(
+      case when left(token[1], 1) = '[' then
+        (select string_agg(coalesce(inside ->> part[1], part[1]), '' order by place) from regexp_matches(token[1], '\\.|[^\\]+', 'g') with ordinality as each(part, place))
+      else coalesce(outside ->> token[1], token[1]) end, '' order by number)
+    from regexp_matches(p_pattern, '\\.|\[(?:[^]\\]|\\.)*\]|[.]|[^.\\[]+', 'g') with ordinality as each(token, number));
+end $$;
+
+-- The first problem of a pattern, or null. A back reference can take forever. A lookahead or lookbehind is tried at
+-- every place and reads the rest each time, so it is allowed only directly after a leading ^. Escapes that mean
+-- something else in PostgreSQL are refused: \b, for example, is not the edge of a word.
 create function agents.fn_pattern_problem(p_pattern text) returns text
 language plpgsql immutable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $$
 declare
@@ -18,7 +74,7 @@ begin
   if plain ~ '\\|\[\^?\]|\[[[][.:=]|\(\?[^:=!<]|^[*]' then
     return 'with something that means something else here; use \d \w \s \n \t and escaped signs';
   end if;
-  -- Without sets of characters, and without groups from the innermost outwards, what is left of groups looks around.
+  -- Remove sets of characters, and then groups from the innermost outwards. The groups that remain are lookarounds.
   plain := regexp_replace(plain, '\[[^]]*\]', '_', 'g');
   loop
     before := plain;
@@ -28,20 +84,21 @@ begin
   if left(plain, 1) = '^' then plain := regexp_replace(substr(plain, 2), '^(\(\?[=!][^()]*\)(?![*+?{]))+', ''); end if;
   if plain ~ '\(\?[=!<]' then return 'that looks ahead or behind elsewhere than directly after a leading ^, which takes too long'; end if;
   begin
-    perform '' ~ p_pattern;
+    perform '' ~ p_pattern, '' ~ agents.fn_spelt_pattern(p_pattern);
   exception when others then return 'that cannot be read';
   end;
   return null;
 end $$;
 
--- How long a text may be that is held against it. Patterns from before 0021 may look around anywhere.
+-- The longest text that a pattern is tried on. It is shorter for a lookaround that registration would refuse.
 create function agents.fn_pattern_reach(p_pattern text) returns int
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 begin
   return case when position('(?=' in p_pattern) + position('(?!' in p_pattern) + position('(?<' in p_pattern) > 0 and agents.fn_pattern_problem(p_pattern) is not null then 1000 else 100000 end;
 end $$;
 
-create or replace function agents.fn_schema_problem(p_schema jsonb, p_place text default '$') returns text
+-- The first problem of a schema with its place, or null.
+create function agents.fn_schema_problem(p_schema jsonb, p_place text default '$') returns text
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
   keyword text;
@@ -73,7 +130,14 @@ begin
   return null;
 end $$;
 
-create or replace function agents.fn_input_problem(p_value jsonb, p_schema jsonb, p_place text default 'input') returns text
+create function agents.fn_is_type(p_value jsonb, p_type text) returns boolean
+language sql immutable
+return case p_type
+    when 'integer' then jsonb_typeof(p_value) = 'number' and (p_value #>> '{}')::numeric % 1 = 0
+    else jsonb_typeof(p_value) = p_type end;
+
+-- The first problem of a value with its place, or null. The text never contains the value itself.
+create function agents.fn_input_problem(p_value jsonb, p_schema jsonb, p_place text default 'input') returns text
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
   kind text := jsonb_typeof(p_value);
@@ -129,7 +193,7 @@ begin
     if char_length(written) < (p_schema ->> 'minLength')::int then return format('%s is too short', p_place); end if;
     if char_length(written) > (p_schema ->> 'maxLength')::int then return format('%s is too long', p_place); end if;
     if p_schema ? 'pattern' and char_length(written) > agents.fn_pattern_reach(p_schema ->> 'pattern') then return format('%s is too long for a pattern', p_place); end if;
-    if p_schema ? 'pattern' and written !~ (p_schema ->> 'pattern') then return format('%s does not fit its pattern', p_place); end if;
+    if p_schema ? 'pattern' and written !~ agents.fn_spelt_pattern(p_schema ->> 'pattern') then return format('%s does not fit its pattern', p_place); end if;
   elsif kind = 'number' then
     if (p_value #>> '{}')::numeric < (p_schema ->> 'minimum')::numeric then return format('%s is too small', p_place); end if;
     if (p_value #>> '{}')::numeric > (p_schema ->> 'maximum')::numeric then return format('%s is too large', p_place); end if;
@@ -154,58 +218,6 @@ begin
   end if;
   if p_schema ? 'not' and agents.fn_input_problem(p_value, p_schema -> 'not', p_place) is null then return format('%s has a form that it must not have', p_place); end if;
   return null;
-end $$;
-
--- What is wrong with a value before anything else is asked about it. Numbers are as every program reads them: one that a
--- person was shown, and a program takes for another, was not approved. Its size comes first. A number such as 1e131071
--- takes ten bytes in memory and a hundred thousand as a text, so numbers are bounded before the text is written.
-create or replace function agents.fn_json_problem(p_value jsonb) returns text
-language plpgsql immutable set search_path = pg_catalog, pg_temp set extra_float_digits = 1 as $$
-begin
-  if p_value is null then return 'is missing'; end if;
-  -- In memory small numbers are up to six times as large as in a text.
-  if pg_column_size(p_value) > 8 * 4194304 then return 'is larger than 4 MB'; end if;
-  if jsonb_path_exists(p_value, '$.** ? (@.type() == "number" && (@ > 9007199254740991 || @ < -9007199254740991 || (@ > -1e-30 && @ < 1e-30 && @ != 0)))') then
-    return 'has a number that is too large or too small to be the same everywhere; write it as a text';
-  end if;
-  -- Nought, too, can be written with thousands of digits.
-  if exists (select from agents.fn_numbers_in(p_value) as number where scale(number::numeric) > 60) then
-    return 'has a number with more digits than are the same everywhere; write it as a text';
-  end if;
-  if octet_length(p_value::text) > 4194304 then return 'is larger than 4 MB'; end if;
-  if exists (select from agents.fn_numbers_in(p_value) as number where to_jsonb((number #>> '{}')::float8) <> number) then
-    return 'has a number with more digits than are the same everywhere; write it as a text';
-  end if;
-  return null;
-end $$;
-
-revoke execute on function agents.fn_pattern_problem(text), agents.fn_pattern_reach(text) from public;
-
--- The text of a function is read when a session first calls it, and a session can say that \ means something in it.
-do $$
-declare
-  each regprocedure;
-begin
-  for each in
-    select p.oid from pg_proc p where p.pronamespace = 'agents'::regnamespace and position(chr(92) in p.prosrc) > 0
-      and not exists (select from unnest(p.proconfig) as setting where setting like 'standard_conforming_strings=%')
-  loop
-    execute format('alter function %s set standard_conforming_strings = on', each);
-  end loop;
-end $$;
-
--- As 0014 has it, for what is new since.
-do $$
-declare
-  waiting regprocedure;
-begin
-  for waiting in
-    select p.oid from pg_proc p where p.pronamespace = 'agents'::regnamespace and p.prosecdef and p.provolatile = 'v'
-      and not exists (select from unnest(p.proconfig) as setting where setting like 'lock_timeout=%')
-      and exists (select from unnest(array['cordon_admin', 'cordon_operator', 'cordon_agent', 'cordon_runner', 'cordon_gateway', 'service_role']) as role where has_function_privilege(role, p.oid, 'execute'))
-  loop
-    execute format('alter function %s set lock_timeout = %L', waiting, '10s');
-  end loop;
 end $$;
 
 reset role;

@@ -1,16 +1,17 @@
--- The record. Every entry carries the hash of the one before it in its chain, so that nothing can be taken
--- out, put in or changed without being seen. A team has several chains, because whoever writes to one waits for
--- everybody who wrote to it before them to commit; all entries about one thing are in the same one. No chain is of two
--- teams: nobody waits for another team, and what a team has is whole by itself.
+-- The audit log. Each entry has the hash of the entry before it in its chain, so removed, added and changed entries are
+-- found. A writer waits until everybody who wrote to its chain before has committed, so a team has several chains. All
+-- entries about one subject are in the same chain. No chain is shared by teams: no team waits for another one, and the
+-- log of a team is complete by itself.
 set role cordon_owner;
 
+-- The last entry of each chain.
 create table agents.audit_chains (
   owner text not null,
   chain smallint not null check (chain between 0 and 63),
   sequence bigint not null default 0,
   hash text not null default '',
   primary key (owner, chain)
--- Written with every entry: the new state fits into the page of the old one.
+-- Each entry updates its chain: the new version of the row fits into the same page.
 ) with (fillfactor = 20);
 
 create table agents.audit_events (
@@ -21,7 +22,7 @@ create table agents.audit_events (
   subject text not null,
   type text not null,
   actor text not null,
-  -- What the hash is over, as it was: a text, so that verifying needs nobody's way of writing JSON.
+  -- The hashed text. It is not JSON, so that verifying does not depend on how a program writes JSON.
   line text not null,
   previous_hash text not null,
   hash text not null,
@@ -31,7 +32,7 @@ create table agents.audit_events (
 create table agents.audit_events_other partition of agents.audit_events default;
 create index audit_events_subject on agents.audit_events (subject, at);
 
--- Where a chain begins since old entries were dropped (0011): number and hash of the last one that is gone.
+-- The number and hash of the last dropped entry of a chain, after retention has dropped its partition.
 create table agents.audit_checkpoints (
   owner text not null,
   chain smallint not null,
@@ -43,10 +44,11 @@ create table agents.audit_checkpoints (
   foreign key (owner, chain) references agents.audit_chains
 );
 
--- What the first entry that is there has to follow.
+-- The entry before the first remaining entry of each chain.
 create view agents.audit_beginnings as
   select c.owner, c.chain, coalesce(k.sequence, 0) as sequence, coalesce(k.hash, '') as hash from agents.audit_chains c
-    left join lateral (select * from agents.audit_checkpoints k where k.owner = c.owner and k.chain = c.chain order by k.sequence desc limit 1) k on true;
+    left join lateral (select * from agents.audit_checkpoints k
+      where k.owner = c.owner and k.chain = c.chain order by k.sequence desc limit 1) k on true;
 
 create function agents.fn_entry_hash(p_previous text, p_line text) returns text
 language sql stable parallel safe
@@ -60,55 +62,70 @@ create function agents.fn_chain_of(p_subject text) returns smallint
 language sql immutable parallel safe
 return abs(hashtextextended(p_subject, 0) % 64)::smallint;
 
--- Whoever writes about several things in one transaction does so in the order of their teams and chains, as everybody
--- else does: two that take the same chains the other way round would wait for each other. Who waits for one that does
--- not end gives up (0014).
-create function agents.fn_audit(p_owner text, p_subject text, p_type text, p_details jsonb) returns void
+-- Appends entries about one subject, in this order. A transaction with entries about several subjects writes them in the
+-- order of their teams and chains. In another order two transactions could wait for each other.
+create function agents.fn_audit_all(p_owner text, p_subject text, p_types text[], p_details jsonb[]) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   place smallint := agents.fn_chain_of(p_subject);
-  before agents.audit_chains;
+  author text := agents.fn_actor();
+  head agents.audit_chains;
   entry_line text;
   entry_hash text;
   moment timestamptz;
 begin
-  -- Everything that changes something is written down here. A transaction that sees only what was there when it began
-  -- would decide by members, stops and budgets that are not there any more.
+  -- Every change comes through here. In another isolation level a transaction sees the rows of its beginning, and would
+  -- decide by members, stops and budgets that are gone.
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'transactions that change something here are read committed' using errcode = '22023', hint = 'begin them without another isolation level';
   end if;
-  -- Before the chain, as who drops a partition does it.
-  lock table agents.audit_events in row exclusive mode;
-  -- Not against who only refers to the chain, as retention does while it looks through what is old.
-  select * into before from agents.audit_chains where owner = p_owner and chain = place for no key update;
+  -- The table is locked before the chain, as in retention. Without ONLY every partition would be locked.
+  lock table only agents.audit_events in row exclusive mode;
+  -- NO KEY lets retention refer to the chain while it checks old entries.
+  select * into head from agents.audit_chains where owner = p_owner and chain = place for no key update;
   if not found then
     insert into agents.audit_chains (owner, chain) values (p_owner, place) on conflict do nothing;
-    select * into strict before from agents.audit_chains where owner = p_owner and chain = place for no key update;
+    select * into strict head from agents.audit_chains where owner = p_owner and chain = place for no key update;
   end if;
-  -- Now that it is our turn: times within a chain go the way its numbers go.
-  moment := clock_timestamp();
-  entry_line := jsonb_build_object('chain', place, 'sequence', before.sequence + 1, 'at', agents.fn_written_time(moment),
-    'owner', p_owner, 'subject', p_subject, 'type', p_type, 'actor', agents.fn_actor(), 'details', p_details)::text;
-  entry_hash := agents.fn_entry_hash(before.hash, entry_line);
-  insert into agents.audit_events (at, chain, sequence, owner, subject, type, actor, line, previous_hash, hash)
-    values (moment, place, before.sequence + 1, p_owner, p_subject, p_type, agents.fn_actor(), entry_line, before.hash, entry_hash);
-  update agents.audit_chains set sequence = before.sequence + 1, hash = entry_hash where owner = p_owner and chain = place;
+  for at in 1 .. cardinality(p_types) loop
+    -- The time is taken after the lock, so that times within a chain have the order of its numbers.
+    moment := clock_timestamp();
+    head.sequence := head.sequence + 1;
+    entry_line := jsonb_build_object('chain', place, 'sequence', head.sequence, 'at', agents.fn_written_time(moment),
+      'owner', p_owner, 'subject', p_subject, 'type', p_types[at], 'actor', author, 'details', p_details[at])::text;
+    entry_hash := agents.fn_entry_hash(head.hash, entry_line);
+    insert into agents.audit_events (at, chain, sequence, owner, subject, type, actor, line, previous_hash, hash)
+      values (moment, place, head.sequence, p_owner, p_subject, p_types[at], author, entry_line, head.hash, entry_hash);
+    head.hash := entry_hash;
+  end loop;
+  update agents.audit_chains set sequence = head.sequence, hash = head.hash where owner = p_owner and chain = place;
 end $$;
 
--- Nobody changes an entry, also not by mistake as the owner of the table. Old ones go with their partition.
+create function agents.fn_audit(p_owner text, p_subject text, p_type text, p_details jsonb) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform agents.fn_audit_all(p_owner, p_subject, array[p_type], array[p_details]);
+end $$;
+
+-- Nobody changes an entry, not even the owner of the table by mistake. Old entries go with their partition.
 create function agents.fn_refuse_change() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   raise exception '% of % is not allowed', tg_op, tg_table_name using errcode = '42501';
 end $$;
 
-create trigger trg_audit_events_unchanged before update or delete on agents.audit_events for each row execute function agents.fn_refuse_change();
-create trigger trg_audit_checkpoints_unchanged before update or delete on agents.audit_checkpoints for each row execute function agents.fn_refuse_change();
-create trigger trg_audit_events_kept before truncate on agents.audit_events execute function agents.fn_refuse_change();
-create trigger trg_audit_events_kept before truncate on agents.audit_events_other execute function agents.fn_refuse_change();
-create trigger trg_audit_checkpoints_kept before truncate on agents.audit_checkpoints execute function agents.fn_refuse_change();
+create trigger trg_audit_events_unchanged before update or delete on agents.audit_events
+  for each row execute function agents.fn_refuse_change();
+create trigger trg_audit_checkpoints_unchanged before update or delete on agents.audit_checkpoints
+  for each row execute function agents.fn_refuse_change();
+create trigger trg_audit_events_kept before truncate on agents.audit_events
+  execute function agents.fn_refuse_change();
+create trigger trg_audit_events_kept before truncate on agents.audit_events_other
+  execute function agents.fn_refuse_change();
+create trigger trg_audit_checkpoints_kept before truncate on agents.audit_checkpoints
+  execute function agents.fn_refuse_change();
 
--- Null where it is none: whoever wrote it, it is not what was written here.
+-- The line as JSON, or null if it is not a JSON object. fn_audit did not write such a line.
 create function agents.fn_read_line(p_line text) returns jsonb
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 begin
@@ -116,8 +133,11 @@ begin
 exception when others then return null;
 end $$;
 
--- What is wrong with entries of a table (all of the record, or a part that is to be dropped), of these teams or of all.
-create function agents.fn_entry_problems(p_table regclass, p_owners text[] default null) returns table (owner text, chain smallint, sequence bigint, problem text)
+-- The problems of the entries of a table: of the whole log, or of a partition that retention drops. For the named
+-- teams, or for all.
+create function agents.fn_entry_problems(p_table regclass, p_owners text[] default null) returns table (
+  owner text, chain smallint, sequence bigint, problem text
+)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
   return query execute format($query$
@@ -137,12 +157,12 @@ begin
   $query$, p_table) using p_owners;
 end $$;
 
--- What is wrong with the record, if anything: nothing is a good answer. The service looks at all teams, others at theirs.
+-- All problems of the audit log. No row means that the log is intact. The service checks all teams, others their own.
 create function agents.fn_verify_audit() returns table (owner text, chain smallint, sequence bigint, problem text)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
-  -- To have found nothing where one may not look would be no good answer.
+  -- An empty answer would look like an intact log.
   if not pg_has_role(agents.fn_caller_role(), 'service_role', 'member')
      and not exists (select from agents.members m where m.actor = agents.fn_actor() and m.kind in ('admin', 'operator') and agents.fn_is_about(m.owner)) then
     raise exception '% is no admin or operator of any team', agents.fn_actor() using errcode = '42501', hint = 'ask in the name of one who is (--as NAME), or with their token';
@@ -159,20 +179,21 @@ begin
       left join agents.audit_events e on e.owner = c.owner and e.chain = c.chain and e.sequence = c.sequence
       where (c.sequence > b.sequence and e.hash is distinct from c.hash) or c.sequence < b.sequence or (c.sequence = b.sequence and c.hash <> b.hash)
     union all
-    -- Of every team somebody was let in.
+    -- Adding the first member of a team writes an entry, so every team has a chain.
     select l.owner, 0::smallint, 0::bigint, 'the whole record of this team is missing' from looked_at l where not exists (select from agents.audit_chains c where c.owner = l.owner)
   )
   select p.* from problems p order by 1, 2, 3;
 end $$;
 
 alter table agents.audit_events enable row level security;
-alter table agents.audit_checkpoints enable row level security;
-create policy checkpoints_of_own on agents.audit_checkpoints for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator']))));
-grant select on agents.audit_checkpoints to cordon_admin, cordon_operator, service_role;
-create policy audit_of_own on agents.audit_events for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator']))));
+create policy audit_of_own on agents.audit_events for select
+  using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator']))));
 grant select on agents.audit_events to cordon_admin, cordon_operator, service_role;
+alter table agents.audit_checkpoints enable row level security;
+create policy checkpoints_of_own on agents.audit_checkpoints for select
+  using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator']))));
+grant select on agents.audit_checkpoints to cordon_admin, cordon_operator, service_role;
 
-revoke execute on all functions in schema agents from public;
 grant execute on function agents.fn_verify_audit() to cordon_admin, cordon_operator, service_role;
 
 reset role;

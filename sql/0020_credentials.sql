@@ -1,12 +1,12 @@
--- Credentials of tools, sealed. The database keeps what it cannot read: values are sealed with a key that only hosts that
--- run tools have, and are opened there. Who has the database has no credential.
+-- Credentials of tools, sealed with a key that only hosts with runners have. The database cannot open them, so nobody
+-- gets a credential from the database alone.
 set role cordon_owner;
 
 create table agents.credentials (
   owner text not null,
   ref text not null check (ref ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'),
   sealed text not null check (length(sealed) between 1 and 100000),
-  -- Which key opens it: the beginning of its hash.
+  -- The key that opens it: the beginning of its hash.
   key_id text not null check (key_id ~ '^[0-9a-f]{16}$'),
   stored_by text not null default agents.fn_actor(),
   stored_at timestamptz not null default now(),
@@ -14,7 +14,7 @@ create table agents.credentials (
 );
 
 create function agents.fn_store_credential(p_owner text, p_ref text, p_sealed text, p_key_id text) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' as $$
 begin
   perform agents.fn_require_member(p_owner, array['admin']);
   insert into agents.credentials (owner, ref, sealed, key_id) values (p_owner, p_ref, p_sealed, p_key_id)
@@ -23,7 +23,7 @@ begin
 end $$;
 
 create function agents.fn_remove_credential(p_owner text, p_ref text) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' as $$
 begin
   perform agents.fn_require_member(p_owner, array['admin']);
   delete from agents.credentials where owner = p_owner and ref = p_ref;
@@ -31,9 +31,9 @@ begin
   perform agents.fn_audit(p_owner, 'credential:' || p_ref, 'credential.removed', '{}');
 end $$;
 
--- For the service, and for a runner while it runs a call of a tool that names it.
+-- For the service, and for a runner while it runs a call of a tool that names the credential.
 create function agents.fn_resolve_credential(p_owner text, p_ref text) returns text
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' as $$
 declare
   result text;
   call uuid;
@@ -52,12 +52,15 @@ begin
 end $$;
 
 alter table agents.credentials enable row level security;
-create policy credentials_of_own on agents.credentials for select using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator']))));
--- Not what is sealed: nobody needs it but who resolves it.
-grant select (owner, ref, key_id, stored_by, stored_at) on agents.credentials to cordon_admin, cordon_operator, service_role;
+create policy credentials_of_own on agents.credentials for select
+  using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator']))));
+-- Without the sealed value, which only fn_resolve_credential returns.
+grant select (owner, ref, key_id, stored_by, stored_at) on agents.credentials
+  to cordon_admin, cordon_operator, service_role;
 
-revoke execute on function agents.fn_store_credential(text, text, text, text), agents.fn_remove_credential(text, text), agents.fn_resolve_credential(text, text) from public;
-grant execute on function agents.fn_store_credential(text, text, text, text), agents.fn_remove_credential(text, text) to cordon_admin;
+grant execute on function agents.fn_store_credential(text, text, text, text),
+  agents.fn_remove_credential(text, text)
+  to cordon_admin;
 grant execute on function agents.fn_resolve_credential(text, text) to cordon_runner, service_role;
 
 reset role;

@@ -1,7 +1,8 @@
--- What people say about a call or a run.
+-- Deciding about a call. It is checked again when somebody approves it and when a runner claims it, against the tool,
+-- assignment and profile of that moment. A call that would no longer be allowed is rejected with the reason.
 set role cordon_owner;
 
--- How many said yes who still have a word: who is no operator any more has none, and nor has a token that was taken back.
+-- The number of approving votes that still count. Votes of former operators and by revoked tokens do not.
 create function agents.fn_agreed(p_approval uuid) returns int
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -10,8 +11,10 @@ begin
     where a.id = p_approval and agents.fn_is_member(a.owner, array['admin', 'operator', 'agent', 'runner']) and v.verdict = 'approve' and not exists (select from agents.tokens t where t.id = v.token_id and t.revoked_at is not null));
 end $$;
 
--- True when this vote decided it.
-create function agents.fn_vote(p_kind text, p_subject uuid, p_verdict text, p_reason text, p_hash text, p_excluded text[]) returns boolean
+-- Records a vote. True if it decided the question.
+create function agents.fn_vote(
+  p_kind text, p_subject uuid, p_verdict text, p_reason text, p_hash text, p_excluded text[]
+) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   asked agents.approvals;
@@ -41,12 +44,13 @@ begin
   return true;
 end $$;
 
+-- Locks a call for the rest of the transaction.
 create function agents.fn_lock_invocation(p_id uuid) returns agents.tool_invocations
-language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
   invocation agents.tool_invocations;
 begin
-  -- Before it is locked: who has nothing to do with it holds up nobody.
+  -- Checked before the lock, so that only members of the team and the service can lock a call.
   if not exists (select from agents.tool_invocations i where i.id = p_id and i.created_at = agents.fn_time_of(p_id)
       and (agents.fn_is_member(i.owner, array['admin', 'operator', 'agent', 'runner']) or pg_has_role(agents.fn_caller_role(), 'service_role', 'member'))) then
     raise exception 'there is no invocation %', p_id using errcode = 'P0002';
@@ -56,36 +60,71 @@ begin
   return invocation;
 end $$;
 
--- Whether it could be asked for now, too: an assignment that was revoked, and an agent that is gone, end what waits.
-create function agents.fn_may_still_call(p_invocation agents.tool_invocations) returns boolean
+-- Why the call would no longer be allowed, or null. Calls of a disabled tool wait: it can be enabled again unchanged.
+create function agents.fn_obstacle(p_invocation agents.tool_invocations) returns text
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  tool agents.tools_registry;
+  assignment agents.tool_assignments;
+  profile agents.tool_profiles;
 begin
-  return exists (select from agents.tool_assignments a join agents.tools_registry t on t.id = a.tool_id left join agents.tool_profiles p on p.id = p_invocation.profile_id
-      where a.agent = p_invocation.agent and a.tool_id = p_invocation.tool_id and a.allowed
-        and not coalesce(t.key = any (p.deny_tools), false) and coalesce(t.key = any (p.allow_tools), true) and coalesce(t.category = any (p.tool_groups), true))
-    and (p_invocation.invoked_by <> p_invocation.agent or exists (select from agents.members m where m.owner = p_invocation.owner and m.actor = p_invocation.agent and m.kind = 'agent'));
+  select * into tool from agents.tools_registry where id = p_invocation.tool_id;
+  select * into assignment from agents.tool_assignments where agent = p_invocation.agent and tool_id = p_invocation.tool_id;
+  if assignment.allowed is distinct from true then return format('the tool %s is not assigned to %s any more', p_invocation.tool_key, p_invocation.agent); end if;
+  if p_invocation.invoked_by = p_invocation.agent and not exists (select from agents.members m where m.owner = p_invocation.owner and m.actor = p_invocation.agent and m.kind = 'agent') then
+    return format('%s is not an agent of %s any more', p_invocation.agent, p_invocation.owner);
+  end if;
+  if tool.version <> p_invocation.tool_version then
+    return format('superseded: the tool %s has changed since it was asked for (version %s then, %s now)', tool.key, p_invocation.tool_version, tool.version);
+  end if;
+  select * into profile from agents.tool_profiles where id = assignment.profile_id;
+  if not found then select * into profile from agents.tool_profiles where owner = tool.owner and is_default; end if;
+  if tool.key = any (profile.deny_tools) or not coalesce(tool.key = any (profile.allow_tools), true) or not coalesce(tool.category = any (profile.tool_groups), true) then
+    return format('the profile %s does not allow the tool %s any more', profile.name, tool.key);
+  end if;
+  -- The call was accepted without an answer, and the service did not bypass the approval.
+  if p_invocation.approval_status = 'not_required' and p_invocation.approval_decided_by is null
+     and (coalesce(profile.requires_approval, false) or coalesce((profile.overrides -> tool.key ->> 'requires_approval')::boolean, false)) then
+    return format('the profile %s asks about calls of %s now', profile.name, tool.key);
+  end if;
+  return null;
+end $$;
+
+-- Rejects a call that would no longer be allowed. The reason becomes its error, which its agent reads. Who approved it,
+-- and why, does not change.
+create function agents.fn_supersede(p_invocation agents.tool_invocations, p_reason text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
+begin
+  update agents.tool_invocations set status = 'rejected', error = p_reason, completed_at = clock_timestamp(),
+      approval_status = case when approval_status = 'pending' then 'rejected' else approval_status end
+    where id = p_invocation.id and created_at = p_invocation.created_at;
+  update agents.approvals set status = 'cancelled', decided_at = clock_timestamp() where subject_id = p_invocation.id and status = 'pending';
+  perform agents.fn_audit(p_invocation.owner, 'invocation:' || p_invocation.id, 'invocation.superseded', jsonb_build_object('was', p_invocation.status, 'reason', p_reason));
 end $$;
 
 create function agents.fn_decide(p_id uuid, p_verdict text, p_reason text, p_hash text) returns text
-language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   invocation agents.tool_invocations := agents.fn_lock_invocation(p_id);
   is_decided boolean;
+  obstacle text;
   result text := invocation.status;
 begin
-  -- Before anything is said about its state: who may not decide it learns nothing of it.
+  -- Checked first, so that only operators learn the state of the call.
   perform agents.fn_require_member(invocation.owner, array['operator']);
   if invocation.status <> 'pending' then raise exception 'invocation % is %', p_id, invocation.status using errcode = '22023', hint = format('what became of it: cordon why %s', p_id); end if;
   if p_verdict = 'approve' then
-    -- It ran already: a yes that was meant for the question before that must not answer this one.
+    -- It ran before, and this is a second question. An answer to the first one must not count.
     if p_hash is null and invocation.fence > 0 then
       raise exception 'it was asked about before: say the hash of the question that was looked at' using errcode = '22023', hint = 'cordon approvals show prints it';
     end if;
-    if not agents.fn_may_still_call(invocation) then
-      raise exception 'the tool % is not assigned to % any more', invocation.tool_key, invocation.agent using errcode = '42501', detail = 'assignment', hint = format('reject it, or let an admin assign the tool: cordon tools assign %s %s', invocation.tool_key, invocation.agent);
+    obstacle := agents.fn_obstacle(invocation);
+    if obstacle is not null then
+      raise exception '%', obstacle using errcode = case when obstacle like 'superseded:%' then '22023' else '42501' end, detail = 'assignment',
+        hint = format('reject it; the agent has to ask again. An admin changes what %s may call: cordon tools assign %s %s', invocation.agent, invocation.tool_key, invocation.agent);
     end if;
-    if not exists (select from agents.tools_registry where id = invocation.tool_id and version = invocation.tool_version and status <> 'disabled') then
-      raise exception 'the tool % has changed since it was asked for', invocation.tool_key using errcode = '22023', hint = 'reject it; the agent has to ask again';
+    if not exists (select from agents.tools_registry where id = invocation.tool_id and status <> 'disabled') then
+      raise exception 'the tool % is disabled', invocation.tool_key using errcode = '22023', hint = format('reject it, or let an admin enable the tool: cordon tools enable %s', invocation.tool_key);
     end if;
     if agents.fn_find_stop(invocation.owner, array['kill'], invocation.agent, invocation.tool_key, (select p.name from agents.tool_profiles p where p.id = invocation.profile_id)) is not null then
       raise exception 'everything of this kind is stopped' using errcode = '42501', detail = 'kill_switch', hint = agents.fn_stop_hint();
@@ -94,40 +133,25 @@ begin
   is_decided := agents.fn_vote('tool_invocation', p_id, p_verdict, p_reason, p_hash, array[invocation.agent, invocation.invoked_by]);
   if is_decided then
     result := case p_verdict when 'approve' then 'approved' else 'rejected' end;
-    update agents.tool_invocations set status = result, approval_status = result, approval_decided_by = agents.fn_actor(), approval_reason = p_reason,
-      completed_at = case when result = 'rejected' then clock_timestamp() end
-      where id = p_id and created_at = invocation.created_at;
+    execute 'update agents.tool_invocations set status = $3, approval_status = $3, approval_decided_by = $4, approval_reason = $5, completed_at = $6 where id = $1 and created_at = $2'
+      using p_id, invocation.created_at, result, agents.fn_actor(), p_reason, case when result = 'rejected' then clock_timestamp() end;
   end if;
   perform agents.fn_audit(invocation.owner, 'invocation:' || p_id, case p_verdict when 'approve' then 'invocation.approved' else 'invocation.rejected' end, jsonb_strip_nulls(jsonb_build_object('by', agents.fn_actor(), 'reason', p_reason,
     'input_hash', invocation.input_hash, 'version', invocation.tool_version, 'status', result, 'token', agents.fn_token())));
   return result;
 end $$;
 
-create function agents.fn_approve_tool_invocation(p_id uuid, p_reason text default null, p_input_hash text default null) returns text
-language sql security definer set search_path = pg_catalog, pg_temp as $$ select agents.fn_decide(p_id, 'approve', p_reason, p_input_hash) $$;
+create function agents.fn_approve_tool_invocation(
+  p_id uuid, p_reason text default null, p_input_hash text default null
+) returns text
+language sql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' as $$ select agents.fn_decide(p_id, 'approve', p_reason, p_input_hash) $$;
 
 create function agents.fn_reject_tool_invocation(p_id uuid, p_reason text) returns text
-language sql security definer set search_path = pg_catalog, pg_temp as $$ select agents.fn_decide(p_id, 'reject', p_reason, null) $$;
+language sql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' as $$ select agents.fn_decide(p_id, 'reject', p_reason, null) $$;
 
-create function agents.fn_decide_team_run(p_id uuid, p_verdict text, p_reason text default null, p_plan_hash text default null) returns text
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-declare
-  run agents.team_runs;
-begin
-  select * into run from agents.team_runs where id = p_id for update;
-  if not found or not agents.fn_is_about(run.owner) then raise exception 'there is no run %', p_id using errcode = 'P0002'; end if;
-  perform agents.fn_require_member(run.owner, array['operator']);
-  if run.status <> 'pending' then raise exception 'run % is %', p_id, run.status using errcode = '22023', hint = format('what became of it: cordon runs show %s', p_id); end if;
-  if agents.fn_vote('team_run', p_id, p_verdict, p_reason, p_plan_hash, array[run.started_by]) then
-    update agents.team_runs set status = case p_verdict when 'approve' then 'approved' else 'rejected' end where id = p_id returning * into run;
-  end if;
-  perform agents.fn_audit(run.owner, 'run:' || p_id, case p_verdict when 'approve' then 'run.approved' else 'run.rejected' end, jsonb_strip_nulls(jsonb_build_object('by', agents.fn_actor(), 'reason', p_reason, 'status', run.status, 'token', agents.fn_token())));
-  return run.status;
-end $$;
-
--- What waits is over; what runs already is told.
+-- Cancels a waiting call. A running one gets the request to end.
 create function agents.fn_end_invocation(p_invocation agents.tool_invocations, p_reason text) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan as $$
 begin
   if p_invocation.status = 'running' then
     update agents.tool_invocations set cancel_requested = true where id = p_invocation.id and created_at = p_invocation.created_at;
@@ -137,9 +161,9 @@ begin
   end if;
 end $$;
 
--- Who asked may take it back; an operator may stop it.
+-- The caller may withdraw a call, and an operator or admin may cancel it.
 create function agents.fn_cancel_tool_invocation(p_id uuid, p_reason text default null) returns text
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' as $$
 declare
   invocation agents.tool_invocations := agents.fn_lock_invocation(p_id);
 begin
@@ -150,9 +174,12 @@ begin
   return case invocation.status when 'running' then 'running' else 'cancelled' end;
 end $$;
 
-revoke execute on all functions in schema agents from public;
-grant execute on function agents.fn_agreed(uuid) to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
-grant execute on function agents.fn_approve_tool_invocation(uuid, text, text), agents.fn_reject_tool_invocation(uuid, text), agents.fn_decide_team_run(uuid, text, text, text) to cordon_operator;
-grant execute on function agents.fn_cancel_tool_invocation(uuid, text) to cordon_agent, cordon_operator, cordon_admin, service_role;
+grant execute on function agents.fn_agreed(uuid)
+  to cordon_admin, cordon_operator, cordon_agent, cordon_runner, service_role;
+grant execute on function agents.fn_approve_tool_invocation(uuid, text, text),
+  agents.fn_reject_tool_invocation(uuid, text)
+  to cordon_operator;
+grant execute on function agents.fn_cancel_tool_invocation(uuid, text)
+  to cordon_agent, cordon_operator, cordon_admin, service_role;
 
 reset role;
