@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
+import { withoutUndefined } from '../shapes/index.js'
 import { readFields } from '../store/index.js'
 import type { Caller, Registry, Turn } from '../store/index.js'
 
@@ -12,7 +13,7 @@ import { presenceOf, withinTime } from './presence.js'
 import type { Presence } from './presence.js'
 import { lengthOf, readBody, refuseBody, refuseTwice } from './read-body.js'
 import { routeRequest } from './route.js'
-import type { Party, Seat, Shares } from './shares.js'
+import type { Party, Shares } from './shares.js'
 import { streamAnswer } from './stream-answer.js'
 
 export interface Answering extends Reception {
@@ -21,7 +22,7 @@ export interface Answering extends Reception {
   readonly mostBodyBytes: number
   readonly longestWaitMs: number
   readonly shares: Shares
-  /** How long the database may take for one look at it, whatever it says about that itself. */
+  /** How long the database may take for one operation. */
   readonly answerMs: number
   /** Aborted when the server ends: waiting requests are answered. */
   readonly ending: AbortSignal
@@ -29,7 +30,7 @@ export interface Answering extends Reception {
   readonly report: (error: unknown) => void
 }
 
-/** Whatever answers are shown by, they are read as what they are and by nobody else. */
+/** For answers that a browser shows. */
 const HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -37,7 +38,7 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** Without a byte of an answer taken in. */
+/** A client that reads nothing for this long loses its connection. */
 const TAKE_IN_MS = 15_000
 
 export const answerRequest = async (
@@ -51,12 +52,10 @@ export const answerRequest = async (
     guardRequest(request, answering.door)
     if (request.method === 'GET' && request.url === '/openapi.json')
       send(response, answering, { status: 200, text: answering.api })
-    else if (request.method === 'GET' && request.url === '/healthz')
-      send(response, answering, {
-        status: 200,
-        text: JSON.stringify({ status: await health(request, answering, presence.gone) }),
-      })
-    else await answerOperation(request, response, answering, presence)
+    else if (request.method === 'GET' && request.url === '/healthz') {
+      await beforeLogin(request, answering, presence.gone, () => answering.engine.query('select 1'))
+      send(response, answering, { status: 200, text: JSON.stringify({ status: 'ok' }) })
+    } else await answerOperation(request, response, answering, presence)
   } catch (error) {
     const problem = problemOf(error)
     // A client that closed its connection gets no answer, and that is not an error.
@@ -80,8 +79,8 @@ const headersOf = (status: number, { complete }: IncomingMessage): Readonly<Reco
   ...(complete ? {} : { connection: 'close' }),
 })
 
-/** Whoever is not known yet has a share as well: each token one of its own, whether it is one or not. */
-const asStranger = async <Result>(
+/** Before authentication each token, valid or not, has a share of its own. */
+const beforeLogin = async <Result>(
   { socket, headers }: IncomingMessage,
   { shares }: Answering,
   gone: AbortSignal,
@@ -100,39 +99,33 @@ const asStranger = async <Result>(
   }
 }
 
-const health = (request: IncomingMessage, answering: Answering, gone: AbortSignal): Promise<string> =>
-  asStranger(request, answering, gone, async () => {
-    await answering.engine.query('select 1')
-    return 'ok'
-  })
-
 const answerOperation = async (
   request: IncomingMessage,
   response: ServerResponse,
   answering: Answering,
   { gone, over }: Presence,
 ): Promise<void> => {
-  // Who asks is known before what they send is read: a stranger's body is not worth the memory.
-  const { caller, holder } = await asStranger(request, answering, gone, () => knowCaller(request, answering))
+  // The body of an unauthenticated request is never read.
+  const { caller, holder } = await beforeLogin(request, answering, gone, () => knowCaller(request, answering))
   const { operation, given } = routeRequest(request.method ?? '', request.url ?? '')
   requireKind(holder, operation)
   if (operation.method !== 'POST') refuseBody(request)
-  // Who went away meanwhile would leave no seat: they have left.
+  // After the event `close` the seat would never be left.
   if (gone.aborted) return
   const seat = answering.shares.enter(partyOf(caller))
-  // An answer that is not taken in counts as well.
+  // An answer counts until the client has read it.
   response.once('close', seat.leave)
-  if (operation.method === 'POST') seat.hold(lengthOf(request, answering.mostBodyBytes))
-  const body =
-    operation.method === 'POST'
-      ? await readBody(request, answering.mostBodyBytes, operation.takesAnyDouble === true ? 'double' : 'exact')
-      : {}
+  let body: Readonly<Record<string, unknown>> = {}
+  if (operation.method === 'POST') {
+    seat.hold(lengthOf(request, answering.mostBodyBytes))
+    body = await readBody(request, answering.mostBodyBytes, operation.takesAnyDouble === true ? 'double' : 'exact')
+  }
   refuseTwice(body, given)
   const streams =
     operation.growth !== undefined && /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(request.headers.accept ?? '')
   const read = readFields(operation.fields, { ...body, ...(streams ? lastMark(request) : {}), ...given })
   requireTeam(holder, read)
-  const turn = turnOf(seat, gone, operation.longestMs ?? answering.answerMs)
+  const turn: Turn = (work) => seat.turn(() => withinTime(work, gone, operation.longestMs ?? answering.answerMs), gone)
   if (streams) {
     if (answering.ending.aborted) response.shouldKeepAlive = false
     await streamAnswer(response, operation, {
@@ -165,20 +158,15 @@ const answerOperation = async (
   send(response, answering, answer === null ? { status: 204 } : { status: 200, text: JSON.stringify(answer) })
 }
 
-/** What a client of server-sent events says by itself when it comes again. */
+/** Browsers send this header when they reconnect to server-sent events. */
 const lastMark = ({ headers }: IncomingMessage): Readonly<Record<string, unknown>> =>
   headers['last-event-id'] === undefined ? {} : { after: headers['last-event-id'] }
 
-/** Who has the store itself is a party too: a program that went wild keeps nobody else from it. */
+/** The owner of the store has a share too, so that their program cannot block others. */
 const partyOf = (caller: Caller): Party =>
   caller.kind === 'login'
     ? { team: 'the socket', caller: 'the login' }
     : { team: caller.team ?? 'the socket', caller: caller.actor }
-
-const turnOf =
-  (seat: Seat, gone: AbortSignal, answerMs: number): Turn =>
-  (work) =>
-    seat.turn(() => withinTime(work, gone, answerMs), gone)
 
 /** RFC 9110, If-None-Match; RFC 7240, Prefer: wait. */
 const waitingOf = (
@@ -187,14 +175,14 @@ const waitingOf = (
 ): { readonly known?: string; readonly waitMs: number } => {
   const known = /^"([A-Za-z0-9_-]{1,100})"$/.exec(headers['if-none-match'] ?? '')?.[1]
   const seconds = /(?:^|,)\s*wait=(\d{1,4})\s*(?:,|$)/.exec(String(headers['prefer'] ?? ''))?.[1]
-  return { waitMs: Math.min(Number(seconds ?? 0) * 1000, longestMs), ...(known === undefined ? {} : { known }) }
+  return withoutUndefined({ waitMs: Math.min(Number(seconds ?? 0) * 1000, longestMs), known })
 }
 
 interface Reply {
   readonly status: number
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** What is still being sent by who is refused. */
+  /** A refused request whose body is still arriving. */
   readonly unread?: IncomingMessage
 }
 
@@ -204,7 +192,7 @@ const send = (
   { status, text = '', headers = {}, unread }: Reply,
 ): void => {
   const bytes = Buffer.from(text)
-  // Who is answered at the end does not ask again on this connection.
+  // The server ends: the connection is not used again.
   if (ending.aborted) response.shouldKeepAlive = false
   response.writeHead(status, {
     ...HEADERS,
@@ -213,7 +201,6 @@ const send = (
   })
   if (unread === undefined || unread.complete) response.end(bytes)
   else endWhenRead(response, bytes, unread)
-  // Who does not take an answer in has no connection for it.
   response.setTimeout(TAKE_IN_MS, () => {
     response.destroy()
   })
@@ -221,12 +208,12 @@ const send = (
 
 const TOO_LARGE = 413
 
-/** Of what is refused: this much more is read, and for this long. */
+/** How much of a refused body is read, and for how long. */
 const UNREAD = { bytes: 64 * 1024 * 1024, ms: 10_000 }
 
 /**
- * A connection that is closed with something unread in it is reset, and who is still sending may never see the answer:
- * it would ask again, with the same. So the rest is read and dropped, within bounds, while the answer is on its way.
+ * Closing a connection with unread data resets it. A client that still sends might never see the answer, and would try
+ * again. So the rest of the body is read and dropped, within limits.
  */
 const endWhenRead = (response: ServerResponse, bytes: Buffer, unread: IncomingMessage): void => {
   let dropped = 0

@@ -9,7 +9,7 @@ import type { Door } from './guard-request.js'
 
 export interface Known {
   readonly caller: Caller
-  /** Undefined: the owner of the store. Only the database decides what they may do. */
+  /** Undefined for the owner of the store. */
   readonly holder: TokenHolder | undefined
 }
 
@@ -45,7 +45,7 @@ export const knowCaller = async (
       fix: 'send Authorization: Bearer TOKEN; cordon tokens create makes one',
     })
   const holder = await authenticate(engine, token)
-  // One answer for whatever is wrong with it.
+  // The same answer for every problem with a token.
   if (holder === undefined)
     throw fail('request-unauthenticated', {
       problem: 'its token speaks for nobody: it was revoked, has expired, its member was removed, or it never was one',
@@ -54,7 +54,7 @@ export const knowCaller = async (
   return { caller: { kind: 'somebody', actor: holder.actor, team: holder.team, token: holder.id }, holder }
 }
 
-/** The database decides again, row by row; this says it earlier and in better words. */
+/** Gives a clearer message. The database decides again, row by row. */
 export const requireKind = (holder: TokenHolder | undefined, { who, summary }: AnyOperation): void => {
   if (holder === undefined) return
   const { actor, team, kinds } = holder

@@ -1,9 +1,7 @@
-// Numbers of a request as they were written. JSON.parse rounds them: 1e400 becomes Infinity, which is written as null,
-// and 9007199254740993 becomes another number. What a person is shown would not be what was sent.
+// Finds numbers that JSON.parse would change: 1e400 becomes Infinity, and 9007199254740993 another number. People would
+// be shown something else than was sent.
 
-/**
- * `exact`: no digits are lost. `double`: any number that a double can stand for, as programs write what they measured.
- */
+/** `exact`: no digits are lost. `double`: any number within the range of a double, for measured values. */
 export type NumberForm = 'exact' | 'double'
 
 /** The first number of a text of JSON that is not of the form; undefined where all are. */
@@ -47,7 +45,5 @@ const digitsOf = (written: string): string => {
   let [first, last] = [0, digits.length]
   while (digits[first] === '0') first += 1
   while (last > first && digits[last - 1] === '0') last -= 1
-  return first === last
-    ? '0'
-    : `${digits.slice(first, last)}e${String(Number(power) - fraction.length + digits.length - last)}`
+  return first === last ? '0' : `${digits.slice(first, last)}e${Number(power) - fraction.length + digits.length - last}`
 }

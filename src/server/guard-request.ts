@@ -1,6 +1,5 @@
-// Whether a request comes from where requests should come from, before anything of it is believed. A browser is made to
-// send requests by any page that it shows: to a name that the page's owner lets point here (Host), or from its own
-// origin (Origin, Sec-Fetch-Site). Neither is a program that somebody gave a token to.
+// Refuses requests that a web page makes a browser send: to a foreign name that points to this server (Host), or from
+// the page's own origin (Origin, Sec-Fetch-Site).
 import type { IncomingMessage } from 'node:http'
 
 import { fail } from '../errors/index.js'
@@ -9,18 +8,15 @@ export interface Door {
   readonly kind: 'tcp' | 'socket'
   /** Values of Host that mean this server, in lower case, with their port. */
   readonly hosts: ReadonlySet<string>
-  /** Pages that may ask: those that this server itself serves. */
+  /** Origins of pages that this server itself serves. */
   readonly origins: ReadonlySet<string>
 }
-
-const FOREIGN = 'the request comes from a page of another site'
 
 export const guardRequest = (
   { rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>,
   { hosts, origins }: Door,
 ): void => {
-  const named = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host')
-  const [host, ...more] = named
+  const [host, ...more] = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host')
   if (host === undefined || more.length > 0)
     throw fail('request-invalid', {
       problem: 'it has not exactly one Host',
@@ -32,8 +28,12 @@ export const guardRequest = (
       fix: 'use the address that the server told when it started, or start it with --host NAME',
     })
   const { origin, 'sec-fetch-site': site } = headers
-  if (origin !== undefined && !origins.has(origin.toLowerCase()))
-    throw fail('request-refused', { problem: FOREIGN, fix: 'ask with a program instead' })
-  if (site !== undefined && site !== 'same-origin' && site !== 'none')
-    throw fail('request-refused', { problem: FOREIGN, fix: 'ask with a program instead' })
+  const isForeign =
+    (origin !== undefined && !origins.has(origin.toLowerCase())) ||
+    (site !== undefined && site !== 'same-origin' && site !== 'none')
+  if (isForeign)
+    throw fail('request-refused', {
+      problem: 'the request comes from a page of another site',
+      fix: 'ask with a program instead',
+    })
 }

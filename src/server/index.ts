@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 export { isAnswered } from './listen-socket.js'
 export { parseListenAddress } from './listen-address.js'
 export type { ListenAddress } from './listen-address.js'

@@ -1,4 +1,4 @@
-// Where a server listens, and whether it should.
+// The address of a server, and whether it is safe to listen there.
 import { isIPv4, isIPv6 } from 'node:net'
 
 import { fail } from '../errors/index.js'
@@ -26,21 +26,19 @@ export const isLoopback = (host: string): boolean => (isIPv4(host) ? host.starts
 
 export interface Exposure {
   readonly hasTls: boolean
-  /** Somebody said that it is behind something that encrypts. */
+  /** The user says that a proxy encrypts. */
   readonly allowsPlainHttp: boolean
   readonly usableTokens: number
 }
 
-/** Beyond this host nobody listens in the clear. Known before the store is opened. */
+/** Refuses plain HTTP beyond this host. Checked before the store is opened. */
 export const requireEncrypted = (
-  { host, port }: ListenAddress,
+  address: ListenAddress,
   { hasTls, allowsPlainHttp }: Omit<Exposure, 'usableTokens'>,
 ): void => {
-  if (isLoopback(host)) return
-  const where = renderAddress({ host, port })
-  if (!hasTls && !allowsPlainHttp)
+  if (!isLoopback(address.host) && !hasTls && !allowsPlainHttp)
     throw fail('listen-refused', {
-      where,
+      where: renderAddress(address),
       problem: 'tokens would go over the network in the clear',
       fix:
         'use --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that encrypts; where that proxy ' +
@@ -48,17 +46,16 @@ export const requireEncrypted = (
     })
 }
 
-/** Nor where there is nobody yet who could be known. */
+/** Also refuses a server beyond this host without any token. */
 export const requireSafe = (address: ListenAddress, exposure: Exposure): void => {
   requireEncrypted(address, exposure)
-  const where = renderAddress(address)
   if (!isLoopback(address.host) && exposure.usableTokens === 0)
     throw fail('listen-refused', {
-      where,
+      where: renderAddress(address),
       problem: 'there is no token yet by which anybody could be known',
       fix: 'make one first: cordon tokens create',
     })
 }
 
 export const renderAddress = ({ host, port }: ListenAddress): string =>
-  isIPv6(host) ? `[${host}]:${String(port)}` : `${host}:${String(port)}`
+  isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`

@@ -1,4 +1,4 @@
-// A Unix socket is as private as its file: this process's user alone can connect. Node cannot ask the kernel who did.
+// Listens on a Unix socket that only this process's user can connect to. Node cannot ask the kernel who connected.
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { Server } from 'node:net'
@@ -6,14 +6,14 @@ import type { Server } from 'node:net'
 import { fail } from '../errors/index.js'
 
 const PRIVATE = 0o600
-/** Of sun_path, without its last NUL. */
+/** The length of sun_path, without its last NUL. */
 const LONGEST_PATH = 107
 
 export const listenOnSocket = async (server: Server, path: string): Promise<void> => {
   if (Buffer.byteLength(path) > LONGEST_PATH)
     throw refused(path, 'the path of a socket has at most 107 bytes', 'name a shorter one with --socket')
   await removeLeftOver(path)
-  // From the first moment: what is made open and closed afterwards was open.
+  // The umask makes the socket private from the first moment.
   const before = process.umask(0o777 & ~PRIVATE)
   try {
     await new Promise<void>((resolve, reject) => {
@@ -28,7 +28,7 @@ export const listenOnSocket = async (server: Server, path: string): Promise<void
   chmodSync(path, PRIVATE)
 }
 
-/** One that nobody answers on was left by a process that was killed. */
+/** A socket without an answer was left by a process that was killed. */
 const removeLeftOver = async (path: string): Promise<void> => {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return

@@ -1,4 +1,4 @@
-// What can be asked, for programs: written from the table that routes and checks requests.
+// The OpenAPI description, made from the table that routes and checks requests.
 import { NOTHING, OPERATION_NAMES, operationOf } from '../store/index.js'
 import type { AnyOperation } from '../store/index.js'
 
@@ -7,7 +7,7 @@ import { CODES_BY_STATUS, RETRY_AFTER, UNEXPECTED } from './problem.js'
 const STATUSES = [...CODES_BY_STATUS.keys()]
 
 const refusalsOf = (statuses: readonly number[]): object =>
-  Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Problem${String(status)}` }]))
+  Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]))
 
 export const describeApi = (version: string): object => ({
   openapi: '3.1.0',
@@ -32,7 +32,7 @@ export const describeApi = (version: string): object => ({
       ...(Object.assign({}, ...OPERATION_NAMES.map((name) => operationOf(name).answer.named)) as object),
     },
     responses: Object.fromEntries(
-      Array.from(CODES_BY_STATUS, ([status, codes]) => [`Problem${String(status)}`, refusal(status, codes)]),
+      Array.from(CODES_BY_STATUS, ([status, codes]) => [`Problem${status}`, refusal(status, codes)]),
     ),
   },
 })
@@ -58,7 +58,7 @@ const refusal = (status: number, codes: readonly string[]): object => ({
   ...(RETRY_AFTER[status] === undefined
     ? {}
     : { headers: { 'Retry-After': { description: 'seconds after which to ask again', schema: { type: 'string' } } } }),
-  // An error that the table has no status for is the server's own.
+  // Every other error is a 500, so its code can be any.
   content: {
     'application/problem+json': {
       schema: {

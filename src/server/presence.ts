@@ -1,11 +1,11 @@
-// Whether somebody still waits for an answer. Signals of its own, taken apart at the end: those that are made of others
-// stay with the one that lives as long as the server.
+// Whether the client still waits for an answer. AbortSignal.any() would leak memory here: its signals stay with the
+// signal of the server.
 import type { ServerResponse } from 'node:http'
 
 export interface Presence {
-  /** Who asked has gone. */
+  /** Aborted when the client has gone. */
   readonly gone: AbortSignal
-  /** Nothing is waited for any more: they have gone, or the server ends. */
+  /** Aborted when the client has gone, or the server ends. */
   readonly over: AbortSignal
 }
 
@@ -24,7 +24,7 @@ export const presenceOf = (response: ServerResponse, ending: AbortSignal): Prese
   return { gone: gone.signal, over: over.signal }
 }
 
-/** Does it with a signal that says when the time is over, or they have gone. */
+/** Passes a signal that is aborted when the time is over or the client has gone. */
 export const withinTime = async <Result>(
   work: (signal: AbortSignal) => Promise<Result>,
   gone: AbortSignal,

@@ -1,7 +1,8 @@
-// What goes wrong, as RFC 9457 has it. `code` and `params` are those of the table of errors, so that a client of Cordon
-// raises the same error; `fix` says what to do about it.
+// Errors as problem details (RFC 9457). `code` and `params` come from the table of errors, so that a client of Cordon
+// can raise the same error.
 import { CordonError, fail } from '../errors/index.js'
 import type { ErrorCode } from '../errors/index.js'
+import { withoutUndefined } from '../shapes/index.js'
 
 export interface Problem {
   readonly type: string
@@ -31,7 +32,7 @@ const STATUS: Partial<Readonly<Record<ErrorCode, number>>> = {
 }
 export const UNEXPECTED = 500
 
-/** By status, what it may be about; every other error of the table is a mistake of the server. */
+/** The codes of each status. All other errors are unexpected. */
 export const CODES_BY_STATUS: ReadonlyMap<number, readonly string[]> = new Map(
   [...new Set([...Object.values(STATUS), UNEXPECTED])]
     .sort((one, other) => one - other)
@@ -46,7 +47,10 @@ export const CODES_BY_STATUS: ReadonlyMap<number, readonly string[]> = new Map(
     ]),
 )
 
-/** For these errors a client may retry after this many seconds. */
+export const invalid = (problem: string): CordonError =>
+  fail('request-invalid', { problem, fix: 'GET /openapi.json says what each request takes' })
+
+/** Seconds after which a client may retry, by status. */
 export const RETRY_AFTER: Readonly<Record<number, string>> = { 429: '1', 503: '2' }
 
 /** Details about the database go only to the log, because unauthenticated clients see this answer too. */
@@ -73,7 +77,7 @@ export const problemOf = (error: unknown): Problem => {
     status: STATUS[code] ?? UNEXPECTED,
     detail: message,
     code,
-    ...(fix === undefined ? {} : { fix }),
+    ...withoutUndefined({ fix }),
     params,
   }
 }

@@ -2,11 +2,13 @@ import type { IncomingMessage } from 'node:http'
 
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
+import { isMapping } from '../shapes/index.js'
 
 import { unfitNumber } from './exact-numbers.js'
 import type { NumberForm } from './exact-numbers.js'
+import { invalid } from './problem.js'
 
-/** JSON of this depth is nobody's arguments; what reads it further on would be at the end of its stack. */
+/** Deeper JSON could overflow the stack of its readers. */
 const MOST_DEPTH = 100
 
 /** The body of a request, a mapping in JSON. */
@@ -16,7 +18,7 @@ export const readBody = async (
   numbers: NumberForm,
 ): Promise<Readonly<Record<string, unknown>>> => {
   const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers
-  // A form of a page can send other types without asking, but not this one.
+  // A form on a web page cannot send this type.
   if (!/^application\/json(?:;\s*charset=utf-8)?$/i.test(type))
     throw invalid('its Content-Type is not application/json')
   if (encoding !== undefined) throw invalid('its body has a Content-Encoding')
@@ -24,7 +26,7 @@ export const readBody = async (
   return parseMapping(await bytesOf(request, mostBytes), numbers)
 }
 
-/** By hand: an iterator that is left early would take the connection with it, and the refusal would not arrive. */
+/** Without an async iterator: leaving it early would close the connection before the refusal is sent. */
 const bytesOf = (request: IncomingMessage, mostBytes: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -43,14 +45,14 @@ const bytesOf = (request: IncomingMessage, mostBytes: number): Promise<Buffer> =
     request.on('end', () => {
       resolve(Buffer.concat(chunks))
     })
-    // Who sent it went away, or took too long.
+    // The client went away, or took too long.
     for (const event of ['error', 'close'] as const)
       request.on(event, () => {
         refuse(invalid('its body ended too early'))
       })
   })
 
-/** As it says itself; one that does not say may be as long as any. */
+/** According to Content-Length. Without it, the largest body. */
 export const lengthOf = ({ headers }: IncomingMessage, mostBytes: number): number =>
   Math.min(
     /^\d{1,15}$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : mostBytes,
@@ -62,7 +64,7 @@ export const refuseBody = ({ headers }: IncomingMessage): void => {
     throw invalid('it has a body, and its method takes none')
 }
 
-/** What the path says is not said again, perhaps differently. */
+/** A field of the path must not be in the body too. */
 export const refuseTwice = (
   body: Readonly<Record<string, unknown>>,
   given: Readonly<Record<string, unknown>>,
@@ -73,15 +75,15 @@ export const refuseTwice = (
 
 const parseMapping = (bytes: Buffer, numbers: NumberForm): Readonly<Record<string, unknown>> => {
   const text = decode(bytes)
-  if (depthOf(text) > MOST_DEPTH) throw invalid(`its body is nested more than ${String(MOST_DEPTH)} deep`)
+  if (depthOf(text) > MOST_DEPTH) throw invalid(`its body is nested more than ${MOST_DEPTH} deep`)
   const value = parse(text)
   const unfit = unfitNumber(text, numbers)
   if (unfit !== undefined)
     throw invalid(
       `its body has the number ${unfit.slice(0, MOST_SHOWN)}, of which programs read another one; write it as a text`,
     )
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('its body is no mapping')
-  return value as Readonly<Record<string, unknown>>
+  if (!isMapping(value)) throw invalid('its body is no mapping')
+  return value
 }
 
 const MOST_SHOWN = 40
@@ -102,7 +104,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Of what is read as JSON; strings are passed over. */
+/** The nesting depth of JSON. Strings are skipped. */
 const depthOf = (text: string): number => {
   let depth = 0
   let deepest = 0
@@ -118,6 +120,3 @@ const depthOf = (text: string): number => {
   }
   return deepest
 }
-
-const invalid = (problem: string) =>
-  fail('request-invalid', { problem, fix: 'GET /openapi.json says what each request takes' })

@@ -1,8 +1,8 @@
-// Who waits for a turn, and who gets the next one.
+// The queue for turns: which waiting request gets the next one.
 export interface Party {
   readonly team: string
   readonly caller: string
-  /** Many who have nothing in common but that nobody knows them yet. */
+  /** Not authenticated yet. */
   readonly isUnknown?: true
 }
 
@@ -14,11 +14,11 @@ export interface Ticket {
 export interface Rounds {
   readonly put: (ticket: Ticket) => void
   readonly remove: (ticket: Ticket) => void
-  /** The next one by turns: of teams, within a team of its callers, of a caller the oldest. */
+  /** Round robin over teams, then over the callers of a team. A caller's oldest ticket is first. */
   readonly take: (mayTeam: (team: string) => boolean, mayCaller: (party: Party) => boolean) => Ticket | undefined
 }
 
-/** Who had a turn goes behind the others: a map keeps the order in which its keys were set. */
+/** Relies on the order of a Map: a key that is set again goes last. */
 export const createRounds = (): Rounds => {
   const teams = new Map<string, Map<string, Set<Ticket>>>()
   const drop = ({ team, caller }: Party): void => {

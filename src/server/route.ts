@@ -1,10 +1,11 @@
 import { fail } from '../errors/index.js'
+import { invalid } from './problem.js'
 import { OPERATION_NAMES, operationOf } from '../store/index.js'
 import type { AnyOperation } from '../store/index.js'
 
 export interface Routed {
   readonly operation: AnyOperation
-  /** Fields of path and query, as the operation reads them; those of the body are still to come. */
+  /** The fields of path and query. */
   readonly given: Readonly<Record<string, unknown>>
 }
 
@@ -13,17 +14,18 @@ const ROUTES = OPERATION_NAMES.map((name) => {
   return { operation, parts: operation.path.split('/').slice(1) }
 })
 
-/** `target` as it was sent. Parts of a path are told apart before anything in them is decoded. */
+/** `target` as it was sent. The path is split before its parts are decoded. */
 export const routeRequest = (method: string, target: string): Routed => {
   const [path = '', ...queries] = target.split('?')
   if (!path.startsWith('/') || queries.length > 1) throw invalid('its target is no path')
   const words = path.split('/').slice(1).map(decoded)
   if (words.some((word) => word === '.' || word === '..' || word === '')) throw missing(method, path)
-  const fitting = ROUTES.filter(
-    ({ parts }) =>
-      parts.length === words.length && parts.every((part, at) => part.startsWith('{') || part === words[at]),
+  const route = ROUTES.find(
+    ({ operation, parts }) =>
+      operation.method === method &&
+      parts.length === words.length &&
+      parts.every((part, at) => part.startsWith('{') || part === words[at]),
   )
-  const [route] = fitting.filter(({ operation }) => operation.method === method)
   if (route === undefined) throw missing(method, path)
   const { operation, parts } = route
   const inPath = parts.flatMap((part, at) =>
@@ -54,5 +56,3 @@ const decoded = (word: string): string => {
 
 const missing = (method: string, path: string) =>
   fail('route-missing', { method: method.slice(0, 20), path: path.slice(0, 200) })
-const invalid = (problem: string) =>
-  fail('request-invalid', { problem, fix: 'GET /openapi.json says what each request takes' })

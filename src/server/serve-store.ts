@@ -1,4 +1,4 @@
-// A store for other processes: its questions and answers over HTTP, on this host or beyond.
+// Serves a store to other processes over HTTP, on this host or beyond.
 import { setMaxListeners } from 'node:events'
 import { createServer } from 'node:http'
 import type { RequestListener, Server, ServerOptions } from 'node:http'
@@ -25,27 +25,27 @@ export interface ServeSettings {
   readonly socket?: string
   readonly listen?: ListenAddress
   readonly tls?: { readonly cert: string; readonly key: string }
-  /** It is behind something that encrypts, on another host. */
+  /** A proxy on another host encrypts. */
   readonly allowsPlainHttp?: boolean
-  /** Names besides its address by which it is reached, with or without a port. */
+  /** Further names of this server, with or without a port. */
   readonly hosts?: readonly string[]
-  /** In whose name who connects to the socket speaks, unless they name another. */
+  /** The default actor of clients of the socket. */
   readonly ownerName: string
   readonly mostBodyBytes?: number
-  /** A request that has not arrived as a whole by then is dropped. */
+  /** A request that takes longer to arrive is dropped. */
   readonly requestTimeoutMs?: number
-  /** Of the database, at the same time; its share each has of them. */
+  /** Database connections, which callers share. */
   readonly connections?: number
-  /** What one statement may take; the engine has to tell the database, this is for when it does not keep to it. */
+  /** The longest statement. The engine tells the database too. */
   readonly statementMs?: number
   readonly shares?: Partial<ShareLimits>
   readonly report: (error: unknown) => void
 }
 
 export interface ServedStore {
-  /** As a client names them. */
+  /** For clients. */
   readonly addresses: readonly string[]
-  /** Answers what is being asked, and then closes the store. */
+  /** Answers open requests, then closes the store. */
   readonly close: () => Promise<void>
 }
 
@@ -56,7 +56,7 @@ const CHECK_MS = 1_000
 const MOST_HEADER_BYTES = 16 * 1024
 const MOST_CONNECTIONS = 2_000
 const LONGEST_WAIT_MS = 60_000
-/** Of who waits: all of them ask, so not too often. */
+/** Rare, because all waiting requests query again. */
 const ASK_AGAIN_MS = 5_000
 const UPKEEP_MS = 30_000
 const LAST_WORDS_MS = 10_000
@@ -64,14 +64,14 @@ export const CONNECTIONS = 10
 export const STATEMENT_MS = 15_000
 /** An operation has a few statements. */
 const STATEMENTS = 4
-/** Requests that are open: of one caller, of a team, of all; fewer than there may be connections. */
+/** Open requests: fewer than connections. */
 const OPEN = { caller: 256, team: 1_024, all: 1_800 }
 const PATIENCE_MS = 20_000
 const MIB = 1024 * 1024
-/** Of what is on its way in and out: a few large ones. */
+/** Bytes of requests and answers on their way. */
 const BYTES = { caller: 64 * MIB, team: 128 * MIB, all: 256 * MIB }
 export const MOST_ANSWER_BYTES = 16 * MIB
-/** Of upkeep, which deletes what is old. */
+/** Upkeep deletes old rows. */
 const UPKEEP_STATEMENT_MS = 600_000
 
 export const serveStore = async (settings: ServeSettings): Promise<ServedStore> => {
@@ -88,7 +88,7 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
     await migrate(engine)
     if (listen !== undefined) requireSafe(listen, { ...exposure, usableTokens: await countTokens(engine) })
   } catch (error) {
-    // An engine that is left open keeps the process, and the folder from others.
+    // An open engine would keep the process alive and lock its folder.
     await engine.close()
     throw error
   }
@@ -129,28 +129,21 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
       const server = makeServer(tls, settings, listenerOf(answering, { kind: 'tcp', hosts, origins }))
       servers.push(server)
       const port = await listenOnAddress(server, listen)
+      const scheme = tls === undefined ? 'http' : 'https'
       for (const name of namesOf({ host: listen.host, port }, settings.hosts ?? [])) hosts.add(name)
-      for (const name of hosts) origins.add(`${tls === undefined ? 'http' : 'https'}://${name}`)
-      addresses.push(`${tls === undefined ? 'http' : 'https'}://${renderAddress({ host: listen.host, port })}`)
+      for (const name of hosts) origins.add(`${scheme}://${name}`)
+      addresses.push(`${scheme}://${renderAddress({ host: listen.host, port })}`)
     }
   } catch (error) {
     await stop()
     throw error
   }
-  // One connection that cannot be had is no reason to leave the others.
+  // One failed connection does not end the server.
   for (const server of servers) server.on('error', settings.report)
   let closing: Promise<void> | undefined
-  const upkeep = setInterval(
-    () =>
-      void keepUp(
-        speakingAs(
-          engine,
-          { kind: 'gateway', role: 'cordon_runner', actor: settings.ownerName },
-          { longestMs: UPKEEP_STATEMENT_MS },
-        ),
-      ).catch(settings.report),
-    UPKEEP_MS,
-  )
+  const speaker = { kind: 'gateway', role: 'cordon_runner', actor: settings.ownerName } as const
+  const asRunner = speakingAs(engine, speaker, { longestMs: UPKEEP_STATEMENT_MS })
+  const upkeep = setInterval(() => void keepUp(asRunner).catch(settings.report), UPKEEP_MS)
   upkeep.unref()
   return {
     addresses,
@@ -161,9 +154,7 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
   }
 }
 
-/**
- * A team has no more than three quarters of them, and who speaks in it no more than half: there is one left for others.
- */
+/** A team gets at most three quarters of the connections, and one caller half of them. */
 const sharesOf = (connections: number): ShareLimits => ({
   turns: {
     all: connections,
@@ -175,7 +166,7 @@ const sharesOf = (connections: number): ShareLimits => ({
   patienceMs: PATIENCE_MS,
 })
 
-/** No page reaches a socket; programs call it by this name. */
+/** Web pages cannot reach a socket. Programs use this name. */
 const SOCKET_DOOR: Door = { kind: 'socket', hosts: new Set(['localhost']), origins: new Set() }
 
 const listenerOf =
@@ -220,13 +211,13 @@ const listenOnAddress = (server: Server, { host, port }: ListenAddress): Promise
     })
   })
 
-/** What Host may say. An address that stands for all of them is no name of this server; --host says what is. */
+/** Valid values of Host. A wildcard address is no name of this server: --host gives one. */
 const namesOf = ({ host, port }: ListenAddress, given: readonly string[]): readonly string[] => [
   ...(host === '0.0.0.0' || host === '::' ? [] : [renderAddress({ host, port })]),
-  ...(isLoopback(host) ? [`localhost:${String(port)}`] : []),
+  ...(isLoopback(host) ? [`localhost:${port}`] : []),
   ...given
     .map((name) => name.toLowerCase())
-    .flatMap((name) => (/:\d+$/.test(name) && !isIPv6(name) ? [name] : [name, `${name}:${String(port)}`])),
+    .flatMap((name) => (/:\d+$/.test(name) && !isIPv6(name) ? [name] : [name, `${name}:${port}`])),
 ]
 
 const closeServer = (server: Server): Promise<void> =>
@@ -235,7 +226,7 @@ const closeServer = (server: Server): Promise<void> =>
       resolve()
       return
     }
-    // Whoever is being answered gets their answer; after that nobody is waited for.
+    // Open requests have this long to be answered.
     const last = setTimeout(() => {
       server.closeAllConnections()
     }, LAST_WORDS_MS)

@@ -1,8 +1,7 @@
-// What everybody has of a server: connections of the database go round, and nobody has so many requests open that
-// others find no room. A party is somebody in a team; what is allowed to a team bounds all who speak in it. A team has
-// no more than twice of what is left over: one who has many teams finds, with each, less to take, and who comes next
-// finds room. Not by the name of who asks in several teams, because a name is given by each team: one would use up what
-// is another's.
+// Shares a server fairly: database connections go round, and no caller can open so many requests that others find no
+// room. A party is one caller in one team. The limit of a team holds for all its callers. A team also gets at most
+// twice of what is left, so that a caller with many teams gets less with each. The same name in two teams may be two
+// people, so names are not counted across teams.
 import { fail } from '../errors/index.js'
 
 import { createRounds } from './rounds.js'
@@ -11,13 +10,13 @@ import type { Party, Ticket } from './rounds.js'
 export type { Party } from './rounds.js'
 
 export interface ShareLimits {
-  /** At the same time with the database: all, those of a team, those of one caller. */
+  /** Operations that use the database at the same time. */
   readonly turns: Share
-  /** Requests that were let in and have no answer yet, whether they run, or wait for their turn or for a change. */
+  /** Requests without an answer, running or waiting. */
   readonly open: Share
-  /** Bytes of requests that are being read, and of answers that were not taken in yet. */
+  /** Bytes of requests that are being read, and of answers that are being sent. */
   readonly bytes: Share
-  /** How long a turn is waited for. */
+  /** How long to wait for a turn. */
   readonly patienceMs: number
 }
 
@@ -30,7 +29,7 @@ export interface Share {
 /** A request that was let in. */
 export interface Seat {
   readonly turn: <Result>(work: () => Promise<Result>, gone: AbortSignal) => Promise<Result>
-  /** Holds so many bytes, of what is asked or answered, until it leaves. Throws `store-busy` where that is too much. */
+  /** Counts bytes of request or answer until `leave`. Throws `store-busy` if that is too much. */
   readonly hold: (bytes: number) => void
   readonly leave: () => void
 }
@@ -134,25 +133,17 @@ export const createShares = ({ turns, open, bytes, patienceMs }: ShareLimits): S
   }
 }
 
-interface Counts {
-  readonly add: (party: Party, by: number) => void
-  readonly all: () => number
-  readonly ofTeam: (team: string) => number
-  readonly ofCaller: (party: Party) => number
-}
+type Counts = ReturnType<typeof createCounts>
 
 const countOf = (counts: Counts, whose: keyof Share, party: Party): number =>
   whose === 'all' ? counts.all() : whose === 'team' ? counts.ofTeam(party.team) : counts.ofCaller(party)
 
-const OF_WHAT_IS_LEFT = 2
-
-const ofTeamNow = ({ team, all }: Share, counts: Counts): number =>
-  Math.min(team, OF_WHAT_IS_LEFT * (all - counts.all()))
+const ofTeamNow = ({ team, all }: Share, counts: Counts): number => Math.min(team, 2 * (all - counts.all()))
 
 const mostNow = (share: Share, counts: Counts, whose: keyof Share): number =>
   whose === 'team' ? ofTeamNow(share, counts) : share[whose]
 
-const createCounts = (): Counts => {
+const createCounts = () => {
   const counted = new Map<string, number>()
   const count = (key: string, by: number): void => {
     const now = (counted.get(key) ?? 0) + by
@@ -163,13 +154,13 @@ const createCounts = (): Counts => {
   const teamKey = (team: string): string => JSON.stringify([team])
   let all = 0
   return {
-    add: (party, by) => {
+    add: (party: Party, by: number): void => {
       all += by
       count(teamKey(party.team), by)
       count(keyOf(party), by)
     },
     all: () => all,
-    ofTeam: (team) => counted.get(teamKey(team)) ?? 0,
-    ofCaller: (party) => counted.get(keyOf(party)) ?? 0,
+    ofTeam: (team: string) => counted.get(teamKey(team)) ?? 0,
+    ofCaller: (party: Party) => counted.get(keyOf(party)) ?? 0,
   }
 }

@@ -1,5 +1,5 @@
-// An answer as it grows, as server-sent events: each with the mark that `Last-Event-ID` goes on after. It ends by
-// itself after a while, so that clients show their token again.
+// Streams a growing answer as server-sent events. The id of each is the mark to continue after. The stream ends after a
+// while, so that clients show their token again.
 import type { ServerResponse } from 'node:http'
 
 import { followGrowth } from '../store/index.js'
@@ -7,11 +7,11 @@ import type { AnyOperation, Caller, Registry, Growing } from '../store/index.js'
 
 import { problemOf } from './problem.js'
 
-/** Between two signs of life, for what is in between and gives up on silence. */
+/** A comment is sent this often, because proxies close silent connections. */
 const BREATH_MS = 15_000
-/** Without a byte of it taken in. */
+/** A client that reads nothing for this long loses its connection. */
 const TAKE_IN_MS = 30_000
-/** How soon a client is to come again. */
+/** After this long clients reconnect. */
 const RETRY_MS = 250
 
 export interface Streaming {
@@ -28,11 +28,11 @@ export const streamAnswer = async (
   operation: AnyOperation,
   { registry, caller, given, growing, headers, report }: Streaming,
 ): Promise<void> => {
-  // What is refused is refused as everything else is: before there is anything to read.
+  // A refusal is an ordinary answer, sent before the stream begins.
   await growing.turn((over) => registry.answer(operation, caller, given, over))
   response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' })
   const write = (text: string): Promise<void> => (response.write(text) ? Promise.resolve() : takenIn(response))
-  await write(`retry: ${String(RETRY_MS)}\n\n`)
+  await write(`retry: ${RETRY_MS}\n\n`)
   try {
     await followGrowth(registry, operation, caller, given, {
       ...growing,
@@ -57,7 +57,7 @@ export const streamAnswer = async (
   response.end()
 }
 
-/** Who does not read is not waited for for ever. */
+/** Resolves when the client has read enough. */
 const takenIn = (response: ServerResponse): Promise<void> =>
   new Promise((resolve, reject) => {
     const settle = (): void => {

@@ -1,3 +1,4 @@
+// Access to a store from this process.
 import { AT_ONCE, openRegistry } from './open-registry.js'
 import type { Caller, Following, Marked } from './open-registry.js'
 import type { Engine } from './engine.js'
@@ -6,20 +7,20 @@ import { operationOf } from './operations/index.js'
 import type { AnswerOf, GivenTo, OperationName } from './operations/index.js'
 import { readFields } from './operations/field.js'
 
-/** As long as a server goes on telling. */
+/** As long as a server streams. */
 const GROWTH_MS = 60_000
 
-/** A store, wherever it is: what is asked and answered is the same. */
+/** A store in this process or behind a server, with the same operations. */
 export interface StoreAccess {
   readonly where: string
   readonly ask: <Name extends OperationName>(name: Name, given: GivenTo<Name>) => Promise<AnswerOf<Name>>
-  /** The answer as soon as it is another than the known one; undefined when it was not in that time. */
+  /** The answer once it differs from the known one. Undefined if it did not change in that time. */
   readonly follow: <Name extends OperationName>(
     name: Name,
     given: GivenTo<Name>,
     following: Following,
   ) => Promise<Marked<AnswerOf<Name>> | undefined>
-  /** Tells what is new of an answer that grows, until nothing more comes (then what was said last), or for a while. */
+  /** Passes on new items of a growing answer, for a while. Returns the last one once nothing more comes. */
   readonly grow: <Name extends OperationName>(
     name: Name,
     given: GivenTo<Name>,
@@ -29,7 +30,7 @@ export interface StoreAccess {
   readonly close: () => Promise<void>
 }
 
-/** The database itself, from this process. */
+/** Opens the database in this process. */
 export const openDirectAccess = (engine: Engine, caller: Caller): StoreAccess => {
   const registry = openRegistry(engine)
   return {

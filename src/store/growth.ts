@@ -1,3 +1,4 @@
+// News of an answer that grows, such as the output of a call.
 import type { Caller, Registry, Turn } from './open-registry.js'
 import type { AnyOperation } from './operations/index.js'
 
@@ -8,17 +9,16 @@ export type GrowthNews =
   | { readonly kind: 'waiting' }
 
 export interface Growing {
-  /** For as long as this, at most. */
   readonly untilMs: number
-  /** Waiting is told of as often. */
+  /** How often `waiting` is reported. */
   readonly breathMs: number
   readonly signal: AbortSignal
   readonly turn: Turn
-  /** The next is told when this has been taken in. */
+  /** The next news waits for its promise. */
   readonly told: (news: GrowthNews) => Promise<void> | void
 }
 
-/** Tells what an operation answers as it grows, until nothing more comes, the time is over, or the signal says so. */
+/** Follows a growing answer until nothing more comes, the time is over, or the signal aborts. */
 export const followGrowth = async (
   { follow }: Registry,
   operation: AnyOperation,
@@ -53,7 +53,7 @@ export const followGrowth = async (
       await told({ kind: 'end', item: end })
       return
     }
-    // What is after the last of them is another question, of which nothing is known yet.
+    // The next request starts after the last item, so no answer to it is known yet.
     known = items.length === 0 ? next.mark : undefined
   }
 }

@@ -1,13 +1,6 @@
+/// <reference types="node" preserve="true" />
 export { openDirectAccess } from './access.js'
 export type { StoreAccess } from './access.js'
-export type {
-  ListedQuestion,
-  OpenQuestion,
-  QuestionFilter,
-  ShownQuestion,
-  StandingApproval,
-  Vote,
-} from './registry/approvals.js'
 export { watchChanges } from './changes/changes.js'
 export type { Changes } from './changes/changes.js'
 export {
@@ -17,16 +10,35 @@ export {
   resolveCredential,
   sealCredential,
 } from './registry/credentials.js'
-export type { SealedCredential, StoredCredential } from './registry/credentials.js'
 export { openRegistry } from './open-registry.js'
 export type { Caller, Registry, Following, Marked, Turn } from './open-registry.js'
-export type { Engine, Session } from './engine.js'
-export type { Explanation } from './registry/explanation.js'
+export type { Engine, Queryable, Session } from './engine.js'
 export { followGrowth } from './growth.js'
 export type { Growing, GrowthNews } from './growth.js'
-export { INVOCATION_STATES, isFinal } from './registry/invocation.js'
-export type { FinalStatus, Invocation, InvocationStatus } from './registry/invocation.js'
-export { cancelInvocation, completeInvocation, invokeTool, requireInvocation } from './registry/invocations.js'
+export { INVOCATION_STATES, RUN_STATES, isFinal } from './registry/call-answers.js'
+export type {
+  Explanation,
+  FinalStatus,
+  Invocation,
+  InvocationStatus,
+  ListedQuestion,
+  ShownQuestion,
+  ShownRun,
+  TeamRun,
+  Vote,
+} from './registry/call-answers.js'
+export type { QuestionFilter, StandingApproval } from './registry/approvals.js'
+export type { SealedCredential } from './registry/credentials.js'
+export type { RunRequest } from './registry/team-runs.js'
+export { AUTH_METHODS, NOTHING, PRICED } from './registry/team-answers.js'
+export type { MemberKind, RegisteredTool, StoredCredential } from './registry/team-answers.js'
+export {
+  beginInvocation,
+  cancelInvocation,
+  completeInvocation,
+  invokeTool,
+  requireInvocation,
+} from './registry/invocations.js'
 export type { Completion, InvocationRequest } from './registry/invocations.js'
 export { LONGEST_CHUNK, appendOutput, watchOutput } from './changes/live-output.js'
 export type { OutputChunk, OutputStream, OutputWatch } from './changes/live-output.js'
@@ -36,21 +48,12 @@ export { OPERATION_NAMES, operationOf } from './operations/index.js'
 export type { AnswerOf, AnyOperation, GivenTo, OperationName } from './operations/index.js'
 export { readFields } from './operations/field.js'
 export type { Told } from './operations/operation.js'
-export { NOTHING } from './operations/answers.js'
 export { openPglite } from './engine/pglite-engine.js'
 export type { PgliteSettings } from './engine/pglite-engine.js'
 export { openPostgres } from './engine/postgres-engine.js'
 export type { PostgresLimits, PostgresSettings } from './engine/postgres-engine.js'
-export {
-  AUTH_METHODS,
-  PRICED,
-  addMember,
-  assignTool,
-  listTools,
-  registerTool,
-  requireTool,
-} from './registry/registry.js'
-export type { MemberKind, Prices, RegisteredTool, ToolRegistration } from './registry/registry.js'
+export { addMember, assignTool, listTools, registerTool, requireTool } from './registry/registry.js'
+export type { ToolRegistration } from './registry/registry.js'
 export { hasQueue, installQueue, openQueue } from './changes/queue.js'
 export type { Queue, QueueSettings } from './changes/queue.js'
 export { openRemoteAccess } from './remote-access.js'
@@ -59,8 +62,6 @@ export { claimInvocations, findClaimed, keepUp, listRunnableTools, sendHeartbeat
 export type { RunnableTool, RunnerFacts, Upkeep } from './registry/runners.js'
 export { speakingAs } from './speaker.js'
 export type { Role, Speaker } from './speaker.js'
-export { RUN_STATES } from './registry/team-runs.js'
-export type { RunRequest, ShownRun, TeamRun } from './registry/team-runs.js'
 export { authenticate, countTokens } from './registry/tokens.js'
 export type { TokenHolder } from './registry/tokens.js'
 export { watchInvocations } from './changes/wait-for-invocation.js'

@@ -1,5 +1,7 @@
-// Questions of one caller, answered by the database, here or for a server.
+// Operations of callers, answered by the database, for this process or for a server.
 import { createHash } from 'node:crypto'
+
+import { withoutUndefined } from '../shapes/index.js'
 
 import { watchChanges } from './changes/changes.js'
 import type { Changes } from './changes/changes.js'
@@ -7,22 +9,22 @@ import type { Engine } from './engine.js'
 import type { AnyOperation } from './operations/index.js'
 import { speakingAs } from './speaker.js'
 
-/** An answer and a mark of it: another mark is another answer. */
+/** An answer, and a mark that differs for every other answer. */
 export interface Marked<Answer> {
   readonly answer: Answer
   readonly mark: string
 }
 
 export interface Following {
-  /** Of the answer that is known already. */
+  /** The mark of the known answer. */
   readonly known?: string
   readonly waitMs: number
   readonly signal?: AbortSignal
-  /** Each look at the database is made when it is its turn. */
+  /** Limits the queries that run at the same time. */
   readonly turn?: Turn
 }
 
-/** Does it when it may be done; the signal says that nobody waits for it any more. */
+/** Runs the work when it is its turn. After the signal nobody waits for it. */
 export type Turn = <Result>(work: (signal?: AbortSignal) => Promise<Result>) => Promise<Result>
 
 export const AT_ONCE: Turn = (work) => work()
@@ -34,10 +36,9 @@ export type Caller =
       readonly kind: 'somebody'
       readonly actor: string
       readonly team?: string
-      /** The id of the token by which they are known. */ readonly token?: string
+      /** The id of their token. */ readonly token?: string
     }
 
-/** What a server and the command line have in common: questions of one caller, answered by the database. */
 export interface Registry {
   readonly answer: (
     operation: AnyOperation,
@@ -59,16 +60,8 @@ export const openRegistry = (engine: Engine, changes: Changes = watchChanges(eng
     const { role, longestMs } = operation
     const asking = speakingAs(
       engine,
-      caller.kind === 'login'
-        ? caller
-        : {
-            kind: 'gateway',
-            role,
-            actor: caller.actor,
-            ...(caller.team === undefined ? {} : { team: caller.team }),
-            ...(caller.token === undefined ? {} : { token: caller.token }),
-          },
-      { ...(signal === undefined ? {} : { signal }), ...(longestMs === undefined ? {} : { longestMs }) },
+      caller.kind === 'login' ? caller : { ...caller, kind: 'gateway', role },
+      withoutUndefined({ signal, longestMs }),
     )
     return operation.perform(asking, given)
   }
@@ -79,7 +72,7 @@ export const openRegistry = (engine: Engine, changes: Changes = watchChanges(eng
       const { isAbout } = operation
       if (isAbout !== undefined && waitMs > 0) await changes.listening()
       for (;;) {
-        // Listened for before it is looked at: what happens in between is heard.
+        // Listens before it looks, so that no change in between is missed.
         const { changed, stop } = changes.next(
           (notification, channel) => isAbout?.(given, notification, channel) === true,
           until - Date.now(),

@@ -1,9 +1,9 @@
-// A store that another process has, reached through its server.
+// Access to a store through a Cordon server.
 import { Agent, request as requestHttp } from 'node:http'
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as TlsAgent, request as requestHttps } from 'node:https'
 
-import { CordonError, ERRORS, fail } from '../errors/index.js'
+import { CordonError, ERRORS, fail, messageOf } from '../errors/index.js'
 
 import type { StoreAccess } from './access.js'
 import type { Following, Marked } from './open-registry.js'
@@ -17,15 +17,15 @@ export interface ServerSettings {
   /** `https://host:port`, `http://127.0.0.1:port`, or `unix:/path/of/socket`. */
   readonly server: string
   readonly token?: string
-  /** The member to act as; only the owner of the store can set it, through its socket. */
+  /** The member to act as. Only the owner of the store may set it, through the socket. */
   readonly actor?: string
-  /** The token may go over a network in the clear: the server is behind something that encrypts. */
+  /** Send the token over plain HTTP, because something else encrypts the connection. */
   readonly allowPlainHttp?: boolean
-  /** Certificates in PEM that are trusted besides those of the system. */
+  /** More trusted certificates, in PEM. */
   readonly authorities?: readonly string[]
 }
 
-/** Beyond what the server was asked to wait. */
+/** In addition to the time that the server was asked to wait. */
 const ANSWER_MS = 30_000
 const MOST_BYTES = 64 * 1024 * 1024
 
@@ -63,14 +63,7 @@ const placeOf = ({ server, token, allowPlainHttp = false, authorities }: ServerS
   if (server.startsWith('unix:')) {
     const socketPath = server.slice('unix:'.length)
     if (!socketPath.startsWith('/')) throw unusable(server, 'the path of a socket begins with /')
-    const agent = new Agent({ keepAlive: true })
-    return {
-      where: server,
-      start: (options, answered) => requestHttp({ ...options, socketPath, agent, host: 'localhost' }, answered),
-      close: () => {
-        agent.destroy()
-      },
-    }
+    return connectTo(server, requestHttp, new Agent({ keepAlive: true }), { socketPath, host: 'localhost' })
   }
   const url = URL.canParse(server) ? new URL(server) : undefined
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
@@ -83,25 +76,23 @@ const placeOf = ({ server, token, allowPlainHttp = false, authorities }: ServerS
       fix: 'use https://, or a tunnel to 127.0.0.1',
     })
   const target = { protocol: url.protocol, host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port }
-  if (url.protocol === 'http:') {
-    const agent = new Agent({ keepAlive: true })
-    return {
-      where: url.origin,
-      start: (options, answered) => requestHttp({ ...options, ...target, agent }, answered),
-      close: () => {
-        agent.destroy()
-      },
-    }
-  }
-  const agent = new TlsAgent({ keepAlive: true, ...(authorities === undefined ? {} : { ca: [...authorities] }) })
-  return {
-    where: url.origin,
-    start: (options, answered) => requestHttps({ ...options, ...target, agent }, answered),
-    close: () => {
-      agent.destroy()
-    },
-  }
+  return url.protocol === 'http:'
+    ? connectTo(url.origin, requestHttp, new Agent({ keepAlive: true }), target)
+    : connectTo(
+        url.origin,
+        requestHttps,
+        new TlsAgent({ keepAlive: true, ...(authorities === undefined ? {} : { ca: [...authorities] }) }),
+        target,
+      )
 }
+
+const connectTo = (where: string, request: typeof requestHttp, agent: Agent, target: RequestOptions): Place => ({
+  where,
+  start: (options, answered) => request({ ...options, ...target, agent }, answered),
+  close: () => {
+    agent.destroy()
+  },
+})
 
 interface Prepared {
   readonly options: Omit<RequestOptions, 'headers'> & { readonly headers: Readonly<Record<string, string>> }
@@ -169,16 +160,16 @@ const send = async (
   if (status === NO_CONTENT) return { answer: null, mark: '' }
   const answer = parsed(text)
   if (status === OK) {
-    if (answer === undefined) throw unusable(place.where, 'its answer is no JSON')
+    if (answer === undefined) throw unusable(place.where, 'its answer is not valid JSON')
     return { answer, mark: (headers.etag ?? '').replaceAll('"', '') }
   }
   throw problemOf(answer, status, place.where)
 }
 
-/** Silent for longer than a server is between two signs of life, it is none any more. */
+/** A live server sends something more often. */
 const SILENT_MS = 45_000
 
-/** Resolves with what was said last, or undefined where the server ended it before; one goes on after the last mark. */
+/** Resolves with the last item, or undefined if the server ended earlier. Then go on after the last mark. */
 const grow = (
   place: Place,
   settings: ServerSettings,
@@ -191,14 +182,8 @@ const grow = (
     const { options } = prepare(settings, operation, given)
     let last: unknown
     const refuse = (error: unknown): void => {
-      const message = error instanceof Error ? error.message : String(error)
-      reject(
-        signal.aborted
-          ? (signal.reason as Error)
-          : error instanceof CordonError
-            ? error
-            : unusable(place.where, message, error),
-      )
+      const problem = error instanceof CordonError ? error : unusable(place.where, messageOf(error), error)
+      reject(signal.aborted ? (signal.reason as Error) : problem)
     }
     const sent = place.start(
       { ...options, headers: { ...options.headers, accept: 'text/event-stream' }, signal, timeout: SILENT_MS },
@@ -223,7 +208,7 @@ const grow = (
         answer.on('error', refuse)
       },
     )
-    sent.on('timeout', () => sent.destroy(new Error('it says nothing any more')))
+    sent.on('timeout', () => sent.destroy(new Error('it sends nothing any more')))
     sent.on('error', refuse)
     sent.end()
   })
@@ -241,10 +226,9 @@ interface Answered {
 
 const exchangeOnce = (place: Place, options: RequestOptions, body: Buffer | undefined): Promise<Answered> =>
   new Promise((resolve, reject) => {
-    const refuse = (problem: string, cause?: unknown): void => {
-      reject(
-        options.signal?.aborted === true ? (options.signal.reason as Error) : unusable(place.where, problem, cause),
-      )
+    const refuse = (error: Error): void => {
+      const { signal } = options
+      reject(signal?.aborted === true ? (signal.reason as Error) : unusable(place.where, error.message, error))
     }
     const sent = place.start(options, (answer) => {
       const chunks: Buffer[] = []
@@ -261,14 +245,10 @@ const exchangeOnce = (place: Place, options: RequestOptions, body: Buffer | unde
           text: Buffer.concat(chunks).toString('utf8'),
         })
       })
-      answer.on('error', (error) => {
-        refuse(error.message, error)
-      })
+      answer.on('error', refuse)
     })
     sent.on('timeout', () => sent.destroy(new Error('it does not answer')))
-    sent.on('error', (error) => {
-      refuse(error.message, error)
-    })
+    sent.on('error', refuse)
     sent.end(body)
   })
 
@@ -280,18 +260,15 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** The error that the server had, as if it had been raised here; its words are those of the table here. */
+/** The error of the server, in the words of this version. */
 const problemOf = (answer: unknown, status: number, where: string): CordonError => {
-  const { code, params } = (typeof answer === 'object' && answer !== null ? answer : {}) as {
-    readonly code?: unknown
-    readonly params?: unknown
-  }
+  const { code, params } = Object(answer) as { readonly code?: unknown; readonly params?: unknown }
   if (typeof code !== 'string' || !Object.hasOwn(ERRORS, code) || typeof params !== 'object' || params === null)
     return unusable(where, `it answered ${String(status)}`)
   try {
     return fail(code as 'store-refused', params as { problem: string; fix: string })
   } catch {
-    // An error of another version, with other parameters.
+    // Another version has other parameters.
     return unusable(where, `it answered ${String(status)}, ${code}`)
   }
 }

@@ -1,16 +1,16 @@
-// Server-sent events, as a server of Cordon writes them.
-export interface ServerEvent {
+// Reads server-sent events of a Cordon server.
+interface ServerEvent {
   readonly id: string
   readonly event: string
   readonly data: string
 }
 
-/** An event that is longer than this is none of a server of Cordon. */
+/** A Cordon server sends no longer event. */
 const MOST_LETTERS = 1_048_576
 
-/** Given the text in pieces as they come, it calls `heard` with each event that is whole. */
+/** Takes the text in pieces, and calls `heard` with each complete event. */
 export const readEvents = (heard: (event: ServerEvent) => void): ((text: string) => void) => {
-  /** Of the event that has no end yet. Joined only when one comes: the pieces may be many and small. */
+  /** Pieces of the incomplete event. They may be many and small, so they are joined only at its end. */
   let pieces: string[] = []
   let length = 0
   return (text) => {

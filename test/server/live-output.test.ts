@@ -1,5 +1,4 @@
-// What a call says while it runs, followed through a server: as events, by who may see the call, from where one
-// stopped.
+// Output of a running call, followed through a server: as events, only by members who may see the call, from any id.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { get } from 'node:http'
 import type { ClientRequest } from 'node:http'
@@ -95,8 +94,8 @@ const follow = (
 const eventsOf = (text: string): readonly string[] =>
   text.split('\n\n').filter((event) => event.startsWith('id: ') || event.startsWith('event: '))
 
-describe('what a call says', () => {
-  test('is told as it is said, in order, until the call has ended', async () => {
+describe('the output of a call', () => {
+  test('arrives as it is written, in order, until the call has ended', async () => {
     const id = await invoke()
     const followed = follow('agent-1', id)
     expect(await followed.status).toBe(200)
@@ -115,7 +114,7 @@ describe('what a call says', () => {
     ])
   })
 
-  test('is told no more to a token that was revoked, and its stream ends; another of the same agent hears it', async () => {
+  test('stops for a revoked token, and continues for another token of the same agent', async () => {
     const id = await invoke()
     await take(id)
     await say(id, 'before')
@@ -141,7 +140,7 @@ describe('what a call says', () => {
     await whole?.ended
   })
 
-  test('can be read however much of it is said to be missing', async () => {
+  test('can be read with any number of missing pieces', async () => {
     const id = await invoke()
     await take(id)
     expect(await say(id, 'x', { skipped: Number.MAX_SAFE_INTEGER })).toMatchObject({ status: 204 })
@@ -159,7 +158,7 @@ describe('what a call says', () => {
     await complete(id)
   })
 
-  test('is gone on with after a mark, by header or by query, and as plain JSON', async () => {
+  test('continues after an id, by header or query, and as plain JSON', async () => {
     const id = await invoke()
     await take(id)
     for (const word of ['a', 'b', 'c']) await say(id, word)
@@ -192,7 +191,7 @@ describe('what a call says', () => {
     expect(await follow('agent-1', id, { headers: { 'last-event-id': "1.1' or true --" } }).status).toBe(400)
   })
 
-  test('is told to who sees the call alone', async () => {
+  test('is visible only to members who see the call', async () => {
     const id = await invoke()
     await take(id)
     await say(id, 'secret')
@@ -210,7 +209,7 @@ describe('what a call says', () => {
     expect(await follow('agent-1', '0190c5d4-6f6a-7c3e-9f0a-1b2c3d4e5f60').status).toBe(404)
   })
 
-  test('is said by who runs it, with the fence of its claim, in pieces of a bounded length', async () => {
+  test('comes from its runner, with the fence of its claim, in pieces of limited length', async () => {
     const id = await invoke()
     await take(id)
     expect(await say(id, 'x', { fence: '2' })).toMatchObject({ status: 409, json: { code: 'store-state' } })
@@ -229,7 +228,7 @@ describe('what a call says', () => {
     )
   })
 
-  test('wakes nobody who waits for something else', async () => {
+  test('does not wake clients that wait for something else', async () => {
     const id = await invoke()
     const first = await stage.ask('agent-1', 'GET', `/v1/invocations/${id}`)
     await take(id)
@@ -243,7 +242,7 @@ describe('what a call says', () => {
     expect(await waiting).toMatchObject({ status: 304 })
   })
 
-  test('to many who listen and leave leaves no statement and no seat behind', async () => {
+  test('leaves no statement and no seat behind after many listeners', async () => {
     const id = await invoke()
     await take(id)
     for (let round = 0; round < 4; round += 1) {
@@ -258,7 +257,7 @@ describe('what a call says', () => {
   })
 })
 
-test('a caller of a runtime hears what its call says on another host, once and in order, before it has ended', async () => {
+test('of another host reaches the caller of a runtime once and in order, before the call has ended', async () => {
   const cordon = await createCordon({
     workspace,
     tools: [

@@ -1,13 +1,14 @@
-// The document against the server: every operation is asked of a running one, and whatever it answers, good or bad, is
-// what the document says that it answers.
+// Compares the document with a running server: every answer to every operation, good or bad, must fit the document.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ValidateFunction } from 'ajv'
+import { randomUUID } from 'node:crypto'
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { OPERATION_NAMES } from '../../src/store/index.js'
 import { EVERYBODY, operation } from '../../src/store/operations/operation.js'
 import { fields, orNull, text } from '../../src/shapes/index.js'
-import { NOTHING } from '../../src/store/operations/answers.js'
+import { NOTHING } from '../../src/store/registry/team-answers.js'
 
 import { openStage } from './stage.js'
 import type { Answer, Asked, Stage } from './stage.js'
@@ -101,8 +102,8 @@ const ask = async (
 }
 const idOf = (answer: unknown): string => (answer as { readonly id: string }).id
 
-describe('what the server answers is what its document says', () => {
-  test('of people, stops, profiles, budgets and tokens', async () => {
+describe('the answers of the server fit its document', () => {
+  test('for people, stops, profiles, budgets and tokens', async () => {
     await ask('owner', 'POST', '/v1/teams', { team: 'second', admin: 'ada' })
     await ask('anna', 'GET', '/v1/me')
     await ask('ada', 'POST', '/v1/teams/acme/members', { actor: 'vera', kind: 'operator' })
@@ -152,7 +153,7 @@ describe('what the server answers is what its document says', () => {
     await ask('ada', 'GET', '/v1/teams/acme/tokens')
   })
 
-  test('of tools', async () => {
+  test('for tools', async () => {
     await ask('ada', 'POST', '/v1/teams/acme/tools', {
       key: 'look',
       egressClass: 'none',
@@ -178,7 +179,7 @@ describe('what the server answers is what its document says', () => {
     await ask('ada', 'DELETE', '/v1/teams/acme/assignments/agent-2/look')
   })
 
-  test('of calls, from a question to a result', async () => {
+  test('for calls, from request to result', async () => {
     const call = async (input: unknown) =>
       idOf(await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { tool: 'send', agent: 'agent-1', input }))
     const [yes, no, back] = [await call({ to: 'bob' }), await call({ to: 'eve' }), await call({ to: 'mallory' })]
@@ -191,6 +192,8 @@ describe('what the server answers is what its document says', () => {
     await ask('agent-1', 'POST', `/v1/invocations/${back}/cancel`, {})
     await ask('agent-1', 'GET', `/v1/approvals/${yes}`)
     await ask('agent-1', 'POST', '/v1/runners/host/heartbeat', { labels: ['a'], holds: [] })
+    const own = { team: 'acme', tool: 'send', version: 1, agent: 'agent-1', input: { to: 'ann' } }
+    await ask('agent-1', 'POST', '/v1/runners/host/calls', { ...own, request: randomUUID() })
     const [claimed] = (await ask('agent-1', 'POST', '/v1/runners/host/claims', { id: yes })) as readonly {
       readonly fence: string
     }[]
@@ -230,7 +233,7 @@ describe('what the server answers is what its document says', () => {
     await ask('anna', 'DELETE', `/v1/standing-approvals/${given}`)
   })
 
-  test('of runs', async () => {
+  test('for runs', async () => {
     const start = async (name: string) =>
       idOf(
         await ask('agent-1', 'POST', '/v1/teams/acme/runs', {
@@ -258,14 +261,14 @@ describe('what the server answers is what its document says', () => {
     await ask('anna', 'GET', '/v1/teams/acme/runs?status=cancelled')
   })
 
-  test('of the record, and of the server itself', async () => {
+  test('for the audit log and the server itself', async () => {
     await ask('anna', 'GET', '/v1/teams/acme/record?most=500')
     await ask('anna', 'GET', '/v1/record/problems')
     await ask('owner', 'POST', '/v1/record/retention', { keepDays: 400 })
     await ask('nobody', 'GET', '/healthz')
   })
 
-  test('of what it refuses, whatever the reason', async () => {
+  test('for every kind of refusal', async () => {
     const { id } = await stage.invoke()
     await ask('agent-1', 'POST', '/v1/teams/acme/invocations', { tool: 'send' })
     await ask('nobody', 'GET', '/v1/me')
@@ -296,14 +299,14 @@ describe('what the server answers is what its document says', () => {
     for (const status of [200, 403, 409]) expect([...seen]).toContain(`approve ${String(status)}`)
   })
 
-  test('and nothing was left out', () => {
+  test('and no operation is missing', () => {
     const done = OPERATION_NAMES.filter((name) => seen.has(`${name} 200`) || seen.has(`${name} 204`))
     expect([...done].sort()).toEqual([...OPERATION_NAMES].sort())
     expect(stage.reported).toEqual([])
   })
 })
 
-test('an answer with a field that the document does not have, or without one that it has, would be found', () => {
+test('the comparison finds an additional or a missing field', () => {
   const validate = compile({ $ref: '#/components/schemas/NewToken' })
   const token = { id: '0190c5d4-6f6a-7c3e-9f0a-1b2c3d4e5f60', token: 'cordon_x' }
   expect(validate(token)).toBe(true)
@@ -312,7 +315,7 @@ test('an answer with a field that the document does not have, or without one tha
   expect(validate({ ...token, id: 1 })).toBe(false)
 })
 
-test('a shape that is not that of what is answered does not compile', () => {
+test("a shape that differs from the answer's type does not compile", () => {
   const told = { method: 'GET', path: '/x', summary: 'x', role: 'cordon_agent', who: EVERYBODY, fields: {} } as const
   const perform = () => Promise.resolve({ at: new Date(0), name: 'x' })
   operation({ ...told, answer: fields({ at: text({ format: 'date-time' }), name: text() }), perform })
@@ -325,7 +328,7 @@ test('a shape that is not that of what is answered does not compile', () => {
   expect(Object.keys(fields({ at: text({ format: 'date-time' }), name: text() }).schema)).toContain('required')
 })
 
-test('what the document refers to is in it', () => {
+test('all references of the document resolve', () => {
   const text = JSON.stringify(document)
   for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(schemas|responses)\/(\w+)"/g))
     expect(Object.keys(kind === 'schemas' ? document.components.schemas : document.components.responses)).toContain(

@@ -1,5 +1,4 @@
-// A server in front of PostgreSQL with two teams in it, and raw ways to ask it. The database is asked besides, by its
-// owner.
+// A server on PostgreSQL with two teams, and raw requests to it. Tests also query the database as its owner.
 import { request } from 'node:http'
 import type { ClientRequest, IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'

@@ -1,4 +1,4 @@
-// A server in front of PostgreSQL, with a login that has the roles of the page and nothing else.
+// A server on PostgreSQL, with a login that has only the documented roles.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { serveStore } from '../../src/server/index.js'
@@ -53,7 +53,7 @@ const as = async (actor: string): Promise<StoreAccess> => {
 }
 const tokenOf = (actor: string): string => `cordon_${actor.padEnd(43, 'x')}`
 
-test('a call goes from its agent by way of a person to its runner, each by a token of their own', async () => {
+test('a call goes from its agent through a person to its runner, each with a token', async () => {
   const ada = await as('ada')
   for (const [actor, kind] of [
     ['anna', 'operator'],
@@ -86,7 +86,7 @@ test('a call goes from its agent by way of a person to its runner, each by a tok
   ])
 })
 
-test('the login of the server can begin no team, go around no function and see no row by itself', async () => {
+test('the login of the server cannot create a team, bypass a function or see a row by itself', async () => {
   const login = openPostgres({ url: database.url('cordon_serve') })
   await expect(login.query(`update agents.tool_invocations set status = 'approved'`)).rejects.toMatchObject({
     code: 'store-refused',

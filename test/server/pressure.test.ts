@@ -1,5 +1,5 @@
-// A database that takes its time, callers that go away, and callers that want everything: what one of them does is no
-// matter of the others. With a real server, whose locks hold statements for as long as a test likes.
+// A slow database, clients that disconnect, and clients that want everything: none of them affects the others. Uses a
+// real server whose locks hold statements as long as a test needs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { openPostgresStage } from './postgres-stage.js'
@@ -24,7 +24,7 @@ describe('a statement that takes too long', () => {
   test.each([
     ['by itself', { statementMs: 300, lockMs: 60_000 }, 'statement timeout'],
     ['because of what others hold', { statementMs: 60_000, lockMs: 300 }, 'lock timeout'],
-  ])('%s is ended, and who asked may ask again; afterwards it is answered', async (_, limits, words) => {
+  ])('%s is cancelled with an error, and a retry is answered', async (_, limits, words) => {
     const { lock, ask, statements, reported } = await open({ limits: { ...LONG, ...limits } })
     const release = await lock(HELD_TABLE)
     const refused = await ask('anna', 'GET', HELD)
@@ -43,7 +43,7 @@ describe('a statement that takes too long', () => {
     expect(reported).toMatchObject([{ code: 'store-busy' }])
   })
 
-  test('is none that waits for a change: waiting is not done in the database', async () => {
+  test('does not include waiting for a change, which is not done in the database', async () => {
     // Shorter than the waiting, and long enough for every statement on a busy machine.
     const { ask, owner } = await open({ limits: { ...LONG, statementMs: 3_000, lockMs: 3_000 } })
     const { json } = await ask('agent-1', 'POST', '/v1/teams/acme/invocations', {
@@ -60,13 +60,13 @@ describe('a statement that takes too long', () => {
   })
 })
 
-describe('who goes away', () => {
+describe('a client that disconnects', () => {
   let stage: PostgresStage
   beforeAll(async () => {
     stage = await open({ limits: LONG })
   })
 
-  test('leaves no statement behind, and a connection for others', async () => {
+  test('leaves no statement behind, and frees its connection', async () => {
     const { lock, ask, statements } = stage
     const release = await lock(HELD_TABLE)
     // More often than there are connections.
@@ -82,7 +82,7 @@ describe('who goes away', () => {
     expect(await ask('anna', 'GET', HELD)).toMatchObject({ status: 200 })
   })
 
-  test('by closing only their half of the connection has gone as well; who closes nothing is answered', async () => {
+  test('by closing half of its connection counts as gone, and one that closes nothing is answered', async () => {
     const { lock, statements, raw, port, tokens } = stage
     const head = `GET ${HELD} HTTP/1.1\r\nHost: 127.0.0.1:${String(port)}\r\nAuthorization: Bearer ${tokens.anna}\r\n\r\n`
     const release = await lock(HELD_TABLE)
@@ -99,7 +99,7 @@ describe('who goes away', () => {
     whole.destroy()
   })
 
-  test('while they wait for their turn is not served, and nobody waits for them', async () => {
+  test('while it waits for its turn is not served, and nobody waits for it', async () => {
     const { lock, ask, statements } = stage
     const release = await lock(HELD_TABLE)
     const asked = Array.from({ length: 30 }, () => ask('anna', 'GET', HELD))
@@ -111,7 +111,7 @@ describe('who goes away', () => {
     expect(await ask('anna', 'GET', HELD)).toMatchObject({ status: 200 })
   })
 
-  test('before they are known leaves no seat behind', async () => {
+  test('before authentication leaves no seat behind', async () => {
     const { lock, ask, statements } = await open({ limits: LONG, shares: { open: { caller: 3, team: 100, all: 100 } } })
     for (let round = 0; round < 3; round += 1) {
       const release = await lock('agents.tokens')
@@ -128,7 +128,7 @@ describe('who goes away', () => {
     ])
   })
 
-  test('while something is changed changes nothing', async () => {
+  test('during a change changes nothing', async () => {
     const { lock, ask, statements, owner } = stage
     const release = await lock('agents.tool_profiles')
     const asked = ask('ada', 'POST', '/v1/teams/acme/profiles', { body: { name: 'left' } })
@@ -145,8 +145,8 @@ describe('who goes away', () => {
   })
 })
 
-describe('connections of the database', () => {
-  test("are not all one caller's, nor one team's; who is above their share waits, and is answered in the end", async () => {
+describe('database connections', () => {
+  test('are shared between callers and teams, and a caller above its share waits and is answered', async () => {
     const { lock, ask, statements } = await open({ limits: LONG, connections: 4 })
     const release = await lock(HELD_TABLE)
     const ofAnna = Array.from({ length: 20 }, () => ask('anna', 'GET', HELD))
@@ -162,7 +162,7 @@ describe('connections of the database', () => {
     for (const answer of await Promise.all([...ofAnna, ...ofAgent])) expect(answer).toMatchObject({ status: 200 })
   })
 
-  test('are not waited for for ever', async () => {
+  test('are waited for only for a limited time', async () => {
     const { lock, ask } = await open({ limits: LONG, connections: 2, shares: { patienceMs: 300 } })
     const release = await lock(HELD_TABLE)
     const first = ask('anna', 'GET', HELD)
@@ -176,8 +176,8 @@ describe('connections of the database', () => {
   })
 })
 
-describe('requests that are open', () => {
-  test('beyond the share of a caller are refused with when to come again; those of others are not', async () => {
+describe('open requests', () => {
+  test('beyond the share of a caller are refused with a time to retry, and those of others are not', async () => {
     const { ask } = await open({ limits: LONG, shares: { open: { caller: 5, team: 8, all: 100 } } })
     const { json } = await ask('agent-1', 'POST', '/v1/teams/acme/invocations', {
       body: { tool: 'send', agent: 'agent-1', input: {} },
@@ -223,7 +223,7 @@ describe('requests that are open', () => {
     await expect.poll(async () => (await ask('agent-1', 'GET', FREE)).status).toBe(200)
   })
 
-  test('of hundreds who wait are all answered when there is something, and leave nothing behind', async () => {
+  test('of hundreds of waiting clients are all answered at a change, and leave nothing behind', async () => {
     const { ask, statements, owner, reported } = await open({
       limits: LONG,
       shares: { open: { caller: 1_000, team: 1_500, all: 1_800 }, patienceMs: 100_000 },
@@ -251,7 +251,7 @@ describe('requests that are open', () => {
   })
 })
 
-describe('what the server cannot read or does not take', () => {
+describe('requests that the server refuses', () => {
   let stage: PostgresStage
   let id = ''
   beforeAll(async () => {
@@ -265,7 +265,7 @@ describe('what the server cannot read or does not take', () => {
     ).id
   })
 
-  test('an output that is larger than an answer may be is refused, alone; the next request is answered', async () => {
+  test('an output larger than the limit of answers fails alone, and the next request is answered', async () => {
     const { ask, owner, reported } = stage
     const other = (
       (
@@ -283,7 +283,7 @@ describe('what the server cannot read or does not take', () => {
     expect(reported).toMatchObject([{ code: 'store-answer-too-large' }])
   })
 
-  test('answers that nobody takes in are bounded for each; who takes theirs in is answered', async () => {
+  test('unread answers are limited for each caller, and a caller that reads is answered', async () => {
     const small = await open({
       limits: LONG,
       shares: { bytes: { caller: 3_000_000, team: 5_000_000, all: 100_000_000 } },
@@ -316,7 +316,7 @@ describe('what the server cannot read or does not take', () => {
     await expect.poll(async () => (await ask('anna', 'GET', `/v1/invocations/${large}`)).status).toBe(200)
   })
 
-  test('bodies that are on their way are bounded for each; who sends one that fits is answered', async () => {
+  test('pending bodies are limited for each caller, and a body that fits is answered', async () => {
     const small = await open({
       limits: LONG,
       shares: { bytes: { caller: 3_000_000, team: 5_000_000, all: 100_000_000 } },
@@ -354,7 +354,7 @@ describe('what the server cannot read or does not take', () => {
       .toBe(200)
   })
 
-  test('a connection that the database ends fails its request, alone', async () => {
+  test('a connection that the database closes fails only its own request', async () => {
     const { ask, owner, lock, statements, reported } = stage
     const release = await lock(HELD_TABLE)
     const asked = ask('anna', 'GET', HELD)
@@ -380,7 +380,7 @@ describe('what the server cannot read or does not take', () => {
     expect(await ask('anna', 'GET', HELD)).toMatchObject({ status: 200 })
   })
 
-  test('what a runner says of a call is bounded; what it usually says fits', async () => {
+  test('the report of a runner is limited, and a usual one fits', async () => {
     const { ask } = stage
     const fresh = (
       (

@@ -1,4 +1,4 @@
-// What is sent, whoever sends it: where it comes from, how large, how slow, how malformed.
+// Requests from any sender: from elsewhere, too large, too slow, malformed.
 import { execFile } from 'node:child_process'
 import { connect } from 'node:net'
 import { promisify } from 'node:util'
@@ -25,7 +25,7 @@ const invoke = (body: unknown, headers: Readonly<Record<string, string>> = {}) =
 const CALL = { tool: 'send', agent: 'agent-1', input: { to: 'bob' } }
 
 describe('a request of a page in a browser', () => {
-  test("to a name that somebody lets point here is refused (DNS rebinding); to the server's own it is answered", async () => {
+  test("to a foreign name that points here is refused (DNS rebinding), and to the server's own it is answered", async () => {
     const { port } = stage
     for (const host of [
       'evil.example',
@@ -50,7 +50,7 @@ describe('a request of a page in a browser', () => {
     expect(await stage.raw(head(''))).toMatch(/^HTTP\/1\.1 400 /)
   })
 
-  test('of another site is refused, and told nothing that its browser would pass on', async () => {
+  test('of another site is refused, without a header that its browser would accept', async () => {
     for (const headers of [
       { origin: 'https://evil.example' },
       { origin: 'null' },
@@ -75,7 +75,7 @@ describe('a request of a page in a browser', () => {
     ).toMatchObject({ status: 200 })
   })
 
-  test('that needs no leave of its browser (a form) changes nothing', async () => {
+  test('that needs no preflight (a form) changes nothing', async () => {
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -89,7 +89,7 @@ describe('a request of a page in a browser', () => {
 })
 
 describe('a body', () => {
-  test('that is too large is not read, by its length or by what comes; one that just fits is', async () => {
+  test('that is too large is not read, by its length or its content, and one that just fits is', async () => {
     const fitting = (size: number) => JSON.stringify({ ...CALL, input: { to: 'x'.repeat(size) } })
     expect(await invoke(fitting(MOST_BYTES + 1))).toMatchObject({
       status: 413,
@@ -103,7 +103,7 @@ describe('a body', () => {
     expect(await invoke(fitting(MOST_BYTES - 100))).toMatchObject({ status: 200 })
   })
 
-  test('that is refused for its size is refused in words, also to who sends all of it before it reads anything', async () => {
+  test('that is too large gets an error text, also if the client sends all of it before it reads', async () => {
     // A process of its own, as callers are: where the connection is closed with something unread in it, it is reset,
     // and the answer is lost.
     const sender = `import socket, sys
@@ -130,7 +130,7 @@ for round in range(10):
     expect(await invoke(CALL)).toMatchObject({ status: 200 })
   })
 
-  test('of a stranger is not read at all', async () => {
+  test('without authentication is not read at all', async () => {
     const answer = await stage.raw(
       `POST /v1/teams/acme/invocations HTTP/1.1\r\nHost: 127.0.0.1:${String(stage.port)}\r\nContent-Type: ` +
         `application/json\r\nContent-Length: 60000\r\n\r\n{`,
@@ -153,7 +153,7 @@ for round in range(10):
     ['with a NUL in a name', { ...CALL, tool: 'send\0' }],
     ['with SQL for a name', { ...CALL, tool: "send'; drop table agents.members; --" }],
     ['without its input', { tool: 'send', agent: 'agent-1' }],
-  ])('%s is refused with what is wrong about it', async (_, body) => {
+  ])('%s is refused with the mistake', async (_, body) => {
     const answer = await invoke(body)
     expect(answer).toMatchObject({
       status: 400,
@@ -162,7 +162,7 @@ for round in range(10):
     })
   })
 
-  test('with input that the database cannot hold, or that its schema does not allow, is refused', async () => {
+  test('with input that the database cannot store, or that its schema does not allow, is refused', async () => {
     for (const input of [{ to: 'a\0b' }, { to: 1 }, 'text', null])
       expect(await invoke({ ...CALL, input }), JSON.stringify(input)).toMatchObject({
         status: 409,
@@ -171,7 +171,7 @@ for round in range(10):
     expect(await invoke({ ...CALL, input: { to: '\u001b[2J\u202e' } })).toMatchObject({ status: 200 })
   })
 
-  test('that comes drop by drop is not waited for, and nobody else waits for it', async () => {
+  test('that arrives very slowly is dropped, and nobody else waits for it', async () => {
     const slow = connect(stage.port, '127.0.0.1')
     slow.on('error', () => undefined)
     const ended = new Promise<string>((resolve) => {
@@ -193,7 +193,7 @@ for round in range(10):
     clearInterval(drops)
   })
 
-  test('belongs to no GET', async () => {
+  test('is refused for GET', async () => {
     expect(await stage.ask('GET', '/v1/me', { token: stage.tokens.anna, body: '{}' })).toMatchObject({ status: 400 })
   })
 })
@@ -211,7 +211,7 @@ describe('a path', () => {
     '/v1/teams/../me',
     '/etc/passwd',
     '/v1/teams/%2e%2e%2f%2e%2e/members/x',
-  ])('that leads nowhere is told so: %s', async (target) => {
+  ])('that does not exist gets that error: %s', async (target) => {
     expect(await stage.ask('GET', target, { token: stage.tokens.anna })).toMatchObject({
       status: 404,
       json: { code: 'route-missing' },
@@ -228,7 +228,7 @@ describe('a path', () => {
     '/v1/teams/acme/approvals?most=1&most=2',
     '/v1/teams/acme/approvals?team=other',
     '/v1/teams/acme/approvals?x=1',
-  ])('with something else than a name in it is refused: %s', async (target) => {
+  ])('with an invalid name in it is refused: %s', async (target) => {
     expect(await stage.ask('GET', target, { token: stage.tokens.anna })).toMatchObject({
       status: 400,
       json: { code: 'request-invalid' },
@@ -244,13 +244,13 @@ describe('a path', () => {
     ).toMatch(/^HTTP\/1\.1 400 /)
   })
 
-  test('is answered with its own method alone', async () => {
+  test('is answered only with its own method', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       expect(await stage.ask(method, '/v1/me', { token: stage.tokens.anna }), method).toMatchObject({ status: 404 })
     expect(await stage.ask('GET', '/v1/me', { token: stage.tokens.anna })).toMatchObject({ status: 200 })
   })
 
-  test('of a tool may have a slash in it, encoded', async () => {
+  test('of a tool may contain an encoded slash', async () => {
     await stage.as('ada').ask('registerTool', { team: 'acme', key: 'mail/send', egressClass: 'write' })
     expect(await stage.ask('GET', '/v1/teams/acme/tools/mail%2Fsend', { token: stage.tokens.anna })).toMatchObject({
       status: 200,
@@ -259,7 +259,7 @@ describe('a path', () => {
   })
 })
 
-test('no answer is kept, guessed at or shown as a page', async () => {
+test('no answer is cached, sniffed or shown as a page', async () => {
   expect((await me({})).headers).toMatchObject({
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
@@ -267,6 +267,6 @@ test('no answer is kept, guessed at or shown as a page', async () => {
   })
 })
 
-test('the server made no mistake of its own in all of this', () => {
+test('the server had no internal error in all of this', () => {
   expect(stage.reported).toEqual([])
 })

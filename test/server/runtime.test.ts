@@ -1,4 +1,4 @@
-// A runtime whose registry is at a server: what its tools may not touch, and that it needs no more than a token.
+// A runtime with its registry on a server: what its tools may not touch, and that it needs only a token.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -64,7 +64,7 @@ test('a tool that may write to the workspace finds neither the socket nor the da
   }
 })
 
-test('what a call is expected to cost, and for how long it may wait, reaches the registry of a server', async () => {
+test('expected cost and validity of a call reach the registry of a server', async () => {
   const cordon = await createCordon(look('.', 'true'))
   const ids: string[] = []
   try {
@@ -87,7 +87,7 @@ test('a tool whose grant begins in the store is refused', async () => {
   await expect(createCordon(look('store/data', 'true'))).rejects.toMatchObject({ code: 'own-file-exposed' })
 })
 
-describe('a tool by the name of a registered one', () => {
+describe('a tool with the name of a registered one', () => {
   const POLICY = { egress_class: 'none', filesystem: { write: ['.'] } } as const
   const WORDS = ['sh', '-c', 'echo noted > "$0"', '{file}']
   const here = (policy: object, script: string) => ({
@@ -128,13 +128,13 @@ describe('a tool by the name of a registered one', () => {
     }
   }
 
-  test('runs where it is what was registered: kind, policy and words', async () => {
+  test('runs if kind, policy and command are the registered ones', async () => {
     await register({ kind: 'process', command: WORDS, policy: POLICY })
     expect(await callOnce(here(POLICY, 'echo noted > "$0"'), 'same.txt')).toMatchObject({ status: 'ok' })
     expect(readFileSync(join(workspace, 'same.txt'), 'utf8')).toBe('noted\n')
   })
 
-  test('does not run with other words than were registered', async () => {
+  test('does not run with another command than the registered one', async () => {
     await register({ kind: 'process', command: WORDS, policy: POLICY })
     expect(await callOnce(here(POLICY, 'echo stolen > "$0"'), 'words.txt')).toMatchObject({
       status: 'denied',
@@ -152,7 +152,7 @@ describe('a tool by the name of a registered one', () => {
     expect(existsSync(join(workspace, 'words.txt'))).toBe(false)
   })
 
-  test('is refused from the start with another policy, or another hash', async () => {
+  test('is refused from the start with another policy or hash', async () => {
     await register({ kind: 'process', command: WORDS, policy: { filesystem: { read: ['.'] } } })
     await expect(createCordon(here(POLICY, 'true'))).rejects.toMatchObject({
       code: 'tool-not-as-registered',
@@ -162,7 +162,7 @@ describe('a tool by the name of a registered one', () => {
     await expect(createCordon(here(POLICY, 'true'))).rejects.toMatchObject({ code: 'tool-not-as-registered' })
   })
 
-  test('runs with the hash that the registration has, as a runner would register it', async () => {
+  test('runs with the hash of the registration, as a runner would register it', async () => {
     const options = {
       ...here(POLICY, 'true'),
       tools: [
@@ -183,7 +183,7 @@ describe('a tool by the name of a registered one', () => {
     expect(existsSync(join(workspace, 'hashed.txt'))).toBe(true)
   })
 
-  test('is refused with a class that is less than its policy may do, and runs with its own', async () => {
+  test('is refused with a class below its policy, and runs with its own class', async () => {
     const policy = { network: [{ host: 'api.example.org', methods: ['GET'] }] }
     const options = {
       ...here(policy, 'true'),
@@ -204,7 +204,7 @@ describe('a tool by the name of a registered one', () => {
     expect(await callOnce(options, 'any')).toMatchObject({ status: 'ok' })
   })
 
-  test('runs where the host has what it needs, and says what is missing where it does not', async () => {
+  test('runs if the host has its labels and mechanisms, and otherwise says what is missing', async () => {
     await register({})
     const needing = (needsLabels: readonly string[]) =>
       stage
@@ -227,7 +227,7 @@ describe('a tool by the name of a registered one', () => {
     await needing([])
   })
 
-  test('does not run any more when another one is registered meanwhile', async () => {
+  test('does not run after another one was registered', async () => {
     await register({ kind: 'process', command: WORDS, policy: POLICY })
     const other = () => register({ kind: 'process', command: ['true'], policy: POLICY })
     expect(await callOnce(here(POLICY, 'echo noted > "$0"'), 'later.txt', other)).toMatchObject({ status: 'denied' })

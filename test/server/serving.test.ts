@@ -1,4 +1,4 @@
-// Beginning, waiting, describing, ending.
+// Starting, waiting, describing and stopping.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,8 +25,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe('who waits', () => {
-  test('is answered when there is something else, and told so when there is not', async () => {
+describe('a waiting client', () => {
+  test('is answered at a change, and told if there is none', async () => {
     const { id } = await stage.invoke()
     const [agent, anna] = [stage.as('agent-1'), stage.as('anna')]
     const first = await agent.follow('findInvocation', { id }, { waitMs: 0 })
@@ -37,7 +37,7 @@ describe('who waits', () => {
     expect((await next)?.answer).toMatchObject({ status: 'rejected', approvalReason: 'no' })
   })
 
-  test('for questions hears of new ones and of those that are answered', async () => {
+  test('for approvals hears of new and of answered ones', async () => {
     const anna = stage.as('anna')
     const before = await anna.follow('listQuestions', { team: 'acme' }, { waitMs: 0 })
     const more = anna.follow('listQuestions', { team: 'acme' }, { waitMs: 30_000, known: before?.mark ?? '' })
@@ -49,7 +49,7 @@ describe('who waits', () => {
     expect((await fewer)?.answer.map(({ subjectId }) => subjectId)).not.toContain(id)
   })
 
-  test('and goes away is not waited for', async () => {
+  test('that disconnects is dropped', async () => {
     const { id } = await stage.invoke()
     const known = (await stage.as('agent-1').follow('findInvocation', { id }, { waitMs: 0 }))?.mark ?? ''
     const gone = new AbortController()
@@ -60,7 +60,7 @@ describe('who waits', () => {
 })
 
 describe('OpenAPI', () => {
-  test('has every operation with all that it is given, and is had without a token', async () => {
+  test('describes every operation with all its fields, without a token', async () => {
     const { status, json } = await stage.ask('GET', '/openapi.json')
     expect(status).toBe(200)
     const { openapi, paths } = json as {
@@ -93,7 +93,7 @@ describe('OpenAPI', () => {
     }
   })
 
-  test('has no two operations at one place', () => {
+  test('has no two operations with the same path and method', () => {
     const places = OPERATION_NAMES.map(
       (name) => `${operationOf(name).method} ${operationOf(name).path.replace(/\{\w+\}/g, '{}')}`,
     )
@@ -101,7 +101,7 @@ describe('OpenAPI', () => {
   })
 })
 
-describe('beginning', () => {
+describe('starting the server', () => {
   /** On the store of the stage, which stays open. */
   const begin = (more: Partial<ServeSettings>): Promise<ServedStore> =>
     serveStore({
@@ -112,7 +112,7 @@ describe('beginning', () => {
       ...more,
     })
 
-  test('beyond this host needs TLS, or that somebody says that it is not needed, and a token by which anybody is known', async () => {
+  test('for other hosts needs TLS, or an explicit exception, and a valid token in the store', async () => {
     const everywhere = parseListenAddress('0.0.0.0:0')
     await expect(begin({ listen: everywhere })).rejects.toMatchObject({
       code: 'listen-refused',
@@ -129,7 +129,7 @@ describe('beginning', () => {
     expect(served.addresses[0]).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/)
   })
 
-  test('with TLS is reached by the name of its certificate, and by no other', async () => {
+  test('with TLS is reached only by the name of its certificate', async () => {
     const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
     execFileSync(
       'openssl',
@@ -168,7 +168,7 @@ describe('beginning', () => {
     await served.close()
   })
 
-  test('on a socket that a process left which was killed works', async () => {
+  test('on the socket of a killed process works', async () => {
     const left = join(folder, 'left')
     spawnSync(
       process.execPath,
@@ -186,7 +186,7 @@ describe('beginning', () => {
     await served.close()
   })
 
-  test('on a file or a socket that is answered is refused, and leaves it alone', async () => {
+  test('on a file or a socket in use is refused, and leaves it unchanged', async () => {
     const file = join(folder, 'file')
     writeFileSync(file, 'mine')
     await expect(begin({ socket: file })).rejects.toMatchObject({ code: 'listen-refused' })
@@ -200,17 +200,17 @@ describe('beginning', () => {
   })
 
   test.each(['', '7070', 'localhost', ':7070', 'example.org:80', '127.0.0.1:70707', '::1:80', '127.0.0.1:-1'])(
-    'at no address is refused: %j',
+    'on an invalid address is refused: %j',
     (text) => {
       expect(() => parseListenAddress(text)).toThrow(/no address/)
     },
   )
-  test.each(['127.0.0.1:0', '[::1]:7070', 'localhost:7070'])('at an address is understood: %s', (text) => {
+  test.each(['127.0.0.1:0', '[::1]:7070', 'localhost:7070'])('on an address is parsed: %s', (text) => {
     expect(parseListenAddress(text)).toMatchObject({ port: expect.any(Number) as number })
   })
 })
 
-test('a token is not sent to another host in the clear', async () => {
+test('a token is not sent to another host without TLS', async () => {
   expect(() => openRemoteAccess({ server: 'http://cordon.example.org:7070', token: 'x' })).toThrow(/in the clear/)
   expect(() => openRemoteAccess({ server: 'http://127.0.0.1.example.org:7070', token: 'x' })).toThrow(/in the clear/)
   expect(
@@ -222,7 +222,7 @@ test('a token is not sent to another host in the clear', async () => {
 })
 
 // The last one: it ends what the others use.
-test('ending answers who waits, and closes the store', async () => {
+test('stopping answers waiting clients, and closes the store', async () => {
   const { id } = await stage.invoke()
   const agent = stage.as('agent-1')
   const known = (await agent.follow('findInvocation', { id }, { waitMs: 0 }))?.mark ?? ''

@@ -1,4 +1,4 @@
-// Whose turn it is. Nothing here takes time: turns end when the test says so.
+// Whose turn it is. These tests take no time: a turn ends when the test says so.
 import { describe, expect, test } from 'vitest'
 
 import { createShares } from '../../src/server/shares.js'
@@ -34,7 +34,7 @@ const stage = (limits: Partial<ShareLimits>) => {
 }
 
 describe('turns', () => {
-  test('go round by teams, within a team by callers, of a caller the oldest first', async () => {
+  test("alternate between teams, within a team between callers, and start with a caller's oldest request", async () => {
     const { began, ask, end } = stage({ turns: { caller: 1, team: 1, all: 1 } })
     for (const name of ['a1', 'a2', 'a3']) ask('acme', 'ada', name)
     ask('acme', 'bea', 'b1')
@@ -44,7 +44,7 @@ describe('turns', () => {
     expect(began).toEqual(['a1', 'a2', 'z1', 'b1', 'z2', 'a3'])
   })
 
-  test('of one caller, and of one team, leave some for others', async () => {
+  test('of one caller and of one team leave some for others', async () => {
     const { began, ask } = stage({ turns: { caller: 2, team: 3, all: 4 } })
     for (const name of ['a1', 'a2', 'a3']) ask('acme', 'ada', name)
     for (const name of ['b1', 'b2']) ask('acme', 'bea', name)
@@ -57,7 +57,7 @@ describe('turns', () => {
     expect(began).toEqual(['a1', 'a2', 'b1', 'z1'])
   })
 
-  test('of several teams together leave some for the next: each finds less', async () => {
+  test('of several teams together leave some for the next: each gets fewer', async () => {
     const { began, ask, end } = stage({ turns: { caller: 5, team: 7, all: 10 } })
     for (const team of ['evil', 'vile'])
       for (const caller of ['mallory', 'mallet'])
@@ -74,7 +74,7 @@ describe('turns', () => {
     expect(began.at(-1)).toBe('a2')
   })
 
-  test('are not for who has gone, whether before or while they waited', async () => {
+  test('are not given to a client that has gone, before or during the wait', async () => {
     const { began, ask, end } = stage({ turns: { caller: 1, team: 1, all: 1 } })
     ask('acme', 'ada', 'a1')
     const gone = new AbortController()
@@ -87,7 +87,7 @@ describe('turns', () => {
     expect(began).toEqual(['a1', 'a3'])
   })
 
-  test('are given back by what fails', async () => {
+  test('are given back after a failure', async () => {
     const { shares } = stage({ turns: { caller: 1, team: 1, all: 1 } })
     const seat = shares.enter({ team: 'acme', caller: 'ada' })
     await expect(seat.turn(() => Promise.reject(new Error('no')), NEVER)).rejects.toThrow('no')
@@ -98,7 +98,7 @@ describe('turns', () => {
 describe('seats', () => {
   const ADA: Party = { team: 'acme', caller: 'ada' }
 
-  test('are bounded for a caller, a team and all, and given back once', () => {
+  test('are limited for a caller, a team and all, and given back once', () => {
     const { shares } = stage({ open: { caller: 1, team: 2, all: 3 } })
     const [ada, bea] = [shares.enter(ADA), shares.enter({ team: 'acme', caller: 'bea' })]
     expect(() => shares.enter(ADA)).toThrow('ada has reached the limit of open requests (1)')
@@ -117,7 +117,7 @@ describe('seats', () => {
     shares.enter({ team: 'third', caller: 'mia' })
   })
 
-  test('of several teams leave some for the next, and what is left is said to be', () => {
+  test('of several teams leave some for the next, and the error says how many', () => {
     const { shares } = stage({ open: { caller: 10, team: 10, all: 12 } })
     const fill = (team: string): number => {
       for (let taken = 0; ; taken += 1) {
@@ -134,7 +134,7 @@ describe('seats', () => {
     )
   })
 
-  test('hold bytes until they are left; the first may hold more than all of them', () => {
+  test('hold bytes until they are released, and the first may hold more than all', () => {
     const { shares } = stage({ bytes: { caller: 10, team: 15, all: 100 } })
     const [one, two, bea] = [shares.enter(ADA), shares.enter(ADA), shares.enter({ team: 'acme', caller: 'bea' })]
     one.hold(50)

@@ -1,5 +1,4 @@
-// A served store with a team in it, and raw ways to ask it: what a client of Cordon would never send has to be sent
-// too.
+// A served store with a team, and raw requests to it, including ones that a Cordon client would never send.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'

@@ -1,4 +1,4 @@
-// In whose name a request is answered, and what that name may do.
+// Which member a request acts for, and what that member may do.
 import { statSync } from 'node:fs'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -20,7 +20,7 @@ const refusal = (status: number, code: string) => ({
 })
 
 describe('an approval', () => {
-  test('is not given by the agent that asked, also if it is an operator; another operator gives it', async () => {
+  test('is refused from the agent that called, also if it is an operator, but not from another operator', async () => {
     const { id, hash } = await stage.invoke()
     expect(
       await stage.ask('POST', `/v1/approvals/${id}/approve`, {
@@ -33,7 +33,7 @@ describe('an approval', () => {
     ).toMatchObject({ status: 200, json: { status: 'approved' } })
   })
 
-  test('is not given by the token that who asked made for an operator; it says by which token it was given', async () => {
+  test('is refused by a token that the caller made for an operator, and names its own token', async () => {
     const ada = stage.as('ada')
     for (const [actor, kind] of [
       ['ada', 'agent'],
@@ -61,7 +61,7 @@ describe('an approval', () => {
     })
   })
 
-  test('is not given by who is no operator', async () => {
+  test('is refused from a member who is not an operator', async () => {
     const { id, hash } = await stage.invoke()
     expect(
       await stage.ask('POST', `/v1/approvals/${id}/approve`, {
@@ -74,7 +74,7 @@ describe('an approval', () => {
     ).toMatchObject(refusal(403, 'request-refused'))
   })
 
-  test('is for what was shown: not with another hash, not without one, not twice', async () => {
+  test('is for the shown call: refused with another hash, without one, or twice', async () => {
     const [shown, other] = [await stage.invoke({ to: 'bob' }), await stage.invoke({ to: 'eve' })]
     const approve = (body: object) =>
       stage.ask('POST', `/v1/approvals/${shown.id}/approve`, { token: stage.tokens.anna, body })
@@ -84,7 +84,7 @@ describe('an approval', () => {
     expect(await approve({ shownHash: shown.hash })).toMatchObject(refusal(409, 'store-state'))
   })
 
-  test('is not for a tool that was changed after it was shown', async () => {
+  test('is refused for a tool that changed after it was shown', async () => {
     const { id, hash } = await stage.invoke()
     const ada = stage.as('ada')
     await ada.ask('registerTool', {
@@ -114,7 +114,7 @@ describe('a token', () => {
   const me = (token: string | undefined, headers: Readonly<Record<string, string>> = {}) =>
     stage.ask('GET', '/v1/me', { token, headers })
 
-  test('speaks for its member, and none or any other text for nobody', async () => {
+  test('authenticates its member, and a missing or invalid one authenticates nobody', async () => {
     expect(await me(stage.tokens.anna)).toMatchObject({
       status: 200,
       json: { actor: 'anna', teams: [{ team: 'acme', kinds: ['operator'] }] },
@@ -134,7 +134,7 @@ describe('a token', () => {
     expect(await stage.ask('GET', `/v1/me?token=${stage.tokens.anna}`)).toMatchObject({ status: 401 })
   })
 
-  test('cannot name another, and who has no token cannot either', async () => {
+  test('cannot name another member, nor can a request without a token', async () => {
     expect(await me(stage.tokens['agent-1'], { 'cordon-actor': 'anna' })).toMatchObject(refusal(403, 'request-refused'))
     expect(await me(undefined, { 'cordon-actor': 'anna' })).toMatchObject({ status: 401 })
     expect(
@@ -142,7 +142,7 @@ describe('a token', () => {
     ).toMatchObject({ status: 200, json: { actor: 'anna' } })
   })
 
-  test('of a member who was removed counts no more, also when they come back', async () => {
+  test('of a removed member is invalid, also if they come back', async () => {
     const ada = stage.as('ada')
     await ada.ask('addMember', { team: 'acme', actor: 'vera', kind: 'operator' })
     const { token } = await ada.ask('createToken', { team: 'acme', actor: 'vera' })
@@ -153,7 +153,7 @@ describe('a token', () => {
     expect(await me(token)).toMatchObject({ status: 401 })
   })
 
-  test('counts for what its member is now', async () => {
+  test('has the current rights of its member', async () => {
     const ada = stage.as('ada')
     await ada.ask('addMember', { team: 'acme', actor: 'walt', kind: 'operator' })
     await ada.ask('addMember', { team: 'acme', actor: 'walt', kind: 'agent' })
@@ -166,7 +166,7 @@ describe('a token', () => {
     expect(await me(token)).toMatchObject({ json: { teams: [{ kinds: ['agent'] }] } })
   })
 
-  test('that was revoked or has expired counts no more', async () => {
+  test('that was revoked or has expired is invalid', async () => {
     const ada = stage.as('ada')
     const [revoked, late] = [
       await ada.ask('createToken', { team: 'acme', actor: 'otto' }),
@@ -183,7 +183,7 @@ describe('a token', () => {
     expect(await me(late.token)).toMatchObject({ status: 401 })
   })
 
-  test('of somebody else is not revoked, nor is its hash told to anybody', async () => {
+  test('of somebody else cannot be revoked, and its hash is not shown to anybody', async () => {
     const ada = stage.as('ada')
     const { id } = await ada.ask('createToken', { team: 'acme', actor: 'otto' })
     expect(await stage.ask('DELETE', `/v1/tokens/${id}`, { token: stage.tokens.anna })).toMatchObject(
@@ -203,7 +203,7 @@ describe('a token', () => {
     ).rejects.toMatchObject({ code: 'store-refused' })
   })
 
-  test('of one team opens nothing in another in which its member has a name too', async () => {
+  test('of one team is invalid in another team with a member of the same name', async () => {
     const mallory = stage.as('mallory')
     await mallory.ask('foundTeam', { team: 'evil', admin: 'mallory' })
     // Anna is an operator of acme. To add her name to another team is not to become her.
@@ -222,7 +222,7 @@ describe('a token', () => {
     ).toMatchObject({ status: 200 })
   })
 
-  test('of one team does not speak for the runner of another that goes by the same name', async () => {
+  test('of one team does not speak for the runner of another with the same name', async () => {
     const mallory = stage.as('mallory')
     await mallory.ask('addMember', { team: 'evil', actor: 'agent-1', kind: 'runner' })
     const { token } = await mallory.ask('createToken', { team: 'evil', actor: 'agent-1' })
@@ -240,7 +240,7 @@ describe('a token', () => {
     ])
   })
 
-  test('begins no team, and calls in no name but its own', async () => {
+  test('creates no team, and makes calls only as its own member', async () => {
     expect(
       await stage.ask('POST', '/v1/teams', { token: stage.tokens.ada, body: { team: 'new', admin: 'ada' } }),
     ).toMatchObject(refusal(403, 'request-refused'))
@@ -255,7 +255,7 @@ describe('a token', () => {
 })
 
 describe('calls', () => {
-  test("of another agent are not seen; one's own are", async () => {
+  test("of another agent are invisible, and an agent's own are visible", async () => {
     const { id } = await stage.invoke({ to: 'secret' }, 'agent-2')
     const other = stage.as('agent-9')
     await stage.as('ada').ask('addMember', { team: 'acme', actor: 'agent-9', kind: 'agent' })
@@ -267,7 +267,7 @@ describe('calls', () => {
     })
   })
 
-  test('that are not completed with the fence of their claim are not completed', async () => {
+  test('are completed only with the fence of their claim', async () => {
     const { id, hash } = await stage.invoke()
     await stage.as('anna').ask('approve', { id, shownHash: hash })
     const token = stage.tokens['agent-1']
@@ -284,11 +284,11 @@ describe('calls', () => {
   })
 })
 
-test('nobody but its user connects to the socket', () => {
+test('only its user can connect to the socket', () => {
   const { mode } = statSync(stage.socket)
   expect((mode & 0o777).toString(8)).toBe('600')
 })
 
-test('the server made no mistake of its own in all of this', () => {
+test('the server had no internal error in all of this', () => {
   expect(stage.reported).toEqual([])
 })

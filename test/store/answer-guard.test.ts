@@ -1,5 +1,5 @@
-// What a database answers, and what is thrown while it is read. A place between the driver and a real server says
-// whatever a test wants it to say.
+// Answers of a database, and errors while they are read. A relay between the driver and a real server answers
+// whatever a test needs.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import type { Server as NetServer, Socket } from 'node:net'
@@ -81,13 +81,13 @@ describe('an answer', () => {
     expect(await engine.query('select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  test('that ends in the middle fails its statement alone', async () => {
+  test('that ends in the middle fails only its own statement', async () => {
     instead = 'nothing'
     await expect(ask()).rejects.toMatchObject({ code: 'store-unavailable' })
     expect(await ask()).toEqual([{ said: 'find me' }])
   })
 
-  test('with more than is read fails its statement alone, in a transaction too; one that fits is told', async () => {
+  test('beyond the size limit fails only its own statement, also in a transaction, and one that fits arrives', async () => {
     await expect(engine.query(`select repeat('x', 80000000) as said`)).rejects.toMatchObject({
       code: 'store-answer-too-large',
       fix: expect.stringContaining('most') as string,
@@ -100,7 +100,7 @@ describe('an answer', () => {
     )
   })
 
-  test('with a value that is longer than a string can be is refused as too large, whoever reads it', () => {
+  test('with a value longer than a string can be is refused as too large, for every reader', () => {
     const stream = new Duplex({
       read: () => undefined,
       write: (_chunk, _encoding, done) => {

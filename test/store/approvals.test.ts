@@ -7,11 +7,11 @@ import { BAD_STATE, REFUSED, describeRegistry } from './describe-registry.js'
 import { actorOf } from './registry.js'
 import type { Registry } from './registry.js'
 
-describeRegistry('approvals and bounds', (stage) => {
+describeRegistry('approvals and limits', (stage) => {
   const { claim, complete, fresh } = stage
 
   describe('approvals', () => {
-    test('are for these arguments, of this version of the tool', async () => {
+    test('are for these arguments of this version of the tool', async () => {
       const registry = await fresh()
       const tool = await registry.register('send')
       const id = await registry.invoke(tool)
@@ -48,7 +48,7 @@ describeRegistry('approvals and bounds', (stage) => {
       expect(await registry.statusOf(id)).toBe('expired')
     })
 
-    test('in advance are for a form of arguments, a number of uses and a time', async () => {
+    test('in advance are for a schema of arguments, a number of uses and a time', async () => {
       const registry = await fresh()
       const tool = await registry.register('send')
       const give = (arguments_: object, uses: number) =>
@@ -74,7 +74,7 @@ describeRegistry('approvals and bounds', (stage) => {
       expect(states).toEqual(['approved', 'pending', 'approved', 'pending'])
     })
 
-    test('in advance are listed for as long as they count: neither of another version, nor by who has no word any more', async () => {
+    test('in advance are listed while they are valid: not for another version, nor by a former operator', async () => {
       const registry = await fresh()
       const [send, post] = [await registry.register('send'), await registry.register('post')]
       const give = (who: Registry['anna'], tool: string) =>
@@ -148,7 +148,7 @@ describeRegistry('approvals and bounds', (stage) => {
       expect(await registry.statusOf(await registry.invoke(tool))).toBe('pending')
     })
 
-    test('are gone without by the service role alone, with a reason, on the record', async () => {
+    test('can be skipped only by the service role, with a recorded reason', async () => {
       const registry = await fresh()
       const tool = await registry.register('send')
       const bypass = (actor: Registry['agent'], reason: string | null) =>
@@ -168,8 +168,8 @@ describeRegistry('approvals and bounds', (stage) => {
     })
   })
 
-  describe('bounds', () => {
-    test('a kill switch refuses, a pause holds back', async () => {
+  describe('limits', () => {
+    test('a kill switch refuses calls, and a pause holds them back', async () => {
       const registry = await fresh()
       const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
       await registry.anna.query(`select agents.fn_stop($1, 'pause', 'maintenance')`, [registry.owner])
@@ -181,7 +181,7 @@ describeRegistry('approvals and bounds', (stage) => {
       await expect(registry.invoke(tool)).rejects.toMatchObject(REFUSED)
     })
 
-    test('a kill switch of a profile refuses approvals, too', async () => {
+    test('a kill switch of a profile refuses approvals too', async () => {
       const registry = await fresh()
       await registry.admin.query(`select agents.fn_set_profile($1, 'night', p_is_default => true)`, [registry.owner])
       const id = await registry.invoke(await registry.register('send'))
@@ -193,7 +193,7 @@ describeRegistry('approvals and bounds', (stage) => {
       expect(await registry.anna.value('select agents.fn_approve_tool_invocation($1)', [id])).toBe('approved')
     })
 
-    test('a budget of calls is not exceeded, also by many at once', async () => {
+    test('a budget of calls is not exceeded, also by concurrent calls', async () => {
       const registry = await fresh()
       const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
       await registry.admin.query(`select agents.fn_set_budget($1, 'agent', 'agent-1', interval '1 day', 5)`, [
@@ -203,7 +203,7 @@ describeRegistry('approvals and bounds', (stage) => {
       expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(5)
     })
 
-    test('a budget of cost counts what calls have cost', async () => {
+    test('a budget of cost counts the cost of calls', async () => {
       const registry = await fresh()
       const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
       await registry.admin.query(`select agents.fn_set_budget($1, 'agent', 'agent-1', interval '1 day', null, 2)`, [
@@ -216,7 +216,7 @@ describeRegistry('approvals and bounds', (stage) => {
       await expect(registry.invoke(tool)).rejects.toMatchObject(REFUSED)
     })
 
-    test('a runner takes what its host can hold', async () => {
+    test('a runner claims calls that its host can enforce', async () => {
       const registry = await fresh()
       const id = await registry.invoke(
         await registry.register('look', {

@@ -1,4 +1,4 @@
-// What callers hand in besides the input of a call has an end, and is not written out before that is known.
+// All values of callers besides the input of a call are limited, and checked before they are expanded.
 import { describe, expect, test } from 'vitest'
 
 import { BAD_STATE, describeRegistry } from './describe-registry.js'
@@ -25,7 +25,7 @@ const DOUBLES = [
 ]
 const letters = (megabytes: number) => 'x'.repeat(megabytes * 1024 * 1024)
 
-describeRegistry('bounds of what is handed in', (stage) => {
+describeRegistry('limits of values', (stage) => {
   const running = async (registry: TeamRegistry) => {
     const id = await registry.invoke(await registry.register('look', FREE))
     const fence = (await stage.claim(registry, id))?.fence
@@ -48,7 +48,7 @@ describeRegistry('bounds of what is handed in', (stage) => {
   }
 
   describe('an output', () => {
-    test('with a number that no double is, or that is too large, is refused, and the call can still be ended', async () => {
+    test('with a number that is not a double, or too large, is refused, and the call can still be ended', async () => {
       const registry = await stage.fresh()
       const { id, end } = await running(registry)
       for (const number of HUGE) {
@@ -76,7 +76,7 @@ describeRegistry('bounds of what is handed in', (stage) => {
       expect(await registry.statusOf(id)).toBe('completed')
     })
 
-    test('has every double as it was', async () => {
+    test('keeps every double unchanged', async () => {
       const registry = await stage.fresh()
       const { id, end } = await running(registry)
       await end({ output: JSON.stringify(DOUBLES) })
@@ -88,7 +88,7 @@ describeRegistry('bounds of what is handed in', (stage) => {
       expect(row?.output).toEqual(DOUBLES.map((number) => (number === 0 ? 0 : number)))
     })
 
-    test('of many small numbers is counted by what is written, not by what it takes in memory', async () => {
+    test('of many small numbers is counted by its text, not by its memory', async () => {
       const registry = await stage.fresh()
       const { id, end } = await running(registry)
       await end({ output: JSON.stringify(Array.from({ length: 400_000 }, (_, at) => at % 10)) })
@@ -96,7 +96,7 @@ describeRegistry('bounds of what is handed in', (stage) => {
     })
   })
 
-  test('an input has no nought of thousands of digits; an ordinary nought it has', async () => {
+  test('an input may contain zero, but not with thousands of digits', async () => {
     const registry = await stage.fresh()
     const tool = await registry.register('count', { ...FREE, p_schema_input: '{"type":"object"}' })
     const ask = (input: string) =>
@@ -106,7 +106,7 @@ describeRegistry('bounds of what is handed in', (stage) => {
     expect(await ask(`{"n":[${'1,'.repeat(200_000)}0]}`)).toBeDefined()
   })
 
-  test('tools, plans, forms and facts have numbers that are doubles, and a size', async () => {
+  test('tools, plans, schemas and facts are limited in size, and their numbers are doubles', async () => {
     const registry = await stage.fresh()
     const send = await registry.register('send')
     const handIn: Readonly<Record<string, (value: string) => Promise<unknown>>> = {
@@ -137,7 +137,7 @@ describeRegistry('bounds of what is handed in', (stage) => {
     }
   })
 
-  test('what comes of a call is held against the output schema: what differs is kept and said, and is on the record', async () => {
+  test('a result is checked against the output schema, and a difference is stored, shown and recorded', async () => {
     const registry = await stage.fresh()
     const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] }
     const tool = await registry.register('look', {
@@ -188,7 +188,7 @@ describeRegistry('bounds of what is handed in', (stage) => {
     await expect(registry.register('look', { p_schema_output: '{"$ref":"#"}' })).rejects.toMatchObject(BAD_STATE)
   })
 
-  test('how a tool is known fits the credential that it names', async () => {
+  test('authentication of a tool fits the credential that it names', async () => {
     const registry = await stage.fresh()
     const methodOf = async (key: string, more: object) =>
       registry.admin.value('select auth_method from agents.tools_registry where id = $1', [
@@ -205,7 +205,7 @@ describeRegistry('bounds of what is handed in', (stage) => {
       await expect(registry.register('d', wrong)).rejects.toMatchObject(BAD_STATE)
   })
 
-  test('reasons have a size, and so has what tools say of themselves', async () => {
+  test('reasons and descriptions of tools are limited in size', async () => {
     const registry = await stage.fresh()
     const tool = await registry.register('send')
     const id = await registry.invoke(tool)

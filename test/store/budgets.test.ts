@@ -1,5 +1,4 @@
-// What calls may cost: those that are open count with what they are expected to cost, those that have ended with what
-// they did.
+// Costs of calls: open ones count with their expected cost, ended ones with their real cost.
 import { expect, test } from 'vitest'
 
 import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'
@@ -37,7 +36,7 @@ describeRegistry('budgets of cost', (stage) => {
     return asked.length
   }
 
-  test('calls that are asked for at once do not exceed it; as many as fit are let in', async () => {
+  test('concurrent calls do not exceed it, and as many as fit are accepted', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', FREE)
     await limit(registry, 5)
@@ -46,7 +45,7 @@ describeRegistry('budgets of cost', (stage) => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(5)
   })
 
-  test('what is used of it is told to who manages it and to whose it is, and to no other agent', async () => {
+  test('its use is shown to admins and to its agent, and to no other agent', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', FREE)
     await limit(registry, 5)
@@ -69,7 +68,7 @@ describeRegistry('budgets of cost', (stage) => {
     ])
   })
 
-  test('is changed by setting it again, and taken away', async () => {
+  test('is changed by setting it again, and can be removed', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', FREE)
     await limit(registry, 0)
@@ -90,7 +89,7 @@ describeRegistry('budgets of cost', (stage) => {
     ).rejects.toMatchObject(REFUSED)
   })
 
-  test('what is asked for and ended at once by many is counted exactly, and nobody is left waiting', async () => {
+  test('many concurrent starts and ends are counted exactly, and nobody is left waiting', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', FREE)
     await limit(registry, 40)
@@ -182,7 +181,7 @@ describeRegistry('budgets of cost', (stage) => {
     },
   )
 
-  test('counts what was measured once a call has ended, and the estimate where nobody measured', async () => {
+  test('counts the measured cost of an ended call, or the estimate if nothing was measured', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', FREE)
     await limit(registry, 10)
@@ -194,7 +193,7 @@ describeRegistry('budgets of cost', (stage) => {
     expect(await room(registry, tool, 1)).toBe(4)
   })
 
-  test('a call is not expected to cost less than its tool; a tool of which nothing is known holds nothing back', async () => {
+  test("a call reserves at least its tool's expected cost, and a tool without one reserves nothing", async () => {
     const registry = await fresh()
     const tool = await registry.register('costly', { ...FREE, p_expected_cost: 2 })
     const unknown = await registry.register('unknown', FREE)
@@ -224,7 +223,7 @@ describeRegistry('budgets of cost', (stage) => {
     },
   )
 
-  test('no amount is none: NaN, Infinity, less than nothing', async () => {
+  test('invalid amounts are refused: NaN, Infinity, negative numbers', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', FREE)
     for (const wrong of ['NaN', 'Infinity', '-Infinity', '-1', '1e13', '1e-1000']) {

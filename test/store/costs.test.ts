@@ -1,4 +1,4 @@
-// What a call used and cost, measured while it ran in a real cell, beside what was said that it would.
+// Usage and cost of a call, measured in a real cell, compared with the expected cost.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { createCordon, processTool, tool } from '../../src/runtime/index.js'
 import { addMember, assignTool, registerTool, requireInvocation, speakingAs } from '../../src/store/index.js'
-import { findTool } from '../../src/store/registry/registry.js'
+import { requireTool } from '../../src/store/registry/registry.js'
 import type { Engine, Invocation, Role, ToolRegistration } from '../../src/store/index.js'
 import { echo, serverAuthority, startHttps } from '../egress/servers.js'
 
@@ -17,7 +17,7 @@ import { ENGINES, openEngine } from './engines.js'
 const HOST = 'api.test'
 const FREE = { egressClass: 'none', requiresApproval: false } as const
 
-describe.each(ENGINES)('what a call in a cell used and cost, on %s', (name) => {
+describe.each(ENGINES)('usage and cost of a call in a cell, on %s', (name) => {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-costs-')))
   let engine: Engine
   let close: () => Promise<void>
@@ -113,7 +113,7 @@ describe.each(ENGINES)('what a call in a cell used and cost, on %s', (name) => {
   }
   const used = ({ usage }: Invocation, what: string): number => Number(usage?.[what])
 
-  test('its usage has wall, CPU, memory and the bytes that it wrote, and none of a network that it did not have', async () => {
+  test('usage has wall time, CPU, memory and written bytes, and no network bytes without a network', async () => {
     await register({ key: 'say', ...FREE })
     const done = await call('say', { text: 'hello' })
     expect(done.usage).toMatchObject({ status: 'ok', output_bytes: 7, bytes_sent: 0, bytes_received: 0 })
@@ -123,29 +123,29 @@ describe.each(ENGINES)('what a call in a cell used and cost, on %s', (name) => {
     expect(used(await call('add', { a: 1, b: 2 }), 'output_bytes')).toBeGreaterThan(0)
   })
 
-  test('its cost is measured by the database, at the prices of the tool, from what the cell used', async () => {
+  test('the database computes the cost from the usage and the prices of the tool', async () => {
     await register({ key: 'say', ...FREE, prices: { call: 2, cpu_second: 100, wall_second: 10 } })
     const done = await call('say', { text: 'x' })
     expect(done.costMeasured).toBeCloseTo(2 + used(done, 'cpu_ms') / 10 + used(done, 'wall_ms') / 100, 6)
     expect(done).toMatchObject({ costReported: null, costEstimate: null, costDeviates: null })
   })
 
-  test('bytes that went through the proxy are counted, and cost what a megabyte costs', async () => {
+  test('bytes through the proxy are counted, at the price of a megabyte', async () => {
     await register({ key: 'fetch', egressClass: 'read_only', requiresApproval: false, prices: { megabyte: 1_000_000 } })
     const done = await call('fetch')
     for (const what of ['bytes_sent', 'bytes_received']) expect(used(done, what), what).toBeGreaterThan(10)
     expect(done.costMeasured).toBeCloseTo(used(done, 'bytes_sent') + used(done, 'bytes_received'), 6)
   })
 
-  test('one that costs far more than the tool was registered with is flagged, and one that costs about that is not', async () => {
+  test('a cost far above the expected one is flagged, and one near it is not', async () => {
     await register({ key: 'add', ...FREE, prices: { call: 5 }, expectedCost: 1 })
     expect(await call('add', { a: 1, b: 2 })).toMatchObject({ costEstimate: 1, costMeasured: 5, costDeviates: true })
     await register({ key: 'add', ...FREE, prices: { call: 5 }, expectedCost: 4 })
     expect(await call('add', { a: 1, b: 2 })).toMatchObject({ costEstimate: 4, costMeasured: 5, costDeviates: false })
-    expect(await findTool(admin(), 'team', 'add')).toMatchObject({ expectedCost: 4, prices: { call: 5 } })
+    expect(await requireTool(admin(), 'team', 'add')).toMatchObject({ expectedCost: 4, prices: { call: 5 } })
   })
 
-  test('what nobody can measure costs what is not known, not nothing: a function in the process of the agent', async () => {
+  test("an unmeasurable cost is unknown, not zero: a function in the agent's own process", async () => {
     await register({ key: 'inside', ...FREE, prices: { cpu_second: 1 }, expectedCost: 3 })
     const done = await call('inside')
     expect(done).toMatchObject({
@@ -159,7 +159,7 @@ describe.each(ENGINES)('what a call in a cell used and cost, on %s', (name) => {
   })
 })
 
-describeRegistry('prices, and what a runner says by itself', (stage) => {
+describeRegistry('prices, and figures of the runner', (stage) => {
   const { claim, fresh } = stage
   const free = (prices: object | null, more: object = {}) => ({
     p_egress_class: 'none',
@@ -219,7 +219,7 @@ describeRegistry('prices, and what a runner says by itself', (stage) => {
     },
   )
 
-  test('a call that says it ran for longer than it was claimed is flagged; one that ran for that long is not', async () => {
+  test('a call that claims to have run longer than since its claim is flagged, and another is not', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', free({ wall_second: 1 }))
     expect(await run(registry, tool, { wall_ms: 3_600_000 })).toEqual({
@@ -230,7 +230,7 @@ describeRegistry('prices, and what a runner says by itself', (stage) => {
     expect(await run(registry, tool, { wall_ms: 1 })).toEqual({ measured: 0.001, reported: null, deviates: null })
   })
 
-  test('usage that is no number, or less than nothing, takes nothing from the cost', async () => {
+  test('invalid or negative usage does not reduce the cost', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', free({ call: 2, cpu_second: 1 }))
     expect(await run(registry, tool, { cpu_ms: 'none' })).toMatchObject({ measured: null })
@@ -238,7 +238,7 @@ describeRegistry('prices, and what a runner says by itself', (stage) => {
     expect(await run(registry, tool, { cpu_ms: -1e12 })).toMatchObject({ measured: 2 })
   })
 
-  test('a call costs what the version costs that was asked for, whatever it costs since', async () => {
+  test('a call costs what its requested version costs, not a later one', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', free({ call: 2 }))
     const id = await registry.invoke(tool)
@@ -257,7 +257,7 @@ describeRegistry('prices, and what a runner says by itself', (stage) => {
     ).rejects.toThrow()
   })
 
-  test('another price or expected cost makes another version; what is no price is refused', async () => {
+  test('another price or expected cost makes a new version, and an invalid price is refused', async () => {
     const registry = await fresh()
     const versionOf = async (prices: object | null, more: object = {}) => {
       const id = await registry.register('look', free(prices, more))

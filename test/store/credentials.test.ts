@@ -1,4 +1,4 @@
-// Credentials that a team keeps in its store: the database has what it cannot read, and gives it to who needs it now.
+// Credentials in the store of a team: the database cannot read them, and gives them to a runner that needs them now.
 import { describe, expect, test } from 'vitest'
 
 import { explainInvocation } from '../../src/store/registry/explanation.js'
@@ -11,13 +11,13 @@ const VALUE = Buffer.from('value-of-a-credential-1f2e3d')
 const key = parseSealingKey(newSealingKey(), 'the test')
 
 describe('a sealed credential', () => {
-  test('is opened with its key, for its team and by its name', () => {
+  test('opens with its key, for its team and by its name', () => {
     const { sealed } = sealCredential(key, 'team', 'token', VALUE)
     expect(openCredential(key, 'team', 'token', sealed)).toEqual(VALUE)
     expect(Buffer.from(sealed, 'base64url').includes(VALUE)).toBe(false)
   })
 
-  test('is not opened with another key, as another one, or when it was changed', () => {
+  test('does not open with another key, as another credential, or if it was changed', () => {
     const { sealed } = sealCredential(key, 'team', 'token', VALUE)
     const bytes = Buffer.from(sealed, 'base64url')
     bytes[20] = (bytes[20] ?? 0) ^ 1
@@ -69,7 +69,7 @@ describeRegistry('credentials', (stage) => {
     await expect(resolve()).rejects.toMatchObject(REFUSED)
   })
 
-  test("are nobody else's: not an agent's, an operator's, or another team's, and nobody reads the column", async () => {
+  test('are refused to agents, operators and other teams, and nobody reads the column', async () => {
     const [registry, other] = [await fresh(), await fresh()]
     await store(registry.admin, registry.owner, 'token')
     await expect(store(registry.anna, registry.owner, 'mine')).rejects.toMatchObject(REFUSED)
@@ -95,7 +95,7 @@ describeRegistry('credentials', (stage) => {
     ).rejects.toMatchObject(MISSING)
   })
 
-  test('leave on the record who stored, used and removed them, and nothing of the value', async () => {
+  test('leave a record of who stored, used and removed them, without the value', async () => {
     const registry = await fresh()
     await store(registry.admin, registry.owner, 'token')
     await registry.service.query('select agents.fn_resolve_credential($1, $2)', [registry.owner, 'token'])

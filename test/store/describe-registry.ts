@@ -1,4 +1,4 @@
-// The same claims of both engines: each team has a registry of its own in one database.
+// Makes the same claims for both engines. Each team has its own registry in one database.
 import { afterAll, beforeAll, describe } from 'vitest'
 
 import type { Engine } from '../../src/store/index.js'

@@ -1,4 +1,4 @@
-// Both engines, migrated. The same claims are made of each.
+// Both engines, migrated. Tests make the same claims for each.
 import { openPglite, openPostgres, migrate } from '../../src/store/index.js'
 import type { Engine } from '../../src/store/index.js'
 

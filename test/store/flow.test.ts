@@ -1,4 +1,4 @@
-// A call from the one who asks to the one who runs it, through the operations that Cordon itself uses.
+// A call from its caller to its runner, through the operations that Cordon itself uses.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import {
@@ -22,7 +22,7 @@ import {
 } from '../../src/store/index.js'
 import { approveInAdvance, listQuestions } from '../../src/store/registry/approvals.js'
 import { approveInvocation, rejectInvocation } from '../../src/store/registry/invocations.js'
-import { findTool, revokeTool } from '../../src/store/registry/registry.js'
+import { requireTool, revokeTool } from '../../src/store/registry/registry.js'
 import type { Changes, Engine, InvocationWatch, OutputChunk, Role } from '../../src/store/index.js'
 
 import { ENGINES, openEngine } from './engines.js'
@@ -66,7 +66,7 @@ describe.each(ENGINES)('a call on %s', (name) => {
   })
   const ask = (to = 'bob') => invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to } })
 
-  test('that is refused is on the record, with why; of strangers there is nothing', async () => {
+  test('that is refused is recorded with the reason, but not for strangers', async () => {
     const refusals = () =>
       engine.query<{ actor: string; by: string }>(
         `select actor, line::jsonb -> 'details' ->> 'by' as by from agents.audit_events where type = ` +
@@ -92,7 +92,7 @@ describe.each(ENGINES)('a call on %s', (name) => {
     ).toMatchObject([{ verdict: 'deny', reason: expect.stringContaining('is not assigned') as string }])
   })
 
-  test('waits for a person, is run, and tells its caller', async () => {
+  test('waits for a person, runs, and returns its result to the caller', async () => {
     const id = await ask()
     const approved = watch.wait(agent(), id, { until: ({ status }) => status !== 'pending' })
     const [question] = await listQuestions(anna())
@@ -108,14 +108,14 @@ describe.each(ENGINES)('a call on %s', (name) => {
     expect(await listQuestions(anna())).toEqual([])
   })
 
-  test('that is rejected tells why', async () => {
+  test('that is rejected returns the reason', async () => {
     const id = await ask()
     const over = watch.wait(agent(), id, { until: ({ status }) => isFinal(status) })
     await rejectInvocation(anna(), id, 'not today')
     expect(await over).toMatchObject({ status: 'rejected', approvalReason: 'not today' })
   })
 
-  test('is taken back by who asked, and told to who runs it', async () => {
+  test('can be withdrawn by its caller, and the runner is told', async () => {
     const waiting = await ask()
     expect(await cancelInvocation(agent(), waiting)).toBe('cancelled')
     const running = await ask()
@@ -126,7 +126,7 @@ describe.each(ENGINES)('a call on %s', (name) => {
     await told
   })
 
-  test('is waited for by another process after the first one is gone', async () => {
+  test('can be awaited by another process after the first one is gone', async () => {
     const id = await ask()
     const gone = new AbortController()
     const first = watch.wait(agent(), id, { until: ({ status }) => isFinal(status), signal: gone.signal })
@@ -140,7 +140,7 @@ describe.each(ENGINES)('a call on %s', (name) => {
     await others.close()
   })
 
-  test('is heard of also when nobody is told', async () => {
+  test('is noticed also without a notification', async () => {
     const id = await ask()
     const deaf: Engine = { ...engine, listen: () => Promise.reject(new Error('no listener')) }
     const asking = watchInvocations(watchChanges(deaf, { askAgainMs: 20 }))
@@ -149,7 +149,7 @@ describe.each(ENGINES)('a call on %s', (name) => {
     expect(await over).toMatchObject({ status: 'rejected' })
   })
 
-  test('says something while it runs, which is heard, also when nobody is told', async () => {
+  test('has output while it runs, which arrives also without a notification', async () => {
     const id = await ask()
     await approveInvocation(anna(), id, (await requireInvocation(agent(), id)).inputHash)
     await sendHeartbeat(runner(), { name: 'speaker', labels: [], holds: [], isDraining: false })
@@ -173,7 +173,7 @@ describe.each(ENGINES)('a call on %s', (name) => {
     }
   })
 
-  test('is approved in advance where somebody did', async () => {
+  test('uses a standing approval', async () => {
     await approveInAdvance(anna(), {
       toolId: tool,
       arguments: {
@@ -193,10 +193,10 @@ describe.each(ENGINES)('a call on %s', (name) => {
     expect(await requireInvocation(agent(), await ask('carol'))).toMatchObject({ status: 'pending' })
   })
 
-  test('of a tool that was registered again is of its new version', async () => {
+  test('of a tool that was registered again has its new version', async () => {
     const again = await registerTool(admin(), { owner: 'team', key: 'send', description: 'now with attachments' })
     expect(again).toBe(tool)
-    expect(await findTool(agent(), 'team', 'send')).toMatchObject({
+    expect(await requireTool(agent(), 'team', 'send')).toMatchObject({
       version: 2,
       egressClass: 'write',
       requiresApproval: true,
@@ -205,13 +205,13 @@ describe.each(ENGINES)('a call on %s', (name) => {
     expect(await requireInvocation(agent(), await ask())).toMatchObject({ toolVersion: 2 })
   })
 
-  test('expires when nobody answers in time', async () => {
+  test('expires if nobody answers in time', async () => {
     const id = await invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to: 'dora' }, validMs: 1 })
     await expect.poll(async () => (await keepUp(as('cordon_admin', 'ada'))).expired).toBeGreaterThan(0)
     expect(await requireInvocation(agent(), id)).toMatchObject({ status: 'expired' })
   })
 
-  test('is not made any more once its tool is taken away', async () => {
+  test('is refused after its tool was revoked', async () => {
     await revokeTool(admin(), 'agent-1', tool)
     await expect(ask()).rejects.toMatchObject({ code: 'store-refused' })
     await assignTool(admin(), 'agent-1', tool)

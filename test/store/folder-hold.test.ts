@@ -20,7 +20,7 @@ const program = (folder: string, then: string) => [
     `${then} } catch (error) { console.log(error.code) }`,
 ]
 
-test('a folder that another process has is not had twice, and is had again when it lets go', () => {
+test('a folder that another process has open is refused until that process closes it', () => {
   const folder = join(home, 'a')
   const release = holdFolder(folder)
   expect(spawnSync(process.execPath, program(folder, 'console.log("held")'), { encoding: 'utf8' }).stdout).toBe(
@@ -33,7 +33,7 @@ test('a folder that another process has is not had twice, and is had again when 
   )
 })
 
-test('what a process that was killed left is passed over, and tidied up by who comes next', () => {
+test('the hold of a killed process is ignored, and removed by the next process', () => {
   const folder = join(home, 'b')
   for (let deaths = 0; deaths < 3; deaths += 1)
     spawnSync(process.execPath, program(folder, 'process.kill(process.pid, "SIGKILL")'))
@@ -44,7 +44,7 @@ test('what a process that was killed left is passed over, and tidied up by who c
   expect(readdirSync(home).filter((name) => name.startsWith('b.hold'))).toEqual([])
 })
 
-test('a process that was killed and that nobody reaped does not hold a folder; one that lives does', async () => {
+test('a killed process that nobody reaped does not hold a folder, and a live one does', async () => {
   const folder = join(home, 'e')
   // The shell becomes a program that never asks what became of its child, as in a container without an init.
   const script = (then: string) => `"$0" --input-type=module -e "$1" & exec sleep 60 # ${then}`
@@ -71,7 +71,7 @@ test('a process that was killed and that nobody reaped does not hold a folder; o
   living.kill('SIGKILL')
 })
 
-test('of many that come at once after a death, one has it', async () => {
+test('of many processes after a death, one gets the folder', async () => {
   const folder = join(home, 'c')
   spawnSync(process.execPath, program(folder, 'process.kill(process.pid, "SIGKILL")'))
   // Whoever has it keeps it until all have tried.
@@ -95,7 +95,7 @@ test('of many that come at once after a death, one has it', async () => {
   expect(said.filter((text) => text === 'store-held')).toHaveLength(5)
 })
 
-test('what is of another host, or of nobody that can be looked at, is left alone', () => {
+test('a hold of another host, or of a process that cannot be checked, is kept', () => {
   const folder = join(home, 'd')
   symlinkSync('1:1:pid:[1]:', `${folder}.hold`)
   expect(() => holdFolder(folder)).toThrow(/another process has the store/)

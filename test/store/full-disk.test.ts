@@ -1,4 +1,4 @@
-// A disk that is full is told as what it is, and what was committed is there when there is room again.
+// A full disk is reported as such, and committed data is there when there is room again.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,7 +40,7 @@ await said('with room', async () => { await insert(); return (await engine.query
 await engine.close()
 `
 
-test('a full disk is told as one, never as a trace, and does not hold the process; with room the store goes on', () => {
+test('a full disk is an error, never a stack trace, does not keep the process alive, and with room the store works again', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cordon-full-'))
   try {
     const inside = 'mount -t tmpfs -o size=40m tmpfs "$0" && cd "$0" && exec "$1" --input-type=module -e "$2"'

@@ -1,10 +1,14 @@
-// docs/store.md says of every function that a role may call who that is, and of no other.
-import { readFileSync } from 'node:fs'
+// Checks two tables of docs/store.md: which roles may call a function, and which file of sql/ defines it.
+import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
 import { openEngine } from './engines.js'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const PAGE = readFileSync(join(ROOT, 'docs', 'store.md'), 'utf8')
+const MIGRATIONS = readdirSync(join(ROOT, 'sql')).sort()
 
 const ROLES = {
   admin: 'cordon_admin',
@@ -27,8 +31,8 @@ const rolesIn = (cell: string): readonly string[] =>
         .sort()
 
 /** One line for each function, as `name: roles`, so that a difference reads as a list of what to change. */
-const listed = (page: string): readonly string[] => {
-  const table = page.split('| function | who |')[1]?.split('\n\n')[0] ?? ''
+const listed = (): readonly string[] => {
+  const table = PAGE.split('| function | who |')[1]?.split('\n\n')[0] ?? ''
   return Array.from(table.matchAll(/^\| (`fn_[^|]+) \| ([^|]+) \|/gm))
     .flatMap(([, names = '', who = '']) =>
       Array.from(names.matchAll(/`(fn_\w+)`/g), ([, name = '']) => `${name}: ${rolesIn(who).join(', ')}`),
@@ -36,7 +40,7 @@ const listed = (page: string): readonly string[] => {
     .sort()
 }
 
-test('the table of docs/store.md has every function that a role may call, with exactly those roles', async () => {
+test('docs/store.md lists every function that a role may call, with exactly those roles', async () => {
   const { engine, close } = await openEngine('PGlite')
   try {
     const granted = await engine.query<{ line: string }>(
@@ -47,11 +51,8 @@ test('the table of docs/store.md has every function that a role may call, with e
       [ALL],
     )
     expect(granted.length).toBeGreaterThan(40)
-    expect(listed(readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'store.md'), 'utf8'))).toEqual(
-      granted.map(({ line }) => line).sort(),
-    )
-    // The page of the functions knows all roles: one that is granted something and is not on it would not be seen
-    // above.
+    expect(listed()).toEqual(granted.map(({ line }) => line).sort())
+    // ROLES above has all roles. The query would overlook the grants of another one.
     expect(
       await engine.query(
         `select rolname::text from pg_roles r where rolname !~ '^pg_' and not rolsuper and rolname <> ` +
@@ -61,4 +62,31 @@ test('the table of docs/store.md has every function that a role may call, with e
   } finally {
     await close()
   }
+})
+
+/** The files that define each function, in order. */
+const definitions = (): ReadonlyMap<string, readonly string[]> => {
+  const found = new Map<string, string[]>()
+  for (const file of MIGRATIONS)
+    for (const [, name = ''] of readFileSync(join(ROOT, 'sql', file), 'utf8').matchAll(
+      /\bcreate (?:or replace )?function agents\.(fn_\w+)/gi,
+    ))
+      found.set(name, [...(found.get(name) ?? []), file])
+  return found
+}
+
+test('until the first release, sql/ defines every function once', () => {
+  const defined = [...definitions()]
+  expect(defined.length).toBeGreaterThan(100)
+  expect(defined.filter(([, files]) => files.length > 1)).toEqual([])
+})
+
+test('docs/store.md names the file of the functions of a call', () => {
+  const defined = definitions()
+  const table = PAGE.split('| step | function |')[1]?.split('\n\n')[0] ?? ''
+  const rows = Array.from(table.matchAll(/^\| \w* ?\| (`fn_[^|]+) \| `([\w.]+)`/gm)).flatMap(
+    ([, names = '', file = '']) => Array.from(names.matchAll(/`(fn_\w+)`/g), ([, name = '']) => [name, file] as const),
+  )
+  expect(rows.length).toBeGreaterThan(30)
+  expect(rows.filter(([name, file]) => defined.get(name)?.at(-1) !== file)).toEqual([])
 })

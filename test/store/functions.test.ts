@@ -1,4 +1,4 @@
-// What holds for every function of the schema, whoever adds one.
+// Rules for every function of the schema, also for new ones.
 import { expect, test } from 'vitest'
 
 import { describeRegistry } from './describe-registry.js'
@@ -11,15 +11,15 @@ const has = (setting: string): string =>
   `exists (select from unnest(p.proconfig) as each(setting) where setting like '${setting}=%')`
 
 describeRegistry('functions', (stage) => {
-  test("are nobody's but those' who were given them", async () => {
+  test('can be called only by the roles that they are granted to', async () => {
     expect(await stage.engine.query(functionsThat(`has_function_privilege('public', p.oid, 'execute')`))).toEqual([])
   })
 
-  test('mean the same whatever the path of the caller is', async () => {
+  test('mean the same for any search path of the caller', async () => {
     expect(await stage.engine.query(functionsThat(`p.prosqlbody is null and not ${has('search_path')}`))).toEqual([])
   })
 
-  test('wait for nobody for ever', async () => {
+  test('never wait forever', async () => {
     const isCalled = `exists (select from unnest(${ROLES}) as role where has_function_privilege(role, p.oid, 'execute'))`
     expect(
       await stage.engine.query(

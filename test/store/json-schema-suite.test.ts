@@ -1,4 +1,4 @@
-// The two checkers of input, the database's and the runtime's, against the official suite of JSON Schema.
+// Runs the official JSON Schema suite against both checkers of input: the database's and the runtime's.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -67,7 +67,7 @@ const UNSUPPORTED: Readonly<Record<string, readonly string[]>> = {
     'dependentSchemas',
     '$comment',
   ],
-  'they check nothing by default, and who writes them believes otherwise': [
+  'the database has no check for them, and they would seem to check something': [
     'format',
     'contentMediaType',
     'contentEncoding',
@@ -123,7 +123,7 @@ describe.each(ENGINES)('on %s', (engineName) => {
   })
   afterAll(() => opened.close())
 
-  test('the database refuses to register a schema with something that it does not check', async () => {
+  test('the database refuses to register a schema with an unsupported keyword', async () => {
     const cases = CASES.filter(isAskable)
     expect([cases.length, CASES.length - cases.length]).toEqual([1391, 4])
     const problems = await problemsOf(
@@ -136,7 +136,7 @@ describe.each(ENGINES)('on %s', (engineName) => {
     expect([...reasons].filter((reason) => !REFUSALS.some((refusal) => refusal.test(reason)))).toEqual([])
   })
 
-  test('it says of all other input what the suite says', async () => {
+  test('the database agrees with the suite about all other input', async () => {
     const problems = await problemsOf(
       'agents.fn_input_problem(given -> 1, given -> 0)',
       taken.map(({ schema, data }) => [schema, data]),
@@ -162,7 +162,7 @@ describe.each(ENGINES)('on %s', (engineName) => {
   })
 })
 
-test('the checker of the runtime says the same of input for registered schemas', () => {
+test('the checker of the runtime agrees with the suite for registered schemas', () => {
   const parsers = new Map<string, ParseInput | undefined>()
   const isFit = ({ schema, data }: Case): unknown => {
     const key = JSON.stringify(schema)

@@ -1,4 +1,4 @@
-// Several teams on one server, with logins of their own: what one of them does, or does not end, is no other's trouble.
+// Several teams on one server with their own logins: no team is affected by what another does or leaves open.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { installQueue, keepUp, migrate, speakingAs } from '../../src/store/index.js'
@@ -68,7 +68,7 @@ const whileIdle = async (
 const lookTool = (registry: Registry) =>
   registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
 
-test('a transaction that does not end holds up nobody of another team, and its own team gets an error', async () => {
+test('an open transaction blocks no other team, and its own team gets an error', async () => {
   const [mine, other] = [await lookTool(ours), await lookTool(theirs)]
   await ours.admin.query('select agents.fn_assign_tool($1, $2)', ['neighbour', other])
   const late = await ours.agent.value<string>(
@@ -151,7 +151,7 @@ test(
   },
 )
 
-test("a runner that does not end its tidying holds up no other runner; a name is everybody's own", async () => {
+test('open upkeep of one runner blocks no other runner, and runner names belong to their login', async () => {
   const [mine, other] = [open('host-1'), open('their-host')]
   for (const who of [mine, other]) await who.query(`select agents.fn_heartbeat('laptop')`)
   await engine.query(`update agents.runners set last_seen = now() - interval '2 days' where name = 'laptop'`)
@@ -172,7 +172,7 @@ test("a runner that does not end its tidying holds up no other runner; a name is
   expect(await named()).toEqual([])
 })
 
-test('who decides by what was there when they began decides nothing', async () => {
+test('a transaction with an old snapshot cannot decide', async () => {
   const tool = await ours.register('send')
   const id = await ours.invoke(tool)
   await engine.execute(
@@ -190,7 +190,7 @@ test('who decides by what was there when they began decides nothing', async () =
   expect(await ours.statusOf(id)).toBe('approved')
 })
 
-test('a runner sees and moves the jobs of its teams in the queue, and no others', async () => {
+test('a runner sees and moves only the jobs of its teams in the queue', async () => {
   const id = await theirs.invoke(await theirs.register('quick', { p_egress_class: 'none', p_requires_approval: false }))
   const seenBy = async (login: string) =>
     (await open(login).query('select from cordon_queue._private_jobs where key = $1', [id])).length
@@ -215,7 +215,7 @@ test('a runner sees and moves the jobs of its teams in the queue, and no others'
   ).rejects.toMatchObject({ code: 'store-refused' })
 })
 
-test('a queue that somebody locked keeps nobody from asking and approving', async () => {
+test('a locked queue does not stop requests and approvals', async () => {
   const tool = await ours.register('send')
   const id = await ours.invoke(tool)
   await whileIdle(
@@ -231,7 +231,7 @@ test('a queue that somebody locked keeps nobody from asking and approving', asyn
   expect((await engine.query('select from cordon_queue._private_jobs where key = $1', [id])).length).toBe(1)
 })
 
-test('retention waits for nobody who writes, and nobody waits long for it', async () => {
+test('retention waits for no writer, and nobody waits long for it', async () => {
   const tool = await lookTool(ours)
   let isOver = false
   const writing = Promise.all(
@@ -256,7 +256,7 @@ test('retention waits for nobody who writes, and nobody waits long for it', asyn
   expect((await writing).every((calls) => calls > 0)).toBe(true)
 })
 
-test('retention that waits for somebody who reads lets the others through meanwhile', async () => {
+test('retention that waits for a reader lets others through meanwhile', async () => {
   const tool = await lookTool(ours)
   await engine.execute(
     'begin; set local role cordon_owner; create table agents.tool_invocations_2018_01 partition of ' +
@@ -331,7 +331,7 @@ test(
   },
 )
 
-test('a team sees its own runners and what is wrong with its own record', async () => {
+test('a team sees its own runners and the problems of its own record', async () => {
   await open('their-host').query(`select agents.fn_heartbeat('their-machine')`)
   const runnersOf = async (login: string) =>
     (await open(login).query<{ name: string }>('select name from agents.runners order by name')).map(({ name }) => name)
@@ -357,7 +357,7 @@ test('a team sees its own runners and what is wrong with its own record', async 
   })
 })
 
-test('a team whose whole record was taken away is missed', async () => {
+test('verification notices a team whose whole record was removed', async () => {
   await engine.execute(`
     alter table agents.audit_events disable trigger user;
     delete from agents.audit_events where owner = 'theirs'; delete from agents.audit_chains where owner = 'theirs';

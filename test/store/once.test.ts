@@ -1,12 +1,12 @@
-// What is said once: a request, and a decision.
+// Requests and decisions count once.
 import { randomUUID } from 'node:crypto'
 
 import { expect, test } from 'vitest'
 
 import { BAD_STATE, describeRegistry } from './describe-registry.js'
 
-describeRegistry('said once', (stage) => {
-  test('a request that is made again for another tool, input, run or step is refused; for the same it is the same call', async () => {
+describeRegistry('requests and decisions', (stage) => {
+  test('a repeated request returns the same call, and is refused for another tool, input, run or step', async () => {
     const registry = await stage.fresh()
     const free = { p_egress_class: 'none', p_requires_approval: false }
     const [look, find] = [await registry.register('look', free), await registry.register('find', free)]
@@ -42,7 +42,7 @@ describeRegistry('said once', (stage) => {
     expect(await ask(look, '{"count":1,"path":"a"}')).toBe(id)
   })
 
-  test('of many that make the same request at once all get the same call, and what differs gets none', async () => {
+  test('concurrent equal requests get the same call, and different ones get none', async () => {
     const registry = await stage.fresh()
     const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
     const request = randomUUID()
@@ -61,7 +61,7 @@ describeRegistry('said once', (stage) => {
     expect(new Set(given).size).toBe(1)
   })
 
-  test('who decided and why is not changed afterwards, by nobody; the next decision about the same call says its own', async () => {
+  test('nobody can change who decided and why, and the next decision about the same call has its own', async () => {
     const registry = await stage.fresh()
     const id = await registry.invoke(await registry.register('send'))
     const change = (what: string) =>

@@ -1,5 +1,5 @@
-// What a call costs does not depend on how many partitions there are: every statement about one call looks at one. What
-// is planned and what is run locks each partition that it looks at, and keeps the lock until the transaction ends.
+// The cost of a call does not depend on the number of partitions: every statement about one call reads one. Planning
+// and running lock each partition that they read until the transaction ends, so the locks show it.
 import { expect, test } from 'vitest'
 
 import { invokeTool, claimInvocations, completeInvocation } from '../../src/store/index.js'
@@ -12,7 +12,7 @@ import { describeRegistry } from './describe-registry.js'
 const DAYS = 30
 
 describeRegistry('partitions', (stage) => {
-  test('a call looks at no more than one partition of calls and one of the record at each step; upkeep looks at all', async () => {
+  test('each step of a call reads at most one partition of calls and one of the log, and upkeep reads all', async () => {
     const registry = await stage.fresh()
     const tool = await registry.register('send')
     await stage.engine.execute(`do $$ declare day timestamp; parent text; begin

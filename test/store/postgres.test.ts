@@ -1,4 +1,4 @@
-// What only a real server shows: logins, many connections at once, and a server that goes away.
+// Claims that need a real server: logins, many connections at once, and a server that goes away.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { listTools, migrate, requirePrepared } from '../../src/store/index.js'
@@ -38,7 +38,7 @@ const invokeAs = (one: Engine, tool: string, agent: string) =>
 const approveAs = (one: Engine, id: string) => one.query('select agents.fn_approve_tool_invocation($1)', [id])
 
 describe('logins', () => {
-  test('a login cannot hold up who prepares the database by an advisory lock, and one that holds a table is named', async () => {
+  test('a login cannot block preparation by an advisory lock, and one that holds a table is named', async () => {
     const agent = open('agent-1')
     const next = [
       ...readMigrations(),
@@ -67,7 +67,7 @@ describe('logins', () => {
     await undo()
   })
 
-  test('a login is itself, whatever it says', async () => {
+  test('a login is itself, whatever it claims', async () => {
     const tool = await registry.register('send')
     const agent = open('agent-1')
     const [call] = await invokeAs(agent, tool, 'agent-1')
@@ -88,7 +88,7 @@ describe('logins', () => {
     expect(await registry.statusOf(id)).toBe('approved')
   })
 
-  test('a gateway speaks for those whom it names', async () => {
+  test('a gateway speaks for the members that it names', async () => {
     const tool = await registry.register('send')
     const serve = open('serve')
     const speak = (actor: string, sql: string, values: readonly unknown[]) =>
@@ -108,8 +108,8 @@ describe('logins', () => {
   })
 })
 
-describe('many at once', () => {
-  test('of two approvers at the same moment one decides', async () => {
+describe('concurrent requests', () => {
+  test('of two simultaneous approvals one decides', async () => {
     const tool = await registry.register('send')
     const people = [open('anna'), open('otto')]
     for (let round = 0; round < 10; round += 1) {
@@ -119,7 +119,7 @@ describe('many at once', () => {
     }
   })
 
-  test('of many claims none gets what another has', async () => {
+  test('no two claims get the same call', async () => {
     const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
     const wanted = new Set(await Promise.all(Array.from({ length: 60 }, () => registry.invoke(tool, {}))))
     const runners = Array.from({ length: 6 }, () => open('host-1'))
@@ -150,7 +150,7 @@ describe('many at once', () => {
 })
 
 describe('migrations', () => {
-  test('a database that knows more is left alone, and so is one that knows something else', async () => {
+  test('a newer or changed database stays unchanged', async () => {
     await engine.execute('create database newer')
     const newer = open(undefined, 'newer')
     const known = readMigrations()
@@ -168,12 +168,12 @@ describe('migrations', () => {
     expect(await migrate(other)).toEqual([])
   })
 
-  test('who does not prepare a database changes nothing in it: one without a store, an older and a newer one are refused', async () => {
+  test('only preparation changes a database: one without a store, an older and a newer one are refused', async () => {
     await engine.execute('create database unprepared')
     const unprepared = open(undefined, 'unprepared')
     await expect(requirePrepared(unprepared)).rejects.toMatchObject({
       code: 'store-not-prepared',
-      message: expect.stringContaining('there is no store of Cordon in it') as string,
+      message: expect.stringContaining('it has no store of Cordon') as string,
       fix: expect.stringContaining('cordon runner --prepare --database URL') as string,
     })
     await expect(listTools(unprepared, 'acme')).rejects.toMatchObject({ code: 'store-not-prepared' })
@@ -195,7 +195,7 @@ describe('migrations', () => {
     await expect(requirePrepared(unprepared)).rejects.toMatchObject({ code: 'store-newer' })
   })
 
-  test('one that fails leaves nothing of itself', async () => {
+  test('a failed migration leaves nothing behind', async () => {
     await engine.execute('create database broken')
     const broken = open(undefined, 'broken')
     await expect(
@@ -208,7 +208,7 @@ describe('migrations', () => {
   })
 })
 
-test('a server that goes away is told as such, and used again when it is back; who listens hears again', async () => {
+test('a lost server is reported, and used again when it is back, also by listeners', async () => {
   const one = open()
   const heard: string[] = []
   await one.listen(['back', 'forth'], (text, channel) => heard.push(`${channel} ${text}`))

@@ -29,7 +29,7 @@ const withEngine = async <Result>(folder: string, work: (engine: Engine) => Prom
   }
 }
 
-test('a new folder has the newest schema, for its owner alone, and is opened again', async () => {
+test('a new folder has the newest schema, for its owner only, and can be opened again', async () => {
   const folder = join(home, 'new')
   expect(await withEngine(folder, (engine) => migrate(engine))).toEqual([])
   expect(statSync(folder).mode & 0o777).toBe(0o700)
@@ -39,7 +39,7 @@ test('a new folder has the newest schema, for its owner alone, and is opened aga
   ).not.toEqual([{ count: 0 }])
 })
 
-test('no database is put among the files of something else: the folder of a store has it beneath', async () => {
+test('a database never mixes with other files: a store folder has it in a subfolder', async () => {
   const folder = join(home, 'store')
   mkdirSync(join(folder, 'data'), { recursive: true })
   await expect(withEngine(folder, (engine) => migrate(engine))).rejects.toMatchObject({
@@ -49,7 +49,7 @@ test('no database is put among the files of something else: the folder of a stor
   expect(existsSync(join(folder, 'PG_VERSION'))).toBe(false)
 })
 
-test('what is not unpacked to its end is no database, and is done anew', async () => {
+test('an incomplete unpacking is not a database, and is repeated', async () => {
   const folder = join(home, 'cut')
   mkdirSync(folder)
   mkdirSync(`${folder}.new`)
@@ -58,7 +58,7 @@ test('what is not unpacked to its end is no database, and is done anew', async (
   expect(existsSync(`${folder}.new`)).toBe(false)
 })
 
-test('a folder with something in it is left as it is', async () => {
+test('a folder with content stays unchanged', async () => {
   const folder = join(home, 'full')
   mkdirSync(folder)
   writeFileSync(join(folder, 'mine'), 'mine')
@@ -66,11 +66,11 @@ test('a folder with something in it is left as it is', async () => {
   expect(existsSync(join(folder, 'PG_VERSION'))).toBe(false)
 })
 
-test('where it cannot be unpacked, that is the error', async () => {
+test('a failed unpacking is reported as the error', async () => {
   await expect(unpackImage(image, join(home, 'missing', 'folder'))).rejects.toThrow(/ENOENT/)
 })
 
-test('what was committed is there after the process was killed, in a new folder and in one that was recovered', async () => {
+test('committed data survives a kill, in a new folder and in a recovered one', async () => {
   const folder = join(home, 'killed')
   const commit = (name: string) => `
     import { openPglite } from ${JSON.stringify(MODULE)}

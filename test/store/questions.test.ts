@@ -1,7 +1,7 @@
-// What waits for people: agents take turns, have a limit, and what cannot run any more does not wait.
+// Pending approvals: agents take turns and have a limit, and calls that can no longer run do not wait.
 import { describe, expect, test } from 'vitest'
 
-import { limitWaiting, listLimits } from '../../src/store/registry/limits.js'
+import { limitWaiting, listLimits } from '../../src/store/registry/members.js'
 import { approveQuestion, listQuestions } from '../../src/store/registry/approvals.js'
 import { keepUp, registerTool } from '../../src/store/index.js'
 
@@ -11,7 +11,7 @@ import { actorOf } from './registry.js'
 
 const TOO_MANY = { code: 'questions-too-many' }
 
-describeRegistry('questions that wait', (stage) => {
+describeRegistry('pending approvals', (stage) => {
   const { fresh, claim } = stage
   const askAs = (agent: string, tool: string, input: object = { path: 'a' }) =>
     actorOf(stage.engine, 'cordon_agent', agent).value<string>('select agents.fn_invoke_tool(null, $1, $2, $3)', [
@@ -28,7 +28,7 @@ describeRegistry('questions that wait', (stage) => {
     )[0]
 
   describe('fairness', () => {
-    test('an agent with many questions cannot hide those of another, and pages have each of them once', async () => {
+    test('an agent with many approvals cannot hide those of another, and pages list each once', async () => {
       const registry = await fresh()
       const tool = await registry.register('send')
       await registry.admin.query('select agents.fn_assign_tool($1, $2)', ['agent-2', tool])
@@ -52,7 +52,7 @@ describeRegistry('questions that wait', (stage) => {
       ).rejects.toMatchObject(MISSING)
     })
 
-    test('a list is of one agent, of one tool, or of what has waited for long', async () => {
+    test('a list can be filtered by agent, tool or age', async () => {
       const registry = await fresh()
       const [send, mail] = [await registry.register('send'), await registry.register('mail')]
       await registry.admin.query('select agents.fn_assign_tool($1, $2)', ['agent-2', mail])
@@ -69,7 +69,7 @@ describeRegistry('questions that wait', (stage) => {
       expect(await ids({})).toEqual([old, other])
     })
 
-    test('an agent cannot have more questions waiting than its limit, at the same moment neither, and another can ask', async () => {
+    test('an agent cannot exceed its limit, not even with concurrent calls, and another agent can still ask', async () => {
       const registry = await fresh()
       const tool = await registry.register('send')
       await registry.admin.query('select agents.fn_assign_tool($1, $2)', ['agent-2', tool])
@@ -104,12 +104,12 @@ describeRegistry('questions that wait', (stage) => {
     })
   })
 
-  describe('what is judged again', () => {
+  describe('pending calls are judged again', () => {
     const quiet = { p_egress_class: 'none', p_requires_approval: false }
     const profileOf = (registry: TeamRegistry, ...said: readonly string[]) =>
       registry.admin.query(`select agents.fn_set_profile($1, 'work', ${said.join(', ')})`, [registry.owner])
 
-    test('a call that waits under a profile cannot be approved or claimed when the profile is narrowed, and is told why', async () => {
+    test('a pending call cannot be approved or claimed after its profile was narrowed, and gets the reason', async () => {
       const registry = await fresh()
       await profileOf(registry, `p_is_default => true`)
       const [send, look, kept] = [
@@ -140,7 +140,7 @@ describeRegistry('questions that wait', (stage) => {
       expect(await listQuestions(registry.anna, { team: registry.owner })).toEqual([])
     })
 
-    test('another profile for the agent counts for what waits, too', async () => {
+    test('another profile of the agent applies to pending calls too', async () => {
       const registry = await fresh()
       await profileOf(registry, `p_deny_tools => array['look']`)
       const [look, other] = [await registry.register('look', quiet), await registry.register('other', quiet)]
@@ -149,7 +149,7 @@ describeRegistry('questions that wait', (stage) => {
       expect([await claim(registry, narrowed), (await claim(registry, free))?.status]).toEqual([undefined, 'running'])
     })
 
-    test('a call that nobody was asked about does not run when its profile asks about all', async () => {
+    test('a call without approval does not run if its profile now asks about everything', async () => {
       const registry = await fresh()
       await profileOf(registry, `p_is_default => true`)
       const [look, send] = [await registry.register('look', quiet), await registry.register('send')]
@@ -160,7 +160,7 @@ describeRegistry('questions that wait', (stage) => {
       expect((await stateOf(silent))?.error).toBe('the profile work asks about calls of look now')
     })
 
-    test('a tool that is registered anew ends its waiting calls with a reason, and one that stays the same keeps them', async () => {
+    test('a tool that is registered anew rejects its pending calls with a reason, and an unchanged one keeps them', async () => {
       const registry = await fresh()
       const [send, same] = [await registry.register('send'), await registry.register('same')]
       const [approved, asked, kept] = [

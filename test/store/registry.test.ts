@@ -1,5 +1,5 @@
-// What the database itself holds, whoever asks and however. Defects of an earlier design of this registry are among the
-// claims: see "what went wrong elsewhere".
+// Rules that the database itself enforces, for every caller. They include defects of an earlier design of this
+// registry: see "defects of an earlier design".
 import { describe, expect, test } from 'vitest'
 
 import { markOf } from '../../src/store/changes/changes.js'
@@ -19,7 +19,7 @@ describeRegistry('the registry', (stage) => {
     )[0]?.hash
 
   describe('the life of a call', () => {
-    test('a call that writes waits for a person, is claimed, and completes', async () => {
+    test('a call of the class write waits for a person, is claimed, and completes', async () => {
       const registry = await fresh()
       const id = await registry.invoke(await registry.register('send', { p_egress_class: 'write' }))
       expect(await registry.statusOf(id)).toBe('pending')
@@ -31,7 +31,7 @@ describeRegistry('the registry', (stage) => {
       expect(await registry.statusOf(id)).toBe('completed')
     })
 
-    test('a call that reads runs at once', async () => {
+    test('a call of the class read_only runs at once', async () => {
       const registry = await fresh()
       const id = await registry.invoke(
         await registry.register('look', { p_egress_class: 'read_only', p_requires_approval: false }),
@@ -40,7 +40,7 @@ describeRegistry('the registry', (stage) => {
       expect(await claim(registry, id)).toMatchObject({ status: 'running' })
     })
 
-    test('what is rejected does not run', async () => {
+    test('a rejected call does not run', async () => {
       const registry = await fresh()
       const id = await registry.invoke(await registry.register('send'))
       await registry.anna.query('select agents.fn_reject_tool_invocation($1, $2)', [id, 'no'])
@@ -50,7 +50,7 @@ describeRegistry('the registry', (stage) => {
       )
     })
 
-    test('who waits hears of every step', async () => {
+    test('a waiting client hears of every step', async () => {
       const registry = await fresh()
       const heard: string[] = []
       const stop = await stage.engine.listen(['tool_invocation'], (text) => heard.push(text))
@@ -61,7 +61,7 @@ describeRegistry('the registry', (stage) => {
       await stop()
     })
 
-    test('two people are two people', async () => {
+    test('two approvals must come from two people', async () => {
       const registry = await fresh()
       const id = await registry.invoke(await registry.register('launch', { p_approvals_needed: 2 }))
       expect(await registry.anna.value('select agents.fn_approve_tool_invocation($1)', [id])).toBe('pending')
@@ -71,7 +71,7 @@ describeRegistry('the registry', (stage) => {
       expect(await registry.otto.value('select agents.fn_approve_tool_invocation($1)', [id])).toBe('approved')
     })
 
-    test('a run of a team is asked about in the same place', async () => {
+    test('a run of a team is approved in the same place', async () => {
       const registry = await fresh()
       const run = await registry.agent.value<string>('select agents.fn_start_team_run($1, $2, $3)', [
         registry.owner,
@@ -88,8 +88,8 @@ describeRegistry('the registry', (stage) => {
     })
   })
 
-  describe('what went wrong elsewhere', () => {
-    test('nobody writes to the tables, but through the functions', async () => {
+  describe('defects of an earlier design', () => {
+    test('tables can be written only through the functions', async () => {
       const registry = await fresh()
       const tool = await registry.register('send')
       const id = await registry.invoke(tool)
@@ -121,7 +121,7 @@ describeRegistry('the registry', (stage) => {
       expect(await registry.statusOf(id)).toBe('pending')
     })
 
-    test('the owner of the tables does not skip a state either', async () => {
+    test('the owner of the tables cannot skip a state either', async () => {
       const registry = await fresh()
       const id = await registry.invoke(await registry.register('send'))
       await expect(
@@ -138,7 +138,7 @@ describeRegistry('the registry', (stage) => {
       ).rejects.toMatchObject(REFUSED)
     })
 
-    test('a tool that writes needs approval, whatever is said', async () => {
+    test('a tool of the class write needs approval, whatever its settings', async () => {
       const registry = await fresh()
       const tool = await registry.register('send', { p_egress_class: 'write', p_requires_approval: false })
       await stage.engine.query('update agents.tools_registry set requires_approval = false where id = $1', [tool])
@@ -147,7 +147,7 @@ describeRegistry('the registry', (stage) => {
       ).toEqual([{ requires_approval: true }])
     })
 
-    test('a class that nobody knows is the strictest', async () => {
+    test('an unknown class counts as the strictest', async () => {
       const registry = await fresh()
       for (const [key, more] of [
         ['a', {}],
@@ -163,7 +163,7 @@ describeRegistry('the registry', (stage) => {
       }
     })
 
-    test('reading with DELETE is not reading', async () => {
+    test('a read_only tool cannot have the method DELETE', async () => {
       const registry = await fresh()
       await expect(
         registry.register('purge', { p_egress_class: 'read_only', p_http_method: 'DELETE' }),
@@ -171,7 +171,7 @@ describeRegistry('the registry', (stage) => {
       await registry.register('fetch', { p_egress_class: 'read_only', p_http_method: 'get' })
     })
 
-    test('a tool that is not assigned, or not allowed by the profile, is not called', async () => {
+    test('a tool without assignment, or outside the profile, cannot be called', async () => {
       const registry = await fresh()
       const tool = await registry.register('send', { p_category: 'mail' })
       const other = actorOf(stage.engine, 'cordon_agent', 'agent-2')
@@ -198,7 +198,7 @@ describeRegistry('the registry', (stage) => {
       await expect(registry.invoke(tool)).rejects.toMatchObject(REFUSED)
     })
 
-    test('input that does not fit the schema is not accepted', async () => {
+    test('input that does not fit the schema is refused', async () => {
       const registry = await fresh()
       const tool = await registry.register('send')
       for (const input of [{ path: 1 }, { path: '' }, { more: true }, { count: 1.5 }, { count: -1 }])
@@ -209,7 +209,7 @@ describeRegistry('the registry', (stage) => {
       ).rejects.toMatchObject(BAD_STATE)
     })
 
-    test('who asked cannot approve, also with the rights of an operator', async () => {
+    test('the caller cannot approve, also with the rights of an operator', async () => {
       const registry = await fresh()
       const id = await registry.invoke(await registry.register('send'))
       await expect(
@@ -221,7 +221,7 @@ describeRegistry('the registry', (stage) => {
       expect(await registry.anna.value('select agents.fn_approve_tool_invocation($1)', [id])).toBe('approved')
     })
 
-    test('nobody calls in the name of another', async () => {
+    test('nobody can call in the name of another', async () => {
       const registry = await fresh()
       const tool = await registry.register('send')
       await expect(
@@ -233,7 +233,7 @@ describeRegistry('the registry', (stage) => {
       ).rejects.toMatchObject(REFUSED)
     })
 
-    test('a call is completed once, by who claimed it, with the fence of the claim', async () => {
+    test('a call is completed once, by the runner that claimed it, with the fence of the claim', async () => {
       const registry = await fresh()
       const id = await registry.invoke(
         await registry.register('look', { p_egress_class: 'none', p_requires_approval: false }),
@@ -253,7 +253,7 @@ describeRegistry('the registry', (stage) => {
       await expect(complete(registry, id, claimed?.fence)).rejects.toMatchObject(BAD_STATE)
     })
 
-    test('a call whose runner is lost is run again if it reads, and asked about again if it writes', async () => {
+    test('a call of a lost runner runs again if it reads, and needs a new approval if it writes', async () => {
       const registry = await fresh()
       const reads = await registry.invoke(
         await registry.register('look', { p_egress_class: 'read_only', p_requires_approval: false }),
@@ -325,7 +325,7 @@ describeRegistry('the registry', (stage) => {
       },
     )
 
-    test('nobody else says that a runner is lost, and what is asked about again needs as many people as before', async () => {
+    test('only upkeep declares a runner lost, and a new approval needs as many people as before', async () => {
       const registry = await fresh()
       const call = await registry.invoke(await registry.register('pay', { p_approvals_needed: 2 }))
       await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [call])
@@ -394,7 +394,7 @@ describeRegistry('the registry', (stage) => {
       },
     )
 
-    test('what is revoked ends what waits: an assignment, an agent, an operator', async () => {
+    test('revoking an assignment, an agent or an operator ends their pending calls', async () => {
       const registry = await fresh()
       const tool = await registry.register('send', { p_approvals_needed: 2 })
       const [first, second, third] = [
@@ -417,7 +417,7 @@ describeRegistry('the registry', (stage) => {
       expect(await registry.otto.value('select agents.fn_approve_tool_invocation($1)', [second])).toBe('pending')
     })
 
-    test('numbers are as every program reads them, and patterns end', async () => {
+    test('numbers mean the same for every program, and patterns terminate', async () => {
       const registry = await fresh()
       const tool = await registry.register('count', {
         p_egress_class: 'none',
@@ -454,7 +454,7 @@ describeRegistry('the registry', (stage) => {
         ).rejects.toMatchObject(BAD_STATE)
     })
 
-    test('a cost that is far from its estimate is flagged', async () => {
+    test('a cost far from its estimate is flagged', async () => {
       const registry = await fresh()
       const tool = await registry.register('look', { p_egress_class: 'none', p_requires_approval: false })
       const deviates = async (estimate: number, cost: number): Promise<unknown> => {
@@ -476,7 +476,7 @@ describeRegistry('the registry', (stage) => {
     })
   })
 
-  describe('whose rows', () => {
+  describe('visibility of rows', () => {
     test('a team sees nothing of another', async () => {
       const registry = await fresh()
       const other = await fresh()
@@ -504,7 +504,7 @@ describeRegistry('the registry', (stage) => {
       ).toBe(0)
     })
 
-    test('an agent sees what was asked, said and decided about its own calls', async () => {
+    test('an agent sees requests, votes and decisions about its own calls', async () => {
       const registry = await fresh()
       const tool = await registry.register('send')
       const id = await registry.invoke(tool)
@@ -525,7 +525,7 @@ describeRegistry('the registry', (stage) => {
       expect(await seen('agent-2')).toEqual([0, 0, 0])
     })
 
-    test('what is not there is missing', async () => {
+    test('an unknown id is not found', async () => {
       const registry = await fresh()
       await expect(registry.invoke('00000000-0000-0000-0000-000000000000')).rejects.toMatchObject(MISSING)
       await expect(
@@ -534,7 +534,7 @@ describeRegistry('the registry', (stage) => {
     })
   })
 
-  describe('the record', () => {
+  describe('the audit log', () => {
     const problems = () => stage.engine.query<{ problem: string }>('select * from agents.fn_verify_audit()')
     /** Someone with all rights over the database, who takes the guard away. */
     const tamper = async (sql: string, undo: string): Promise<readonly string[]> => {
@@ -546,11 +546,11 @@ describeRegistry('the registry', (stage) => {
       }
     }
 
-    test('is whole after everything above, across partitions', async () => {
+    test('is intact after everything above, across partitions', async () => {
       expect(await problems()).toEqual([])
     })
 
-    test('shows what was changed, taken out of the middle, or cut off at the end', async () => {
+    test('shows changed, removed and cut-off entries', async () => {
       const registry = await fresh()
       const id = await registry.invoke(await registry.register('send'))
       await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [id])

@@ -1,4 +1,4 @@
-// A registry with people and tools in it, and ways to act as each of them.
+// A registry with people and tools, and ways to act as each of them.
 import type { Engine } from '../../src/store/index.js'
 
 export type Role = 'cordon_admin' | 'cordon_operator' | 'cordon_agent' | 'cordon_runner' | 'service_role'

@@ -1,4 +1,4 @@
-// What is old goes with its partition; the record stays verifiable across what is gone.
+// Old data is dropped with its partition, and the log stays verifiable across the gap.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import type { Engine } from '../../src/store/index.js'
@@ -64,7 +64,7 @@ describe.each(ENGINES)('retention on %s', (name) => {
   const drop = (keep: string) =>
     registry.service.query<{ part: string }>('select agents.fn_drop_old_partitions($1::interval) as part', [keep])
 
-  test('drops what is older, says so, and the chains go on from where they were cut', async () => {
+  test('drops older data and records it, and the chains continue', async () => {
     await makeOld('2020_01_01')
     await registry.invoke(tool)
     await makeOld('2020_01_02')
@@ -99,7 +99,7 @@ describe.each(ENGINES)('retention on %s', (name) => {
     expect(await problems()).toEqual([])
   })
 
-  test('keeps a record that is not what was written, and calls that are not over', async () => {
+  test('keeps a damaged log, and calls that are not over', async () => {
     await registry.invoke(tool)
     await makeOld('2020_02_01')
     const [entry] = await engine.query<{ chain: number; sequence: string; line: string }>(
@@ -143,7 +143,7 @@ describe.each(ENGINES)('retention on %s', (name) => {
     expect(await problems()).toEqual([])
   })
 
-  test('keeps the questions of a call that is there: a yes to whether it happened already names what was looked at', async () => {
+  test('keeps the approvals of an existing call, and a repeated approval needs the shown hash', async () => {
     const id = await registry.invoke(await registry.register('send'))
     const done = await registry.invoke(await registry.register('send'))
     for (const each of [id, done]) await registry.anna.query('select agents.fn_approve_tool_invocation($1)', [each])
@@ -175,7 +175,7 @@ describe.each(ENGINES)('retention on %s', (name) => {
     expect(await problems()).toEqual([])
   })
 
-  test('what came when nobody had made its partition moves into one, and goes with it', async () => {
+  test('moves rows that came before their partition existed into one, and drops them with it', async () => {
     await registry.invoke(tool)
     // As if there had been no partition for it: with the rest.
     await tamper(REWRITE(`timestamptz '2020-03-05 12:00+00'`))
@@ -188,7 +188,7 @@ describe.each(ENGINES)('retention on %s', (name) => {
     expect(await problems()).toEqual([])
   })
 
-  test('is not done by emptying tables', async () => {
+  test('is not done by truncating tables', async () => {
     const [{ part } = { part: '' }] = await engine.query<{ part: string }>(
       `select inhrelid::regclass::text as part from pg_inherits where inhparent = 'agents.audit_events'::regclass`,
     )
@@ -196,7 +196,7 @@ describe.each(ENGINES)('retention on %s', (name) => {
       await expect(engine.execute(`truncate ${table}`)).rejects.toMatchObject({ code: 'store-refused' })
   })
 
-  test("is nobody's but the service's, and never of what is young", async () => {
+  test('is only for the service, and never for recent data', async () => {
     await expect(registry.admin.query(`select agents.fn_drop_old_partitions('30 days')`)).rejects.toMatchObject({
       code: 'store-refused',
     })
@@ -204,7 +204,7 @@ describe.each(ENGINES)('retention on %s', (name) => {
     await expect(engine.query(`delete from agents.audit_checkpoints`)).rejects.toMatchObject({ code: 'store-refused' })
   })
 
-  test('entries cut off at the beginning are missed, too', async () => {
+  test('notices entries cut off at the beginning', async () => {
     await registry.agent.query('select agents.fn_cancel_tool_invocation($1)', [await registry.invoke(tool)])
     const [first] = await engine.query<{ owner: string; chain: number; sequence: string }>(
       'select owner, chain, min(sequence)::text as sequence from agents.audit_events group by owner, chain ' +
@@ -219,7 +219,7 @@ describe.each(ENGINES)('retention on %s', (name) => {
     ])
   })
 
-  test('partitions by day are made from the next month on, and upkeep goes on with them', async () => {
+  test('makes partitions by day from the next month on, and upkeep continues with days', async () => {
     const ahead = async () =>
       (
         await engine.query<{ part: string }>(

@@ -1,4 +1,4 @@
-// A runtime whose calls are in the registry of a team: real cells, a real database of either kind.
+// A runtime with its calls in the registry of a team: real cells, and a real database of either kind.
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -231,7 +231,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
       [key],
     )
 
-  test('one that needs nobody runs at once, and its result is there', async () => {
+  test('one without approval runs at once, and its result is there', async () => {
     await withCordon(async (cordon) => {
       expect(await cordon.call('add', { a: 2, b: 3 })).toMatchObject({ status: 'ok', output: 5 })
     })
@@ -240,7 +240,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     ])
   })
 
-  test('one of a run of the team says so, and what it is expected to cost; of a run that nobody agreed to it is refused', async () => {
+  test('one can belong to a run, with an expected cost, and is refused for an unapproved run', async () => {
     const run = await startRun(as('cordon_agent', 'agent-1'), 'team', { name: 'nightly', plan: {} })
     await withCordon(async (cordon) => {
       const ids: string[] = []
@@ -271,7 +271,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     })
   })
 
-  test('one that writes waits for a person, and runs when they say yes', async () => {
+  test('one of the class write waits for a person, and runs after the approval', async () => {
     await withCordon(async (cordon) => {
       const result = cordon.call('note', { file: 'yes.txt' })
       const { id, hash } = await question()
@@ -284,7 +284,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     })
   })
 
-  test('one that is rejected does not run, and says why', async () => {
+  test('one that is rejected does not run, and has the reason', async () => {
     await withCordon(async (cordon) => {
       const result = cordon.call('note', { file: 'no.txt' })
       await rejectInvocation(anna(), (await question()).id, 'not this file')
@@ -296,7 +296,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     })
   })
 
-  describe('nobody else starts what this runtime refuses or cannot record', () => {
+  describe('no other process starts what this runtime refuses or cannot record', () => {
     const ADD = tool({
       name: 'add',
       description: 'adds',
@@ -329,7 +329,9 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
         await cordon.close().catch(() => undefined)
       }
     }
-    const ruled = (effect: string) => ({ rules: [{ rules: [{ effect, tool: 'add', because: 'test' }] }] })
+    const ruled = (effect: 'allow' | 'ask' | 'deny') => ({
+      rules: [{ rules: [{ effect, tool: 'add', because: 'test' }] }],
+    })
     /** Calls it, and goes away as soon as it is in the registry. */
     const registeredBy = async (
       more: Partial<CordonOptions>,
@@ -349,14 +351,14 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
       return { ids, status }
     }
 
-    test('a call that a rule here denies is never put where runners take calls from; one that it allows is', async () => {
+    test('a call that a local rule denies never reaches the queue of runners, and an allowed one does', async () => {
       const before = (await rowsOf('add')).length
       expect(await registeredBy(ruled('deny'))).toEqual({ ids: [], status: 'denied' })
       expect(await rowsOf('add')).toHaveLength(before)
       expect(await registeredBy(ruled('allow'))).toMatchObject({ ids: [expect.any(String)], status: 'cancelled' })
     })
 
-    test('a call that somebody here is asked about is put there when they said yes, and not before', async () => {
+    test('a call that needs a local approval reaches the queue only after that approval', async () => {
       const before = (await rowsOf('add')).length
       const seen: number[] = []
       const approve = (kind: 'deny' | 'approve_once') => async () => {
@@ -390,17 +392,20 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
       rmSync(folder, { recursive: true, force: true })
     }
 
-    test('a call whose beginning cannot be recorded does not run, and leaves no approved row behind', async () => {
+    test('a call whose start cannot be recorded does not run, and leaves no approved row behind', async () => {
       await withLogUntil('hook.completed', async (cordon) => {
         await expect(cordon.call('count', { file: 'unrecorded' })).rejects.toMatchObject({
           agentMessage: expect.stringContaining('it was not run') as string,
         })
       })
       expect(existsSync(join(workspace, 'unrecorded'))).toBe(false)
-      expect((await rowsOf('count')).at(-1)).toMatchObject({ status: 'cancelled' })
+      expect((await rowsOf('count')).at(-1)).toMatchObject({
+        status: 'failed',
+        error: expect.stringContaining('it was not begun') as string,
+      })
     })
 
-    test('a call whose end cannot be recorded has run, and its error says so; one that is recorded is ok', async () => {
+    test('a call whose end cannot be recorded has run, and its error says so, and a recorded one is ok', async () => {
       await withLogUntil('process.started', async (cordon) => {
         await expect(cordon.call('count', { file: 'half-recorded' })).rejects.toMatchObject({
           code: 'end-not-recorded',
@@ -415,13 +420,13 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     })
   })
 
-  test('one of a tool that the team does not have is refused', async () => {
+  test('one of an unknown tool is refused', async () => {
     await withCordon(async (cordon) => {
       expect(await cordon.call('unlisted', {})).toMatchObject({ status: 'denied' })
     })
   })
 
-  test('one whose caller went away while people are asked is gone on with by another, and runs once', async () => {
+  test('one whose caller went away during an approval is resumed by another, and runs once', async () => {
     const first = await open()
     void first.call('note', { file: 'later.txt' }).catch(() => undefined)
     const { id, hash } = await question()
@@ -435,7 +440,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     })
   })
 
-  test('one that has ended gives its result again to whoever goes on with it, and does not run again', async () => {
+  test('one that has ended returns its result again, and does not run again', async () => {
     const ids: string[] = []
     await withCordon(async (first) => {
       expect(await first.call('count', { file: 'runs' }, { onInvocation: (id) => ids.push(id) })).toMatchObject({
@@ -471,7 +476,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
       await query('select agents.fn_recover_lost_invocations()')
     })
 
-  test('one that is given to others while it runs is ended, whatever its process believes; one that is not goes on', async () => {
+  test('one that is given to another runner is killed, whatever its process believes, and others continue', async () => {
     await withCordon(async (cordon) => {
       const ids: string[] = []
       const result = cordon.call('wait', { file: 'lost', seconds: 50 }, { onInvocation: (id) => ids.push(id) })
@@ -489,7 +494,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     })
   })
 
-  test('one that runs in another process is waited for by who goes on with it', async () => {
+  test('one that runs in another process can be awaited', async () => {
     const first = await open()
     const ids: string[] = []
     const running = first.call('wait', { file: 'shared', seconds: 2 }, { onInvocation: (id) => ids.push(id) })
@@ -504,7 +509,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     await first.close()
   })
 
-  test('each process is a runner of its own, and says what its host has', async () => {
+  test('each process is its own runner, and reports the facts of its host', async () => {
     await withCordon(async () => {
       await withCordon(async () => {
         const rows = await engine.query<{ name: string; labels: string[]; holds: string[] }>(
@@ -566,7 +571,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     },
   )
 
-  test('a runtime that has the database itself keeps it up: a call of a process that is gone is found, and can be run', async () => {
+  test('a runtime with its own database connection does the upkeep: it finds a call of a dead process, which can run again', async () => {
     const agent = as('cordon_agent', 'agent-1')
     const id = await invokeTool(agent, {
       toolId: (await requireTool(admin(), 'team', 'wait')).id,
@@ -587,7 +592,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     )
   })
 
-  test('one that is cancelled while people are asked is not asked about any more', async () => {
+  test('one that is cancelled during an approval is no longer pending', async () => {
     await withCordon(async (cordon) => {
       const given = new AbortController()
       const result = cordon.call('note', { file: 'never.txt' }, { signal: given.signal })
@@ -610,7 +615,7 @@ describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
     })
   })
 
-  test('trying a call asks nobody', async () => {
+  test('a trial decision requests no approval', async () => {
     const before = (await rowsOf('note')).length
     await withCordon(async (cordon) => {
       await cordon.evaluate('note', { file: 'tried.txt' })

@@ -1,4 +1,4 @@
-// Runs of a team: a plan, people who agree to it, and calls that are made for it.
+// Runs of a team: a plan, people who approve it, and calls that are made for it.
 import { expect, test } from 'vitest'
 
 import { approveQuestion, listQuestions, showQuestion } from '../../src/store/registry/approvals.js'
@@ -33,7 +33,7 @@ describeRegistry('runs of a team', (stage) => {
     await stage.engine.execute('alter table agents.team_runs enable trigger trg_team_runs_guard')
   }
 
-  test('wait for people in the same list as calls, and are approved by the hash of the plan that was shown', async () => {
+  test('are listed with pending calls, and approved by the hash of the shown plan', async () => {
     const registry = await fresh()
     const call = await registry.invoke(await registry.register('send'))
     const run = await start(registry)
@@ -63,7 +63,7 @@ describeRegistry('runs of a team', (stage) => {
     })
   })
 
-  test('are not decided by who started them, nor by a stranger, who learns nothing of them', async () => {
+  test('cannot be decided by their starter, or by a stranger, who learns nothing of them', async () => {
     const registry = await fresh()
     const run = await start(registry)
     // `agent-1` is an operator too.
@@ -153,7 +153,7 @@ describeRegistry('runs of a team', (stage) => {
     },
   )
 
-  test('are cancelled by who started them, an operator or an admin, and by no other agent', async () => {
+  test('can be cancelled by their starter, an operator or an admin, and by no other agent', async () => {
     const registry = await fresh()
     const [first, second, third] = [await start(registry), await start(registry), await start(registry)]
     await expect(cancelRun(actorOf(stage.engine, 'cordon_agent', 'agent-2'), first)).rejects.toMatchObject(REFUSED)
@@ -195,14 +195,14 @@ describeRegistry('runs of a team', (stage) => {
     await expect(change(run, `status = 'pending'`)).rejects.toMatchObject(BAD_STATE)
   })
 
-  test('have an end and a number of people that are bounded', async () => {
+  test('have a limited duration and number of people', async () => {
     const registry = await fresh()
     for (const more of [{ validMs: 31 * 86_400 * SECOND }, { validMs: 0 }, { needed: 0 }, { needed: 21 }])
       await expect(start(registry, more), JSON.stringify(more)).rejects.toMatchObject(BAD_STATE)
     expect(await start(registry, { validMs: 30 * 86_400 * SECOND, needed: 20 })).toBeDefined()
   })
 
-  test('that are cancelled while calls are asked for leave none behind', async () => {
+  test('that are cancelled during requests leave no call behind', async () => {
     const registry = await fresh()
     const tool = await registry.register('look', FREE)
     const run = await start(registry)

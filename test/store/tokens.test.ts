@@ -1,10 +1,11 @@
-// By which token somebody speaks is part of who says it: an admin makes tokens for others, and so could speak for them.
+// The token is part of a vote: an admin makes tokens for others, and so could speak for them.
 import { expect, test } from 'vitest'
 
 import { operationOf, speakingAs } from '../../src/store/index.js'
 import { createToken } from '../../src/store/registry/tokens.js'
 import { showQuestion } from '../../src/store/registry/approvals.js'
-import type { Explanation, Role } from '../../src/store/index.js'
+import type { Role } from '../../src/store/index.js'
+import type { Explanation } from '../../src/store/registry/call-answers.js'
 
 import { REFUSED, describeRegistry } from './describe-registry.js'
 import type { TeamRegistry } from './describe-registry.js'
@@ -60,7 +61,7 @@ describeRegistry('tokens in votes', (stage) => {
       )
     )[0]?.details
 
-  test('who asked does not approve by a token that they made for another; by one that another admin made, that one does', async () => {
+  test('a caller cannot approve by a token that they made for another, but one of another admin counts', async () => {
     const registry = await withAdmins()
     const [own, other] = [await tokenBy(registry, 'ada', 'vera'), await tokenBy(registry, 'alma', 'vera', 'phone')]
     const id = await registry.ask('ada')
@@ -76,7 +77,7 @@ describeRegistry('tokens in votes', (stage) => {
     expect(await approve(registry, 'vera', own, await registry.ask('agent-1'))).toBe('approved')
   })
 
-  test('a vote says by which token, and who made it, to everybody who sees the vote; so does the record', async () => {
+  test("a vote names its token and the token's maker to everybody who sees it, and so does the log", async () => {
     const registry = await withAdmins()
     const [asking, voting] = [
       await tokenBy(registry, 'ada', 'agent-1'),
@@ -133,7 +134,7 @@ describeRegistry('tokens in votes', (stage) => {
     },
   )
 
-  test('of several votes one by a token that was revoked since counts no more', async () => {
+  test('a vote by a token that was revoked since does not count', async () => {
     const registry = await withAdmins()
     const pay = await registry.register('pay', { p_approvals_needed: 2 })
     const [id, next] = [await registry.invoke(pay), await registry.invoke(pay)]
@@ -145,7 +146,7 @@ describeRegistry('tokens in votes', (stage) => {
     expect(await registry.otto.value('select agents.fn_approve_tool_invocation($1)', [id])).toBe('approved')
   })
 
-  test('a yes in advance does not count for who made the token that it was given by, nor once that is revoked', async () => {
+  test('a standing approval does not apply to the maker of its token, or after that token is revoked', async () => {
     const registry = await withAdmins()
     const token = await tokenBy(registry, 'ada', 'vera')
     const give = async (agent: string | null) =>
@@ -164,7 +165,7 @@ describeRegistry('tokens in votes', (stage) => {
     expect(await registry.statusOf(await registry.ask('agent-1'))).toBe('pending')
   })
 
-  test('a vote and the end of its token come one after the other', async () => {
+  test('a vote and the end of its token happen one after the other', async () => {
     const registry = await withAdmins()
     const id = await registry.ask('agent-1')
     const token = await tokenBy(registry, 'ada', 'vera')

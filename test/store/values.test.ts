@@ -1,4 +1,4 @@
-// How long a value is looked at, and by what: neither is up to who hands it in.
+// The caller of a function controls neither how long a value is checked nor by which settings.
 import { expect, test } from 'vitest'
 
 import { invokeTool } from '../../src/store/index.js'
@@ -9,7 +9,7 @@ import { BAD_STATE, describeRegistry } from './describe-registry.js'
 describeRegistry('values', (stage) => {
   const { fresh } = stage
 
-  test('a pattern cannot look ahead or behind at every place, which takes a square of the time; at the beginning it can', async () => {
+  test('a pattern cannot look ahead or behind everywhere, which takes quadratic time, but at the beginning it can', async () => {
     const registry = await fresh()
     const of = (pattern: string) => ({
       p_egress_class: 'none',
@@ -46,7 +46,7 @@ describeRegistry('values', (stage) => {
     ]).toEqual([[{ most: 1000 }], [{ most: 100_000 }]])
   })
 
-  test('what is refused does not depend on what a session has set', async () => {
+  test('a refusal does not depend on the settings of the session', async () => {
     const problems = (setting: string) =>
       stage.engine.transaction(async ({ query, execute }) => {
         await execute(`${setting}; discard plans`)
@@ -76,7 +76,7 @@ describeRegistry('values', (stage) => {
     ).toEqual([])
   })
 
-  test('an input that is too large is refused before its numbers are looked at; one that is not is taken', async () => {
+  test('an input that is too large is refused before its numbers are checked, and a smaller one is accepted', async () => {
     const registry = await fresh()
     const tool = await registry.register('count', {
       p_egress_class: 'none',
@@ -101,7 +101,7 @@ describeRegistry('values', (stage) => {
   })
 })
 
-test('a number that programs read as another one is found in JSON, and every other one is left alone', () => {
+test('a number that programs read differently is found in JSON, and every other one is kept', () => {
   for (const number of [
     '1e400',
     '-1e400',

@@ -1,4 +1,4 @@
-// What PostgreSQL refuses by itself, and what is not there, comes with the way out of exactly that.
+// Errors of PostgreSQL itself, and missing objects, come with the right fix.
 import { expect, test } from 'vitest'
 
 import { CordonError } from '../../src/errors/index.js'
@@ -23,11 +23,11 @@ test.each([
   ['42501', 'permission denied for schema agents', /^store-refused: .*grant cordon_admin/],
   ['42501', 'permission denied to create role', /^store-refused: .*owner of the database/],
   ['42501', 'ada is not allowed to', /^store-refused: .*cordon team show/],
-  ['P0002', 'there is no tool x', /^store-missing: cordon tools list/],
-  ['P0002', 'there is no invocation x', /^store-missing: cordon calls list/],
-  ['P0002', 'there is no standing approval x', /^store-missing: cordon approvals list --standing/],
-  ['P0002', 'there is no token x', /^store-missing: cordon tokens list/],
-  ['P0002', 'there is no profile x of acme', /^store-missing: cordon team show/],
+  ['P0002', 'there is no tool x', /^store-missing: see: cordon tools list/],
+  ['P0002', 'there is no invocation x', /^store-missing: see: cordon calls list/],
+  ['P0002', 'there is no standing approval x', /^store-missing: see: cordon approvals list --standing/],
+  ['P0002', 'there is no token x', /^store-missing: see: cordon tokens list/],
+  ['P0002', 'there is no profile x of acme', /^store-missing: see: cordon team show/],
   ['3F000', 'schema "agents" does not exist', /^store-not-prepared: .*cordon runner --prepare/],
   ['42P01', 'relation "agents.members" does not exist', /^store-not-prepared: /],
   ['22023', 'role "cordon_runner" does not exist', /^store-not-prepared: /],
@@ -35,7 +35,7 @@ test.each([
   expect(wayOutOf(code, message)).toMatch(wayOut)
 })
 
-test('what sql/ says itself counts', () => {
+test('a hint of sql/ itself is used', () => {
   for (const [code, is] of [
     ['42501', 'store-refused'],
     ['P0002', 'store-missing'],

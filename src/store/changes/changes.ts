@@ -1,27 +1,20 @@
+// Waits for changes that the database announces.
 import { createHash } from 'node:crypto'
 
 import type { Engine } from '../engine.js'
 
-/**
- * On each a mark of the call or run that it is about (`markOf`); every login may listen, so the id itself is not told.
- */
+/** Each notification has the mark of its call or run (`markOf`), not the id, because every login may listen. */
 export type Channel = (typeof CHANNELS)[number]
 
-/**
- * Told by the database that something changed; wakes by itself as well, because a notification can be lost with a
- * connection.
- */
+/** Notifications of changes. A waiter also wakes by itself, because a notification can be lost with its connection. */
 export interface Changes {
-  /**
-   * Resolves at the next notification that `isAbout` is true of, or after a while, at most that long, or when the
-   * signal says so.
-   */
+  /** Resolves at the next notification that `isAbout` accepts, at the signal, or after a while, at most that long. */
   readonly next: (
     isAbout: (notification: string, channel: Channel) => boolean,
     atMostMs: number,
     signal?: AbortSignal,
   ) => { readonly changed: Promise<void>; readonly stop: () => void }
-  /** Resolves when what is notified from then on is heard. */
+  /** Resolves when later notifications will be heard. */
   readonly listening: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -29,16 +22,15 @@ export interface Changes {
 const CHANNELS = ['tool_invocation', 'tool_invocation_approval_required', 'tool_invocation_output'] as const
 const ASK_AGAIN_MS = 2_000
 
-/** As `agents.fn_notify` has it. */
+/** As `agents.fn_notify` computes it. */
 export const markOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32)
 
-export interface ChangesSettings {
+interface ChangesSettings {
   readonly askAgainMs?: number
-  /** Left out, all of them. */
   readonly channels?: readonly Channel[]
 }
 
-/** One for an engine: each listens with a connection of its own. */
+/** Make one for an engine: each uses a connection of its own to listen. */
 export const watchChanges = (
   engine: Engine,
   { askAgainMs = ASK_AGAIN_MS, channels = CHANNELS }: ChangesSettings = {},
@@ -51,7 +43,7 @@ export const watchChanges = (
   return {
     listening: async () => {
       started ??= engine.listen(channels, tell)
-      // Without a listener it still works, only later.
+      // Without a listener waiters only wake later.
       await started.catch(() => {
         started = undefined
       })

@@ -1,45 +1,34 @@
+// The output of a call while it runs: appended by its runner, read and followed by others.
 import { markOf as notificationOf } from './changes.js'
 import type { Changes } from './changes.js'
-import type { Session } from '../engine.js'
-import { isFinal } from '../registry/invocation.js'
-import type { Invocation, InvocationStatus } from '../registry/invocation.js'
-import { shownText } from '../registry/invocations.js'
-import { missing } from '../engine/ways-out.js'
+import type { Queryable } from '../engine.js'
+import { isFinal } from '../registry/call-answers.js'
+import type { Invocation, OutputPage } from '../registry/call-answers.js'
+import { requireStatus, storableText } from '../registry/invocations.js'
+import { callProcedure } from '../registry/statements.js'
 
-export type OutputStream = 'stdout' | 'stderr' | 'progress'
+export type OutputChunk = Omit<OutputPage['chunks'][number], 'mark'>
+export type OutputStream = OutputChunk['stream']
 
-/** Something that a tool said while it ran. */
-export interface OutputChunk {
-  readonly stream: OutputStream
-  readonly content: string
-  /** Characters before these that are not shown. */
-  readonly skipped: number
-}
-
-/** What the database takes at once. */
+/** The database takes no longer one. */
 export const LONGEST_CHUNK = 8_192
 
-export const appendOutput = async (
-  { query }: Pick<Session, 'query'>,
+export const appendOutput = (
+  session: Queryable,
   { id, fence }: Pick<Invocation, 'id' | 'fence'>,
   { stream, content, skipped }: OutputChunk,
-): Promise<void> => {
-  await query('select agents.fn_append_output($1, $2, $3, $4, $5)', [id, fence, stream, shownText(content), skipped])
-}
+): Promise<void> =>
+  callProcedure(session, 'fn_append_output', { id, fence, stream, content: storableText(content), skipped })
 
-/** Where a reader is: a call that was begun again begins with a new fence. */
-export interface OutputPlace {
+/** The position of a reader. A call that starts again has a new fence. */
+interface OutputPlace {
   readonly fence: string
   readonly sequence: number
 }
 
 type Row = OutputChunk & OutputPlace
 
-const readRows = (
-  { query }: Pick<Session, 'query'>,
-  id: string,
-  { fence, sequence }: OutputPlace,
-): Promise<readonly Row[]> =>
+const readRows = ({ query }: Queryable, id: string, { fence, sequence }: OutputPlace): Promise<readonly Row[]> =>
   query(
     'select stream, content, skipped::float8, fence::text, sequence from agents.invocation_output where ' +
       'invocation_id = $1 and (fence, sequence) > ($2::bigint, $3::int) order by fence, sequence',
@@ -48,57 +37,30 @@ const readRows = (
 
 const BEGINNING: OutputPlace = { fence: '0', sequence: 0 }
 
-/** What a call says, after a mark. */
-export interface OutputPage {
-  readonly chunks: readonly (OutputChunk & { readonly mark: string })[]
-  /** To go on after these. The same as before where there is nothing new. */
-  readonly after: string
-  readonly status: InvocationStatus
-  /** Nothing comes after these. */
-  readonly isOver: boolean
-}
-
-export const readOutput = async (
-  { query }: Pick<Session, 'query'>,
-  id: string,
-  after = markOf(BEGINNING),
-): Promise<OutputPage> => {
+export const readOutput = async ({ query }: Queryable, id: string, after = markOf(BEGINNING)): Promise<OutputPage> => {
   const [fence = '0', sequence = '0'] = after.split('.')
-  // The state first: what is said before a call ends is there when it has ended.
-  const [call] = await query<{ status: InvocationStatus }>(
-    'select status from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)',
-    [id],
-  )
-  if (call === undefined) throw missing(`there is no invocation ${id}, or it is not yours to see`)
+  // The status first: once a call has ended, all of its output is stored.
+  const status = await requireStatus({ query }, id)
   const rows = await readRows({ query }, id, { fence, sequence: Number(sequence) })
-  const chunks = rows.map(({ stream, content, skipped, ...place }) => ({
-    stream,
-    content,
-    skipped,
-    mark: markOf(place),
+  const chunks = rows.map(({ fence: of, sequence: at, ...chunk }) => ({
+    ...chunk,
+    mark: markOf({ fence: of, sequence: at }),
   }))
-  return { chunks, after: chunks.at(-1)?.mark ?? after, status: call.status, isOver: isFinal(call.status) }
+  return { chunks, after: chunks.at(-1)?.mark ?? after, status, isOver: isFinal(status) }
 }
 
 const markOf = ({ fence, sequence }: OutputPlace): string => `${fence}.${String(sequence)}`
 
 export interface OutputWatch {
-  /**
-   * Tells what a call says, from the oldest that is kept, until the returned function is called; that one tells the
-   * rest first.
-   */
-  readonly follow: (
-    session: Pick<Session, 'query'>,
-    id: string,
-    told: (chunk: OutputChunk) => void,
-  ) => () => Promise<void>
+  /** Passes on the output, from the oldest stored chunk. The returned function passes on the rest, and ends it. */
+  readonly follow: (session: Queryable, id: string, told: (chunk: OutputChunk) => void) => () => Promise<void>
 }
 
 export const watchOutput = (changes: Pick<Changes, 'listening' | 'next'>): OutputWatch => ({
   follow: (session, id, told) => {
     const over = new AbortController()
     let place = BEGINNING
-    // What cannot be read now is read with the next.
+    // Output that cannot be read now is read with the next.
     const read = async (): Promise<void> => {
       for (const { stream, content, skipped, fence, sequence } of await readRows(session, id, place).catch(() => [])) {
         place = { fence, sequence }

@@ -1,5 +1,5 @@
-// The queue that wakes runners, by graphile-worker. It says that there may be something to do; whether a runner may do
-// it is asked of the database with every call.
+// The queue that wakes runners, by graphile-worker. It only says that there may be a call. The database decides with
+// each claim whether the runner may run it.
 import { EventEmitter } from 'node:events'
 
 import type { WorkerPool } from 'graphile-worker'
@@ -13,7 +13,7 @@ import { createSlots } from './slots.js'
 
 const SCHEMA = 'cordon_queue'
 
-/** Who has no runners does not install it. */
+/** An optional package, which only runners need. */
 const worker = async () => {
   try {
     return await import('graphile-worker')
@@ -22,18 +22,16 @@ const worker = async () => {
   }
 }
 
-/**
- * Puts the queue beside the store. For who may create schemas; done again, it does nothing, or brings it up to date.
- */
+/** Installs or updates the queue beside the store. The login must be allowed to create schemas. */
 export const installQueue = async (engine: Engine, url: string): Promise<void> => {
   const { runMigrations, Logger } = await worker()
   await engine.execute(`do $$ begin
     if to_regnamespace('${SCHEMA}') is null then create schema ${SCHEMA} authorization cordon_owner; end if;
     execute format('grant create on database %I to cordon_owner', current_database());
   end $$`)
-  // A login of a runner may hold a table of the queue: then this gives up, and says who it is.
+  // Gives up, and names the login, if a runner holds a table of the queue.
   const pool = await openPool({ connectionString: url, max: 1, lock_timeout: LOCK_MS })
-  // The queue belongs to the owner of everything else: its functions are called with that role's rights.
+  // The queue belongs to the same owner as the rest, whose rights its functions use.
   pool.on('connect', (client) => void client.query('set role cordon_owner').catch(() => undefined))
   try {
     await untilNotHeld(engine, () =>
@@ -63,7 +61,7 @@ export const hasQueue = async ({ query }: Pick<Engine, 'query'>): Promise<boolea
 
 export interface QueueSettings {
   readonly url: string
-  /** How many at the same time. */
+  /** How many calls at the same time. */
   readonly concurrency: number
   /** Called with the id of an approved call. If it throws, the call is announced again later. */
   readonly ready: (id: string) => Promise<void>
@@ -71,18 +69,18 @@ export interface QueueSettings {
 }
 
 export interface Queue {
-  /** From now on asks for these tools, and no others. */
+  /** Asks for calls of these tools, and no others. */
   readonly serve: (tasks: readonly string[]) => void
-  /** Asks for nothing any more, and waits for what it told. */
+  /** Stops asking, and waits for the announced calls. */
   readonly close: () => Promise<void>
 }
 
 const POLL_MS = 5_000
 const PAUSES_MS = { first: 200, longest: 5_000 }
-/** One listens; the others ask and report, each for a moment. */
+/** One listens, the others ask and report. */
 const CONNECTIONS = 4
 
-/** Together and with further attempts: one by one, graphile-worker 0.18 lets a report that fails end the process. */
+/** Batches are retried. With single reports, one that fails would end the process (graphile-worker 0.18). */
 const REPORTING = { completeJobBatchDelay: 0, failJobBatchDelay: 0 }
 
 export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: QueueSettings): Promise<Queue> => {
@@ -105,7 +103,7 @@ export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: Q
     if (current === undefined) return
     const { workers } = current
     current = undefined
-    // What it told is gone on with; how it comes to its end is of no interest.
+    // Announced calls go on. An error of its shutdown does not matter.
     const gone = Promise.resolve(workers.gracefulShutdown()).catch(() => undefined)
     retired.add(gone)
     void gone.finally(() => retired.delete(gone))
@@ -129,7 +127,7 @@ export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: Q
       pool,
     )
     current = { workers, tasks }
-    // It can remember an error for ever; a new one begins anew.
+    // It can keep an error for ever, so it is replaced.
     const replace = (): void => {
       if (isOver || current?.workers !== workers || timer !== undefined) return
       timer = setTimeout(() => {

@@ -1,4 +1,4 @@
-/** A number of places: who finds none waits for one. */
+/** Runs so much work at the same time. The rest waits. */
 export interface Slots {
   readonly during: <Result>(work: () => Promise<Result>) => Promise<Result>
 }
@@ -14,7 +14,7 @@ export const createSlots = (count: number): Slots => {
         return await work()
       } finally {
         const next = waiting.shift()
-        // The place is handed on, so that nobody else takes it in between.
+        // Handed on directly, so that nobody else takes the slot in between.
         if (next === undefined) free += 1
         else next()
       }

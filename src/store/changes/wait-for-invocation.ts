@@ -1,9 +1,10 @@
+// Waits until a call of the registry is in a state.
 import { CordonError } from '../../errors/index.js'
 
 import { markOf } from './changes.js'
 import type { Changes } from './changes.js'
-import type { Session } from '../engine.js'
-import type { Invocation } from '../registry/invocation.js'
+import type { Queryable } from '../engine.js'
+import type { Invocation } from '../registry/call-answers.js'
 import { requireInvocation } from '../registry/invocations.js'
 
 export interface Waiting {
@@ -12,17 +13,17 @@ export interface Waiting {
 }
 
 export interface InvocationWatch {
-  readonly wait: (session: Pick<Session, 'query'>, id: string, waiting: Waiting) => Promise<Invocation>
+  readonly wait: (session: Queryable, id: string, waiting: Waiting) => Promise<Invocation>
 }
 
-/** Looks at a call with every change of it that is heard of, and from time to time. */
+/** Looks at the call after each notification about it, and from time to time. */
 export const watchInvocations = (changes: Pick<Changes, 'listening' | 'next'>): InvocationWatch => ({
   wait: async (session, id, { until, signal }) => {
     await changes.listening()
     const mark = markOf(id)
     for (;;) {
       signal?.throwIfAborted()
-      // Listened for before it is looked at: what happens in between is heard.
+      // Listens before it looks, so that no change in between is missed.
       const { changed, stop } = changes.next(
         (notification, channel) => channel === 'tool_invocation' && notification === mark,
         Number.POSITIVE_INFINITY,
@@ -39,7 +40,7 @@ export const watchInvocations = (changes: Pick<Changes, 'listening' | 'next'>): 
   },
 })
 
-/** A database that is away for a while is waited for, like everything else. */
+/** Goes on waiting while the database cannot be reached. */
 const untilItIsBack = (error: unknown): undefined => {
   if (error instanceof CordonError && ['store-unavailable', 'store-full', 'store-busy'].includes(error.code))
     return undefined

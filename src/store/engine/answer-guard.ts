@@ -1,6 +1,5 @@
-// The driver reads answers in a handler of its socket: what is thrown there (a value too long for a string, a message
-// that is none) would be nobody's, and end the process. Here it ends the connection, and so the statement that it is
-// of.
+// The driver reads answers in a handler of its socket. An error there (a value too long for a string, an invalid
+// message) would end the process. Here it ends the connection, and so its statement.
 import type { Duplex } from 'node:stream'
 
 export const TOO_LARGE = 'CORDON_ANSWER_TOO_LARGE'
@@ -14,11 +13,11 @@ class AnswerError extends Error {
   }
 }
 
-/** Of the driver, whose types do not have it. */
+/** The types of the driver lack it. */
 export const streamOf = (client: object): Duplex =>
   (client as { readonly connection: { readonly stream: Duplex } }).connection.stream
 
-/** `mostBytes`: of what is answered to one message. */
+/** `mostBytes` bounds the answer to one message. */
 export const guardAnswers = (stream: Duplex, mostBytes: number): void => {
   const emit = stream.emit.bind(stream) as (event: string | symbol, ...words: unknown[]) => boolean
   const write = stream.write.bind(stream) as (...words: unknown[]) => boolean

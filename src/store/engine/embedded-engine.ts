@@ -1,5 +1,5 @@
-// PGlite as an engine. It has a file of its own so that the declarations of `openPglite`, which everybody imports, do
-// not name the types of PGlite: those compile only with skipLibCheck.
+// PGlite as an engine. It has its own file so that the declarations of `openPglite` do not name the types of PGlite,
+// which compile only with skipLibCheck.
 import type { PGlite, Transaction } from '@electric-sql/pglite'
 
 import { embeddedFailure, hasEnded } from './embedded-failure.js'
@@ -50,7 +50,7 @@ export const engineOf = (
         }
       }),
     close: async () => {
-      // One that could not be opened, or has ended, has nothing to close.
+      // There is nothing to close if it could not be opened, or has ended.
       if (ended === undefined) await (await opened()?.catch(() => undefined))?.close()
     },
   }

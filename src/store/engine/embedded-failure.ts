@@ -1,12 +1,12 @@
-// What the embedded database says when its program ends in the middle: a trace of WebAssembly, which helps nobody. The
-// usual reason is a full disk, so that is looked at.
+// A crash of the embedded database as an error of Cordon, instead of a WebAssembly trace. The usual reason is a full
+// disk, so that is checked.
 import { statfsSync } from 'node:fs'
 
 import type { PGlite } from '@electric-sql/pglite'
 
 import { fail } from '../../errors/index.js'
 
-/** It writes its log in files of this size, and begins one when it starts. */
+/** The size of a file of its write-ahead log. Each start begins one. */
 const LEAST_FREE_BYTES = 16 * 1024 * 1024
 
 export const embeddedFailure = (error: unknown, folder: string | undefined): unknown => {
@@ -17,7 +17,7 @@ export const embeddedFailure = (error: unknown, folder: string | undefined): unk
     : fail('store-unavailable', { where: folder ?? 'memory', problem }, error)
 }
 
-/** Nothing can be asked of it after this: what it could not write it needed to go on. */
+/** It cannot be used any more. */
 export const hasEnded = (error: unknown): boolean =>
   error instanceof Error &&
   (isOfProgram(error) ||
@@ -28,10 +28,7 @@ const isOfProgram = (error: Error): boolean =>
   ['RuntimeError', 'ExitStatus'].includes(error.name) ||
   /^(?:PGlite (?:failed to initialize|is clos)|Aborted\(|Program terminated|unreachable)/.test(error.message)
 
-/**
- * Asked again, a program that has ended in the middle goes round and round, and this process with it. PGlite itself
- * asks again: it takes back what failed. So every message to it goes through here, and none after it has ended.
- */
+/** Sends nothing to a crashed program, which would loop for ever. PGlite itself would send a rollback. */
 export const guardProgram = (open: PGlite): PGlite => {
   const send = open.execProtocolStream.bind(open)
   let ended: Error | undefined

@@ -1,14 +1,13 @@
-// One process at a time has the folder of an embedded database open; it looks after that itself no more than a file
-// does. Node has no locks that the kernel would give back, so a hold is a name that points to who has it: whoever finds
-// its owner dead makes the next name, and looks again whether the one before is still that of the dead. No name is ever
-// taken from somebody, so two that find the same owner dead do not both go on.
+// Lets one process at a time open the folder of an embedded database. Node has no locks that the kernel would release,
+// so a hold is a symbolic link that names its owner. A process that finds the owner dead makes the next link, and then
+// checks that the earlier ones still name the dead. No link is replaced, so only one of two such processes goes on.
 import { readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
 
-import { fail } from '../../errors/index.js'
+import { codeOf, fail, messageOf } from '../../errors/index.js'
 
 const MOST_DEATHS = 64
 
-/** Until the returned function is called the folder is this process's. */
+/** Holds the folder until the returned function is called. */
 export const holdFolder = (folder: string): (() => void) => {
   const me = describeSelf()
   const dead: { readonly name: string; readonly owner: string }[] = []
@@ -19,7 +18,7 @@ export const holdFolder = (folder: string): (() => void) => {
       const release = (): void => {
         for (const each of [...dead.map((one) => one.name), name]) remove(each)
       }
-      // Whoever had it may have let it go meanwhile, and somebody else begun anew.
+      // The owner may have released it meanwhile, and another process may hold it now.
       const changed = dead.find((one) => ownerOf(one.name) !== one.owner)
       if (changed === undefined) return release
       remove(name)
@@ -34,18 +33,13 @@ export const holdFolder = (folder: string): (() => void) => {
 const held = (folder: string, name: string, owner: string) =>
   fail('store-held', { folder, name, owner: /^\d+:/.test(owner) ? `process ${owner.split(':')[0] ?? ''}` : owner })
 
-/** Undefined when it was made, otherwise whose it is. */
+/** Makes the link. Returns the owner of an existing one. */
 const make = (me: string, name: string): string | undefined => {
   try {
     symlinkSync(me, name)
     return undefined
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST')
-      throw fail(
-        'store-unavailable',
-        { where: name, problem: error instanceof Error ? error.message : String(error) },
-        error,
-      )
+    if (codeOf(error) !== 'EEXIST') throw fail('store-unavailable', { where: name, problem: messageOf(error) }, error)
     return ownerOf(name) ?? 'just closed'
   }
 }
@@ -62,11 +56,9 @@ const remove = (name: string): void => {
   try {
     unlinkSync(name)
   } catch {
-    // Somebody tidied up by hand.
+    // Somebody removed it by hand.
   }
 }
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
 
 const read = (path: string): string => {
   try {
@@ -78,16 +70,16 @@ const read = (path: string): string => {
 
 const namespace = (): string => ownerOf('/proc/self/ns/pid') ?? ''
 const boot = (): string => read('/proc/sys/kernel/random/boot_id').slice(0, 8)
-/** Behind the name of the program, which may have anything in it: its state first. */
+/** The fields after the name of the program, which may contain anything. The first is the state. */
 const factsOf = (pid: string): readonly string[] => read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? []
-/** When the process began, in ticks since the boot: numbers of processes are used again. */
+/** The start time in ticks since the boot, because process ids are reused. */
 const startOf = (pid: string): string => factsOf(pid)[19] ?? ''
-/** It has ended, and its parent has not asked for its status yet. In a container without an init nobody ever does. */
+/** A zombie. In a container without an init it may stay one for ever. */
 const hasEnded = (pid: string): boolean => ['Z', 'X', 'x'].includes(factsOf(pid)[0] ?? '')
 
 const describeSelf = (): string => [process.pid, startOf(String(process.pid)), namespace(), boot()].join(':')
 
-/** Only what is certainly dead is: a process of another pid namespace cannot be looked at from here. */
+/** False where it is not certain: processes of another pid namespace cannot be seen. */
 const isDead = (owner: string, me: string): boolean => {
   // The name of a pid namespace has a colon of its own: pid:[4026531836].
   const parts = /^(\d+):(\d*):(.*):([0-9a-f]*)$/

@@ -1,18 +1,18 @@
-// A statement that nobody waits for any more is ended in the database, which would go on with it otherwise.
+// Cancels a statement in the database when nobody waits for it any more.
 import { setTimeout as elapsed } from 'node:timers/promises'
 
 import type pg from 'pg'
 
 import { streamOf } from './answer-guard.js'
 
-/** How long it may take to end one; afterwards its connection is closed here, whatever the database thinks. */
+/** How long a cancellation may take before the connection is closed. */
 const ENDING_MS = 3_000
-/** A word that comes between two statements ends neither, so it is said again. */
+/** A cancellation between two statements has no effect, so it is repeated. */
 const AGAIN_MS = 100
 
 /**
- * Ends what a connection is doing when the signal says so. The returned function stops that, and resolves when what was
- * under way has arrived, so that it does not meet whoever has the connection next.
+ * Cancels the statement of a connection at the signal. The returned function ends that, and waits for a cancellation
+ * under way, which would otherwise meet the next user of the connection.
  */
 export const givingUp = (
   client: pg.PoolClient,

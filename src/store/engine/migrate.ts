@@ -1,3 +1,4 @@
+// Migrations: brings a database to the newest schema.
 import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,18 +26,18 @@ export const readMigrations = (folder = FOLDER): readonly Migration[] =>
       return { number: Number(name.slice(0, 4)), name, text, hash: createHash('sha256').update(text).digest('hex') }
     })
 
-/** How long is waited for what another session holds, each time, and how often. */
+/** How long one attempt waits for a lock. */
 export const LOCK_MS = 2_000
-/** For another one that brings the database up to date. */
+/** How long to wait for another process that migrates. */
 const TURN_MS = 120_000
 const ATTEMPTS = 5
 
 /**
- * Brings the database to the newest schema. Whoever starts at the same time waits; a database that knows more than
- * this version, or something else, is left alone. What others hold is waited for some seconds, and then named.
+ * Brings the database to the newest schema. Only one process does it at a time. A newer or different database is left
+ * alone. If others hold locks for too long, the error names them.
  */
 export const migrate = async (engine: Engine, migrations = readMigrations()): Promise<readonly string[]> => {
-  // Most logins may not change the schema, and need not where nothing is missing.
+  // Most logins may not change the schema, and need not if nothing is missing.
   const lacking = await missingOf(engine, migrations)
   if (lacking.length === 0) return []
   if (!(await mayCreate(engine)))
@@ -47,9 +48,7 @@ export const migrate = async (engine: Engine, migrations = readMigrations()): Pr
   return untilNotHeld(engine, () => engine.transaction((inside) => applyMissing(inside, migrations)))
 }
 
-/**
- * Again where somebody held what it needs; after some times, with who that is. `work` gives up by itself after a while.
- */
+/** Tries again if somebody holds a lock. `work` must give up after a while. The last error names the holder. */
 export const untilNotHeld = async <Result>(engine: Engine, work: () => Promise<Result>): Promise<Result> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -69,15 +68,14 @@ export const untilNotHeld = async <Result>(engine: Engine, work: () => Promise<R
 }
 
 /**
- * In turn with whoever else does it: by a lock on a table that only the owner of the schema can lock. A login could
- * hold an advisory lock for ever, whatever its number is. Any login can read a table in a transaction that it does not
- * end, too; then this gives up, and names it.
+ * One process at a time, by a lock on a table that only the owner of the schema can take. Any login could hold an
+ * advisory lock for ever. An open transaction that reads the table blocks it too. Then it gives up, and names it.
  */
 const applyMissing = async (
   { query, execute }: Session,
   migrations: readonly Migration[],
 ): Promise<readonly string[]> => {
-  // However long the files take: what requests are given is not meant for this.
+  // The statement timeout of requests is too short for migrations.
   await execute(
     `set local statement_timeout = 0; set local lock_timeout = ${String(TURN_MS)}; set local search_path = ` +
       'pg_catalog, pg_temp',
@@ -97,14 +95,14 @@ const applyMissing = async (
   return missing.map(({ name }) => name)
 }
 
-/** No lock, a deadlock, or another one that made the same schema or table in the same moment. */
+/** No lock, a deadlock, or another process that created the same schema or table at the same time. */
 const HELD: ReadonlySet<unknown> = new Set(['55P03', '40P01', '23505', '42P06', '42P07', 'XX000'])
 
 const isHeldUp = (error: unknown): error is Error =>
   error instanceof Error &&
   [error, error.cause].some((each) => HELD.has((each as { readonly code?: unknown } | undefined)?.code))
 
-/** Sessions that have a lock on what belongs to Cordon, as far as this login may see them. */
+/** Sessions with a lock on tables of Cordon, as far as this login may see them. */
 const blockersOf = async ({ query }: Engine): Promise<string> => {
   const held = await query<{ line: string }>(
     `select distinct format('process %s of %s (%s) is %s since %s, in a transaction on %s.%s', a.pid, a.usename, coalesce(nullif(a.application_name, ''), 'no name'), coalesce(a.state, 'busy'), to_char(a.xact_start at time zone 'UTC', 'HH24:MI:SS"Z"'), n.nspname, c.relname) as line
@@ -116,7 +114,7 @@ const blockersOf = async ({ query }: Engine): Promise<string> => {
     : `${held.map(({ line }) => line).join('; ')}; let it end, or end it: select pg_terminate_backend(PROCESS)`
 }
 
-/** Changes nothing: a database that is not of this version is refused, with what brings it there. */
+/** Refuses a database of another version, and changes nothing. */
 export const requirePrepared = async (engine: Engine, migrations = readMigrations()): Promise<void> => {
   const missing = await missingOf(engine, migrations)
   if (missing.length > 0)
@@ -125,8 +123,8 @@ export const requirePrepared = async (engine: Engine, migrations = readMigration
 
 const lackOf = (missing: readonly Migration[], migrations: readonly Migration[]): string =>
   missing.length === migrations.length
-    ? 'there is no store of Cordon in it'
-    : `it is of an older version, without ${missing.map(({ name }) => name).join(', ')}`
+    ? 'it has no store of Cordon'
+    : `it has an older version, without ${missing.map(({ name }) => name).join(', ')}`
 
 interface Applied {
   readonly number: number
@@ -142,7 +140,7 @@ const missingOf = async ({ query }: Engine, migrations: readonly Migration[]): P
     : migrations
 }
 
-/** What is to be applied still; nothing of it where the database knows more, or something else. */
+/** The migrations to apply. Throws if the database has unknown or different ones. */
 const notIn = (applied: readonly Applied[], migrations: readonly Migration[]): readonly Migration[] => {
   const known = new Map(migrations.map((migration) => [migration.number, migration]))
   for (const { number, hash } of [...applied].sort((one, other) => one.number - other.number)) {

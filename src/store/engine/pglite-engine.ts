@@ -1,3 +1,4 @@
+// The embedded database: PGlite in a folder or in memory.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -12,14 +13,14 @@ import { holdFolder } from './folder-hold.js'
 import { readImage, unpackImage } from './prepared-image.js'
 
 export interface PgliteSettings {
-  /** Where the data lies; one process has it open at a time. Without one it lives as long as the process. */
+  /** The data, which one process can open at a time. Undefined: in memory. */
   readonly folder: string | undefined
 }
 
-/** What agents asked for is nobody else's business. */
+/** Calls of agents are private. */
 const PRIVATE = 0o700
 
-/** PostgreSQL inside this process. Loaded and started when it is first asked for something. */
+/** PostgreSQL inside this process. It starts with the first query. */
 export const openPglite = ({ folder }: PgliteSettings): Engine => {
   let started: Promise<PGlite> | undefined
   let release = (): void => undefined
@@ -49,22 +50,24 @@ export const openPglite = ({ folder }: PgliteSettings): Engine => {
   }
 }
 
-/**
- * A database is not unpacked among the files of something else, such as the store folder that the command line names.
- */
+/** Refuses a folder with other files, such as the store folder that the command line names. */
 const requireDatabase = (folder: string): void => {
   const names = existsSync(folder) ? readdirSync(folder) : []
   if (names.length === 0 || names.includes('PG_VERSION')) return
   throw fail('store-unavailable', {
     where: folder,
     problem:
-      'there is something else in ' +
-      `it${names.includes('data') ? `; the database of a store is in its folder data: ${join(folder, 'data')}` : ''}`,
+      'it has other files' +
+      (names.includes('data') ? `; the database of a store is in its folder data: ${join(folder, 'data')}` : ''),
   })
 }
 
-/** A quarter of the default: all of it is written to at each start, and the kernel keeps pages of the files as well. */
-const SHARED_BUFFERS = ['-c', 'shared_buffers=32MB']
+const SETTINGS = [
+  // A quarter of the default, because each start writes to all of it. The kernel caches the files too.
+  ...['-c', 'shared_buffers=32MB'],
+  // The timer of this message would keep the process alive after a start that failed.
+  ...['-c', 'log_startup_progress_interval=0'],
+]
 
 const start = async (folder: string | undefined): Promise<PGlite> => {
   if (folder === undefined) return startInMemory()
@@ -72,23 +75,21 @@ const start = async (folder: string | undefined): Promise<PGlite> => {
   const unpacked = isNew
     ? readImage().then((image) => (image === undefined ? undefined : unpackImage(image, folder)))
     : Promise.resolve()
-  // Whether it failed is asked below, when there is something that can tell.
+  // Its error is handled below, by initialSyncFs.
   unpacked.catch(() => undefined)
   const [{ PGlite: Embedded }, { NodeFS }] = await Promise.all([
     import('@electric-sql/pglite'),
     import('@electric-sql/pglite/nodefs'),
   ])
-  // PGlite asks for the files when its program is loaded, which is as much work as unpacking them.
+  // PGlite loads its program while the files are unpacked.
   const files = Object.assign(new NodeFS(folder), { initialSyncFs: () => unpacked })
-  return guardProgram(
-    await Embedded.create({ fs: files, startParams: [...Embedded.defaultStartParams, ...SHARED_BUFFERS] }),
-  )
+  return guardProgram(await Embedded.create({ fs: files, startParams: [...Embedded.defaultStartParams, ...SETTINGS] }))
 }
 
 const startInMemory = async (): Promise<PGlite> => {
   const [{ PGlite: Embedded }, image] = await Promise.all([import('@electric-sql/pglite'), readImage()])
   return Embedded.create({
-    startParams: [...Embedded.defaultStartParams, ...SHARED_BUFFERS],
+    startParams: [...Embedded.defaultStartParams, ...SETTINGS],
     ...(image === undefined ? {} : { loadDataDir: new File([image], 'image.tar', { type: 'application/x-tar' }) }),
   })
 }

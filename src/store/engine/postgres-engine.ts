@@ -1,3 +1,6 @@
+// A PostgreSQL server as an engine.
+import { createHash } from 'node:crypto'
+
 import type pg from 'pg'
 
 import { fail } from '../../errors/index.js'
@@ -9,38 +12,35 @@ import { storeError } from './sql-error.js'
 
 export interface PostgresSettings {
   readonly url: string
-  /** Connections at the same time, besides those that listen. */
+  /** Connections at the same time, without listeners. */
   readonly connections?: number
-  /** The first pause after a broken connection of a listener; it doubles up to ten seconds. */
+  /** The first pause after the connection of a listener breaks. It doubles up to ten seconds. */
   readonly retryMs?: number
-  /** How long an answer may take; a network that drops everything says nothing by itself. Left out, for ever. */
+  /** How long an answer may take, for networks that drop packets silently (default: for ever). */
   readonly answerMs?: number
-  /**
-   * What the database itself gives statements; listeners and migrations have no limit. Left out, what the login is
-   * given.
-   */
+  /** Timeouts of the database, not for listeners and migrations (default: those of the login). */
   readonly limits?: PostgresLimits
-  /** Of what is answered to one statement; what is larger fails, alone. */
+  /** The largest answer to one statement. A larger one fails alone. */
   readonly mostAnswerBytes?: number
 }
 
 export interface PostgresLimits {
   readonly statementMs: number
-  /** Waiting for what another transaction holds. */
+  /** Waiting for a lock. */
   readonly lockMs: number
-  /** A transaction in which nothing is asked. */
+  /** An idle transaction. */
   readonly idleMs: number
-  /** To be connected, or to have a connection of the pool. */
+  /** Waiting for a connection. */
   readonly connectMs: number
 }
 
 const LONGEST_PAUSE_MS = 10_000
-/** An answer that is larger is nobody's to read; one of a client of `cordon serve` has the same bound. */
+/** Clients of `cordon serve` have the same bound. */
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024
 
 type Driver = typeof pg
 
-/** A server. Neither the driver nor a connection is there before something is asked for. */
+/** A PostgreSQL server. The first query loads the driver and connects. */
 export const openPostgres = ({
   url,
   connections = 10,
@@ -60,7 +60,7 @@ export const openPostgres = ({
   }
   const pool = (): Promise<pg.Pool> =>
     (opened ??= openPool({ ...common, max: connections, application_name: 'cordon' }, mostAnswerBytes))
-  // Apart from the others, which may all be in use by what is to be ended.
+  // A pool of its own, because statements to cancel may use all other connections.
   let openedToEnd: Promise<pg.Pool> | undefined
   const end = async (backend: number): Promise<void> => {
     await (
@@ -76,7 +76,8 @@ export const openPostgres = ({
     }
   }
   const sessionOf = (client: () => Promise<pg.Pool | pg.PoolClient>): Session => ({
-    query: (sql, values = []) => told(async () => (await (await client()).query(sql, [...values])).rows as never),
+    query: (sql, values = []) =>
+      told(async () => (await (await client()).query({ ...prepared(sql), values: [...values] })).rows as never),
     execute: async (sql) => {
       await told(async () => (await client()).query(sql))
     },
@@ -103,9 +104,9 @@ export const openPostgres = ({
       isBroken = false
       return result
     } catch (error) {
-      // One that is being ended is ended by then; what comes next is not.
+      // After a cancellation under way, which must not hit the rollback.
       await stop()
-      // A connection that cannot even be rolled back is not used again.
+      // A connection that cannot be rolled back is not used again.
       isBroken = await client.query('rollback').then(
         () => false,
         () => true,
@@ -137,12 +138,27 @@ export const openPostgres = ({
   }
 }
 
+/**
+ * Statements that only call a function are prepared once for each connection. Others are planned with their values, so
+ * that they read one partition (decision 20).
+ */
+const prepared = (text: string): { readonly text: string; readonly name?: string } => {
+  if (!ONLY_A_FUNCTION.test(text)) return { text }
+  // The same name for the same text in every process: a pooler may give a connection to several.
+  const name = NAMES.get(text) ?? `cordon_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
+  NAMES.set(text, name)
+  return { text, name }
+}
+const ONLY_A_FUNCTION = /^select (?:[\w", :()]+ from )?agents\.fn_\w+\([^()]*\)(?: as value)?$/
+const NAMES = new Map<string, string>()
+
 const driver = async (): Promise<Driver> => (await import('pg')).default
 
+/** @internal The types of the driver would be missing in a project that has only Cordon. */
 export const openPool = async (settings: pg.PoolConfig, mostAnswerBytes = MOST_ANSWER_BYTES): Promise<pg.Pool> => {
   const { Pool } = await driver()
   const pool = new Pool(settings)
-  // An idle connection that breaks is replaced when the next one is asked for; of one in use its statement tells.
+  // A broken idle connection is replaced. The error of one in use belongs to its statement.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
@@ -165,10 +181,7 @@ interface Listening {
   readonly retryMs: number
 }
 
-/**
- * A connection of its own, made anew when it breaks. Notifications in between are lost, so listeners also query the
- * state.
- */
+/** Reconnects when the connection breaks. Notifications in between are lost, so listeners also poll. */
 const keepListening = async ({ url, channels, heard, retryMs }: Listening): Promise<() => Promise<void>> => {
   const { Client, escapeIdentifier } = await driver()
   let current: pg.Client | undefined
@@ -176,7 +189,7 @@ const keepListening = async ({ url, channels, heard, retryMs }: Listening): Prom
   let pause = retryMs
   const connect = async (): Promise<void> => {
     const next = new Client({ connectionString: url, application_name: 'cordon listener', keepAlive: true })
-    // Told more than once of one that breaks, and of one that never was there by its own promise.
+    // A broken connection may report several events. Failing to connect is reported by the promise.
     const lost = (): void => {
       if (current !== next) return
       current = undefined
@@ -218,7 +231,7 @@ const withoutPassword = (url: string): string => {
     for (const name of ['password', 'sslpassword']) parsed.searchParams.delete(name)
     return parsed.toString()
   } catch {
-    // That of a socket has no host, which is no URL for others.
+    // The URL of a socket has no host, which `URL` refuses.
     return /^postgres(?:ql)?:\/\/[^:@/?#]*@?\/[^@]*$/.test(url) && !/password=/i.test(url) ? url : 'the given URL'
   }
 }

@@ -1,21 +1,23 @@
-// A database with the newest schema in it, made by the build (scripts/build-store-image.mjs) and closed cleanly: to set
-// one up takes seconds, to unpack one a fraction of that.
+// A database with the newest schema, made by the build (scripts/build-store-image.mjs). Unpacking it is much faster
+// than setting one up.
 import { mkdirSync, readFile, renameSync, rmSync, writeFile } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 
+import { codeOf } from '../../errors/index.js'
+
 const IMAGE = fileURLToPath(new URL('../../../dist/store/image.tar.gz', import.meta.url))
 
-/** What agents asked for is nobody else's business. */
+/** Calls of agents are private. */
 const PRIVATE_FOLDER = 0o700
 const PRIVATE_FILE = 0o600
 
-/** As many as Node has threads for: more would only wait. */
+/** As many as Node has threads. */
 const AT_ONCE = 4
 
-/** Unpacked in few steps: in steps of 16 KB, which Node takes otherwise, it takes four times as long. */
+/** With the default of 16 KB it takes four times as long. */
 const STEP = { chunkSize: 2 ** 22 }
 
 const BLOCK = 512
@@ -25,12 +27,12 @@ export const readImage = async (path = IMAGE): Promise<Buffer | undefined> => {
   try {
     return await promisify<Buffer, typeof STEP, Buffer>(gunzip)(await promisify(readFile)(path), STEP)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
 
-/** All of it or nothing of it is in the folder, which is not there yet or empty: a process can end at any moment. */
+/** Unpacks everything or nothing, because the process can end at any moment. The folder is missing or empty. */
 export const unpackImage = async (image: Buffer, folder: string): Promise<void> => {
   const unfinished = `${folder}.new`
   rmSync(unfinished, { recursive: true, force: true })
@@ -40,7 +42,7 @@ export const unpackImage = async (image: Buffer, folder: string): Promise<void> 
     if (kind === 'folder') mkdirSync(join(unfinished, name), { mode: PRIVATE_FOLDER })
   const files = entries.filter(({ kind }) => kind === 'file').values()
   const write = promisify(writeFile)
-  // By threads of Node, while this one loads the database itself.
+  // On threads of Node, while this one loads PGlite.
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (const { name, content } of files)
@@ -56,10 +58,7 @@ interface Entry {
   readonly content: Buffer
 }
 
-/**
- * Of an archive as the build writes it: plain `ustar`, names of less than a hundred bytes, folders before what is in
- * them.
- */
+/** The build writes plain `ustar`: names below a hundred bytes, folders before their contents. */
 const entriesOf = (archive: Buffer): readonly Entry[] => {
   const entries: Entry[] = []
   const wordAt = (from: number, length: number): string =>

@@ -1,5 +1,5 @@
-// What to do about a refusal of the database. Where sql/ says it (a hint), that counts: it knows the names. What is
-// here is for what PostgreSQL refuses by itself, and for names that are not there.
+// The fix for an error of the database. A hint of sql/ wins, because it knows the names. The fixes here are for errors
+// of PostgreSQL itself, and for unknown names.
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 
@@ -8,57 +8,53 @@ type WaysOut = readonly (readonly [RegExp, string])[]
 const REFUSED: WaysOut = [
   [
     /^permission denied to set role "service_role"/,
-    'only a login that has it may: grant service_role to the login of the server (docs/serve.md); or use ' +
-      'that of the owner of the database: --database URL',
+    'grant service_role to the login of the server (docs/serve.md); or use the login of the owner of the ' +
+      'database: --database URL',
   ],
   [
     /^permission denied to set role "(?<role>\w+)"/,
-    'let the login that speaks for others have it: grant {role} to LOGIN (docs/serve.md says which roles a ' +
-      'server needs)',
+    'grant {role} to LOGIN (docs/serve.md lists the roles that a server needs)',
   ],
   [
     /^permission denied for function fn_(?:heartbeat|claim|complete|append_output|resolve|recover|has_queue|task_of)/,
-    'let the login run calls: grant cordon_runner to LOGIN (docs/store.md says which role may call what)',
+    'let the login run calls: grant cordon_runner to LOGIN (see docs/store.md)',
   ],
   [
     /^permission denied for function fn_(?:invoke|note_refusal)/,
-    'let the login ask for calls: grant cordon_agent to LOGIN (docs/store.md says which role may call what)',
+    'let the login ask for calls: grant cordon_agent to LOGIN (see docs/store.md)',
   ],
   [
     /^permission denied for function fn_(?:approve|reject|decide)/,
-    'let the login decide: grant cordon_operator to LOGIN (docs/store.md says which role may call what)',
+    'let the login approve calls: grant cordon_operator to LOGIN (see docs/store.md)',
   ],
   [
     /^permission denied for/,
-    'let the login have a role of Cordon: grant cordon_admin (or cordon_operator, cordon_agent, ' +
-      'cordon_runner) to LOGIN; docs/store.md says which may do what',
+    'give the login a role of Cordon: grant cordon_admin (or cordon_operator, cordon_agent, cordon_runner) to ' +
+      'LOGIN (see docs/store.md)',
   ],
-  [/^permission denied/, 'use a login that may, such as that of the owner of the database'],
+  [/^permission denied/, 'use a login with that right, such as the owner of the database'],
   [
     /^/,
-    'cordon team show says who is what; an admin changes it: cordon team add NAME operator (or admin, agent, ' +
-      'runner), cordon tools assign TOOL AGENT',
+    'cordon team show lists members and kinds; an admin changes them: cordon team add NAME operator (or admin, ' +
+      'agent, runner), cordon tools assign TOOL AGENT',
   ],
 ]
 
 const MISSING: WaysOut = [
-  [/\btool\b/, 'cordon tools list has those that there are; an admin registers others: cordon tools register FILE'],
-  [/\binvocation\b/, 'cordon calls list has those that you may see'],
-  [/\brun\b/, 'cordon runs list has those that you may see'],
-  [/\bstanding approval\b/, 'cordon approvals list --standing has those that count'],
-  [/^nothing is asked\b/, 'cordon approvals list has what is asked now; of what is decided: cordon why CALL'],
-  [/\btoken\b/, 'cordon tokens list has those that you may see'],
-  [/\bcredential\b/, 'cordon credentials list has those that are kept'],
-  [
-    /\bprofile\b/,
-    'cordon team show has those that there are; an admin makes one: cordon team profile NAME --allow TOOL',
-  ],
-  [/\bbudget\b/, 'cordon team show has those that there are'],
-  [/\bassignment\b/, 'cordon tools list says who may call what'],
+  [/\btool\b/, 'see: cordon tools list; an admin registers others: cordon tools register FILE'],
+  [/\binvocation\b/, 'see: cordon calls list'],
+  [/\brun\b/, 'see: cordon runs list'],
+  [/\bstanding approval\b/, 'see: cordon approvals list --standing'],
+  [/^nothing is asked\b/, 'open questions: cordon approvals list; decided ones: cordon why CALL'],
+  [/\btoken\b/, 'see: cordon tokens list'],
+  [/\bcredential\b/, 'see: cordon credentials list'],
+  [/\bprofile\b/, 'see: cordon team show; an admin creates one: cordon team profile NAME --allow TOOL'],
+  [/\bbudget\b/, 'see: cordon team show'],
+  [/\bassignment\b/, 'see: cordon tools list'],
   [
     /^/,
-    'see what there is: cordon tools list, cordon team show, cordon approvals list; an admin adds members: ' +
-      'cordon team add NAME agent',
+    'see: cordon tools list, cordon team show, cordon approvals list; an admin adds members: cordon team add ' +
+      'NAME agent',
   ],
 ]
 

@@ -1,5 +1,5 @@
-// Calls, and what people say about them.
-import { amount, anything, list, oneOf, optional, whole, yesOrNo } from '../../shapes/index.js'
+// Operations on calls, and on the questions about them.
+import { amount, anything, list, oneOf, optional, whole, withoutUndefined, yesOrNo } from '../../shapes/index.js'
 import {
   approveInAdvance,
   approveQuestion,
@@ -11,26 +11,33 @@ import {
 } from '../registry/approvals.js'
 import { markOf } from '../changes/changes.js'
 import { explainInvocation, listInvocations } from '../registry/explanation.js'
-import { INVOCATION_STATES } from '../registry/invocation.js'
-import { cancelInvocation, completeInvocation, invokeTool, requireInvocation } from '../registry/invocations.js'
+import {
+  beginInvocation,
+  cancelInvocation,
+  completeInvocation,
+  invokeTool,
+  requireInvocation,
+} from '../registry/invocations.js'
 import { LONGEST_CHUNK, appendOutput, readOutput } from '../changes/live-output.js'
-import type { OutputPage } from '../changes/live-output.js'
 import { requireTool } from '../registry/registry.js'
 import { claimInvocations, sendHeartbeat } from '../registry/runners.js'
 
 import {
   EXPLANATION,
   INVOCATION,
+  INVOCATION_STATES,
   LISTED_CALL,
   LISTED_QUESTION,
-  NOTHING,
   OUTPUT_PAGE,
   SHOWN_QUESTION,
   STANDING_APPROVAL,
   THE_DECISION,
   THE_ID,
   THE_STATUS,
-} from './answers.js'
+  OUTPUT_STREAM,
+} from '../registry/call-answers.js'
+import type { OutputPage } from '../registry/call-answers.js'
+import { NOTHING } from '../registry/team-answers.js'
 import {
   boundedList,
   boundedMapping,
@@ -44,22 +51,32 @@ import {
   text,
   toolKey,
 } from './field.js'
-import { EVERYBODY, isChangeOfIt, operation } from './operation.js'
+import { BY_OPERATOR, BY_RUNNER, EVERYBODY, READ, isChangeOfIt, listOfTeam, operation } from './operation.js'
 
 const MOST_ROWS = 1000
 const MOST_CLAIMS = 100
 const MOST_FACTS_LETTERS = 65_536
 const LONGEST_WAIT_SECONDS = 30 * 86_400
 
+const inMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1000)
+
+/** What a call asks for. */
+const REQUEST = {
+  team: name(),
+  tool: toolKey(),
+  agent: name(),
+  input: anything(),
+  runId: optional(id()),
+  stepId: optional(text(200)),
+  costEstimate: optional(amount()),
+  validSeconds: optional(whole(1, LONGEST_WAIT_SECONDS)),
+}
+
 export const CALLS = {
   listQuestions: operation({
-    method: 'GET',
+    ...READ,
     path: '/v1/teams/{team}/approvals',
-    summary:
-      'what people are asked about now: agents take turns, each with its oldest question first; the next ' +
-      'page is after the last id',
-    role: 'cordon_agent',
-    who: EVERYBODY,
+    summary: 'pending questions: agents take turns, each with its oldest first; the next page is after the last id',
     fields: {
       team: name(),
       agent: optional(name()),
@@ -71,24 +88,21 @@ export const CALLS = {
     answer: list(LISTED_QUESTION),
     isAbout: (_given, _notification, channel) => channel !== 'tool_invocation_output',
     perform: (asking, { olderSeconds, ...filter }) =>
-      listQuestions(asking, { ...filter, ...(olderSeconds === undefined ? {} : { olderMs: olderSeconds * 1000 }) }),
+      listQuestions(asking, withoutUndefined({ ...filter, olderMs: inMs(olderSeconds) })),
   }),
   showQuestion: operation({
-    method: 'GET',
+    ...READ,
     path: '/v1/approvals/{id}',
-    summary: 'a question with everything that would run, by its id or by that of the call',
-    role: 'cordon_agent',
-    who: EVERYBODY,
+    summary: 'a question with everything that would run, by its id or that of its call',
     fields: { id: id() },
     answer: SHOWN_QUESTION,
     perform: (asking, given) => showQuestion(asking, given.id),
   }),
   approve: operation({
+    ...BY_OPERATOR,
     method: 'POST',
     path: '/v1/approvals/{id}/approve',
-    summary: 'yes to exactly what was shown, by the hash of it; never to what one asked for oneself',
-    role: 'cordon_operator',
-    who: ['operator'],
+    summary: 'approves exactly the arguments with this hash; callers cannot approve their own calls',
     fields: { id: id(), shownHash: hash(), reason: optional(text(2000)) },
     answer: THE_DECISION,
     perform: async (asking, given) => ({
@@ -96,31 +110,25 @@ export const CALLS = {
     }),
   }),
   reject: operation({
+    ...BY_OPERATOR,
     method: 'POST',
     path: '/v1/approvals/{id}/reject',
-    summary: 'no, and why',
-    role: 'cordon_operator',
-    who: ['operator'],
+    summary: 'rejects a question, with the reason',
     fields: { id: id(), reason: filledText(2000) },
     answer: THE_DECISION,
     perform: async (asking, given) => ({ status: await rejectQuestion(asking, given.id, given.reason) }),
   }),
-  listStandingApprovals: operation({
-    method: 'GET',
-    path: '/v1/teams/{team}/standing-approvals',
-    summary: 'what is approved in advance',
-    role: 'cordon_agent',
-    who: EVERYBODY,
-    fields: { team: name() },
-    answer: list(STANDING_APPROVAL),
-    perform: (asking, { team }) => listStandingApprovals(asking, team),
-  }),
+  listStandingApprovals: listOfTeam(
+    'standing-approvals',
+    'standing approvals',
+    STANDING_APPROVAL,
+    listStandingApprovals,
+  ),
   approveInAdvance: operation({
+    ...BY_OPERATOR,
     method: 'POST',
     path: '/v1/teams/{team}/standing-approvals',
-    summary: 'a yes in advance: arguments of this form, this often, until then',
-    role: 'cordon_operator',
-    who: ['operator'],
+    summary: 'approves calls in advance: arguments that fit this schema, this often, for this long',
     fields: {
       team: name(),
       tool: toolKey(),
@@ -142,7 +150,7 @@ export const CALLS = {
   revokeStandingApproval: operation({
     method: 'DELETE',
     path: '/v1/standing-approvals/{id}',
-    summary: 'takes a yes in advance back',
+    summary: 'revokes a standing approval',
     role: 'cordon_operator',
     who: ['operator', 'admin'],
     fields: { id: id() },
@@ -152,18 +160,11 @@ export const CALLS = {
   invoke: operation({
     method: 'POST',
     path: '/v1/teams/{team}/invocations',
-    summary: "asks for a call, in one's own name",
+    summary: 'asks for a call, as the caller',
     role: 'cordon_agent',
     who: ['agent'],
     fields: {
-      team: name(),
-      tool: toolKey(),
-      agent: name(),
-      input: anything(),
-      runId: optional(id()),
-      stepId: optional(text(200)),
-      costEstimate: optional(amount()),
-      validSeconds: optional(whole(1, LONGEST_WAIT_SECONDS)),
+      ...REQUEST,
       request: optional(id()),
       dispatch: optional(oneOf('runners', 'caller')),
     },
@@ -176,18 +177,36 @@ export const CALLS = {
           agent,
           input,
           ...given,
-          ...(runId === undefined ? {} : { teamRunId: runId }),
-          ...(validSeconds === undefined ? {} : { validMs: validSeconds * 1000 }),
+          ...withoutUndefined({ teamRunId: runId, validMs: inMs(validSeconds) }),
         }),
       }
     },
   }),
-  listInvocations: operation({
-    method: 'GET',
-    path: '/v1/teams/{team}/invocations',
-    summary: 'calls, the newest first, without what went in and came out: an agent sees its own',
+  begin: operation({
+    method: 'POST',
+    path: '/v1/runners/{runner}/calls',
+    summary: 'asks for a call that the caller runs itself, and claims it unless people have to be asked',
     role: 'cordon_agent',
-    who: EVERYBODY,
+    who: ['agent'],
+    fields: {
+      ...REQUEST,
+      runner: runnerName(),
+      version: whole(1, Number.MAX_SAFE_INTEGER),
+      request: id(),
+    },
+    answer: INVOCATION,
+    perform: async (asking, { team, tool, runId, validSeconds, input, ...given }) =>
+      beginInvocation(asking, {
+        ...given,
+        input,
+        toolId: (await requireTool(asking, team, tool)).id,
+        ...withoutUndefined({ teamRunId: runId, validMs: inMs(validSeconds) }),
+      }),
+  }),
+  listInvocations: operation({
+    ...READ,
+    path: '/v1/teams/{team}/invocations',
+    summary: 'calls, newest first, without input and output: an agent sees its own',
     fields: {
       team: name(),
       status: optional(oneOf(...INVOCATION_STATES)),
@@ -201,22 +220,18 @@ export const CALLS = {
     perform: listInvocations,
   }),
   findInvocation: operation({
-    method: 'GET',
+    ...READ,
     path: '/v1/invocations/{id}',
     summary: 'a call',
-    role: 'cordon_agent',
-    who: EVERYBODY,
     fields: { id: id() },
     answer: INVOCATION,
     isAbout: isChangeOfIt,
     perform: (asking, given) => requireInvocation(asking, given.id),
   }),
   readOutput: operation({
-    method: 'GET',
+    ...READ,
     path: '/v1/invocations/{id}/output',
-    summary: 'what a call says while it runs, after a mark: the last of it, for a while; the whole is in its result',
-    role: 'cordon_agent',
-    who: EVERYBODY,
+    summary: 'recent output of a running call, after a mark; the whole output is in its result',
     fields: { id: id(), after: optional(outputMark()) },
     answer: OUTPUT_PAGE,
     isAbout: (given, notification) => notification === markOf(given.id),
@@ -230,7 +245,7 @@ export const CALLS = {
   explainInvocation: operation({
     method: 'GET',
     path: '/v1/invocations/{id}/explanation',
-    summary: 'a call with what held it, who said what, and its record',
+    summary: 'a call with its rules, its answers and its entries of the audit log',
     role: 'cordon_operator',
     who: EVERYBODY,
     fields: { id: id() },
@@ -248,11 +263,9 @@ export const CALLS = {
     perform: async (asking, given) => ({ status: await cancelInvocation(asking, given.id, given.reason) }),
   }),
   heartbeat: operation({
-    method: 'POST',
+    ...BY_RUNNER,
     path: '/v1/runners/{runner}/heartbeat',
-    summary: 'a runner is there, and what its host can hold',
-    role: 'cordon_runner',
-    who: ['runner', 'agent'],
+    summary: 'reports that a runner is alive, and which mechanisms its host has',
     fields: {
       runner: runnerName(),
       labels: optional(boundedList(text(128))),
@@ -262,29 +275,25 @@ export const CALLS = {
     },
     answer: NOTHING,
     perform: (asking, { runner, labels = [], holds = [], isDraining = false, leaseMs }) =>
-      sendHeartbeat(asking, { name: runner, labels, holds, isDraining, ...(leaseMs === undefined ? {} : { leaseMs }) }),
+      sendHeartbeat(asking, withoutUndefined({ name: runner, labels, holds, isDraining, leaseMs })),
   }),
   claim: operation({
-    method: 'POST',
+    ...BY_RUNNER,
     path: '/v1/runners/{runner}/claims',
-    summary: 'approved calls for a runner, each for one; an agent takes its own by their id',
-    role: 'cordon_runner',
-    who: ['runner', 'agent'],
+    summary: 'claims approved calls for a runner, each for one; an agent claims its own by their id',
     fields: { runner: runnerName(), id: optional(id()), most: optional(whole(1, MOST_CLAIMS)) },
     answer: list(INVOCATION),
     perform: (asking, { runner, id: wanted, most = 1 }) =>
       claimInvocations(asking, runner, wanted === undefined ? { most } : { id: wanted }),
   }),
   appendOutput: operation({
-    method: 'POST',
+    ...BY_RUNNER,
     path: '/v1/invocations/{id}/output',
-    summary: 'something that a call says, by who runs it, with the fence of its claim',
-    role: 'cordon_runner',
-    who: ['runner', 'agent'],
+    summary: 'appends output of a call, with the fence of its claim',
     fields: {
       id: id(),
       fence: fence(),
-      stream: oneOf('stdout', 'stderr', 'progress'),
+      stream: OUTPUT_STREAM,
       content: text(LONGEST_CHUNK),
       skipped: optional(whole(0, Number.MAX_SAFE_INTEGER)),
     },
@@ -293,11 +302,9 @@ export const CALLS = {
       appendOutput(asking, { id: of, fence: claimed }, { stream, content, skipped }),
   }),
   complete: operation({
-    method: 'POST',
+    ...BY_RUNNER,
     path: '/v1/invocations/{id}/completion',
     summary: 'the result of a call, once, with the fence of its claim',
-    role: 'cordon_runner',
-    who: ['runner', 'agent'],
     takesAnyDouble: true,
     fields: {
       id: id(),

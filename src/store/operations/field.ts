@@ -1,11 +1,11 @@
-// What an operation is given, field by field: shapes within the bounds of the registry, and the errors of a request.
+// Fields of requests: shapes within the bounds of the registry, and the errors of a request.
 import { fail } from '../../errors/index.js'
-import { amount, isAmount, isMapping, list, matching, readParts, such, valuesOf } from '../../shapes/index.js'
+import { isMapping, list, matching, readParts, such } from '../../shapes/index.js'
 import type { Place, Read, Shape, Shapes } from '../../shapes/index.js'
 
 const FIX = 'GET /openapi.json says what each request takes'
 
-/** No error repeats what was sent. */
+/** Errors never repeat the values of a request. */
 const requestPlace = (place: string): Place => ({
   at: (key) =>
     requestPlace(typeof key === 'number' ? `${place}[${String(key)}]` : place === '' ? key : `${place}.${key}`),
@@ -21,12 +21,12 @@ const requestPlace = (place: string): Place => ({
     }),
 })
 
-/** All of what was given is known, and all of it is fit. */
+/** Refuses unknown fields and wrong values. */
 export const readFields = <Given extends Shapes>(
   declared: Given,
   given: Readonly<Record<string, unknown>>,
 ): Read<Given> => {
-  // What PostgreSQL calls null is nothing that was said.
+  // Null is the same as a field that is left out, where it may be left out.
   const said = Object.entries(given).filter(
     ([key, value]) => value !== null || !Object.hasOwn(declared, key) || declared[key]?.isOptional === false,
   )
@@ -35,7 +35,7 @@ export const readFields = <Given extends Shapes>(
 
 const MOST_LETTERS = 10_000
 
-/** A NUL is in no text of PostgreSQL. */
+/** PostgreSQL stores no NUL. */
 const isStorable = (value: unknown, most: number): value is string =>
   typeof value === 'string' && value.length <= most && !value.includes('\0')
 
@@ -51,13 +51,10 @@ export const filledText = (most = MOST_LETTERS): Shape<string> =>
     { schema: { type: 'string', minLength: 1, maxLength: most } },
   )
 
-/**
- * Of teams, people, agents, runners, profiles: nothing that needs quotes anywhere, or could be taken for something
- * else.
- */
+/** The name of a team, member, runner or profile. It needs no quotes anywhere. */
 export const name = (): Shape<string> =>
   matching(/^[A-Za-z0-9][A-Za-z0-9_.@:+-]{0,127}$/, 'a name of letters, digits and _ . @ : + -, at most 128')
-/** With the ending of its process. */
+/** It may end with an id of its process. */
 export const runnerName = (): Shape<string> =>
   matching(
     /^[A-Za-z0-9][A-Za-z0-9_.@:+-]{0,127}(\/[0-9a-f]{1,16})?$/,
@@ -74,25 +71,13 @@ export const fence = (): Shape<string> => matching(/^\d{1,18}$/, 'the fence of t
 export const outputMark = (): Shape<string> =>
   matching(/^\d{1,18}\.\d{1,9}$/, 'the mark of something that a call said, such as 1.12')
 
-/** Amounts by name. */
-export const amounts = <const Name extends string>(
-  names: readonly Name[],
-): Shape<{ readonly [Each in Name]?: number }> =>
-  such(
-    `a mapping of ${names.join(', ')} to numbers, at least 0`,
-    (value) =>
-      isMapping(value) &&
-      Object.entries(value).every(([key, each]) => names.some((known) => known === key) && isAmount(each)),
-    valuesOf(amount(), names),
-  )
-
 const MOST_ITEMS = 1000
 export const boundedList = <Value>(item: Shape<Value>, most = MOST_ITEMS): Shape<readonly Value[]> =>
   list(item, { most, expected: `a list of at most ${String(most)}` })
 
 const MOST_JSON_LETTERS = 262_144
 
-/** Of so many letters of JSON: what is looked at with every call, or kept beside it, is no place for more. */
+/** Bounded, because it is read or stored with every call. */
 export const boundedMapping = (most = MOST_JSON_LETTERS): Shape<Readonly<Record<string, unknown>>> =>
   such(
     `a mapping of at most ${String(most)} letters of JSON`,

@@ -1,10 +1,11 @@
-// Who is in a team, what is stopped, and what people are known by.
-import { amount, list, oneOf, optional, whole, yesOrNo } from '../../shapes/index.js'
+// Operations on members, stops, profiles, budgets, limits, credentials and tokens of a team.
+import { amount, oneOf, optional, whole, yesOrNo } from '../../shapes/index.js'
 import { listCredentials, removeCredential, storeCredential } from '../registry/credentials.js'
-import { limitWaiting, listLimits } from '../registry/limits.js'
 import {
   findSelf,
+  limitWaiting,
   listBudgets,
+  listLimits,
   listMembers,
   listProfiles,
   listStops,
@@ -31,12 +32,12 @@ import {
   SELF,
   STOP,
   WAITING_LIMIT,
-} from './answers.js'
+  MEMBER_KIND,
+  SCOPE,
+} from '../registry/team-answers.js'
 import { boundedList, filledText, id, name, text, toolKey } from './field.js'
-import { EVERYBODY, operation } from './operation.js'
+import { BY_ADMIN, EVERYBODY, READ, listOfTeam, operation } from './operation.js'
 
-const kind = () => oneOf('admin', 'operator', 'agent', 'runner')
-const scope = () => oneOf('all', 'agent', 'tool', 'profile')
 const LONGEST_DAYS = 365
 const LONGEST_SEALED = 100_000
 const MOST_WAITING = 100_000
@@ -44,11 +45,9 @@ const LONGEST_SPAN_SECONDS = 366 * 86_400
 
 export const PEOPLE = {
   whoAmI: operation({
-    method: 'GET',
+    ...READ,
     path: '/v1/me',
-    summary: 'who asks, and what they are of which team',
-    role: 'cordon_agent',
-    who: EVERYBODY,
+    summary: 'the caller and their teams',
     fields: {},
     answer: SELF,
     perform: findSelf,
@@ -56,7 +55,7 @@ export const PEOPLE = {
   foundTeam: operation({
     method: 'POST',
     path: '/v1/teams',
-    summary: 'a new team with its first admin',
+    summary: 'creates a team with its first admin',
     role: 'service_role',
     who: 'owner',
     fields: { team: name(), admin: name() },
@@ -66,55 +65,35 @@ export const PEOPLE = {
       return addMember(asking, team, admin, 'admin')
     },
   }),
-  listMembers: operation({
-    method: 'GET',
-    path: '/v1/teams/{team}/members',
-    summary: 'who is in a team',
-    role: 'cordon_agent',
-    who: EVERYBODY,
-    fields: { team: name() },
-    answer: list(MEMBER),
-    perform: (asking, { team }) => listMembers(asking, team),
-  }),
+  listMembers: listOfTeam('members', 'members of a team', MEMBER, listMembers),
   addMember: operation({
+    ...BY_ADMIN,
     method: 'POST',
     path: '/v1/teams/{team}/members',
     summary: 'adds somebody to a team',
-    role: 'cordon_admin',
-    who: ['admin'],
-    fields: { team: name(), actor: name(), kind: kind() },
+    fields: { team: name(), actor: name(), kind: MEMBER_KIND },
     answer: NOTHING,
     perform: (asking, { team, actor, kind: as }) => addMember(asking, team, actor, as),
   }),
   removeMember: operation({
+    ...BY_ADMIN,
     method: 'DELETE',
     path: '/v1/teams/{team}/members/{actor}/{kind}',
-    summary: 'takes somebody out of a team; with the last kind go their tokens',
-    role: 'cordon_admin',
-    who: ['admin'],
-    fields: { team: name(), actor: name(), kind: kind() },
+    summary: 'removes somebody from a team; their tokens end with their last kind',
+    fields: { team: name(), actor: name(), kind: MEMBER_KIND },
     answer: NOTHING,
     perform: (asking, { team, actor, kind: as }) => removeMember(asking, team, actor, as),
   }),
-  listStops: operation({
-    method: 'GET',
-    path: '/v1/teams/{team}/stops',
-    summary: 'what is stopped',
-    role: 'cordon_agent',
-    who: EVERYBODY,
-    fields: { team: name() },
-    answer: list(STOP),
-    perform: (asking, { team }) => listStops(asking, team),
-  }),
+  listStops: listOfTeam('stops', 'stops', STOP, listStops),
   stop: operation({
     method: 'POST',
     path: '/v1/teams/{team}/stops',
-    summary: 'stops a team, or an agent, a tool, a profile of it: kill refuses calls, pause starts none',
+    summary: 'stops a team, or one agent, tool or profile of it: kill refuses calls, pause starts none',
     role: 'cordon_operator',
     who: ['operator', 'admin'],
     fields: {
       team: name(),
-      scope: scope(),
+      scope: SCOPE,
       subject: text(128),
       state: oneOf('kill', 'pause'),
       reason: filledText(2000),
@@ -128,29 +107,19 @@ export const PEOPLE = {
   resume: operation({
     method: 'DELETE',
     path: '/v1/teams/{team}/stops/{scope}',
-    summary: 'lets what was stopped go on',
+    summary: 'ends a stop',
     role: 'cordon_operator',
     who: ['operator', 'admin'],
-    fields: { team: name(), scope: scope(), subject: text(128) },
+    fields: { team: name(), scope: SCOPE, subject: text(128) },
     answer: NOTHING,
     perform: (asking, { team, ...stop }) => resumeTeam(asking, team, stop),
   }),
-  listProfiles: operation({
-    method: 'GET',
-    path: '/v1/teams/{team}/profiles',
-    summary: 'profiles: which tools they allow',
-    role: 'cordon_agent',
-    who: EVERYBODY,
-    fields: { team: name() },
-    answer: list(PROFILE),
-    perform: (asking, { team }) => listProfiles(asking, team),
-  }),
+  listProfiles: listOfTeam('profiles', 'profiles: which tools they allow', PROFILE, listProfiles),
   setProfile: operation({
+    ...BY_ADMIN,
     method: 'POST',
     path: '/v1/teams/{team}/profiles',
     summary: 'makes or changes a profile: allow ∩ groups − deny',
-    role: 'cordon_admin',
-    who: ['admin'],
     fields: {
       team: name(),
       name: name(),
@@ -164,22 +133,12 @@ export const PEOPLE = {
     answer: NOTHING,
     perform: (asking, { team, ...profile }) => setProfile(asking, team, profile),
   }),
-  listBudgets: operation({
-    method: 'GET',
-    path: '/v1/teams/{team}/budgets',
-    summary: 'budgets of agents and profiles',
-    role: 'cordon_agent',
-    who: EVERYBODY,
-    fields: { team: name() },
-    answer: list(BUDGET),
-    perform: (asking, { team }) => listBudgets(asking, team),
-  }),
+  listBudgets: listOfTeam('budgets', 'budgets of agents and profiles', BUDGET, listBudgets),
   setBudget: operation({
+    ...BY_ADMIN,
     method: 'POST',
     path: '/v1/teams/{team}/budgets',
-    summary: 'how many calls, or how much cost, in a span of time',
-    role: 'cordon_admin',
-    who: ['admin'],
+    summary: 'limits the calls or the cost in a period',
     fields: {
       team: name(),
       scope: oneOf('agent', 'profile'),
@@ -189,17 +148,16 @@ export const PEOPLE = {
       maxCost: optional(amount()),
     },
     answer: NOTHING,
-    perform: async (asking, { team, maxCalls, maxCost, ...budget }) => {
+    perform: async (asking, { team, ...budget }) => {
       await requireSubject(asking, team, budget)
-      await setBudget(asking, team, { ...budget, maxCalls: maxCalls ?? null, maxCost: maxCost ?? null })
+      await setBudget(asking, team, budget)
     },
   }),
   removeBudget: operation({
+    ...BY_ADMIN,
     method: 'DELETE',
     path: '/v1/teams/{team}/budgets/{scope}/{subject}/{seconds}',
-    summary: 'takes a budget away: that of an agent or a profile in a span of so many seconds',
-    role: 'cordon_admin',
-    who: ['admin'],
+    summary: 'removes the budget of an agent or a profile for a period of so many seconds',
     fields: {
       team: name(),
       scope: oneOf('agent', 'profile'),
@@ -209,22 +167,12 @@ export const PEOPLE = {
     answer: NOTHING,
     perform: (asking, { team, ...budget }) => removeBudget(asking, team, budget),
   }),
-  listLimits: operation({
-    method: 'GET',
-    path: '/v1/teams/{team}/limits',
-    summary: 'how many questions of an agent may wait, where an admin said so',
-    role: 'cordon_agent',
-    who: EVERYBODY,
-    fields: { team: name() },
-    answer: list(WAITING_LIMIT),
-    perform: (asking, { team }) => listLimits(asking, team),
-  }),
+  listLimits: listOfTeam('limits', 'limits of pending questions that an admin set', WAITING_LIMIT, listLimits),
   limitWaiting: operation({
+    ...BY_ADMIN,
     method: 'POST',
     path: '/v1/teams/{team}/limits',
-    summary: 'how many questions of one agent, or of each, may wait at the same time; without a number the default',
-    role: 'cordon_admin',
-    who: ['admin'],
+    summary: 'limits the pending questions of one agent, or of each; without a number the default applies',
     fields: { team: name(), agent: optional(name()), waiting: optional(whole(0, MOST_WAITING)) },
     answer: NOTHING,
     perform: async (asking, { team, ...limit }) => {
@@ -232,52 +180,43 @@ export const PEOPLE = {
       await limitWaiting(asking, team, limit)
     },
   }),
-  listCredentials: operation({
-    method: 'GET',
-    path: '/v1/teams/{team}/credentials',
-    summary: 'credentials that are kept, without their values',
+  listCredentials: {
+    ...listOfTeam('credentials', 'stored credentials, without their values', CREDENTIAL, listCredentials),
     role: 'cordon_operator',
     who: ['admin', 'operator'],
-    fields: { team: name() },
-    answer: list(CREDENTIAL),
-    perform: (asking, { team }) => listCredentials(asking, team),
-  }),
+  },
   storeCredential: operation({
+    ...BY_ADMIN,
     method: 'POST',
     path: '/v1/teams/{team}/credentials',
-    summary: 'keeps a credential, sealed with a key that is not here',
-    role: 'cordon_admin',
-    who: ['admin'],
+    summary: 'stores a credential, sealed with a key that the store does not have',
     fields: { team: name(), ref: name(), sealed: filledText(LONGEST_SEALED), keyId: filledText(16) },
     answer: NOTHING,
     perform: (asking, { team, ref, ...sealed }) => storeCredential(asking, team, ref, sealed),
   }),
   removeCredential: operation({
+    ...BY_ADMIN,
     method: 'DELETE',
     path: '/v1/teams/{team}/credentials/{ref}',
-    summary: 'forgets a credential',
-    role: 'cordon_admin',
-    who: ['admin'],
+    summary: 'removes a credential',
     fields: { team: name(), ref: name() },
     answer: NOTHING,
     perform: (asking, { team, ref }) => removeCredential(asking, team, ref),
   }),
-  listTokens: operation({
-    method: 'GET',
-    path: '/v1/teams/{team}/tokens',
-    summary: "tokens that were made, without what is secret in them: all for an admin, otherwise one's own",
+  listTokens: {
+    ...listOfTeam(
+      'tokens',
+      'tokens, without the secret: an admin sees all, others their own',
+      ISSUED_TOKEN,
+      listTokens,
+    ),
     role: 'cordon_admin',
-    who: EVERYBODY,
-    fields: { team: name() },
-    answer: list(ISSUED_TOKEN),
-    perform: (asking, { team }) => listTokens(asking, team),
-  }),
+  },
   createToken: operation({
+    ...BY_ADMIN,
     method: 'POST',
     path: '/v1/teams/{team}/tokens',
-    summary: 'a token for a member; it is shown once',
-    role: 'cordon_admin',
-    who: ['admin'],
+    summary: 'creates a token for a member; it is shown once',
     fields: { team: name(), actor: name(), label: optional(text(200)), days: optional(whole(1, LONGEST_DAYS)) },
     answer: NEW_TOKEN,
     perform: (asking, { team, actor, ...more }) => createToken(asking, team, actor, more),
@@ -285,7 +224,7 @@ export const PEOPLE = {
   revokeToken: operation({
     method: 'DELETE',
     path: '/v1/tokens/{id}',
-    summary: 'takes a token back: by an admin, or by who it speaks for',
+    summary: 'revokes a token: by an admin or its member',
     role: 'cordon_admin',
     who: EVERYBODY,
     fields: { id: id() },

@@ -1,21 +1,21 @@
-// The record: read from where one stopped, checked, and shortened.
+// Operations on the audit log: read after a mark, verify, prune.
 import { list, optional, whole } from '../../shapes/index.js'
 import { dropOldRecords, readRecord, verifyRecord } from '../registry/record.js'
 
-import { DROPPED, RECORD_PAGE, RECORD_PROBLEM } from './answers.js'
+import { DROPPED, RECORD_PAGE, RECORD_PROBLEM } from '../registry/call-answers.js'
 import { name, text } from './field.js'
 import { operation } from './operation.js'
 
 const MOST_ENTRIES = 5000
 const LONGEST_DAYS = 36_500
-/** All of the record, or whole partitions of it. */
+/** For all of the log, or whole partitions. */
 const LONG_MS = 600_000
 
 export const RECORD = {
   readRecord: operation({
     method: 'GET',
     path: '/v1/teams/{team}/record',
-    summary: 'entries of the record after a mark, and the next mark',
+    summary: 'entries of the audit log after a mark, and the next mark',
     role: 'cordon_operator',
     who: ['admin', 'operator'],
     fields: {
@@ -31,7 +31,7 @@ export const RECORD = {
   verifyRecord: operation({
     method: 'GET',
     path: '/v1/record/problems',
-    summary: 'what is wrong with the record of your teams: nothing is a good answer',
+    summary: 'problems of the audit logs of your teams; an empty list means that they are intact',
     role: 'cordon_operator',
     who: ['admin', 'operator'],
     fields: {},
@@ -42,7 +42,7 @@ export const RECORD = {
   dropOldRecords: operation({
     method: 'POST',
     path: '/v1/record/retention',
-    summary: 'drops calls and entries that are older, a partition at a time',
+    summary: 'removes older calls and entries, one partition at a time',
     role: 'service_role',
     who: 'owner',
     fields: { keepDays: whole(1, LONGEST_DAYS) },

@@ -1,10 +1,10 @@
-// Runs of a team. They are decided as calls are: by `approve` and `reject` (calls.ts), with the id of the run.
+// Operations on runs of a team. `approve` and `reject` of calls.ts take the id of a run too.
 import { list, oneOf, optional, whole } from '../../shapes/index.js'
-import { RUN_STATES, cancelRun, listRuns, showRun, startRun } from '../registry/team-runs.js'
+import { RUN_STATES, SHOWN_RUN, TEAM_RUN, THE_ID, THE_RUN_STATUS } from '../registry/call-answers.js'
+import { cancelRun, listRuns, showRun, startRun } from '../registry/team-runs.js'
 
-import { SHOWN_RUN, TEAM_RUN, THE_ID, THE_RUN_STATUS } from './answers.js'
 import { boundedMapping, filledText, id, name, text } from './field.js'
-import { EVERYBODY, isChangeOfIt, operation } from './operation.js'
+import { READ, isChangeOfIt, operation } from './operation.js'
 
 const MOST_PEOPLE = 20
 const MOST_ROWS = 1000
@@ -14,7 +14,7 @@ export const RUNS = {
   startRun: operation({
     method: 'POST',
     path: '/v1/teams/{team}/runs',
-    summary: 'starts a run: people are asked about its plan, and calls can be made for it once they agreed',
+    summary: 'starts a run: people are asked about its plan, and calls can use the run once it is approved',
     role: 'cordon_agent',
     who: ['agent', 'operator', 'admin'],
     fields: {
@@ -26,28 +26,21 @@ export const RUNS = {
     },
     answer: THE_ID,
     perform: async (asking, { team, validSeconds, ...run }) => ({
-      id: await startRun(asking, team, {
-        ...run,
-        ...(validSeconds === undefined ? {} : { validMs: validSeconds * 1000 }),
-      }),
+      id: await startRun(asking, team, validSeconds === undefined ? run : { ...run, validMs: validSeconds * 1000 }),
     }),
   }),
   listRuns: operation({
-    method: 'GET',
+    ...READ,
     path: '/v1/teams/{team}/runs',
-    summary: 'the runs of a team, the newest first',
-    role: 'cordon_agent',
-    who: EVERYBODY,
+    summary: 'runs of a team, newest first',
     fields: { team: name(), status: optional(oneOf(...RUN_STATES)), most: optional(whole(1, MOST_ROWS)) },
     answer: list(TEAM_RUN),
     perform: listRuns,
   }),
   showRun: operation({
-    method: 'GET',
+    ...READ,
     path: '/v1/runs/{id}',
-    summary: 'a run with its plan, what people said to it, and its calls; approve and reject take its id',
-    role: 'cordon_agent',
-    who: EVERYBODY,
+    summary: 'a run with its plan, its answers and its calls; approve and reject take its id',
     fields: { id: id() },
     answer: SHOWN_RUN,
     isAbout: isChangeOfIt,
@@ -56,7 +49,7 @@ export const RUNS = {
   cancelRun: operation({
     method: 'POST',
     path: '/v1/runs/{id}/cancel',
-    summary: 'ends a run, and what is open of its calls: by who started it, an operator or an admin',
+    summary: 'ends a run and its open calls: by the member who started it, an operator or an admin',
     role: 'cordon_agent',
     who: ['agent', 'operator', 'admin'],
     fields: { id: id(), reason: optional(text(2000)) },

@@ -1,9 +1,7 @@
-// Which tools there are, and who may call them.
-import { amount, list, oneOf, optional, whole, yesOrNo } from '../../shapes/index.js'
+// Operations on tools and their assignments.
+import { amount, oneOf, optional, valuesOf, whole, yesOrNo } from '../../shapes/index.js'
 import { requireAgent } from '../registry/members.js'
 import {
-  AUTH_METHODS,
-  PRICED,
   assignTool,
   listAssignments,
   listTools,
@@ -13,39 +11,27 @@ import {
   setToolStatus,
 } from '../registry/registry.js'
 
-import { ASSIGNMENT, NOTHING, TOOL } from './answers.js'
-import { amounts, boundedList, boundedMapping, name, text, toolKey } from './field.js'
-import { EVERYBODY, operation } from './operation.js'
+import { ASSIGNMENT, AUTH_METHODS, EGRESS_CLASS, NOTHING, PRICED, TOOL, TOOL_STATUS } from '../registry/team-answers.js'
+import { boundedList, boundedMapping, name, text, toolKey } from './field.js'
+import { BY_ADMIN, READ, listOfTeam, operation } from './operation.js'
 
 const MOST_APPROVALS = 20
 
 export const TOOLS = {
-  listTools: operation({
-    method: 'GET',
-    path: '/v1/teams/{team}/tools',
-    summary: 'the tools of a team',
-    role: 'cordon_agent',
-    who: EVERYBODY,
-    fields: { team: name() },
-    answer: list(TOOL),
-    perform: (asking, { team }) => listTools(asking, team),
-  }),
+  listTools: listOfTeam('tools', 'tools of a team', TOOL, listTools),
   showTool: operation({
-    method: 'GET',
+    ...READ,
     path: '/v1/teams/{team}/tools/{tool}',
     summary: 'one tool',
-    role: 'cordon_agent',
-    who: EVERYBODY,
     fields: { team: name(), tool: toolKey() },
     answer: TOOL,
     perform: (asking, { team, tool }) => requireTool(asking, team, tool),
   }),
   registerTool: operation({
+    ...BY_ADMIN,
     method: 'POST',
     path: '/v1/teams/{team}/tools',
     summary: 'registers a tool, or its next version',
-    role: 'cordon_admin',
-    who: ['admin'],
     fields: {
       team: name(),
       key: toolKey(),
@@ -55,7 +41,7 @@ export const TOOLS = {
       inputSchema: optional(boundedMapping()),
       outputSchema: optional(boundedMapping()),
       authMethod: optional(oneOf(...AUTH_METHODS)),
-      egressClass: optional(oneOf('none', 'read_only', 'write')),
+      egressClass: optional(EGRESS_CLASS),
       requiresApproval: optional(yesOrNo()),
       isDangerous: optional(yesOrNo()),
       endpointUrl: optional(text(2000)),
@@ -66,7 +52,7 @@ export const TOOLS = {
       needsBoundary: optional(boundedList(text(128))),
       approvalsNeeded: optional(whole(1, MOST_APPROVALS)),
       expectedCost: optional(amount()),
-      prices: optional(amounts(PRICED)),
+      prices: optional(valuesOf(amount(), PRICED, `a mapping of ${PRICED.join(', ')} to numbers, at least 0`)),
     },
     answer: TOOL,
     perform: async (asking, { team, ...tool }) => {
@@ -75,32 +61,21 @@ export const TOOLS = {
     },
   }),
   setToolStatus: operation({
+    ...BY_ADMIN,
     method: 'POST',
     path: '/v1/teams/{team}/tools/{tool}/status',
-    summary: 'a tool that is disabled cannot be called, and what was approved of it does not run',
-    role: 'cordon_admin',
-    who: ['admin'],
-    fields: { team: name(), tool: toolKey(), status: oneOf('active', 'disabled', 'deprecated') },
+    summary: 'sets the status; a disabled tool cannot be called, and its approved calls do not run',
+    fields: { team: name(), tool: toolKey(), status: TOOL_STATUS },
     answer: NOTHING,
     perform: async (asking, { team, tool, status }) =>
       setToolStatus(asking, (await requireTool(asking, team, tool)).id, status),
   }),
-  listAssignments: operation({
-    method: 'GET',
-    path: '/v1/teams/{team}/assignments',
-    summary: 'which agent may call which tool',
-    role: 'cordon_agent',
-    who: EVERYBODY,
-    fields: { team: name() },
-    answer: list(ASSIGNMENT),
-    perform: (asking, { team }) => listAssignments(asking, team),
-  }),
+  listAssignments: listOfTeam('assignments', 'which agent may call which tool', ASSIGNMENT, listAssignments),
   assignTool: operation({
+    ...BY_ADMIN,
     method: 'POST',
     path: '/v1/teams/{team}/assignments',
     summary: 'lets an agent call a tool',
-    role: 'cordon_admin',
-    who: ['admin'],
     fields: { team: name(), agent: name(), tool: toolKey(), profile: optional(name()) },
     answer: NOTHING,
     perform: async (asking, { team, agent, tool, profile }) => {
@@ -111,11 +86,10 @@ export const TOOLS = {
     },
   }),
   revokeTool: operation({
+    ...BY_ADMIN,
     method: 'DELETE',
     path: '/v1/teams/{team}/assignments/{agent}/{tool}',
-    summary: 'an agent may not call a tool any more',
-    role: 'cordon_admin',
-    who: ['admin'],
+    summary: 'ends an assignment',
     fields: { team: name(), agent: name(), tool: toolKey() },
     answer: NOTHING,
     perform: async (asking, { team, agent, tool }) =>

@@ -1,19 +1,13 @@
-// Credentials that a team keeps in its store, sealed: the database and `cordon serve` have what they cannot read. The
-// key is with those who seal (an admin's command line) and those who open (hosts that run tools).
+// Credentials of a team, stored sealed: the database and `cordon serve` cannot read them. Only the command line of an
+// admin, which seals, and hosts that run tools, which open, have the key.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
 import { fail } from '../../errors/index.js'
 
-import type { Session } from '../engine.js'
-
-type Asking = Pick<Session, 'query'>
-
-export interface StoredCredential {
-  readonly ref: string
-  readonly keyId: string
-  readonly storedBy: string
-  readonly storedAt: Date
-}
+import type { Queryable } from '../engine.js'
+import { callFunction, callProcedure, columnsOf } from './statements.js'
+import { CREDENTIAL } from './team-answers.js'
+import type { StoredCredential } from './team-answers.js'
 
 export interface SealedCredential {
   readonly sealed: string
@@ -27,7 +21,7 @@ const TAG_BYTES = 16
 
 export const newSealingKey = (): string => randomBytes(KEY_BYTES).toString('base64url')
 
-/** A key as it is written in its file. */
+/** Reads the text of a key file. */
 export const parseSealingKey = (text: string, where: string): Buffer => {
   const key = Buffer.from(text.trim(), 'base64url')
   if (key.length !== KEY_BYTES || key.toString('base64url') !== text.trim())
@@ -35,9 +29,7 @@ export const parseSealingKey = (text: string, where: string): Buffer => {
   return key
 }
 
-/**
- * A sealed value is bound to its team and name: nobody who can write to the database puts one in the place of another.
- */
+/** Binds a sealed value to its team and name, so that nobody can swap two of them in the database. */
 const contextOf = (team: string, ref: string): Buffer =>
   Buffer.from(JSON.stringify(['cordon credential', team, ref]), 'utf8')
 
@@ -62,34 +54,26 @@ export const openCredential = (key: Buffer, team: string, ref: string, sealed: s
     throw fail(
       'sealing-key-invalid',
       {
-        problem: `the credential ${ref} of ${team} was sealed with another key (this one is ${keyIdOf(key)}), or was changed`,
+        problem: `the credential ${ref} of ${team} was changed, or sealed with another key (not ${keyIdOf(key)})`,
       },
       error,
     )
   }
 }
 
-export const storeCredential = async (
-  { query }: Asking,
-  team: string,
+export const storeCredential = (
+  session: Queryable,
+  owner: string,
   ref: string,
   { sealed, keyId }: SealedCredential,
-): Promise<void> => {
-  await query('select agents.fn_store_credential($1, $2, $3, $4)', [team, ref, sealed, keyId])
-}
+): Promise<void> => callProcedure(session, 'fn_store_credential', { owner, ref, sealed, keyId })
 
-export const listCredentials = ({ query }: Asking, team: string): Promise<readonly StoredCredential[]> =>
-  query(
-    'select ref, key_id as "keyId", stored_by as "storedBy", stored_at as "storedAt" from agents.credentials ' +
-      'where owner = $1 order by ref',
-    [team],
-  )
+export const listCredentials = ({ query }: Queryable, team: string): Promise<readonly StoredCredential[]> =>
+  query(`select ${columnsOf(CREDENTIAL)} from agents.credentials where owner = $1 order by ref`, [team])
 
-export const removeCredential = async ({ query }: Asking, team: string, ref: string): Promise<void> => {
-  await query('select agents.fn_remove_credential($1, $2)', [team, ref])
-}
+export const removeCredential = (session: Queryable, owner: string, ref: string): Promise<void> =>
+  callProcedure(session, 'fn_remove_credential', { owner, ref })
 
-/** Only for the service, and for a runner that runs a call which needs it. */
-export const resolveCredential = async ({ query }: Asking, team: string, ref: string): Promise<string> =>
-  (await query<{ sealed: string }>('select agents.fn_resolve_credential($1, $2) as sealed', [team, ref]))[0]?.sealed ??
-  ''
+/** Only for the service, and for a runner whose current call needs it. */
+export const resolveCredential = (session: Queryable, owner: string, ref: string): Promise<string> =>
+  callFunction(session, 'fn_resolve_credential', { owner, ref })

@@ -1,10 +1,25 @@
+// Calls of tools: asked for, found, cancelled and completed.
 import { CordonError } from '../../errors/index.js'
 
-import type { Session } from '../engine.js'
-import { INVOCATION_COLUMNS } from './invocation.js'
-import type { Invocation, InvocationStatus } from './invocation.js'
-import { jsonText } from './json-text.js'
+import type { Queryable } from '../engine.js'
 import { missing } from '../engine/ways-out.js'
+import { INVOCATION, LISTED_CALL } from './call-answers.js'
+import type { Invocation, InvocationStatus } from './call-answers.js'
+import { jsonText } from './json-text.js'
+import { callFunction, callProcedure, columnsOf, milliseconds } from './statements.js'
+
+const CALL_EXPRESSIONS = {
+  tool: 'tool_key',
+  fence: 'fence::text',
+  isCancelRequested: 'cancel_requested',
+  costEstimate: 'cost_estimate::float8',
+  costMeasured: 'cost_measured::float8',
+  costReported: 'cost_reported::float8',
+}
+
+/** Columns of `agents.tool_invocations`. */
+export const INVOCATION_COLUMNS = columnsOf(INVOCATION, CALL_EXPRESSIONS)
+export const LISTED_COLUMNS = columnsOf(LISTED_CALL, { ...CALL_EXPRESSIONS, error: 'left(error, 1000)' })
 
 export interface InvocationRequest {
   readonly toolId: string
@@ -15,122 +30,114 @@ export interface InvocationRequest {
   readonly costEstimate?: number
   /** How long the call may wait for its approval and its start. */
   readonly validMs?: number
-  /** Who runs it; any runner that can, when left out. */
+  /** Who runs it (default: a runner). */
   readonly dispatch?: 'runners' | 'caller'
-  /** Any UUID: asked for twice with the same one, it is one call. */
+  /** Any UUID. Requests with the same one are one call. */
   readonly request?: string
 }
 
-const HOUR_MS = 3_600_000
-
 export const invokeTool = async (
-  { query }: Pick<Session, 'query'>,
-  {
-    toolId,
-    agent,
-    input,
-    teamRunId,
-    stepId,
-    costEstimate,
-    validMs = HOUR_MS,
-    dispatch = 'runners',
-    request,
-  }: InvocationRequest,
+  session: Queryable,
+  { toolId, agent, input, teamRunId, stepId, costEstimate, validMs, dispatch, request }: InvocationRequest,
 ): Promise<string> => {
-  const values = [
-    teamRunId ?? null,
-    toolId,
-    agent,
-    jsonText(input, 'the input'),
-    stepId ?? null,
-    costEstimate ?? null,
-    `${String(validMs)} milliseconds`,
-    dispatch,
-  ]
-  const [row] = await noting({ query }, toolId, agent, () =>
-    request === undefined
-      ? query<{ id: string }>(
-          'select agents.fn_invoke_tool($1, $2, $3, $4, $5, $6, $7::interval, p_dispatch => $8) as id',
-          values,
-        )
-      : query<{ id: string }>('select agents.fn_invoke_tool_once($9, $1, $2, $3, $4, $5, $6, $7::interval, $8) as id', [
-          ...values,
-          request,
-        ]),
-  )
-  return row?.id ?? ''
-}
-
-/** The causes of a refusal (`sql/0006_invoking.sql`) that the audit log records. */
-const CAUSES: ReadonlySet<unknown> = new Set(['assignment', 'profile', 'schema', 'budget', 'kill_switch', 'waiting'])
-
-/** The error took back everything that was written with it; that it was refused is on the record nevertheless. */
-const noting = async <Result>(
-  { query }: Pick<Session, 'query'>,
-  toolId: string,
-  agent: string,
-  ask: () => Promise<Result>,
-): Promise<Result> => {
   try {
-    return await ask()
+    return await callFunction(session, request === undefined ? 'fn_invoke_tool' : 'fn_invoke_tool_once', {
+      request,
+      run: teamRunId ?? null,
+      tool: toolId,
+      agent,
+      input: jsonText(input, 'the input'),
+      step: stepId,
+      costEstimate,
+      valid: validMs === undefined ? undefined : milliseconds(validMs),
+      dispatch,
+    })
   } catch (error) {
-    const cause =
-      error instanceof CordonError && typeof error.cause === 'object' && error.cause !== null && 'detail' in error.cause
-        ? error.cause.detail
-        : undefined
-    if (error instanceof CordonError && CAUSES.has(cause)) {
-      // Not even a member: what strangers say is not for the record of a team.
-      await query('select agents.fn_note_refusal($1, $2, $3, $4)', [toolId, agent, cause, error.message]).catch(
-        () => undefined,
-      )
-    }
+    await recordRefusal(session, toolId, agent, error)
     throw error
   }
 }
 
-export const findInvocation = async ({ query }: Pick<Session, 'query'>, id: string): Promise<Invocation | undefined> =>
-  // The id carries its time: one partition is looked into.
-  (
-    await query<Invocation>(
-      `select ${INVOCATION_COLUMNS} from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)`,
-      [id],
-    )
-  )[0]
+export interface BegunRequest extends Omit<InvocationRequest, 'dispatch'> {
+  readonly request: string
+  /** Of the registration that the caller compared with its own tool. The database refuses another one. */
+  readonly version: number
+  /** The process that runs the call. It has sent a heartbeat. */
+  readonly runner: string
+}
 
-export const requireInvocation = async (session: Pick<Session, 'query'>, id: string): Promise<Invocation> => {
+const DEFAULT_VALID_MS = 3_600_000
+
+/** Asks for a call that the caller runs itself. It is claimed in the same transaction, if nobody has to be asked. */
+export const beginInvocation = async (
+  session: Queryable,
+  { request, teamRunId, toolId, version, agent, input, runner, stepId, costEstimate, validMs }: BegunRequest,
+): Promise<Invocation> => {
+  try {
+    const [begun] = await session.query<Invocation>(
+      `select ${INVOCATION_COLUMNS} from agents.fn_begin_tool_invocation($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+      [
+        ...[request, teamRunId ?? null, toolId, version, agent, jsonText(input, 'the input'), runner],
+        ...[stepId ?? null, costEstimate ?? null, milliseconds(validMs ?? DEFAULT_VALID_MS)],
+      ],
+    )
+    return begun as Invocation
+  } catch (error) {
+    await recordRefusal(session, toolId, agent, error)
+    throw error
+  }
+}
+
+/** The causes of a refusal (`fn_make_invocation` and the functions that it calls) that the audit log records. */
+const CAUSES: ReadonlySet<unknown> = new Set(['assignment', 'profile', 'schema', 'budget', 'kill_switch', 'waiting'])
+
+/** The error rolled back everything that was written with it, so the refusal is recorded afterwards. */
+const recordRefusal = async (session: Queryable, tool: string, agent: string, error: unknown): Promise<void> => {
+  if (!(error instanceof CordonError)) return
+  const { detail: type } = Object(error.cause) as { readonly detail?: unknown }
+  // Refused to strangers: the log of a team has no entries of theirs.
+  if (CAUSES.has(type))
+    await callProcedure(session, 'fn_note_refusal', { tool, agent, type, reason: error.message }).catch(() => undefined)
+}
+
+/** One partition is read, because the id carries the time of the call. */
+const BY_ID = 'from agents.tool_invocations where id = $1 and created_at = agents.fn_time_of($1)'
+
+export const findInvocation = async ({ query }: Queryable, id: string): Promise<Invocation | undefined> =>
+  (await query<Invocation>(`select ${INVOCATION_COLUMNS} ${BY_ID}`, [id]))[0]
+
+export const requireInvocation = async (session: Queryable, id: string): Promise<Invocation> => {
   const found = await findInvocation(session, id)
-  if (found === undefined) throw missing(`there is no invocation ${id}, or it is not yours to see`)
+  if (found === undefined) throw unknownInvocation(id)
   return found
 }
 
-/**
- * With the hash of the question that was shown to the person who says yes: neither other arguments nor a later question
- * is answered by it.
- */
+export const requireStatus = async ({ query }: Queryable, id: string): Promise<InvocationStatus> => {
+  const [call] = await query<{ status: InvocationStatus }>(`select status ${BY_ID}`, [id])
+  if (call === undefined) throw unknownInvocation(id)
+  return call.status
+}
+
+/** The input as the database has it, with all digits of its numbers. */
+export const inputTextOf = async ({ query }: Queryable, id: string): Promise<string | undefined> =>
+  (await query<{ text: string }>(`select jsonb_pretty(input) as text ${BY_ID}`, [id]))[0]?.text
+
+const unknownInvocation = (id: string): CordonError =>
+  missing(`there is no invocation ${id}, or it is not yours to see`)
+
+/** The hash is that of the shown arguments, so neither other arguments nor a later question is approved. */
 export const approveInvocation = (
-  { query }: Pick<Session, 'query'>,
+  session: Queryable,
   id: string,
-  shownHash: string,
+  inputHash: string,
   reason?: string,
-): Promise<InvocationStatus> =>
-  statusFrom(query('select agents.fn_approve_tool_invocation($1, $2, $3) as status', [id, reason ?? null, shownHash]))
+): Promise<InvocationStatus> => callFunction(session, 'fn_approve_tool_invocation', { id, reason, inputHash })
 
-export const rejectInvocation = (
-  { query }: Pick<Session, 'query'>,
-  id: string,
-  reason: string,
-): Promise<InvocationStatus> =>
-  statusFrom(query('select agents.fn_reject_tool_invocation($1, $2) as status', [id, reason]))
+export const rejectInvocation = (session: Queryable, id: string, reason: string): Promise<InvocationStatus> =>
+  callFunction(session, 'fn_reject_tool_invocation', { id, reason })
 
-export const cancelInvocation = (
-  { query }: Pick<Session, 'query'>,
-  id: string,
-  reason?: string,
-): Promise<InvocationStatus> =>
-  statusFrom(query('select agents.fn_cancel_tool_invocation($1, $2) as status', [id, reason ?? null]))
-
-const statusFrom = async (rows: Promise<readonly { readonly status: InvocationStatus }[]>): Promise<InvocationStatus> =>
-  (await rows)[0]?.status ?? 'pending'
+export const cancelInvocation = (session: Queryable, id: string, reason?: string): Promise<InvocationStatus> =>
+  callFunction(session, 'fn_cancel_tool_invocation', { id, reason })
 
 export interface Completion {
   readonly status: 'completed' | 'failed'
@@ -145,25 +152,26 @@ export interface Completion {
 const MOST_ERROR_LETTERS = 200_000
 
 export const completeInvocation = async (
-  { query }: Pick<Session, 'query'>,
+  session: Queryable,
   { id, fence }: Pick<Invocation, 'id' | 'fence'>,
   { status, output, error, cost, usage }: Completion,
 ): Promise<void> => {
-  const text = (value: unknown): string | null => (value === undefined ? null : storable(jsonText(value, 'the result')))
-  await query('select agents.fn_complete_tool_invocation($1, $2, $3, $4, $5, $6, $7)', [
+  const text = (value: unknown): string | undefined =>
+    value === undefined ? undefined : storable(jsonText(value, 'the result'))
+  return callProcedure(session, 'fn_complete_tool_invocation', {
     id,
     status,
-    text(output),
-    error === undefined ? null : shownText(error.slice(0, MOST_ERROR_LETTERS)),
-    cost ?? null,
+    output: text(output),
+    error: error === undefined ? undefined : storableText(error.slice(0, MOST_ERROR_LETTERS)),
+    cost,
     fence,
-    text(usage),
-  ])
+    usage: text(usage),
+  })
 }
 
-/** Text as the database can keep it: it has no NUL, and no halves of characters. */
-export const shownText = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed()
+/** Text that the database can store: without NUL and without halves of characters. */
+export const storableText = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed()
 
-// In JSON both are written as escapes; an even number of backslashes before one are backslashes.
+// JSON writes both as escapes. An even number of backslashes before one are backslashes.
 const UNSTORABLE = /(?<!\\)(?<pairs>(?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/g
 const storable = (json: string): string => json.replace(UNSTORABLE, '$<pairs>\\ufffd')

@@ -1,6 +1,6 @@
 import { fail } from '../../errors/index.js'
 
-/** A value as the database reads it. Infinity and NaN are no JSON: written as null they would be another value. */
+/** JSON for the database. Infinity and NaN are refused, because JSON.stringify would write null for them. */
 export const jsonText = (value: unknown, what: string): string =>
   JSON.stringify(value, (_, each: unknown) => {
     if (typeof each === 'number' && !Number.isFinite(each))

@@ -1,17 +1,18 @@
-// Calls that wait and could not be asked for any more: their tool was registered anew, their profile was narrowed.
+// Pending calls that would be refused today, because their tool or their profile has changed.
 import { CordonError } from '../../errors/index.js'
 
-import type { Session } from '../engine.js'
+import type { Queryable } from '../engine.js'
+import { callProcedure } from './statements.js'
 
-/** After a change that can have such calls: they are rejected with the reason, and who waits for one hears of it. */
+/** Makes the change, then rejects such calls with the reason. Their callers are notified. */
 export const thenRejectSuperseded = async <Result>(
-  { query }: Pick<Session, 'query'>,
+  session: Queryable,
   change: Promise<Result>,
-  team?: string,
+  owner?: string,
 ): Promise<Result> => {
   const result = await change
-  // The change is made, and no call can be approved or claimed against it. Upkeep tells those that are not told here.
-  await query('select agents.fn_reject_superseded($1)', [team ?? null]).catch((error: unknown) => {
+  // No such call can be approved or claimed any more. Upkeep rejects those that are missed here.
+  await callProcedure(session, 'fn_reject_superseded', { owner }).catch((error: unknown) => {
     if (!(error instanceof CordonError)) throw error
   })
   return result

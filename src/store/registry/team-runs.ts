@@ -1,93 +1,56 @@
-// Runs of a team: a plan that people agree to, and the calls that are made for it. What people say to one is among the
-// approvals (approvals.ts): one list for calls and runs.
-import { showQuestion } from './approvals.js'
-import type { ShownQuestion } from './approvals.js'
-import type { Session } from '../engine.js'
-import { jsonText } from './json-text.js'
+// Runs of a team: a plan that people approve, and the calls that are made for it. Questions about runs are in
+// approvals.ts, with those about calls.
+import type { Queryable } from '../engine.js'
 import { missing } from '../engine/ways-out.js'
-
-type Asking = Pick<Session, 'query'>
-
-export const RUN_STATES = ['pending', 'approved', 'rejected', 'expired', 'cancelled'] as const
-
-export interface TeamRun {
-  readonly id: string
-  readonly owner: string
-  readonly name: string
-  /** Calls can be made for it while it is approved. */
-  readonly status: (typeof RUN_STATES)[number]
-  readonly startedBy: string
-  /** Of the plan: what people say is for this. */
-  readonly planHash: string
-  readonly expiresAt: Date
-  readonly createdAt: Date
-}
+import { showQuestion } from './approvals.js'
+import { TEAM_RUN } from './call-answers.js'
+import type { ShownRun, TeamRun } from './call-answers.js'
+import { jsonText } from './json-text.js'
+import { callFunction, columnsOf, milliseconds } from './statements.js'
 
 export interface RunRequest {
   readonly name: string
   readonly plan: object
-  /** How many different people have to agree. */
+  /** How many people have to approve. */
   readonly needed?: number
   readonly validMs?: number
 }
 
-const DAY_MS = 86_400_000
-
 export const startRun = async (
-  { query }: Asking,
-  team: string,
-  { name, plan, needed = 1, validMs = DAY_MS }: RunRequest,
+  session: Queryable,
+  owner: string,
+  { name, plan, needed, validMs }: RunRequest,
 ): Promise<string> =>
-  (
-    await query<{ id: string }>('select agents.fn_start_team_run($1, $2, $3, $4, $5::interval) as id', [
-      team,
-      name,
-      jsonText(plan, 'the plan'),
-      needed,
-      `${String(validMs)} milliseconds`,
-    ])
-  )[0]?.id ?? ''
+  callFunction(session, 'fn_start_team_run', {
+    owner,
+    name,
+    plan: jsonText(plan, 'the plan'),
+    needed,
+    valid: validMs === undefined ? undefined : milliseconds(validMs),
+  })
 
-// Over is over, also before upkeep has written it down.
+// A run expires at its time, even if upkeep has not recorded that yet.
 const STATUS = `case when r.status in ('pending', 'approved') and r.expires_at <= now() then 'expired' else r.status end`
-const RUN_COLUMNS =
-  `r.id, r.owner, r.name, ${STATUS} as status, r.started_by as "startedBy", a.arguments_hash as "planHash", ` +
-  'r.expires_at as "expiresAt", r.created_at as "createdAt"'
+const RUN_COLUMNS = columnsOf(TEAM_RUN, { status: STATUS, planHash: 'a.arguments_hash' }, 'r.')
 const RUNS = `agents.team_runs r join agents.approvals a on a.subject_id = r.id and a.subject_kind = 'team_run'`
 
-export interface RunFilter {
+interface RunFilter {
   readonly team: string
   readonly status?: TeamRun['status']
   readonly most?: number
 }
 
-/** The newest first. */
-export const listRuns = ({ query }: Asking, { team, status, most = 50 }: RunFilter): Promise<readonly TeamRun[]> =>
+/** Newest first. */
+export const listRuns = ({ query }: Queryable, { team, status, most = 50 }: RunFilter): Promise<readonly TeamRun[]> =>
   query(
     `select ${RUN_COLUMNS} from ${RUNS} where r.owner = $1 and ${STATUS} = coalesce($2, ${STATUS}) order by ` +
       'r.created_at desc limit $3',
     [team, status ?? null, most],
   )
 
-/** A run with its plan, what people said, and its calls. */
-export interface ShownRun extends Pick<ShownQuestion, 'question' | 'votes'> {
-  readonly run: TeamRun
-  /** As the database has it, digit by digit. */
-  readonly planText: string
-  /** Those that who asks may see, the newest first. */
-  readonly calls: readonly {
-    readonly id: string
-    readonly tool: string
-    readonly agent: string
-    readonly step: string | null
-    readonly status: string
-    readonly createdAt: Date
-  }[]
-}
-
 const MOST_CALLS = 200
 
-export const showRun = async ({ query }: Asking, id: string): Promise<ShownRun> => {
+export const showRun = async ({ query }: Queryable, id: string): Promise<ShownRun> => {
   const [run] = await query<TeamRun>(`select ${RUN_COLUMNS} from ${RUNS} where r.id = $1`, [id])
   if (run === undefined) throw missing(`there is no run ${id}, or it is not yours to see`)
   const { question, votes, run: shown } = await showQuestion({ query }, id)
@@ -104,11 +67,6 @@ export const showRun = async ({ query }: Asking, id: string): Promise<ShownRun> 
   }
 }
 
-/** With it goes what is open of its calls. */
-export const cancelRun = async ({ query }: Asking, id: string, reason?: string): Promise<TeamRun['status']> =>
-  (
-    await query<{ status: TeamRun['status'] }>('select agents.fn_cancel_team_run($1, $2) as status', [
-      id,
-      reason ?? null,
-    ])
-  )[0]?.status ?? 'cancelled'
+/** Ends its open calls too. */
+export const cancelRun = (session: Queryable, id: string, reason?: string): Promise<TeamRun['status']> =>
+  callFunction(session, 'fn_cancel_team_run', { id, reason })

@@ -1,80 +1,53 @@
-// Tokens are made here and shown once; the database has their hashes.
+// Tokens are made here and shown once. The database has only their hashes.
 import { createHash, randomBytes } from 'node:crypto'
 
-import type { Session } from '../engine.js'
-import type { MemberKind } from './registry.js'
+import type { Queryable } from '../engine.js'
+import { callFunction, callProcedure, columnsOf } from './statements.js'
+import { ISSUED_TOKEN } from './team-answers.js'
+import type { IssuedToken, MemberKind, NewToken } from './team-answers.js'
 
-type Asking = Pick<Session, 'query'>
-
-/** A beginning by which people and scanners of secrets know what it is. */
+/** People and secret scanners know a token by it. */
 const PREFIX = 'cordon_'
 const SHAPE = /^cordon_[A-Za-z0-9_-]{43}$/
 
-export interface NewToken {
-  readonly id: string
-  /** Told here and never again. */
-  readonly token: string
-}
-
-export interface IssuedToken {
-  readonly id: string
-  readonly team: string
-  readonly actor: string
-  readonly label: string
-  readonly createdBy: string
-  readonly createdAt: Date
-  readonly expiresAt: Date
-  readonly lastUsedAt: Date | null
-  readonly revokedAt: Date | null
-}
-
 export const createToken = async (
-  { query }: Asking,
-  team: string,
+  session: Queryable,
+  owner: string,
   actor: string,
-  { label = '', days = 90 }: { readonly label?: string; readonly days?: number } = {},
+  { label, days = 90 }: { readonly label?: string; readonly days?: number } = {},
 ): Promise<NewToken> => {
   const token = PREFIX + randomBytes(32).toString('base64url')
-  const [row] = await query<{ id: string }>('select agents.fn_create_token($1, $2, $3, $4, $5::interval) as id', [
-    team,
-    actor,
-    hashOf(token),
-    label,
-    `${String(days)} days`,
-  ])
-  return { id: row?.id ?? '', token }
+  const given = { owner, actor, hash: hashOf(token), label, valid: `${String(days)} days` }
+  return { id: await callFunction(session, 'fn_create_token', given), token }
 }
 
-export const listTokens = ({ query }: Asking, team: string): Promise<readonly IssuedToken[]> =>
+export const listTokens = ({ query }: Queryable, team: string): Promise<readonly IssuedToken[]> =>
   query(
-    `select id, owner as team, actor, label, created_by as "createdBy", created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt", revoked_at as "revokedAt"
-      from agents.tokens where owner = $1 order by created_at`,
+    `select ${columnsOf(ISSUED_TOKEN, { team: 'owner' })} from agents.tokens where owner = $1 order by created_at`,
     [team],
   )
 
-export const revokeToken = async ({ query }: Asking, id: string): Promise<void> => {
-  await query('select agents.fn_revoke_token($1)', [id])
-}
+export const revokeToken = (session: Queryable, id: string): Promise<void> =>
+  callProcedure(session, 'fn_revoke_token', { id })
 
-/** For whom a token speaks, and as what. */
+/** The member that a token stands for. */
 export interface TokenHolder {
-  /** Of the token: it says nothing about the secret. */
+  /** The id of the token, which is not secret. */
   readonly id: string
   readonly team: string
   readonly actor: string
   readonly kinds: readonly MemberKind[]
 }
 
-/** Only a gateway may ask. Undefined: for nobody, whatever the reason. */
-export const authenticate = async ({ query }: Asking, token: string): Promise<TokenHolder | undefined> => {
-  // Looked up by its hash, so that how long it takes says nothing about those that exist.
+/** Only a gateway may call this. Undefined where the token is not valid, for any reason. */
+export const authenticate = async ({ query }: Queryable, token: string): Promise<TokenHolder | undefined> => {
+  // Looked up by its hash, so that the time it takes says nothing about existing tokens.
   if (!SHAPE.test(token)) return undefined
   return (
     await query<TokenHolder>('select id, owner as team, actor, kinds from agents.fn_authenticate($1)', [hashOf(token)])
   )[0]
 }
 
-export const countTokens = async ({ query }: Asking): Promise<number> =>
-  (await query<{ usable: number }>('select agents.fn_count_tokens() as usable'))[0]?.usable ?? 0
+export const countTokens = (session: Queryable): Promise<number> => callFunction(session, 'fn_count_tokens')
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
