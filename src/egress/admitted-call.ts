@@ -1,5 +1,5 @@
-// One call on the network: its connections, from the first to when all of them are recorded.
-import { randomBytes } from 'node:crypto'
+// The network of one call: its connections, from the first one until all of them are recorded.
+import { createHash, randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 
 import { parseRequestHost } from '../policy/index.js'
@@ -9,64 +9,54 @@ import { createCall } from './call.js'
 import type { Shared } from './connection/context.js'
 import { serveProxiedRequests } from './connection/proxied-request.js'
 import type { ProxyUser } from './connection/proxy-client.js'
-import { serveProxyClient, tokenHash } from './connection/proxy-client.js'
+import { serveProxyClient } from './connection/proxy-client.js'
 import { serveConnection } from './connection/serve-connection.js'
 import type { Endpoint } from './endpoint.js'
-import { deniedSeen, malformedSeen, violationSeen } from './record.js'
-import type { ViolationSeen } from './record.js'
+import { recordIfPossible, violationSeen } from './record.js'
 import type { Denial } from './rules/denial.js'
 import { denial, tooManyConnections } from './rules/denial.js'
 
-/** What the broker of a cell asks, and gives. */
 export interface EgressCall {
-  /** Asked before a connection is promised to the tool; a denial is recorded. */
+  /** Asked before the tool gets a connection. A denial is recorded. */
   readonly mayConnect: (host: string, port: number) => Denial | undefined
   /**
-   * Takes over a connection of the tool: whatever it sends is meant for `host:port`, as it asked for it.
-   * The stream has to be half-open (`allowHalfOpen`), so that an end in one direction is passed on as such.
+   * Takes a connection that the tool made to `host:port`. The stream has to be half-open (`allowHalfOpen`), so that an
+   * end in one direction is passed on.
    */
   readonly accept: (stream: Duplex, host: string, port: number) => void
-  /**
-   * Serves a program that was told of a proxy, and is known to be of this call: by the secret of another it gets
-   * nothing.
-   */
+  /** Serves a program of this call that uses the proxy. The secret of another call is refused. */
   readonly acceptProxyClient: (stream: Duplex) => void
-  /** The secret by which programs that use a proxy are known to be of this call. */
   readonly proxySecret: string
-  /** Variables with stand-ins for credentials. */
   readonly placeholders: readonly { readonly name: string; readonly text: string }[]
-  /** Breaks all connections and forgets the call. Answers when what became of them is recorded, or soon. */
+  /** Closes all connections. Settles when they are recorded, or soon. */
   readonly end: () => Promise<void>
 }
 
-/** A server that is just being looked for may keep a connection from ending. */
+/** A name that is being resolved may keep a connection open. */
 const LONGEST_END = 2_000
 
 export const admitCall = (rights: CallRights, shared: Shared): EgressCall => {
   const call = createCall(rights)
   const held = holdStreams()
   const { connections } = shared
-  // The refusal stands whether or not it can be recorded.
-  const tell = (seen: ViolationSeen): void => void Promise.resolve(shared.record(seen)).catch(() => undefined)
-  const refused = (endpoint: Endpoint, why: Denial): Denial => {
-    tell(violationSeen(rights.callId, endpoint, why))
+  const refused = (endpoint: Endpoint | undefined, why: Denial): Denial => {
+    void recordIfPossible(shared.record, violationSeen(rights.callId, endpoint, why))
     return why
   }
   const malformed = (problem: string): void => {
-    tell(malformedSeen(rights.callId, problem))
+    refused(undefined, denial('malformed', problem))
   }
   const judge = (endpoint: Endpoint): Denial | undefined => {
     if (call.isOver) return denial('not-granted', 'the call is over')
     const admission = call.judge.connection(endpoint)
     return admission.kind === 'denial' ? refused(endpoint, admission) : undefined
   }
-  /** False when there is no place for it. A connection to the proxy has one already when it becomes one to a host. */
+  /** False if there is no place. A connection to the proxy keeps its place when it becomes one to a host. */
   const admit = (stream: Duplex, endpoint: Endpoint | undefined): boolean => {
     if (held.has(stream)) return true
     const leave = connections.take(rights.callId)
     if (leave === undefined) {
-      const why = tooManyConnections(connections.limits)
-      tell(endpoint === undefined ? deniedSeen(rights.callId, why) : violationSeen(rights.callId, endpoint, why))
+      refused(endpoint, tooManyConnections(connections.limits))
       return false
     }
     held.hold(stream)
@@ -78,16 +68,19 @@ export const admitCall = (rights: CallRights, shared: Shared): EgressCall => {
     if (admission.kind === 'denial' || call.isOver || !admit(stream, endpoint)) stream.destroy()
     else held.follow(serveConnection(stream, { call, endpoint, number: call.nextConnection++ }, admission, shared))
   }
+  const proxySecret = randomBytes(24).toString('base64url')
   const user: ProxyUser = {
+    isKnownBy: (secret) => {
+      const isKnown = isSameSecret(secret, proxySecret) && !call.isOver
+      if (!isKnown) malformed('its secret is not that of this call')
+      return isKnown
+    },
     mayConnect: judge,
     accept,
     handlerFor: (endpoint) =>
       judge(endpoint) ?? serveProxiedRequests({ call, endpoint, number: call.nextConnection++ }, shared),
     onMalformed: malformed,
-    hold: held.hold,
   }
-  const proxySecret = randomBytes(24).toString('base64url')
-  const hash = tokenHash(proxySecret)
   return {
     mayConnect: (host, port) => {
       const endpoint = endpointOf(host, port)
@@ -103,18 +96,8 @@ export const admitCall = (rights: CallRights, shared: Shared): EgressCall => {
       else accept(stream, endpoint)
     },
     acceptProxyClient: (stream) => {
-      // Held from now on: until it has said the secret nobody else would break it when the call ends.
-      if (call.isOver || !admit(stream, undefined)) {
-        stream.destroy()
-        return
-      }
-      held.follow(
-        serveProxyClient(stream, (said) => {
-          if (said === hash && !call.isOver) return user
-          malformed('its secret is not that of this call')
-          return undefined
-        }),
-      )
+      if (call.isOver || !admit(stream, undefined)) stream.destroy()
+      else held.follow(serveProxyClient(stream, user))
     },
     proxySecret,
     placeholders: rights.credentials.flatMap(({ placeholder }) => placeholder ?? []),
@@ -122,13 +105,12 @@ export const admitCall = (rights: CallRights, shared: Shared): EgressCall => {
       if (call.isOver) return
       call.isOver = true
       held.breakAll()
-      shared.pool.closeOf(rights.callId)
+      shared.pool.close(rights.callId)
       await held.settled()
     },
   }
 }
 
-/** The tool's connections, and the work that is done for them. */
 const holdStreams = () => {
   const streams = new Set<Duplex>()
   const serving = new Set<Promise<unknown>>()
@@ -153,6 +135,11 @@ const holdStreams = () => {
     },
   }
 }
+
+/** Compares hashes, so that the time tells nothing about the secret. */
+const isSameSecret = (left: string, right: string): boolean => hashOf(left) === hashOf(right)
+
+const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
 const endpointOf = (host: string, port: number): Endpoint | undefined => {
   const parsed = parseRequestHost(host)

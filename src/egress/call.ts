@@ -3,36 +3,36 @@ import type { Boundary, Credential, IpAddress, RequestScope } from '../policy/in
 import { compileNeedles } from './redaction/needle-search.js'
 import type { NeedleSet } from './redaction/needle-search.js'
 import { literalNeedles, needlesOf, searchedNeedles } from './redaction/needles.js'
-import type { Valued } from './credentials/inject.js'
+import type { Valued } from './credentials/draft.js'
 import type { Secret } from './credentials/secret.js'
 import { sentTexts } from './credentials/secret-texts.js'
 import { createJudge } from './rules/judge.js'
 import type { Judge } from './rules/judge.js'
 
-/** What one call may do on the network, and whom it is there. */
+/** What one call may do on the network, and with which credentials. */
 export interface CallRights {
   readonly callId: string
   readonly network: Pick<Boundary, 'network' | 'egressClass'>
-  /** Without a recorded approval a call of the class `write` only reads. */
+  /** Without a recorded approval a call of the class `write` may only read. */
   readonly writeApproval: 'recorded' | 'none'
   readonly credentials: readonly Credential[]
-  /** Names to which the operator gave an address (`--resolve`). */
+  /** Addresses that the operator gave to names (`--resolve`). */
   readonly pins: ReadonlyMap<string, readonly IpAddress[]>
 }
 
 export interface ActiveCall {
   readonly rights: CallRights
   readonly judge: Judge
-  /** Of what one policy of the call allows by itself. */
+  /** Judges by one policy of the call alone. */
   readonly judgeOf: (scope: RequestScope) => Judge
-  /** What these values are recognised by. Made once, and again when a value is a new one. */
+  /** What answers are searched for. Made again only if a value changes. */
   readonly needles: (secrets: readonly Secret[], valued: readonly Valued[]) => NeedleSet | undefined
   nextConnection: number
   isOver: boolean
 }
 
 export const createCall = (rights: CallRights): ActiveCall => {
-  // By value and by how it is put in: what comes back of a value depends on both.
+  // By value and by injection: what may come back depends on both.
   const made = new WeakMap<
     Secret,
     {
@@ -58,12 +58,9 @@ export const createCall = (rights: CallRights): ActiveCall => {
       const credentials = valued.map(({ credential }) => credential)
       if (known !== undefined && isSame(known.secrets, secrets) && isSame(known.credentials, credentials))
         return known.set
-      // Everything that a value may be recognised by: its parts, too, and what is made of it.
+      // With the parts of a value, and what is made of it.
       const texts = valued.flatMap(sentTexts)
-      const set = compileNeedles(
-        texts.flatMap(searchedNeedles),
-        texts.flatMap(needlesOf).flatMap((bytes) => literalNeedles([bytes])),
-      )
+      const set = compileNeedles(texts.flatMap(searchedNeedles), literalNeedles(texts.flatMap(needlesOf)))
       made.set(first, { secrets, credentials, set })
       return set
     },

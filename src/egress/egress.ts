@@ -18,30 +18,28 @@ import { systemResolver } from './upstream/resolve.js'
 export interface EgressSettings {
   readonly secrets: SecretStore
   readonly record: RecordEvent
-  /** Certificates of authorities that are trusted besides the usual ones, in PEM. */
+  /** More trusted authorities, in PEM. */
   readonly authorities?: readonly string[]
   readonly resolve?: Resolve
-  /** Whether this process is itself inside a cell. Asked when a connection is made. */
+  /** Whether this process is inside a cell. Asked for each connection. */
   readonly isNested?: () => boolean
   readonly now?: () => number
-  /** Connections of tools at the same time. */
   readonly connections?: PlaceLimits
-  /** Requests of tools that are being answered at the same time. */
   readonly exchanges?: PlaceLimits
 }
 
-/** The way out of one runtime. All of its secrets are in the memory of this process, and nowhere else. */
+/** The proxy of one runtime. Its secrets are only in the memory of this process. */
 export interface Egress {
-  /** What cells have to trust, in PEM. */
+  /** The authority that cells have to trust, in PEM. */
   readonly authorityCertificate: string
-  /** Opens the network for one call. Fails when a credential of the call has no value, or none that can be used. */
+  /** Opens the network for one call. Fails if a credential of the call has no usable value. */
   readonly admit: (rights: CallRights) => Promise<EgressCall>
   readonly close: () => void
 }
 
 /** An idle connection with TLS on both sides costs about 100 KB of memory. */
 const CONNECTIONS: PlaceLimits = { perCall: 512, perRuntime: 2_048, always: 16 }
-/** One whose answer the tool does not read costs about 500 KB. */
+/** An exchange whose answer the tool does not read costs about 500 KB. */
 const EXCHANGES: PlaceLimits = { perCall: 128, perRuntime: 512, always: 8 }
 
 export const createEgress = ({

@@ -1,7 +1,6 @@
 import { parseRequestHost, renderIpAddress } from '../policy/index.js'
 import type { RequestHost } from '../policy/index.js'
 
-/** A host, by name or address, and a port: what a program asked to be connected to. */
 export interface Endpoint {
   readonly host: RequestHost
   readonly port: number
@@ -9,7 +8,7 @@ export interface Endpoint {
 
 const PARTS = /^(?<host>\[[^\]]*\]|[^:]*)(?::(?<port>[1-9]\d{0,4}))?$/
 
-/** `host`, `host:port`, `[v6]:port`; anything else, and any odd spelling of a host, is nothing. */
+/** `host`, `host:port` or `[v6]:port`. Undefined for any other spelling. */
 export const parseEndpoint = (text: string, defaultPort: number | undefined): Endpoint | undefined => {
   const { host: hostText = '', port: portText } = PARTS.exec(text)?.groups ?? {}
   const host = parseRequestHost(hostText)
@@ -22,7 +21,7 @@ export const renderHost = (host: RequestHost): string =>
 
 export const renderEndpoint = ({ host, port }: Endpoint): string => `${inUrl(host)}:${port}`
 
-/** As `Host` and `:authority` have it. */
+/** For `Host` and `:authority`. */
 export const renderAuthority = ({ host, port }: Endpoint, scheme: 'http' | 'https'): string =>
   port === (scheme === 'https' ? 443 : 80) ? inUrl(host) : `${inUrl(host)}:${port}`
 

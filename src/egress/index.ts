@@ -1,8 +1,9 @@
+/// <reference types="node" preserve="true" />
 export type { EgressCall } from './admitted-call.js'
 export { createTlsAuthority } from './authority/tls-authority.js'
 export type { TlsAuthority } from './authority/tls-authority.js'
 export type { CallRights } from './call.js'
-export type { RunOutcome, SecretHost } from './credentials/read-secret.js'
+export type { SecretHost } from './credentials/read-secret.js'
 export { exposedSource, exposedValue, variableOf } from './credentials/exposed-secret.js'
 export type { ExposedSecret } from './credentials/exposed-secret.js'
 export { parseSecretSource } from './credentials/secret-source.js'

@@ -1,10 +1,10 @@
-// How many connections and exchanges the calls of one runtime have at the same time. Each of them holds buffers of a
-// fixed size, so these numbers bound the memory that tools can make the proxy hold by not reading.
+// Counts the connections and exchanges of a runtime's calls. Each holds buffers of a fixed size, so these limits bound
+// the memory that tools which do not read can occupy.
 
 export interface PlaceLimits {
   readonly perCall: number
   readonly perRuntime: number
-  /** What every call has even where others have taken everything: no call can shut out another one. */
+  /** Places that every call has, so that no call can shut out another. */
   readonly always: number
 }
 
@@ -13,9 +13,8 @@ export type Leave = () => void
 export interface Places {
   readonly limits: PlaceLimits
   readonly hasPlace: (callId: string) => boolean
-  /** A place at once, or none. */
   readonly take: (callId: string) => Leave | undefined
-  /** Waits for a place for a while, in turn; none when there is none by then, or too many wait already. */
+  /** Waits for a place, in turn. Undefined after a while, or if too many wait already. */
   readonly wait: (callId: string, signal: AbortSignal) => Promise<Leave | undefined>
 }
 
@@ -26,7 +25,7 @@ type Settle = (leave: Leave | undefined) => void
 
 export const createPlaces = (limits: PlaceLimits, longestWait = LONGEST_WAIT): Places => {
   const taken = new Map<string, number>()
-  /** By call, each in the order in which they came. */
+  /** By call, in order of arrival. */
   const waiting = new Map<string, Set<Settle>>()
   let total = 0
 
@@ -49,9 +48,7 @@ export const createPlaces = (limits: PlaceLimits, longestWait = LONGEST_WAIT): P
       callNext(callId)
     }
   }
-  /**
-   * Where the runtime was full, the place that became free is for the call that has waited longest since its last one.
-   */
+  /** If the runtime was full, the free place goes to the call that has waited longest since its last one. */
   const callNext = (callId: string): void => {
     const calls = total === limits.perRuntime - 1 ? [...waiting.keys()] : [callId]
     const next = calls.find((each) => waiting.has(each) && hasPlace(each))
@@ -65,7 +62,7 @@ export const createPlaces = (limits: PlaceLimits, longestWait = LONGEST_WAIT): P
   const wait: Places['wait'] = (callId, signal) => {
     const queue = waiting.get(callId) ?? new Set<Settle>()
     if (queue.size === 0 && hasPlace(callId)) return Promise.resolve(place(callId))
-    // Whoever waits holds the head of a request in memory.
+    // Each waiting request is held in memory.
     if (queue.size >= MOST_WAITING || signal.aborted) return Promise.resolve(undefined)
     return new Promise((resolve) => {
       const settle: Settle = (leave) => {

@@ -1,9 +1,8 @@
-// What happens on the network, as typed facts. The one who receives them adds time and number.
+// The events of the network. The receiver adds time and number.
 import type { Endpoint } from './endpoint.js'
 import { renderHost } from './endpoint.js'
 import type { Protocol } from './http/exchange.js'
 import type { Denial, DenialReason } from './rules/denial.js'
-import { denial } from './rules/denial.js'
 
 interface OfConnection {
   readonly call_id: string
@@ -13,7 +12,7 @@ interface OfConnection {
   readonly port: number
 }
 
-/** Before anything is sent to anybody. */
+/** Recorded before anything is sent. */
 export interface ConnectionOpened extends OfConnection {
   readonly type: 'egress.opened'
   readonly treatment: 'http' | 'stream' | 'direct'
@@ -21,11 +20,11 @@ export interface ConnectionOpened extends OfConnection {
 
 export interface ConnectionClosed extends OfConnection {
   readonly type: 'egress.closed'
-  /** What passed by unread, in either direction; requests have their own events. */
+  /** Bytes that were passed on unread. Requests have their own events. */
   readonly bytes_sent: number
   readonly bytes_received: number
   readonly duration_ms: number
-  /** What went wrong: an entry of docs/errors.md. */
+  /** An error code of docs/errors.md. */
   readonly problem: string | null
 }
 
@@ -34,20 +33,17 @@ export interface RequestDone extends OfConnection {
   readonly protocol: Protocol
   readonly scheme: 'http' | 'https'
   readonly method: string
-  /** Without the query, and with placeholders where they stood. */
+  /** Without the query. Placeholders are not replaced. */
   readonly path: string
-  /** Null when there was no answer. */
+  /** Null if there was no answer. */
   readonly status: number | null
   readonly bytes_sent: number
   readonly bytes_received: number
   readonly duration_ms: number
-  /** The entry of the policy that granted it. */
   readonly rule: string
-  /** Credentials that were put into it, by their ids. */
   readonly credentials: readonly string[]
   /** How often a credential was taken out of the answer. */
   readonly redactions: number
-  /** What went wrong, without any value. */
   readonly problem: string | null
 }
 
@@ -59,7 +55,7 @@ export interface EgressViolation {
   readonly path: string | null
   readonly reason: DenialReason
   readonly because: string
-  /** The line of a policy that would allow it. */
+  /** The policy line that would allow it. */
   readonly allow: string | null
 }
 
@@ -69,56 +65,46 @@ export interface ViolationSeen {
   readonly violation: EgressViolation
 }
 
-/** What happened to a connection that was granted. */
 export type ConnectionEvent = ConnectionOpened | ConnectionClosed | RequestDone
 
 export type EgressEvent = ConnectionEvent | ViolationSeen
 
-/** What cannot be recorded does not happen: a rejection closes the connection. */
+/** A rejection closes the connection: what cannot be recorded does not happen. */
 export type RecordEvent = (event: EgressEvent) => void | Promise<void>
 
+/** `endpoint`: undefined for a connection to the proxy that named no host yet. */
 export const violationSeen = (
   callId: string,
-  endpoint: Endpoint,
+  endpoint: Endpoint | undefined,
   { reason, because, allow }: Denial,
   request?: { readonly method: string; readonly path: string },
-): ViolationSeen => {
-  const host = renderHost(endpoint.host)
-  const violation: EgressViolation = {
+): ViolationSeen => ({
+  type: 'sandbox.violation',
+  call_id: callId,
+  violation: {
     kind: 'egress',
-    host,
-    port: endpoint.port,
+    host: endpoint === undefined ? '' : renderHost(endpoint.host),
+    port: endpoint?.port ?? 0,
     method: request?.method ?? null,
     path: request?.path ?? null,
     reason,
     because,
     allow: allow ?? null,
-  }
-  return { type: 'sandbox.violation', call_id: callId, violation }
-}
+  },
+})
 
-/** Of a connection to the proxy itself, which named no host yet. */
-export const deniedSeen = (callId: string, { reason, because, allow }: Denial): ViolationSeen => {
-  const violation: EgressViolation = {
-    kind: 'egress',
-    host: '',
-    port: 0,
-    method: null,
-    path: null,
-    reason,
-    because,
-    allow: allow ?? null,
+/** For an event that has happened, whether or not it can be recorded. */
+export const recordIfPossible = async (record: RecordEvent, event: EgressEvent): Promise<void> => {
+  try {
+    await record(event)
+  } catch {
+    // The connection is closed already, or refused.
   }
-  return { type: 'sandbox.violation', call_id: callId, violation }
 }
-
-/** What a program said to the proxy that it was told of, and nobody can act on. */
-export const malformedSeen = (callId: string, problem: string): ViolationSeen =>
-  deniedSeen(callId, denial('malformed', problem))
 
 const LONGEST_PATH = 1_024
 
-/** As it is told of: a tool decides how long it is, and what stands in it. */
+/** The path for the record, shortened: the tool decides how long it is. */
 export const pathOf = (target: string): string => {
   const path = target.replace(/\?.*$/s, '')
   return path.length <= LONGEST_PATH ? path : `${path.slice(0, LONGEST_PATH)}… (${path.length - LONGEST_PATH} more)`

@@ -13,32 +13,32 @@ import type { GateTool } from './tool.js'
 import { readUrl } from './arguments/url-spelling.js'
 import type { UrlTarget } from './arguments/url-spelling.js'
 
-/** Everything about a call that a rule can ask for. */
+/** The facts about a call that rules can test. */
 export interface CallFacts {
   readonly tool: string
   readonly input: JsonValue
-  /** What arguments name; an allow has to cover all of them. */
+  /** Named by arguments. An allow has to cover all of them. */
   readonly paths: readonly CallPath[]
   readonly urls: readonly UrlTarget[]
   readonly commands: readonly CommandReading[]
-  /** In words of a command, where nothing is certain: a denial counts them, an allow does not. */
+  /** Possible paths in the words of a command. A denial counts them, an allow does not. */
   readonly suspectedPaths: readonly AbsolutePath[]
   readonly suspectedUrls: readonly UrlTarget[]
-  /** Names of all paths, in every reading, as denials compare them. */
+  /** All paths, in every reading, in the form that denials compare. */
   readonly folded: readonly FoldedPath[]
 }
 
-export interface FoldedPath {
+interface FoldedPath {
   readonly names: readonly string[]
   readonly access: CallPath['access']
 }
 
-export interface GatedCall {
+interface GatedCall {
   readonly tool: GateTool
   readonly input: JsonValue
   readonly paths: readonly CallPath[]
   readonly urls: readonly UrlTarget[]
-  /** The words that the tool would execute. */
+  /** The command of the tool, as words. */
   readonly argv: readonly string[] | undefined
 }
 
@@ -88,7 +88,7 @@ const findCommands = (value: JsonValue | undefined, tree: MarkTree | undefined, 
     for (const [key, child] of Object.entries(value)) findCommands(child, tree.keys.get(key) ?? tree.each, found)
 }
 
-/** Nearly every shell tool calls its parameter one of these, and a denial should not depend on a mark. */
+/** The usual names of a parameter for commands, so that a denial works without a mark. */
 const COMMAND_KEYS = ['command', 'cmd', 'script', 'argv']
 
 const commandsByName = (input: JsonValue): readonly CommandReading[] =>
@@ -98,12 +98,11 @@ const commandsByName = (input: JsonValue): readonly CommandReading[] =>
 
 const readAny = (value: JsonValue): CommandReading | undefined => {
   if (typeof value === 'string') return readCommand(value)
-  if (!isList(value) || !value.every((item) => typeof item === 'string')) return undefined
-  return readArgv(value.filter((item) => typeof item === 'string'))
+  return isList(value) && value.every((item) => typeof item === 'string') ? readArgv(value) : undefined
 }
 
 const MAX_WORD = 4096
-/** With a folder, a home or a dot; a bare word is more often a subcommand than a file. */
+/** With a slash, a tilde or a dot. A bare word is more often a subcommand than a file. */
 const PATH_LIKE = /[/~.]/
 // dd of=/x, curl -d @/x, docker -v /x:/y
 const WORD_JOINTS = /[=@,:]/
@@ -119,32 +118,14 @@ const pathsInWord = (word: string, { places }: GateTool): readonly AbsolutePath[
   })
 }
 
-const NETWORK_PROGRAMS = new Set([
-  'curl',
-  'wget',
-  'nc',
-  'ncat',
-  'netcat',
-  'socat',
-  'telnet',
-  'ssh',
-  'scp',
-  'sftp',
-  'rsync',
-  'ftp',
-  'git',
-  'http',
-  'https',
-  'xh',
-  'aria2c',
-  'ping',
-  'dig',
-  'host',
-  'nslookup',
-])
+const NETWORK_PROGRAMS = new Set(
+  'curl wget nc ncat netcat socat telnet ssh scp sftp rsync ftp git http https xh aria2c ping dig host nslookup'.split(
+    ' ',
+  ),
+)
 const BARE_HOST = /^(?:[^@/]*@)?(?<host>[a-z0-9_-]+(?:\.[a-z0-9_-]+)+)(?::(?<port>\d{1,5}))?(?:[:/?#]|$)/i
 
-/** URLs among the words, and for programs that dial also names that look like a host. */
+/** URLs among the words. For network programs, words that look like a host too. */
 const urlsInCommand = ({ words }: Pick<CommandPart, 'words'>): readonly UrlTarget[] => {
   const dials = words.some(({ text }) => NETWORK_PROGRAMS.has(programName(text)))
   return words.flatMap(({ text }) => {

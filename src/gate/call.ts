@@ -6,51 +6,57 @@ import type { SessionCount } from './constraints/session-count.js'
 import type { JsonValue } from './input/json-value.js'
 import type { Permit } from './permit/permit.js'
 
-/** A call that somebody wants to make. */
 export interface GateCall {
   readonly callId: string
   readonly tool: string
   readonly input: unknown
-  readonly session: SessionCount
-  /** Who makes it; the same cannot approve it. */
+  /** Why the input could not be read. The call is refused and recorded. */
+  readonly inputProblem?: string
+  /** Of the session of the call. */
+  readonly count: SessionCount
+  /** The caller, who cannot approve the call. */
   readonly requestedBy: string
-  /** `command`: a person typed exactly this, and thereby approves what only the mode or the policy would ask about. */
+  /** `command`: a person typed exactly this. That answers questions of the mode and the policy. */
   readonly origin?: 'model' | 'command'
-  /** Of such a call: what was typed, for the reason of the decision. */
+  /** The reason of the decision for a typed command. */
   readonly typed?: string
-  /** A rule that would allow it, ready to copy, if the caller knows it better than the gate. */
+  /** Rules that would allow it, ready to copy, if the caller knows better ones than the gate. */
   readonly waysToAllow?: readonly string[]
-  /** The same for what a person has to approve whatever rules say. */
+  /** The same for a call that always needs approval. */
   readonly waysToApprove?: readonly string[]
   readonly approvals?: readonly ApprovalGrant[]
-  /** The policy of the tool is one that was widened for this call, after a violation or on request. */
+  /** The policy of the tool was widened for this call, after a violation or on request. */
   readonly widening?: Widening
-  /** Nothing runs on it: an approval for one call stays unused, and the permit is none. */
+  /** Whether somebody can be asked about this call, if that differs from other calls. */
+  readonly mayAsk?: boolean
+  /** Milliseconds until a question about this call expires. */
+  readonly questionLifetime?: number
+  /** The call does not run: an approval of one call stays unused, and the permit has expired. */
   readonly isTrial?: boolean
 }
 
 export interface Widening {
   readonly after: 'request' | 'violation'
   readonly reason: string
-  /** The call that met its boundary. */
+  /** The call that violated its boundary. */
   readonly retryOf?: string
-  /** What is granted beyond the policy, in words. */
+  /** The added grants, in words. */
   readonly added?: readonly string[]
 }
 
-/** What came in, what was judged, and what runs. The first is never changed. */
+/** The input that the model sent, the one that was judged, and the one that runs. */
 export interface CallInputs {
   readonly model: JsonValue
   readonly permission: JsonValue
   readonly call: JsonValue
-  /** Of a process tool: the words that were judged, and so the words to execute. */
+  /** Of a process tool: the words that were judged and that run. */
   readonly command: readonly string[] | undefined
 }
 
 interface Evaluated {
   readonly decision: PermissionDecision
   readonly inputs: CallInputs
-  /** What hooks want the model to read. */
+  /** Texts of hooks for the model. */
   readonly context: readonly string[]
 }
 

@@ -1,21 +1,21 @@
 import type { CordonError } from '../errors/index.js'
 
-import type { ApprovalGrant } from './approval/approval.js'
-import type { CallInputs, GateCall, Widening } from './call.js'
+import type { Evaluation, GateCall } from './call.js'
 import { explainRules, refsOf } from './record/explain-rules.js'
 import type { DecisionKind, DecisionSource } from './record/decision-kinds.js'
 import type { ExplainedStep, PermissionDecision } from './record/permission-decision.js'
 import type { JsonValue } from './input/json-value.js'
 import type { Mode } from './rules/modes.js'
+import { UNMATCHED } from './rules/rule-index.js'
 import type { RuleVerdict } from './rules/rule-index.js'
 import type { DestructiveFacts, GateTool } from './tool.js'
 
-/** A decision in the making: what was found out so far, whatever it will come to. */
+/** The facts about a call so far, before the decision. */
 export interface Draft {
   readonly call: GateCall
   readonly tool: GateTool | undefined
   readonly model: JsonValue
-  /** What is being judged; what the model sent, until it has been parsed. */
+  /** The input to judge. Until it is parsed, the input of the model. */
   readonly input: JsonValue
   readonly command: readonly string[] | undefined
   readonly argumentsHash: string | null
@@ -29,8 +29,6 @@ export interface Draft {
   readonly round: number
 }
 
-const NO_VERDICT: RuleVerdict = { effect: 'unmatched', deciding: [], overruled: [], locked: [], untrusted: [] }
-
 export const startDraft = (call: GateCall, tool: GateTool | undefined, model: JsonValue): Draft => ({
   call,
   tool,
@@ -41,17 +39,14 @@ export const startDraft = (call: GateCall, tool: GateTool | undefined, model: Js
   argumentBytes: 0,
   isEdited: false,
   usedDeclaredCapability: false,
-  rules: NO_VERDICT,
+  rules: UNMATCHED,
   destructive: undefined,
   context: [],
   steps: [],
   round: 1,
 })
 
-/**
- * A step further: what it was, what came of it, and what was found out by it. Field by field, because
- * spreading an object that large takes longer than the step itself.
- */
+/** Adds a step, its outcome and the facts that it found. Field by field, because a spread of so many fields is slow. */
 export const withStep = (
   draft: Draft,
   step: ExplainedStep['step'],
@@ -87,7 +82,7 @@ export interface Conclusion {
   readonly askedAgain?: readonly string[]
 }
 
-export interface Stamp {
+interface Stamp {
   readonly decisionId: string
   readonly now: number
   readonly mode: Mode
@@ -99,6 +94,7 @@ export const recordOf = (
   { decisionId, now, mode }: Stamp,
 ): PermissionDecision => {
   const { call, tool, rules, destructive } = draft
+  const { widening } = call
   return {
     decision_id: decisionId,
     call_id: call.callId,
@@ -126,7 +122,16 @@ export const recordOf = (
     ...(destructive === undefined
       ? {}
       : { impact_scope: destructive.impactScope, rollback_advice: destructive.rollbackAdvice }),
-    ...(call.widening === undefined ? {} : { widening: widenedBy(call.widening) }),
+    ...(widening === undefined
+      ? {}
+      : {
+          widening: {
+            after: widening.after,
+            reason: widening.reason,
+            retry_of: widening.retryOf ?? null,
+            added: widening.added ?? [],
+          },
+        }),
     explain: {
       steps: draft.steps,
       rules: explainRules(rules),
@@ -136,34 +141,7 @@ export const recordOf = (
   }
 }
 
-const widenedBy = ({ after, reason, retryOf, added = [] }: Widening): NonNullable<PermissionDecision['widening']> => ({
-  after,
-  reason,
-  retry_of: retryOf ?? null,
-  added,
-})
-
-export const inputsOf = ({ model, input, command }: Draft): CallInputs => ({
-  model,
-  permission: input,
-  call: input,
-  command,
-})
-
-/** A grant that answers the same question again for as long as the session approval lives. */
-export const grantOf = (
-  draft: Draft,
-  approvalActionId: string,
-  by: string,
-  scope: 'call' | 'session',
-  expiresAt: number,
-): ApprovalGrant => ({
-  approval_action_id: approvalActionId,
-  tool: draft.call.tool,
-  arguments_hash: draft.argumentsHash ?? '',
-  policy_hash: draft.tool?.policyHash ?? '',
-  scope,
-  expires_at: expiresAt,
-  status: scope === 'call' ? 'used' : 'active',
-  approved_by: by,
+export const evaluated = ({ model, input, command, context }: Draft): Pick<Evaluation, 'inputs' | 'context'> => ({
+  inputs: { model, permission: input, call: input, command },
+  context,
 })

@@ -1,4 +1,4 @@
-// The whole path of one call, from its input to a permit, a question or a refusal.
+// The whole decision about one call, from its input to a permit, a question or a refusal.
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
 
@@ -8,10 +8,11 @@ import type { ArgumentGate } from './arguments/argument-gate.js'
 import type { CallFacts } from './call-facts.js'
 import type { Evaluation, GateCall } from './call.js'
 import type { DecisionSource } from './record/decision-kinds.js'
-import { inputsOf, recordOf, startDraft, withStep } from './draft.js'
+import type { ExplainedStep } from './record/permission-decision.js'
+import { evaluated, recordOf, startDraft, withStep } from './draft.js'
 import type { Conclusion, Draft } from './draft.js'
 import { gateInput } from './gate-input.js'
-import { LIFETIMES } from './gate-settings.js'
+import { lifetimeOf } from './gate-settings.js'
 import type { GateSettings } from './gate-settings.js'
 import type { HookEvent } from './hooks/hook.js'
 import { judge } from './judge.js'
@@ -25,25 +26,25 @@ import type { HookRunner, HookVerdict, Value } from './hooks/run-hooks.js'
 import type { GateTool } from './tool.js'
 import { waysToAllow, waysToStop } from './record/ways-out.js'
 
-// A hook that corrects an input, and another that corrects the correction, are done well before this.
+// Hooks that correct each other's corrections need far fewer rounds.
 const MAX_ROUNDS = 8
 
-/** A tool that was found, with its gate. */
+/** A tool and its argument gate. */
 export interface GatedTool {
   readonly tool: GateTool
   readonly gate: ArgumentGate
 }
 
-/** What is known when a question is asked, and needed when it is answered. */
+/** The state of a decision while its question is open. */
 export interface Progress extends GatedTool {
   readonly draft: Draft
   readonly stance: HookStance
-  /** A hook stands in for the tool. */
+  /** The result of a hook that runs in place of the tool. */
   readonly substitute: Value | undefined
 }
 
-/** The person who approved this input while changing it. */
-export interface GivenApproval {
+/** An approval by the person who changed this input. */
+interface GivenApproval {
   readonly by: string
   readonly approvalActionId: string
 }
@@ -63,12 +64,19 @@ export interface Evaluator {
     denial: CordonError,
     decision?: 'deny' | 'unavailable',
   ) => Evaluation
+  /** The same, with the denial as the outcome of a step. */
+  readonly refuseAt: (
+    step: ExplainedStep['step'],
+    draft: Draft,
+    source: DecisionSource,
+    denial: CordonError,
+  ) => Evaluation
   /** The question behind an evaluation that asks. */
   readonly questionOf: (evaluation: Evaluation) => Progress | undefined
 }
 
 /** Why a call may run. */
-export interface Granted {
+interface Granted {
   readonly as: 'allow' | 'sandboxed'
   readonly source: DecisionSource
   readonly reason: string
@@ -79,10 +87,12 @@ export interface Granted {
 type Ask = Extract<Verdict, { readonly kind: 'ask' | 'unavailable' }>
 
 export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner: HookRunner): Evaluator => {
-  const { now, newId, mode, isInteractive } = settings
+  const { now, newId, mode } = settings
   const questions = new WeakMap<Evaluation, Progress>()
-  const usedApprovals = createUsedApprovals(now)
+  const usedApprovals = settings.usedApprovals ?? createUsedApprovals(now)
   const lastRunner: HookRunner = { ...runner, hooks: settings.lastHooks ?? [] }
+
+  const canAsk = (call: GateCall): boolean => call.mayAsk ?? settings.isInteractive
 
   const record = (draft: Draft, conclusion: Conclusion, decisionId = newId()) =>
     recordOf(draft, conclusion, { decisionId, now: now(), mode })
@@ -96,10 +106,11 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
       denial,
       changes: denial.fix === undefined ? [] : [denial.fix],
     }),
-    inputs: inputsOf(draft),
-    context: draft.context,
+    ...evaluated(draft),
     denial,
   })
+  const refuseAt: Evaluator['refuseAt'] = (step, draft, source, denial) =>
+    refuse(withStep(draft, step, denial.message), source, denial)
 
   const permit: Evaluator['permit'] = (
     { draft, tool, substitute },
@@ -119,23 +130,16 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
         changes,
         ...approved,
       })
-      return {
-        kind: 'substituted',
-        decision,
-        inputs: inputsOf(draft),
-        context: draft.context,
-        result: substitute.value,
-      }
+      return { kind: 'substituted', decision, ...evaluated(draft), result: substitute.value }
     }
-    // Counted in the same step in which the permit is made: no other call can come between.
+    // Counted in the same step as the permit is minted, so that no other call can come between.
     const time = now()
-    const exhausted = call.session.begin({ tool: tool.name, constraints: tool.constraints, argumentBytes }, time)
-    if (exhausted !== undefined)
-      return refuse(withStep(draft, 'constraints', exhausted.message), 'constraint', exhausted)
-    // One approval of a call is one run, and this is it.
+    const exhausted = call.count.begin({ tool: tool.name, constraints: tool.constraints, argumentBytes }, time)
+    if (exhausted !== undefined) return refuseAt('constraints', draft, 'constraint', exhausted)
+    // An approval of one call is for one run.
     if (grant?.scope === 'call' && call.isTrial !== true) usedApprovals.add(grant.approval_action_id, grant.expires_at)
     const decisionId = newId()
-    const expiresAt = call.isTrial === true ? time : time + (settings.lifetimes?.permit ?? LIFETIMES.permit)
+    const expiresAt = call.isTrial === true ? time : time + lifetimeOf(settings, 'permit')
     const terms = {
       permitId: newId(),
       callId: call.callId,
@@ -144,13 +148,11 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
       argumentsHash: argumentsHash ?? '',
       policyHash: tool.policyHash,
       expiresAt,
-      isSingleUse: true,
     }
     return {
       kind: 'permitted',
       decision: record(draft, { decision: as, source, reason, expiresAt, changes, ...approved }, decisionId),
-      inputs: inputsOf(draft),
-      context: draft.context,
+      ...evaluated(draft),
       permit: mintPermit(terms),
       grant,
     }
@@ -158,7 +160,6 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
 
   const ask = (progress: Progress, { source, reason }: Ask, askedAgain: readonly string[]): Evaluation => {
     const draft = withStep(progress.draft, 'approval', 'somebody is asked')
-    const expiresAt = now() + (settings.lifetimes?.approval ?? LIFETIMES.approval)
     const evaluation: Evaluation = {
       kind: 'asking',
       decision: record(draft, {
@@ -166,12 +167,11 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
         source,
         reason,
         approvalActionId: newId(),
-        expiresAt,
+        expiresAt: now() + (draft.call.questionLifetime ?? lifetimeOf(settings, 'approval')),
         changes: waysToAllow(draft, source),
         askedAgain,
       }),
-      inputs: inputsOf(draft),
-      context: draft.context,
+      ...evaluated(draft),
       why: reason,
     }
     questions.set(evaluation, { ...progress, draft })
@@ -179,60 +179,49 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
   }
 
   const unavailable = ({ draft }: Progress, { reason, source }: Ask, problem: string): Evaluation => {
-    // Only a person's answer satisfies a rule that asks; who types a command can give one.
+    // A rule that asks needs the answer of a person. The person who typed the command can give it.
     const answer = source === 'rule' && draft.call.origin === 'command' ? ['run it at a terminal and answer there'] : []
     const fix = [...answer, ...waysToAllow(draft, source)].join('; ')
     const denial = fail('approval-unavailable', { tool: draft.call.tool, why: reason, problem, fix })
     return refuse(withStep(draft, 'approval', problem), source, denial, 'unavailable')
   }
 
-  /**
-   * What may answer before a person is asked: an approval of before, the person who typed it, the approver who changed
-   * it.
-   */
+  const askIfPossible = (progress: Progress, question: Ask, askedAgain: readonly string[]): Evaluation => {
+    if (question.kind === 'unavailable') return unavailable(progress, question, `in the mode ${mode} nobody is`)
+    return canAsk(progress.draft.call)
+      ? ask(progress, question, askedAgain)
+      : unavailable(progress, question, 'this session is not interactive')
+  }
+
+  /** An answer without a question: by the approver who changed the input, an earlier approval, or a typed command. */
   const answeredAlready = (
     progress: Progress,
     given: GivenApproval | undefined,
-  ): { readonly granted: Granted } | { readonly askedAgain: readonly string[] } => {
+  ): Granted | { readonly askedAgain: readonly string[] } => {
     const { draft, tool } = progress
-    if (given !== undefined) {
+    if (given !== undefined)
       return {
-        granted: {
-          as: 'allow',
-          source: 'approver',
-          reason: `approved by ${given.by}, who changed the input`,
-          approvalActionId: given.approvalActionId,
-        },
+        as: 'allow',
+        source: 'approver',
+        reason: `approved by ${given.by}, who changed the input`,
+        approvalActionId: given.approvalActionId,
       }
-    }
-    const wanted = {
+    const found = findApproval(draft.call.approvals ?? [], {
       tool: tool.name,
       argumentsHash: draft.argumentsHash ?? '',
       policyHash: tool.policyHash,
       now: now(),
       isUsed: usedApprovals.has,
-    }
-    const found = findApproval(draft.call.approvals ?? [], wanted)
+    })
     if (found.kind === 'found') {
       const { grant } = found
-      return {
-        granted: {
-          as: 'allow',
-          source: 'approver',
-          reason: `approved before by ${grant.approved_by}`,
-          approvalActionId: grant.approval_action_id,
-          grant,
-        },
-      }
+      const reason = `approved before by ${grant.approved_by}`
+      return { as: 'allow', source: 'approver', reason, approvalActionId: grant.approval_action_id, grant }
     }
-    if (isApprovedByTyping(progress, mode))
-      return {
-        granted: {
-          as: 'allow',
-          source: 'command',
-          reason: draft.call.typed ?? 'typed by the person who would be asked',
-        },
-      }
+    if (isApprovedByTyping(progress, mode)) {
+      const reason = draft.call.typed ?? 'typed by the person who would be asked'
+      return { as: 'allow', source: 'command', reason }
+    }
     const { overruled, locked, untrusted, deciding } = draft.rules
     return {
       askedAgain: [
@@ -252,20 +241,20 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
     if (progress.substitute !== undefined || !hasHooks(lastRunner, 'pre_tool_use')) return permit(progress, granted)
     const { tool, draft } = progress
     const said = await runHooks(lastRunner, event('pre_tool_use', draft, null))
-    if (said.kind === 'denied') return refuse(withStep(draft, 'hooks', said.denial.message), 'hook', said.denial)
+    if (said.kind === 'denied') return refuseAt('hooks', draft, 'hook', said.denial)
     if (said.effect !== 'ask') return permit(progress, granted)
-    const stance: HookStance = { effect: 'ask', hooks: said.hooks, reason: said.reason }
+    const stance = stanceOf(said)
     const { draft: judged, verdict } = await judge(draft, tool, facts, stance, index, settings)
     const asked = { ...progress, draft: judged, stance }
     switch (verdict.kind) {
       case 'refuse':
         return refuse(judged, verdict.source, verdict.denial)
       case 'run':
-        return permit(asked, granted)
+        // A local mode does not answer a question of the registry.
+        return askIfPossible(asked, { kind: 'ask', source: 'hook', reason: stance.reason, isFirm: true }, [])
       case 'unavailable':
-        return unavailable(asked, verdict, `in the mode ${mode} nobody is`)
       case 'ask':
-        return isInteractive ? ask(asked, verdict, []) : unavailable(asked, verdict, 'this session is not interactive')
+        return askIfPossible(asked, verdict, [])
     }
   }
 
@@ -286,12 +275,13 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
     if (given !== undefined) draft = { ...draft, isEdited: true }
     let pending = input
     let stance: HookStance = { effect: 'none', hooks: [], reason: '' }
-    // An approver's word is for the input as he left it.
+    // The approval is for this input only.
     let approval = given
     const edited = (verdict: Passed, value: JsonValue) => {
       pending = value
       approval = undefined
-      stance = strictestStance(stance, verdict)
+      // The input is replaced, so an allow for it no longer counts. An ask still does.
+      if (verdict.effect === 'ask') stance = stanceOf(verdict)
       const { hooks, context } = verdict
       draft = withStep(draft, 'hooks', `the input was changed${hooks.length === 0 ? '' : ` by ${hooks.join(', ')}`}`, {
         isEdited: true,
@@ -307,13 +297,12 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
       let substitute: Value | undefined
       if (hasHooks(runner, 'pre_tool_use')) {
         const verdict = await runHooks(runner, event('pre_tool_use', draft, null))
-        if (verdict.kind === 'denied')
-          return refuse(withStep(draft, 'hooks', verdict.denial.message), 'hook', verdict.denial)
+        if (verdict.kind === 'denied') return refuseAt('hooks', draft, 'hook', verdict.denial)
         if (verdict.updatedInput !== undefined) {
           edited(verdict, verdict.updatedInput.value)
           continue
         }
-        stance = finalStance(stance, verdict)
+        if (stance.effect !== 'ask' || verdict.effect === 'ask') stance = stanceOf(verdict)
         substitute = verdict.result
         draft = withStep(draft, 'hooks', verdict.effect === 'none' ? 'no objection' : verdict.effect, {
           context: addContext(draft.context, verdict.context),
@@ -333,12 +322,10 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
         )
 
       const answered = answeredAlready(progress, approval)
-      if ('granted' in answered) return permitLast(progress, answered.granted, gated.facts)
-      if (verdict.kind === 'unavailable') return unavailable(progress, verdict, `in the mode ${mode} nobody is`)
-      if (hasHooks(runner, 'permission_request')) {
+      if (!('askedAgain' in answered)) return permitLast(progress, answered, gated.facts)
+      if (verdict.kind === 'ask' && hasHooks(runner, 'permission_request')) {
         const requested = await runHooks(runner, event('permission_request', draft, verdict.reason))
-        if (requested.kind === 'denied')
-          return refuse(withStep(draft, 'approval', requested.denial.message), 'hook', requested.denial)
+        if (requested.kind === 'denied') return refuseAt('approval', draft, 'hook', requested.denial)
         if (requested.updatedInput !== undefined) {
           edited(requested, requested.updatedInput.value)
           continue
@@ -350,18 +337,17 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
             gated.facts,
           )
       }
-      if (!isInteractive) return unavailable(progress, verdict, 'this session is not interactive')
-      return ask(progress, verdict, answered.askedAgain)
+      return askIfPossible(progress, verdict, answered.askedAgain)
     }
     return refuse(draft, 'hook', fail('edits-without-end', { tool: tool.name, rounds: MAX_ROUNDS }))
   }
 
-  return { evaluate, permit, refuse, questionOf: (evaluation) => questions.get(evaluation) }
+  return { evaluate, permit, refuse, refuseAt, questionOf: (evaluation) => questions.get(evaluation) }
 }
 
 /**
- * Who types a command approves it, and the grants beside it. That is no answer to a rule or a hook that asks,
- * which wants somebody to look at this very command, nor in the mode untrusted, which trusts nobody's typing.
+ * A person who types a command approves it and its grants. That does not answer a rule or a hook that asks for a look
+ * at this very command. In the mode untrusted it answers nothing.
  */
 const isApprovedByTyping = ({ draft: { call, rules }, stance }: Progress, mode: Mode): boolean =>
   call.origin === 'command' &&
@@ -371,12 +357,7 @@ const isApprovedByTyping = ({ draft: { call, rules }, stance }: Progress, mode: 
 
 type Passed = Extract<HookVerdict, { readonly kind: 'passed' }>
 
-/** Of a round whose input was replaced only an ask is kept: an allow was for what is no longer there. */
-const strictestStance = (stance: HookStance, { effect, hooks, reason }: Passed): HookStance =>
-  effect === 'ask' ? { effect, hooks, reason } : stance
-
-const finalStance = (stance: HookStance, { effect, hooks, reason }: Passed): HookStance =>
-  stance.effect === 'ask' && effect !== 'ask' ? stance : { effect, hooks, reason }
+const stanceOf = ({ effect, hooks, reason }: Passed): HookStance => ({ effect, hooks, reason })
 
 const addContext = (before: readonly string[], more: readonly string[]): readonly string[] => [
   ...new Set([...before, ...more]),

@@ -1,5 +1,5 @@
-// The first half of the path, which every input takes, also one that was changed on the way:
-// parse, copy, constraints, argument gate.
+// The first half of a decision, for every input, also for one that a hook or an approver changed: parse, copy,
+// constraints, argument gate.
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
 import { describeValue } from '../policy/index.js'
@@ -17,7 +17,7 @@ import { messageOf } from './message-of.js'
 import type { ParsedInput } from './input/parse-input.js'
 import type { GateTool } from './tool.js'
 
-export type GatedInput =
+type GatedInput =
   | { readonly kind: 'gated'; readonly draft: Draft; readonly facts: CallFacts }
   | { readonly kind: 'refused'; readonly draft: Draft; readonly source: DecisionSource; readonly denial: CordonError }
 
@@ -31,33 +31,29 @@ export const gateInput = async (
   const parsed = await parseSafely(tool, input)
   if (parsed.kind === 'problem')
     return refused(given, 'input', 'schema', fail('input-invalid', { tool: tool.name, problem: parsed.problem }))
-  // What came back as it was given is a snapshot already.
+  // An unchanged input is a snapshot already.
   const snapshot = parsed.value === input ? ({ kind: 'json', value: input } as const) : takeSnapshot(parsed.value)
-  if (snapshot.kind === 'problem')
-    return refused(
-      given,
-      'input',
-      'schema',
-      fail('input-not-json', { tool: tool.name, where: snapshot.where, problem: snapshot.problem }),
-    )
+  if (snapshot.kind === 'problem') return refused(given, 'input', 'schema', notJson(tool.name, snapshot))
   const { hash, bytes } = sizeOf(snapshot.value)
   const found = { input: snapshot.value, argumentsHash: hash, argumentBytes: bytes }
   return gateParsed(withStep(given, 'input', 'fits the schema', found), tool, gate, now)
 }
 
-/** Also done again when somebody has approved: a link may lead elsewhere by then. */
+export const notJson = (
+  tool: string,
+  { where, problem }: { readonly where: string; readonly problem: string },
+): CordonError => fail('input-not-json', { tool, where, problem })
+
+/** Repeated after an approval, because a link may lead elsewhere by then. */
 export const gateParsed = (draft: Draft, tool: GateTool, gate: ArgumentGate, now: number): GatedInput => {
-  const { session } = draft.call
-  const constrained = session.denial(
-    { tool: tool.name, constraints: tool.constraints, argumentBytes: draft.argumentBytes },
-    now,
-  )
+  const { argumentBytes, call } = draft
+  const constrained = call.count.denial({ tool: tool.name, constraints: tool.constraints, argumentBytes }, now)
   if (constrained !== undefined) return refused(draft, 'constraints', 'constraint', constrained)
   const gated = gate(draft.input)
   if (gated.kind === 'denied') return refused(draft, 'arguments', 'policy', gated.denial)
   const { paths, urls, usedDeclaredCapability } = gated
   try {
-    // Made once: what is judged is what runs, also where making it twice would give two different commands.
+    // Made once, so that the judged command is the one that runs.
     const given: unknown = tool.command?.(draft.input)
     if (tool.command !== undefined && !isWords(given))
       return refused(draft, 'arguments', 'schema', fail('command-invalid', { tool: tool.name, found: foundIn(given) }))
@@ -69,7 +65,7 @@ export const gateParsed = (draft: Draft, tool: GateTool, gate: ArgumentGate, now
         : `${paths.length} paths and ${urls.length} URLs, all within the policy`
     return { kind: 'gated', draft: withStep(draft, 'arguments', outcome, { usedDeclaredCapability, command }), facts }
   } catch (error) {
-    // The only code of the tool's author in here: making a command out of the input.
+    // `tool.command` is code of the tool's author.
     return refused(
       draft,
       'arguments',
@@ -91,7 +87,7 @@ const refused = (
   denial,
 })
 
-/** A text is a list of letters to JavaScript, and would run as that. */
+/** Not a text, which JavaScript would spread into letters. */
 const isWords = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string')
 

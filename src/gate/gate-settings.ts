@@ -1,3 +1,4 @@
+import type { UsedApprovals } from './approval/approval.js'
 import type { ListFolder } from './arguments/existing-names.js'
 import type { JsonValue } from './input/json-value.js'
 import type { Hook } from './hooks/hook.js'
@@ -7,7 +8,7 @@ import type { ResolvePath } from './arguments/resolve-path.js'
 import type { HookReport, Wait } from './hooks/run-hooks.js'
 import type { GateTool } from './tool.js'
 
-/** Answers instead of a person, in the mode auto. What it answers is checked, not trusted. */
+/** Answers instead of a person, in the mode auto. The gate checks its answer. */
 export type Classifier = (request: ClassifierRequest) => unknown
 
 export interface ClassifierRequest {
@@ -18,23 +19,23 @@ export interface ClassifierRequest {
   readonly reason: string
 }
 
-/** Everything that the gate needs from outside. It reaches for nothing itself: no file, no clock, no chance. */
+/** Everything that the gate needs from outside. It uses no file, clock or random number of its own. */
 export interface GateSettings {
   readonly tools: readonly GateTool[]
   readonly ruleSets: readonly RuleSet[]
   readonly mode: Mode
   readonly hooks: readonly Hook[]
   /**
-   * Asked at `pre_tool_use` when everybody else lets a call run: they may begin something elsewhere that a refusal
-   * could only take back.
+   * Asked at `pre_tool_use` after everything else lets a call run. These hooks may begin something elsewhere that a
+   * later refusal would have to undo.
    */
   readonly lastHooks?: readonly Hook[]
   readonly sessionId: string
-  /** Whether there is somebody to be asked. */
+  /** Whether a person can be asked. */
   readonly isInteractive: boolean
   readonly policySources: readonly string[]
   readonly resolvePath: ResolvePath
-  /** Spares asking `resolvePath` for every word of a long input. */
+  /** Saves a `resolvePath` for every word of a long input. */
   readonly listFolder?: ListFolder
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -42,7 +43,9 @@ export interface GateSettings {
   readonly newId: () => string
   readonly wait: Wait
   readonly classify?: Classifier
-  /** Hears of every hook before it is asked and after it has answered; what it rejects with ends the decision. */
+  /** For gates that share approvals. */
+  readonly usedApprovals?: UsedApprovals
+  /** Called before and after every hook. Its rejection ends the decision. */
   readonly onHook?: (report: HookReport) => Promise<void>
   /** In milliseconds. */
   readonly lifetimes?: {
@@ -53,4 +56,7 @@ export interface GateSettings {
   }
 }
 
-export const LIFETIMES = { hook: 10_000, classifier: 30_000, permit: 60_000, approval: 15 * 60_000 } as const
+const LIFETIMES = { hook: 10_000, classifier: 30_000, permit: 60_000, approval: 15 * 60_000 } as const
+
+export const lifetimeOf = ({ lifetimes }: GateSettings, what: keyof typeof LIFETIMES): number =>
+  lifetimes?.[what] ?? LIFETIMES[what]

@@ -3,10 +3,11 @@ import { nearestKey } from '../policy/index.js'
 
 import { createArgumentGate } from './arguments/argument-gate.js'
 import type { Evaluation, GateCall } from './call.js'
-import { startDraft, withStep } from './draft.js'
+import { startDraft } from './draft.js'
 import { createEvaluator } from './evaluator.js'
 import type { GatedTool } from './evaluator.js'
-import { LIFETIMES } from './gate-settings.js'
+import { notJson } from './gate-input.js'
+import { lifetimeOf } from './gate-settings.js'
 import type { GateSettings } from './gate-settings.js'
 import type { HookPoint } from './hooks/hook.js'
 import { takeSnapshot } from './input/json-value.js'
@@ -20,14 +21,14 @@ import { createSettle } from './approval/settle.js'
 import type { Settle } from './approval/settle.js'
 import type { GateTool } from './tool.js'
 
-/** Decides about calls. Two gates have nothing in common: a question of one cannot be answered at the other. */
+/** Decides about calls. Only the gate that asked a question can settle its answer. */
 export interface Gate {
-  /** `wider`: the tool with the policy that `call.widening` asks for, in place of the one that is registered. */
+  /** `wider`: the tool with the policy that `call.widening` asks for, in place of the registered tool. */
   readonly decide: (call: GateCall, wider?: GateTool) => Promise<Evaluation>
-  /** Answers an evaluation that asks; see `ApprovalAnswer`. */
+  /** Answers an evaluation that asks. See `ApprovalAnswer`. */
   readonly settle: Settle
   readonly state: () => PermissionState
-  /** Runs the hooks of a point that is not part of deciding: after a call, at the start and end of a session. */
+  /** Runs the hooks of a point outside of decisions: after a call, at the start and end of a session. */
   readonly runHooks: (point: HookPoint, subject: HookSubject) => Promise<HookVerdict>
 }
 
@@ -40,6 +41,7 @@ export interface HookSubject {
 }
 
 const MAX_NAME_SHOWN = 128
+const MAX_TOOLS_SHOWN = 20
 
 export const createGate = (settings: GateSettings): Gate => {
   const tools = toolsByName(settings)
@@ -50,7 +52,7 @@ export const createGate = (settings: GateSettings): Gate => {
     onReport: settings.onHook ?? (() => Promise.resolve()),
     now: settings.now,
     wait: settings.wait,
-    timeout: settings.lifetimes?.hook ?? LIFETIMES.hook,
+    timeout: lifetimeOf(settings, 'hook'),
     allowsFrom: onlyManaged ? new Set(['managed']) : undefined,
   }
   const evaluator = createEvaluator(settings, indexRules(settings.ruleSets), runner)
@@ -63,14 +65,16 @@ export const createGate = (settings: GateSettings): Gate => {
       const draft = startDraft(call, gated?.tool, snapshot.kind === 'json' ? snapshot.value : null)
       if (gated === undefined) {
         const name = call.tool.slice(0, MAX_NAME_SHOWN)
-        const near = nearestKey(name, [...tools.keys()])
-        const denial = fail('tool-unknown', { tool: name, hint: near === undefined ? '' : `did you mean "${near}"?` })
-        return evaluator.refuse(withStep(draft, 'tool', denial.message), 'registry', denial)
+        const hint = insteadOf(name, [...tools.keys()])
+        const instead = `${hint.slice(0, 1).toUpperCase()}${hint.slice(1)}`
+        const denial = fail('tool-unknown', { tool: name, hint, instead })
+        return evaluator.refuseAt('tool', draft, 'registry', denial)
       }
-      if (snapshot.kind === 'problem') {
-        const denial = fail('input-not-json', { tool: call.tool, where: snapshot.where, problem: snapshot.problem })
-        return evaluator.refuse(withStep(draft, 'input', denial.message), 'schema', denial)
+      if (call.inputProblem !== undefined) {
+        const problem = `cannot be read (${call.inputProblem})`
+        return evaluator.refuseAt('input', draft, 'schema', notJson(call.tool, { where: 'the text', problem }))
       }
+      if (snapshot.kind === 'problem') return evaluator.refuseAt('input', draft, 'schema', notJson(call.tool, snapshot))
       return evaluator.evaluate(call, gated, snapshot.value, snapshot.value)
     },
     settle: createSettle(settings, evaluator),
@@ -80,22 +84,31 @@ export const createGate = (settings: GateSettings): Gate => {
   }
 }
 
-/** A wider policy is for the call that somebody was asked about as such, and for no other. */
+/** A wider policy is only for the call that asks for it. */
 const widened = (call: GateCall, wider: GateTool, { resolvePath, listFolder }: GateSettings): GatedTool => {
   if (call.widening === undefined || wider.name !== call.tool) return bug('a wider policy without a question')
   return { tool: wider, gate: createArgumentGate(wider, resolvePath, listFolder) }
+}
+
+/** The model knows the names of the tools. */
+const insteadOf = (name: string, known: readonly string[]): string => {
+  const near = nearestKey(name, known)
+  if (near !== undefined) return `did you mean "${near}"?`
+  if (known.length === 0) return 'there are no tools'
+  return `the tools are: ${known.slice(0, MAX_TOOLS_SHOWN).join(', ')}${known.length > MAX_TOOLS_SHOWN ? ', …' : ''}`
 }
 
 const toolsByName = ({ tools, resolvePath, listFolder }: GateSettings): ReadonlyMap<string, GatedTool> => {
   const byName = new Map<string, GatedTool>()
   const taken = new Map<string, string>()
   for (const tool of tools) {
-    // Two tools by one name, or by names that people cannot tell apart, would share their approvals.
+    // Two tools of one name, or of names that look alike, would share their approvals.
     const other = taken.get(tool.name.toLowerCase())
     if (other !== undefined)
       throw fail('tool-name-invalid', {
         tool: JSON.stringify(tool.name),
         problem: `is already taken by ${JSON.stringify(other)}`,
+        fix: 'give each tool its own name; names that differ only in case count as one',
       })
     taken.set(tool.name.toLowerCase(), tool.name)
     byName.set(tool.name, { tool, gate: createArgumentGate(tool, resolvePath, listFolder) })

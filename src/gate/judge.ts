@@ -1,5 +1,5 @@
-// The second half of the path: what rules, hooks, the mode and, where it comes to that, the
-// classifier say about a call that has passed the argument gate.
+// The second half of a decision: rules, hooks, the mode and perhaps the classifier judge a call that has passed the
+// argument gate.
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
 import { mappingOf, oneOf, rootNode, textOf } from '../policy/index.js'
@@ -8,16 +8,17 @@ import type { CallFacts } from './call-facts.js'
 import type { DecisionSource } from './record/decision-kinds.js'
 import { withStep } from './draft.js'
 import type { Draft } from './draft.js'
-import { LIFETIMES } from './gate-settings.js'
+import { lifetimeOf } from './gate-settings.js'
 import type { GateSettings } from './gate-settings.js'
 import { messageOf } from './message-of.js'
 import { answerOfMode } from './rules/modes.js'
 import type { ModeAnswer, ModeQuestion } from './rules/modes.js'
-import type { Effect, Rule } from './rules/rule.js'
+import { EFFECTS } from './rules/rule.js'
+import type { Rule } from './rules/rule.js'
 import type { RuleIndex } from './rules/rule-index.js'
 import type { DestructiveFacts, GateTool } from './tool.js'
 
-/** What hooks said, gathered over all rounds: an ask stays one although the input was changed after it. */
+/** The answers of hooks over all rounds. An ask still counts after a later change of the input. */
 export interface HookStance {
   readonly effect: 'ask' | 'allow' | 'none'
   readonly hooks: readonly string[]
@@ -32,18 +33,13 @@ export type Verdict =
       readonly source: DecisionSource
       readonly reason: string
     }
-  /** `isFirm`: a rule, a hook or a duty demands a person; otherwise only the mode does. */
+  /** `isFirm`: a rule, a hook or a required approval asks. Otherwise only the mode does. */
   | {
       readonly kind: 'ask' | 'unavailable'
       readonly source: DecisionSource
       readonly reason: string
       readonly isFirm: boolean
     }
-
-export interface Judged {
-  readonly draft: Draft
-  readonly verdict: Verdict
-}
 
 export const judge = async (
   given: Draft,
@@ -52,7 +48,7 @@ export const judge = async (
   stance: HookStance,
   index: RuleIndex,
   settings: GateSettings,
-): Promise<Judged> => {
+): Promise<{ readonly draft: Draft; readonly verdict: Verdict }> => {
   const rules = index.judge(facts)
   const destructive = destructiveFacts(tool, facts, [...rules.deciding, ...rules.overruled])
   const found = withStep(
@@ -62,15 +58,10 @@ export const judge = async (
     { rules, destructive },
   )
   const [first] = rules.deciding
-  if (rules.effect === 'deny' && first !== undefined)
-    return {
-      draft: found,
-      verdict: {
-        kind: 'refuse',
-        source: 'rule',
-        denial: fail('rule-denied', { rule: first.id, because: first.because }),
-      },
-    }
+  if (rules.effect === 'deny' && first !== undefined) {
+    const denial = fail('rule-denied', { rule: first.id, because: first.because })
+    return { draft: found, verdict: { kind: 'refuse', source: 'rule', denial } }
+  }
 
   const question = questionOf(found, tool, stance)
   const answer = answerOfMode(settings.mode, question)
@@ -84,17 +75,12 @@ export const judge = async (
 }
 
 const questionOf = ({ rules, call, destructive }: Draft, tool: GateTool, stance: HookStance): ModeQuestion => ({
-  effect: strictest([rules.effect, stance.effect === 'none' ? 'unmatched' : stance.effect]),
+  effect: EFFECTS.find((effect) => effect === rules.effect || effect === stance.effect) ?? 'unmatched',
   obligation: call.widening !== undefined ? 'widening' : tool.needsApproval ? 'approval' : 'none',
   isLowRisk: tool.boundary.risk.level === 'low' && destructive === undefined,
   isReadOnly: tool.isReadOnly && destructive === undefined,
   isSandboxed: tool.runs === 'sandboxed',
 })
-
-const STRICTNESS = ['deny', 'ask', 'allow', 'unmatched'] as const
-
-const strictest = (effects: readonly (Effect | 'unmatched')[]): Effect | 'unmatched' =>
-  STRICTNESS.find((effect) => effects.includes(effect)) ?? 'unmatched'
 
 const verdictOf = (
   answer: Exclude<ModeAnswer, { readonly kind: 'classify' }>,
@@ -147,7 +133,7 @@ const whoAsks = (
   return { source: 'mode', reason: `${why}${disregarded(untrusted)}`, isFirm: false }
 }
 
-/** Says which allow of a project was found and does not count, and how it would. */
+/** Names an allow of an untrusted project, and how to trust the project. */
 const disregarded = ([rule]: readonly Rule[]): string => {
   if (rule === undefined) return ''
   const folder = /^(?<folder>.*)\/\.cordon\//.exec(rule.place)?.groups?.['folder'] ?? 'ITS FOLDER'
@@ -160,7 +146,7 @@ const disregarded = ([rule]: readonly Rule[]): string => {
 const named = ({ hooks, reason }: HookStance): string =>
   `the hook ${hooks.join(', ')}${reason === '' ? '' : ` (${reason})`}`
 
-/** By the tool itself, or by a rule that knows more about the call; every mode keeps it. */
+/** From the tool itself, or from a rule that knows more about the call. */
 const destructiveFacts = (
   tool: GateTool,
   { input }: CallFacts,
@@ -175,31 +161,23 @@ const destructiveFacts = (
   }
 }
 
-/** Whatever goes wrong with a classifier, a person is asked. */
+/** If the classifier fails, a person is asked. */
 const classify = async (
   { input, destructive }: Draft,
   tool: GateTool,
   why: string,
-  { classify: classifier, wait, lifetimes }: GateSettings,
+  settings: GateSettings,
   { obligation }: ModeQuestion,
 ): Promise<Verdict> => {
-  const ask = (reason: string): Verdict => ({
-    kind: 'ask',
-    source: 'classifier',
-    reason,
-    isFirm: obligation !== 'none',
-  })
+  const isFirm = obligation !== 'none'
+  const ask = (reason: string): Verdict => ({ kind: 'ask', source: 'classifier', reason, isFirm })
+  const { classify: classifier, wait } = settings
   if (classifier === undefined) return ask(`${why}, and there is no classifier`)
-  const limit = lifetimes?.classifier ?? LIFETIMES.classifier
+  const limit = lifetimeOf(settings, 'classifier')
   const clock = wait(limit)
   try {
-    const request = {
-      tool: tool.name,
-      input,
-      risk: tool.boundary.risk,
-      isDestructive: destructive !== undefined,
-      reason: why,
-    }
+    const isDestructive = destructive !== undefined
+    const request = { tool: tool.name, input, risk: tool.boundary.risk, isDestructive, reason: why }
     const answered = await Promise.race([
       (async () => ({ value: await classifier(request) }))(),
       clock.over.then(() => undefined),

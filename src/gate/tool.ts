@@ -19,7 +19,7 @@ import type { JsonSchema, StandardSchema } from './input/parameter-marks.js'
 import { acceptAnyInput, parserOf } from './input/parse-input.js'
 import type { ParseInput } from './input/parse-input.js'
 
-/** What a call destroys, and how to get it back. */
+/** What a destructive call affects, and how to undo it. */
 export interface DestructiveFacts {
   readonly impactScope: string
   readonly rollbackAdvice: string
@@ -28,25 +28,22 @@ export interface DestructiveFacts {
 /** A tool as the gate sees it. */
 export interface GateTool {
   readonly name: string
-  /** An in-process tool runs in the agent's own process, where nothing but this gate stands before it. */
+  /** An in-process tool runs in the agent's own process, where only the gate checks it. */
   readonly runs: (typeof TOOL_KINDS)[ToolKind]['runs']
   readonly policy: ToolPolicy
-  /** What holds the tool, or, of an in-process tool, what it states about itself. */
+  /** Enforced by the sandbox. Of an in-process tool, only a declaration. */
   readonly boundary: Boundary
-  /**
-   * Sections that the policy leaves out. A cell grants nothing there, and the argument gate has nothing to compare
-   * with.
-   */
+  /** Omitted sections. A cell grants nothing there, and the argument gate has nothing to compare with. */
   readonly noStance: readonly StanceSection[]
   readonly policyHash: string
   readonly places: { readonly workspace: AbsolutePath; readonly home: AbsolutePath; readonly cwd: AbsolutePath }
-  /** Whether `egress_class` is `write`, which a person has to approve whatever the rules say. */
+  /** Whether `egress_class` is `write`, which always needs approval. */
   readonly needsApproval: boolean
   readonly isReadOnly: boolean
   readonly constraints: Constraints
   readonly parse: ParseInput
   readonly marks: MarkTree
-  /** The words that a process tool would execute. */
+  /** The command of a process tool, as words. */
   readonly command: ((input: JsonValue) => readonly string[]) | undefined
   readonly destructive: DestructiveFacts | ((input: JsonValue) => DestructiveFacts | undefined) | undefined
   readonly argumentGate: 'enforced' | 'off'
@@ -58,10 +55,10 @@ export interface ToolDeclaration {
   readonly policy: ToolPolicy
   readonly workspace: AbsolutePath
   readonly home: AbsolutePath
-  /** Of the cell; the workspace when not given. */
+  /** Of the cell. Default: the workspace. */
   readonly cwd?: AbsolutePath
   readonly schema?: StandardSchema | JsonSchema
-  /** Validates input by a JSON Schema; a Standard Schema brings its own. */
+  /** Validates input by a JSON Schema. A Standard Schema has its own. */
   readonly parse?: ParseInput
   readonly constraints?: Constraints
   readonly command?: (input: JsonValue) => readonly string[]
@@ -74,7 +71,11 @@ const TOOL_NAME = /^[A-Za-z0-9_.:/-]{1,128}$/
 export const describeTool = (declaration: ToolDeclaration): GateTool => {
   const { name, kind, policy, workspace, home, schema, parse, destructive } = declaration
   if (!TOOL_NAME.test(name) || name === '__proto__')
-    throw fail('tool-name-invalid', { tool: JSON.stringify(name), problem: 'contains what a name must not' })
+    throw fail('tool-name-invalid', {
+      tool: JSON.stringify(name),
+      problem: 'contains what a name must not',
+      fix: 'use letters, digits and _ - . : / only, at most 128 of them',
+    })
   const { boundary, noStance } = stanceOf(declaration)
   return {
     name,
@@ -101,7 +102,9 @@ const stanceOf = ({ kind, policy, workspace, home }: ToolDeclaration): Stance =>
   return { boundary, noStance: undeclaredSections(policy, boundary) }
 }
 
-/** `open`: sections where anything may happen. In a cell that is none: what is left out is not there. */
+/**
+ * `open`: sections in which anything may happen. In a cell there is none, because an omitted section grants nothing.
+ */
 const isReadOnly = ({ write, egressClass }: Boundary, open: readonly StanceSection[]): boolean =>
   write.every(({ negated }) => negated) &&
   egressClass.level !== 'write' &&

@@ -1,20 +1,17 @@
-import type { Credential } from './credential.js'
-import type { HostGrant } from './network/host-grant.js'
-import type { Assessed, EgressClass, EnvironmentEntry, Limits, Mechanism, PresetName, Risk } from './model.js'
+import type { Credential, RequestScope } from './credential.js'
+import type { Assessed, EnvironmentEntry, Limits, Mechanism, PresetName, Risk } from './model.js'
 import type { PathPattern } from './glob/path-pattern.js'
 
-/** A policy applied to one place: everything decided, nothing unspecified, ready to be enforced. */
-export interface Boundary {
+export interface FileGrants {
   /** Grants and carve-outs (`negated`), in the order of the policy. */
   readonly read: readonly PathPattern[]
   readonly write: readonly PathPattern[]
-  /** What presets let the tool read where it exists; carve-outs of `read` apply to it too. */
+  /** Paths of presets, which may be missing on the host. Carve-outs of `read` apply to them too. */
   readonly presetRead: readonly PathPattern[]
-  readonly network:
-    | { readonly kind: 'none' }
-    | { readonly kind: 'all' }
-    | { readonly kind: 'hosts'; readonly entries: readonly HostGrant[] }
-  readonly egressClass: Assessed<EgressClass>
+}
+
+/** A policy applied to one place, with every omitted section decided. */
+export interface Boundary extends FileGrants, RequestScope {
   readonly environment: readonly EnvironmentEntry[]
   readonly credentials: readonly Credential[]
   /** Programs are absolute paths, or bare names that are looked up when the cell starts. */

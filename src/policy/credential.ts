@@ -1,21 +1,21 @@
 import { coversEndpoint } from './network/covers-host.js'
-import type { HostGrant } from './network/host-grant.js'
+import type { Endpoint, HostGrant } from './network/host-grant.js'
 import type { RequestHost } from './network/network-request.js'
 
-/** Where and how the value of a credential is put into a request. */
+/** Where and how the proxy puts the value of a credential into a request. */
 export type Injection =
   /** `format` contains `{value}`: `Bearer {value}`. */
   | { readonly kind: 'header'; readonly name: string; readonly format: string }
   | { readonly kind: 'basic'; readonly user: string }
   | { readonly kind: 'query'; readonly parameter: string }
-  /** Wherever the placeholder stands in the URL or in a header. */
+  /** In place of the placeholder, in the URL or in a header. */
   | { readonly kind: 'placeholder' }
-  /** A certificate and its key in PEM, shown to the server. */
+  /** A certificate and its key in PEM, presented to the server. */
   | { readonly kind: 'client-certificate' }
-  /** AWS Signature Version 4; what is not given here is taken from the signature that the tool made. */
+  /** AWS Signature Version 4. An omitted service or region is taken from the signature of the tool. */
   | { readonly kind: 'aws-sigv4'; readonly service: string | undefined; readonly region: string | undefined }
 
-/** The requests that one policy allows, for as long as others are added to it. */
+/** The requests that a policy allows. */
 export interface RequestScope {
   readonly network:
     | { readonly kind: 'none' }
@@ -24,21 +24,19 @@ export interface RequestScope {
   readonly egressClass: { readonly level: 'none' | 'read_only' | 'write'; readonly derived: boolean }
 }
 
-/**
- * The shape of a secret, never its value. One that is injected differently at two hosts is two of these with one id.
- */
+/** How a secret is used, never its value. With two ways of injection, it is two of these with one id. */
 export interface Credential {
   readonly id: string
-  /** The only destinations for which it is ever used. */
-  readonly hosts: readonly Pick<HostGrant, 'destination' | 'port'>[]
+  /** The only destinations that get it. */
+  readonly hosts: readonly Endpoint[]
   readonly inject: Injection
-  /** What the policy that declares it allows: a request that only another policy allows goes without it. */
+  /** The requests of its own policy. A request that only another policy allows does not get it. */
   readonly scope: RequestScope
-  /** A stand-in that the tool finds in its environment. */
+  /** A variable of the tool with a text in place of the value. */
   readonly placeholder: { readonly name: string; readonly text: string } | undefined
 }
 
-/** What names a credential is injected under: two that fill the same place of one request exclude each other. */
+/** The place in a request. Two credentials for one place exclude each other. */
 export const placeOfInjection = (inject: Injection): string | undefined => {
   switch (inject.kind) {
     case 'header':
@@ -55,14 +53,14 @@ export const placeOfInjection = (inject: Injection): string | undefined => {
   }
 }
 
-/** Those that belong to a destination. */
+/** The credentials of a destination. */
 export const credentialsBoundTo = (
   credentials: readonly Credential[],
   host: RequestHost,
   port: number,
 ): readonly Credential[] => credentials.filter(({ hosts }) => hosts.some((named) => coversEndpoint(named, host, port)))
 
-/** Those of them for a request. Each is there once, though several policies may have brought it along. */
+/** The credentials of a request, each once even if several policies declare it. */
 export const credentialsWithin = (
   bound: readonly Credential[],
   isWithin: (scope: RequestScope) => boolean,

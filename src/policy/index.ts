@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 export { ROOT_PATH, isWithinPath, joinNames, parseAbsolutePath, parentOf } from './glob/absolute-path.js'
 export type { AbsolutePath } from './glob/absolute-path.js'
 export { isReadable, isWritable } from './resolve/access.js'
@@ -9,15 +10,16 @@ export { credentialsBoundTo, credentialsWithin } from './credential.js'
 export type { Credential, Injection, RequestScope } from './credential.js'
 export { escapeGlob, wildcardMatches } from './glob/glob-segments.js'
 export type { Segment, WildcardPart } from './glob/glob-segments.js'
+export { getOrAdd } from './get-or-add.js'
 export { hostsNamedIn } from './network/hosts-in-words.js'
 export { WEB_PORTS, coversEndpoint, coversHost, isWebPort } from './network/covers-host.js'
-export { parseDestination, renderDestination } from './network/host-grant.js'
+export { blockOf, parseDestination, renderDestination } from './network/host-grant.js'
 export type { Destination, HostAction, HostGrant, PortGrant } from './network/host-grant.js'
 export { parseHostName } from './network/host-name.js'
 export type { HostName, ParsedHostName } from './network/host-name.js'
 export { beyond, isWithin } from './compare/is-within.js'
 export type { Within, WithinContext } from './compare/is-within.js'
-export { cidrContains, parseIpAddress, renderCidr, renderIpAddress } from './network/ip-address.js'
+export { BITS, cidrContains, parseIpAddress, renderCidr, renderIpAddress } from './network/ip-address.js'
 export type { Cidr, IpAddress } from './network/ip-address.js'
 export { loadPolicyText } from './parse/load-policy-text.js'
 export { matches } from './glob/matches.js'
@@ -41,6 +43,7 @@ export { parseRequestHost } from './network/network-request.js'
 export type { NetworkRequest, NetworkUse, RequestHost } from './network/network-request.js'
 export { LIMIT_FORMS, LIMIT_NAMES } from './parse/parse-limits.js'
 export { parsePolicy } from './parse/parse-policy.js'
+export type { CredentialInput, HostInput, LimitsInput, PolicyInput } from './parse/policy-input.js'
 export { parsePathGlob } from './glob/path-glob.js'
 export type { Anchor, GlobAlternative, PathGlob } from './glob/path-glob.js'
 export { bindGlob, carveOut, literalPattern } from './glob/path-pattern.js'
@@ -52,14 +55,18 @@ export type { PolicyExample } from './files/policy-examples.js'
 export { loadPolicyFile, policyOfFile, readPolicyFile } from './files/policy-file.js'
 export type { Client, PolicyFile, PolicySection } from './files/policy-file.js'
 export {
+  countOf,
   describeValue,
+  flagOf,
   invalid,
   itemsOf,
   keyOf,
   mappingOf,
   oneOf,
   placeOf,
+  required,
   rootNode,
+  someItemsOf,
   sourceOf,
   textOf,
 } from './parse/policy-node.js'

@@ -1,15 +1,16 @@
+// A policy in its normal form, and the fixed words of policies: risks, egress classes, presets, mechanisms, tool kinds.
 import type { Credential } from './credential.js'
 import type { HostGrant } from './network/host-grant.js'
 import type { PathGlob } from './glob/path-glob.js'
 
-export type Unspecified = { readonly kind: 'unspecified' }
+type Unspecified = { readonly kind: 'unspecified' }
 export type None = { readonly kind: 'none' }
 export type All = { readonly kind: 'all' }
 export type List<Item> = { readonly kind: 'list'; readonly items: readonly Item[] }
 
-export type Declared<Level> = { readonly kind: 'declared'; readonly level: Level }
+type Declared<Level> = { readonly kind: 'declared'; readonly level: Level }
 
-/** What every section can be. "Unspecified" is a stance of its own and never means "everything". */
+/** An omitted section is `unspecified`, which never means "everything". */
 export type Section<Item> = Unspecified | None | List<Item>
 
 export const RISKS = ['low', 'medium', 'high', 'critical', 'unknown'] as const
@@ -19,16 +20,16 @@ export type Risk = (typeof RISKS)[number]
 export const EGRESS_CLASSES = ['none', 'read_only', 'write'] as const
 export type EgressClass = (typeof EGRESS_CLASSES)[number]
 
-/** The methods that `read_only` leaves. */
+/** The methods that `read_only` allows. */
 export const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 
-/** A level that its author stated, or that follows from the rest of the policy. */
+/** A level that the policy declares, or that is derived from the rest of it. */
 export interface Assessed<Level> {
   readonly level: Level
   readonly derived: boolean
 }
 
-/** A name alone is passed on from the host; a name with a text is set. */
+/** `pass`: the value of the host. `set`: the given text. */
 export interface EnvironmentEntry {
   readonly name: string
   readonly value: { readonly kind: 'pass' } | { readonly kind: 'set'; readonly text: string }
@@ -38,7 +39,7 @@ export interface EnvironmentEntry {
 export type ProgramGrant =
   { readonly kind: 'name'; readonly name: string } | { readonly kind: 'path'; readonly glob: PathGlob }
 
-/** Sizes in bytes, durations in milliseconds. An absent limit is not set. */
+/** Sizes in bytes, durations in milliseconds. An omitted limit is not set. */
 export interface Limits {
   readonly memory?: number
   readonly processes?: number
@@ -53,7 +54,7 @@ export interface Limits {
 export const PRESET_NAMES = ['system', 'toolchains', 'workspace'] as const
 export type PresetName = (typeof PRESET_NAMES)[number]
 
-/** What can hold a boundary, by the names that profiles and `require` use. */
+/** The mechanisms that enforce a boundary, by their names in profiles and `require`. */
 export const MECHANISMS = [
   'user-namespace',
   'mount-namespace',
@@ -71,17 +72,17 @@ export const MECHANISMS = [
 export type Mechanism = (typeof MECHANISMS)[number]
 
 interface ToolKindFacts {
-  /** In a cell, or in the agent's own process, where nothing but the gate stands before it. */
+  /** In a cell, or in the agent's own process, where only the gate checks it. */
   readonly runs: 'sandboxed' | 'in-process'
-  /** What `exec` means where a policy leaves it out. */
+  /** The meaning of an omitted `exec`. */
   readonly execByDefault: 'all' | 'none'
-  /** Whether a call is a process of its own, which has an ending and can be observed. */
+  /** Whether a call is a process of its own, whose end can be observed. */
   readonly startsProcess: boolean
 }
 
-/** The kinds of tools. A kind says here how it runs; nothing is sandboxed because nobody said otherwise. */
+/** The kinds of tools. Each declares how it runs, so that no kind is sandboxed, or not, by default. */
 export const TOOL_KINDS = {
-  // A shell or a build is useless without `exec`, and the cell holds either way.
+  // A shell or a build is useless without `exec`, and the cell confines it either way.
   'process': { runs: 'sandboxed', execByDefault: 'all', startsProcess: true },
   'function': { runs: 'sandboxed', execByDefault: 'none', startsProcess: true },
   'in-process': { runs: 'in-process', execByDefault: 'none', startsProcess: false },
@@ -94,15 +95,15 @@ export type SandboxedKind = {
 
 export const isSandboxedKind = (kind: ToolKind): kind is SandboxedKind => TOOL_KINDS[kind].runs === 'sandboxed'
 
-/** A policy in its normal form: every section present, every value parsed. */
+/** Every section is present, every value is parsed. */
 export interface ToolPolicy {
   readonly risk: Unspecified | Declared<Risk>
   readonly filesystem: { readonly read: Section<PathGlob>; readonly write: Section<PathGlob> }
   readonly network: Section<HostGrant> | All
-  /** Of `read_only`, the entries of `network` carry the methods already; `all` does not. */
+  /** With `read_only`, entries of `network` have their methods already. `all` has none. */
   readonly egressClass: Unspecified | Declared<EgressClass>
   readonly environment: Section<EnvironmentEntry>
-  /** Shapes of secrets that are put into requests on the way, never into the tool. */
+  /** The proxy puts their values into requests. The tool never gets them. */
   readonly credentials: readonly Credential[]
   readonly exec: Section<ProgramGrant> | All
   readonly limits: Limits

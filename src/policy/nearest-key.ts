@@ -6,7 +6,7 @@ export const nearestKey = (key: string, known: readonly string[]): string | unde
     .sort((a, b) => a.distance - b.distance)
   const best = ranked[0]
   if (best === undefined) return undefined
-  // Two letters exchanged are two edits; beyond that, or with hardly a letter kept, a guess misleads.
+  // Two exchanged letters are two edits. With more edits, or hardly a letter kept, a guess misleads.
   const isClose = best.distance <= Math.max(2, best.candidate.length / 3) && best.distance < best.candidate.length - 1
   return isClose ? best.candidate : undefined
 }

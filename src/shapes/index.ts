@@ -1,3 +1,4 @@
+export { monotonicMs } from './clock.js'
 export {
   amount,
   anything,
@@ -25,3 +26,4 @@ export {
 } from './shape.js'
 export type { Place, Read, Schema, Shape, Shaped, Shapes } from './shape.js'
 export { defined, hash, record, recordFile, time } from './record.js'
+export { withoutUndefined } from './without-undefined.js'

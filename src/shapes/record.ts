@@ -1,10 +1,11 @@
-// Records: shapes that are published as files of schemas/. Others read them, so more fields may be added to a record.
+// Records: shapes that are published as files of schemas/. A published schema permits further fields, so that a later
+// version may add some. `read` refuses fields that are not declared, like that of any other shape.
 import { called, fields, matching } from './shape.js'
 import type { Read, Schema, Shape, Shapes } from './shape.js'
 
 const DEFINITIONS = '#/$defs/'
 
-/** Described once in the file of the record. */
+/** A definition in the file of the record, referred to by its name. */
 export const defined = <Value>(name: string, shape: Shape<Value>): Shape<Value> => called(name, shape, DEFINITIONS)
 
 export const hash = (): Shape<string> => defined('hash', matching(/^sha256:[0-9a-f]{64}$/, 'a hash'))
@@ -17,9 +18,7 @@ export const record = <const Parts extends Shapes>(parts: Parts): Shape<Read<Par
   return { ...shape, schema: open }
 }
 
-/**
- * The file of a record. `more`: `required` where the standard asks for fewer fields, and what depends on other fields.
- */
+/** The file of a record. `more`: fewer `required` fields than declared, and conditions between fields. */
 export const recordFile = (
   title: string,
   description: string,

@@ -1,16 +1,16 @@
-// One declaration of a value is its type, its check and its JSON Schema: of requests, answers, options and records.
+// Shapes of requests, answers, options and records: one declaration gives the type, the check and the JSON Schema.
 
 export type Schema = Readonly<Record<string, unknown>>
 
-/** Where a value was given. It says what is wrong there in words of its own: those of a request, or of an option. */
+/** Where a value was given. It makes the errors, because those of a request differ from those of an option. */
 export interface Place {
   readonly at: (key: string | number) => Place
-  /** Of a mapping whose names are up to whoever gives it. */
+  /** An entry of a mapping whose names the caller chooses. */
   readonly entry: (name: string) => Place
-  /** The same place, for what may be a secret: no error repeats it. */
+  /** The same place for a possible secret: errors do not repeat the value. */
   readonly hidden: () => Place
   readonly wrong: (value: unknown, expected: string, fix?: string) => Error
-  /** The same, with words for what was found. */
+  /** Like `wrong`, with a description of the value. */
   readonly told: (found: string, expected: string, fix?: string) => Error
   readonly notOneOf: (value: unknown, known: readonly string[]) => Error
   readonly unknown: (key: string, known: readonly string[]) => Error
@@ -18,19 +18,19 @@ export interface Place {
 
 export interface Shape<Value> {
   readonly schema: Schema
-  /** By name, what the schema refers to. */
+  /** The schemas that `schema` refers to, by name. */
   readonly named: Readonly<Record<string, Schema>>
   readonly isOptional: boolean
-  /** Throws what is wrong with the value, in the words of the place. */
+  /** Throws an error of the place if the value does not fit. */
   readonly read: (value: unknown, place: Place) => Value
-  /** From the text of a path or a query. */
+  /** Converts the text of a path or query parameter. */
   readonly fromText: (text: string) => unknown
 }
 
 export type Shapes = Readonly<Record<string, Shape<unknown>>>
 export type Shaped<Of> = Of extends Shape<infer Value> ? Value : never
 
-export type OptionalShape<Value> = Shape<Value | undefined> & { readonly isOptional: true }
+type OptionalShape<Value> = Shape<Value | undefined> & { readonly isOptional: true }
 
 type OptionalNames<Parts extends Shapes> = {
   [Name in keyof Parts]: Parts[Name] extends { readonly isOptional: true } ? Name : never
@@ -42,7 +42,13 @@ export type Read<Parts extends Shapes> = {
   readonly [Name in OptionalNames<Parts>]?: Exclude<Shaped<Parts[Name]>, undefined>
 }
 
-export interface Form {
+const shapeOf = <Value>(
+  schema: Schema,
+  read: Shape<Value>['read'],
+  named: Shape<Value>['named'] = {},
+): Shape<Value> => ({ schema, named, isOptional: false, read, fromText: (given) => given })
+
+interface Form {
   readonly schema?: Schema
   readonly fix?: string
   readonly fromText?: (text: string) => unknown
@@ -51,16 +57,13 @@ export interface Form {
 export const such = <Value>(
   expected: string,
   fits: (value: unknown) => boolean,
-  { schema = {}, fix, fromText = (text) => text }: Form = {},
+  { schema = {}, fix, ...more }: Form = {},
 ): Shape<Value> => ({
-  schema,
-  named: {},
-  isOptional: false,
-  fromText,
-  read: (value, place) => {
+  ...shapeOf(schema, (value, place) => {
     if (!fits(value)) throw place.wrong(value, expected, fix)
     return value as Value
-  },
+  }),
+  ...more,
 })
 
 const isText = (value: unknown): value is string => typeof value === 'string'
@@ -88,7 +91,7 @@ export const count = (least?: number): Shape<number> =>
   })
 export const whole = (least: number, most: number): Shape<number> =>
   such(
-    `a whole number from ${String(least)} to ${String(most)}`,
+    `a whole number from ${least} to ${most}`,
     (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
     {
       schema: { type: 'integer', minimum: least, maximum: most },
@@ -102,17 +105,15 @@ export const yesOrNo = (): Shape<boolean> =>
   })
 export const mapping = (): Shape<Readonly<Record<string, unknown>>> =>
   such('a mapping', isMapping, { schema: { type: 'object' } })
-/** Any JSON, null too. */
+/** Any JSON, including null. */
 export const anything = (): Shape<unknown> => such('there', (value) => value !== undefined)
 
-export const oneOf = <const Word extends string>(...words: readonly Word[]): Shape<Word> => ({
-  ...such<Word>('', () => true, { schema: words.length === 1 ? { const: words[0] } : { enum: words } }),
-  read: (value, place) => {
+export const oneOf = <const Word extends string>(...words: readonly Word[]): Shape<Word> =>
+  shapeOf(words.length === 1 ? { const: words[0] } : { enum: words }, (value, place) => {
     const word = words.find((each) => each === value)
     if (word === undefined) throw place.notOneOf(value, words)
     return word
-  },
-})
+  })
 
 export const optional = <Value>({ read, ...shape }: Shape<Value>): OptionalShape<Value> => ({
   ...shape,
@@ -126,20 +127,21 @@ export const orNull = <Value>({ schema, read, ...shape }: Shape<Value>): Shape<V
   read: (value, place) => (value === null ? null : read(value, place)),
 })
 
-/** The first of them that the value fits. */
-export const either = <First, Second>(first: Shape<First>, second: Shape<Second>): Shape<First | Second> => ({
-  ...such('', () => true, { schema: { anyOf: [first.schema, second.schema] } }),
-  named: { ...first.named, ...second.named },
-  read: (value, place) => {
-    try {
-      return first.read(value, place)
-    } catch {
-      return second.read(value, place)
-    }
-  },
-})
+/** The first shape that the value fits. */
+export const either = <First, Second>(first: Shape<First>, second: Shape<Second>): Shape<First | Second> =>
+  shapeOf<First | Second>(
+    { anyOf: [first.schema, second.schema] },
+    (value, place) => {
+      try {
+        return first.read(value, place)
+      } catch {
+        return second.read(value, place)
+      }
+    },
+    { ...first.named, ...second.named },
+  )
 
-export interface ListForm {
+interface ListForm {
   readonly most?: number
   readonly expected?: string
   readonly fix?: string
@@ -148,47 +150,45 @@ export interface ListForm {
 export const list = <Value>(
   item: Shape<Value>,
   { most, expected = 'a list', fix }: ListForm = {},
-): Shape<readonly Value[]> => ({
-  ...such('', () => true, {
-    schema: { type: 'array', items: item.schema, ...(most === undefined ? {} : { maxItems: most }) },
-  }),
-  named: item.named,
-  read: (value, place) => {
-    if (!Array.isArray(value) || value.length > (most ?? Infinity)) throw place.wrong(value, expected, fix)
-    // A hole in a list is read like any other value.
-    return Array.from(value as readonly unknown[], (each, at) => item.read(each, place.at(at)))
-  },
-})
+): Shape<readonly Value[]> =>
+  shapeOf(
+    { type: 'array', items: item.schema, ...(most === undefined ? {} : { maxItems: most }) },
+    (value, place) => {
+      if (!Array.isArray(value) || value.length > (most ?? Infinity)) throw place.wrong(value, expected, fix)
+      // Unlike map(), this reads the holes of a list too.
+      return Array.from(value as readonly unknown[], (each, at) => item.read(each, place.at(at)))
+    },
+    item.named,
+  )
 
-/** Everything that is declared and not optional is there, and nothing else. */
+/** A mapping with all fields that are declared and not optional, and no others. */
 export const fields = <const Parts extends Shapes>(
   parts: Parts,
   { expected = 'a mapping', fix }: Omit<ListForm, 'most'> = {},
-): Shape<Read<Parts>> => ({
-  ...such('', () => true, {
-    schema: {
+): Shape<Read<Parts>> =>
+  shapeOf(
+    {
       type: 'object',
       additionalProperties: false,
       required: Object.keys(parts).filter((name) => parts[name]?.isOptional === false),
       properties: Object.fromEntries(Object.entries(parts).map(([name, { schema }]) => [name, schema])),
     },
-  }),
-  named: Object.assign({}, ...Object.values(parts).map(({ named }) => named)) as Shape<unknown>['named'],
-  read: (value, place) => {
-    if (!isMapping(value)) throw place.wrong(value, expected, fix)
-    return readParts(parts, value, place)
-  },
-})
+    (value, place) => {
+      if (!isMapping(value)) throw place.wrong(value, expected, fix)
+      return readParts(parts, value, place)
+    },
+    Object.assign({}, ...Object.values(parts).map(({ named }) => named)) as Shape<unknown>['named'],
+  )
 
 export const readParts = <Parts extends Shapes>(
   parts: Parts,
   value: Readonly<Record<string, unknown>>,
   place: Place,
 ): Read<Parts> => {
-  // An object of a class may keep what it likes for itself.
+  // An object of a class may have fields of its own.
   const strange = isPlain(value) ? Object.keys(value).find((key) => !Object.hasOwn(parts, key)) : undefined
   if (strange !== undefined) throw place.unknown(strange, Object.keys(parts))
-  // Also what a class inherits; and `undefined` is how something is left out.
+  // Inherited fields count too, and `undefined` is an omitted field.
   const read = Object.entries(parts).map(([key, part]) => [key, part.read(value[key], place.at(key))] as const)
   return Object.fromEntries(read.filter(([, each]) => each !== undefined)) as Read<Parts>
 }
@@ -198,37 +198,36 @@ const isPlain = (value: object): boolean => {
   return parent === null || parent === Object.prototype
 }
 
-/** Any names, each with a value of that shape; or some of these names. */
+/** A mapping of any names, or of some of `names`, to values of one shape. */
 export const valuesOf = <Value, const Name extends string = string>(
   { schema, named, read }: Shape<Value>,
   names?: readonly Name[],
   expected = 'a mapping',
-): Shape<{ readonly [Each in Name]?: Value }> => ({
-  ...such('', () => true, {
-    schema: {
+): Shape<{ readonly [Each in Name]?: Value }> =>
+  shapeOf(
+    {
       type: 'object',
       ...(names === undefined
         ? { additionalProperties: schema }
         : { additionalProperties: false, properties: Object.fromEntries(names.map((name) => [name, schema])) }),
     },
-  }),
-  named,
-  read: (value, place) => {
-    const isKnown = (name: string): boolean => names === undefined || names.some((each) => each === name)
-    if (!isMapping(value) || !Object.keys(value).every(isKnown)) throw place.wrong(value, expected)
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, read(each, place.at(name))])) as {
-      readonly [Each in Name]?: Value
-    }
-  },
-})
+    (value, place) => {
+      const isKnown = (name: string): boolean => names === undefined || names.some((each) => each === name)
+      if (!isMapping(value) || !Object.keys(value).every(isKnown)) throw place.wrong(value, expected)
+      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, read(each, place.at(name))])) as {
+        readonly [Each in Name]?: Value
+      }
+    },
+    named,
+  )
 
-/** `more`: what the schema says besides. */
+/** `more`: further keywords of the schema. */
 export const described = <Value>(description: string, shape: Shape<Value>, more: Schema = {}): Shape<Value> => ({
   ...shape,
   schema: { description, ...shape.schema, ...more },
 })
 
-/** Described once, and referred to by its name. `root`: where the descriptions are. */
+/** A schema that others refer to by its name. `root`: where the definitions are. */
 export const called = <Value>(name: string, shape: Shape<Value>, root = '#/components/schemas/'): Shape<Value> => ({
   ...shape,
   schema: { $ref: `${root}${name}` },

@@ -13,7 +13,7 @@ import type { Stage, StageOptions } from './stage.js'
 
 const address = (text: string): IpAddress => parseResolved(text) ?? expect.fail(`no address: ${text}`)
 
-describe('an address that is not public', () => {
+describe('a non-public address', () => {
   test.each([
     '127.0.0.1',
     '127.8.8.8',
@@ -47,7 +47,7 @@ describe('an address that is not public', () => {
     'fc00::1',
     'ff02::1',
     '2001:db8::1',
-  ])('%s is known as such', (text) => {
+  ])('%s is recognised', (text) => {
     expect(specialPurpose(address(text))).toBeTypeOf('string')
   })
 
@@ -62,12 +62,12 @@ describe('an address that is not public', () => {
     '64:ff9b::808:808',
     '2002:808:808::1',
     '::ffff:8.8.8.8',
-  ])('%s is not', (text) => {
+  ])('%s is public', (text) => {
     expect(specialPurpose(address(text))).toBeUndefined()
   })
 })
 
-describe("an address of a network of one's own", () => {
+describe('a private address', () => {
   test.each([
     '10.1.2.3',
     '192.168.1.1',
@@ -101,7 +101,7 @@ describe("an address of a network of one's own", () => {
     '::ffff:169.254.169.254',
     '64:ff9b::a9fe:a9fe',
     '2002:a9fe:a9fe::1',
-  ])('is never %s, where metadata of clouds or nobody lies', (text) => {
+  ])('is never %s, a metadata or reserved address', (text) => {
     expect(isNobodysOwn(address(text))).toBe(true)
   })
 })
@@ -124,7 +124,7 @@ const set = async (network: (port: number) => unknown, resolve: StageOptions['re
 }
 const loopback = parseIpAddress('127.0.0.1') as IpAddress
 
-describe('a granted name that leads to this machine', () => {
+describe('a granted name with an address of this machine', () => {
   test.each(['127.0.0.1', '::1', '64:ff9b::7f00:1', '169.254.169.254', 'fd00:ec2::254'])(
     '(%s) is refused, and the record says what would allow it',
     async (text) => {
@@ -143,7 +143,7 @@ describe('a granted name that leads to this machine', () => {
     },
   )
 
-  test('is reached when the address is granted as a block', async () => {
+  test('is reached if the address is granted as a block', async () => {
     const url = await set(
       (port) => [`api.test:${port}`, '127.0.0.0/8'],
       () => Promise.resolve([loopback]),
@@ -151,7 +151,7 @@ describe('a granted name that leads to this machine', () => {
     expect((await curl(stage, url)).output).toContain('"method":"GET"')
   })
 
-  test('is refused when its address is denied, whatever else is granted', async () => {
+  test('is refused if its address is denied, whatever else is granted', async () => {
     const url = await set(
       (port) => [`api.test:${port}`, '127.0.0.0/8', { host: '127.0.0.1', action: 'deny' }],
       () => Promise.resolve([loopback]),
@@ -160,7 +160,7 @@ describe('a granted name that leads to this machine', () => {
     expect(stage.violations()[0]).toMatchObject({ reason: 'denied' })
   })
 
-  test('is reached by those of its addresses that are granted', async () => {
+  test('is reached by its granted addresses', async () => {
     const url = await set(
       (port) => [`api.test:${port}`, '127.0.0.1/32'],
       () => Promise.resolve([address('127.0.0.9'), loopback, address('169.254.169.254')]),
@@ -170,7 +170,7 @@ describe('a granted name that leads to this machine', () => {
 })
 
 describe('a name whose address changes', () => {
-  test('is resolved once for a connection, and what was checked is what is dialled', async () => {
+  test('is resolved once for a connection, and only the checked address is dialled', async () => {
     let asked = 0
     const url = await set(
       (port) => [`api.test:${port}`, '127.0.0.1/32'],
@@ -193,7 +193,7 @@ describe('a name whose address changes', () => {
 })
 
 describe('the resolver of the host', () => {
-  test('knows the hosts file, and asks for no name but the given one', async () => {
+  test('reads the hosts file, and asks only for the given name', async () => {
     const file =
       '127.0.0.1 localhost\n# 10.0.0.1 api.test\n10.0.0.2\tother.test API.test # and a remark\n::1 api.test\n'
     expect(hostsFileEntries(file, 'api.test').map(renderIpAddress)).toEqual(['10.0.0.2', '::1'])
@@ -205,7 +205,7 @@ describe('the resolver of the host', () => {
 })
 
 describe('names', () => {
-  test('that are not granted are never looked up', async () => {
+  test('without a grant are never looked up', async () => {
     const asked: string[] = []
     await set(
       (port) => [`api.test:${port}`, '*.wild.test'],
@@ -221,7 +221,7 @@ describe('names', () => {
     expect(asked).toEqual(['a.wild.test'])
   })
 
-  test('and ports that cannot be read in one way are no destinations', async () => {
+  test('and ports that are ambiguous are refused', async () => {
     await set(() => ['api.test'], undefined)
     expect(stage.call.mayConnect('api.test', 443)).toBeUndefined()
     for (const [host, port] of [

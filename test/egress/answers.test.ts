@@ -1,4 +1,4 @@
-// What a tool is told where the server is at fault, or cannot speak what the tool does.
+// The tool is told if the server is at fault, or cannot speak the tool's protocol.
 import { connect } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
 import type { Socket } from 'node:net'
@@ -28,12 +28,12 @@ const open = async (started: TestServer): Promise<number> => {
 const post = (): string =>
   `POST / HTTP/1.1\r\nHost: api.test:${server.port}\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx`
 
-describe('an answer that cannot be used', () => {
+describe('an unusable answer', () => {
   test.each([
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx'],
     ['something else than HTTP', 'hello\r\n\r\n'],
     ['no answer at all', ''],
-  ])('is told as such, not as a request that was not sent: %s', async (_, answer) => {
+  ])('is reported as such, not as a request that was not sent: %s', async (_, answer) => {
     const got: string[] = []
     const port = await open(
       await startTcp((socket: Socket) => {
@@ -53,7 +53,7 @@ describe('an answer that cannot be used', () => {
     expect(problems).toEqual([answer === '' ? 'upstream-broke' : 'answer-malformed'])
   })
 
-  test('is told apart from a request that cannot be read, and a good answer passes', async () => {
+  test('differs from an unreadable request, and a good answer passes', async () => {
     const port = await open(await startHttp(echo))
     expect(await say(port, 'POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx')).toContain(
       'invalid or ambiguous',
@@ -81,13 +81,13 @@ describe('HTTP/2 without TLS', () => {
       })
     })
 
-  test('reaches a server that speaks HTTP/1.1 only', async () => {
+  test('reaches a server that speaks only HTTP/1.1', async () => {
     const port = await open(await startHttp(echo))
     expect(JSON.parse(await ask(port, '/one'))).toMatchObject({ url: '/one', httpVersion: '1.1' })
     expect(JSON.parse(await ask(port, '/two'))).toMatchObject({ url: '/two', httpVersion: '1.1' })
   })
 
-  test('is refused by one that speaks neither, and says so', async () => {
+  test('is refused by a server that speaks neither, with that reason', async () => {
     const port = await open(
       await startTcp((socket) => {
         socket.end('220 ready\r\n')
@@ -98,7 +98,7 @@ describe('HTTP/2 without TLS', () => {
 })
 
 describe('a tool that does not trust the proxy', () => {
-  test('is recorded as such, and one that does is not', async () => {
+  test('is recorded as such, and a tool that trusts it is not', async () => {
     const port = await open(await startHttps(echo))
     const greet = (ca: string | undefined): Promise<string> =>
       new Promise((resolve) => {

@@ -51,7 +51,7 @@ describe('the authority of a runtime', () => {
     [`${'a'.repeat(60)}.${'b'.repeat(60)}.example.org`, `DNS:${'a'.repeat(60)}.${'b'.repeat(60)}.example.org`],
     ['10.1.2.3', 'IP Address:10.1.2.3'],
     ['2001:db8::1', 'IP Address:2001:DB8:0:0:0:0:0:1'],
-  ])('vouches for %s', async (name, subject) => {
+  ])('signs a certificate for %s', async (name, subject) => {
     const authority = createTlsAuthority()
     const certificate = await shown(authority, name)
     expect(certificate.subjectAltName).toBe(subject)
@@ -60,7 +60,7 @@ describe('the authority of a runtime', () => {
     expect(certificate.verify(new X509Certificate(authority.certificate).publicKey)).toBe(true)
   })
 
-  test('makes certificates that openssl accepts in its strict mode, and no other authority does', async (context) => {
+  test('makes certificates that openssl accepts in strict mode, and only under its own authority', async (context) => {
     needs(context, has('openssl'), 'openssl is not installed')
     const [authority, stranger] = [createTlsAuthority(), createTlsAuthority()]
     const folder = mkdtempSync(join(tmpdir(), 'cordon-authority-'))
@@ -79,7 +79,7 @@ describe('the authority of a runtime', () => {
     rmSync(folder, { recursive: true })
   })
 
-  test('keeps a certificate while it is used, renews it before it ends, and forgets the one used longest ago', () => {
+  test('keeps a certificate while it is used, renews it in time, and drops the one unused for longest', () => {
     let now = Date.now()
     const authority = createTlsAuthority({ now: () => now, cacheSize: 2 })
     const [a, b] = [hostOf('a.test'), hostOf('b.test')]

@@ -61,13 +61,13 @@ describe('a credential reaches the server', () => {
     expect(got[0]?.headers['authorization']).toBe(`Bearer ${utf8(SECRET)}`)
   })
 
-  test('in a header of its own', async () => {
+  test('in its own header', async () => {
     const url = await set(with_({ kind: 'header', name: 'X-Api-Key', format: '{value}' }))
     await curl(stage, '-H', 'x-api-key: placeholder', url)
     expect(got[0]?.headers['x-api-key']).toBe(utf8(SECRET))
   })
 
-  test('in a header of its own, and nothing of the tool beside it that a server takes for the same one', async () => {
+  test('in its own header, without headers of the tool that a server takes for the same one', async () => {
     const url = await set(with_({ kind: 'header', name: 'X-Ours-Key', format: '{value}' }))
     await curl(
       stage,
@@ -93,7 +93,7 @@ describe('a credential reaches the server', () => {
     )
   })
 
-  test('in the query, in place of what the tool put there', async () => {
+  test("in the query, replacing the tool's value", async () => {
     const url = await set(with_({ kind: 'query', parameter: 'key' }))
     await curl(stage, `${url}/a?b=c&key=mine&KEY=mine&%6bey=mine`)
     expect(got[0]?.url).toBe('/a?b=c&key=value-of-the-secret%2F%2B%C3%BC')
@@ -109,7 +109,7 @@ describe('a credential reaches the server', () => {
     expect(JSON.stringify(stage.events)).toContain('/botcordon-placeholder/send')
   })
 
-  test('as a certificate of the client', async () => {
+  test('as a client certificate', async () => {
     const made = await run('openssl', [
       'req',
       '-x509',
@@ -159,7 +159,7 @@ describe('a credential does not reach', () => {
     expect(got[0]?.headers['authorization']).toBeUndefined()
   })
 
-  test('a host that its policy does not name, after a redirect either', async () => {
+  test('a host that its policy does not name, not even after a redirect', async () => {
     const url = await set((port) => [bearer('token', `api.test:${port}`)])
     const seen: unknown[] = []
     const other = await startHttps(
@@ -187,7 +187,7 @@ describe('a credential does not reach', () => {
     await redirecting.close()
   })
 
-  test('a server whose certificate is not trusted', async () => {
+  test('a server with an untrusted certificate', async () => {
     got = []
     server = await startHttps(remember, { host: 'somebody.else' })
     stage = await openStage({
@@ -205,7 +205,7 @@ describe('a credential does not reach', () => {
   })
 })
 
-describe('a credential of the tool itself', () => {
+describe("the tool's own credential", () => {
   const headers = [
     'Authorization: Bearer mine',
     'Cookie: session=mine',
@@ -218,14 +218,14 @@ describe('a credential of the tool itself', () => {
   ]
   const sent = headers.flatMap((header) => ['-H', header])
 
-  test('is taken out of a request to a host that has one of ours', async () => {
+  test('is removed from a request to a host with a Cordon credential', async () => {
     const url = await set(with_({ kind: 'header', name: 'X-Ours', format: '{value}' }))
     await curl(stage, ...sent, '-H', 'X-Kept: mine', `${url}/?access_token=mine&api%5Fkey=mine&q=1`)
     expect(JSON.stringify(got)).not.toMatch(/(authorization|cookie|api-key|token)":"/i)
     expect(got[0]).toMatchObject({ url: '/?q=1', headers: { 'x-kept': 'mine', 'x-ours': utf8(SECRET) } })
   })
 
-  test('passes to a host that has none', async () => {
+  test('passes to a host without one', async () => {
     const url = await set(() => [])
     await curl(stage, ...sent.slice(0, 4), `${url}/?access_token=mine`)
     expect(got[0]).toMatchObject({
@@ -236,7 +236,7 @@ describe('a credential of the tool itself', () => {
 })
 
 describe('a credential without a value', () => {
-  test('keeps the call from running, and the error names it', async () => {
+  test('stops the call, and the error names the credential', async () => {
     server = await startHttps(remember)
     stage = await openStage({ network: 'none' })
     await expect(
@@ -248,7 +248,7 @@ describe('a credential without a value', () => {
     ).rejects.toThrow('the credential "github-token" has no value')
   })
 
-  test('that cannot stand in a header is an error that does not quote it', async () => {
+  test('that cannot be in a header is an error that does not quote it', async () => {
     server = await startHttps(remember)
     stage = await openStage({ network: 'none' })
     const refusal = await openStage({
@@ -342,7 +342,7 @@ describe('AWS Signature Version 4', () => {
     expect(got[0]?.body).toBe('a=b')
   })
 
-  test.each(['first', 'last'])('signs what other credentials put in, where it is declared %s', async (place) => {
+  test.each(['first', 'last'])('signs what other credentials inject, where it is declared %s', async (place) => {
     const others = (port: number) => [
       credential('key', `api.test:${port}`, { kind: 'header', name: 'X-Api-Key', format: '{value}' }),
       credential('extra', `api.test:${port}`, { kind: 'header', name: 'X-Amz-Extra', format: '{value}' }),
@@ -379,7 +379,7 @@ describe('AWS Signature Version 4', () => {
     expect(verify(got[0] ?? expect.fail(), 'bedrock')).toBe(true)
   })
 
-  test('says what it needs when a request is not signed', async () => {
+  test('says what it needs if a request is not signed', async () => {
     const url = await set(with_({ kind: 'aws-sigv4', service: undefined, region: undefined }), {
       token: `REAL:${SECRET_KEY}`,
     })

@@ -1,4 +1,4 @@
-// How much a tool can make the proxy hold: connections, requests under way, and what was read of servers for it.
+// Limits of what a tool can make the proxy hold: connections, open requests, and unread answers.
 import { connect as connectTcp } from 'node:net'
 import { Duplex } from 'node:stream'
 
@@ -66,7 +66,7 @@ const quiet = async (value: () => number): Promise<number> => {
 }
 
 describe('a tool that reads nothing', () => {
-  test('makes the proxy take only so much of servers, however often it asks, and one that reads gets everything', async () => {
+  test('makes the proxy read only a limited amount from servers, and a tool that reads gets everything', async () => {
     const { asked, taken } = await startLarge()
     const limits = { perCall: 4, perRuntime: 6, always: 1 }
     stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'], limits: { exchanges: limits } })
@@ -107,7 +107,7 @@ describe('a tool that reads nothing', () => {
     await other.end()
   })
 
-  test('has no more connections than it may, which is recorded, and another call still has some', async () => {
+  test('cannot exceed its connections, which is recorded, and another call still gets some', async () => {
     server = await startHttp((_, response) => {
       response.end('well')
     })
@@ -135,8 +135,8 @@ describe('a tool that reads nothing', () => {
   })
 })
 
-describe('places', () => {
-  test('are given in turn among calls, and to nobody who waited too long or went away', async () => {
+describe('connection slots', () => {
+  test('are given to calls in turn, but not to one that waited too long or went away', async () => {
     stage = await openStage({ network: 'none' })
     server = await startHttp(() => undefined)
     const signal = new AbortController().signal

@@ -1,4 +1,4 @@
-// The connection, its TLS and its requests name one host, or nothing is passed on.
+// The connection, its TLS and its requests must name one host. Otherwise the proxy passes nothing on.
 import { connect } from 'node:http2'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -32,7 +32,7 @@ afterEach(async () => {
 const get = (host: string, target = '/') => `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
 
 describe('one host', () => {
-  test('passes when connection, TLS and request agree, in any usual spelling', async () => {
+  test('passes if connection, TLS and request agree, in any usual spelling', async () => {
     for (const host of [`api.test:${there.port}`, `API.test:${there.port}`, `api.test.:${there.port}`]) {
       expect(await sayTls(stage, there, get(host)), host).toContain('HTTP/1.1 200')
     }
@@ -42,7 +42,7 @@ describe('one host', () => {
     expect(await sayTls(stage, { ...there, serverName: '' }, get(`api.test:${there.port}`))).toContain('HTTP/1.1 200')
   })
 
-  test('the server sees one spelling of it', async () => {
+  test('reaches the server in one spelling', async () => {
     expect(await sayTls(stage, there, get(`API.test.:${there.port}`))).toContain(`"host":"api.test:${there.port}"`)
   })
 })
@@ -96,7 +96,7 @@ describe('another host in', () => {
     expect(server.connections() + plain.connections()).toBe(0)
   })
 
-  test(':authority of HTTP/2 is refused, and beside a matching Host, too', async () => {
+  test(':authority of HTTP/2 is refused, also beside a matching Host', async () => {
     const ask = async (headers: Record<string, string>): Promise<number | undefined> => {
       const socket = await openTls(stage, { ...there, protocols: ['h2'] })
       const session = connect(`https://api.test:${there.port}`, { createConnection: () => socket })
@@ -147,7 +147,7 @@ describe('another host in', () => {
     expect(server.connections()).toBe(1)
   })
 
-  test('a second request of the same connection is refused', async () => {
+  test('a second request on the same connection is refused', async () => {
     const answer = await sayTls(
       stage,
       there,
@@ -158,7 +158,7 @@ describe('another host in', () => {
   })
 })
 
-describe('a request to another host cannot be passed off as something that is not HTTP:', () => {
+describe('a request to another host cannot pass as something other than HTTP:', () => {
   const evil = 'GET / HTTP/1.1\r\nHost: other.test\r\n\r\n'
   test.each([
     ['behind blank lines', `\r\n\r\n${evil}`],
@@ -215,7 +215,7 @@ describe('a request to another host cannot be passed off as something that is no
   })
 })
 
-test('the twin of all: curl reaches the host by its name, on both ports', async () => {
+test('but curl reaches the host by its name, on both ports', async () => {
   expect((await curl(stage, `https://api.test:${server.port}/`)).output).toContain('"method":"GET"')
   expect((await curl(stage, `http://api.test:${plain.port}/`)).output).toContain('"method":"GET"')
 })

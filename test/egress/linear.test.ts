@@ -1,4 +1,4 @@
-// Texts by which a tool or a server would hold up everybody else's calls.
+// Texts by which a tool or a server could block the calls of others.
 import { PassThrough } from 'node:stream'
 import { connect as connectTcp } from 'node:net'
 
@@ -32,7 +32,7 @@ describe('a header with very many blanks', () => {
     await server.close()
   })
 
-  test('takes linear time to read, of a tool and of a server, and both are passed on without them', async () => {
+  test('takes linear time to read, from a tool and a server, and is passed on without them', async () => {
     for (const blanks of [' ', '\t', ' \t']) {
       const filled = (size: number): string => blanks.repeat(size / blanks.length)
       await expectLinear('of a tool', (size) =>
@@ -65,7 +65,7 @@ describe('a header with very many blanks', () => {
     expect(got).toContain('X: asked\r\n')
   })
 
-  test('in many small pieces is read as well as in one', async () => {
+  test('in many small pieces is read like in one', async () => {
     server = await startTcp((socket) => {
       socket.on('data', () => undefined)
       socket.end('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwell')

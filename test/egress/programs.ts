@@ -1,4 +1,4 @@
-// Real programs, as a tool would run them.
+// Real programs, run as a tool would run them.
 import { execFile, spawnSync } from 'node:child_process'
 
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'

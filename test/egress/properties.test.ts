@@ -1,4 +1,4 @@
-// What holds for any bytes.
+// Properties for any bytes.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:tls'
@@ -148,7 +148,7 @@ const understand = async (chunks: readonly Buffer[]): Promise<Understood | undef
 }
 
 describe('any bytes', () => {
-  test('are refused or understood, in the same way however they are cut', async () => {
+  test('are refused or understood, in the same way for any cuts', async () => {
     await fc.assert(
       fc.asyncProperty(request, fc.array(fc.nat(500), { maxLength: 8 }), async (text, places) => {
         const bytes = Buffer.from(text, 'latin1')
@@ -161,7 +161,7 @@ describe('any bytes', () => {
     )
   })
 
-  test('that are passed on are read by another parser as we understood them, as exactly one request', async () => {
+  test('that are passed on are exactly one request for another parser, with the same meaning', async () => {
     const seen: { method: string; target: string; headers: string; body: string }[] = []
     let malformed = 0
     const server = createServer((incoming, response) => {
@@ -213,7 +213,7 @@ describe('any bytes', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  test('are no TLS that breaks the reader', () => {
+  test('never break the reader of TLS', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(['hello', 'incomplete', 'malformed']).toContain(readClientHello(Buffer.from([22, 3, 1, ...bytes])).kind)
@@ -237,7 +237,7 @@ describe('the first message of a real client', () => {
     return bytes
   }
 
-  test('is read when it comes in pieces, in many records, and not when it is changed', async () => {
+  test('is read in pieces and in many records, but not if it is changed', async () => {
     const bytes = await helloOf('api.example.org')
     expect(readClientHello(bytes)).toEqual({
       kind: 'hello',

@@ -57,7 +57,7 @@ describe.each(['--http1.1', '--http2'])('with %s', (version) => {
     expect((await curl(stage, version, ...args, '-T', file, url)).output).toBe(sha(body))
   })
 
-  test('an upload that is refused gets its answer', async () => {
+  test('a refused upload gets its answer', async () => {
     const url = await set(echo, { egressClass: 'read_only' })
     const file = join(stage.folder, 'body')
     writeFileSync(file, randomBytes(3_000_000))
@@ -77,7 +77,7 @@ describe.each(['--http1.1', '--http2'])('with %s', (version) => {
       expect((await curl(stage, version, '-w', '%{http_code}', `${url}/${status}`)).output).toBe(status)
   })
 
-  test('a server that breaks off in the middle is not taken for one that ended', async () => {
+  test('a server that breaks off in the middle does not count as one that finished', async () => {
     const url = await set((_, response) => {
       response.writeHead(200, { 'content-length': '1000' })
       response.write('half')
@@ -164,7 +164,7 @@ describe.each([
 })
 
 describe('connections to a server', () => {
-  test('are used again by the same call', async () => {
+  test('are reused by the same call', async () => {
     const url = await set(echo)
     for (let count = 0; count < 4; count++) await curl(stage, '--http1.1', url)
     expect(server.connections()).toBe(1)
@@ -191,7 +191,7 @@ describe('connections to a server', () => {
     expect(server.connections()).toBe(3)
   })
 
-  test('that the server closed meanwhile are replaced', async () => {
+  test('are replaced if the server closed them', async () => {
     const url = await set((request, response) => {
       response.end('ok')
       if (request.url === '/close') setTimeout(() => request.socket.destroy(), 30)
@@ -201,7 +201,7 @@ describe('connections to a server', () => {
     expect((await curl(stage, '--http1.1', '-d', 'x', url)).output).toBe('ok')
   })
 
-  test('are closed when the call ends, and nothing more passes', async () => {
+  test('are closed when the call ends, and nothing passes afterwards', async () => {
     const url = await set((_, response) => {
       response.writeHead(200)
       response.write('begun')
@@ -244,7 +244,7 @@ describe('many at once:', () => {
     session.destroy()
   })
 
-  test('300 connections, each with its own answer, and no more than the call may hold', async () => {
+  test('300 connections, each with its own answer, within the limit of the call', async () => {
     server = await startTcp((socket) => {
       socket.on('data', (chunk: Buffer) => socket.write(chunk))
       socket.on('end', () => socket.end())
@@ -274,7 +274,7 @@ describe('many at once:', () => {
   })
 })
 
-describe('real programs reach a granted host and see no other:', () => {
+describe('real programs reach a granted host and no other:', () => {
   const trust = (): Record<string, string> => ({
     SSL_CERT_FILE: stage.authorityFile,
     NODE_EXTRA_CA_CERTS: stage.authorityFile,
@@ -308,7 +308,7 @@ describe('real programs reach a granted host and see no other:', () => {
     ).not.toBe(0)
   })
 
-  test('https of Node, which knows no proxy, on the connection of a broker', async () => {
+  test('https of Node without proxy settings, on the connection of a broker', async () => {
     await set(echo)
     const port = await stage.portTo('api.test', server.port)
     // The name leads to the port, as the broker does it in a cell.
@@ -414,7 +414,7 @@ describe('real programs reach a granted host and see no other:', () => {
   })
 })
 
-describe('an answer that cannot be said in HTTP/2 ends its stream, and nothing else', () => {
+describe('an answer that HTTP/2 cannot express ends only its own stream:', () => {
   const BODY = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n'
   const ANSWERS: Readonly<Record<string, string>> = {
     '/well': `${BODY}\r\n`,
@@ -459,7 +459,7 @@ describe('the proxy', () => {
     ['a wrong secret', 'Proxy-Authorization: Bearer wrong\r\n'],
     ['a user name only', `Proxy-Authorization: Basic ${Buffer.from('cordon:').toString('base64')}\r\n`],
     ['two secrets', 'Proxy-Authorization: Bearer SECRET\r\nProxy-Authorization: Bearer SECRET\r\n'],
-  ])('lets nobody through who shows %s', async (_, header) => {
+  ])('refuses a client that shows %s', async (_, header) => {
     await set(echo)
     const shown = header.replaceAll('SECRET', stage.call.proxySecret)
     expect(
@@ -475,7 +475,7 @@ describe('the proxy', () => {
     expect(server.connections()).toBe(0)
   })
 
-  test('gives a call nothing by the secret of another', async () => {
+  test('gives a call nothing for the secret of another', async () => {
     const url = await set(echo)
     const { rightsOf } = await import('./stage.js')
     const other = await stage.egress.admit({ ...rightsOf({ network: ['other.test'] }), callId: 'call-2' })

@@ -1,4 +1,4 @@
-// Bytes as an attacker would write them.
+// Raw bytes, as an attacker would write them.
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Duplex } from 'node:stream'

@@ -96,8 +96,8 @@ const ENCODINGS: readonly (readonly [string, (text: string) => string])[] = [
   ['in base64url', (text) => Buffer.from(`ab${text}cd`).toString('base64url')],
 ]
 
-describe('a value is covered', () => {
-  test.each(ENCODINGS)('%s, whatever stands around it and however it is cut', (_, encode) => {
+describe('a secret is covered', () => {
+  test.each(ENCODINGS)('%s, with any surroundings and any cuts', (_, encode) => {
     fc.assert(
       fc.property(
         fc.string({ maxLength: 20 }),
@@ -114,7 +114,7 @@ describe('a value is covered', () => {
     )
   })
 
-  test('in one pass like in a search for each of them', () => {
+  test('in one pass, like in one search for each', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 2, maxLength: 5 })
     fc.assert(
       fc.property(
@@ -139,7 +139,7 @@ describe('a value is covered', () => {
     )
   })
 
-  test('and everything else passes at once: only what may become a value waits', () => {
+  test('and everything else passes at once: only a possible beginning of a secret waits', () => {
     const redactor = createRedactor(compileNeedles(literalNeedles([Buffer.from('secret')])) ?? expect.fail())
     expect(redactor.push(Buffer.from('data: hello\n\n')).toString()).toBe('data: hello\n\n')
     expect(redactor.push(Buffer.from('a sec')).toString()).toBe('a ')
@@ -191,7 +191,7 @@ describe.each(['--http1.1', '--http2'])('an answer that echoes the credential (%
     isClean((await curl(stage, version, '-i', url)).output)
   })
 
-  test('in a body that comes byte by byte', async () => {
+  test('in a body that arrives byte by byte', async () => {
     const url = await set((_, response) => {
       void (async () => {
         for (const byte of Buffer.from(`<${SECRET}>`)) {
@@ -223,7 +223,7 @@ describe.each(['--http1.1', '--http2'])('an answer that echoes the credential (%
     isClean(output)
   })
 
-  test('also where it was compressed twice, or without having been asked to', async () => {
+  test('also if it was compressed twice, or without being requested', async () => {
     const url = await set((_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip, br' })
       response.end(brotliCompressSync(gzipSync(SECRET)))
@@ -241,7 +241,7 @@ describe('an answer that cannot be searched is refused:', () => {
     expect((await curl(stage, '-w', '%{http_code}', url)).output).toMatch(/encoding that is not allowed here.*502/s)
   })
 
-  test('in an encoding that is broken off', async () => {
+  test('in an encoding that breaks off', async () => {
     const url = await set((_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' })
       response.end(gzipSync(Buffer.alloc(100_000, SECRET)).subarray(0, -20))
@@ -251,7 +251,7 @@ describe('an answer that cannot be searched is refused:', () => {
     expect(output).not.toContain(SECRET.slice(0, 8))
   })
 
-  test('in pieces: ranges are not asked for', async () => {
+  test('in pieces: ranges are not requested', async () => {
     const asked: unknown[] = []
     const url = await set((request, response) => {
       asked.push(request.headers.range)
@@ -262,7 +262,7 @@ describe('an answer that cannot be searched is refused:', () => {
   })
 })
 
-test('a stream of events of a host with a credential is passed on event by event', async () => {
+test('an event stream of a host with a credential is passed on event by event', async () => {
   const url = await set((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write('data: first\n\n')
@@ -280,7 +280,7 @@ test('a stream of events of a host with a credential is passed on event by event
   socket.destroy()
 })
 
-test('a WebSocket works, is not compressed, and does not say the credential', async () => {
+test('a WebSocket works, is not compressed, and does not reveal the credential', async () => {
   const url = await set(
     () => undefined,
     ({ headers }, socket) => {
@@ -329,7 +329,7 @@ test.each([
   ['gzip', gzipSync],
   ['zstd', (zlib as { zstdCompressSync?: typeof gzipSync }).zstdCompressSync],
 ] as const)(
-  'a file in %s that contains the value is broken off, and one that does not passes as it is',
+  'a file in %s that contains the secret is cut off, and one without it passes unchanged',
   async (_, compress) => {
     if (compress === undefined) return
     const filler = Array.from({ length: 4_000 }, (_each, at) => `line ${String(at * 7919)} of a long file\n`).join('')
@@ -353,7 +353,7 @@ test.each([
   },
 )
 
-test('the value of a password is also covered as the header that was made of it', async () => {
+test('a password is also covered as the header that was made from it', async () => {
   server = await startHttps((request, response) => response.end(request.headers.authorization))
   closeLater()
   stage = await openStage({
@@ -365,7 +365,7 @@ test('the value of a password is also covered as the header that was made of it'
   expect((await curl(stage, `https://api.test:${server.port}/`)).output).toMatch(/^Basic \*+$/)
 })
 
-test('a value that is put in one way at one host is searched for at another, where it is put in differently', () => {
+test('a secret is covered at every host with a credential, however it is injected there', () => {
   const call = createCall(rightsOf({ network: ['a.test', 'b.test'] }))
   const secret = new Secret(Buffer.from(SECRET))
   const shown = credential('token', 'a.test', { kind: 'client-certificate' })

@@ -23,7 +23,7 @@ const set = async (network: (port: number) => unknown, options: Partial<StageOpt
 const statusOf = async (...args: readonly string[]): Promise<string> =>
   (await curl(stage, '-o', '/dev/null', '-w', '%{http_code}', ...args)).output
 
-describe('a request passes only where the policy says so:', () => {
+describe('a request passes only if the policy allows it:', () => {
   test('methods', async () => {
     const url = await set((port) => [{ host: `api.test:${port}`, methods: ['GET', 'PUT'] }])
     expect(await statusOf(`${url}/a`)).toBe('200')
@@ -64,7 +64,7 @@ describe('a request passes only where the policy says so:', () => {
     )
   })
 
-  test('paths in headers, in the spellings that servers take for them', async () => {
+  test('paths in headers, in the spellings that servers accept', async () => {
     const url = await set((port) => [{ host: `api.test:${port}`, paths: ['/v1/**'] }])
     for (const version of ['--http1.1', '--http2']) {
       expect(await statusOf(version, '-H', 'X_Original_Urls: /v2', `${url}/v1/a`)).toBe('200')
@@ -87,7 +87,7 @@ describe('a request passes only where the policy says so:', () => {
     })
   })
 
-  test('lengths in the name of another header, in HTTP/2, too', async () => {
+  test('lengths under the name of another header, also in HTTP/2', async () => {
     const url = await set((port) => [`api.test:${port}`])
     for (const version of ['--http1.1', '--http2']) {
       expect(await statusOf(version, '-H', 'Content_Lengths: 1', `${url}/`)).toBe('200')
@@ -97,7 +97,7 @@ describe('a request passes only where the policy says so:', () => {
     expect(stage.violations().map(({ reason }) => reason)).toEqual(Array.from({ length: 6 }, () => 'malformed'))
   })
 
-  test('methods in headers and in the query, in the spellings that servers take for them', async () => {
+  test('methods in headers and in the query, in the spellings that servers accept', async () => {
     const url = await set((port) => [{ host: `api.test:${port}`, methods: ['GET', 'POST'] }])
     for (const version of ['--http1.1', '--http2']) {
       for (const name of [
@@ -164,7 +164,7 @@ describe('a request passes only where the policy says so:', () => {
     expect(stage.violations()[0]).toMatchObject({ reason: 'denied', allow: null })
   })
 
-  test('a host that is denied as a whole is told as such, with no line that would not help', async () => {
+  test('a host that is denied as a whole is reported as such, without a useless suggestion', async () => {
     const url = await set((port) => [`*.test:${port}`, { host: 'other.test', action: 'deny' }])
     expect(await statusOf(url)).toBe('200')
     expect((await curl(stage, `https://other.test:${server.port}/`)).errors).toContain('403')
@@ -175,7 +175,7 @@ describe('a request passes only where the policy says so:', () => {
     ])
   })
 
-  test('read_only leaves GET, HEAD and OPTIONS, also in HTTP/2, and no way to say something else with them', async () => {
+  test('read_only allows only GET, HEAD and OPTIONS, also in HTTP/2, and no way around that', async () => {
     const url = await set((port) => [`api.test:${port}`], { egressClass: 'read_only' })
     for (const version of ['--http1.1', '--http2']) {
       expect(await statusOf(version, `${url}/`)).toBe('200')
@@ -188,7 +188,7 @@ describe('a request passes only where the policy says so:', () => {
     expect(stage.violations()[0]).toMatchObject({ reason: 'read-only', allow: 'egress_class: write' })
   })
 
-  test('a call of the class write that nobody approved only reads', async () => {
+  test('a call of the class write without approval only reads', async () => {
     const url = await set((port) => [`api.test:${port}`], { writeApproval: 'none' })
     expect(await statusOf(`${url}/`)).toBe('200')
     expect(await statusOf('-d', 'x', `${url}/`)).toBe('403')
@@ -221,7 +221,7 @@ describe('a request passes only where the policy says so:', () => {
 })
 
 describe('a direct connection', () => {
-  test('is not looked into: the program sees the certificate of the server', async () => {
+  test('is not inspected: the program sees the certificate of the server', async () => {
     server = await startHttps(echo)
     stage = await openStage({ network: [{ host: `api.test:${server.port}`, action: 'direct' }], here: ['api.test'] })
     expect((await curl(stage, `https://api.test:${server.port}/`)).errors).toContain('certificate')
@@ -232,7 +232,7 @@ describe('a direct connection', () => {
     })
   })
 
-  test('has to name its host in TLS', async () => {
+  test('must name its host in TLS', async () => {
     server = await startHttps(echo)
     stage = await openStage({
       network: [{ host: `api.test:${server.port}`, action: 'direct' }],
@@ -245,7 +245,7 @@ describe('a direct connection', () => {
   })
 })
 
-describe('what is not HTTP', () => {
+describe('a protocol other than HTTP', () => {
   const greet = (first: boolean) =>
     startTcp((socket) => {
       if (first) socket.write('SSH-2.0-server\r\n')
@@ -255,7 +255,7 @@ describe('what is not HTTP', () => {
   test.each([
     ['the server', true],
     ['the tool', false],
-  ])('passes on a port that is granted by its number, when %s speaks first', async (_, first) => {
+  ])('passes on a port that is granted by its number, if %s speaks first', async (_, first) => {
     server = await greet(first)
     stage = await openStage({ network: [`db.test:${server.port}`], here: ['db.test'] })
     const answer = await say(await stage.portTo('db.test', server.port), first ? '' : 'SSH-2.0-tool\r\n')
@@ -274,7 +274,7 @@ describe('what is not HTTP', () => {
     expect(stage.violations()).toEqual([expect.objectContaining({ reason: 'protocol' })])
   })
 
-  test('does not pass to a host that has a credential', async () => {
+  test('does not pass to a host with a credential', async () => {
     server = await greet(true)
     stage = await openStage({
       network: [`db.test:${server.port}`],
@@ -286,7 +286,7 @@ describe('what is not HTTP', () => {
     expect(server.connections()).toBe(0)
   })
 
-  test('does not pass over the ports of the web to a host that is granted without a port', async () => {
+  test('does not pass over web ports to a host that is granted without a port', async () => {
     server = await greet(true)
     stage = await openStage({ network: ['db.test'], here: ['db.test'] })
     expect(await say(await stage.portTo('db.test', 443), 'SSH-2.0-tool\r\n')).toBe('')

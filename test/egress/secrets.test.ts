@@ -60,7 +60,7 @@ const problem = async (source: string, more?: Partial<SecretHost>): Promise<Cord
   return expect.fail('it has a value')
 }
 
-describe('a value comes from', () => {
+describe('a secret comes from', () => {
   test.each([
     ['env:TOKEN', 'from-the-environment'],
     ['file:DIR/token', 'from-a-file'],
@@ -93,7 +93,7 @@ describe('a value comes from', () => {
   })
 
   test.each(['ghp_realvalue', 'env:', 'env:A B', 'command:', 'keyring:x', 'vault:a#b', 'http://x'])(
-    'a source that is written in a known form, and %j is none; the error does not quote it',
+    'a source in a known form, which %j is not, and the error does not quote it',
     (text) => {
       expect(() => parseSecretSource('token', text)).toThrow('the source of the credential "token" is invalid')
       expect(() => parseSecretSource('token', text)).not.toThrow('realvalue')
@@ -133,8 +133,8 @@ describe('Vault', () => {
   })
 })
 
-describe('the store', () => {
-  test('reads a value once for many, again when it is old, and again when the server refused it', async () => {
+describe('the secret store', () => {
+  test('reads a secret once for many calls, and again if it is old or the server refused it', async () => {
     let reads = 0
     let now = 0
     const run: SecretHost['run'] = () =>
@@ -158,7 +158,7 @@ describe('the store', () => {
     expect(await read()).toBe('value-3')
   })
 
-  test('does not remember a failure', async () => {
+  test('does not cache a failure', async () => {
     const environment: Record<string, string> = {}
     const kept = createSecretStore({
       sources: new Map([['token', { kind: 'environment', name: 'LATER' }]]),
@@ -169,7 +169,7 @@ describe('the store', () => {
     expect((await kept.get('token')).reveal()).toBe('now it is')
   })
 
-  test('overwrites what it holds when it closes, and gives nothing afterwards', async () => {
+  test('overwrites its secrets when it closes, and gives none afterwards', async () => {
     const kept = store('env:TOKEN')
     const secret = await kept.get('token')
     kept.close()
@@ -177,7 +177,7 @@ describe('the store', () => {
     await expect(kept.get('token')).rejects.toThrow('closed')
   })
 
-  test('gives values that do not show themselves', async () => {
+  test('gives secrets that do not print themselves', async () => {
     const secret = await store('env:TOKEN').get('token')
     const shown = [
       String(secret),

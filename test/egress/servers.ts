@@ -1,4 +1,4 @@
-// Servers of the tests: on this machine, with an authority of their own that nobody else trusts.
+// Test servers on this machine, with a certificate authority that only the tests trust.
 import { createServer as createPlainServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createSecureServer } from 'node:http2'

@@ -1,4 +1,4 @@
-// What two programs could read in two ways is not passed on. What is passed on is written anew.
+// The proxy refuses what two programs could read differently, and writes anew what it passes on.
 import type { Socket } from 'node:net'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -40,7 +40,7 @@ afterEach(async () => {
 const send = async (text: string, quiet = 400): Promise<string> =>
   say(await stage.portTo('api.test', server.port), text.replaceAll('HOST', `Host: api.test:${server.port}`), quiet)
 
-describe('a request is refused that has', () => {
+describe('the proxy refuses a request with', () => {
   const smuggled = 'GET /admin HTTP/1.1\r\nHOST\r\n\r\n'
   test.each([
     ['both lengths', 'POST / HTTP/1.1\r\nHOST\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
@@ -107,8 +107,8 @@ describe('a request is refused that has', () => {
   })
 })
 
-describe('a request is passed on in one form:', () => {
-  test('what is only about the connection stays behind', async () => {
+describe('the proxy passes on a request in one form:', () => {
+  test('headers about the connection are dropped', async () => {
     await send(
       'GET /a HTTP/1.1\r\nHOST\r\nConnection: x-secret, close\r\nX-Secret: 1\r\nKeep-Alive: ' +
         '1\r\nProxy-Authorization: Basic eA==\r\nTE: trailers\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\nX-Kept: ' +
@@ -117,7 +117,7 @@ describe('a request is passed on in one form:', () => {
     expect(received).toBe(`GET /a HTTP/1.1\r\nHost: api.test:${server.port}\r\nX-Kept: 1\r\n\r\n`)
   })
 
-  test('and so does what names another host or is about the connection, in the spellings that servers take for it', async () => {
+  test('and headers about the connection or another host, in the spellings that servers accept', async () => {
     await send(
       'GET /a HTTP/1.1\r\nHOST\r\nConnection: x-secret\r\nX_Secret: 1\r\nKeep_Alive: ' +
         '1\r\nProxy_Authorization: Basic eA==\r\nX_Forwarded_Host: other.test\r\nX.Host: ' +
@@ -126,7 +126,7 @@ describe('a request is passed on in one form:', () => {
     expect(received).toBe(`GET /a HTTP/1.1\r\nHost: api.test:${server.port}\r\nX_Kept: 1\r\nX_Host_Name: 1\r\n\r\n`)
   })
 
-  test('extensions of chunks and trailers stay behind', async () => {
+  test('extensions of chunks and trailers are dropped', async () => {
     await send(
       'POST / HTTP/1.1\r\nHOST\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nContent-Length: ' +
         '5\r\nX-Api-Key: x\r\n\r\n',
@@ -134,7 +134,7 @@ describe('a request is passed on in one form:', () => {
     expect(received.split('\r\n\r\n').slice(1).join('|')).toBe('3\r\nabc\r\n0|')
   })
 
-  test('a body is as long as it says, and the next request begins behind it', async () => {
+  test('a body has the announced length, and the next request begins after it', async () => {
     const body = 'GET /admin HTTP/1.1\r\nX-A: b\r\n'
     await send(
       `POST /1 HTTP/1.1\r\nHOST\r\nContent-Length: ${body.length}\r\n\r\n${body}GET /2 HTTP/1.1\r\nHOST\r\n\r\n`,
@@ -156,7 +156,7 @@ describe('a request is passed on in one form:', () => {
   })
 })
 
-describe('an answer is refused that has', () => {
+describe('the proxy refuses an answer with', () => {
   test.each([
     ['both lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok'],
@@ -171,7 +171,7 @@ describe('an answer is refused that has', () => {
     expect(await send('GET / HTTP/1.1\r\nHOST\r\n\r\n')).toMatch(/^HTTP\/1\.1 502/)
   })
 
-  test('a shorter body than it says breaks off, and is not taken for whole', async () => {
+  test('a body shorter than announced, by breaking off', async () => {
     answer = (socket) => {
       socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n')
     }
@@ -180,7 +180,7 @@ describe('an answer is refused that has', () => {
     expect(said).not.toContain('0\r\n\r\n')
   })
 
-  test('words after an answer do not become the answer to the next request', async () => {
+  test('bytes after an answer, which do not become the answer to the next request', async () => {
     answer = (socket) => {
       socket.write(`${ok}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison`)
     }

@@ -1,4 +1,4 @@
-// An egress with one call, and the ways by which a tool would reach it.
+// An egress with one call, and the ways for a tool to reach it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'

@@ -1,4 +1,4 @@
-// What is not HTTP, on a port that is granted by its number.
+// Protocols other than HTTP, on a port that is granted by its number.
 import { connect as connectTcp } from 'node:net'
 
 import { afterEach, describe, expect, test } from 'vitest'
@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 
 describe('a stream', () => {
-  test('passes on an end in one direction as such', async () => {
+  test('passes on the end of one direction', async () => {
     server = await startTcp((socket) => {
       let size = 0
       socket.on('data', (chunk: Buffer) => {
@@ -35,7 +35,7 @@ describe('a stream', () => {
     expect(await heard(socket, 5_000)).toBe('3000000')
   })
 
-  test('waits for a slow reader instead of piling up', async () => {
+  test('waits for a slow reader instead of buffering', async () => {
     let sent = 0
     server = await startTcp((socket) => {
       const chunk = Buffer.alloc(65_536)
@@ -58,7 +58,7 @@ describe('a stream', () => {
     socket.destroy()
   })
 
-  test('that begins with text passes without an end of its first line, unless it is a request after all', async () => {
+  test('of text passes without the end of its first line, unless it is a request after all', async () => {
     const got: string[] = []
     server = await startTcp((socket) => {
       socket.on('data', (chunk: Buffer) => {
@@ -107,7 +107,7 @@ describe('a stream', () => {
     },
   )
 
-  test('inside TLS passes, too, and the certificate of the server is checked', async () => {
+  test('inside TLS passes, and the certificate of the server is checked', async () => {
     const { createServer } = await import('node:tls')
     const { contextOf } = await import('./servers.js')
     for (const [name, expected] of [

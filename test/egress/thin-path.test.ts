@@ -46,7 +46,7 @@ describe('curl reaches a granted host through the proxy', () => {
     )
   })
 
-  test('without any setting, where the broker brings its connection', async () => {
+  test('without any setting, on the connection of a broker', async () => {
     server = await startHttps(echo)
     stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test'] })
     const { output, errors } = await curlThere(stage, 'api.test', server.port, `https://api.test:${server.port}/a`)
@@ -56,7 +56,7 @@ describe('curl reaches a granted host through the proxy', () => {
 })
 
 describe('curl does not reach', () => {
-  test('a host that is not granted, and the record says what would allow it', async () => {
+  test('a host without a grant, and the record says what would allow it', async () => {
     server = await startHttps(echo)
     stage = await openStage({ network: [`api.test:${server.port}`], here: ['api.test', 'other.test'] })
     const { status, errors } = await curl(stage, `https://other.test:${server.port}/`)

@@ -34,7 +34,7 @@ describe('an approval', () => {
     expect(permits(evaluation, { path: '/data/a' })).toBe(true)
   })
 
-  it('is known by the id under which it was asked for', async () => {
+  it('is found by the id of its request', async () => {
     const { gate, question } = await asked()
     const { decision } = await gate.settle(question, { kind: 'approve_once', by: 'ann' })
     expect(decision.approval_action_id).toBe(question.decision.approval_action_id)
@@ -47,13 +47,13 @@ describe('an approval', () => {
     expect(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'ann' }))).toBe('deny approval-refused')
   })
 
-  it('cannot be given by the one who makes the call', async () => {
+  it('cannot be given by the caller', async () => {
     const { gate, question } = await asked()
     expect(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'agent' }))).toBe('deny approval-refused')
     expect(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'ann' }))).toBe('allow')
   })
 
-  it('cannot be given after the question has expired', async () => {
+  it('cannot be given after the request has expired', async () => {
     let time = NOW
     const { gate, question } = await asked({ now: () => time, lifetimes: { approval: 1000 } })
     time += 1000
@@ -72,13 +72,13 @@ describe('an approval', () => {
     null,
     undefined,
     [],
-  ])('is not read out of %j', async (answer) => {
+  ])('is not read from %j', async (answer) => {
     const { gate, question } = await asked()
     expect(outcomeOf(await gate.settle(question, answer))).toBe('deny approval-refused')
     expect(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'ann' }))).toBe('allow')
   })
 
-  it('cannot be forged: neither for a copy of a question nor at another gate', async () => {
+  it('cannot be forged, neither for a copy of a request nor at another gate', async () => {
     const { gate, question } = await asked()
     await expect(gate.settle({ ...question }, { kind: 'approve_once', by: 'ann' })).rejects.toMatchObject({
       code: 'approval-refused',
@@ -88,7 +88,7 @@ describe('an approval', () => {
     ).rejects.toMatchObject({ code: 'approval-refused' })
   })
 
-  it('looks again at what links lead to: a lot can happen while somebody thinks', async () => {
+  it('resolves links again, because they may change while a person thinks', async () => {
     let target = '/data/a'
     const resolvePath = () => ({ kind: 'object' as const, path: target as never, exists: true, parentExists: true })
     const { gate, question } = await asked({ resolvePath })
@@ -101,8 +101,8 @@ describe('an approval', () => {
   it('counts against the constraints when it is given', async () => {
     const once = toolWith({ policy: { risk: 'high' }, constraints: { maxInvocations: 1 } })
     const gate = gateWith({ tools: [once] })
-    const { session } = callOf()
-    const questions = [await gate.decide(callOf({}, { session })), await gate.decide(callOf({}, { session }))]
+    const { count } = callOf()
+    const questions = [await gate.decide(callOf({}, { count })), await gate.decide(callOf({}, { count }))]
     const outcomes = []
     for (const question of questions)
       outcomes.push(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'ann' })))
@@ -111,7 +111,7 @@ describe('an approval', () => {
 })
 
 describe('a rejection', () => {
-  it('denies, with a reason that the model gets to see', async () => {
+  it('denies, with a reason that the model sees', async () => {
     const evaluation = await settled({ kind: 'deny', by: 'ann', reason: 'not on Fridays' })
     expect(evaluation.decision).toMatchObject({
       decision: 'deny',
@@ -123,25 +123,25 @@ describe('a rejection', () => {
 })
 
 describe('no answer in time', () => {
-  it('denies, unless the host has said that it approves', async () => {
-    expect(outcomeOf(await settled({ kind: 'timed_out' }))).toBe('deny approval-rejected')
-    expect(outcomeOf(await settled({ kind: 'timed_out', then: 'deny' }))).toBe('deny approval-rejected')
+  it("denies, unless the host's default is to approve", async () => {
+    expect(outcomeOf(await settled({ kind: 'timed_out' }))).toBe('deny approval-unanswered')
+    expect(outcomeOf(await settled({ kind: 'timed_out', then: 'deny' }))).toBe('deny approval-unanswered')
     expect(outcomeOf(await settled({ kind: 'timed_out', then: 'approve' }))).toBe('allow')
   })
 
-  it('never approves what destroys', async () => {
+  it('never approves a destructive call', async () => {
     const tools = [
       toolWith({
         policy: { risk: 'high', filesystem: { read: ['/data/**'] } },
         destructive: { impactScope: 'x', rollbackAdvice: 'y' },
       }),
     ]
-    expect(outcomeOf(await settled({ kind: 'timed_out', then: 'approve' }, { tools }))).toBe('deny approval-rejected')
+    expect(outcomeOf(await settled({ kind: 'timed_out', then: 'approve' }, { tools }))).toBe('deny approval-unanswered')
   })
 })
 
-describe('an answer that is none yet', () => {
-  it.each(['escalate', 'request_more_info'])('%s leaves the question open', async (kind) => {
+describe('an invalid answer', () => {
+  it.each(['escalate', 'request_more_info'])('%s leaves the request open', async (kind) => {
     const { gate, question } = await asked()
     expect(await gate.settle(question, { kind, by: 'ann', reason: 'ask bob' })).toBe(question)
     expect(outcomeOf(await gate.settle(question, { kind: 'approve_once', by: 'bob' }))).toBe('allow')
@@ -160,7 +160,7 @@ describe('an approver who changes the input', () => {
     expect(permits(evaluation, { path: '/data/a' })).toBe(false)
   })
 
-  it('cannot get it past the gate, a rule or a hook', async () => {
+  it('cannot bypass the gate, a rule or a hook', async () => {
     expect(outcomeOf(await settled({ kind: 'modify', by: 'ann', input: { path: '/etc/shadow' } }))).toBe(
       'deny argument-path-denied',
     )
@@ -174,7 +174,7 @@ describe('an approver who changes the input', () => {
     )
   })
 
-  it('is asked again when a hook changes the input once more', async () => {
+  it('is asked again if a hook changes the input once more', async () => {
     const hooks = [
       hook((event) => (JSON.stringify(event.input).includes('/data/b') ? { updatedInput: { path: '/data/c' } } : {})),
     ]
@@ -183,7 +183,7 @@ describe('an approver who changes the input', () => {
   })
 })
 
-describe('an approval that was given before', () => {
+describe('an earlier approval', () => {
   const grantFor = async (change: Partial<ApprovalGrant> = {}): Promise<ApprovalGrant> => {
     const evaluation = await settled({ kind: 'approve_for_scope', by: 'ann' })
     if (evaluation.kind !== 'permitted' || evaluation.grant === undefined) throw new Error('no grant')
@@ -192,7 +192,7 @@ describe('an approval that was given before', () => {
   const again = async (grant: ApprovalGrant, input: unknown = { path: '/data/a' }) =>
     decide({ tools: [tool] }, input, { approvals: [grant] })
 
-  it('for the session answers the same question again', async () => {
+  it('for the session answers the same request again', async () => {
     const evaluation = await again(await grantFor())
     expect(evaluation.decision).toMatchObject({
       decision: 'allow',
@@ -209,7 +209,7 @@ describe('an approval that was given before', () => {
     ['is still pending', { status: 'pending' }, /is pending/],
     ['was given before the policy changed', { policy_hash: 'sha256:other' }, /before the policy of the tool changed/],
     ['was for other arguments', { arguments_hash: 'sha256:other' }, /for other arguments/],
-  ])('and %s does not, and the question says why it is asked again', async (_, change, message) => {
+  ])('is not used if it %s, and the request says why it asks again', async (_, change, message) => {
     const { decision } = await again(await grantFor(change))
     expect(decision.decision).toBe('ask')
     expect(decision.explain.asked_again_because.join()).toMatch(message)
@@ -224,7 +224,7 @@ describe('an approval that was given before', () => {
     expect(outcomes).toEqual(['allow', 'ask'])
   })
 
-  it('does not lift a denial or the mode plan', async () => {
+  it('does not override a denial or the mode plan', async () => {
     const approvals = [await grantFor()]
     const input = { path: '/data/a' }
     expect(

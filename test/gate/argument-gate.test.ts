@@ -40,7 +40,7 @@ const disk =
     }
   }
 
-describe('a declared filesystem stance', () => {
+describe('a declared filesystem section', () => {
   it('lets a path within the declared globs run', async () => {
     expect(await outcome({ tools: [writeReport] }, { path: '/srv/uploads/2026/r.txt' })).toBe('allow')
   })
@@ -59,7 +59,7 @@ describe('a declared filesystem stance', () => {
     expect(decision.agent_reason).not.toContain('/srv/uploads')
   })
 
-  it('says that a call within it used a declared capability', async () => {
+  it('records that a call within it used a declared capability', async () => {
     const { decision } = await decide({ tools: [writeReport] }, { path: '/srv/uploads/r.txt' })
     expect(decision.used_declared_capability).toBe(true)
   })
@@ -80,7 +80,7 @@ describe('a declared filesystem stance', () => {
     }
   })
 
-  it('is the union of read and write where nothing marks the parameter', async () => {
+  it('is the union of read and write if the parameter has no mark', async () => {
     expect(await outcome({ tools: [sandboxed] }, { path: '/data/a' })).toBe('allow')
     expect(await outcome({ tools: [sandboxed] }, { path: '/out/a' })).toBe('allow')
     expect(await outcome({ tools: [sandboxed] }, { path: '/other/a' })).toBe('deny argument-path-denied')
@@ -96,7 +96,7 @@ describe('a declared filesystem stance', () => {
     expect(decision).toMatchObject({ decision: 'allow', argument_gate: 'off' })
   })
 
-  it('is asked before hooks: a hook never sees what the policy denies', async () => {
+  it('is checked before hooks: a hook never sees what the policy denies', async () => {
     const seen: unknown[] = []
     const hooks = [hook((event) => void seen.push(event))]
     expect(await outcome({ tools: [writeReport], hooks }, { path: '/etc/passwd' })).toBe('deny argument-path-denied')
@@ -106,7 +106,7 @@ describe('a declared filesystem stance', () => {
   })
 })
 
-describe('a path that is spelled to get past the gate is denied', () => {
+describe('the gate denies a path that is spelled to bypass it', () => {
   it.each([
     '/srv/uploads/../../etc/passwd',
     '/srv/uploads/../../../../../etc/passwd',
@@ -157,7 +157,7 @@ describe('a path that is spelled to get past the gate is denied', () => {
     '--output=/srv/uploads/a',
     '/srv/uploads/%41',
     '../../../srv/uploads/a',
-  ])('while its honest twin %j runs', async (path) => {
+  ])('but allows its honest twin %j', async (path) => {
     expect(await outcome({ tools: [writeReport] }, { path })).toBe('allow')
   })
 
@@ -176,18 +176,18 @@ describe('a path that is spelled to get past the gate is denied', () => {
     'file: the report',
     '-n',
     'x=/y z',
-  ])('while the ordinary text %j is not taken for a path', async (text) => {
+  ])('but does not take the ordinary text %j for a path', async (text) => {
     expect(await outcome({ tools: [writeReport] }, { text })).toBe('allow')
   })
 
-  it('lone surrogates are refused rather than replaced', async () => {
+  it('refuses lone surrogates instead of replacing them', async () => {
     expect(await outcome({ tools: [writeReport] }, { path: '/srv/uploads/\ud800' })).toBe('deny input-not-json')
     expect(await outcome({ tools: [writeReport] }, { ['\udfff']: 1 })).toBe('deny input-not-json')
   })
 })
 
-describe('a symbolic link is judged by what it leads to', () => {
-  it('a link in a granted folder that leads out is denied', async () => {
+describe('a symbolic link is judged by its target', () => {
+  it('denies a link in a granted folder that leads out', async () => {
     const resolvePath = disk({ '/srv/uploads/link': '/etc' })
     expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/link/passwd' })).toBe(
       'deny argument-path-denied',
@@ -195,7 +195,7 @@ describe('a symbolic link is judged by what it leads to', () => {
     expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/other/passwd' })).toBe('allow')
   })
 
-  it('".." after a link is judged as the kernel reads it and as text', async () => {
+  it('judges ".." after a link as the kernel reads it and as text', async () => {
     const resolvePath = disk({ '/srv/uploads/link': '/srv/uploads/a/b' })
     expect(await outcome({ tools: [writeReport], resolvePath }, { path: '/srv/uploads/link/../x' })).toBe('allow')
     // As text it is /srv/x, and a tool that normalises before it opens would open that.
@@ -204,7 +204,7 @@ describe('a symbolic link is judged by what it leads to', () => {
     )
   })
 
-  it('a path that cannot be resolved is denied, also when the resolver throws', async () => {
+  it('denies a path that cannot be resolved, also if the resolver throws', async () => {
     const unknown: ResolvePath = () => ({ kind: 'unknown', problem: 'too many links' })
     const throwing: ResolvePath = () => {
       throw new Error('EIO')
@@ -226,7 +226,7 @@ describe('a relative path is resolved against the working directory of the cell'
     policy: { risk: 'low', filesystem: { write: ['/srv/uploads/**'] } },
   })
 
-  it('and judged like any other', async () => {
+  it('and judged like any other path', async () => {
     expect(await outcome({ tools: [inUploads] }, { path: './a/b' })).toBe('allow')
     expect(await outcome({ tools: [inUploads] }, { path: 'a/../b' })).toBe('allow')
     expect(await outcome({ tools: [inUploads] }, { path: '../x' })).toBe('deny argument-path-denied')
@@ -242,7 +242,7 @@ describe('a relative path is resolved against the working directory of the cell'
     expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'else/where' })).toBe('allow')
   })
 
-  it('in process, also when something could be created in a folder that exists', async () => {
+  it('in process, a path counts also if it could be created in an existing folder', async () => {
     const resolvePath = disk({}, ['/home/ann/project/src/main.ts'])
     expect(await outcome({ tools: [writeReport], resolvePath }, { path: 'src/new.ts' })).toBe(
       'deny argument-path-denied',
@@ -251,14 +251,14 @@ describe('a relative path is resolved against the working directory of the cell'
     expect(await outcome({ tools: [inCell], resolvePath }, { path: 'src/new.ts' })).toBe('allow')
   })
 
-  it('a bare word that is a link out is denied', async () => {
+  it('a bare word that is a link to the outside is denied', async () => {
     const resolvePath = disk({ '/srv/uploads/key': '/home/ann/.ssh/id_rsa' }, ['/home/ann/.ssh/id_rsa'])
     expect(await outcome({ tools: [inUploads], resolvePath }, { path: 'key' })).toBe('deny argument-path-denied')
   })
 })
 
 describe('in a cell', () => {
-  it('the gate takes no stance on a section that the policy leaves out, and denies by a declared "none"', async () => {
+  it('the gate ignores a section that the policy omits, and denies by a declared "none"', async () => {
     const undeclared = toolWith({ policy: { risk: 'low' } })
     const none = toolWith({ policy: { risk: 'low', filesystem: 'none', network: 'none' } })
     for (const kind of ['function', 'process'] as const)
@@ -273,7 +273,7 @@ describe('in a cell', () => {
     expect(undeclared.isReadOnly).toBe(true)
   })
 
-  it('the gate judges each section by itself: declared files leave hosts open, and the other way round', async () => {
+  it('the gate judges each section by itself: declared files leave hosts open, and vice versa', async () => {
     const files = toolWith({ policy: { risk: 'low', filesystem: { read: ['/data/**'] } } })
     expect(await outcome({ tools: [files] }, { url: 'https://evil.example/' })).toBe('allow')
     expect(await outcome({ tools: [files] }, { path: '/srv/x' })).toBe('deny argument-path-denied')
@@ -282,7 +282,7 @@ describe('in a cell', () => {
     expect(await outcome({ tools: [hosts] }, { url: 'https://evil.example/' })).toBe('deny argument-url-denied')
   })
 
-  it('programs of the system may be named, its settings not', async () => {
+  it('programs of the system may be named, but not its settings', async () => {
     const tools = [toolWith({ policy: { filesystem: { read: ['/data/**'] } } })]
     expect(await outcome({ tools }, { program: '/usr/bin/python3' })).toBe('allow')
     expect(await outcome({ tools }, { file: '/etc/passwd' })).toBe('deny argument-path-denied')
@@ -294,13 +294,13 @@ describe('in a cell', () => {
     ).toBe('allow')
   })
 
-  it('carve-outs hold', async () => {
+  it('carve-outs apply', async () => {
     expect(await outcome({ tools: [sandboxed] }, { path: '/data/secret' })).toBe('deny argument-path-denied')
     expect(await outcome({ tools: [sandboxed] }, { path: '/data/secret/deep' })).toBe('deny argument-path-denied')
     expect(await outcome({ tools: [sandboxed] }, { path: '/data/secrets' })).toBe('allow')
   })
 
-  it('protected names hold also against an in-process tool that may only write', async () => {
+  it('protected names apply also to an in-process tool that may only write', async () => {
     const tool = toolWith({ kind: 'in-process', policy: { risk: 'low', filesystem: { write: ['**'] } } })
     expect(await outcome({ tools: [tool] }, { path: '/home/ann/project/.git/hooks/pre-commit' })).toBe(
       'deny argument-path-denied',
@@ -328,7 +328,7 @@ describe('a URL argument is judged by the network grants', () => {
     'http://10.1.2.3/',
     'https://paths.example/v1/a',
     'wss://api.example.org/socket',
-  ])('%s may be reached', async (url) => {
+  ])('%s is allowed', async (url) => {
     expect(await outcome({ tools: [tool] }, { url })).toBe('allow')
   })
 
@@ -362,19 +362,19 @@ describe('a URL argument is judged by the network grants', () => {
     'gopher://evil.example:70/',
     'unix:///var/run/docker.sock',
     'x://../../etc/passwd',
-  ])('%s may not', async (url) => {
+  ])('%s is denied', async (url) => {
     expect(await outcome({ tools: [tool] }, { url })).toMatch(/^deny argument-/)
     expect(await outcome({ tools: [tool] }, { deep: { list: [url] } })).toMatch(/^deny argument-/)
   })
 
-  it('with all of the network granted, every URL may', async () => {
+  it('with network "all" every URL is allowed', async () => {
     const open = toolWith({ policy: { risk: 'low', network: 'all', egress_class: 'read_only' } })
     expect(await outcome({ tools: [open] }, { url: 'https://evil.example/' })).toBe('allow')
   })
 })
 
-describe('without a file system to ask', () => {
-  it('a path names what its text says', () => {
+describe('without a file system to resolve paths', () => {
+  it('a path is judged by its text', () => {
     expect(resolveByText('/a/../b')).toMatchObject({ kind: 'object', path: '/b' })
     expect(resolveByText('/../b')).toMatchObject({ kind: 'unknown' })
   })
@@ -387,7 +387,7 @@ describe('many words', () => {
     ({ ...resolveByText(path), exists: files.has(path), parentExists: true }) as ReturnType<typeof resolveByText>
   const granted = { policy: { filesystem: { read: ['/data/**'] } } }
 
-  it('are not each looked up in the file system', async () => {
+  it('are not all looked up in the file system', async () => {
     let lookedUp = 0
     const counting = (path: string) => {
       lookedUp += 1

@@ -1,4 +1,4 @@
-// Steps and sizes are counted, and no time is asserted.
+// These tests count steps and sizes, and assert no time.
 import { describe, expect, it } from 'vitest'
 
 import { hashOf, readBoundedJson, sizeInSteps, takeSnapshot } from '../../src/gate/index.js'
@@ -23,20 +23,20 @@ const watched = (text: string) => {
   return { proxy, seen }
 }
 
-describe('JSON that a tool wrote', () => {
+describe('JSON from a tool', () => {
   it.each([
     ['tiny elements', `[${'[],'.repeat(1_000_000)}1]`],
     ['nesting', '['.repeat(1_000_000)],
     ['keys', `{${'"a":1,'.repeat(500_000)}"b":1}`],
     ['too many bytes', JSON.stringify('x'.repeat(2_000_000))],
-  ])('is given up at the first excess of %s, without reading the rest', (_, text) => {
+  ])('is abandoned at the first excess of %s, without reading the rest', (_, text) => {
     const { proxy, seen } = watched(text)
     expect(excessOf(proxy, LIMITS)).toBeTypeOf('string')
     // A hundred elements of five letters at most, each of which is compared with a few others.
     expect(seen.reads).toBeLessThan(2_000)
   })
 
-  it('is looked at once where it is within its limits', () => {
+  it('is read once if it is within its limits', () => {
     const { proxy, seen } = watched(JSON.stringify(['x'.repeat(10_000), '\\"[{,:'.repeat(1_000)]))
     expect(excessOf(proxy, LIMITS)).toBeUndefined()
     expect(seen.reads).toBeLessThanOrEqual(
@@ -44,12 +44,12 @@ describe('JSON that a tool wrote', () => {
     )
   })
 
-  it('is measured by what stands outside of texts alone', () => {
+  it('is measured only by what is outside strings', () => {
     expect(read(JSON.stringify({ note: '[[[[{{{{,,,,::::'.repeat(1_000) }))).toMatchObject({ kind: 'json' })
     expect(read(JSON.stringify({ note: '\\"'.repeat(1_000) }))).toMatchObject({ kind: 'json' })
   })
 
-  it('may have exactly as many values and keys, and be as deep, as the limits say', () => {
+  it('may have exactly as many values, keys and levels as the limits say', () => {
     expect(read('[1,2,3]', { elements: 4 })).toMatchObject({ kind: 'json', value: [1, 2, 3] })
     expect(read('[1,2,3]', { elements: 3 })).toMatchObject({
       kind: 'too-large',
@@ -61,7 +61,7 @@ describe('JSON that a tool wrote', () => {
     expect(read('"abc"', { bytes: 4 })).toMatchObject({ kind: 'too-large', problem: 'it has 5 bytes, and may have 4' })
   })
 
-  it('becomes the same frozen snapshot as a copy would', () => {
+  it('becomes the same frozen snapshot as a copy', () => {
     const text = '{"b":[1,-0,"é",null,{"a":true}],"a":{}}'
     const [adopted, copied] = [read(text), takeSnapshot(JSON.parse(text))]
     if (adopted.kind !== 'json' || copied.kind !== 'json') expect.fail('not JSON')
@@ -84,11 +84,11 @@ describe('JSON that a tool wrote', () => {
     '{',
     'nothing',
     '[1,]',
-  ])('is a problem where it is none, or no two readers agree on it: %s', (text) => {
+  ])('is refused if it is invalid or ambiguous: %s', (text) => {
     expect(read(text).kind).toBe('problem')
   })
 
-  it('is refused with a key that stands twice, for readers that ask for that', () => {
+  it('is refused with a duplicate key, for readers that require it', () => {
     const twice = Buffer.from('{"tool":"a","tool":"b"}')
     expect(readBoundedJson(twice, LIMITS, 'unique')).toMatchObject({
       kind: 'problem',
@@ -120,7 +120,7 @@ describe('hashing in steps', () => {
     }
   })
 
-  it('takes a step for every 64 Ki letters, so that none of them is long', () => {
+  it('takes a step for every 64 Ki characters, so that no step is long', () => {
     const steps = [...sizeInSteps('x'.repeat(1_000_000))]
     expect(steps.length).toBeGreaterThanOrEqual(15)
     expect([...sizeInSteps('short')]).toEqual([])

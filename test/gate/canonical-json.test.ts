@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { canonicalJson, hashOf, takeSnapshot } from '../../src/gate/index.js'
-import { parseJson } from '../../src/gate/input/parse-json.js'
+import { canonicalJson, hashOf, readBoundedJson, takeSnapshot } from '../../src/gate/index.js'
 import type { JsonValue } from '../../src/gate/index.js'
 
 const canonical = (value: unknown): string => {
@@ -48,18 +47,18 @@ describe('the canonical form', () => {
       },
     ],
     ['nothing at all', undefined],
-  ])('does not exist of %s', (_, value) => {
+  ])('is refused for %s', (_, value) => {
     expect(canonical(value)).toMatch(/^problem: /)
   })
 
-  it('does not exist of what contains itself, or is nested without end', () => {
+  it('is refused for cyclic or endlessly nested values', () => {
     const circle: unknown[] = []
     circle.push(circle)
     expect(canonical(circle)).toMatch(/nested/)
     expect(canonical(JSON.parse('['.repeat(5000) + ']'.repeat(5000)))).toMatch(/nested/)
   })
 
-  it('is the same for equal values, whatever the order of their keys', () => {
+  it('is the same for equal values, in any order of keys', () => {
     const shuffled = (value: JsonValue): JsonValue => {
       if (Array.isArray(value)) return (value as readonly JsonValue[]).map(shuffled)
       if (typeof value !== 'object' || value === null) return value
@@ -105,7 +104,7 @@ const sorted = (value: unknown): unknown => {
 }
 
 describe('a snapshot', () => {
-  it('is a copy that cannot be changed, neither itself nor through what it was taken of', () => {
+  it('is a frozen copy that later changes to the original do not reach', () => {
     const original = { list: [{ a: 1 }] }
     const snapshot = takeSnapshot(original)
     original.list.push({ a: 2 })
@@ -114,7 +113,7 @@ describe('a snapshot', () => {
       expect(Object.isFrozen((snapshot.value as { readonly list: readonly unknown[] }).list[0])).toBe(true)
   })
 
-  it('reads every property once, whatever a proxy would say the second time', () => {
+  it('reads every property once, so that a proxy cannot answer twice', () => {
     const reads: PropertyKey[] = []
     const proxy = new Proxy({ a: 1 }, { get: (target, key) => (reads.push(key), Reflect.get(target, key) as unknown) })
     takeSnapshot(proxy)
@@ -122,8 +121,11 @@ describe('a snapshot', () => {
   })
 })
 
-describe('arguments that arrive as text', () => {
-  it('are refused when a key stands twice, also in another spelling or deep inside', () => {
+const parseJson = (text: string) =>
+  readBoundedJson(Buffer.from(text), { bytes: Infinity, elements: Infinity, depth: Infinity }, 'unique')
+
+describe('arguments as text', () => {
+  it('are refused with a duplicate key, also spelled differently or deep inside', () => {
     expect(parseJson('{"a": 1, "b": {"a": 2}, "c": [{"a": 3}, {"a": 4}]}')).toMatchObject({ kind: 'json' })
     for (const text of [
       '{"a":1,"a":2}',
@@ -133,23 +135,24 @@ describe('arguments that arrive as text', () => {
     ]) {
       expect(parseJson(text)).toMatchObject({
         kind: 'problem',
-        problem: expect.stringMatching(/stands twice/) as string,
+        problem: expect.stringMatching(/twice in one object/) as string,
       })
     }
   })
 
-  it('are refused when they are not JSON', () => {
+  it('are refused if they are not JSON', () => {
     for (const text of ['', '{', "{'a':1}", '{"a":1}x', 'undefined'])
       expect(parseJson(text)).toMatchObject({ kind: 'problem' })
   })
 
-  it('mean what JSON.parse reads, for every text that JSON.stringify writes', () => {
+  it('mean what JSON.parse reads, for every output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        expect(parseJson(JSON.stringify(value))).toEqual({
-          kind: 'json',
-          value: JSON.parse(JSON.stringify(value)) as unknown,
-        })
+        const text = JSON.stringify(value)
+        const snapshot = takeSnapshot(JSON.parse(text))
+        expect(parseJson(text)).toMatchObject(
+          snapshot.kind === 'json' ? { kind: 'json', value: snapshot.value } : { kind: 'problem' },
+        )
       }),
     )
   })

@@ -64,7 +64,7 @@ describe('a command line is split as a shell would', () => {
     'bash -c "a"',
     'eval a b',
     '',
-  ])('and is not plain where only a shell knows what it means: %j', (line) => {
+  ])('is not plain if only a shell can interpret it: %j', (line) => {
     expect(readCommand(line).isPlain).toBe(false)
   })
 
@@ -86,11 +86,11 @@ describe('a command line is split as a shell would', () => {
     ["$'\\x72m' x", ['rm', 'x']],
     ["$'\\162\\155' x", ['rm', 'x']],
     ["env -S 'rm x'", ['rm', 'x']],
-  ])('%s hides no command', (line, expected) => {
+  ])('%s does not hide a command', (line, expected) => {
     expect(words(line)).toContainEqual(expected)
   })
 
-  it('never throws, whatever the text, and a plain line has one command', () => {
+  it('never throws, and a plain line has one command', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...Array.from('ab \'"\\$`(){}|&;<>*\n~#!=')) })),
@@ -105,7 +105,7 @@ describe('a command line is split as a shell would', () => {
     )
   })
 
-  it('words that are quoted one by one come back as they were', () => {
+  it('words that are quoted one by one stay the same', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 6 }), (given) => {
         const line = given.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
@@ -167,7 +167,7 @@ describe('an allow of a command', () => {
     expect(await ask(line, ...patterns)).toBe('ask')
   })
 
-  it('has to cover every command of the call', async () => {
+  it('must cover every command of the call', async () => {
     const tool = toolWith({ name: 'bash', kind: 'process', policy: { risk: 'high' }, command: () => ['rm', 'x'] })
     expect(await outcome({ tools: [tool], rules: rules('allow', 'git status') }, { command: 'git status' })).toBe('ask')
     expect(
@@ -175,7 +175,7 @@ describe('an allow of a command', () => {
     ).toBe('allow')
   })
 
-  it('works for lists of words, and for the words that a process tool makes of its input', async () => {
+  it('works for lists of words, and for the command of a process tool', async () => {
     expect(await outcome({ tools: [bash], rules: rules('allow', 'git status') }, { command: ['git', 'status'] })).toBe(
       'allow',
     )
@@ -310,7 +310,7 @@ describe('a denial of a command', () => {
     'ls 2>&1 | grep x',
     'echo a > rm',
     'echo a # rm b',
-  ])('leaves %j alone, which has no such program', async (line) => {
+  ])('ignores %j, which has no such program', async (line) => {
     expect(await denies(line, 'rm')).toBe(false)
   })
 
@@ -371,7 +371,7 @@ describe('a denial of a command', () => {
     'a=(b)] rm x',
     'mapfile -Crm -c 1',
     '`r\\\\\\\nm x`',
-  ])('finds its program in %j, where a shell would', async (line) => {
+  ])('finds its program in %j, as a shell would', async (line) => {
     expect(await denies(line, 'rm')).toBe(true)
     expect(await ask(line, 'rm **', 'echo **', 'cat **', 'bash **')).toBe('ask')
   })
@@ -421,16 +421,13 @@ describe('a denial of a command', () => {
     "trap 'echo bye' EXIT",
     'bash "$d/run.sh" "$x"',
     'bash run.sh "$x"',
-  ])('leaves %j alone, which is read for certain', async (line) => {
+  ])('ignores %j, which has only one reading', async (line) => {
     expect(await denies(line, 'rm')).toBe(false)
   })
 
-  it.each(['echo rm', 'git commit -m "rm x"', 'rmdir x', 'ls rm', 'grep "rm -rf" log'])(
-    'leaves %j alone',
-    async (line) => {
-      expect(await denies(line, 'rm')).toBe(false)
-    },
-  )
+  it.each(['echo rm', 'git commit -m "rm x"', 'rmdir x', 'ls rm', 'grep "rm -rf" log'])('ignores %j', async (line) => {
+    expect(await denies(line, 'rm')).toBe(false)
+  })
 
   it.each([
     ['git push --force origin', 'git push ** --force', true],
@@ -444,7 +441,7 @@ describe('a denial of a command', () => {
     expect(await denies(line, pattern)).toBe(expected)
   })
 
-  it('is not escaped by many commands, by deep ones or by long lines', async () => {
+  it('cannot be evaded by many commands, deep nesting or long lines', async () => {
     const deep = Array.from({ length: 12 }).reduce<string>((inner) => `echo $(${inner})`, 'rm x')
     for (const line of [`${'a;'.repeat(500)}rm x`, deep, `echo ${'x'.repeat(300_000)}; rm x`]) {
       expect(await denies(line, 'rm')).toBe(true)
@@ -452,7 +449,7 @@ describe('a denial of a command', () => {
     }
   })
 
-  it('takes effect wherever the command stands in a marked input, and by common names without a mark', async () => {
+  it('applies at any place of a marked input, and to common parameter names without a mark', async () => {
     for (const key of ['command', 'cmd', 'script', 'argv'])
       expect(
         await outcome(
@@ -467,12 +464,9 @@ describe('a denial of a command', () => {
 })
 
 describe('a command pattern', () => {
-  it.each(['a | b', 'a; b', 'a && b', 'a > b', '$(a)', '`a`', '', '   '])(
-    '%j is refused when it is loaded',
-    (pattern) => {
-      expect(() => gateWith({ rules: rules('allow', pattern) })).toThrow(
-        expect.objectContaining({ code: 'policy-invalid-value' }),
-      )
-    },
-  )
+  it.each(['a | b', 'a; b', 'a && b', 'a > b', '$(a)', '`a`', '', '   '])('%j is refused at load time', (pattern) => {
+    expect(() => gateWith({ rules: rules('allow', pattern) })).toThrow(
+      expect.objectContaining({ code: 'policy-invalid-value' }),
+    )
+  })
 })

@@ -1,4 +1,4 @@
-// Every condition that a rule can have is compared with the call, by itself and beside others.
+// Compares every condition of a rule with calls, alone and beside other conditions.
 import { readFileSync } from 'node:fs'
 
 import { describe, expect, it } from 'vitest'
@@ -34,14 +34,14 @@ describe.each(CONDITION_KEYS)('a rule with the condition %s', (key) => {
   // A call of another tool is the other call of a rule about a tool.
   const another = key === 'tools' ? 'else' : 'files'
 
-  it('denies and allows what it speaks of, and nothing else', async () => {
+  it('denies and allows exactly the calls that match it', async () => {
     expect(await judged('deny', { [written]: condition }, spokenOf)).toBe('deny rule-denied')
     expect(await judged('deny', { [written]: condition }, other ?? {}, another)).toBe('ask')
     expect(await judged('allow', { [written]: condition }, spokenOf)).toBe('allow')
     expect(await judged('allow', { [written]: condition }, other ?? {}, another)).toBe('ask')
   })
 
-  it.each(CONDITION_KEYS.filter((beside) => beside !== key))('needs it to hold beside %s', async (beside) => {
+  it.each(CONDITION_KEYS.filter((beside) => beside !== key))('must match together with %s', async (beside) => {
     const conditions = { [written]: condition, [CONDITIONS[beside].written]: SAMPLES[beside].condition }
     const both = { ...(SAMPLES[beside].spokenOf as object), ...(spokenOf as object) }
     expect(await judged('allow', conditions, both)).toBe('allow')

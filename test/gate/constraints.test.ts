@@ -10,10 +10,10 @@ const fetch = toolWith({ name: 'fetch' })
 const commit = toolWith({ name: 'commit', constraints: { maxInvocations: 3, onlyAfter: ['fetch'] } })
 const gate = gateWith({ tools: [fetch, commit] })
 const call = async (session: SessionCount, tool: string, input: unknown = {}) =>
-  outcomeOf(await gate.decide(callOf(input, { tool, session })))
+  outcomeOf(await gate.decide(callOf(input, { tool, count: session })))
 
 describe('constraints', () => {
-  it('let a tool run only after its prerequisites have completed, not just started', async () => {
+  it('require that prerequisites have completed, not just started', async () => {
     const session = createSessionCount()
     expect(await call(session, 'commit')).toBe('deny tool-too-early')
     expect(await call(session, 'fetch')).toBe('allow')
@@ -22,7 +22,7 @@ describe('constraints', () => {
     expect(await call(session, 'commit')).toBe('allow')
   })
 
-  it('let a tool run so many times in one session, and again in the next', async () => {
+  it('limit the runs of a tool in one session, and start again in the next', async () => {
     for (let run = 0; run < 2; run += 1) {
       const session = createSessionCount()
       session.complete('fetch')
@@ -32,20 +32,20 @@ describe('constraints', () => {
     }
   })
 
-  it('hold for calls that are made at the same time', async () => {
+  it('apply to concurrent calls', async () => {
     const session = createSessionCount()
     session.complete('fetch')
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => call(session, 'commit')))
     expect(outcomes.filter((each) => each === 'allow')).toHaveLength(3)
   })
 
-  it('take a forbidden tool out of use, whatever rules, hooks and modes say', async () => {
+  it('disable a forbidden tool, whatever rules, hooks and modes say', async () => {
     const tools = [toolWith({ constraints: { forbidden: true } })]
     const rules = [{ effect: 'allow', tool: 'tool', because: 'x' }]
     expect(await outcome({ tools, rules, mode: 'bypass' })).toBe('deny tool-forbidden')
   })
 
-  it('deny with a reason by which a model can correct itself', async () => {
+  it('deny with a reason that helps a model to correct itself', async () => {
     const { decision } = await gate.decide(callOf({}, { tool: 'commit' }))
     expect(decision).toMatchObject({
       decision_source: 'constraint',
@@ -59,11 +59,11 @@ describe('constraints', () => {
     const session = createSessionCount()
     const outcomes = []
     for (const path of ['/etc/shadow', 'fine', 'fine'])
-      outcomes.push(outcomeOf(await ask(callOf({ path }, { tool: 'once', session }))))
+      outcomes.push(outcomeOf(await ask(callOf({ path }, { tool: 'once', count: session }))))
     expect(outcomes).toEqual(['deny argument-path-denied', 'allow', 'deny tool-exhausted'])
   })
 
-  it('survive being stored: the state is plain JSON, in and out', async () => {
+  it('survive storage: the state is plain JSON, in and out', async () => {
     const before = createSessionCount()
     before.complete('fetch')
     await call(before, 'commit')
@@ -90,7 +90,7 @@ describe('constraints', () => {
         { tool: 'a', started: 0, completed: 0 },
       ],
     },
-  ])('are not lost to a state that is none: %j is refused', (stored) => {
+  ])('refuse an invalid state instead of ignoring it: %j', (stored) => {
     expect(() => parseSessionCountState(stored, 'store')).toThrow(
       expect.objectContaining({ code: expect.stringMatching(/^policy-/) as string }),
     )
@@ -103,14 +103,14 @@ describe('constraints', () => {
     { onlyAfter: 'fetch' },
     { forbidden: 'yes' },
     { maxInvocatoins: 1 },
-  ])('%j is refused when it is declared', (given) => {
+  ])('are refused in a declaration: %j', (given) => {
     expect(() => parseConstraints(given, 'tool x')).toThrow(
       expect.objectContaining({ message: expect.stringMatching(/^tool x: /) as string }),
     )
   })
 })
 
-describe('the budget of an session', () => {
+describe('the budget of a session', () => {
   const outcomes = async (budget: SessionBudget, calls: readonly (readonly [string, unknown])[]) => {
     const session = createSessionCount({ budget })
     session.complete('fetch')
@@ -119,7 +119,7 @@ describe('the budget of an session', () => {
     return found
   }
 
-  it('bounds all calls, the same tool in a row, and the size of arguments', async () => {
+  it('limits all calls, repeats of one tool, and the size of arguments', async () => {
     expect(
       await outcomes({ toolCalls: 2 }, [
         ['fetch', {}],
@@ -144,27 +144,30 @@ describe('the budget of an session', () => {
     ).toEqual(['allow', 'deny budget-exhausted'])
   })
 
-  it('bounds the time from the first call', async () => {
+  it('limits the time since the first call', async () => {
     let now = NOW
     const timed = gateWith({ tools: [fetch], now: () => now })
     const session = createSessionCount({ budget: { duration: 1000 } })
     const at = async (time: number) => {
       now = NOW + time
-      return outcomeOf(await timed.decide(callOf({}, { tool: 'fetch', session })))
+      return outcomeOf(await timed.decide(callOf({}, { tool: 'fetch', count: session })))
     }
     expect([await at(0), await at(1000), await at(1001)]).toEqual(['allow', 'allow', 'deny budget-exhausted'])
   })
 })
 
 describe('a tool', () => {
-  it('that does not exist is denied, with the nearest name as a hint', async () => {
+  it('is denied if it does not exist, with the nearest name as a hint', async () => {
     const { decision } = await decide({ tools: [fetch] }, {}, { tool: 'fetsh' })
     expect(decision).toMatchObject({
       decision: 'deny',
       decision_source: 'registry',
       error_code: 'tool-unknown',
       explain: { what_would_change_it: ['did you mean "fetch"?'] },
+      agent_reason: 'There is no tool "fetsh". Did you mean "fetch"?',
     })
+    const other = await decide({ tools: [fetch] }, {}, { tool: 'deploy' })
+    expect(other.decision.agent_reason).toBe('There is no tool "deploy". The tools are: fetch')
   })
 
   it.each(['', 'a b', 'a\nb', 'a\u0000', 'a\u202eb', 'é', '__proto__', 'a'.repeat(129)])(
@@ -174,7 +177,7 @@ describe('a tool', () => {
     },
   )
 
-  it('cannot have the name of another, nor one that looks the same', () => {
+  it('cannot have the name of another tool, or one that looks the same', () => {
     expect(() => gateWith({ tools: [fetch, toolWith({ name: 'Fetch' })] })).toThrow(
       expect.objectContaining({ code: 'tool-name-invalid' }),
     )

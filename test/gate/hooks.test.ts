@@ -18,7 +18,7 @@ describe('a hook before a call', () => {
     expect(await outcome({ hooks: [hook({ decision: 'continue' }), hook(undefined)] })).toBe('allow')
   })
 
-  it('that allows is one source among others: explicit deny and ask rules apply', async () => {
+  it('that allows is one source among others: explicit deny and ask rules still apply', async () => {
     const hooks = [hook({ decision: 'allow' })]
     const { decision } = await decide({ ...staged, hooks })
     expect(decision).toMatchObject({ decision: 'allow', decision_source: 'hook' })
@@ -34,7 +34,7 @@ describe('a hook before a call', () => {
     ).toBe('deny mode-denies')
   })
 
-  it('that allows does not hide another that denies or asks, in any order', async () => {
+  it('that allows does not hide another hook that denies or asks, in any order', async () => {
     for (const strict of ['deny', 'ask'] as const) {
       for (const hooks of [
         [hook({ decision: 'allow' }), hook({ decision: strict })],
@@ -69,7 +69,7 @@ describe('a hook before a call', () => {
     expect(await outcome({ hooks: [hook({ decision: 'allow' }), hook(run)] })).toBe('deny hook-failed')
   })
 
-  it('that takes too long denies, and is told to stop', async () => {
+  it('denies if it takes too long, and is told to stop', async () => {
     let signal: AbortSignal | undefined
     const never = hook(undefined, {
       run: (_, options) => {
@@ -82,7 +82,7 @@ describe('a hook before a call', () => {
     expect(await outcome({ hooks: [hook({})], wait: impatientWait })).toBe('allow')
   })
 
-  it('cannot change what it was shown', async () => {
+  it('cannot change the call that it sees', async () => {
     const { inputs } = await decide(
       { hooks: [hook((event) => void Reflect.set(event.input as object, 'a', 2))] },
       { a: 1 },
@@ -90,7 +90,7 @@ describe('a hook before a call', () => {
     expect(inputs).toMatchObject({ model: { a: 1 }, permission: { a: 1 }, call: { a: 1 } })
   })
 
-  it('may stand in for the tool: nothing is permitted to run, and there is a result', async () => {
+  it('may replace the tool: nothing may run, and there is a result', async () => {
     const evaluation = await decide({ hooks: [hook({ result: { cached: true } })] })
     expect(evaluation).toMatchObject({
       kind: 'substituted',
@@ -100,7 +100,7 @@ describe('a hook before a call', () => {
     expect(evaluation).not.toHaveProperty('permit')
   })
 
-  it('that stands in for the tool does not get past a denial or a question', async () => {
+  it('that replaces the tool cannot bypass a denial or an approval', async () => {
     const hooks = [hook({ result: 1 })]
     expect(await outcome({ hooks, rules: [{ effect: 'deny', because: 'x' }] })).toBe('deny rule-denied')
     const gate = gateWith({ ...staged, hooks })
@@ -119,7 +119,7 @@ describe('a hook before a call', () => {
 })
 
 describe('an input that a hook changed', () => {
-  it('is what runs; what the model sent stays on record', async () => {
+  it("is the input that runs, and the model's input stays on record", async () => {
     const evaluation = await decide({ hooks: [hook(edit({ a: 2 }))] }, { a: 1 })
     expect(evaluation).toMatchObject({
       kind: 'permitted',
@@ -139,7 +139,7 @@ describe('an input that a hook changed', () => {
     )
   })
 
-  it('is gated again', async () => {
+  it('passes the argument gate again', async () => {
     expect(await outcome({ ...staged, hooks: [hook(edit({ path: '/etc/shadow' }))] }, { path: '/data/a' })).toBe(
       'deny argument-path-denied',
     )
@@ -148,7 +148,7 @@ describe('an input that a hook changed', () => {
     ).toBe('sandboxed')
   })
 
-  it('is seen again by every hook: an early edit does not hide a later deny', async () => {
+  it('is shown again to every hook: an early edit does not hide a later deny', async () => {
     const guard = hook((event) => ((event.input as { readonly a: number }).a === 2 ? { decision: 'deny' } : {}))
     for (const hooks of [
       [hook(edit({ a: 2 })), guard],
@@ -168,12 +168,12 @@ describe('an input that a hook changed', () => {
     expect(await outcome({ rules, hooks: [hook(edit({ a: 'x' }))] }, { a: 'y' })).toBe('deny rule-denied')
   })
 
-  it('keeps the question of the hook that asked about it before', async () => {
+  it('still needs the approval that a hook required before', async () => {
     const asking = hook((event) => ((event.input as { readonly a: number }).a === 1 ? { decision: 'ask' } : {}))
     expect(await outcome({ hooks: [asking, hook(edit({ a: 2 }))] }, { a: 1 })).toBe('ask')
   })
 
-  it('loses the allow that was for what it was before', async () => {
+  it('loses an allow that applied to the old input', async () => {
     const allowing = hook((event) => ((event.input as { readonly a: number }).a === 1 ? { decision: 'allow' } : {}))
     expect(await outcome({ ...staged, hooks: [allowing, hook(edit({ a: 2 }))] }, { a: 1 })).toBe('ask')
   })
@@ -201,7 +201,7 @@ describe('an input that a hook changed', () => {
     ).toBe('deny hooks-disagree')
   })
 
-  it('again and again is denied in the end', async () => {
+  it('repeatedly is denied in the end', async () => {
     let count = 0
     const restless = hook(() => {
       count += 1
@@ -212,17 +212,17 @@ describe('an input that a hook changed', () => {
   })
 })
 
-describe('a hook at a permission request', () => {
+describe('a hook for permission requests', () => {
   const at = { point: 'permission_request' as const }
 
-  it('sees why somebody is about to be asked, and may answer what only the mode asks', async () => {
+  it('sees why a person would be asked, and may answer if only the mode asks', async () => {
     let reason: string | null = null
     const hooks = [hook((event) => ({ decision: (reason = event.reason) === null ? 'deny' : 'allow' }), at)]
     expect(await outcome({ ...staged, hooks })).toBe('allow')
     expect(reason).toMatch(/risk/)
   })
 
-  it('cannot answer for a person whom a rule, a hook or a duty demands', async () => {
+  it('cannot answer if a rule, a hook or the network class requires a person', async () => {
     const hooks = [hook({ decision: 'allow' }, at)]
     expect(await outcome({ ...staged, hooks, rules: [{ effect: 'ask', because: 'x' }] })).toBe('ask')
     expect(await outcome({ hooks: [...hooks, hook({ decision: 'ask' })] })).toBe('ask')
@@ -243,13 +243,13 @@ describe('a hook at a permission request', () => {
     expect(inputs.call).toEqual({ path: '/data/b' })
   })
 
-  it('is not asked when nobody would be', async () => {
+  it('is not called if nobody would be asked', async () => {
     expect(await outcome({ hooks: [hook({ decision: 'deny' }, at)] })).toBe('allow')
   })
 })
 
 describe('hooks at other points', () => {
-  it('after a call may replace or withhold what it returned, and add context', async () => {
+  it('after a call may replace or withhold its result, and add context', async () => {
     const gate = gateWith({
       hooks: [
         hook(
@@ -277,7 +277,7 @@ describe('hooks at other points', () => {
     'post_tool_failure',
     'user_prompt_submit',
     'post_sampling',
-  ] as const)('%s: a hook that fails denies there too', async (point) => {
+  ] as const)('%s: a failing hook denies there too', async (point) => {
     const gate = gateWith({ hooks: [hook(() => Promise.reject(new Error('x')), { point })] })
     expect(await gate.runHooks(point, {})).toMatchObject({ kind: 'denied', denial: { code: 'hook-failed' } })
   })

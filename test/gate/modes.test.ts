@@ -26,7 +26,7 @@ const expectOutcomes = async (
   expect(found).toEqual(expected)
 }
 
-describe('a call that no rule speaks of', () => {
+describe('a call without a matching rule', () => {
   it('of low risk', async () => {
     await expectOutcomes(
       {
@@ -59,11 +59,11 @@ describe('a call that no rule speaks of', () => {
     )
   })
 
-  it('of a tool that only reads runs in plan, whatever its risk', async () => {
+  it('runs in plan if its tool only reads, at any risk', async () => {
     expect(await outcome({ tools: [highReader], mode: 'plan' })).toBe('allow')
   })
 
-  it('of an in-process tool runs nowhere for the sake of a sandbox that it does not have', async () => {
+  it('of an in-process tool never runs because of a sandbox, which it does not have', async () => {
     await expectOutcomes(
       {
         default: 'ask',
@@ -92,7 +92,7 @@ describe('a call that no rule speaks of', () => {
     )
   })
 
-  it('of an unknown risk is not of low risk', async () => {
+  it('of unknown risk does not count as low risk', async () => {
     expect(await outcome({ tools: [toolWith({ policy: { risk: 'unknown' } })] })).toBe('ask')
   })
 })
@@ -130,7 +130,7 @@ describe('a call that would ask', () => {
     )
   })
 
-  it('because it asks for more than its policy grants, whatever rules allow', async () => {
+  it('because it needs more than its policy grants, whatever rules allow', async () => {
     await expectOutcomes(
       {
         default: 'ask',
@@ -139,7 +139,7 @@ describe('a call that would ask', () => {
         on_failure: 'ask',
         never: 'unavailable approval-unavailable',
         plan: 'deny mode-denies',
-        bypass: 'allow',
+        bypass: 'unavailable approval-unavailable',
         auto: 'ask',
       },
       { tools: [low], rules: allows },
@@ -147,7 +147,7 @@ describe('a call that would ask', () => {
     )
   })
 
-  it('because it writes to the network, which always needs approval', async () => {
+  it('because its tool writes to the network, which always needs approval', async () => {
     await expectOutcomes(
       {
         default: 'ask',
@@ -163,7 +163,7 @@ describe('a call that would ask', () => {
     )
   })
 
-  it('in a session without a person never waits for one', async () => {
+  it('never waits in a session without a person', async () => {
     for (const mode of MODES) {
       const { kind, decision } = await decide({ tools: [high], rules: asks, mode, isInteractive: false })
       expect(kind).not.toBe('asking')
@@ -179,7 +179,7 @@ describe('a call that would ask', () => {
 })
 
 describe('a call that a rule allows', () => {
-  it('runs in every mode but plan, which runs only what reads', async () => {
+  it('runs in every mode, in plan only if it reads', async () => {
     await expectOutcomes(
       {
         default: 'allow',
@@ -197,7 +197,7 @@ describe('a call that a rule allows', () => {
 })
 
 describe('an explicit deny', () => {
-  it('holds in every mode', async () => {
+  it('applies in every mode', async () => {
     for (const mode of MODES)
       expect(await outcome({ tools: [low], rules: [...allows, ...denies], mode })).toBe('deny rule-denied')
   })
@@ -207,7 +207,7 @@ describe('destructive facts', () => {
   const destructive = { impactScope: 'the whole bucket', rollbackAdvice: 'restore the snapshot' }
   const tool = toolWith({ name: 'low', policy: { risk: 'low' }, destructive })
 
-  it('stay in every mode', async () => {
+  it('apply in every mode', async () => {
     for (const mode of MODES) {
       const { decision } = await decide({ tools: [tool], mode })
       expect(decision).toMatchObject({
@@ -218,7 +218,7 @@ describe('destructive facts', () => {
     }
   })
 
-  it('make a call one that is not of low risk and not read-only', async () => {
+  it('make a call neither low-risk nor read-only', async () => {
     expect(await outcome({ tools: [tool] })).toBe('ask')
     expect(await outcome({ tools: [tool], mode: 'plan' })).toBe('deny mode-denies')
   })
@@ -244,7 +244,7 @@ describe('destructive facts', () => {
     })
   })
 
-  it('are assumed where the tool cannot say', async () => {
+  it('are assumed if the tool cannot say', async () => {
     const broken = toolWith({
       destructive: () => {
         throw new Error('oops')
@@ -266,7 +266,7 @@ describe('in the mode auto', () => {
     expect(await outcome({ tools: [writer], mode: 'auto', classify: () => ({ decision: 'allow' }) })).toBe('allow')
   })
 
-  it('it cannot overrule a rule that denies or asks', async () => {
+  it('the classifier cannot override a rule that denies or asks', async () => {
     const classify = () => ({ decision: 'allow' })
     expect(await outcome({ tools: [high], mode: 'auto', rules: denies, classify })).toBe('deny rule-denied')
     expect(await outcome({ tools: [high], mode: 'auto', rules: asks, classify })).toBe('ask')
@@ -283,7 +283,7 @@ describe('in the mode auto', () => {
     ['answers nothing', () => undefined],
     ['answers something unknown', () => ({ decision: 'sure' })],
     ['rejects', () => Promise.reject(new Error('down'))],
-  ])('a person is asked when it %s', async (_, classify) => {
+  ])('a person is asked if the classifier %s', async (_, classify) => {
     expect(await outcome({ tools: [high], mode: 'auto', classify })).toBe('ask')
     expect(await outcome({ tools: [high], mode: 'auto', classify, isInteractive: false })).toBe(
       'unavailable approval-unavailable',
@@ -291,13 +291,13 @@ describe('in the mode auto', () => {
   })
 })
 
-describe('a command that a person types', () => {
-  it('is approved by that person, and the record says so', async () => {
+describe('a typed command', () => {
+  it('is approved by the person who types it, and the record says so', async () => {
     const { decision } = await decide({ tools: [high] }, {}, { origin: 'command' })
     expect(decision).toMatchObject({ decision: 'allow', decision_source: 'command' })
   })
 
-  it('does not answer a rule or a hook that asks, nor the mode untrusted unless a rule allows it', async () => {
+  it('does not answer a rule or hook that asks, nor the mode untrusted unless a rule allows it', async () => {
     expect(await outcome({ tools: [high], rules: asks }, {}, { origin: 'command' })).toBe('ask')
     expect(await outcome({ tools: [high], rules: asks, isInteractive: false }, {}, { origin: 'command' })).toBe(
       'unavailable approval-unavailable',
@@ -309,13 +309,13 @@ describe('a command that a person types', () => {
     expect(await outcome({ tools: [high], mode: 'untrusted', rules: allows }, {}, { origin: 'command' })).toBe('allow')
   })
 
-  it('gives what was typed as the reason', async () => {
+  it('gives the typed command as the reason', async () => {
     expect(
       (await decide({ tools: [high] }, {}, { origin: 'command', typed: 'typed: --write /out' })).decision,
     ).toMatchObject({ decision_source: 'command', decision_reason: 'typed: --write /out' })
   })
 
-  it('is still denied by a rule, by the mode plan and by the policy', async () => {
+  it('is still denied by a rule, the mode plan or the policy', async () => {
     expect(await outcome({ tools: [high], rules: denies }, {}, { origin: 'command' })).toBe('deny rule-denied')
     expect(await outcome({ tools: [high], mode: 'plan' }, {}, { origin: 'command' })).toBe('deny mode-denies')
     expect(await outcome({ tools: [high] }, { path: '/etc/shadow' }, { origin: 'command' })).toBe(

@@ -57,31 +57,31 @@ const SCHEMAS: readonly (readonly [string, StandardSchema | JsonSchema])[] = [
 ]
 
 describe.each(SCHEMAS)('marks in %s', (_, schema) => {
-  it('keep reading and writing apart', async () => {
+  it('distinguish reading and writing', async () => {
     expect(await judged(schema, { from: '/in/a' })).toBe('allow')
     expect(await judged(schema, { to: '/out/a' })).toBe('allow')
     expect(await judged(schema, { to: '/in/a' })).toBe('deny argument-path-denied')
     expect(await judged(schema, { any: '/in/a' })).toBe('allow')
   })
 
-  it('let what may be written be read too', async () => {
+  it('allow reading where writing is granted', async () => {
     expect(await judged(schema, { from: '/out/a' })).toBe('allow')
   })
 
-  it('make a path of every text, also of a bare word', async () => {
+  it('make every text a path, also a bare word', async () => {
     expect(await judged(schema, { from: 'a' })).toBe('deny argument-path-denied')
     expect(await judged(schema, { to: '' })).toMatch(/^deny/)
     expect(await judged(schema, { any: 'a' })).toBe('allow')
   })
 
-  it('are found in lists and deep inside', async () => {
+  it('work in lists and nested values', async () => {
     expect(await judged(schema, { files: ['/in/a', '/out/b'] })).toBe('allow')
     expect(await judged(schema, { files: ['/in/a', 'b'] })).toBe('deny argument-path-denied')
     expect(await judged(schema, { deep: { to: '/in/a' } })).toBe('deny argument-path-denied')
     expect(await judged(schema, { deep: { to: '/out/a' } })).toBe('allow')
   })
 
-  it('make a URL of a text, and refuse what is none', async () => {
+  it('make a text a URL, and refuse a text that is none', async () => {
     expect(await judged(schema, { at: 'https://api.example.org/x' })).toBe('allow')
     expect(await judged(schema, { at: 'https://evil.example/x' })).toBe('deny argument-url-denied')
     for (const at of ['evil.example', '//evil.example/', 'javascript:x', 'file:///etc/passwd', ''])
@@ -104,7 +104,7 @@ describe('a mark', () => {
     })
   })
 
-  it('leaves the schema that it is put on as it was', async () => {
+  it('does not change its schema', async () => {
     const plain = z.string()
     expect(await judged(z.object({ a: pathWrite(plain).optional(), b: plain.optional() }), { b: '/in/a' })).toBe(
       'allow',
@@ -115,7 +115,7 @@ describe('a mark', () => {
     )
   })
 
-  it('is found behind references, unions and intersections', async () => {
+  it('works behind references, unions and intersections', async () => {
     const schema = {
       ...object({ a: { $ref: '#/$defs/out' }, b: { anyOf: [{ type: 'null' }, pathWrite()] } }),
       $defs: { out: pathWrite() },
@@ -135,14 +135,14 @@ describe('a mark', () => {
     ).toBe('deny argument-path-denied')
   })
 
-  it('is found in a schema that refers to itself', async () => {
+  it('works in a schema that refers to itself', async () => {
     const schema = { ...object({ child: { $ref: '#' }, path: pathWrite() }) }
     expect(await judged(schema, { child: { child: { path: '/in/a' } } })).toBe('deny argument-path-denied')
     const tree: z.ZodType = z.object({ path: pathWrite(z.string()).optional(), child: z.lazy(() => tree).optional() })
     expect(await judged(tree, { child: { path: '/in/a' } })).toBe('deny argument-path-denied')
   })
 
-  it('of two kinds demands both', async () => {
+  it('of two kinds requires both', async () => {
     const schema = object({ a: { allOf: [pathRead(), pathWrite()] } })
     expect(await judged(schema, { a: '/in/a' })).toBe('deny argument-path-denied')
     expect(await judged(schema, { a: '/out/a' })).toBe('allow')
@@ -155,7 +155,7 @@ describe('a mark', () => {
     expect(() => pathRead('x' as never)).toThrow(expect.objectContaining({ code: 'schema-not-markable' }))
   })
 
-  it('as a command is for rules; in a cell its words are not judged as paths, in process they are', async () => {
+  it('as a command is for rules: a cell does not judge its words as paths, in process the gate does', async () => {
     const schema = z.object({ line: commandLine(z.string()) })
     expect(await judged(schema, { line: 'cat /etc/shadow' })).toBe('allow')
     expect(await judged(schema, { line: 'cat /etc/shadow' }, 'in-process')).toBe('deny argument-path-denied')
@@ -169,8 +169,8 @@ describe('a mark', () => {
   })
 })
 
-describe('a schema of a library', () => {
-  it('parses the input: what it makes of it is what is judged and runs', async () => {
+describe('a schema from a library', () => {
+  it('parses the input, and the gate judges and runs its output', async () => {
     const schema = z.object({ path: z.string().transform((path) => path.replace('@', '/etc/')) })
     expect(await judged(schema, { path: '@shadow' })).toBe('deny argument-path-denied')
     const stripped = await gateWith({ tools: [toolWith({ schema: z.object({ a: z.number() }) })] }).decide(
@@ -179,14 +179,14 @@ describe('a schema of a library', () => {
     expect(stripped).toMatchObject({ kind: 'permitted', inputs: { call: { a: 1 } } })
   })
 
-  it('that refuses the input denies the call, and says where', async () => {
+  it('denies the call if it refuses the input, and says where', async () => {
     const gate = gateWith({ tools: [toolWith({ schema: z.object({ a: z.object({ b: z.number() }) }) })] })
     const evaluation = await gate.decide(callOf({ a: { b: 'x' } }))
     expect(outcomeOf(evaluation)).toBe('deny input-invalid')
     expect(evaluation.decision.agent_reason).toMatch(/a\.b: /)
   })
 
-  it('may take its time', async () => {
+  it('may be asynchronous', async () => {
     const schema = z.object({ a: z.string().refine(async (value) => Promise.resolve(value === 'ok')) })
     expect([await judged(schema, { a: 'ok' }), await judged(schema, { a: 'no' })]).toEqual([
       'allow',
@@ -194,7 +194,7 @@ describe('a schema of a library', () => {
     ])
   })
 
-  it('that throws denies, and so does one that makes something else than JSON', async () => {
+  it('denies if it throws or returns something that is not JSON', async () => {
     const throwing = {
       '~standard': {
         version: 1,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
 import { checkPermit, requirePermit } from '../../src/gate/index.js'
-import { termsOf } from '../../src/gate/permit/permit.js'
 import * as gateRoom from '../../src/gate/index.js'
 import type { Permit } from '../../src/gate/index.js'
 
@@ -19,7 +18,7 @@ const problem = (permit: unknown, changed: object = {}) => {
 }
 
 describe('a permit', () => {
-  it('is for this tool, these arguments in any order of keys, this policy, until then, once', async () => {
+  it('is for one tool, its arguments in any order of keys, one policy, once, until it expires', async () => {
     expect(problem(await permitFor(), { tool: 'other' })).toBe('other-tool')
     expect(problem(await permitFor(), { arguments: { a: 1, b: [3] } })).toBe('other-arguments')
     expect(problem(await permitFor(), { arguments: { a: 1, b: [2], c: 3 } })).toBe('other-arguments')
@@ -33,13 +32,13 @@ describe('a permit', () => {
     expect(problem(permit)).toBe('spent')
   })
 
-  it('that was refused for something else is not spent by that', async () => {
+  it('is not used up by a refused attempt', async () => {
     const permit = await permitFor()
     expect(problem(permit, { tool: 'other' })).toBe('other-tool')
     expect(problem(permit)).toBe('valid')
   })
 
-  it('hands out the arguments that were checked, which nobody can change any more', async () => {
+  it('contains the checked arguments, which nobody can change', async () => {
     let reads = 0
     const shifty = {
       b: [2],
@@ -56,7 +55,7 @@ describe('a permit', () => {
 
   it('cannot be forged by code in the same process', async () => {
     const permit = await permitFor()
-    const terms = termsOf(permit)
+    const { terms } = permit
     const Minted = permit.constructor as new (...given: unknown[]) => object
     for (const forged of [
       Object.assign({}, permit),
@@ -78,11 +77,11 @@ describe('a permit', () => {
     class Imposter extends Minted {}
     expect(() => new Imposter(undefined, terms)).toThrow(TypeError)
     expect(Reflect.set(permit, 'terms', { ...terms, tool: 'other' })).toBe(false)
-    expect(Reflect.set(terms ?? {}, 'tool', 'other')).toBe(false)
+    expect(Reflect.set(terms, 'tool', 'other')).toBe(false)
     expect(Object.keys(gateRoom).filter((name) => /mint/i.test(name))).toEqual([])
   })
 
-  it('is what runners demand: without a valid one there is an error', async () => {
+  it('is required by runners: without a valid one they throw', async () => {
     expect(() => requirePermit({}, use)).toThrow(expect.objectContaining({ code: 'permit-refused' }))
     expect(requirePermit(await permitFor(), use)).toEqual({ a: 1, b: [2] })
   })
@@ -97,11 +96,11 @@ describe('a permit', () => {
     }
   })
 
-  it('belongs to the decision on record', async () => {
+  it('belongs to the recorded decision', async () => {
     const evaluation = await decide({}, use.arguments)
     if (evaluation.kind !== 'permitted') throw new Error(evaluation.kind)
     const { decision, permit } = evaluation
-    expect(termsOf(permit)).toMatchObject({
+    expect(permit.terms).toMatchObject({
       decisionId: decision.decision_id,
       callId: decision.call_id,
       argumentsHash: decision.arguments_hash,

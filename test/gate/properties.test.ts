@@ -75,8 +75,8 @@ const answer: fc.Arbitrary<HookAnswer | (() => never) | undefined> = fc.constant
 const runs = (outcome: string) => outcome === 'allow' || outcome === 'sandboxed'
 const STRICTNESS = ['deny', 'unavailable', 'ask', 'sandboxed', 'allow']
 
-describe('whatever the rules, hooks, modes and inputs', () => {
-  it('adding a deny rule never turns a refusal into a run, nor anything into something milder', async () => {
+describe('for all rules, hooks, modes and inputs', () => {
+  it('adding a deny rule never makes an outcome milder', async () => {
     await fc.assert(
       fc.asyncProperty(
         rules,
@@ -104,7 +104,7 @@ describe('whatever the rules, hooks, modes and inputs', () => {
     )
   })
 
-  it('the order of rules, and which source they are from, changes nothing', async () => {
+  it('the order and the source of rules change nothing', async () => {
     await fc.assert(
       fc.asyncProperty(rules, input, mode, fc.constantFrom(...RULE_SOURCES), async (given, value, chosen, source) => {
         const forwards = await decision({ tools: [cell], rules: given, mode: chosen }, value)
@@ -118,7 +118,7 @@ describe('whatever the rules, hooks, modes and inputs', () => {
     )
   })
 
-  it('the order of hooks changes nothing, and one that denies or throws always denies', async () => {
+  it('the order of hooks changes nothing, and a hook that denies or throws always denies', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(answer, { maxLength: 5 }), input, mode, async (answers, value, chosen) => {
         const hooks = answers.map((each) => hook(each))
@@ -131,7 +131,7 @@ describe('whatever the rules, hooks, modes and inputs', () => {
     )
   })
 
-  it('any edit is gated again: what is edited in comes to no more than what was there at first', async () => {
+  it('the gate judges every edit again: an edited input gets no more than an original one', async () => {
     await fc.assert(
       fc.asyncProperty(input, input, rules, mode, async (first, second, given, chosen) => {
         const edit = hook((event) =>
@@ -146,7 +146,7 @@ describe('whatever the rules, hooks, modes and inputs', () => {
     )
   })
 
-  it('a permit fits what was decided about, and nothing else', async () => {
+  it('a permit fits only the call that was decided', async () => {
     await fc.assert(
       fc.asyncProperty(input, fc.jsonValue(), async (value, other) => {
         const evaluation = await gateWith({ tools: [cell], mode: 'bypass' }).decide(callOf(value))
@@ -204,8 +204,8 @@ const anyText = fc.oneof(
   odd.map((text) => `/out/../${text}`),
 )
 
-describe('whatever a string is', () => {
-  it('the gate does not throw, and a record is left', async () => {
+describe('for all strings', () => {
+  it('the gate does not throw, and leaves a record', async () => {
     const gate = gateWith({
       tools: [files],
       rules: [{ effect: 'deny', command: 'rm', paths: ['/x'], hosts: ['*'], because: 'x' }],
@@ -225,7 +225,7 @@ describe('whatever a string is', () => {
     )
   })
 
-  it('an absolute path that runs is one that the policy grants, in every reading', async () => {
+  it('an absolute path runs only if the policy grants it, in every reading', async () => {
     const gate = gateWith({ tools: [files] })
     await fc.assert(
       fc.asyncProperty(anyText, async (text) => {
@@ -245,7 +245,7 @@ describe('whatever a string is', () => {
     )
   })
 
-  it('a URL that runs leads to a granted host, as a browser reads it', async () => {
+  it('a URL runs only if its host is granted, as a browser reads it', async () => {
     const gate = gateWith({ tools: [files] })
     const urlLike = fc
       .tuple(

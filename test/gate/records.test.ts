@@ -75,7 +75,7 @@ describe('permission_decision', () => {
     expect(problems('decision', decision)).toEqual([])
   })
 
-  it('of an answer fits its schema too', async () => {
+  it('of an answered approval fits its schema too', async () => {
     for (const answer of [
       { kind: 'approve_once', by: 'ann' },
       { kind: 'approve_for_scope', by: 'ann' },
@@ -90,7 +90,7 @@ describe('permission_decision', () => {
     }
   })
 
-  it('has every field of the standard, and a reason for the model wherever it may not go on', async () => {
+  it('has every field of the standard, and a reason for the model if the call may not run', async () => {
     expect(DECISION.required).toEqual([
       'decision_id',
       'decision',
@@ -109,7 +109,7 @@ describe('permission_decision', () => {
     }
   })
 
-  it('is refused by its schema when it lacks what it must have', async () => {
+  it('is refused by its schema if a required field is missing', async () => {
     const { decision } = await decide({})
     for (const key of DECISION.required) expect(problems('decision', { ...decision, [key]: undefined })).not.toEqual([])
     expect(problems('decision', { ...decision, decision: 'maybe' })).not.toEqual([])
@@ -118,14 +118,14 @@ describe('permission_decision', () => {
     expect(problems('decision', { ...decision, arguments_hash: 'x' })).not.toEqual([])
   })
 
-  it('can say no more and no less than its schema', () => {
+  it('and its schema have the same fields', () => {
     expect(DECISION.properties['decision']?.enum).toEqual([...DECISIONS])
     expect(DECISION.properties['decision_source']?.enum).toEqual([...DECISION_SOURCES])
     expect(DECISION.properties['mode']?.enum).toEqual([...MODES])
     expect(DECISION.properties['risk']?.enum).toEqual([...RISKS])
   })
 
-  it('tells the model nothing about the host that it did not say itself', async () => {
+  it('tells the model nothing about the host that the model did not say itself', async () => {
     const secrets = ['/home/ann', 'secret-rule', '/data/**', 'hook-name']
     const rules = [{ id: 'secret-rule', effect: 'ask', because: 'because' }]
     const evaluations: Evaluation[] = [
@@ -155,7 +155,7 @@ describe('permission_decision', () => {
 })
 
 describe('permission_state', () => {
-  it('says the mode, the rules with their places, the sources, and whether somebody can be asked', () => {
+  it('has the mode, the rules with their places, the sources, and whether a person can be asked', () => {
     const state = gateWith({
       mode: 'plan',
       isInteractive: false,
@@ -175,7 +175,7 @@ describe('permission_state', () => {
     expect(problems('state', state)).toEqual([])
   })
 
-  it('can say no more and no less than its schema', () => {
+  it('and its schema have the same fields', () => {
     expect(STATE.properties['mode']?.enum).toEqual([...MODES])
     expect(STATE.properties['rules']?.items?.properties['effect']?.enum).toEqual([...EFFECTS])
     expect(STATE.properties['rules']?.items?.properties['source']?.enum).toEqual([...RULE_SOURCES])

@@ -28,7 +28,7 @@ describe('rules about tools', () => {
     expect(await judged([rule('deny', { tool: name })], {})).toBe(expected ? 'deny rule-denied' : 'ask')
   })
 
-  it('may name several, or none and mean all', async () => {
+  it('may name several tools, or none to mean all', async () => {
     expect(await judged([rule('deny', { tool: ['a', 'files'] })], {})).toBe('deny rule-denied')
     expect(await judged([{ effect: 'deny', because: 'test' }], {})).toBe('deny rule-denied')
   })
@@ -58,7 +58,7 @@ describe('rules about arguments', () => {
     expect(await judged(about(conditions), input)).toBe(expected ? 'deny rule-denied' : 'ask')
   })
 
-  it('an allow needs every item to fit, a denial any of them', async () => {
+  it('an allow needs every item to match, a denial any item', async () => {
     expect(await judged([rule('allow', { arguments: { tags: 'a*' } })], { tags: ['ab', 'ac'] })).toBe('allow')
     expect(await judged([rule('allow', { arguments: { tags: 'a*' } })], { tags: ['ab', 'b'] })).toBe('ask')
     expect(await judged([rule('allow', { arguments: { tags: 'a*' } })], { tags: [] })).toBe('ask')
@@ -92,7 +92,7 @@ describe('rules about paths', () => {
     expect(await judged([rule('deny', { paths: [path] })], input)).toBe(expected ? 'deny rule-denied' : 'ask')
   })
 
-  it('an allow covers all paths of a call, each exactly', async () => {
+  it('an allow must cover every path of a call exactly', async () => {
     const rules = [rule('allow', { paths: ['/data/**', '!/data/secret'] })]
     expect(await judged(rules, { p: '/data/a' })).toBe('allow')
     expect(await judged(rules, { p: '/data/a', q: '/data/b' })).toBe('allow')
@@ -102,13 +102,13 @@ describe('rules about paths', () => {
     expect(await judged(rules, {})).toBe('ask')
   })
 
-  it('carve-outs of a denial are left alone', async () => {
+  it('carve-outs of a denial stay allowed', async () => {
     const rules = [rule('deny', { paths: ['/data/**', '!/data/public'] })]
     expect(await judged(rules, { p: '/data/a' })).toBe('deny rule-denied')
     expect(await judged(rules, { p: '/data/public/a' })).toBe('ask')
   })
 
-  it('read and write are kept apart where the parameter is marked, and a denial counts both where it is not', async () => {
+  it('a marked parameter is read or written, and a denial counts both for an unmarked one', async () => {
     const schema = { type: 'object', properties: { from: pathRead(), to: pathWrite(), any: { type: 'string' } } }
     const marked = toolWith({
       name: 'files',
@@ -147,7 +147,7 @@ describe('rules about hosts', () => {
     expect(await judged([rule('deny', { hosts: [host] })], input)).toBe(expected ? 'deny rule-denied' : 'ask')
   })
 
-  it('an allow covers all URLs of a call, on the ports of the web unless it names one', async () => {
+  it('an allow covers all URLs of a call, on web ports unless it names a port', async () => {
     const rules = [rule('allow', { hosts: ['*.good.example', 'db.example:5432'] })]
     expect(await judged(rules, { u: 'https://a.good.example/' })).toBe('allow')
     expect(await judged(rules, { u: 'https://a.good.example:8443/' })).toBe('ask')
@@ -157,10 +157,10 @@ describe('rules about hosts', () => {
   })
 })
 
-describe('across all sources', () => {
+describe('with several sources', () => {
   const effects = ['deny', 'ask', 'allow'] as const
 
-  it('deny counts more than ask, ask more than allow, whichever source says which', async () => {
+  it('deny beats ask, and ask beats allow, from any source', async () => {
     for (const one of RULE_SOURCES) {
       for (const other of RULE_SOURCES.filter((source) => source !== one)) {
         for (const strict of effects) {
@@ -182,14 +182,14 @@ describe('across all sources', () => {
     }
   })
 
-  it('of equal rules the one of the source with precedence is named', async () => {
+  it('of equal rules the record names the one of the source with precedence', async () => {
     const rules = Object.fromEntries(RULE_SOURCES.toReversed().map((source) => [source, [rule('deny')]]))
     const { decision } = await decide({ tools: [tool], rules })
     expect(decision.explain.rules.map(({ source }) => source)).toEqual([...RULE_SOURCES])
     expect(decision.decision_reason).toContain('managed')
   })
 
-  it('where managed rules reserve allowing, allows of others do not count, and denials still do', async () => {
+  it('if managed rules reserve allowing, other allows do not count, but denials do', async () => {
     const managed = { managed_only: ['allow_rules'], rules: [rule('allow', { arguments: { a: 'x' } })] }
     const rules = { managed, user: [rule('allow')], session: [rule('deny', { arguments: { a: 'z' } })] }
     expect(await outcome({ tools: [tool], rules }, { a: 'x' })).toBe('allow')
@@ -199,7 +199,7 @@ describe('across all sources', () => {
     expect(decision.explain.asked_again_because.join()).toMatch(/only managed rules may allow/)
   })
 
-  it('where managed rules reserve the allows of hooks, only managed hooks can allow', async () => {
+  it('if managed rules reserve the allows of hooks, only managed hooks can allow', async () => {
     const rules = { managed: { managed_only: ['hook_allows'] } }
     expect(await outcome({ tools: [tool], rules, hooks: [hook({ decision: 'allow' })] })).toBe('ask')
     expect(await outcome({ tools: [tool], rules, hooks: [hook({ decision: 'allow' }, { source: 'managed' })] })).toBe(
@@ -214,7 +214,7 @@ describe('across all sources', () => {
     expect(() => gateWith({ rules, mode: 'plan' })).not.toThrow()
   })
 
-  it('nobody else can lock anything', () => {
+  it('only managed rules can lock settings', () => {
     expect(() => load('managed_only: [allow_rules]\n', 'user')).toThrow(
       refusal('policy-invalid-value', /^rules.yaml:1: managed_only/),
     )
@@ -238,7 +238,7 @@ describe('a rule file', () => {
     '  - { id: home, effect: ask, paths: { read: [~/.ssh] }, because: keys }',
   ].join('\n')
 
-  it('gives every rule its place', () => {
+  it('gives every rule its file and line', () => {
     expect(load(text).rules.map(({ id, place, source }) => ({ id, place, source }))).toEqual([
       { id: 'project:rules.yaml:2', place: 'rules.yaml:2', source: 'project' },
       { id: 'home', place: 'rules.yaml:12', source: 'project' },
@@ -280,7 +280,7 @@ describe('a rule file', () => {
     ],
     ['rulez: []\n', 'policy-unknown-key', /^rules.yaml:1: unknown key "rulez"/],
     ['- effect: deny\n', 'policy-not-an-object', /^rules.yaml/],
-  ])('that is wrong is refused by file and line: %j', (wrong, code, message) => {
+  ])('is refused with file and line of the mistake: %j', (wrong, code, message) => {
     expect(() => load(wrong)).toThrow(refusal(code, message))
   })
 
@@ -289,7 +289,7 @@ describe('a rule file', () => {
     ['rules: [\n', 'correct the file at that line: brackets, quotes and indentation'],
     ['- effect: deny\n', 'put "rules:" above the list, and indent it'],
     ['managed_only: [ allow_rules ]\n', 'managed_only belongs in /etc/cordon/rules.yaml'],
-  ])('that is wrong says how to mend it: %j', (wrong, fix) => {
+  ])('is refused with a fix: %j', (wrong, fix) => {
     expect(() => load(wrong)).toThrow(expect.objectContaining({ fix }))
   })
 
@@ -312,13 +312,13 @@ describe('a rule file', () => {
         '{ p: /data } }]\n',
       /it should match/,
     ],
-  ])('whose examples do not hold is refused: %j', (wrong, message) => {
+  ])('is refused if its examples are wrong: %j', (wrong, message) => {
     expect(() => load(wrong)).toThrow(refusal('rule-example-fails', message))
   })
 })
 
 describe('an explanation', () => {
-  it('says which rule, from which file and line, and what would change it', async () => {
+  it('names the rule, its file and line, and what would change it', async () => {
     const ruleSets = [load('rules:\n  - { effect: deny, tool: files, because: not today }\n', 'user')]
     const evaluation = await gateWith({ tools: [tool], ruleSets }).decide(callOf({}, { tool: 'files' }))
     expect(outcomeOf(evaluation)).toBe('deny rule-denied')
@@ -333,7 +333,7 @@ describe('an explanation', () => {
     })
   })
 
-  it('says why somebody is asked although a rule allows it', async () => {
+  it('says why a person is asked although a rule allows', async () => {
     const { decision } = await decide({
       tools: [tool],
       rules: { managed: [{ ...rule('ask'), id: 'M' }], session: [{ ...rule('allow'), id: 'S' }] },
@@ -341,7 +341,7 @@ describe('an explanation', () => {
     expect(decision.explain.asked_again_because).toEqual(['the rule S allows it, but M asks, and asking counts more'])
   })
 
-  it('lists every step that was taken', async () => {
+  it('lists every step', async () => {
     const { decision } = await decide({ tools: [tool], hooks: [hook(undefined)], rules: [rule('allow')] })
     expect(decision.explain.steps.map(({ step }) => step)).toEqual(['input', 'arguments', 'hooks', 'rules', 'mode'])
   })

@@ -6,11 +6,11 @@ import { openText, sealText } from '../../src/gate/index.js'
 
 const FORM = 'cordon-test-1'
 
-describe('a text that leaves the process', () => {
+describe('a sealed text', () => {
   const key = randomBytes(32)
   const value = { tool: 'tool', uses: [1, 2] }
 
-  it('comes back as the same value', () => {
+  it('opens to the same value', () => {
     expect(openText(FORM, sealText(FORM, value, key), key)).toEqual({ kind: 'value', value })
   })
 

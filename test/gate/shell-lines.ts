@@ -1,4 +1,4 @@
-// Lines of a shell made of pieces that are hard to read, for comparing the reader with real shells.
+// Makes shell lines from pieces that are hard to parse, to compare the reader with real shells.
 
 /** The program whose runs are counted. */
 export const PROGRAM = 'victim-cmd'

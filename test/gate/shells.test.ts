@@ -1,5 +1,5 @@
-// The reader of command lines, held against bash and dash: whenever a shell runs a program, a denial of it must have
-// fitted.
+// Compares the reader of command lines with bash and dash: whenever a shell runs a program, a denial of that program
+// must match.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -56,14 +56,14 @@ const running = (lines: readonly string[]): readonly string[] => {
   })
 }
 
-test('denies every tricky line that a shell would run, among them lines that a shell does run', () => {
+test('denies every tricky line that a shell would run, including lines that a shell does run', () => {
   const lines = TRICKY.filter((_, at) => at % Math.ceil(TRICKY.length / RUN_ANYWAY) === 0)
   const ran = running(lines)
   expect(ran.length).toBeGreaterThan(RUN_ANYWAY / 4)
   expect(TRICKY.filter((line) => !isDenied(line))).toEqual(expect.not.arrayContaining([...ran]))
 })
 
-test('no line that bash or dash runs gets past a denial', () => {
+test('no line that bash or dash runs bypasses a denial', () => {
   const random = seeded(20_26)
   const made = Array.from({ length: LINES }, () => mutated(random))
   const passed = [...new Set([...TRICKY, ...made])].filter((line) => !isDenied(line))

@@ -94,7 +94,7 @@ export const callOf = (input: unknown = {}, more: Partial<GateCall> = {}): GateC
   callId: 'call',
   tool: 'tool',
   requestedBy: 'agent',
-  session: createSessionCount(),
+  count: createSessionCount(),
   ...more,
   input,
 })
@@ -118,6 +118,6 @@ export const hook = (
   name: 'hook',
   points: [point],
   source: 'project',
-  run: typeof answer === 'function' ? answer : () => answer,
+  run: (typeof answer === 'function' ? answer : () => answer) as Hook['run'],
   ...rest,
 })

@@ -1,4 +1,4 @@
-// Policies as a person would write them, over so small a vocabulary that two of them often overlap.
+// Random policies over a small vocabulary, so that two of them often overlap.
 import fc from 'fast-check'
 
 const name = fc.oneof(

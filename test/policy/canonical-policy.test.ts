@@ -41,7 +41,7 @@ const EXAMPLE = {
 }
 
 describe('the hash of a policy', () => {
-  it('is the SHA-256 of its canonical text, which stays what it is', () => {
+  it('is the SHA-256 of its canonical text, which never changes', () => {
     expect(JSON.parse(canonicalPolicy(parsePolicy(EXAMPLE, 'test')))).toEqual({
       form: 'cordon-policy/1',
       risk: 'medium',
@@ -62,7 +62,7 @@ describe('the hash of a policy', () => {
     expect(hash(EXAMPLE)).toBe('sha256:fc38ffd21722e573bc1ca977ab184097d4c61446cc0df1e3034e7bf544960e95')
   })
 
-  it('does not depend on the order of anything, for any policy', () => {
+  it('does not depend on any order, for any policy', () => {
     fc.assert(
       fc.property(policyValue, (value) => {
         expect(policyHash(parseOrSkip(reversed(value)))).toBe(policyHash(parseOrSkip(value)))
@@ -86,7 +86,7 @@ describe('the hash of a policy', () => {
     [{ environment: [] }, { environment: 'none' }],
     [{ filesystem: 'none' }, { filesystem: { read: 'none', write: [] } }],
     [{ limits: 'none', presets: 'none' }, {}],
-  ])('is the same for two ways to write one thing: %j and %j', (one, other) => {
+  ])('is the same for two spellings of one policy: %j and %j', (one, other) => {
     expect(hash(one)).toBe(hash(other))
   })
 

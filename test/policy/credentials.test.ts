@@ -13,7 +13,7 @@ const parse = (credential: unknown, network: unknown = ['api.example.org']) =>
   parsePolicy({ network, credentials: [credential] }, 'test').credentials
 
 describe('a credential in a policy', () => {
-  it('says where a value belongs, and under which name the tool finds a stand-in', () => {
+  it('says where the value goes, and which variable gives the tool a placeholder', () => {
     expect(parse(BEARER)).toMatchObject([
       {
         id: 'token',
@@ -46,7 +46,7 @@ describe('a credential in a policy', () => {
     expect(parse({ ...BEARER, inject: { host: 'api.example.org', ...inject } })[0]?.inject).toEqual(expected)
   })
 
-  it('that is put in differently at two hosts is two with one id', () => {
+  it('with different injections for two hosts is two credentials with one id', () => {
     const inject = [
       { host: 'git.example.org', as: 'basic', user: 'git' },
       { host: ['api.example.org', 'up.example.org'], as: 'bearer' },
@@ -103,20 +103,20 @@ describe('a credential in a policy', () => {
     expect(() => parse(credential)).toThrow(refusal(message))
   })
 
-  it('is refused for a direct host, and where the tool would get the variable itself', () => {
+  it('is refused for a direct host, and if the tool would get the variable itself', () => {
     expect(() => parse(BEARER, [{ host: 'api.example.org', action: 'direct' }])).toThrow(refusal('is direct'))
     expect(() =>
       parsePolicy({ network: ['api.example.org'], environment: ['API_TOKEN'], credentials: [BEARER] }, 'test'),
     ).toThrow(refusal('API_TOKEN is also in environment'))
   })
 
-  it('that holds the value by mistake is refused without repeating it', () => {
+  it('that contains the value by mistake is refused without repeating it', () => {
     const wrong = () => parse({ ...BEARER, inject: { ...BEARER.inject, format: 'Bearer ghp_abcdef' } })
     expect(wrong).toThrow(refusal('credentials[0].inject.format must be a text with {value} in it'))
     expect(wrong).not.toThrow('ghp_abcdef')
   })
 
-  it('given twice is one where both say the same, and a conflict with its line where not', () => {
+  it('given twice is one if both say the same, and otherwise a conflict with its line', () => {
     expect(
       parsePolicy({ network: ['api.example.org'], credentials: [BEARER, BEARER] }, 'test').credentials,
     ).toHaveLength(1)
@@ -128,7 +128,7 @@ describe('a credential in a policy', () => {
     )
   })
 
-  it('is part of the hash, and of what one policy has beyond another', () => {
+  it('counts in the hash and in the comparison of policies', () => {
     const [without, with_] = [
       parsePolicy({ network: ['api.example.org'] }, 'a'),
       parsePolicy({ network: ['api.example.org'], credentials: [BEARER] }, 'b'),
@@ -139,7 +139,7 @@ describe('a credential in a policy', () => {
     expect(answer.within ? '' : describeWitness(answer.witness)).toBe('uses the credential token at api.example.org')
   })
 
-  it('for more requests is beyond the same for fewer', () => {
+  it('for more requests goes beyond the same credential for fewer', () => {
     const reading = {
       ...parsePolicy({ network: [{ host: 'api.example.org', methods: ['GET'] }], credentials: [BEARER] }, 'a'),
     }

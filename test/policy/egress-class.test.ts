@@ -35,7 +35,7 @@ describe('the egress class', () => {
       },
       'read_only',
     ],
-  ])('follows from the network and is marked so: %s', (_, policy, level) => {
+  ])('is derived from the network and marked as derived: %s', (_, policy, level) => {
     expect(classOf(policy)).toEqual({ level, derived: true })
   })
 
@@ -46,7 +46,7 @@ describe('the egress class', () => {
     [{ egress_class: 'read_only', network: 'all' }, 'read_only'],
     [{ egress_class: 'write', network: [{ host: 'a.org', methods: ['GET'] }] }, 'write'],
     [{ egress_class: 'write' }, 'write'],
-  ])('is what the author says: %j', (policy, level) => {
+  ])("is the author's choice if given: %j", (policy, level) => {
     expect(classOf(policy)).toEqual({ level, derived: false })
   })
 
@@ -61,7 +61,7 @@ describe('the egress class', () => {
       /more than GET, HEAD and OPTIONS at a\.org/,
     ],
     [{ egress_class: 'read_only', network: [{ host: 'a.org', action: 'direct' }] }, /more than GET/],
-  ])('that contradicts the network is refused: %j', (policy, message) => {
+  ])('is refused if it contradicts the network: %j', (policy, message) => {
     expect(() => parsePolicy(policy, 'test')).toThrow(
       expect.objectContaining({
         code: 'policy-conflict',
@@ -71,7 +71,7 @@ describe('the egress class', () => {
     )
   })
 
-  it('read_only narrows entries that name no methods, and leaves denials alone', () => {
+  it('read_only narrows entries without methods, and leaves denials unchanged', () => {
     const { network } = boundaryOf({
       egress_class: 'read_only',
       network: ['a.org', { host: 'b.org', methods: ['GET'] }, { host: 'c.org', action: 'deny' }],

@@ -80,11 +80,11 @@ describe('a network entry', () => {
     { host: 'a.org', action: 'maybe' },
     { methods: ['GET'] },
     7,
-  ])('is refused when a detail is wrong: %j', (entry) => {
+  ])('is refused if a detail is wrong: %j', (entry) => {
     expect(() => hosts(entry)).toThrow(expect.objectContaining({ code: expect.stringMatching(/^policy-/) as string }))
   })
 
-  it('cannot be allowed and denied at once', () => {
+  it('cannot be both allowed and denied', () => {
     expect(() => hosts('a.org', { host: 'A.ORG', action: 'deny' })).toThrow(
       expect.objectContaining({ code: 'policy-conflict' }),
     )
@@ -100,7 +100,7 @@ describe('a network entry', () => {
   it.each([
     ['a filter', { host: 'a.org', methods: ['GET'] }],
     ['a partial denial', { host: 'a.org', methods: ['DELETE'], action: 'deny' }],
-  ])('cannot be direct beside %s of the same destination, in any order', (_, filter) => {
+  ])('cannot be direct beside %s for the same destination, in any order', (_, filter) => {
     const direct = { host: 'A.org', action: 'direct' }
     expect(() => hosts(direct, filter)).toThrow(expect.objectContaining({ code: 'policy-conflict' }))
     expect(() => hosts(filter, direct)).toThrow(expect.objectContaining({ code: 'policy-conflict' }))
@@ -113,7 +113,7 @@ describe('a network entry', () => {
 })
 
 describe('an IP address', () => {
-  it('is read back from its own text', () => {
+  it('parses from its own text', () => {
     const v6 = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }).filter((value) => value >> 32n !== 0xffffn)
     const v4 = fc.bigInt({ min: 0n, max: 2n ** 32n - 1n })
     const addresses = fc.oneof(
@@ -127,7 +127,7 @@ describe('an IP address', () => {
     )
   })
 
-  it('is in a block exactly when its leading bits are', () => {
+  it('is in a block exactly if its leading bits are', () => {
     const block = { family: 4, first: 0x0a000000n, prefixLength: 8 } as const
     expect(cidrContains(block, { family: 4, value: 0x0affffffn })).toBe(true)
     expect(cidrContains(block, { family: 4, value: 0x0b000000n })).toBe(false)

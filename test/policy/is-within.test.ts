@@ -111,7 +111,7 @@ describe('a policy goes beyond another', () => {
     expect(witnessOf(a, b)).toBeUndefined()
   })
 
-  it('in every section at once, and each is told', () => {
+  it('in every section at once, and the result names each', () => {
     const a = policy({
       filesystem: { read: ['/r'], write: ['/w'] },
       network: ['a.org'],
@@ -134,8 +134,8 @@ describe('a policy goes beyond another', () => {
   })
 })
 
-describe('what is left unspecified', () => {
-  it("is nothing in a process, and whatever the function likes in the agent's own process", () => {
+describe('an unspecified section', () => {
+  it("is nothing in a process, and unlimited in the agent's own process", () => {
     expect(witnessOf({}, { network: 'none' }, { kind: 'process' })).toBeUndefined()
     expect(witnessOf({}, { network: 'none' }, { kind: 'in-process' })).toMatchObject({ kind: 'egress_class' })
     expect(witnessOf({ network: 'none' }, {}, { kind: 'in-process' })).toBeUndefined()
@@ -146,12 +146,12 @@ describe('what is left unspecified', () => {
     [{ filesystem: { write: 'none' } }, { kind: 'file', access: 'write', path: '/' }],
     [{ environment: ['SECRET'] }, { kind: 'environment', entry: { name: 'SECRET_X' } }],
     [{ exec: ['git'] }, { kind: 'exec' }],
-  ])("in the agent's own process goes beyond any stance: %j", (b, expected) => {
+  ])("in the agent's own process goes beyond any declared section: %j", (b, expected) => {
     expect(witnessOf({}, b, { kind: 'in-process' })).toMatchObject(expected)
     expect(witnessOf(b, {}, { kind: 'in-process' })).toBeUndefined()
   })
 
-  it('of writing lets protected names be written, and says nothing about reading', () => {
+  it('of writing allows protected names, and says nothing about reading', () => {
     expect(witnessOf({}, { filesystem: { write: ['/'] } }, { kind: 'in-process' })).toMatchObject({
       kind: 'file',
       access: 'write',
@@ -164,21 +164,21 @@ describe('what is left unspecified', () => {
     })
   })
 
-  it('of exec is none in a function', () => {
+  it('of exec is none for a function', () => {
     expect(witnessOf({}, { exec: 'none' }, { kind: 'function' })).toBeUndefined()
     expect(witnessOf({}, { exec: 'none' }, { kind: 'process' })).toMatchObject({ kind: 'exec' })
   })
 })
 
-describe('places', () => {
+describe('workspace and home', () => {
   const [workspace, home] = [{ filesystem: { read: ['.'] } }, { filesystem: { read: ['~/**'] } }]
 
-  it('decide, where they are known', () => {
+  it('decide if they are known', () => {
     expect(witnessOf(workspace, home, PLACES)).toBeUndefined()
     expect(witnessOf(home, workspace, PLACES)).toMatchObject({ kind: 'file', path: '/home/ann/x' })
   })
 
-  it('are not guessed where they are not: only what holds wherever workspace and home lie is within', () => {
+  it('are not guessed: only a grant that is within for every workspace and home is within', () => {
     expect(witnessOf(workspace, home)).toMatchObject({
       kind: 'file',
       path: '/srv/<above>/<projects>/<group>/<workspace>',
@@ -203,7 +203,7 @@ const anyPolicy = policyValue.map((value) => {
 })
 
 describe('for any policy', () => {
-  it('it is within itself, in every kind of tool, with and without places', () => {
+  it('it is within itself, for every kind of tool, with and without workspace and home', () => {
     fc.assert(
       fc.property(anyPolicy, fc.constantFrom('process', 'function', 'in-process'), (one, kind) => {
         fc.pre(one !== undefined)
@@ -214,7 +214,7 @@ describe('for any policy', () => {
     )
   })
 
-  it('those of one hash are within each other, and none that is within another is beyond it', () => {
+  it('policies with one hash are within each other, and a policy within another is not beyond it', () => {
     fc.assert(
       fc.property(anyPolicy, anyPolicy, (a, b) => {
         fc.pre(a !== undefined && b !== undefined)

@@ -29,7 +29,7 @@ const isParsed = (value: unknown): boolean => {
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown
 
 describe('schemas/policy.schema.json', () => {
-  it("is what the parser's own tables give", async () => {
+  it("equals the parser's own tables", async () => {
     await expect(`${JSON.stringify(policySchema(), null, 2)}\n`).toMatchFileSnapshot('../../schemas/policy.schema.json')
   })
 })
@@ -38,7 +38,7 @@ describe('schemas/policy-file.schema.json', () => {
   const isFile = new Ajv.Ajv({ strict: true, strictTypes: false, strictRequired: false }).compile(policyFileSchema())
   const policies = new URL('../../policies/', import.meta.url)
 
-  it('is that of a policy, and what only a file has', async () => {
+  it('is the schema of a policy, plus the keys of a file', async () => {
     await expect(`${JSON.stringify(policyFileSchema(), null, 2)}\n`).toMatchFileSnapshot(
       '../../schemas/policy-file.schema.json',
     )
@@ -155,7 +155,7 @@ const damaged = fc
   })
 
 describe('the schema and the parser', () => {
-  it('accept the same policies, but for entries that contradict each other', () => {
+  it('accept the same policies, except contradicting entries', () => {
     const counts = { accepted: 0, refused: 0 }
     fc.assert(
       fc.property(policyValue, (value) => {
@@ -311,7 +311,7 @@ describe('the schema and the parser', () => {
         ['a.org', { host: 'b.org', action: 'deny', methods: ['POST'] }],
       ].map((entries) => asJson({ egress_class: level, network: entries })),
     ),
-  ])('agree about what contradicts the class: %j', (value) => {
+  ])('agree about contradictions of the class: %j', (value) => {
     expect(validate(value)).toBe(isParsed(value))
   })
 
@@ -331,7 +331,7 @@ describe('the schema and the parser', () => {
     ['parts of a byte or of a millisecond', limits('output', '0.1K')],
     ['a size beyond all numbers', limits('memory', '99999999T')],
     ['a limit too small for any program, with a unit', limits('memory', '1K')],
-  ])('differ only where a schema cannot tell: %s', (_, value) => {
+  ])('differ only where a schema cannot express the rule: %s', (_, value) => {
     expect([validate(value), isParsed(value)]).toEqual([true, false])
   })
 })

@@ -46,7 +46,7 @@ describe('a policy file', () => {
     ['egress_class: none\nnetwork: all\n', 'policy-conflict', /^a.yaml:1: egress_class: /],
     ['- a\n', 'policy-not-an-object', /^a.yaml: the policy must be a mapping/],
     ['', 'policy-not-an-object', /not nothing/],
-  ])('that is wrong is refused by file, line and key: %j', (text, code, message) => {
+  ])('is refused with file, line and key of the mistake: %j', (text, code, message) => {
     expect(() => loadPolicyText(text, 'a.yaml')).toThrow(refusal(code, message))
   })
 
@@ -56,11 +56,11 @@ describe('a policy file', () => {
     ['network: !!js/function "x"\n', /^a.yaml:1: /],
     ['network: none\n---\nnetwork: all\n', /^a.yaml:2: /],
     ['network: *nowhere\n', /^a.yaml/],
-  ])('that is not one plain document is refused: %j', (text, message) => {
+  ])('is refused unless it is one plain document: %j', (text, message) => {
     expect(() => loadPolicyText(text, 'a.yaml')).toThrow(refusal('policy-syntax', message))
   })
 
-  it('cannot blow up through aliases', () => {
+  it('cannot grow without limit through aliases', () => {
     const levels = Array.from(
       { length: 12 },
       (_, at) => `l${at + 1}: &l${at + 1} [${Array(9).fill(`*l${at}`).join(', ')}]`,
@@ -69,7 +69,7 @@ describe('a policy file', () => {
     expect(() => loadPolicyText(text, 'a.yaml')).toThrow(expect.objectContaining({ code: 'policy-syntax' }))
   })
 
-  it('is read or refused with a code, whatever its text, and never anything else', () => {
+  it('is read, or refused with a code, for any text', () => {
     const words = fc.constantFrom(
       'filesystem',
       'read',
@@ -129,13 +129,13 @@ describe('a policy file', () => {
     'network: 2001-01-01',
     '1: 2',
     '? \n: x',
-  ])('that is odd but well-formed is refused with a code: %j', (text) => {
+  ])('is refused with a code if it is odd but well-formed: %j', (text) => {
     expect(() => loadPolicyText(text, 'a.yaml')).toThrow(CordonError)
   })
 })
 
 describe('a policy value', () => {
-  it('is read or refused with a code, whatever it is', () => {
+  it('is read, or refused with a code, for any value', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -1,5 +1,5 @@
-// An independent reading of the glob grammar, as plain as possible and slow: braces by textual
-// replacement, everything else by recursion straight from the definition. Used as an oracle only.
+// An independent implementation of the glob grammar, simple and slow: braces by textual replacement, everything else
+// by recursion straight from the definition. Tests compare with it.
 
 /** Multiplies out the innermost group first; supports no escapes. */
 const expandBraces = (glob: string): readonly string[] => {

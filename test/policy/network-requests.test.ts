@@ -32,7 +32,7 @@ describe('a request', () => {
     ['nothing grants nothing', 'none', 'GET a.org', false],
     ['all grants every name', 'all', 'stream a.org:9', true],
     ['all grants every address', 'all', 'direct 127.0.0.1:9', true],
-  ])('goes where an entry says: %s', (_, entries, text, expected) => {
+  ])('goes to the hosts of an entry: %s', (_, entries, text, expected) => {
     expect(isAllowed(entries, text)).toBe(expected)
   })
 
@@ -50,7 +50,7 @@ describe('a request', () => {
     ['no direct connection unless the entry says so', 'a.org', 'direct a.org', false],
     ['a direct connection if it does', { host: 'a.org', action: 'direct' }, 'direct a.org', true],
     ['and then anything', { host: 'a.org', action: 'direct' }, 'POST a.org/x', true],
-  ])('does what an entry says: %s', (_, entry, text, expected) => {
+  ])('uses the methods and paths of an entry: %s', (_, entry, text, expected) => {
     expect(isAllowed([entry], text)).toBe(expected)
   })
 
@@ -98,7 +98,7 @@ describe('a request', () => {
     expect(isAllowed(entries, text)).toBe(expected)
   })
 
-  it('to a name that leads to a denied block is denied, whatever the name', () => {
+  it('to a name with an address in a denied block is denied, for any name', () => {
     const { answer } = network(['a.org', { host: '10.0.0.0/8', action: 'deny' }])
     const address = parseIpAddress('10.0.0.1')
     expect(answer(request('GET a.org')).kind).toBe('allowed')
@@ -109,7 +109,7 @@ describe('a request', () => {
     })
   })
 
-  it('is answered with the entry that decided', () => {
+  it('is answered with the entry that decided it', () => {
     const { answer } = network(['*.a.org', { host: 'b.a.org', action: 'deny' }])
     expect(answer(request('GET c.a.org'))).toMatchObject({ kind: 'allowed', entry: { text: '*.a.org' } })
     expect(answer(request('GET b.a.org'))).toMatchObject({
@@ -120,7 +120,7 @@ describe('a request', () => {
     expect(answer(request('GET d.org'))).toEqual({ kind: 'denied', because: 'not-granted' })
   })
 
-  it('of a read-only tool only reads, wherever it goes', () => {
+  it('of a read-only tool only reads, for any host', () => {
     expect(isAllowed('all', 'GET a.org/x', 'read_only')).toBe(true)
     expect(isAllowed(['a.org'], 'OPTIONS a.org/x', 'read_only')).toBe(true)
     expect(isAllowed('all', 'POST a.org/x', 'read_only')).toBe(false)
@@ -180,7 +180,7 @@ describe('a path that servers read differently', () => {
       'a',
       '',
     ],
-  ])('has no reading that an honest client means: %j', (text) => {
+  ])('has no reading that an honest client would mean: %j', (text) => {
     expect(readUrlPath(text)).toBe('ambiguous')
   })
 
@@ -237,7 +237,7 @@ describe('a path that servers read differently', () => {
     '/admin%2fusers',
     '/admin%3fx',
     '/%EF%BC%A1dmin',
-  ])('is denied where one of them is denied: %s', (text) => {
+  ])('is denied if one of its readings is denied: %s', (text) => {
     const entries = [
       'a.org',
       { host: 'a.org', paths: ['/admin/**', '/x/admin'], action: 'deny' },
@@ -248,7 +248,7 @@ describe('a path that servers read differently', () => {
     expect(isAllowedIn(entries, text.replace(/(?:a|%41|%EF%BC%A1)dmin/i, 'other').replace('..%0a', 'other'))).toBe(true)
   })
 
-  it('passes a grant only where every one of them is granted', () => {
+  it('is granted only if all of its readings are granted', () => {
     const grant = (...paths: readonly string[]) => [{ host: 'a.org', paths }]
     for (const text of ['/v1/a;x=1/b', '/v1/group%2Fname', '/v1//a', '/v1/a%3f', '/v1/a%2520b', '/v1/A.'])
       expect(isAllowedIn(grant('/v1/**'), text), text).toBe(true)
@@ -259,7 +259,7 @@ describe('a path that servers read differently', () => {
     expect(isAllowedIn(grant('/v1/**'), '/V1/a')).toBe(false)
   })
 
-  it('with no honest reading matches no grant of paths and every denial of paths', () => {
+  it('without an honest reading matches no grant of paths, and every denial of paths', () => {
     const ambiguous = byText('/a/../b')
     expect(network([{ host: 'a.org', paths: ['/**', '/'] }]).answer(ambiguous).kind).toBe('denied')
     expect(network(['a.org']).answer(ambiguous).kind).toBe('allowed')
@@ -268,7 +268,7 @@ describe('a path that servers read differently', () => {
     )
   })
 
-  it('is not taken apart where it is longer than any honest one, and a long plain path is', () => {
+  it('is not decoded if it is longer than any honest path, but a long plain path is', () => {
     for (const piece of ['./', ';', '%2f', '%252f', '/', ' ', '%cc%81', 'x;/', './'])
       expect(readUrlPath(`/${piece.repeat(9_000)}x`)).toBe('ambiguous')
     expect(readUrlPath(`/${'a/'.repeat(9_000)}x`)).toHaveLength(1)
@@ -276,7 +276,7 @@ describe('a path that servers read differently', () => {
   })
 })
 
-describe('a host that a program names', () => {
+describe('a host name from a program', () => {
   it.each([
     ['A.org', { kind: 'name', name: 'a.org' }],
     ['a.org.', { kind: 'name', name: 'a.org' }],
@@ -304,13 +304,13 @@ describe('a connection', () => {
     [['b.org'], undefined],
     ['none', undefined],
     ['all', 'stream'],
-  ])('is treated by what could be allowed on it: %j is %s', (entries, expected) => {
+  ])('is a stream, HTTP only, direct or refused, by its entries: %j is %s', (entries, expected) => {
     expect(network(entries).connection(request('GET a.org').host, 443)).toBe(expected)
   })
 })
 
 describe('a thousand entries', () => {
-  it('give the answer that each would give', () => {
+  it('answer like single entries', () => {
     const numbers = Array.from({ length: 1000 }, (_, at) => at)
     const compiled = network([
       ...numbers.map((at) => `h${at}.a.org`),

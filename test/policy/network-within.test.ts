@@ -154,7 +154,7 @@ const isAllowed = (boundary: Boundary) => {
 }
 
 describe('for any two networks', () => {
-  it('a witness is allowed by the one and not by the other; without one no request is', () => {
+  it('a witness is allowed by one and not by the other, and without a witness no request is', () => {
     const answers = { within: 0, beyond: 0 }
     fc.assert(
       fc.property(anyNetwork, anyNetwork, (a, b) => {
@@ -176,7 +176,7 @@ describe('for any two networks', () => {
     expect(Math.min(answers.within, answers.beyond)).toBeGreaterThan(50)
   })
 
-  it('each is within itself, and within itself with one more grant, and with one more denial within itself', () => {
+  it('each is within itself, one more grant widens it, and one more denial narrows it', () => {
     fc.assert(
       fc.property(fc.array(hostEntry, { maxLength: 3 }), hostEntry, (entries, extra) => {
         const parse = (value: unknown): Boundary | undefined => {
@@ -222,7 +222,7 @@ describe('for any two networks', () => {
 })
 
 describe('many entries', () => {
-  it('are compared one by one, not each with each', () => {
+  it('are compared one by one, not all pairs', () => {
     const numbers = Array.from({ length: 1000 }, (_, at) => at)
     const a = numbers.flatMap((at) => [`h${at}.a.org:${at + 1}`, `10.${at % 256}.${at >> 8}.0/24`])
     expect(witnessOf(a, [...a].reverse())).toBeUndefined()

@@ -6,7 +6,7 @@ const refusal = (code: string, text: RegExp) =>
   expect.objectContaining({ code, message: expect.stringMatching(text) as string }) as Error
 
 describe('a policy', () => {
-  it('that says nothing leaves every section unspecified, which is not the same as none', () => {
+  it('leaves every omitted section unspecified, which differs from none', () => {
     const unspecified = { kind: 'unspecified' }
     expect(parsePolicy({}, 'test')).toEqual({
       risk: unspecified,
@@ -22,7 +22,7 @@ describe('a policy', () => {
     })
   })
 
-  it('reads none, an empty list, and all where it exists', () => {
+  it('reads none, an empty list, and all where all exists', () => {
     const policy = parsePolicy({ filesystem: 'none', network: 'all', environment: [], exec: 'all' }, 'test')
     expect(policy.filesystem).toEqual({ read: { kind: 'none' }, write: { kind: 'none' } })
     expect(policy.network).toEqual({ kind: 'all' })
@@ -58,7 +58,7 @@ describe('a policy', () => {
     })
   })
 
-  it('treats a section that is undefined as left out', () => {
+  it('treats an undefined section as omitted', () => {
     expect(parsePolicy({ network: undefined }, 'test').network).toEqual({ kind: 'unspecified' })
   })
 
@@ -72,7 +72,7 @@ describe('a policy', () => {
       JSON.parse('{"__proto__": {"network": "all"}}'),
       'known keys: risk, filesystem, network, egress_class, environment, credentials, exec, limits, presets, require',
     ],
-  ])('is refused with a hint when it has an unknown key: %j', (policy, fix) => {
+  ])('is refused with a hint for an unknown key: %j', (policy, fix) => {
     expect(() => parsePolicy(policy, 'test')).toThrow(expect.objectContaining({ code: 'policy-unknown-key', fix }))
   })
 
@@ -82,7 +82,7 @@ describe('a policy', () => {
     [{ egress_class: 'readonly' }, 'did you mean "read_only"?'],
     [{ network: [{ host: 'a.org', action: 'alow' }] }, 'did you mean "allow"?'],
     [{ risk: 'enormous' }, 'use one of these, spelt as they are here'],
-  ])('is refused with a hint when a word is misspelt: %j', (policy, fix) => {
+  ])('is refused with a hint for a misspelt word: %j', (policy, fix) => {
     expect(() => parsePolicy(policy, 'test')).toThrow(expect.objectContaining({ code: 'policy-invalid-value', fix }))
   })
 
@@ -114,7 +114,7 @@ describe('a policy', () => {
     [{ risk: 'extreme' }, 'policy-invalid-value', /risk must be one of/],
     [{ presets: ['everything'] }, 'policy-invalid-value', /presets\[0\] must be one of/],
     [{ require: ['magic'] }, 'policy-invalid-value', /require\[0\] must be one of/],
-  ])('is refused when a value is wrong: %j', (policy, code, message) => {
+  ])('is refused for a wrong value: %j', (policy, code, message) => {
     expect(() => parsePolicy(policy, 'test')).toThrow(refusal(code, message))
   })
 })
@@ -132,7 +132,7 @@ describe('quantities', () => {
   })
 
   it.each(['', 'M', '-1M', '0', '1 M', '1e3', '1.5', '99999999T', Number.NaN, Infinity, -1, 1.5, null])(
-    'no size: %s',
+    'not a size: %s',
     (text) => {
       expect(parseSize(text)).toBeUndefined()
     },
@@ -147,7 +147,7 @@ describe('quantities', () => {
     expect(parseDuration(text)).toBe(ms)
   })
 
-  it.each(['', '1', '0s', '-1s', '1M', '1 s', '0.1ms', 1000])('no duration: %s', (text) => {
+  it.each(['', '1', '0s', '-1s', '1M', '1 s', '0.1ms', 1000])('not a duration: %s', (text) => {
     expect(parseDuration(text)).toBeUndefined()
   })
 })

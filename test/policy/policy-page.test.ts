@@ -32,7 +32,7 @@ const rows = (...columns: readonly string[]): readonly (readonly [string, string
 const value = (text: string): unknown => parse(text)
 
 describe('docs/policy.md', () => {
-  it('has no table that is not tested here', () => {
+  it('has only tables that are tested here', () => {
     const tested = [
       'pattern,path,granted',
       'write,path,writable',
@@ -45,7 +45,7 @@ describe('docs/policy.md', () => {
     expect(tablesOf(page).map(({ columns }) => columns.join())).toEqual(tested)
   })
 
-  it('shows policies that are read and that the schema accepts', () => {
+  it('shows policies that the parser and the schema accept', () => {
     const validate = new Ajv.Ajv({ strictTypes: false, strictRequired: false }).compile(policySchema())
     const examples = blocksOf(page, 'yaml')
     expect(examples.length).toBeGreaterThan(0)
@@ -55,7 +55,7 @@ describe('docs/policy.md', () => {
     }
   })
 
-  it('imports what there is', () => {
+  it('imports only existing names', () => {
     const names = blocksOf(page, 'ts').flatMap((text) => /import \{ (.*) \}/.exec(text)?.[1]?.split(', ') ?? [])
     expect(names.length).toBeGreaterThan(0)
     expect(names.filter((name) => !(name in policies))).toEqual([])
@@ -85,7 +85,7 @@ describe('docs/policy.md', () => {
     expect(() => loadPolicyText(text, 'policy.yaml')).toThrow(expect.objectContaining({ message }))
   })
 
-  it.each(rows('policy', 'within', 'beyond it'))('beyond %s within %s: %s', (a, b, expected) => {
+  it.each(rows('policy', 'within', 'beyond it'))('%s within %s, witness: %s', (a, b, expected) => {
     const [found] = beyond(parsePolicy(value(a), 'a'), parsePolicy(value(b), 'b'))
     expect(found === undefined ? 'nothing' : describeWitness(found)).toBe(expected)
   })

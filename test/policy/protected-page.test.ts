@@ -1,3 +1,4 @@
+// docs/protected-names.md is generated from the table of protected names.
 import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
@@ -13,45 +14,45 @@ const WHERE: Readonly<Record<ProtectedName['scope'], string>> = {
 
 const INTRODUCTION = `# Protected names
 
-This page is written from the table of the code by \`npx vitest run test/policy/protected-page.test.ts -u\`.
+This page is generated from the table in the code by \`npx vitest run test/policy/protected-page.test.ts -u\`.
 
-In what a policy grants for writing, these names stay read-only: a program outside of the cell runs or obeys them
-without being asked. A write grant that names one exactly permits it (\`--write .git/config\`).
+These names stay read-only in every write root, because programs outside the cell run or obey them without asking. A
+write grant that names one exactly permits it (\`--write .git/config\`).
 
 ## The rule
 
-A name is listed when all of this holds:
+A name is listed if all of this is true:
 
-1. A program outside of the cell executes it, or takes from it a command, a program, a hook, a key, or a place to load
+1. A program outside the cell executes the file, or takes from it a command, a program, a hook, a key, or a place to load
    code from.
-2. The program finds it by its name and place, without being told of it: on \`cd\`, at login, on opening the folder, on the
-   next git, npm or agent command.
-3. The person who starts that program did not mean to run what lies in this folder.
+2. The program finds the file by its name and place, and nobody passes it: on \`cd\`, at login, on opening the folder, on
+   the next git, npm or agent command.
+3. The person who starts that program did not mean to run files of this folder.
 
 Not listed, and why:
 
-| left out | why |
+| not listed | why |
 | --- | --- |
-| source code, tests, \`Makefile\`, \`build.rs\`, \`setup.py\`, \`pyproject.toml\`, \`Gemfile\`, \`build.gradle\`, \`pom.xml\`, \`CMakePresets.json\`, \`go.work\`, \`deno.json\`, \`compose.yaml\` | whoever builds, tests or starts a project means to run it |
-| \`gradle.properties\`, \`gradle/wrapper\`, \`uv.toml\`, \`poetry.toml\`, \`.python-version\`, \`.rspec\` | the same command runs a file beside it that is not listed, so that nothing would be gained |
-| settings of linters, formatters and test runners (\`eslint.config.js\`, \`.pylintrc\`, \`conftest.py\`) | they are part of how the project is checked, like its tests |
-| \`.nvmrc\`, \`.node-version\`, \`.ruby-version\`, \`.java-version\` | they choose among versions that are installed, and name no program |
+| source code, tests, \`Makefile\`, \`build.rs\`, \`setup.py\`, \`pyproject.toml\`, \`Gemfile\`, \`build.gradle\`, \`pom.xml\`, \`CMakePresets.json\`, \`go.work\`, \`deno.json\`, \`compose.yaml\` | people who build, test or start a project mean to run it |
+| \`gradle.properties\`, \`gradle/wrapper\`, \`uv.toml\`, \`poetry.toml\`, \`.python-version\`, \`.rspec\` | the same command runs another file that is not listed, so protection would gain nothing |
+| settings of linters, formatters and test runners (\`eslint.config.js\`, \`.pylintrc\`, \`conftest.py\`) | they check the project, like its tests |
+| \`.nvmrc\`, \`.node-version\`, \`.ruby-version\`, \`.java-version\` | they choose among installed versions, and name no program |
 | \`.github/workflows\`, \`.gitlab-ci.yml\` | they run elsewhere, after somebody has pushed them |
-| \`AGENTS.md\`, \`CLAUDE.md\`, \`.cursorrules\` and other prose | an agent reads it as text, and its own permissions judge what it then does |
+| \`AGENTS.md\`, \`CLAUDE.md\`, \`.cursorrules\` and other prose | an agent reads it as text, and the agent's own permissions decide what it does then |
 | \`.gitattributes\`, \`.gitmodules\` | they name filters and programs only together with \`.git/config\`, which is listed |
-| \`.env\` | data for the program that is being written |
+| \`.env\` | data for the project's own program |
 | lock files, \`node_modules\` | dependencies are code of the project |
-| \`*.pth\` of Python | names are exact; \`.venv\`, \`venv\` and \`.local/lib\`, in which Python reads them, are listed |
+| \`*.pth\` of Python | listed names are exact. Python reads these files in \`.venv\`, \`venv\` and \`.local/lib\`, which are listed |
 
 \`package.json\` and \`composer.json\` are listed although they describe a project: they are data, and their scripts run
-when somebody only installs dependencies. They count directly in a write root.
+when somebody only installs dependencies. They count only directly in a write root.
 
 ## The names
 
-*Every depth*: where the name exists it is read-only, and a tool that makes one is ended. *Every depth, without
-dependencies*: where the name exists outside of \`node_modules\` it is read-only, and a tool that makes one directly in the
-write root is ended; deeper down scaffolds and packages bring such files along. *The root itself*: likewise, directly in a
-write root alone.
+- *Every depth*: an existing file with this name is read-only. A tool that creates one is killed.
+- *Every depth, without dependencies*: an existing file outside \`node_modules\` is read-only. A tool that creates one
+  directly in the write root is killed. Deeper in the tree it may create one, because scaffolds and packages do.
+- *The root itself*: both rules apply only directly in a write root.
 `
 
 const linkOf = (source: string) => (source.startsWith('https://') ? `[source](${source})` : `[source](../${source})`)
@@ -65,7 +66,7 @@ const tableOf = (names: readonly ProtectedName[]): readonly string[] => [
         (entry) => entry.because === because && entry.source === source && entry.scope === scope,
       )
       const listed = those
-        .map(({ name, object }) => `\`${name}\`${object === 'file' ? ' (where it is no folder)' : ''}`)
+        .map(({ name, object }) => `\`${name}\`${object === 'file' ? ' (unless it is a folder)' : ''}`)
         .join(', ')
       return `| ${listed} | ${WHERE[scope]} | ${because.replaceAll('|', '\\|')} (${linkOf(source)}) |`
     },
@@ -82,11 +83,11 @@ const PAGE = [
   ]),
 ].join('\n')
 
-test('docs/protected-names.md says what the table says', async () => {
+test('docs/protected-names.md equals the table', async () => {
   await expect(PAGE).toMatchFileSnapshot(fileURLToPath(new URL('../../docs/protected-names.md', import.meta.url)))
 })
 
-test('every protected name has a reason, and a page of whoever runs or obeys it', () => {
+test('every protected name has a reason, and a page of the program that runs or obeys it', () => {
   expect(PROTECTED_NAMES.filter(({ because }) => because.length < 10)).toEqual([])
   expect(
     PROTECTED_NAMES.filter(({ source }) => !/^(?:https:\/\/[a-z0-9.-]+\/|docs\/[a-z-]+\.md$)/.test(source)),

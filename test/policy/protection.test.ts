@@ -77,7 +77,7 @@ describe('inside a write root', () => {
     [['**', '{package.json,tsconfig.json}'], 'package.json'],
     [['sub/*/.vscode/**', '.'], 'sub/a/.vscode/tasks.json'],
     [['.vscode/tasks.json'], '.vscode/tasks.json'],
-  ])('%j names what it wants to write: %s', (write, text) => {
+  ])('%j names a protected name exactly: %s', (write, text) => {
     expect(writable(write, text)).toBe(true)
   })
 
@@ -92,7 +92,7 @@ describe('inside a write root', () => {
     expect(writable(write, text)).toBe(false)
   })
 
-  it('a workspace that lies beneath a protected name is a workspace like any other', () => {
+  it('a workspace beneath a protected name is an ordinary workspace', () => {
     const write = patterns('/home/ann/.claude/worktrees/one')
     expect(protectionOf(write, path('/home/ann/.claude/worktrees/one/src/a.ts'))).toBeUndefined()
     expect(protectionOf(write, path('/home/ann/.claude/worktrees/one/.claude/settings.json'))).toMatchObject({
@@ -103,19 +103,19 @@ describe('inside a write root', () => {
 })
 
 describe('the table of protected names', () => {
-  it('gives a reason for each, and each once', () => {
+  it('gives each name once, with a reason', () => {
     expect(PROTECTED_NAMES.filter(({ because }) => because === '')).toEqual([])
     expect(new Set(PROTECTED_NAMES.map(({ name }) => name)).size).toBe(PROTECTED_NAMES.length)
   })
 
-  it('has names that are plain: no wildcard, no empty part, no dots that move', () => {
+  it('has only plain names: no wildcard, no empty part, no . or ..', () => {
     const bad = PROTECTED_NAMES.filter(({ name }) =>
       name.split('/').some((part) => /^\.{0,2}$|[*?[\]{}\\!~]/.test(part)),
     )
     expect(bad).toEqual([])
   })
 
-  it('leaves it to those who can look whether .git is a file, and honours its naming', () => {
+  it('lets the watcher check whether .git is a file, and accepts a grant that names it', () => {
     const entry = PROTECTED_NAMES.find(({ object }) => object === 'file')
     expect(entry?.name).toBe('.git')
     if (entry === undefined) return
@@ -127,8 +127,8 @@ describe('the table of protected names', () => {
   })
 })
 
-describe('a name that is protected directly in a write root', () => {
-  it('is so where the grant begins, and only there', () => {
+describe('a name that is protected only directly in a write root', () => {
+  it('is protected where the grant begins, and only there', () => {
     expect(writable(['sub'], 'sub/package.json')).toBe(false)
     expect(writable(['.'], 'sub/package.json')).toBe(true)
   })
@@ -136,7 +136,7 @@ describe('a name that is protected directly in a write root', () => {
   it.each([
     ['a folder', ['.', 'sub']],
     ['a pattern', ['sub', '**/*.json']],
-  ])('is not taken away again by a grant inside of %s that gives it', (_, write) => {
+  ])('granted by %s stays writable if another grant starts at its folder', (_, write) => {
     expect(writable(write, 'sub/package.json')).toBe(true)
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { boundaryOf } from './places.js'
 
 describe('resolving a policy', () => {
-  it('turns unspecified into none, and always includes the system', () => {
+  it('turns unspecified sections into none, and always includes the system', () => {
     expect(boundaryOf({})).toMatchObject({
       ...{
         read: [],
@@ -18,13 +18,13 @@ describe('resolving a policy', () => {
     })
   })
 
-  it('lets a process start programs unless told otherwise, and a function none', () => {
+  it('lets a process start programs by default, but not a function', () => {
     expect(boundaryOf({}, 'process').exec).toEqual({ kind: 'all' })
     expect(boundaryOf({}, 'function').exec).toEqual({ kind: 'none' })
     expect(boundaryOf({ exec: 'none' }, 'process').exec).toEqual({ kind: 'none' })
   })
 
-  it('finds the place of listed programs and leaves bare names to the lookup', () => {
+  it('resolves paths of listed programs, and leaves bare names to the lookup', () => {
     expect(boundaryOf({ exec: ['git', './build.sh', '~/bin/x', '/usr/bin/make'] }).exec).toEqual({
       kind: 'list',
       programs: ['git', '/home/ann/project/build.sh', '/home/ann/bin/x', '/usr/bin/make'],
@@ -40,14 +40,14 @@ describe('resolving a policy', () => {
     ])
   })
 
-  it('grants the workspace for writing when the preset says so', () => {
+  it('grants the workspace for writing if the preset says so', () => {
     const boundary = boundaryOf({ presets: ['workspace', 'toolchains', 'system'] })
     expect(boundary.write).toMatchObject([{ path: '/home/ann/project', kind: 'literal' }])
     expect(boundary.presets).toEqual(['system', 'workspace', 'toolchains'])
     expect(boundary.presetRead.map(({ path }) => path)).toContain('/home/ann/.cargo/bin')
   })
 
-  it('grants no toolchain unless asked', () => {
+  it('grants no toolchain unless requested', () => {
     expect(boundaryOf({}).presetRead.filter(({ path }) => path.startsWith('/home'))).toEqual([])
   })
 })

@@ -22,15 +22,15 @@ describe('the risk', () => {
     ['network that writes', { network: ['a.org'], exec: 'none' }, 'high'],
     ['a class that was called write', { ...READS_A, exec: 'none', egress_class: 'write' }, 'high'],
     ['denials only', { network: [{ host: 'a.org', action: 'deny' }], exec: 'all' }, 'low'],
-  ])('follows from what is granted and is marked so: %s', (_, policy, level) => {
+  ])('is derived from the grants and marked as derived: %s', (_, policy, level) => {
     expect(boundaryOf(policy).risk).toEqual({ level, derived: true })
   })
 
-  it('of a function does not count programs that it may not start', () => {
+  it('of a function ignores programs that it may not start', () => {
     expect(boundaryOf(READS_A, 'function').risk).toEqual({ level: 'medium', derived: true })
   })
 
-  it.each(RISKS)('is what the author says, even if it looks lower or higher: %s', (risk) => {
+  it.each(RISKS)("is the author's choice, even if it looks too low or too high: %s", (risk) => {
     expect(boundaryOf({ risk, network: 'all' }).risk).toEqual({ level: risk, derived: false })
     expect(boundaryOf({ risk }).risk).toEqual({ level: risk, derived: false })
   })
@@ -39,17 +39,17 @@ describe('the risk', () => {
 const stance = (policy: unknown) => resolveStance(parsePolicy(policy, 'test'), PLACES)
 
 describe("a tool in the agent's own process", () => {
-  it('takes no stance on what it leaves unspecified', () => {
+  it('declares nothing about an unspecified section', () => {
     expect(stance({}).noStance).toEqual(['read', 'write', 'network', 'environment', 'exec'])
     expect(stance({ filesystem: { write: ['/out/**'] } }).noStance).toEqual(['read', 'network', 'environment', 'exec'])
   })
 
-  it('takes a stance with none, with a list and with all', () => {
+  it('declares a section with none, a list or all', () => {
     expect(stance({ filesystem: 'none', network: 'all', environment: ['LANG'], exec: [] }).noStance).toEqual([])
     expect(stance({ presets: ['workspace'] }).noStance).not.toContain('write')
   })
 
-  it('is of unknown risk as long as it may change anything, unless its author says otherwise', () => {
+  it('has an unknown risk while it may change anything, unless its author says otherwise', () => {
     expect(stance({ filesystem: { read: ['/data'] } }).boundary.risk).toEqual({ level: 'unknown', derived: true })
     expect(stance({ risk: 'low' }).boundary.risk).toEqual({ level: 'low', derived: false })
     expect(stance({ filesystem: { write: 'none' }, network: 'none', exec: 'none' }).boundary.risk).toEqual({

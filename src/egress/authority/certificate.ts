@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import { createHash, randomBytes, sign } from 'node:crypto'
 
-import { renderIpAddress } from '../../policy/index.js'
 import type { IpAddress, RequestHost } from '../../policy/index.js'
+import { renderHost } from '../endpoint.js'
 
 import { bits, boolean, explicit, implicit, integer, objectId, octets, sequence, setOf, text, time } from './der.js'
 
@@ -20,7 +20,7 @@ export interface Signer {
 const ECDSA_WITH_SHA256 = sequence(objectId('1.2.840.10045.4.3.2'))
 const COMMON_NAME = objectId('2.5.4.3')
 
-/** A certificate for an authority that signs end entities only, by its own key. */
+/** A self-signed certificate of an authority that signs only servers. */
 export const authorityCertificate = (signer: Signer, validity: Validity): string =>
   certificate(signer, signer, validity, [
     extension('2.5.29.19', sequence(boolean(true), integer(Buffer.from([0]))), 'critical'),
@@ -29,18 +29,15 @@ export const authorityCertificate = (signer: Signer, validity: Validity): string
     extension('2.5.29.14', octets(keyId(signer.publicKey))),
   ])
 
-/** A certificate for one server, by its name or address. */
 export const serverCertificate = (
   host: RequestHost,
   publicKey: KeyObject,
   signer: Signer,
   validity: Validity,
 ): string => {
-  const [name, subjectName] =
-    host.kind === 'name'
-      ? [host.name, implicit(2, Buffer.from(host.name, 'ascii'))]
-      : [renderIpAddress(host.address), implicit(7, addressBytes(host.address))]
-  return certificate({ name, publicKey }, signer, validity, [
+  const subjectName =
+    host.kind === 'name' ? implicit(2, Buffer.from(host.name, 'ascii')) : implicit(7, addressBytes(host.address))
+  return certificate({ name: renderHost(host), publicKey }, signer, validity, [
     extension('2.5.29.19', sequence(), 'critical'),
     // digitalSignature
     extension('2.5.29.15', bits(Buffer.from([0x80]), 7), 'critical'),
@@ -60,7 +57,7 @@ const certificate = (
   const body = sequence(
     // version 3
     explicit(0, integer(Buffer.from([2]))),
-    // Unique without anybody keeping count, and positive: the highest bit is not set, the one below it is.
+    // Unique and positive: the highest bit is not set, the next one is.
     integer(Buffer.concat([Buffer.from([0x40]), randomBytes(15)])),
     ECDSA_WITH_SHA256,
     distinguishedName(signer.name),
@@ -72,7 +69,7 @@ const certificate = (
   return pem(sequence(body, ECDSA_WITH_SHA256, bits(sign('sha256', body, signer.privateKey))))
 }
 
-/** A common name has at most 64 characters; what counts is the name in the extension. */
+/** A common name has at most 64 characters. Clients check the name in the extension. */
 const distinguishedName = (name: string): Buffer => sequence(setOf(sequence(COMMON_NAME, text(name.slice(0, 64)))))
 
 const extension = (id: string, value: Buffer, weight: 'critical' | 'plain' = 'plain'): Buffer =>

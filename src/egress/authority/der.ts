@@ -1,4 +1,4 @@
-// The few ASN.1 types of which certificates consist, written in DER (X.690). Nothing is read here.
+// Writes the ASN.1 types of certificates in DER (X.690).
 
 const tagged = (tag: number, content: Buffer): Buffer =>
   Buffer.concat([Buffer.from([tag]), lengthOf(content.length), content])
@@ -14,12 +14,12 @@ export const setOf = (item: Buffer): Buffer => tagged(0x31, item)
 export const boolean = (isTrue: boolean): Buffer => tagged(0x01, Buffer.from([isTrue ? 0xff : 0]))
 export const octets = (content: Buffer): Buffer => tagged(0x04, content)
 export const text = (content: string): Buffer => tagged(0x0c, Buffer.from(content, 'utf8'))
-/** A value as a whole behind a tag of its own: `[number] EXPLICIT`. */
+/** `[number] EXPLICIT`: a tag before the whole value. */
 export const explicit = (number: number, content: Buffer): Buffer => tagged(0xa0 | number, content)
-/** A value whose own tag is replaced: `[number] IMPLICIT`, of a type without parts. */
+/** `[number] IMPLICIT`: replaces the tag of a type without parts. */
 export const implicit = (number: number, content: Buffer): Buffer => tagged(0x80 | number, content)
 
-/** Of a number that is not negative, as bytes with the highest first. */
+/** Non-negative, its highest byte first. */
 export const integer = (bytes: Buffer): Buffer => {
   const first = bytes.findIndex((byte) => byte !== 0)
   const shortest = first === -1 ? Buffer.from([0]) : bytes.subarray(first)

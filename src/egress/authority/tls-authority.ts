@@ -3,22 +3,20 @@ import type { KeyObject } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { SecureContext } from 'node:tls'
 
-import { renderIpAddress } from '../../policy/index.js'
 import type { RequestHost } from '../../policy/index.js'
+import { renderHost } from '../endpoint.js'
 
 import { authorityCertificate, serverCertificate } from './certificate.js'
 import type { Signer } from './certificate.js'
 
-/** Speaks for every host towards the tools of one runtime. Its keys are in memory only and die with it. */
+/** Issues certificates for all hosts, for the tools of one runtime. Its keys are in memory only. */
 export interface TlsAuthority {
-  /** What a cell has to trust, in PEM. */
   readonly certificate: string
   readonly contextFor: (host: RequestHost) => SecureContext
 }
 
-export interface TlsAuthoritySettings {
+interface TlsAuthoritySettings {
   readonly now?: () => number
-  /** Hosts whose certificates are kept; the one used longest ago goes first. */
   readonly cacheSize?: number
 }
 
@@ -34,13 +32,13 @@ interface Issued {
   readonly renewAt: number
 }
 
-export const createTlsAuthority = ({ now = Date.now, cacheSize = 1000 }: TlsAuthoritySettings = {}): TlsAuthority => {
+export const createTlsAuthority = ({ now = Date.now, cacheSize = 1_000 }: TlsAuthoritySettings = {}): TlsAuthority => {
   const signer: Signer = { name: 'Cordon, for one runtime', ...newKeys() }
   const certificate = authorityCertificate(signer, {
     from: new Date(now() - BEFORE),
     until: new Date(now() + AUTHORITY_LIFE),
   })
-  // One key for all servers: whoever could read one could read the authority's, too.
+  // One key for all servers: a reader of one could read the authority's too.
   const serverKeys = newKeys()
   const key = serverKeys.privateKey.export({ type: 'pkcs8', format: 'pem' })
   const issued = new Map<string, Issued>()
@@ -56,10 +54,10 @@ export const createTlsAuthority = ({ now = Date.now, cacheSize = 1000 }: TlsAuth
   return {
     certificate,
     contextFor: (host) => {
-      const name = host.kind === 'name' ? host.name : renderIpAddress(host.address)
+      const name = renderHost(host)
       const known = issued.get(name)
       const current = known !== undefined && known.renewAt > now() ? known : issue(host)
-      // Taken out and put in again, the names stand in the order of their last use.
+      // Put in again, so that the names are in the order of their last use.
       issued.delete(name)
       issued.set(name, current)
       const [oldest] = issued.keys()

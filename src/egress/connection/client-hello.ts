@@ -1,14 +1,14 @@
-// The first message of a TLS client (RFC 8446, 4.1.2), as far as it says whom the client wants to reach.
+// Reads the first message of a TLS client (RFC 8446, 4.1.2), as far as it names the server.
 
 export interface ClientHello {
-  /** As sent; nothing where the client names nobody. */
+  /** As sent. Undefined if the client names no server. */
   readonly serverName: string | undefined
   readonly protocols: readonly string[]
 }
 
 export type HelloReading =
   | { readonly kind: 'hello'; readonly hello: ClientHello }
-  /** Not all of it has arrived: at least so many bytes are missing. */
+  /** At least. */
   | { readonly kind: 'incomplete'; readonly missing: number }
   | { readonly kind: 'malformed' }
 
@@ -66,7 +66,7 @@ const parseHello = (body: Buffer): ClientHello | undefined => {
       const names = walk(walk(content).vector(2))
       const kind = names.number(1)
       const name = names.vector(2)
-      // More than one name, or one of another kind, could be understood differently by the server.
+      // The server could read several names, or one of another kind, differently.
       if (kind !== 0 || names.hasMore() || names.isBroken() || name.length === 0) return undefined
       serverName = name.toString('latin1')
     }
@@ -82,11 +82,10 @@ const parseHello = (body: Buffer): ClientHello | undefined => {
 
 interface Walk {
   readonly number: (size: 1 | 2) => number
-  /** What follows its own length. */
+  /** Bytes that follow their length. */
   readonly vector: (sizeOfLength: 1 | 2) => Buffer
   readonly skip: (count: number) => void
   readonly hasMore: () => boolean
-  /** Whether more was asked for than there is. */
   readonly isBroken: () => boolean
 }
 

@@ -1,12 +1,12 @@
 import { CordonError, fail } from '../../errors/index.js'
 import { credentialsBoundTo, credentialsWithin } from '../../policy/index.js'
-import type { Credential, IpAddress } from '../../policy/index.js'
-import type { Draft, Valued } from '../credentials/inject.js'
+import type { Credential } from '../../policy/index.js'
+import type { Draft, Valued } from '../credentials/draft.js'
 import { injectAll } from '../credentials/inject.js'
 import type { Endpoint } from '../endpoint.js'
 import { isSameEndpoint, parseEndpoint, renderAuthority, renderEndpoint, renderHost } from '../endpoint.js'
 import type { Body } from '../http/body.js'
-import { NO_TRAILERS } from '../http/body.js'
+import { wholeBody } from '../http/body.js'
 import type { ExchangeRequest, Handler, Reply } from '../http/exchange.js'
 import type { HeaderList } from '../http/header-list.js'
 import { withHeader, withoutHeaders } from '../http/header-list.js'
@@ -16,21 +16,25 @@ import { createConcealment } from '../redaction/conceal.js'
 import type { Concealment } from '../redaction/conceal.js'
 import { findAddresses } from '../rules/address-guard.js'
 import type { Denial } from '../rules/denial.js'
-import { denial, tooManyExchanges } from '../rules/denial.js'
+import { Denied, denial, tooManyExchanges } from '../rules/denial.js'
 import { HOST_OVERRIDES } from '../rules/overrides.js'
 import type { IncomingResponse } from '../upstream/transport.js'
 
+import { placeOf } from './context.js'
 import type { Connection, Shared } from './context.js'
 import { relay } from './relay.js'
 
-/** Judges each request of a connection, makes it on the tool's behalf, and passes the answer back. */
+/** Judges each request of a connection, sends it on, and passes the answer back. */
 export const forwarder =
   (connection: Connection, shared: Shared): Handler =>
   async (request, reply) => {
     const { call, endpoint } = connection
     const path = pathOf(request.target)
-    const refuse = async (why: Denial, status: 403 | 503 = 403): Promise<void> => {
+    const recordRefusal = async (why: Denial): Promise<void> => {
       await shared.record(violationSeen(call.rights.callId, endpoint, why, { method: request.method, path }))
+    }
+    const refuse = async (why: Denial, status: 403 | 503 = 403): Promise<void> => {
+      await recordRefusal(why)
       await reply.send(
         refusal(status, `${request.method} ${renderEndpoint(endpoint)}${path} was refused: ${why.because}`, why.reason),
       )
@@ -49,14 +53,8 @@ export const forwarder =
     }
     if (leave === undefined) return refuse(tooManyExchanges(shared.exchanges.limits), 503)
     const started = shared.now()
-    const counted = {
-      sent: 0,
-      received: 0,
-      status: null as number | null,
-      redactions: 0,
-      problem: null as string | null,
-    }
-    // Nothing secret goes over a connection that others can read.
+    const counted: Counted = { sent: 0, received: 0, status: null, redactions: 0, problem: null }
+    // No secret goes over a connection that others can read.
     const injected =
       request.scheme === 'https'
         ? credentialsWithin(bound, (scope) => call.judgeOf(scope).request(endpoint, request).kind === 'grant')
@@ -64,7 +62,7 @@ export const forwarder =
     try {
       await exchange(connection, shared, { request, reply, bound, injected, counted })
     } catch (error) {
-      if (error instanceof Refused) {
+      if (error instanceof Denied) {
         await refuse(error.denial)
         return
       }
@@ -78,22 +76,13 @@ export const forwarder =
             counted.problem,
           ),
         )
-      if (isFaultOfTool(error))
-        await shared.record(
-          violationSeen(call.rights.callId, endpoint, denial('malformed', error.message), {
-            method: request.method,
-            path,
-          }),
-        )
+      if (isFaultOfTool(error)) await recordRefusal(denial('malformed', error.message))
     } finally {
       leave()
       if (counted.status !== null || counted.problem !== null) {
         await shared.record({
           type: 'egress.request',
-          call_id: call.rights.callId,
-          connection: connection.number,
-          host: renderHost(endpoint.host),
-          port: endpoint.port,
+          ...placeOf(connection),
           protocol: request.protocol,
           scheme: request.scheme,
           method: request.method,
@@ -113,10 +102,10 @@ export const forwarder =
 
 const isGone = ({ signal }: Reply): boolean => signal.aborted
 
-/** A credential may be there by two policies, or for two ways. */
+/** Two policies, or two ways to inject, may name the same credential. */
 const idsOf = (credentials: readonly Credential[]): readonly string[] => [...new Set(credentials.map(({ id }) => id))]
 
-/** One that takes the place of a stand-in is in a request only where the tool wrote that. */
+/** A placeholder's credential is in a request only if the tool wrote the placeholder. */
 const isPutInto = ({ inject, placeholder }: Credential, { target, headers }: ExchangeRequest): boolean =>
   inject.kind !== 'placeholder' ||
   placeholder === undefined ||
@@ -125,15 +114,6 @@ const isPutInto = ({ inject, placeholder }: Credential, { target, headers }: Exc
 
 const isFaultOfTool = (error: unknown): error is CordonError =>
   error instanceof CordonError && error.code === 'http-malformed'
-
-/** A denial that shows only when it is tried. */
-class Refused extends Error {
-  readonly denial: Denial
-  constructor(why: Denial) {
-    super(why.because)
-    this.denial = why
-  }
-}
 
 interface Counted {
   sent: number
@@ -151,7 +131,7 @@ interface Exchange {
   readonly counted: Counted
 }
 
-/** Answers before the answer: nobody needs many, and nothing keeps a server from sending them without end. */
+/** Interim answers. A server could send them without end. */
 const MOST_INFORMED = 16
 
 const exchange = async (
@@ -168,9 +148,7 @@ const exchange = async (
     authority,
     target: request.target,
     headers: searchable(request, bound),
-    body: counting(request.body, (length) => {
-      counted.sent += length
-    }),
+    body: counting(request.body, counted, 'sent'),
     client: undefined,
   }
   const draft =
@@ -181,15 +159,7 @@ const exchange = async (
           valued.filter(({ credential }) => injected.includes(credential)),
           new Date(shared.now()),
         )
-  const addresses = async (): Promise<readonly IpAddress[]> => {
-    const found = await findAddresses(
-      endpoint,
-      { network: call.rights.network.network, pins: call.rights.pins, isNested: shared.isNested() },
-      shared.resolve,
-    )
-    if ('kind' in found) throw new Refused(found)
-    return found
-  }
+
   let informed = 0
   const response = await shared.pool.send(
     {
@@ -198,7 +168,7 @@ const exchange = async (
       scheme: request.scheme,
       protocol: request.protocol === 'h2' ? 'h2' : 'http/1.1',
       client: draft.client,
-      addresses,
+      addresses: () => findAddresses(endpoint, call.rights, shared),
     },
     {
       ...draft,
@@ -210,17 +180,12 @@ const exchange = async (
     },
   )
   counted.status = response.status
-  // Perhaps it was changed in the meantime.
+  // Perhaps the value was changed meanwhile.
   if (response.status === 401) for (const { id } of injected) shared.secrets.forget(id)
   if (response.status === 101) {
     await upgrade(request, reply, response, concealment, counted)
   } else {
-    const body =
-      response.body === undefined
-        ? undefined
-        : counting(response.body, (length) => {
-            counted.received += length
-          })
+    const body = counting(response.body, counted, 'received')
     await reply.send(concealment.response({ ...response, body }))
   }
   counted.redactions = concealment.count()
@@ -243,7 +208,7 @@ const upgrade = async (
   counted.received += received
 }
 
-/** The connection was made to one endpoint, and every name that the request mentions has to be that one. */
+/** Every host that the request names has to be the endpoint of the connection. */
 const mismatch = ({ authorities, scheme }: ExchangeRequest, endpoint: Endpoint): Denial | undefined => {
   const other = authorities.find((authority) => {
     const named = parseEndpoint(authority, scheme === 'https' ? 443 : 80)
@@ -258,7 +223,7 @@ const mismatch = ({ authorities, scheme }: ExchangeRequest, endpoint: Endpoint):
       )
 }
 
-/** Of a host with a credential every answer must be searchable: whole, and in an encoding that can be undone. */
+/** Answers of a host with a credential must be searchable: whole, and in an encoding that can be decoded. */
 const searchable = ({ headers, wantsWebSocket }: ExchangeRequest, bound: readonly Credential[]): HeaderList => {
   const own = withoutHeaders(headers, HOST_OVERRIDES)
   const asked: HeaderList = wantsWebSocket ? [...own, ['Connection', 'Upgrade'], ['Upgrade', 'websocket']] : own
@@ -270,11 +235,11 @@ const searchable = ({ headers, wantsWebSocket }: ExchangeRequest, bound: readonl
   )
 }
 
-const counting = (body: Body | undefined, count: (length: number) => void): Body | undefined => {
+const counting = (body: Body | undefined, counted: Counted, count: 'sent' | 'received'): Body | undefined => {
   if (body === undefined) return undefined
-  async function* chunks(of: Body): AsyncGenerator<Buffer, undefined> {
-    for await (const chunk of of.chunks) {
-      count(chunk.length)
+  async function* chunks({ chunks: pieces }: Body): AsyncGenerator<Buffer, undefined> {
+    for await (const chunk of pieces) {
+      counted[count] += chunk.length
       yield chunk
     }
   }
@@ -287,11 +252,6 @@ export const refusal = (
   reason: string,
 ): { readonly status: number; readonly headers: HeaderList; readonly body: Body } => {
   const bytes = Buffer.from(`cordon: ${text}\n`)
-  const chunks = {
-    async *[Symbol.asyncIterator]() {
-      yield await Promise.resolve(bytes)
-    },
-  }
   return {
     status,
     headers: [
@@ -300,6 +260,6 @@ export const refusal = (
       ['cache-control', 'no-store'],
       ['content-length', String(bytes.length)],
     ],
-    body: { length: bytes.length, chunks, trailers: NO_TRAILERS },
+    body: wholeBody(bytes),
   }
 }

@@ -8,13 +8,12 @@ export interface Relayed {
 }
 
 export interface RelayOptions {
-  /** For what the server says. */
   readonly redactor?: Redactor | undefined
-  /** Whether a piece of what the tool says may pass; otherwise both sides are broken off. */
+  /** Whether a piece of the tool's bytes may pass. Otherwise both sides are closed. */
   readonly mayPass?: ((chunk: Buffer) => boolean) | undefined
 }
 
-/** Passes bytes both ways until both sides have ended, each end passed on as such, or one side breaks. */
+/** Passes bytes both ways until both sides have ended or one breaks. An end in one direction is passed on. */
 export const relay = async (
   tool: Duplex,
   server: Duplex,
@@ -68,7 +67,7 @@ const pass = (
     to.on('drain', goOn)
     const endToo = (): void => {
       const rest = last?.()
-      // Done when the last byte has left us: closing the stream later loses nothing.
+      // Settles when the last byte is written, so that closing loses nothing.
       if (to.destroyed || to.writableEnded) resolve()
       else to.end(rest === undefined || rest.length === 0 ? undefined : rest, resolve)
     }

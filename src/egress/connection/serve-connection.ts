@@ -3,21 +3,21 @@ import { TLSSocket } from 'node:tls'
 
 import { CordonError, fail } from '../../errors/index.js'
 import { credentialsBoundTo, parseRequestHost } from '../../policy/index.js'
-import type { IpAddress } from '../../policy/index.js'
 import { renderEndpoint, renderHost } from '../endpoint.js'
 import type { ByteReader } from '../http/byte-reader.js'
 import { readBytes } from '../http/byte-reader.js'
 import { serveHttp1 } from '../http/serve-http1.js'
 import { serveHttp2 } from '../http/serve-http2.js'
-import { violationSeen } from '../record.js'
+import { recordIfPossible, violationSeen } from '../record.js'
 import { findAddresses } from '../rules/address-guard.js'
 import type { Denial } from '../rules/denial.js'
-import { denial } from '../rules/denial.js'
+import { Denied, denial } from '../rules/denial.js'
 import type { Admission } from '../rules/judge.js'
 import { BUFFERED, dial } from '../upstream/dial.js'
 
 import type { ClientHello } from './client-hello.js'
 import { MAX_HELLO_BYTES, readClientHello } from './client-hello.js'
+import { placeOf } from './context.js'
 import type { Connection, Shared } from './context.js'
 import { forwarder } from './forward.js'
 import type { Relayed } from './relay.js'
@@ -26,31 +26,26 @@ import type { Lookout, Patience } from './sniff.js'
 import { ENDLESS, lookOut, sniff } from './sniff.js'
 
 /**
- * How long a tool may be silent until the server is asked to speak first, as some protocols want it, and how long
- * it may wait in the middle of its first line until that is passed on as it is.
+ * How long a tool may be silent until the server may speak first, as in some protocols, and how long it may pause in
+ * its first line until that is passed on.
  */
 const PATIENCE: Patience = { silence: 150, hesitation: 500 }
 const HELLO_TIMEOUT = 30_000
 
-/** Serves one admitted connection until it ends. Never throws: what goes wrong closes it. */
+/** Serves one admitted connection until it ends. Never throws: a failure closes it. */
 export const serveConnection = async (
   stream: Duplex,
   connection: Connection,
   admission: Admission,
   shared: Shared,
 ): Promise<void> => {
-  const { call, endpoint, number } = connection
-  const place = {
-    call_id: call.rights.callId,
-    connection: number,
-    host: renderHost(endpoint.host),
-    port: endpoint.port,
-  }
+  const { call, endpoint } = connection
+  const place = placeOf(connection)
   const started = shared.now()
   let passed: Relayed = { sent: 0, received: 0 }
   let problem: string | null = null
   stream.on('error', () => undefined)
-  // Beside a credential there is nothing that nobody looks at.
+  // A host with a credential gets no bytes that are not inspected.
   const mayBeOther =
     admission.mayBeOther && credentialsBoundTo(call.rights.credentials, endpoint.host, endpoint.port).length === 0
   try {
@@ -62,30 +57,18 @@ export const serveConnection = async (
     passed = (await serve(stream, { connection, shared, treatment: admission.treatment, mayBeOther })) ?? passed
   } catch (error) {
     if (error instanceof Denied)
-      await Promise.resolve(shared.record(violationSeen(call.rights.callId, endpoint, error.denial))).catch(
-        () => undefined,
-      )
+      await recordIfPossible(shared.record, violationSeen(call.rights.callId, endpoint, error.denial))
     else problem = error instanceof CordonError ? error.code : 'egress-closed'
   }
   stream.destroy()
-  await Promise.resolve(
-    shared.record({
-      type: 'egress.closed',
-      ...place,
-      bytes_sent: passed.sent,
-      bytes_received: passed.received,
-      duration_ms: shared.now() - started,
-      problem,
-    }),
-  ).catch(() => undefined)
-}
-
-class Denied extends Error {
-  readonly denial: Denial
-  constructor(why: Denial) {
-    super(why.because)
-    this.denial = why
-  }
+  await recordIfPossible(shared.record, {
+    type: 'egress.closed',
+    ...place,
+    bytes_sent: passed.sent,
+    bytes_received: passed.received,
+    duration_ms: shared.now() - started,
+    problem,
+  })
 }
 
 interface Serving {
@@ -120,7 +103,7 @@ type Begun =
 
 type Spoken = 'tls' | 'http1' | 'http2' | 'other' | 'hesitant'
 
-/** Waits for the tool's first bytes. In some protocols the server speaks first: then the first speaker decides. */
+/** Waits for the first bytes. In some protocols the server speaks first: then the first speaker decides. */
 const begin = async (
   stream: Duplex,
   reader: ByteReader,
@@ -198,20 +181,20 @@ const readHello = async (reader: ByteReader): Promise<ClientHello> => {
     const reading = readClientHello(reader.peek())
     if (reading.kind === 'hello') return reading.hello
     if (reading.kind === 'malformed') throw malformed()
-    // Looked at again only when what is missing may have come, so that many small pieces are not read again and again.
+    // Read again only when the missing bytes may have arrived, so that many small pieces cost little.
     const enough = reader.peek().length + reading.missing
     while (reader.peek().length < enough)
       if (enough > MAX_HELLO_BYTES || Date.now() > deadline || !(await reader.more())) throw malformed()
   }
 }
 
-/** CONNECT, or the name that was looked up, is what TLS has to ask for, too. */
+/** TLS has to name the host of CONNECT or of the name lookup. */
 const serverNameProblem = (
   { serverName }: ClientHello,
   { connection: { endpoint }, treatment }: Serving,
 ): Denial | undefined => {
   if (serverName === undefined) {
-    // Nobody looks inside, so TLS alone can show that the name is meant.
+    // Nothing inside is inspected, so only TLS can show the host.
     const mustName = treatment === 'direct' && endpoint.host.kind === 'name'
     return mustName
       ? denial('mismatch', `its TLS does not say that ${renderHost(endpoint.host)} is meant (no SNI)`)
@@ -229,7 +212,6 @@ const serverNameProblem = (
 const REJECTION =
   /ALERT_(?<alert>UNKNOWN_CA|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED|CERTIFICATE_REVOKED|CERTIFICATE_REQUIRED)$/
 
-/** The word by which a client says that it does not believe a certificate. */
 const alertIn = ({ code = '' }: Error & { readonly code?: string }): string | undefined =>
   REJECTION.exec(code)?.groups?.['alert']?.toLowerCase().replaceAll('_', ' ')
 
@@ -241,7 +223,7 @@ const terminate = (
 ): Promise<TLSSocket> =>
   new Promise((resolve, reject) => {
     reader.release()
-    // A protocol that we do not know is passed on where any may be.
+    // An unknown protocol is passed on if any is granted.
     const [first] = protocols
     const isWeb = protocols.length === 0 || protocols.some((protocol) => protocol === 'h2' || protocol === 'http/1.1')
     const offered = !isWeb && mayBeOther && first !== undefined ? [first] : ['h2', 'http/1.1']
@@ -259,14 +241,14 @@ const terminate = (
       })
     const refuse = (problem?: Error): void => {
       clearTimeout(timer)
-      // Some clients say nothing: they have seen the certificate, and go. With its call a tool goes, too.
+      // Some clients close without an alert when they reject the certificate. A tool also closes when its call ends.
       reject(call.isOver ? fail('egress-closed', {}) : (problem ?? untrusted('it broke off the handshake')))
       secured.destroy()
     }
     const onClose = (): void => {
       refuse()
     }
-    // An end is seen only by reading: without this a client that went would be waited for.
+    // Only reading shows an end, so that no departed client is waited for.
     const onReadable = (): void => {
       if (secured.readableLength === 0) secured.read()
     }
@@ -289,37 +271,26 @@ const terminate = (
       clearTimeout(timer)
       secured.off('close', onClose).off('end', onClose).off('readable', onReadable)
       secured.on('error', () => undefined)
-      // As a server of Node would do it; HTTP/2 waits for it otherwise.
+      // As Node's own server does. HTTP/2 waits for it.
       Object.assign(secured, { secureConnecting: false })
       resolve(secured)
     })
   })
 
-/**
- * A connection to the server for what is not HTTP, or not to be looked into; with TLS where the tool's own ended here.
- */
+/** Connects to the server for bytes that are not HTTP or not inspected. With TLS if the tool's TLS ended here. */
 const reach = async (
   { connection: { call, endpoint }, shared }: Serving,
   hello: ClientHello | undefined,
 ): Promise<Duplex> => {
-  const found: readonly IpAddress[] | Denial = await findAddresses(
-    endpoint,
-    { network: call.rights.network.network, pins: call.rights.pins, isNested: shared.isNested() },
-    shared.resolve,
-  )
-  if ('kind' in found) throw new Denied(found)
-  const socket = await dial(endpoint, found, shared.isNested())
+  const socket = await dial(endpoint, await findAddresses(endpoint, call.rights, shared), shared.isNested())
   return hello === undefined
     ? socket
     : shared.tls.secure(socket, endpoint, { protocols: hello.protocols.slice(0, 1), client: undefined })
 }
 
-/**
- * `lookout`: for a tool that hesitated. Otherwise a pause in its first line would get a request past all that is
- * checked about requests.
- */
+/** `lookout`: for a tool that paused in its first line. Otherwise a pause would get a request past all checks. */
 const pass = async (stream: Duplex, reader: ByteReader, server: Duplex, lookout?: Lookout): Promise<Relayed> => {
-  // A tool that said everything and ended: its stream takes nothing back.
+  // The tool has ended its stream, which takes nothing back.
   const last = stream.readableEnded ? reader.take(reader.peek().length) : undefined
   if (last !== undefined && lookout?.mayPass(last) !== false) server.write(last)
   reader.release()

@@ -3,8 +3,8 @@ import type { ByteReader } from '../http/byte-reader.js'
 import { looksLikeTls } from './client-hello.js'
 
 /**
- * What a tool begins to speak. `silent`: it waits for the server to begin. `hesitant`: it said something that could
- * become a request, and waits for an answer to that.
+ * The protocol of the tool's first bytes. `silent`: it waits for the server. `hesitant`: it paused in what could become
+ * a request.
  */
 export type Opening = 'tls' | 'http1' | 'http2' | 'other' | 'silent' | 'hesitant' | 'ended'
 
@@ -25,20 +25,20 @@ const [TAB, LINE_FEED, CARRIAGE_RETURN, BLANK, DELETE] = [0x09, 0x0a, 0x0d, 0x20
 const isBlank = (byte: number): boolean => byte === BLANK || (byte >= TAB && byte <= CARRIAGE_RETURN)
 const isVisible = (byte: number): boolean => byte > BLANK && byte !== DELETE
 
-/** Told what has come, piece by piece; every byte is looked at once. Undefined: more is needed to know. */
+/** Takes the bytes piece by piece, each once. Undefined if more are needed. */
 type Classify = (piece: Buffer) => Exclude<Opening, 'silent' | 'hesitant' | 'ended'> | undefined
 
 /**
- * Whatever some server might take for HTTP is HTTP, and is then read strictly: otherwise a blank line
- * before a request would be enough to get past everything that is checked about requests.
+ * Anything that some server might take for HTTP is HTTP, and is then read strictly. Otherwise a blank line before a
+ * request would bypass all checks of requests.
  */
 export const createClassifier = (): Classify => {
   let first: Buffer = EMPTY
   let length = 0
-  /** Blank lines, then words: the beginning of a request, perhaps one that only a lenient server would accept. */
+  /** Blank lines, then words: the start of a request, perhaps one that only a lenient server accepts. */
   let stage: 'blank' | 'word' | 'words' | 'no-words' = 'blank'
   let isLineOver = false
-  /** How much of the name of HTTP the last bytes of the line are. */
+  /** How many characters of `http/` the last bytes match. */
   let named = 0
 
   const look = (byte: number): void => {
@@ -65,7 +65,7 @@ export const createClassifier = (): Classify => {
       return first.length === HTTP2_PREFACE.length ? 'http2' : undefined
     if (named === NAME.length) return 'http1'
     if (isLineOver || stage === 'no-words') return 'other'
-    // A very long line is for the strict reader to judge.
+    // The strict reader judges a very long line.
     return length >= MAX_LINE ? 'http1' : undefined
   }
 }
@@ -86,7 +86,7 @@ export const sniff = async (reader: ByteReader, { silence, hesitation }: Patienc
   }
 }
 
-/** Whoever is late is still waited for: what comes then is seen by the next who asks. */
+/** A late answer is not lost: the next reader gets it. */
 const within = async <T>(time: number, happening: Promise<T>): Promise<T | 'late'> => {
   if (time === Infinity) return happening
   let timer: NodeJS.Timeout | undefined
@@ -102,9 +102,9 @@ const within = async <T>(time: number, happening: Promise<T>): Promise<T | 'late
   }
 }
 
-/** Looks on while a hesitant beginning passes, until it is known what it is. */
+/** Inspects a hesitant start while it is passed on, until its protocol is known. */
 export interface Lookout {
-  /** False: it was a request after all, and this is the piece that shows it. */
+  /** False if this piece shows that it is a request. */
   readonly mayPass: (chunk: Buffer) => boolean
   readonly sawRequest: () => boolean
 }

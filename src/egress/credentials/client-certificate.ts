@@ -7,7 +7,7 @@ import type { ClientCertificate } from '../upstream/dial.js'
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 const KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----(?:(?!-----BEGIN )[\s\S])*?-----END (?:[A-Z]+ )?PRIVATE KEY-----/
 
-/** A value in PEM that holds a certificate, those that it is signed by, and its key. */
+/** Reads a certificate, its chain and its key from PEM. */
 export const readClientCertificate = (credential: string, value: string): ClientCertificate => {
   const certificate = Array.from(value.matchAll(CERTIFICATES), ([text]) => text).join('\n')
   const [privateKey] = KEY.exec(value) ?? []
@@ -19,7 +19,7 @@ export const readClientCertificate = (credential: string, value: string): Client
         'put both into one file (cat client.crt client.key > client.pem), and name that as its source: ' +
         'file:client.pem',
     })
-  // Connections are kept apart by who we are on them; a renewed certificate is somebody new.
+  // Connections are kept apart by certificate. A renewed one is another.
   const id = `${credential} ${createHash('sha256').update(certificate).digest('hex').slice(0, 16)}`
   return { id, certificate, privateKey }
 }

@@ -1,8 +1,8 @@
-// Variables of a tool that give away what the proxy keeps from it.
+// Finds variables of a tool that contain a secret which the proxy withholds from it.
 import type { Boundary } from '../../policy/index.js'
 import { needlesOf } from '../redaction/needles.js'
 
-import type { Valued } from './inject.js'
+import type { Valued } from './draft.js'
 import type { SecretSource } from './secret-source.js'
 import { keptTexts } from './secret-texts.js'
 
@@ -11,21 +11,17 @@ type Variables = Readonly<Record<string, string | undefined>>
 export interface ExposedSecret {
   readonly id: string
   readonly variable: string
-  /** Whether the value is read from this variable, or is found in what it says. */
+  /** Whether the secret comes from this variable, or is found in its text. */
   readonly how: 'source' | 'content'
 }
 
-/** What Vault is asked with opens more than one credential. */
+/** Vault's token opens more than one credential. */
 const OF_VAULT = 'VAULT_TOKEN'
 
-/** The variable that a value comes from, where it comes from one. */
 export const variableOf = (source: SecretSource): string | undefined =>
   source.kind === 'environment' ? source.name : source.kind === 'vault' ? OF_VAULT : undefined
 
-/**
- * By what is known before any value is read: a variable that is passed on is not a secret, and a secret is not passed
- * on.
- */
+/** Checked before any value is read: a variable that is passed on is not a secret. */
 export const exposedSource = (
   sources: ReadonlyMap<string, SecretSource>,
   environment: Boundary['environment'],
@@ -47,15 +43,13 @@ export const exposedSource = (
   )
 }
 
-/** By the values themselves, wherever they come from. Stand-ins are variables, too. */
+/** Checked by the values. Placeholders are variables too. */
 export const exposedValue = (
   valued: readonly Valued[],
   environment: Boundary['environment'],
   host: Variables,
 ): ExposedSecret | undefined => {
-  const standIns = valued.flatMap(({ credential: { placeholder } }) =>
-    placeholder === undefined ? [] : [{ name: placeholder.name, text: placeholder.text }],
-  )
+  const standIns = valued.flatMap(({ credential: { placeholder } }) => placeholder ?? [])
   return find(
     [...textsOf(environment, host), ...standIns],
     valued.map((each) => ({ id: each.credential.id, texts: keptTexts(each) })),

@@ -2,8 +2,7 @@ import type { HeaderList } from '../http/header-list.js'
 import { withoutHeaders } from '../http/header-list.js'
 
 /**
- * Headers by which services know their users. A tool that sends one to a host with a credential of ours would speak for
- * somebody else.
+ * Headers with which services identify users. A tool that sends one beside our credential would act as another user.
  */
 const HEADERS = new Set([
   'authorization',
@@ -56,7 +55,7 @@ const PARAMETERS = new Set([
   'x-goog-credential',
 ])
 
-/** A name that is a credential only there. */
+/** Credentials on these hosts only. */
 const PARAMETERS_OF_HOSTS: readonly (readonly [hosts: RegExp, parameter: string])[] = [
   [/(^|\.)googleapis\.com(:\d+)?$/, 'key'],
   [/\.(blob|queue|table|file)\.core\.windows\.net(:\d+)?$/, 'sig'],
@@ -64,7 +63,6 @@ const PARAMETERS_OF_HOSTS: readonly (readonly [hosts: RegExp, parameter: string]
 
 export const withoutForeignHeaders = (headers: HeaderList): HeaderList => withoutHeaders(headers, HEADERS)
 
-/** The rest of the query stays as it was written. */
 export const withoutForeignParameters = (target: string, authority: string): string =>
   filterQuery(
     target,

@@ -1,32 +1,15 @@
 import { fail } from '../../errors/index.js'
-import type { Credential } from '../../policy/index.js'
-import type { Body } from '../http/body.js'
-import type { HeaderList } from '../http/header-list.js'
+import type { Header, HeaderList } from '../http/header-list.js'
 import { isHeaderValue, withHeader } from '../http/header-list.js'
-import type { ClientCertificate } from '../upstream/dial.js'
 
 import { readClientCertificate, requireMatchingKey } from './client-certificate.js'
 import { filterQuery, withoutForeignHeaders, withoutForeignParameters } from './foreign.js'
+import type { Draft, Valued } from './draft.js'
 import { readAwsKeys, signRequest } from './sigv4.js'
 
-/** The parts of a request that a credential changes. */
-export interface Draft {
-  readonly method: string
-  readonly authority: string
-  readonly target: string
-  readonly headers: HeaderList
-  readonly body: Body | undefined
-  readonly client: ClientCertificate | undefined
-}
-
-export interface Valued {
-  readonly credential: Credential
-  readonly value: string
-}
-
 /**
- * In this order, whatever that of the credentials: what the tool itself sent to be known by is taken out, then
- * everything is put in that belongs there, and what signs the request comes last, because it signs the rest.
+ * In this order: the tool's own credentials are removed, ours are put in, and the signature comes last, because it
+ * covers the rest.
  */
 export const injectAll = async (draft: Draft, valued: readonly Valued[], now: Date): Promise<Draft> => {
   const swaps = valued.filter(({ credential }) => credential.inject.kind === 'placeholder')
@@ -42,7 +25,7 @@ export const injectAll = async (draft: Draft, valued: readonly Valued[], now: Da
   )
 }
 
-/** A header in which a placeholder stands is about to carry our own credential. */
+/** A header with a placeholder will carry our own credential. */
 const keepSwapped = (all: HeaderList, kept: HeaderList, swaps: readonly Valued[]): HeaderList =>
   all.filter(
     (header) =>
@@ -56,24 +39,14 @@ const fill = (draft: Draft, { credential, value }: Valued): Draft => {
   const { inject: injection, id } = credential
   switch (injection.kind) {
     case 'header':
-      return {
-        ...draft,
-        headers: withHeader(
-          draft.headers,
-          injection.name,
-          forHeader(
-            id,
-            injection.format.replaceAll('{value}', () => value),
-          ),
-        ),
-      }
+      return { ...draft, headers: withHeader(draft.headers, injection.name, formatted(id, injection.format, value)) }
     case 'basic':
       return {
         ...draft,
         headers: withHeader(draft.headers, 'Authorization', basicAuthorization(injection.user, value)),
       }
     case 'query': {
-      // OPTIONS of the server as a whole has no URL that could carry it.
+      // `OPTIONS *` has no URL that could carry it.
       if (draft.target === '*') return draft
       const rest = filterQuery(draft.target, (name) => name !== injection.parameter.toLowerCase())
       return {
@@ -89,18 +62,7 @@ const fill = (draft: Draft, { credential, value }: Valued): Draft => {
           problem: 'it has no placeholder to be put in place of',
           fix: 'name the variable that the tool finds a stand-in in: placeholder: NAME, beside its id',
         })
-      const headers = draft.headers.map(
-        ([name, text]) =>
-          [
-            name,
-            text.includes(standIn)
-              ? forHeader(
-                  id,
-                  text.replaceAll(standIn, () => value),
-                )
-              : text,
-          ] as const,
-      )
+      const headers = draft.headers.map(([name, text]): Header => [name, formatted(id, text, value, standIn)])
       return { ...draft, headers, target: draft.target.replaceAll(standIn, () => percentEncoded(value)) }
     }
     case 'client-certificate':
@@ -110,7 +72,7 @@ const fill = (draft: Draft, { credential, value }: Valued): Draft => {
   }
 }
 
-/** The signature of the tool, which is no longer in the request, names region and service. */
+/** The tool's own signature, which was removed, names region and service. */
 const sign = (
   draft: Draft,
   { credential: { id, inject }, value }: Valued,
@@ -119,17 +81,14 @@ const sign = (
 ): Promise<Draft> | Draft =>
   inject.kind === 'aws-sigv4' ? signRequest(draft, { id, value, ...inject }, asked, now) : draft
 
-/** Refuses a value that could not be put in, before anything runs that would wait for it. */
+/** Refuses an unusable value before the tool runs. */
 export const requireUsable = ({ credential: { id, inject: injection }, value }: Valued): void => {
   switch (injection.kind) {
     case 'header':
-      forHeader(
-        id,
-        injection.format.replaceAll('{value}', () => value),
-      )
+      formatted(id, injection.format, value)
       return
     case 'placeholder':
-      forHeader(id, value)
+      formatted(id, '{value}', value)
       return
     case 'client-certificate':
       requireMatchingKey(id, readClientCertificate(id, value))
@@ -145,7 +104,9 @@ export const requireUsable = ({ credential: { id, inject: injection }, value }: 
 export const basicAuthorization = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${Buffer.from(user).toString('latin1')}:${password}`, 'latin1').toString('base64')}`
 
-const forHeader = (credential: string, text: string): string => {
+/** The text of a header with the value in place of its mark. */
+const formatted = (credential: string, format: string, value: string, mark = '{value}'): string => {
+  const text = format.replaceAll(mark, () => value)
   if (!isHeaderValue(text))
     throw fail('credential-unusable', {
       credential,
@@ -155,8 +116,8 @@ const forHeader = (credential: string, text: string): string => {
   return text
 }
 
-/** Of bytes; colons stay, which some services have in their tokens. */
-export const percentEncoded = (value: string): string =>
+/** Encodes bytes. Colons stay, because some tokens contain them. */
+const percentEncoded = (value: string): string =>
   Array.from(Buffer.from(value, 'latin1'), (byte) => {
     const character = String.fromCharCode(byte)
     return /[A-Za-z0-9\-._~:]/.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`

@@ -2,36 +2,31 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import { fail } from '../../errors/index.js'
+import { codeOf, fail } from '../../errors/index.js'
 
-import type { SecretSource } from './secret-source.js'
+import type { Missing, ReadSecret, SecretSource } from './secret-source.js'
 import { describeSource } from './secret-source.js'
 import type { VaultAccess } from './vault.js'
 import { readVault } from './vault.js'
 
-/** What sources need of the host. This room starts no processes and looks at no environment by itself. */
+/** What sources need from the host. This room starts no processes and reads no environment. */
 export interface SecretHost {
   readonly environment: Readonly<Record<string, string | undefined>>
-  readonly run: (argv: readonly string[]) => Promise<RunOutcome>
+  readonly run: (
+    argv: readonly string[],
+  ) => Promise<
+    | { readonly kind: 'exited'; readonly status: number; readonly output: Buffer }
+    | { readonly kind: 'failed'; readonly problem: string }
+  >
   readonly platform: string
   readonly vault: VaultAccess | undefined
-  /** Opens a credential that a team keeps in its store; only runners can. */
+  /** Opens a credential of a team's registry. Only runners can. */
   readonly stored?: ((team: string, ref: string) => Promise<Buffer>) | undefined
-}
-
-export type RunOutcome =
-  | { readonly kind: 'exited'; readonly status: number; readonly output: Buffer }
-  | { readonly kind: 'failed'; readonly problem: string }
-
-export interface ReadSecret {
-  readonly bytes: Buffer
-  /** Milliseconds since 1970, where the source says so. */
-  readonly expiresAt: number | undefined
 }
 
 const MAX_BYTES = 65_536
 
-/** Reads a value. Errors say what is missing and where, and nothing of what was found. */
+/** Reads a value. Errors contain nothing of it. */
 export const readSecret = async (credential: string, source: SecretSource, host: SecretHost): Promise<ReadSecret> => {
   const missing = (problem: string, fix: string): Error => fail('credential-missing', { credential, problem, fix })
   const { bytes, expiresAt } = await readFrom(source, host, missing)
@@ -42,8 +37,6 @@ export const readSecret = async (credential: string, source: SecretSource, host:
   return { bytes: value, expiresAt }
 }
 
-type Missing = (problem: string, fix: string) => Error
-
 const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing): Promise<ReadSecret> => {
   switch (source.kind) {
     case 'environment': {
@@ -53,30 +46,19 @@ const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing
           `${describeSource(source)} is not set`,
           `set ${source.name} in the environment of Cordon; createCordon() looks for it in its option environment`,
         )
-      return { bytes: Buffer.from(value, 'utf8'), expiresAt: undefined }
+      return { bytes: Buffer.from(value, 'utf8') }
     }
     case 'file':
-      return { bytes: await readFile(source.path, missing), expiresAt: undefined }
+      return { bytes: await readFile(source.path, missing) }
     case 'command':
-      return {
-        bytes: await outputOf(source.argv, host, `${describeSource(source)} failed`, missing),
-        expiresAt: undefined,
-      }
+      return { bytes: await outputOf(source.argv, host, `${describeSource(source)} failed`, missing) }
     case 'keyring': {
       const argv =
         host.platform === 'darwin'
           ? ['security', 'find-generic-password', '-w', '-s', source.service, '-a', source.account]
           : ['secret-tool', 'lookup', 'service', source.service, 'account', source.account]
-      return {
-        bytes: await outputOf(
-          argv,
-          host,
-          `${describeSource(source)} is not there`,
-          missing,
-          storingCommand(source, host.platform),
-        ),
-        expiresAt: undefined,
-      }
+      const fix = storingCommand(source, host.platform)
+      return { bytes: await outputOf(argv, host, `${describeSource(source)} is not there`, missing, fix) }
     }
     case 'vault':
       if (host.vault === undefined)
@@ -91,11 +73,11 @@ const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing
           'it lies in the store of a team, which only runners read',
           'run the tool by cordon runner --key FILE, or name another source',
         )
-      return { bytes: await host.stored(source.team, source.ref), expiresAt: undefined }
+      return { bytes: await host.stored(source.team, source.ref) }
   }
 }
 
-/** Both ask for the value, so that it is in no list of commands. */
+/** Both commands ask for the value, so that it is in no list of commands. */
 const storingCommand = ({ service, account }: Extract<SecretSource, { kind: 'keyring' }>, platform: string): string =>
   `store it: ${platform === 'darwin' ? `security add-generic-password -s ${service} -a ${account} -w` : `secret-tool store --label=${service} service ${service} account ${account}`}`
 
@@ -125,7 +107,7 @@ const readFile = async (named: string, missing: Missing): Promise<Buffer> => {
   // Errors name the absolute path: a relative one does not say which folder is meant.
   const path = resolve(named)
   try {
-    // A pipe would be waited for, and a device has no end.
+    // Does not wait for a pipe. A device has no end.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       if (!(await file.stat()).isFile()) throw missing(`${path} is not a file`, 'name a file')
@@ -136,7 +118,7 @@ const readFile = async (named: string, missing: Missing): Promise<Buffer> => {
       await file.close()
     }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+    const code = codeOf(error)
     if (code === undefined || code.includes('-')) throw error
     throw missing(
       code === 'ENOENT' ? `the file ${path} does not exist` : `the file ${path} cannot be read (${code})`,

@@ -1,6 +1,6 @@
 import { fail } from '../../errors/index.js'
 
-/** Where the value of a credential comes from. Named by the operator, never by a policy. */
+/** The source of a secret. The operator names it, never a policy. */
 export type SecretSource =
   | { readonly kind: 'environment'; readonly name: string }
   | { readonly kind: 'file'; readonly path: string }
@@ -8,7 +8,7 @@ export type SecretSource =
   | { readonly kind: 'keyring'; readonly service: string; readonly account: string }
   /** The key/value store of Vault, version 2. */
   | { readonly kind: 'vault'; readonly mount: string; readonly path: string; readonly field: string }
-  /** Kept by a team in its registry, sealed. */
+  /** Sealed in a team's registry. */
   | { readonly kind: 'store'; readonly team: string; readonly ref: string }
 
 /**
@@ -18,41 +18,40 @@ export type SecretSource =
 export const parseSecretSource = (credential: string, text: string): SecretSource => {
   const invalid = (problem: string): Error => fail('secret-source-invalid', { credential, problem })
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(text) ?? []
+  const parts = (pattern: RegExp, expected: string): readonly string[] => {
+    const found = pattern.exec(rest)
+    if (found === null) throw invalid(`${scheme}: is followed by ${expected}`)
+    return found.slice(1)
+  }
   switch (scheme) {
     case 'env':
-      if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(rest)) throw invalid('env: is followed by the name of a variable')
+      parts(/^[A-Za-z_]\w*$/, 'the name of a variable')
       return { kind: 'environment', name: rest }
     case 'file':
-      if (rest === '') throw invalid('file: is followed by a path')
+      parts(/./s, 'a path')
       return { kind: 'file', path: rest }
-    case 'command': {
-      const argv = rest.split(/\s+/).filter((word) => word !== '')
-      if (argv.length === 0) throw invalid('command: is followed by a program and its arguments')
-      return { kind: 'command', argv }
-    }
+    case 'command':
+      parts(/\S/, 'a program and its arguments')
+      return { kind: 'command', argv: rest.split(/\s+/).filter((word) => word !== '') }
     case 'keyring': {
-      const [, service, account] = /^([^/]+)\/(.+)$/s.exec(rest) ?? []
-      if (service === undefined || account === undefined) throw invalid('keyring: is followed by SERVICE/ACCOUNT')
+      const [service = '', account = ''] = parts(/^([^/]+)\/(.+)$/s, 'SERVICE/ACCOUNT')
       return { kind: 'keyring', service, account }
     }
     case 'vault': {
-      const [, mount, path, field] = /^([^/#]+)\/([^#]+)#([^#]+)$/.exec(rest) ?? []
-      if (mount === undefined || path === undefined || field === undefined)
-        throw invalid('vault: is followed by MOUNT/PATH#FIELD')
+      const [mount = '', path = '', field = ''] = parts(/^([^/#]+)\/([^#]+)#([^#]+)$/, 'MOUNT/PATH#FIELD')
       return { kind: 'vault', mount, path, field }
     }
     case 'store': {
-      const [, team, ref] = /^([^/]+)\/([^/]+)$/.exec(rest) ?? []
-      if (team === undefined || ref === undefined) throw invalid('store: is followed by TEAM/NAME')
+      const [team = '', ref = ''] = parts(/^([^/]+)\/([^/]+)$/, 'TEAM/NAME')
       return { kind: 'store', team, ref }
     }
     default:
-      // The text itself may be the value that somebody wrote here by mistake.
+      // The text may be the secret itself, written here by mistake.
       throw invalid('it does not begin with env:, file:, command:, keyring:, vault: or store:')
   }
 }
 
-/** A source in words that may be shown. */
+/** In words that may be shown. */
 export const describeSource = (source: SecretSource): string => {
   switch (source.kind) {
     case 'environment':
@@ -70,3 +69,11 @@ export const describeSource = (source: SecretSource): string => {
       return `the credential ${source.ref} of ${source.team} in the store`
   }
 }
+
+export interface ReadSecret {
+  readonly bytes: Buffer
+  /** In milliseconds since 1970, if the source says so. */
+  readonly expiresAt?: number | undefined
+}
+
+export type Missing = (problem: string, fix: string) => Error

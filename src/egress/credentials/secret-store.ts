@@ -5,12 +5,11 @@ import { readSecret } from './read-secret.js'
 import { Secret } from './secret.js'
 import type { SecretSource } from './secret-source.js'
 
-/** Values by the ids of credentials, read when they are needed and kept for a while. */
+/** Secrets by credential id, read when needed and kept for a while. */
 export interface SecretStore {
   readonly get: (credential: string) => Promise<Secret>
-  /** The server did not accept it: read it again next time. */
+  /** The server rejected it: read it again next time. */
   readonly forget: (credential: string) => void
-  /** Forgets everything, and overwrites it. */
   readonly close: () => void
 }
 
@@ -18,12 +17,12 @@ export interface SecretStoreSettings {
   readonly sources: ReadonlyMap<string, SecretSource>
   readonly host: SecretHost
   readonly now?: () => number
-  /** How long a value is kept whose source does not say. */
+  /** How long a secret is kept if its source does not say. */
   readonly freshFor?: number
 }
 
 const FIVE_MINUTES = 300_000
-/** A value that is about to expire would do so on its way. */
+/** A secret could expire on its way. */
 const MARGIN = 10_000
 const LEAST_AGE = 5_000
 
@@ -43,10 +42,10 @@ export const createSecretStore = ({
   const reading = new Map<string, Promise<Secret>>()
   let isClosed = false
 
-  const discard = (credential: string): void => {
-    // A tool that provokes refusals must not make us read without end.
+  const forget = (credential: string): void => {
+    // A tool that provokes rejections must not cause endless reads.
     if (now() - (kept.get(credential)?.since ?? 0) < LEAST_AGE) return
-    // Not erased: a request that is just being made may hold it. It goes with the last one.
+    // Not erased: a request may still use it.
     kept.delete(credential)
   }
   const read = async (credential: string): Promise<Secret> => {
@@ -80,7 +79,7 @@ export const createSecretStore = ({
       reading.set(credential, begun)
       return begun
     },
-    forget: discard,
+    forget,
     close: () => {
       isClosed = true
       for (const { secret } of kept.values()) secret.erase()

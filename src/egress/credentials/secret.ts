@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** A value that does not show itself: not in messages, not as JSON, not to a debugger's print. */
+/** A value that is not printed in messages, JSON or a debugger. */
 export class Secret {
   readonly #bytes: Buffer
 

@@ -3,11 +3,11 @@ import { createHash, createHmac } from 'node:crypto'
 
 import { fail } from '../../errors/index.js'
 import type { Body } from '../http/body.js'
-import { NO_TRAILERS } from '../http/body.js'
+import { wholeBody } from '../http/body.js'
 import type { HeaderList } from '../http/header-list.js'
 import { valueOf, withoutHeaders } from '../http/header-list.js'
 
-import type { Draft } from './inject.js'
+import type { Draft } from './draft.js'
 
 export interface SigningTerms {
   readonly id: string
@@ -22,12 +22,10 @@ interface Keys {
   readonly sessionToken: string | undefined
 }
 
-/** What has no hash of its own is held in memory until it has one. */
+/** A body without a hash is held in memory to compute it. */
 const MAX_HASHED_BYTES = 16 << 20
 
-/**
- * `KEY_ID:SECRET`, `KEY_ID:SECRET:TOKEN`, or the JSON that `aws configure export-credentials` and assumed roles give.
- */
+/** `KEY_ID:SECRET`, `KEY_ID:SECRET:TOKEN`, or the JSON of `aws configure export-credentials` and assumed roles. */
 export const readAwsKeys = (credential: string, value: string): Keys => {
   const unusable = (problem: string): Error =>
     fail('credential-unusable', {
@@ -61,12 +59,11 @@ export const readAwsKeys = (credential: string, value: string): Keys => {
 
 const SCOPE = /Credential=[^/,\s=]+\/\d{8}\/(?<region>[a-z0-9-]+)\/(?<service>[a-z0-9-]+)\/aws4_request/
 
-/** `asked`: the request as the tool made it, with a signature of its own that says what it is for. */
+/** `asked`: the tool's own request, whose signature names region and service. */
 export const signRequest = async (draft: Draft, terms: SigningTerms, asked: Draft, now: Date): Promise<Draft> => {
   const keys = readAwsKeys(terms.id, terms.value)
   const { region, service } = scopeOf(asked, terms)
   const { body, hash } = await payloadOf(draft, terms.id)
-  const { target } = draft
   const time = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const headers: HeaderList = [
     ...withoutHeaders(
@@ -79,11 +76,7 @@ export const signRequest = async (draft: Draft, terms: SigningTerms, asked: Draf
       : []),
     ...(keys.sessionToken === undefined ? [] : [['X-Amz-Security-Token', keys.sessionToken] as const]),
   ]
-  const authorization = authorizationFor(
-    { method: draft.method, authority: draft.authority, target, headers, hash },
-    keys,
-    { time, region, service },
-  )
+  const authorization = authorizationFor({ ...draft, headers, hash }, keys, { time, region, service })
   return { ...draft, body, headers: [...headers, ['Authorization', authorization]] }
 }
 
@@ -134,24 +127,11 @@ const payloadOf = async (
     pieces.push(chunk)
   }
   const whole = Buffer.concat(pieces)
-  const chunks = {
-    async *[Symbol.asyncIterator]() {
-      yield await Promise.resolve(whole)
-    },
-  }
-  return { body: { length: whole.length, chunks, trailers: NO_TRAILERS }, hash: sha256(whole) }
-}
-
-interface Canonical {
-  readonly method: string
-  readonly authority: string
-  readonly target: string
-  readonly headers: HeaderList
-  readonly hash: string
+  return { body: wholeBody(whole), hash: sha256(whole) }
 }
 
 export const authorizationFor = (
-  { method, authority, target, headers, hash }: Canonical,
+  { method, authority, target, headers, hash }: Omit<Draft, 'body' | 'client'> & { readonly hash: string },
   keys: Keys,
   { time, region, service }: { readonly time: string; readonly region: string; readonly service: string },
 ): string => {
@@ -190,7 +170,7 @@ const splitTarget = (target: string): readonly string[] => {
   return mark === -1 ? [target] : [target.slice(0, mark), target.slice(mark + 1)]
 }
 
-/** S3 signs a path as it is sent; every other service encodes it once more. */
+/** S3 signs a path as sent. Other services encode it once more. */
 const canonicalPath = (path: string, service: string): string =>
   service === 's3' ? path : path.split('/').map(encode).join('/')
 

@@ -2,15 +2,16 @@ import { request as requestPlain } from 'node:http'
 import { request as requestTls } from 'node:https'
 import { rootCertificates } from 'node:tls'
 
-import type { ReadSecret } from './read-secret.js'
-import type { SecretSource } from './secret-source.js'
+import { codeOf } from '../../errors/index.js'
+
+import type { Missing, ReadSecret, SecretSource } from './secret-source.js'
 
 export interface VaultAccess {
   /** Such as https://vault.example.org:8200 */
   readonly address: string
   readonly token: string
   readonly namespace?: string
-  /** Authorities besides the usual ones, in PEM. */
+  /** More authorities, in PEM. */
   readonly authorities?: readonly string[]
 }
 
@@ -21,7 +22,7 @@ const MAX_BYTES = 1 << 20
 export const readVault = async (
   source: Extract<SecretSource, { kind: 'vault' }>,
   access: VaultAccess,
-  missing: (problem: string, fix: string) => Error,
+  missing: Missing,
 ): Promise<ReadSecret> => {
   const path = source.path.split('/').map(encodeURIComponent).join('/')
   const place = `${source.mount}/${source.path}`
@@ -29,10 +30,8 @@ export const readVault = async (
     `${access.address.replace(/(?<!\/)\/+$/, '')}/v1/${encodeURIComponent(source.mount)}/data/${path}`,
     access,
   ).catch((error: unknown) => {
-    const problem =
-      error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'no answer'
     throw missing(
-      `Vault at ${access.address} cannot be reached (${problem})`,
+      `Vault at ${access.address} cannot be reached (${codeOf(error) ?? 'no answer'})`,
       'see whether VAULT_ADDR is right and Vault is running',
     )
   })
@@ -50,13 +49,10 @@ export const readVault = async (
       `${place} in Vault has no field ${source.field}`,
       `write it: vault kv patch ${place} ${source.field}=…`,
     )
-  return { bytes: Buffer.from(value.text, 'utf8'), expiresAt: value.expiresAt }
+  return value
 }
 
-const fieldOf = (
-  body: string,
-  field: string,
-): { readonly text: string; readonly expiresAt: number | undefined } | undefined => {
+const fieldOf = (body: string, field: string): ReadSecret | undefined => {
   try {
     const { data } = JSON.parse(body) as {
       readonly data?: {
@@ -67,7 +63,9 @@ const fieldOf = (
     const text = data?.data?.[field]
     const deleted = data?.metadata?.deletion_time
     const until = typeof deleted === 'string' ? Date.parse(deleted) : NaN
-    return typeof text === 'string' ? { text, expiresAt: Number.isNaN(until) ? undefined : until } : undefined
+    return typeof text === 'string'
+      ? { bytes: Buffer.from(text, 'utf8'), expiresAt: Number.isNaN(until) ? undefined : until }
+      : undefined
   } catch {
     return undefined
   }

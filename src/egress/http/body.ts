@@ -3,15 +3,25 @@ import type { HeaderList } from './header-list.js'
 import type { Framing, Side } from './message-head.js'
 import { malformed, parseHeaders } from './message-head.js'
 
-/** A body on its way: how long it will be, where that is known, and its pieces as they come. */
+/** A body: its length, if known, and its pieces as they arrive. */
 export interface Body {
   readonly length: number | undefined
   readonly chunks: AsyncIterable<Buffer>
-  /** Known when the last piece has come. */
+  /** Known after the last piece. */
   readonly trailers: () => HeaderList
 }
 
-export const NO_TRAILERS = (): HeaderList => []
+const NO_TRAILERS = (): HeaderList => []
+
+export const wholeBody = (bytes: Buffer): Body => ({
+  length: bytes.length,
+  chunks: onePiece(bytes),
+  trailers: NO_TRAILERS,
+})
+
+async function* onePiece(bytes: Buffer): AsyncGenerator<Buffer, undefined> {
+  if (bytes.length > 0) yield await Promise.resolve(bytes)
+}
 
 export const readBody = (reader: ByteReader, framing: Framing, side: Side): Body | undefined => {
   switch (framing.kind) {
@@ -23,10 +33,10 @@ export const readBody = (reader: ByteReader, framing: Framing, side: Side): Body
       return { length: undefined, chunks: untilClose(reader), trailers: NO_TRAILERS }
     case 'chunked': {
       let trailers: HeaderList = []
-      const keep = (found: HeaderList): void => {
+      const chunks = dechunked(reader, side, (found) => {
         trailers = found
-      }
-      return { length: undefined, chunks: dechunked(reader, side, keep), trailers: () => trailers }
+      })
+      return { length: undefined, chunks, trailers: () => trailers }
     }
   }
 }
@@ -44,7 +54,7 @@ async function* untilClose(reader: ByteReader): AsyncGenerator<Buffer, undefined
   for (let chunk = await reader.next(Infinity); chunk !== undefined; chunk = await reader.next(Infinity)) yield chunk
 }
 
-// Extensions of chunks mean nothing to anybody, and are not passed on.
+// Extensions of chunks are not passed on.
 const CHUNK_LINE = /^(?<size>[0-9a-fA-F]{1,12})[\t ]*(?:;[\t\x20-\x7e]*)?$/
 const MAX_LINE = 4096
 

@@ -2,24 +2,22 @@ import type { Duplex } from 'node:stream'
 
 const EMPTY: Buffer = Buffer.alloc(0)
 
-/** Reads a stream as far as somebody wants to know, and no further: what is not asked for stays with the sender. */
+/** Reads a stream no further than asked, so that the rest stays with the sender. */
 export interface ByteReader {
-  /** What has arrived and was not taken. */
   readonly peek: () => Buffer
-  /** Waits until there is more than `peek` shows; false when the stream has ended. */
+  /** Waits until `peek` shows more. False at the end of the stream. */
   readonly more: () => Promise<boolean>
   readonly take: (count: number) => Buffer
-  /** Whatever comes next, in the pieces in which it comes; nothing at the end. */
+  /** Undefined at the end. */
   readonly next: (limit: number) => Promise<Buffer | undefined>
-  /** Gives what was not taken back to the stream, for another reader. */
+  /** Returns the rest to the stream, for another reader. */
   readonly release: () => void
 }
 
 export const readBytes = (stream: Duplex): ByteReader => {
   let held: Buffer = EMPTY
   /**
-   * Where `held` lies when it was put together of pieces, with room behind it, so that many small ones are not copied
-   * again and again.
+   * The buffer of `held` when it was joined, with room behind it, so that small pieces are not copied again and again.
    */
   let room: Buffer = EMPTY
   let end = 0

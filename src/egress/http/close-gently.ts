@@ -4,8 +4,8 @@ const PATIENCE = 2_000
 const MOST = 16 << 20
 
 /**
- * Ends a stream so that the last words arrive: what the other side is still sending is read and thrown
- * away for a while, because closing over unread bytes would take back what was just said.
+ * Ends a stream so that the last bytes arrive. What the other side still sends is read and dropped for a while: closing
+ * over unread bytes would discard what was just sent.
  */
 export const closeGently = async (stream: Duplex): Promise<void> => {
   if (stream.destroyed) return

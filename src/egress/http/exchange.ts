@@ -6,16 +6,15 @@ import type { HeaderList } from './header-list.js'
 export type Scheme = 'http' | 'https'
 export type Protocol = 'http/1.0' | 'http/1.1' | 'h2'
 
-/** One request of a tool, whatever the version of HTTP. */
 export interface ExchangeRequest {
   readonly protocol: Protocol
   readonly scheme: Scheme
   readonly method: string
   /** A path with its query, or `*`. */
   readonly target: string
-  /** Every host that the request names: its URL, `Host`, `:authority`. */
+  /** All hosts that the request names: in its URL, `Host` and `:authority`. */
   readonly authorities: readonly string[]
-  /** Only what is meant for the server; without `Host` and `Content-Length`, which are made anew. */
+  /** End-to-end headers, without `Host` and `Content-Length`, which are written anew. */
   readonly headers: HeaderList
   readonly body: Body | undefined
   readonly wantsWebSocket: boolean
@@ -27,13 +26,12 @@ export interface ExchangeResponse {
   readonly body: Body | undefined
 }
 
-/** The way back to the tool. */
 export interface Reply {
   readonly inform: (status: number, headers: HeaderList) => void
   readonly send: (response: ExchangeResponse) => Promise<void>
-  /** Answers 101; from then on the connection carries something else. */
+  /** Answers 101. The connection then carries another protocol. */
   readonly switchProtocols: (headers: HeaderList) => Duplex
-  /** Ends the exchange in a way that the tool cannot take for a whole answer. */
+  /** Ends the exchange so that the tool cannot take it for a whole answer. */
   readonly abort: () => void
   readonly hasBegun: () => boolean
   /** Aborted when the tool is gone. */

@@ -1,10 +1,10 @@
-/** Names as they were sent; compared without regard to case. Values are one character per byte. */
+/** Names as sent, compared without case. Values have one character per byte. */
 export type Header = readonly [name: string, value: string]
 export type HeaderList = readonly Header[]
 
 /**
- * What others take a name for. Many servers know headers as variables (CGI, WSGI, PHP), where every mark
- * is the same one: `X_Api.Key` is `X-Api-Key` to them. Whoever judges or removes has to see it so, too.
+ * The name as many servers see it. They turn headers into variables (CGI, WSGI, PHP), where `X_Api.Key` is `X-Api-Key`.
+ * To judge or remove a header, we have to see it that way too.
  */
 export const looseName = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-')
 
@@ -14,7 +14,7 @@ export const valuesOf = (headers: HeaderList, name: string): readonly string[] =
 export const valueOf = (headers: HeaderList, name: string): string | undefined =>
   headers.find(([key]) => key.toLowerCase() === name)?.[1]
 
-/** In any spelling; the names as `looseName` writes them. */
+/** In any spelling. `names` are as `looseName` writes them. */
 export const headersLike = (headers: HeaderList, names: ReadonlySet<string>): HeaderList =>
   headers.filter(([name]) => names.has(looseName(name)))
 
@@ -47,13 +47,18 @@ const HOP_BY_HOP = [
   'http2-settings',
 ]
 
-/** What is meant for the other end: neither about this connection, nor named by `Connection` as such. */
+/** Without headers about this connection, or that `Connection` names. */
 export const endToEnd = (headers: HeaderList): HeaderList =>
   withoutHeaders(headers, new Set([...HOP_BY_HOP, ...membersOf(headers, 'connection').map(looseName)]))
 
+/** Written anew for the server. */
+const MADE_ANEW = new Set(['host', 'content-length', 'expect'])
+
+export const forServer = (headers: HeaderList): HeaderList => withoutHeaders(endToEnd(headers), MADE_ANEW)
+
 const FRAMING = new Set(['content-length', 'transfer-encoding'])
 
-/** `Content_Length` is nothing to us, and may be the length of the body to the next one who reads it. */
+/** `Content_Length` means nothing here, but the next reader may take it for the length of the body. */
 export const hasDisguisedFraming = (headers: HeaderList): boolean =>
   headersLike(headers, FRAMING).some(([name]) => !FRAMING.has(name.toLowerCase()))
 
@@ -61,5 +66,6 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // Tab, visible characters, and bytes beyond ASCII.
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
+export const isHeader = ([name, value]: Header): boolean => isHeaderName(name) && isHeaderValue(value)
 export const isHeaderName = (text: string): boolean => TOKEN.test(text)
 export const isHeaderValue = (text: string): boolean => VALUE.test(text)

@@ -1,5 +1,5 @@
-// The head of an HTTP/1 message (RFC 9112), read in the one way that every other program reads it, or
-// not at all: no bare line feeds, no folded lines, no whitespace before a colon, one length.
+// Reads the head of an HTTP/1 message (RFC 9112) if it has only one reading: no bare line feeds, no folded lines, no
+// blank before a colon, one length.
 import { fail } from '../../errors/index.js'
 
 import type { ByteReader } from './byte-reader.js'
@@ -32,14 +32,14 @@ const CARRIAGE_RETURN = 0x0d
 export const malformed = (side: Side, problem: string): Error =>
   side === 'tool' ? fail('http-malformed', { problem }) : fail('answer-malformed', { problem })
 
-/** The lines of the next head, without their ends; nothing when the stream ends before one begins. */
+/** The lines of the next head. Undefined if the stream ends before one begins. */
 const readLines = async (reader: ByteReader, side: Side): Promise<readonly string[] | undefined> => {
   let checked = 0
   for (;;) {
     const bytes = reader.peek()
     const end = bytes.indexOf(HEAD_END, Math.max(0, checked - HEAD_END.length))
     const known = end === -1 ? bytes.length : end
-    // Looked for as it arrives: who ends lines otherwise would wait for an answer, and we for the end of the head.
+    // Checked on arrival: a client with other line ends would wait for an answer, and we for the end of the head.
     for (let at = bytes.indexOf(LINE_FEED, checked); at !== -1 && at < known; at = bytes.indexOf(LINE_FEED, at + 1)) {
       if (bytes[at - 1] !== CARRIAGE_RETURN) throw malformed(side, 'a line does not end in CR LF')
     }
@@ -86,7 +86,7 @@ export const parseHeaders = (lines: readonly string[], side: Side): HeaderList =
   return lines.map((line): Header => {
     const colon = line.indexOf(':')
     const name = line.slice(0, Math.max(0, colon))
-    // A folded line begins with a space, which is in no name; a bare CR is in no value.
+    // A folded line begins with a blank, which no name has. No value has a bare CR.
     if (!isHeaderName(name)) throw malformed(side, 'there is a header without a proper name, or a folded one')
     const value = withoutBlanks(line, colon + 1)
     if (!isHeaderValue(value)) throw malformed(side, `the header ${name} contains a character that no header may`)
@@ -96,7 +96,7 @@ export const parseHeaders = (lines: readonly string[], side: Side): HeaderList =
 
 const isBlank = (text: string, at: number): boolean => text[at] === ' ' || text[at] === '\t'
 
-/** By hand: a search for blanks at the end begins anew at every blank, which takes quadratic time. */
+/** By hand: a regular expression for trailing blanks takes quadratic time. */
 const withoutBlanks = (line: string, from: number): string => {
   let [start, end] = [from, line.length]
   while (start < end && isBlank(line, start)) start++
@@ -104,7 +104,6 @@ const withoutBlanks = (line: string, from: number): string => {
   return line.slice(start, end)
 }
 
-/** How the end of a body is known. */
 export type Framing =
   | { readonly kind: 'none' }
   | { readonly kind: 'length'; readonly length: number }

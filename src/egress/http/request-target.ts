@@ -3,7 +3,7 @@ import type { RequestHead } from './message-head.js'
 import type { Scheme } from './exchange.js'
 
 export interface RequestTarget {
-  /** What a whole URL names; nothing where only a path was sent. */
+  /** Undefined if only a path was sent. */
   readonly url: { readonly scheme: Scheme; readonly authority: string } | undefined
   /** Path and query, or `*`. */
   readonly path: string

@@ -4,30 +4,27 @@ import type { Duplex } from 'node:stream'
 import { CordonError } from '../../errors/index.js'
 
 import type { Body } from './body.js'
-import { NO_TRAILERS, readBody } from './body.js'
+import { readBody, wholeBody } from './body.js'
 import type { ByteReader } from './byte-reader.js'
 import { closeGently } from './close-gently.js'
 import type { ExchangeRequest, ExchangeResponse, Reply, Scheme } from './exchange.js'
-import { endToEnd, membersOf, valueOf, valuesOf, withoutHeaders } from './header-list.js'
+import { endToEnd, forServer, membersOf, valueOf, valuesOf, withoutHeaders } from './header-list.js'
 import { malformed, readRequestHead, requestFraming } from './message-head.js'
 import type { RequestHead } from './message-head.js'
 import { parseTarget } from './request-target.js'
 import type { OutgoingFraming } from './write.js'
-import { renderHeaders, writeBody } from './write.js'
+import { renderHeaders, writeBody, writeHead } from './write.js'
 
 export interface Http1Settings {
-  /** Of the connection; a request that names another one is refused. */
+  /** Of the connection. A request with another one is refused. */
   readonly scheme: Scheme
   readonly handle: (request: ExchangeRequest, reply: Reply, head: RequestHead) => Promise<void>
-  /** Told of requests that were refused because they cannot be read. */
   readonly onMalformed: (problem: string) => void
-  /** For a request that is about the connection itself; true when the connection is no longer ours. */
-  readonly onConnect?: (head: RequestHead) => Promise<boolean>
+  /** Takes a CONNECT request. Returns true if the connection is no longer ours. */
+  readonly onConnect?: (head: RequestHead) => boolean
 }
 
-const MADE_ANEW = new Set(['host', 'content-length', 'expect'])
-
-/** Serves one connection, request after request, until either side has enough. */
+/** Serves the requests of one connection until either side ends it. */
 export const serveHttp1 = async (stream: Duplex, reader: ByteReader, settings: Http1Settings): Promise<void> => {
   try {
     let next: Next = 'request'
@@ -46,16 +43,16 @@ const finish = async (stream: Duplex, reader: ByteReader): Promise<void> => {
   await closeGently(stream)
 }
 
-/** What a connection carries next; `other` is no longer ours. */
+/** What follows on a connection. `other` is no longer ours. */
 type Next = 'request' | 'other' | 'end'
 
-const plainAnswer = (status: number, message: string): string => {
+export const plainAnswer = (status: number, message: string, headers: readonly string[] = []): string => {
   const text = `cordon: ${message}\n`
-  return (
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: text/plain; ` +
-    `charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`
-  )
+  const own = ['Content-Type: text/plain; charset=utf-8', `Content-Length: ${Buffer.byteLength(text)}`]
+  return [statusLine(status), ...headers, ...own, 'Connection: close', '', text].join('\r\n')
 }
+
+const statusLine = (status: number): string => `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`
 
 const serveOne = async (
   stream: Duplex,
@@ -66,7 +63,7 @@ const serveOne = async (
   if (head === undefined) return 'end'
   if (head.method === 'CONNECT') {
     if (onConnect === undefined) throw malformed('tool', 'CONNECT makes sense only to a proxy')
-    return (await onConnect(head)) ? 'other' : 'end'
+    return onConnect(head) ? 'other' : 'end'
   }
   const { url, path } = parseTarget(head)
   if (url !== undefined && url.scheme !== scheme)
@@ -82,7 +79,7 @@ const serveOne = async (
     method: head.method,
     target: path,
     authorities: [...(url === undefined ? [] : [url.authority]), ...hosts],
-    headers: withoutHeaders(endToEnd(head.headers), MADE_ANEW),
+    headers: forServer(head.headers),
     body: tracked?.body,
     wantsWebSocket: wantsWebSocket(head),
   }
@@ -148,26 +145,20 @@ const http1Reply = (
           ? 'chunked'
           : 'close'
     const stays = wantsMore() && framing !== 'close'
-    stream.cork()
-    stream.write(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${renderHeaders(withoutHeaders(endToEnd(headers), new Set(['content-length'])), 'server')}${framingHeader(framing, headers, body)}${stays ? '' : 'Connection: close\r\n'}\r\n`,
-      'latin1',
+    writeHead(
+      stream,
+      `${statusLine(status)}\r\n${renderHeaders(withoutHeaders(endToEnd(headers), new Set(['content-length'])), 'server')}` +
+        `${framingHeader(framing, headers, body)}${stays ? '' : 'Connection: close\r\n'}\r\n`,
     )
-    process.nextTick(() => {
-      stream.uncork()
-    })
-    if (!hasNone) await writeBody(stream, body ?? NOTHING, framing, 'server')
+    if (!hasNone) await writeBody(stream, body ?? wholeBody(Buffer.alloc(0)), framing, 'server')
     if (stays && wantsMore()) next = 'request'
     stream.off('close', onClose)
   }
   const reply: Reply = {
     inform: (status, headers) => {
-      // A tool that does not read gets none: nobody waits for these to be taken.
+      // Dropped if the tool does not read: nothing waits for these.
       if (version === '1.1' && !hasBegun && !stream.writableNeedDrain)
-        stream.write(
-          `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${renderHeaders(endToEnd(headers), 'server')}\r\n`,
-          'latin1',
-        )
+        stream.write(`${statusLine(status)}\r\n${renderHeaders(endToEnd(headers), 'server')}\r\n`, 'latin1')
     },
     send,
     switchProtocols: (headers) => {
@@ -175,8 +166,8 @@ const http1Reply = (
       next = 'other'
       reader.release()
       stream.write(
-        `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ` +
-          `websocket\r\n${renderHeaders(endToEnd(headers), 'server')}\r\n`,
+        `${statusLine(101)}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+          `${renderHeaders(endToEnd(headers), 'server')}\r\n`,
         'latin1',
       )
       return stream
@@ -190,17 +181,7 @@ const http1Reply = (
   return { reply, next: () => next }
 }
 
-const NOTHING: Body = {
-  length: 0,
-  chunks: {
-    async *[Symbol.asyncIterator]() {
-      /* no pieces */
-    },
-  },
-  trailers: NO_TRAILERS,
-}
-
-/** Of an answer without a body (HEAD, 304) the length is what the server says that the body would have. */
+/** An answer without a body (HEAD, 304) states the length that the server gave. */
 const framingHeader = (
   framing: OutgoingFraming,
   headers: ExchangeResponse['headers'],

@@ -5,16 +5,14 @@ import type { Duplex } from 'node:stream'
 import type { Body } from './body.js'
 import type { ExchangeRequest, Handler, Reply, Scheme } from './exchange.js'
 import type { Header, HeaderList } from './header-list.js'
-import { endToEnd, hasDisguisedFraming, isHeaderName, isHeaderValue, withoutHeaders } from './header-list.js'
+import { endToEnd, forServer, hasDisguisedFraming, isHeader, valueOf, valuesOf, withoutHeaders } from './header-list.js'
 import { MAX_HEAD_BYTES } from './message-head.js'
 import { write } from './write.js'
 
-// Windows stay at the 64 KB of RFC 9113: the tool is on this machine, and what a window lets through is held here.
+// Windows stay at the 64 KB of RFC 9113: the tool is on this machine, and a window's bytes are held here.
 const SETTINGS = { maxConcurrentStreams: 128, maxHeaderListSize: MAX_HEAD_BYTES, enableConnectProtocol: false }
-const MADE_ANEW = new Set(['host', 'content-length', 'expect'])
 const METHOD = /^[A-Z][A-Z-]{0,31}$/
 
-/** Serves HTTP/2 on a stream that is known to carry it. Ends when the stream does. */
 export const serveHttp2 = (
   stream: Duplex,
   scheme: Scheme,
@@ -58,33 +56,31 @@ const requestOf = (stream: ServerHttp2Stream, scheme: Scheme, all: HeaderList): 
   const headers = all.filter(([name]) => !name.startsWith(':'))
   const [method, target, authority] = [pseudo.get(':method'), pseudo.get(':path'), pseudo.get(':authority')]
   if (method === undefined || !METHOD.test(method) || method === 'CONNECT' || target === undefined) return undefined
-  // Whatever the version, the same is refused and passed on.
+  // The same checks as for HTTP/1.
   if (!/^(?:\/[\x21\x22\x24-\x7e]*|\*)$/.test(target) || pseudo.get(':scheme') !== scheme) return undefined
-  if (!headers.every(([name, value]) => isHeaderName(name) && isHeaderValue(value))) return undefined
-  if (hasDisguisedFraming(headers)) return undefined
-  const hosts = headers.filter(([name]) => name === 'host').map(([, value]) => value)
-  if (hosts.length > 1) return undefined
+  const hosts = valuesOf(headers, 'host')
+  if (!headers.every(isHeader) || hasDisguisedFraming(headers) || hosts.length > 1) return undefined
   return {
     protocol: 'h2',
     scheme,
     method,
     target,
     authorities: [...(authority === undefined ? [] : [authority]), ...hosts],
-    headers: joinCookies(withoutHeaders(endToEnd(headers), MADE_ANEW)),
-    body: stream.endAfterHeaders ? undefined : bodyOf(stream, headers.find(([name]) => name === 'content-length')?.[1]),
+    headers: joinCookies(forServer(headers)),
+    body: stream.endAfterHeaders ? undefined : bodyOf(stream, valueOf(headers, 'content-length')),
     wantsWebSocket: false,
   }
 }
 
 /** HTTP/2 may send one cookie per header; HTTP/1.1 must not. */
 const joinCookies = (headers: HeaderList): HeaderList => {
-  const cookies = headers.filter(([name]) => name === 'cookie').map(([, value]) => value)
+  const cookies = valuesOf(headers, 'cookie')
   return cookies.length < 2
     ? headers
     : [...withoutHeaders(headers, new Set(['cookie'])), ['cookie', cookies.join('; ')]]
 }
 
-/** The body of a request or response; its trailers are kept as they arrive. */
+/** The body of a request or response. Its trailers are kept as they arrive. */
 export const bodyOf = (stream: Duplex, contentLength: string | undefined): Body => {
   let trailers: HeaderList = []
   stream.on('trailers', (_headers: IncomingHttpHeaders, _flags: number, raw: readonly string[]) => {
@@ -122,7 +118,7 @@ const http2Reply = (stream: ServerHttp2Stream): Reply => {
     },
     send: async ({ status, headers, body }) => {
       if (stream.destroyed) return
-      // RFC 9113: the body decides about its end, and a length that is stated must be true.
+      // RFC 9113: the stream ends the body, and a stated length must be true.
       const kept =
         body !== undefined && body.length === undefined ? withoutHeaders(headers, new Set(['content-length'])) : headers
       stream.respond(
@@ -152,7 +148,7 @@ const http2Reply = (stream: ServerHttp2Stream): Reply => {
   }
 }
 
-/** What a server sent may be nothing that can be said in HTTP/2, and Node says so by throwing, here out of an event. */
+/** The server may have sent what HTTP/2 cannot express. Node throws then, here out of an event. */
 const orReset = (stream: ServerHttp2Stream, say: () => void): void => {
   try {
     say()

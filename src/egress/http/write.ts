@@ -4,11 +4,11 @@ import { fail } from '../../errors/index.js'
 
 import type { Body } from './body.js'
 import type { HeaderList } from './header-list.js'
-import { isHeaderName, isHeaderValue, withoutHeaders } from './header-list.js'
+import { isHeader, withoutHeaders } from './header-list.js'
 import type { Side } from './message-head.js'
 import { malformed } from './message-head.js'
 
-/** Writes, and waits while the receiver is slower than we are. */
+/** Writes, and waits for a slow receiver. */
 export const write = async (stream: Writable, chunk: Buffer | string): Promise<void> => {
   if (stream.destroyed || stream.writableEnded) throw fail('egress-closed', {})
   if (!stream.write(chunk, 'latin1')) await drained(stream)
@@ -24,10 +24,18 @@ const drained = (stream: Writable): Promise<void> =>
     stream.on('drain', settle).on('close', settle).on('error', settle)
   })
 
+/** In one packet with the start of the body. */
+export const writeHead = (stream: Writable, head: string): void => {
+  stream.cork()
+  stream.write(head, 'latin1')
+  process.nextTick(() => {
+    stream.uncork()
+  })
+}
+
 /** `close`: the end of the connection is the end of the body. */
 export type OutgoingFraming = 'none' | 'length' | 'chunked' | 'close'
 
-/** The body of an HTTP/1 message, in one of the ways in which its end can be known. */
 export const writeBody = async (stream: Writable, body: Body, framing: OutgoingFraming, side: Side): Promise<void> => {
   let left = framing === 'length' ? (body.length ?? 0) : Infinity
   for await (const chunk of body.chunks) {
@@ -47,12 +55,12 @@ export const writeBody = async (stream: Writable, body: Body, framing: OutgoingF
     if (!isWelcome) await drained(stream)
   }
   if (framing === 'length' && left > 0) throw malformed(side, 'its body is shorter than it said')
-  // What a tool says after its request was judged is not passed on.
+  // The request was judged before its trailers, so they are not passed on.
   const trailers = side === 'tool' ? [] : withoutHeaders(body.trailers(), NO_TRAILER)
   if (framing === 'chunked') await write(stream, `0\r\n${renderHeaders(trailers, side)}\r\n`)
 }
 
-/** What decides about a message cannot follow it. */
+/** Headers that decide about a message cannot follow it. */
 const NO_TRAILER = new Set([
   'content-length',
   'transfer-encoding',
@@ -69,9 +77,8 @@ const NO_TRAILER = new Set([
 
 export const renderHeaders = (headers: HeaderList, side: Side): string =>
   headers
-    .map(([name, value]) => {
-      if (!isHeaderName(name) || !isHeaderValue(value))
-        throw malformed(side, 'a header contains a character that no header may')
-      return `${name}: ${value}\r\n`
+    .map((header) => {
+      if (!isHeader(header)) throw malformed(side, 'a header contains a character that no header may')
+      return `${header.join(': ')}\r\n`
     })
     .join('')

@@ -1,30 +1,30 @@
-// A body that is a compressed file: a value in it cannot be covered without compressing it anew, so that the answer is
-// broken off before the value has passed.
+// Searches a body that is a compressed file. A value in it cannot be covered without compressing it again, so the
+// answer is broken off before the value has passed.
 import type { Transform } from 'node:stream'
-import * as zlib from 'node:zlib'
+import { createGunzip } from 'node:zlib'
 
 import { fail } from '../../errors/index.js'
 
+import { createZstd } from './content-coding.js'
 import type { Redactor } from './redactor.js'
 
 const GZIP = Buffer.from([0x1f, 0x8b, 0x08])
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
 
-/** What grows more than this is made to be a burden. */
+/** A file that grows more than this is an attack. */
 const MOST_GROWTH = 1_000
 const GROWTH_COUNTS_FROM = 64 * 1024 * 1024
 
 const decompressorFor = (head: Buffer): Transform | undefined => {
-  if (head.subarray(0, GZIP.length).equals(GZIP)) return zlib.createGunzip()
-  const zstd = (zlib as { readonly createZstdDecompress?: () => Transform }).createZstdDecompress
-  return zstd !== undefined && head.subarray(0, ZSTD.length).equals(ZSTD) ? zstd() : undefined
+  if (head.subarray(0, GZIP.length).equals(GZIP)) return createGunzip()
+  return head.subarray(0, ZSTD.length).equals(ZSTD) ? createZstd?.() : undefined
 }
 
-/** An answer that comes byte by byte waits only while it may be a file. */
+/** Only a possible file has to wait for more bytes. */
 const mayBecomeMark = (head: Buffer): boolean =>
   [GZIP, ZSTD].some((mark) => head.length < mark.length && mark.subarray(0, head.length).equals(head))
 
-/** The chunks of a body as they came. Of a compressed file each is passed on when what it contains was searched. */
+/** The chunks of a body. A chunk of a compressed file is passed on when its content was searched. */
 export async function* searchedFile(
   chunks: AsyncIterable<Buffer>,
   newRedactor: () => Redactor,
@@ -52,7 +52,7 @@ export async function* searchedFile(
 }
 
 interface FileSearch {
-  /** Whether everything up to here may pass: nothing in it may still become a value. */
+  /** Whether everything so far may pass: nothing in it may become a value. */
   readonly take: (chunk: Buffer) => Promise<boolean>
   readonly end: () => Promise<void>
 }
@@ -66,13 +66,11 @@ const searchIn = (decompressor: Transform, redactor: Redactor, host: string): Fi
     produced += bytes.length
     passed += redactor.push(bytes).length
   })
-  // What follows a file, or is none after all, is not compressed by what is known here.
-  decompressor.on('error', () => {
+  const onOver = (): void => {
     isOver = true
-  })
-  decompressor.on('end', () => {
-    isOver = true
-  })
+  }
+  // Bytes after the file, or that are no file, are not searched as one.
+  decompressor.on('error', onOver).on('end', onOver)
   const judge = (): void => {
     if (redactor.count() > 0) throw found()
     if (produced > GROWTH_COUNTS_FROM && produced > compressed * MOST_GROWTH)

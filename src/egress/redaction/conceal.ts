@@ -9,16 +9,15 @@ import type { NeedleSet } from './needle-search.js'
 import type { Redactor } from './redactor.js'
 import { createRedactor, redactText } from './redactor.js'
 
-/** Keeps the values of credentials out of one answer, wherever they come back in it. */
 export interface Concealment {
   readonly headers: (headers: HeaderList) => HeaderList
   readonly response: (response: ExchangeResponse) => ExchangeResponse
-  /** For what follows after a change of protocol. */
+  /** For the bytes after a change of protocol. */
   readonly stream: () => Redactor | undefined
   readonly count: () => number
 }
 
-/** Checksums of what is no longer there. */
+/** They describe the encoded body, which is gone. */
 const OF_THE_ENCODED = new Set([
   'content-encoding',
   'content-length',

@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream'
+import type { Duplex, Transform } from 'node:stream'
 import * as zlib from 'node:zlib'
 
 import { CordonError, fail } from '../../errors/index.js'
@@ -6,30 +6,27 @@ import type { Body } from '../http/body.js'
 import type { HeaderList } from '../http/header-list.js'
 import { membersOf } from '../http/header-list.js'
 
-/** Made when its first bytes are known. */
+/** Made from the first bytes. */
 type Decoder = (first: Buffer) => Duplex
 
-/** `deflate` is zlib (RFC 9110), and what some servers send without its two bytes. */
+/** `deflate` is zlib (RFC 9110). Some servers omit its two bytes. */
 const hasZlibHeader = (first: Buffer): boolean =>
   first.length >= 2 && ((first[0] ?? 0) & 0x0f) === 8 && first.readUInt16BE(0) % 31 === 0
 
-const decodersOf = (): ReadonlyMap<string, Decoder> => {
-  const decoders = new Map<string, Decoder>([
-    ['gzip', () => zlib.createGunzip()],
-    ['x-gzip', () => zlib.createGunzip()],
-    ['deflate', (first) => (hasZlibHeader(first) ? zlib.createInflate() : zlib.createInflateRaw())],
-    ['br', () => zlib.createBrotliDecompress()],
-  ])
-  // Newer than the oldest Node that Cordon runs on.
-  const zstd = (zlib as { readonly createZstdDecompress?: () => Duplex }).createZstdDecompress
-  if (zstd !== undefined) decoders.set('zstd', () => zstd())
-  return decoders
-}
+/** Newer than the oldest Node that Cordon runs on. */
+export const createZstd = (zlib as { readonly createZstdDecompress?: () => Transform }).createZstdDecompress
 
-const DECODERS = decodersOf()
+const DECODERS = new Map<string, Decoder>([
+  ['gzip', () => zlib.createGunzip()],
+  ['x-gzip', () => zlib.createGunzip()],
+  ['deflate', (first) => (hasZlibHeader(first) ? zlib.createInflate() : zlib.createInflateRaw())],
+  ['br', () => zlib.createBrotliDecompress()],
+])
+if (createZstd !== undefined) DECODERS.set('zstd', () => createZstd())
+
 const MOST = 2
 
-/** The codings that can be undone here, as a server is told. */
+/** The requested codings that can be decoded here, for the server. */
 export const acceptedCodings = (headers: HeaderList): string => {
   const wanted = membersOf(headers, 'accept-encoding')
     .map((member) => member.split(';')[0]?.trim() ?? '')
@@ -37,7 +34,7 @@ export const acceptedCodings = (headers: HeaderList): string => {
   return wanted.length === 0 ? 'identity' : wanted.join(', ')
 }
 
-/** Undoes the codings of a body, in constant memory. What cannot be undone cannot be searched, and is refused. */
+/** Decodes a body in constant memory. A body that cannot be decoded cannot be searched, and is refused. */
 export const decoded = (body: Body, headers: HeaderList, host: string): Body => {
   const codings = membersOf(headers, 'content-encoding').filter((coding) => coding !== 'identity')
   if (codings.length === 0) return body
@@ -75,7 +72,7 @@ async function* through(
     first = Buffer.concat([first, next.value])
     if (first.length >= MOST_FIRST) break
   }
-  // Nothing at all is nothing in any coding.
+  // An empty body is empty in any coding.
   if (first.length > 0) yield* decodedBy(makeDecoder(first), withFirst(first, pieces), host)
 }
 

@@ -1,4 +1,4 @@
-// Whether a needle stands at a place, each of its characters in any spelling.
+// Compares a needle with the bytes at a place, each character in any spelling.
 import {
   LONGEST_ESCAPE,
   SOFT_BREAK,
@@ -10,28 +10,28 @@ import {
   valueOf,
 } from './escapes.js'
 
-/** A value, or what becomes of it in hexadecimal or base64. */
+/** A value, also in hexadecimal or base64. */
 export interface Needle {
   readonly bytes: Buffer
-  /** Which bytes count as which: the alphabet of URLs, or upper case, for another one. */
+  /** Maps bytes that count as the same: the alphabet of URLs, or upper case. */
   readonly fold: Uint8Array
   /** Lines may be broken within it. */
   readonly breaks: boolean
-  /** Its characters may be written in any way; otherwise it is a text with escapes of its own. */
+  /** Its characters may be escaped. Otherwise the needle contains its own escapes. */
   readonly escapes: boolean
 }
 
 export const NOT_THERE = -1
-/** As far as the bytes go it is there. */
+/** It matches as far as the bytes go. */
 export const MORE = -2
 
 /** `\\u0041`, in a text within a text. */
 const USUAL_ESCAPE = 7
 
-/** How long a needle can be at most, in any spelling that is understood. */
+/** The longest spelling of a needle that is understood. */
 export const longestSpelling = ({ bytes }: Needle): number => bytes.length * USUAL_ESCAPE
 
-/** The end of a needle whose characters from `index` on begin at a place. `isLast`: nothing follows these bytes. */
+/** The end of a needle whose characters from `index` on begin at `from`. `isLast`: no more bytes follow. */
 export const matchForward = (bytes: Buffer, from: number, needle: Needle, index: number, isLast = false): number => {
   const { bytes: wanted, fold, breaks, escapes } = needle
   const end = bytes.length
@@ -43,7 +43,7 @@ export const matchForward = (bytes: Buffer, from: number, needle: Needle, index:
     const byte = bytes[at] as number
     if (escapes && isMarker[byte] === 1) {
       const [escape, nested] = [escapeAt(bytes, at, end), nestedEscapeAt(bytes, at, end)]
-      // The longer reading first: a backslash that is escaped twice begins like one that is escaped once.
+      // The longer reading first: a doubly escaped backslash begins like a simply escaped one.
       if (!isLast && (escape === UNFINISHED || nested === UNFINISHED)) return MORE
       let length = lengthOf(nested)
       let taken = nested > 0 ? takenBy(needle, next, valueOf(nested)) : 0
@@ -66,7 +66,7 @@ export const matchForward = (bytes: Buffer, from: number, needle: Needle, index:
   return at
 }
 
-/** The beginning of a needle whose characters before `index` end at a place. */
+/** The start of a needle whose characters before `index` end at `to`. */
 export const matchBackward = (bytes: Buffer, to: number, needle: Needle, index: number): number => {
   const { bytes: wanted, fold, breaks } = needle
   let at = to
@@ -88,7 +88,7 @@ export const matchBackward = (bytes: Buffer, to: number, needle: Needle, index: 
 
 const NOTHING = [0, 0] as const
 
-/** The escape that ends at a place and stands for what is wanted there; its length, and for how much. */
+/** The escape that ends at `to` and matches the needle: its length, and how many bytes it matches. */
 const escapeBefore = (bytes: Buffer, to: number, needle: Needle, index: number): readonly [number, number] => {
   for (let length = LONGEST_ESCAPE; length >= 2; length--) {
     const at = to - length
@@ -104,12 +104,11 @@ const escapeBefore = (bytes: Buffer, to: number, needle: Needle, index: number):
   return NOTHING
 }
 
-/** How many bytes of the needle a character stands for; none where it is another one. */
 const takenBy = ({ bytes: wanted, fold }: Needle, next: number, value: number): number => {
   if (value < 256 && fold[value] === wanted[next]) return 1
   if (value < 0x80 || value >= SOFT_BREAK) return 0
   const more = value < 0x800 ? 1 : value < 0x10000 ? 2 : 3
-  // As UTF-8 has it: the first byte says how many follow, with six bits each.
+  // In UTF-8 the first byte says how many follow, with six bits each.
   if (wanted[next] !== (((0xff00 >> (more + 1)) & 0xff) | (value >> (6 * more)))) return 0
   for (let left = more - 1; left >= 0; left--)
     if (wanted[next + more - left] !== (0x80 | ((value >> (6 * left)) & 0x3f))) return 0

@@ -1,23 +1,19 @@
-// Looks for all needles at once, in steps that are shorter than the shortest of them: whatever is there has at least
-// one pair of bytes that is looked at. From that pair on it is compared in both directions. Most bytes are never looked
-// at.
+// Searches for all needles at once, in steps shorter than the shortest needle. So at least one pair of bytes of each
+// needle is looked at, and compared from there in both directions. Most bytes are never looked at.
 import { LONGEST_ESCAPE, UNFINISHED, escapeAt, isMarker, lengthOf, nestedEscapeAt, valueOf } from './escapes.js'
 import type { Needle } from './match-needle.js'
 import { MORE, longestSpelling, matchBackward, matchForward } from './match-needle.js'
 
-/** What is searched for, made once for many streams. */
 export interface NeedleSet {
-  /** Those that all the others are spellings of. */
+  /** The needles without their spellings. */
   readonly needles: readonly Needle[]
-  /** From one pair that is looked at to the next. */
+  /** The distance between pairs that are looked at. */
   readonly step: number
-  /** Of any needle in any spelling. */
   readonly longest: number
-  /** Bytes by which a needle begins. */
   readonly first: Uint8Array
-  /** By two bytes: why to look closer. */
+  /** By pair: why to look closer. */
   readonly kinds: Uint8Array
-  /** By two bytes: from where to where their anchors go. */
+  /** By pair: where its anchors begin. */
   readonly offsets: Uint32Array
   readonly anchors: readonly Anchor[]
 }
@@ -33,22 +29,23 @@ export interface Found {
   readonly end: number
 }
 
-/** What was found so far. */
 interface Search {
+  readonly bytes: Buffer
+  readonly set: NeedleSet
   readonly found: Found[]
-  /** Nothing follows these bytes. */
+  /** No more bytes follow. */
   readonly isLast: boolean
 }
 
 const IN_NEEDLE = 1
 /** Part of an escape, or of a break between lines. */
 const IN_ESCAPE = 2
-/** Two digits, which may be those of `&#103;`. */
+/** Two digits, perhaps of `&#103;`. */
 const DIGITS = 4
-/** `n` or `r` and something else, which may be behind a broken line in JSON. */
+/** `n` or `r` and another byte, perhaps after a line break in JSON. */
 const BEHIND_BREAK = 8
 
-/** A blank and something else, which may be at the beginning of a broken line. */
+/** A blank and another byte, perhaps at the start of a broken line. */
 const INDENTED = 16
 
 const codesOf = (characters: string): readonly number[] =>
@@ -58,7 +55,7 @@ const HEX = codesOf('0123456789abcdefABCDEF')
 const MARKERS = codesOf('%=\\&')
 const BREAKS = codesOf('\r\n')
 
-/** `spellings` are forms of the needles that are common; what they share with a needle is looked for once. */
+/** `spellings`: common forms of the needles. Their shared pairs are searched once. */
 export const compileNeedles = (all: readonly Needle[], spellings: readonly Needle[] = []): NeedleSet | undefined => {
   const needles = all.filter(({ bytes }) => bytes.length > 1)
   if (needles.length === 0) return undefined
@@ -134,8 +131,8 @@ const addPairs = (byPair: Map<number, Anchor[]>, needle: Needle, isWanted: (pair
 }
 
 /**
- * Less than the shortest needle. Where every character is an escape of three, four, five or six bytes, steps that share
- * no factor with these meet each of their bytes in turn, and so one by which the escape is recognised.
+ * Less than the shortest needle. If every character is an escape of three to six bytes, a step that shares no factor
+ * with these meets each of its bytes in turn, and so one that identifies the escape.
  */
 const stepFor = (shortest: number): number => {
   for (let step = Math.min(shortest - 1, 1_000); step > 1; step--)
@@ -143,32 +140,32 @@ const stepFor = (shortest: number): number => {
   return 1
 }
 
-/** Every needle that is there as a whole. */
 export const searchNeedles = (bytes: Buffer, set: NeedleSet, isLast = false): readonly Found[] => {
   const { kinds, step } = set
-  const found: Search = { found: [], isLast }
+  const search: Search = { bytes, set, found: [], isLast }
   const end = bytes.length
   for (let at = 1; at < end; at += step) {
     const pair = ((bytes[at - 1] as number) << 8) | (bytes[at] as number)
     const kind = kinds[pair] as number
     if (kind === 0) continue
-    if ((kind & IN_NEEDLE) !== 0) fromPair(bytes, at, pair, set, found)
-    if ((kind & INDENTED) !== 0) fromIndentation(bytes, at, set, found)
+    if ((kind & IN_NEEDLE) !== 0) fromPair(search, at, pair)
+    if ((kind & INDENTED) !== 0) fromIndentation(search, at)
     if (
       (kind & IN_ESCAPE) !== 0 ||
       ((kind & DIGITS) !== 0 && (bytes[at - 2] === 0x23 || bytes[at - 3] === 0x23)) ||
       ((kind & BEHIND_BREAK) !== 0 && bytes[at - 2] === 0x5c)
     )
-      fromEscape(bytes, at, set, found)
+      fromEscape(search, at)
   }
-  return found.found
+  return search.found
 }
 
-/** What follows a pair decides nearly always, before anything else is compared. */
-const fromPair = (bytes: Buffer, at: number, pair: number, set: NeedleSet, found: Search): void => {
+/** The byte after a pair nearly always decides. */
+const fromPair = (search: Search, at: number, pair: number): void => {
+  const { bytes, set } = search
   const { offsets, anchors } = set
   const next = at + 1 < bytes.length ? (bytes[at + 1] as number) : 0x0a
-  const mayDiffer = isMarker[next] === 1 || next === 0x0a || next === 0x0d
+  const mayDiffer = isMarker[next] === 1 || isLineEnd(next)
   for (let each = offsets[pair] as number; each < (offsets[pair + 1] as number); each++) {
     const anchor = anchors[each] as Anchor
     const { bytes: wanted, fold } = anchor.needle
@@ -178,118 +175,115 @@ const fromPair = (bytes: Buffer, at: number, pair: number, set: NeedleSet, found
       fold[next] === wanted[follows] ||
       (mayDiffer && mayFollow(bytes, at + 1, fold, wanted[follows] as number))
     )
-      tryAnchor(bytes, at - 1, anchor.needle, anchor.index, found)
+      tryAnchor(search, at - 1, anchor)
   }
 }
 
-/** Whether a marker or a break goes on with a character. */
+const isLineEnd = (byte: number | undefined): boolean => byte === 0x0a || byte === 0x0d
+
+/** Whether a marker or a break can continue with a character. */
 const mayFollow = (bytes: Buffer, at: number, fold: Uint8Array, wanted: number): boolean => {
   if (at >= bytes.length || isMarker[bytes[at] as number] !== 1) return true
+  const isWanted = (escape: number): boolean =>
+    escape !== 0 && (escape === UNFINISHED || escape >= 0x80 << 4 || fold[valueOf(escape)] === wanted)
   const escape = escapeAt(bytes, at, bytes.length)
-  if (
-    escape !== 0 &&
-    (escape === UNFINISHED ||
-      escape >= 0x80 << 4 ||
-      fold[escape >> 4] === wanted ||
-      escape >> 4 === 10 ||
-      escape >> 4 === 13)
-  )
-    return true
-  const nested = nestedEscapeAt(bytes, at, bytes.length)
-  return nested !== 0 && (nested === UNFINISHED || nested >= 0x80 << 4 || fold[nested >> 4] === wanted)
+  return isWanted(escape) || isLineEnd(valueOf(escape)) || isWanted(nestedEscapeAt(bytes, at, bytes.length))
 }
 
-const tryAnchor = (bytes: Buffer, at: number, needle: Needle, index: number, found: Search): void => {
-  // The character itself may be the end of an escape, as in \/.
-  if (at > 0 && bytes[at - 1] === 0x5c) tryAt(bytes, at - 1, needle, index, found)
-  tryAt(bytes, at, needle, index, found)
+const tryAnchor = (search: Search, at: number, anchor: Anchor): void => {
+  // The character may end an escape, as in \/.
+  if (at > 0 && search.bytes[at - 1] === 0x5c) tryAt(search, at - 1, anchor)
+  tryAt(search, at, anchor)
 }
 
-const tryAt = (bytes: Buffer, at: number, needle: Needle, index: number, found: Search): void => {
-  const end = matchForward(bytes, at, needle, index, found.isLast)
+const tryAt = ({ bytes, found, isLast }: Search, at: number, { needle, index }: Anchor): void => {
+  const end = matchForward(bytes, at, needle, index, isLast)
   if (end <= 0) return
   const start = matchBackward(bytes, at, needle, index)
-  if (start >= 0 && !found.found.some((other) => other.start === start && other.end === end))
-    found.found.push({ start, end })
+  if (start >= 0 && !found.some((other) => other.start === start && other.end === end)) found.push({ start, end })
 }
 
 /**
- * From the escape or break at this pair: it and the next character are a pair of a needle, or it stands between two
+ * Starts at the escape or break at this pair: with the next character it is a pair of a needle, or it lies between two
  * such.
  */
-const fromEscape = (bytes: Buffer, at: number, set: NeedleSet, found: Search): void => {
+const fromEscape = (search: Search, at: number): void => {
+  const { bytes } = search
   const last = Math.max(0, at - LONGEST_ESCAPE)
   let from = at
-  while (from > last && isMarker[bytes[from] as number] !== 1 && bytes[from] !== 0x0a && bytes[from] !== 0x0d) from--
-  if (bytes[from] === 0x0a || bytes[from] === 0x0d) {
-    fromBreak(bytes, from, set, found)
+  while (from > last && isMarker[bytes[from] as number] !== 1 && !isLineEnd(bytes[from])) from--
+  if (isLineEnd(bytes[from])) {
+    fromBreak(search, from)
     return
   }
-  fromMarker(bytes, from, at, set, found)
-  // Of two backslashes the first begins an escape within a text that is escaped itself.
-  if (bytes[from] === 0x5c && bytes[from - 1] === 0x5c) fromMarker(bytes, from - 1, at, set, found)
+  fromMarker(search, from, at)
+  // The first of two backslashes begins an escape in escaped text.
+  if (bytes[from] === 0x5c && bytes[from - 1] === 0x5c) fromMarker(search, from - 1, at)
 }
 
-const fromMarker = (bytes: Buffer, from: number, at: number, set: NeedleSet, found: Search): void => {
-  fromValue(bytes, from, escapeAt(bytes, from, bytes.length), at, set, found)
-  fromValue(bytes, from, nestedEscapeAt(bytes, from, bytes.length), at, set, found)
+const fromMarker = (search: Search, from: number, at: number): void => {
+  const { bytes } = search
+  fromValue(search, from, escapeAt(bytes, from, bytes.length), at)
+  fromValue(search, from, nestedEscapeAt(bytes, from, bytes.length), at)
 }
 
-const fromValue = (bytes: Buffer, from: number, escape: number, at: number, set: NeedleSet, found: Search): void => {
+const fromValue = (search: Search, from: number, escape: number, at: number): void => {
   if (escape <= 0) return
-  const behind = from + (escape & 15)
+  const behind = from + lengthOf(escape)
   if (behind < at) return
-  const value = escape >> 4
-  if (value === 10 || value === 13 || value > 0xffff) fromBreak(bytes, from, set, found)
-  else if (value < 256) fromUnit(bytes, from, value, behind, set, found)
+  const value = valueOf(escape)
+  if (isLineEnd(value) || value > 0xffff) fromBreak(search, from)
+  else if (value < 256) fromUnit(search, from, value, behind)
 }
 
-/** A character that is known, at a place, and whatever follows it. */
-const fromUnit = (bytes: Buffer, at: number, value: number, next: number, set: NeedleSet, found: Search): void => {
+/** A known character and the one after it. */
+const fromUnit = (search: Search, at: number, value: number, next: number): void => {
+  const { bytes } = search
   if (next >= bytes.length) return
   const raw = bytes[next] as number
-  fromValues(bytes, at, (value << 8) | raw, set, found)
+  fromValues(search, at, (value << 8) | raw)
   if (isMarker[raw] !== 1) return
   const escape = escapeAt(bytes, next, bytes.length)
-  if (escape > 0 && escape < 4096) fromValues(bytes, at, (value << 8) | (escape >> 4), set, found)
+  if (escape > 0 && escape < 4096) fromValues(search, at, (value << 8) | valueOf(escape))
   const nested = nestedEscapeAt(bytes, next, bytes.length)
-  if (nested > 0 && nested < 4096) fromValues(bytes, at, (value << 8) | (nested >> 4), set, found)
+  if (nested > 0 && nested < 4096) fromValues(search, at, (value << 8) | valueOf(nested))
 }
 
-const fromValues = (bytes: Buffer, at: number, pair: number, { offsets, anchors }: NeedleSet, found: Search): void => {
-  for (let each = offsets[pair] as number; each < (offsets[pair + 1] as number); each++) {
-    const { needle, index } = anchors[each] as Anchor
-    tryAnchor(bytes, at, needle, index, found)
-  }
+const fromValues = (search: Search, at: number, pair: number): void => {
+  const { offsets, anchors } = search.set
+  for (let each = offsets[pair] as number; each < (offsets[pair + 1] as number); each++)
+    tryAnchor(search, at, anchors[each] as Anchor)
 }
 
-const fromIndentation = (bytes: Buffer, at: number, set: NeedleSet, found: Search): void => {
+const fromIndentation = (search: Search, at: number): void => {
+  const { bytes } = search
   let from = at - 1
   while (from > 0 && at - from < MOST_BREAKS && (bytes[from] === 0x20 || bytes[from] === 0x09)) from--
-  if (bytes[from] === 0x0a || bytes[from] === 0x0d) fromBreak(bytes, from, set, found)
+  if (isLineEnd(bytes[from])) fromBreak(search, from)
 }
 
 const MOST_BREAKS = 24
 
-/** From the character before a break, and the one behind it. */
-const fromBreak = (bytes: Buffer, at: number, set: NeedleSet, found: Search): void => {
+/** Starts with the characters before and after a break. */
+const fromBreak = (search: Search, at: number): void => {
+  const { bytes } = search
   let before = at - 1
-  while (before >= 0 && at - before < MOST_BREAKS && (bytes[before] === 0x0a || bytes[before] === 0x0d)) before--
+  while (before >= 0 && at - before < MOST_BREAKS && isLineEnd(bytes[before])) before--
   if (before < 0) return
   let behind = at
   while (behind < bytes.length && behind - at < MOST_BREAKS) {
     const byte = bytes[behind] as number
-    if (byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09) behind += 1
+    if (isLineEnd(byte) || byte === 0x20 || byte === 0x09) behind += 1
     else {
       const escape = isMarker[byte] === 1 ? escapeAt(bytes, behind, bytes.length) : 0
-      if (escape <= 0 || (valueOf(escape) !== 10 && valueOf(escape) !== 13 && valueOf(escape) <= 0xffff)) break
+      if (escape <= 0 || (!isLineEnd(valueOf(escape)) && valueOf(escape) <= 0xffff)) break
       behind += lengthOf(escape)
     }
   }
-  fromUnit(bytes, before, bytes[before] as number, behind, set, found)
+  fromUnit(search, before, bytes[before] as number, behind)
 }
 
-/** Where the first needle begins whose rest may follow; the end where there is none. */
+/** The start of the first needle whose rest may follow, or the end. */
 export const unfinishedAt = (bytes: Buffer, { needles, first, longest, kinds }: NeedleSet): number => {
   const end = bytes.length
   for (let at = earliest(bytes, kinds, Math.max(0, end - longest)); at < end; at++) {
@@ -305,10 +299,7 @@ export const unfinishedAt = (bytes: Buffer, { needles, first, longest, kinds }: 
   return end
 }
 
-/**
- * Every pair of a needle is known, or near the beginning of an escape: where that ends, going back, none can begin
- * before.
- */
+/** Going back, every pair of a needle is known or near an escape. No needle begins before the first other pair. */
 const earliest = (bytes: Buffer, kinds: Uint8Array, lowest: number): number => {
   let at = bytes.length - 1
   while (
@@ -325,6 +316,6 @@ const isNearMarker = (bytes: Buffer, at: number): boolean => {
   return false
 }
 
-/** Characters beyond ASCII are looked at in any case. */
+/** Characters beyond ASCII always count. */
 const mayBegin = (escape: number, first: Uint8Array): boolean =>
   escape > 0 && (escape >= 0x80 << 4 || first[escape >> 4] === 1)

@@ -1,55 +1,46 @@
 import type { Needle } from './match-needle.js'
 
-const identity = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+const AS_IS = Uint8Array.from({ length: 256 }, (_, byte) => byte)
 const folded = (pairs: Readonly<Record<string, string>>): Uint8Array => {
-  const fold = Uint8Array.from(identity)
+  const fold = Uint8Array.from(AS_IS)
   for (const [from, to] of Object.entries(pairs)) fold[from.charCodeAt(0)] = to.charCodeAt(0)
   return fold
 }
-const AS_IS = identity
+
 const URL_ALPHABET = folded({ '-': '+', '_': '/' })
 const LOWER_CASE = folded({ A: 'a', B: 'b', C: 'c', D: 'd', E: 'e', F: 'f' })
 
-/**
- * What answers are searched for: the value, in hexadecimal, and in base64 at every alignment; each character in any
- * spelling.
- */
+/** The needles for answers: the value, its hexadecimal form, and base64 at every alignment. */
 export const searchedNeedles = (value: string): readonly Needle[] => {
   const bytes = Buffer.from(value, 'latin1')
   if (bytes.length < SHORTEST_SECRET) return []
   const forms = value.includes(' ') ? [bytes, Buffer.from(value.replaceAll(' ', '+'), 'latin1')] : [bytes]
+  const encoded = (text: string, fold: Uint8Array): Needle => ({
+    bytes: Buffer.from(text),
+    fold,
+    breaks: true,
+    escapes: true,
+  })
   return [
     ...forms.map((each): Needle => ({ bytes: each, fold: AS_IS, breaks: false, escapes: true })),
-    { bytes: Buffer.from(bytes.toString('hex')), fold: LOWER_CASE, breaks: true, escapes: true },
-    ...inBase64(bytes).map((text): Needle => ({
-      bytes: Buffer.from(text),
-      fold: URL_ALPHABET,
-      breaks: true,
-      escapes: true,
-    })),
+    encoded(bytes.toString('hex'), LOWER_CASE),
+    ...inBase64(bytes).map((text) => encoded(text, URL_ALPHABET)),
   ]
 }
 
-/** Texts as they are. */
 export const literalNeedles = (texts: readonly Buffer[]): readonly Needle[] =>
   texts.map((bytes) => ({ bytes, fold: AS_IS, breaks: false, escapes: false }))
 
-/**
- * Every way in which a value is usually written: as it is, and in the encodings of URLs, JSON, HTML, base64 and
- * hexadecimal.
- */
+/** All usual spellings of a value: plain, and in URLs, JSON, HTML, base64 and hexadecimal. */
 export const needlesOf = (value: string): readonly Buffer[] => {
   const bytes = Buffer.from(value, 'latin1')
-  // A few characters would be found everywhere; no service gives out such keys.
   if (bytes.length < SHORTEST_SECRET) return []
   const text = bytes.toString('utf8')
   const spellings = [
     value,
     ...inUrls(bytes),
     ...inJson(text),
-    inHtml(text, '&#39;'),
-    inHtml(text, '&#x27;'),
-    inHtml(text, '&apos;'),
+    ...['&#39;', '&#x27;', '&apos;'].map((apostrophe) => inHtml(text, apostrophe)),
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
   ]
@@ -63,10 +54,10 @@ export const needlesOf = (value: string): readonly Buffer[] => {
   return [...new Set([...spellings, ...encoded])].map((spelling) => Buffer.from(spelling, 'latin1'))
 }
 
-/** What is shorter is part of many a text by chance. */
+/** Shorter values occur in many texts by chance. */
 export const SHORTEST_SECRET = 6
 
-/** With upper and lower hexadecimal digits, by the rules of a path, of a form, and of those who encode everything. */
+/** By the rules of a path, of a form, and of encoders that escape everything, in upper and lower case. */
 const inUrls = (bytes: Buffer): readonly string[] => {
   const encode = (isPlain: RegExp, space: string): string =>
     Array.from(bytes, (byte) => {
@@ -92,7 +83,7 @@ const inJson = (text: string): readonly string[] => {
       const digits = character.charCodeAt(0).toString(16).padStart(4, '0')
       return `\\u${isUpper ? digits.toUpperCase() : digits}`
     })
-  // Go, PHP and Python escape more than they must, each its own part.
+  // Go, PHP and Python escape more than needed, each differently.
   return [
     plain,
     plain.replaceAll('/', '\\/'),
@@ -114,8 +105,8 @@ const inHtml = (text: string, apostrophe: string): string =>
   )
 
 /**
- * Base64 of anything that contains the value: three bytes become four characters, so there are three
- * ways, and in each the characters that also depend on the neighbours are left out.
+ * Base64 of any text that contains the value. Three bytes become four characters, so there are three alignments.
+ * Characters that depend on neighbours are left out.
  */
 const inBase64 = (bytes: Buffer): readonly string[] =>
   [0, 1, 2].flatMap((shift) => {

@@ -1,9 +1,9 @@
 import type { Found, NeedleSet } from './needle-search.js'
 import { searchNeedles, unfinishedAt } from './needle-search.js'
 
-/** Finds needles in a stream and covers them, byte for byte, so that no length changes. */
+/** Covers needles in a stream byte for byte, so that no length changes. */
 export interface Redactor {
-  /** What can be passed on by now: all but the beginning of something that may become a needle. */
+  /** The bytes that can be passed on: all but the start of a possible needle. */
   readonly push: (chunk: Buffer) => Buffer
   readonly end: () => Buffer
   readonly count: () => number
@@ -13,7 +13,7 @@ const COVER = 0x2a
 const EMPTY: Buffer = Buffer.alloc(0)
 
 export const createRedactor = (set: NeedleSet): Redactor => {
-  /** As it came, because it has to be searched again together with what follows. */
+  /** Uncovered, because it is searched again with the next bytes. */
   let held: Buffer = EMPTY
   /** How much of `held` belongs to a needle that begins before it. */
   let heldCovered = 0
@@ -26,14 +26,17 @@ export const createRedactor = (set: NeedleSet): Redactor => {
     for (const { start, end } of found) covered.fill(COVER, start, end)
     return covered
   }
+  const hold = (bytes: Buffer, from: number): void => {
+    held = from === bytes.length ? EMPTY : Buffer.from(bytes.subarray(from))
+  }
   const push = (chunk: Buffer): Buffer => {
     const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
     const found = searchNeedles(bytes, set)
     const ready = unfinishedAt(bytes, set)
-    // Nearly always: nothing of it is to be covered, and it goes on as it came, without a copy.
+    // Nearly always nothing has to be covered, and the bytes are passed on without a copy.
     if (found.length === 0 && heldCovered === 0) {
-      held = ready === bytes.length ? EMPTY : Buffer.from(bytes.subarray(ready))
-      return ready === bytes.length ? bytes : bytes.subarray(0, ready)
+      hold(bytes, ready)
+      return bytes.subarray(0, ready)
     }
     count += found.filter(({ end }) => end > held.length).length
     const result = cover(bytes, found).subarray(0, ready)
@@ -42,7 +45,7 @@ export const createRedactor = (set: NeedleSet): Redactor => {
       ...found.filter(({ start }) => start < ready).map(({ end }) => end - ready),
       0,
     )
-    held = ready === bytes.length ? EMPTY : Buffer.from(bytes.subarray(ready))
+    hold(bytes, ready)
     return result
   }
   const end = (): Buffer => {
@@ -56,7 +59,6 @@ export const createRedactor = (set: NeedleSet): Redactor => {
   return { push, end, count: () => count }
 }
 
-/** Of a text that is known as a whole. */
 export const redactText = (needles: NeedleSet, text: string): { readonly text: string; readonly count: number } => {
   const redactor = createRedactor(needles)
   const covered = Buffer.concat([redactor.push(Buffer.from(text, 'latin1')), redactor.end()])

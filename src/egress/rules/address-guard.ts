@@ -6,27 +6,31 @@ import type { Resolve } from '../upstream/resolve.js'
 import { readings, specialPurpose } from '../upstream/special-addresses.js'
 
 import type { Denial } from './denial.js'
-import { denial } from './denial.js'
+import { Denied, denial } from './denial.js'
 
-export interface AddressRights {
-  readonly network: Boundary['network']
-  /** Addresses that the operator gave to names; they need no grant of their own. */
+interface AddressRights {
+  readonly network: Pick<Boundary, 'network'>
+  /** Addresses that the operator gave to names. They need no grant. */
   readonly pins: ReadonlyMap<string, readonly IpAddress[]>
-  /** Whether names lead to addresses of an outer cell that stand for them; the real ones are judged outside. */
-  readonly isNested: boolean
 }
 
-/** The addresses behind a granted endpoint that may be dialled. Whoever dials one of them resolves nothing again. */
+interface Lookup {
+  readonly resolve: Resolve
+  /** Whether names resolve to stand-in addresses of an outer cell, which judges the real ones. */
+  readonly isNested: () => boolean
+}
+
+/** The addresses of a granted endpoint that may be dialled. The caller resolves nothing again. */
 export const findAddresses = async (
   endpoint: Endpoint,
-  { network, pins, isNested }: AddressRights,
-  resolve: Resolve,
-): Promise<readonly IpAddress[] | Denial> => {
+  { network: { network }, pins }: AddressRights,
+  { resolve, isNested }: Lookup,
+): Promise<readonly IpAddress[]> => {
   const pinned = pins.get(renderHost(endpoint.host))
   const entries = network.kind === 'hosts' ? network.entries : []
   const found = pinned ?? (endpoint.host.kind === 'name' ? await resolve(endpoint.host.name) : [endpoint.host.address])
   const isStandIn = (address: IpAddress) =>
-    isNested && endpoint.host.kind === 'name' && cidrContains(STAND_INS, address)
+    isNested() && endpoint.host.kind === 'name' && cidrContains(STAND_INS, address)
   const refusals = found.map(
     (address) =>
       denialOf(address, endpoint.port, entries) ??
@@ -34,15 +38,13 @@ export const findAddresses = async (
   )
   const usable = found.filter((_, at) => refusals[at] === undefined)
   if (usable.length > 0) return usable
-  return refusals.find((refusal) => refusal !== undefined) ?? denial('address', 'the name has no address')
+  throw new Denied(refusals.find((refusal) => refusal !== undefined) ?? denial('address', 'the name has no address'))
 }
 
-/** 198.18.0.0/15, from which keepers give addresses to names (native/keeper/network/dns.c). */
+/** 198.18.0.0/15, from which keepers take addresses for names (native/keeper/network/dns.c). */
 const STAND_INS = { family: 4, first: 0xc612_0000n, prefixLength: 15 } as const
 
-/**
- * A denial of some methods or paths counts in full here: it names an address, and requests are judged by their names.
- */
+/** A denial of some methods or paths denies the whole address: requests are judged by name. */
 const denialOf = (address: IpAddress, port: number, entries: readonly HostGrant[]): Denial | undefined => {
   const entry = entries.find(
     ({ action, port: denied, destination }) =>

@@ -4,15 +4,15 @@ import { renderHost } from '../endpoint.js'
 import type { PlaceLimits } from '../places.js'
 
 /**
- * - `not-granted`: no entry speaks of it
- * - `denied`: an entry forbids it
- * - `read-only`: the egress class leaves reading alone
+ * - `not-granted`: no entry covers it
+ * - `denied`: an entry denies it
+ * - `read-only`: the egress class permits only reading
  * - `unapproved`: it would write, and no approval was recorded
- * - `address`: the name leads to an address that is not public, and not granted
+ * - `address`: the address is not public, and not granted
  * - `mismatch`: the connection, its TLS and its requests name different hosts
- * - `protocol`: only HTTP is granted, and this is none
- * - `malformed`: it cannot be read in exactly one way
- * - `too-many`: the call, or all calls of this runtime, have as many connections or requests as they may
+ * - `protocol`: only HTTP is granted, and this is not HTTP
+ * - `malformed`: it has more than one reading
+ * - `too-many`: the call or the runtime has reached its number of connections or requests
  */
 export type DenialReason =
   'not-granted' | 'denied' | 'read-only' | 'unapproved' | 'address' | 'mismatch' | 'protocol' | 'malformed' | 'too-many'
@@ -22,7 +22,7 @@ export interface Denial {
   readonly reason: DenialReason
   /** One sentence without the destination, safe to show to a model. */
   readonly because: string
-  /** The line of a policy that would allow it, where one could. */
+  /** The policy line that would allow it, if there is one. */
   readonly allow: string | undefined
 }
 
@@ -32,6 +32,15 @@ export const denial = (reason: DenialReason, because: string, allow?: string): D
   because,
   allow,
 })
+
+/** Thrown for a denial that is found while a connection or request is made. */
+export class Denied extends Error {
+  readonly denial: Denial
+  constructor(why: Denial) {
+    super(why.because)
+    this.denial = why
+  }
+}
 
 export const tooManyConnections = ({ perCall, perRuntime }: PlaceLimits): Denial =>
   denial(
@@ -47,7 +56,7 @@ export const tooManyExchanges = ({ perCall, perRuntime }: PlaceLimits): Denial =
       'read their answers before asking for more',
   )
 
-/** The entry that would grant a destination, and no more of it than was asked for. */
+/** The narrowest entry that would grant a destination. */
 export const grantLine = (endpoint: Endpoint, request?: { readonly method: string; readonly path: string }): string => {
   const host = hostEntry(endpoint)
   return request === undefined

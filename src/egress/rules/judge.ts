@@ -1,6 +1,7 @@
 import { compileNetwork, coversHost, readUrlPath } from '../../policy/index.js'
 import type { Boundary, CompiledNetwork, HostGrant, NetworkAnswer, PathReadings } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
+import type { ExchangeRequest } from '../http/exchange.js'
 import type { HeaderList } from '../http/header-list.js'
 import { headersLike } from '../http/header-list.js'
 
@@ -9,7 +10,6 @@ import { denial, grantLine } from './denial.js'
 import { PATH_OVERRIDES, mayBeMethod } from './overrides.js'
 
 export interface Judge {
-  /** Before anything was sent. */
   readonly connection: (endpoint: Endpoint) => Admission | Denial
   readonly request: (endpoint: Endpoint, request: JudgedRequest) => RequestGrant | Denial
 }
@@ -22,22 +22,17 @@ export interface Judge {
 export interface Admission {
   readonly kind: 'admission'
   readonly treatment: 'http' | 'stream' | 'direct'
-  /** Whether something else than HTTP may pass. */
+  /** Whether other protocols than HTTP may pass. */
   readonly mayBeOther: boolean
 }
 
 export interface RequestGrant {
   readonly kind: 'grant'
-  /** The entry that grants it, as written; `all` where everything is granted. */
+  /** The granting entry as written, or `all`. */
   readonly rule: string
 }
 
-export interface JudgedRequest {
-  readonly method: string
-  readonly target: string
-  readonly headers: HeaderList
-  readonly wantsWebSocket: boolean
-}
+export type JudgedRequest = Pick<ExchangeRequest, 'method' | 'target' | 'headers' | 'wantsWebSocket'>
 
 export interface Terms {
   readonly network: Pick<Boundary, 'network' | 'egressClass'>
@@ -46,7 +41,7 @@ export interface Terms {
 
 export const createJudge = ({ network, writeApproval }: Terms): Judge => {
   const isUnapproved = network.egressClass.level === 'write' && writeApproval === 'none'
-  // Without an approval what is left is what `read_only` leaves.
+  // Without an approval the call may do what `read_only` permits.
   const compiled = compileNetwork(
     isUnapproved ? { ...network, egressClass: { ...network.egressClass, level: 'read_only' } } : network,
   )
@@ -60,7 +55,7 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
           ? denial('not-granted', 'this destination is not granted', grantLine(endpoint))
           : deniedBy(closing)
       }
-      // A grant that names no port is for the web. On a port that it names a host may speak what it likes.
+      // A grant without a port is for the web. On a port that it names a host may speak any protocol.
       const mayBeOther =
         treatment !== 'http' &&
         (network.network.kind === 'all' ||
@@ -77,7 +72,7 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
   }
 }
 
-/** Each is judged by itself, and a URL has room for thousands. */
+/** Each is judged separately, and a URL has room for thousands. */
 const MOST_METHODS = 16
 
 const judgeRequest = (
@@ -94,7 +89,7 @@ const judgeRequest = (
   const methods = new Set([
     method,
     ...otherMethods(target, headers),
-    // What comes after the handshake can change as much as any request.
+    // After the handshake a WebSocket can change as much as any request.
     ...(wantsWebSocket ? ['POST'] : []),
   ])
   if (methods.size > MOST_METHODS) return denial('malformed', 'it names more methods than any request has')
@@ -107,13 +102,13 @@ const judgeRequest = (
   return { kind: 'grant', rule: ruleOf(answers[0]) }
 }
 
-/** By either mark that servers divide them at, and a list's as the one that it is of. */
+/** Divided at `&` and `;`, as servers do. Entries of a list count as the list. */
 const parametersOf = (target: string): readonly (readonly [string, string])[] =>
   [...new URLSearchParams(target.replace(/^[^?]*\??/, '').replaceAll(';', '&'))].map(
     ([name, value]) => [name.replace(/\[.*$/s, ''), value] as const,
   )
 
-/** Methods that somebody may take the request to have. */
+/** Other methods that a server may read in the request. */
 const otherMethods = (target: string, headers: HeaderList): readonly string[] =>
   [...headers, ...parametersOf(target)]
     .filter(([name, value]) => mayBeMethod(name, value))

@@ -1,17 +1,17 @@
-// Headers by which servers, or what stands in front of them, take a request for another one than it is.
-// Names are as `looseName` writes them.
+// Headers with which servers or proxies in front of them replace parts of a request. Names are as `looseName` writes
+// them.
 
 const METHOD_NAME =
   /^x?(?:http|rest|restful|tunnel|tunneled|original|forwarded|real|override|request|requested)?(?:method|verb)(?:override|overwrite|name)?$/
 
 /**
- * The method is taken from here, as a header or in a query, in any spelling: `X-HTTP-Method-Override` (Google,
- * ASP.NET), `X-HTTP-Method` (OData), `_method` (Rails, Symfony, Spring, Laravel), `_HttpMethod` (Salesforce),
+ * Whether servers may read the method here, as a header or in a query, in any spelling: `X-HTTP-Method-Override`
+ * (Google, ASP.NET), `X-HTTP-Method` (OData), `_method` (Rails, Symfony, Spring, Laravel), `_HttpMethod` (Salesforce),
  * `httpMethod`, `X-Tunneled-Method`.
  */
-export const namesMethod = (name: string): boolean => METHOD_NAME.test(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))
+const namesMethod = (name: string): boolean => METHOD_NAME.test(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))
 
-/** What is plainly called `method` or `verb` (Restlet) is often something else, unless it says a method. */
+/** A plain `method` or `verb` (Restlet) often means something else, unless its value is a method. */
 const PLAIN = new Set(['method', 'verb'])
 const METHODS = new Set([
   'GET',
@@ -33,7 +33,7 @@ const METHODS = new Set([
 export const mayBeMethod = (name: string, value: string): boolean =>
   namesMethod(name) && (!PLAIN.has(name.toLowerCase()) || METHODS.has(value.trim().toUpperCase()))
 
-/** The path is taken from here, or a second one is named: where to copy to, or from. */
+/** Servers may read the path here, or a second path: the source or target of a copy. */
 export const PATH_OVERRIDES: ReadonlySet<string> = new Set([
   'x-original-url',
   'x-original-uri',
@@ -63,7 +63,7 @@ export const PATH_OVERRIDES: ReadonlySet<string> = new Set([
   'x-ms-copy-source',
 ])
 
-/** A proxy in front of a server tells here what was asked of it. A tool is no proxy, and would name another host. */
+/** For proxies in front of a server. A tool is no proxy, and could name another host. */
 export const HOST_OVERRIDES: ReadonlySet<string> = new Set([
   'forwarded',
   'x-forwarded-host',

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]*-----END (?:TRUSTED )?CERTIFICATE-----/g
 
-/** Why a text is no set of certificates, and what would make it one. Node would pass over what it cannot read. */
+/** The problem with a text that should be certificates, and its fix. Node ignores what it cannot read. */
 export const problemOfCertificates = (text: string): { readonly problem: string; readonly fix: string } | undefined => {
   const found = text.match(CERTIFICATE) ?? []
   if (found.length === 0) {
@@ -23,7 +23,7 @@ export const problemOfCertificates = (text: string): { readonly problem: string;
   return broken === -1
     ? undefined
     : {
-        problem: `its certificate number ${String(broken + 1)} cannot be read`,
+        problem: `its certificate number ${broken + 1} cannot be read`,
         fix: 'see what is wrong with it: openssl x509 -in FILE -noout -text',
       }
 }

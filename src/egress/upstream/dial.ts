@@ -3,7 +3,7 @@ import type { LookupFunction, Socket } from 'node:net'
 import nodeTls, { connect as connectTls, createSecureContext, rootCertificates } from 'node:tls'
 import type { SecureContext, TLSSocket } from 'node:tls'
 
-import { fail } from '../../errors/index.js'
+import { codeOf, fail } from '../../errors/index.js'
 import { renderIpAddress } from '../../policy/index.js'
 import type { IpAddress } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
@@ -11,20 +11,17 @@ import { renderEndpoint, renderHost } from '../endpoint.js'
 
 const DIAL_TIMEOUT = 30_000
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error
-    ? ('code' in error && typeof error.code === 'string' ? error.code : '') || error.message
-    : String(error)
+const messageOf = (error: unknown): string => codeOf(error) ?? (error instanceof Error ? error.message : String(error))
 
-/** Where the keeper of an outer cell takes connections (native/keeper/network/broker.c). */
+/** The keeper of an outer cell accepts connections here (native/keeper/network/broker.c). */
 const OUTER_DOOR = ['127.0.0.1', '::ffff:127.0.0.1']
 
-/** Connects to one of the given addresses, and to nothing else: no name is resolved again. */
+/** Connects to one of the given addresses. No name is resolved again. */
 export const dial = (endpoint: Endpoint, addresses: readonly IpAddress[], isNested: boolean): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const texts = addresses.map(renderIpAddress)
     const answers = texts.map((address) => ({ address, family: isIP(address) }))
-    // Always asked for all of them: autoSelectFamily tries IPv6 and IPv4 in turn.
+    // All of them: autoSelectFamily tries IPv6 and IPv4 in turn.
     const lookup: LookupFunction = (_name, _options, answer) => {
       answer(null, answers)
     }
@@ -63,7 +60,7 @@ export const dial = (endpoint: Endpoint, addresses: readonly IpAddress[], isNest
     })
   })
 
-/** What we show to a server that asks who we are. */
+/** Shown to a server that asks for it. */
 export interface ClientCertificate {
   readonly id: string
   readonly certificate: string
@@ -79,17 +76,17 @@ export interface UpstreamTls {
 }
 
 /**
- * One record of TLS: more is not faster, and is held for every tool that does not read. No type knows the option; every
- * TLS socket takes it.
+ * One record of TLS: more is not faster, and is held for every tool that does not read. The types lack this option, but
+ * every TLS socket takes it.
  */
 export const BUFFERED = { highWaterMark: 1 << 14 }
 
 const MOST_SESSIONS = 1_000
 
-/** TLS towards servers, whose certificates are verified against the usual authorities and the given ones. */
+/** TLS to servers, verified against the usual authorities and the given ones. */
 export const createUpstreamTls = (extraAuthorities: readonly string[]): UpstreamTls => {
   const authorities = extraAuthorities.length === 0 ? {} : { ca: [...usualAuthorities(), ...extraAuthorities] }
-  // Reading the authorities takes milliseconds, so it is done once for all connections.
+  // Made once, because reading the authorities takes milliseconds.
   const plain = createSecureContext({ ...authorities, minVersion: 'TLSv1.2' })
   const withClient = new WeakMap<ClientCertificate, SecureContext>()
   const contextFor = (client: ClientCertificate | undefined): SecureContext => {
@@ -127,7 +124,7 @@ export const createUpstreamTls = (extraAuthorities: readonly string[]): Upstream
         socket.destroy()
         const problem = messageOf(error)
         reject(
-          isDistrust(problem)
+          DISTRUST.test(problem)
             ? fail('upstream-untrusted', { host, problem }, error)
             : fail('upstream-unreachable', { host: renderEndpoint(endpoint), problem }, error),
         )
@@ -147,12 +144,10 @@ export const createUpstreamTls = (extraAuthorities: readonly string[]): Upstream
   return { secure }
 }
 
-/** With those of NODE_EXTRA_CA_CERTS, by which an outer cell is trusted, where Node tells them (since 22.15). */
+/** With NODE_EXTRA_CA_CERTS, which names the authority of an outer cell, if Node tells them (since 22.15). */
 const usualAuthorities = (): readonly string[] => {
   const { getCACertificates } = nodeTls as { readonly getCACertificates?: (type: 'default') => readonly string[] }
   return getCACertificates?.('default') ?? rootCertificates
 }
 
 const DISTRUST = /CERT|ALTNAME|SELF_SIGNED|ISSUER|SIGNATURE|CRL/
-
-const isDistrust = (problem: string): boolean => DISTRUST.test(problem)

@@ -7,7 +7,7 @@ import { readBytes } from '../http/byte-reader.js'
 import { endToEnd, membersOf } from '../http/header-list.js'
 import type { ResponseHead } from '../http/message-head.js'
 import { readResponseHead, responseFraming } from '../http/message-head.js'
-import { renderHeaders, writeBody } from '../http/write.js'
+import { renderHeaders, writeBody, writeHead } from '../http/write.js'
 
 import type { OutgoingRequest, Transport } from './transport.js'
 
@@ -20,7 +20,7 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
     isUsable = false
     stream.destroy()
   }
-  // Whatever comes between two requests, an end or a word too many, makes the connection useless.
+  // An end or any byte between two requests makes the connection useless.
   const onIdleWord = (): void => {
     if (!isBusy && isUsable && stream.read() !== null) close()
   }
@@ -55,15 +55,14 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
     }
     try {
       const sending = sendRequest(stream, request)
-      // A server may answer before it has read everything, and then close: the answer is what counts.
-      let sent: 'no' | 'yes' | 'failed' = 'no'
+      // A server may answer and close before it has read the whole request. The answer counts.
+      let isSent = false
       const outcome = sending.then(
         () => {
-          sent = 'yes'
+          isSent = true
         },
         (error: unknown) => {
-          sent = 'failed'
-          // A request that broke off must not be taken for a whole one.
+          // A broken request must not be taken for a whole one.
           if (!stream.destroyed && request.body !== undefined) close()
           throw error
         },
@@ -83,12 +82,12 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
         framing.kind !== 'until-close' &&
         !membersOf(head.headers, 'connection').includes('close')
       const body = readBody(reader, framing, 'server')
-      const isSent = (): boolean => sent === 'yes'
-      if (body === undefined) release(stays && isSent())
+      const isFree = (): boolean => stays && isSent
+      if (body === undefined) release(isFree())
       return {
         status: head.status,
         headers: endToEnd(head.headers),
-        body: body === undefined ? undefined : thenRelease(body, () => stays && isSent(), release),
+        body: body === undefined ? undefined : thenRelease(body, isFree, release),
         switched: undefined,
       }
     } catch (error) {
@@ -114,7 +113,7 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
 const sendRequest = async (stream: Duplex, request: OutgoingRequest): Promise<void> => {
   const { method, target, authority, headers, body } = request
   const framing = body === undefined ? 'none' : body.length === undefined ? 'chunked' : 'length'
-  // A method that usually has a body says so when it has none.
+  // These methods state an empty body.
   const length = body?.length ?? (body === undefined && ['POST', 'PUT', 'PATCH'].includes(method) ? 0 : undefined)
   const framingHeader =
     framing === 'chunked'
@@ -122,18 +121,14 @@ const sendRequest = async (stream: Duplex, request: OutgoingRequest): Promise<vo
       : length === undefined
         ? ''
         : `Content-Length: ${length}\r\n`
-  stream.cork()
-  stream.write(
+  writeHead(
+    stream,
     `${method} ${target} HTTP/1.1\r\nHost: ${authority}\r\n${renderHeaders(headers, 'tool')}${framingHeader}\r\n`,
-    'latin1',
   )
-  process.nextTick(() => {
-    stream.uncork()
-  })
   if (body !== undefined) await writeBody(stream, body, framing, 'tool')
 }
 
-/** A body after whose last piece the connection is free for others; given up in the middle it is closed. */
+/** After its last piece the connection is free. If the body is given up, it is closed. */
 const thenRelease = (body: Body, stays: () => boolean, release: (stays: boolean) => void): Body => {
   async function* chunks(): AsyncGenerator<Buffer, undefined> {
     let isWhole = false

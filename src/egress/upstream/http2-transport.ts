@@ -3,17 +3,18 @@ import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 
 import type { Duplex } from 'node:stream'
 
 import { fail } from '../../errors/index.js'
-import { endToEnd, isHeaderName, isHeaderValue, valueOf } from '../http/header-list.js'
+import { endToEnd, isHeader, valueOf } from '../http/header-list.js'
+import type { HeaderList } from '../http/header-list.js'
 import { MAX_HEAD_BYTES, malformed } from '../http/message-head.js'
 import { bodyOf, grouped, pairs } from '../http/serve-http2.js'
 import { write } from '../http/write.js'
 
 import type { OutgoingRequest, Transport } from './transport.js'
 
-/** How long a server may take for its first words, which are due at once. */
+/** A server's settings are due at once. */
 const GREETING_WITHIN = 5_000
 
-/** Without TLS nobody has said that the server speaks HTTP/2; where it does not, nothing was asked of it yet. */
+/** Without TLS the server has not said that it speaks HTTP/2. If it does not, no request was sent yet. */
 export const tryHttp2 = async (socket: Duplex, authority: string): Promise<Transport | undefined> => {
   const session = sessionOn(socket, 'http', authority)
   const isSpoken = await new Promise<boolean>((resolve) => {
@@ -83,9 +84,8 @@ const transportOn = (session: ClientHttp2Session, scheme: 'http' | 'https', auth
         stream.close(constants.NGHTTP2_CANCEL)
       })
     const { status, raw, isWhole } = await responseOf(stream, request, authority)
-    const received = pairs(raw).filter(([name]) => !name.startsWith(':'))
-    if (!received.every(([name, value]) => isHeaderName(name) && isHeaderValue(value)))
-      throw malformed('server', 'a header contains a character that no header may')
+    const received = plainPairs(raw)
+    if (!received.every(isHeader)) throw malformed('server', 'a header contains a character that no header may')
     return {
       status,
       headers: endToEnd(received),
@@ -104,10 +104,10 @@ const transportOn = (session: ClientHttp2Session, scheme: 'http' | 'https', auth
   }
 }
 
-/** It counts as idle only while nothing moves, so no exchange is cut short: closing lets those under way end. */
+/** Idle means that no exchange makes progress. Closing lets running ones end. */
 const IDLE_FOR = 60_000
 
-/** Its status comes in trailers, and its servers want to hear that they will be read. */
+/** Its status is in trailers, which its servers want announced. */
 const isGrpc = (headers: OutgoingRequest['headers']): boolean =>
   valueOf(headers, 'content-type')?.startsWith('application/grpc') === true
 
@@ -115,6 +115,11 @@ const sendBody = async (stream: ClientHttp2Stream, { body }: OutgoingRequest): P
   if (body !== undefined) for await (const chunk of body.chunks) await write(stream, chunk)
   stream.end()
 }
+
+type ResponseHeaders = IncomingHttpHeaders & { ':status'?: number }
+
+/** Without pseudo headers. */
+const plainPairs = (raw: readonly string[]): HeaderList => pairs(raw).filter(([name]) => !name.startsWith(':'))
 
 const responseOf = (
   stream: ClientHttp2Stream,
@@ -131,20 +136,10 @@ const responseOf = (
     stream.once('close', () => {
       refuse('it closed without an answer')
     })
-    stream.on(
-      'headers',
-      (headers: IncomingHttpHeaders & { ':status'?: number }, _flags: number, raw: readonly string[]) => {
-        if (headers[':status'] !== undefined && headers[':status'] !== 100)
-          inform(
-            headers[':status'],
-            pairs(raw).filter(([name]) => !name.startsWith(':')),
-          )
-      },
-    )
-    stream.once(
-      'response',
-      (headers: IncomingHttpHeaders & { ':status'?: number }, flags: number, raw: readonly string[]) => {
-        resolve({ status: headers[':status'] ?? 0, raw, isWhole: (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0 })
-      },
-    )
+    stream.on('headers', (headers: ResponseHeaders, _flags: number, raw: readonly string[]) => {
+      if (headers[':status'] !== undefined && headers[':status'] !== 100) inform(headers[':status'], plainPairs(raw))
+    })
+    stream.once('response', (headers: ResponseHeaders, flags: number, raw: readonly string[]) => {
+      resolve({ status: headers[':status'] ?? 0, raw, isWhole: (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0 })
+    })
   })

@@ -11,57 +11,48 @@ import { createHttp2Transport, tryHttp2 } from './http2-transport.js'
 import type { IncomingResponse, OutgoingRequest, Transport } from './transport.js'
 
 export interface Route {
-  /** Connections are shared within a call, and with nobody else. */
+  /** Connections are shared only within a call. */
   readonly callId: string
   readonly endpoint: Endpoint
   readonly scheme: 'http' | 'https'
-  /** What the tool speaks; a server of `https` may choose the older one. */
+  /** The tool's protocol. A server of `https` may choose the older one. */
   readonly protocol: 'http/1.1' | 'h2'
   readonly client: ClientCertificate | undefined
-  /** Resolved and checked; asked whenever a new connection is needed. */
+  /** Resolved and checked for each new connection. */
   readonly addresses: () => Promise<readonly IpAddress[]>
 }
 
 export interface Pool {
   readonly send: (route: Route, request: OutgoingRequest) => Promise<IncomingResponse>
-  /** Closes all connections of a call. */
-  readonly closeOf: (callId: string) => void
-  readonly close: () => void
+  /** Closes the connections of a call, or all. */
+  readonly close: (callId?: string) => void
 }
 
 const IDLE_FOR = 30_000
-/**
- * Of one call, to all hosts together: below a name that is granted with all others, a tool chooses how many it asks.
- */
+/** Of one call, to all hosts together: with a granted subtree of names a tool chooses how many it asks. */
 const MOST_IDLE = 64
-/**
- * Servers close what is idle, most of them after five seconds or more. A request that cannot be repeated does not take
- * that risk.
- */
+/** Most servers close idle connections after five seconds or more. A request that cannot be repeated takes no risk. */
 const SURELY_ALIVE = 3_000
 
 interface Shelf {
   readonly key: string
   readonly callId: string
-  /** With the time since when each may have been idle. */
+  /** With the time from which each may have been idle. */
   readonly transports: Map<Transport, number>
-  /** The connection whose server may turn out to speak HTTP/2, so that one is enough for all. */
+  /** A connection whose server may speak HTTP/2, so that one is enough. */
   opening: Promise<Transport> | undefined
-  /** Asked for HTTP/2 without TLS, the server did not speak it. */
+  /** Without TLS the server did not speak HTTP/2. */
   isOlder: boolean
 }
 
-const idleOn = ({ transports }: Shelf): readonly Transport[] =>
-  [...transports.keys()].filter((transport) => transport.isFree())
-
-/** What may be said twice, if the first time was in vain. */
+/** May be sent again after a failure. */
 const isRepeatable = ({ method, body }: OutgoingRequest): boolean =>
   body === undefined && ['GET', 'HEAD', 'OPTIONS'].includes(method)
 
 export const createPool = (tls: UpstreamTls, isNested: () => boolean, now: () => number = Date.now): Pool => {
   const shelves = new Map<string, Shelf>()
 
-  /** The one that has been idle longest goes first. */
+  /** Closes those that have been idle longest. */
   const closeBeyond = (callId: string): void => {
     const idle = [...shelves.values()]
       .filter((shelf) => shelf.callId === callId)
@@ -131,50 +122,30 @@ export const createPool = (tls: UpstreamTls, isNested: () => boolean, now: () =>
     }
   }
   const send: Pool['send'] = async (route, request) => {
-    const key = [
-      route.callId,
-      route.scheme,
-      renderEndpoint(route.endpoint),
-      route.protocol,
-      route.client?.id ?? '',
-    ].join(' ')
-    const shelf = shelves.get(key) ?? {
-      key,
-      callId: route.callId,
-      transports: new Map(),
-      opening: undefined,
-      isOlder: false,
-    }
+    const { callId, endpoint, scheme, protocol, client } = route
+    const key = [callId, scheme, renderEndpoint(endpoint), protocol, client?.id ?? ''].join(' ')
+    const shelf: Shelf = shelves.get(key) ?? { key, callId, transports: new Map(), opening: undefined, isOlder: false }
     shelves.set(key, shelf)
-    const idle = idleOn(shelf).find(
-      (transport) =>
-        isRepeatable(request) ||
-        transport.protocol === 'h2' ||
-        now() - (shelf.transports.get(transport) ?? 0) < SURELY_ALIVE,
-    )
+    const [idle] =
+      [...shelf.transports].find(
+        ([transport, since]) =>
+          transport.isFree() && (isRepeatable(request) || transport.protocol === 'h2' || now() - since < SURELY_ALIVE),
+      ) ?? []
     if (idle === undefined) return (await fresh(route, shelf)).send(request)
     try {
       return await idle.send(request)
     } catch (error) {
-      // The server may have closed it in the moment in which we began. What has no body can be said again.
+      // The server may have closed it just now. A request without a body can be sent again.
       if (!isRepeatable(request) || request.signal.aborted) throw error
       return (await fresh(route, shelf)).send(request)
     }
   }
-  const closeWhere = (isMeant: (shelf: Shelf) => boolean): void => {
+  const close = (callId?: string): void => {
     for (const [key, shelf] of shelves) {
-      if (!isMeant(shelf)) continue
+      if (callId !== undefined && shelf.callId !== callId) continue
       for (const transport of shelf.transports.keys()) transport.close()
       shelves.delete(key)
     }
   }
-  return {
-    send,
-    closeOf: (callId) => {
-      closeWhere((shelf) => shelf.callId === callId)
-    },
-    close: () => {
-      closeWhere(() => true)
-    },
-  }
+  return { send, close }
 }

@@ -6,13 +6,12 @@ import type { HostName, IpAddress } from '../../policy/index.js'
 
 import { parseResolved } from './special-addresses.js'
 
-/** The addresses of a name. Asked only for names that are granted. */
 export type Resolve = (name: HostName) => Promise<readonly IpAddress[]>
 
 const FRESH_FOR = 5_000
 const MOST = 1_000
 
-/** The host's own resolver, asked once for many connections at the same time. */
+/** The host's resolver, asked once for many connections. */
 export const systemResolver = (now: () => number = Date.now): Resolve => {
   const known = new Map<string, { readonly addresses: Promise<readonly IpAddress[]>; readonly until: number }>()
   return (name) => {
@@ -30,8 +29,7 @@ const lookUp = async (name: HostName): Promise<readonly IpAddress[]> => {
   const listed = hostsFileEntries(await readFile('/etc/hosts', 'utf8').catch(() => ''), name)
   if (listed.length > 0) return listed
   try {
-    // With the dot of the root no search domain is tried, so that no other name is asked for. The hosts file knows no
-    // such dot.
+    // With a final dot no search domain is tried, so that no other name is asked for. The hosts file knows no such dot.
     const answers = await lookup(name.includes('.') ? `${name}.` : name, { all: true, verbatim: true })
     return answers.flatMap(({ address }) => parseResolved(address) ?? [])
   } catch (error) {
@@ -39,7 +37,6 @@ const lookUp = async (name: HostName): Promise<readonly IpAddress[]> => {
   }
 }
 
-/** Addresses that a hosts file gives to a name. */
 export const hostsFileEntries = (text: string, name: string): readonly IpAddress[] =>
   text.split('\n').flatMap((line) => {
     const [address = '', ...names] = (line.split('#', 1)[0] ?? '').trim().split(/\s+/)

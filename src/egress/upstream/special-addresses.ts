@@ -2,8 +2,8 @@ import { cidrContains, parseIpAddress } from '../../policy/index.js'
 import type { Cidr, IpAddress } from '../../policy/index.js'
 
 /**
- * Addresses that are not the public internet, with what they are (IANA's registries of special purposes). `nobodys`: no
- * server of somebody's own network lies there, but metadata of clouds, or many machines, or none.
+ * Addresses outside the public internet (IANA's registries of special purposes). `nobodys`: no server of one's own
+ * network lies there, but cloud metadata, many machines, or none.
  */
 const SPECIAL: readonly (readonly [block: string, what: string, whose?: 'nobodys'])[] = [
   ['0.0.0.0/8', 'this network', 'nobodys'],
@@ -46,7 +46,7 @@ const blockOf = (text: string): Cidr => {
 
 const BLOCKS = SPECIAL.map(([text, what, whose]) => ({ block: blockOf(text), what, isNobodys: whose === 'nobodys' }))
 
-/** Prefixes behind which an IPv4 address stands, and how many bits follow it. */
+/** Prefixes of an embedded IPv4 address, and the number of bits after it. */
 const EMBEDDING: readonly (readonly [Cidr, bigint])[] = [
   // NAT64
   [blockOf('64:ff9b::/96'), 0n],
@@ -56,11 +56,11 @@ const EMBEDDING: readonly (readonly [Cidr, bigint])[] = [
 
 const MAPPED = /^::ffff:(?<address>\d+\.\d+\.\d+\.\d+)$/i
 
-/** An address as a resolver says it. One that is IPv4 in an IPv6 notation becomes what it is dialled as. */
+/** The address of a resolver. IPv4 in IPv6 notation becomes the IPv4 address that is dialled. */
 export const parseResolved = (text: string): IpAddress | undefined =>
   parseIpAddress(MAPPED.exec(text)?.groups?.['address'] ?? text)
 
-/** The address itself, and the IPv4 address that it leads to. */
+/** The address itself, and the IPv4 address in it. */
 export const readings = (address: IpAddress): readonly IpAddress[] => [
   address,
   ...EMBEDDING.flatMap(([block, shift]) =>
@@ -71,8 +71,7 @@ export const readings = (address: IpAddress): readonly IpAddress[] => [
 const blocksAround = (address: IpAddress): typeof BLOCKS =>
   readings(address).flatMap((reading) => BLOCKS.filter(({ block }) => cidrContains(block, reading)))
 
-/** What an address is, where that is not a place on the public internet. */
 export const specialPurpose = (address: IpAddress): string | undefined => blocksAround(address).at(0)?.what
 
-/** Whether a name of one's own network cannot mean it, whoever says so. */
+/** Whether no name of one's own network can mean it. */
 export const isNobodysOwn = (address: IpAddress): boolean => blocksAround(address).some(({ isNobodys }) => isNobodys)

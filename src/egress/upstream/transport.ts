@@ -16,14 +16,13 @@ export interface OutgoingRequest {
 }
 
 export interface IncomingResponse extends ExchangeResponse {
-  /** After 101: the connection, on which something else is spoken. */
+  /** After 101: the connection, which carries another protocol. */
   readonly switched: Duplex | undefined
 }
 
-/** A connection to a server on which requests can be made. */
 export interface Transport {
   readonly protocol: 'http/1.1' | 'h2'
-  /** Whether one more request can be begun now. */
+  /** Whether one more request can begin now. */
   readonly isFree: () => boolean
   /** Whether nothing is under way on it. */
   readonly isIdle: () => boolean

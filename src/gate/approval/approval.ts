@@ -1,15 +1,15 @@
-import { invalid, mappingOf, oneOf, rootNode, textOf } from '../../policy/index.js'
-import type { PolicyNode } from '../../policy/index.js'
+import { invalid, mappingOf, oneOf, required, rootNode, textOf } from '../../policy/index.js'
+import { isMapping } from '../../shapes/index.js'
 
-export const GRANT_STATUSES = ['active', 'expired', 'revoked', 'superseded', 'pending', 'used'] as const
+const GRANT_STATUSES = ['active', 'expired', 'revoked', 'superseded', 'pending', 'used'] as const
 
-/** An approval that was given before, as the runtime or a store kept it. */
+/** An approval of an earlier question, kept by the runtime or a store. */
 export interface ApprovalGrant {
   readonly approval_action_id: string
   readonly tool: string
   readonly arguments_hash: string
   readonly policy_hash: string
-  /** `call`: once. `session`: until it expires. Always for exactly these arguments. */
+  /** `call`: for one call. `session`: until it expires. Both only for these arguments. */
   readonly scope: 'call' | 'session'
   /** Milliseconds since 1970. */
   readonly expires_at: number
@@ -17,7 +17,7 @@ export interface ApprovalGrant {
   readonly approved_by: string
 }
 
-export interface WantedApproval {
+interface WantedApproval {
   readonly tool: string
   readonly argumentsHash: string
   readonly policyHash: string
@@ -25,9 +25,9 @@ export interface WantedApproval {
   readonly isUsed: (approvalActionId: string) => boolean
 }
 
-export type FoundApproval =
+type FoundApproval =
   | { readonly kind: 'found'; readonly grant: ApprovalGrant }
-  /** Why each of those that are about this tool does not answer. */
+  /** Why each approval of this tool does not count. */
   | { readonly kind: 'none'; readonly because: readonly string[] }
 
 export const findApproval = (grants: readonly ApprovalGrant[], wanted: WantedApproval): FoundApproval => {
@@ -52,7 +52,7 @@ const problemOf = (
   return grant.scope === 'call' && isUsed(grant.approval_action_id) ? 'was for one call, and is used' : undefined
 }
 
-/** Approvals of one call that were used, for as long as they could be used again. */
+/** Used approvals of one call, until they expire. */
 export interface UsedApprovals {
   readonly has: (approvalActionId: string) => boolean
   readonly add: (approvalActionId: string, expiresAt: number) => void
@@ -64,25 +64,25 @@ export const createUsedApprovals = (now: () => number): UsedApprovals => {
     has: (id) => used.has(id),
     add: (id, expiresAt) => {
       const time = now()
-      // What has expired is refused for that; it need not be remembered.
+      // An expired approval is refused anyway.
       for (const [other, expiry] of used) if (expiry <= time) used.delete(other)
       used.set(id, expiresAt)
     },
   }
 }
 
-/** What an approver may answer. */
+/** The possible answers to a question. */
 export type ApprovalAnswer =
   | { readonly kind: 'approve_once'; readonly by: string }
   | { readonly kind: 'approve_for_scope'; readonly by: string }
   | { readonly kind: 'deny'; readonly by: string; readonly reason: string }
-  /** Approves the call with this input in place of its own, which goes through everything again. */
+  /** Approves the call with another input, which is judged from the start. */
   | { readonly kind: 'modify'; readonly by: string; readonly input: unknown }
   | { readonly kind: 'escalate'; readonly by: string; readonly reason: string }
   | { readonly kind: 'request_more_info'; readonly by: string; readonly reason: string }
-  /** Nobody answered in time; `then` is what the host has said should follow. */
+  /** Nobody answered in time. `then`: what `approval.otherwise` says. */
   | { readonly kind: 'timed_out'; readonly then: 'deny' | 'approve' }
-  /** Whoever made the call does not want it any more. */
+  /** The caller withdrew the call. */
   | { readonly kind: 'cancelled' }
 
 export const ANSWER_KINDS = [
@@ -96,24 +96,27 @@ export const ANSWER_KINDS = [
   'cancelled',
 ] as const
 
-/** Reads an answer. Prose is none: "yes, go ahead" is an error, not an approval. */
+export const ANSWER_FIX =
+  'answer { kind, by }: by is the person; deny has a reason, modify an input; kinds: approve_once, ' +
+  'approve_for_scope, deny, modify, escalate, request_more_info'
+
+/** Reads an answer. Prose such as "yes, go ahead" is an error, not an approval. */
 export const parseAnswer = (value: unknown): ApprovalAnswer => {
   const node = rootNode(value, () => 'approve', 'its answer')
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid(node, 'a mapping such as { kind: "approve_once", by: "ann" }')
+  if (!isMapping(value)) throw invalid(node, 'a mapping such as { kind: "approve_once", by: "ann" }')
   const given = mappingOf(node, ['kind', 'by', 'reason', 'input', 'then'])
   const kind = oneOf(given.kind ?? { ...node, value: undefined, path: ['kind'] }, ANSWER_KINDS)
   if (kind === 'timed_out')
     return { kind, then: given.then === undefined ? 'deny' : oneOf(given.then, ['deny', 'approve'] as const) }
   if (kind === 'cancelled') return { kind }
-  const by = textOf(required(node, given.by, 'by'), 'who answers')
+  const by = textOf(required(node, given, 'by'), 'who answers')
   if (by.trim() === '') throw invalid(node, 'an answer that says who gives it ("by")')
   switch (kind) {
     case 'approve_once':
     case 'approve_for_scope':
       return { kind, by }
     case 'modify':
-      return { kind, by, input: required(node, given.input, 'input').value }
+      return { kind, by, input: required(node, given, 'input').value }
     case 'deny':
     case 'escalate':
     case 'request_more_info':
@@ -121,7 +124,7 @@ export const parseAnswer = (value: unknown): ApprovalAnswer => {
   }
 }
 
-/** Reads a grant that was kept elsewhere. What is not exactly one is refused. */
+/** Reads a stored grant. Anything else is refused. */
 export const parseGrant = (value: unknown, source: string): ApprovalGrant => {
   const node = rootNode(value, () => source, 'the approval')
   const given = mappingOf(node, [
@@ -134,8 +137,8 @@ export const parseGrant = (value: unknown, source: string): ApprovalGrant => {
     'status',
     'approved_by',
   ])
-  const text = (key: keyof typeof given): string => textOf(required(node, given[key], key), 'a text')
-  const expiresAt = required(node, given.expires_at, 'expires_at')
+  const text = (key: keyof typeof given): string => textOf(required(node, given, key), 'a text')
+  const expiresAt = required(node, given, 'expires_at')
   if (typeof expiresAt.value !== 'number' || !Number.isSafeInteger(expiresAt.value))
     throw invalid(expiresAt, 'milliseconds since 1970')
   return {
@@ -143,14 +146,9 @@ export const parseGrant = (value: unknown, source: string): ApprovalGrant => {
     tool: text('tool'),
     arguments_hash: text('arguments_hash'),
     policy_hash: text('policy_hash'),
-    scope: oneOf(required(node, given.scope, 'scope'), ['call', 'session'] as const),
+    scope: oneOf(required(node, given, 'scope'), ['call', 'session'] as const),
     expires_at: expiresAt.value,
-    status: oneOf(required(node, given.status, 'status'), GRANT_STATUSES),
+    status: oneOf(required(node, given, 'status'), GRANT_STATUSES),
     approved_by: text('approved_by'),
   }
-}
-
-const required = (parent: PolicyNode, child: PolicyNode | undefined, key: string): PolicyNode => {
-  if (child === undefined) throw invalid(parent, `a mapping with the key "${key}"`)
-  return child
 }

@@ -1,14 +1,15 @@
-// What an answer to a question comes to. An answer is for one question of this gate, given once, in
-// time, by somebody else than the one who wants to make the call.
+// Turns the answer to a question into an evaluation. An answer is for one question of this gate, is given once and in
+// time, and does not come from the caller.
 import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
 
-import { ANSWER_KINDS, parseAnswer } from './approval.js'
-import type { ApprovalAnswer } from './approval.js'
+import { ANSWER_FIX, parseAnswer } from './approval.js'
+import type { ApprovalAnswer, ApprovalGrant } from './approval.js'
 import type { Evaluation } from '../call.js'
-import { grantOf, withStep } from '../draft.js'
+import { withStep } from '../draft.js'
 import type { Evaluator, Progress } from '../evaluator.js'
-import { gateParsed } from '../gate-input.js'
-import { LIFETIMES } from '../gate-settings.js'
+import { gateParsed, notJson } from '../gate-input.js'
+import { lifetimeOf } from '../gate-settings.js'
 import type { GateSettings } from '../gate-settings.js'
 import { takeSnapshot } from '../input/json-value.js'
 import { messageOf } from '../message-of.js'
@@ -24,13 +25,17 @@ export const createSettle = (settings: GateSettings, { questionOf, permit, refus
     const gated = gateParsed(progress.draft, tool, gate, time)
     if (gated.kind === 'refused') return refuse(gated.draft, gated.source, gated.denial)
     const draft = withStep({ ...gated.draft, rules: progress.draft.rules }, 'approval', `approved by ${by}`)
-    const grant = grantOf(
-      draft,
-      approvalActionId,
-      by,
+    // With the scope `session`, the grant answers the same question again until it expires.
+    const grant: ApprovalGrant = {
+      approval_action_id: approvalActionId,
+      tool: tool.name,
+      arguments_hash: draft.argumentsHash ?? '',
+      policy_hash: tool.policyHash,
       scope,
-      time + (settings.lifetimes?.approval ?? LIFETIMES.approval),
-    )
+      expires_at: time + lifetimeOf(settings, 'approval'),
+      status: scope === 'call' ? 'used' : 'active',
+      approved_by: by,
+    }
     return permit(
       { ...progress, draft },
       { as: 'allow', source: 'approver', reason: `approved by ${by}`, approvalActionId, grant },
@@ -46,22 +51,23 @@ export const createSettle = (settings: GateSettings, { questionOf, permit, refus
       })
     const { draft, tool, gate } = progress
     const { call } = draft
+    const refuseWith = (outcome: string, denial: CordonError) =>
+      refuse(withStep(draft, 'approval', outcome), 'approver', denial)
     const refuseAnswer = (problem: string, fix = 'make the call again') =>
-      refuse(withStep(draft, 'approval', problem), 'approver', fail('approval-refused', { problem, fix }))
+      refuseWith(problem, fail('approval-refused', { problem, fix }))
+    const reject = (outcome: string, by: string, reason: string) =>
+      refuseWith(outcome, fail('approval-rejected', { by, reason }))
 
     let answer: ApprovalAnswer
     try {
       answer = parseAnswer(given)
     } catch (error) {
-      // The question stays open: nothing was said.
-      return refuseAnswer(
-        messageOf(error),
-        `answer { kind, by }, and where it belongs to it reason or input; kinds: ${ANSWER_KINDS.join(', ')}`,
-      )
+      // The question stays open, because this was not an answer.
+      return refuseAnswer(messageOf(error), ANSWER_FIX)
     }
     if (settled.has(question)) return refuseAnswer('the question was answered before')
     if (answer.kind !== 'timed_out' && answer.kind !== 'cancelled' && answer.by === call.requestedBy)
-      return refuseAnswer('nobody approves a call of his own', 'let somebody else answer')
+      return refuseAnswer('callers cannot approve their own calls', 'let somebody else answer')
     if (answer.kind === 'escalate' || answer.kind === 'request_more_info') return question
     settled.add(question)
     const approvalActionId = question.decision.approval_action_id ?? ''
@@ -80,31 +86,18 @@ export const createSettle = (settings: GateSettings, { questionOf, permit, refus
         return approve(progress, approvalActionId, answer.by, 'session')
       case 'modify': {
         const snapshot = takeSnapshot(answer.input)
-        if (snapshot.kind === 'problem')
-          return refuse(
-            draft,
-            'schema',
-            fail('input-not-json', { tool: tool.name, where: snapshot.where, problem: snapshot.problem }),
-          )
+        if (snapshot.kind === 'problem') return refuse(draft, 'schema', notJson(tool.name, snapshot))
         return evaluate(call, { tool, gate }, draft.model, snapshot.value, { by: answer.by, approvalActionId })
       }
       case 'deny':
-        return refuse(
-          withStep(draft, 'approval', `rejected by ${answer.by}`),
-          'approver',
-          fail('approval-rejected', { by: answer.by, reason: answer.reason }),
-        )
+        return reject(`rejected by ${answer.by}`, answer.by, answer.reason)
       case 'cancelled':
-        return refuse(withStep(draft, 'approval', 'the call was cancelled'), 'approver', fail('cancelled', {}))
+        return refuseWith('the call was cancelled', fail('cancelled', {}))
       case 'timed_out':
-        // What cannot be undone is never done because nobody looked.
+        // A destructive call never runs without an answer of a person.
         if (answer.then === 'approve' && draft.destructive === undefined)
-          return approve(progress, approvalActionId, 'the default of the host, because nobody answered', 'call')
-        return refuse(
-          withStep(draft, 'approval', 'nobody answered in time'),
-          'approver',
-          fail('approval-rejected', { by: 'the default of the host', reason: 'nobody answered in time' }),
-        )
+          return approve(progress, approvalActionId, 'approval.otherwise, because nobody answered', 'call')
+        return refuseWith('nobody answered in time', fail('approval-unanswered', {}))
     }
   }
 }

@@ -19,32 +19,31 @@ import type { GateTool } from '../tool.js'
 import { readUrl, renderTarget } from './url-spelling.js'
 import type { UrlTarget } from './url-spelling.js'
 
-/** A path that an argument names. */
 export interface CallPath {
-  /** Of the object, links followed. */
+  /** Of the object, with links followed. */
   readonly path: AbsolutePath
-  /** By the text alone; the same where no link is on the way. */
+  /** By the text alone. The same if there is no link on the way. */
   readonly spelled: AbsolutePath
   readonly access: PathAccess
 }
 
-export type GatedArguments =
+type GatedArguments =
   | { readonly kind: 'denied'; readonly denial: CordonError }
   | {
       readonly kind: 'passed'
       readonly paths: readonly CallPath[]
       readonly urls: readonly UrlTarget[]
-      /** Whether a path or URL was judged by what the tool declares, and lay within it. */
+      /** Whether a path or URL was compared with the policy of the tool, and is within it. */
       readonly usedDeclaredCapability: boolean
     }
 
 export type ArgumentGate = (input: JsonValue) => GatedArguments
 
-// Longer than any path that a kernel opens; what is longer is still judged when it looks like a path.
+// Longer than any path that a kernel opens. A longer text is still judged if it looks like a path.
 const MAX_GUESS = 4096
 const MAX_SHOWN = 200
 
-/** Judges every string of the input by what the tool declared. The first miss denies. */
+/** Compares every string of the input with the policy of the tool. The first string outside of it denies the call. */
 export const createArgumentGate = (
   tool: GateTool,
   resolve: ResolvePath,
@@ -84,7 +83,7 @@ interface Judge {
 const judgedStrings = (strings: readonly ArgumentString[], tool: GateTool): readonly ArgumentString[] =>
   strings.every(({ marks }) => marks.size === 0) ? strings : strings.flatMap((given) => withoutSafeText(given, tool))
 
-/** Content is not judged; a command is judged word by word where no cell holds it. */
+/** Content is not judged. A command is judged word by word if no cell confines it. */
 const withoutSafeText = (string: ArgumentString, tool: GateTool): readonly ArgumentString[] => {
   if (string.marks.has('text')) return []
   if (!string.marks.has('command')) return [string]
@@ -116,7 +115,7 @@ const judgeUrls = (string: ArgumentString, { tool, network }: Judge, urls: UrlTa
       })
     }
     urls.push(reading.target)
-    // What is a URL as it stands is not one in yet another spelling: its own escapes are part of it.
+    // A text that is a URL is not read in another spelling, because its escapes are part of the URL.
     return undefined
   }
   return undefined
@@ -161,13 +160,10 @@ const judgePaths = (string: ArgumentString, judge: Judge, paths: CallPath[]): Co
 
 const UNMARKED: readonly PathAccess[] = ['any']
 
-/** A parameter that is marked as a URL is not opened as a file. */
+/** A parameter marked as a URL is not opened as a file. */
 const accessesOf = ({ marks }: ArgumentString): readonly PathAccess[] => {
   if (marks.size === 0) return UNMARKED
-  const marked: PathAccess[] = [
-    ...(marks.has('path-read') ? (['read'] as const) : []),
-    ...(marks.has('path-write') ? (['write'] as const) : []),
-  ]
+  const marked = (['read', 'write'] as const).filter((access) => marks.has(`path-${access}`))
   if (marked.length > 0) return marked
   return marks.has('url') ? [] : UNMARKED
 }
@@ -181,8 +177,8 @@ const isJustText = ({ path }: PathReading, { isCertainOnly, text }: ArgumentStri
   isCertainOnly || text.length > MAX_GUESS || !mayExist(path)
 
 /**
- * A word is taken for a relative path when something by that name exists, or, where no cell would
- * hold the tool, when it could create something in a folder that exists.
+ * A word is a relative path if the file exists. For a tool without a cell, it also is one if the tool could create the
+ * file in an existing folder.
  */
 const lookUp = ({ path, isGuess }: PathReading, { text }: ArgumentString, { tool, resolve }: Judge): Found => {
   const spelled = normalisedPath(path)
@@ -221,5 +217,5 @@ const pathDenial = (
     fix: `grant it (filesystem.${access === 'any' ? 'read or .write' : access})${string.marks.size === 0 ? ', or mark the parameter with text() if it is content and never opened' : ''}`,
   })
 
-/** As the model gave it, short enough for a message. */
+/** The text of the model, cut for a message. */
 const shown = (text: string): string => JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)

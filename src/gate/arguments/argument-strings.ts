@@ -10,7 +10,7 @@ export interface ArgumentString {
   readonly place: KeyPlace | undefined
   readonly marks: ReadonlySet<Mark>
   readonly isKey: boolean
-  /** A word among others: only what is plainly a path counts as one. */
+  /** One word of many, which counts as a path only if it plainly is one. */
   readonly isCertainOnly: boolean
 }
 
@@ -30,7 +30,7 @@ const collect = (
   inherited: ReadonlySet<Mark>,
   found: ArgumentString[],
 ): void => {
-  // A mark on a list or mapping is about everything in it.
+  // A mark of a list or mapping applies to everything in it.
   const marks =
     tree === undefined || tree.marks.size === 0
       ? inherited
@@ -51,6 +51,6 @@ const collect = (
   }
 }
 
-/** For messages: `files[2].path`, or `a key of files`. */
+/** `files[2].path`, or `a key of files`. */
 export const whereOf = ({ place, isKey }: ArgumentString): string =>
   isKey ? `a key of ${renderPlace(place)}` : renderPlace(place)

@@ -3,7 +3,7 @@ import type { Boundary, HostGrant } from '../../policy/index.js'
 
 import type { UrlTarget } from './url-spelling.js'
 
-/** Whether the network grants of a tool let it reach a URL. Methods are for the proxy: a URL does not say which. */
+/** Whether the network grants of a tool permit a URL. A URL has no method, so only the proxy checks methods. */
 export const mayReach = (network: Boundary['network'], target: UrlTarget): boolean => {
   switch (network.kind) {
     case 'none':
@@ -24,8 +24,7 @@ const isAbout = (entry: HostGrant, target: UrlTarget): boolean =>
   coversEndpoint(entry, target.host, target.port) && pathMatches(entry, target.path)
 
 /**
- * In every reading of its path a grant matches, and in any of them a denial. A path that cannot be read fits no grant
- * and every denial.
+ * A grant must match every reading of the path, a denial only one. An ambiguous path fits no grant and every denial.
  */
 const pathMatches = (entry: HostGrant, path: string): boolean => {
   const matches = matchPaths(entry)

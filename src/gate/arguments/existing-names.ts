@@ -2,21 +2,20 @@ import type { AbsolutePath } from '../../policy/index.js'
 
 import { foldName } from './folded-path.js'
 
-/** The names in a folder; undefined where nobody can tell. */
+/** The names in a folder, or undefined if they are not known. */
 export type ListFolder = (path: AbsolutePath) => readonly string[] | undefined
 
-/** Whether a path that begins in the working directory may exist; false only where it certainly does not. */
+/** Whether a path in the working directory may exist. False only if it certainly does not. */
 export type MayExist = (path: string) => boolean
 
-/** With fewer words than this, asking for each is done sooner. */
+/** With fewer words, a look at each is faster. */
 const MANY = 64
 
 const always: MayExist = () => true
 
 /**
- * Arguments may hold a hundred thousand words, and each may be the name of a file. Nearly all of them are
- * no names in the working directory, which one look at it tells. Names are compared as the laxest file
- * system would.
+ * Arguments may have a hundred thousand words, and each may be the name of a file. One list of the working directory
+ * rules out nearly all of them. Names are compared as the laxest file system does.
  */
 export const existingNames = (words: number, cwd: AbsolutePath, list: ListFolder): MayExist => {
   if (words < MANY) return always
@@ -31,5 +30,5 @@ export const existingNames = (words: number, cwd: AbsolutePath, list: ListFolder
   }
 }
 
-// Some letters are two in capitals, and one of the two forms would be missed.
+// First to upper case, because some letters become two there.
 const fold = (name: string): string => foldName(name.toUpperCase())

@@ -5,20 +5,21 @@ import type { GateTool } from '../tool.js'
 
 export type PathAccess = 'read' | 'write' | 'any'
 
-/** What a tool declared about files, as a question that can be asked of a path. */
+/** The file grants of a tool, as the argument gate uses them. */
 export interface FileStance {
   readonly allows: (path: AbsolutePath, access: PathAccess) => boolean
-  /** The globs that were asked, for the operator. */
+  /** The globs of the grants, for messages. */
   readonly granted: (access: PathAccess) => string
 }
 
 const SETTINGS = '/etc' as AbsolutePath
 
 /**
- * Undefined where the policy leaves reading and writing out: then the gate takes no stance, and a cell grants nothing.
+ * Undefined if the policy omits both reading and writing. Then the gate does not judge paths, and a cell grants
+ * nothing.
  *
- * A cell can read programs, libraries and settings of the system, because programs need them. As an
- * argument the name of a program is ordinary; one of the settings is not, and has to be granted.
+ * Every cell can read programs, libraries and settings of the system. As an argument, the path of a program is
+ * ordinary, but a path of the settings must be granted.
  */
 export const fileStanceOf = (tool: GateTool): FileStance | undefined => {
   const isInProcess = tool.runs === 'in-process'
@@ -32,9 +33,9 @@ export const fileStanceOf = (tool: GateTool): FileStance | undefined => {
     allows: (path, access) => {
       if (hasNoStanceOn(access)) return true
       if (access === 'write') return isWritable(grants, path)
-      // The system's own paths last: there are many, and arguments seldom name them.
+      // The paths of the system last, because they are many and rarely in arguments.
       if (access === 'read' || !isInProcess) return isReadable(declared, path) || isReadable(grants, path)
-      // Nobody knows which it will be, and no cell holds it: what is only writable must really be so.
+      // The access is not known, and no cell confines the tool. A path without a read grant must be writable.
       return isReadable(onlyRead, path) || isWritable(grants, path)
     },
     granted: (access) => {
@@ -48,7 +49,7 @@ export const fileStanceOf = (tool: GateTool): FileStance | undefined => {
 const impliedRead = ({ runs, policy, boundary }: GateTool): readonly PathPattern[] => {
   const { read, write } = policy.filesystem
   if (policy.presets.includes('system')) return boundary.presetRead
-  // "None" means none, also of what the system would lend.
+  // "none" excludes the paths of the system too.
   const isNone = (read.kind === 'none' && write.kind !== 'list') || (write.kind === 'none' && read.kind !== 'list')
   if (runs === 'in-process' || isNone) return []
   return boundary.presetRead.filter(({ base }) => !isWithinPath(base, SETTINGS))

@@ -1,5 +1,5 @@
-// On some file systems `.GIT/Hooks` is `.git/hooks`, and one name can be written in two Unicode
-// forms. A denial must hold there too, so it compares what remains when such differences are removed.
+// On some file systems `.GIT/Hooks` is `.git/hooks`, and one name has two Unicode forms. A denial must work there too,
+// so it compares names without such differences.
 import { isMatch, startWalk, step } from '../../policy/index.js'
 import type { AbsolutePath, PathPattern, Segment, WalkState, WildcardPart } from '../../policy/index.js'
 
@@ -17,7 +17,7 @@ const BEYOND_ASCII = /[\u0080-\uffff]/
 export const foldName = (name: string): string =>
   BEYOND_ASCII.test(name) ? name.normalize('NFKC').toLowerCase().normalize('NFKC') : name.toLowerCase()
 
-/** Done for every path of every call, and cutting by hand takes half the time of split(). */
+/** Called for every path of every call. This takes half the time of split(). */
 export const foldedNames = (path: AbsolutePath): readonly string[] => {
   const folded = foldName(path)
   const names: string[] = []
@@ -61,7 +61,7 @@ const foldPart = (part: WildcardPart): readonly WildcardPart[] =>
     ? Array.from(foldName(part.character), (character) => ({ kind: 'character', character }))
     : [part]
 
-/** Whether the pattern speaks of this path, or of a folder that it lies in. */
+/** Whether the pattern matches this path, or a folder that it lies in. */
 export const foldedMatches = ({ segments, base }: FoldedPattern, names: readonly string[]): boolean => {
   if (names.length < base.length || !base.every((name, at) => name === names[at])) return false
   if (base.length === segments.length) return true

@@ -1,4 +1,6 @@
 import { fail } from '../../errors/index.js'
+import { getOrAdd } from '../../policy/index.js'
+import { isMapping } from '../../shapes/index.js'
 
 import { MARKS, MARK_KEYWORD, MARK_PROPERTY, isStandardSchema } from '../input/parameter-marks.js'
 import type { JsonSchema, Mark, StandardSchema } from '../input/parameter-marks.js'
@@ -7,7 +9,7 @@ import type { JsonSchema, Mark, StandardSchema } from '../input/parameter-marks.
 export interface MarkTree {
   readonly marks: ReadonlySet<Mark>
   readonly keys: ReadonlyMap<string, MarkTree>
-  /** Items of a list, and values of a mapping whose keys are not listed. */
+  /** Items of a list, and values of keys that are not in `keys`. */
   readonly each: MarkTree | undefined
 }
 
@@ -21,10 +23,10 @@ const grow = (): GrowingTree => ({ marks: new Set(), keys: new Map(), each: unde
 
 export const NO_MARKS: MarkTree = grow()
 
-// Schemas can refer to themselves; nobody marks a parameter deeper than this.
+// Schemas can refer to themselves. Nobody marks a parameter deeper than this.
 const MAX_DEPTH = 24
 
-/** Finds the marks of pathRead() and its kin in a JSON Schema or in a schema of zod, valibot and the like. */
+/** Finds the marks of pathRead() and similar in a JSON Schema, or in a schema of zod, valibot and others. */
 export const findMarks = (schema: unknown): MarkTree => {
   const tree = grow()
   visit(schema, tree, { root: schema, depth: 0 })
@@ -43,16 +45,8 @@ const visit = (schema: unknown, into: GrowingTree, { root, depth }: Place): void
   const deeper = { root, depth: depth + 1 }
   const parts = isStandardSchema(schema) ? partsOfLibrarySchema(schema) : partsOfJsonSchema(schema as JsonSchema, root)
   for (const same of parts.same) visit(same, into, deeper)
-  for (const [key, child] of parts.keys) visit(child, branch(into, key), deeper)
+  for (const [key, child] of parts.keys) visit(child, getOrAdd(into.keys, key, grow), deeper)
   for (const child of parts.each) visit(child, (into.each ??= grow()), deeper)
-}
-
-const branch = (tree: GrowingTree, key: string): GrowingTree => {
-  const existing = tree.keys.get(key)
-  if (existing !== undefined) return existing
-  const grown = grow()
-  tree.keys.set(key, grown)
-  return grown
 }
 
 const addMark = (schema: object, into: GrowingTree): void => {
@@ -66,7 +60,7 @@ const addMark = (schema: object, into: GrowingTree): void => {
   into.marks.add(mark)
 }
 
-/** The schemas inside a schema: about the same value, about one key of it, about every item of it. */
+/** The schemas inside a schema: of the same value, of one key, of every item. */
 interface Parts {
   readonly same: readonly unknown[]
   readonly keys: readonly (readonly [string, unknown])[]
@@ -80,32 +74,21 @@ const listOf = (value: unknown): readonly unknown[] => {
 }
 
 const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
+  isMapping(value) ? Object.entries(value) : []
 
 const partsOfJsonSchema = (schema: JsonSchema, root: unknown): Parts => ({
-  same: [
-    schema['allOf'],
-    schema['anyOf'],
-    schema['oneOf'],
-    schema['if'],
-    schema['then'],
-    schema['else'],
-    referred(schema['$ref'], root),
-  ].flatMap(listOf),
+  same: [...partsAt(schema, 'allOf anyOf oneOf if then else'), ...listOf(referred(schema['$ref'], root))],
   keys: entriesOf(schema['properties']),
   each: [
-    ...[
-      schema['items'],
-      schema['prefixItems'],
-      schema['additionalItems'],
-      schema['additionalProperties'],
-      schema['contains'],
-    ].flatMap(listOf),
+    ...partsAt(schema, 'items prefixItems additionalItems additionalProperties contains'),
     ...entriesOf(schema['patternProperties']).map(([, child]) => child),
   ],
 })
 
-/** Only references within the document: another one would have to be fetched. */
+const partsAt = (schema: JsonSchema, keys: string): readonly unknown[] =>
+  keys.split(' ').flatMap((key) => listOf(schema[key]))
+
+/** Only references within the document. Others would have to be fetched. */
 const referred = (reference: unknown, root: unknown): unknown => {
   if (typeof reference !== 'string' || !reference.startsWith('#')) return undefined
   const names = reference.slice(1).split('/').slice(1)
@@ -117,41 +100,21 @@ const referred = (reference: unknown, root: unknown): unknown => {
   }, root)
 }
 
-/** By the names that zod 3, zod 4 and valibot use. What is missed is gated like an unmarked parameter. */
+/** With the names of zod 3, zod 4 and valibot. The mark of an unknown part is lost, so the gate judges all of it. */
 const partsOfLibrarySchema = (schema: StandardSchema): Parts => {
   const outer = schema as unknown as Record<string, unknown>
   const zod = (outer['_zod'] as { readonly def?: unknown } | undefined)?.def ?? outer['_def']
   const inner = (zod ?? outer) as Record<string, unknown>
   const shape = typeof inner['shape'] === 'function' ? (inner['shape'] as () => unknown)() : inner['shape']
-  const isArrayOfZod3 = isStandardSchema(inner['type'])
   return {
     same: [
-      ...[
-        inner['innerType'],
-        inner['wrapped'],
-        inner['in'],
-        inner['out'],
-        inner['left'],
-        inner['right'],
-        inner['schema'],
-        inner['options'],
-      ].flatMap(listOf),
+      ...partsAt(inner, 'innerType wrapped in out left right schema options'),
       ...(zod === undefined ? listOf(inner['pipe']) : []),
       lazySchema(inner['getter']),
     ].filter(isStandardSchema),
     keys: [...entriesOf(shape), ...entriesOf(inner['entries'])].filter(([, child]) => isStandardSchema(child)),
-    each: [
-      ...[
-        inner['element'],
-        inner['item'],
-        inner['items'],
-        inner['rest'],
-        inner['valueType'],
-        inner['value'],
-        inner['catchall'],
-      ].flatMap(listOf),
-      ...(isArrayOfZod3 ? [inner['type']] : []),
-    ].filter(isStandardSchema),
+    // `type` is the schema of the items in an array of zod 3, and a text elsewhere.
+    each: partsAt(inner, 'element item items rest valueType value catchall type').filter(isStandardSchema),
   }
 }
 

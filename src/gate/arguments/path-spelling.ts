@@ -1,27 +1,27 @@
-// Every way in which a string may end up being opened as a path. A reader of arguments cannot know
-// whether a tool trims, decodes or expands them first, so each reading is found, and each is judged.
+// Every path that a tool may open for a string. The gate cannot know whether the tool trims, decodes or expands the
+// string first, so it judges each reading.
 import { parseAbsolutePath } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
-export interface CellPlaces {
+interface CellPlaces {
   readonly cwd: AbsolutePath
   readonly home: AbsolutePath
 }
 
 export interface PathReading {
-  /** Absolute, with `..` and doubled slashes as given: what they mean depends on the links on the way. */
+  /** Absolute, with `..` and doubled slashes, because links on the way decide their meaning. */
   readonly path: string
-  /** A word that may be a relative path, and may as well be just a word. */
+  /** Perhaps a relative path, perhaps just a word. */
   readonly isGuess: boolean
 }
 
-export type PathReadings =
+type PathReadings =
   | { readonly kind: 'readings'; readonly readings: readonly PathReading[] }
   | { readonly kind: 'unreadable'; readonly problem: string }
 
 class Unreadable extends Error {}
 
-/** `isPath`: the parameter is marked as one, so a bare word is a relative path too. */
+/** `isPath`: the parameter is marked as a path, so a bare word is a relative path. */
 export const readPaths = (text: string, places: CellPlaces, isPath: boolean): PathReadings => {
   try {
     const spellings = spellingsOf(text)
@@ -74,7 +74,7 @@ const isInvisibleAt = (text: string, at: number): boolean => {
 
 const INVISIBLE = /[\s\u200b-\u200f\u2060\ufeff]/
 
-/** Character by character: a pattern for the end of a long text would try every place where it could start. */
+/** Character by character, because a regular expression for the end takes quadratic time on a long text. */
 const trimInvisible = (text: string): string => {
   let start = 0
   let end = text.length
@@ -83,13 +83,13 @@ const trimInvisible = (text: string): string => {
   return text.slice(start, end)
 }
 
-/** Decodes what can be decoded; "100%" stays as it is. */
+/** Decodes all escapes. "100%" stays as it is. */
 const decodePercent = (text: string): string =>
   text.replace(ESCAPES, (escapes) => {
     try {
       return decodeURIComponent(escapes)
     } catch {
-      // Not UTF-8. Byte by byte, a slash or a dot still comes out as one.
+      // Not UTF-8. Byte by byte, slashes and dots are still decoded.
       return escapes.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
     }
   })
@@ -118,10 +118,10 @@ const pathOfFileUrl = (url: string): string => {
   return path.startsWith('/') ? path : `/${path}`
 }
 
-// Empty, "." and ".." as a name, at the end too. Nearly every path has none of them.
+// The empty name, "." and "..", also at the end. Few paths have one.
 const NOT_NORMAL = /\/\.{0,2}(\/|$)|\0/
 
-/** By its text alone, or nothing where the text leads above the root. */
+/** By the text alone. Undefined if it leads above the root. */
 export const normalisedPath = (path: string): AbsolutePath | undefined => {
   if (path.startsWith('/') && !NOT_NORMAL.test(path)) return path as AbsolutePath
   try {

@@ -1,26 +1,25 @@
-// Reads what a call would execute: a command line, or words. It finds the commands in it, also those that stand as text
-// among the words of another.
+// Reads what a call would execute: a command line, or words. It also finds commands that are texts among the words of
+// another command.
 import {
   EVALUATORS,
-  LAUNCHING_WORDS,
   LINE_RUNNERS,
   RUN_VARIABLES,
   SHELLS,
   TEXT_RUNNERS,
   isLauncher,
+  launchesBehind,
 } from './launchers.js'
 import { splitLine } from './shell-line.js'
 import type { CommandPart } from './shell-line.js'
 import { substitutionsIn } from './shell-quoting.js'
 import type { Word } from './shell-words.js'
 
-/** The commands that a call would execute. */
 export interface CommandReading {
-  /** One command of plain words: only such a reading can be matched by an allow. */
+  /** One command of plain words. An allow matches nothing else. */
   readonly isPlain: boolean
-  /** Every command that was found, also inside of substitutions and of `sh -c '…'`. */
+  /** Every command, also inside of substitutions and of `sh -c '…'`. */
   readonly parts: readonly CommandPart[]
-  /** Words that are of no command: targets of redirections, lists of loops and the like. */
+  /** Words outside of commands, such as targets of redirections and lists of loops. */
   readonly mentioned: readonly Word[]
 }
 
@@ -28,22 +27,23 @@ const MAX_NESTING = 6
 const MAX_PARTS = 256
 const MAX_LENGTH = 256 * 1024
 
-/** Stands for commands that nobody looked at: there may be anything, so every denial fits. */
+/** Represents commands that were not read. They may be anything, so every denial fits. */
 const UNSEEN: CommandPart = { words: [{ text: '', isKnown: false }], startsAnywhere: true }
 
 /** Reads a command line as a shell would. */
 export const readCommand = (line: string): CommandReading => {
   const found = newFound()
-  const isPlain = readInto(line, found, 0, 'line')
-  readLiterals(found)
-  return { isPlain, parts: found.parts, mentioned: found.mentioned }
+  return finish(found, readInto(line, found, 0, 'line'))
 }
 
 /** Reads words that are executed as they are, without a shell. */
 export const readArgv = (argv: readonly string[]): CommandReading => {
   const words = argv.map((text): Word => ({ text, isKnown: true }))
   const found = newFound()
-  const isPlain = words.length > 0 && readPart({ words, startsAnywhere: false }, found, 0)
+  return finish(found, words.length > 0 && readPart({ words, startsAnywhere: false }, found, 0))
+}
+
+const finish = (found: Found, isPlain: boolean): CommandReading => {
   readLiterals(found)
   return { isPlain, parts: found.parts, mentioned: found.mentioned }
 }
@@ -51,14 +51,14 @@ export const readArgv = (argv: readonly string[]): CommandReading => {
 interface Found {
   readonly parts: CommandPart[]
   readonly mentioned: Word[]
-  /** Texts with a substitution that is quoted: they are run only by what expands them once more. */
+  /** Texts with a quoted substitution, which runs only if something expands the text once more. */
   readonly literals: string[]
   evaluates: boolean
 }
 
 const newFound = (): Found => ({ parts: [], mentioned: [], literals: [], evaluates: false })
 
-/** Whether the line is one plain command. `cut`: the line was cut out of another, so that it must be whole. */
+/** Whether the line is one plain command. `cut`: the line was cut out of another, so it must be whole. */
 const readInto = (line: string, found: Found, depth: number, origin: 'line' | 'cut'): boolean => {
   const { parts, mentioned } = found
   if (depth > MAX_NESTING || parts.length >= MAX_PARTS || line.length > MAX_LENGTH) {
@@ -83,7 +83,7 @@ const readInto = (line: string, found: Found, depth: number, origin: 'line' | 'c
   return isPlain
 }
 
-/** Whether the command is plain: there are no further commands in its words. */
+/** Whether the command is plain, without further commands in its words. */
 const readPart = (part: CommandPart, found: Found, depth: number): boolean => {
   const { words, input = [] } = part
   const names = words.map(({ text }) => programName(text))
@@ -112,8 +112,8 @@ const noteLiterals = (words: readonly Word[], { literals }: Found): void => {
 }
 
 /**
- * `let 'a[$(rm x)]'` runs `rm`: arithmetic and names of arrays are expanded once more. A value may have gone through a
- * variable, so with anything of that kind in the line, every quoted substitution counts.
+ * `let 'a[$(rm x)]'` runs `rm`, because arithmetic and names of arrays are expanded once more. The text may get there
+ * through a variable, so every quoted substitution of such a line counts.
  */
 const readLiterals = (found: Found): void => {
   if (!found.evaluates) return
@@ -126,12 +126,12 @@ const readLiterals = (found: Found): void => {
 
 const ASSIGNED = /^(?<name>\w+|BASH_FUNC_[^=]*)\+?=(?<value>[^]*)$/
 
-/** `BASH_ENV='$(rm x)' bash`, `PAGER='rm x' git log`: whether the word sets a variable that is run. */
+/** Whether the word sets a variable that is run: `BASH_ENV='$(rm x)' bash`, `PAGER='rm x' git log`. */
 const readVariable = ({ text, isKnown }: Word, found: Found, depth: number): boolean => {
   const { name = '', value = '' } = ASSIGNED.exec(text)?.groups ?? {}
   if (!RUN_VARIABLES.has(name) && !name.startsWith('BASH_FUNC_')) return false
   if (!isKnown) addUnseen(found.parts)
-  // A prompt is text with substitutions in it, and not a line.
+  // A prompt is a text with substitutions, not a line.
   if (/^PS\d$/.test(name)) {
     found.literals.push(value)
     found.evaluates = true
@@ -143,42 +143,30 @@ export const programName = (word: string): string => word.slice(word.lastIndexOf
 
 const startsLater = (names: readonly string[]): boolean => {
   const [first = '', ...others] = names
-  return isLauncher(first) || others.some((name) => LAUNCHING_WORDS.get(first)?.includes(name) === true)
-}
-
-interface LinesWithin {
-  readonly lines: readonly string[]
-  /** The shell puts something into a line of commands, which may be commands. */
-  readonly isUnseen: boolean
+  return isLauncher(first) || others.some((name) => launchesBehind(first, name))
 }
 
 /**
- * Command lines that stand as one word among the words of another (`sh -c '…'`, `ssh host '…'`), or that a shell gets
- * as input.
+ * Command lines that are one word of another command (`sh -c '…'`, `ssh host '…'`), or the input of a shell.
+ * `isUnseen`: an expansion in such a line may add commands.
  */
-const linesWithin = ({ words, input = [] }: CommandPart, names: readonly string[]): LinesWithin => {
+const linesWithin = (
+  { words, input = [] }: CommandPart,
+  names: readonly string[],
+): { readonly lines: readonly string[]; readonly isUnseen: boolean } => {
+  const [, ...operands] = words.map(({ text }) => text)
   const hasShell = names.some((name) => SHELLS.has(name))
   // `. /dev/stdin <<< '…'`
   const readsInput = hasShell || names[0] === '.' || names[0] === 'source'
   const given = [...(hasShell ? behindOption(words) : []), ...(readsInput ? input : [])]
   const isLine = names.some((name) => LINE_RUNNERS.has(name)) ? /[\s;&|<>$`]/ : /\s/
   const texts = names.some((name) => TEXT_RUNNERS.has(name))
-    ? words
-        .slice(1)
-        .flatMap(({ text }) =>
-          text.startsWith('-C') ? [text.slice(2)] : isLine.test(text) ? [text, ...valuesIn(text)] : [],
-        )
+    ? operands.flatMap((text) =>
+        text.startsWith('-C') ? [text.slice(2)] : isLine.test(text) ? [text, ...valuesIn(text)] : [],
+      )
     : []
-  const evaluated =
-    names[0] === 'eval'
-      ? [
-          words
-            .slice(1)
-            .map(({ text }) => text)
-            .join(' '),
-        ]
-      : []
-  // An alias can change how the rest of the line is read.
+  const evaluated = names[0] === 'eval' ? [operands.join(' ')] : []
+  // An alias can change the meaning of the rest of the line.
   const isAlias = names[0] === 'alias' && words.some(({ text }) => text.includes('='))
   return {
     lines: [...new Set([...given.map(({ text }) => text), ...texts, ...evaluated])],
@@ -196,8 +184,8 @@ const COMMAND_OPTION =
   /^(?:[-+][a-zA-Z]*?[cCS](?<joined>[^]*)|--(?:command|split-string|init-command|session-command)(?:=(?<value>[^]*))?)$/
 
 /**
- * The words that may be the line of `-c`: the rest of that word, and the following ones up to the first that is no
- * option. `-o` and `-O` take a word of their own from among them.
+ * The words that may be the line of `-c`: the rest of that word, and the next words up to the first that is not an
+ * option. `-o` and `-O` each take one of them.
  */
 const behindOption = (words: readonly Word[]): readonly Word[] => {
   const found: Word[] = []
@@ -208,7 +196,7 @@ const behindOption = (words: readonly Word[]): readonly Word[] => {
     const option = COMMAND_OPTION.exec(text)?.groups
     for (const joined of [option?.['joined'], option?.['value']])
       if (joined !== undefined && joined !== '') found.push({ text: joined, isKnown })
-    // A word that only the shell knows may be such an option, unless it is a path.
+    // A word that only the shell knows may be `-c`, unless it is a path.
     const mayBeOption = option !== undefined || (!isKnown && !/[./]/.test(text))
     if (mayBeOption && operands === 0) operands = 1
     if (operands === 0) continue

@@ -7,20 +7,18 @@ import type { TextPattern } from './text-pattern.js'
 type WordPattern = { readonly kind: 'word'; readonly pattern: TextPattern } | { readonly kind: 'any-words' }
 
 /**
- * `git push **`: words with `*` and `?`, where `**` stands for any number of words.
+ * `git push **`: words with `*` and `?`, where `**` means any number of words.
  *
- * It is strict in both directions. An allow matches exactly the words that it lists, of a plain
- * command. A deny or an ask matches whatever begins with its words, in any command of the line, and
- * treats a word that only the shell knows as one that fits.
+ * An allow matches a plain command of exactly these words. A deny or an ask matches every command of the line that
+ * begins with them. A word that only the shell knows fits.
  */
 export interface CommandPattern {
-  readonly text: string
   readonly words: readonly WordPattern[]
-  /** The program, where the pattern names one. */
+  /** The program, if the pattern names one. */
   readonly program: string | undefined
 }
 
-export type ParsedCommandPattern =
+type ParsedCommandPattern =
   | { readonly kind: 'pattern'; readonly pattern: CommandPattern }
   | { readonly kind: 'problem'; readonly problem: string }
 
@@ -42,9 +40,8 @@ export const parseCommandPattern = (text: string): ParsedCommandPattern => {
   return {
     kind: 'pattern',
     pattern: {
-      text,
       words,
-      program: first?.kind === 'word' && first.pattern.isLiteral ? programName(first.pattern.prefix) : undefined,
+      program: first?.kind === 'word' && first.pattern.isLiteral ? programName(first.pattern.runs[0] ?? '') : undefined,
     },
   }
 }
@@ -71,11 +68,11 @@ interface Fit {
   readonly at: number
   /** Words may follow those of the pattern. */
   readonly isPrefix: boolean
-  /** `/bin/rm` is `rm`: right for a denial, but an allow means the program that is found by that name. */
+  /** Whether `/bin/rm` is `rm`. For a denial it is. An allow of `rm` means the program that the PATH has. */
   readonly byName: boolean
 }
 
-/** Which places among the words can be reached by the pattern up to here, pattern word by pattern word. */
+/** Moves through the pattern, and keeps the set of places among the words that it can reach. */
 const fits = (patterns: readonly WordPattern[], words: readonly Word[], { at, isPrefix, byName }: Fit): boolean => {
   let reachable = new Set([at])
   patterns.forEach((wanted, index) => {
@@ -88,7 +85,7 @@ const fits = (patterns: readonly WordPattern[], words: readonly Word[], { at, is
       const word = words[place]
       if (word === undefined) continue
       if (!word.isKnown) {
-        // It may become no word, one, or many. Only a denial is ever asked about such a command.
+        // It may become no word, one, or many. Only denials are compared with such a command.
         for (let end = place; end <= words.length; end += 1) {
           next.add(end)
           if (words[end]?.isKnown !== false) {

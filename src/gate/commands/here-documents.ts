@@ -11,7 +11,7 @@ export interface HereDocument {
   readonly end: number
 }
 
-/** Behind `<<`. The delimiter is the word as it is written, without its quotes; nothing in it is expanded. */
+/** Behind `<<`. The delimiter is the next word without its quotes. Nothing in it is expanded. */
 export const hereDocumentAt = (line: string, from: number): HereDocument | 'unreadable' => {
   const isStripped = line[from] === '-'
   let at = from + (isStripped ? 1 : 0)
@@ -41,13 +41,13 @@ export const hereDocumentAt = (line: string, from: number): HereDocument | 'unre
     : { delimiter, isStripped, isQuoted, end: at }
 }
 
-export interface DocumentBody extends HereDocument {
+interface DocumentBody extends HereDocument {
   readonly text: string
-  /** False where its delimiter is missing, or where shells see it in different places. */
+  /** False if its delimiter is missing, or if shells find it in different places. */
   readonly isReadable: boolean
 }
 
-/** Behind the end of the line that names them: their texts, and where the next line begins. */
+/** Behind the line that names them: their texts, and the start of the next line. */
 export const endOfDocuments = (
   line: string,
   from: number,
@@ -57,10 +57,7 @@ export const endOfDocuments = (
   const bodies = documents.map((document): DocumentBody => {
     const { delimiter, isStripped, isQuoted } = document
     const start = at
-    /**
-     * The lines so far that end in a backslash. Some shells join them before they look for the delimiter, and some do
-     * not.
-     */
+    /** The lines so far that end in a backslash. Only some shells join them before they look for the delimiter. */
     let joined: string | undefined
     let isReadable = true
     while (at < line.length) {
@@ -71,13 +68,13 @@ export const endOfDocuments = (
       at = Math.min(end + 1, line.length)
       if (text === delimiter)
         return { ...document, text: line.slice(start, before), isReadable: isReadable && joined === undefined }
-      // Within `$(…)` some shells take a delimiter with the closing parenthesis on its line.
+      // Within `$(…)` some shells accept the closing parenthesis on the line of the delimiter.
       if (text.startsWith(delimiter) && text.includes(')', delimiter.length)) isReadable = false
       if (isQuoted) continue
       const isContinued = endsInBackslash(text)
       const whole = (joined ?? '') + (isContinued ? text.slice(0, -1) : text).replaceAll('\t', '')
       if (joined !== undefined && whole === delimiter.replaceAll('\t', '')) isReadable = false
-      // A longer text is no delimiter, however long it is.
+      // A longer text cannot be the delimiter.
       joined = isContinued ? whole.slice(0, delimiter.length + 1) : undefined
     }
     return { ...document, text: line.slice(start), isReadable: false }
@@ -85,7 +82,7 @@ export const endOfDocuments = (
   return { end: at, bodies }
 }
 
-/** In one that is not itself escaped. */
+/** In a backslash that is not itself escaped. */
 const endsInBackslash = (text: string): boolean => {
   let at = text.length
   while (text[at - 1] === '\\') at -= 1

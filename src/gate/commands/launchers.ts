@@ -1,7 +1,7 @@
-// Programs, builtins and variables that run a command which is given to them as words or as text. A denial looks behind
-// them. The lists name the usual programs by package; behind a program that is missing here nobody looks.
+// Programs, builtins and variables that run a command, given as words or as text. A denial looks at those commands. The
+// lists have the usual programs only: a denial does not see the commands of a program that is missing here.
 
-/** The command may begin at any of their words. */
+/** By package. The command may begin at any of their words. */
 const BY_PACKAGE: Readonly<Record<string, string>> = {
   'shell': 'exec command builtin eval trap coproc time noglob nocorrect mapfile readarray compgen complete bind',
   'coreutils': 'env nice nohup timeout stdbuf chroot runcon split',
@@ -40,34 +40,23 @@ const LOADER = /^ld(?:-linux|-musl)?[\w-]*\.so(?:\.\d+)?$/
 
 export const isLauncher = (name: string): boolean => LAUNCHERS.has(name) || LOADER.test(name)
 
-/** Programs that launch only behind one of these words: `git rm` is no `rm`, and `git bisect run rm` is one. */
-export const LAUNCHING_WORDS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['git', ['run', 'foreach', '--exec', '-x']],
-  ['ip', ['exec']],
-  ['npm', ['exec']],
-  ['pnpm', ['exec', 'dlx']],
-  ['yarn', ['exec', 'dlx']],
-  ['uv', ['run']],
-  ['poetry', ['run']],
-  ['pipenv', ['run']],
-  ['pdm', ['run']],
-  ['hatch', ['run']],
-  ['conda', ['run']],
-  ['mamba', ['run']],
-  ['micromamba', ['run']],
-  ['bundle', ['exec']],
-  ['direnv', ['exec']],
-  ['mise', ['exec']],
-  ['asdf', ['exec']],
-  ['nix', ['-c', '--command']],
-  ['nix-shell', ['--run', '--command']],
-  ['flatpak', ['run']],
-  ['snap', ['run']],
-  ['lxc', ['exec']],
-  ['incus', ['exec']],
-  ['op', ['run']],
-  ['doppler', ['run']],
-])
+/** Programs that launch only behind a certain word: `git rm` does not run `rm`, and `git bisect run rm` does. */
+const LAUNCHED_BEHIND = new Map(
+  Object.entries({
+    'run': 'git uv poetry pipenv pdm hatch conda mamba micromamba flatpak snap op doppler',
+    'exec': 'ip npm pnpm yarn bundle direnv mise asdf lxc incus',
+    'dlx': 'pnpm yarn',
+    'foreach': 'git',
+    '--exec': 'git',
+    '-x': 'git',
+    '-c': 'nix',
+    '--command': 'nix nix-shell',
+    '--run': 'nix-shell',
+  }).map(([word, programs]) => [word, programs.split(' ')]),
+)
+
+export const launchesBehind = (program: string, word: string): boolean =>
+  LAUNCHED_BEHIND.get(word)?.includes(program) === true
 
 /** Programs that read a command line behind `-c` or `-S`, or from their standard input. */
 export const SHELLS: ReadonlySet<string> = new Set(
@@ -77,7 +66,7 @@ export const SHELLS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** These give a text to a shell, wherever it stands. */
+/** Programs that give a text to a shell, at any place among their words. */
 export const LINE_RUNNERS: ReadonlySet<string> = new Set(
   (
     'eval trap mapfile readarray compgen complete bind ssh slogin autossh sshpass mosh watch watchexec ' +
@@ -85,10 +74,7 @@ export const LINE_RUNNERS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/**
- * These may do so, or split a text into words. Their patterns and names often have letters that mean something to a
- * shell.
- */
+/** Programs that may do so, or split a text into words. Their patterns often have letters with a meaning to a shell. */
 export const TEXT_RUNNERS: ReadonlySet<string> = new Set([
   ...LINE_RUNNERS,
   ...'parallel xargs sudo doas entr dtach nsenter chroot timeout find tar bsdtar rsync socat ncat nc machinectl'.split(
@@ -96,10 +82,7 @@ export const TEXT_RUNNERS: ReadonlySet<string> = new Set([
   ),
 ])
 
-/**
- * Builtins of bash that expand what stands in the brackets of a name, or in a number; of some, the option that makes
- * them.
- */
+/** Builtins of bash that expand the brackets of a name, or a number. Some do so only with an option. */
 export const EVALUATORS: ReadonlyMap<string, readonly string[]> = new Map([
   ...'let declare typeset local read unset mapfile readarray getopts'
     .split(' ')

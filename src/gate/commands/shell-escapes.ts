@@ -1,4 +1,4 @@
-// What `$'…'` and `…` stand for. Shells differ on rare escapes, so an escape that is not listed here has no known text.
+// The texts of `$'…'` and of backquotes. Shells differ on rare escapes, so an unlisted escape has no known text.
 
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
   'n': '\n',
@@ -16,12 +16,12 @@ const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
 }
 const ANSI_ESCAPE =
   /\\(?:x(?<hex>[0-9a-fA-F]{1,2})|u(?<short>[0-9a-fA-F]{1,4})|U(?<long>[0-9a-fA-F]{1,8})|(?<octal>[0-7]{1,3})|(?<other>[^]?))/g
-/** A NUL ends the text in bash and not in other shells; it also marks an escape without a known text. */
+/** A NUL ends the text in bash and not in other shells. Here it also marks an escape without a known text. */
 const UNKNOWN = '\0'
 
 /**
- * The text of `$'…'`, or undefined where it is not certain. An escaped single quote is not: a shell without `$'…'` ends
- * the text there, and runs what follows.
+ * The text of `$'…'`, or undefined if it is not certain. An escaped single quote is not certain: a shell without `$'…'`
+ * ends the text there, and runs the rest.
  */
 export const decodeAnsi = (text: string): string | undefined => {
   const decoded = text.replace(ANSI_ESCAPE, (...match: unknown[]) => {
@@ -36,5 +36,5 @@ export const decodeAnsi = (text: string): string | undefined => {
 
 const fromCode = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : UNKNOWN)
 
-/** The command line between two backquotes: a backslash counts only before these three. */
+/** The command line between two backquotes, where a backslash escapes only these three. */
 export const unescapeBackquoted = (text: string): string => text.replace(/\\([$`\\])/g, '$1')

@@ -1,26 +1,11 @@
-// The words and forms by which a shell line is taken apart.
+// The words and forms of the shell grammar that the reader of lines needs.
 
 /** `a=`, `a[1]+=` */
 export const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 /** A command follows, or nothing does. */
-export const PASSED_OVER = new Set([
-  'if',
-  'then',
-  'else',
-  'elif',
-  'fi',
-  'while',
-  'until',
-  'do',
-  'done',
-  '{',
-  '}',
-  '!',
-  'esac',
-  'in',
-])
+export const PASSED_OVER = new Set('if then else elif fi while until do done { } ! esac in'.split(' '))
 export const RESERVED = new Set([...PASSED_OVER, 'for', 'select', 'case', '[[', 'function', 'coproc'])
-/** What opens a compound, and what closes it. */
+/** The word that opens a compound, and the word that closes it. */
 export const CLOSED_BY: Readonly<Record<string, string>> = {
   'if': 'fi',
   'while': 'done',
@@ -34,11 +19,11 @@ export const CLOSED_BY: Readonly<Record<string, string>> = {
 export const CLOSERS = new Set(Object.values(CLOSED_BY))
 export const TEST_OPERATOR = /^(?:[=!]=|=|=~|-[a-z]{2})$/
 export const SUBSCRIPT = /^[A-Za-z_]\w*\[/
-/** `@(a|b)`, without anything that could be read otherwise. */
+/** `@(a|b)`, with plain letters only. */
 export const SIMPLE_PATTERN = /^\([\w.|*?@+!-]*\)/
 export const DESCRIPTOR = /^(?:\d+|\{[A-Za-z_]\w*\})$/
 
-/** Every bracket of a shape is closed. */
+/** Whether every bracket of a shape is closed. */
 export const isBalanced = (shape: string): boolean => {
   let depth = 0
   for (const letter of shape) {

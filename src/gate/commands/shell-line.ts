@@ -1,6 +1,6 @@
-// Splits a command line into its commands. Loops, conditions, groups, tests, functions and here-documents are followed
-// far enough to find the commands in them. A line is unreadable if anything in it is open at its end, or if bash and a
-// POSIX shell would read it differently; every denial fits an unreadable line.
+// Splits a command line into its commands, also those in loops, conditions, groups, tests, functions and
+// here-documents. A line is unreadable if anything in it is open at its end, or if bash and a POSIX shell would read it
+// differently. Every denial fits an unreadable line.
 import { newDraft } from './command-draft.js'
 import type { CommandDraft } from './command-draft.js'
 import { endOfDocuments, hereDocumentAt } from './here-documents.js'
@@ -18,32 +18,31 @@ import {
   isBalanced,
   isWordEnd,
 } from './shell-grammar.js'
-import { UNREADABLE, endOfArithmetic, endOfLine, endOfParenthesis, substitutionsIn } from './shell-quoting.js'
-import { isCleanContinuation, readWord } from './shell-words.js'
+import { UNREADABLE, endOfArithmetic, endOfLine, endOfParenthesis } from './shell-quoting.js'
+import { isCleanContinuation, noteSubstitutions, readWord } from './shell-words.js'
 import type { Findings, ReadWord, Word } from './shell-words.js'
 
-/** One command of a line. */
 export interface CommandPart {
   readonly words: readonly Word[]
   /** The command may start at any of its words. */
   readonly startsAnywhere: boolean
-  /** Texts that it gets as its standard input: here-documents and here-strings. */
+  /** Texts of its standard input: here-documents and here-strings. */
   readonly input?: readonly Word[]
 }
 
-export interface SplitLine {
-  /** One command, made of words that mean nothing but themselves. */
+interface SplitLine {
+  /** One command of words that mean nothing but themselves. */
   readonly isPlain: boolean
   readonly parts: readonly CommandPart[]
-  /** Words beside the commands: targets of redirections, lists of loops, values of assignments, operands of tests. */
+  /** Words outside of commands: targets of redirections, lists of loops, values of assignments, operands of tests. */
   readonly mentioned: readonly Word[]
   /** Commands inside of substitutions, still to be split. */
   readonly inner: readonly string[]
-  /** There may be commands that were not found. */
+  /** The line may have commands that were not found. */
   readonly isUnreadable: boolean
-  /** It ends in a comment. What was cut out of a longer line cannot, or it was cut at the wrong place. */
+  /** It ends in a comment. If it was cut out of a longer line, it was cut at the wrong place. */
   readonly endsInComment: boolean
-  /** It has arithmetic or an array, where a shell expands texts once more, quoted ones too. */
+  /** It has arithmetic or an array. There a shell expands texts once more, quoted ones too. */
   readonly evaluates: boolean
 }
 
@@ -51,9 +50,9 @@ export const splitLine = (line: string): SplitLine => {
   const parts: CommandPart[] = []
   const mentioned: Word[] = []
   const findings: Findings = { inner: [], isUnreadable: line.includes('\0'), evaluates: false }
-  /** What closes each compound that is open; of a `case`, also whether a pattern comes next. */
+  /** The words that close the open compounds. Of a `case`, also whether a pattern comes next. */
   const open: { readonly closer: string; isAtPattern: boolean }[] = []
-  /** One arithmetic expression could not be read: a later `((` is not looked at again. */
+  /** One arithmetic expression was unreadable, so a later `((` is not tried again. */
   let isArithmeticLost = false
   let endsInComment = false
   let documents: { readonly document: HereDocument; readonly reader: CommandDraft }[] = []
@@ -61,9 +60,13 @@ export const splitLine = (line: string): SplitLine => {
   let at = 0
   let draft = newDraft()
 
+  const here = (): string => line.charAt(at)
+  const giveUp = (): void => {
+    findings.isUnreadable = true
+  }
   const endPart = (): void => {
     const { words, startsAnywhere, input, alsoFrom = words.length } = draft
-    // Its input may follow: a here-document begins on the next line.
+    // Its input may follow, because a here-document begins on the next line.
     if (words.length > 0) parts.push({ words, startsAnywhere, input })
     if (alsoFrom > 0 && alsoFrom < words.length) parts.push({ words: words.slice(alsoFrom), startsAnywhere, input })
     draft = newDraft()
@@ -72,18 +75,18 @@ export const splitLine = (line: string): SplitLine => {
     open.push({ closer: CLOSED_BY[word] ?? '', isAtPattern: word === 'case' })
   }
   const closeCompound = (closer: string): void => {
-    if (open.pop()?.closer !== closer) findings.isUnreadable = true
+    if (open.pop()?.closer !== closer) giveUp()
   }
-  const isContinued = (): boolean => line.charAt(at) === '\\' && line.charAt(at + 1) === '\n'
+  const isContinued = (): boolean => line.startsWith('\\\n', at)
   const skipContinuation = (): void => {
-    if (!isCleanContinuation(line, at + 1)) findings.isUnreadable = true
+    if (!isCleanContinuation(line, at + 1)) giveUp()
     isPlain = false
     at += 2
   }
   const skipBlanks = (letters = ' \t'): void => {
     while (at < line.length) {
       if (isContinued()) skipContinuation()
-      else if (letters.includes(line.charAt(at))) at += 1
+      else if (letters.includes(here())) at += 1
       else return
     }
   }
@@ -93,44 +96,45 @@ export const splitLine = (line: string): SplitLine => {
     if (!read.isPlain) isPlain = false
     return read
   }
-  /** A word that is of no command. */
+  const mention = ({ text, isKnown }: Word): void => {
+    mentioned.push({ text, isKnown })
+  }
+  /** A word outside of commands. */
   const wordAside = (): ReadWord => {
     const read = word()
-    mentioned.push({ text: read.text, isKnown: read.isKnown })
+    mention(read)
     return read
   }
-  const isAtWord = (): boolean => at < line.length && !isWordEnd(line.charAt(at))
-  /** `at` stands behind `((`: what is in between is computed, and not run. */
+  const isAtWord = (): boolean => at < line.length && !isWordEnd(here())
+  /** `at` stands behind `((`. The expression is computed, not run. */
   const passArithmetic = (also: string): boolean => {
     findings.evaluates = true
     const end = isArithmeticLost ? UNREADABLE : endOfArithmetic(line, at, also)
     if (end === UNREADABLE) {
       isArithmeticLost = true
-      findings.isUnreadable = true
+      giveUp()
       return false
     }
     const content = line.slice(at, end)
-    const { lines, isReadable } = substitutionsIn(content, 'are-letters')
+    noteSubstitutions(content, 'are-letters', findings)
     mentioned.push(...content.split(/\s+/).map((text): Word => ({ text, isKnown: false })))
-    findings.inner.push(...lines)
-    if (!isReadable) findings.isUnreadable = true
     at = end + 2
     return true
   }
-  /** `at` stands behind the parenthesis of `a=(`: words up to the one that closes it. */
+  /** `at` stands behind the parenthesis of `a=(`. Words follow up to the closing one. */
   const passArray = (): void => {
     findings.evaluates = true
     while (at < line.length) {
       skipBlanks(' \t\n')
-      if (line.charAt(at) === ')') {
+      if (here() === ')') {
         at += 1
         return
       }
       if (!isAtWord()) break
-      if (line.charAt(at) === '#') at = endOfLine(line, at)
+      if (here() === '#') at = endOfLine(line, at)
       else if (!isBalanced(wordAside().shape)) break
     }
-    findings.isUnreadable = true
+    giveUp()
   }
 
   const readDocuments = (): void => {
@@ -140,9 +144,11 @@ export const splitLine = (line: string): SplitLine => {
       documents.map(({ document }) => document),
     )
     for (const [index, { text, isReadable, isQuoted }] of bodies.entries()) {
-      const found = isQuoted ? { lines: [], isReadable: true } : substitutionsIn(text, 'count')
-      findings.inner.push(...found.lines, ...(isReadable ? [] : [text]))
-      if (!found.isReadable || !isReadable) findings.isUnreadable = true
+      if (!isQuoted) noteSubstitutions(text, 'count', findings)
+      if (!isReadable) {
+        findings.inner.push(text)
+        giveUp()
+      }
       documents[index]?.reader.input.push({ text, isKnown: isQuoted || !/[$`]/.test(text) })
     }
     documents = []
@@ -154,11 +160,11 @@ export const splitLine = (line: string): SplitLine => {
     const [last] = draft.words.slice(-1)
     if (last !== undefined && draft.lastEnd === at && draft.isLastBare && DESCRIPTOR.test(last.text)) draft.words.pop()
     draft.hasPrefix = true
-    if (line.charAt(at) === '&') draft.alsoFrom ??= draft.words.length
+    if (here() === '&') draft.alsoFrom ??= draft.words.length
     const operator = /^(?:<<<|<<-?|[<>]\(|<&|<>|>>|>&|>\||<|>|&>>?)/.exec(line.slice(at, at + 3))?.[0] ?? '<'
     if (operator === '<<' || operator === '<<-') {
       const document = hereDocumentAt(line, at + 2)
-      if (document === 'unreadable') findings.isUnreadable = true
+      if (document === 'unreadable') giveUp()
       else documents.push({ document, reader: draft })
       at = document === 'unreadable' ? at + operator.length : document.end
       return
@@ -181,12 +187,13 @@ export const splitLine = (line: string): SplitLine => {
   /** `at` stands behind `<(` or `>(`. */
   const passProcess = (): void => {
     const end = endOfParenthesis(line, at)
-    if (end === UNREADABLE) findings.isUnreadable = true
-    findings.inner.push(line.slice(at, end === UNREADABLE ? line.length : end))
-    at = end === UNREADABLE ? line.length : end + 1
+    if (end === UNREADABLE) giveUp()
+    const until = end === UNREADABLE ? line.length : end
+    findings.inner.push(line.slice(at, until))
+    at = until + 1
   }
 
-  /** `for x in a b`, `for x`, `for ((…))`: up to where commands begin. */
+  /** `for x in a b`, `for x`, `for ((…))`, up to the first command. */
   const passLoop = (): void => {
     skipBlanks()
     if (line.startsWith('((', at)) {
@@ -194,25 +201,25 @@ export const splitLine = (line: string): SplitLine => {
       passArithmetic(';')
       return
     }
-    if (line.charAt(at) === '#') findings.isUnreadable = true
+    if (here() === '#') giveUp()
     if (isAtWord()) word()
     skipBlanks(' \t\n')
     const before = at
-    if (!isAtWord() || line.charAt(at) === '#' || word().bare !== 'in') {
+    if (!isAtWord() || here() === '#' || word().bare !== 'in') {
       at = before
       return
     }
     skipBlanks()
-    while (isAtWord() && line.charAt(at) !== '#') {
+    while (isAtWord() && here() !== '#') {
       wordAside()
       skipBlanks()
     }
   }
   const passCase = (): void => {
     skipBlanks()
-    if (isAtWord() && line.charAt(at) !== '#') wordAside()
+    if (isAtWord() && here() !== '#') wordAside()
     skipBlanks(' \t\n')
-    if (!isAtWord() || word().bare !== 'in') findings.isUnreadable = true
+    if (!isAtWord() || word().bare !== 'in') giveUp()
   }
   const passPattern = (top: { isAtPattern: boolean }): void => {
     if (isAtWord()) {
@@ -220,25 +227,25 @@ export const splitLine = (line: string): SplitLine => {
       if (isBare && bare === 'esac') closeCompound('esac')
       return
     }
-    if (line.charAt(at) === ')') top.isAtPattern = false
-    else if (!'(|'.includes(line.charAt(at))) findings.isUnreadable = true
+    if (here() === ')') top.isAtPattern = false
+    else if (!'(|'.includes(here())) giveUp()
     at += 1
   }
-  /** `[[ … ]]`. A shell that does not know it runs what stands behind an operator in it. */
+  /** `[[ … ]]`. A shell that does not know it runs the words behind an operator in it. */
   const passTest = (): void => {
     let words: Word[] | undefined
     const end = (): void => {
       const [first, second] = words ?? []
       if (words === undefined || first === undefined) return
-      // `$a == b`: a shell without `[[` would run `$a`. Nobody writes that to run a command, so it counts as none.
+      // A shell without `[[` would run `$a` of `$a == b`. Nobody writes that to run a command, so it does not count.
       if (first.isKnown || second === undefined || !TEST_OPERATOR.test(second.text))
         parts.push({ words, startsAnywhere: false })
     }
     findings.evaluates = true
     while (at < line.length) {
       skipBlanks()
-      // A comment here is none for every shell, and neither is a here-document.
-      if (line.charAt(at) === '#' || line.startsWith('<<', at)) findings.isUnreadable = true
+      // Shells differ on comments and here-documents inside of a test.
+      if (here() === '#' || line.startsWith('<<', at)) giveUp()
       if (isAtWord()) {
         const read = wordAside()
         if (read.isBare && read.bare === ']]') {
@@ -246,24 +253,24 @@ export const splitLine = (line: string): SplitLine => {
           return
         }
         words?.push(read)
-      } else if (line.charAt(at) === '(') at += 1
-      else if ('<>'.includes(line.charAt(at)) && line.charAt(at + 1) !== '(') at += 1
-      else if ('<>'.includes(line.charAt(at))) redirect()
+      } else if (here() === '(') at += 1
+      else if ('<>'.includes(here()) && line.charAt(at + 1) !== '(') at += 1
+      else if ('<>'.includes(here())) redirect()
       else if (at < line.length) {
         end()
         words = []
         at += 1
       }
     }
-    findings.isUnreadable = true
+    giveUp()
   }
 
-  /** Whether it was a word of the shell itself. Only the first of a command can be one, and only without quotes. */
+  /** Whether it is a word of the shell itself. Only the first word of a command can be one, without quotes. */
   const isOfShell = ({ bare, isBare }: ReadWord): boolean => {
     if (!isBare) return false
     if (draft.hasPrefix && RESERVED.has(bare)) {
-      // Most shells take it for a program here, and none runs a loop.
-      findings.isUnreadable = true
+      // Most shells run a program of that name here, and none runs a loop.
+      giveUp()
       return false
     }
     if (Object.hasOwn(CLOSED_BY, bare)) openCompound(bare)
@@ -284,18 +291,17 @@ export const splitLine = (line: string): SplitLine => {
   const takeWord = (): void => {
     const read = word()
     const isFirst = draft.words.length === 0
-    const isArray = line.charAt(at) === '(' && ASSIGNMENT.test(read.shape) && read.shape.endsWith('=')
+    const isArray = here() === '(' && ASSIGNMENT.test(read.shape) && read.shape.endsWith('=')
     // In bash a subscript goes on to its bracket, past blanks and operators.
     if (SUBSCRIPT.test(read.shape)) {
       findings.evaluates = true
-      if (!isBalanced(read.shape) && (isFirst || '<>|&;('.includes(line.charAt(at) || ' ')))
-        findings.isUnreadable = true
+      if (!isBalanced(read.shape) && (isFirst || '<>|&;('.includes(here() || ' '))) giveUp()
     }
     if (isArray) {
       at += 1
       passArray()
-      // The word goes on behind the parenthesis.
-      if (isAtWord()) findings.isUnreadable = true
+      // The word continues behind the parenthesis.
+      if (isAtWord()) giveUp()
       isPlain = false
     }
     if (isFirst) {
@@ -303,7 +309,7 @@ export const splitLine = (line: string): SplitLine => {
       if (ASSIGNMENT.test(read.shape)) {
         isPlain = false
         draft.hasPrefix = true
-        mentioned.push({ text: read.text, isKnown: read.isKnown })
+        mention(read)
         return
       }
     }
@@ -311,7 +317,7 @@ export const splitLine = (line: string): SplitLine => {
     draft.lastEnd = at
     draft.isLastBare = read.isBare
   }
-  /** `name()` is no command, and what follows is. */
+  /** `name()` is not a command, but a command follows. */
   const openParenthesis = (): void => {
     const close = /^\(\s*\)/.exec(line.slice(at, at + 16))?.[0]
     isPlain = false
@@ -321,7 +327,7 @@ export const splitLine = (line: string): SplitLine => {
       return
     }
     if (draft.words.length > 0) {
-      // Only a pattern such as `!(a|b)` stands directly behind a word, and only bash reads that.
+      // Only a pattern such as `!(a|b)` can follow a word directly, and only in bash.
       const pattern = draft.lastEnd === at ? SIMPLE_PATTERN.exec(line.slice(at, at + 256))?.[0] : undefined
       if (pattern !== undefined) {
         draft.words.push({ text: '', isKnown: false })
@@ -329,14 +335,14 @@ export const splitLine = (line: string): SplitLine => {
         draft.lastEnd = at
         return
       }
-      findings.isUnreadable = true
+      giveUp()
     }
     endPart()
     if (line.startsWith('((', at)) {
-      // To a shell without arithmetic these are commands, which are read as such as well.
+      // A shell without arithmetic runs these as commands, so they are read as commands too.
       const before = at
       at += 2
-      if (passArithmetic('') && line.slice(before, at).includes('<<')) findings.isUnreadable = true
+      if (passArithmetic('') && line.slice(before, at).includes('<<')) giveUp()
       at = before
     }
     openCompound('(')
@@ -344,7 +350,7 @@ export const splitLine = (line: string): SplitLine => {
   }
 
   while (at < line.length) {
-    const letter = line.charAt(at)
+    const letter = here()
     const top = open.at(-1)
     const before = at
     const hadDocuments = documents.length > 0
@@ -371,13 +377,13 @@ export const splitLine = (line: string): SplitLine => {
       if (isNextPattern) top.isAtPattern = true
       isPlain = false
     } else takeWord()
-    // Whether a here-document begins behind a newline in quotes or in a substitution depends on the shell.
-    if (hadDocuments && letter !== '\n' && line.slice(before, at).includes('\n')) findings.isUnreadable = true
+    // Shells differ on a here-document behind a newline in quotes or in a substitution.
+    if (hadDocuments && letter !== '\n' && line.slice(before, at).includes('\n')) giveUp()
   }
   endPart()
-  if (documents.length > 0 || open.length > 0) findings.isUnreadable = true
+  if (documents.length > 0 || open.length > 0) giveUp()
   const { inner, isUnreadable, evaluates } = findings
-  // Denials of paths and hosts still see every word of a line that was not understood.
+  // Denials of paths and hosts still see every word of an unreadable line.
   if (isUnreadable) mentioned.push(...line.split(/[\s'"\\;&|<>()$`]+/).map((text): Word => ({ text, isKnown: false })))
   return {
     isPlain: isPlain && !isUnreadable && parts.length === 1,

@@ -1,19 +1,19 @@
-// Where quotes, substitutions and here-documents of a shell end. Everything here looks at each letter once per level of
-// nesting, and answers UNREADABLE for what is never closed, or what two shells would end in different places: a reader
-// that goes on behind a wrong end could overlook a command.
+// Finds the ends of quotes, substitutions and here-documents of a shell. Each function looks at each letter once per
+// level of nesting. It returns UNREADABLE for a text that is never closed, or that two shells end in different places:
+// a reader that continues behind a wrong end could overlook a command.
 import { endOfDocuments, hereDocumentAt } from './here-documents.js'
 import type { HereDocument } from './here-documents.js'
 import { unescapeBackquoted } from './shell-escapes.js'
 import { isWordEnd } from './shell-grammar.js'
 
 export const UNREADABLE = -1
-/** A person nests three or four; beyond this nobody needs to know what a line means. */
+/** People nest three or four. */
 const MAX_DEPTH = 50
 
 /** Behind a single quote: the place of the next one. */
 export const endOfSingle = (line: string, from: number): number => line.indexOf("'", from)
 
-/** Behind `$'` or a backquote: the place of what closes it, past escapes. */
+/** Behind `$'` or a backquote: the place of the closing one, past escapes. */
 export const endOfEscaped = (line: string, from: number, close: "'" | '`'): number => {
   for (let at = from; at < line.length; at += 1) {
     if (line[at] === '\\') at += 1
@@ -35,11 +35,11 @@ const endOfDouble = (line: string, from: number, depth: number): number => {
   return UNREADABLE
 }
 
-/** At a dollar sign or a backquote: the last place of what begins there, or the same place where nothing does. */
+/** At a dollar sign or a backquote: the last place of the expansion, or the same place if there is none. */
 const endOfExpansion = (line: string, at: number, isInDouble: boolean, depth: number): number => {
   if (line[at] === '`') return endOfEscaped(line, at + 1, '`')
   const next = line[at + 1]
-  // `$[1<<2]` is arithmetic in one shell and text in another. A continued line may hide what follows the dollar sign.
+  // `$[1<<2]` is arithmetic in one shell and text in another. A continued line may hide the rest of an expansion.
   if (next === '[' || (next === '\\' && line[at + 2] === '\n')) return UNREADABLE
   if (next === '(' && line[at + 2] === '(') {
     const end = endOfArithmetic(line, at + 3, '', depth + 1)
@@ -52,8 +52,8 @@ const endOfExpansion = (line: string, at: number, isInDouble: boolean, depth: nu
 }
 
 /**
- * Behind `${`: the place of the brace that closes it. Within double quotes, whether a single quote counts depends on
- * the operator and on the shell, so a text with one is unreadable.
+ * Behind `${`: the place of the closing brace. Within double quotes, the meaning of a single quote depends on the
+ * operator and on the shell, so a text with one is unreadable.
  */
 export const endOfBrace = (line: string, from: number, isInDouble: boolean, depth = 0): number => {
   if (depth > MAX_DEPTH) return UNREADABLE
@@ -98,8 +98,8 @@ const endOfQuoted = (line: string, at: number, depth: number): number => {
 const ARITHMETIC = /[\w \t+\-*/%=!<>&|?:,~^[\].@]/
 
 /**
- * Behind `((`: the place of the first of the two parentheses that close it. Only letters that mean the same to every
- * shell are read; `also` are further ones. Anything else may be commands that begin with a parenthesis.
+ * Behind `((`: the place of the first of the two closing parentheses. It accepts only letters that mean the same to
+ * every shell, and those of `also`. Anything else may be commands that begin with a parenthesis.
  */
 export const endOfArithmetic = (line: string, from: number, also: string, depth = 0): number => {
   if (depth > MAX_DEPTH) return UNREADABLE
@@ -120,9 +120,8 @@ export const endOfArithmetic = (line: string, from: number, also: string, depth 
 }
 
 /**
- * Behind an opening parenthesis: the place of the one that closes it, past comments, here-documents and patterns of
- * `case`. It is a guess in rare cases. The content is then split as a line of its own, which must come out whole: see
- * `splitLine`.
+ * Behind an opening parenthesis: the place of the closing one, past comments, here-documents and patterns of `case`. In
+ * rare cases it is a guess. `splitLine` then reads the content as a line of its own, which must be whole.
  */
 export const endOfParenthesis = (line: string, from: number, depth = 0): number => {
   if (depth > MAX_DEPTH) return UNREADABLE
@@ -174,9 +173,8 @@ export const endOfLine = (line: string, from: number): number => {
 }
 
 /**
- * The command lines within a text in which a shell expands: a here-document, an arithmetic expression, `${…}`. Quotes
- * do not count there, so one that stands in quotes is found as well. `escapes`: whether a backslash takes the meaning
- * of `$` away.
+ * The command lines within a text that a shell expands: a here-document, an arithmetic expression, `${…}`. Quotes do
+ * not count there, so it finds quoted ones too. `escapes`: whether a backslash before `$` counts.
  */
 export const substitutionsIn = (
   text: string,

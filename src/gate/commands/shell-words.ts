@@ -1,4 +1,4 @@
-// Reads one word of a command line the way a POSIX shell would, as far as that can be done without running it.
+// Reads one word of a command line as a POSIX shell does, without running anything.
 import { decodeAnsi, unescapeBackquoted } from './shell-escapes.js'
 import { isWordEnd } from './shell-grammar.js'
 import {
@@ -13,33 +13,37 @@ import {
 
 export interface Word {
   readonly text: string
-  /** False where only the shell knows the text: `$x`, `*`, `{a,b}`, `$(…)`. */
+  /** False if only the shell knows the text: `$x`, `*`, `{a,b}`, `$(…)`. */
   readonly isKnown: boolean
 }
 
 export interface ReadWord extends Word {
-  /** What stands before the first quote, escape or expansion; reserved words are recognised by it. */
+  /** The part before the first quote, escape or expansion, for reserved words. */
   readonly bare: string
   /** All of it is bare. */
   readonly isBare: boolean
-  /**
-   * The text with a dot for every quoted letter and a dollar sign for every expansion; assignments are recognised by
-   * it.
-   */
+  /** The text with a dot for each quoted letter and a dollar sign for each expansion, for assignments. */
   readonly shape: string
   /** It means nothing but itself. */
   readonly isPlain: boolean
   readonly end: number
 }
 
-/** What a reader finds beside words. */
+/** What a reader finds besides words. */
 export interface Findings {
   /** Commands inside of substitutions, still to be split. */
   readonly inner: string[]
-  /** Something is never closed, or shells differ on it, or it is beyond this reader. */
+  /** Something is never closed, or shells read it differently, or this reader does not know it. */
   isUnreadable: boolean
   /** The line has arithmetic or an array, where a shell expands texts once more, quoted ones too. */
   evaluates: boolean
+}
+
+/** Notes the command lines within a text that a shell expands. */
+export const noteSubstitutions = (text: string, escapes: 'count' | 'are-letters', findings: Findings): void => {
+  const { lines, isReadable } = substitutionsIn(text, escapes)
+  findings.inner.push(...lines)
+  if (!isReadable) findings.isUnreadable = true
 }
 
 const UNSAFE = new Set(['~', '!', '#', '\r', '\0'])
@@ -62,11 +66,7 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
     text += piece
     shape += '.'.repeat(piece.length)
   }
-  const give = (inner: readonly string[], isReadable: boolean): void => {
-    findings.inner.push(...inner)
-    if (!isReadable) findings.isUnreadable = true
-  }
-  /** The text up to an end that was looked for; `at` then stands behind it. */
+  /** The text up to its end. Moves `at` behind the end. */
   const enclosed = (end: number): string => {
     if (end === UNREADABLE) findings.isUnreadable = true
     const until = end === UNREADABLE ? line.length : end
@@ -83,14 +83,12 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
   /** `at` stands behind the dollar sign. */
   const dollar = (isInDouble: boolean): void => {
     const next = line.charAt(at)
-    // Arithmetic in one shell, text in another; and a continued line may hide what follows the dollar sign.
+    // `$[` is arithmetic in one shell and text in another. A continued line may hide the rest of an expansion.
     if (next === '[' || line.startsWith('\\\n', at)) findings.isUnreadable = true
     if (line.startsWith('((', at)) {
       at += 2
-      const content = enclosed(endOfArithmetic(line, at, ''))
+      noteSubstitutions(enclosed(endOfArithmetic(line, at, '')), 'are-letters', findings)
       at += 1
-      const { lines, isReadable } = substitutionsIn(content, 'are-letters')
-      give(lines, isReadable)
       findings.evaluates = true
       expand()
     } else if (next === '(') {
@@ -100,8 +98,7 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
     } else if (next === '{') {
       at += 1
       const content = enclosed(endOfBrace(line, at, isInDouble))
-      const { lines, isReadable } = substitutionsIn(content, 'are-letters')
-      give(lines, isReadable)
+      noteSubstitutions(content, 'are-letters', findings)
       // A subscript, an offset, `!x` or `@P`.
       if (/[[@!]|:[^-=+?]/.test(content)) findings.evaluates = true
       expand()
@@ -117,8 +114,7 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
   }
   const backquote = (isInDouble: boolean): void => {
     const content = enclosed(endOfEscaped(line, at, '`'))
-    // Whether the backslash counts here depends on the shell; and a continued line is joined before the escapes are
-    // read.
+    // The meaning of the backslash depends on the shell. A continued line is joined before the escapes are read.
     if ((isInDouble && content.includes('\\"')) || content.includes('\\\n')) findings.isUnreadable = true
     findings.inner.push(unescapeBackquoted(content))
     expand()
@@ -175,7 +171,7 @@ export const readWord = (line: string, from: number, findings: Findings): ReadWo
   return { text, isKnown, bare: bare ?? text, isBare: bare === undefined, shape, isPlain: isPlain && isKnown, end: at }
 }
 
-/** `*`, `?`, `[…]` and `{a,b}` or `{1..9}`; alone, a bracket or a brace is a letter. */
+/** `*`, `?`, `[…]`, `{a,b}` or `{1..9}`. A single bracket or brace is a letter. */
 const hasWildcard = (shape: string): boolean => {
   if (shape.includes('*') || shape.includes('?')) return true
   const [bracket, brace] = [shape.indexOf('['), shape.indexOf('{')]
@@ -185,8 +181,8 @@ const hasWildcard = (shape: string): boolean => {
 }
 
 /**
- * At the newline behind a backslash. Both vanish, so what stands before and behind them becomes one. Beside a blank,
- * and between an operator and a word, that changes nothing; elsewhere it could make an operator, a reserved word or a
+ * At the newline behind a backslash. Both vanish, so the text before them and behind them becomes one. Beside a blank,
+ * and between an operator and a word, that changes nothing. Elsewhere it could make an operator, a reserved word or a
  * comment.
  */
 export const isCleanContinuation = (line: string, newline: number): boolean => {

@@ -1,32 +1,38 @@
 import { wildcardMatches } from '../../policy/index.js'
 import type { WildcardPart } from '../../policy/index.js'
 
-/** A text with `*` (any characters, also none) and `?` (one character); `\` takes a special meaning away. */
+/** A text with `*` (any characters, or none) and `?` (one character). `\` escapes them. */
 export interface TextPattern {
-  readonly text: string
-  /** What every match starts with. */
-  readonly prefix: string
-  /** Without a wildcard, the prefix is the whole. */
+  /** As written. */
+  readonly written: string
+  /** The texts between the wildcards. Every match contains them. */
+  readonly runs: readonly string[]
+  /** There is no wildcard, so the only run is the whole text. */
   readonly isLiteral: boolean
   readonly matches: (text: string) => boolean
 }
 
 export const parseTextPattern = (text: string): TextPattern => {
   const parts = readParts(text)
-  const wild = parts.findIndex(({ kind }) => kind !== 'character')
-  const literals = (wild === -1 ? parts : parts.slice(0, wild))
-    .map((part) => (part.kind === 'character' ? part.character : ''))
-    .join('')
-  if (wild === -1) return { text, prefix: literals, isLiteral: true, matches: (candidate) => candidate === literals }
-  // The most common pattern of all needs no walk.
+  const [first = '', ...later] = runsOf(parts)
+  if (later.length === 0)
+    return { written: text, runs: [first], isLiteral: true, matches: (candidate) => candidate === first }
+  // `*` is the most common pattern, and needs no walk.
   const isEverything = parts.every(({ kind }) => kind === 'run')
   return {
-    text,
-    prefix: literals,
+    written: text,
+    runs: [first, ...later],
     isLiteral: false,
     matches: (candidate) => isEverything || wildcardMatches(parts, candidate),
   }
 }
+
+const runsOf = (parts: readonly WildcardPart[]): readonly string[] =>
+  parts.reduce<string[]>(
+    (runs, part) =>
+      part.kind === 'character' ? [...runs.slice(0, -1), `${runs.at(-1) ?? ''}${part.character}`] : [...runs, ''],
+    [''],
+  )
 
 const readParts = (text: string): readonly WildcardPart[] => {
   const parts: WildcardPart[] = []

@@ -6,7 +6,7 @@ import type { Constraints } from './constraints.js'
 import { NEW_SESSION_COUNT, inARow, startedInAll, withCompleted, withStarted } from './session-count-state.js'
 import type { SessionCountState } from './session-count-state.js'
 
-/** What one session may do in all. An absent bound is not set. */
+/** The limits of one session. An omitted limit is not set. */
 export interface SessionBudget {
   readonly toolCalls?: number
   readonly sameToolInARow?: number
@@ -15,16 +15,16 @@ export interface SessionBudget {
   readonly duration?: number
 }
 
-export interface PlannedCall {
+interface PlannedCall {
   readonly tool: string
   readonly constraints: Constraints
   readonly argumentBytes: number
 }
 
-/** The running count of one session. The only thing here that changes, so each session has its own. */
+/** The running count of one session. It is the only mutable value of this room. */
 export interface SessionCount {
   readonly denial: (call: PlannedCall, now: number) => CordonError | undefined
-  /** Looks once more and counts, in one step: of two calls at a time only one gets the last place. */
+  /** Checks once more and counts, in one step: of two concurrent calls only one gets the last place. */
   readonly begin: (call: PlannedCall, now: number) => CordonError | undefined
   readonly complete: (tool: string) => void
   readonly state: () => SessionCountState
@@ -58,13 +58,10 @@ const budgetDenial = (
   now: number,
 ): CordonError | undefined => {
   const over = (text: string) => fail('budget-exhausted', { tool, budget: text })
-  if (budget.toolCalls !== undefined && startedInAll(state) >= budget.toolCalls)
-    return over(`${budget.toolCalls} tool calls`)
-  if (budget.sameToolInARow !== undefined && inARow(state, tool) >= budget.sameToolInARow)
-    return over(`the same tool ${budget.sameToolInARow} times in a row`)
-  if (budget.argumentBytes !== undefined && argumentBytes > budget.argumentBytes)
-    return over(`${budget.argumentBytes} bytes of arguments`)
-  if (budget.duration !== undefined && state.began_at !== null && now - state.began_at > budget.duration)
-    return over(`${budget.duration} ms`)
-  return undefined
+  const { toolCalls = Infinity, sameToolInARow = Infinity, argumentBytes: mostBytes = Infinity } = budget
+  const { duration = Infinity } = budget
+  if (startedInAll(state) >= toolCalls) return over(`${toolCalls} tool calls`)
+  if (inARow(state, tool) >= sameToolInARow) return over(`the same tool ${sameToolInARow} times in a row`)
+  if (argumentBytes > mostBytes) return over(`${mostBytes} bytes of arguments`)
+  return now - (state.began_at ?? now) > duration ? over(`${duration} ms`) : undefined
 }

@@ -1,5 +1,6 @@
-import { invalid, itemsOf, mappingOf, oneOf, rootNode, textOf } from '../../policy/index.js'
+import { flagOf, invalid, itemsOf, mappingOf, oneOf, rootNode, textOf } from '../../policy/index.js'
 import type { PolicyNode } from '../../policy/index.js'
+import { isMapping } from '../../shapes/index.js'
 
 import type { JsonValue } from '../input/json-value.js'
 import type { RuleSource } from '../rules/rule.js'
@@ -16,41 +17,43 @@ export const HOOK_POINTS = [
 ] as const
 export type HookPoint = (typeof HOOK_POINTS)[number]
 
-/** What a hook gets to see: a frozen copy, the same for every hook of the round. */
+/** The event that a hook gets. It is frozen, and the same for every hook of the round. */
 export interface HookEvent {
   readonly point: HookPoint
   readonly sessionId: string
   readonly callId: string | null
   readonly tool: string | null
   readonly input: JsonValue
-  /** After the call: what it returned, or how it failed. */
+  /** After the call: its result, or how it failed. */
   readonly output: JsonValue
-  /** Why somebody is about to be asked, at `permission_request`. */
+  /** At `permission_request`: the reason of the question. */
   readonly reason: string | null
 }
 
-/** Code of the host that is asked at certain points of a call. */
+/** A function of the host that is called at certain points of a call. */
 export interface Hook {
   readonly name: string
   readonly points: readonly HookPoint[]
   readonly source: RuleSource
-  /** Milliseconds; a hook that takes longer denies. */
+  /** Milliseconds. A hook that takes longer denies the call. */
   readonly timeout?: number
-  /** A hook of Cordon itself: an error of the table that it throws is the denial, with its own words for the model. */
+  /** For hooks of Cordon itself: a thrown CordonError is the denial, with its own text for the model. */
   readonly throwsDenials?: true
-  /** Answers a `HookAnswer`, or nothing. Typed as unknown because it is checked, not trusted. */
-  readonly run: (event: HookEvent, options: { readonly signal: AbortSignal }) => unknown
+  /** Its answer is checked again at run time, because a hook may be plain JavaScript. */
+  readonly run: (event: HookEvent, options: { readonly signal: AbortSignal }) => HookReturn | Promise<HookReturn>
 }
 
-/** What hooks may answer; every key may be left out. */
+// eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a hook that only looks returns nothing
+export type HookReturn = HookAnswer | null | undefined | void
+
 export interface HookAnswer {
   readonly decision?: 'continue' | 'allow' | 'ask' | 'deny' | 'block'
   readonly reason?: string
-  /** Replaces the input, which then goes through everything again. */
+  /** Replaces the input, which is then judged from the start. */
   readonly updatedInput?: unknown
-  /** Stands in for the call: nothing runs, and this is the result. */
+  /** The result in place of a run: the tool does not start. */
   readonly result?: unknown
-  /** After the call: replaces what it returned. */
+  /** After the call: replaces its result. */
   readonly updatedOutput?: unknown
   readonly suppressOutput?: boolean
   /** For the model, beside the result. */
@@ -58,44 +61,35 @@ export interface HookAnswer {
   readonly auditRefs?: readonly string[]
 }
 
-const ANSWER_KEYS = [
-  'decision',
-  'reason',
-  'updatedInput',
-  'result',
-  'updatedOutput',
-  'suppressOutput',
-  'context',
-  'auditRefs',
-] as const
 const DECISIONS = ['continue', 'allow', 'ask', 'deny', 'block'] as const
 
-/** Nothing is guessed: an answer that is not exactly one throws, which denies. */
+const given = ({ value }: PolicyNode): unknown => value
+const textsOf = (node: PolicyNode): readonly string[] =>
+  itemsOf(node, 'a list of texts').map((item) => textOf(item, 'a text'))
+
+const ANSWER: { readonly [Key in keyof HookAnswer]-?: (node: PolicyNode) => HookAnswer[Key] } = {
+  decision: (node) => oneOf(node, DECISIONS),
+  reason: (node) => textOf(node, 'a text'),
+  updatedInput: given,
+  result: given,
+  updatedOutput: given,
+  suppressOutput: flagOf,
+  context: textsOf,
+  auditRefs: textsOf,
+}
+const ANSWER_KEYS = Object.keys(ANSWER) as readonly (keyof HookAnswer)[]
+
+/** Anything but a valid answer throws, which denies the call. */
 export const parseHookAnswer = (value: unknown, source: string): HookAnswer => {
   if (value === undefined || value === null) return {}
   const node = rootNode(value, () => source, 'its answer')
-  if (typeof value !== 'object' || Array.isArray(value))
+  if (!isMapping(value))
     throw invalid(
       node,
       `nothing, or a mapping such as { decision: "deny", reason: "…" } (decisions: ${DECISIONS.join(', ')})`,
     )
-  const given = mappingOf(node, ANSWER_KEYS)
-  return {
-    ...(given.decision === undefined ? {} : { decision: oneOf(given.decision, DECISIONS) }),
-    ...(given.reason === undefined ? {} : { reason: textOf(given.reason, 'a text') }),
-    ...(given.updatedInput === undefined ? {} : { updatedInput: given.updatedInput.value }),
-    ...(given.result === undefined ? {} : { result: given.result.value }),
-    ...(given.updatedOutput === undefined ? {} : { updatedOutput: given.updatedOutput.value }),
-    ...(given.suppressOutput === undefined ? {} : { suppressOutput: flagOf(given.suppressOutput) }),
-    ...(given.context === undefined ? {} : { context: textsOf(given.context) }),
-    ...(given.auditRefs === undefined ? {} : { auditRefs: textsOf(given.auditRefs) }),
-  }
+  const entries = mappingOf(node, ANSWER_KEYS)
+  return Object.fromEntries(
+    ANSWER_KEYS.flatMap((key) => (entries[key] === undefined ? [] : [[key, ANSWER[key](entries[key])]])),
+  )
 }
-
-const flagOf = (node: PolicyNode): boolean => {
-  if (typeof node.value !== 'boolean') throw invalid(node, 'true or false')
-  return node.value
-}
-
-const textsOf = (node: PolicyNode): readonly string[] =>
-  itemsOf(node, 'a list of texts').map((item) => textOf(item, 'a text'))

@@ -6,13 +6,13 @@ export interface Edit {
   readonly value: JsonValue
 }
 
-export type MergedEdits =
+type MergedEdits =
   | { readonly kind: 'merged'; readonly value: JsonValue }
   | { readonly kind: 'disagreement'; readonly key: string; readonly hooks: readonly string[] }
 
 /**
- * Edits of different keys come together, equal edits are one, and different edits of one key are a
- * disagreement. So the outcome does not depend on the order of the hooks.
+ * Joins edits of different keys and equal edits. Different edits of one key are a disagreement, so that the order of
+ * the hooks does not matter.
  */
 export const mergeEdits = (base: JsonValue | undefined, edits: readonly Edit[]): MergedEdits => {
   const [first, ...others] = edits

@@ -9,16 +9,16 @@ import { messageOf } from '../message-of.js'
 import { mergeEdits } from './merge-edits.js'
 import type { Edit } from './merge-edits.js'
 
-/** Time passes outside of this room. */
+/** A timer of the caller, because this room has no clock. */
 export type Wait = (milliseconds: number) => { readonly over: Promise<void>; readonly cancel: () => void }
 
-/** What all hooks of one point say together; the strictest counts, whatever their order. */
+/** The joint answer of all hooks of one point. The strictest counts, in any order. */
 export type HookVerdict =
-  | { readonly kind: 'denied'; readonly denial: CordonError; readonly hooks: readonly string[] }
+  | Denied
   | {
       readonly kind: 'passed'
       readonly effect: 'ask' | 'allow' | 'none'
-      /** Those that asked or allowed. */
+      /** The hooks that asked or allowed. */
       readonly hooks: readonly string[]
       readonly reason: string
       readonly updatedInput: Value | undefined
@@ -29,12 +29,17 @@ export type HookVerdict =
       readonly auditRefs: readonly string[]
     }
 
+interface Denied {
+  readonly kind: 'denied'
+  readonly denial: CordonError
+}
+
 /** Wrapped, because `null` is a value too. */
 export interface Value {
   readonly value: JsonValue
 }
 
-/** What a hook did, for the record. What cannot be recorded does not go on: its rejection is the caller's. */
+/** What a hook did, for the record. If recording fails, the decision fails. */
 export type HookReport = { readonly hook: string; readonly event: HookEvent } & (
   | { readonly kind: 'started' }
   | { readonly kind: 'completed'; readonly answer: HookAnswer; readonly durationMs: number }
@@ -47,23 +52,23 @@ export interface HookRunner {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly wait: Wait
-  /** Milliseconds, for hooks that do not say. */
+  /** Milliseconds, for hooks without a timeout. */
   readonly timeout: number
-  /** Allows of these sources alone count; undefined: of all. */
+  /** The sources whose allows count. Undefined: all. */
   readonly allowsFrom: ReadonlySet<Hook['source']> | undefined
 }
 
 const NOTHING: HookVerdict = {
-  ...{
-    kind: 'passed',
-    effect: 'none',
-    hooks: [],
-    reason: '',
-    updatedInput: undefined,
-    result: undefined,
-    updatedOutput: undefined,
-  },
-  ...{ suppressOutput: false, context: [], auditRefs: [] },
+  kind: 'passed',
+  effect: 'none',
+  hooks: [],
+  reason: '',
+  updatedInput: undefined,
+  result: undefined,
+  updatedOutput: undefined,
+  suppressOutput: false,
+  context: [],
+  auditRefs: [],
 }
 
 export const hasHooks = ({ hooks }: HookRunner, point: HookPoint): boolean =>
@@ -72,7 +77,7 @@ export const hasHooks = ({ hooks }: HookRunner, point: HookPoint): boolean =>
 export const runHooks = async (runner: HookRunner, event: HookEvent): Promise<HookVerdict> => {
   const hooks = runner.hooks.filter(({ points }) => points.includes(event.point))
   if (hooks.length === 0) return NOTHING
-  // All at once, and each sees the same: no hook can hide anything from another.
+  // All at once with the same event, so that no hook can hide anything from another.
   const answers = await Promise.all(hooks.map(async (hook) => ({ hook, answer: await reported(hook, event, runner) })))
   return combine(answers, event, runner)
 }
@@ -119,8 +124,8 @@ const askHook = async (hook: Hook, event: HookEvent, { wait, timeout }: HookRunn
 }
 
 const combine = (asked: readonly Asked[], event: HookEvent, runner: HookRunner): HookVerdict => {
-  const denied = asked.flatMap(({ hook, answer }) => denialOf(hook, answer) ?? [])
-  if (denied[0] !== undefined) return { kind: 'denied', ...denied[0] }
+  const [denial] = asked.flatMap(({ hook, answer }) => denialOf(hook, answer) ?? [])
+  if (denial !== undefined) return denial
 
   const answers = asked.flatMap(({ hook, answer }) =>
     answer.kind === 'answer' ? [{ hook, answer: answer.answer }] : [],
@@ -149,24 +154,16 @@ const combine = (asked: readonly Asked[], event: HookEvent, runner: HookRunner):
   }
 }
 
-const denialOf = (
-  hook: Hook,
-  answer: Answered,
-): { readonly denial: CordonError; readonly hooks: readonly string[] } | undefined => {
-  if (answer.kind === 'failed')
-    return { denial: fail('hook-failed', { hook: hook.name, problem: answer.problem }), hooks: [hook.name] }
+const denied = (denial: CordonError): Denied => ({ kind: 'denied', denial })
+
+const denialOf = ({ name }: Hook, answer: Answered): Denied | undefined => {
+  if (answer.kind === 'failed') return denied(fail('hook-failed', { hook: name, problem: answer.problem }))
   const { decision, reason } = answer.answer
   if (decision !== 'deny' && decision !== 'block') return undefined
-  return {
-    denial: answer.denial ?? fail('hook-denied', { hook: hook.name, reason: reason ?? 'no reason given' }),
-    hooks: [hook.name],
-  }
+  return denied(answer.denial ?? fail('hook-denied', { hook: name, reason: reason ?? 'no reason given' }))
 }
 
-type Merged =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'value'; readonly value: JsonValue }
-  | { readonly kind: 'denied'; readonly denial: CordonError; readonly hooks: readonly string[] }
+type Merged = Denied | { readonly kind: 'none' } | { readonly kind: 'value'; readonly value: JsonValue }
 
 const merged = (
   answers: readonly { readonly hook: Hook; readonly answer: HookAnswer }[],
@@ -178,23 +175,13 @@ const merged = (
     if (!(key in answer)) continue
     const snapshot = takeSnapshot(answer[key])
     if (snapshot.kind === 'problem') {
-      return {
-        kind: 'denied',
-        denial: fail('hook-failed', {
-          hook: hook.name,
-          problem: `${key} is not plain JSON: ${snapshot.where} ${snapshot.problem}`,
-        }),
-        hooks: [hook.name],
-      }
+      const problem = `${key} is not plain JSON: ${snapshot.where} ${snapshot.problem}`
+      return denied(fail('hook-failed', { hook: hook.name, problem }))
     }
     edits.push({ hook: hook.name, value: snapshot.value })
   }
   if (edits.length === 0) return { kind: 'none' }
   const outcome = mergeEdits(base, edits)
   if (outcome.kind === 'merged') return { kind: 'value', value: outcome.value }
-  return {
-    kind: 'denied',
-    denial: fail('hooks-disagree', { hooks: outcome.hooks.join(', '), key: outcome.key }),
-    hooks: outcome.hooks,
-  }
+  return denied(fail('hooks-disagree', { hooks: outcome.hooks.join(', '), key: outcome.key }))
 }

@@ -1,9 +1,8 @@
-// The one reader for JSON that a tool or a server wrote. Parsing, copying and hashing a hostile value can hold the
-// event loop for seconds and take a hundred times its size, so the bytes are measured before anything is made of them.
+// The reader for all JSON that a tool or a server wrote. Parsing and hashing a hostile value can block the event loop
+// for seconds and take a hundred times its size, so the reader measures the bytes first.
 import { adoptParsed } from './json-value.js'
 import type { JsonValue } from './json-value.js'
 import { messageOf } from '../message-of.js'
-import { repeatedKey } from './parse-json.js'
 
 export interface JsonLimits {
   /** Of the text, in UTF-8. */
@@ -15,11 +14,14 @@ export interface JsonLimits {
 }
 
 export type BoundedJson =
-  | { readonly kind: 'json'; /** Frozen, and held by nobody else. */ readonly value: JsonValue }
+  | { readonly kind: 'json'; /** Frozen, and nobody else has it. */ readonly value: JsonValue }
   | { readonly kind: 'too-large'; readonly problem: string }
   | { readonly kind: 'problem'; readonly problem: string }
 
-/** `keys`: whether a key that stands twice is refused, or the last one counts. */
+/**
+ * `keys`: whether a key that occurs twice is refused, or the last one counts. JSON.parse takes the last, other readers
+ * take the first, and the gate must judge what everybody else reads.
+ */
 export const readBoundedJson = (
   bytes: Uint8Array,
   limits: JsonLimits,
@@ -47,11 +49,10 @@ const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const [OPEN_LIST, CLOSE_LIST, OPEN_MAPPING, CLOSE_MAPPING] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * What is too large about a text, in words. Looks at every byte at most once, and at none behind the first excess.
- * What is no JSON at all is measured as well as it can be, and left to the parser.
+ * What is too large about a text, in words. It looks at every byte at most once, and leaves invalid JSON to the parser.
  */
 export const excessOf = (bytes: Readonly<ArrayLike<number>>, limits: JsonLimits): string | undefined => {
-  if (bytes.length > limits.bytes) return `it has ${String(bytes.length)} bytes, and may have ${String(limits.bytes)}`
+  if (bytes.length > limits.bytes) return `it has ${bytes.length} bytes, and may have ${limits.bytes}`
   let depth = 0
   let elements = 1
   for (let at = 0; at < bytes.length; at += 1) {
@@ -64,7 +65,7 @@ export const excessOf = (bytes: Readonly<ArrayLike<number>>, limits: JsonLimits)
       case OPEN_MAPPING:
         depth += 1
         elements += 1
-        if (depth > limits.depth) return `it is nested more than ${String(limits.depth)} deep`
+        if (depth > limits.depth) return `it is nested more than ${limits.depth} deep`
         break
       case CLOSE_LIST:
       case CLOSE_MAPPING:
@@ -77,7 +78,30 @@ export const excessOf = (bytes: Readonly<ArrayLike<number>>, limits: JsonLimits)
       default:
         continue
     }
-    if (elements > limits.elements) return `it has more than ${String(limits.elements)} values and keys`
+    if (elements > limits.elements) return `it has more than ${limits.elements} values and keys`
+  }
+  return undefined
+}
+
+// A string without an end counts as ended by the text. Otherwise the search would start again at each of its quotes.
+const STRING_OR_PUNCTUATION = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|[{}[\],:]/g
+
+/** A key that one object has twice. Only for texts that JSON.parse accepts: it looks at strings and punctuation. */
+const repeatedKey = (text: string): string | undefined => {
+  const open: (Set<string> | undefined)[] = []
+  let lastString: string | undefined
+  for (const [token] of text.matchAll(STRING_OR_PUNCTUATION)) {
+    if (token === '{') open.push(new Set())
+    else if (token === '[') open.push(undefined)
+    else if (token === '}' || token === ']') open.pop()
+    else if (token === ':' && lastString !== undefined) {
+      // With escapes, one key has many spellings.
+      const key = JSON.parse(lastString) as string
+      const keys = open.at(-1)
+      if (keys?.has(key) === true) return key
+      keys?.add(key)
+    }
+    lastString = token.startsWith('"') ? token : undefined
   }
   return undefined
 }

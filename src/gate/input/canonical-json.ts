@@ -1,5 +1,5 @@
-// RFC 8785: one text per value, so that equal arguments have equal hashes whatever the order of
-// their keys. Numbers and strings are written by JSON.stringify, which is what the RFC refers to.
+// RFC 8785: one text per value, so that equal arguments have equal hashes in any order of their keys. JSON.stringify
+// writes numbers and strings, as the RFC requires.
 import crypto from 'node:crypto'
 
 import { isSnapshot } from './json-value.js'
@@ -12,8 +12,8 @@ export const canonicalJson = (value: JsonValue): string => {
 }
 
 /**
- * Whether all keys stand in order, down to the last. Lists and mappings of which that is not true are put into a set,
- * so that each is looked at once however deep it lies.
+ * Whether all keys are in order, at every depth. It collects the lists and mappings whose keys are not, so that each is
+ * looked at once.
  */
 const markUnordered = (value: JsonValue, unordered: Set<JsonValue>): boolean => {
   if (typeof value !== 'object' || value === null) return true
@@ -31,11 +31,11 @@ const markUnordered = (value: JsonValue, unordered: Set<JsonValue>): boolean => 
   return isOrdered
 }
 
-/** Most arguments come with their keys in order, and then the built-in writer says the same, faster. */
+/** Most arguments have their keys in order. Then JSON.stringify writes the same text, faster. */
 const write = (value: JsonValue, unordered: ReadonlySet<JsonValue>): string => {
   if (typeof value !== 'object' || value === null || !unordered.has(value)) return JSON.stringify(value)
   if (isList(value)) return `[${value.map((item) => write(item, unordered)).join(',')}]`
-  // Sorted by UTF-16 code units, which is what comparing strings does here.
+  // By UTF-16 code units, like every comparison of strings.
   const keys = Object.keys(value).sort()
   return `{${keys.map((key) => `${JSON.stringify(key)}:${write(value[key] ?? null, unordered)}`).join(',')}}`
 }
@@ -52,16 +52,20 @@ export interface Sized {
   readonly bytes: number
 }
 
-// Of snapshots alone: they never change, and neither does their hash.
+// Only of snapshots, because they never change.
 const KNOWN = new WeakMap<object, Sized>()
 
 export const sizeOf = (value: JsonValue): Sized => {
   const known = isSnapshot(value) ? KNOWN.get(value) : undefined
   if (known !== undefined) return known
   const text = canonicalJson(value)
-  // What is long is made into bytes once, for both.
+  // A long text is encoded once, for the hash and for the size.
   const bytes = text.length > LONG ? Buffer.from(text) : undefined
-  const sized = { hash: hashOfText(bytes ?? text), bytes: bytes?.length ?? Buffer.byteLength(text) }
+  return remember(value, digestOf(bytes ?? text), bytes?.length ?? Buffer.byteLength(text))
+}
+
+const remember = (value: JsonValue, digest: string, bytes: number): Sized => {
+  const sized = { hash: `sha256:${digest}`, bytes }
   if (isSnapshot(value)) KNOWN.set(value, sized)
   return sized
 }
@@ -69,8 +73,8 @@ export const sizeOf = (value: JsonValue): Sized => {
 const LONG = 65_536
 
 /**
- * The same in steps, for values that are too large for one turn of an event loop: each step writes and hashes some
- * 64 Ki letters. Afterwards `sizeOf` knows the answer of a snapshot at once.
+ * The same in steps, for values that are too large for one turn of the event loop: each step hashes about 64 Ki
+ * letters. Afterwards `sizeOf` has the answer for a snapshot at once.
  */
 export function* sizeInSteps(value: JsonValue): Generator<undefined, Sized> {
   const known = isSnapshot(value) ? KNOWN.get(value) : undefined
@@ -87,12 +91,10 @@ export function* sizeInSteps(value: JsonValue): Generator<undefined, Sized> {
     yield
   }
   hash.update(text)
-  const sized = { hash: `sha256:${hash.digest('hex')}`, bytes: bytes + Buffer.byteLength(text) }
-  if (isSnapshot(value)) KNOWN.set(value, sized)
-  return sized
+  return remember(value, hash.digest('hex'), bytes + Buffer.byteLength(text))
 }
 
-/** The canonical text, in pieces that are short. */
+/** The canonical text, in short pieces. */
 function* piecesOf(value: JsonValue): Generator<string, void> {
   if (typeof value === 'string') yield* piecesOfText(value)
   else if (typeof value !== 'object' || value === null) yield JSON.stringify(value)
@@ -123,7 +125,7 @@ function* piecesOfText(text: string): Generator<string, void> {
   yield '"'
   for (let at = 0; at < text.length;) {
     const end = Math.min(at + LONG, text.length)
-    // Both halves of a character belong together.
+    // Do not cut between the two halves of a character.
     const after = end < text.length && isFirstHalf(text.charCodeAt(end - 1)) ? end + 1 : end
     yield JSON.stringify(text.slice(at, after)).slice(1, -1)
     at = after
@@ -136,9 +138,7 @@ const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 /** `sha256:…` of the canonical text. */
 export const hashOf = (value: JsonValue): string => sizeOf(value).hash
 
-export const hashOfText = (text: string | Uint8Array): string => `sha256:${digestOf(text)}`
-
-// In one step where this Node has it (20.12), which takes half the time for what is short.
+// crypto.hash exists since Node 20.12, and takes half the time for a short text.
 const digestOf = (text: string | Uint8Array): string =>
   typeof crypto.hash === 'function'
     ? crypto.hash('sha256', text)

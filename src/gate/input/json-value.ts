@@ -1,6 +1,8 @@
+import { keyOf } from '../../policy/index.js'
+
 import { messageOf } from '../message-of.js'
 
-/** What arguments are made of. Anything else could mean one thing to the gate and another to the tool. */
+/** The values of arguments. Anything else could mean one thing to the gate and another to the tool. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
 export type JsonObject = { readonly [key: string]: JsonValue }
 
@@ -8,8 +10,7 @@ export type Snapshot =
   | { readonly kind: 'json'; readonly value: JsonValue }
   | { readonly kind: 'problem'; readonly where: string; readonly problem: string; readonly isTooLarge: boolean }
 
-/** How much a snapshot may hold. */
-export interface SnapshotLimits {
+interface SnapshotLimits {
   /** Values and keys together. */
   readonly elements: number
   /** Letters of all texts and keys together. */
@@ -17,8 +18,7 @@ export interface SnapshotLimits {
 }
 
 const MAX_DEPTH = 128
-// Far more than 10 MB of JSON can hold, and few enough that an object that contains itself
-// twice on every level is given up on.
+// More than 10 MB of JSON can have, and few enough to give up on an object that contains itself twice on every level.
 const NO_LIMITS: SnapshotLimits = { elements: 8_000_000, letters: Infinity }
 
 class NotJson extends Error {
@@ -31,22 +31,21 @@ class NotJson extends Error {
   }
 }
 
-/** What is left of the limits. */
+/** The rest of the limits. */
 interface Left {
   elements: number
   letters: number
 }
 
-// A mark that nobody else can set: what bears it was made here and is frozen to its depth, so a copy of
-// it would be the same again. Arguments are looked at by gate, permit and record, and may be large.
+// The values that this module made and froze at every depth. They need no further copy for the permit and the record.
 const SNAPSHOTS = new WeakSet<object>()
 
 export const isSnapshot = (value: unknown): value is JsonValue & object =>
   typeof value === 'object' && value !== null && SNAPSHOTS.has(value)
 
 /**
- * A frozen copy that nobody else holds, so that what is judged is what runs. Every property is read
- * exactly once: a getter or a proxy cannot answer differently later.
+ * A frozen copy that nobody else has, so that the judged value is the one that runs. It reads every property exactly
+ * once, so a getter or a proxy cannot answer differently later.
  */
 export const takeSnapshot = (value: unknown, limits: SnapshotLimits = NO_LIMITS): Snapshot => {
   if (isSnapshot(value)) return { kind: 'json', value }
@@ -61,8 +60,8 @@ export const takeSnapshot = (value: unknown, limits: SnapshotLimits = NO_LIMITS)
 }
 
 /**
- * Freezes what JSON.parse has just made, to its depth. Nobody else holds it and it has no getters, so it needs no copy.
- * What JSON.parse lets through and a snapshot does not is found here: `1e400`, half a character, the key `__proto__`.
+ * Freezes a value that JSON.parse has just made. Nobody else has it and it has no getters, so it needs no copy. It
+ * refuses what JSON.parse accepts and a snapshot does not: `1e400`, half a character, the key `__proto__`.
  */
 export const adoptParsed = (value: unknown): Snapshot => {
   try {
@@ -109,11 +108,11 @@ const freezeChild = (parent: Parent, key: string | number, at: KeyPlace | undefi
   }
 }
 
-/** A value by itself, which is none that holds others. */
+/** Checks a value that is not a list or a mapping. */
 const settled = (value: unknown, at: KeyPlace | undefined): JsonValue =>
   typeof value === 'object' ? (value as JsonValue) : copy(value, at, { ...NO_LIMITS })
 
-/** Where in the input something is. Linked, because it is built for every value and read for hardly any. */
+/** A place in the input. It is a linked list, because it is made for every value and rarely read. */
 export interface KeyPlace {
   readonly parent: KeyPlace | undefined
   readonly key: string | number
@@ -164,7 +163,7 @@ const copyList = (list: readonly unknown[], at: KeyPlace | undefined, left: Left
     ),
   )
 
-/** Nearly all that arguments are made of needs no place to be named by. */
+/** Most values of arguments, for which no place has to be made. */
 const isPlainText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed()
 
 const counted = (text: string, left: Left): string => {
@@ -189,7 +188,7 @@ const copyMapping = (mapping: object, at: KeyPlace | undefined, left: Left): Jso
 }
 
 const refuseKey = (key: string, at: KeyPlace | undefined): void => {
-  // It would not become a key of a copy but change what the copy is.
+  // In a copy it would set the prototype.
   if (key === '__proto__') throw new NotJson(renderPlace(at), 'has a key "__proto__"')
   if (!key.isWellFormed()) throw new NotJson(renderPlace(at), 'has a key with half of a character (a lone surrogate)')
 }
@@ -206,10 +205,9 @@ const describeObject = (value: object): string => {
   return typeof constructor === 'function' && constructor.name !== '' ? `a ${constructor.name}` : 'an object of a class'
 }
 
-/** `files[2].path`; the whole input is `it`. */
+/** `files[2].path`, or `it` for the whole input. */
 export const renderPlace = (place: KeyPlace | undefined): string => {
-  if (place === undefined) return 'it'
   const keys: (string | number)[] = []
   for (let at: KeyPlace | undefined = place; at !== undefined; at = at.parent) keys.unshift(at.key)
-  return keys.map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`)).join('')
+  return keyOf({ path: keys, whole: 'it' })
 }

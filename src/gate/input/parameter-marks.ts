@@ -1,5 +1,5 @@
-// What a parameter means, said where it is declared. In JSON Schema by the keyword "x-cordon"; in a
-// schema of any library by a property of the schema object, which the library itself ignores.
+// Marks of parameters, which say what a parameter is for: the keyword "x-cordon" of a JSON Schema, or a property of the
+// schema object of a library, which the library ignores.
 import { fail } from '../../errors/index.js'
 
 /**
@@ -12,7 +12,7 @@ export const MARKS = ['path-read', 'path-write', 'url', 'command', 'text'] as co
 export type Mark = (typeof MARKS)[number]
 
 export const MARK_KEYWORD = 'x-cordon'
-// Registered, so that two copies of this package in one tree understand each other.
+// Registered, so that two installed copies of this package understand each other.
 export const MARK_PROPERTY = Symbol.for('cordon.parameter')
 
 /** The part of https://standardschema.dev that is needed here. */
@@ -25,7 +25,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
-export type StandardResult<Output> =
+type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | {
       readonly issues: readonly {
@@ -64,14 +64,14 @@ export const pathWrite: Marker = marker('path-write')
 export const url: Marker = marker('url')
 /** A command line or list of words that the tool executes. */
 export const commandLine: Marker = marker('command')
-/** Content that is never opened, fetched or executed; the argument gate passes over it. */
+/** Content that is never opened, fetched or executed. The argument gate skips it. */
 export const text: Marker = marker('text')
 
 /** The caller may use the unmarked schema elsewhere, so the mark goes onto a copy. */
 const copyOf = (schema: StandardSchema): StandardSchema => {
   const { clone, _def, constructor } = schema as { clone?: unknown; _def?: unknown; constructor?: unknown }
-  // Methods of zod's schemas are bound to their object, so only zod itself can copy one: by clone() in
-  // version 4, by its constructor in version 3.
+  // Methods of a zod schema are bound to their object, so only zod can copy it: by clone() in version 4, by the
+  // constructor in version 3.
   if (typeof clone === 'function') return (clone as () => StandardSchema).call(schema)
   if (_def !== undefined && typeof constructor === 'function')
     return new (constructor as new (definition: unknown) => StandardSchema)(_def)

@@ -3,7 +3,7 @@ import type { StandardSchema } from './parameter-marks.js'
 export type ParsedInput =
   { readonly kind: 'input'; readonly value: unknown } | { readonly kind: 'problem'; readonly problem: string }
 
-/** Reads the input of a call by the tool's schema. What comes out is what runs. */
+/** Reads the input of a call by the schema of the tool. The result is what runs. */
 export type ParseInput = (value: unknown) => ParsedInput | Promise<ParsedInput>
 
 /** For tools without a schema. */
@@ -11,12 +11,12 @@ export const acceptAnyInput: ParseInput = (value) => ({ kind: 'input', value })
 
 const MAX_ISSUES = 5
 
-export const parserOf = (schema: StandardSchema): ParseInput => {
-  return (value) => {
+export const parserOf =
+  (schema: StandardSchema): ParseInput =>
+  (value) => {
     const result = schema['~standard'].validate(value)
     return result instanceof Promise ? result.then(read) : read(result)
   }
-}
 
 const read = (result: Awaited<ReturnType<StandardSchema['~standard']['validate']>>): ParsedInput => {
   if (result.issues === undefined) return { kind: 'input', value: result.value }

@@ -4,7 +4,6 @@ import { hashOf } from '../input/canonical-json.js'
 import { takeSnapshot } from '../input/json-value.js'
 import type { JsonValue } from '../input/json-value.js'
 
-/** What a permit says. */
 export interface PermitTerms {
   readonly permitId: string
   readonly callId: string
@@ -14,11 +13,10 @@ export interface PermitTerms {
   readonly policyHash: string
   /** Milliseconds since 1970. */
   readonly expiresAt: number
-  readonly isSingleUse: boolean
 }
 
-// Whoever holds a permit can reach its class (`permit.constructor`). Only this module has the key
-// without which the class makes nothing.
+// Anyone with a permit can reach its class (`permit.constructor`), but only this module has the key that the class
+// needs.
 const KEY = Symbol('only the gate mints permits')
 
 class MintedPermit {
@@ -35,7 +33,7 @@ class MintedPermit {
     return this.#terms
   }
 
-  /** Looks at the object itself, so neither a look-alike nor a changed prototype passes for a permit. */
+  /** Checks the private field, which neither a look-alike nor a changed prototype has. */
   static termsOf(value: unknown): PermitTerms | undefined {
     return typeof value === 'object' && value !== null && #terms in value ? value.#terms : undefined
   }
@@ -50,17 +48,15 @@ class MintedPermit {
 Object.freeze(MintedPermit)
 Object.freeze(MintedPermit.prototype)
 
-/** Proof that one call may run: this tool, these arguments, this policy, until then. */
+/** Proof that one call may run once, with this tool, these arguments and this policy, until it expires. */
 export type Permit = MintedPermit
 
-/** Not part of the surface of this room. */
+/** For the gate only: the index of this room does not export it. */
 export const mintPermit = (terms: PermitTerms): Permit => new MintedPermit(KEY, terms)
-
-export const termsOf = (value: unknown): PermitTerms | undefined => MintedPermit.termsOf(value)
 
 export interface PermitUse {
   readonly tool: string
-  /** What is about to run; hashed here, so that nobody else's hash is believed. */
+  /** The arguments of the run. They are hashed here, because a hash of the caller could be wrong. */
   readonly arguments: unknown
   readonly policyHash: string
   readonly now: number
@@ -73,20 +69,20 @@ export type CheckedPermit =
   | { readonly kind: 'refused'; readonly problem: PermitProblem }
 
 /**
- * Whether a permit is for what is about to run. A permit for a single use is spent by this. Run with
- * the `arguments` of the answer: they are a frozen copy of exactly what was checked.
+ * Whether a permit is for this run. The check spends it. Run with the `arguments` of the answer: they are a frozen copy
+ * of the checked ones.
  */
 export const checkPermit = (permit: unknown, use: PermitUse): CheckedPermit => {
   const terms = MintedPermit.termsOf(permit)
   if (terms === undefined) return { kind: 'refused', problem: 'not-a-permit' }
   if (terms.tool !== use.tool) return { kind: 'refused', problem: 'other-tool' }
   if (terms.policyHash !== use.policyHash) return { kind: 'refused', problem: 'other-policy' }
-  // Written so that a clock that is not a number refuses.
+  // This form also refuses if the clock is not a number.
   if (!(use.now < terms.expiresAt)) return { kind: 'refused', problem: 'expired' }
   const snapshot = takeSnapshot(use.arguments)
   if (snapshot.kind === 'problem' || hashOf(snapshot.value) !== terms.argumentsHash)
     return { kind: 'refused', problem: 'other-arguments' }
-  if (terms.isSingleUse && !MintedPermit.spend(permit as MintedPermit)) return { kind: 'refused', problem: 'spent' }
+  if (!MintedPermit.spend(permit as MintedPermit)) return { kind: 'refused', problem: 'spent' }
   return { kind: 'valid', terms, arguments: snapshot.value }
 }
 
@@ -99,7 +95,7 @@ const PROBLEMS: Readonly<Record<PermitProblem, string>> = {
   'spent': 'it was for one call, and is used',
 }
 
-/** For those who cannot go on without one: the arguments to run with, or an error. */
+/** The arguments to run with, or an error. */
 export const requirePermit = (permit: unknown, use: PermitUse): JsonValue => {
   const checked = checkPermit(permit, use)
   if (checked.kind === 'refused') throw fail('permit-refused', { problem: PROBLEMS[checked.problem] })

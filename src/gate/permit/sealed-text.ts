@@ -1,15 +1,15 @@
-// A value that leaves the process: its canonical JSON and a keyed hash over it. Whoever has the key can
-// read it back; without the key nobody can change it or make another.
+// A value that leaves the process: its canonical JSON with a keyed hash. Without the key nobody can change it or make
+// another.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
+import { readBoundedJson } from '../input/bounded-json.js'
 import { canonicalJson } from '../input/canonical-json.js'
-import { takeSnapshot } from '../input/json-value.js'
 import type { JsonValue } from '../input/json-value.js'
-import { parseJson } from '../input/parse-json.js'
 
 const MIN_KEY_BYTES = 32
+const NO_LIMITS = { bytes: Infinity, elements: Infinity, depth: Infinity }
 
-/** `form` names what it is and in which version; a text of one form is none of another. */
+/** `form`: the kind of the value and its version. A text of another form is refused. */
 export const sealText = (form: string, value: JsonValue, key: Uint8Array): string => {
   const payload = Buffer.from(canonicalJson(value)).toString('base64url')
   return `${form}.${payload}.${signatureOf(form, payload, key).toString('base64url')}`
@@ -26,9 +26,8 @@ export const openText = (form: string, text: string, key: Uint8Array): OpenedTex
   const sealed = Buffer.from(signature, 'base64url')
   if (sealed.length !== expected.length || !timingSafeEqual(sealed, expected))
     return { kind: 'refused', problem: 'forged' }
-  const parsed = parseJson(Buffer.from(payload, 'base64url').toString())
-  const snapshot = parsed.kind === 'json' ? takeSnapshot(parsed.value) : parsed
-  return snapshot.kind === 'json' ? { kind: 'value', value: snapshot.value } : { kind: 'refused', problem: 'malformed' }
+  const read = readBoundedJson(Buffer.from(payload, 'base64url'), NO_LIMITS, 'unique')
+  return read.kind === 'json' ? { kind: 'value', value: read.value } : { kind: 'refused', problem: 'malformed' }
 }
 
 const signatureOf = (form: string, payload: string, key: Uint8Array): Buffer => {

@@ -1,18 +1,14 @@
-// The record `permission_state`: what decides about calls at the moment.
-import type { RuleSet } from '../rules/load-rules.js'
-import type { Mode } from '../rules/modes.js'
+// The record `permission_state`: the mode, the rules and their sources.
+import type { GateSettings } from '../gate-settings.js'
 import { RULE_SOURCES } from '../rules/rule.js'
 import type { PermissionState } from './permission-state.js'
 
-export interface StateSettings {
-  readonly mode: Mode
-  readonly ruleSets: readonly RuleSet[]
-  /** Files and names of the policies in force. */
-  readonly policySources: readonly string[]
-  readonly isInteractive: boolean
-}
-
-export const describeState = ({ mode, ruleSets, policySources, isInteractive }: StateSettings): PermissionState => {
+export const describeState = ({
+  mode,
+  ruleSets,
+  policySources,
+  isInteractive,
+}: Pick<GateSettings, 'mode' | 'ruleSets' | 'policySources' | 'isInteractive'>): PermissionState => {
   const sets = ruleSets.toSorted((a, b) => RULE_SOURCES.indexOf(a.source) - RULE_SOURCES.indexOf(b.source))
   return {
     mode,

@@ -1,4 +1,4 @@
-// Which rules spoke about a call, as its decision tells them.
+// The rules that matched a call, for the record of its decision.
 import type { Rule } from '../rules/rule.js'
 import type { RuleVerdict } from '../rules/rule-index.js'
 import type { ExplainedRule } from './permission-decision.js'
@@ -11,7 +11,7 @@ export const explainRules = ({
   locked,
   untrusted,
 }: Pick<RuleVerdict, 'deciding' | 'overruled' | 'locked' | 'untrusted'>): readonly ExplainedRule[] =>
-  // Of most calls no rule speaks.
+  // Most calls match no rule.
   deciding.length + overruled.length + locked.length + untrusted.length === 0
     ? []
     : [

@@ -1,7 +1,7 @@
 import type { DecisionSource } from './decision-kinds.js'
 import type { Draft } from '../draft.js'
 
-/** What would let a call run that is asked about. */
+/** Changes that would let a call run without a question. */
 export const waysToAllow = ({ rules, call }: Draft, source: DecisionSource): readonly string[] => {
   switch (source) {
     case 'rule':
@@ -10,13 +10,7 @@ export const waysToAllow = ({ rules, call }: Draft, source: DecisionSource): rea
       return ['see why the hook asks']
     case 'policy':
       return call.waysToApprove ?? ['approve it, once or for this session']
-    case 'registry':
-    case 'schema':
-    case 'constraint':
-    case 'mode':
-    case 'classifier':
-    case 'approver':
-    case 'command':
+    default:
       return (
         call.waysToAllow ?? [
           `add a rule that allows the tool ${call.tool}, best with a condition`,
@@ -26,7 +20,7 @@ export const waysToAllow = ({ rules, call }: Draft, source: DecisionSource): rea
   }
 }
 
-/** What would stop a call that runs. */
+/** Changes that would stop a call that may run. */
 export const waysToStop = ({ rules, call }: Draft, source: DecisionSource): readonly string[] => {
   const deny = `add a rule that denies the tool ${call.tool}, or asks about it`
   return source === 'rule' ? [...rules.deciding.slice(0, 3).map(({ id }) => `remove the rule ${id}`), deny] : [deny]

@@ -1,3 +1,5 @@
+import { getOrAdd } from '../../policy/index.js'
+
 import type { FoldedPattern } from '../arguments/folded-path.js'
 
 interface Node<Item> {
@@ -5,8 +7,8 @@ interface Node<Item> {
   readonly items: Item[]
 }
 
-/** Finds items by path patterns: walking down a path meets every pattern whose literal beginning it has. */
-export interface FoldedPathIndex<Item> {
+/** Finds items by path patterns. A walk down a path meets every pattern with the same literal beginning. */
+interface FoldedPathIndex<Item> {
   readonly add: (pattern: FoldedPattern, item: Item) => void
   /** A superset of what matches. */
   readonly visit: (names: readonly string[], found: (item: Item) => void) => void
@@ -14,23 +16,16 @@ export interface FoldedPathIndex<Item> {
 
 export const createFoldedPathIndex = <Item>(): FoldedPathIndex<Item> => {
   const root: Node<Item> = { children: new Map(), items: [] }
-  // `**/name` begins with nothing literal; it is found by its last name instead.
+  // `**/name` has no literal beginning, so it is found by its last name.
   const byLastName = new Map<string, Item[]>()
   return {
     add: ({ base, lastName }, item) => {
       if (lastName !== undefined) {
-        addTo(byLastName, lastName, item)
+        getOrAdd(byLastName, lastName, () => []).push(item)
         return
       }
       let node = root
-      for (const name of base) {
-        let child = node.children.get(name)
-        if (child === undefined) {
-          child = { children: new Map(), items: [] }
-          node.children.set(name, child)
-        }
-        node = child
-      }
+      for (const name of base) node = getOrAdd(node.children, name, () => ({ children: new Map(), items: [] }))
       node.items.push(item)
     },
     visit: (names, found) => {
@@ -39,16 +34,10 @@ export const createFoldedPathIndex = <Item>(): FoldedPathIndex<Item> => {
       for (const name of names) {
         node = node?.children.get(name)
         node?.items.forEach(found)
-        // Everything beneath a folder with that name counts too.
+        // Everything beneath a folder of that name counts too.
         if (byLastName.size > 0) byLastName.get(name)?.forEach(found)
         if (node === undefined && byLastName.size === 0) return
       }
     },
   }
-}
-
-export const addTo = <Key, Item>(map: Map<Key, Item[]>, key: Key, item: Item): void => {
-  const items = map.get(key)
-  if (items === undefined) map.set(key, [item])
-  else items.push(item)
 }

@@ -21,23 +21,23 @@ import { parseRule } from './parse-rule.js'
 import type { Rule, RuleSource } from './rule.js'
 import { checkExamples } from './rule-examples.js'
 
-/** What only managed rules may say; the strictest of several counts. */
+/** What only managed rules may do. */
 export const LOCKS = ['allow_rules', 'hook_allows'] as const
 export type Lock = (typeof LOCKS)[number]
 
 /** One file, or one list, of rules. */
 export interface RuleSet {
   readonly source: RuleSource
-  /** The file, or how a list that is not from a file is known. */
+  /** The file, or the name of a list that is not from a file. */
   readonly name: string
   readonly rules: readonly Rule[]
   /** `allow_rules`: allows of other sources do not count. `hook_allows`: those of hooks do not. */
   readonly managedOnly: readonly Lock[]
-  /** Undefined: all of them. */
+  /** Undefined: all modes. */
   readonly permittedModes: readonly Mode[] | undefined
-  /** Folders whose own rule files may allow; those of any other project can only deny and ask. */
+  /** Folders whose own rule files may allow. Those of other projects can only deny and ask. */
   readonly trustedProjects: readonly PathPattern[]
-  /** False: its allows do not count, because nobody here vouches for who wrote them. */
+  /** False: its allows do not count, because the project is not trusted. */
   readonly isTrusted: boolean
 }
 
@@ -46,11 +46,11 @@ export interface RuleFileContext {
   readonly places: Places
 }
 
-/** Reads a rule file in YAML or JSON; errors name the file, the line and the key. */
+/** Reads a rule file in YAML or JSON. Errors name the file, the line and the key. */
 export const loadRules = (text: string, fileName: string, context: RuleFileContext): RuleSet =>
   parseRuleSet({ ...readDocument(text, fileName), whole: 'the rules' }, fileName, context)
 
-/** Reads rules given as a value: `{ rules: [...] }`, or the list alone. */
+/** Reads rules from a value: `{ rules: [...] }`, or the list alone. */
 export const parseRules = (value: unknown, name: string, context: RuleFileContext): RuleSet =>
   parseRuleSet(
     rootNode(Array.isArray(value) ? { rules: value } : value, () => name, 'the rules'),
@@ -59,7 +59,7 @@ export const parseRules = (value: unknown, name: string, context: RuleFileContex
   )
 
 const parseRuleSet = (given: PolicyNode, name: string, { source, places }: RuleFileContext): RuleSet => {
-  // A file in which everything is commented out.
+  // The value of a file in which everything is a comment is null.
   const node = given.value === null ? { ...given, value: {} } : given
   if (Array.isArray(node.value))
     throw fail('policy-not-an-object', {
@@ -88,24 +88,26 @@ const parseRuleSet = (given: PolicyNode, name: string, { source, places }: RuleF
     source,
     name,
     rules: rules === undefined ? [] : parseList(rules, { source, places }),
-    managedOnly:
-      locks === undefined ? [] : itemsOf(locks, `a list of: ${LOCKS.join(', ')}`).map((item) => oneOf(item, LOCKS)),
-    permittedModes:
-      modes === undefined
-        ? undefined
-        : itemsOf(modes, `a list of: ${MODES.join(', ')}`).map((item) => oneOf(item, MODES)),
+    managedOnly: namesOf(locks, LOCKS) ?? [],
+    permittedModes: namesOf(modes, MODES),
     trustedProjects:
       trusted === undefined ? [] : itemsOf(trusted, 'a list of folders').flatMap((item) => parseFolder(item, places)),
     isTrusted: true,
   }
 }
 
-/** Whose word on a project counts. */
+const namesOf = <Name extends string>(
+  node: PolicyNode | undefined,
+  known: readonly Name[],
+): readonly Name[] | undefined =>
+  node && itemsOf(node, `a list of: ${known.join(', ')}`).map((item) => oneOf(item, known))
+
+/** The sources that can trust a project. */
 const VOUCHING: readonly RuleSource[] = ['managed', 'user', 'command_line']
 
 const parseFolder = (node: PolicyNode, places: Places): readonly PathPattern[] => {
   const text = textOf(node, 'a folder')
-  // Relative to the workspace, every project would be its own.
+  // With a relative folder, every project could trust itself.
   if (!/^!?[/~]/.test(text)) throw invalid(node, 'a folder that begins with / or ~')
   return bindGlob(parsePathGlob(text, placeOf(node)), places)
 }

@@ -1,6 +1,6 @@
-// Whether what a condition lists covers a call. Strict in both directions: an allow must cover all that the
-// call names, each by its exact text; for a deny or an ask it is enough that any of it may be meant.
-import { coversHost, matches } from '../../policy/index.js'
+// Matches conditions with a call. An allow must cover everything that the call names, by exact text. A deny or an ask
+// must possibly mean one part of it.
+import { coversHost, isWebPort, matches } from '../../policy/index.js'
 
 import type { CallPath } from '../arguments/argument-gate.js'
 import type { CallFacts } from '../call-facts.js'
@@ -50,28 +50,26 @@ export const forbidsPaths = (conditions: readonly PathCondition[], { folded }: C
   )
 
 export const allowsUrls = (conditions: readonly HostCondition[], { urls }: CallFacts): boolean =>
-  urls.length > 0 && urls.every((url) => conditions.some((condition) => hostFits(condition, url, [80, 443])))
+  urls.length > 0 && urls.every((url) => conditions.some((condition) => hostFits(condition, url, isWebPort)))
 
 export const forbidsUrls = (conditions: readonly HostCondition[], { urls, suspectedUrls }: CallFacts): boolean =>
-  [...urls, ...suspectedUrls].some((url) => conditions.some((condition) => hostFits(condition, url, 'all')))
+  [...urls, ...suspectedUrls].some((url) => conditions.some((condition) => hostFits(condition, url, () => true)))
 
-/** A host without a port: the web's in an allow, all of them in a denial. */
+/** A host without a port means the ports of the web in an allow, and all ports in a denial. */
 const hostFits = (
   { destination, port }: HostCondition,
   url: UrlTarget,
-  unspecified: readonly number[] | 'all',
-): boolean => {
-  if (destination !== undefined && !coversHost(destination, url.host)) return false
-  if (port.kind === 'port') return port.port === url.port
-  return unspecified === 'all' || unspecified.includes(url.port)
-}
+  isDefaultPort: (port: number) => boolean,
+): boolean =>
+  (destination === undefined || coversHost(destination, url.host)) &&
+  (port.kind === 'port' ? port.port === url.port : isDefaultPort(url.port))
 
 const isAccepted = (accepts: ArgumentCondition['accepts'], value: JsonValue): boolean =>
   accepts.some((accept) =>
     'exactly' in accept ? accept.exactly === value : typeof value === 'string' && accept.matches(value),
   )
 
-/** What stands at some keys; of a list, its items. */
+/** The values at some keys. Of a list, its items. */
 const itemsAt = (value: JsonValue, keys: readonly string[]): readonly JsonValue[] =>
   valuesAt(value, keys).flatMap((found) => (isList(found) ? found : [found]))
 

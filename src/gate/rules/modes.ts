@@ -1,36 +1,31 @@
-// How a call is treated that no rule and no hook has decided, or that somebody would be asked about.
+// Modes: how to treat a call that no rule and no hook decides, or that would ask.
 import type { Effect } from './rule.js'
 
 export const MODES = ['default', 'untrusted', 'on_request', 'on_failure', 'never', 'plan', 'bypass', 'auto'] as const
 export type Mode = (typeof MODES)[number]
 
 export interface ModeQuestion {
-  /** What rules and hooks say together. */
+  /** Of rules and hooks together. */
   readonly effect: Effect | 'unmatched'
-  /**
-   * Somebody has to approve whatever rules say: an egress class of `write`, or a request for more than the policy
-   * grants.
-   */
+  /** Why a person must approve, whatever the rules say: an egress class of `write`, or a wider policy. */
   readonly obligation: 'none' | 'approval' | 'widening'
   readonly isLowRisk: boolean
   readonly isReadOnly: boolean
-  /** A cell holds the tool, so that running it is no matter of trust. */
+  /** A cell confines the tool, so it needs no trust. */
   readonly isSandboxed: boolean
 }
 
 export type ModeAnswer =
   | { readonly kind: 'run'; readonly as: 'allow' | 'sandboxed'; readonly why: string }
-  | { readonly kind: 'ask'; readonly why: string }
-  /** Somebody would be asked, and in this mode nobody ever is. */
-  | { readonly kind: 'unavailable'; readonly why: string }
+  /** `unavailable`: a person would be asked, but not in this mode. */
+  | { readonly kind: 'ask' | 'unavailable' | 'deny'; readonly why: string }
   | { readonly kind: 'classify'; readonly why: string }
-  | { readonly kind: 'deny'; readonly why: string }
 
-/** For every effect but deny, which no mode lifts. */
+/** For every effect but deny, which no mode changes. */
 export const answerOfMode = (mode: Mode, question: ModeQuestion): ModeAnswer => {
   const { effect, obligation } = question
   if (mode === 'plan') return answerOfPlan(question)
-  if (mode === 'bypass') return run(question, 'the mode bypass asks nobody')
+  if (mode === 'bypass') return answerOfBypass(question)
   if (obligation !== 'none') return wouldAsk(mode, question, OBLIGATIONS[obligation])
   switch (effect) {
     case 'deny':
@@ -55,11 +50,15 @@ const answerOfPlan = ({ effect, obligation, isReadOnly }: ModeQuestion): ModeAns
   return { kind: 'run', as: 'allow', why: 'it is read-only' }
 }
 
-const run = ({ effect, isSandboxed }: ModeQuestion, why: string): ModeAnswer => ({
-  kind: 'run',
-  as: effect === 'allow' || !isSandboxed ? 'allow' : 'sandboxed',
-  why,
-})
+/** It asks nobody, so nobody can grant more than the policy does. */
+const answerOfBypass = ({ effect, obligation, isSandboxed }: ModeQuestion): ModeAnswer =>
+  obligation === 'widening'
+    ? { kind: 'unavailable', why: OBLIGATIONS.widening }
+    : {
+        kind: 'run',
+        as: effect === 'allow' || !isSandboxed ? 'allow' : 'sandboxed',
+        why: 'the mode bypass asks nobody',
+      }
 
 const unmatched = (mode: Exclude<Mode, 'plan' | 'bypass'>, question: ModeQuestion): ModeAnswer => {
   const { isLowRisk, isSandboxed } = question
@@ -76,7 +75,7 @@ const unmatched = (mode: Exclude<Mode, 'plan' | 'bypass'>, question: ModeQuestio
     case 'on_failure':
     case 'never':
       if (isSandboxed) return { kind: 'run', as: 'sandboxed', why: 'its sandbox holds it' }
-      // Nothing holds it, so the mode's reason for running it is gone.
+      // Nothing confines it, so the mode has no reason to run it.
       return isLowRisk
         ? { kind: 'run', as: 'allow', why: 'its risk is low' }
         : wouldAsk(mode, { ...question, effect: 'ask' }, 'no sandbox holds an in-process tool')

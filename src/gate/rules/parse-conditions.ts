@@ -2,15 +2,16 @@ import { fail } from '../../errors/index.js'
 import {
   bindGlob,
   invalid,
-  itemsOf,
   mappingOf,
   parseDestination,
   parsePathGlob,
   placeOf,
+  someItemsOf,
   sourceOf,
   textOf,
 } from '../../policy/index.js'
 import type { Places, PolicyNode } from '../../policy/index.js'
+import { isMapping } from '../../shapes/index.js'
 
 import { parseCommandPattern } from '../commands/command-pattern.js'
 import type { CommandPattern } from '../commands/command-pattern.js'
@@ -34,21 +35,16 @@ export const nonEmpty = (node: PolicyNode, expected: string): string => {
   return text
 }
 
-const oneOrMore = (node: PolicyNode, expected: string): readonly PolicyNode[] => {
-  if (typeof node.value === 'string') return [node]
-  const items = itemsOf(node, expected)
-  // An empty list would read as "none" to one person and as "all" to another.
-  if (items.length === 0) throw invalid(node, `${expected} with at least one item`)
-  return items
-}
+const oneOrMore = (node: PolicyNode, expected: string): readonly PolicyNode[] =>
+  typeof node.value === 'string' ? [node] : someItemsOf(node, expected)
 
 export const parsePaths = (node: PolicyNode, places: Places): readonly PathCondition[] => {
   if (typeof node.value === 'string' || Array.isArray(node.value)) return [parsePathCondition(node, 'any', places)]
   const { read, write } = mappingOf(node, ['read', 'write'])
   const conditions = [
-    ...(read === undefined ? [] : [parsePathCondition(read, 'read', places)]),
-    ...(write === undefined ? [] : [parsePathCondition(write, 'write', places)]),
-  ]
+    read && parsePathCondition(read, 'read', places),
+    write && parsePathCondition(write, 'write', places),
+  ].filter((condition) => condition !== undefined)
   if (conditions.length === 0) throw invalid(node, 'a list of paths, or a mapping with "read" or "write"')
   return conditions
 }
@@ -64,9 +60,7 @@ const parsePathCondition = (node: PolicyNode, access: PathCondition['access'], p
 
 const parseHost = (node: PolicyNode): HostCondition => {
   const text = textOf(node, 'a host')
-  if (text === '*') return { text, destination: undefined, port: { kind: 'unspecified' } }
-  const { destination, port } = parseDestination(text, placeOf(node))
-  return { text, destination, port: port.kind === 'web' ? { kind: 'unspecified' } : port }
+  return text === '*' ? { destination: undefined, port: { kind: 'web' } } : parseDestination(text, placeOf(node))
 }
 
 const parseCommand = (node: PolicyNode): CommandPattern => {
@@ -83,12 +77,10 @@ const parseCommand = (node: PolicyNode): CommandPattern => {
 }
 
 export const parseArguments = (node: PolicyNode): readonly ArgumentCondition[] => {
-  if (typeof node.value !== 'object' || node.value === null || Array.isArray(node.value))
-    throw invalid(node, 'a mapping of argument names to values')
-  return Object.entries(node.value as Record<string, unknown>).map(([key, value]) => {
+  if (!isMapping(node.value)) throw invalid(node, 'a mapping of argument names to values')
+  return Object.entries(node.value).map(([key, value]) => {
     const child: PolicyNode = { ...node, value, path: [...node.path, key] }
-    const items = Array.isArray(value) ? itemsOf(child, 'values') : [child]
-    if (items.length === 0) throw invalid(child, 'a value, or a list of values with at least one item')
+    const items = Array.isArray(value) ? someItemsOf(child, 'a value, or a list of values') : [child]
     return { keys: key.split('.'), accepts: items.map(parseAccepted) }
   })
 }

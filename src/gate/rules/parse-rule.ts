@@ -11,17 +11,17 @@ import type { DestructiveFacts } from '../tool.js'
 
 const OTHER_KEYS = ['id', 'effect', 'because', 'destructive', 'examples'] as const
 
-/** Everything that a rule in a file can have. */
+/** All keys of a rule in a file. */
 export const RULE_KEYS: readonly string[] = [...OTHER_KEYS, ...CONDITION_KEYS.map((key) => CONDITIONS[key].written)]
 
-export interface RuleContext {
+interface RuleContext {
   readonly source: RuleSource
   readonly places: Places
-  /** Which of the rules of its source it is, for the id of a rule that has none. */
+  /** Its number in its source, for the id of a rule without one. */
   readonly number: number
 }
 
-export interface ParsedRule {
+interface ParsedRule {
   readonly rule: Rule
   readonly examples: PolicyNode | undefined
 }

@@ -2,10 +2,10 @@ import type { CallFacts } from '../call-facts.js'
 import type { Rule } from './rule.js'
 import { SHELVES } from './rule-shelves.js'
 
-/** Rules about the same tools, each filed under one of its conditions: the one that rules out most calls. */
+/** Rules about the same tools. Each is filed under one of its conditions, the one that excludes most calls. */
 export interface RuleBucket {
   readonly add: (rule: Rule) => void
-  /** A superset of the rules that match; a rule may be found more than once. */
+  /** Finds a superset of the rules that match. It may find a rule more than once. */
   readonly visit: (facts: CallFacts, found: (rule: Rule) => void) => void
 }
 

@@ -1,6 +1,6 @@
 import { fail } from '../../errors/index.js'
 import { describeValue, invalid, itemsOf, mappingOf, parsePolicy, sourceOf, textOf } from '../../policy/index.js'
-import type { AbsolutePath, Places, PolicyNode } from '../../policy/index.js'
+import type { Places, PolicyNode } from '../../policy/index.js'
 
 import { createArgumentGate } from '../arguments/argument-gate.js'
 import { factsOf } from '../call-facts.js'
@@ -12,8 +12,8 @@ import type { Rule } from './rule.js'
 import { describeTool } from '../tool.js'
 
 /**
- * Examples are calls that a rule must match, and calls that it must not. They are tried when the
- * rule is loaded, so that a pattern that means something else than its author thinks is found then.
+ * Examples are calls that a rule must match, and calls that it must not. Loading a rule tries them, to find a pattern
+ * that means something else than its author thinks.
  */
 export const checkExamples = (rule: Rule, examples: PolicyNode, places: Places): void => {
   const matches = matcherOf(rule)
@@ -34,39 +34,25 @@ export const checkExamples = (rule: Rule, examples: PolicyNode, places: Places):
 }
 
 const factsOfExample = (node: PolicyNode, rule: Rule, places: Places): CallFacts => {
-  // A line alone is short for a call of the rule's own tool with that command.
+  // A text means a call of the rule's own tool with that command.
   if (typeof node.value === 'string') return imagine(toolOf(rule), { command: node.value }, places, node)
   const { tool, input } = mappingOf(node, ['tool', 'input'])
-  return imagine(
-    tool === undefined ? toolOf(rule) : textOf(tool, 'a tool name'),
-    input === undefined ? {} : input.value,
-    places,
-    node,
-  )
+  const name = tool === undefined ? toolOf(rule) : textOf(tool, 'a tool name')
+  return imagine(name, input === undefined ? {} : input.value, places, node)
 }
 
-const toolOf = ({ tools }: Rule): string => {
-  const literal = tools.find(({ isLiteral }) => isLiteral)
-  return literal?.prefix ?? 'example'
-}
+const toolOf = ({ tools }: Rule): string => tools.find(({ isLiteral }) => isLiteral)?.runs[0] ?? 'example'
 
-/** What the gate would find in such a call of a tool that may do everything. */
+/** The facts of such a call of a tool that may do everything. */
 const imagine = (name: string, input: unknown, places: Places, node: PolicyNode): CallFacts => {
   const snapshot = takeSnapshot(input)
   if (snapshot.kind === 'problem')
     throw invalid(node, `an example of plain JSON, but ${snapshot.where} ${snapshot.problem}, ${describeValue(input)}`)
-  const tool = describeTool({
-    name,
-    kind: 'in-process',
-    policy: parsePolicy({}, 'an example'),
-    ...places,
-  })
-  // In an example every text with a slash is meant to be a path.
-  const gated = createArgumentGate(tool, (path: string) => {
+  const tool = describeTool({ name, kind: 'in-process', policy: parsePolicy({}, 'an example'), ...places })
+  // In an example every text with a slash is a path.
+  const gated = createArgumentGate(tool, (path) => {
     const resolved = resolveByText(path)
-    return resolved.kind === 'unknown'
-      ? resolved
-      : { ...resolved, parentExists: true, path: resolved.path satisfies AbsolutePath }
+    return resolved.kind === 'unknown' ? resolved : { ...resolved, parentExists: true }
   })(snapshot.value)
   if (gated.kind === 'denied') throw invalid(node, `an example that can be read: ${gated.denial.message}`)
   return factsOf({ tool, input: snapshot.value, paths: gated.paths, urls: gated.urls, argv: undefined })

@@ -1,35 +1,34 @@
 import { bug } from '../../errors/index.js'
+import { getOrAdd } from '../../policy/index.js'
 
 import type { CallFacts } from '../call-facts.js'
+import type { TextPattern } from '../commands/text-pattern.js'
 import type { RuleSet } from './load-rules.js'
 import { matcherOf } from './match-rule.js'
 import { EFFECTS, RULE_SOURCES } from './rule.js'
 import type { Effect, Rule } from './rule.js'
 import { createRuleBucket } from './rule-bucket.js'
 import type { RuleBucket } from './rule-bucket.js'
+import { createTextIndex } from './text-index.js'
 
-/** What all rules together say about a call. */
+/** The judgement of all rules about a call. */
 export interface RuleVerdict {
   readonly effect: Effect | 'unmatched'
-  /** The rules of that effect, the first being the one to name. */
+  /** The rules of that effect. Reasons name the first. */
   readonly deciding: readonly Rule[]
-  /** Milder rules that match too and do not count: an allow beside an ask, for example. */
+  /** Milder rules that match too and do not count, such as an allow beside an ask. */
   readonly overruled: readonly Rule[]
-  /** Allows that match and would count, had the managed rules not reserved them. */
+  /** Allows that match, but only managed rules may allow. */
   readonly locked: readonly Rule[]
-  /** Allows that match, of rule files that nobody vouches for. */
+  /** Allows that match, but are of an untrusted project. */
   readonly untrusted: readonly Rule[]
 }
 
 export interface RuleIndex {
   readonly judge: (facts: CallFacts) => RuleVerdict
-  readonly size: number
 }
 
-/**
- * Files every rule by its tool and by one more condition, so that judging a call looks at the rules
- * that may match it, not at all of them.
- */
+/** Files every rule by its tool and by one more condition, so that a call is compared with few rules. */
 export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
   const isAllowLocked = sets.some(({ managedOnly }) => managedOnly.includes('allow_rules'))
   const ordered = sets
@@ -41,14 +40,20 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
   const filed = new Map(ordered.map((rule, rank) => [rule, { rank, matches: matcherOf(rule) }]))
   const fileOf = (rule: Rule) => filed.get(rule) ?? bug('a rule that is in no set')
 
-  const byName = new Map<string, RuleBucket>()
-  const byPrefix = new Map<string, RuleBucket>()
+  const ofEveryTool = createRuleBucket()
+  const byPattern = new Map<string, RuleBucket>()
+  const tools = createTextIndex<RuleBucket>()
+  const bucketOf = (pattern: TextPattern): RuleBucket =>
+    getOrAdd(byPattern, pattern.written, () => {
+      const bucket = createRuleBucket()
+      tools.add([pattern], bucket)
+      return bucket
+    })
   for (const rule of ordered) {
-    // A rule about several tools stands in several buckets; without one it is about all of them.
-    for (const pattern of rule.tools) bucketIn(pattern.isLiteral ? byName : byPrefix, pattern.prefix).add(rule)
-    if (rule.tools.length === 0) bucketIn(byPrefix, '').add(rule)
+    // A rule about several tools is in several buckets.
+    for (const pattern of rule.tools) bucketOf(pattern).add(rule)
+    if (rule.tools.length === 0) ofEveryTool.add(rule)
   }
-  const prefixLengths = [...new Set(Array.from(byPrefix.keys(), (prefix) => prefix.length))]
 
   const judge = (facts: CallFacts): RuleVerdict => {
     const checked = new Set<Rule>()
@@ -58,10 +63,10 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
       checked.add(rule)
       if (fileOf(rule).matches(facts)) matching.push(rule)
     }
-    byName.get(facts.tool)?.visit(facts, consider)
-    for (const length of prefixLengths) {
-      if (length <= facts.tool.length) byPrefix.get(facts.tool.slice(0, length))?.visit(facts, consider)
-    }
+    ofEveryTool.visit(facts, consider)
+    tools.visit([facts.tool], (bucket) => {
+      bucket.visit(facts, consider)
+    })
     if (matching.length === 0) return UNMATCHED
     const inOrder = matching.sort((a, b) => fileOf(a).rank - fileOf(b).rank)
     const locked = isAllowLocked
@@ -79,16 +84,7 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
       untrusted,
     }
   }
-  return { judge, size: ordered.length }
+  return { judge }
 }
 
-const UNMATCHED: RuleVerdict = { effect: 'unmatched', deciding: [], overruled: [], locked: [], untrusted: [] }
-
-const bucketIn = (buckets: Map<string, RuleBucket>, key: string): RuleBucket => {
-  let bucket = buckets.get(key)
-  if (bucket === undefined) {
-    bucket = createRuleBucket()
-    buckets.set(key, bucket)
-  }
-  return bucket
-}
+export const UNMATCHED: RuleVerdict = { effect: 'unmatched', deciding: [], overruled: [], locked: [], untrusted: [] }

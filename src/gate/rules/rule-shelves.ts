@@ -1,43 +1,51 @@
-import type { Destination } from '../../policy/index.js'
+import { BITS, blockOf, getOrAdd } from '../../policy/index.js'
+import type { Cidr, Destination } from '../../policy/index.js'
 
 import type { CallFacts } from '../call-facts.js'
-import { isList } from '../input/canonical-json.js'
+import { isList, isMapping } from '../input/canonical-json.js'
+import type { JsonValue } from '../input/json-value.js'
 import { programName } from '../commands/command-line.js'
-import { addTo, createFoldedPathIndex } from './folded-path-index.js'
+import { createFoldedPathIndex } from './folded-path-index.js'
 import { valuesAt } from './match-conditions.js'
-import type { ConditionKey, HostCondition, Rule } from './rule.js'
+import type { ArgumentCondition, ConditionKey, Rule } from './rule.js'
+import { createTextIndex } from './text-index.js'
+import type { TextIndex } from './text-index.js'
 
 type Found = (rule: Rule) => void
 
 /** Finds rules by one of their conditions. */
-export interface Shelf {
-  /** Whether the rule could be filed here; if not, another shelf has to take it. */
+interface Shelf {
+  /** Whether the rule could be filed here. If not, another shelf has to take it. */
   readonly add: (rule: Rule) => boolean
-  /** A superset of the rules here whose condition holds; a rule may be found more than once. */
+  /** Finds a superset of the rules here that match. It may find a rule more than once. */
   readonly visit: (facts: CallFacts, found: Found) => void
 }
 
+/** By the program, and by another word of the command. */
 const createCommandShelf = (): Shelf => {
-  const programs = new Map<string, Rule[]>()
-  const all: Rule[] = []
+  const programs = new Map<string, TextIndex<Rule>>()
   return {
     add: (rule) => {
-      if (rule.commands.length === 0) return false
-      all.push(rule)
-      for (const { program } of rule.commands) addTo(programs, program ?? ANY_PROGRAM, rule)
-      return true
+      for (const { program, words } of rule.commands) {
+        const others = words.slice(1).flatMap((word) => (word.kind === 'word' ? [word.pattern] : []))
+        getOrAdd(programs, program ?? ANY_PROGRAM, createTextIndex<Rule>).add(others, rule)
+      }
+      return rule.commands.length > 0
     },
     visit: ({ commands }, found) => {
-      if (all.length === 0 || commands.length === 0) return
-      for (const { parts } of commands) {
-        for (const { words, startsAnywhere } of parts) {
-          const starts = startsAnywhere ? words : words.slice(0, 1)
-          // Only the shell knows which program it is, so it may be any.
-          if (starts.some(({ isKnown }) => !isKnown)) all.forEach(found)
-          for (const { text } of starts) programs.get(programName(text))?.forEach(found)
-        }
+      if (programs.size === 0) return
+      for (const { words, startsAnywhere } of commands.flatMap(({ parts }) => parts)) {
+        const starts = startsAnywhere ? words : words.slice(0, 1)
+        const texts = words.map(({ text }) => text)
+        // Only the shell knows the program, so it may be any.
+        const named = starts.some(({ isKnown }) => !isKnown)
+          ? programs.values()
+          : [ANY_PROGRAM, ...starts.map(({ text }) => programName(text))].flatMap((name) => programs.get(name) ?? [])
+        const isAllKnown = words.every(({ isKnown }) => isKnown)
+        for (const index of named)
+          if (isAllKnown) index.visit(texts, found)
+          else index.visitAll(found)
       }
-      programs.get(ANY_PROGRAM)?.forEach(found)
     },
   }
 }
@@ -65,21 +73,39 @@ const createPathShelf = (): Shelf => {
 
 const createHostShelf = (): Shelf => {
   const named = new Map<string, Rule[]>()
+  // Blocks of one family and length, by their first bits.
+  const blocks = new Map<
+    string,
+    { readonly family: 4 | 6; readonly hostBits: bigint; readonly byStart: Map<bigint, Rule[]> }
+  >()
   const others: Rule[] = []
+  const addBlock = ({ family, first, prefixLength }: Cidr, rule: Rule): void => {
+    const hostBits = BigInt(BITS[family] - prefixLength)
+    const { byStart } = getOrAdd(blocks, `${family}/${prefixLength}`, () => ({
+      family,
+      hostBits,
+      byStart: new Map<bigint, Rule[]>(),
+    }))
+    getOrAdd(byStart, first >> hostBits, () => []).push(rule)
+  }
   return {
     add: (rule) => {
-      for (const condition of rule.hosts) {
-        const key = hostKey(condition)
-        if (key === undefined) others.push(rule)
-        else addTo(named, key, rule)
+      for (const { destination } of rule.hosts) {
+        if (destination === undefined) others.push(rule)
+        else if ('host' in destination) getOrAdd(named, nameKey(destination), () => []).push(rule)
+        else addBlock(blockOf(destination), rule)
       }
       return rule.hosts.length > 0
     },
     visit: ({ urls, suspectedUrls }, found) => {
-      if (named.size + others.length === 0 || urls.length + suspectedUrls.length === 0) return
+      if (named.size + blocks.size + others.length === 0 || urls.length + suspectedUrls.length === 0) return
       others.forEach(found)
       for (const { host } of [...urls, ...suspectedUrls]) {
-        if (host.kind !== 'name') continue
+        if (host.kind === 'address') {
+          for (const { family, hostBits, byStart } of blocks.values())
+            if (family === host.address.family) byStart.get(host.address.value >> hostBits)?.forEach(found)
+          continue
+        }
         named.get(host.name)?.forEach(found)
         for (let dot = host.name.indexOf('.'); dot !== -1; dot = host.name.indexOf('.', dot + 1))
           named.get(`*${host.name.slice(dot)}`)?.forEach(found)
@@ -88,60 +114,64 @@ const createHostShelf = (): Shelf => {
   }
 }
 
-const hostKey = ({ destination }: HostCondition): string | undefined =>
-  destination === undefined ? undefined : namedHost(destination)
+const nameKey = ({ kind, host }: Extract<Destination, { kind: 'host' | 'subdomains' }>): string =>
+  kind === 'host' ? host : `*.${host}`
 
-const namedHost = (destination: Destination): string | undefined => {
-  switch (destination.kind) {
-    case 'host':
-      return destination.host
-    case 'subdomains':
-      return `*.${destination.host}`
-    case 'address':
-    case 'cidr':
-      return undefined
-  }
-}
-
-/** By an argument that has to be one of a few texts. */
+/** By the values of one argument. */
 const createArgumentShelf = (): Shelf => {
-  const literals = new Map<string, { readonly keys: readonly string[]; readonly values: Map<string, Rule[]> }>()
+  // By the first key, so that only arguments of the call are looked up.
+  const groups = new Map<string, Map<string, ArgumentIndex>>()
   return {
     add: (rule) => {
-      const condition = rule.arguments.find(
-        ({ keys, accepts }) =>
-          !keys.includes('*') && accepts.every((accept) => !('exactly' in accept) && accept.isLiteral),
-      )
+      // A text excludes more calls than a number or a boolean.
+      const condition = rule.arguments.find(({ accepts }) => accepts.every(isTextual)) ?? rule.arguments[0]
       if (condition === undefined) return false
-      const key = condition.keys.join('.')
-      let filed = literals.get(key)
-      if (filed === undefined) {
-        filed = { keys: condition.keys, values: new Map() }
-        literals.set(key, filed)
-      }
-      for (const accept of condition.accepts) if (!('exactly' in accept)) addTo(filed.values, accept.prefix, rule)
+      const { keys, accepts } = condition
+      const group = getOrAdd(groups, keys[0] ?? '', () => new Map<string, ArgumentIndex>())
+      const { texts, values } = getOrAdd(group, JSON.stringify(keys), () => ({
+        keys,
+        texts: createTextIndex<Rule>(),
+        values: new Map<JsonValue, Rule[]>(),
+      }))
+      for (const accept of accepts)
+        if ('exactly' in accept) getOrAdd(values, accept.exactly, () => []).push(rule)
+        else texts.add([accept], rule)
       return true
     },
     visit: ({ input }, found) => {
-      for (const { keys, values } of literals.values()) {
-        for (const value of valuesAt(input, keys)) {
-          for (const item of isList(value) ? value : [value])
-            if (typeof item === 'string') values.get(item)?.forEach(found)
+      const named = isMapping(input) && groups.size > 0 ? [...Object.keys(input), '*'] : groups.keys()
+      for (const key of named)
+        for (const { keys, texts, values } of groups.get(key)?.values() ?? []) {
+          const given = valuesAt(input, keys).flatMap((value) => (isList(value) ? value : [value]))
+          for (const value of given) values.get(value)?.forEach(found)
+          texts.visit(
+            given.filter((value) => typeof value === 'string'),
+            found,
+          )
         }
-      }
     },
   }
 }
 
-/** A condition that nothing is found by: its rules are found by another, or looked at for every call. */
+const isTextual = (accept: ArgumentCondition['accepts'][number]): boolean =>
+  !('exactly' in accept) && accept.runs.some((run) => run !== '')
+
+interface ArgumentIndex {
+  readonly keys: readonly string[]
+  readonly texts: TextIndex<Rule>
+  /** Rules about a number, a boolean or null. */
+  readonly values: Map<JsonValue, Rule[]>
+}
+
+/** For a condition without an index. Its rules are filed by another condition, or compared with every call. */
 const createNoShelf = (): Shelf => ({ add: () => false, visit: () => undefined })
 
-/** The condition that rules out most calls first. */
+/** The condition that excludes most calls comes first. */
 export const SHELVES: { readonly [Key in ConditionKey]: () => Shelf } = {
   commands: createCommandShelf,
   paths: createPathShelf,
   hosts: createHostShelf,
   arguments: createArgumentShelf,
-  // The index over all buckets has looked at these already.
+  // The index of buckets compares these.
   tools: createNoShelf,
 }

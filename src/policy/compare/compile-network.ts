@@ -1,6 +1,6 @@
 import type { AbsolutePath } from '../glob/absolute-path.js'
 import { namesOf } from '../glob/absolute-path.js'
-import type { Boundary } from '../boundary.js'
+import type { RequestScope } from '../credential.js'
 import { coversPort } from '../network/covers-host.js'
 import { inAnyCase } from '../glob/glob-segments.js'
 import type { HostGrant } from '../network/host-grant.js'
@@ -10,49 +10,39 @@ import type { NetworkRequest, NetworkUse, RequestHost } from '../network/network
 import { bitsAt, bitsUnder, createTrie, startAt, stepInto } from './path-trie.js'
 import type { Bits, TrieBuilder } from './path-trie.js'
 
-/** `entry` is what decided: the denial, or the grant. Nothing decides where nothing speaks of the request. */
+/** `entry`: the denial or the grant that decided, if one is about the request. */
 export type NetworkAnswer =
   | { readonly kind: 'allowed'; readonly entry: HostGrant | undefined }
   | { readonly kind: 'denied'; readonly because: 'entry'; readonly entry: HostGrant }
   | { readonly kind: 'denied'; readonly because: 'not-granted' | 'read-only' }
 
-/** The network of a boundary, prepared for many requests. Grants add up; a denial wins, in any order. */
+/** The network of a boundary, prepared for many requests. Grants add up, and a denial wins in any order. */
 export interface CompiledNetwork {
   readonly answer: (request: NetworkRequest) => NetworkAnswer
-  /**
-   * How a connection is to be treated before anything was sent on it; nothing when no request there could be allowed.
-   */
+  /** How to treat a new connection. Undefined if no request there could be allowed. */
   readonly connection: (host: RequestHost, port: number) => 'http' | 'stream' | 'direct' | undefined
-  /** The denial of everything there, which no grant could change. */
+  /** The denial of everything there. No grant could change it. */
   readonly closedBy: (host: RequestHost, port: number) => HostGrant | undefined
 }
 
-export const compileNetwork = ({
-  network,
-  egressClass,
-}: Pick<Boundary, 'network' | 'egressClass'>): CompiledNetwork => {
-  const entries = network.kind === 'hosts' ? network.entries : []
+export const entriesOf = ({ network }: RequestScope): readonly HostGrant[] =>
+  network.kind === 'hosts' ? network.entries : []
+
+export const compileNetwork = (scope: RequestScope): CompiledNetwork => {
+  const { network, egressClass } = scope
+  const entries = entriesOf(scope)
   const index = indexHosts(entries)
   const pathMatchers = new Map(entries.map((entry) => [entry, matchPaths(entry)]))
-  const readsOnly = egressClass.level === 'read_only'
 
-  const hits = (entry: HostGrant, port: number, use: OneUse): boolean =>
-    speaksOfPort(entry, port) && coversUse(entry, use, pathMatchers.get(entry))
-  const entriesFor = (request: Pick<NetworkRequest, 'host' | 'resolved'>) => [
-    ...index.about(request.host),
-    ...(request.resolved ?? []).flatMap((address) =>
-      index.aboutAddress(address).filter(({ action }) => action === 'deny'),
-    ),
-  ]
-  const answer = (request: NetworkRequest): NetworkAnswer => {
-    const { port, use } = request
+  const answer = ({ host, port, use, resolved = [] }: NetworkRequest): NetworkAnswer => {
     if (network.kind === 'none' || egressClass.level === 'none') return { kind: 'denied', because: 'not-granted' }
-    if (readsOnly && !(use.kind === 'http' && SAFE_METHODS.includes(use.method)))
+    if (egressClass.level === 'read_only' && !(use.kind === 'http' && SAFE_METHODS.includes(use.method)))
       return { kind: 'denied', because: 'read-only' }
     if (network.kind === 'all') return { kind: 'allowed', entry: undefined }
-    const about = entriesFor(request)
+    const denied = resolved.flatMap((address) => index.aboutAddress(address).filter(({ action }) => action === 'deny'))
+    const named = [...index.about(host), ...denied].filter((entry) => isAboutPort(entry, port))
     const answers = usesOf(use).map((one): NetworkAnswer => {
-      const matching = about.filter((entry) => hits(entry, port, one))
+      const matching = named.filter((entry) => coversUse(entry, one, pathMatchers.get(entry)))
       const denial = matching.find(({ action }) => action === 'deny')
       if (denial !== undefined) return { kind: 'denied', because: 'entry', entry: denial }
       const [grant] = matching
@@ -64,7 +54,7 @@ export const compileNetwork = ({
       answers[0] ?? { kind: 'denied', because: 'not-granted' }
     )
   }
-  const about = (host: RequestHost, port: number) => index.about(host).filter((entry) => speaksOfPort(entry, port))
+  const about = (host: RequestHost, port: number) => index.about(host).filter((entry) => isAboutPort(entry, port))
   const closedBy: CompiledNetwork['closedBy'] = (host, port) =>
     about(host, port).find(
       ({ action, methods, paths }) => action === 'deny' && methods.kind === 'all' && paths.kind === 'all',
@@ -85,8 +75,8 @@ export const compileNetwork = ({
   }
 }
 
-/** A grant without a port is for the web; a denial without one is for every port. */
-export const speaksOfPort = ({ action, port: named }: HostGrant, port: number): boolean =>
+/** A grant without a port is for the web, a denial without one for every port. */
+export const isAboutPort = ({ action, port: named }: HostGrant, port: number): boolean =>
   (action === 'deny' && named.kind === 'web') || coversPort(named, port)
 
 /** A use in one reading of its path. */
@@ -104,7 +94,7 @@ const coversUse = ({ action, methods, paths }: HostGrant, use: OneUse, matches: 
   const isDenial = action === 'deny'
   switch (use.kind) {
     case 'direct':
-      // What is denied in part must be looked at to find that part.
+      // The proxy must look into a connection to find the part that is denied.
       return isDenial || action === 'direct'
     case 'stream':
       return isDenial || (methods.kind === 'all' && paths.kind === 'all')
@@ -115,11 +105,11 @@ const coversUse = ({ action, methods, paths }: HostGrant, use: OneUse, matches: 
   }
 }
 
-export type PathMatcher = (path: AbsolutePath) => boolean
+type PathMatcher = (path: AbsolutePath) => boolean
 
 const MATCHED: Bits = 1
 
-/** Nothing for an entry that is about all paths. */
+/** Undefined for an entry that is about all paths. */
 export const matchPaths = (entry: HostGrant): PathMatcher | undefined => {
   if (entry.paths.kind === 'all') return undefined
   const trie = createTrie<never>()
@@ -136,10 +126,7 @@ export const matchPaths = (entry: HostGrant): PathMatcher | undefined => {
   }
 }
 
-/**
- * A URL path without a wildcard grants exactly that path. It denies everything beneath it as well, in upper and lower
- * case.
- */
+/** A URL path without a wildcard grants exactly that path. It denies everything beneath too, in either case. */
 export const addPaths = (trie: TrieBuilder<never>, { paths, action }: HostGrant, bits: Bits): void => {
   if (paths.kind === 'all') {
     trie.add([], { at: bits, under: bits })

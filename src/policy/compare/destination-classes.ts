@@ -1,8 +1,9 @@
-// All hosts there are, in finitely many classes: hosts of one class are spoken of by the same entries.
+// All hosts, in finitely many classes: the same entries are about all hosts of one class.
 import { WEB_PORTS } from '../network/covers-host.js'
+import { blockOf } from '../network/host-grant.js'
 import type { HostGrant } from '../network/host-grant.js'
 import { parseHostName } from '../network/host-name.js'
-import type { IpAddress } from '../network/ip-address.js'
+import { BITS } from '../network/ip-address.js'
 import type { RequestHost } from '../network/network-request.js'
 
 /** One host of every class. */
@@ -12,16 +13,12 @@ export const hostRepresentatives = (entries: readonly HostGrant[]): readonly Req
   ...addressRepresentatives(entries, 6),
 ]
 
-/** A name that is mentioned is a class of its own; all unmentioned names right below one are another. */
+/** Each mentioned name is a class of its own. All unmentioned names directly below one are another class. */
 const nameRepresentatives = (entries: readonly HostGrant[]): readonly RequestHost[] => {
-  const mentioned = new Set(
-    entries.flatMap(({ destination }) =>
-      destination.kind === 'host' || destination.kind === 'subdomains' ? [destination.host] : [],
-    ),
-  )
+  const mentioned = new Set(entries.flatMap(({ destination }) => ('host' in destination ? [destination.host] : [])))
   const labels = new Set([...mentioned].flatMap((host) => host.split('.')))
   const fresh = unused((at) => (at === 0 ? 'x' : `x${at}`), labels)
-  // The part below a name that is as long as names can be does not exist.
+  // Below a name of the greatest length there are no names, so such a text is not a host.
   const texts = [...mentioned, ...[...mentioned].map((host) => `${fresh}.${host}`), `${fresh}.example`]
   return texts.flatMap((text) => {
     const parsed = parseHostName(text)
@@ -29,30 +26,24 @@ const nameRepresentatives = (entries: readonly HostGrant[]): readonly RequestHos
   })
 }
 
-const LAST = { 4: 2n ** 32n - 1n, 6: 2n ** 128n - 1n } as const
-// IPv4 addresses in the clothes of IPv6: no entry can name them, and no request has one.
+// IPv4 addresses in IPv6 form. No entry and no request can have one.
 const MAPPED = { first: 0xffffn << 32n, last: (0xffffn << 32n) + 0xffffffffn }
 
-/** Blocks cut the line of addresses into stretches; the first address of each stands for all of it. */
+/** Blocks cut the line of addresses into stretches. The first address represents its stretch. */
 const addressRepresentatives = (entries: readonly HostGrant[], family: 4 | 6): readonly RequestHost[] => {
   const cuts = new Set<bigint>([0n])
   if (family === 6) cuts.add(MAPPED.last + 1n)
   for (const { destination } of entries) {
-    if (destination.kind === 'address' && destination.address.family === family)
-      cuts.add(destination.address.value).add(destination.address.value + 1n)
-    if (destination.kind === 'cidr' && destination.cidr.family === family) {
-      const { first, prefixLength } = destination.cidr
-      cuts.add(first).add(first + (1n << BigInt((family === 4 ? 32 : 128) - prefixLength)))
-    }
+    if ('host' in destination) continue
+    const { family: own, first, prefixLength } = blockOf(destination)
+    if (own === family) cuts.add(first).add(first + (1n << BigInt(BITS[family] - prefixLength)))
   }
   const isUsable = (value: bigint) =>
-    value <= LAST[family] && !(family === 6 && value >= MAPPED.first && value <= MAPPED.last)
-  return [...cuts]
-    .filter(isUsable)
-    .map((value): RequestHost => ({ kind: 'address', address: { family, value } satisfies IpAddress }))
+    value < 2n ** BigInt(BITS[family]) && !(family === 6 && value >= MAPPED.first && value <= MAPPED.last)
+  return [...cuts].filter(isUsable).map((value): RequestHost => ({ kind: 'address', address: { family, value } }))
 }
 
-/** Every port that is mentioned, and one that stands for the rest. */
+/** Every mentioned port, and one that represents the others. */
 export const portRepresentatives = (entries: readonly HostGrant[]): readonly number[] => {
   const mentioned = new Set([
     ...WEB_PORTS.toReversed(),
@@ -63,7 +54,7 @@ export const portRepresentatives = (entries: readonly HostGrant[]): readonly num
 
 const COMMON_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS']
 
-/** Every method that matters, and one that nobody mentions. */
+/** Common and mentioned methods, and one that represents the others. */
 export const methodRepresentatives = (entries: readonly HostGrant[]): readonly string[] => {
   const mentioned = new Set([
     ...COMMON_METHODS,

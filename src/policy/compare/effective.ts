@@ -1,5 +1,5 @@
 import { ROOT_PATH } from '../glob/absolute-path.js'
-import type { Boundary } from '../boundary.js'
+import type { Boundary, FileGrants } from '../boundary.js'
 import type { WriteGrants } from './files-within.js'
 import { isSandboxedKind } from '../model.js'
 import type { ToolKind, ToolPolicy } from '../model.js'
@@ -9,13 +9,11 @@ import { resolvePolicy } from '../resolve/resolve-policy.js'
 import { resolveStance } from '../stance.js'
 import type { Stance, StanceSection } from '../stance.js'
 
-type Files = Pick<Boundary, 'read' | 'write' | 'presetRead'>
-
-/** What can really happen: where there is no stance and no boundary, everything. */
+/** What a tool can do in fact: everything in a section without a stance that no sandbox enforces. */
 export interface Effective {
   readonly boundary: Boundary
-  /** Apart from each other: who takes no stance on writing has not said that all may be read. */
-  readonly reading: Files
+  /** Apart from `writing`: a policy that omits `write` does not grant that everything may be read. */
+  readonly reading: FileGrants
   readonly writing: WriteGrants
   readonly anyVariable: boolean
 }

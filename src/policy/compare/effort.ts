@@ -1,11 +1,11 @@
-/** How much a search may still do. Patterns can be written for which an exact answer takes exponential time. */
+/** The steps that a search may still take. For some patterns an exact answer takes exponential time. */
 export interface Effort {
   left: number
 }
 
 export const OUT_OF_EFFORT = Symbol('out of effort')
 
-/** In characters of wildcards looked at: about a second, and a thousand times what an ordinary policy needs. */
+/** In characters of wildcards. This takes about a second, and is a thousand times the need of an ordinary policy. */
 export const newEffort = (): Effort => ({ left: 5_000_000 })
 
 /** Whether there was enough left. */

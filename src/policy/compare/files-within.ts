@@ -2,7 +2,7 @@ import type { AbsolutePath } from '../glob/absolute-path.js'
 import { SIDES, UNPROTECTED, addAccess, addProtection, possibleBits, protectionBits } from './access-bits.js'
 import type { ProtectionMark, SideBits } from './access-bits.js'
 import { isWritable } from '../resolve/access.js'
-import type { Boundary } from '../boundary.js'
+import type { FileGrants } from '../boundary.js'
 import { newEffort } from './effort.js'
 import { findPath } from './find-path.js'
 import type { Formula } from './formula.js'
@@ -11,10 +11,8 @@ import type { PathPattern } from '../glob/path-pattern.js'
 import { createTrie } from './path-trie.js'
 import type { Witness } from './witness.js'
 
-type Files = Pick<Boundary, 'read' | 'write' | 'presetRead'>
-
-export interface WriteGrants extends Files {
-  /** Whether protected names are kept from being written, as every boundary does. */
+export interface WriteGrants extends FileGrants {
+  /** Whether protected names are read-only, as in every boundary. */
   readonly holdsProtected: boolean
 }
 
@@ -32,7 +30,7 @@ const READ_BEYOND = and(readable(A), not(readable(B)))
 const WRITE_BEYOND = and(writable(A), not(writable(B)))
 
 /** A path that `a` lets a tool read and `b` does not. */
-export const readBeyond = (a: Files, b: Files): Witness | undefined => {
+export const readBeyond = (a: FileGrants, b: FileGrants): Witness | undefined => {
   const rest = readGrantsToCheck(a, b)
   const trie = createTrie<ProtectionMark>()
   addAccess(trie, 'a', rest)
@@ -45,7 +43,7 @@ export const readBeyond = (a: Files, b: Files): Witness | undefined => {
 /** A path that `a` lets a tool write and `b` does not. */
 export const writeBeyond = (a: WriteGrants, b: WriteGrants): Witness | undefined => {
   const effort = newEffort()
-  // First as if no name were protected, which is much less to look at and mostly decides.
+  // First without protected names, which is much faster and mostly decides.
   const grants = createTrie<ProtectionMark>()
   const toCheck = { ...a, write: a.holdsProtected === b.holdsProtected ? writeGrantsToCheck(a, b) : a.write }
   addAccess(grants, 'a', toCheck)
@@ -60,7 +58,7 @@ export const writeBeyond = (a: WriteGrants, b: WriteGrants): Witness | undefined
   const trie = createTrie<ProtectionMark>()
   addAccess(trie, 'a', toCheck)
   addAccess(trie, 'b', b)
-  // What is protected depends on all grants, also on those that need no check.
+  // The protected names depend on all grants, also on those that need no check.
   addProtection(trie, { ...(a.holdsProtected ? { a: a.write } : {}), ...(b.holdsProtected ? { b: b.write } : {}) })
   const wanted = granted.kind === 'none' ? and(inWriteGrant(A), not(bit(A.protected)), bit(B.protected)) : WRITE_BEYOND
   return toWitness(
@@ -87,8 +85,8 @@ const toWitness = (found: ReturnType<typeof findPath>, access: 'read' | 'write')
   }
 }
 
-// A grant that stands on both sides needs no search where the other side takes no more away from it.
-// This keeps the common case fast, and lets a policy be within itself however entangled it is.
+// A grant of both sides needs no search if `b` carves no more out of it. This keeps the common case fast, and every
+// policy is within itself, however entangled it is.
 
 const textOf = ({ kind, path }: PathPattern): string => `${kind} ${path}`
 const textsOf = (patterns: readonly PathPattern[], negated: boolean): ReadonlySet<string> =>
@@ -101,7 +99,7 @@ const union = (one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySe
 const without = (patterns: readonly PathPattern[], granted: ReadonlySet<string>): readonly PathPattern[] =>
   patterns.filter((pattern) => pattern.negated || !granted.has(textOf(pattern)))
 
-const readGrantsToCheck = (a: Files, b: Files): Files => {
+const readGrantsToCheck = (a: FileGrants, b: FileGrants): FileGrants => {
   if (!isSubset(textsOf(b.read, true), textsOf(a.read, true))) return a
   const readOfB = union(textsOf(b.read, false), textsOf(b.presetRead, false))
   const takesNoMore = isSubset(textsOf(b.write, true), union(textsOf(a.write, true), textsOf(a.read, true)))
@@ -112,11 +110,11 @@ const readGrantsToCheck = (a: Files, b: Files): Files => {
   }
 }
 
-const writeGrantsToCheck = (a: Files, b: Files): readonly PathPattern[] => {
+const writeGrantsToCheck = (a: FileGrants, b: FileGrants): readonly PathPattern[] => {
   const carvedOfA = union(textsOf(a.write, true), textsOf(a.read, true))
   const carvedOfB = union(textsOf(b.write, true), textsOf(b.read, true))
-  const grantsOf = ({ write }: Files) => textsOf(write, false)
-  // Which names are protected depends on all grants together. One more never protects what was not, so
-  // that with every grant of `a` nothing is protected for `b` alone.
+  const grantsOf = ({ write }: FileGrants) => textsOf(write, false)
+  // The protected names depend on all grants together, and one more grant never protects another name. So if `b` has
+  // every grant of `a`, no name is protected for `b` alone.
   return isSubset(grantsOf(a), grantsOf(b)) && isSubset(carvedOfB, carvedOfA) ? without(a.write, grantsOf(b)) : a.write
 }

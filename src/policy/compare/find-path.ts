@@ -8,15 +8,15 @@ import { nameClasses } from './name-classes.js'
 import type { Active, Bits, TrieNode } from './path-trie.js'
 import { bitsAt, bitsUnder, startAt } from './path-trie.js'
 
-/** What is looked for in a trie: a path whose bits make `wanted` true. */
-export interface PathSearch<Mark> {
+/** A search in a trie for a path whose bits make `wanted` true. */
+interface PathSearch<Mark> {
   readonly root: TrieNode<Mark>
   readonly wanted: Formula
-  /** Without any of these, on the path or above it, nothing is wanted. Saves looking where they cannot be. */
+  /** A wanted path has at least one of these bits, on it or above it. Other parts of the trie are skipped. */
   readonly needed: Bits
-  /** Bits of a path besides those of its nodes: for itself alone, and with everything beneath. */
+  /** Bits of a path besides those of its nodes: of the path alone, and of everything beneath too. */
   readonly settle: (active: Active<Mark>, under: Bits) => { readonly here: Bits; readonly beneath: Bits }
-  /** The bits that could turn up beneath, from the bits that nodes could leave. */
+  /** The bits that could occur beneath, given the bits that nodes can reach. */
   readonly possible: (reach: Bits) => Bits
 }
 
@@ -29,7 +29,7 @@ interface Step<Mark> {
 export type PathFound =
   { readonly kind: 'path'; readonly path: AbsolutePath } | { readonly kind: 'none' } | { readonly kind: 'undecided' }
 
-/** A shortest path that is wanted, or the certainty that there is none, or neither when it takes too long. */
+/** A shortest wanted path, `none` if there is none, or `undecided` if the search takes too long. */
 export const findPath = <Mark>(search: PathSearch<Mark>, effort: Effort): PathFound => {
   const { root, wanted, needed, settle } = search
   const seen = new Set<string>()
@@ -39,10 +39,8 @@ export const findPath = <Mark>(search: PathSearch<Mark>, effort: Effort): PathFo
     if (evaluate(wanted, bitsAt(active, above | own.here | own.beneath), 0) === 'yes') return joinNames(names)
     const under = bitsUnder(active, above | own.beneath)
     const open = active.filter((node) => leadsOn(node) && matters(node, under))
-    const key = `${under}:${open
-      .map(({ id }) => id)
-      .sort()
-      .join()}`
+    const ids = open.map(({ id }) => id).sort()
+    const key = `${under}:${ids.join()}`
     if (seen.has(key) || evaluate(wanted, under, search.possible(reachOf(open))) === 'no') return undefined
     seen.add(key)
     queue.push({ names, active: open, under })
@@ -71,7 +69,7 @@ export const findPath = <Mark>(search: PathSearch<Mark>, effort: Effort): PathFo
 
 const leadsOn = <Mark>(node: TrieNode<Mark>): boolean => node.loops || node.names.size > 0 || node.wildcards.length > 0
 
-/** A node that can only repeat what holds anyway. */
+/** Whether a node can add a bit. */
 const matters = <Mark>(node: TrieNode<Mark>, under: Bits): boolean => (node.reach & ~under) !== 0
 
 const reachOf = <Mark>(active: Active<Mark>): Bits => active.reduce((bits, node) => bits | node.reach, 0)

@@ -1,5 +1,5 @@
-// A statement about bits, evaluated while only some of them are known. It lets a search give up on
-// everything beneath a folder as soon as nothing there can make the statement true.
+// A statement about bits, evaluated while only some of them are known. A search skips everything beneath a folder as
+// soon as nothing there can make the statement true.
 import type { Bits } from './path-trie.js'
 
 export type Formula =
@@ -12,9 +12,9 @@ export const not = (of: Formula): Formula => ({ kind: 'not', of })
 export const and = (...of: readonly Formula[]): Formula => ({ kind: 'and', of })
 export const or = (...of: readonly Formula[]): Formula => ({ kind: 'or', of })
 
-export type Truth = 'yes' | 'no' | 'maybe'
+type Truth = 'yes' | 'no' | 'maybe'
 
-/** `sure` bits are set; of the others those in `possible` may be. */
+/** `sure` bits are set, and those of `possible` may be. */
 export const evaluate = (formula: Formula, sure: Bits, possible: Bits): Truth => {
   switch (formula.kind) {
     case 'bit':
@@ -30,7 +30,7 @@ export const evaluate = (formula: Formula, sure: Bits, possible: Bits): Truth =>
   }
 }
 
-/** `decisive` settles the matter wherever it turns up; `neutral` is what remains when it does not. */
+/** One `decisive` truth decides. Without one, the result is `neutral` or "maybe". */
 const combine = (formulas: readonly Formula[], sure: Bits, possible: Bits, decisive: Truth, neutral: Truth): Truth => {
   let result = neutral
   for (const formula of formulas) {

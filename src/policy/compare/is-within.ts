@@ -5,6 +5,7 @@ import type { Credential } from '../credential.js'
 import type { Effective } from './effective.js'
 import { effectiveOf } from './effective.js'
 import { credentialTexts } from '../resolve/canonical-credential.js'
+import { variableText } from '../resolve/canonical-policy.js'
 import { readBeyond, writeBeyond } from './files-within.js'
 import { renderDestination } from '../network/host-grant.js'
 import { EGRESS_CLASSES } from '../model.js'
@@ -16,18 +17,17 @@ import type { Places } from '../glob/path-pattern.js'
 import type { Witness } from './witness.js'
 
 export interface WithinContext extends Places {
-  /** How the tool runs. Decides what an unspecified section means; `process` unless told otherwise. */
+  /** Decides what an omitted section means. Default: `process`. */
   readonly kind: ToolKind
 }
 
 export type Within = { readonly within: true } | { readonly within: false; readonly witness: Witness }
 
 /**
- * Whether `a` allows nothing beyond `b`. Exact, or no: where a decision would take too long the answer
- * is no, with the witness `undecided`. Risk is not compared: it grants nothing.
+ * Whether `a` allows nothing beyond `b`. If an exact answer takes too long, it is no, with the witness `undecided`.
+ * Risk is not compared, because it grants nothing.
  *
- * Policies without a context are compared for several positions of workspace and home, at names that
- * no pattern mentions; only what holds in all of them is within.
+ * Without a context, `a` must be within `b` for several positions of workspace and home.
  */
 export const isWithin = (
   a: ToolPolicy | Boundary,
@@ -41,7 +41,7 @@ export const isWithin = (
   return { within: true }
 }
 
-/** A witness for every section and limit in which `a` goes beyond `b`; none when it is within. */
+/** A witness for every section and limit in which `a` goes beyond `b`. */
 export const beyond = (
   a: ToolPolicy | Boundary,
   b: ToolPolicy | Boundary,
@@ -50,8 +50,8 @@ export const beyond = (
   const found = new Map<string, Witness>()
   for (const check of checks(a, b, context)) {
     const witness = check()
-    const key = witness === undefined ? '' : sectionOf(witness)
-    if (witness !== undefined && !found.has(key)) found.set(key, witness)
+    if (witness === undefined || found.has(sectionOf(witness))) continue
+    found.set(sectionOf(witness), witness)
   }
   return [...found.values()]
 }
@@ -68,10 +68,7 @@ const sectionOf = (witness: Witness): string => {
       return `environment ${witness.entry.name}`
     case 'credential':
       return `credential ${witness.id}`
-    case 'network':
-    case 'egress_class':
-    case 'exec':
-    case 'require':
+    default:
       return witness.kind
   }
 }
@@ -108,7 +105,7 @@ const limitBeyond = (limit: keyof Limits, a: Limits, b: Limits): Witness | undef
     : { kind: 'limit', limit, value, bound }
 }
 
-/** To run without a mechanism that the other demands is to run with less around it. */
+/** A tool without a mechanism that the other requires is less confined. */
 const requireBeyond = (a: Effective, b: Effective): Witness | undefined => {
   const mechanism = b.boundary.require.find((name) => !a.boundary.require.includes(name))
   return mechanism === undefined ? undefined : { kind: 'require', mechanism }
@@ -121,22 +118,13 @@ const egressClassBeyond = (a: Effective, b: Effective): Witness | undefined => {
     : { kind: 'egress_class', level, bound }
 }
 
-/** To pass on the host's value is one thing, to set a value another: neither is within the other. */
+/** A passed and a set variable differ: neither is within the other. */
 const environmentBeyond = (entry: EnvironmentEntry, b: Effective): Witness | undefined =>
-  b.anyVariable || b.boundary.environment.some((other) => isSameVariable(entry, other))
+  b.anyVariable || b.boundary.environment.some((other) => variableText(other) === variableText(entry))
     ? undefined
     : { kind: 'environment', entry }
 
-const isSameVariable = (one: EnvironmentEntry, other: EnvironmentEntry): boolean =>
-  one.name === other.name &&
-  (one.value.kind === 'pass'
-    ? other.value.kind === 'pass'
-    : other.value.kind === 'set' && other.value.text === one.value.text)
-
-/**
- * A credential is the same only where it is put into the same place of requests to the same host, and of no more
- * requests.
- */
+/** A credential is within another if it fills the same place of requests to the same host, and of no more requests. */
 const credentialBeyond = (credential: Credential, b: Effective): Witness | undefined => {
   const textOf = (each: Credential, host: Credential['hosts'][number]) =>
     credentialTexts([{ ...each, hosts: [host] }]).join('')
@@ -160,7 +148,7 @@ const anyVariableBeyond = (a: Effective, b: Effective): Witness | undefined => {
 
 const SOME_PROGRAMS = ['/usr/bin/env', '/usr/bin/sh', '/usr/bin/true'].map((text) => parseAbsolutePath(text))
 
-/** "All" is what can be read; at the latest a name that is longer than all listed ones is not among those. */
+/** With `exec: all`, readable programs can start. The last name is longer than all listed ones, so it is not listed. */
 const programsOf = ({ reading }: Effective, listed: readonly string[]): readonly string[] => [
   ...SOME_PROGRAMS.filter((program) => isReadable(reading, program)),
   `/usr/bin/${'x'.repeat(1 + Math.max(0, ...listed.map(({ length }) => length)))}`,

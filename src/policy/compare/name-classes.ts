@@ -1,20 +1,20 @@
-// All names that a walk can take next, in finitely many classes: names of one class lead to the same
-// nodes. Exact: a class is given if and only if some name is in it, together with one such name.
+// All names that a walk can take next, in finitely many classes: names of one class lead to the same nodes. The result
+// has exactly the classes that contain a name, each with one such name.
 import type { Effort } from './effort.js'
 import { OUT_OF_EFFORT, spend } from './effort.js'
 import { findNames } from './name-search.js'
 import type { Active, TrieNode } from './path-trie.js'
 import { enter, stepInto } from './path-trie.js'
 
-export interface NameClass<Mark> {
+interface NameClass<Mark> {
   readonly name: string
   readonly next: Active<Mark>
 }
 
-export interface Interest<Mark> {
-  /** Whether going there could change anything; other nodes are taken for absent. */
+interface Interest<Mark> {
+  /** Whether a node could change anything. Other nodes are ignored. */
   readonly matters: (target: TrieNode<Mark>) => boolean
-  /** If given, only names that lead to at least one such node are of interest. */
+  /** If given, only names that lead to such a node count. */
   readonly mustReach: ((target: TrieNode<Mark>) => boolean) | undefined
 }
 

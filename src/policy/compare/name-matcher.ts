@@ -1,5 +1,6 @@
-// Many wildcards against one name. A folder may hold a thousand patterns, and every path of every
-// call is asked about: only those whose fixed beginning, end or longest inner text agrees are looked at.
+// Matches many wildcards against one name. A folder may have a thousand patterns, so they are found by their fixed
+// beginning, end or longest inner text.
+import { getOrAdd } from '../get-or-add.js'
 import { segmentMatches } from '../glob/glob-segments.js'
 import type { Segment, WildcardPart } from '../glob/glob-segments.js'
 
@@ -14,9 +15,9 @@ export interface NamedWildcard<Target> {
 export type NameMatcher<Target> = (name: string, found: (target: Target) => void) => void
 
 export const matchNames = <Target>(wildcards: readonly NamedWildcard<Target>[]): NameMatcher<Target> => {
-  const atStart = createIndex<NamedWildcard<Target>>()
-  const atEnd = createIndex<NamedWildcard<Target>>()
-  const inside = createIndex<NamedWildcard<Target>>()
+  const atStart: Index<NamedWildcard<Target>> = new Map()
+  const atEnd: Index<NamedWildcard<Target>> = new Map()
+  const inside: Index<NamedWildcard<Target>> = new Map()
   const others: NamedWildcard<Target>[] = []
   for (const wildcard of wildcards) {
     const texts = fixedTexts(wildcard.segment.parts)
@@ -51,14 +52,13 @@ const fixedTexts = (parts: readonly WildcardPart[]): readonly string[] => {
   return texts
 }
 
+/** By the length of the text, then by the text. */
 type Index<Item> = Map<number, Map<string, Item[]>>
 
-const createIndex = <Item>(): Index<Item> => new Map<number, Map<string, Item[]>>()
-
 const addTo = <Item>(index: Index<Item>, text: string, item: Item): void => {
-  const byText = index.get(text.length) ?? new Map<string, Item[]>()
-  index.set(text.length, byText)
-  const items = byText.get(text)
-  if (items === undefined) byText.set(text, [item])
-  else items.push(item)
+  getOrAdd(
+    getOrAdd(index, text.length, () => new Map<string, Item[]>()),
+    text,
+    () => [],
+  ).push(item)
 }

@@ -1,20 +1,21 @@
 import type { Effort } from './effort.js'
 import { OUT_OF_EFFORT, spend } from './effort.js'
+import { getOrAdd } from '../get-or-add.js'
 import type { Wildcard } from './name-matcher.js'
 import type { AutomatonState } from './wildcard-automaton.js'
 import { automatonOf } from './wildcard-automaton.js'
 
 /** A name, and the numbers of the wildcards that it fits. */
-export interface FittingName {
+interface FittingName {
   readonly name: string
   readonly fits: readonly number[]
 }
 
-export interface NameSearch {
+interface NameSearch {
   readonly wildcards: readonly Wildcard[]
-  /** Names that are not wanted, because they are dealt with elsewhere. */
+  /** Names that the caller handles itself. */
   readonly avoid: ReadonlySet<string>
-  /** Only names that fit one of these are wanted; all names when absent. */
+  /** Only names that fit one of these are wanted. Undefined: all names. */
   readonly mustFit: ReadonlySet<number> | undefined
 }
 
@@ -22,7 +23,7 @@ export interface NameSearch {
 export const findNames = (search: NameSearch, effort: Effort): readonly FittingName[] | typeof OUT_OF_EFFORT => {
   const found = explore(search, new Set(), effort)
   if (found === OUT_OF_EFFORT) return OUT_OF_EFFORT
-  // Rarely is a name that came up one of those to avoid, and only then is it worth keeping track of them.
+  // A found name is rarely one to avoid. Only then the search is repeated with track of those.
   if (!found.some(({ name }) => isAvoided(search, name))) return found
   return explore(search, search.avoid, effort)
 }
@@ -37,7 +38,7 @@ interface Branch {
 interface Word {
   readonly text: string
   readonly state: AutomatonState
-  /** Where the text stands among the names to avoid, if it begins like one. */
+  /** The place in the tree of names to avoid, if the text begins like one. */
   readonly branch: Branch | undefined
 }
 
@@ -77,19 +78,16 @@ const explore = (
   return [...found.values()]
 }
 
-/** While a text begins like a name to avoid it is a state of its own. */
+/** A text that begins like a name to avoid is a state of its own. */
 const keyOf = ({ text, state, branch }: Word): string => (branch === undefined ? state.join() : `=${text}`)
 
-/** The empty name and the two that move are no names. */
+/** The empty name, `.` and `..` are not names. */
 const namesToAvoid = (avoid: ReadonlySet<string>): Branch => {
   const root: Branch = { next: new Map(), isEnd: true }
   for (const name of ['.', '..', ...avoid]) {
     let branch = root
-    for (const character of name) {
-      const next = branch.next.get(character) ?? { next: new Map<string, Branch>(), isEnd: false }
-      branch.next.set(character, next)
-      branch = next
-    }
+    for (const character of name)
+      branch = getOrAdd(branch.next, character, () => ({ next: new Map<string, Branch>(), isEnd: false }))
     branch.isEnd = true
   }
   return root
@@ -97,7 +95,7 @@ const namesToAvoid = (avoid: ReadonlySet<string>): Branch => {
 
 const PLEASANT = Array.from('xyzabcdefghijklmnopqrstuvw0123456789')
 
-/** One character that stands for all that make no difference, and those that do. */
+/** The characters that make a difference, and one that represents all others. */
 const withOneMore = (awaited: ReadonlySet<string>, branch: Branch | undefined): readonly string[] => {
   const all = new Set([...awaited, ...(branch?.next.keys() ?? [])])
   return [PLEASANT.find((character) => !all.has(character)) ?? unusedCharacter(all), ...all]

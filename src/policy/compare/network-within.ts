@@ -1,5 +1,5 @@
-import type { Boundary } from '../boundary.js'
-import { addPaths, compileNetwork, speaksOfPort } from './compile-network.js'
+import type { RequestScope } from '../credential.js'
+import { addPaths, compileNetwork, entriesOf, isAboutPort } from './compile-network.js'
 import { hostRepresentatives, methodRepresentatives, portRepresentatives } from './destination-classes.js'
 import type { Effort } from './effort.js'
 import { newEffort, spend } from './effort.js'
@@ -10,17 +10,19 @@ import type { HostGrant } from '../network/host-grant.js'
 import { indexHosts } from '../network/host-index.js'
 import { renderIpAddress } from '../network/ip-address.js'
 import { SAFE_METHODS } from '../model.js'
-import type { RequestHost } from '../network/network-request.js'
+import type { NetworkRequest, RequestHost } from '../network/network-request.js'
 import { createTrie } from './path-trie.js'
 import type { RequestWitness, Witness } from './witness.js'
 
-type Network = Pick<Boundary, 'network' | 'egressClass'>
+const UNDECIDED: Witness = { kind: 'undecided', section: 'network' }
 
 /** A request or connection that `a` allows and `b` does not. */
-export const networkBeyond = (a: Network, b: Network): Witness | undefined => {
+export const networkBeyond = (a: RequestScope, b: RequestScope): Witness | undefined => {
   const entries = [...entriesOf(a), ...entriesOf(b)]
   const [networkOfA, networkOfB] = [compileNetwork(a), compileNetwork(b)]
   const [indexOfA, indexOfB] = [indexHosts(entriesOf(a)), indexHosts(entriesOf(b))]
+  const isBeyond = (request: NetworkRequest) =>
+    networkOfA.answer(request).kind === 'allowed' && networkOfB.answer(request).kind === 'denied'
   const effort = newEffort()
   const checked = new Set<string>()
   const numbers = new Map(entries.map((entry, number) => [entry, number]))
@@ -29,50 +31,37 @@ export const networkBeyond = (a: Network, b: Network): Witness | undefined => {
     const [aboutA, aboutB] = [indexOfA.about(host), indexOfB.about(host)]
     for (const port of portRepresentatives([...aboutA, ...aboutB])) {
       if (networkOfA.connection(host, port) === undefined) continue
-      const [ofA, ofB] = [aboutA, aboutB].map((about) => about.filter((entry) => speaksOfPort(entry, port))) as [
-        HostGrant[],
-        HostGrant[],
-      ]
-      // Hosts of which the same entries speak have the same answer.
+      const ofA = aboutA.filter((entry) => isAboutPort(entry, port))
+      const ofB = aboutB.filter((entry) => isAboutPort(entry, port))
+      // Hosts with the same entries have the same answer.
       const key = [...ofA, ...ofB].map((entry) => numbers.get(entry)).join()
       if (checked.has(key)) continue
       checked.add(key)
       const methods = methodRepresentatives([...ofA, ...ofB])
-      if (!spend(effort, methods.length * (1 + ofA.length + ofB.length)))
-        return { kind: 'undecided', section: 'network' }
+      if (!spend(effort, methods.length * (1 + ofA.length + ofB.length))) return UNDECIDED
       const witnessOf = (use: RequestWitness['use']): Witness => ({
         kind: 'network',
         request: { host: renderHost(host), port, use },
       })
-      for (const kind of ['direct', 'stream'] as const) {
-        const request = { host, port, use: { kind } }
-        if (networkOfA.answer(request).kind === 'allowed' && networkOfB.answer(request).kind === 'denied')
-          return witnessOf({ kind })
-      }
+      for (const kind of ['direct', 'stream'] as const)
+        if (isBeyond({ host, port, use: { kind } })) return witnessOf({ kind })
       for (const method of methods) {
-        const found = pathBeyond({ network: a, entries: ofA }, { network: b, entries: ofB }, method, effort)
-        const unreadable = { host, port, use: { kind: 'http', method, paths: 'ambiguous' } } as const
-        if (
-          found.kind === 'none' &&
-          networkOfA.answer(unreadable).kind === 'allowed' &&
-          networkOfB.answer(unreadable).kind === 'denied'
-        )
-          return witnessOf({ kind: 'http', method, path: 'ambiguous' })
+        const found = pathBeyond({ scope: a, entries: ofA }, { scope: b, entries: ofB }, method, effort)
+        if (found.kind === 'undecided') return UNDECIDED
         if (found.kind === 'path') return witnessOf({ kind: 'http', method, path: found.path })
-        if (found.kind === 'undecided') return { kind: 'undecided', section: 'network' }
+        if (isBeyond({ host, port, use: { kind: 'http', method, paths: 'ambiguous' } }))
+          return witnessOf({ kind: 'http', method, path: 'ambiguous' })
       }
     }
   }
   return undefined
 }
 
-const entriesOf = ({ network }: Network): readonly HostGrant[] => (network.kind === 'hosts' ? network.entries : [])
-
 const renderHost = (host: RequestHost): string => (host.kind === 'name' ? host.name : renderIpAddress(host.address))
 
-interface Opinion {
-  readonly network: Network
-  /** About the host and port in question. */
+interface Side {
+  readonly scope: RequestScope
+  /** Those about the host and the port. */
   readonly entries: readonly HostGrant[]
 }
 
@@ -84,9 +73,9 @@ const NOTHING_MORE = { here: 0, beneath: 0 }
 const BEYOND = and(bit(GRANT_A), not(bit(DENY_A)), not(and(bit(GRANT_B), not(bit(DENY_B)))))
 
 /** A URL path that one side allows for a method and the other does not. */
-const pathBeyond = (a: Opinion, b: Opinion, method: string, effort: Effort): PathFound => {
+const pathBeyond = (a: Side, b: Side, method: string, effort: Effort): PathFound => {
   const trie = createTrie<never>()
-  const add = ({ network: { network, egressClass }, entries }: Opinion, grant: number, deny: number) => {
+  const add = ({ scope: { network, egressClass }, entries }: Side, grant: number, deny: number) => {
     const isOpen =
       network.kind !== 'none' &&
       egressClass.level !== 'none' &&

@@ -1,7 +1,8 @@
-// All patterns of a boundary in one tree, so that a path is walked once and not once per pattern. A
-// pattern leaves bits on the node where it ends; what a path is granted is read off the nodes it passes.
+// All patterns of a boundary in one tree, so that one walk of a path suffices for all of them. A pattern leaves bits on
+// the node where it ends. The bits of a path are those of the nodes on it.
 import type { Segment } from '../glob/glob-segments.js'
 import { renderSegment } from '../glob/glob-segments.js'
+import { getOrAdd } from '../get-or-add.js'
 import { matchNames } from './name-matcher.js'
 import type { NameMatcher, NamedWildcard, Wildcard } from './name-matcher.js'
 
@@ -13,34 +14,34 @@ export interface TrieNode<Mark> {
   readonly names: ReadonlyMap<string, TrieNode<Mark>>
   readonly wildcards: readonly NamedWildcard<TrieNode<Mark>>[]
   readonly matchWildcards: NameMatcher<TrieNode<Mark>>
-  /** Behind a `**` that begins here; being here is being there too. */
+  /** The node behind a `**` that begins here. A walk at this node is at that node too. */
   readonly deep: TrieNode<Mark> | undefined
-  /** It is itself behind a `**`, and any name leads back to it. */
+  /** It is behind a `**`, so any name leads back to it. */
   readonly loops: boolean
-  /** Of the path that ends here. */
+  /** Bits of the path that ends here. */
   readonly at: Bits
-  /** Of every path beneath. */
+  /** Bits of every path beneath. */
   readonly under: Bits
-  /** Every bit that could still turn up here or beneath. */
+  /** Every bit that could occur here or beneath. */
   readonly reach: Bits
   readonly marks: readonly Mark[]
 }
 
-export interface Leaving<Mark> {
+interface Leaving<Mark> {
   readonly at: Bits
   readonly under: Bits
-  /** Bits that nothing but `reach` shows. */
+  /** Bits for `reach` only. */
   readonly hint?: Bits
   readonly mark?: Mark
 }
 
 export interface TrieBuilder<Mark> {
-  /** A trailing `**` stands for everything beneath, so that only `under` counts. */
+  /** A trailing `**` means everything beneath, so only `under` counts. */
   readonly add: (segments: readonly Segment[], leaving: Leaving<Mark>) => void
   readonly build: () => TrieNode<Mark>
 }
 
-/** A node while it is built. Most nodes have no wildcard, and half of them no child at all. */
+/** A node while it is built. Most have no wildcard and half have no child, so they share empty collections. */
 interface Draft<Mark> extends TrieNode<Mark> {
   names: Map<string, Draft<Mark>>
   wildcards: NamedWildcard<Draft<Mark>>[]
@@ -76,20 +77,16 @@ export const createTrie = <Mark>(): TrieBuilder<Mark> => {
   }
   const nameChild = (node: Draft<Mark>, name: string): Draft<Mark> => {
     if (node.names === noNames) node.names = new Map()
-    const child = node.names.get(name) ?? draft(false)
-    node.names.set(name, child)
-    return child
+    return getOrAdd(node.names, name, () => draft(false))
   }
   const wildcardChild = (node: Draft<Mark>, segment: Wildcard): Draft<Mark> => {
-    const texts = (node.wildcardTexts ??= new Map<string, Draft<Mark>>())
-    const text = renderSegment(segment)
-    const known = texts.get(text)
-    if (known !== undefined) return known
-    if (node.wildcards === noWildcards) node.wildcards = []
-    const target = draft(false)
-    texts.set(text, target)
-    node.wildcards.push({ segment, target })
-    return target
+    node.wildcardTexts ??= new Map()
+    return getOrAdd(node.wildcardTexts, renderSegment(segment), () => {
+      if (node.wildcards === noWildcards) node.wildcards = []
+      const target = draft(false)
+      node.wildcards.push({ segment, target })
+      return target
+    })
   }
   const childOf = (node: Draft<Mark>, segment: Segment): Draft<Mark> => {
     switch (segment.kind) {
@@ -117,7 +114,7 @@ export const createTrie = <Mark>(): TrieBuilder<Mark> => {
   }
 }
 
-/** What depends on children: the bits in reach, and the index over wildcards. */
+/** Computes the bits in reach and the index of wildcards, which depend on the children. */
 const finish = <Mark>(node: Draft<Mark>): Draft<Mark> => {
   node.reach |= node.at | node.under
   for (const child of node.names.values()) node.reach |= finish(child).reach
@@ -127,7 +124,7 @@ const finish = <Mark>(node: Draft<Mark>): Draft<Mark> => {
   return node
 }
 
-/** The nodes at which a walk can be after some names, each once. */
+/** The nodes of a walk after some names, each once. */
 export type Active<Mark> = readonly TrieNode<Mark>[]
 
 export const startAt = <Mark>(root: TrieNode<Mark>): Active<Mark> => enter([], root)
@@ -149,7 +146,7 @@ export const enter = <Mark>(active: TrieNode<Mark>[], node: TrieNode<Mark>): Tri
   return node.deep === undefined ? active : enter(active, node.deep)
 }
 
-/** The bits of the path that ends at these nodes, given those of everything beneath its parents. */
+/** The bits of the path that ends at these nodes. `under`: those that its parents give to everything beneath. */
 export const bitsAt = <Mark>(active: Active<Mark>, under: Bits): Bits =>
   active.reduce((bits, node) => bits | node.at, under)
 

@@ -7,7 +7,7 @@ import { PRESETS } from '../resolve/presets.js'
 
 const at = (text: string): AbsolutePath => text as AbsolutePath
 
-/** Where workspace and home could lie to each other. The names in brackets are no pattern's. */
+/** The possible positions of workspace and home. No pattern has the names in brackets. */
 const SYMBOLIC_PLACES: readonly [Places, ...Places[]] = [
   { workspace: at('/home/<user>/<projects>/<group>/<workspace>'), home: at('/home/<user>') },
   { workspace: at('/srv/<above>/<projects>/<group>/<workspace>'), home: at('/home/<user>') },
@@ -17,7 +17,7 @@ const SYMBOLIC_PLACES: readonly [Places, ...Places[]] = [
   },
 ]
 
-/** All of them, or one where nothing depends on it. */
+/** All of them, or one if nothing depends on the position. */
 export const placesToTry = (...given: readonly (ToolPolicy | Boundary)[]): readonly Places[] =>
   given.some(dependsOnPlaces) ? SYMBOLIC_PLACES : [SYMBOLIC_PLACES[0]]
 

@@ -1,29 +1,29 @@
-// Several wildcards as one automaton over the characters of a name, determinised as far as it is
-// walked. A state is the sorted list of places where the wildcards can be.
+// Several wildcards as one automaton over the characters of a name, determinised step by step. A state is the sorted
+// list of places where the wildcards can be.
 import type { WildcardPart } from '../glob/glob-segments.js'
 import type { Wildcard } from './name-matcher.js'
 
 export type AutomatonState = readonly number[]
 
-export interface WildcardAutomaton {
+interface WildcardAutomaton {
   readonly start: AutomatonState
   readonly step: (state: AutomatonState, character: string) => AutomatonState
-  /** The characters that some wildcard waits for; any other leads to one and the same state. */
+  /** The characters that some wildcard waits for. All other characters lead to one state. */
   readonly awaited: (state: AutomatonState) => ReadonlySet<string>
-  /** The numbers of the wildcards that a name which ends here fits. */
+  /** The numbers of the wildcards that match a name that ends here. */
   readonly fitting: (state: AutomatonState) => readonly number[]
-  /** The numbers of the wildcards that could still fit. */
+  /** The numbers of the wildcards that could still match. */
   readonly alive: (state: AutomatonState) => readonly number[]
 }
 
 interface Place {
   readonly wildcard: number
-  /** Nothing is left to wait for. */
+  /** Undefined at the end of the wildcard. */
   readonly part: WildcardPart | undefined
 }
 
 export const automatonOf = (wildcards: readonly Wildcard[]): WildcardAutomaton => {
-  // The parts of all wildcards in a row, each with one place behind its last part.
+  // The parts of all wildcards in a row, with one place behind each last part.
   const places: Place[] = wildcards.flatMap(({ parts }, wildcard) =>
     [...parts, undefined].map((part) => ({ wildcard, part })),
   )

@@ -1,7 +1,7 @@
 import type { AbsolutePath } from '../glob/absolute-path.js'
 import type { EgressClass, EnvironmentEntry, Limits, Mechanism } from '../model.js'
 
-/** One concrete thing that one policy allows and another does not. */
+/** An example of something that one policy allows and another does not. */
 export type Witness =
   | { readonly kind: 'file'; readonly access: 'read' | 'write'; readonly path: AbsolutePath }
   | { readonly kind: 'network'; readonly request: RequestWitness }
@@ -19,7 +19,7 @@ export type Witness =
   /** An exact answer would take too long. Treat it as a no. */
   | { readonly kind: 'undecided'; readonly section: 'read' | 'write' | 'network' }
 
-/** `stream` is a connection that carries anything; `direct` one that nobody looks into. */
+/** `stream`: a connection that may carry anything. `direct`: one that the proxy does not look into. */
 export interface RequestWitness {
   /** A name, or an IP address. */
   readonly host: string

@@ -1,18 +1,18 @@
-// The JSON Schema of policy files, made from the tables that the parser reads by, for editors and other
-// programs. It says as much as a schema can; what only the parser can tell is listed in docs/policy.md.
+// The JSON Schema of policy files, for editors and other programs, made from the tables of the parser. docs/policy.md
+// lists the checks that only the parser can make.
 import { EGRESS_CLASSES, MECHANISMS, PRESET_NAMES, RISKS, SAFE_METHODS } from '../model.js'
 import {
   BASIC_USER,
   CREDENTIAL_ID,
   HEADER_FORMAT,
   HEADER_NAME,
+  INJECTION_KEYS,
   PARAMETER,
   RESERVED_HEADERS,
   STAND_IN,
   VARIABLE_NAME,
   WORD,
 } from '../parse/parse-credentials.js'
-import type { INJECTION_KEYS } from '../parse/parse-credentials.js'
 import { LIMIT_FORMS } from '../parse/parse-limits.js'
 import type { LimitForm } from '../parse/parse-limits.js'
 import { CLIENTS } from './policy-file.js'
@@ -31,7 +31,7 @@ const mapping = (properties: Schema, more: Schema = {}): Schema => ({
 })
 const text = (pattern: string, description: string): Schema => ({ type: 'string', pattern, description })
 
-/** A character that means itself, or one that is escaped. Brackets have no meaning and must be escaped. */
+/** An escaped character. Brackets have no meaning and must be escaped. */
 const ESCAPED = '\\\\[*?\\[\\]{},~!\\\\]'
 const GLOB = `^!?(?!!)(?![A-Za-z][A-Za-z0-9+.-]*://)(?!.*\\*\\*\\*)(?:${ESCAPED}|[^\\\\\\[\\]\\u0000])+$`
 const PROGRAM = `^(?!!)(?![A-Za-z][A-Za-z0-9+.-]*://)(?:${ESCAPED}|[^\\\\\\[\\]*?{}\\u0000])+$`
@@ -67,32 +67,30 @@ const HEADER = `^(?!(?:${RESERVED_HEADERS.map(anyCase).join('|')})$)${HEADER_NAM
 
 const HOSTS: Schema = { anyOf: [ref('host'), list(ref('host'), { minItems: 1 })] }
 
-const injection = (
-  as: keyof typeof INJECTION_KEYS,
-  properties: Schema = {},
-  required: readonly string[] = [],
-): Schema =>
-  mapping(
-    { host: HOSTS, as: word(as), ...properties },
-    { required: ['host', ...(as === 'header' ? [] : ['as']), ...required] },
-  )
-
-/** For every way that the parser knows, and none that it does not. */
-const INJECTIONS: Readonly<Record<keyof typeof INJECTION_KEYS, Schema>> = {
-  'bearer': injection('bearer'),
-  'header': injection(
-    'header',
-    { header: text(HEADER, 'the name of a header'), format: text(HEADER_FORMAT, 'with {value} in it') },
-    ['header'],
-  ),
-  'basic': injection('basic', { user: text(BASIC_USER, 'a name without a colon') }),
-  'query': injection('query', { parameter: text(PARAMETER, 'of the URL') }, ['parameter']),
-  'placeholder': injection('placeholder'),
-  'client-certificate': injection('client-certificate'),
-  'aws-sigv4': injection('aws-sigv4', { service: text(WORD, 'such as s3'), region: text(WORD, 'such as eu-west-1') }),
+const INJECTION_FIELDS: Readonly<Record<(typeof INJECTION_KEYS)[keyof typeof INJECTION_KEYS][number], Schema>> = {
+  header: text(HEADER, 'the name of a header'),
+  format: text(HEADER_FORMAT, 'with {value} in it'),
+  user: text(BASIC_USER, 'a name without a colon'),
+  parameter: text(PARAMETER, 'of the URL'),
+  service: text(WORD, 'such as s3'),
+  region: text(WORD, 'such as eu-west-1'),
 }
 
-/** Put in place of a placeholder, so that there has to be one. */
+/** One for each kind of injection that the parser knows. */
+const INJECTIONS = Object.entries(INJECTION_KEYS).map(([as, keys]) =>
+  mapping(
+    { host: HOSTS, as: word(as), ...Object.fromEntries(keys.map((key) => [key, INJECTION_FIELDS[key]])) },
+    {
+      required: [
+        'host',
+        ...(as === 'header' ? [] : ['as']),
+        ...keys.filter((key) => key === 'header' || key === 'parameter'),
+      ],
+    },
+  ),
+)
+
+/** An injection that needs a placeholder. */
 const SWAPS: Schema = { type: 'object', properties: { as: word('placeholder') }, required: ['as'] }
 
 const VARIABLE: Schema = text(VARIABLE_NAME, 'the name of a variable')
@@ -117,7 +115,7 @@ const CREDENTIAL: Schema = mapping(
 
 const DEFINITIONS: Schema = {
   credential: { ...CREDENTIAL, description: 'the shape of a secret, never its value' },
-  injection: { anyOf: Object.values(INJECTIONS), description: 'the requests that it is put into, and where' },
+  injection: { anyOf: INJECTIONS, description: 'the requests that it is put into, and where' },
   glob: text(GLOB, 'a path: absolute, under ~, or relative to the workspace; ** * ? {a,b}; "!" carves out'),
   globs: { anyOf: [word('none'), list(ref('glob'))] },
   program: text(PROGRAM, 'the name or path of one program'),
@@ -151,7 +149,7 @@ const DEFINITIONS: Schema = {
   someGrant: { not: { anyOf: [word('none'), list(ref('denial'))] } },
 }
 
-/** With the class at this level the network must be like that. */
+/** The schema of the network for one egress class. */
 const ifClass = (level: (typeof EGRESS_CLASSES)[number], network: Schema): Schema => ({
   if: { properties: { egress_class: word(level) }, required: ['egress_class'] },
   then: { properties: { network } },
@@ -189,7 +187,7 @@ export const policySchema = (): Schema => ({
 
 const EXAMPLE = text('^(?:[A-Z][A-Z-]* https?://|stream )\\S+$', 'METHOD URL, or stream HOST:PORT')
 
-/** Of a file, which says what it is for and proves it besides. */
+/** A policy file also has a description and examples. */
 export const policyFileSchema = (): Schema => {
   const { properties, ...policy } = policySchema()
   return {

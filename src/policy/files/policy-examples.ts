@@ -1,4 +1,4 @@
-// Examples in a policy file: requests that it allows, and requests that it does not, tried like those of rules.
+// Examples in a policy file: requests that it must allow, and requests that it must deny.
 import { assessEgressClass } from '../resolve/assess.js'
 import { compileNetwork } from '../compare/compile-network.js'
 import { credentialsBoundTo, credentialsWithin } from '../credential.js'
@@ -16,7 +16,7 @@ export interface PolicyExample {
   readonly request: NetworkRequest
   readonly isTls: boolean
   readonly expected: 'allowed' | 'denied'
-  /** Ids of the credentials that go with it; undefined: not said. */
+  /** Ids of the credentials that the request must get. Undefined: not checked. */
   readonly credentials: readonly string[] | undefined
 }
 
@@ -24,14 +24,9 @@ const FORM = '"METHOD URL", "stream HOST:PORT", or a mapping with "request" and 
 
 export const parseExamples = (node: PolicyNode, policy: ToolPolicy): readonly PolicyExample[] => {
   const { match, not_match: notMatch } = mappingOf(node, ['match', 'not_match'])
-  return (
-    [
-      [match, 'allowed'],
-      [notMatch, 'denied'],
-    ] as const
-  ).flatMap(([list, expected]) =>
-    (list === undefined ? [] : itemsOf(list, 'a list of requests')).map((item) => parseExample(item, expected, policy)),
-  )
+  const examplesIn = (list: PolicyNode | undefined, expected: PolicyExample['expected']) =>
+    (list === undefined ? [] : itemsOf(list, 'a list of requests')).map((item) => parseExample(item, expected, policy))
+  return [...examplesIn(match, 'allowed'), ...examplesIn(notMatch, 'denied')]
 }
 
 const parseExample = (node: PolicyNode, expected: PolicyExample['expected'], policy: ToolPolicy): PolicyExample => {
@@ -61,7 +56,7 @@ const REQUEST =
   /^(?<method>[A-Z][A-Z-]*) (?<scheme>https?):\/\/(?<host>\[[^\]]*\]|[^/:?#@\s]+)(?::(?<port>\d{1,5}))?(?<path>\/[^?#\s]*)?(?:\?\S*)?$/
 const STREAM = /^stream (?<host>\[[^\]]*\]|[^\s:]+):(?<port>\d{1,5})$/
 
-/** Of one request on its own, as it is typed. */
+/** Reads one request of the command line. */
 export const parseRequest = (text: string, source: string): Pick<PolicyExample, 'request' | 'isTls'> =>
   readRequest(
     text,
@@ -81,7 +76,7 @@ const readRequest = (text: string, node: PolicyNode): Pick<PolicyExample, 'reque
   return { request, isTls }
 }
 
-/** What an example comes to: undefined where it is as expected. */
+/** How an example fails, if it does. */
 export const problemOfExample = (
   { request, isTls, expected, credentials }: PolicyExample,
   policy: ToolPolicy,
@@ -101,8 +96,8 @@ export const problemOfExample = (
 }
 
 /**
- * The ids of the credentials that go with a request, if it is one over TLS. One that takes the place of a stand-in is
- * among them, though it is put in only where the tool wrote that.
+ * The ids of the credentials for a request over TLS. One with a placeholder is among them, although the proxy uses it
+ * only if the tool sends the placeholder.
  */
 export const credentialIdsFor = (
   request: NetworkRequest,

@@ -1,5 +1,6 @@
-// A policy file: a policy, what it is for, examples that prove it, and where each of its lines stands.
+// A policy file: a policy, its description, examples that prove it, and the line of each entry.
 import { fail } from '../../errors/index.js'
+import { isMapping } from '../../shapes/index.js'
 
 import { hostText } from '../resolve/canonical-policy.js'
 import type { ToolPolicy } from '../model.js'
@@ -8,35 +9,33 @@ import { parseHostGrants } from '../parse/parse-network.js'
 import { POLICY_KEYS, parsePolicyNode } from '../parse/parse-policy.js'
 import type { PolicyExample } from './policy-examples.js'
 import { parseExamples, problemOfExample } from './policy-examples.js'
-import type { PolicyNode } from '../parse/policy-node.js'
+import type { KeyPath, PolicyNode } from '../parse/policy-node.js'
 import { invalid, mappingOf, oneOf, textOf } from '../parse/policy-node.js'
+import type { PolicyInput } from '../parse/policy-input.js'
 import { readDocument } from '../parse/read-document.js'
 
-/** Programs whose own configuration says which hosts they need. */
+/** Programs whose configuration has the hosts that they need. */
 export const CLIENTS = ['npm', 'pip', 'apt'] as const
 export type Client = (typeof CLIENTS)[number]
 
-/** What a file says besides the sections of a policy. */
-export const FILE_KEYS = ['description', 'hosts_from', 'examples'] as const
+/** The keys of a file besides the sections of a policy. */
+const FILE_KEYS = ['description', 'hosts_from', 'examples'] as const
 
 export interface PolicyFile {
-  /** As it is shown: a path, or `bundled:github`. */
+  /** A path, or `bundled:github`. */
   readonly source: string
   readonly description: string | undefined
-  /** Its hosts are those that this program is configured for, on the machine where it runs. */
+  /** Its hosts are those in the configuration of this program, on the host where the tool runs. */
   readonly hostsFrom: Client | undefined
   readonly policy: ToolPolicy
   readonly examples: readonly PolicyExample[]
-  /** Where an item of a section stands, by `itemKey`; the place of the section or the file otherwise. */
+  /** The place of an item, or else of its section or of the file. */
   readonly whereIs: (section: PolicySection, key?: string) => string
 }
 
 export type PolicySection = (typeof POLICY_KEYS)[number] | 'read' | 'write'
 
-/**
- * Examples are tried when a file is loaded, so that a policy that means something else than its author thinks is found
- * then.
- */
+/** Loading a file tries its examples, to find a policy that means something else than its author thinks. */
 export const loadPolicyFile = (text: string, source: string): PolicyFile => {
   const file = readPolicyFile(text, source)
   for (const example of file.examples) {
@@ -47,21 +46,10 @@ export const loadPolicyFile = (text: string, source: string): PolicyFile => {
   return file
 }
 
-/** The same, without running the examples. */
-export const readPolicyFile = (text: string, source: string): PolicyFile =>
-  parsePolicyFile(readDocument(text, source), source)
-
-/** The sections of its policy as written, as a value. */
-export const policyOfFile = (text: string, source: string): Readonly<Record<string, unknown>> => {
-  const { value } = readDocument(text, source)
-  const sections: readonly string[] = POLICY_KEYS
-  return Object.fromEntries(
-    Object.entries((value ?? {}) as Readonly<Record<string, unknown>>).filter(([key]) => sections.includes(key)),
-  )
-}
-
-const parsePolicyFile = (given: PolicyNode, source: string): PolicyFile => {
-  // A file in which everything is commented out.
+/** Does not try the examples. */
+export const readPolicyFile = (text: string, source: string): PolicyFile => {
+  const given = readDocument(text, source)
+  // The value of a file in which everything is a comment is null.
   const node = given.value === null ? { ...given, value: {} } : given
   const entries = mappingOf(node, [...POLICY_KEYS, ...FILE_KEYS])
   const { description, hosts_from: from, examples, ...sections } = entries
@@ -69,16 +57,25 @@ const parsePolicyFile = (given: PolicyNode, source: string): PolicyFile => {
     ...node,
     value: Object.fromEntries(Object.entries(sections).map(([key, child]) => [key, child.value])),
   })
-  if (description !== undefined && textOf(description, 'a sentence').trim() === '')
-    throw invalid(description, 'a sentence')
+  const sentence = description === undefined ? undefined : textOf(description, 'a sentence').trim()
+  if (description !== undefined && sentence === '') throw invalid(description, 'a sentence')
   return {
     source,
-    description: description === undefined ? undefined : textOf(description, 'a sentence').trim(),
+    description: sentence,
     hostsFrom: from === undefined ? undefined : oneOf(from, CLIENTS),
     policy,
     examples: examples === undefined ? [] : parseExamples(examples, policy),
     whereIs: placesIn(node, policy),
   }
+}
+
+/** The sections of its policy, as a value. */
+export const policyOfFile = (text: string, source: string): PolicyInput => {
+  const { value } = readDocument(text, source)
+  const sections: readonly string[] = POLICY_KEYS
+  return Object.fromEntries(
+    Object.entries((value ?? {}) as Readonly<Record<string, unknown>>).filter(([key]) => sections.includes(key)),
+  )
 }
 
 const placesIn = (node: PolicyNode, policy: ToolPolicy): PolicyFile['whereIs'] => {
@@ -89,41 +86,28 @@ const placesIn = (node: PolicyNode, policy: ToolPolicy): PolicyFile['whereIs'] =
   }
 }
 
-/** Found by what an item means, because equal ones are one. */
+/** By the meaning of an item, because equal items become one. */
 const placesOf = ({ value, locate, whole }: PolicyNode, policy: ToolPolicy): ReadonlyMap<string, string> => {
   const places = new Map<string, string>()
-  const note = (key: string, path: readonly (string | number)[]): void => {
+  const note = (key: string, path: KeyPath): void => {
     if (!places.has(key)) places.set(key, locate(path))
   }
-  const root = value as Readonly<Record<string, unknown>>
-  const listAt = (...path: readonly string[]): readonly unknown[] => {
-    const found = path.reduce<unknown>(
-      (at, key) => (typeof at === 'object' && at !== null ? (at as Readonly<Record<string, unknown>>)[key] : undefined),
-      root,
-    )
-    return Array.isArray(found) ? found : []
+  const noteItems = (path: readonly string[], meaningOf: (item: unknown, path: KeyPath) => string = String): void => {
+    const section = path.at(-1) ?? ''
+    const items = path.reduce<unknown>((at, key) => (isMapping(at) ? at[key] : undefined), value)
+    if (!Array.isArray(items)) return
+    for (const [at, item] of items.entries()) note(`${section} ${meaningOf(item, [...path, at])}`, [...path, at])
   }
   const readsOnly = policy.egressClass.kind === 'declared' && policy.egressClass.level === 'read_only'
-  listAt('network').forEach((item, at) => {
-    const [grant] = parseHostGrants([{ value: item, path: ['network', at], locate, whole }])
-    if (grant !== undefined) note(`network ${hostText(readsOnly ? readingGrant(grant) : grant)}`, ['network', at])
+  noteItems(['network'], (item, path) => {
+    const grants = parseHostGrants([{ value: item, path, locate, whole }])
+    return grants.map((grant) => hostText(readsOnly ? readingGrant(grant) : grant)).join()
   })
-  listAt('environment').forEach((item, at) => {
-    note(`environment ${String(item).replace(/=.*/s, '')}`, ['environment', at])
-  })
-  listAt('credentials').forEach((item, at) => {
-    note(`credentials ${String((item as { readonly id?: unknown }).id)}`, ['credentials', at])
-  })
-  for (const access of ['read', 'write'] as const) {
-    listAt('filesystem', access).forEach((item, at) => {
-      note(`${access} ${String(item)}`, ['filesystem', access, at])
-    })
-    note(`${access} `, ['filesystem', access])
-  }
-  for (const section of ['exec', 'presets', 'require'] as const)
-    listAt(section).forEach((item, at) => {
-      note(`${section} ${String(item)}`, [section, at])
-    })
+  noteItems(['environment'], (item) => String(item).replace(/=.*/s, ''))
+  noteItems(['credentials'], (item) => String((item as { readonly id?: unknown }).id))
+  for (const path of [['filesystem', 'read'], ['filesystem', 'write'], ['exec'], ['presets'], ['require']])
+    noteItems(path)
+  for (const access of ['read', 'write']) note(`${access} `, ['filesystem', access])
   for (const limit of Object.keys(policy.limits)) note(`limits ${limit}`, ['limits', limit])
   for (const section of POLICY_KEYS) note(`${section} `, [section])
   return places

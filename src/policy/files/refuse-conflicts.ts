@@ -1,5 +1,5 @@
-// Several policies used together must not contradict each other: the error names both
-// places, and never settled by an order that nobody sees.
+// Several policies used together must not contradict each other. Their order does not decide, and the error names both
+// places.
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 
@@ -27,7 +27,6 @@ export const refuseConflicts = (policies: readonly PlacedPolicy[]): void => {
   })
 }
 
-/** Both places, whatever the section. */
 const conflict = (
   where: string,
   what: string,
@@ -59,9 +58,7 @@ const verb = ({ action }: HostGrant): string => ({ allow: 'allowed', deny: 'deni
 
 const isWhole = ({ methods, paths }: HostGrant): boolean => methods.kind === 'all' && paths.kind === 'all'
 
-/**
- * A denial that leaves nothing of a grant, or two ways to treat one connection. A denial of a part is no contradiction.
- */
+/** A denial of a whole grant, or two ways to treat one connection. A denial of a part is not a contradiction. */
 const contradiction = (one: HostGrant, other: HostGrant): string | undefined => {
   if (one.action === other.action) return undefined
   const [denial, grant] = one.action === 'deny' ? [one, other] : [other, one]
@@ -90,7 +87,7 @@ const refuseEnvironment = (earlier: PlacedPolicy, later: PlacedPolicy): void => 
   }
 }
 
-/** Also stand-ins for credentials, which are variables of the tool like the others. */
+/** With the placeholders of credentials, which are variables of the tool too. */
 const variablesOf = ({ environment, credentials }: ToolPolicy) =>
   new Map<string, { readonly value: string; readonly section: 'environment' | 'credentials'; readonly key: string }>([
     ...(environment.kind === 'list' ? environment.items : []).map(

@@ -1,15 +1,15 @@
-// A policy as the YAML that it could have been written as, line by line, so that each can be told where it comes from.
-import { hostText } from '../resolve/canonical-policy.js'
+// A policy as YAML, line by line, so that the caller can show the source of each line.
+import { hostText, variableText } from '../resolve/canonical-policy.js'
 import type { Credential } from '../credential.js'
 import type { HostGrant } from '../network/host-grant.js'
 import { renderDestination } from '../network/host-grant.js'
-import type { EnvironmentEntry, Limits, ToolPolicy } from '../model.js'
+import type { All, Limits, Section, ToolPolicy } from '../model.js'
 import { LIMIT_FORMS } from '../parse/parse-limits.js'
 import type { PolicySection } from './policy-file.js'
 
 export interface PolicyLine {
   readonly text: string
-  /** What it is about; lines that only open a section are about nothing. */
+  /** The item of the line. A line that only opens a section has none. */
   readonly item?: { readonly section: PolicySection; readonly key: string }
 }
 
@@ -24,35 +24,22 @@ export const renderPolicy = (policy: ToolPolicy): readonly PolicyLine[] => [
   ...(policy.egressClass.kind === 'declared'
     ? [{ text: `egress_class: ${policy.egressClass.level}`, item: { section: 'egress_class', key: '' } } as const]
     : []),
-  ...section('environment', policy.environment, (entry) => [entry.name, yaml(variable(entry))]),
-  ...section(
-    'credentials',
-    policy.credentials.length === 0 ? { kind: 'unspecified' } : { kind: 'list', items: byId(policy.credentials) },
-    (same) => [same[0]?.id ?? '', credential(same)],
-  ),
+  ...section('environment', policy.environment, (entry) => [entry.name, yaml(variableText(entry))]),
+  ...section('credentials', listOf(byId(policy.credentials)), (same) => [same[0]?.id ?? '', credential(same)]),
   ...section('exec', policy.exec, (program) =>
     program.kind === 'name' ? [program.name, yaml(program.name)] : [program.glob.text, yaml(program.glob.text)],
   ),
-  ...named(
-    'limits',
-    Object.entries(policy.limits).map(([name, value]) => [
-      name,
-      `${name}: ${limit(name as keyof Limits, value as number)}`,
-    ]),
-  ),
+  ...limits(policy.limits),
   ...section('presets', listOf(policy.presets), (name) => [name, name]),
   ...section('require', listOf(policy.require), (name) => [name, name]),
 ]
 
-type Given<Item> =
-  { readonly kind: 'unspecified' | 'none' | 'all' } | { readonly kind: 'list'; readonly items: readonly Item[] }
-
-const listOf = <Item>(items: readonly Item[]): Given<Item> =>
+const listOf = <Item>(items: readonly Item[]): Section<Item> =>
   items.length === 0 ? { kind: 'unspecified' } : { kind: 'list', items }
 
 const section = <Item>(
   name: PolicySection,
-  given: Given<Item>,
+  given: Section<Item> | All,
   entryOf: (item: Item) => readonly [key: string, text: string],
   indent = '',
 ): readonly PolicyLine[] => {
@@ -65,13 +52,13 @@ const section = <Item>(
   return [{ text: `${indent}${name}:` }, ...lines]
 }
 
-const named = (
-  name: PolicySection,
-  entries: readonly (readonly [key: string, text: string])[],
-): readonly PolicyLine[] =>
-  entries.length === 0
-    ? []
-    : [{ text: `${name}:` }, ...entries.map(([key, text]) => ({ text: `  ${text}`, item: { section: name, key } }))]
+const limits = (given: Limits): readonly PolicyLine[] => {
+  const lines = Object.entries(given as Readonly<Record<string, number>>).map(([name, value]) => {
+    const unit = LIMIT_FORMS[name as keyof Limits].quantity === 'duration' ? 'ms' : ''
+    return { text: `  ${name}: ${value}${unit}`, item: { section: 'limits', key: name } } as const
+  })
+  return lines.length === 0 ? [] : [{ text: 'limits:' }, ...lines]
+}
 
 const hostEntry = (grant: HostGrant): string => {
   const { action, methods, paths } = grant
@@ -85,9 +72,7 @@ const hostEntry = (grant: HostGrant): string => {
   ])
 }
 
-const variable = ({ name, value }: EnvironmentEntry): string => (value.kind === 'pass' ? name : `${name}=${value.text}`)
-
-/** All that one id stands for, which may be several ways to inject it. */
+/** One id may have several injections. */
 const byId = (credentials: readonly Credential[]): readonly (readonly Credential[])[] =>
   [...new Set(credentials.map(({ id }) => id))].map((id) => credentials.filter((each) => each.id === id))
 
@@ -112,35 +97,18 @@ const credential = (same: readonly Credential[]): string => {
 }
 
 const injection = ({ hosts, inject }: Credential): string => {
-  const host = [
-    'host',
-    hosts.length === 1 && hosts[0] !== undefined
-      ? yaml(renderDestination(hosts[0]))
-      : list(hosts.map(renderDestination)),
-  ] as const
-  switch (inject.kind) {
-    case 'header':
-      return mapping([host, ['header', yaml(inject.name)], ['format', yaml(inject.format)]])
-    case 'basic':
-      return mapping([host, ['as', 'basic'], ['user', yaml(inject.user)]])
-    case 'query':
-      return mapping([host, ['as', 'query'], ['parameter', yaml(inject.parameter)]])
-    case 'placeholder':
-    case 'client-certificate':
-      return mapping([host, ['as', inject.kind]])
-    case 'aws-sigv4':
-      return mapping([
-        host,
-        ['as', inject.kind],
-        ...(['service', 'region'] as const).flatMap((key) =>
-          inject[key] === undefined ? [] : [[key, yaml(inject[key])] as const],
-        ),
-      ])
-  }
+  const names = hosts.map(renderDestination)
+  const host = ['host', names.length === 1 ? names.map(yaml).join() : list(names)] as const
+  if (inject.kind === 'header') return mapping([host, ['header', yaml(inject.name)], ['format', yaml(inject.format)]])
+  // The fields of the other kinds have the names of their keys.
+  const { kind, ...fields } = inject
+  const given = Object.entries(fields as Readonly<Record<string, string | undefined>>)
+  return mapping([
+    host,
+    ['as', kind],
+    ...given.flatMap(([key, text]) => (text === undefined ? [] : [[key, yaml(text)] as const])),
+  ])
 }
-
-const limit = (name: keyof Limits, value: number): string =>
-  LIMIT_FORMS[name].quantity === 'duration' ? `${String(value)}ms` : String(value)
 
 const mapping = (entries: readonly (readonly [key: string, text: string])[]): string =>
   `{ ${entries.map(([key, text]) => `${key}: ${text}`).join(', ')} }`
@@ -149,6 +117,6 @@ const list = (texts: readonly string[]): string => `[${texts.map(yaml).join(', '
 const PLAIN = /^[A-Za-z_/~][A-Za-z0-9_./~@-]*$/
 const WORDS = new Set(['true', 'false', 'null', 'yes', 'no', 'on', 'off', '~'])
 
-/** Quoted wherever YAML could read something else. */
+/** Quoted if YAML could read something else. */
 const yaml = (text: string): string =>
   PLAIN.test(text) && !WORDS.has(text.toLowerCase()) ? text : JSON.stringify(text)

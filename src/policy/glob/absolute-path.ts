@@ -7,7 +7,7 @@ export type AbsolutePath = string & { readonly [absolutePathBrand]: true }
 
 export const ROOT_PATH = '/' as AbsolutePath
 
-/** The normalised form of an absolute path, by its text alone; what it names is for the kernel to say. */
+/** The normalised form of an absolute path, by its text alone: links are not followed. */
 export const parseAbsolutePath = (text: string, where = 'path'): AbsolutePath => {
   const reject = (expected: string) =>
     fail('policy-invalid-value', { source: where, where: 'a path', expected, found: JSON.stringify(text), hint: '' })
@@ -17,7 +17,7 @@ export const parseAbsolutePath = (text: string, where = 'path'): AbsolutePath =>
   for (const name of text.split('/')) {
     if (name === '' || name === '.') continue
     if (name !== '..') names.push(name)
-    // The kernel reads /.. as /, but a path that says so is a mistake or an attempt.
+    // The kernel reads /.. as /, but here it is a mistake or an attack.
     else if (names.pop() === undefined) throw reject('below the root')
   }
   return joinNames(names)

@@ -1,45 +1,42 @@
-import type { GlobCharacter } from './glob-alternatives.js'
+// The segments of a glob, which are the parts between its slashes: read, matched and rendered.
+import { isSpecial } from './glob-alternatives.js'
+import type { GlobCharacter, Reject } from './glob-alternatives.js'
 
 export type WildcardPart =
   | { readonly kind: 'character'; readonly character: string }
-  /** One character in either case, where denials are matched. */
+  /** One letter in either case, for denials. */
   | { readonly kind: 'letter'; readonly cases: readonly string[] }
   /** `?` */
   | { readonly kind: 'one' }
   /** `*` */
   | { readonly kind: 'run' }
 
-/** What stands between two slashes of a glob. */
 export type Segment =
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'wildcard'; readonly parts: readonly WildcardPart[] }
-  /** `**`: any number of whole names, also none; as the last segment at least one. */
+  /** `**`: any number of whole names, or none. As the last segment at least one. */
   | { readonly kind: 'any-depth' }
 
-export type ReadSegment =
-  { readonly kind: 'segment'; readonly segment: Segment } | { readonly kind: 'problem'; readonly problem: string }
-
-export const readSegment = (characters: readonly GlobCharacter[]): ReadSegment => {
-  const isStar = ({ character, special }: GlobCharacter) => special && character === '*'
-  if (characters.some(({ character, special }) => special && (character === '[' || character === ']'))) {
-    return { kind: 'problem', problem: 'character classes are not supported; a literal bracket is written "\\["' }
-  }
-  if (characters.length === 2 && characters.every(isStar)) return { kind: 'segment', segment: { kind: 'any-depth' } }
-  if (characters.some((character, at) => isStar(character) && at > 0 && characters.slice(at - 1, at).some(isStar))) {
-    return { kind: 'problem', problem: '"**" must be a whole path segment, as in dir/**/name' }
-  }
+export const readSegment = (characters: readonly GlobCharacter[], reject: Reject): Segment => {
+  const isStarAt = (at: number) => isSpecial(characters[at], '*')
+  if (characters.some((one) => isSpecial(one, '[') || isSpecial(one, ']')))
+    throw reject('character classes are not supported; a literal bracket is written "\\["')
+  if (characters.length === 2 && isStarAt(0) && isStarAt(1)) return { kind: 'any-depth' }
+  if (characters.some((_, at) => isStarAt(at) && isStarAt(at - 1)))
+    throw reject('"**" must be a whole path segment, as in dir/**/name')
   const parts = characters.map(toPart)
-  if (parts.some(({ kind }) => kind !== 'character')) return { kind: 'segment', segment: { kind: 'wildcard', parts } }
-  return { kind: 'segment', segment: { kind: 'name', name: characters.map(({ character }) => character).join('') } }
+  return parts.some(({ kind }) => kind !== 'character')
+    ? { kind: 'wildcard', parts }
+    : { kind: 'name', name: characters.map(({ character }) => character).join('') }
 }
 
-const toPart = ({ character, special }: GlobCharacter): WildcardPart => {
-  if (special && character === '*') return { kind: 'run' }
-  if (special && character === '?') return { kind: 'one' }
-  return { kind: 'character', character }
+const toPart = (one: GlobCharacter): WildcardPart => {
+  if (isSpecial(one, '*')) return { kind: 'run' }
+  if (isSpecial(one, '?')) return { kind: 'one' }
+  return { kind: 'character', character: one.character }
 }
 
-/** Whether one name, as found in a directory, fits a segment. Names starting with a dot are not special. */
+/** Whether one name of a directory fits a segment. Names that start with a dot are not special. */
 export const segmentMatches = (segment: Segment, name: string): boolean => {
   switch (segment.kind) {
     case 'name':
@@ -51,7 +48,7 @@ export const segmentMatches = (segment: Segment, name: string): boolean => {
   }
 }
 
-/** By whole characters. Going back to the latest run only is enough, and keeps the worst case at parts × characters. */
+/** By whole characters. It goes back to the latest run only, so the worst case is parts × characters. */
 export const wildcardMatches = (parts: readonly WildcardPart[], text: string): boolean => {
   let part = 0
   let at = 0
@@ -78,17 +75,11 @@ export const wildcardMatches = (parts: readonly WildcardPart[], text: string): b
 }
 
 const takes = (part: Exclude<WildcardPart, { kind: 'run' }>, text: string, at: number): boolean => {
-  switch (part.kind) {
-    case 'one':
-      return true
-    case 'character':
-      return part.character.codePointAt(0) === text.codePointAt(at)
-    case 'letter':
-      return part.cases.some((character) => character.codePointAt(0) === text.codePointAt(at))
-  }
+  const isHere = (character: string) => character.codePointAt(0) === text.codePointAt(at)
+  return part.kind === 'one' || (part.kind === 'letter' ? part.cases.some(isHere) : isHere(part.character))
 }
 
-/** The same segment for names in any case. Many servers find `/Admin` where `/admin` is asked for. */
+/** The same segment for names in any case. Many servers return `/Admin` for `/admin`. */
 export const inAnyCase = (segment: Segment): Segment => {
   if (segment.kind === 'any-depth') return segment
   const parts = (
@@ -113,7 +104,7 @@ const sizeAt = (text: string, at: number): number => ((text.codePointAt(at) ?? 0
 
 const ESCAPED = /[*?[\]{},~!\\]/g
 
-/** A text as a glob that matches exactly that text. */
+/** The glob that matches exactly this text. */
 export const escapeGlob = (text: string): string => text.replace(ESCAPED, '\\$&')
 
 export const renderSegment = (segment: Segment): string => {

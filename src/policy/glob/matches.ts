@@ -4,8 +4,8 @@ import type { PathPattern } from './path-pattern.js'
 import { isMatch, startWalk, step } from './pattern-walk.js'
 
 /**
- * Whether a pattern speaks of a path. A carve-out (`negated`) that matches a directory also takes
- * everything beneath it; a grant by wildcard matches only the paths that it describes.
+ * Whether a pattern covers a path. A carve-out (`negated`) of a directory also covers everything beneath it. A grant
+ * with wildcards covers only the paths that it describes.
  */
 export const matches = (pattern: PathPattern, path: AbsolutePath): boolean => {
   switch (pattern.kind) {

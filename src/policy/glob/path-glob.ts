@@ -1,14 +1,14 @@
 import { fail } from '../../errors/index.js'
 
-import { readAlternatives } from './glob-alternatives.js'
-import type { GlobCharacter } from './glob-alternatives.js'
+import { isSpecial, readAlternatives } from './glob-alternatives.js'
+import type { GlobCharacter, Reject } from './glob-alternatives.js'
 import { readSegment } from './glob-segments.js'
 import type { Segment } from './glob-segments.js'
 
 /** Where a glob starts: at `/`, at `~`, or, being relative, at the workspace. */
 export type Anchor = 'root' | 'home' | 'workspace'
 
-/** One way to read a glob after its `{a,b}` groups are multiplied out. */
+/** A glob without `{a,b}` groups: one of the combinations of their parts. */
 export interface GlobAlternative {
   readonly anchor: Anchor
   /** Leading `..` of a relative glob: how many levels above the anchor it starts. */
@@ -16,7 +16,7 @@ export interface GlobAlternative {
   readonly segments: readonly Segment[]
 }
 
-/** A path glob as a policy has it, before it is known which workspace and home it is about. */
+/** A path glob of a policy, not yet bound to a workspace and a home. */
 export interface PathGlob {
   readonly text: string
   readonly negated: boolean
@@ -25,7 +25,7 @@ export interface PathGlob {
 
 const URL_START = /^[a-z][a-z0-9+.-]*:\/\//i
 
-/** `where` names the place of the glob in its source, for the error message. */
+/** `where`: the place of the glob in its source, for errors. */
 export const parsePathGlob = (text: string, where: string): PathGlob => {
   const reject: Reject = (problem) => fail('glob-malformed', { where, glob: text, problem })
   const negated = text.startsWith('!')
@@ -33,20 +33,15 @@ export const parsePathGlob = (text: string, where: string): PathGlob => {
   if (body === '') throw reject('it is empty')
   if (body.startsWith('!')) throw reject('"!" may stand only once')
   if (URL_START.test(body)) throw reject('it is a URL, not a path')
-
-  const alternatives = readAlternatives(body)
-  if (alternatives.kind === 'problem') throw reject(alternatives.problem)
-  return { text, negated, alternatives: alternatives.items.map((item) => readAlternative(item, reject)) }
+  return { text, negated, alternatives: readAlternatives(body, reject).map((item) => readAlternative(item, reject)) }
 }
-
-type Reject = (problem: string) => Error
 
 const readAlternative = (characters: readonly GlobCharacter[], reject: Reject): GlobAlternative => {
   const pieces = splitAtSlashes(characters)
   const first = pieces[0] ?? []
   if (pieces.length === 1 && first.length === 0) throw reject('one of its alternatives is empty')
   if (first.length === 0) return { anchor: 'root', ...normalise(pieces, 'root', reject) }
-  if (first[0]?.special === true && first[0].character === '~') {
+  if (isSpecial(first[0], '~')) {
     if (first.length > 1) throw reject('"~" stands for the own home only; a literal tilde is written "\\~"')
     return { anchor: 'home', ...normalise(pieces.slice(1), 'home', reject) }
   }
@@ -71,16 +66,14 @@ const normalise = (
   let levelsUp = 0
   for (const piece of pieces) {
     if (piece.length === 0) continue
-    const read = readSegment(piece)
-    if (read.kind === 'problem') throw reject(read.problem)
-    const { segment } = read
+    const segment = readSegment(piece, reject)
     if (segment.kind === 'name' && segment.name === '.') continue
     if (segment.kind !== 'name' || segment.name !== '..') {
       segments.push(segment)
       continue
     }
     const left = segments.pop()
-    // What lies above a wildcard depends on what the wildcard matched.
+    // The parent of a wildcard depends on what the wildcard matched.
     if (left !== undefined && left.kind !== 'name') throw reject('".." cannot follow a wildcard')
     if (left === undefined) levelsUp += 1
   }
@@ -91,7 +84,7 @@ const normalise = (
 const isAnyName = (segment: Segment | undefined): boolean =>
   segment?.kind === 'wildcard' && segment.parts.length === 1 && segment.parts[0]?.kind === 'run'
 
-/** Brings equal meanings into one form, so that `dir/**\/*` is recognised as the subtree it is. */
+/** Gives equal meanings one form: `dir/**\/*` is the subtree `dir/**`. */
 const simplify = (segments: readonly Segment[]): readonly Segment[] => {
   const once = segments.filter((segment, at) => segment.kind !== 'any-depth' || segments[at - 1]?.kind !== 'any-depth')
   const endsInAnyName = once.at(-2)?.kind === 'any-depth' && isAnyName(once.at(-1))

@@ -6,17 +6,17 @@ import { escapeGlob, renderSegment } from './glob-segments.js'
 import type { Segment } from './glob-segments.js'
 import type { GlobAlternative, PathGlob } from './path-glob.js'
 
-/** A glob that is bound to real places. A glob with `{a,b}` becomes one pattern per alternative. */
+/** A glob bound to real places. A glob with `{a,b}` becomes one pattern per alternative. */
 export interface PathPattern {
   /** As written in the policy. */
   readonly text: string
-  /** Normalised and absolute. For `literal` the path itself; otherwise a glob (special characters of names escaped). */
+  /** Normalised and absolute: of a `literal` the path itself, otherwise a glob with escaped names. */
   readonly path: string
   readonly negated: boolean
   /**
-   * - `literal`: names one object, and everything beneath it when it is a directory
+   * - `literal`: one object, and everything beneath it if it is a directory
    * - `subtree`: `base/**`, everything beneath `base` but not `base` itself
-   * - `pattern`: anything else; matches exactly the paths it describes
+   * - `pattern`: anything else, which matches exactly the paths that it describes
    */
   readonly kind: 'literal' | 'subtree' | 'pattern'
   /** The longest prefix without a wildcard; for `literal` the whole path. */
@@ -40,18 +40,17 @@ const anchorSegments = (glob: PathGlob, { anchor, levelsUp }: GlobAlternative, p
   const names = namesOf(anchor === 'home' ? places.home : places.workspace)
   if (levelsUp > names.length)
     throw fail('glob-malformed', { where: anchor, glob: glob.text, problem: 'it leads above the root' })
-  return names.slice(0, names.length - levelsUp).map((name) => ({ kind: 'name', name }))
+  return nameSegments(names.slice(0, names.length - levelsUp))
 }
 
-/** The pattern that names exactly this object, and everything beneath it when it is a directory. */
-export const literalPattern = (path: AbsolutePath): PathPattern =>
-  patternOf(
-    escapeGlob(path),
-    namesOf(path).map((name) => ({ kind: 'name', name })),
-    false,
-  )
+export const nameSegments = (names: readonly string[]): readonly Segment[] =>
+  names.map((name) => ({ kind: 'name', name }))
 
-/** Takes a path, and all that is in it, out of what is granted. */
+/** The pattern of this object, and of everything beneath it if it is a directory. */
+export const literalPattern = (path: AbsolutePath): PathPattern =>
+  patternOf(escapeGlob(path), nameSegments(namesOf(path)), false)
+
+/** Takes a path, and everything beneath it, out of the grants. */
 export const carveOut = (path: AbsolutePath): PathPattern => ({
   ...literalPattern(path),
   text: `!${path}`,
@@ -59,15 +58,11 @@ export const carveOut = (path: AbsolutePath): PathPattern => ({
 })
 
 const patternOf = (text: string, segments: readonly Segment[], negated: boolean): PathPattern => {
-  const literals: string[] = []
-  for (const segment of segments) {
-    if (segment.kind !== 'name') break
-    literals.push(segment.name)
-  }
-  const base = joinNames(literals)
-  const wild = segments.slice(literals.length)
-  const kind =
-    wild.length === 0 ? 'literal' : wild.length === 1 && wild[0]?.kind === 'any-depth' ? 'subtree' : 'pattern'
+  const firstWild = segments.findIndex(({ kind }) => kind !== 'name')
+  const literals = firstWild === -1 ? segments : segments.slice(0, firstWild)
+  const base = joinNames(literals.flatMap((segment) => (segment.kind === 'name' ? [segment.name] : [])))
+  const [wild, ...others] = segments.slice(literals.length)
+  const kind = wild === undefined ? 'literal' : wild.kind === 'any-depth' && others.length === 0 ? 'subtree' : 'pattern'
   const path = kind === 'literal' ? base : `/${segments.map(renderSegment).join('/')}`
   return { text, path, negated, kind, base, segments }
 }

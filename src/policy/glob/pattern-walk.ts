@@ -1,9 +1,9 @@
-// A pattern as a small automaton over the names of a path, so that someone who walks a directory
-// tree can carry the state along and leave out what cannot match, instead of matching whole paths.
+// A pattern as a small automaton over the names of a path. A walk through a directory tree carries the state along and
+// skips folders in which nothing can match.
 import { segmentMatches } from './glob-segments.js'
 import type { Segment } from './glob-segments.js'
 
-/** The segments that the next name may have to match; `segments.length` is the end. */
+/** The segments that the next name may match. `segments.length` is the end. */
 export type WalkState = ReadonlySet<number>
 
 export const startWalk = (segments: readonly Segment[]): WalkState => enter(segments, new Set(), 0)
@@ -26,7 +26,7 @@ export const isMatch = (segments: readonly Segment[], state: WalkState): boolean
 export const canMatchBeneath = (segments: readonly Segment[], state: WalkState): boolean =>
   [...state].some((at) => at < segments.length)
 
-/** `**` may stand for no name at all, so being at it means being behind it too, except at the end. */
+/** `**` may stand for no name, so a state at it is behind it too, except at the end. */
 const enter = (segments: readonly Segment[], state: Set<number>, at: number): Set<number> => {
   state.add(at)
   if (segments[at]?.kind === 'any-depth' && at < segments.length - 1) enter(segments, state, at + 1)

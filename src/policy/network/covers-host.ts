@@ -1,8 +1,9 @@
-import type { Destination, HostGrant, PortGrant } from './host-grant.js'
+import { blockOf } from './host-grant.js'
+import type { Destination, Endpoint, PortGrant } from './host-grant.js'
 import { cidrContains } from './ip-address.js'
 import type { RequestHost } from './network-request.js'
 
-/** Whether an entry speaks of a host, whatever it says about it. */
+/** Whether an entry is about a host, as a grant or as a denial. */
 export const coversHost = (destination: Destination, host: RequestHost): boolean => {
   switch (destination.kind) {
     case 'host':
@@ -10,17 +11,12 @@ export const coversHost = (destination: Destination, host: RequestHost): boolean
     case 'subdomains':
       return host.kind === 'name' && host.name.endsWith(`.${destination.host}`)
     case 'address':
-      return (
-        host.kind === 'address' &&
-        host.address.family === destination.address.family &&
-        host.address.value === destination.address.value
-      )
     case 'cidr':
-      return host.kind === 'address' && cidrContains(destination.cidr, host.address)
+      return host.kind === 'address' && cidrContains(blockOf(destination), host.address)
   }
 }
 
-/** What a grant that names no port is for. */
+/** The ports of a grant that names none. */
 export const WEB_PORTS: readonly number[] = [80, 443]
 
 export const isWebPort = (port: number): boolean => WEB_PORTS.includes(port)
@@ -28,9 +24,6 @@ export const isWebPort = (port: number): boolean => WEB_PORTS.includes(port)
 export const coversPort = (grant: PortGrant, port: number): boolean =>
   grant.kind === 'web' ? isWebPort(port) : port === grant.port
 
-/** Whether an entry speaks of this port of this host. */
-export const coversEndpoint = (
-  entry: Pick<HostGrant, 'destination' | 'port'>,
-  host: RequestHost,
-  port: number,
-): boolean => coversPort(entry.port, port) && coversHost(entry.destination, host)
+/** Whether an entry is about this port of this host. */
+export const coversEndpoint = (entry: Endpoint, host: RequestHost, port: number): boolean =>
+  coversPort(entry.port, port) && coversHost(entry.destination, host)

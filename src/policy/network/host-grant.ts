@@ -1,10 +1,11 @@
+// One entry of the section `network`: a host, an address or a block, and what is granted or denied there.
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 
 import type { HostName } from './host-name.js'
 import { parseHostName } from './host-name.js'
 import type { Cidr, IpAddress } from './ip-address.js'
-import { parseCidr, parseIpAddress, renderCidr, renderIpAddress } from './ip-address.js'
+import { BITS, parseCidr, parseIpAddress, renderCidr, renderIpAddress } from './ip-address.js'
 import type { PathGlob } from '../glob/path-glob.js'
 
 export type Destination =
@@ -14,7 +15,7 @@ export type Destination =
   | { readonly kind: 'address'; readonly address: IpAddress }
   | { readonly kind: 'cidr'; readonly cidr: Cidr }
 
-/** `web` is what a name without a port means: 80 and 443. */
+/** `web`: ports 80 and 443, for an entry without a port. */
 export type PortGrant = { readonly kind: 'web' } | { readonly kind: 'port'; readonly port: number }
 
 export type HostAction = 'allow' | 'deny' | 'direct'
@@ -29,10 +30,19 @@ export interface HostGrant {
   readonly action: HostAction
 }
 
+export type Endpoint = Pick<HostGrant, 'destination' | 'port'>
+
+/** A single address is the smallest block. */
+export const blockOf = (destination: Extract<Destination, { kind: 'address' | 'cidr' }>): Cidr => {
+  if (destination.kind === 'cidr') return destination.cidr
+  const { family, value } = destination.address
+  return { family, first: value, prefixLength: BITS[family] }
+}
+
 const WITH_PORT = /^(?<host>\[[^\]]*\]|[^:]*):(?<port>\d{1,5})$/
 
 /** Reads `host`, `*.host`, `host:port`, an IP address (`[v6]:port` with a port) or a CIDR block. */
-export const parseDestination = (text: string, where: string): Pick<HostGrant, 'destination' | 'port'> => {
+export const parseDestination = (text: string, where: string): Endpoint => {
   const reject: Reject = (problem, fix = USUAL) => fail('host-malformed', { where, entry: text, problem, fix })
   if (text.includes('://')) throw reject('it is a URL', hostOfUrl(text))
   if (text.includes('@'))
@@ -50,11 +60,7 @@ export const parseDestination = (text: string, where: string): Pick<HostGrant, '
         .map((host) => `--net ${host}`)
         .join(' ')}`,
     )
-  if (text.includes('/')) {
-    const block = parseCidr(text)
-    if (block.kind === 'problem') throw reject(block.problem)
-    return { destination: { kind: 'cidr', cidr: block.cidr }, port: { kind: 'web' } }
-  }
+  if (text.includes('/')) return { destination: { kind: 'cidr', cidr: parseCidr(text, reject) }, port: { kind: 'web' } }
 
   const { host = text, port } = WITH_PORT.exec(text)?.groups ?? {}
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
@@ -73,7 +79,7 @@ const USUAL =
 
 const listed = (text: string): readonly string[] => text.split(/[,\s]+/).filter((each) => each !== '')
 
-/** What is written `HOST` or `HOST:PORT` of a URL; its path, where it has one, is for "paths". */
+/** Advice for a URL in place of a host. Its path belongs into "paths". */
 const hostOfUrl = (text: string): string => {
   if (!URL.canParse(text)) return USUAL
   const { host, pathname } = new URL(text)
@@ -97,8 +103,8 @@ const parseNamed = (text: string, reject: Reject): Destination => {
   return { kind: below ? 'subdomains' : 'host', host: parsed.host }
 }
 
-/** One spelling per destination, for comparing and showing. */
-export const renderDestination = ({ destination, port }: Pick<HostGrant, 'destination' | 'port'>): string => {
+/** One spelling per destination, for comparisons and messages. */
+export const renderDestination = ({ destination, port }: Endpoint): string => {
   const suffix = port.kind === 'web' ? '' : `:${port.port}`
   switch (destination.kind) {
     case 'host':

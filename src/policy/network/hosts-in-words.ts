@@ -1,7 +1,7 @@
 const MOST_HOSTS = 5
 const LONGEST = 64 * 1024
 
-/** The hosts of the URLs in a text, for advice alone: what a program really asks for may be another one. */
+/** The hosts of the URLs in a text, for advice only: a program may ask for another host. */
 export const hostsNamedIn = (words: readonly string[]): readonly string[] => {
   const text = words.join(' ').slice(0, LONGEST)
   const hosts = Array.from(

@@ -1,5 +1,5 @@
-// IP addresses in their one canonical reading. Octal, hexadecimal, shortened and IPv4-mapped forms
-// are refused: other programs read them differently, and what is dialled must be what was checked.
+// IP addresses and blocks, in their canonical form only. Octal, hexadecimal, shortened and IPv4-mapped forms are
+// refused, because other programs read them differently and would dial another address than the one that was checked.
 
 export interface IpAddress {
   readonly family: 4 | 6
@@ -12,7 +12,7 @@ export interface Cidr {
   readonly prefixLength: number
 }
 
-const BITS = { 4: 32, 6: 128 } as const
+export const BITS = { 4: 32, 6: 128 } as const
 
 const DECIMAL_BYTE = /^(0|[1-9]\d{0,2})$/
 const HEX_GROUP = /^[0-9a-f]{1,4}$/i
@@ -37,26 +37,19 @@ const parseIpv6 = (text: string): IpAddress | undefined => {
   return value >> 32n === 0xffffn ? undefined : { family: 6, value }
 }
 
-export type ParsedCidr =
-  { readonly kind: 'cidr'; readonly cidr: Cidr } | { readonly kind: 'problem'; readonly problem: string }
-
-export const parseCidr = (text: string): ParsedCidr => {
+export const parseCidr = (text: string, reject: (problem: string) => Error): Cidr => {
   const [addressText = '', lengthText = '', ...rest] = text.split('/')
   const address = parseIpAddress(addressText)
-  if (address === undefined || rest.length > 0)
-    return { kind: 'problem', problem: 'not an address block such as 10.0.0.0/8' }
+  if (address === undefined || rest.length > 0) throw reject('not an address block such as 10.0.0.0/8')
   const bits = BITS[address.family]
   const prefixLength = Number(lengthText)
-  if (!DECIMAL_BYTE.test(lengthText) || prefixLength > bits) {
-    return { kind: 'problem', problem: `the part after the slash must be a number from 0 to ${bits}` }
-  }
+  if (!DECIMAL_BYTE.test(lengthText) || prefixLength > bits)
+    throw reject(`the part after the slash must be a number from 0 to ${bits}`)
   const hostBits = BigInt(bits - prefixLength)
-  const first = (address.value >> hostBits) << hostBits
-  const cidr: Cidr = { family: address.family, first, prefixLength }
-  // 10.1.2.3/8 grants far more than the one address its author seems to have had in mind.
-  if (first !== address.value)
-    return { kind: 'problem', problem: `the block that contains it is written ${renderCidr(cidr)}` }
-  return { kind: 'cidr', cidr }
+  const cidr: Cidr = { family: address.family, first: (address.value >> hostBits) << hostBits, prefixLength }
+  // The author of 10.1.2.3/8 seems to mean one address, and would grant 16 million.
+  if (cidr.first !== address.value) throw reject(`the block that contains it is written ${renderCidr(cidr)}`)
+  return cidr
 }
 
 export const cidrContains = (cidr: Cidr, address: IpAddress): boolean => {

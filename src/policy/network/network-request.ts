@@ -8,7 +8,7 @@ export type RequestHost =
   { readonly kind: 'name'; readonly name: HostName } | { readonly kind: 'address'; readonly address: IpAddress }
 
 /**
- * - `http`: one request that the proxy reads; every one of its `paths` must be allowed, because some server reads it so
+ * - `http`: one request that the proxy reads. Each of its `paths` must be allowed, because some server reads it so
  * - `stream`: a connection that may carry anything
  * - `direct`: a connection that the proxy does not look into
  */
@@ -21,11 +21,11 @@ export interface NetworkRequest {
   readonly host: RequestHost
   readonly port: number
   readonly use: NetworkUse
-  /** What a name was resolved to, so that a denied block is denied by any name. */
+  /** The addresses of the name, so that a denied block is denied by any name. */
   readonly resolved?: readonly IpAddress[]
 }
 
-/** A host as a program names it: an address, `[v6]`, or a name in any case, with or without the dot of the root. */
+/** A host in the spelling of a program: an address, `[v6]`, or a name in any case, with or without a final dot. */
 export const parseRequestHost = (text: string): RequestHost | undefined => {
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
   const address = parseIpAddress(bare)

@@ -1,22 +1,19 @@
-// Servers read one and the same path differently: some cut off `;x=1`, some decode twice, some take `%2f` for a slash.
-// A request is judged in every reading, so that no server does what the policy does not allow.
+// Servers read one path differently: some cut off `;x=1`, some decode twice, some take `%2f` for a slash. A request is
+// judged in every reading, so that no server does something that the policy does not allow.
 import { joinNames } from '../glob/absolute-path.js'
 import type { AbsolutePath } from '../glob/absolute-path.js'
 
-/**
- * All readings of a path, or `ambiguous` where no honest client would write it so, or the readings are too many to
- * list.
- */
+/** All readings of a path, or `ambiguous` if they are too many or if no honest client would write the path so. */
 export type PathReadings = readonly AbsolutePath[] | 'ambiguous'
 
-/** Nothing here has a second reading: no escapes, parameters, doubled slashes, dots at the end of a name. */
+/** A path without these has one reading: no escapes, parameters, doubled slashes, dots at the end of a name. */
 const SUSPICIOUS = /[^A-Za-z0-9\-_~!&'()*+,=@:./]|\/\/|\.(?:\/|$)/
 const LONGEST = 8_192
 const MOST_TEXTS = 64
 /** A path within a path within a path is encoded three times. */
 const MOST_DECODED = 3
 
-/** The path of a request in every way in which servers read it. The query is left out. */
+/** The path of a request, in every reading. The query is omitted. */
 export const readUrlPath = (text: string): PathReadings => {
   const end = text.search(/[?#]/)
   const path = end === -1 ? text : text.slice(0, end)
@@ -28,7 +25,7 @@ export const readUrlPath = (text: string): PathReadings => {
 
 interface Draft {
   readonly text: string
-  /** How often it was decoded. Before the first time it is no reading yet. */
+  /** How often it was decoded. A text that was not decoded yet is not a reading. */
   readonly decoded: number
 }
 
@@ -54,7 +51,7 @@ const ESCAPE = /%[0-9a-f]{2}/i
 const MALFORMED = /%(?![0-9a-f]{2})/i
 const KEPT_SLASH = '%2F'
 
-/** Each thing that some server does to a path, once. What they do in turn follows from doing it again. */
+/** Each change that some server makes to a path, once. Several changes in turn follow from repetition. */
 const rewritings = ({ text, decoded }: Draft): readonly Draft[] | 'ambiguous' => {
   const texts: string[] = []
   if (text.includes(';')) texts.push(text.replaceAll(/;[^/]*/g, ''), text.slice(0, text.indexOf(';')))
@@ -71,7 +68,7 @@ const rewritings = ({ text, decoded }: Draft): readonly Draft[] | 'ambiguous' =>
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Nothing where the bytes are no UTF-8: an overlong slash is one to some servers. */
+/** Undefined if the bytes are not UTF-8: some servers read an overlong slash as a slash. */
 const decode = (text: string, slash: string): string | undefined => {
   try {
     return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) =>
@@ -82,33 +79,28 @@ const decode = (text: string, slash: string): string | undefined => {
   }
 }
 
-/**
- * As Windows and trimming servers read a name. By hand, because a pattern would try a long run of dots from each of
- * them.
- */
+/** As Windows and trimming servers read a name. A regular expression would take quadratic time on a run of dots. */
 const trimmed = (name: string): string => {
   let end = name.length
   while (end > 0 && (name[end - 1] === '.' || name.slice(end - 1, end).trim() === '')) end -= 1
   return name.slice(0, end).trimStart()
 }
 
-/**
- * Control characters, which some cut at and some leave out; backslashes; streams of Windows; what could not be decoded.
- */
+/** Control characters, which servers treat differently, backslashes, streams of Windows, undecodable bytes. */
 const NEVER_HONEST = /[\u0000-\u001f\u007f-\u009f\\\u2028\u2029\ufffd]|:\$/
 
-/** Two slashes at the beginning name a host to some; names of dots and blanks alone move, or vanish. */
+/** Some read two slashes at the start as a host. Names of dots and blanks alone move or vanish. */
 const isUnreadable = (text: string): boolean =>
   NEVER_HONEST.test(text) ||
   text.startsWith('//') ||
   text.split('/').some((name) => name !== '' && trimmed(name) === '')
 
-/** One slash at the end is common, and no rule can mean only the path without it. */
+/** A slash at the end is common, and no rule excludes it. */
 const namesIn = (text: string): readonly string[] => {
   const names = text.slice(1).split('/')
   if (names.at(-1) === '') names.pop()
   return names.map((name) => (name === '' ? EMPTY_NAME : name))
 }
 
-/** Stands for a name without characters, as it is between two slashes: a wildcard of one name matches it. */
+/** Stands for the empty name between two slashes: a wildcard of one name matches it. */
 const EMPTY_NAME = ' '

@@ -1,45 +1,46 @@
-// `credentials`: the shapes of secrets. A policy never says what a value is or where it lies; a key that
-// tries to is an unknown key like any other.
+// The section `credentials`: how secrets are used. A policy never has their values or the places of those: such a key
+// is an unknown key.
 import { fail } from '../../errors/index.js'
 
 import { assessEgressClass } from '../resolve/assess.js'
 import { canonicalCredentials } from '../resolve/canonical-credential.js'
 import type { Credential, Injection } from '../credential.js'
 import { coversDestination } from '../network/covers-destination.js'
-import type { HostGrant } from '../network/host-grant.js'
+import type { Endpoint } from '../network/host-grant.js'
 import { parseDestination, renderDestination } from '../network/host-grant.js'
-import type { EnvironmentEntry, Section, ToolPolicy } from '../model.js'
+import type { ToolPolicy } from '../model.js'
 import type { PolicyNode } from './policy-node.js'
-import { invalid, itemsOf, keyOf, mappingOf, oneOf, placeOf, sourceOf, textOf } from './policy-node.js'
+import {
+  conflict,
+  invalid,
+  itemsOf,
+  keyOf,
+  mappingOf,
+  oneOf,
+  placeOf,
+  required,
+  someItemsOf,
+  sourceOf,
+  textOf,
+} from './policy-node.js'
 import { resolveNetwork } from '../resolve/resolve-policy.js'
 
 export const CREDENTIAL_ID = '^[a-z0-9][a-z0-9._-]{0,63}$'
 export const HEADER_NAME = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"
 export const HEADER_FORMAT = '^(?=.*\\{value\\})[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$'
 export const VARIABLE_NAME = '^[A-Za-z_][A-Za-z0-9_]*$'
-/** Short ones would be found by chance. */
+/** A short text could occur by chance. */
 export const STAND_IN = '^[\\x21-\\x7e]{8,256}$'
-/** A user of HTTP has no colon in its name. */
+/** User names of HTTP have no colon. */
 export const BASIC_USER = '^[^:\\x00-\\x1f\\x7f]*$'
 export const WORD = '^[A-Za-z0-9_.-]+$'
 export const PARAMETER = '^[A-Za-z0-9_.~-]+$'
 
-/** Headers by which a message is delimited or led: to set one would be to rewrite the request. */
-export const RESERVED_HEADERS = [
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'upgrade',
-  'te',
-  'trailer',
-  'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
-  'expect',
-  'content-encoding',
-  'content-type',
-]
+/** Headers that frame or route a message. Setting one would rewrite the request. */
+export const RESERVED_HEADERS = (
+  'host content-length transfer-encoding connection upgrade te trailer keep-alive proxy-authorization ' +
+  'proxy-connection expect content-encoding content-type'
+).split(' ')
 
 /** The keys of each way to inject, besides `host` and `as`. */
 export const INJECTION_KEYS = {
@@ -52,11 +53,11 @@ export const INJECTION_KEYS = {
   'aws-sigv4': ['service', 'region'],
 } as const
 
-export const INJECTIONS = Object.keys(INJECTION_KEYS) as readonly (keyof typeof INJECTION_KEYS)[]
+type InjectionKind = keyof typeof INJECTION_KEYS
+const INJECTIONS = Object.keys(INJECTION_KEYS) as readonly InjectionKind[]
 
-interface Around extends Pick<ToolPolicy, 'network' | 'egressClass'> {
-  readonly environment: Section<EnvironmentEntry>
-}
+/** The sections that the credentials of a policy depend on. */
+type Around = Pick<ToolPolicy, 'network' | 'egressClass' | 'environment'>
 
 export const parseCredentials = (node: PolicyNode | undefined, around: Around): readonly Credential[] => {
   if (node === undefined || node.value === 'none') return []
@@ -65,33 +66,28 @@ export const parseCredentials = (node: PolicyNode | undefined, around: Around): 
     const parsed = parseCredential(item, around)
     const id = parsed[0]?.id ?? ''
     const before = byId.get(id)
-    if (before !== undefined && canonicalCredentials(before) !== canonicalCredentials(parsed)) {
-      throw fail('policy-conflict', {
-        source: sourceOf(item),
-        where: keyOf(item),
-        conflict: `the credential "${id}" is already given with other contents`,
-        fix: 'a credential for several hosts has one id and a list under "inject"; another credential needs another id',
-      })
-    }
+    if (before !== undefined && canonicalCredentials(before) !== canonicalCredentials(parsed))
+      throw conflict(
+        item,
+        `the credential "${id}" is already given with other contents`,
+        'a credential for several hosts has one id and a list under "inject"; another credential needs another id',
+      )
     byId.set(id, parsed)
   }
   return [...byId.values()].flat()
 }
 
-export const parseCredential = (node: PolicyNode, around: Around): readonly Credential[] => {
+const parseCredential = (node: PolicyNode, around: Around): readonly Credential[] => {
   const { id: idNode, inject, placeholder: standIn } = mappingOf(node, ['id', 'inject', 'placeholder'])
-  if (idNode === undefined)
-    throw invalid(node, 'a mapping with the keys "id" and "inject"', 'give it a name: id: my-token')
+  const incomplete = (hint: string) => invalid(node, 'a mapping with the keys "id" and "inject"', hint)
+  if (idNode === undefined) throw incomplete('give it a name: id: my-token')
   const id = textMatching(idNode, CREDENTIAL_ID, 'a name of lower-case letters, digits, ".", "_" and "-"')
   if (inject === undefined)
-    throw invalid(
-      node,
-      'a mapping with the keys "id" and "inject"',
+    throw incomplete(
       'say where it belongs: inject: { host: api.example.org, header: Authorization, format: "Bearer {value}" }',
     )
   const placeholder = standIn === undefined ? undefined : parsePlaceholder(standIn, id, around.environment)
-  const injections = Array.isArray(inject.value) ? itemsOf(inject, 'a list') : [inject]
-  if (injections.length === 0) throw invalid(inject, 'a mapping or a list with at least one item')
+  const injections = Array.isArray(inject.value) ? someItemsOf(inject, 'a mapping or a list') : [inject]
   const scope = { network: resolveNetwork(around.network), egressClass: assessEgressClass(around) }
   return injections.map((each) => {
     const parsed = parseInjection(each, around.network)
@@ -118,27 +114,24 @@ const parsePlaceholder = (
     parts.text === undefined
       ? `placeholder-for-${id}`
       : textMatching(parts.text, STAND_IN, 'a text of 8 to 256 visible characters')
-  if (environment.kind === 'list' && environment.items.some((entry) => entry.name === name)) {
-    throw fail('policy-conflict', {
-      source: sourceOf(node),
-      where: keyOf(node),
-      conflict: `${name} is also in environment, which would give the tool another value than the stand-in`,
-      fix: `leave ${name} out of environment`,
-    })
-  }
+  if (environment.kind === 'list' && environment.items.some((entry) => entry.name === name))
+    throw conflict(
+      node,
+      `${name} is also in environment, which would give the tool another value than the stand-in`,
+      `leave ${name} out of environment`,
+    )
   return { name, text }
 }
 
 const parseInjection = (node: PolicyNode, network: Around['network']): Pick<Credential, 'hosts' | 'inject'> => {
   const kind = kindOf(node)
   const entries = mappingOf(node, ['host', 'as', ...INJECTION_KEYS[kind]])
-  if (entries.host === undefined)
-    throw invalid(node, 'a mapping with the key "host"', 'name the host for which it is used')
-  return { hosts: parseHosts(entries.host, network), inject: readInjection(kind, node, entries) }
+  const host = required(node, entries, 'host', 'name the host for which it is used')
+  return { hosts: parseHosts(host, network), inject: readInjection(kind, node, entries) }
 }
 
-/** `as` says the way; where it is left out, a header is the only one it can be. */
-const kindOf = (node: PolicyNode): keyof typeof INJECTION_KEYS => {
+/** Without `as` it must be a header. */
+const kindOf = (node: PolicyNode): InjectionKind => {
   const { as, header } = mappingOf(node, ['host', 'as', ...new Set(Object.values(INJECTION_KEYS).flat())])
   if (as !== undefined) return oneOf(as, INJECTIONS)
   if (header === undefined)
@@ -151,52 +144,35 @@ const kindOf = (node: PolicyNode): keyof typeof INJECTION_KEYS => {
 }
 
 const readInjection = (
-  kind: keyof typeof INJECTION_KEYS,
+  kind: InjectionKind,
   node: PolicyNode,
   entries: Readonly<Partial<Record<string, PolicyNode>>>,
 ): Injection => {
-  const optional = (key: string): string | undefined =>
-    entries[key] === undefined
-      ? undefined
-      : textMatching(entries[key], WORD, 'a word of letters, digits, ".", "_" and "-"')
+  const optional = (key: string, pattern: string, expected: string): string | undefined =>
+    entries[key] === undefined ? undefined : textMatching(entries[key], pattern, expected)
+  const word = (key: string) => optional(key, WORD, 'a word of letters, digits, ".", "_" and "-"')
   switch (kind) {
     case 'bearer':
       return { kind: 'header', name: 'Authorization', format: 'Bearer {value}' }
     case 'header': {
-      const { header, format } = entries
-      if (header === undefined)
-        throw invalid(node, 'a mapping with the key "header"', 'name the header: header: X-Api-Key')
+      const header = required(node, entries, 'header', 'name the header: header: X-Api-Key')
       const name = textMatching(header, HEADER_NAME, 'the name of a header')
       if (RESERVED_HEADERS.includes(name.toLowerCase()))
         throw invalid(header, 'a header that carries a credential', 'this one leads the request itself')
-      return {
-        kind: 'header',
-        name,
-        format:
-          format === undefined
-            ? '{value}'
-            : textMatching(format, HEADER_FORMAT, 'a text with {value} in it, such as "Bearer {value}"'),
-      }
+      const format = optional('format', HEADER_FORMAT, 'a text with {value} in it, such as "Bearer {value}"')
+      return { kind, name, format: format ?? '{value}' }
     }
     case 'basic':
-      return {
-        kind: 'basic',
-        user:
-          entries['user'] === undefined
-            ? ''
-            : textMatching(entries['user'], BASIC_USER, 'the name of a user, without a colon'),
-      }
+      return { kind, user: optional('user', BASIC_USER, 'the name of a user, without a colon') ?? '' }
     case 'query': {
-      const { parameter } = entries
-      if (parameter === undefined)
-        throw invalid(node, 'a mapping with the key "parameter"', 'name the parameter of the URL: parameter: key')
-      return { kind: 'query', parameter: textMatching(parameter, PARAMETER, 'the name of a parameter') }
+      const parameter = required(node, entries, 'parameter', 'name the parameter of the URL: parameter: key')
+      return { kind, parameter: textMatching(parameter, PARAMETER, 'the name of a parameter') }
     }
     case 'placeholder':
     case 'client-certificate':
       return { kind }
     case 'aws-sigv4':
-      return { kind, service: optional('service'), region: optional('region') }
+      return { kind, service: word('service'), region: word('region') }
   }
 }
 
@@ -206,20 +182,14 @@ const parseHosts = (node: PolicyNode, network: Around['network']): Credential['h
   return items.map((item) => {
     const host = parseDestination(textOf(item, 'a host'), placeOf(item))
     const problem = problemOf(host, network)
-    if (problem !== undefined)
-      throw fail('policy-conflict', {
-        source: sourceOf(item),
-        where: keyOf(item),
-        conflict: `${renderDestination(host)} ${problem.what}`,
-        fix: problem.fix,
-      })
+    if (problem !== undefined) throw conflict(item, `${renderDestination(host)} ${problem.what}`, problem.fix)
     return host
   })
 }
 
-/** A credential is for hosts that its own policy opens, so that no other policy can lead it anywhere. */
+/** A credential is for hosts that its own policy grants, so that no other policy can send it elsewhere. */
 const problemOf = (
-  host: Pick<HostGrant, 'destination' | 'port'>,
+  host: Endpoint,
   network: Around['network'],
 ): { readonly what: string; readonly fix: string } | undefined => {
   const entry = renderDestination(host)
@@ -229,7 +199,7 @@ const problemOf = (
       fix: `list the hosts: network: [ ${entry} ]`,
     }
   const covering = (network.kind === 'list' ? network.items : []).filter(
-    (entry) => entry.action !== 'deny' && coversDestination(entry, host),
+    (each) => each.action !== 'deny' && coversDestination(each, host),
   )
   if (covering.length === 0)
     return {
@@ -247,12 +217,12 @@ const problemOf = (
 const textMatching = (node: PolicyNode, pattern: string, expected: string): string => {
   const text = textOf(node, expected)
   if (new RegExp(pattern, 'u').test(text)) return text
-  // Whoever writes a value into a policy by mistake should not find it in a log as well.
+  // The text may be a secret, written into the policy by mistake. It must not get into a log too.
   throw fail('policy-invalid-value', {
     source: sourceOf(node),
     where: keyOf(node),
     expected,
-    found: `these ${String(text.length)} characters`,
+    found: `these ${text.length} characters`,
     hint: 'a policy has no values of secrets in it; they are given by --secret, or in ~/.config/cordon/secrets.yaml',
   })
 }

@@ -1,17 +1,15 @@
-import { fail } from '../../errors/index.js'
-
 import type { HostGrant } from '../network/host-grant.js'
 import { renderDestination } from '../network/host-grant.js'
-import type { ToolPolicy } from '../model.js'
+import type { EgressClass, ToolPolicy } from '../model.js'
 import { EGRESS_CLASSES, SAFE_METHODS } from '../model.js'
 import type { PolicyNode } from './policy-node.js'
-import { keyOf, oneOf, sourceOf } from './policy-node.js'
+import { conflict, oneOf } from './policy-node.js'
 
 type Network = ToolPolicy['network']
 
 /**
- * Reads the class and brings the network in line with it: under `read_only` an entry without methods
- * gets those that only read. What says the opposite of the class is an error, not a question of order.
+ * Reads the class and adapts the network to it: under `read_only` an entry without methods gets those that only read.
+ * An entry that contradicts the class is an error.
  */
 export const parseEgressClass = (
   node: PolicyNode | undefined,
@@ -19,57 +17,44 @@ export const parseEgressClass = (
 ): Pick<ToolPolicy, 'egressClass' | 'network'> => {
   if (node === undefined) return { egressClass: { kind: 'unspecified' }, network }
   const level = oneOf(node, EGRESS_CLASSES)
-  const conflict = conflictWith(level, network)
-  if (conflict !== undefined) throw fail('policy-conflict', { source: sourceOf(node), where: keyOf(node), ...conflict })
-  return { egressClass: { kind: 'declared', level }, network: level === 'read_only' ? readingOnly(network) : network }
-}
-
-interface Conflict {
-  readonly conflict: string
-  readonly fix: string
-}
-
-const conflictWith = (level: (typeof EGRESS_CLASSES)[number], network: Network): Conflict | undefined => {
-  if (level !== 'none') {
-    if (network.kind === 'none')
-      return { conflict: `it is ${level}, but network is none`, fix: 'write egress_class: none, or list the hosts' }
-    if (network.kind === 'list' && grantsOf(network).length === 0)
-      return { conflict: `it is ${level}, but network only denies`, fix: 'write egress_class: none, or list the hosts' }
-  }
-  switch (level) {
-    case 'none':
-      if (network.kind === 'all')
-        return { conflict: 'it is none, but network is all', fix: 'write network: none, or another class' }
-      return describeFirst(
-        grantsOf(network),
-        'it is none, but network grants',
-        'remove that entry, or write another class',
-      )
-    case 'read_only':
-      return describeFirst(
-        grantsOf(network).filter(canWrite),
-        'it is read_only, but network grants more than GET, HEAD and OPTIONS at',
-        'narrow that entry, or write egress_class: write',
-      )
-    case 'write':
-      return undefined
+  const problem = conflictWith(level, network)
+  if (problem !== undefined) throw conflict(node, `it is ${level}, but network ${problem.what}`, problem.fix)
+  const isNarrowed = level === 'read_only' && network.kind === 'list'
+  return {
+    egressClass: { kind: 'declared', level },
+    network: isNarrowed ? { kind: 'list', items: network.items.map(readingGrant) } : network,
   }
 }
 
-const grantsOf = (network: Network): readonly HostGrant[] =>
-  network.kind === 'list' ? network.items.filter(({ action }) => action !== 'deny') : []
+const conflictWith = (
+  level: EgressClass,
+  network: Network,
+): { readonly what: string; readonly fix: string } | undefined => {
+  const grants = network.kind === 'list' ? network.items.filter(({ action }) => action !== 'deny') : []
+  const [first] = grants
+  if (level === 'none') {
+    if (network.kind === 'all') return { what: 'is all', fix: 'write network: none, or another class' }
+    return first === undefined
+      ? undefined
+      : { what: `grants ${renderDestination(first)}`, fix: 'remove that entry, or write another class' }
+  }
+  if (network.kind === 'none' || (network.kind === 'list' && first === undefined))
+    return {
+      what: network.kind === 'none' ? 'is none' : 'only denies',
+      fix: 'write egress_class: none, or list the hosts',
+    }
+  const writing = level === 'read_only' ? grants.find(canWrite) : undefined
+  return writing === undefined
+    ? undefined
+    : {
+        what: `grants more than GET, HEAD and OPTIONS at ${renderDestination(writing)}`,
+        fix: 'narrow that entry, or write egress_class: write',
+      }
+}
 
-/** Nobody looks into a direct connection, so that nothing keeps it from writing. */
+/** The proxy does not look into a direct connection, so nothing keeps it from writing. */
 const canWrite = ({ action, methods }: HostGrant): boolean =>
   action === 'direct' || (methods.kind === 'list' && methods.items.some((method) => !SAFE_METHODS.includes(method)))
-
-const describeFirst = ([first]: readonly HostGrant[], before: string, fix: string): Conflict | undefined =>
-  first === undefined ? undefined : { conflict: `${before} ${renderDestination(first)}`, fix }
-
-const readingOnly = (network: Network): Network => {
-  if (network.kind !== 'list') return network
-  return { kind: 'list', items: network.items.map(readingGrant) }
-}
 
 export const readingGrant = (grant: HostGrant): HostGrant =>
   grant.action === 'allow' && grant.methods.kind === 'all'

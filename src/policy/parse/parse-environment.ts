@@ -1,8 +1,7 @@
-import { fail } from '../../errors/index.js'
-
+import { variableText } from '../resolve/canonical-policy.js'
 import type { EnvironmentEntry } from '../model.js'
 import type { PolicyNode } from './policy-node.js'
-import { invalid, keyOf, sourceOf, textOf } from './policy-node.js'
+import { conflict, invalid, textOf } from './policy-node.js'
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 const FORM = 'NAME or NAME=value'
@@ -12,16 +11,14 @@ export const parseEnvironmentEntries = (items: readonly PolicyNode[]): readonly 
   for (const item of items) {
     const entry = parseEntry(item)
     const before = entries.get(entry.name)
-    if (before !== undefined && render(before) !== render(entry)) {
-      throw fail('policy-conflict', {
-        source: sourceOf(item),
-        where: keyOf(item),
-        // What it is given as is not repeated: it may be something that nobody else should read.
-        conflict:
-          `${entry.name} is already given ` +
-          `${before.value.kind === 'pass' ? 'from your environment' : 'with a value'}, which is not the same`,
-        fix: `keep one of the entries for ${entry.name}`,
-      })
+    if (before !== undefined && variableText(before) !== variableText(entry)) {
+      // The value may be a secret, so the error does not repeat it.
+      const how = before.value.kind === 'pass' ? 'from your environment' : 'with a value'
+      throw conflict(
+        item,
+        `${entry.name} is already given ${how}, which is not the same`,
+        `keep one of the entries for ${entry.name}`,
+      )
     }
     entries.set(entry.name, entry)
   }
@@ -32,10 +29,8 @@ const parseEntry = (item: PolicyNode): EnvironmentEntry => {
   const text = textOf(item, FORM)
   const equals = text.indexOf('=')
   const name = equals === -1 ? text : text.slice(0, equals)
-  // A wildcard would pass on whatever secret the host happens to have under such a name.
+  // A wildcard in a name could pass on secrets of the host.
   if (!NAME.test(name)) throw invalid(item, `${FORM}, with a name of letters, digits and underscores`)
   if (text.includes('\0')) throw invalid(item, `${FORM} without NUL bytes`)
   return { name, value: equals === -1 ? { kind: 'pass' } : { kind: 'set', text: text.slice(equals + 1) } }
 }
-
-const render = ({ name, value }: EnvironmentEntry): string => (value.kind === 'pass' ? name : `${name}=${value.text}`)

@@ -3,16 +3,11 @@ import type { PolicyNode } from './policy-node.js'
 import { invalid, mappingOf } from './policy-node.js'
 import { COUNT_FORM, DURATION_FORM, SIZE_FORM, parseCount, parseDuration, parseSize } from './quantities.js'
 
-interface Quantity {
-  readonly parse: (value: unknown) => number | undefined
-  readonly form: string
-}
-
 const QUANTITIES = {
   size: { parse: parseSize, form: SIZE_FORM },
   duration: { parse: parseDuration, form: DURATION_FORM },
   count: { parse: parseCount, form: COUNT_FORM },
-} as const satisfies Readonly<Record<string, Quantity>>
+} as const
 
 export interface LimitForm {
   readonly quantity: keyof typeof QUANTITIES
@@ -20,8 +15,8 @@ export interface LimitForm {
   readonly least?: string
 }
 
-/** Every limit there is: the parser, the schema and the planner use this table. */
-export const LIMIT_FORMS: Readonly<Record<keyof Limits, LimitForm>> = {
+/** All limits. The parser, the schema and the planner use this table. */
+export const LIMIT_FORMS = {
   memory: { quantity: 'size', least: '1M' },
   processes: { quantity: 'count' },
   cpu: { quantity: 'duration', least: '10ms' },
@@ -30,7 +25,7 @@ export const LIMIT_FORMS: Readonly<Record<keyof Limits, LimitForm>> = {
   openFiles: { quantity: 'count' },
   fileSize: { quantity: 'size' },
   scratch: { quantity: 'size', least: '4K' },
-}
+} as const satisfies Readonly<Record<keyof Limits, LimitForm>>
 
 export const LIMIT_NAMES = Object.keys(LIMIT_FORMS) as readonly (keyof Limits)[]
 
@@ -40,7 +35,7 @@ export const parseLimits = (node: PolicyNode): Limits => {
   for (const name of LIMIT_NAMES) {
     const entry = given[name]
     if (entry === undefined) continue
-    const { quantity, least } = LIMIT_FORMS[name]
+    const { quantity, least }: LimitForm = LIMIT_FORMS[name]
     const { parse, form } = QUANTITIES[quantity]
     const value = parse(entry.value)
     if (value === undefined || value < (parse(least) ?? 0))

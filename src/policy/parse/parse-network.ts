@@ -1,63 +1,25 @@
-import { fail } from '../../errors/index.js'
-
 import type { HostAction, HostGrant } from '../network/host-grant.js'
 import { parseDestination, renderDestination } from '../network/host-grant.js'
+import { getOrAdd } from '../get-or-add.js'
 import { nearestKey } from '../nearest-key.js'
 import type { PathGlob } from '../glob/path-glob.js'
 import { parsePathGlob } from '../glob/path-glob.js'
 import type { PolicyNode } from './policy-node.js'
-import { invalid, itemsOf, keyOf, mappingOf, oneOf, placeOf, sourceOf, textOf } from './policy-node.js'
+import { conflict, invalid, mappingOf, oneOf, placeOf, someItemsOf, textOf } from './policy-node.js'
 
 const ACTIONS = ['allow', 'deny', 'direct'] as const
 const METHOD = /^[A-Z][A-Z-]*$/
 
-const COMMON_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const COMMON_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Those that are registered, and a few that well-known servers have besides; among them some that look like a slip. */
-const METHODS: readonly string[] = [
+/** Registered methods, and those of some well-known servers. A few of them look like a misspelt common method. */
+const METHODS = [
   ...COMMON_METHODS,
-  ...[
-    'ACL',
-    'BIND',
-    'CHECKIN',
-    'CHECKOUT',
-    'CONNECT',
-    'COPY',
-    'LABEL',
-    'LINK',
-    'LOCK',
-    'MERGE',
-    'MKACTIVITY',
-    'MKCALENDAR',
-    'MKCOL',
-    'MKWORKSPACE',
-    'MOVE',
-    'ORDERPATCH',
-    'PRI',
-    'PROPFIND',
-    'PROPPATCH',
-    'QUERY',
-  ],
-  ...[
-    'REBIND',
-    'REPORT',
-    'SEARCH',
-    'TRACE',
-    'UNBIND',
-    'UNCHECKOUT',
-    'UNLINK',
-    'UNLOCK',
-    'UPDATE',
-    'VERSION-CONTROL',
-    'LIST',
-    'PURGE',
-    'BAN',
-    'NOTIFY',
-    'SUBSCRIBE',
-    'UNSUBSCRIBE',
-    'SOURCE',
-    'M-SEARCH',
-  ],
+  ...(
+    'ACL BIND CHECKIN CHECKOUT CONNECT COPY LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MKWORKSPACE MOVE ' +
+    'ORDERPATCH PRI PROPFIND PROPPATCH QUERY REBIND REPORT SEARCH TRACE UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE ' +
+    'VERSION-CONTROL LIST PURGE BAN NOTIFY SUBSCRIBE UNSUBSCRIBE SOURCE M-SEARCH'
+  ).split(' '),
 ]
 
 export const parseHostGrants = (items: readonly PolicyNode[]): readonly HostGrant[] => {
@@ -65,35 +27,28 @@ export const parseHostGrants = (items: readonly PolicyNode[]): readonly HostGran
   const actionsAt = new Map<string, Set<HostAction>>()
   for (const item of items) {
     const grant = parseHostGrant(item)
+    const destination = renderDestination(grant)
     const scope = scopeOf(grant)
     const before = grants.get(scope)
-    if (before !== undefined && before.action !== grant.action) {
-      const conflict = `${renderDestination(grant)} is already given with action ${before.action}`
-      throw fail('policy-conflict', {
-        source: sourceOf(item),
-        where: keyOf(item),
-        conflict,
-        fix: 'keep one of the two entries',
-      })
-    }
-    const destination = renderDestination(grant)
-    const actions = (actionsAt.get(destination) ?? new Set()).add(grant.action)
-    if (actions.has('direct') && actions.size > 1) {
-      const conflict = `${destination} is direct and is filtered too; nothing can be checked on a direct connection`
-      throw fail('policy-conflict', {
-        source: sourceOf(item),
-        where: keyOf(item),
-        conflict,
-        fix: 'take out "action: direct", or every other entry of that host',
-      })
-    }
-    actionsAt.set(destination, actions)
+    if (before !== undefined && before.action !== grant.action)
+      throw conflict(
+        item,
+        `${destination} is already given with action ${before.action}`,
+        'keep one of the two entries',
+      )
+    const actions = getOrAdd(actionsAt, destination, () => new Set()).add(grant.action)
+    if (actions.has('direct') && actions.size > 1)
+      throw conflict(
+        item,
+        `${destination} is direct and is filtered too; nothing can be checked on a direct connection`,
+        'take out "action: direct", or every other entry of that host',
+      )
     grants.set(scope, before ?? grant)
   }
   return [...grants.values()]
 }
 
-/** Two grants of one scope speak about exactly the same requests. */
+/** Two grants of one scope are about exactly the same requests. */
 const scopeOf = (grant: HostGrant): string => {
   const paths = grant.paths.kind === 'all' ? grant.paths : grant.paths.items.map(({ text }) => text).sort()
   const methods = grant.methods.kind === 'all' ? grant.methods : [...grant.methods.items].sort()
@@ -115,20 +70,17 @@ const parseHostGrant = (node: PolicyNode): HostGrant => {
     paths: paths === undefined ? { kind: 'all' } : { kind: 'list', items: parseUrlPaths(paths) },
     action: action === undefined ? 'allow' : oneOf(action, ACTIONS),
   }
-  if (grant.action === 'direct' && (methods !== undefined || paths !== undefined)) {
-    const conflict = 'methods and paths cannot be checked on a direct connection'
-    throw fail('policy-conflict', {
-      source: sourceOf(node),
-      where: keyOf(node),
-      conflict,
-      fix: 'take out "methods" and "paths", or "action: direct"',
-    })
-  }
+  if (grant.action === 'direct' && (methods !== undefined || paths !== undefined))
+    throw conflict(
+      node,
+      'methods and paths cannot be checked on a direct connection',
+      'take out "methods" and "paths", or "action: direct"',
+    )
   return grant
 }
 
 const parseMethods = (node: PolicyNode): readonly string[] =>
-  nonEmpty(node, 'a list of HTTP methods').map((item) => {
+  someItemsOf(node, 'a list of HTTP methods').map((item) => {
     const method = textOf(item, 'an HTTP method')
     if (!METHOD.test(method))
       throw invalid(
@@ -136,24 +88,16 @@ const parseMethods = (node: PolicyNode): readonly string[] =>
         'an HTTP method in upper case, such as GET',
         METHODS.includes(method.toUpperCase()) ? `write ${method.toUpperCase()}` : '',
       )
-    // Servers may have methods of their own; but what is nearly one that everybody has is a slip, and would grant
-    // nothing.
+    // Servers may have methods of their own. A word close to a common method is misspelt, and would grant nothing.
     const near = METHODS.includes(method) ? undefined : nearestKey(method, COMMON_METHODS)
     if (near !== undefined) throw invalid(item, 'an HTTP method', `did you mean ${near}?`)
     return method
   })
 
 const parseUrlPaths = (node: PolicyNode): readonly PathGlob[] =>
-  nonEmpty(node, 'a list of URL paths').map((item) => {
+  someItemsOf(node, 'a list of URL paths').map((item) => {
     const text = textOf(item, 'a URL path')
     if (!text.startsWith('/')) throw invalid(item, 'a URL path that starts with "/"')
     if (/[?#]/.test(text)) throw invalid(item, 'a URL path without query or fragment')
     return parsePathGlob(text, placeOf(item))
   })
-
-/** An empty list would read as "none" to one person and as "all" to another. */
-const nonEmpty = (node: PolicyNode, expected: string): readonly PolicyNode[] => {
-  const items = itemsOf(node, expected)
-  if (items.length === 0) throw invalid(node, `${expected} with at least one item`)
-  return items
-}

@@ -9,7 +9,7 @@ import { parseProgram } from './parse-program.js'
 import { parsePathGlob } from '../glob/path-glob.js'
 import type { PathGlob } from '../glob/path-glob.js'
 import type { PolicyNode } from './policy-node.js'
-import { wordsOf, mappingOf, namesOutOf, oneOf, placeOf, rootNode, textOf } from './policy-node.js'
+import { mappingOf, oneOf, placeOf, rootNode, textOf, wordsOf } from './policy-node.js'
 
 export const POLICY_KEYS = [
   'risk',
@@ -24,7 +24,7 @@ export const POLICY_KEYS = [
   'require',
 ] as const
 
-/** Reads a policy given as a value; `source` names it in errors. */
+/** Reads a policy from a value. `source` names it in errors. */
 export const parsePolicy = (value: unknown, source: string): ToolPolicy =>
   parsePolicyNode(rootNode(value, () => source))
 
@@ -65,7 +65,9 @@ const parsePaths = (node: PolicyNode | undefined): Section<PathGlob> =>
   )
 
 const parseNames = <Name extends string>(node: PolicyNode | undefined, known: readonly Name[]): readonly Name[] =>
-  node === undefined || node.value === 'none' ? [] : [...new Set(namesOutOf(node, known))]
+  node === undefined || node.value === 'none'
+    ? []
+    : [...new Set(wordsOf(node, `a list of: ${known.join(', ')}`).map((item) => oneOf(item, known)))]
 
 type ParseItems<Item> = (items: readonly PolicyNode[]) => readonly Item[]
 

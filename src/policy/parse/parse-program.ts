@@ -5,7 +5,7 @@ import { parsePathGlob } from '../glob/path-glob.js'
 import type { PolicyNode } from './policy-node.js'
 import { placeOf, textOf } from './policy-node.js'
 
-/** A bare name, or the path of one program: what may be executed is listed, not matched. */
+/** A bare name, or the path of one program. Programs are listed, not matched by patterns. */
 export const parseProgram = (node: PolicyNode): ProgramGrant => {
   const text = textOf(node, 'a program name or path')
   const where = placeOf(node)

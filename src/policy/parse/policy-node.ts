@@ -1,6 +1,7 @@
-// A value inside a policy document together with its place, so that every complaint can say where.
+// A value inside a policy document and its place, so that each error says where.
 import type { CordonError } from '../../errors/index.js'
 import { fail } from '../../errors/index.js'
+import { isMapping } from '../../shapes/index.js'
 
 import { nearestKey } from '../nearest-key.js'
 
@@ -11,7 +12,7 @@ export interface PolicyNode {
   readonly path: KeyPath
   /** The source of a key path, as precise as it is known: "policy.yaml:7" or "tool grep". */
   readonly locate: (path: KeyPath) => string
-  /** What the whole document is called. */
+  /** The name of the whole document. */
   readonly whole: string
 }
 
@@ -25,10 +26,10 @@ export const rootNode = (value: unknown, locate: (path: KeyPath) => string, whol
 export const sourceOf = (node: PolicyNode): string => node.locate(node.path)
 
 /** `filesystem.read[2]` */
-export const keyOf = ({ path, whole }: PolicyNode): string => {
-  if (path.length === 0) return whole
-  return path.map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`)).join('')
-}
+export const keyOf = ({ path, whole }: Pick<PolicyNode, 'path' | 'whole'>): string =>
+  path.length === 0
+    ? whole
+    : path.map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`)).join('')
 
 export const placeOf = (node: PolicyNode): string => `${sourceOf(node)}: ${keyOf(node)}`
 
@@ -40,15 +41,17 @@ export const describeValue = (value: unknown): string => {
   return typeof value === 'number' || typeof value === 'boolean' ? `the ${typeof value} ${value}` : `a ${typeof value}`
 }
 
-/** `hint` is the way out where a likely one is known. */
-export const invalid = (node: PolicyNode, expected: string, hint = ''): CordonError =>
-  fail('policy-invalid-value', {
-    source: sourceOf(node),
-    where: keyOf(node),
-    expected,
-    found: describeValue(node.value),
-    hint,
-  })
+/** `hint`: a likely way out. */
+export const invalid = (
+  node: PolicyNode,
+  expected: string,
+  hint = '',
+  found = describeValue(node.value),
+): CordonError => fail('policy-invalid-value', { source: sourceOf(node), where: keyOf(node), expected, found, hint })
+
+/** Two entries contradict each other. */
+export const conflict = (node: PolicyNode, problem: string, fix: string): CordonError =>
+  fail('policy-conflict', { source: sourceOf(node), where: keyOf(node), conflict: problem, fix })
 
 const didYouMean = (near: string | undefined): string | undefined =>
   near === undefined ? undefined : `did you mean "${near}"?`
@@ -59,14 +62,13 @@ export const mappingOf = <Key extends string>(
   known: readonly Key[],
 ): Readonly<Partial<Record<Key, PolicyNode>>> => {
   const { value, path, locate, whole } = node
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isMapping(value))
     throw fail('policy-not-an-object', {
       source: sourceOf(node),
       where: keyOf(node),
       found: describeValue(value),
       hint: '',
     })
-  }
   const entries: Partial<Record<Key, PolicyNode>> = {}
   for (const [key, child] of Object.entries(value)) {
     const childPath = [...path, key]
@@ -75,19 +77,28 @@ export const mappingOf = <Key extends string>(
       const hint = didYouMean(nearestKey(key, known)) ?? `known keys: ${known.join(', ')}`
       throw fail('policy-unknown-key', { source: locate(childPath), key, where: keyOf(node), hint })
     }
-    // In a TypeScript value `{ network: undefined }` is how a section is left out.
+    // A TypeScript value may omit a section as `{ network: undefined }`.
     if (child !== undefined) entries[name] = { value: child, path: childPath, locate, whole }
   }
   return entries
 }
 
-/** One plain word where a list of words is meant. */
-const listHint = (value: unknown): string | undefined =>
-  typeof value === 'string' && /^[^\s,[\]{}]+$/.test(value) ? `write [${value}]` : undefined
+/** The value at a key that must be there. */
+export const required = <Key extends string>(
+  node: PolicyNode,
+  entries: Readonly<Partial<Record<Key, PolicyNode>>>,
+  key: Key,
+  hint?: string,
+): PolicyNode => {
+  const entry = entries[key]
+  if (entry === undefined) throw invalid(node, `a mapping with the key "${key}"`, hint, 'one without it')
+  return entry
+}
 
-/** A list whose items are words. */
+/** A list whose items are words. One plain word gets a hint. */
 export const wordsOf = (node: PolicyNode, expected: string): readonly PolicyNode[] => {
-  if (!Array.isArray(node.value)) throw invalid(node, expected, listHint(node.value))
+  const { value } = node
+  if (typeof value === 'string' && /^[^\s,[\]{}]+$/.test(value)) throw invalid(node, expected, `write [${value}]`)
   return itemsOf(node, expected)
 }
 
@@ -97,14 +108,27 @@ export const itemsOf = (node: PolicyNode, expected: string): readonly PolicyNode
   return value.map((item: unknown, at) => ({ value: item, path: [...path, at], locate, whole }))
 }
 
+/** A list with at least one item. Some readers take an empty list for "none", others for "all". */
+export const someItemsOf = (node: PolicyNode, expected: string): readonly PolicyNode[] => {
+  const items = itemsOf(node, expected)
+  if (items.length === 0) throw invalid(node, `${expected} with at least one item`)
+  return items
+}
+
 export const textOf = (node: PolicyNode, expected: string): string => {
   if (typeof node.value !== 'string') throw invalid(node, expected)
   return node.value
 }
 
-/** A list of names out of a fixed set. */
-export const namesOutOf = <Name extends string>(node: PolicyNode, known: readonly Name[]): readonly Name[] =>
-  wordsOf(node, `a list of: ${known.join(', ')}`).map((item) => oneOf(item, known))
+export const flagOf = (node: PolicyNode): boolean => {
+  if (typeof node.value !== 'boolean') throw invalid(node, 'true or false')
+  return node.value
+}
+
+export const countOf = (node: PolicyNode): number => {
+  if (!Number.isSafeInteger(node.value) || Number(node.value) < 0) throw invalid(node, 'a whole number of at least 0')
+  return Number(node.value)
+}
 
 export const oneOf = <Name extends string>(node: PolicyNode, known: readonly Name[]): Name => {
   const name = known.find((candidate) => candidate === node.value)

@@ -1,5 +1,5 @@
-// Sizes and durations as people write them. A number without a unit is taken for bytes, which
-// has one reading, but never for a duration, where seconds and milliseconds are both common.
+// Sizes and durations as people write them. A size without a unit is in bytes. A duration needs a unit, because seconds
+// and milliseconds are both common.
 
 const BYTES: Readonly<Record<string, number>> = { '': 1, 'K': 2 ** 10, 'M': 2 ** 20, 'G': 2 ** 30, 'T': 2 ** 40 }
 const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
@@ -31,10 +31,10 @@ const written = (value: number, units: Readonly<Record<string, number>>): string
     Object.entries(units)
       .toReversed()
       .find(([, each]) => value >= each && value % each === 0) ?? []
-  return `${String(value / factor)}${unit}`
+  return `${value / factor}${unit}`
 }
 
-/** As they would be written, exactly: 268435456 bytes are 256M. */
+/** In the largest unit that is exact: 268435456 bytes are 256M. */
 export const renderSize = (bytes: number): string => written(bytes, BYTES)
 export const renderTime = (milliseconds: number): string => written(milliseconds, MILLISECONDS)
 

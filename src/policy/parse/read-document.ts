@@ -10,17 +10,14 @@ import type { KeyPath, PolicyNode } from './policy-node.js'
 
 const require = createRequire(import.meta.url)
 
-/**
- * Loaded with the first file: most runs of the command line read none, and it takes as long as all the rest of this
- * room.
- */
+/** Loaded with the first file. Most runs of the command line read none, and loading it is slow. */
 const yaml = () => require('yaml') as typeof Yaml
 
 /** Reads one YAML or JSON document into a node that knows the file and line of every value. */
 export const readDocument = (text: string, fileName: string): PolicyNode => {
   const { LineCounter: Lines, parseDocument } = yaml()
   const lines = new Lines()
-  // JSON is read as the subset of YAML that it is, which gives it line numbers too.
+  // JSON is read as YAML, which gives it line numbers too.
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
@@ -40,7 +37,7 @@ const toValue = (document: Document, fileName: string): unknown => {
   try {
     return document.toJS()
   } catch (cause) {
-    // Aliases that refer to nothing, or that multiply beyond the library's bound.
+    // Aliases without an anchor, or more of them than the library permits.
     throw fail(
       'policy-syntax',
       { source: fileName, problem: cause instanceof Error ? cause.message : String(cause) },
@@ -49,7 +46,7 @@ const toValue = (document: Document, fileName: string): unknown => {
   }
 }
 
-/** The line of the key or list item at a path, or of the closest thing around it that has one. */
+/** The line of the key or list item at a path, or of the closest parent that has one. */
 const locate = (document: Document, lines: LineCounter, fileName: string, path: KeyPath): string => {
   for (let length = path.length; length > 0; length -= 1) {
     const range = rangeAt(document, path.slice(0, length))
@@ -58,7 +55,7 @@ const locate = (document: Document, lines: LineCounter, fileName: string, path: 
   return fileName
 }
 
-/** A value may begin lines below its key, and it is the key that a person looks for. */
+/** The range of the key, because a value may begin lines below it and people look for the key. */
 const rangeAt = (document: Document, path: KeyPath): Range | undefined => {
   const { isMap, isNode, isScalar } = yaml()
   const last = path.at(-1)

@@ -1,16 +1,15 @@
-// Names that stay read-only inside every write root unless the policy names them itself. A name is listed when all of
-// this holds:
+// Names that stay read-only inside every write root unless the policy names them. A name is listed when all of this is
+// true:
 //
-// 1. A program outside of the cell executes it, or takes from it a command, a program, a hook, a key, or a place to
-//    load code from.
-// 2. The program finds it by its name and place, without being told of it: on `cd`, at login, on opening the folder, on
-//    the next git, npm or agent command.
-// 3. The person who starts that program did not mean to run what lies in this folder.
+// 1. A program outside of the cell executes it, or takes a command, a program, a hook, a key or a place of code from
+//    it.
+// 2. The program finds it by its name and place: on `cd`, at login, on opening the folder, on the next git, npm or
+//    agent command.
+// 3. The person who starts that program does not mean to run code of this folder.
 //
-// So source code is not listed, nor what describes how to build or check it (Makefile, build.rs, pyproject.toml, the
-// settings of linters): that it is changed is what a write grant is for, and whoever builds it knows. Nor is a file
-// that adds nothing to such a file beside it. Two manifests are listed although they describe a project: they are data,
-// and their scripts run when somebody only installs dependencies. docs/protected-names.md has more of what is left out.
+// So source code and build files (Makefile, build.rs, pyproject.toml, settings of linters) are not listed: write grants
+// are for changing them, and the person who builds knows that they run. Two manifests are listed, because their scripts
+// run when somebody only installs dependencies. docs/protected-names.md has more about names that are not listed.
 import { CLIENT_NAMES } from './clients.js'
 import { AGENT_NAMES, EDITOR_NAMES } from './editors.js'
 import type { ProtectedName } from './entry.js'
@@ -20,7 +19,7 @@ import { SESSION_NAMES } from './sessions.js'
 
 export type { ProtectedName } from './entry.js'
 
-/** By who runs or obeys them. */
+/** By the kind of program that runs or obeys them. */
 export const PROTECTED_FAMILIES: Readonly<Record<string, readonly ProtectedName[]>> = {
   'version control, and Cordon itself': REPOSITORY_NAMES,
   'shells, logins and desktop sessions': SESSION_NAMES,

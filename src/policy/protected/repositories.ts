@@ -12,8 +12,7 @@ export const REPOSITORY_NAMES: readonly ProtectedName[] = [
   ...anywhere(
     'git runs programs that its configuration names (core.fsmonitor, core.pager, filters, aliases)',
     `${GIT}/git-config`,
-    '.git/config',
-    '.git/config.worktree',
+    '.git/config .git/config.worktree',
   ),
   ...anywhere(
     'it redirects git to the configuration and hooks of another folder',
@@ -29,34 +28,28 @@ export const REPOSITORY_NAMES: readonly ProtectedName[] = [
     because: 'as a file or link it redirects git to another repository, with its own hooks',
     source: `${GIT}/gitrepository-layout`,
   },
-  ...anywhere('git reads it as the configuration of the user', `${GIT}/git-config#FILES`, '.gitconfig', '.config/git'),
+  ...anywhere('git reads it as the configuration of the user', `${GIT}/git-config#FILES`, '.gitconfig .config/git'),
   ...anywhere(
     'git is pointed at these scripts by core.hooksPath, or a hook runs what they say',
     `${GIT}/git-config#Documentation/git-config.txt-corehooksPath`,
-    '.husky',
-    '.githooks',
-    '.lefthook',
+    '.husky .githooks .lefthook',
   ),
   ...inRoot(
     'a git hook runs the commands that it lists (lefthook)',
     'https://lefthook.dev/configuration/',
     ...['yml', 'yaml', 'toml', 'json'].flatMap((form) => [`lefthook.${form}`, `.lefthook.${form}`]),
-    'lefthook-local.yml',
-    '.lefthook-local.yml',
+    'lefthook-local.yml .lefthook-local.yml',
   ),
   ...inRoot(
     'a git hook runs the programs that it lists (pre-commit, prek)',
     'https://pre-commit.com/',
-    '.pre-commit-config.yaml',
-    '.pre-commit-config.yml',
-    'prek.toml',
+    '.pre-commit-config.yaml .pre-commit-config.yml prek.toml',
   ),
   ...inRoot('a git hook runs what it says (overcommit)', 'https://github.com/sds/overcommit', '.overcommit.yml'),
   ...inRoot(
     'a git hook runs the actions that it lists (CaptainHook, GrumPHP)',
     'https://docs.captainhook.info/configuration.html',
-    'captainhook.json',
-    'grumphp.yml',
+    'captainhook.json grumphp.yml',
   ),
   ...inRoot(
     'a git hook runs the commands that it lists for staged files (lint-staged)',
@@ -74,10 +67,7 @@ export const REPOSITORY_NAMES: readonly ProtectedName[] = [
   ...anywhere(
     'mercurial runs hooks and extensions that it names',
     'https://www.mercurial-scm.org/help/topics/config',
-    '.hg/hgrc',
-    '.hg/hgrc-not-shared',
-    '.hgrc',
-    '.config/hg',
+    '.hg/hgrc .hg/hgrc-not-shared .hgrc .config/hg',
   ),
   ...anywhere(
     'it redirects mercurial to another repository, with its own configuration',
@@ -92,23 +82,18 @@ export const REPOSITORY_NAMES: readonly ProtectedName[] = [
   ...anywhere(
     'jujutsu runs editors, pagers, merge and fix tools that it names',
     'https://docs.jj-vcs.dev/latest/config/',
-    '.jj/repo/config.toml',
-    '.jj/workspace-config.toml',
-    '.jjconfig.toml',
-    '.config/jj',
+    '.jj/repo/config.toml .jj/workspace-config.toml .jjconfig.toml .config/jj',
   ),
   ...anywhere(
     'subversion runs the editors, diff programs and tunnels that it names',
     'https://svnbook.red-bean.com/en/1.8/svn.advanced.confarea.html',
-    '.subversion/config',
-    '.subversion/servers',
+    '.subversion/config .subversion/servers',
   ),
 
   ...anywhere(
     'it holds the policies and rules of later calls',
     'docs/decisions-and-rules.md',
-    '.cordon',
-    '.config/cordon',
+    '.cordon .config/cordon',
   ),
   ...anywhere('it holds the record of calls and the approvals of sessions', 'docs/audit.md', '.local/state/cordon'),
 ]

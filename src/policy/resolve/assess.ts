@@ -1,4 +1,4 @@
-// What follows from a policy where its author left it open: its egress class and its risk.
+// The egress class and the risk of a policy, derived where its author omitted them.
 import type { Boundary } from '../boundary.js'
 import type { HostGrant } from '../network/host-grant.js'
 import type { Assessed, EgressClass, Risk, ToolPolicy } from '../model.js'
@@ -30,7 +30,7 @@ const classOf = (network: ToolPolicy['network']): EgressClass => {
 const onlyReads = ({ action, methods }: HostGrant): boolean =>
   action === 'allow' && methods.kind === 'list' && methods.items.every((method) => SAFE_METHODS.includes(method))
 
-/** Never lower than what the boundary lets happen; `critical` and `unknown` are for people to say. */
+/** As high as the effects that the boundary permits. Only people declare `critical` and `unknown`. */
 export const assessRisk = (
   { risk }: Pick<ToolPolicy, 'risk'>,
   boundary: Pick<Boundary, 'write' | 'network' | 'egressClass' | 'exec'>,

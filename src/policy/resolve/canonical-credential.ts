@@ -1,4 +1,4 @@
-// One text per credential and host. Kept by host, so that the hosts of one may be compared with those of another.
+// One text per credential and host, so that two credentials can be compared host by host.
 import type { Credential } from '../credential.js'
 import { renderDestination } from '../network/host-grant.js'
 
@@ -8,15 +8,15 @@ export const credentialTexts = (credentials: readonly Credential[]): readonly st
       JSON.stringify([
         id,
         renderDestination(host),
-        Object.entries(inject).sort(byName),
+        Object.entries(inject).sort(byKey),
         placeholder === undefined ? null : [placeholder.name, placeholder.text],
       ]),
     ),
   )
 
-const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
+export const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
   one < other ? -1 : 1
 
-/** Equal where two declarations of one credential say the same, in any order. */
+/** Equal for two declarations of one credential that mean the same, in any order. */
 export const canonicalCredentials = (credentials: readonly Credential[]): string =>
   [...new Set(credentialTexts(credentials))].sort().join('\n')

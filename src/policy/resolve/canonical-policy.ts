@@ -1,23 +1,22 @@
-// One text per meaning, and its hash. Permits refer to a policy by it: two policies
-// with the same hash grant the same, whoever wrote them in whatever order.
+// One text per meaning of a policy, and its hash, which permits have. Two policies with the same hash grant the same.
 import { createHash } from 'node:crypto'
 
-import { credentialTexts } from './canonical-credential.js'
+import { byKey, credentialTexts } from './canonical-credential.js'
 import type { Credential } from '../credential.js'
 import { renderSegment } from '../glob/glob-segments.js'
 import type { HostGrant } from '../network/host-grant.js'
 import { renderDestination } from '../network/host-grant.js'
-import type { EnvironmentEntry, ProgramGrant, ToolPolicy } from '../model.js'
+import type { All, EnvironmentEntry, ProgramGrant, Section, ToolPolicy } from '../model.js'
 import type { GlobAlternative, PathGlob } from '../glob/path-glob.js'
 
-/** Raised whenever the same policy would get another text, so that old hashes are not taken for new ones. */
-export const POLICY_FORM = 'cordon-policy/1'
+/** Changed whenever the same policy would get another text, so that old and new hashes differ. */
+const POLICY_FORM = 'cordon-policy/1'
 
 /** `sha256:` and 64 hexadecimal digits. */
 export const policyHash = (policy: ToolPolicy): string =>
   `sha256:${createHash('sha256').update(canonicalPolicy(policy)).digest('hex')}`
 
-/** JSON without spaces, keys and lists in a fixed order. Whether something was declared or left open is part of it. */
+/** JSON without spaces, with keys and lists in a fixed order. A declared and an omitted section differ. */
 export const canonicalPolicy = (policy: ToolPolicy): string =>
   JSON.stringify({
     form: POLICY_FORM,
@@ -27,15 +26,15 @@ export const canonicalPolicy = (policy: ToolPolicy): string =>
     network: sectionOf(policy.network, (grant) => [hostText(grant)]),
     egress_class: levelOf(policy.egressClass),
     environment: sectionOf(policy.environment, (entry) => [variableText(entry)]),
-    // Left out where there are none, so that hashes from before there were any stay what they are.
+    // Omitted if empty, so that hashes of older policies stay the same.
     ...(policy.credentials.length === 0 ? {} : { credentials: sorted(policy.credentials.flatMap(scopedTexts)) }),
     exec: sectionOf(policy.exec, (program) => [programText(program)]),
-    limits: Object.entries(policy.limits).sort(byText),
+    limits: Object.entries(policy.limits).sort(byKey),
     presets: sorted(policy.presets),
     require: sorted(policy.require),
   })
 
-/** What a credential is, and the requests that it is for. */
+/** A credential and its scope. */
 const scopedTexts = (credential: Credential): readonly string[] => {
   const { network, egressClass } = credential.scope
   const requests = network.kind === 'hosts' ? sorted(network.entries.map(hostText)) : network.kind
@@ -45,21 +44,15 @@ const scopedTexts = (credential: Credential): readonly string[] => {
 const levelOf = (stated: ToolPolicy['risk'] | ToolPolicy['egressClass']): string =>
   stated.kind === 'declared' ? stated.level : stated.kind
 
-type SectionOf<Item> =
-  { readonly kind: 'unspecified' | 'none' | 'all' } | { readonly kind: 'list'; readonly items: readonly Item[] }
-
 const sectionOf = <Item>(
-  section: SectionOf<Item>,
+  section: Section<Item> | All,
   textsOf: (item: Item) => readonly string[],
 ): string | readonly string[] => (section.kind === 'list' ? sorted(section.items.flatMap(textsOf)) : section.kind)
 
 /** By code unit, which no locale changes; each text once. */
 const sorted = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort()
 
-const byText = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
-  one < other ? -1 : 1
-
-/** `{a,b}` and the two patterns that it stands for are the same. */
+/** `{a,b}` gives the same texts as its two patterns. */
 const globTexts = ({ negated, alternatives }: PathGlob): readonly string[] =>
   alternatives.map((alternative) => `${negated ? '!' : ''}${alternativeText(alternative)}`)
 
@@ -74,8 +67,8 @@ export const hostText = (grant: HostGrant): string => {
   return JSON.stringify([renderDestination(grant), grant.action, methods, paths])
 }
 
-/** A name has no "=", so that the two forms cannot be confused. */
-const variableText = ({ name, value }: EnvironmentEntry): string =>
+/** A name has no "=", so the two forms cannot be confused. */
+export const variableText = ({ name, value }: EnvironmentEntry): string =>
   value.kind === 'pass' ? name : `${name}=${value.text}`
 
 /** A path has a slash, a bare name has none. */

@@ -11,13 +11,13 @@ import type { PathPattern, Places } from '../glob/path-pattern.js'
 import { PRESETS } from './presets.js'
 
 export interface ResolveContext extends Places {
-  /** How the tool runs, which decides what an unspecified `exec` means. */
+  /** Decides what an omitted `exec` means. */
   readonly kind: SandboxedKind
 }
 
-/** Decides what the policy leaves unspecified (none, except `exec` of a process) and where its globs lie. */
+/** Decides the omitted sections (`none`, except `exec` of a process) and binds the globs. */
 export const resolvePolicy = (policy: ToolPolicy, context: ResolveContext): Boundary => {
-  const presets = withSystem(policy.presets)
+  const presets: readonly PresetName[] = ['system', ...policy.presets.filter((name) => name !== 'system')]
   const presetPaths = (access: 'read' | 'write') =>
     presets.flatMap((name) =>
       PRESETS[name][access].flatMap((glob) => bindGlob(parsePathGlob(glob, `preset ${name}`), context)),
@@ -37,11 +37,6 @@ export const resolvePolicy = (policy: ToolPolicy, context: ResolveContext): Boun
   }
   return { ...boundary, risk: assessRisk(policy, boundary) }
 }
-
-const withSystem = (presets: readonly PresetName[]): readonly PresetName[] => [
-  'system',
-  ...presets.filter((name) => name !== 'system'),
-]
 
 const bindAll = (section: Section<PathGlob>, places: Places): readonly PathPattern[] =>
   section.kind === 'list' ? section.items.flatMap((glob) => bindGlob(glob, places)) : []

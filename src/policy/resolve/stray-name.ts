@@ -4,8 +4,8 @@ import { nearestKey } from '../nearest-key.js'
 import { parseRequestHost } from '../network/network-request.js'
 
 /**
- * A name that nobody may reach, among those for which an address is given: most likely a slip, because of which the
- * name that was meant would be looked up as usual. `near` is that one, where it can be guessed.
+ * A name that has a given address, but that no policy grants. It is probably misspelt, and the address of the right
+ * name would be looked up as usual. `near`: a granted name that is close to it.
  */
 export const strayName = (
   names: Iterable<string>,

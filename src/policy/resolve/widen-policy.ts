@@ -4,7 +4,7 @@ import type { Limits, List, ProgramGrant, Section, ToolPolicy } from '../model.j
 import { parsePathGlob } from '../glob/path-glob.js'
 import type { PathGlob } from '../glob/path-glob.js'
 
-/** What a policy should grant beyond itself: these very paths and programs, and these limits in place of its own. */
+/** Grants to add to a policy: exactly these paths and programs, and limits in place of its own. */
 export interface MoreGrants {
   readonly read: readonly AbsolutePath[]
   readonly write: readonly AbsolutePath[]
@@ -12,10 +12,7 @@ export interface MoreGrants {
   readonly limits: Limits
 }
 
-/**
- * The policy with more. What it carves out stays carved out, and what it says of itself (risk, egress class) stays
- * said.
- */
+/** Carve-outs, and the declared risk and egress class, stay. */
 export const widenPolicy = (policy: ToolPolicy, more: MoreGrants): ToolPolicy => ({
   ...policy,
   filesystem: {
