@@ -1,6 +1,6 @@
 import type { ErrorCode } from './table.js'
 
-export interface CordonErrorTexts {
+interface CordonErrorTexts {
   readonly message: string
   readonly agentMessage: string
   readonly fix: string | undefined

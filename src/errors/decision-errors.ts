@@ -5,14 +5,14 @@ export const DECISION_ERRORS = {
   'tool-unknown': {
     when: 'A call names a tool that does not exist.',
     message: 'there is no tool "{tool}"',
-    agent: 'There is no tool "{tool}".',
+    agent: 'There is no tool "{tool}". {instead}',
     fix: '{hint}',
   },
   'tool-name-invalid': {
     when: 'A tool name could be confused with another, or has characters that logs cannot show.',
     message: 'the tool name {tool} {problem}',
     agent: 'The name of this tool is invalid.',
-    fix: 'use letters, digits and _ - . : / only, at most 128 of them, each name once',
+    fix: '{fix}',
   },
   'tool-forbidden': {
     when: 'The constraints of a tool forbid calling it.',
@@ -132,6 +132,12 @@ export const DECISION_ERRORS = {
     message: '{by} rejected the call: {reason}',
     agent: 'The call was rejected: {reason}',
     fix: 'follow the reason, or talk to {by}; a rule (effect: allow) avoids the question',
+  },
+  'approval-unanswered': {
+    when: 'Nobody answered a question in time.',
+    message: 'nobody answered in time, and approval.otherwise is deny',
+    agent: 'Nobody approved the call in time, so it did not run.',
+    fix: 'ask again when somebody can answer, raise approval.timeout, or add a rule that allows the call',
   },
   'approval-refused': {
     when: 'An approval was not accepted: it expired, was used before, came from the caller, or was for another call.',

@@ -3,7 +3,7 @@ import type { ErrorText } from './error-text.js'
 
 /** For functions that are sent to their cell as text. */
 export const IMPORT_ADVICE =
-  "import Node's own modules inside the function (await import('node:fs')); for files or packages of yours use module: './helper.mjs', export: 'f'"
+  "import Node's own modules inside the function (await import('node:fs')); for files or packages of yours use module: new URL('./helper.mjs', import.meta.url), export: 'f'"
 
 export const RUNTIME_ERRORS = {
   'option-unknown': {
@@ -22,13 +22,19 @@ export const RUNTIME_ERRORS = {
     when: 'The source of a function tool is sent to its cell, and it uses something from outside the function.',
     message: 'the function of the tool "{tool}" cannot be sent to a cell: {problem}',
     agent: 'This tool is not set up correctly.',
-    fix: `pass what it needs as input; ${IMPORT_ADVICE}`,
+    fix: '{fix}',
   },
   'module-unreadable': {
     when: 'The module of a function tool is not where the tool says.',
     message: 'the module {module} of the tool "{tool}" cannot be read',
     agent: 'This tool is not set up correctly.',
     fix: 'name an existing file; a relative path starts at the working directory of this process ({cwd}); new URL("./tool.mjs", import.meta.url) starts at your file',
+  },
+  'module-typescript': {
+    when: 'The module of a function tool is TypeScript, and the Node of its cell does not run that.',
+    message: 'the module {module} of the tool "{tool}" cannot be loaded: Node {version} {problem}',
+    agent: 'This tool is not set up correctly.',
+    fix: 'compile it, and name the JavaScript file; or use Node 22.18 or newer, which runs .ts files without enums, namespaces and parameter properties',
   },
   'tool-incomplete': {
     when: 'A tool has nothing to run.',
@@ -46,6 +52,7 @@ export const RUNTIME_ERRORS = {
     when: 'The JSON Schema of a tool cannot be used.',
     message: 'the input schema of the tool "{tool}" cannot be used: {problem}',
     agent: 'This tool is not set up correctly.',
+    fix: '{fix}',
   },
   'tool-failed': {
     when: 'A tool ran and failed: an exit status, a signal or an exception.',
@@ -63,7 +70,7 @@ export const RUNTIME_ERRORS = {
     when: 'The module of a function tool, or one of its imports, could not be loaded: it is missing, not granted, or threw an error.',
     message: 'the function of the tool "{tool}" could not be loaded: {problem}',
     agent: 'The tool could not be loaded, so it did nothing. Other arguments will not help. Tell the user.',
-    fix: 'if a module name is computed, or the module is in another folder, grant that folder in filesystem.read of the tool',
+    fix: 'see that the module has this export; if a module name is computed, or the module is in another folder, grant that folder in filesystem.read of the tool',
   },
   'tool-timed-out': {
     when: 'A tool reached its wall-clock limit, and Cordon killed it.',
@@ -94,6 +101,18 @@ export const RUNTIME_ERRORS = {
     agent: 'Tools are not available.',
     fix: '{fix}',
   },
+  'ticket-refused': {
+    when: 'A ticket cannot resume its suspended call: it was changed, used, has expired, or belongs to somebody else.',
+    message: 'the ticket {problem}',
+    agent: 'This call cannot go on. Make it again.',
+    fix: '{fix}',
+  },
+  'tickets-unwritable': {
+    when: 'Used tickets cannot be marked, so a suspended call could run twice.',
+    message: 'the folder for used tickets {path} cannot be written: {problem}',
+    agent: 'This call cannot go on now.',
+    fix: 'let this user write to the folder (tickets.folder)',
+  },
   'runner-tools-invalid': {
     when: 'A tools file of a runner is not valid.',
     message: '{path}: {problem}',
@@ -117,9 +136,22 @@ export const RUNTIME_ERRORS = {
       'the runner {runner} could not reach the registry for {seconds} s and killed the call; another runner may claim it',
     agent: 'The host that ran the tool lost its connection, and the call was killed.',
   },
+  'call-outdated': {
+    when: 'Mode, rules or tools changed while a call was decided.',
+    message: 'mode, rules or tools changed while the call of "{tool}" was decided',
+    agent: 'The rules have changed. Make the call again.',
+    fix: 'make the call again',
+  },
+  'change-refused': {
+    when: 'Rules or a tool cannot be removed, because there are none of that name.',
+    message: '{problem}',
+    agent: 'Tools are not set up correctly.',
+    fix: '{fix}',
+  },
   'runtime-closed': {
     when: 'A call is made after the runtime was closed.',
     message: 'the runtime is closed',
     agent: 'Tools are no longer available.',
+    fix: 'make a new one with createCordon(), or call close() later',
   },
 } as const satisfies Record<string, ErrorText>

@@ -169,7 +169,7 @@ export const ERRORS = {
     when: 'The compiled launcher is not installed.',
     message: 'the launcher cordon-cell was not found (looked at {looked})',
     agent: 'The sandbox is not installed on this host.',
-    fix: 'install a C compiler (apt-get install gcc libc6-dev) and run `npm rebuild cordon` (in a checkout: `npm run build`), or install the prebuilt launcher: npm install {package}',
+    fix: 'run `npm rebuild cordon` (in a checkout: `npm run build`); it needs a C compiler (apt-get install gcc libc6-dev); or install the prebuilt launcher: npm install {package}',
   },
   'launcher-mismatch': {
     when: 'The launcher and this library have different versions.',

@@ -1,3 +1,5 @@
+// The result of a call: how it ended, what it printed, and what its boundary refused.
+import type { CordonError } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
 
 import type { CellEnd } from './launch/cell.js'
@@ -13,7 +15,7 @@ export interface Usage {
   readonly cpuMs: number
   /** Of the largest process. */
   readonly maxResidentBytes: number
-  /** Of all processes together, files in memory included; only a cgroup counts that. */
+  /** Of all processes together, with files in memory. Only a cgroup counts that. */
   readonly peakMemoryBytes: number | undefined
 }
 
@@ -21,21 +23,20 @@ export interface Usage {
 export type Ending =
   | { readonly status: 'exited'; readonly exitCode: number }
   | { readonly status: 'signaled'; readonly signal: number }
-  /** Ended by Cordon, or by the kernel on its behalf, with this signal. */
+  /** Killed by Cordon, or by the kernel for it, with this signal. */
   | { readonly status: 'limit'; readonly limit: LimitKind; readonly signal: number }
 
 export const describeEnding = (ending: Ending): string => {
   switch (ending.status) {
     case 'exited':
-      return `exit ${String(ending.exitCode)}`
+      return `exit ${ending.exitCode}`
     case 'signaled':
-      return `killed by signal ${String(ending.signal)}`
+      return `killed by signal ${ending.signal}`
     case 'limit':
       return `ended by the ${ending.limit} limit`
   }
 }
 
-/** What a call gave back, and within what it ran. */
 export interface CallRecord {
   readonly stdout: Uint8Array
   readonly stderr: Uint8Array
@@ -46,7 +47,7 @@ export interface CallRecord {
 
 export type CallResult = Ending & CallRecord
 
-/** What a call was given, and what was found in its write roots when it had ended. */
+/** A call, with the violations that were found in its write roots at its end. */
 export interface EndedCall {
   readonly planned: PlannedCell
   readonly boundary: Boundary
@@ -69,7 +70,7 @@ export const describeEnd = async (
     ...endingOf(exit),
     stdout,
     stderr,
-    profile: { ...planned.profile, violation_refs: violations.map((_, index) => `violations/${String(index)}`) },
+    profile: { ...planned.profile, violation_refs: violations.map((_, index) => `violations/${index}`) },
     violations,
     usage: {
       wallMs: exit.wall_ms,
@@ -80,7 +81,7 @@ export const describeEnd = async (
   }
 }
 
-/** The keeper and the watcher may both have seen a seal go, and more than once. */
+/** Both the keeper and the watcher report a lost seal, perhaps more than once. */
 const withoutRepeats = (violations: readonly Violation[]): readonly Violation[] => {
   const isFirst = (violation: Violation, at: number) =>
     violation.kind !== 'unsealed' ||
@@ -91,21 +92,18 @@ const withoutRepeats = (violations: readonly Violation[]): readonly Violation[] 
 const SIGKILL = 9
 
 const endingOf = ({ code, signal, limit }: ExitEvent): Ending => {
-  // A tool may still end by itself in the moment in which it is killed for a limit.
+  // A tool may exit by itself at the moment in which it is killed for a limit.
   if (limit !== '') return { status: 'limit', limit, signal: signal === 0 ? SIGKILL : signal }
   return code < 0 ? { status: 'signaled', signal } : { status: 'exited', exitCode: code }
 }
 
-interface Collected {
-  readonly take: (bytes: Buffer) => void
-  readonly bytes: () => Uint8Array
-}
-
 /**
- * Keeps the bytes of a stream, unless somebody else takes them as they come. They are put together while the tool
- * runs: for a few megabytes that takes a millisecond, and at the end somebody would wait for it.
+ * Keeps the bytes of a stream, unless a sink takes them. They are joined while the tool runs: at the end the caller
+ * would wait a millisecond for a few megabytes.
  */
-export const collect = (sink: ((bytes: Uint8Array) => void) | undefined): Collected => {
+export const collect = (
+  sink: ((bytes: Uint8Array) => void) | undefined,
+): { readonly take: (bytes: Buffer) => void; readonly bytes: () => Uint8Array } => {
   let kept: Buffer = Buffer.alloc(0)
   let length = 0
   const keep = (bytes: Buffer): void => {
@@ -115,13 +113,22 @@ export const collect = (sink: ((bytes: Uint8Array) => void) | undefined): Collec
       kept.copy(larger, 0, 0, length)
       kept = larger
     }
-    // The first piece is often the only one, and stays where it is.
+    // The first piece is often the only one, and is not copied.
     if (length === 0) kept = bytes
     else bytes.copy(kept, length)
     length = needed
   }
-  return {
-    take: sink ?? keep,
-    bytes: (): Uint8Array => kept.subarray(0, length),
-  }
+  return { take: sink ?? keep, bytes: () => kept.subarray(0, length) }
 }
+
+// Kept beside the error: the violations of a call are not the reason why it was cancelled.
+const results = new WeakMap<CordonError, CallResult>()
+
+/** The error of a cancelled call, with what the call did until then. */
+export const interrupted = (error: CordonError, result: CallResult): CordonError => {
+  results.set(error, result)
+  return error
+}
+
+/** What a cancelled call did. Undefined if it never ran. */
+export const resultOfInterrupted = (error: CordonError): CallResult | undefined => results.get(error)

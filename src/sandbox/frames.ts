@@ -1,5 +1,5 @@
-// Frames on the connection to a launcher: a byte of kind, four of length (little endian), the payload.
-// docs/protocol.md says what each carries.
+// Frames on the connection to a launcher: one byte of kind, four of length (little endian), the payload.
+// docs/protocol.md describes the payloads.
 import { bug } from '../errors/index.js'
 
 export const TO_CELL = {
@@ -31,18 +31,18 @@ export const encodeFrame = (kind: FrameToCell | FrameToWatcher, payload: Uint8Ar
   return frame
 }
 
-// A launcher takes no frame beyond 64 MB, and holds one in memory as a whole.
+// A launcher holds a whole frame in memory, and accepts at most 64 MB.
 const LARGEST_INPUT = 1 << 20
 
-/** Input as frames; no bytes are no frame, because an empty one is the end of input. */
+/** Input as frames. An empty frame would end the input, so empty input has no frame. */
 export const encodeInput = (stdin: Uint8Array): readonly Buffer[] =>
   Array.from({ length: Math.ceil(stdin.byteLength / LARGEST_INPUT) }, (_, at) =>
     encodeFrame(TO_CELL.input, stdin.subarray(at * LARGEST_INPUT, (at + 1) * LARGEST_INPUT)),
   )
 
 /**
- * Cuts a stream of bytes into frames; what is incomplete waits for the next bytes, but for kinds that may be told
- * `inPieces`, which are streams themselves. A frame of another kind is thrown.
+ * Cuts a stream of bytes into frames. An incomplete frame waits for more bytes, except kinds in `inPieces`, which are
+ * streams themselves. Throws at an unknown kind.
  */
 export const createFrameReader = <Kind extends string>(
   kinds: Readonly<Record<string, Kind>>,
@@ -58,7 +58,7 @@ export const createFrameReader = <Kind extends string>(
   let wanted = HEADER
   let begun: { readonly kind: Kind; readonly left: number } | undefined
 
-  /** Returns what belongs to the next frame. */
+  /** Returns the bytes of the next frame. */
   const tellPiece = (kind: Kind, length: number, bytes: Buffer): Buffer => {
     const piece = bytes.subarray(0, length)
     begun = piece.length < length ? { kind, left: length - piece.length } : undefined

@@ -1,3 +1,4 @@
+// Finds out what this host can enforce, by building small cells. Settings are never read for it.
 import type { CordonError } from '../errors/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 
@@ -8,38 +9,44 @@ import { BORROWED_PROC_RULES } from './plan/layout.js'
 import { spawnLauncher } from './launch/nursery.js'
 import { objectAt } from './grants/object-at.js'
 import { ALL_FRAMES } from './plan/plan.js'
-import type { Form, Plan, Rule, Step, Trap } from './plan/plan.js'
+import type { Form, Plan, Rule, Step } from './plan/plan.js'
 import type { Identity } from './plan/workspace-owner.js'
 
-/** What this host can hold, found by building small cells, never by reading settings. */
 export interface HostFacts {
   readonly namespaces: Attempt
-  /** Whether a cell may have a /proc of its own, or must borrow the host's and hide its parts. */
+  /** Whether a cell may have its own /proc. Otherwise it borrows the host's and hides parts of it. */
   readonly ownProc: Attempt
   readonly landlock: Attempt & { readonly abi: number }
   readonly listener: Attempt
   /**
-   * Where there is no listener, because this runs inside another cell: whether that one's keeper serves cells inside
-   * it.
+   * If there is no listener because this runs inside another cell: whether that cell's keeper serves cells inside it.
    */
   readonly nesting: Attempt
-  /** Whether the keeper may borrow the tool's own sockets, or must put others in their place. */
+  /** Whether the keeper may borrow the tool's sockets. Otherwise it replaces them. */
   readonly borrowing: Attempt
-  /** Whether calls get cgroups of their own, and beneath which folder. */
-  readonly cgroup: { readonly held: true; readonly parent: AbsolutePath } | Extract<Attempt, { readonly held: false }>
-  /** Whether what all processes of a cell use together can be added up, for limits. */
+  /** Whether each call gets a cgroup, and beneath which folder. */
+  readonly cgroup: { readonly held: true; readonly parent: AbsolutePath } | Refused
+  /** Whether the use of all processes of a cell can be added up, for limits. */
   readonly measuring: Attempt
   readonly kernelSecrets: readonly AbsolutePath[]
-  /** Whether this process runs as root, whom rlimits and file modes do not hold. */
+  /** Whether this process runs as root, which rlimits and file modes do not restrict. */
   readonly isRoot: boolean
-  /** As whom cells run, where that is not who runs this process. */
+  /** The user of the cells, if it is not the user of this process. */
   readonly identity: Identity | undefined
-  /** Where a cell without a root of its own gets its private folder. */
+  /** The parent of the private folder of a cell without its own root. */
   readonly temporaryFolder: AbsolutePath
 }
 
-export type Attempt =
-  { readonly held: true } | { readonly held: false; readonly stage: string; readonly problem: string }
+export type Attempt = { readonly held: true } | Refused
+
+interface Refused {
+  readonly held: false
+  readonly stage: string
+  readonly problem: string
+}
+
+const HELD: Attempt = { held: true }
+const refused = (stage: string, problem: string): Refused => ({ held: false, stage, problem })
 
 const at = (path: string) => path as AbsolutePath
 
@@ -49,162 +56,144 @@ const MINIMAL_STEPS: readonly Step[] = [
 ]
 const MINIMAL_RULES: readonly Rule[] = [{ access: 'rx', path: at('/usr') }]
 
-const probePlan = (
-  form: Form,
-  steps: readonly Step[],
-  rules: readonly Rule[],
-  traps: readonly Trap[],
-  network: Plan['network'] = 'none',
-): Plan => ({
+const probePlan = (form: Form, parts: Partial<Plan>): Plan => ({
   form,
-  steps,
-  rules,
+  steps: [],
+  rules: MINIMAL_RULES,
   kept: { roots: [], sealed: [], hidden: [] },
   exec: { kind: 'all' },
   cwd: at('/'),
   cgroup: undefined,
   temporary: at('/tmp'),
-  network,
+  network: 'none',
   limits: { scratch: 1 << 20 },
-  traps,
+  traps: [],
   stdio: ALL_FRAMES,
   foreground: false,
   clock: 'start',
   probe: true,
+  ...parts,
 })
 
-type Tried = Attempt & { readonly abi: number; readonly status: number; readonly measurable: boolean }
+interface Tried {
+  readonly outcome: Attempt
+  readonly abi: number
+  readonly status: number
+  readonly measurable: boolean
+}
+
+type Try = (form: Form, parts?: Partial<Plan>) => Promise<Tried>
 
 export const probeHost = async (
   launcher: string,
   surroundings: Pick<HostFacts, 'isRoot' | 'temporaryFolder' | 'identity'>,
 ): Promise<HostFacts> => {
-  const attempt = async (plan: Plan): Promise<Tried> => {
-    const cell = openCell(spawnLauncher(launcher, ALL_FRAMES, undefined, surroundings.identity), encodePlan(plan))
+  const attempt: Try = async (form, parts = {}) => {
+    const connection = spawnLauncher(launcher, ALL_FRAMES, undefined, surroundings.identity)
+    const cell = openCell(connection, encodePlan(probePlan(form, parts)))
     try {
       const { landlock, exit, measurable } = await cell.start(
         { program: at('/'), argv: ['-'], environment: {} },
         undefined,
         { onStdout: ignore, onStderr: ignore },
       )
-      return { held: true, abi: landlock, status: exit.code, measurable }
+      return { outcome: HELD, abi: landlock, status: exit.code, measurable }
     } catch (error) {
       const { code, params, message } = error as CordonError
       // Says nothing about the host.
       if (code === 'launcher-mismatch') throw error
-      return {
-        held: false,
-        stage: String(params['stage'] ?? 'launcher'),
-        problem: `${String(params['errno'] ?? message)} ${String(params['detail'] ?? '')}`.trim(),
-        abi: 0,
-        status: -1,
-        measurable: false,
-      }
+      const problem = `${params['errno'] ?? message} ${params['detail'] ?? ''}`.trim()
+      return { outcome: refused(String(params['stage'] ?? 'launcher'), problem), abi: 0, status: -1, measurable: false }
     }
   }
-  const withProc: Step = { kind: 'proc', path: at('/proc') }
-  const borrowedProc: Step = { kind: 'bind', access: 'r', path: at('/proc') }
-  const [landlock, trapped, ownProc, cgroup] = await Promise.all([
-    attempt(probePlan('landlock', [], MINIMAL_RULES, [])),
-    attempt(probePlan('landlock', [], MINIMAL_RULES, ['connect'])),
-    attempt(probePlan('namespaces', [...MINIMAL_STEPS, withProc], MINIMAL_RULES, [])),
+  const trapped = attempt('landlock', { traps: ['connect'] })
+  const [listened, landlock, ownProc, cgroup] = await Promise.all([
+    trapped,
+    // The same with less: asked for only if the trap is what was refused.
+    trapped.then((tried) => (tried.outcome.held ? tried : attempt('landlock'))),
+    attempt('namespaces', { steps: [...MINIMAL_STEPS, { kind: 'proc', path: at('/proc') }] }),
     tryCgroup(attempt),
   ])
-  const namespaces = ownProc.held
+  const namespaces = ownProc.outcome.held
     ? ownProc
-    : await attempt(
-        probePlan('namespaces', [...MINIMAL_STEPS, borrowedProc], [...MINIMAL_RULES, ...BORROWED_PROC_RULES], []),
-      )
-  const keeper = keeperFacts(trapped)
+    : await attempt('namespaces', {
+        steps: [...MINIMAL_STEPS, { kind: 'bind', access: 'r', path: at('/proc') }],
+        rules: [...MINIMAL_RULES, ...BORROWED_PROC_RULES],
+      })
+  const keeper = keeperFacts(listened)
   return {
-    namespaces: attemptOf(namespaces),
-    ownProc: attemptOf(ownProc),
+    namespaces: namespaces.outcome,
+    ownProc: ownProc.outcome,
     landlock: { ...landlockOf(landlock), abi: landlock.abi },
     ...keeper,
     nesting: keeper.listener.held
-      ? NOT_NESTED
-      : attemptOf(await attempt(probePlan('landlock', [], MINIMAL_RULES, [], NESTED_PROBE))),
-    measuring: measuringOf(namespaces, landlock),
+      ? refused('nesting', 'it is not needed: cells have a listener of their own')
+      : (await attempt('landlock', { network: NESTED_PROBE })).outcome,
+    measuring:
+      namespaces.measurable || landlock.measurable
+        ? HELD
+        : refused(
+            'supervise',
+            '/proc does not show the processes of a cell (inside another cell, it shows a process only itself)',
+          ),
     cgroup,
     kernelSecrets: kernelSecrets(surroundings.isRoot),
     ...surroundings,
   }
 }
 
-const NOT_NESTED: Attempt = {
-  held: false,
-  stage: 'nesting',
-  problem: 'it is not needed: cells have a listener of their own',
-}
-
 const NESTED_PROBE: Plan['network'] = { port: 1, token: '0', reaches: [], answeredBy: 'outer-keeper' }
 
 const ignore = () => undefined
 
-const tryCgroup = async (attempt: (plan: Plan) => Promise<Tried>): Promise<HostFacts['cgroup']> => {
+const tryCgroup = async (attempt: Try): Promise<HostFacts['cgroup']> => {
   const place = findCgroupPlace()
-  if (place.kind === 'none') return { held: false, stage: 'cgroup', problem: place.problem }
-  const plan = probePlan('landlock', [], MINIMAL_RULES, [])
-  const tried = await attempt({
-    ...plan,
-    limits: { ...plan.limits, memory: 64 << 20, processes: 8 },
-    cgroup: place.path,
-  })
-  return tried.held ? { held: true, parent: place.path } : { held: false, stage: tried.stage, problem: tried.problem }
+  if (place.kind === 'none') return refused('cgroup', place.problem)
+  const limits = { scratch: 1 << 20, memory: 64 << 20, processes: 8 }
+  const { outcome } = await attempt('landlock', { limits, cgroup: place.path })
+  return outcome.held ? { held: true, parent: place.path } : outcome
 }
 
-const attemptOf = (tried: Tried): Attempt =>
-  tried.held ? { held: true } : { held: false, stage: tried.stage, problem: tried.problem }
-
-/** Without a pid namespace all processes of a call are ended by Landlock's scope of signals, or by looking for them. */
-const landlockOf = (tried: Tried): Attempt =>
-  tried.held && tried.abi < SIGNALS_ARE_SCOPED && !tried.measurable
-    ? {
-        held: false,
-        stage: 'supervise',
-        problem:
-          'the processes of a call could not all be ended: Landlock is older than ABI 6, and /proc does not show them',
-      }
-    : attemptOf(tried)
+/** Without a pid namespace, Landlock's scope of signals ends all processes of a call, or the supervisor finds them. */
+const landlockOf = ({ outcome, abi, measurable }: Tried): Attempt =>
+  outcome.held && abi < SIGNALS_ARE_SCOPED && !measurable
+    ? refused(
+        'supervise',
+        'the processes of a call could not all be ended: Landlock is older than ABI 6, and /proc does not show them',
+      )
+    : outcome
 
 const SIGNALS_ARE_SCOPED = 6
 
-const measuringOf = (...tried: readonly Tried[]): Attempt =>
-  tried.some(({ measurable }) => measurable)
-    ? { held: true }
-    : {
-        held: false,
-        stage: 'supervise',
-        problem: '/proc does not show the processes of a cell (inside another cell, it shows a process only itself)',
-      }
-
-/** As the launcher's probe ends (`enum probe_status` in native/boundary/tool.h). */
+/** The exit statuses of the launcher's probe (`enum probe_status` in native/boundary/tool.h). */
 export const PROBE_STATUSES = ['held', 'nothing-borrowed', 'memory-unreadable'] as const
 
-/** A listener is worth nothing to a keeper that cannot read what the tool asks for. */
-const keeperFacts = (trapped: Tried): Pick<HostFacts, 'listener' | 'borrowing'> => {
-  if (!trapped.held) return { listener: attemptOf(trapped), borrowing: attemptOf(trapped) }
-  const refused = (problem: string): Attempt => ({ held: false, stage: 'seccomp-listener', problem })
-  const status = PROBE_STATUSES[trapped.status]
-  if (status === 'memory-unreadable') {
-    const unreadable = refused(
-      'the memory of the tool cannot be read (kernel.yama.ptrace_scope above 1, or a container that refuses ' +
-        'process_vm_readv and /proc/PID/mem)',
-    )
-    return { listener: unreadable, borrowing: unreadable }
-  }
-  if (status === undefined)
-    return {
-      listener: refused(`a probe of it ended with ${String(trapped.status)}`),
-      borrowing: refused('nobody could ask'),
-    }
-  return {
-    listener: { held: true },
-    borrowing: status === 'nothing-borrowed' ? refused('pidfd_getfd is refused') : { held: true },
+/** A listener is useless if the keeper cannot read the tool's arguments. */
+const keeperFacts = ({ outcome, status }: Tried): Pick<HostFacts, 'listener' | 'borrowing'> => {
+  const both = (attempt: Attempt) => ({ listener: attempt, borrowing: attempt })
+  if (!outcome.held) return both(outcome)
+  const refuse = (problem: string): Attempt => refused('seccomp-listener', problem)
+  switch (PROBE_STATUSES[status]) {
+    case 'held':
+      return both(HELD)
+    case 'nothing-borrowed':
+      return { listener: HELD, borrowing: refuse('pidfd_getfd is refused') }
+    case 'memory-unreadable':
+      return both(
+        refuse(
+          'the memory of the tool cannot be read (kernel.yama.ptrace_scope above 1, or a container that refuses ' +
+            'process_vm_readv and /proc/PID/mem)',
+        ),
+      )
+    default:
+      return {
+        listener: refuse(`a probe of it ended with ${status}`),
+        borrowing: refuse('there is no listener'),
+      }
   }
 }
 
-// Kernel keyrings are of the user, not of the namespace. The rest is root's to read, also without capabilities.
+// Kernel keyrings belong to the user, not to the namespace. Root can read the others even without capabilities.
 const SECRETS_FROM_ALL = ['/proc/keys', '/proc/key-users']
 const SECRETS_OF_ROOT = [
   'timer_list',

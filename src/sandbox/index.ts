@@ -1,5 +1,5 @@
-export type { AttachedControl, AttachedRequest } from './launch/attached.js'
-export { describeEnding } from './call-result.js'
+/// <reference types="node" preserve="true" />
+export { describeEnding, interrupted, resultOfInterrupted } from './call-result.js'
 export type { CallRecord, CallResult, Ending, Usage } from './call-result.js'
 export { futurePathOf } from './grants/carve-outs.js'
 export type { CallNetwork } from './launch/doors.js'
@@ -7,17 +7,27 @@ export { isHabit } from './result/habits.js'
 export type { Attempt, HostFacts } from './host.js'
 export { runOnHost } from './host/host-command.js'
 export type { HostCommandOutcome } from './host/host-command.js'
-export { interrupted, resultOfInterrupted } from './result/interrupted.js'
+
 export { FORMS } from './plan/plan.js'
 export type { Form } from './plan/plan.js'
 export type { Observing } from './plan/plan-cell.js'
-export type { Pool } from './launch/pool.js'
+
 export type { Enforced, InProcessProfile, SandboxProfile } from './plan/sandbox-profile.js'
 export { openSandbox } from './sandbox.js'
-export type { CellSettings, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox.js'
+export type {
+  AttachedControl,
+  AttachedRequest,
+  CellSettings,
+  Pool,
+  RunInput,
+  RunRequest,
+  Sandbox,
+  SandboxOptions,
+} from './sandbox-interface.js'
 export { SYSTEM_PATH, lookUp } from './grants/program.js'
 export { folderAround, startNeedsOf } from './result/start-needs.js'
 export type { StartContext, StartNeeds } from './result/start-needs.js'
-export { unmatchedReads } from './grants/unmatched-reads.js'
+export { isKernelView, unmatchedReads } from './grants/survey.js'
+export { unsetVariables } from './plan/environment.js'
 export { LIMIT_KINDS, MOST_VIOLATIONS_TOLD, describeViolation, isIntrusion, isLookup } from './result/violations.js'
 export type { LimitKind, ReachedLimit, RefusedOpen, SocketAddress, Violation } from './result/violations.js'

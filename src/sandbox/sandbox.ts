@@ -1,34 +1,33 @@
+// Opens a sandbox: for each call it plans a cell, builds it, runs the program in it and reports the result.
 import { tmpdir } from 'node:os'
-import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
 
 import { CordonError, fail } from '../errors/index.js'
-import type { Boundary, Mechanism } from '../policy/index.js'
+import type { Boundary } from '../policy/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
-import { attachedStdio, environmentOf, openDoor, runAttached } from './launch/attached.js'
-import type { AttachedRequest } from './launch/attached.js'
+import { attachedStdio, runAttached } from './launch/attached.js'
 import { allBegun } from './launch/begun-call.js'
 import type { BegunRequest } from './launch/begun-call.js'
-import { collect, describeEnd } from './call-result.js'
+import { collect, describeEnd, interrupted } from './call-result.js'
 import type { CallResult } from './call-result.js'
 import { openCell } from './launch/cell.js'
 import type { Cell } from './launch/cell.js'
 import { createDoors, PROXY_PORT } from './launch/doors.js'
 import type { CallNetwork } from './launch/doors.js'
 import { probeHost } from './host.js'
-import type { HostFacts } from './host.js'
 import { TO_CELL, encodeFrame } from './frames.js'
+import { environmentOf } from './plan/environment.js'
 import { forOwners } from './plan/for-owners.js'
-import { interrupted } from './result/interrupted.js'
 import { findLauncher } from './host/launcher.js'
 import { spawnLauncher, startNursery } from './launch/nursery.js'
 import { chooseForm, headStartOf } from './plan/plan-cell.js'
-import type { CellRequest, Observing, PlannedCell } from './plan/plan-cell.js'
+import type { CellRequest, PlannedCell } from './plan/plan-cell.js'
 import { ALL_FRAMES, brokeredOf } from './plan/plan.js'
-import type { Command, Form, Plan } from './plan/plan.js'
+import type { Command, Plan } from './plan/plan.js'
 import { createPlanner } from './plan/planner.js'
-import { createPool } from './launch/pool.js'
-import type { Pool } from './launch/pool.js'
+import { createPool, keepLatest } from './launch/pool.js'
+import type { CellSettings, Pool, RunInput, Sandbox, SandboxOptions } from './sandbox-interface.js'
 import { NO_PATROL, beginPatrol } from './watch/patrols.js'
 import type { CallPatrol } from './watch/patrols.js'
 import { SYSTEM_PATH, programNamedIn } from './grants/program.js'
@@ -41,63 +40,9 @@ import { createEnder, disturbanceIn, seenDisturbance, untilUndisturbed, watchRun
 import type { Disturbance, Ender, WatchedRun } from './launch/watched-run.js'
 import type { Identity } from './plan/workspace-owner.js'
 
-export interface SandboxOptions {
-  /** `auto` takes the strongest form that this host holds. */
-  readonly form?: Form | 'auto'
-  readonly launcher?: string
-  /** `none` where hardly a call will be made: each then starts its launcher itself. */
-  readonly nursery?: 'start' | 'none'
-}
-
-export interface CellSettings {
-  readonly boundary: Boundary
-  readonly cwd: string
-  /** Where `environment` entries without a value are taken from. Nothing of it is passed otherwise. */
-  readonly hostEnvironment?: Readonly<Record<string, string>>
-  /** Where a program given by its name is looked up. */
-  readonly searchPath?: string
-  readonly form?: Form | 'auto'
-  /** `changes` when not given. */
-  readonly observe?: Observing
-  /**
-   * Starts the program before its call and gives it this input first; it waits for the rest, which is the
-   * call's. Its limits of time count from there. All calls then have these words.
-   */
-  readonly early?: { readonly argv: readonly string[]; readonly stdin: Uint8Array }
-  /**
-   * Who serves granted hosts: the certificate that its own are issued by, in PEM. Its calls then name their network.
-   */
-  readonly proxy?: { readonly authority: string }
-}
-
-export interface RunRequest extends CellSettings, RunInput {}
-
-export interface RunInput {
-  readonly argv: readonly string[]
-  readonly stdin?: string | Uint8Array
-  readonly signal?: AbortSignal
-  /** Of a call that has hosts granted. */
-  readonly network?: CallNetwork
-  readonly onStdout?: (bytes: Uint8Array) => void
-  readonly onStderr?: (bytes: Uint8Array) => void
-  /** Asked when the boundary stands and the program is about to be started. When it rejects the program is not. */
-  readonly beforeStart?: () => Promise<void>
-}
-
-export interface Sandbox {
-  readonly host: HostFacts
-  /** What a policy can require here. */
-  readonly mechanisms: () => readonly Mechanism[]
-  readonly run: (request: RunRequest) => Promise<CallResult>
-  /** Runs one command on this process's own stdin, stdout and stderr. */
-  readonly attach: (request: AttachedRequest) => Promise<CallResult>
-  /** Holds the next cells of one program ready: boundary applied, waiting for arguments. */
-  readonly warm: (settings: CellSettings & { readonly program: string }) => Pool
-  /**
-   * Ends the calls that still run (they are refused with `sandbox-closed`) and settles when nothing of them is left.
-   */
-  readonly close: () => Promise<void>
-}
+/** Pools that keep a cell while nobody calls. An empty one takes about 100 KiB, a Node process some 20 MiB. */
+const MOST_KEPT_CELLS = 64
+const MOST_KEPT_PROGRAMS = 4
 
 const DEFAULT_OUTPUT_LIMIT = 64 * 1024 * 1024
 
@@ -117,19 +62,19 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     isRoot: (identity?.uid ?? process.getuid?.()) === 0,
     temporaryFolder: parseAbsolutePath(tmpdir(), 'the temporary folder'),
   }
-  // Inside a cell that shares the host's names for sockets a nursery may not listen; then each launcher is spawned.
+  // Inside a cell that shares the host's socket names a nursery may not listen. Then each launcher is spawned.
   const doors = createDoors()
   const nurseryOrNone =
     options.nursery === 'none' ? undefined : startNursery(launcher, doors.receive, identity).catch(() => undefined)
   const [nursery, host] = await Promise.all([nurseryOrNone, probeHost(launcher, surroundings)])
-  // Inside another cell a connection is made for us by its keeper, and the nursery would not know us by it. And
-  // somebody may kill it.
-  const connect = (isBrokered: boolean) =>
-    host.listener.held && nursery?.isAlive() === true
+  // Inside another cell its keeper makes our connections, and the nursery would not recognise us.
+  const connect = ({ stdio, proxy }: CellRequest) =>
+    stdio === ALL_FRAMES && host.listener.held && nursery?.isAlive() === true
       ? nursery.connect()
-      : spawnLauncher(launcher, ALL_FRAMES, isBrokered ? doors.receive : undefined, identity)
+      : spawnLauncher(launcher, stdio, proxy === undefined ? undefined : doors.receive, identity)
   const planner = createPlanner(host)
   const pools = new Set<Pool>()
+  const [keptCells, keptPrograms] = [keepLatest(MOST_KEPT_CELLS), keepLatest(MOST_KEPT_PROGRAMS)]
   const running = new Set<Cell>()
   const calls = new Set<Promise<CallResult>>()
   let watcher: Watcher | undefined
@@ -146,7 +91,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
       calls.delete(call)
     }
   }
-  /** A call that has not ended when the sandbox is closed is ended then. */
+  /** A call that has not ended is killed when the sandbox is closed. */
   const untilClosed = async (cell: Cell, call: Promise<CallResult>): Promise<CallResult> => {
     running.add(cell)
     try {
@@ -178,25 +123,24 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
           : undefined,
     }
   }
-  const connectAhead = (request: CellRequest): Duplex | undefined => {
+  const connectAhead = (request: CellRequest): Socket | undefined => {
     const network = headStartOf(request, host)
     if (network === undefined) return undefined
-    const connection = connect(request.proxy !== undefined)
-    // One that breaks before it is used is not used: another is opened then.
+    const connection = connect(request)
+    // If it breaks before it is used, another one is opened.
     connection.on('error', () => undefined)
     connection.write(encodeFrame(TO_CELL.headStart, Buffer.from(network)))
     return connection
   }
-  // A promise, because others have begun meanwhile and must be waited for when this fails.
-  const beginRequest = (settings: CellSettings, input: RunInput, ahead: boolean): Promise<BegunRequest> =>
+  /** A promise, because a failure has to wait for the other things that have begun. */
+  const beginRequest = ({ settings, argv, streams }: Job, hasNoCell: boolean): Promise<BegunRequest> =>
     new Promise((resolve) => {
-      const request = requestOf(settings, programNamedIn(input.argv))
-      resolve({ request, connection: ahead ? connectAhead(request) : undefined })
+      const request = requestOf(settings, programNamedIn(argv), streams)
+      resolve({ request, connection: hasNoCell && streams === IN_MEMORY ? connectAhead(request) : undefined })
     })
-  /** A cell and, where hosts are granted, its way to them. */
-  const open = ({ plan, encoded }: PlannedCell, connection: Duplex): OpenedCell => {
+  const open = ({ plan, encoded }: PlannedCell, connection: Socket): OpenedCell => {
     const brokered = brokeredOf(plan)
-    const door = brokered === undefined ? undefined : doors.make(brokered)
+    const door = brokered === undefined ? undefined : doors.make(brokered.token)
     const cell = openCell(connection, encoded())
     if (door === undefined) return { cell, door }
     const discard = () => {
@@ -211,7 +155,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     if (watcher?.isAlive() !== true) watcher = startWatcher(launcher)
     return beginPatrol(watcher, boundary, onAppearance)
   }
-  /** The cell did not come about. Where somebody changed what it was made for, another is built. */
+  /** The cell could not be built. If a change in a write root was the reason, another one is built. */
   const failedAttempt = async (
     error: unknown,
     patrol: CallPatrol,
@@ -222,28 +166,22 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
       await patrol.end()
       throw error
     }
-    // The program did not start: nothing in the write roots is its doing. And the watcher has told what it saw until
-    // now.
+    // The program did not start, so it made nothing in the write roots.
     await patrol.giveUp()
     refuseClosed()
     planner.forget()
     const disturbance = disturbanceIn(error, ender)
-    // Something that the plan was made of is no longer as it was. A new one says which, or serves the next call.
+    // Something that the plan was made of has changed. A new plan reports it, or serves the next call.
     if (!ender.isWanted()) planner.plan(request, patrol.sealed)
     if (disturbance === undefined) throw error
     return disturbance
   }
-  const run = (settings: CellSettings, input: RunInput, waiting: Promise<ReadyCell | undefined>): Promise<CallResult> =>
-    untilUndisturbed((isFirst) => tryRun(settings, input, isFirst ? waiting : NO_CELL))
-  const tryRun = async (
-    settings: CellSettings,
-    input: RunInput,
-    waiting: Promise<ReadyCell | undefined>,
-  ): Promise<CallResult | Disturbance> => {
+  const perform = (job: Job, waiting: Promise<ReadyCell | undefined> = NO_CELL): Promise<CallResult> =>
+    tracked(untilUndisturbed((isFirst) => attempt(job, isFirst ? waiting : NO_CELL)))
+  const attempt = async (job: Job, waiting: Promise<ReadyCell | undefined>): Promise<CallResult | Disturbance> => {
     const ender = createEnder()
-    // All at once: the watcher looks, the pool does, and a launcher enters its namespaces.
-    const asked = patrolFor(settings, ender.end)
-    const begun = beginRequest(settings, input, waiting === NO_CELL)
+    const asked = patrolFor(job.settings, ender.end)
+    const begun = beginRequest(job, waiting === NO_CELL)
     const [patrol, ready, { request, connection }] = await allBegun(asked, waiting, begun)
     try {
       refuseClosed()
@@ -255,64 +193,47 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
       const planned = usable ? ready.planned : planner.plan(request, patrol.sealed)
       await patrol.hold(planned.carved)
       if (ender.isWanted()) throw seenDisturbance()
-      const opened = usable
-        ? ready
-        : open(planned, connection?.destroyed === false ? connection : connect(request.proxy !== undefined))
+      const opened = usable ? ready : open(planned, connection?.destroyed === false ? connection : connect(request))
       const cell = ender.of(opened.cell)
-      const started = usable ? ready.started : startedIn(cell, planned, settings)
-      return await untilClosed(
-        cell,
-        runIn(opened, planned, settings, input, watchRun(patrol, planner, request, planned), started),
-      )
+      cell.take()
+      const started = usable ? ready.started : startedIn(cell, planned, job.settings)
+      const watched = watchRun(patrol, planner, request, planned)
+      return await untilClosed(cell, job.run(opened, planned, watched, started))
     } catch (error) {
       connection?.destroy()
       ready?.cell.discard()
       return failedAttempt(error, patrol, ender, request)
     }
   }
-  const attach = (request: AttachedRequest): Promise<CallResult> => untilUndisturbed(() => tryAttach(request))
-  const tryAttach = async (request: AttachedRequest): Promise<CallResult | Disturbance> => {
-    const ender = createEnder()
-    const stdio = attachedStdio(request)
-    const cellRequest = requestOf(request, programNamedIn(request.argv), { stdio, foreground: request.foreground })
-    const patrol = await patrolFor(request, ender.end)
-    try {
-      const planned = planner.plan(cellRequest, patrol.sealed)
-      await patrol.hold(planned.carved)
-      if (ender.isWanted()) throw seenDisturbance()
-      const opened = open(
-        planned,
-        spawnLauncher(launcher, stdio, brokeredOf(planned.plan) === undefined ? undefined : doors.receive, identity),
-      )
-      const cell = ender.of(opened.cell)
-      return await untilClosed(
-        cell,
-        runAttached(opened, planned, request, watchRun(patrol, planner, cellRequest, planned)),
-      )
-    } catch (error) {
-      return failedAttempt(error, patrol, ender, cellRequest)
-    }
-  }
+
   const prepare = async (settings: CellSettings, program: string): Promise<ReadyCell> => {
     const patrol = await patrolFor(settings, () => undefined)
-    // Watched again from the moment it is used: what the user does meanwhile is the user's.
+    // The watch begins when the cell is used: until then the user may change the roots.
     await patrol.giveUp()
     const request = requestOf(settings, program)
     const planned = planner.plan(request, patrol.sealed)
     const ground = groundOf(planned.ground)
-    const { cell, door } = open(planned, connect(request.proxy !== undefined))
+    const { cell, door } = open(planned, connect(request))
+    cell.rest()
     return { cell, door, program, planned, sealed: patrol.sealed, ground, started: startedIn(cell, planned, settings) }
   }
 
   return {
     host,
     mechanisms: () => heldMechanisms(chooseForm(options.form ?? 'auto', host), host),
-    run: (request) => tracked(run(request, request, NO_CELL)),
-    attach: (request) => tracked(attach(request)),
+    run: (request) => perform(jobOf(request, request)),
+    attach: (request) =>
+      perform({
+        settings: request,
+        argv: request.argv,
+        streams: { stdio: attachedStdio(request), foreground: request.foreground },
+        run: (opened, planned, watched) => runAttached(opened, planned, request, watched),
+      }),
     warm: (settings) => {
       const pool = createPool(
         () => prepare(settings, settings.program),
-        (input, waiting) => tracked(run(settings, input, waiting)),
+        (input, waiting) => perform(jobOf(settings, input), waiting),
+        settings.early === undefined ? keptCells : keptPrograms,
         () => pools.delete(pool),
       )
       pools.add(pool)
@@ -330,6 +251,26 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
 }
 
 const NO_CELL = Promise.resolve(undefined)
+
+/** One call: what its cell is built for, and how it is run there. */
+interface Job {
+  readonly settings: CellSettings
+  readonly argv: readonly string[]
+  readonly streams: Streams
+  readonly run: (
+    opened: OpenedCell,
+    planned: PlannedCell,
+    watched: WatchedRun,
+    started: StartedProgram | undefined,
+  ) => Promise<CallResult>
+}
+
+const jobOf = (settings: CellSettings, input: RunInput): Job => ({
+  settings,
+  argv: input.argv,
+  streams: IN_MEMORY,
+  run: (opened, planned, watched, started) => runIn(opened, planned, settings, input, watched, started),
+})
 
 const withOutputLimit = (boundary: Boundary): Boundary =>
   boundary.limits.output === undefined
@@ -349,7 +290,7 @@ const commandOf = (
 ): Command => ({
   program: planned.program.path,
   argv,
-  environment: environmentOf(planned, settings, network),
+  environment: environmentOf(planned.plan, settings, network),
 })
 
 const runIn = async (
@@ -374,7 +315,7 @@ const runIn = async (
       await input.beforeStart()
     }
     if (isCancelled()) throw fail('cancelled', {}, signal?.reason)
-    openDoor(door, input.network)
+    door?.open(input.network)
     watched.go()
     const [stdin, streams] = [bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take }]
     const end = await (started?.begin(stdin, streams) ??

@@ -22,7 +22,7 @@ const launchers = (): number =>
   }).length
 
 describeForms('the cell itself', (cell) => {
-  test('cannot stop, kill, trace, starve or read the process that holds it', async () => {
+  test('cannot stop, kill, trace, starve or read its supervisor', async () => {
     const call = await cell.attack('supervisor', [cell.form === 'namespaces' ? 'first' : 'parent'], {
       policy: { limits: { wall: '30s' } },
     })
@@ -37,7 +37,7 @@ describeForms('the cell itself', (cell) => {
     expect(mustRun(call).result).toMatchObject({ status: 'limit', limit: 'wall' })
   })
 
-  test('cannot overwrite the launcher, nor the program it runs', async () => {
+  test('cannot overwrite the launcher or the program that it runs', async () => {
     const launcher = findLauncher()
     const before = [fingerprint(launcher), ...snapshot(launcher), fingerprint('/bin/sh')]
     const script =
@@ -47,13 +47,13 @@ describeForms('the cell itself', (cell) => {
     expect([fingerprint(launcher), ...snapshot(launcher), fingerprint('/bin/sh')]).toEqual(before)
   })
 
-  test('signals to its own group end the tool alone', async () => {
+  test('signals to its own group reach only the tool', async () => {
     const call = await cell.run(['/bin/sh', '-c', 'kill -TERM 0; sleep 5'])
     expect(call.result).toMatchObject({ status: 'signaled', signal: 15 })
     expect((await cell.run(['/bin/echo', 'well'])).stdout).toBe('well\n')
   })
 
-  test('cannot forge the report of how it ended', async () => {
+  test('cannot forge the report of its end', async () => {
     const call = mustRun(await cell.attack('forge-report', []))
     expect(call.result).toMatchObject({ status: 'exited', exitCode: 7, violations: [] })
     // Nine forgeries, byte for byte what was printed, on both streams.
@@ -61,21 +61,18 @@ describeForms('the cell itself', (cell) => {
     expect(call.stderr).toBe(call.stdout)
   })
 
-  test.each([0, 1, 124, 125, 126, 127, 137, 255])(
-    'the exit status %i of the tool is reported as that and nothing else',
-    async (code) => {
-      const call = await cell.run(['/bin/sh', '-c', `exit ${String(code)}`])
-      expect(call.result).toMatchObject({ status: 'exited', exitCode: code })
-    },
-  )
+  test.each([0, 1, 124, 125, 126, 127, 137, 255])('reports the exit status %i of the tool unchanged', async (code) => {
+    const call = await cell.run(['/bin/sh', '-c', `exit ${String(code)}`])
+    expect(call.result).toMatchObject({ status: 'exited', exitCode: code })
+  })
 
-  test('a supervisor that is flooded with interrupted questions still notices the end', async () => {
+  test('a supervisor under a flood of interrupted notifications still notices the end', async () => {
     const call = mustRun(await cell.attack('notify-flood', ['1500'], { policy: { limits: { wall: '40s' } } }))
     expect(call.result).toMatchObject({ status: 'exited', exitCode: 9 })
     expect((await cell.run(['/bin/echo', 'well'])).stdout).toBe('well\n')
   })
 
-  test('a flood of refusals does not flood the host with their reports', async () => {
+  test('a flood of refusals does not flood the host with reports', async () => {
     const script =
       'import socket\nfor i in range(60000):\n    s = socket.socket(socket.AF_UNIX)\n    try: ' +
       's.connect("/usr/bin/env")\n    except OSError: pass\n    s.close()'
@@ -85,7 +82,7 @@ describeForms('the cell itself', (cell) => {
     expect(call.result.violations.length).toBeLessThan(10_000)
   })
 
-  test('connections that never come about do not pile up processes outside of its limit', async () => {
+  test('pending connections do not create processes beyond its limit', async () => {
     const { inside } = playground()
     let most = 0
     const call = mustRun(
@@ -100,7 +97,7 @@ describeForms('the cell itself', (cell) => {
     expect(most).toBeLessThan(150)
   })
 
-  test('a tool that never reads its input, or closes its output, ends all the same', async () => {
+  test('a tool that never reads its input, or closes its output, still ends', async () => {
     const call = await cell.run(['/bin/sh', '-c', 'exec <&- >&- 2>&-; exit 3'], { stdin: 'x'.repeat(1 << 20) })
     expect(call.result).toMatchObject({ status: 'exited', exitCode: 3 })
   })
@@ -110,7 +107,7 @@ describeForms('the cell itself', (cell) => {
     expect(call.stdout.trim()).toBe('3000000')
   })
 
-  test('forking is never interrupted by a signal, as on a bare host', async () => {
+  test('no signal interrupts a fork, as on a bare host', async () => {
     const script =
       'import os, signal\nsignal.signal(signal.SIGCHLD, lambda *_: None)\nfailed = 0\nfor i in range(300):\n ' +
       '   try:\n        if os.fork() == 0: os._exit(0)\n        if i % 8 == 0:\n            while ' +
@@ -123,14 +120,14 @@ describeForms('the cell itself', (cell) => {
     expect((await cell.run(['/bin/sh', '-c', 'pwd'], { cwd: '/' })).stdout).toBe('/\n')
   })
 
-  test('a device of the host cannot be changed, only used', async () => {
+  test('a device of the host can be used but not changed', async () => {
     const script =
       'for d in /dev/null /dev/zero /dev/full /dev/urandom; do chmod "$(stat -c %a $d)" $d && echo changed; ' +
       'touch -r $d $d && echo changed; done 2>/dev/null; echo x > /dev/null; head -c 4 /dev/zero | wc -c'
     expect((await cell.run(['/bin/sh', '-c', script])).stdout).toBe('4\n')
   })
 
-  test('a warm cell serves one call and shows nothing to the next', async () => {
+  test('a warm cell serves one call and shows nothing of it to the next', async () => {
     const { inside } = playground()
     const pool = cell.sandbox.warm({
       boundary: boundaryOf({ filesystem: { write: [inside] } }, inside, inside),
@@ -149,7 +146,7 @@ describeForms('the cell itself', (cell) => {
     }
   })
 
-  test('another user cannot drive what starts the cells', ({ skip }) => {
+  test('another user cannot control the nursery', ({ skip }) => {
     if (!IS_ROOT) skip('another user can only be tried as root')
     const listening = readFileSync('/proc/net/unix', 'utf8')
       .split('\n')
@@ -170,7 +167,7 @@ describeForms('the cell itself', (cell) => {
     }
   })
 
-  test('the working directory and /tmp hold nothing of Cordon after a call', async () => {
+  test('the working directory and /tmp contain nothing of Cordon after a call', async () => {
     const { inside } = playground()
     await cell.run(['/bin/true'], { policy: { filesystem: { write: [inside] } }, cwd: inside })
     expect(readdirSync(inside)).toEqual([])

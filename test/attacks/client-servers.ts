@@ -1,4 +1,4 @@
-// What clients in a cell talk to, as far as they must believe it: PostgreSQL, git, WebSocket and events.
+// Servers for clients in a cell, as far as the clients need them: PostgreSQL, git, WebSocket and event streams.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'

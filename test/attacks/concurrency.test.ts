@@ -100,7 +100,7 @@ describeForms('many calls at once in one directory', (cell) => {
     },
   )
 
-  test('nothing stays when a host process is killed in the middle', async () => {
+  test('leave nothing behind if a host process is killed in the middle', async () => {
     const { inside, root } = playground()
     const mark = newMark()
     const [before, temporary] = [traces(), ownTemporary(root)]
@@ -125,7 +125,7 @@ describeForms('many calls at once in one directory', (cell) => {
     expect(await lastingTraces(before, temporary.folder)).toEqual([])
   })
 
-  test("the host's own handling of signals and of its children is untouched", async () => {
+  test("do not change the host's own handling of signals and children", async () => {
     const { root } = playground()
     const script = join(root, 'signals.mjs')
     writeFileSync(
@@ -147,7 +147,7 @@ console.log('heard ' + heard + ' listeners ' + process.listenerCount('SIGTERM') 
     expect(output.trimEnd().split('\n').at(-1)).toBe('heard 2 listeners 1 child 4')
   })
 
-  test('calls at once in one process do not mix their outputs', async () => {
+  test('in one process do not mix their outputs', async () => {
     const { inside } = playground()
     const results = await Promise.all(
       Array.from({ length: 24 }, async (_, index) => {

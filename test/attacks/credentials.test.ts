@@ -1,5 +1,5 @@
-// A tool uses a credential and looks for its value wherever a tool can look; then the host looks through all that is
-// kept.
+// A tool uses a credential and searches for its value wherever a tool can look. Then the host searches everything
+// that is stored.
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -120,8 +120,8 @@ const asking = await startHttps(
 )
 afterAll(() => asking.close())
 
-describeForms('the certificate of a client', ({ form }) => {
-  test('is shown to the server it is for, and its key is nowhere that the tool can look', async () => {
+describeForms('a client certificate', ({ form }) => {
+  test("reaches its server, and its key is nowhere within the tool's reach", async () => {
     const folder = stage.newFolder()
     const [file, cert] = [join(folder, 'client.pem'), join(folder, 'client.crt')]
     execFileSync(
@@ -190,7 +190,7 @@ describeForms('the certificate of a client', ({ form }) => {
 })
 
 describeForms('the value of a credential', ({ form }) => {
-  test('reaches the server, and nothing that the tool or the record has', async () => {
+  test('reaches the server, but neither the tool nor the record', async () => {
     const {
       values: [token = '', other = ''],
       log,
@@ -296,8 +296,8 @@ describeForms('the value of a credential', ({ form }) => {
   })
 })
 
-describeForms('the value of a credential of cordon run', ({ form }) => {
-  test('reaches the server, and nothing that the command or the record has', async () => {
+describeForms('the value of a credential of `cordon run`', ({ form }) => {
+  test('reaches the server, but neither the command nor the record', async () => {
     const [token, other] = [newValue(), newValue()]
     const folder = stage.newFolder()
     const [policyFile, authority, facts, log] = ['policy.yaml', 'authority.pem', 'facts.json', 'audit.jsonl'].map(
@@ -388,7 +388,7 @@ const victim = tool({
 const DENIED = 'HTTP/1.1 407 Proxy Authentication Required'
 
 describeForms('the secret of a proxy, stolen from a call that runs with a credential', ({ form }) => {
-  test('is worth nothing in a call of another runtime', async () => {
+  test('is useless in a call of another runtime', async () => {
     const [theirs, own] = [await open(form, { tools: [victim] }), await open(form, { tools: [thief] })]
     const before = server.connections()
     const abort = new AbortController()
@@ -417,7 +417,7 @@ describeForms('the secret of a proxy, stolen from a call that runs with a creden
   })
 })
 
-test('a source that is a value by mistake is refused without being repeated', async () => {
+test('a source that contains a value by mistake is refused without quoting it', async () => {
   const value = newValue()
   for (const secrets of [{ token: value }, value, [value], { token: { value } }]) {
     const refusal = await createCordon({

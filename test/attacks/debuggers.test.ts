@@ -17,14 +17,14 @@ def errors(pid):
 ${target}`
 
 describeForms('a debugger', (cell) => {
-  test('cannot look into the keeper of its own cell', async () => {
+  test('cannot read the keeper of its own cell', async () => {
     const { stdout } = await cell.run(['/usr/bin/python3', '-c', TRACE('errors(os.getppid())')])
     expect(stdout).toBe(
       ['attach', 'seize', 'read', 'write'].map((name) => `${name} Operation not permitted\n`).join(''),
     )
   })
 
-  test('cannot look into a process of the host, or of another call', async () => {
+  test('cannot read a process of the host or of another call', async () => {
     const other = cell.run(['/bin/sleep', '2'])
     const { stdout } = await cell.run(['/usr/bin/python3', '-c', TRACE(`errors(${String(process.pid)})`)])
     // In a pid namespace there is none of that number, or it is another one's.
@@ -42,7 +42,7 @@ describeForms('a debugger', (cell) => {
     await other
   })
 
-  test('can look into its own child', async () => {
+  test('can read its own child', async () => {
     const { stdout } = await cell.run([
       '/usr/bin/python3',
       '-c',

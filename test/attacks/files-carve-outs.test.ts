@@ -40,7 +40,7 @@ describeForms('carve-outs in a write root', (cell) => {
   })
 
   test.each(['literal', 'pattern'] as const)(
-    'cannot read a file that is carved out of reading by any route (%s)',
+    'cannot read a file that is carved out of reading, by any route (%s)',
     async (kind) => {
       const { root, carved } = seed('read')
       const before = state(carved)
@@ -63,7 +63,7 @@ describeForms('carve-outs in a write root', (cell) => {
     for (const path of carved) expect(existsSync(path), path).toBe(false)
   })
 
-  test('cannot make one by leading its folder elsewhere', async () => {
+  test('cannot create one by redirecting its folder', async () => {
     const { folder, inside } = playground()
     folder('inside/conf')
     await cell.call(['/bin/sh', '-c', 'mkdir evil; echo x > evil/secret; mv conf conf2; ln -s evil conf; true'], {
@@ -73,7 +73,7 @@ describeForms('carve-outs in a write root', (cell) => {
     expect(existsSync(`${inside}/conf/secret`)).toBe(false)
   })
 
-  test('can write beside a carved-out file, and read it where reading is granted', async () => {
+  test('can write beside a carved-out file, and read it if reading is granted', async () => {
     const { file, inside } = playground()
     file('inside/conf/secret', 'KEPT')
     const beside = file('inside/conf/beside', 'old')
@@ -85,7 +85,7 @@ describeForms('carve-outs in a write root', (cell) => {
     expect(readFileSync(beside, 'utf8')).toBe('new\n')
   })
 
-  test('can work in the parts of a write root where nothing is carved out', async () => {
+  test('can work in the parts of a write root without carve-outs', async () => {
     const { file, folder, inside } = playground()
     file('inside/conf/secret')
     folder('inside/src')
@@ -100,7 +100,7 @@ describeForms('carve-outs in a write root', (cell) => {
     expect(call.stdout).toBe('a\n')
   })
 
-  test('a carve-out wins over a grant that names the file itself, whatever the order', async () => {
+  test('a carve-out wins over a grant that names the file itself, in any order', async () => {
     const { file, inside } = playground()
     const secret = file('inside/conf/secret')
     for (const read of [
@@ -112,7 +112,7 @@ describeForms('carve-outs in a write root', (cell) => {
     }
   })
 
-  test('a folder carved out of a read root is not there, with everything in it', async () => {
+  test('a folder carved out of a read root is absent, with its content', async () => {
     const { file, inside } = playground()
     const secret = file('inside/private/deep/key')
     const granted = file('inside/public/key', 'GRANTED')

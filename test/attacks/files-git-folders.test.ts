@@ -1,4 +1,4 @@
-// Repositories within repositories: what git would run there is put aside, and whatever it would not stays whole.
+// Repositories inside repositories: Cordon renames what git would run there, and leaves everything else unchanged.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,8 +26,8 @@ const MAKE = `${GIT}; git init -q inner && git -C inner commit -q --allow-empty 
 const onHost = (folder: string, ...argv: readonly string[]) =>
   spawnSync('git', ['-C', folder, ...argv], { encoding: 'utf8' })
 
-describeForms('a repository with submodules and a work tree that a call made', (cell) => {
-  test('is whole afterwards, and stays usable in the next call', async () => {
+describeForms('a repository with submodules and a work tree that a call created', (cell) => {
+  test('is complete afterwards, and usable in the next call', async () => {
     const { inside } = playground()
     const call = await shell(cell, inside, MAKE)
     expect(mustRun(call).stderr).toBe('')
@@ -106,7 +106,7 @@ describeForms('a repository with submodules and a work tree that a call made', (
 })
 
 describeForms('a repository within a repository', (cell) => {
-  test('that a call makes in the folder of an old one keeps no hook', async () => {
+  test('that a call creates in the folder of an existing one keeps no hook', async () => {
     const { inside } = playground()
     execFileSync('git', ['init', '-q', join(inside, 'old')])
     await shell(
@@ -119,7 +119,7 @@ describeForms('a repository within a repository', (cell) => {
     expect(live).toBe('')
   })
 
-  test('that its policy permits keeps no hook either', async () => {
+  test('that the policy permits keeps no hook either', async () => {
     const { inside, folder } = playground()
     folder('inside/.venv/src')
     const call = await cell.call(

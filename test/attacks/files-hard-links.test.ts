@@ -41,7 +41,7 @@ os.unlink("r/.git/config")
 for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_dir_fd=0)'`,
   }
 
-  test.each(Object.keys(WAYS))('%s is told, and leads nowhere in the next call', async (name) => {
+  test.each(Object.keys(WAYS))('%s is reported, and useless in the next call', async (name) => {
     const { inside, root } = playground()
     const mark = join(root, 'ran')
     expect(deedsOf(await shell(cell, [inside], WAYS[name] ?? '')), 'the first call').toEqual(['separated'])
@@ -56,7 +56,7 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     expect(isRunByGit(join(inside, 'r'), mark)).toBe(false)
   })
 
-  test('cannot be written to by a call whose write root holds only the other name', async () => {
+  test('cannot be written by a call whose write root contains only the other name', async () => {
     const { inside, folder } = playground()
     folder('inside/part')
     await shell(
@@ -71,7 +71,7 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     expect(readFileSync(join(inside, 'deep/.vscode/tasks.json'), 'utf8')).not.toContain('evil')
   })
 
-  test('cannot be written to by a link that a call made which was permitted the name', async () => {
+  test('cannot be written through a link from a call that was permitted the name', async () => {
     const { inside, outside, file } = playground()
     const manifest = file('inside/package.json', '{}\n')
     expect(
@@ -88,7 +88,7 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     expect(readFileSync(manifest, 'utf8')).not.toContain('evil')
   })
 
-  test('cannot be written to by a link that its user made', async () => {
+  test('cannot be written through a link that its user made', async () => {
     const { inside, outside, file } = playground()
     const names = ['.envrc', 'package.json', '.vscode/tasks.json', 'deep/.husky/pre-commit'].map((name) =>
       file(`inside/${name}`, 'original\n'),
@@ -103,7 +103,7 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     for (const path of names) expect(readFileSync(path, 'utf8'), path).toBe('original\n')
   })
 
-  test('cannot be written to by one that a single granted file is', async () => {
+  test('cannot be written through a single granted file', async () => {
     const { inside, outside, file } = playground()
     const rc = file('inside/.envrc', 'original\n')
     linkSync(rc, join(outside, 'notes'))
@@ -111,7 +111,7 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     expect(readFileSync(rc, 'utf8')).toBe('original\n')
   })
 
-  test('cannot be made of what is sealed', async () => {
+  test('cannot be made to a sealed file', async () => {
     const { inside, file } = playground()
     const rc = file('inside/.envrc', 'original\n')
     file('inside/src/main.c', 'original\n')
@@ -129,7 +129,7 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     'data/objects/ab/0123456789abcdef0123456789abcdef012345',
     'data/objects/pack/pack-x',
     '.git/objects/ab/0123456789abcdef0123456789abcdef012345',
-  ])('cannot be written to under the name of a git object, %s', async (object) => {
+  ])('cannot be written under the name of a git object, %s', async (object) => {
     const { inside, folder } = playground()
     const hook = join(folder('inside/.git/hooks'), 'pre-commit')
     folder('inside/.git/objects')
@@ -146,7 +146,7 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     expect(mustRun(call).stdout).toBe('made\n')
   })
 
-  test('cannot outlast the call that was permitted the file, also when another name was removed', async () => {
+  test('cannot outlast the call that was permitted the file, also if another name was removed', async () => {
     const { inside, file, folder } = playground()
     const [rc, unrelated] = [file('inside/.bashrc', 'original\n'), file('inside/.envrc', 'original\n')]
     linkSync(rc, join(folder('inside/dot'), 'linked'))
@@ -173,7 +173,7 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     expect(readFileSync(join(inside, '.git/hooks/post-commit'), 'utf8')).toBe('new\n')
   })
 
-  test('to what a policy carves out refuses the call, with the name', async () => {
+  test('to a carve-out refuses the call, and names the link', async () => {
     const { inside, file } = playground()
     linkSync(file('inside/data/secret.key'), join(inside, 'copy'))
     const call = await cell.call(['/bin/cat', 'copy'], {
@@ -186,7 +186,7 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
   })
 })
 
-describeForms('a hard link to what is carved out of a read grant', (cell) => {
+describeForms('a hard link to a carve-out of a read grant', (cell) => {
   const read = (inside: string, carved: readonly string[], path: string) =>
     cell.call(['/bin/cat', path], {
       policy: { filesystem: { read: [inside, ...carved.map((name) => `!${join(inside, name)}`)] } },
@@ -197,7 +197,7 @@ describeForms('a hard link to what is carved out of a read grant', (cell) => {
   test.each([
     ['a file', 'conf/key'],
     ['a folder', 'conf'],
-  ])('cannot be used to read %s, nor opens it', async (_, carved) => {
+  ])('cannot be used to read %s, or to open it', async (_, carved) => {
     const { inside, file, folder } = playground()
     linkSync(file('inside/conf/key'), join(inside, 'copy'))
     linkSync(join(inside, 'copy'), join(folder('inside/a/b'), 'copy'))
@@ -210,7 +210,7 @@ describeForms('a hard link to what is carved out of a read grant', (cell) => {
       expect(mustRun(await read(inside, [carved, 'copy', 'a/b/copy'], path)).stdout, path).toBe('')
   })
 
-  test('does not matter outside of the grants, nor for what has one name', async () => {
+  test('does not matter outside the grants, or for a file with one name', async () => {
     const { inside, outside, file } = playground()
     linkSync(file('inside/conf/key'), join(outside, 'copy'))
     file('inside/conf/other')
@@ -221,7 +221,7 @@ describeForms('a hard link to what is carved out of a read grant', (cell) => {
 })
 
 describeForms('other hard links', (cell) => {
-  test('can be made, written to and kept over calls', async () => {
+  test('can be made, written and kept across calls', async () => {
     const { inside, file, folder } = playground()
     file('inside/.envrc', 'original\n')
     folder('inside/new')
@@ -231,7 +231,7 @@ describeForms('other hard links', (cell) => {
     expect(mustRun(await shell(cell, [inside], 'echo three >> new/b; cat new/a')).stdout).toBe('one\ntwo\nthree\n')
   })
 
-  test('of objects do no harm to repositories that were cloned beside each other', async () => {
+  test('to git objects do not harm repositories that were cloned beside each other', async () => {
     const { inside } = playground()
     const git = 'export GIT_CONFIG_NOSYSTEM=1; git -c user.name=x -c user.email=x'
     const call = await shell(

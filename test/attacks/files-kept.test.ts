@@ -1,5 +1,5 @@
-// A write root that holds something protected. Where Landlock alone holds the cell, the keeper writes there for the
-// tool: it must not be talked into writing anywhere else, nor into what is protected.
+// A write root with protected files. In the `landlock` form the keeper writes there for the tool. The tool must not
+// make it write anywhere else, or to protected files.
 import { execFileSync } from 'node:child_process'
 import { existsSync, linkSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -15,8 +15,8 @@ const kept = (): ReturnType<typeof playground> => {
   return ground
 }
 
-describeForms('a write root that holds something protected', (cell) => {
-  test('cannot be left by any way to write elsewhere', async () => {
+describeForms('a write root with protected files', (cell) => {
+  test('cannot be used to write elsewhere, by any route', async () => {
     const { inside, outside } = kept()
     execFileSync(programs.command('write-outside')[0], ['--seed', outside])
     const before = snapshot(outside)
@@ -28,7 +28,7 @@ describeForms('a write root that holds something protected', (cell) => {
     expect(snapshot(outside)).toEqual(before)
   })
 
-  test('cannot be left by a link that is swapped while it is used', async () => {
+  test('cannot be left by swapping a link during its use', async () => {
     const { file, inside, outside } = kept()
     file('outside/file')
     const before = snapshot(outside)
@@ -38,7 +38,7 @@ describeForms('a write root that holds something protected', (cell) => {
     expect(snapshot(outside)).toEqual(before)
   })
 
-  test('cannot be left by changing the path while the call is on its way', async () => {
+  test('cannot be left by changing the path during the call', async () => {
     const { file, folder } = playground()
     const [granted, ungranted] = [file('a/file', 'GRANTED\n'), file('b/file', 'untouched\n')]
     file('a/.envrc', 'original\n')
@@ -51,7 +51,7 @@ describeForms('a write root that holds something protected', (cell) => {
     expect(snapshot(folder('b'))).toEqual(before)
   })
 
-  test('cannot have what is protected changed by another name, a link, a descriptor or a move', async () => {
+  test('protects its files against another name, a link, a descriptor and a move', async () => {
     const { inside } = kept()
     const object = join(inside, '.envrc')
     const before = snapshot(object)
@@ -80,7 +80,7 @@ open('other', 'w').write('planted'); tried(lambda: os.rename('other', '.envrc'))
     expect(snapshot(object)).toEqual(before)
   })
 
-  test('cannot have it changed by a name that it had before the call, where no mount seals it', async () => {
+  test('protects its files against a name from before the call, which no mount seals', async () => {
     if (cell.form === 'namespaces') return
     const { inside } = kept()
     linkSync(join(inside, '.envrc'), join(inside, 'second'))
@@ -91,7 +91,7 @@ open('other', 'w').write('planted'); tried(lambda: os.rename('other', '.envrc'))
     expect(readFileSync(join(inside, '.envrc'), 'utf8')).toBe('original\n')
   })
 
-  test('cannot show what is hidden in it, by any name', async () => {
+  test('does not show its hidden files, by any name', async () => {
     const { file, inside } = kept()
     const secret = file('inside/key')
     const before = snapshot(secret)
@@ -111,7 +111,7 @@ open('other', 'w').write('planted'); tried(lambda: os.rename('other', '.envrc'))
     expect(snapshot(secret)).toEqual(before)
   })
 
-  test('can be worked in beside what is hidden', async () => {
+  test('can be used beside the hidden files', async () => {
     const { file, inside } = kept()
     const secret = file('inside/key')
     const call = mustRun(
@@ -123,7 +123,7 @@ open('other', 'w').write('planted'); tried(lambda: os.rename('other', '.envrc'))
     expect(call.stdout).toBe('own\nd\nkey\noriginal\n')
   })
 
-  test('lets a file be made through a link, but nothing protected and nothing elsewhere', async () => {
+  test('allows creating a file through a link, but nothing protected and nothing elsewhere', async () => {
     const { file, inside, outside } = kept()
     const settings = dirname(file('inside/.vscode/settings.json'))
     const before = [snapshot(outside), snapshot(settings)]

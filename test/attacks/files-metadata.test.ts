@@ -11,7 +11,7 @@ import { describeForms, expectHeld, mustRun } from './harness.js'
 import { playground, snapshot } from './playground.js'
 
 describeForms('changing mode, owner, times and attributes', (cell) => {
-  test('cannot change those of an owned file that was not granted', async () => {
+  test('is refused for an owned file without a grant', async () => {
     const { file, inside, outside } = playground()
     const owned = file('outside/owned')
     const before = snapshot(outside)
@@ -19,7 +19,7 @@ describeForms('changing mode, owner, times and attributes', (cell) => {
     expect(snapshot(outside)).toEqual(before)
   })
 
-  test('cannot change those of an owned file that was granted for reading', async () => {
+  test('is refused for an owned file with a read grant', async () => {
     const { file, inside, outside } = playground()
     const owned = file('outside/owned', 'content\n')
     const before = snapshot(outside)
@@ -29,7 +29,7 @@ describeForms('changing mode, owner, times and attributes', (cell) => {
     expect(snapshot(outside)).toEqual(before)
   })
 
-  test('cannot change those of a granted folder that it may only read', async () => {
+  test('is refused for a folder with a read grant', async () => {
     const { folder, inside } = playground()
     const owned = folder('readable')
     const before = snapshot(owned)
@@ -39,7 +39,7 @@ describeForms('changing mode, owner, times and attributes', (cell) => {
     expect(snapshot(owned)).toEqual(before)
   })
 
-  test('can change mode and times of a file in its write root', async () => {
+  test('works for mode and times of a file in a write root', async () => {
     const { file, inside } = playground()
     const owned = file('inside/owned', 'content\n')
     const call = await cell.run(['/bin/sh', '-c', 'chmod 640 owned && touch -d "2001-01-01 00:00:00 UTC" owned'], {
@@ -51,7 +51,7 @@ describeForms('changing mode, owner, times and attributes', (cell) => {
     expect(statSync(owned).mtime.getUTCFullYear()).toBe(2001)
   })
 
-  test('can unpack an archive that sets modes and times', async () => {
+  test('works for unpacking an archive that sets modes and times', async () => {
     const { file, inside, root } = playground()
     file('source/program', '#!/bin/sh\n', 0o755)
     execFileSync('tar', ['-C', join(root, 'source'), '-cf', join(inside, 'a.tar'), 'program'])
@@ -63,7 +63,7 @@ describeForms('changing mode, owner, times and attributes', (cell) => {
     expect(statSync(join(inside, 'program')).mode & 0o777).toBe(0o755)
   })
 
-  test('cannot use a supervisor as deputy on objects of its own', async () => {
+  test('cannot use a supervisor as a deputy on its own objects', async () => {
     const { folder, inside } = playground()
     const watched = [findLauncher(), process.execPath, '/usr/bin/env', '/etc/passwd']
     const before = watched.flatMap((path) => snapshot(path))
@@ -74,7 +74,7 @@ describeForms('changing mode, owner, times and attributes', (cell) => {
     expect(watched.flatMap((path) => snapshot(path))).toEqual(before)
   })
 
-  test('cannot hold up the host with a lease on a file it may read', async () => {
+  test('cannot block the host by a lease on a readable file', async () => {
     const { file, inside, outside } = playground()
     const shared = file('outside/shared', 'content\n')
     const call = cell.attack('metadata', [shared, inside], {

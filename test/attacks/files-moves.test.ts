@@ -1,4 +1,4 @@
-// Moving and linking between folders: free within a write root, and no way to bring what is the host's into the private
+// Moving and linking between folders is free within a write root. It cannot bring files of the host into the private
 // folder.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -37,7 +37,7 @@ describeForms('moving between folders', (cell) => {
     expect({ result: result.status === 'exited' && result.exitCode, stderr }).toEqual({ result: 0, stderr: '' })
   })
 
-  test('cannot move or link out of what is only to be read', async () => {
+  test('cannot move or link files out of a read-only grant', async () => {
     const { inside, outside, file } = playground()
     const kept = file('outside/kept', 'kept\n')
     const script = `
@@ -86,7 +86,7 @@ except OSError as error: print('refused', error)
     }
   })
 
-  test('can reach a socket of its own in the private folder, also a moved one', async () => {
+  test('can reach its own socket in the private folder, also a moved one', async () => {
     const script = `
 import os, socket, tempfile
 to = tempfile.gettempdir()

@@ -28,7 +28,7 @@ const contents = async (
 }
 
 describeForms('spellings of paths', (cell) => {
-  test('cannot reach a folder whose name only begins like a granted one', async () => {
+  test('cannot reach a folder whose name only starts like a granted one', async () => {
     const { file, folder } = playground()
     const up = folder('up')
     const twin = file('uploads/file')
@@ -41,7 +41,7 @@ describeForms('spellings of paths', (cell) => {
     }
   })
 
-  test('cannot write in a folder whose name only begins like a granted one', async () => {
+  test('cannot write in a folder whose name only starts like a granted one', async () => {
     const { folder, root } = playground()
     const [up, uploads] = [folder('up'), folder('uploads')]
     const before = snapshot(uploads)
@@ -58,7 +58,7 @@ describeForms('spellings of paths', (cell) => {
     expect(existsSync(join(root, 'ups'))).toBe(false)
   })
 
-  test('cannot reach another file by another case, by a URL, by percent signs or by a tilde', async () => {
+  test('cannot reach another file by upper case, a URL, percent signs or a tilde', async () => {
     const { file, folder } = playground()
     const granted = file('data/file', 'GRANTED')
     file('DATA/file')
@@ -77,7 +77,7 @@ describeForms('spellings of paths', (cell) => {
     expect(got).toEqual({ ...Object.fromEntries(spellings.map((path) => [path, ''])), [granted]: 'GRANTED' })
   })
 
-  test('is refused, not widened, when a grant cannot be read as a path', async () => {
+  test('are refused, not widened, if a grant is not a path', async () => {
     const { inside } = playground()
     for (const grant of [`${inside}/\0/x`, '', '/../../..', `${inside}/a\0b`]) {
       const call = await cell.call(['/bin/true'], { policy: { filesystem: { read: [grant] } } })
@@ -86,7 +86,7 @@ describeForms('spellings of paths', (cell) => {
     }
   })
 
-  test('gets nothing above the root of the policy by dots in a grant', async () => {
+  test("get nothing above the policy's root by dots in a grant", async () => {
     const { file, inside } = playground()
     const secret = file('secret')
     const call = await cell.call(['/bin/cat', secret], {
@@ -98,7 +98,7 @@ describeForms('spellings of paths', (cell) => {
 
 describeForms('the working directory', (cell) => {
   test.each(['..', '.', 'outside', 'link'])(
-    'does not widen the grants when the model chooses it (%s)',
+    'does not widen the grants if the model chooses it (%s)',
     async (choice) => {
       const { file, inside, outside, root } = playground()
       file('secret')
@@ -122,7 +122,7 @@ describeForms('the working directory', (cell) => {
     },
   )
 
-  test('can be a granted folder, and relative grants are relative to the workspace, not to it', async () => {
+  test('can be a granted folder, and relative grants start at the workspace', async () => {
     const { file, folder, inside } = playground()
     file('inside/granted', 'GRANTED')
     file('inside/sub/here', 'HERE')
@@ -136,7 +136,7 @@ describeForms('the working directory', (cell) => {
 })
 
 describeForms('patterns', (cell) => {
-  test('are not widened to their literal prefix when read', async () => {
+  test('are not widened to their literal prefix for reading', async () => {
     const { file, inside } = playground()
     const names = ['a.txt', 'b.log', '.hidden.txt', 'sub/c.txt', 'sub/d.log', 'sub/deep/e.txt']
     const paths = names.map((name) => file(`inside/${name}`, 'content'))
@@ -152,7 +152,7 @@ describeForms('patterns', (cell) => {
     expect(await readable(`${inside}/sub/**`)).toEqual(['sub/c.txt', 'sub/d.log', 'sub/deep/e.txt'])
   })
 
-  test('are not widened to their literal prefix when written', async () => {
+  test('are not widened to their literal prefix for writing', async () => {
     const { file, inside } = playground()
     const [text, log, deep] = [
       file('inside/a.txt', 'old'),
@@ -169,7 +169,7 @@ describeForms('patterns', (cell) => {
   })
 
   test.each(['/*.log', '/**/*.no-such-ending', '/*/*.log'])(
-    'of the whole file system do not open it (%s)',
+    'for the whole file system do not open it (%s)',
     async (glob) => {
       const { file, inside } = playground()
       const secret = file('secret')
@@ -194,7 +194,7 @@ describeForms('patterns', (cell) => {
     expect(call.stdout).toBe('GRANTED')
   })
 
-  test('that deny are expanded: what they match is not there, what they do not match is', async () => {
+  test('that deny are expanded: their matches are absent, other files are not', async () => {
     const { file, inside } = playground()
     const keys = ['a.key', 'sub/b.key', 'sub/deep/.c.key'].map((name) => file(`inside/${name}`))
     const texts = ['a.txt', 'sub/deep/c.key.txt'].map((name) => file(`inside/${name}`, 'GRANTED'))
@@ -206,7 +206,7 @@ describeForms('patterns', (cell) => {
     expect(Object.values(got)).toEqual(['', '', ''])
   })
 
-  test('that deny reading hold in a write root too', async () => {
+  test('that deny reading apply in a write root too', async () => {
     const { file, inside } = playground()
     const key = file('inside/sub/b.key')
     expectHeld(
@@ -232,7 +232,7 @@ describeForms('patterns', (cell) => {
     if (call.kind === 'ran') expect(call.stdout).toBe('')
   })
 
-  test('that grant nothing existing do not become the folder they lie in', async () => {
+  test('without a match do not grant their folder', async () => {
     const { folder } = playground()
     const empty = folder('empty')
     mkdirSync(join(empty, 'sub'))

@@ -84,7 +84,7 @@ const work = async (
 }
 
 describeForms('protected names in a write root', (cell) => {
-  test('cannot change any of them where they exist', async () => {
+  test('cannot be changed if they exist', async () => {
     const { file, inside } = playground()
     const objects = NAMES.map((name) => ({
       name,
@@ -98,7 +98,7 @@ describeForms('protected names in a write root', (cell) => {
     expect(objects.filter(({ path }, at) => snapshot(path).join() !== before[at]).map(({ name }) => name)).toEqual([])
   })
 
-  test('cannot leave one of them behind where it did not exist, whichever reason it is protected for', async () => {
+  test('cannot be left behind if they did not exist, for every kind of name', async () => {
     const left: string[] = []
     for (const name of ONE_OF_EACH) {
       const { inside } = playground()
@@ -108,7 +108,7 @@ describeForms('protected names in a write root', (cell) => {
     expect(left).toEqual([])
   })
 
-  test('can change everything else, and read what is protected', async () => {
+  test('can be read, and everything else can be changed', async () => {
     const { file, inside } = playground()
     file('inside/.bashrc', 'original\n')
     file('inside/src/main.c', 'original\n')
@@ -118,7 +118,7 @@ describeForms('protected names in a write root', (cell) => {
     expect(readFileSync(join(inside, 'src/other.c'), 'utf8')).toBe('new\n')
   })
 
-  test('can bring along what packages and clones hold deeper down', async () => {
+  test('may come deeper in the tree with packages and clones', async () => {
     const { inside } = playground()
     const call = await work(
       cell,
@@ -137,14 +137,14 @@ describeForms('protected names in a write root', (cell) => {
     expect(existsSync(join(inside, 'clone/.github/hooks/a.json'))).toBe(true)
   })
 
-  test('can change a protected file that the policy names', async () => {
+  test('can be changed if the policy names them', async () => {
     const { file, inside } = playground()
     const named = file('inside/.bashrc', 'original\n')
     await work(cell, inside, 'echo new > .bashrc', [inside, named])
     expect(readFileSync(named, 'utf8')).toBe('new\n')
   })
 
-  test('reports what it set aside', async () => {
+  test('are reported when they were renamed', async () => {
     const { inside } = playground()
     const call = await work(
       cell,
@@ -193,7 +193,7 @@ describeForms('protected names in a write root', (cell) => {
     expect(existsSync(mark)).toBe(false)
   })
 
-  test('the ambushes work where nothing keeps them back', () => {
+  test('the planted programs run without Cordon', () => {
     for (const [name, script] of Object.entries(AMBUSHES)) {
       const { inside, root } = playground()
       repository(inside)
@@ -208,7 +208,7 @@ describeForms('protected names in a write root', (cell) => {
     }
   })
 
-  test('protects a repository deep in the write root', async () => {
+  test('protect a repository deep in the write root', async () => {
     const { inside } = playground()
     const deep = repository(join(inside, 'a/b/c/d/repo'))
     const before = snapshot(join(deep, '.git'))
@@ -221,7 +221,7 @@ describeForms('protected names in a write root', (cell) => {
     expect(snapshot(join(deep, '.git'))).toEqual(before)
   })
 
-  test('protects a repository behind a folder closed to its own user', async ({ skip }) => {
+  test('protect a repository behind a folder closed to its own user', async ({ skip }) => {
     if (IS_ROOT) skip('root reads closed folders')
     const { folder, inside } = playground()
     const hidden = repository(join(folder('inside/closed'), 'repo'))
@@ -232,7 +232,7 @@ describeForms('protected names in a write root', (cell) => {
     if (call.kind === 'ran') expect(snapshot(join(hidden, '.git'))).toEqual(before)
   })
 
-  test('leaves git usable: a commit in the workspace works', async ({ skip }) => {
+  test('leave git usable: a commit in the workspace works', async ({ skip }) => {
     if (cell.form === 'landlock')
       skip('Landlock cannot let a tool make files in .git and keep .git/hooks from it; reading commands work')
     const { file, inside } = playground()
@@ -246,7 +246,7 @@ describeForms('protected names in a write root', (cell) => {
     expect(call).toMatchObject({ kind: 'ran', stdout: '1\n' })
   })
 
-  test('leaves git readable: a status of the workspace works', async () => {
+  test('leave git readable: a status of the workspace works', async () => {
     const { file, inside } = playground()
     repository(inside)
     file('inside/a.txt', 'a\n')

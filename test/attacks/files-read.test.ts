@@ -14,7 +14,7 @@ const LANGUAGES = ['read-path', 'read-path.py', 'read-path.mjs', 'read-path.sh']
 // Without a mount namespace a name can still be found out, which the profile states; never the content.
 const NAMES_ONLY = { namespaces: {}, landlock: { watch: 'tells when somebody uses the file, not what is in it' } }
 
-describeForms('reading what was not granted', (cell) => {
+describeForms('reading without a grant', (cell) => {
   test.each(LANGUAGES)('cannot read an SSH key of the user (%s)', async (program) => {
     const { file, inside } = playground()
     const key = file('home/.ssh/id_ed25519')
@@ -70,7 +70,7 @@ describeForms('reading what was not granted', (cell) => {
     expect(call.stdout).toBe('GRANTED\n')
   })
 
-  test('cannot read with a symlink that is swapped while it is used', async () => {
+  test('cannot read by swapping a symlink during its use', async () => {
     const { file, inside, outside } = playground()
     file('outside/file')
     expectHeld(
@@ -78,7 +78,7 @@ describeForms('reading what was not granted', (cell) => {
     )
   })
 
-  test('cannot read by changing the path while the call is on its way', async () => {
+  test('cannot read by changing the path during the call', async () => {
     const { file, folder } = playground()
     folder('a')
     const call = await cell.attack('pointer-race', ['paths', file('a/file', 'GRANTED\n'), file('b/file'), '20000'], {
@@ -99,7 +99,7 @@ describeForms('reading what was not granted', (cell) => {
     expect(exitCodeOf(call.result)).not.toBe(0)
   })
 
-  test('still cannot read a file that has a second name in a granted folder but lies elsewhere', async () => {
+  test('cannot read a file that has a second name in a granted folder but is elsewhere', async () => {
     // The second name is granted, and that is what a hard link means; the first name stays closed.
     const { file, inside } = playground()
     const key = file('home/key', 'linked\n')
@@ -109,7 +109,7 @@ describeForms('reading what was not granted', (cell) => {
     expect((await cell.run(['/bin/cat', key], { policy })).stdout).toBe('')
   })
 
-  test('cannot learn the names of what was not granted', async () => {
+  test('cannot list names without a grant', async () => {
     const { file, outside, root } = playground()
     const hidden = file('outside/hidden')
     symlinkSync('/somewhere', join(outside, 'link'))
@@ -128,7 +128,7 @@ describeForms('reading what was not granted', (cell) => {
     expect(detailOf(routes, 'listing-above')).toBe('EACCES')
   })
 
-  test('finds nothing at all where an ungranted file lies', async ({ skip }) => {
+  test('finds nothing at the path of an ungranted file', async ({ skip }) => {
     if (cell.form !== 'namespaces') skip('names are hidden by the mount namespace only')
     const { file, inside } = playground()
     const { routes } = mustRun(

@@ -1,4 +1,4 @@
-// Sealed and hidden files that somebody else replaces while a call runs: the kernel drops what was mounted over them.
+// Another process replaces sealed and hidden files while a call runs, and the kernel drops their mounts.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -62,7 +62,7 @@ const expectEnded = ({ result }: RanCall, path: string): void => {
 }
 
 describeForms('files that are replaced while a call runs', (cell) => {
-  test('a sealed one is not open to the tool', async () => {
+  test('a sealed file stays closed to the tool', async () => {
     const { inside } = playground()
     execFileSync('git', ['init', '-q', '--template=', inside])
     const config = join(inside, '.git/config')
@@ -80,7 +80,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
     expectEnded(call, config)
   })
 
-  test('one that was removed cannot be made by the tool', async () => {
+  test('the tool cannot create one that was removed', async () => {
     const { inside, file } = playground()
     const name = file('inside/.envrc', 'original\n')
     const call = await whileItRuns(
@@ -96,7 +96,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
     expectEnded(call, name)
   })
 
-  test('one that was moved away cannot be made by the tool', async () => {
+  test('the tool cannot create one that was moved away', async () => {
     const { inside, file } = playground()
     const name = file('inside/.envrc', 'original\n')
     const call = await whileItRuns(
@@ -112,7 +112,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
     expectEnded(call, name)
   })
 
-  test('one that its user made anew, as editors do, is left as it is', async () => {
+  test('one that its user wrote anew, as editors do, stays unchanged', async () => {
     const { inside, file } = playground()
     const name = file('inside/package.json', '{}\n')
     const call = await whileItRuns(
@@ -130,7 +130,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
     expectEnded(call, name)
   })
 
-  test('a carved-out one that was moved away cannot be read, nor made', async () => {
+  test('a carved-out file that was moved away can be neither read nor created', async () => {
     const { inside, file } = playground()
     const secret = file('inside/secret', 'before\n')
     for (const access of ['read', 'write'] as const) {
@@ -150,7 +150,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
     }
   })
 
-  test('one that did not exist cannot be read when somebody makes it', async () => {
+  test('a missing carved-out file cannot be read when somebody creates it', async () => {
     const { inside } = playground()
     const secret = join(inside, 'secret')
     const call = await whileItRuns(
@@ -166,7 +166,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
     expectEnded(call, secret)
   })
 
-  test('one in a folder that is swapped for another is not open to the tool', async () => {
+  test('one in a folder that is replaced stays closed to the tool', async () => {
     const { inside, file } = playground()
     for (const name of ['.git/config', 'sub/.git/config']) {
       const top = join(inside, name.split('/')[0] ?? '')
@@ -189,7 +189,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
     }
   })
 
-  test('a carved-out one in a folder that is swapped for another cannot be read', async () => {
+  test('a carved-out file in a folder that is replaced cannot be read', async () => {
     const { inside, file } = playground()
     const secret = file('inside/a/b/secret', 'before\n')
     const call = await whileItRuns(
@@ -206,7 +206,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
     expectEnded(call, secret)
   })
 
-  test('what a protected link leads to, moved away, is not open to the tool', async () => {
+  test('the target of a protected link stays closed to the tool after a move', async () => {
     const { inside, file } = playground()
     const target = file('inside/dot/envrc', 'original\n')
     symlinkSync('dot/envrc', join(inside, '.envrc'))
@@ -224,7 +224,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
     expectEnded(call, target)
   })
 
-  test('a call that begins in a folder that took the place of a write root has its seals', async () => {
+  test('a call in a folder that replaced a write root has its seals', async () => {
     const { inside, file } = playground()
     const policy = { filesystem: { write: [inside] } }
     let second: Promise<RanCall> | undefined
@@ -242,7 +242,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
     expect(existsSync(join(inside, '.envrc'))).toBe(false)
   })
 
-  test('a hidden one cannot be read', async () => {
+  test('a hidden file cannot be read', async () => {
     const { inside, file } = playground()
     const secret = file('inside/secret', 'before\n')
     const policy = { filesystem: { read: [inside, `!${secret}`] } }
@@ -253,7 +253,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
     expectEnded(call, secret)
   })
 
-  test('others can be replaced, and changed by the tool', async () => {
+  test('other files can be replaced, and changed by the tool', async () => {
     const { inside, file } = playground()
     execFileSync('git', ['init', '-q', '--template=', inside])
     const notes = file('inside/source/notes', 'before\n')
@@ -271,7 +271,7 @@ describeForms('files that are replaced while a call runs', (cell) => {
     expect(call.result.violations).toEqual([])
   })
 
-  test('two calls together cannot leave a live configuration of git', async () => {
+  test('two concurrent calls cannot leave an active git configuration', async () => {
     const { inside, file } = playground()
     const policy = { filesystem: { write: [inside] } }
     file('inside/evil', '[core]\n\tfsmonitor = evil\n')

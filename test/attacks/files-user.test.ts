@@ -1,4 +1,4 @@
-// What the user does in a write root while a call runs there, or while its cell is built.
+// The user changes a write root while a call runs there, or while its cell is built.
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,8 +43,8 @@ const sourceRepository = (at: string): string => {
   return at
 }
 
-describeForms('what its user makes while a call runs', (cell) => {
-  test('a repository is left whole', async () => {
+describeForms('changes by the user while a call runs', (cell) => {
+  test('leave a repository unchanged', async () => {
     const { inside, root } = playground()
     const source = sourceRepository(join(root, 'source'))
     const call = await meanwhile(cell, inside, () => {
@@ -55,7 +55,7 @@ describeForms('what its user makes while a call runs', (cell) => {
     expect(execFileSync('git', ['-C', join(inside, 'tree'), 'status', '--porcelain'], { encoding: 'utf8' })).toBe('')
   })
 
-  test('a file that nobody can tell from one of the tool is given back by one command', async () => {
+  test("one command restores a file that could also be the tool's", async () => {
     const { inside } = playground()
     const call = await meanwhile(cell, inside, () => {
       writeFileSync(join(inside, '.envrc'), 'mine\n')
@@ -67,7 +67,7 @@ describeForms('what its user makes while a call runs', (cell) => {
     expect(readFileSync(join(inside, '.envrc'), 'utf8')).toBe('mine\n')
   })
 
-  test('is left alone where the tool can make nothing', async () => {
+  test('are ignored where the tool can create nothing', async () => {
     const { inside, folder } = playground()
     folder('inside/.venv/src')
     const hook = join(inside, '.venv/src/x/.git/hooks/pre-commit')
@@ -79,7 +79,7 @@ describeForms('what its user makes while a call runs', (cell) => {
     expect(existsSync(hook)).toBe(true)
   })
 
-  test('a repository that they move is left whole, though the call is ended for it', async () => {
+  test('leave a moved repository unchanged, although the call ends', async () => {
     const { inside, folder } = playground()
     folder('inside/sub')
     const source = sourceRepository(join(inside, 'here'))
@@ -111,7 +111,7 @@ describeForms('what its user makes while a call runs', (cell) => {
 })
 
 describeForms('cells that are built while somebody clones and removes repositories', (cell) => {
-  test('are built, and nothing of it is put aside', async () => {
+  test('start, and nothing is renamed', async () => {
     const { inside, root } = playground()
     const source = sourceRepository(join(root, 'source'))
     const loop =

@@ -1,4 +1,4 @@
-// Against the process that watches over write roots: links, folders that were closed, and very much at once.
+// Attacks on the watcher: links, closed folders, and many files at once.
 import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
@@ -37,8 +37,8 @@ const liveHooks = (folder: string): readonly string[] => {
   return listing.split('\n').filter((line) => line !== '')
 }
 
-describeForms('protected links', (cell) => {
-  test('cannot remove one, nor lead it elsewhere', async () => {
+describeForms('a tool beside protected links', (cell) => {
+  test('cannot remove or redirect one', async () => {
     for (const script of ['rm .envrc', 'rm .envrc; ln -s evil .envrc', 'echo evil > new; mv new .envrc']) {
       const { file, inside } = playground()
       file('inside/shared/envrc', 'original\n')
@@ -48,7 +48,7 @@ describeForms('protected links', (cell) => {
     }
   })
 
-  test('cannot change what one leads to', async () => {
+  test('cannot change the target of one', async () => {
     const { file, inside } = playground()
     const target = file('inside/shared/envrc', 'original\n')
     symlinkSync('shared/envrc', join(inside, '.envrc'))
@@ -74,7 +74,7 @@ describeForms('protected links', (cell) => {
     expect(existsSync(join(inside, 'hooks/pre-commit'))).toBe(false)
   })
 
-  test('cannot make what one leads to, where nothing is', async () => {
+  test('cannot create the missing target of one', async () => {
     const { inside, folder } = playground()
     folder('inside/shared')
     symlinkSync('shared/envrc', join(inside, '.envrc'))
@@ -82,7 +82,7 @@ describeForms('protected links', (cell) => {
     expect(existsSync(join(inside, '.envrc'))).toBe(false)
   })
 
-  test('cannot lead another link elsewhere that one leads through', async () => {
+  test('cannot redirect a second link on the way', async () => {
     for (const script of [
       'rm cur; ln -s evil cur',
       'ln -sfn evil cur',
@@ -99,7 +99,7 @@ describeForms('protected links', (cell) => {
     }
   })
 
-  test('cannot make what one leads to through another, where nothing is', async () => {
+  test('cannot create a missing target behind a second link', async () => {
     const { inside, folder } = playground()
     folder('inside/v1')
     symlinkSync('v1', join(inside, 'cur'))
@@ -108,7 +108,7 @@ describeForms('protected links', (cell) => {
     expect(existsSync(join(inside, '.envrc'))).toBe(false)
   })
 
-  test('cannot change what lies behind a folder that is one', async () => {
+  test('cannot change the content of a folder that is one', async () => {
     const { file, inside } = playground()
     const fish = file('inside/dotfiles/fish/config.fish', 'original\n')
     symlinkSync('dotfiles', join(inside, '.config'))
@@ -122,7 +122,7 @@ describeForms('protected links', (cell) => {
     expect(existsSync(join(inside, '.config/autostart/x.desktop'))).toBe(false)
   })
 
-  test('cannot make a folder one', async () => {
+  test('cannot turn a folder into one', async () => {
     const { inside } = playground()
     await shell(
       cell,
@@ -132,7 +132,7 @@ describeForms('protected links', (cell) => {
     expect(existsSync(join(inside, '.config'))).toBe(false)
   })
 
-  test('can have a folder of that name, and change what else lies behind a link', async () => {
+  test('can have a folder of that name, and change other files behind a link', async () => {
     const { inside, folder } = playground()
     folder('inside/dotfiles')
     symlinkSync('dotfiles', join(inside, '.config'))
@@ -141,7 +141,7 @@ describeForms('protected links', (cell) => {
     expect(readFileSync(join(inside, 'sub/.config/app.toml'), 'utf8')).toBe('mine\n')
   })
 
-  test('are left as their user changed them between calls', async () => {
+  test('leaves them as their user changed them between calls', async () => {
     const { file, inside } = playground()
     file('inside/v1/envrc', 'one\n')
     file('inside/v2/envrc', 'two\n')
@@ -155,7 +155,7 @@ describeForms('protected links', (cell) => {
     expect(readlinkSync(join(inside, '.envrc'))).toBe('./cur/envrc')
   })
 
-  test('can change what other links lead to', async () => {
+  test('can change the targets of other links', async () => {
     const { file, inside } = playground()
     const target = file('inside/shared/readme', 'original\n')
     symlinkSync('shared/readme', join(inside, 'README'))
@@ -200,14 +200,14 @@ describeForms('a tool that hides from the watcher', (cell) => {
     expect(readdirSync(join(inside, 'closed'))).toEqual([])
   })
 
-  test('leaves no name of several parts by renaming the first', async () => {
+  test('leaves no name of several parts by renaming the first part', async () => {
     const { inside } = playground()
     await shell(cell, inside, 'mkdir -p x/fish x/autostart; echo evil > x/fish/config.fish; mv x .config; true')
     expect(existsSync(join(inside, '.config/fish'))).toBe(false)
     expect(existsSync(join(inside, '.config/autostart'))).toBe(false)
   })
 
-  test('cannot keep it busy by moving a large tree to and fro', async () => {
+  test('cannot keep the watcher busy by moving a large tree back and forth', async () => {
     const { inside } = playground()
     execFileSync('/usr/bin/python3', ['-c', 'import os\nfor i in range(4000): os.makedirs(f"tree/{i % 40}/{i}")'], {
       cwd: inside,
@@ -227,7 +227,7 @@ open("tree/7/7/.git/hooks/pre-commit", "w").write("#!/bin/sh")
     expect(liveHooks(inside)).toEqual([])
   })
 
-  test('cannot drown one name in thousands', async () => {
+  test('cannot hide one name among thousands', async () => {
     const { inside } = playground()
     await python(
       cell,
@@ -241,7 +241,7 @@ for i in range(1000):
     expect(liveHooks(inside)).toEqual([])
   })
 
-  test('can make and move thousands of folders of its own', async () => {
+  test('can create and move thousands of its own folders', async () => {
     const { inside } = playground()
     const call = await python(
       cell,
@@ -278,7 +278,7 @@ describeForms('many write roots', (cell) => {
     lstatSync(path, { throwIfNoEntry: false }) === undefined ? '' : readlinkSync(path)
 
   // Who else may not look into the launchers' processes.
-  test.runIf(IS_ROOT)('do not use up the watches of their user, one after the other', async () => {
+  test.runIf(IS_ROOT)('in sequence do not use up the inotify watches of their user', async () => {
     const roots = Array.from({ length: 24 }, () => playground().inside)
     for (const root of roots) mustRun(await shell(cell, root, 'true'))
     expect(watchers(process.pid)).toBeLessThan(12)
@@ -289,11 +289,11 @@ describeForms('many write roots', (cell) => {
   })
 })
 
-describeForms('a write root that cannot be looked through', (cell) => {
+describeForms('a write root that the watcher cannot check', (cell) => {
   // Deeper than a path can name. That there are too many folders is found out and told in the same way.
   const DEEP = 'import os\nfor i in range(20): os.mkdir("d" * 250); os.chdir("d" * 250)'
 
-  test('is refused, with what to do', async () => {
+  test('is refused, with a fix', async () => {
     const { inside } = playground()
     execFileSync('/usr/bin/python3', ['-c', DEEP], { cwd: inside })
     const call = await shell(cell, inside, 'true')
@@ -301,7 +301,7 @@ describeForms('a write root that cannot be looked through', (cell) => {
     expect(call.kind === 'refused' && call.error.message).toContain('grant smaller folders')
   })
 
-  test('is reported when the tool made it so', async () => {
+  test('is reported if the tool made it so', async () => {
     const { inside } = playground()
     const call = await python(cell, inside, DEEP)
     expect(call.kind === 'ran' && call.result.violations.map(({ kind }) => kind)).toEqual(['protected'])
@@ -317,7 +317,7 @@ describeForms('a write root that a call leaves unusable for the next', (cell) =>
     ],
   }
 
-  test.each(Object.keys(MANY))('by %s: it is told by that call, and the refusal names the way out', async (name) => {
+  test.each(Object.keys(MANY))('by %s is reported with that call, and the refusal names the fix', async (name) => {
     const { inside } = playground()
     const [script, carved] = MANY[name] ?? ['', []]
     const run = async (argv: readonly string[]) =>
@@ -331,13 +331,13 @@ describeForms('a write root that a call leaves unusable for the next', (cell) =>
     expect(mustRun(await run(['/bin/true'])).result.violations).toEqual([])
   })
 
-  test('by closing it: it is opened to its owner again', async () => {
+  test('by closing it is opened to its owner again', async () => {
     const { inside } = playground()
     await shell(cell, inside, 'chmod 000 .')
     expect(mustRun(await shell(cell, inside, 'echo made > file; cat file')).stdout).toBe('made\n')
   })
 
-  test('is not told of a call that makes as much elsewhere', async () => {
+  test('is not blamed on a call that creates as much elsewhere', async () => {
     const { inside } = playground()
     const call = await python(
       cell,
@@ -349,7 +349,7 @@ describeForms('a write root that a call leaves unusable for the next', (cell) =>
   })
 })
 
-describeForms('where git is sent by what a repository holds', (cell) => {
+describeForms('a tool beside files to which a repository redirects git', (cell) => {
   test('cannot change the repository that a .git file names', async () => {
     const { inside, root } = playground()
     execFileSync('git', [
@@ -372,7 +372,7 @@ describeForms('where git is sent by what a repository holds', (cell) => {
     expect(readdirSync(join(inside, 'store/hooks'))).toEqual([])
   })
 
-  test('cannot change the folder that core.hooksPath names, nor an included configuration', async () => {
+  test('cannot change the folder of core.hooksPath, or an included configuration', async () => {
     for (const value of ['scripts/hooks', './scripts/hooks/', '"scripts/hooks" ; ours']) {
       const { inside, file } = playground()
       execFileSync('git', ['init', '-q', '--template=', inside])
@@ -394,7 +394,7 @@ describeForms('where git is sent by what a repository holds', (cell) => {
     }
   })
 
-  test('cannot change it by any of the other ways to name it', async () => {
+  test('cannot change them by any other way to name them', async () => {
     const ways: Readonly<Record<string, (inside: string) => { readonly at: string; readonly root: string }>> = {
       'an included file': (inside) => {
         execFileSync('git', ['init', '-q', '--template=', inside])
@@ -443,7 +443,7 @@ describeForms('where git is sent by what a repository holds', (cell) => {
     }
   })
 
-  test('cannot make what is not there yet', async () => {
+  test('cannot create missing ones', async () => {
     const { inside } = playground()
     execFileSync('git', [
       'init',
@@ -466,7 +466,7 @@ describeForms('where git is sent by what a repository holds', (cell) => {
     }
   })
 
-  test('can change what lies beside them', async () => {
+  test('can change the files beside them', async () => {
     const { inside, file } = playground()
     execFileSync('git', ['init', '-q', '--template=', inside])
     file('inside/scripts/hooks/pre-commit', 'original\n')

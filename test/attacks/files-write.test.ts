@@ -15,15 +15,15 @@ const seeded = (): ReturnType<typeof playground> => {
   return ground
 }
 
-describeForms('writing outside of write roots', (cell) => {
-  test('cannot change a folder that was not granted', async () => {
+describeForms('writing outside write roots', (cell) => {
+  test('cannot change a folder without a grant', async () => {
     const { inside, outside } = seeded()
     const before = snapshot(outside)
     expectHeld(await cell.attack('write-outside', [outside, inside], { policy: { filesystem: { write: [inside] } } }))
     expect(snapshot(outside)).toEqual(before)
   })
 
-  test('cannot change a folder that was granted for reading', async () => {
+  test('cannot change a folder with a read grant', async () => {
     const { inside, outside } = seeded()
     const before = snapshot(outside)
     expectHeld(
@@ -34,7 +34,7 @@ describeForms('writing outside of write roots', (cell) => {
     expect(snapshot(outside)).toEqual(before)
   })
 
-  test('can do all of it in a folder that was granted for writing', async () => {
+  test('can do all of it in a folder with a write grant', async () => {
     const { inside, outside } = seeded()
     const { routes } = mustRun(
       await cell.attack('write-outside', [outside, inside], { policy: { filesystem: { write: [inside, outside] } } }),
@@ -57,7 +57,7 @@ describeForms('writing outside of write roots', (cell) => {
     expect(existsSync(join(outside, 'created'))).toBe(true)
   })
 
-  test('cannot write with a symlink that is swapped while it is used', async () => {
+  test('cannot write by swapping a symlink during its use', async () => {
     const { file, inside, outside } = playground()
     file('outside/file')
     const before = snapshot(outside)
@@ -69,7 +69,7 @@ describeForms('writing outside of write roots', (cell) => {
     expect(snapshot(outside)).toEqual(before)
   })
 
-  test('cannot write by changing the path while the call is on its way', async () => {
+  test('cannot write by changing the path during the call', async () => {
     const { file, folder } = playground()
     const [granted, ungranted] = [file('a/file', 'GRANTED\n'), file('b/file', 'untouched\n')]
     const before = snapshot(folder('b'))
@@ -97,7 +97,7 @@ describeForms('writing outside of write roots', (cell) => {
     expect(snapshot(outside)).toEqual(before)
   })
 
-  test('does not get the target of a write root that an earlier call replaced by a symlink', async () => {
+  test('does not get the target if an earlier call replaced a write root by a symlink', async () => {
     const { inside, outside, file } = playground()
     file('outside/file', 'original\n')
     mkdirSync(join(inside, 'out'))
@@ -118,7 +118,7 @@ describeForms('writing outside of write roots', (cell) => {
     expect(snapshot(outside)).toEqual(before)
   })
 
-  test('can write in a write root that really is a folder', async () => {
+  test('can write in a write root that is a real folder', async () => {
     const { inside } = playground()
     mkdirSync(join(inside, 'out'))
     await cell.run(['/bin/sh', '-c', 'echo mine > out/file'], {
@@ -128,7 +128,7 @@ describeForms('writing outside of write roots', (cell) => {
     expect(readFileSync(join(inside, 'out/file'), 'utf8')).toBe('mine\n')
   })
 
-  test("cannot change what lies beside its grant in the host's /tmp", async () => {
+  test("cannot change files beside its grant in the host's /tmp", async () => {
     const ground = playground('/tmp')
     const victim = ground.file('outside/file', 'original\n')
     const before = snapshot(ground.outside)
@@ -146,7 +146,7 @@ describeForms('writing outside of write roots', (cell) => {
     expect(readFileSync(join(ground.inside, 'mine'), 'utf8')).toBe('mine\n')
   })
 
-  test("cannot read what lies beside its grant in the host's /tmp", async () => {
+  test("cannot read files beside its grant in the host's /tmp", async () => {
     const ground = playground('/tmp')
     const secret = ground.file('outside/file')
     expectHeld(
@@ -154,7 +154,7 @@ describeForms('writing outside of write roots', (cell) => {
     )
   })
 
-  test('leaves nothing of its own /tmp to the next call', async () => {
+  test('leaves nothing of its private /tmp to the next call', async () => {
     const first = await cell.run([
       '/bin/sh',
       '-c',

@@ -1,4 +1,4 @@
-// Cordon run by root in a workspace of another user, as in a container whose workspace is mounted from outside.
+// Cordon runs as root in a workspace of another user, as in a container with a mounted workspace.
 import { chmodSync, chownSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -18,7 +18,7 @@ const foreign = (): ReturnType<typeof playground> => {
 
 describe.runIf(IS_ROOT)("root's tools in a workspace of another user", () => {
   describeForms('the cell', (cell) => {
-    test('can change it, and what they make belongs to its owner', async () => {
+    test('can change it, and new files belong to its owner', async () => {
       const { inside } = foreign()
       const { stdout, result } = await cell.run(
         ['/bin/sh', '-c', 'id -u; echo x > made; echo again > /dev/stdout; mkdir d && git init -q d/r && echo done'],
@@ -29,7 +29,7 @@ describe.runIf(IS_ROOT)("root's tools in a workspace of another user", () => {
       expect(statSync(join(inside, 'made'))).toMatchObject({ uid: OTHER, gid: OTHER })
     })
 
-    test('cannot read or change what only root may, nor become root again', async () => {
+    test('cannot read or change files of root, or become root again', async () => {
       const { inside, file } = foreign()
       const [secret, own] = [file('shown/secret'), file('inside/of-root', 'original\n', 0o644)]
       chmodSync(join(secret, '..'), 0o755)
@@ -44,7 +44,7 @@ describe.runIf(IS_ROOT)("root's tools in a workspace of another user", () => {
       expect(stderr).toMatch(/PermissionError|Invalid argument/)
     })
 
-    test('are refused, with the ways out, where its owner cannot reach another grant', async () => {
+    test('are refused with a fix if its owner cannot reach another grant', async () => {
       const { inside, file, root } = foreign()
       const config = file('closed/config')
       chmodSync(join(root, 'closed'), 0o700)
@@ -58,7 +58,7 @@ describe.runIf(IS_ROOT)("root's tools in a workspace of another user", () => {
       })
     })
 
-    test("stay root's own in a workspace of root", async () => {
+    test('run as root in a workspace of root', async () => {
       const { inside } = playground()
       const { stdout, result } = await cell.run(['/bin/sh', '-c', 'id -u; echo x > made'], {
         policy: { filesystem: { write: [inside] } },

@@ -1,4 +1,4 @@
-// Cells with granted hosts, served as the runtime serves them, against servers of the tests.
+// Cells with granted hosts, connected as the runtime connects them, and test servers.
 import { afterAll } from 'vitest'
 
 import type { ConnectionEvent } from '../../src/egress/index.js'

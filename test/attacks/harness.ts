@@ -1,4 +1,4 @@
-// Everything in this suite that touches the sandbox: how a cell is opened, what it is given, what it says afterwards.
+// Everything in this suite that touches the sandbox: how to open a cell, its input, and its output.
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { CordonError } from '../../src/errors/index.js'
@@ -156,7 +156,7 @@ export const describeForms = (title: string, body: (cell: Cell) => void): void =
     const attempt = sandbox.host[form]
     if (attempt.held) body(cellOf(form))
     else
-      test('the host holds this form of the cell', (context) => {
+      test('the host supports this form of the cell', (context) => {
         needs(context, false, `${form}: ${attempt.stage}: ${attempt.problem}`)
       })
   })

@@ -1,4 +1,4 @@
-// A host program in a process of its own, so that it can be killed, or started with descriptors open.
+// A host program in its own process, so that tests can kill it, or start it with open descriptors.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,5 +1,5 @@
-// Processes of the host that attacks try to reach. Each says on its first line where it is, and at the end what reached
-// it.
+// Processes of the host that attacks try to reach. The first line of each says where it listens, the last what
+// reached it.
 import { spawn } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'
 import { createInterface } from 'node:readline'

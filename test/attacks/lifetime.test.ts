@@ -67,8 +67,8 @@ const isOrphan = (pid: string): boolean => {
   }
 }
 
-describeForms('what a call leaves running', (cell) => {
-  test.each(DAEMONS)('nothing: a daemon dies with the call (%s)', async (kind) => {
+describeForms('after a call', (cell) => {
+  test.each(DAEMONS)('no daemon is left (%s)', async (kind) => {
     const mark = newMark()
     const call = await cell.attack('daemon', [kind, mark], { policy: { limits: { wall: '30s' } } })
     expect(call).toMatchObject({ kind: 'ran', stdout: 'left running\n' })
@@ -76,7 +76,7 @@ describeForms('what a call leaves running', (cell) => {
     expect(await survivorsOf(mark)).toEqual([])
   })
 
-  test.each(DAEMONS)('nothing when the call is cancelled (%s)', async (kind) => {
+  test.each(DAEMONS)('nothing is left if the call is cancelled (%s)', async (kind) => {
     const mark = newMark()
     const stop = new AbortController()
     const call = cell.call(['/bin/sh', '-c', '"$@"; sleep 60', 'sh', ...programs.command('daemon'), kind, mark], {
@@ -89,7 +89,7 @@ describeForms('what a call leaves running', (cell) => {
     expect(await survivorsOf(mark)).toEqual([])
   })
 
-  test.each(DAEMONS)('nothing when the host process is killed (%s)', async (kind) => {
+  test.each(DAEMONS)('nothing is left if the host process is killed (%s)', async (kind) => {
     const { root } = playground()
     const mark = newMark()
     const host = await hostWithCall(
@@ -102,7 +102,7 @@ describeForms('what a call leaves running', (cell) => {
     expect(await survivorsOf(mark)).toEqual([])
   })
 
-  test('nothing when a process that holds the cell is killed', async () => {
+  test("nothing is left if a process of the cell's launcher is killed", async () => {
     const { root } = playground()
     // The call is a tree: the tool, what holds it, the host program. Each holder is killed once, in a fresh tree.
     for (let victim = 0, count = 1; victim < count; victim += 1) {
@@ -122,7 +122,7 @@ describeForms('what a call leaves running', (cell) => {
     }
   })
 
-  test('nothing when the host process is stopped by its terminal', async () => {
+  test('nothing is left if the host process is stopped by its terminal', async () => {
     const { root } = playground()
     const mark = newMark()
     const host = await hostWithCall(root, cell.form, [...programs.command('burn'), 'sleep', '61', mark], mark)
@@ -130,7 +130,7 @@ describeForms('what a call leaves running', (cell) => {
     expect(await survivorsOf(mark)).toEqual([])
   })
 
-  test('not even the launcher, when the host process is killed', async () => {
+  test('not even the launcher is left if the host process is killed', async () => {
     const { root } = playground()
     const mark = newMark()
     const before = new Set(processesNamed('cordon-cell'))
@@ -146,12 +146,12 @@ describeForms('what a call leaves running', (cell) => {
     expect(left).toEqual([])
   })
 
-  test('the call itself lives as long as its first process', async () => {
+  test('the call lasts as long as its first process', async () => {
     const call = await cell.run(['/bin/sh', '-c', '(sleep 0.2; echo child) & wait; echo parent'])
     expect(call.stdout).toBe('child\nparent\n')
   })
 
-  test('what a child printed before the end is not lost', async () => {
+  test('output of a child before the end is not lost', async () => {
     const call = await cell.run(['/bin/sh', '-c', 'echo one; (echo two); echo three >&2'])
     expect([call.stdout, call.stderr]).toEqual(['one\ntwo\n', 'three\n'])
   })

@@ -19,7 +19,7 @@ const expectStopped = (call: Call, kind: string): RanCall => {
 describeForms('bombs', (cell) => {
   // Those that mostly wait do so at the same time. None of them has a playground: that is cleared away after each test.
   test.concurrent.each(['fork', 'orphans', 'threads', 'starved'])(
-    'a bomb of processes is held to its limit and reported (%s)',
+    'a process bomb stays within its limit and is reported (%s)',
     async (kind) => {
       const mark = newMark()
       const call = await cell.attack('process-bomb', [kind, '200', mark], {
@@ -30,7 +30,7 @@ describeForms('bombs', (cell) => {
     },
   )
 
-  test.each(['fork', 'orphans', 'threads'])('fewer processes than the limit are no bomb (%s)', async (kind) => {
+  test.each(['fork', 'orphans', 'threads'])('fewer processes than the limit can run (%s)', async (kind) => {
     const call = mustRun(
       await cell.attack('process-bomb', [kind, '20', newMark()], {
         policy: { limits: { processes: 60, wall: '30s' } },
@@ -52,7 +52,7 @@ describeForms('bombs', (cell) => {
   })
 
   test.each(['anonymous', 'shared', 'memfd', 'page-tables', 'children', 'in-flight'])(
-    'a bomb of memory is stopped at its limit and reported (%s)',
+    'a memory bomb is stopped at its limit and reported (%s)',
     async (kind) => {
       expectStopped(
         await cell.attack('memory-bomb', [kind, '384'], { policy: { limits: { memory: '64M', wall: '40s' } } }),
@@ -62,7 +62,7 @@ describeForms('bombs', (cell) => {
   )
 
   test.concurrent.each(['anonymous', 'memfd', 'children'])(
-    'less memory than the limit is no bomb (%s)',
+    'less memory than the limit can be used (%s)',
     async (kind) => {
       const call = mustRun(
         await cell.attack('memory-bomb', [kind, '24'], { policy: { limits: { memory: '128M', wall: '40s' } } }),
@@ -72,7 +72,7 @@ describeForms('bombs', (cell) => {
     },
   )
 
-  test.each(['sockets', 'pipes'])('memory left in the kernel is bounded (%s)', async (kind) => {
+  test.each(['sockets', 'pipes'])('memory left in the kernel is limited (%s)', async (kind) => {
     const call = mustRun(
       await cell.attack('memory-bomb', [kind, '512'], {
         policy: { limits: { memory: '64M', wall: '40s', openFiles: 128 } },
@@ -81,7 +81,7 @@ describeForms('bombs', (cell) => {
     expect(call.routes.filter(({ outcome }) => outcome === 'escaped')).toEqual([])
   })
 
-  test.each(['/tmp', '/dev/shm'])('a fill of %s is stopped at its limit and reported', async (folder) => {
+  test.each(['/tmp', '/dev/shm'])('filling %s is stopped at its limit and reported', async (folder) => {
     const free = statfsSync('/tmp').bavail
     const call = await cell.call(
       [
@@ -99,7 +99,7 @@ describeForms('bombs', (cell) => {
     expect(free - statfsSync('/tmp').bavail).toBeLessThan((64 << 20) / statfsSync('/tmp').bsize)
   })
 
-  test('a fill of /tmp by files without a name is stopped and reported', async () => {
+  test('filling /tmp with unlinked files is stopped and reported', async () => {
     const call = await cell.call(
       [
         '/usr/bin/python3',
@@ -150,7 +150,7 @@ describeForms('bombs', (cell) => {
     expect(stdout.length + stderr.length).toBeLessThanOrEqual(1 << 20)
   })
 
-  test('300 MB of output are cut where no limit was declared', async () => {
+  test('300 MB of output are cut without a declared limit', async () => {
     const { stdout } = expectStopped(
       await cell.attack('burn', ['out', '300'], { policy: { limits: { wall: '60s' } } }),
       'output',
@@ -158,14 +158,14 @@ describeForms('bombs', (cell) => {
     expect(stdout.length).toBeLessThanOrEqual(128 << 20)
   })
 
-  test('output within the limit comes out whole', async () => {
+  test('output within the limit arrives completely', async () => {
     const call = mustRun(await cell.attack('burn', ['out', '3'], { policy: { limits: { output: '4M' } } }))
     expect(call.result).toMatchObject({ status: 'exited', exitCode: 0 })
     expect(call.stdout).toHaveLength(3 << 20)
   })
 
   test.each(['cpu', 'cpu-setsid', 'cpu-children', 'cpu-orphans', 'cpu-ignored', 'cpu-threads'])(
-    'a spin is stopped at its limit and reported (%s)',
+    'a busy loop is stopped at its limit and reported (%s)',
     async (kind) => {
       const call = expectStopped(
         await cell.attack('burn', [kind, '6'], { policy: { limits: { cpu: '500ms', wall: '55s' } } }),
@@ -175,7 +175,7 @@ describeForms('bombs', (cell) => {
     },
   )
 
-  test('a spin that was left behind is over when the call is', async () => {
+  test('a busy loop in the background ends with the call', async () => {
     const mark = newMark()
     const script = `(setsid "$1" cpu 60 ${mark} &); exit 0`
     await cell.run(['/bin/sh', '-c', script, 'sh', ...programs.command('burn')], {
@@ -184,14 +184,14 @@ describeForms('bombs', (cell) => {
     expect(await survivorsOf(mark)).toEqual([])
   })
 
-  test('less work than the limit is done to the end', async () => {
+  test('less work than the limit completes', async () => {
     const call = mustRun(
       await cell.attack('burn', ['cpu-children', '0.2'], { policy: { limits: { cpu: '20s', wall: '50s' } } }),
     )
     expect(call.routes).toMatchObject([{ outcome: 'escaped' }])
   })
 
-  test('a sleep is stopped at the wall clock and reported', async () => {
+  test('a sleep is stopped at the wall clock limit and reported', async () => {
     const call = expectStopped(
       await cell.attack('burn', ['sleep', '50'], { policy: { limits: { wall: '500ms' } } }),
       'wall',
@@ -199,7 +199,7 @@ describeForms('bombs', (cell) => {
     expect(call.result).toMatchObject({ status: 'limit', limit: 'wall' })
   })
 
-  test('a process that ignores every signal is stopped at the wall clock', async () => {
+  test('a process that ignores every signal is stopped at the wall clock limit', async () => {
     const mark = newMark()
     const call = await cell.call(['/bin/sh', '-c', 'trap "" TERM INT HUP QUIT ALRM; while :; do sleep 1; done', mark], {
       policy: { limits: { wall: '500ms' } },

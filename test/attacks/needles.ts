@@ -1,4 +1,4 @@
-/** A value in the spellings in which it could be kept, so that looking for all of them finds it. */
+// Makes the spellings in which a value could be stored, so that a search finds each.
 export const needles = (...values: readonly string[]): readonly string[] =>
   values.flatMap((value) => {
     const bytes = Buffer.from(value)

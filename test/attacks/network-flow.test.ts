@@ -1,4 +1,4 @@
-// What a tool with granted hosts can take from the process that serves it: its time and its memory.
+// A tool with granted hosts cannot exhaust the time or memory of the process that serves it.
 import { afterAll, expect, test } from 'vitest'
 
 import { startHttp } from '../egress/servers.js'
@@ -35,7 +35,7 @@ const AT = `("${GRANTED}", ${String(plain.port)})`
 const request = (path: string): string => `b"GET ${path} HTTP/1.1\\r\\nHost: ${GRANT[0] ?? ''}\\r\\n\\r\\n"`
 
 describeForms('a tool with granted hosts', (cell) => {
-  test('cannot hold up other calls by not reading an answer, and a slow reader gets all of it', async () => {
+  test('cannot block other calls by not reading an answer, and a slow reader gets all of it', async () => {
     const order: string[] = []
     const stop = new AbortController()
     let wake: () => void = () => undefined

@@ -1,4 +1,4 @@
-// Ways around a grant of hosts, each with what is granted beside it.
+// Attempts to bypass a grant of hosts, each beside something granted.
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
@@ -66,7 +66,7 @@ describeForms('a grant of hosts', (cell) => {
     options: GrantedOptions = {},
   ) => runGranted(cell, network, argv, options)
 
-  test('puts nothing of ours on the sockets of a tool, also where the tool writes before connect() returns', async () => {
+  test('adds nothing to the sockets of a tool, also if the tool writes before connect() returns', async () => {
     const port = REPEATER_GRANT.split(':')[1] ?? ''
     const { stdout } = await run(
       python(
@@ -90,7 +90,7 @@ describeForms('a grant of hosts', (cell) => {
     expect(stdout.trim().split('\n')).toEqual(['no copies', "b'mine'", "b'early'", "b'late'"])
   })
 
-  test('cannot be carried over to another port by rewriting an address or using a socket again', async () => {
+  test('cannot move to another port by rewriting an address or reusing a socket', async () => {
     const { folder } = playground()
     const [granted, other] = await Promise.all([startListeners(folder('granted')), startListeners(folder('other'))])
     const argv = [
@@ -116,7 +116,7 @@ describeForms('a grant of hosts', (cell) => {
     )
   })
 
-  test('cannot be carried over to other addresses, however they are spelled', async () => {
+  test('cannot move to other addresses, in any spelling', async () => {
     const { outside } = playground()
     const host = await startListeners(outside)
     const own = Object.values(networkInterfaces())
@@ -177,7 +177,7 @@ describeForms('a grant of hosts', (cell) => {
     expect(lines).toHaveLength(3 * spellings.length + 1)
   })
 
-  test('does not hold for addresses that its name is made to lead to', async () => {
+  test('does not cover an address to which its name is redirected', async () => {
     const before = repeater.connections()
     const port = String(repeater.port)
     const { result, stdout } = await run(
@@ -200,7 +200,7 @@ describeForms('a grant of hosts', (cell) => {
     expect(twin.stdout).toBe("b'twin\\n'\n")
   })
 
-  test('lets no name leave but those that are connected to', async () => {
+  test('resolves only names that are connected to', async () => {
     const before = lookedUp().length
     const { stdout, result } = await run(
       python(
@@ -241,7 +241,7 @@ describeForms('a grant of hosts', (cell) => {
     expect(result.violations).toContainEqual({ kind: 'lookup', name: `exfiltrated.${OTHER}` })
   })
 
-  test('reads a request in one way or not at all, and for the host that the connection leads to', async () => {
+  test('accepts only requests with one reading, for the host of the connection', async () => {
     const requests = [
       `GET /absolute HTTP/1.1\r\nHost: ${OTHER}\r\n\r\n`,
       `GET http://${OTHER}/absolute HTTP/1.1\r\nHost: ${PLAIN_GRANT}\r\n\r\n`,
@@ -277,7 +277,7 @@ describeForms('a grant of hosts', (cell) => {
     expect(seen).toEqual([`GET ${PLAIN_GRANT}/twin`])
   })
 
-  test('is for the name in TLS and in :authority, too, also behind CONNECT', async () => {
+  test('is for the name in TLS and in :authority, also behind CONNECT', async () => {
     const port = String(web.port)
     const { stdout } = await run(
       python(
@@ -319,7 +319,7 @@ describeForms('a grant of hosts', (cell) => {
     expect(http2.stdout).toMatch(/^(403|400|ERR_HTTP2_STREAM_ERROR) (403|400|ERR_HTTP2_STREAM_ERROR) 200\n$/)
   })
 
-  test('cannot be used by another call, nor by anybody else on this host, who knows its secret', async () => {
+  test('cannot be used with its secret by another call or process on this host', async () => {
     const before = repeater.connections()
     const asked = (secret: string) => [
       SAY,
@@ -336,7 +336,7 @@ describeForms('a grant of hosts', (cell) => {
     expect(repeater.connections() - before).toBeLessThanOrEqual(1)
   })
 
-  test('opens the door to nobody else on this host', async () => {
+  test('gives no other process on this host access', async () => {
     // In a network namespace nobody else can even ask.
     let answer: Promise<string> | undefined
     let told = ''
@@ -376,7 +376,7 @@ describeForms('a grant of hosts', (cell) => {
     expect(told).toContain("b'own'")
   })
 
-  test('lets no socket drop what the keeper is answered, which it would wait for', async () => {
+  test('lets no socket drop the data that the keeper waits for', async () => {
     const { stdout } = await run(
       python(
         'def tried(make, level, name, value):\n  try: make().setsockopt(level, name, value); return "done"\n ' +
@@ -391,7 +391,7 @@ describeForms('a grant of hosts', (cell) => {
     expect(stdout).toBe('EPERM EPERM EPERM EPERM EPERM EPERM\ndone done\n')
   })
 
-  test('leaves nobody to listen, and no other way for a packet to leave', async () => {
+  test('allows no listening socket, and no other way for a packet to leave', async () => {
     const { stdout } = await run(
       python(
         'def tried(act):\n  try: act(); return "done"\n  except OSError as e: return ' +
@@ -417,7 +417,7 @@ describeForms('a grant of hosts', (cell) => {
     expect([usual, ...rest]).toEqual(['done done done', 'ENOTSUP', 'twin', '-1 ENOSYS'])
   })
 
-  test('shows nothing of those who carry connections out, whatever moment is chosen', async () => {
+  test('never shows the processes that make connections, at any moment', async () => {
     const { stdout, stderr } = await run(
       python(
         'own = os.getpid(); shown = set(); going = True; met = set()',
@@ -442,7 +442,7 @@ describeForms('a grant of hosts', (cell) => {
     expect({ stdout, stderr }).toEqual({ stdout: '[] True\n', stderr: '' })
   })
 
-  test('bounds what is asked for: names without end are answered until they are too many, and harm nobody', async () => {
+  test('limits names: endless requests are answered up to a limit, and harm nobody', async () => {
     const { stdout, result } = await run(
       python(
         'def known(name):\n  try: socket.getaddrinfo(name, 80, socket.AF_INET, socket.SOCK_STREAM); return ' +
@@ -459,7 +459,7 @@ describeForms('a grant of hosts', (cell) => {
     expect(result.violations.length).toBeLessThanOrEqual(512)
   })
 
-  test('leaves nothing open when its call ends, whatever was half done', async () => {
+  test('leaves nothing open after its call, also of unfinished work', async () => {
     const before = [repeater.connections(), web.connections()]
     const { stdout } = await run(
       python(

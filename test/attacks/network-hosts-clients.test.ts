@@ -1,5 +1,4 @@
-// Programs as people have them, in cells with granted hosts: they need no settings, and get what they would get without
-// a cell.
+// Common programs in cells with granted hosts: they need no settings, and get what they would get without a cell.
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { spawnSync } from 'node:child_process'
@@ -30,7 +29,7 @@ afterAll(() => Promise.all([plain, lively, postgres, greeter].map((server) => se
 const at = (port: number): string => `${GRANTED}:${String(port)}`
 const node = (script: string): readonly string[] => [process.execPath, '-e', script]
 
-describeForms('granted hosts, with programs as they are:', (cell) => {
+describeForms('granted hosts with unmodified programs:', (cell) => {
   const run = (argv: readonly string[], network: readonly string[], options: GrantedOptions = {}) =>
     runGranted(cell, network, argv, options)
 
@@ -77,7 +76,7 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
     }
   })
 
-  test('psql asks a server that is granted by its port', async (context) => {
+  test('psql queries a server that is granted by its port', async (context) => {
     needs(context, has('psql'), 'psql is not installed')
     const { stdout, stderr } = await run(
       ['psql', '-X', '-At', `host=${GRANTED} port=${String(postgres.port)} user=test dbname=test`, '-c', 'select 1'],
@@ -86,7 +85,7 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
     expect({ stdout, stderr }).toEqual({ stdout: 'select 1\n', stderr: '' })
   })
 
-  test('ssh hears the server speak first', async (context) => {
+  test("ssh reads the server's greeting first", async (context) => {
     needs(context, spawnSync('ssh', ['-V']).error === undefined, 'ssh is not installed')
     const { stderr } = await run(
       [
@@ -108,7 +107,7 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
     expect(stderr).toContain('remote software version Greeter')
   })
 
-  test('text without the end of a line gets its answer', async () => {
+  test('text without a line end gets its answer', async () => {
     const { stdout } = await run(
       python(
         `s = socket.create_connection(("${GRANTED}", ${String(repeater.port)})); s.sendall(b"PING"); print(s.recv(9))`,
@@ -118,7 +117,7 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
     expect(stdout).toBe("b'PING'\n")
   })
 
-  test('events come as they are sent, and a WebSocket goes both ways', async () => {
+  test('events arrive as they are sent, and a WebSocket works in both directions', async () => {
     const url = `https://${at(lively.port)}/`
     const events = await run(
       node(
@@ -140,7 +139,7 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
     expect(socket.stdout).toBe('101 ping\n')
   })
 
-  test('programs that try both families of addresses at once find the one that leads there', async () => {
+  test('programs that try both address families at once find the working one', async () => {
     const { stdout } = await run(
       python(
         `async def one(**more): r, w = await asyncio.open_connection("${GRANTED}", ${String(repeater.port)}, ` +
@@ -177,7 +176,7 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
     expect(stdout).toBe('200\n')
   })
 
-  test('a resolver of its own that sends datagrams finds granted names alone, where there are datagrams', async () => {
+  test('a resolver with datagrams finds only granted names, where datagrams exist', async () => {
     const asked = (name: string) =>
       run([...programs.command('own-resolver'), name, String(repeater.port)], [REPEATER_GRANT])
     const [granted, other] = [await asked(GRANTED), await asked('other.test')]
@@ -193,7 +192,7 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
     }
   })
 
-  test('a client certificate of the tool reaches a server that is granted as direct', async () => {
+  test('a client certificate of the tool reaches a server with a direct grant', async () => {
     const server = await startHttps(
       (request, response) => {
         const certificate = (
@@ -244,7 +243,7 @@ describeForms('granted hosts, with programs as they are:', (cell) => {
     }
   })
 
-  test('Java, which asks the system for names', async (context) => {
+  test("Java, which uses the system's resolver", async (context) => {
     needs(context, spawnSync('javac', ['-version']).error === undefined, 'no JDK is installed')
     const folder = join(programs.folder, 'java')
     mkdirSync(folder, { recursive: true })

@@ -61,7 +61,7 @@ describeForms('granted hosts', (cell) => {
     expect(stdout).toContain('/by-proxy')
   })
 
-  test('are reached by wget, which looks for certificates where the system has them, and in its settings', async (context) => {
+  test('are reached by wget, which reads certificates of the system and of its settings', async (context) => {
     needs(context, has('wget'), 'wget is not installed')
     const { stdout, stderr } = await run(['wget', '--no-proxy', '-qO-', `${URL}/wget`])
     // Without a root of its own a cell has the system's settings, which it may not read.
@@ -79,7 +79,7 @@ describeForms('granted hosts', (cell) => {
     )
   })
 
-  test('are reached by streams of any protocol: blocking, not blocking, asked twice, in threads, many at once', async () => {
+  test('are reached by streams of any protocol: blocking, non-blocking, polled, in threads, many at once', async () => {
     const [, port = ''] = REPEATER_GRANT.split(':')
     const { result, stdout, stderr } = await run(
       python(
@@ -112,7 +112,7 @@ describeForms('granted hosts', (cell) => {
     expect(result.violations).toEqual([])
   })
 
-  test('are reached by an address that is granted as such, also one of the loopback of the host', async () => {
+  test("are reached by a granted address, also one of the host's loopback", async () => {
     const { stdout } = await run(
       python(
         `s = socket.create_connection(("127.0.0.1", ${String(repeater.port)})); s.sendall(b"own\\n"); ` +
@@ -123,7 +123,7 @@ describeForms('granted hosts', (cell) => {
     expect(stdout).toBe('own\n')
   })
 
-  test('are reached below a name, and the name itself is not', async () => {
+  test('are reached below a name, but not at the name itself', async () => {
     const { stdout, result } = await run(
       python(
         `for host in ("deep.${GRANTED}", "${GRANTED}"):\n  try: s = socket.create_connection((host, ` +
@@ -136,7 +136,7 @@ describeForms('granted hosts', (cell) => {
     expect(result.violations).toEqual([{ kind: 'lookup', name: GRANTED }])
   })
 
-  test('cannot be used to reach another name, and nobody is asked for that', async () => {
+  test('cannot be used to reach another name, which is not even looked up', async () => {
     const { result, stderr } = await run(['curl', '-sS', '--noproxy', '*', `https://${OTHER}:${String(web.port)}/`])
     expect(exitCodeOf(result)).toBe(6)
     expect(stderr).toContain('Could not resolve host')
@@ -151,7 +151,7 @@ describeForms('granted hosts', (cell) => {
     expect(lookedUp().filter((name) => name !== GRANTED)).toEqual([])
   })
 
-  test('cannot be reached on another port, nor an address that is not granted', async () => {
+  test('cannot be reached on another port, or by an ungranted address', async () => {
     const before = repeater.connections()
     const { result, stdout } = await run(
       python(
@@ -168,7 +168,7 @@ describeForms('granted hosts', (cell) => {
     expect(result.violations).toContainEqual({ kind: 'connect', family: 'inet', address: '192.0.2.7', port: 443 })
   })
 
-  test('cannot be borrowed by another host name in the request or in TLS', async () => {
+  test('cannot be reached under another host name in the request or in TLS', async () => {
     const fronted = await run(['curl', '-sS', '--noproxy', '*', '-H', `Host: ${OTHER}`, `${URL}/`])
     expect(fronted.stdout).not.toContain(`"host":"${OTHER}"`)
     const resolved = await run(
@@ -185,7 +185,7 @@ describeForms('granted hosts', (cell) => {
       expect(result.violations).toContainEqual(expect.objectContaining({ kind: 'egress', host: GRANTED }))
   })
 
-  test('cannot be widened by way of the proxy, with or without its secret', async () => {
+  test('cannot be widened through the proxy, with or without its secret', async () => {
     const before = repeater.connections()
     const { stdout } = await run(
       python(
@@ -211,7 +211,7 @@ describeForms('granted hosts', (cell) => {
     expect(repeater.connections()).toBe(before)
   })
 
-  test('leave everything else of the network as it is without a grant', async () => {
+  test('leave the rest of the network closed', async () => {
     const { outside } = playground()
     const host = await startListeners(outside)
     const argv = [...programs.command('sockets'), String(host.tcp), String(host.udp)]
@@ -243,7 +243,7 @@ describeForms('granted hosts', (cell) => {
     expect(stdout).toBe('400\nstill\n')
   })
 
-  test('do not stall the other threads of a tool that waits for a connection', async () => {
+  test('do not stall other threads of a tool that waits for a connection', async () => {
     const { stdout } = await run(
       python(
         'listener = socket.socket(socket.AF_UNIX); path = os.environ["TMPDIR"] + "/full"; ' +
@@ -258,19 +258,19 @@ describeForms('granted hosts', (cell) => {
     expect(stdout).toBe('on\n')
   })
 
-  test('with a small private folder are reached as well', async () => {
+  test('are reached with a small private folder too', async () => {
     const { stdout } = await run(CLIENTS['curl'] ?? [], [WEB_GRANT], { limits: { scratch: '512K' } })
     expect(stdout).toContain('/curl')
   })
 
-  test('are told of: every connection and every request', async () => {
+  test('are recorded: every connection and every request', async () => {
     await run(['curl', '-sS', '--noproxy', '*', `${URL}/told?secret=1`])
     expect(recorded()).toContainEqual(
       expect.objectContaining({ type: 'egress.request', host: GRANTED, method: 'GET', path: '/told', status: 200 }),
     )
   })
 
-  test('can be read through a policy that grants all of /etc, whose files lead elsewhere', async () => {
+  test('can be read through a policy that grants all of /etc, whose files are links', async () => {
     const { stdout } = await run(CLIENTS['curl'] ?? [], [WEB_GRANT], { filesystem: { read: ['/etc'] } })
     expect(stdout).toContain('/curl')
   })

@@ -11,7 +11,7 @@ import { NO_ARRIVALS, startListeners } from './host-services.js'
 import { playground } from './playground.js'
 
 describeForms('the network without a grant', (cell) => {
-  test('cannot reach a service on the loopback of the host, nor get a socket of another family', async () => {
+  test("cannot reach a service on the host's loopback, or get a socket of another family", async () => {
     const { outside } = playground()
     const host = await startListeners(outside)
     const call = await cell.attack('sockets', [String(host.tcp), String(host.udp)])
@@ -33,7 +33,7 @@ describeForms('the network without a grant', (cell) => {
     },
   )
 
-  test('can reach it when everything is granted', async () => {
+  test('can reach it with network all', async () => {
     const { outside } = playground()
     const host = await startListeners(outside)
     const call = mustRun(
@@ -43,7 +43,7 @@ describeForms('the network without a grant', (cell) => {
     expect((await host.arrivals())['tcp']).toBeGreaterThan(0)
   })
 
-  test('still cannot get raw, packet and exotic sockets when everything is granted', async () => {
+  test('still cannot get raw, packet and exotic sockets with network all', async () => {
     const { outside } = playground()
     const host = await startListeners(outside)
     const { routes } = mustRun(
@@ -80,7 +80,7 @@ for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"),
     expect((await cell.run(['/usr/bin/python3', '-c', script])).stdout).toBe('own\n')
   })
 
-  test('is told of a refused connection by a violation', async () => {
+  test('reports a refused connection as a violation', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as { port: number }
@@ -113,34 +113,31 @@ describeForms('Unix sockets of the host', (cell) => {
     'a folder granted for writing': 'write',
   } as const
 
-  test.each(Object.keys(places) as (keyof typeof places)[])(
-    'cannot talk to a service whose socket lies in %s',
-    async (place) => {
-      const { inside, outside } = playground()
-      const host = await startListeners(outside)
-      const filesystem = {
-        none: { write: [inside] },
-        read: { read: [outside], write: [inside] },
-        write: { write: [inside, outside] },
-      }[places[place]]
-      const call = await cell.attack(
-        'unix-sockets',
-        [
-          join(outside, 'stream'),
-          join(outside, 'datagram'),
-          `${host.abstract}-stream`,
-          `${host.abstract}-datagram`,
-          inside,
-        ],
-        { policy: { filesystem } },
-      )
-      expect(await host.arrivals()).toEqual(NO_ARRIVALS)
-      expectHeld(call)
-      expect(readdirSync(outside).sort()).toEqual(['datagram', 'stream'])
-    },
-  )
+  test.each(Object.keys(places) as (keyof typeof places)[])('cannot be reached in %s', async (place) => {
+    const { inside, outside } = playground()
+    const host = await startListeners(outside)
+    const filesystem = {
+      none: { write: [inside] },
+      read: { read: [outside], write: [inside] },
+      write: { write: [inside, outside] },
+    }[places[place]]
+    const call = await cell.attack(
+      'unix-sockets',
+      [
+        join(outside, 'stream'),
+        join(outside, 'datagram'),
+        `${host.abstract}-stream`,
+        `${host.abstract}-datagram`,
+        inside,
+      ],
+      { policy: { filesystem } },
+    )
+    expect(await host.arrivals()).toEqual(NO_ARRIVALS)
+    expectHeld(call)
+    expect(readdirSync(outside).sort()).toEqual(['datagram', 'stream'])
+  })
 
-  test('cannot talk to it by changing the address while the call is on its way', async () => {
+  test('cannot be reached by changing the address during the call', async () => {
     const { folder } = playground()
     const [own, theirs] = [folder('a'), folder('b')]
     const host = await startListeners(theirs)
@@ -151,7 +148,7 @@ describeForms('Unix sockets of the host', (cell) => {
     expectHeld(call)
   })
 
-  test('cannot talk to a service of the host that starts during the call', async () => {
+  test('cannot be reached if the service starts during the call', async () => {
     const { inside } = playground()
     const script =
       'import os, socket, sys, time\nprint("up", flush=True)\nwhile not os.path.exists(sys.argv[1]): ' +
@@ -168,7 +165,7 @@ describeForms('Unix sockets of the host', (cell) => {
     expect(await (await host)?.arrivals()).toEqual(NO_ARRIVALS)
   })
 
-  test('can talk to its own process over a socket in its write root', async () => {
+  test('but a tool can reach its own process over a socket in its write root', async () => {
     const { inside } = playground()
     const script = `
 import os, socket

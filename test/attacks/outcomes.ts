@@ -1,4 +1,4 @@
-// What an attack program reported, and what a test expects of it.
+// The report of an attack program, and the expectations of a test.
 import { expect } from 'vitest'
 
 export interface Route {

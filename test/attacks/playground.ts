@@ -1,4 +1,4 @@
-// Where a test keeps everything it makes: one folder, removed afterwards.
+// One folder for everything that a test creates, removed afterwards.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {

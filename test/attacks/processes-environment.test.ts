@@ -21,15 +21,15 @@ afterAll(() => {
   delete process.env['CORDON_ATTACK_SECRET']
 })
 
-describeForms('what belongs to the caller', (cell) => {
-  test("cannot find the caller's environment, command line, memory or descriptors", async () => {
+describeForms('a tool and the data of its caller', (cell) => {
+  test('cannot find the environment, command line, memory or descriptors', async () => {
     const { file } = playground()
     await startVictim(file('secret'), `${MARK}-host-cmdline`, { OTHER: `${MARK}-host-other` })
     const hostEnvironment = { CORDON_ATTACK_SECRET: `${MARK}-host-secret`, PATH: '/usr/bin' }
     expectHeld(await cell.attack('environment', [MARK], { hostEnvironment }))
   })
 
-  test('gets the variables that its policy names, and those alone', async () => {
+  test('gets only the variables that its policy names', async () => {
     const call = await cell.run(['/usr/bin/env'], {
       policy: { environment: ['WANTED', 'FIXED=value'] },
       hostEnvironment: { WANTED: 'yes', UNWANTED: 'no', LD_PRELOAD: '/nowhere.so', FIXED: 'other' },
@@ -45,7 +45,7 @@ describeForms('what belongs to the caller', (cell) => {
     expect(call.stdout).not.toContain(MARK)
   })
 
-  test('cannot see what an embedding program leaked: descriptors without close-on-exec', async () => {
+  test('cannot use leaked descriptors without close-on-exec', async () => {
     const { file, root } = playground()
     const secret = file('secret')
     const request = join(root, 'request.json')
@@ -85,7 +85,7 @@ describeForms('what belongs to the caller', (cell) => {
     expect(existsSync(join(inside, 'core'))).toBe(false)
   })
 
-  test('the core file would have been there without a cell', ({ skip }) => {
+  test('the core file exists without a cell', ({ skip }) => {
     const pattern = execFileSync('cat', ['/proc/sys/kernel/core_pattern'], { encoding: 'utf8' }).trim()
     if (pattern !== 'core') skip(`the host's core_pattern is ${pattern}`)
     const { inside } = playground()
@@ -98,7 +98,7 @@ describeForms('what belongs to the caller', (cell) => {
   })
 })
 
-describeForms('processes outside', (cell) => {
+describeForms('a tool and processes outside', (cell) => {
   // Without a pid namespace the numbers of other processes mean something; these tell no more than that one exists.
   const EXISTENCE =
     cell.form === 'landlock'
@@ -116,7 +116,7 @@ describeForms('processes outside', (cell) => {
     expectHeld(call, EXISTENCE)
   })
 
-  test('cannot do so to the process of another call that runs at the same time', async () => {
+  test('cannot do so to a process of another concurrent call', async () => {
     const { file, folder } = playground()
     const secret = file('other/secret')
     const policy = { filesystem: { read: [folder('other')] } }

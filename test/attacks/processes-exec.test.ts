@@ -22,7 +22,7 @@ const loader = (): string => {
 }
 
 describeForms('the exec policy', (cell) => {
-  test('none: cannot run anything but its own command', async () => {
+  test('none: only the command itself can run', async () => {
     const { inside } = playground()
     expectHeld(
       await cell.attack('exec-policy', [FORBIDDEN, inside, loader()], {
@@ -31,7 +31,7 @@ describeForms('the exec policy', (cell) => {
     )
   })
 
-  test('a list: cannot run what the list does not name', async () => {
+  test('a list: other programs cannot run', async () => {
     const { inside } = playground()
     expectHeld(
       await cell.attack('exec-policy', [FORBIDDEN, inside, loader()], {
@@ -40,7 +40,7 @@ describeForms('the exec policy', (cell) => {
     )
   })
 
-  test('a list with a dynamically linked interpreter: cannot run what the list does not name', async () => {
+  test('a list with a dynamically linked interpreter: other programs cannot run', async () => {
     const { inside } = playground()
     expectHeld(
       await cell.attack('exec-policy.py', [FORBIDDEN, inside, loader()], {
@@ -49,14 +49,14 @@ describeForms('the exec policy', (cell) => {
     )
   })
 
-  test('a list: can run what it names', async () => {
+  test('a list: its programs can run', async () => {
     const call = await cell.run(['/bin/sh', '-c', 'echo named | cat'], {
       policy: { exec: ['/bin/sh', '/usr/bin/cat'] },
     })
     expect(call.stdout).toBe('named\n')
   })
 
-  test('a list: cannot run what it does not name from what it does', async () => {
+  test('a list: its programs cannot start other programs', async () => {
     const call = await cell.run(['/bin/sh', '-c', 'id; ls /; exec env'], {
       policy: { exec: ['/bin/sh', '/usr/bin/cat'] },
     })
@@ -64,7 +64,7 @@ describeForms('the exec policy', (cell) => {
     expect(call.result.violations.map(({ kind }) => kind)).toContain('exec')
   })
 
-  test('all: can run what it can read, its own copies too', async () => {
+  test('all: every readable program can run, also copies by the tool', async () => {
     const { inside } = playground()
     const { routes } = mustRun(
       await cell.attack('exec-policy', [FORBIDDEN, inside, loader()], {
@@ -75,7 +75,7 @@ describeForms('the exec policy', (cell) => {
       expect(routes.find(({ route }) => route === name)).toMatchObject({ outcome: 'escaped' })
   })
 
-  test('cannot run another program by changing the path while the call is on its way', async () => {
+  test('another program cannot run by changing the path during the call', async () => {
     const { file, folder } = playground()
     const [granted, ungranted] = [
       file('a/program', '#!/bin/sh\nexit 0\n', 0o755),
@@ -87,7 +87,7 @@ describeForms('the exec policy', (cell) => {
     expectHeldOrRefused(call)
   })
 
-  test('cannot make the launcher run itself as the tool (CVE-2019-5736)', async () => {
+  test('the launcher cannot be made to run itself as the tool (CVE-2019-5736)', async () => {
     const { inside } = playground()
     const script = join(inside, 'tool')
     writeFileSync(script, '#!/proc/self/exe\n')

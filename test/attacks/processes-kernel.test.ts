@@ -7,7 +7,7 @@ import { startHostIpc } from './host-services.js'
 import { detailOf } from './outcomes.js'
 import { playground } from './playground.js'
 
-describeForms('powers of the kernel', (cell) => {
+describeForms('kernel interfaces', (cell) => {
   test('cannot make or enter a namespace', async () => {
     expectHeld(await cell.attack('new-namespaces', []))
   })
@@ -27,7 +27,7 @@ describeForms('powers of the kernel', (cell) => {
     },
   )
 
-  test('can use what tools do need: threads, timers, memory files, polling', async () => {
+  test('can use common features: threads, timers, memory files, polling', async () => {
     const script = `
 import os, select, signal, threading, time, mmap, tempfile
 threading.Thread(target=lambda: None).start()
@@ -41,7 +41,7 @@ print("ok")
     expect((await cell.run(['/usr/bin/python3', '-c', script])).stdout).toBe('ok\n')
   })
 
-  test(`has none of root's powers (as ${IS_ROOT ? 'root' : 'an ordinary user'})`, async () => {
+  test(`has no powers of root (as ${IS_ROOT ? 'root' : 'an ordinary user'})`, async () => {
     const { inside } = playground()
     expectHeld(
       await cell.attack('root-power', [blockDevice(), inside], { policy: { filesystem: { write: [inside] } } }),
@@ -90,7 +90,7 @@ print(libc.shmget(0x2cffff01, 4096, 0o1666), libc.msgget(0x2cffff01, 0o1666), li
       expect(readFileSync(`/proc/sysvipc/${table}`, 'utf8')).not.toContain(String(0x2cffff01))
   })
 
-  test('cannot make a set-user-id program in its write root, for whoever finds it there later', async () => {
+  test('cannot make a set-user-id program in its write root for later use', async () => {
     const { file, inside } = playground()
     const program = file('inside/program', '#!/bin/sh\n', 0o755)
     await cell.run(

@@ -1,5 +1,6 @@
-// An attack that cannot work proves nothing when it is refused. Here every program runs without a cell, in a folder of
-// its own, and each of its routes must succeed; the exceptions say why a route cannot, on this host or for this user.
+// An attack that cannot work proves nothing when it is refused. Here every program runs without a cell in its own
+// folder, and each of its routes must succeed. The exceptions say why a route cannot work on this host or for this
+// user.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,8 +45,7 @@ const expectEffective = (routes: readonly Route[], except: RegExp = /^$/): void 
 const tried = new Set<string>()
 const claim = (name: string, body: (name: string) => void | Promise<void>): void => {
   tried.add(name)
-  test(`${name} does what it is for where nothing stops it (as ${IS_ROOT ? 'root' : 'an ordinary user'})`, () =>
-    body(name))
+  test(`${name} works without a cell (as ${IS_ROOT ? 'root' : 'an ordinary user'})`, () => body(name))
 }
 
 // Process 1 of the host belongs to root, with powers that even a root process here may lack.

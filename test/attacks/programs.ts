@@ -1,4 +1,4 @@
-// The attack programs, compiled and laid out in one folder that a cell may be given to read.
+// Compiles the attack programs into one folder that a cell may read.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What a cell could reach of the host without opening a file: names of sockets, attributes, pipes.
+// Parts of the host that a cell could reach without opening a file: socket names, attributes, pipes.
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
 import { promisify } from 'node:util'
@@ -22,19 +22,19 @@ s = socket.socket(socket.AF_UNIX)
 try: s.bind(${address}); s.listen(); print("listening")
 except OSError as error: print(error.errno)`
 
-describeForms('names of sockets', (cell) => {
-  test('cannot take one that the host shares, where the network is shared', async () => {
+describeForms('socket names', (cell) => {
+  test('cannot be taken if the host shares them with the network', async () => {
     const { stdout, result } = await python(cell, LISTEN('"\\0cordon-attack"'), { network: 'all' })
     expect(stdout).toBe('13\n')
     expect(result.violations).toEqual([{ kind: 'listen', family: 'abstract', name: 'cordon-attack' }])
   })
 
-  test('cannot take one without a network, unless it is of the cell alone', async () => {
+  test('cannot be taken without a network, unless they belong to the cell alone', async () => {
     const { stdout } = await python(cell, LISTEN('"\\0cordon-attack"'), {})
     expect(stdout).toBe(cell.form === 'namespaces' ? 'listening\n' : '13\n')
   })
 
-  test('can listen in a folder of its own, and on a port where the network is granted', async () => {
+  test('can be used in an own folder, and as a port if the network is granted', async () => {
     expect((await python(cell, `import os${LISTEN('os.environ["TMPDIR"] + "/s"')}`, { network: 'all' })).stdout).toBe(
       'listening\n',
     )
@@ -56,14 +56,14 @@ except OSError as error: print("refused")
 try: print(os.listxattr("${path}"))
 except OSError as error: print("refused")`
 
-  test('cannot be read of what is not granted', async () => {
+  test('cannot be read without a grant', async () => {
     const { file } = playground()
     const path = file('outside/secret')
     execFileSync('/usr/bin/python3', ['-c', `import os; os.setxattr("${path}", "user.note", b"SECRET")`])
     expect((await python(cell, READ(path), {})).stdout).toBe('refused\nrefused\n')
   })
 
-  test('can be read of an open file', async () => {
+  test('can be read from an open file', async () => {
     const { file, inside } = playground()
     const path = file('inside/own')
     execFileSync('/usr/bin/python3', ['-c', `import os; os.setxattr("${path}", "user.note", b"fine")`])
@@ -85,7 +85,7 @@ describeForms('a pipe of the caller', (cell) => {
       env: { PATH: '/usr/bin:/bin', ...OWN_FOLDERS, CORDON: `${process.execPath} ${CORDON} run --form ${cell.form}` },
     }).stdout
 
-  test('cannot be read back by who may only write it', () => {
+  test('cannot be read back by a tool that may only write it', () => {
     const { file, inside } = playground()
     const reader = file(
       'inside/reader.py',
@@ -97,7 +97,7 @@ describeForms('a pipe of the caller', (cell) => {
     ).toBe('of others\n')
   })
 
-  test('leaves to the next command what was not read', () => {
+  test('keeps unread data for the next command', () => {
     const { file } = playground()
     const list = file('inside/list', 'a\nb\nc\n')
     expect(run(`while read x; do $CORDON -- echo $x; done < ${list}`)).toBe('a\nb\nc\n')
@@ -107,7 +107,7 @@ describeForms('a pipe of the caller', (cell) => {
 })
 
 describeForms('a connection of the caller as input', (cell) => {
-  test('cannot be led elsewhere', async () => {
+  test('cannot be connected elsewhere', async () => {
     const servers = await Promise.all(
       [0, 1].map(async () => {
         // A program that leaves without having read resets the connection.
@@ -141,7 +141,7 @@ describeForms('a connection of the caller as input', (cell) => {
 describeForms('shared memory under a limit', (cell) => {
   const limits = { memory: '128M', wall: '60s' }
 
-  test('cannot hide in a mapping whose pages were given back', async () => {
+  test('counts a mapping whose pages were given back', async () => {
     const script = `
 import mmap
 held = []
@@ -157,7 +157,7 @@ except OSError as error: print(error.errno, len(held) <= 8)`
     expect(result.violations.map(({ kind }) => kind)).toEqual(['memory'])
   })
 
-  test('cannot hide in a device', async () => {
+  test('counts a device', async () => {
     const { stdout } = await python(
       cell,
       'import mmap, os\ntry: mmap.mmap(os.open("/dev/zero", os.O_RDWR), 16 << 20); print("mapped")\nexcept ' +

@@ -13,7 +13,7 @@ import { expectRefused, parseRoutes } from './outcomes.js'
 import { playground, snapshot } from './playground.js'
 
 const CORDON = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
-const MAIN = new URL('../../dist/bundle/command-line/main.js', import.meta.url)
+const MAIN = new URL('../../dist/bundle/command-line/main.cjs', import.meta.url)
 
 /** The words of `cordon run` in one form, with the attack programs readable. */
 const cordonRun = (
@@ -27,11 +27,11 @@ const cordonRun = (
 }
 
 describeForms("the caller's terminal", (cell) => {
-  test('cannot be typed into from a call without one', async () => {
+  test('cannot be typed into by a call without one', async () => {
     expectHeld(await cell.attack('terminal', []))
   })
 
-  test('cannot be typed into when it is passed through', (context) => {
+  test('cannot be typed into if it is passed through', (context) => {
     const [host] = programs.command('terminal-host')
     const output = execFileSync(host, cordonRun(context, cell.form, programs.command('terminal')), { encoding: 'utf8' })
     const { typed } = JSON.parse(output.trimEnd().split('\n').at(-1) ?? '{}') as { typed: number }
@@ -52,7 +52,7 @@ describeForms("the caller's terminal", (cell) => {
 })
 
 describeForms("the caller's standard streams", (cell) => {
-  test('a file that is its input cannot be changed through it', (context) => {
+  test('do not let the tool change the input file', (context) => {
     const { file, outside } = playground()
     const input = file('outside/input', 'input\n')
     file('outside/beside')
@@ -66,7 +66,7 @@ describeForms("the caller's standard streams", (cell) => {
     expect(snapshot(outside)).toEqual(before)
   })
 
-  test('a file that is its error stream can be appended to and nothing else', (context) => {
+  test('let the tool only append to the file of the error stream', (context) => {
     const { file } = playground()
     const log = file('outside/log', 'earlier\n')
     const before = snapshot(log)[0]?.replace(/mtime.*/, '')
@@ -83,7 +83,7 @@ describeForms("the caller's standard streams", (cell) => {
     expect(snapshot(log)[0]?.replace(/mtime.*/, '')).toBe(before)
   })
 
-  test('its input can be read', (context) => {
+  test('let the tool read the input', (context) => {
     const { file } = playground()
     const [program, ...args] = cordonRun(context, cell.form, ['/bin/cat'])
     const descriptor = openSync(file('outside/input', 'input\n'), 'r')

@@ -1,4 +1,4 @@
-// What a user has only once, for all programs: a tool gets a share of it.
+// Some resources of a user are shared by all programs. A tool gets only a share of them.
 import { spawnSync } from 'node:child_process'
 
 import { expect, test } from 'vitest'
@@ -23,7 +23,7 @@ print(len(held), flush=True)
 `
 
 describeForms('a user', (cell) => {
-  test('cannot be left without inotify by a tool, also one that hides what it holds', async () => {
+  test('keeps inotify instances, also if a tool hides the ones that it holds', async () => {
     const { stdout } = await cell.run([PYTHON, '-c', USE_UP('return libc.inotify_init1(0)', 300)])
     expect(stdout).toBe('16\n')
     const hide =
@@ -33,7 +33,7 @@ describeForms('a user', (cell) => {
     expect(hidden.stdout).toBe('16\n')
   })
 
-  test('cannot be left without timers and queued signals by a tool', async () => {
+  test('keeps timers and queued signals', async () => {
     const { stdout } = await cell.run([
       PYTHON,
       '-c',
@@ -42,7 +42,7 @@ describeForms('a user', (cell) => {
     expect(Number(stdout)).toBeLessThanOrEqual(1024)
   })
 
-  test('cannot have names of sockets taken, where the host shares them', async () => {
+  test('keeps socket names, where the host shares them', async () => {
     const policy = cell.form === 'namespaces' ? { network: 'all' as const } : {}
     const bind = (name: string) =>
       `import socket\ntry: socket.socket(socket.AF_UNIX).bind(${name}); print("bound")\nexcept OSError as ` +
@@ -54,12 +54,12 @@ describeForms('a user', (cell) => {
     expect(result.violations.map(({ kind }) => kind)).toEqual(['listen', 'listen'])
   })
 
-  test('cannot be left without terminals by a tool', async () => {
+  test('keeps terminals', async () => {
     const { stdout } = await cell.run([PYTHON, '-c', USE_UP('return os.openpty()', 200)])
     expect(Number(stdout)).toBeLessThanOrEqual(64)
   })
 
-  test('can be served by tools that use some of each', async () => {
+  test('can run tools that use some of each', async () => {
     const { inside } = playground()
     const script = `
 import ctypes, os, socket

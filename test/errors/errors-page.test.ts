@@ -43,11 +43,11 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const PIECE = 12
 
 describe('docs/errors.md', () => {
-  it('says exactly what the table says', async () => {
+  it('equals the table', async () => {
     await expect(renderPage()).toMatchFileSnapshot('../../docs/errors.md')
   })
 
-  it('shows examples of fixes that Cordon really prints', () => {
+  it('shows examples of fixes that Cordon prints', () => {
     const sources = ['src', 'sql']
       .flatMap((folder) =>
         readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

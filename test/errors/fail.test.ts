@@ -11,15 +11,15 @@ describe('fail', () => {
     expect(error.fix).toBe('grant the real path: /mnt/data')
   })
 
-  it('keeps host paths out of what a model sees', () => {
+  it('keeps host paths out of the text for the model', () => {
     expect(fail('path-missing', { path: '/home/alice/.ssh', fix: '' }).agentMessage).not.toContain('alice')
   })
 
-  it('does not fill in a parameter that looks like a placeholder again', () => {
+  it('does not expand a parameter that looks like a placeholder', () => {
     expect(fail('path-is-symlink', { path: '{real}', real: '/secret' }).message).toContain('path {real} is')
   })
 
-  it('has no fix where the parameter that would hold it is empty', () => {
+  it('has no fix if the parameter of the fix is empty', () => {
     expect(fail('usage-error', { problem: 'no command', fix: '' }).fix).toBeUndefined()
   })
 
@@ -28,14 +28,14 @@ describe('fail', () => {
     expect(fail('file-unreadable', { path: 'p', problem: 'x', fix: '' }, cause).cause).toBe(cause)
   })
 
-  it('refuses, as a bug, to build a message with a hole in it', () => {
+  it('throws a bug if a parameter is missing', () => {
     // @ts-expect-error the parameter is missing
     expect(() => fail('path-missing', {})).toThrow('bug in cordon')
   })
 })
 
 describe('bug', () => {
-  it('throws something that is no CordonError, so that nobody handles it as a refusal', () => {
+  it('throws an error that is not a CordonError, so that nobody treats it as a refusal', () => {
     expect(() => bug('impossible')).toThrow('bug in cordon: impossible')
     expect(() => bug('impossible')).not.toThrow(CordonError)
   })

@@ -1,4 +1,5 @@
-// Some ways out are written where the error is raised, and the table has only their place. The page shows one of each.
+// Some fixes are written where the error is raised, and the table has only a placeholder. The page shows one example
+// of each.
 import type { ERRORS, ErrorCode } from '../../src/errors/table.js'
 
 type Placed<Code extends ErrorCode> = (typeof ERRORS)[Code] extends { readonly fix: '{fix}' | '{hint}' } ? Code : never
@@ -33,13 +34,19 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'file-syntax': 'name a file with the tool in YAML or JSON',
   'option-unknown': 'did you mean "workspace"?',
   'option-invalid': 'did you mean "on_request"?',
+  'function-not-portable':
+    "pass what it needs as input; import Node's own modules inside the function (await import('node:fs')); for files or " +
+    "packages of yours use module: new URL('./helper.mjs', import.meta.url), export: 'f'",
+  'schema-invalid': 'it is valid as draft-07: add "$schema": "http://json-schema.org/draft-07/schema#"',
   'tool-unknown-here': 'did you mean "read_file"?',
+  'change-refused': 'did you mean "read_file"?',
+  'ticket-refused': 'make the call again',
   'state-refused': 'it was written by another version of Cordon; begin without a state',
   'runner-tools-invalid': 'give each tool a name of its own',
   'credential-missing': 'store it: secret-tool store --label=openai service openai account me',
   'credential-unusable': 'see to it that its source holds the value alone, on one line',
   'store-refused': 'an admin assigns it: cordon tools assign note agent-1',
-  'store-missing': 'cordon calls list has those that you may see',
+  'store-missing': 'see: cordon calls list',
   'store-state': 'resume it with the tool and the input that it was asked for with',
   'questions-too-many':
     'wait for an answer, or take a call back: cordon calls cancel ID; an admin changes the limit: cordon ' +
@@ -53,6 +60,7 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'end-not-recorded': 'see to it that the audit log can be written',
   'audit-unsafe-path': 'name an ordinary file',
   'tool-unknown': 'did you mean "read_file"?',
+  'tool-name-invalid': 'give each tool its own name; names that differ only in case count as one',
   'argument-path-denied':
     'grant it (filesystem.read), or mark the parameter with text() if it is content and never opened',
   'approval-unavailable': 'approve it, once or for this session',

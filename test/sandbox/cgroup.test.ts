@@ -10,7 +10,7 @@ const HYBRID = [
 
 const USER_MANAGER = '/user.slice/user-1000.slice/user@1000.service'
 
-describe('where a call could get a cgroup of its own', () => {
+describe('the place for the cgroup of a call', () => {
   it.each([
     ['beneath the root of all, for whoever lives there', '0::/', '/sys/fs/cgroup'],
     ['beside its own', '0::/mine/host', '/sys/fs/cgroup/mine'],
@@ -33,11 +33,11 @@ describe('where a call could get a cgroup of its own', () => {
     expect(cgroupPlace(`${own}\n`, `1 1 0:1 / / rw - ext4 /dev/vda rw\n${MOUNT}\n`)).toEqual({ kind: 'folder', path })
   })
 
-  it('where version 2 is mounted beside version 1', () => {
+  it('is found if version 2 is mounted beside version 1', () => {
     expect(cgroupPlace('4:memory:/x\n0::/\n', HYBRID)).toEqual({ kind: 'folder', path: '/sys/fs/cgroup/unified' })
   })
 
-  it('where only a part of the tree is mounted', () => {
+  it('is found if only a part of the tree is mounted', () => {
     const part = MOUNT.replace(' / /sys', ' /box /sys')
     expect(cgroupPlace('0::/box/mine/host\n', part)).toEqual({ kind: 'folder', path: '/sys/fs/cgroup/mine' })
     expect(cgroupPlace('0::/boxes/mine\n', part)).toMatchObject({ kind: 'none' })
@@ -47,15 +47,15 @@ describe('where a call could get a cgroup of its own', () => {
     ["a slice, which is systemd's", '0::/system.slice/agent.service', 'systemd'],
     ["a login, whose slice is systemd's", '0::/user.slice/user-1000.slice/session-2.scope', 'systemd'],
     ['the root of a tree that systemd divides', '0::/init.scope', 'systemd'],
-    ['what lies outside of its namespace', '0::/../other/host', 'outside'],
-  ])('not in %s', (_claim, own, problem) => {
+    ['a cgroup outside its namespace', '0::/../other/host', 'outside'],
+  ])('is not found in %s', (_claim, own, problem) => {
     expect(cgroupPlace(`${own}\n`, MOUNT)).toEqual({
       kind: 'none',
       problem: expect.stringContaining(problem) as string,
     })
   })
 
-  it('nowhere without version 2', () => {
+  it('is not found without version 2', () => {
     expect(cgroupPlace('4:memory:/x\n', MOUNT)).toEqual({
       kind: 'none',
       problem: 'no cgroup file system of version 2 is mounted',

@@ -6,7 +6,7 @@ import { closedFolders } from '../../src/sandbox/plan/closed-folders.js'
 const paths = (...names: readonly string[]) => names as unknown as readonly AbsolutePath[]
 const roots = (...names: readonly string[]) => paths(...names).map((path) => ({ path, object: 'directory' as const }))
 
-test('closed is every folder from the write root down to what is carved out of it', () => {
+test('every folder from the write root down to a carve-out is closed', () => {
   expect(closedFolders(roots('/w'), paths('/w/a/b/.envrc', '/w/.git/config'))).toEqual([
     '/w',
     '/w/.git',
@@ -15,7 +15,7 @@ test('closed is every folder from the write root down to what is carved out of i
   ])
 })
 
-test('nothing is closed without a carve-out, by one elsewhere, or by one that takes the root itself', () => {
+test('nothing is closed without a carve-out, by one elsewhere, or by one of the whole root', () => {
   expect(closedFolders(roots('/w'), [])).toEqual([])
   expect(closedFolders(roots('/w'), paths('/other/.envrc', '/wide/.envrc'))).toEqual([])
   expect(closedFolders(roots('/w/a'), paths('/w', '/w/a/b'))).toEqual([])

@@ -21,8 +21,8 @@ const compile = (folder: string, ...flags: readonly string[]): string => {
   return output
 }
 
-describe('what a program needs to start', () => {
-  it('is its interpreter, its libraries, and where it looks for them first', (context) => {
+describe('the needs of a program', () => {
+  it('are its interpreter, its libraries, and where it looks for them first', (context) => {
     needs(context, HAS_COMPILER, 'cc is missing; apt-get install gcc libc6-dev')
     const found = readElfNeeds(compile(newFolder(), '-lm', '-Wl,-rpath,$ORIGIN/lib:/opt/lib'))
     expect(found?.interpreter).toMatch(/^\/lib.*\/ld-/)
@@ -30,7 +30,7 @@ describe('what a program needs to start', () => {
     expect(found?.searchPaths).toEqual(['$ORIGIN/lib', '/opt/lib'])
   })
 
-  it('is nothing when it is linked statically', (context) => {
+  it('are empty if it is statically linked', (context) => {
     needs(context, HAS_COMPILER, 'cc is missing; apt-get install gcc libc6-dev')
     expect(readElfNeeds(compile(newFolder(), '-static', '-lm'))).toEqual({
       interpreter: undefined,
@@ -39,7 +39,7 @@ describe('what a program needs to start', () => {
     })
   })
 
-  it('is not told of what is no such program', () => {
+  it('are unknown for a file that is not such a program', () => {
     const file = `${newFolder()}/f`
     for (const text of ['', '#!/bin/sh\n', '\x7fELF', `\x7fELF\x01\x01${'\0'.repeat(60)}`]) {
       writeFileSync(file, text, 'latin1')
@@ -47,7 +47,7 @@ describe('what a program needs to start', () => {
     }
   })
 
-  it('is read from any damaged file without a failure', () => {
+  it('are read from any damaged file without a failure', () => {
     const file = `${newFolder()}/f`
     const whole = readFileSync(process.execPath).subarray(0, 8192)
     const change = fc.record({ at: fc.nat({ max: 1023 }), byte: fc.nat({ max: 255 }) })

@@ -12,7 +12,7 @@ const wordsOf = (bytes: Buffer): readonly string[] => bytes.toString().split('\0
 const planWords = (changes: Partial<Plan>): readonly string[] => wordsOf(encodePlan(planWith(changes)))
 
 describe('a plan in words', () => {
-  it('begins with its version and form, and ends with `end` and nothing behind it', () => {
+  it('begins with its version and form, and nothing follows its `end`', () => {
     expect(planWords({})).toEqual([
       'cordon-plan-1',
       'form',
@@ -64,16 +64,16 @@ describe('a plan in words', () => {
     ],
     ['a program that waits for its call', { clock: 'begin' }, ['clock', 'begin']],
     ['the network', { network: 'all' }, ['network', 'all']],
-  ])('says %s', (_what, changes, expected) => {
+  ])('has %s', (_what, changes, expected) => {
     expect(planWords(changes).join('\n')).toContain(`\n${expected.join('\n')}\n`)
   })
 
-  it('says what it says in the order of its steps', () => {
+  it('keeps the order of its steps', () => {
     const steps = ['/a', '/a/b', '/a/b/c'].map((at) => ({ kind: 'directory' as const, path: path(at) }))
     expect(planWords({ steps }).filter((word) => word.startsWith('/a'))).toEqual(['/a', '/a/b', '/a/b/c'])
   })
 
-  it('refuses a NUL byte in any word, which would make two words of one', () => {
+  it('refuses a NUL byte in any word, because it would make two words of one', () => {
     const broken = '/a\0end' as Plan['cwd']
     const places: readonly Partial<Plan>[] = [
       { cwd: broken },
@@ -90,7 +90,7 @@ describe('a plan in words', () => {
 describe('a command in words', () => {
   const word = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0'))
 
-  it('is its program, and as many arguments and variables as it says', () => {
+  it('is its program, and the announced numbers of arguments and variables', () => {
     fc.assert(
       fc.property(
         fc.array(word, { minLength: 1 }),
@@ -107,7 +107,7 @@ describe('a command in words', () => {
     )
   })
 
-  it('keeps bytes that are no UTF-8', () => {
+  it('keeps bytes that are not UTF-8', () => {
     expect(encodeCommand({ program: path('/bin/x'), argv: ['\udcff'], environment: {} })).toEqual(
       Buffer.from([...Buffer.from('/bin/x\x001\0'), 0xff, 0, 0x30, 0]),
     )

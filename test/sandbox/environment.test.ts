@@ -7,13 +7,13 @@ const build = (entries: readonly string[], host: Readonly<Record<string, string>
   buildEnvironment(boundaryOf({ environment: entries }), host, path('/tmp/private'))
 
 describe('the environment of a cell', () => {
-  it('inherits nothing: three variables that describe the cell, and no more', () => {
+  it('inherits nothing: only three variables that describe the cell', () => {
     const environment = build([], { HOME: '/root', PATH: '/evil', TOKEN: 'secret', LD_PRELOAD: '/evil.so' })
     expect(environment).toEqual({ PATH: expect.any(String) as string, HOME: '/tmp/private', TMPDIR: '/tmp/private' })
     expect(environment['PATH']).not.toContain('evil')
   })
 
-  it('takes what the policy names from the host, and what it sets from the policy', () => {
+  it('has the variables that the policy names or sets', () => {
     expect(build(['TOKEN', 'MODE=fast'], { TOKEN: 'secret', MODE: 'slow', OTHER: 'x' })).toMatchObject({
       TOKEN: 'secret',
       MODE: 'fast',
@@ -21,7 +21,7 @@ describe('the environment of a cell', () => {
     expect(build(['TOKEN'], { OTHER: 'x' })).not.toHaveProperty('OTHER')
   })
 
-  it('has no variable that the host does not have', () => {
+  it('lacks a variable that the host lacks', () => {
     expect(build(['TOKEN'], {})).not.toHaveProperty('TOKEN')
   })
 })

@@ -23,7 +23,7 @@ describe('an event of the launcher', () => {
     expect(parse(`{"event":"violation",${fields}}`)).toEqual({ event: 'violation', violation })
   })
 
-  test('tells a name that is no UTF-8 byte by byte', () => {
+  test('reports a name that is not UTF-8 byte by byte', () => {
     expect(parse('{"event":"open","path":"/a\\u00ff","access":"read","withheld":true}')).toEqual({
       event: 'open',
       path: '/a\udcff',

@@ -30,7 +30,7 @@ const tree = fc.array(fc.array(name, { minLength: 1, maxLength: 4 }), { maxLengt
 const part = fc.constantFrom('a', 'b', 'ab', '*', '**', '?', 'a*', '*.txt', '.*', '*b')
 
 describe('a pattern', () => {
-  it('stands for exactly the existing objects that it matches', () => {
+  it('matches exactly the existing objects', () => {
     const folder = newFolder()
     let count = 0
     fc.assert(
@@ -50,7 +50,7 @@ describe('a pattern', () => {
     )
   })
 
-  it('tells files, folders and links apart, and follows no link', () => {
+  it('distinguishes files, folders and links, and follows no link', () => {
     const root = newFolder()
     plant(root, ['a/file', 'a/folder/', 'a/link -> /etc', 'b/file'])
     expect(
@@ -65,7 +65,7 @@ describe('a pattern', () => {
     expect(expanded(only(`${root}/a/**/passwd`))).toEqual([])
   })
 
-  it('that is carved out stops at what it matches: what lies beneath goes with it', () => {
+  it('for a carve-out stops at its match, which covers everything beneath', () => {
     const root = newFolder()
     plant(root, ['x/keys/x/keys/f', 'keys/f'])
     const pattern = only(`${root}/**/keys`)
@@ -73,7 +73,7 @@ describe('a pattern', () => {
     expect(expanded(pattern)).toEqual([`${root}/keys`, `${root}/x/keys`, `${root}/x/keys/x/keys`])
   })
 
-  it('that matches more than can be granted is refused, not cut', () => {
+  it('with more matches than can be granted is refused, not cut', () => {
     const root = newFolder()
     plant(
       root,
@@ -82,7 +82,7 @@ describe('a pattern', () => {
     expect(() => expandPattern(only(`${root}/f*`))).toThrow(expect.objectContaining({ code: 'glob-too-many' }))
   })
 
-  it('grants nothing of a folder that cannot be listed, but refuses to carve out of one', () => {
+  it('grants nothing in a folder that cannot be listed, but refuses to carve out of one', () => {
     const gone = only(`${newFolder()}/gone/*`)
     expect(expandPattern(gone)).toEqual([])
     expect(() => expandPattern({ ...gone, negated: true })).toThrow(

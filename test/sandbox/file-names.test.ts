@@ -39,7 +39,7 @@ const odd = fc
   .map((array) => Buffer.from(array))
 
 describe('a file name', () => {
-  it('of any bytes becomes a text, and the same bytes again', () => {
+  it('of any bytes becomes a text and the same bytes again', () => {
     fc.assert(
       fc.property(fc.oneof(bytes, odd), (name) => {
         expect(bytesOfName(textOfName(name))).toEqual(name)
@@ -48,7 +48,7 @@ describe('a file name', () => {
     )
   })
 
-  it('keeps its bytes in a path that is put together as texts', () => {
+  it('keeps its bytes in a path that is joined as text', () => {
     fc.assert(
       fc.property(odd, odd, (left, right) => {
         expect(bytesOfName(`${textOfName(left)}/${textOfName(right)}`)).toEqual(
@@ -58,7 +58,7 @@ describe('a file name', () => {
     )
   })
 
-  it('that is UTF-8 is that text, as everybody else writes it', () => {
+  it('in UTF-8 is the usual text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(textOfName(Buffer.from(text))).toBe(text)
@@ -67,7 +67,7 @@ describe('a file name', () => {
     )
   })
 
-  it('is different from that of any other file', () => {
+  it('never equals the text of another name', () => {
     fc.assert(
       fc.property(odd, odd, (left, right) => {
         expect(textOfName(left) === textOfName(right)).toBe(left.equals(right))
@@ -75,7 +75,7 @@ describe('a file name', () => {
     )
   })
 
-  it('is listed and opened, whatever its bytes are', () => {
+  it('of any bytes can be listed and opened', () => {
     const folder = newFolder()
     const names = [
       Buffer.from('plain'),

@@ -42,7 +42,7 @@ const streamedIn = (frames: readonly Frame[], arrived: number): number => {
 }
 
 describe('frames', () => {
-  it('are read as they were written, however the stream is cut', () => {
+  it('are read as written, for any cuts of the stream', () => {
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 8 }), fc.array(fc.nat(), { maxLength: 12 }), (frames, places) => {
         const bytes = Buffer.concat(frames.map(({ kind, payload }) => encodeFrame(kind, payload)))
@@ -51,7 +51,7 @@ describe('frames', () => {
     )
   })
 
-  it('are not told before they are whole', () => {
+  it('are delivered only when complete', () => {
     fc.assert(
       fc.property(frame, fc.nat(), ({ kind, payload }, end) => {
         const bytes = encodeFrame(kind, payload)
@@ -60,7 +60,7 @@ describe('frames', () => {
     )
   })
 
-  it('that may be told in pieces come without delay, and give the same bytes in the same order', () => {
+  it('that may be delivered in pieces arrive at once, with the same bytes in the same order', () => {
     const streamed = fc.record({
       kind: fc.constantFrom(...Object.values(FROM_CELL)),
       payload: fc.uint8Array({ maxLength: 600 }).map((bytes) => Buffer.from(bytes)),
@@ -99,14 +99,14 @@ describe('frames', () => {
     }).toThrow('unknown kind')
   })
 
-  it('without a payload are five bytes: the kind, and a length of nothing', () => {
+  it('without a payload have five bytes: the kind, and the length zero', () => {
     expect([...encodeFrame('K')]).toEqual([0x4b, 0, 0, 0, 0])
   })
 })
 
 describe('input in frames', () => {
   it.each([0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 * (1 << 20)])(
-    'of %i bytes is whole, in frames that a launcher takes, none of them the empty one that ends it',
+    'of %i bytes is complete, and no frame is empty, because an empty one ends it',
     (length) => {
       const stdin = Buffer.alloc(length, 'cordon')
       const frames = readAll(encodeInput(stdin))

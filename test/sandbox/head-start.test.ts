@@ -1,5 +1,5 @@
-// A launcher that enters its namespaces before its plan is there: only for a plan that is what it was told, and for no
-// longer than its host.
+// A launcher may enter its namespaces before its plan arrives. It accepts only the announced kind of plan, and ends
+// with its host.
 import { once } from 'node:events'
 import { readFileSync, readdirSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
@@ -64,7 +64,7 @@ const parentOf = (pid: number): number | undefined => {
 }
 
 describe('a head start', () => {
-  test('is as good as none for the plan that it was for', async (context) => {
+  test('gives the same result as none, for the announced plan', async (context) => {
     await needsNamespaces(context)
     expect(await answerTo('none', PLAN)).toMatchObject({ event: 'applied' })
     expect(await answerTo('all', { ...PLAN, network: 'all' })).toMatchObject({ event: 'applied' })
@@ -75,14 +75,14 @@ describe('a head start', () => {
     { what: 'with another network', changes: { network: 'all' } },
     { what: 'with a cgroup', changes: { cgroup: path('/sys/fs/cgroup') } },
     { what: 'with other streams', changes: { stdio: { ...ALL_FRAMES, in: 'direct' } } },
-  ])('is no way to a plan $what', async ({ changes }) => {
+  ])('refuses a plan $what', async ({ changes }) => {
     expect(await answerTo('none', { ...PLAN, ...changes })).toMatchObject({
       event: 'error',
       stage: expect.stringMatching(/^(plan|user-namespace)$/) as string,
     })
   })
 
-  test('leaves nothing behind when no plan comes', async (context) => {
+  test('leaves nothing behind if no plan arrives', async (context) => {
     await needsNamespaces(context)
     await vi.waitFor(() => {
       expect(childrenOf(process.pid)).toEqual([])

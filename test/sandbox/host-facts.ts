@@ -1,4 +1,4 @@
-// A host that holds everything, and variations of it.
+// The facts of a host that can enforce everything, and variations.
 import type { Attempt, HostFacts } from '../../src/sandbox/index.js'
 import { path } from '../policy/places.js'
 

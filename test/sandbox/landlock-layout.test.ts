@@ -49,7 +49,7 @@ const accessTo = (rules: readonly Rule[], at: string): string =>
 const place = (at: string) => ({ path: path(at), object: 'directory' as const })
 
 describe('Landlock rules', () => {
-  it('are one per root where nothing is carved out of it', () => {
+  it('are one per root without carve-outs', () => {
     const root = newFolder()
     plant(root, ['r/a/f', 'w/a/f'])
     const rules = layOut({ read: [place(`${root}/r`)], write: [place(`${root}/w`)] }).filter(({ path: at }) =>
@@ -62,7 +62,7 @@ describe('Landlock rules', () => {
     ])
   })
 
-  it('leave what is protected readable, and its folder closed for new names', () => {
+  it('leave protected files readable, and their folder closed for new names', () => {
     const root = newFolder()
     plant(root, ['w/.git/hooks/h', 'w/.git/HEAD', 'w/src/f'])
     const rules = layOut({ write: [place(`${root}/w`)] }, { protectedPlaces: [place(`${root}/w/.git/hooks`)] })
@@ -71,7 +71,7 @@ describe('Landlock rules', () => {
     ).toEqual(['rwx', 'rwx', 'rx', 'rx', 'rx'])
   })
 
-  it('let nothing protected be written, nor its folder, where the keeper writes for the tool', () => {
+  it('let the tool write neither protected files nor their folder, where the keeper writes', () => {
     const root = newFolder()
     plant(root, ['w/.git/hooks/h', 'w/key', 'w/src/f', 'free/f'])
     const hidden = [{ path: path(`${root}/w/key`), object: 'file' as const }]
@@ -88,14 +88,14 @@ describe('Landlock rules', () => {
     ])
   })
 
-  it('that would be too many are left to the keeper', () => {
+  it('are left to the keeper if there are too many', () => {
     const root = newFolder()
     plant(root, ['.git/hooks/h', ...Array.from({ length: 4_100 }, (_, index) => `f${String(index)}`)])
     const { rules, kept } = layOutKept({ write: [place(root)] }, { protectedPlaces: [place(`${root}/.git/hooks`)] })
     expect({ kept: kept.roots, access: accessTo(rules, `${root}/f1`) }).toEqual({ kept: [root], access: 'rx' })
   })
 
-  it('grant nothing in a root that lies in what is carved out', () => {
+  it('grant nothing in a root inside a carve-out', () => {
     const root = newFolder()
     plant(root, ['w/.git/hooks/h'])
     const { rules, kept } = layOutKept(
@@ -105,7 +105,7 @@ describe('Landlock rules', () => {
     expect({ kept: kept.roots, access: accessTo(rules, `${root}/w/.git/HEAD`) }).toEqual({ kept: [], access: '' })
   })
 
-  it('are never about a link, which leads to what has rules of its own', () => {
+  it('never name a link, because its target has rules of its own', () => {
     const root = newFolder()
     plant(root, ['w/key', 'w/other', 'w/link -> /etc'])
     const rules = layOut({ write: [place(`${root}/w`)], hidden: [{ path: path(`${root}/w/key`), object: 'file' }] })
@@ -113,7 +113,7 @@ describe('Landlock rules', () => {
     expect(accessTo(rules, '/etc/passwd')).toBe('')
   })
 
-  it('let nothing be executed but what is listed, where that is limited', () => {
+  it('allow executing only listed programs, if programs are limited', () => {
     const root = newFolder()
     plant(root, ['w/f', 'program'])
     const program = path(`${root}/program`)
@@ -124,7 +124,7 @@ describe('Landlock rules', () => {
     expect(rules.filter(({ access }) => access.includes('x')).map(({ path: at }) => at)).toEqual([program])
   })
 
-  it('that would be too many are refused', () => {
+  it('are refused if there are too many', () => {
     const root = newFolder()
     plant(root, ['key', ...Array.from({ length: 2_100 }, (_, index) => `f${String(index)}`)])
     expect(() => layOut({ write: [place(root)], hidden: [{ path: path(`${root}/key`), object: 'file' }] })).toThrow(
@@ -132,7 +132,7 @@ describe('Landlock rules', () => {
     )
   })
 
-  it('grant everything in a root but what is carved out, and nothing of that', () => {
+  it('grant everything in a root except the carve-outs', () => {
     const folder = newFolder()
     const name = fc.constantFrom('a', 'b', 'c')
     let count = 0

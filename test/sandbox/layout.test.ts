@@ -40,7 +40,7 @@ const stepAt = ({ steps }: Layout, at: string): string | undefined => {
 const accessAt = ({ rules }: Layout, at: string): string | undefined => rules.find((rule) => rule.path === at)?.access
 
 describe('the root of a cell', () => {
-  it('shows what the system shows: folders bound, links and small files made', () => {
+  it("has the system's files: folders bound, links and small files created", () => {
     const layout = layOut({})
     expect(['/usr', '/bin', '/etc/hosts', '/dev/null', '/proc', '/tmp'].map((at) => stepAt(layout, at))).toEqual([
       'bind rx',
@@ -52,17 +52,17 @@ describe('the root of a cell', () => {
     ])
   })
 
-  it('has what may be read read-only, and what may be written writable', () => {
+  it('has read grants read-only, and write grants writable', () => {
     const layout = layOut({ read: [folder('/data')], write: [folder('/out')] })
     expect([stepAt(layout, '/data'), stepAt(layout, '/out')]).toEqual(['bind rx', 'bind rwx'])
     expect([accessAt(layout, '/data'), accessAt(layout, '/out')]).toEqual(['rx', 'rwx'])
   })
 
-  it('takes nothing away from a write root by what is granted in it for reading', () => {
+  it('keeps a write root writable despite a read grant inside it', () => {
     expect(stepAt(layOut({ read: [folder('/w/sub')], write: [folder('/w')] }), '/w/sub')).toBeUndefined()
   })
 
-  it('seals what is protected in a write root, and pins every folder between', () => {
+  it('seals protected names in a write root, and pins every folder between', () => {
     const layout = layOut({ write: [folder('/w')] }, { protectedPlaces: [folder('/w/a/.git/hooks')] })
     expect(['/w', '/w/a', '/w/a/.git', '/w/a/.git/hooks'].map((at) => stepAt(layout, at))).toEqual([
       'bind rwx',
@@ -72,7 +72,7 @@ describe('the root of a cell', () => {
     ])
   })
 
-  it('pins no folder within one that is sealed as a whole: a pin can be written in', () => {
+  it('pins no folder inside a sealed one, because a pin is writable', () => {
     const layout = layOut(
       { write: [folder('/w')] },
       { protectedPlaces: [folder('/w/r/.git/modules'), file('/w/r/.git/modules/x/config')] },
@@ -83,12 +83,12 @@ describe('the root of a cell', () => {
     ).toEqual(['bind rwx', 'bind rwx', 'bind rx', 'bind rx'])
   })
 
-  it('hides what is carved out, and pins the folders between in a write root', () => {
+  it('hides carve-outs, and pins the folders between in a write root', () => {
     const layout = layOut({ write: [folder('/w')], hidden: [file('/w/a/key')] })
     expect(['/w/a', '/w/a/key'].map((at) => stepAt(layout, at))).toEqual(['bind rwx', 'hide'])
   })
 
-  it('hides the secrets of the kernel in a /proc of its own, and opens only figures of a borrowed one', () => {
+  it('hides kernel secrets in its own /proc, and opens only figures in a borrowed one', () => {
     expect(stepAt(layOut({}), '/proc/keys')).toBe('hide')
     const borrowed = layOut({}, { ownProc: false })
     expect([stepAt(borrowed, '/proc'), accessAt(borrowed, '/proc'), accessAt(borrowed, '/proc/meminfo')]).toEqual([
@@ -99,7 +99,7 @@ describe('the root of a cell', () => {
     expect(borrowed.rules.filter(({ path: at }) => at === '/')).toEqual([])
   })
 
-  it('lets only the listed programs and their loaders be executed where that is limited', () => {
+  it('allows executing only the listed programs and their loaders, if programs are limited', () => {
     const execute: LayoutInput['execute'] = {
       kind: 'only',
       programs: [path('/usr/bin/cat')],
@@ -114,12 +114,12 @@ describe('the root of a cell', () => {
     expect(['/usr', '/w', '/usr/lib'].map((at) => stepAt(layout, at))).toEqual(['bind r', 'bind rw', 'bind rx'])
   })
 
-  it('makes the working directory where nothing is bound there, and nothing in what is bound', () => {
+  it('creates the working directory unless it is inside a bound folder', () => {
     expect(stepAt(layOut({}, { cwd: path('/elsewhere/project') }), '/elsewhere/project')).toBe('directory')
     expect(stepAt(layOut({ read: [folder('/data')] }, { cwd: path('/data/sub') }), '/data/sub')).toBeUndefined()
   })
 
-  it('has terminals of its own, and /dev/tty where the host has it', () => {
+  it('has its own terminals, and /dev/tty if the host has it', () => {
     expect(['/dev/pts', '/dev/tty', '/dev/ptmx'].map((at) => stepAt(layOut({}), at))).toEqual([
       'terminals',
       'bind rd',
@@ -136,7 +136,7 @@ const places = fc.array(
 )
 
 describe('steps', () => {
-  it('come in an order in which a folder is there before what lies in it', () => {
+  it('create a folder before its content', () => {
     fc.assert(
       fc.property(places, places, places, places, (read, write, hidden, sealed) => {
         const { steps } = layOut({ read, write, hidden, sealed })
@@ -148,7 +148,7 @@ describe('steps', () => {
     )
   })
 
-  it('hide everything that is carved out, whatever else is said about it', () => {
+  it('hide every carve-out, whatever else is granted', () => {
     fc.assert(
       fc.property(places, places, places, (read, write, hidden) => {
         const layout = layOut({ read, write, hidden })
@@ -157,7 +157,7 @@ describe('steps', () => {
     )
   })
 
-  it('never bind writable what is not in a write root, nor what is sealed', () => {
+  it('bind nothing writable outside write roots, and nothing sealed', () => {
     fc.assert(
       fc.property(places, places, places, (read, write, sealed) => {
         for (const step of layOut({ read, write, sealed }).steps) {
@@ -170,8 +170,8 @@ describe('steps', () => {
   })
 })
 
-describe('the outermost of places', () => {
-  it('lie in none of each other, and every place lies in one of them', () => {
+describe('the outermost of several paths', () => {
+  it('do not contain each other, and contain every path', () => {
     fc.assert(
       fc.property(places, (list) => {
         const kept = outermost(list)

@@ -23,13 +23,13 @@ const refused = (
   )
 
 describe('an observed open', () => {
-  it('of a file that exists and is not granted was refused by the boundary', async () => {
+  it('of an existing file without a grant was refused by the boundary', async () => {
     expect(await refused([['read', '/etc/shadow']], hostOf('/etc/shadow'))).toEqual([
       { kind: 'file', access: 'read', path: '/etc/shadow', openedAs: '/etc/shadow', reason: { kind: 'not-granted' } },
     ])
   })
 
-  it('of a file that does not exist was refused by nobody', async () => {
+  it('of a missing file was not refused', async () => {
     expect(
       await refused(
         [
@@ -44,7 +44,7 @@ describe('an observed open', () => {
     ).toEqual([])
   })
 
-  it('of a granted file was not refused by the boundary, but of one carved out it was', async () => {
+  it('of a granted file was not refused by the boundary, but of a carved-out one it was', async () => {
     expect(
       (
         await refused(
@@ -59,7 +59,7 @@ describe('an observed open', () => {
     ).toEqual(['/data/key'])
   })
 
-  it('to write a new file is judged by the folder it would be in', async () => {
+  it('that would create a file is judged by its folder', async () => {
     expect(await refused([['make', '/data/new']], hostOf('/data'))).toMatchObject([
       { path: '/data/new', access: 'write' },
     ])
@@ -68,26 +68,26 @@ describe('an observed open', () => {
     ])
   })
 
-  it('to make anew what the host has would have failed there, too', async () => {
+  it('that would create an existing file anew would have failed on the host too', async () => {
     expect(await refused([['new', '/home/ada']], hostOf('/home', '/home/ada'))).toEqual([])
     expect(await refused([['make', '/home/ada']], hostOf('/home', '/home/ada'))).toMatchObject([
       { path: '/home/ada', access: 'write' },
     ])
   })
 
-  it('is told with the object that the name leads to', async () => {
+  it('is reported with the target of the name', async () => {
     expect(await refused([['read', '/data/link']], hostOf(['/data/link', '/secret/f']))).toMatchObject([
       { path: '/secret/f', openedAs: '/data/link' },
     ])
   })
 
-  it('of a protected name to write is told with the reason', async () => {
+  it('for writing a protected name is reported with the reason', async () => {
     expect(await refused([['make', '/out/.git/hooks/pre-commit']], hostOf('/out/.git/hooks'))).toMatchObject([
       { reason: { kind: 'protected', because: expect.stringContaining('hooks') as string } },
     ])
   })
 
-  it("in the private folder or in what the cell has of its own is nobody's business", async () => {
+  it("in the private folder or in the cell's own files is ignored", async () => {
     expect(
       await refused(
         [
@@ -102,7 +102,7 @@ describe('an observed open', () => {
     ).toEqual([])
   })
 
-  it('to write in a folder beneath /tmp that only the host has was refused', async () => {
+  it('for writing in a folder beneath /tmp that only the host has was refused', async () => {
     expect(
       (await refused([['make', '/tmp/project/f', 'withheld']], hostOf('/tmp/project'))).map(
         (violation) => violation.path,
@@ -111,7 +111,7 @@ describe('an observed open', () => {
     expect(await refused([['make', '/tmp/project/f']], hostOf('/tmp/project'))).toEqual([])
   })
 
-  it('is told once, however often it was tried', async () => {
+  it('is reported once, however often it was tried', async () => {
     expect(
       (
         await refused(

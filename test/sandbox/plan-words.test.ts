@@ -1,4 +1,4 @@
-// What the launcher makes of plans: whatever is not exactly a plan is refused, and becomes no weaker boundary.
+// The launcher refuses everything that is not exactly a plan. A damaged plan never becomes a weaker boundary.
 import { once } from 'node:events'
 
 import { describe, expect, test } from 'vitest'
@@ -42,7 +42,7 @@ const refusalOf = async (plan: Buffer): Promise<string | undefined> => {
 }
 
 describe('a plan', () => {
-  test('that is complete is understood', async () => {
+  test('that is complete is accepted', async () => {
     expect(await refusalOf(bytes(COMPLETE))).toBeUndefined()
     expect(
       await refusalOf(

@@ -1,8 +1,8 @@
-// How a pool behaves where a real launcher cannot be made to: cells that fail to come, and when.
+// A pool in situations that a real launcher cannot be made to show, such as cells that fail to start.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { createPool } from '../../src/sandbox/launch/pool.js'
-import type { Pool } from '../../src/sandbox/launch/pool.js'
+import { createPool, keepLatest } from '../../src/sandbox/launch/pool.js'
+import type { Pool } from '../../src/sandbox/sandbox-interface.js'
 import type { ReadyCell } from '../../src/sandbox/launch/ready-cell.js'
 
 interface FakeCell {
@@ -11,7 +11,7 @@ interface FakeCell {
   discarded: boolean
 }
 
-const startPool = (prepare: (make: () => ReadyCell) => Promise<ReadyCell>) => {
+const startPool = (prepare: (make: () => ReadyCell) => Promise<ReadyCell>, kept = keepLatest(4)) => {
   const made: FakeCell[] = []
   const served: (number | undefined)[] = []
   let closes = 0
@@ -35,6 +35,7 @@ const startPool = (prepare: (make: () => ReadyCell) => Promise<ReadyCell>) => {
       served.push(numberOf(await ready))
       return {} as Awaited<ReturnType<Pool['run']>>
     },
+    kept,
     () => {
       closes += 1
     },
@@ -68,7 +69,7 @@ describe('a pool', () => {
     expect(served).not.toContain(undefined)
   })
 
-  it('makes the next cell after the caller has its result', async () => {
+  it('builds the next cell after the caller has its result', async () => {
     const { pool, made } = startPool((make) => Promise.resolve(make()))
     await pool.ready()
     await pool.run(call)
@@ -77,7 +78,7 @@ describe('a pool', () => {
     expect([madeBefore, made.length]).toEqual([1, 2])
   })
 
-  it('passes over a cell that died while it waited', async () => {
+  it('skips a cell that died while it waited', async () => {
     const { pool, made, served } = startPool((make) => Promise.resolve(make()))
     await pool.ready()
     for (const cell of made) cell.alive = false
@@ -85,7 +86,7 @@ describe('a pool', () => {
     expect(served).toEqual([undefined])
   })
 
-  it('lets a call go on without a ready cell when none can be made, and tries again for the next', async () => {
+  it('lets a call run without a warm cell if none can be built, and tries again for the next', async () => {
     let broken = true
     const { pool, served } = startPool((make) =>
       broken ? Promise.reject(new Error('not now')) : Promise.resolve(make()),
@@ -98,28 +99,43 @@ describe('a pool', () => {
     expect(served).toEqual([undefined, undefined, expect.any(Number)])
   })
 
-  it('says why no cell stands ready to who waits for one', async () => {
+  it('tells a waiting caller why no cell is ready', async () => {
     const { pool } = startPool(() => Promise.reject(new Error('not now')))
     await expect(pool.ready()).rejects.toThrow('not now')
   })
 
-  it('holds no more than 8 in reserve, however many calls overlap', async () => {
+  it('keeps at most 8 cells ready, however many calls overlap', async () => {
     const { pool } = startPool((make) => Promise.resolve(make()))
     await Promise.all(Array.from({ length: 40 }, () => pool.run(call)))
     await nextTurn()
     expect(pool.size()).toBe(8)
   })
 
-  it('gives up what nobody used for a while, and holds one again when asked', async () => {
-    const { pool, made } = startPool((make) => Promise.resolve(make()))
-    await pool.ready()
-    await vi.advanceTimersByTimeAsync(60_000)
-    expect([pool.size(), made.every(({ discarded }) => discarded)]).toEqual([0, true])
-    await pool.ready()
-    expect(pool.size()).toBe(1)
+  it('keeps one cell when nobody calls for a while, and drops the others', async () => {
+    const { pool, made, served } = startPool((make) => Promise.resolve(make()))
+    await Promise.all([pool.run(call), pool.run(call), pool.run(call)])
+    await nextTurn()
+    const busy = pool.size()
+    await vi.advanceTimersByTimeAsync(300_000)
+    expect([busy > 1, pool.size()]).toEqual([true, 1])
+    const left = made.filter(({ number, discarded }) => !discarded && !served.includes(number))
+    expect(left).toHaveLength(1)
   })
 
-  it('does not give up while it is used', async () => {
+  it('gives up its cell if too many other pools were used later, and builds one again on request', async () => {
+    const kept = keepLatest(2)
+    const start = () => startPool((make) => Promise.resolve(make()), kept)
+    const [first, second] = [start(), start()]
+    await first.pool.run(call)
+    await nextTurn()
+    const third = start()
+    await nextTurn()
+    expect([first, second, third].map(({ pool }) => pool.size())).toEqual([1, 0, 1])
+    await second.pool.ready()
+    expect(second.pool.size()).toBe(1)
+  })
+
+  it('keeps its cells while it is used', async () => {
     const { pool } = startPool((make) => Promise.resolve(make()))
     for (let turn = 0; turn < 5; turn += 1) {
       await vi.advanceTimersByTimeAsync(20_000)
@@ -129,7 +145,7 @@ describe('a pool', () => {
     expect(pool.size()).toBeGreaterThan(0)
   })
 
-  it('that is closed discards its cells, also one that is still being made, and refuses calls', async () => {
+  it('discards its cells when closed, also one that is being built, and refuses calls', async () => {
     let arrive: ((cell: ReadyCell) => void) | undefined
     let make: (() => ReadyCell) | undefined
     const { pool, made, closes } = startPool((maker) => {

@@ -12,12 +12,12 @@ const connecting = (changes: Partial<Plan> = {}): Plan => planWith({ traps: ['co
 const landlock = (changes: Partial<Plan> = {}): Plan => connecting({ form: 'landlock', ...changes })
 const older = (abi: number) => hostWith({ landlock: { held: true, abi } })
 
-describe('what a profile claims', () => {
-  it('names the version of Landlock that holds it', () => {
+describe('the claims of a profile', () => {
+  it('name the version of Landlock', () => {
     expect(enforcedBy(landlock(), older(5))['filesystem_read']).toEqual(['landlock:5'])
   })
 
-  it('does not claim hidden names, own lists of processes or the loopback without namespaces', () => {
+  it('lack hidden names, own process lists and the loopback without namespaces', () => {
     expect(enforcedBy(landlock(), hostWith())).toMatchObject({ file_names: [], process_list: [] })
     expect(enforcedBy(connecting(), hostWith())).toMatchObject({
       file_names: ['mount-namespace'],
@@ -25,7 +25,7 @@ describe('what a profile claims', () => {
     })
   })
 
-  it("does not claim an own list of processes where /proc is the host's", () => {
+  it('lack an own process list if /proc belongs to the host', () => {
     expect(enforcedBy(connecting(), hostWith({ ownProc: notHeld('masked') }))['process_list']).toEqual([])
   })
 
@@ -40,11 +40,11 @@ describe('what a profile claims', () => {
     expect(enforcedBy(landlock(), older(abi))[boundary]).toEqual(mechanisms)
   })
 
-  it('leaves empty what is granted: network all, exec all', () => {
+  it('are empty for network all and exec all', () => {
     expect(enforcedBy(connecting({ network: 'all' }), hostWith())).toMatchObject({ network: [], exec: [] })
   })
 
-  it('claims limits that are set, and by whom they are held', () => {
+  it('name the limits that are set, and what enforces them', () => {
     const enforced = enforcedBy(
       connecting({
         traps: ['connect', 'fork'],
@@ -64,7 +64,7 @@ describe('what a profile claims', () => {
     ])
   })
 
-  it('claims a cgroup where the plan makes one, before what also holds', () => {
+  it('name a cgroup if the plan makes one, before the other mechanisms', () => {
     const plan = connecting({
       cgroup: path('/sys/fs/cgroup'),
       traps: ['connect', 'fork'],
@@ -82,7 +82,7 @@ describe('what a profile claims', () => {
     })
   })
 
-  it('does not claim what would have to be measured where nothing can be', () => {
+  it('lack limits that need measuring, if nothing can be measured', () => {
     const enforced = enforcedBy(
       landlock({ limits: { memory: 1, cpu: 1, scratch: 1 } }),
       hostWith({ measuring: notHeld('inside another cell') }),
@@ -91,7 +91,7 @@ describe('what a profile claims', () => {
     expect(enforced['end_of_call']).toEqual(['landlock:7'])
   })
 
-  it('holds the names of variables, sorted', () => {
+  it('list the names of variables, sorted', () => {
     const profile = describeProfile(connecting(), hostWith(), { read: ['/usr'], write: [], sealed: [], closed: [] }, [
       'TOKEN',
       'PATH',

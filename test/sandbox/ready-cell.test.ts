@@ -21,8 +21,8 @@ const readyOn = (granted: string, isAlive = true): ReadyCell => {
   } as unknown as ReadyCell
 }
 
-describe('a cell that was prepared', () => {
-  it('is used as long as everything is as it was', () => {
+describe('a prepared cell', () => {
+  it('is used while nothing has changed', () => {
     const root = newFolder()
     plant(root, ['f'])
     const ready = readyOn(`${root}/f`)
@@ -30,7 +30,7 @@ describe('a cell that was prepared', () => {
     expect(isStillTrue(ready, '/bin/sh', SEALED)).toBe(true)
   })
 
-  it('is not used when a granted object was replaced or is gone', () => {
+  it('is not used if a granted object was replaced or is gone', () => {
     const root = newFolder()
     plant(root, ['f', 'g'])
     const ready = readyOn(`${root}/f`)
@@ -40,7 +40,7 @@ describe('a cell that was prepared', () => {
     expect(isStillTrue(ready, '/bin/sh', SEALED)).toBe(false)
   })
 
-  it('is not used when it died, for another program, or when something else is protected now', () => {
+  it('is not used if it died, for another program, or if other names are protected now', () => {
     const root = newFolder()
     expect(isStillTrue(readyOn(root, false), '/bin/sh', SEALED)).toBe(false)
     expect(isStillTrue(readyOn(root), '/bin/bash', SEALED)).toBe(false)

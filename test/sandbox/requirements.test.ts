@@ -30,13 +30,13 @@ const refusal = (
 const NAMESPACES = MECHANISMS.filter((name) => name.endsWith('namespace'))
 
 describe('a required mechanism', () => {
-  it('that the host holds is no reason to refuse', () => {
+  it('that the host can enforce is accepted', () => {
     expect(
       refusal(['landlock', 'seccomp', 'seccomp-listener', 'rlimit', ...NAMESPACES], 'namespaces', hostWith()),
     ).toBeUndefined()
   })
 
-  it.each(NAMESPACES)('%s is refused in the form that has none', (mechanism) => {
+  it.each(NAMESPACES)('%s is refused in the form that lacks it', (mechanism) => {
     expect(refusal([mechanism], 'landlock', hostWith())).toMatchObject({
       code: 'host-cannot-hold',
       fix: expect.stringContaining('--form auto') as string,
@@ -48,14 +48,14 @@ describe('a required mechanism', () => {
     })
   })
 
-  it('that the host refused is refused with where and why', () => {
+  it('that failed on this host is refused with stage and reason', () => {
     expect(refusal(['seccomp-listener'], 'namespaces', hostWith({ listener: notHeld('taken') }))).toMatchObject({
       code: 'host-cannot-hold',
       params: { mechanism: 'seccomp-listener', problem: 'somewhere: taken' },
     })
   })
 
-  it('cgroup is refused where nothing is delegated, and only there', () => {
+  it('cgroup is refused only if nothing is delegated', () => {
     expect(refusal(['cgroup'], 'landlock', hostWith())).toMatchObject({
       code: 'host-cannot-hold',
       params: { problem: 'somewhere: nothing is delegated' },
@@ -66,7 +66,7 @@ describe('a required mechanism', () => {
     ).toBeUndefined()
   })
 
-  it('broker is refused where no host is granted', () => {
+  it('broker is refused if no host is granted', () => {
     expect(refusal(['broker'], 'namespaces', hostWith())).toMatchObject({
       code: 'host-cannot-hold',
       fix: expect.stringContaining('do not require it') as string,
@@ -77,7 +77,7 @@ describe('a required mechanism', () => {
     ).toMatchObject({ code: 'host-cannot-hold' })
   })
 
-  it('is refused with what can be required instead, and nothing of that would be refused', () => {
+  it('is refused with alternatives that would be accepted', () => {
     const host = hostWith({ namespaces: notHeld('EPERM'), listener: notHeld('taken') })
     const held =
       /as it is: (.+)$/.exec(refusal(['seccomp-listener'], 'landlock', host)?.fix ?? '')?.[1]?.split(', ') ?? []

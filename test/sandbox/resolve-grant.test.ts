@@ -9,7 +9,7 @@ import { needs } from '../requirement.js'
 import { newFolder, plant } from './tree.js'
 
 describe('a granted path', () => {
-  it('is the object that lies there', () => {
+  it('is the object at that path', () => {
     const root = newFolder()
     plant(root, ['folder/', 'file'])
     expect(resolveGrant(path(`${root}/folder`))).toEqual({ path: `${root}/folder`, object: 'directory', links: [] })
@@ -26,14 +26,14 @@ describe('a granted path', () => {
     },
   )
 
-  it('that leads through a link of the system goes on, and the link is shown too', (context) => {
+  it('through a link of the system is followed, and the link is shown too', (context) => {
     needs(context, lstatSync('/var/run').isSymbolicLink(), '/var/run is no link here')
     const found = resolveGrant(path('/var/run'))
     expect(found).toMatchObject({ path: '/run', object: 'directory', links: [{ path: '/var/run' }] })
   })
 })
 
-describe('what can never be granted', () => {
+describe('paths that can never be granted', () => {
   it.each([
     ['write', '/'],
     ['write', '/sys'],
@@ -54,7 +54,7 @@ describe('what can never be granted', () => {
     ['read', '/dev/null'],
     ['write', '/system'],
     ['read', '/process'],
-  ] as const)('is not %s %s', (section, at) => {
+  ] as const)('do not include %s %s', (section, at) => {
     expect(() => {
       refuseUngrantable(path(at), section, at)
     }).not.toThrow()

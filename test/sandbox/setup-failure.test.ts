@@ -5,7 +5,7 @@ import { setupFailure } from '../../src/sandbox/result/setup-failure.js'
 const failureAt = (stage: string, errno: number) =>
   setupFailure({ event: 'error', stage, errno, error: 'What the kernel said', detail: '/bin/x' })
 
-describe('a boundary that could not be built', () => {
+describe('a failure to build a boundary', () => {
   it.each([
     'user-namespace',
     'mount-namespace',
@@ -17,7 +17,7 @@ describe('a boundary that could not be built', () => {
     'scratch',
     'limits',
     'something-new',
-  ])('at %s is an error that names the stage and a way out', (stage) => {
+  ])('at %s is an error that names the stage and a fix', (stage) => {
     const error = failureAt(stage, 1)
     expect(error).toMatchObject({ code: 'setup-failed', params: { stage, errno: 'What the kernel said' } })
     expect(error.fix).not.toBe('')
@@ -28,11 +28,11 @@ describe('a boundary that could not be built', () => {
     ['that may not be executed', 13, 'program-not-executable'],
     ['that is none', 8, 'program-not-executable'],
     ['with too many arguments', 7, 'program-not-executable'],
-  ])('because of a program %s is told as that', (_what, errno, code) => {
+  ])('because of a program %s is reported as that', (_what, errno, code) => {
     expect(failureAt('exec', errno)).toMatchObject({ code })
   })
 
-  it('because of a plan that the launcher does not understand is a matter of versions', () => {
+  it('because of an unknown plan is reported as a version mismatch', () => {
     expect(failureAt('plan', 22)).toMatchObject({ code: 'launcher-mismatch' })
   })
 })

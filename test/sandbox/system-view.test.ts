@@ -15,8 +15,8 @@ const showing = (paths: readonly string[], policy: unknown = {}): Boundary => ({
   presetRead: paths.map((at) => literalPattern(path(at))),
 })
 
-describe('what presets show', () => {
-  it('is folders and large files as they are, small texts as copies, links as links', () => {
+describe('the system files of presets', () => {
+  it('are folders and large files as they are, small texts as copies, links as links', () => {
     const root = newFolder()
     plant(root, ['folder/f', 'link -> folder'])
     writeFileSync(`${root}/small`, 'text')
@@ -30,7 +30,7 @@ describe('what presets show', () => {
     expect(view.links).toEqual([{ path: `${root}/link`, target: 'folder' }])
   })
 
-  it('does not hold what the policy carves out of it', () => {
+  it('lack what the policy carves out', () => {
     const root = newFolder()
     plant(root, ['folder/key', 'folder/f', 'alone'])
     const boundary = showing([`${root}/folder`, `${root}/alone`], {
@@ -41,7 +41,7 @@ describe('what presets show', () => {
     expect([...view.places, ...view.files].map(({ path: at }) => at)).toEqual([`${root}/folder`])
   })
 
-  it('hides what is carved out of it also when that appears between two calls', () => {
+  it('lack a carve-out also if it appears between two calls', () => {
     const root = newFolder()
     plant(root, ['folder/f'])
     const boundary = showing([`${root}/folder`], { filesystem: { read: [`!${root}/folder/key`] } })
@@ -51,7 +51,7 @@ describe('what presets show', () => {
     expect(hiddenInView(boundary, view)).toMatchObject([{ path: `${root}/folder/key` }])
   })
 
-  it('is not taken away by what is carved out of writing alone', () => {
+  it('are not affected by a carve-out of writing', () => {
     const root = newFolder()
     plant(root, ['folder/f'])
     const boundary = showing([`${root}/folder`], { filesystem: { write: [`!${root}/folder`] } })

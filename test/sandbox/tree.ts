@@ -1,4 +1,4 @@
-// Folders with something in them, for what has to look at real ones.
+// Makes real folders with content for tests.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

@@ -1,27 +1,25 @@
 import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
-import { isReadable, isWithinPath, parentOf } from '../../policy/index.js'
+import { isReadable, isWithinPath, literalPattern, parentOf } from '../../policy/index.js'
 
 import { expandPattern } from './expand-pattern.js'
 import { placeAt, realPathOf } from './object-at.js'
 import type { Place } from './object-at.js'
 
 export interface CarveOuts {
-  /** Not there for the tool. */
+  /** The tool does not see these. */
   readonly hidden: readonly Place[]
-  /** There, but not to be changed. */
+  /** The tool can read these, but not change them. */
   readonly sealed: readonly Place[]
 }
 
-/** What a policy takes out of what it grants, as the watcher needs to know it. */
+/** The existing carve-outs of a policy, for the watcher. */
 export interface CarvedOut {
   readonly paths: readonly AbsolutePath[]
-  /** Those of them that may not be read either. */
+  /** Those that the tool may not read either. */
   readonly hidden: readonly AbsolutePath[]
-  /** Granted for reading. */
   readonly readable: readonly AbsolutePath[]
 }
 
-/** The carved-out files and folders that exist now. */
 export const surveyCarveOuts = (boundary: Boundary, granted: readonly Place[]): CarveOuts => {
   const real = realBoundary(boundary)
   const carved = [...real.read, ...real.write]
@@ -29,7 +27,7 @@ export const surveyCarveOuts = (boundary: Boundary, granted: readonly Place[]): 
     .flatMap((pattern) => placesOf(pattern, granted))
   const hidden = carved.filter(({ judged }) => !isReadable(real, judged))
   const folders = hidden.filter(({ object }) => object === 'directory')
-  // Within a hidden folder nothing is left to be hidden or sealed.
+  // Everything inside a hidden folder is hidden already.
   const isGone = (path: AbsolutePath) =>
     folders.some((folder) => folder.path !== path && isWithinPath(path, folder.path))
   return {
@@ -39,9 +37,7 @@ export const surveyCarveOuts = (boundary: Boundary, granted: readonly Place[]): 
 }
 
 interface Carved extends Place {
-  /**
-   * The path that decides whether it may still be read: `dir/**` speaks of what is in the folder, not of the folder.
-   */
+  /** Readability is judged by this path: `dir/**` covers the contents of the folder, not the folder. */
   readonly judged: AbsolutePath
 }
 
@@ -59,8 +55,7 @@ const placesOf = (pattern: PathPattern, granted: readonly Place[]): readonly Car
 }
 
 /**
- * The boundary with its paths as the kernel sees them: a carve-out that leads through a link (a relocated home) must
- * not be passed over.
+ * The boundary with links resolved. Otherwise a carve-out that leads through a link (a relocated home) would not match.
  */
 export const realBoundary = (boundary: Boundary): Boundary => {
   const [read, write] = [boundary.read.map(realPattern), boundary.write.map(realPattern)]
@@ -73,13 +68,12 @@ export const realBoundary = (boundary: Boundary): Boundary => {
 const realPattern = (pattern: PathPattern): PathPattern => {
   const base = futurePathOf(pattern.base)
   if (base === pattern.base) return pattern
-  const wild = pattern.segments.slice(namesIn(pattern.base).length)
-  return { ...pattern, base, segments: [...namesIn(base).map((name) => ({ kind: 'name' as const, name })), ...wild] }
+  const segmentsOf = (path: AbsolutePath) => literalPattern(path).segments
+  const wild = pattern.segments.slice(segmentsOf(pattern.base).length)
+  return { ...pattern, base, segments: [...segmentsOf(base), ...wild] }
 }
 
-const namesIn = (path: AbsolutePath): readonly string[] => path.split('/').filter((name) => name !== '')
-
-/** A path with its links followed; what does not exist yet lies in the real folder that it would be made in. */
+/** The path with links resolved. A missing file is placed in the real folder that it would be created in. */
 export const futurePathOf = (path: AbsolutePath): AbsolutePath => {
   const real = realPathOf(path)
   if (real !== undefined || path === '/') return real ?? path

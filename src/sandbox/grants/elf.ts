@@ -23,7 +23,7 @@ interface Segment {
   readonly size: number
 }
 
-/** undefined when the file is no 64-bit little-endian ELF file, or too odd to read. */
+/** Undefined unless the file is a well-formed 64-bit little-endian ELF file. */
 export const readElfNeeds = (path: string): ElfNeeds | undefined => {
   const file = openSync(path, 'r')
   try {

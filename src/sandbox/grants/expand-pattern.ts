@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 
 import { fail } from '../../errors/index.js'
 import type { AbsolutePath, PathPattern, WalkState } from '../../policy/index.js'
@@ -6,24 +6,18 @@ import { canMatchBeneath, isMatch, startWalk, step } from '../../policy/index.js
 
 import { entriesIn, pathFor } from './file-names.js'
 import type { NamedEntry } from './file-names.js'
-import { kindOf } from './object-at.js'
-import type { ObjectKind } from './object-at.js'
-
-export interface Match {
-  readonly path: AbsolutePath
-  readonly object: ObjectKind
-}
+import { isExecutable, kindOf } from './object-at.js'
+import type { FoundObject } from './object-at.js'
 
 const MOST_MATCHES = 2_000
 const MOST_LOOKED_AT = 200_000
 
 /**
- * The existing objects that a pattern stands for. Neither a mount nor a Landlock rule knows patterns,
- * so they are expanded when the cell starts; a pattern is never widened to its literal prefix.
- * `folder` is where its base really lies.
+ * The existing objects that match a pattern. Neither mounts nor Landlock rules know patterns, so the cell's start
+ * expands them. A pattern is never widened to its literal prefix. `folder` is the real path of its base.
  */
-export const expandPattern = (pattern: PathPattern, folder: AbsolutePath = pattern.base): readonly Match[] => {
-  const found: Match[] = []
+export const expandPattern = (pattern: PathPattern, folder: AbsolutePath = pattern.base): readonly FoundObject[] => {
+  const found: FoundObject[] = []
   let looked = 0
   const { segments } = pattern
 
@@ -56,8 +50,8 @@ const entriesOf = (folder: AbsolutePath, { negated, text }: PathPattern): readon
   try {
     return entriesIn(folder)
   } catch (cause) {
-    // What this process cannot list, it cannot grant. But what it cannot carve out, the tool, who may own the folder,
-    // could open.
+    // A folder that this process cannot list grants nothing. A carve-out in it must not be lost: the tool may own the
+    // folder and could make it readable.
     if (!negated || isClosedForGood(folder)) return []
     throw fail(
       'grant-inexpressible',
@@ -72,23 +66,12 @@ const entriesOf = (folder: AbsolutePath, { negated, text }: PathPattern): readon
   }
 }
 
-/** Somebody else's, and not to be entered: the tool, who is the same user, reaches nothing in it either. */
-const isClosedForGood = (folder: AbsolutePath): boolean => isSomebodyElses(folder) && !canEnter(folder)
-
-/** False where that cannot be seen: what lies above may be the tool's to open. */
-const isSomebodyElses = (folder: AbsolutePath): boolean => {
+/** Another user's folder that this user cannot enter: the tool runs as the same user. */
+const isClosedForGood = (folder: AbsolutePath): boolean => {
   try {
-    return statSync(pathFor(folder)).uid !== process.getuid?.()
+    return statSync(pathFor(folder)).uid !== process.getuid?.() && !isExecutable(folder)
   } catch {
-    return false
-  }
-}
-
-const canEnter = (folder: AbsolutePath): boolean => {
-  try {
-    accessSync(pathFor(folder), constants.X_OK)
-    return true
-  } catch {
+    // The owner is not known: perhaps the tool can open a folder above it.
     return false
   }
 }

@@ -1,5 +1,5 @@
-// File names are bytes. Those that are no UTF-8 are carried in our texts as lone surrogates (U+DC80 to
-// U+DCFF, one per byte), which no real text contains, and become the same bytes again for the kernel.
+// File names are bytes. A byte that is not UTF-8 is carried in text as a lone surrogate (U+DC80 to U+DCFF), which no
+// real text contains. It becomes the same byte again for the kernel.
 import { readdirSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
 
@@ -40,7 +40,7 @@ export const bytesOfName = (text: string): Buffer => {
   return Buffer.concat(parts)
 }
 
-/** For functions of node:fs, which would encode a lone surrogate as something else. */
+/** For node:fs, which would encode a lone surrogate as other bytes. */
 export const pathFor = (text: string): string | Buffer => (LONE.test(text) ? bytesOfName(text) : text)
 
 export interface NamedEntry {
@@ -57,3 +57,6 @@ export const entriesIn = (folder: string): readonly NamedEntry[] => {
     entry,
   }))
 }
+
+/** The word in quotes of a shell. */
+export const quotedWord = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`

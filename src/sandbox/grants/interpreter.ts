@@ -9,28 +9,29 @@ import { isExecutable } from './object-at.js'
 /** What `#!` names: `/bin/sh`; or `/usr/bin/env` and the name that it looks up. */
 export interface InterpreterLine {
   readonly interpreter: string
-  /** The program that env is told to find, where its words are plain enough to be sure. */
+  /** The program that env looks up, if its arguments leave no doubt. */
   readonly lookedUp: string | undefined
 }
 
-// As much as the kernel looks at.
+// The kernel reads no more.
 const LONGEST_LINE = 256
 
 export const readInterpreterLine = (path: string): InterpreterLine | undefined => {
-  const line = firstLine(path)
-  // Blanks separate words. A carriage return does not: the kernel takes it for a part of the name.
-  const [interpreter = '', ...words] = line === undefined ? [] : line.split(/[ \t]+/).filter((word) => word !== '')
-  return interpreter === ''
+  // Blanks separate words. The kernel takes a carriage return for a part of the name.
+  const [interpreter, ...words] = firstLine(path)
+    .split(/[ \t]+/)
+    .filter((word) => word !== '')
+  return interpreter === undefined
     ? undefined
     : { interpreter, lookedUp: interpreter.endsWith('/env') ? nameIn(words) : undefined }
 }
 
-const firstLine = (path: string): string | undefined => {
+const firstLine = (path: string): string => {
   const file = openSync(path, 'r')
   try {
     const bytes = Buffer.alloc(LONGEST_LINE)
     const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0))
-    return text.startsWith('#!') ? text.slice(2).split('\n')[0] : undefined
+    return /^#!([^\n]*)/.exec(text)?.[1] ?? ''
   } finally {
     closeSync(file)
   }
@@ -43,30 +44,26 @@ const nameIn = (words: readonly string[]): string | undefined => {
   return name?.startsWith('-') === true ? undefined : name
 }
 
-/** Why a script cannot run: its interpreter is not there, or is nothing that can be executed. */
-export const interpreterProblem = (script: string, interpreter: string): CordonError | undefined => {
+export const requireInterpreter = (script: string, interpreter: string): void => {
   const found = statSync(interpreter, { throwIfNoEntry: false })
-  if (found === undefined) return interpreterMissing(script, interpreter, 'install it, or correct the line')
-  const program = `${interpreter}, the interpreter in the first line of ${script}`
-  if (!found.isFile())
-    return fail('program-not-executable', { program, problem: 'it is no file', fix: 'correct the line' })
-  return isExecutable(interpreter)
-    ? undefined
-    : fail('program-not-executable', {
-        program,
-        problem: 'no execute permission',
-        fix: `chmod +x ${interpreter}, or correct the line`,
-      })
+  if (found === undefined) throw interpreterMissing(script, interpreter, 'install it, or correct the line')
+  const refuse = (problem: string, fix: string) =>
+    fail('program-not-executable', {
+      program: `${interpreter}, the interpreter in the first line of ${script}`,
+      problem,
+      fix,
+    })
+  if (!found.isFile()) throw refuse('it is no file', 'correct the line')
+  if (!isExecutable(interpreter)) throw refuse('no execute permission', `chmod +x ${interpreter}, or correct the line`)
 }
 
 export const interpreterMissing = (script: string, interpreter: string, fix: string): CordonError => {
   const name = interpreter.replace(/\r$/, '')
-  if (name !== interpreter) {
-    const program = `${name}\\r, the interpreter in the first line of ${script}, which ends in a carriage return (CRLF)`
-    return fail('program-not-found', {
-      program,
-      fix: `save the script with Unix line ends: sed -i 's/\\r$//' ${script}`,
-    })
-  }
-  return fail('program-not-found', { program: `${interpreter}, the interpreter in the first line of ${script}`, fix })
+  const line = `the interpreter in the first line of ${script}`
+  return name === interpreter
+    ? fail('program-not-found', { program: `${name}, ${line}`, fix })
+    : fail('program-not-found', {
+        program: `${name}\\r, ${line}, which ends in a carriage return (CRLF)`,
+        fix: `save the script with Unix line ends: sed -i 's/\\r$//' ${script}`,
+      })
 }

@@ -1,14 +1,19 @@
-import { accessSync, constants, lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { accessSync, constants, lstatSync, readlinkSync, realpath, realpathSync } from 'node:fs'
 import type { Dirent, Stats } from 'node:fs'
-import { realpath } from 'node:fs/promises'
+import { promisify } from 'node:util'
 
 import type { AbsolutePath } from '../../policy/index.js'
 
 import { pathFor, textOfName } from './file-names.js'
 
+/** Loading `node:fs/promises` for it would take a millisecond of every start. */
+const realPath = promisify(realpath.native)
+
+// The objects of the host: their kind, their real path, their status.
+
 export type ObjectKind = 'file' | 'directory' | 'link' | 'device' | 'other'
 
-/** What is at a path, without following a link; undefined when nothing is, or it cannot be seen. */
+/** Links are not followed. Undefined if there is nothing, or it cannot be seen. */
 export const objectAt = (path: AbsolutePath): ObjectKind | undefined => {
   const status = statusOf(path)
   return status === undefined ? undefined : kindOf(status)
@@ -21,19 +26,22 @@ export const kindOf = (status: Stats | Dirent | Dirent<Buffer>): ObjectKind => {
   return status.isCharacterDevice() || status.isBlockDevice() ? 'device' : 'other'
 }
 
-/** An object that a mount or a Landlock rule can hold: a link carries no content of its own. */
-export interface Place {
+export interface FoundObject {
   readonly path: AbsolutePath
+  readonly object: ObjectKind
+}
+
+/** An object that a mount or a Landlock rule can be for. A link has no content of its own. */
+export interface Place extends FoundObject {
   readonly object: Exclude<ObjectKind, 'link'>
 }
 
-/** The place at a path, or none. */
 export const placeAt = (path: AbsolutePath): readonly Place[] => {
   const object = objectAt(path)
   return object === undefined || object === 'link' ? [] : [{ path, object }]
 }
 
-/** Links resolved; undefined when nothing is there. */
+/** Links resolved. Undefined if nothing is there. */
 export const realPathOf = (path: string): AbsolutePath | undefined => {
   try {
     return realpathSync(path) as AbsolutePath
@@ -42,16 +50,16 @@ export const realPathOf = (path: string): AbsolutePath | undefined => {
   }
 }
 
-/** The same, beside the event loop. */
+/** The same without blocking the event loop. */
 export const findRealPath = async (path: string): Promise<AbsolutePath | undefined> => {
   try {
-    return (await realpath(path)) as AbsolutePath
+    return (await realPath(path)) as AbsolutePath
   } catch {
     return undefined
   }
 }
 
-/** Without following a link; undefined when nothing is there, or it cannot be seen. */
+/** Links are not followed. Undefined if there is nothing, or it cannot be seen. */
 export const statusOf = (path: AbsolutePath): Stats | undefined => {
   try {
     return lstatSync(pathFor(path), { throwIfNoEntry: false })
@@ -70,10 +78,10 @@ export const linkAt = (path: AbsolutePath): Link => ({
   target: textOfName(readlinkSync(pathFor(path), 'buffer')),
 })
 
-/** By this user, links followed. */
+/** By this user. Links are followed. */
 export const isExecutable = (path: string): boolean => {
   try {
-    accessSync(path, constants.X_OK)
+    accessSync(pathFor(path), constants.X_OK)
     return true
   } catch {
     return false

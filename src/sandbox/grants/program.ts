@@ -1,28 +1,29 @@
-import { accessSync, constants, readdirSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import type { AbsolutePath } from '../../policy/index.js'
+import { matches } from '../../policy/index.js'
+import type { AbsolutePath, Boundary } from '../../policy/index.js'
 
 import { readElfNeeds } from './elf.js'
-import { realPathOf } from './object-at.js'
-import { interpreterMissing, interpreterProblem, readInterpreterLine } from './interpreter.js'
+import { isExecutable, realPathOf } from './object-at.js'
+import { interpreterMissing, readInterpreterLine, requireInterpreter } from './interpreter.js'
 import type { InterpreterLine } from './interpreter.js'
 
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** A program and all that must be readable before it can begin. */
+/** A program and the files that it needs to start. */
 export interface Program {
-  /** As it is executed: links not resolved, because programs look at their own name. */
+  /** The path to execute. Links stay, because programs look at their own name. */
   readonly path: AbsolutePath
-  /** The real files: the program, its interpreter when it is a script. */
+  /** The real files: the program, and the interpreter of a script. */
   readonly executables: readonly AbsolutePath[]
   /** The ELF interpreters of these. */
   readonly loaders: readonly AbsolutePath[]
   readonly libraries: readonly AbsolutePath[]
 }
 
-/** Finds a program the way a shell does: a name in the search path, a path against the working directory. */
+/** Finds a program as a shell does: a name in the search path, a path relative to the working directory. */
 export const findProgram = (name: string, cwd: string, searchPath: string): Program => {
   const found = name.includes('/') ? resolve(cwd, name) : lookUp(name, searchPath)
   if (found === undefined)
@@ -32,15 +33,12 @@ export const findProgram = (name: string, cwd: string, searchPath: string): Prog
     throw fail('program-not-found', { program: name, fix: `give the path of a program; nothing is at ${found}` })
   if (statSync(real).isDirectory())
     throw fail('program-not-executable', { program: name, problem: 'it is a folder', fix: 'name a program in it' })
-  try {
-    accessSync(real, constants.X_OK)
-  } catch (cause) {
-    throw fail(
-      'program-not-executable',
-      { program: name, problem: 'no execute permission', fix: `chmod +x ${found}` },
-      cause,
-    )
-  }
+  if (!isExecutable(real))
+    throw fail('program-not-executable', {
+      program: name,
+      problem: 'no execute permission',
+      fix: `chmod +x ${found}`,
+    })
   return { path: found as AbsolutePath, ...needsOf(real, searchPath, 0) }
 }
 
@@ -49,14 +47,7 @@ export const lookUp = (name: string, searchPath: string): string | undefined =>
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, name))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK)
-        return statSync(path).isFile()
-      } catch {
-        return false
-      }
-    })
+    .find((path) => isExecutable(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true)
 
 type Needs = Omit<Program, 'path'>
 
@@ -73,6 +64,7 @@ const needsOf = (real: AbsolutePath, searchPath: string, depth: number): Needs =
   }
   const needs = readElfNeeds(real)
   if (needs === undefined) return { executables: [real], loaders: [], libraries: [] }
+
   const loader = needs.interpreter === undefined ? undefined : realPathOf(needs.interpreter)
   return {
     executables: [real],
@@ -81,14 +73,12 @@ const needsOf = (real: AbsolutePath, searchPath: string, depth: number): Needs =
   }
 }
 
-/** The interpreter, and the program that env looks up. What is missing on the host is missing in the cell, too. */
 const interpretersOf = (
   script: string,
   { interpreter, lookedUp }: InterpreterLine,
   searchPath: string,
 ): readonly string[] => {
-  const problem = interpreterProblem(script, interpreter)
-  if (problem !== undefined) throw problem
+  requireInterpreter(script, interpreter)
   if (lookedUp === undefined) return [interpreter]
   const found = lookedUp.includes('/') ? lookedUp : lookUp(lookedUp, searchPath)
   if (found === undefined)
@@ -96,7 +86,7 @@ const interpretersOf = (
   return [interpreter, found]
 }
 
-/** Libraries beside the program ($ORIGIN) that no system folder holds; the others the loader finds by itself. */
+/** Libraries in folders that the program names ($ORIGIN). The loader finds the system's own by itself. */
 const librariesOf = (
   file: AbsolutePath,
   names: readonly string[],
@@ -118,8 +108,7 @@ const librariesOf = (
   })
 
 /**
- * Folders from which code may be mapped although nothing in them may be executed, when `exec` is
- * limited: where distributions keep shared objects that programs load by name.
+ * When `exec` is limited: folders of shared objects that programs load by name. Their code may be mapped, not executed.
  */
 export const libraryFolders = (): readonly AbsolutePath[] => {
   const inUsrLib = entriesOf('/usr/lib').filter((name) =>
@@ -135,10 +124,7 @@ export const libraryFolders = (): readonly AbsolutePath[] => {
     '/usr/local/lib',
     '/lib/ld-musl-x86_64.so.1',
     '/lib/ld-musl-aarch64.so.1',
-  ].flatMap((path) => {
-    const real = realPathOf(path)
-    return real === undefined ? [] : [real]
-  })
+  ].flatMap((path) => realPathOf(path) ?? [])
 }
 
 const entriesOf = (folder: string): readonly string[] => {
@@ -149,9 +135,21 @@ const entriesOf = (folder: string): readonly string[] => {
   }
 }
 
-/** The first word of a command. */
 export const programNamedIn = ([program]: readonly string[]): string => {
   if (program === undefined || program === '')
     throw fail('usage-error', { problem: 'an empty command', fix: 'give a program and its arguments' })
   return program
+}
+
+/** A carve-out also wins over the program. The kernel would only say that something was not permitted. */
+export const refuseCarvedOutProgram = (name: string, { executables, loaders }: Program, { read }: Boundary): void => {
+  const hidden = [...executables, ...loaders].find((path) =>
+    read.some((pattern) => pattern.negated && matches(pattern, path)),
+  )
+  if (hidden === undefined) return
+  throw fail('program-not-executable', {
+    program: hidden === executables[0] ? name : `${hidden}, which ${name} is run by`,
+    problem: 'the policy carves it out',
+    fix: `remove the carve-out that takes ${hidden}`,
+  })
 }

@@ -1,22 +1,24 @@
-import { readdirSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 
-import { fail } from '../../errors/index.js'
+import { codeOf, fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
-import { isWithinPath, protectionOf } from '../../policy/index.js'
+import { isWithinPath, parentOf, protectionOf } from '../../policy/index.js'
 
 import { realBoundary, surveyCarveOuts } from './carve-outs.js'
 import type { CarveOuts } from './carve-outs.js'
 import { expandPattern } from './expand-pattern.js'
-import { missingPath } from './missing-path.js'
-import type { Link, Place } from './object-at.js'
-import { linkAt, objectAt } from './object-at.js'
+import { pathFor } from './file-names.js'
+import type { Link, ObjectKind, Place } from './object-at.js'
+import { linkAt, objectAt, placeAt } from './object-at.js'
 import { refuseUngrantable, resolveGrant } from './resolve-grant.js'
 
-/** The objects on this host that a boundary speaks of, found when the cell starts. */
+/** The objects on this host that a boundary names, found when the cell starts. */
 export interface Survey extends CarveOuts {
   readonly read: readonly Place[]
   readonly write: readonly Place[]
-  /** Folders named by a pattern that does not reach into them: shown, empty. */
+  /** Folders that match a pattern which does not reach into them: they are shown empty. */
   readonly shown: readonly AbsolutePath[]
   readonly links: readonly Link[]
 }
@@ -25,9 +27,9 @@ export const surveyGrants = (boundary: Boundary): Survey => {
   const read = boundary.read.filter(isGrant).map((pattern) => surveyGrant(pattern, 'read'))
   const write = boundary.write
     .filter(isGrant)
-    .map((pattern) => (namesWhatIsToCome(pattern, boundary) ? NOTHING : surveyGrant(pattern, 'write')))
+    .map((pattern) => (isFileToCome(pattern, boundary) ? NOTHING : surveyGrant(pattern, 'write')))
   const granted = [...read, ...write].flatMap(({ places }) => places)
-  // A pattern does not name what it happens to match: what is protected stays readable only.
+  // A pattern does not spell out the names that it matches, so protected names stay read-only.
   const real = realBoundary(boundary)
   const isProtected = ({ path }: Place) => protectionOf(real.write, path) !== undefined
   const toWrite = write.flatMap(({ places }) => places)
@@ -51,10 +53,10 @@ interface Found {
 const NOTHING: Found = { places: [], shown: [], links: [] }
 
 /**
- * A grant inside another write root may name what is not there yet: the root already lets it be made,
- * and to name it is the way to permit a protected name.
+ * A grant inside another write root may name a missing file: the root already lets the tool create it. To name it is
+ * how a policy permits a protected name.
  */
-const namesWhatIsToCome = (pattern: PathPattern, { write }: Boundary): boolean => {
+const isFileToCome = (pattern: PathPattern, { write }: Boundary): boolean => {
   const isWithin = (root: PathPattern) =>
     root !== pattern &&
     isGrant(root) &&
@@ -73,8 +75,22 @@ const surveyGrant = (pattern: PathPattern, section: 'read' | 'write'): Found => 
 const surveyObject = (pattern: PathPattern, section: 'read' | 'write'): Found => {
   const found = resolveGrant(pattern.base)
   if (found === undefined) throw missingPath(pattern, section)
-  if (found.path === '/') return { places: topLevel(), shown: [], links: [] }
-  return { places: [found], shown: [], links: found.links }
+  return { places: found.path === '/' ? topLevel() : [found], shown: [], links: found.links }
+}
+
+/** Nothing was found at a granted path: it does not exist, or this user may not look. */
+const missingPath = ({ base: path, text }: PathPattern, section: 'read' | 'write'): CordonError => {
+  try {
+    lstatSync(pathFor(path))
+  } catch (error) {
+    if (codeOf(error) === 'EACCES')
+      return fail('path-denied', { path, problem: 'a folder on the way there is closed to this user (EACCES)' }, error)
+  }
+  // A tool creates a file in a folder that it may write. A whole workspace or home is too much to advise.
+  const around = dirname(text.replace(/\/\*\*$/, ''))
+  const isInFolder = !['.', '..', '/', '~'].includes(around) && objectAt(parentOf(path)) === 'directory'
+  const folder = section === 'write' && isInFolder ? `; or grant its folder: --write ${around}` : ''
+  return fail('path-missing', { path, fix: `create it first, or remove the grant${folder}` })
 }
 
 const surveyPattern = (pattern: PathPattern, section: 'read' | 'write'): Found => {
@@ -83,24 +99,28 @@ const surveyPattern = (pattern: PathPattern, section: 'read' | 'write'): Found =
   const places = matched.flatMap(({ path, object }) =>
     object === 'link' || object === 'directory' ? [] : [{ path, object }],
   )
-  // A pattern that only names what does not exist yet cannot let the tool create it.
+  // A pattern without a match cannot let the tool create a file.
   if (section === 'write' && places.length === 0) throw fail('glob-matches-nothing', { glob: pattern.text })
-  return {
-    places,
-    shown: matched.filter(({ object }) => object === 'directory').map(({ path }) => path),
-    links: [
-      ...(found?.links ?? []),
-      ...matched.filter(({ object }) => object === 'link').map(({ path }) => linkAt(path)),
-    ],
-  }
+  const pathsOf = (kind: ObjectKind) => matched.filter(({ object }) => object === kind).map(({ path }) => path)
+  return { places, shown: pathsOf('directory'), links: [...(found?.links ?? []), ...pathsOf('link').map(linkAt)] }
 }
 
-const OWN_VIEWS: ReadonlySet<string> = new Set(['/proc', '/dev', '/sys'])
+/** The read patterns without a match on this host, as written. A missing path is an error instead. */
+export const unmatchedReads = ({ read }: Boundary): readonly string[] =>
+  read
+    .filter((pattern) => {
+      if (pattern.negated || pattern.kind !== 'pattern') return false
+      const found = resolveGrant(pattern.base)
+      return found === undefined || expandPattern(pattern, found.path).length === 0
+    })
+    .map(({ text }) => text)
 
-/** The root itself cannot be bound, because the cell has one of its own. */
+/** The kernel's own views: a cell has these of its own, or none. */
+export const isKernelView = (path: string): boolean => /^\/(?:proc|dev|sys)(?:\/|$)/.test(path)
+
+/** The root cannot be bound, because the cell has its own. */
 const topLevel = (): readonly Place[] =>
-  readdirSync('/').flatMap((name) => {
-    const path = `/${name}` as AbsolutePath
-    const object = objectAt(path)
-    return object === undefined || object === 'link' || OWN_VIEWS.has(path) ? [] : [{ path, object }]
-  })
+  readdirSync('/')
+    .map((name) => `/${name}` as AbsolutePath)
+    .filter((path) => !isKernelView(path))
+    .flatMap(placeAt)

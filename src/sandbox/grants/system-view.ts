@@ -9,11 +9,11 @@ import type { Link } from './object-at.js'
 import { linkAt, objectAt } from './object-at.js'
 import type { Place } from './object-at.js'
 
-/** What presets show, found once: the system's folders do not come and go between calls. */
+/** The files of the presets, found once: system folders do not change between calls. */
 export interface SystemView {
   readonly places: readonly Place[]
   readonly links: readonly Link[]
-  /** Small texts are copied into the cell: a third of the cost of a mount each. */
+  /** Small text files are copied into the cell, which costs a third of a mount. */
   readonly files: readonly TextFile[]
 }
 
@@ -27,7 +27,7 @@ const LARGEST_COPY = 16_384
 export const viewPresets = (boundary: Boundary): SystemView => {
   const places: Place[] = []
   const links: Link[] = []
-  const files: { path: AbsolutePath; content: string }[] = []
+  const files: TextFile[] = []
   for (const path of new Set(boundary.presetRead.flatMap(pathsOf))) {
     const object = objectAt(path)
     if (object === 'link') links.push(linkAt(path))
@@ -39,9 +39,9 @@ export const viewPresets = (boundary: Boundary): SystemView => {
   return { places, links, files }
 }
 
-/** What the policy carves out of all this and exists now: looked for at every call, because it may come and go. */
+/** The existing carve-outs in this view. They may change, so every call looks for them. */
 export const hiddenInView = (boundary: Boundary, { places }: SystemView): readonly Place[] =>
-  // What is carved out of `write` says nothing about what only presets let the tool read.
+  // Carve-outs of `write` do not concern files that presets only let the tool read.
   surveyCarveOuts({ ...boundary, write: boundary.write.filter(({ negated }) => !negated) }, places).hidden
 
 const pathsOf = (pattern: PathPattern): readonly AbsolutePath[] =>

@@ -1,4 +1,4 @@
-// Where a call could get a cgroup of its own. Whether it really can is found by making one, see host.ts.
+// The folder in which a call could get its own cgroup. host.ts finds out by making one.
 import { readFileSync } from 'node:fs'
 
 import type { AbsolutePath } from '../../policy/index.js'
@@ -6,7 +6,7 @@ import type { AbsolutePath } from '../../policy/index.js'
 export type CgroupPlace =
   { readonly kind: 'folder'; readonly path: AbsolutePath } | { readonly kind: 'none'; readonly problem: string }
 
-/** Beneath which folder: from what /proc says of this process's own cgroup and of the mounts. Pure. */
+/** Pure: from this process's cgroup and the mounts, as /proc shows them. */
 export const cgroupPlace = (ownCgroups: string, mountinfo: string): CgroupPlace => {
   const own = /^0::(\/.*)$/m.exec(ownCgroups)?.[1]
   const mount = mountinfo
@@ -14,24 +14,18 @@ export const cgroupPlace = (ownCgroups: string, mountinfo: string): CgroupPlace 
     .map(mountOf)
     .find((found) => found !== undefined)
   if (own === undefined || mount === undefined) return none('no cgroup file system of version 2 is mounted')
-  const inMount =
-    mount.root === '/'
-      ? own
-      : own === mount.root
-        ? '/'
-        : own.startsWith(`${mount.root}/`)
-          ? own.slice(mount.root.length)
-          : undefined
-  if (inMount === undefined || own.split('/').includes('..'))
+  const root = mount.root === '/' ? '' : mount.root
+  if (!`${own}/`.startsWith(`${root}/`) || own.split('/').includes('..'))
     return none('the cgroup of this process lies outside of what is mounted here')
-  // Processes and limited cgroups may not lie side by side in one cgroup, but for the root of all.
+  const inMount = own.slice(root.length) || '/'
+  // Only the root cgroup may hold both processes and limited cgroups.
   const parent = inMount === '/' ? '/' : inMount.slice(0, inMount.lastIndexOf('/')) || '/'
   if (belongsToSystemd(inMount, parent))
     return none(`${parent} is systemd's to divide: this process has not been given a part of the tree`)
   return { kind: 'folder', path: `${mount.point}${parent === '/' ? '' : parent}` as AbsolutePath }
 }
 
-/** A unit's own processes may divide what lies beneath the unit, when it was delegated. Slices are systemd's. */
+/** Beneath a delegated unit its processes may make cgroups. Slices belong to systemd. */
 const belongsToSystemd = (own: string, parent: string): boolean =>
   /\.(?:slice|scope|service)(?:\/|$)/.test(own) && !/\.(?:scope|service)(?:\/|$)/.test(parent)
 
@@ -43,7 +37,7 @@ const mountOf = (line: string): { readonly root: string; readonly point: string 
 
 const NEEDED = ['memory', 'pids']
 
-/** The folder on this host, if the controllers that limits need are there at all. */
+/** The folder on this host, if it has the controllers that limits need. */
 export const findCgroupPlace = (): CgroupPlace => {
   const place = cgroupPlace(read('/proc/self/cgroup'), read('/proc/self/mountinfo'))
   if (place.kind === 'none') return place

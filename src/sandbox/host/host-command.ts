@@ -8,8 +8,8 @@ const TIMEOUT_MS = 60_000
 const MAX_BYTES = 1 << 20
 
 /**
- * Runs a command of the operator on the host, outside of every cell, and gives what it printed. What it says on
- * stderr is nobody's: it is about a secret, and may contain it.
+ * Runs a command of the operator on the host, outside of every cell, and returns its output. Its stderr is dropped: the
+ * command is about a secret, and may print it.
  */
 export const runOnHost = (
   argv: readonly string[],
@@ -28,15 +28,15 @@ export const runOnHost = (
     const end = (because: string): void => {
       problem ??= because
       child.kill('SIGKILL')
-      // What it left behind may hold the pipe open.
+      // A process that it left behind may hold the pipe open.
       child.stdout.destroy()
     }
     const timer = setTimeout(() => {
-      end(`it took longer than ${String(TIMEOUT_MS / 1000)} s`)
+      end(`it took longer than ${TIMEOUT_MS / 1000} s`)
     }, TIMEOUT_MS)
     child.stdout.on('data', (chunk: Buffer) => {
       length += chunk.length
-      if (length > MAX_BYTES) end(`it printed more than ${String(MAX_BYTES)} bytes`)
+      if (length > MAX_BYTES) end(`it printed more than ${MAX_BYTES} bytes`)
       else pieces.push(chunk)
     })
     child.once('error', (error: NodeJS.ErrnoException) => {

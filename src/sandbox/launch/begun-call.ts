@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
 
 import type { CallPatrol } from '../watch/patrols.js'
 import type { CellRequest } from '../plan/plan-cell.js'
@@ -6,14 +6,13 @@ import type { ReadyCell } from './ready-cell.js'
 
 export interface BegunRequest {
   readonly request: CellRequest
-  /** To a launcher that has a head start. */
-  readonly connection: Duplex | undefined
+  /** To a launcher with a head start. */
+  readonly connection: Socket | undefined
 }
 
 /**
- * What a call begins with goes on at the same time: the watcher looks into its write roots, the pool for a cell that
- * stands ready, and where there is none a launcher enters its namespaces. When one of these fails the call is
- * refused, and nobody else will end the others.
+ * Waits for the three things that a call begins with at the same time: the watcher looks into its write roots, the pool
+ * looks for a warm cell, and a launcher may enter its namespaces. If one fails, the others are ended.
  */
 export const allBegun = async (
   patrol: Promise<CallPatrol>,

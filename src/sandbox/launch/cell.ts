@@ -1,4 +1,5 @@
-import type { Duplex } from 'node:stream'
+// One cell on its connection: sends the plan, the command and input, reads events and output.
+import type { Socket } from 'node:net'
 
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
@@ -7,6 +8,7 @@ import { encodeCommand } from '../plan/encode-plan.js'
 import { parseCellEvent } from '../result/events.js'
 import type { CellEvent, ExitEvent, OpenEvent, ReportedViolation } from '../result/events.js'
 import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame, encodeInput } from '../frames.js'
+import type { FrameToCell } from '../frames.js'
 import type { Command } from '../plan/plan.js'
 import { setupFailure } from '../result/setup-failure.js'
 
@@ -15,48 +17,49 @@ export interface CellEnd {
   readonly violations: readonly ReportedViolation[]
   readonly opens: readonly OpenEvent[]
   readonly landlock: number
-  /** Whether the supervisor can see the tool's processes, and so add up what they use; only probes find out. */
+  /** Whether the supervisor sees the tool's processes and can add up what they use. Only probes find out. */
   readonly measurable: boolean
 }
 
 export interface CellStreams {
   readonly onStdout: (bytes: Buffer) => void
   readonly onStderr: (bytes: Buffer) => void
-  /** The tool stopped (^Z), or waits for a terminal that it has not got yet (SIGTTIN, SIGTTOU). */
+  /** The tool stopped (^Z), or waits for the terminal (SIGTTIN, SIGTTOU). */
   readonly onStopped?: (signal: number) => void
 }
 
-/** One running sandbox: one call, one cell, never used again. */
 export interface Cell {
   /** Settles when the boundary is applied and the cell waits for its command. */
   readonly ready: Promise<void>
   readonly start: (command: Command, stdin: Uint8Array | undefined, streams: CellStreams) => Promise<CellEnd>
-  /** The call of a program that waited for it begins. */
+  /** Begins the call of a program that was started early. */
   readonly begin: () => void
   readonly write: (stdin: Uint8Array) => void
-  readonly endInput: () => void
-  /** The caller's terminal has another size. */
+
   readonly resize: () => void
-  /** Lets the tool have the caller's terminal, until it stops or ends. */
+  /** Until it stops or ends. */
   readonly takeTerminal: () => void
-  /** To the tool's process group, as a terminal would send it. */
+  /** To the tool's process group, as from a terminal. */
   readonly signal: (number: number) => void
-  /** Reads nothing more of the cell until this settles; the tool then waits in its own write. */
+  /** Reads no more from the cell until this settles. The tool then waits in its own write. */
   readonly hold: (until: Promise<void>) => void
-  /** Ends the cell now; `start` then settles with the exit that follows. */
+  /** Kills the cell. `start` then settles with its exit. */
   readonly kill: () => void
-  /** Gives up a cell that was never started. */
+  /** Closes a cell that was never started. */
   readonly discard: () => void
   readonly isAlive: () => boolean
+  /** Once it is ready it does not keep this process alive, until it is taken. */
+  readonly rest: () => void
+  readonly take: () => void
 }
 
-/** A tool that tries one thing after another must not fill our memory with its attempts. */
+/** A tool that keeps trying must not fill our memory. */
 const MOST_KEPT = 10_000
 
 const CLOSING_MS = 1
 
-/** `plan`: as `encodePlan` gives it. */
-export const openCell = (connection: Duplex, plan: Buffer): Cell => {
+/** `plan`: made by `encodePlan`. */
+export const openCell = (connection: Socket, plan: Buffer): Cell => {
   const violations: ReportedViolation[] = []
   const opens: OpenEvent[] = []
   let landlock = 0
@@ -66,10 +69,11 @@ export const openCell = (connection: Duplex, plan: Buffer): Cell => {
   let exit: ExitEvent | undefined
   let ended = false
   let held = 0
+  let isTaken = false
   let streams: CellStreams | undefined
   const ready = deferred<undefined>()
   const end = deferred<CellEnd>()
-  // A cell that is discarded, or that nobody waits for, may fail without anybody listening.
+  // A cell may fail while nobody waits for it.
   ready.promise.catch(() => undefined)
   end.promise.catch(() => undefined)
 
@@ -106,7 +110,7 @@ export const openCell = (connection: Duplex, plan: Buffer): Cell => {
     if (failure === undefined && exit !== undefined) end.resolve({ exit, violations, opens, landlock, measurable })
     else end.reject(failure)
     ready.reject(failure)
-    // Closing takes longer than returning the result, and nobody waits for it.
+    // Closing takes longer than returning the result.
     setTimeout(() => connection.destroy(), CLOSING_MS)
   }
 
@@ -131,7 +135,7 @@ export const openCell = (connection: Duplex, plan: Buffer): Cell => {
     try {
       read(bytes)
     } catch (error) {
-      // Words that we do not understand, or a sink that threw: this call fails, not the process.
+      // An unknown event, or a sink that threw: this call fails, not the process.
       failure ??= fail('launcher-died', { how: error instanceof Error ? error.message : String(error) }, error)
       finish()
     }
@@ -141,9 +145,12 @@ export const openCell = (connection: Duplex, plan: Buffer): Cell => {
   connection.write(encodeFrame(TO_CELL.plan, plan))
 
   const send = (...frames: readonly Buffer[]) => {
-    // One write for what is small, because each is a system call; what is large is not copied again.
+    // Small frames are sent in one write, to save system calls. Large ones are not copied again.
     const batches = frames.length <= 3 ? [Buffer.concat(frames)] : frames
     for (const batch of batches) if (!ended) connection.write(batch)
+  }
+  const sending = (kind: FrameToCell) => () => {
+    send(encodeFrame(kind))
   }
   return {
     ready: ready.promise,
@@ -154,21 +161,12 @@ export const openCell = (connection: Duplex, plan: Buffer): Cell => {
       send(...frames)
       return end.promise
     },
-    begin: () => {
-      send(encodeFrame(TO_CELL.begin))
-    },
+    begin: sending(TO_CELL.begin),
     write: (stdin) => {
       send(...encodeInput(stdin))
     },
-    endInput: () => {
-      send(encodeFrame(TO_CELL.input))
-    },
-    resize: () => {
-      send(encodeFrame(TO_CELL.window))
-    },
-    takeTerminal: () => {
-      send(encodeFrame(TO_CELL.takeTerminal))
-    },
+    resize: sending(TO_CELL.window),
+    takeTerminal: sending(TO_CELL.takeTerminal),
     signal: (number) => {
       send(encodeFrame(TO_CELL.signal, Uint8Array.of(number)))
     },
@@ -180,13 +178,23 @@ export const openCell = (connection: Duplex, plan: Buffer): Cell => {
         if (held === 0) connection.resume()
       })
     },
-    kill: () => {
-      send(encodeFrame(TO_CELL.kill))
-    },
+    kill: sending(TO_CELL.kill),
     discard: () => {
       if (!ended) connection.destroy()
     },
-    // A killed supervisor takes the cell along, but the connection closes only when the last of it is gone.
+    rest: () => {
+      void ready.promise.then(
+        () => {
+          if (!isTaken) connection.unref()
+        },
+        () => undefined,
+      )
+    },
+    take: () => {
+      isTaken = true
+      connection.ref()
+    },
+    // A killed supervisor takes the cell with it, but the connection closes only when its last process is gone.
     isAlive: () => !ended && (supervisor === undefined || isRunning(supervisor)),
   }
 }

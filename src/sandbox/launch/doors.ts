@@ -1,62 +1,57 @@
-// Where the connections of cells arrive, and to whom they are given.
+// Receives the connections of cells from launchers, and gives each to the network of its call.
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-import type { Brokered } from '../plan/plan.js'
+import { bug } from '../../errors/index.js'
 
-/** The network of one call: it takes the connections. The sandbox does not know what happens to them. */
 export interface CallNetwork {
-  /** A connection that the tool asked for by `connect()`. */
+  /** Takes a connection that the tool asked for by `connect()`. */
   readonly connected: (stream: Duplex, host: string, port: number) => void
-  /** One of a program that was told of a proxy; it has to say the call's secret there. */
+  /** Takes a connection to the proxy. The program has to send the call's secret there. */
   readonly proxied: (stream: Duplex) => void
-  /** The password of the proxy, as the variables of the call have it. */
+  /** The proxy's password, which is in the variables of the call. */
   readonly proxySecret: string
-  /** More variables, such as stand-ins for credentials. */
+  /** More variables, such as placeholders of credentials. */
   readonly variables: Readonly<Record<string, string>>
 }
 
-/** The way out of one cell. */
+/** The connections of one cell. They are accepted from `open` on. */
 export interface Door {
-  readonly open: (network: CallNetwork) => void
-  /** Breaks what is left. */
+  readonly open: (network: CallNetwork | undefined) => void
   readonly close: () => void
 }
 
 export interface Doors {
-  readonly make: (terms: Pick<Brokered, 'token'>) => Door
-  /** What launchers send on their channel: the connections of their tools (native/supervisor/streams/channel.c). */
+  readonly make: (token: string) => Door
+  /** Takes a message of a launcher's channel: a connection of its tool (native/supervisor/streams/channel.c). */
   readonly receive: (message: unknown, handle: unknown) => void
 }
 
 /** The proxy address in the tool's variables. Nobody listens there: the keeper answers connect() to it. */
 export const PROXY_PORT = 3128
 
-/**
- * A tool can bring hundreds of connections at once, and each costs the host some work: so many are begun in one turn.
- */
+/** A tool can open hundreds of connections at once. So many are begun per turn of the event loop. */
 const PER_TURN = 8
-/** With so many waiting, the oldest is begun for each that comes: what waits holds descriptors of the host. */
+/** Waiting connections hold descriptors. Beyond this number each new one begins the oldest. */
 const MOST_WAITING = 256
 
 interface Known {
   network: CallNetwork | undefined
   readonly streams: Set<Socket>
-  /** What has arrived and is not begun. */
   readonly waiting: (() => void)[]
 }
 
-/** Begins what waits, one of each cell in turn, so that one cell's flood does not delay the connections of others. */
+/** Begins waiting connections, one of each cell in turn, so that one cell's flood does not delay the others. */
 const createTurns = () => {
   const cells = new Set<Known>()
-  let isPlanned = false
-  const plan = (): void => {
-    if (isPlanned || cells.size === 0) return
-    isPlanned = true
+  let isScheduled = false
+  const schedule = (): void => {
+    if (isScheduled || cells.size === 0) return
+    isScheduled = true
     setImmediate(turn)
   }
   const turn = (): void => {
-    isPlanned = false
+    isScheduled = false
     for (let begun = 0; begun < PER_TURN; begun += 1) {
       const [cell] = cells
       if (cell === undefined) return
@@ -64,13 +59,13 @@ const createTurns = () => {
       cell.waiting.shift()?.()
       if (cell.waiting.length > 0) cells.add(cell)
     }
-    plan()
+    schedule()
   }
   return (cell: Known, begin: () => void): void => {
     cell.waiting.push(begin)
     if (cell.waiting.length > MOST_WAITING) cell.waiting.shift()?.()
     cells.add(cell)
-    plan()
+    schedule()
   }
 }
 
@@ -78,12 +73,12 @@ export const createDoors = (): Doors => {
   const known = new Map<string, Known>()
   const inTurn = createTurns()
   return {
-    make: ({ token }) => {
+    make: (token) => {
       const own: Known = { network: undefined, streams: new Set(), waiting: [] }
       known.set(token, own)
       return {
         open: (network) => {
-          own.network = network
+          own.network = network ?? bug('a call with granted hosts has no network')
         },
         close: () => {
           known.delete(token)
@@ -94,44 +89,36 @@ export const createDoors = (): Doors => {
     },
     receive: (message, handle) => {
       if (!(handle instanceof Socket)) return
-      // How an end in one direction is told from one in both; Node has made it without.
+      // Passes on an end in one direction. Node sets this only when it makes the socket.
       handle.allowHalfOpen = true
       handle.on('error', () => undefined)
-      const parcel = readParcel(message)
-      const own = parcel === undefined ? undefined : known.get(parcel.token)
-      if (parcel === undefined || own?.network === undefined) {
-        // Of a cell that was given up meanwhile.
+      const { token = '', host, port } = readParcel(message)
+      const own = known.get(token)
+      const network = own?.network
+      if (own === undefined || network === undefined) {
+        // The cell was closed in the meantime.
         handle.destroy()
         return
       }
       own.streams.add(handle)
       handle.once('close', () => own.streams.delete(handle))
-      const { network } = own
-      const { to } = parcel
       inTurn(own, () => {
         if (handle.destroyed) return
-        if (to === 'proxy') network.proxied(handle)
-        else network.connected(handle, to.host, to.port)
+        if (host === undefined) network.proxied(handle)
+        else network.connected(handle, host, Number(port))
       })
     },
   }
 }
 
-/** Whose a connection is and whom the tool meant by it; `proxy`: the proxy itself, which a program was told of. */
-interface Parcel {
-  readonly token: string
-  readonly to: 'proxy' | { readonly host: string; readonly port: number }
-}
+const DESTINATION = /^(?:proxy|(?<host>\S{1,253}) (?<port>[1-9]\d{0,4}))$/
 
-const WHOM = /^(?:proxy|(?<host>\S{1,253}) (?<port>[1-9]\d{0,4}))$/
-
-const readParcel = (message: unknown): Parcel | undefined => {
+/** The token of a connection's call, and its destination: a host, or the proxy itself. Empty if it is malformed. */
+const readParcel = (message: unknown): { readonly token?: string; readonly host?: string; readonly port?: string } => {
   const { cordon: token, to } = (typeof message === 'object' && message !== null ? message : {}) as {
     readonly cordon?: unknown
     readonly to?: unknown
   }
-  const whom = typeof to === 'string' ? WHOM.exec(to) : null
-  if (typeof token !== 'string' || whom === null) return undefined
-  const { host, port } = whom.groups ?? {}
-  return { token, to: host === undefined ? 'proxy' : { host, port: Number(port) } }
+  const destination = typeof to === 'string' ? DESTINATION.exec(to) : null
+  return typeof token !== 'string' || destination === null ? {} : { token, ...destination.groups }
 }

@@ -3,7 +3,6 @@ import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createConnection } from 'node:net'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 
 import { fail } from '../../errors/index.js'
 
@@ -11,24 +10,24 @@ import type { Stdio } from '../plan/plan.js'
 import type { Identity } from '../plan/workspace-owner.js'
 
 /**
- * Takes what launchers give on the channel: connections of tools, as Node hands sockets to its own children (decision
+ * Takes a message of the launcher's channel: a tool's connection, sent as Node sends sockets to its children (decision
  * 12).
  */
 export type Receive = (message: unknown, handle: unknown) => void
 
-/** Gives connections to fresh launchers, each of which builds one cell. */
+/** Connects to new launchers. Each builds one cell. */
 export interface Nursery {
-  readonly connect: () => Duplex
+  readonly connect: () => Socket
   readonly isAlive: () => boolean
   readonly close: () => void
 }
 
-// As long as an abstract name can be: Node versions differ in whether they pad a shorter one.
+// The longest abstract name: Node versions differ in whether they pad a shorter one.
 const NAME_BYTES = 50
 
 /**
- * One small process that forks a launcher per connection: a tenth of the cost of spawning each from
- * Node. It ends with this process, however that ends, because its lifeline then closes.
+ * One small process that forks a launcher for each connection, at a tenth of the cost of a spawn from Node. It ends
+ * with this process, because its lifeline then closes.
  */
 export const startNursery = async (launcher: string, receive: Receive, identity?: Identity): Promise<Nursery> => {
   const name = `cordon-${randomBytes(NAME_BYTES).toString('hex')}`
@@ -44,7 +43,7 @@ export const startNursery = async (launcher: string, receive: Receive, identity?
   child.once('exit', () => {
     alive = false
   })
-  // The nursery must never keep its host process alive.
+  // They must not keep the host process alive.
   child.unref()
   child.channel?.unref()
   lifeline.unref()
@@ -69,7 +68,7 @@ const untilReady = async (child: ChildProcess, lifeline: Socket): Promise<void> 
       reject(fail('launcher-died', { how: error.message }, error))
     })
     child.once('exit', (code) => {
-      reject(fail('launcher-died', { how: said.trim() || `the nursery ended with ${String(code)}` }))
+      reject(fail('launcher-died', { how: said.trim() || `the nursery ended with ${code}` }))
     })
     lifeline.once('data', () => {
       resolve()
@@ -78,20 +77,25 @@ const untilReady = async (child: ChildProcess, lifeline: Socket): Promise<void> 
 }
 
 /**
- * One launcher per connection, spawned: for probes, and for streams that it takes over from this
- * process. In a session of its own, because the terminal's signals are this process's to handle.
+ * Spawns one launcher: for probes, and if it takes over this process's streams. It has its own session, because this
+ * process handles the terminal's signals.
  */
-export const spawnLauncher = (launcher: string, stdio: Stdio, receive?: Receive, identity?: Identity): Duplex => {
+export const spawnLauncher = (launcher: string, stdio: Stdio, receive?: Receive, identity?: Identity): Socket => {
   const [input, out, err] = ([stdio.in, stdio.out, stdio.err] as const).map((stream) =>
     stream === 'frames' ? ('ignore' as const) : ('inherit' as const),
   )
-  const child =
-    receive === undefined
-      ? spawn(launcher, [], { stdio: [input, out, err, 'pipe'], env: {}, detached: true, ...identity })
-      : spawn(launcher, ['channel'], { stdio: [input, out, err, 'pipe', 'ipc'], env: {}, detached: true, ...identity })
+  const [words, channel] = receive === undefined ? [[], []] : [['channel'], ['ipc' as const]]
+  const child = spawn(launcher, words, {
+    stdio: [input, out, err, 'pipe', ...channel],
+    env: {},
+    detached: true,
+    ...identity,
+  })
   if (receive !== undefined) child.on('message', receive)
   child.channel?.unref()
-  const connection = child.stdio[3] as unknown as Duplex
+  // The connection keeps this process alive while the cell is used.
+  child.unref()
+  const connection = child.stdio[3] as unknown as Socket
   child.once('error', (error) => {
     connection.destroy(fail('launcher-died', { how: error.message }, error))
   })

@@ -2,24 +2,40 @@ import { fail } from '../../errors/index.js'
 
 import type { CallResult } from '../call-result.js'
 import type { ReadyCell } from './ready-cell.js'
-import type { RunInput } from '../sandbox.js'
-
-/** Cells of one program that stand ready. Each serves one call; the next one is built behind it. */
-export interface Pool {
-  readonly run: (input: RunInput) => Promise<CallResult>
-  /** Settles when a cell stands ready. */
-  readonly ready: () => Promise<void>
-  readonly size: () => number
-  readonly close: () => void
-}
+import type { Pool, RunInput } from '../sandbox-interface.js'
 
 const MOST_WAITING = 8
-const REFILL_MS = 3
+const REFILL_MS = 25
 const IDLE_MS = 30_000
+
+/** Keeps cells of the pools that were used last, because each cell takes memory. */
+export interface KeptCells {
+  readonly use: (giveUp: () => void) => void
+  readonly forget: (giveUp: () => void) => void
+}
+
+export const keepLatest = (most: number): KeptCells => {
+  const inOrder = new Set<() => void>()
+  const forget = (giveUp: () => void): void => {
+    inOrder.delete(giveUp)
+  }
+  return {
+    use: (giveUp) => {
+      forget(giveUp)
+      inOrder.add(giveUp)
+      const [longestUnused] = inOrder
+      if (inOrder.size <= most || longestUnused === undefined) return
+      forget(longestUnused)
+      longestUnused()
+    },
+    forget,
+  }
+}
 
 export const createPool = (
   prepare: () => Promise<ReadyCell>,
   run: (input: RunInput, ready: Promise<ReadyCell | undefined>) => Promise<CallResult>,
+  kept: KeptCells,
   onClose: () => void,
 ): Pool => {
   const waiting: Promise<ReadyCell>[] = []
@@ -31,23 +47,25 @@ export const createPool = (
   const fill = () => {
     while (!closed && waiting.length < wanted) {
       const next = prepare()
-      // A cell that cannot be made is no failure yet: the call that wants it tries again, and says why it cannot be.
+      // Not a failure yet: the call that wants this cell tries again and reports the problem.
       next.catch(() => undefined)
       waiting.push(next)
     }
   }
-  /** A cell may have died while it waited (killed by hand, out of memory): it is passed over, not used. */
+  /** Passes over cells that died while they waited (killed by hand, out of memory). */
   const take = async (): Promise<ReadyCell | undefined> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const ready = await next.catch(() => undefined)
-      // Its end may be known to the kernel and not yet to us.
+      // Perhaps the kernel knows that it ended, and we do not yet.
       await new Promise(setImmediate)
       if (ready?.cell.isAlive() === true) return ready
     }
     return undefined
   }
-  const giveUpAll = () => {
-    for (const next of waiting.splice(0)) {
+  /** All but the first `left`. */
+  const giveUp = (left: number) => {
+    wanted = left
+    for (const next of waiting.splice(left)) {
       next.then(
         ({ cell }) => {
           cell.discard()
@@ -56,19 +74,17 @@ export const createPool = (
       )
     }
   }
-  /**
-   * Building the next cell takes processor time from the call that just began: it waits until that ends, or a little.
-   */
-  const refillSoon = () => {
-    setTimeout(fill, REFILL_MS).unref()
-  }
+
   const restInTime = () => {
     clearTimeout(idle)
     idle = setTimeout(() => {
-      wanted = 0
-      giveUpAll()
+      giveUp(Math.min(wanted, 1))
     }, IDLE_MS)
     idle.unref()
+    kept.use(giveUpAll)
+  }
+  const giveUpAll = () => {
+    giveUp(0)
   }
   fill()
   restInTime()
@@ -77,16 +93,17 @@ export const createPool = (
     run: async (input) => {
       if (closed) throw fail('sandbox-closed', { what: 'pool' })
       running += 1
-      // As many in reserve as calls overlap, so that a burst finds cells ready, up to a bound.
+      // As many cells as calls overlap, up to a bound, so that a burst finds cells ready.
       wanted = Math.min(MOST_WAITING, Math.max(running, Math.ceil((wanted + running) / 2)))
       restInTime()
       try {
         const result = run(input, take())
-        refillSoon()
+        // Building the next cell takes processor time from the call that just began. A short call has ended by then.
+        setTimeout(fill, REFILL_MS).unref()
         return await result
       } finally {
         running -= 1
-        // After the caller has its result: planning the next cell takes longer than many a tool runs.
+        // The caller gets its result first: planning takes longer than many a tool runs.
         setImmediate(fill)
       }
     },
@@ -100,6 +117,7 @@ export const createPool = (
     close: () => {
       closed = true
       clearTimeout(idle)
+      kept.forget(giveUpAll)
       giveUpAll()
       onClose()
     },

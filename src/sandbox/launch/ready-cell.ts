@@ -11,29 +11,27 @@ import type { Place } from '../grants/object-at.js'
 
 export interface OpenedCell {
   readonly cell: Cell
-  /** The way to granted hosts, where there are such. */
   readonly door: Door | undefined
 }
 
-/** A cell that waits, boundary applied, and what that boundary was made of. */
+/** A warm cell, with what its boundary was made of. */
 export interface ReadyCell extends OpenedCell {
   readonly program: string
   readonly planned: PlannedCell
   readonly sealed: readonly Place[]
   /**
-   * The very objects that stood at the granted paths: a mount and a Landlock rule hold those, not what replaced them.
+   * Identifies the objects at the granted paths: mounts and Landlock rules hold those, not later ones at the same path.
    */
   readonly ground: string
-  /** Of a program that runs already, and waits for its call. */
   readonly started: StartedProgram | undefined
 }
 
 export interface StartedProgram {
-  /** Gives it the input of its call, and settles when it has ended. */
+  /** Gives the program the input of its call, and settles when it has ended. */
   readonly begin: (stdin: Uint8Array, streams: CellStreams) => Promise<CellEnd>
 }
 
-/** Starts a program before there is a call for it. What it says meanwhile is kept for the call. */
+/** Starts a program before its call. Output until then is kept for the call. */
 export const startEarly = (cell: Cell, command: Command, first: Uint8Array): StartedProgram => {
   const kept: { readonly stream: 'onStdout' | 'onStderr'; readonly bytes: Buffer }[] = []
   let streams: CellStreams | undefined
@@ -42,7 +40,6 @@ export const startEarly = (cell: Cell, command: Command, first: Uint8Array): Sta
     else streams[stream](bytes)
   }
   const end = cell.start(command, undefined, { onStdout: take('onStdout'), onStderr: take('onStderr') })
-  // Nobody waits for it yet. The call that uses it will.
   end.catch(() => undefined)
   cell.write(first)
   return {
@@ -56,22 +53,19 @@ export const startEarly = (cell: Cell, command: Command, first: Uint8Array): Sta
   }
 }
 
-/**
- * Compares equal as long as the same objects are at these paths. A cell that waits keeps their numbers from being given
- * again.
- */
+/** Equal as long as the same objects are at these paths. A waiting cell keeps their numbers from being reused. */
 export const groundOf = (paths: readonly AbsolutePath[]): string => paths.map(identityAt).join()
 
 const identityAt = (path: AbsolutePath): string => {
   try {
     const { dev, ino } = lstatSync(pathFor(path), { bigint: true })
-    return `${String(dev)}:${String(ino)}`
+    return `${dev}:${ino}`
   } catch {
     return 'none'
   }
 }
 
-/** Whether it still is what a cell made now would be. */
+/** Whether a cell built now would be the same. */
 export const isStillTrue = (ready: ReadyCell, program: string, sealed: readonly Place[]): boolean =>
   ready.cell.isAlive() &&
   ready.program === program &&

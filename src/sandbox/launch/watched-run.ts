@@ -1,4 +1,4 @@
-// A call and the watch over its write roots: from the moment in which its tool runs to what it left there.
+// A call and the watch over its write roots, and what to do if another program changed them before the tool ran.
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { CordonError, fail } from '../../errors/index.js'
@@ -12,9 +12,8 @@ import type { Planner } from '../plan/planner.js'
 import type { Violation } from '../result/violations.js'
 
 export interface WatchedRun {
-  /** Right before the program gets its command. */
+  /** Called right before the program gets its command. */
   readonly go: () => void
-  /** Everything that the call should not have done in its write roots. */
   readonly end: () => Promise<readonly Violation[]>
 }
 
@@ -34,10 +33,10 @@ export const watchRun = (
   },
 })
 
-// Of other refusals the tool's own files are the reason: a program that it removed, a file that it was granted.
+// Other refusals come from the tool's own files: a program that it removed, a file that it was granted.
 const REFUSALS_BY_CONTENT: ReadonlySet<string> = new Set(['plan-rejected', 'glob-too-many'])
 
-/** Why the next call of this kind would be refused for what this one made. */
+/** The error with which the next call of this kind would be refused because of what this one made. */
 const refusalOfNext = (
   { next }: EndedPatrol,
   patrol: CallPatrol,
@@ -49,8 +48,7 @@ const refusalOfNext = (
     planner.tryNext(request, patrol.sealed, next)
     return undefined
   } catch (error) {
-    if (error instanceof CordonError && REFUSALS_BY_CONTENT.has(error.code)) return error
-    return undefined
+    return error instanceof CordonError && REFUSALS_BY_CONTENT.has(error.code) ? error : undefined
   }
 }
 
@@ -59,7 +57,7 @@ const unusable = ({ message }: CordonError, { boundary, cwd }: CellRequest): Vio
   return { kind: 'protected', deed: 'unusable', path: root, problem: message }
 }
 
-/** Ends the cell of a call, also one that is opened only after that was wanted. */
+/** Kills the cell of a call, also if it is opened later. */
 export interface Ender {
   readonly end: () => void
   readonly of: (opened: Cell) => Cell
@@ -83,15 +81,13 @@ export const createEnder = (): Ender => {
   }
 }
 
-/**
- * A cell that did not come about because somebody changed a write root while it was built, as was seen or is likely.
- */
+/** A cell could not be built because a write root changed meanwhile. That was seen, or is likely. */
 export interface Disturbance {
   readonly error: CordonError
   readonly isSeen: boolean
 }
 
-/** As the launcher says it of a setup that fails. */
+/** In the words of a launcher whose setup fails. */
 export const seenDisturbance = (): CordonError =>
   fail('setup-failed', {
     stage: 'root',
@@ -100,10 +96,10 @@ export const seenDisturbance = (): CordonError =>
     fix: 'run it again when that program has ended',
   })
 
-// Where the launcher meets what lies in the write roots; and a cell that was ended before its program began.
+// The stages that meet the contents of write roots, and the stage of a cell that was killed before its program began.
 const STAGES_OF_CONTENT: ReadonlySet<unknown> = new Set(['root', 'landlock', 'cell'])
 
-/** As strerror says it. The plan knew what each name is: somebody removed, made or replaced it since. */
+/** Texts of strerror. The plan knew the object at each name, so another program has changed it. */
 const CHANGED: ReadonlySet<unknown> = new Set([
   'No such file or directory',
   'File exists',
@@ -112,17 +108,17 @@ const CHANGED: ReadonlySet<unknown> = new Set([
 ])
 
 export const disturbanceIn = (error: CordonError, ender: Ender): Disturbance | undefined => {
-  const isOfContent = STAGES_OF_CONTENT.has(error.params['stage'])
+  const { stage, errno } = error.params
   if (ender.isWanted()) return { error, isSeen: true }
-  return isOfContent ? { error, isSeen: CHANGED.has(error.params['errno']) } : undefined
+  return STAGES_OF_CONTENT.has(stage) ? { error, isSeen: CHANGED.has(errno) } : undefined
 }
 
 const MOST_TRIES = 8
-/** Where nobody saw a change, the reason may be another, which stays. */
+/** If no change was seen, there may be a lasting reason. */
 const MOST_TRIES_UNSEEN = 3
 const FIRST_WAIT_MS = 2
 
-/** Builds a cell and runs its call; where its tool did not run because somebody disturbed that, once more. */
+/** Builds a cell and runs its call. If a disturbance kept the tool from starting, it tries again. */
 export const untilUndisturbed = async (
   attempt: (isFirst: boolean) => Promise<CallResult | Disturbance>,
 ): Promise<CallResult> => {

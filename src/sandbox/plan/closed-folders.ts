@@ -4,9 +4,8 @@ import { isWithinPath, parentOf } from '../../policy/index.js'
 import type { Place } from '../grants/object-at.js'
 
 /**
- * The folders of write roots in which nothing can be made, renamed or removed when Landlock alone
- * holds the cell: its rules add up and cannot subtract, so that a folder with a carve-out somewhere
- * beneath it is granted entry by entry, and not itself. What exists there can be changed all the same.
+ * With Landlock alone: the folders of write roots in which nothing can be made, renamed or removed. Its rules cannot
+ * subtract, so a folder with a carve-out beneath it is granted entry by entry, and not itself.
  */
 export const closedFolders = (
   writeRoots: readonly Place[],

@@ -1,15 +1,13 @@
+// A plan and a command as the words that the launcher reads.
 import { fail } from '../../errors/index.js'
 
 import { bytesOfName } from '../grants/file-names.js'
 import { STREAM_LETTERS } from './plan.js'
-import type { Brokered, Command, Plan, Stdio, Step } from './plan.js'
+import type { Brokered, Command, Plan, Step } from './plan.js'
 
 export const PLAN_VERSION = '1'
 
-/**
- * What each part of a plan becomes: a statement begins with its own word. The form comes first, which the launcher
- * demands.
- */
+/** The words of each part of a plan. The launcher demands that the form comes first. */
 const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>> = {
   form: ({ form }) => ['form', form],
   steps: ({ steps }) => steps.flatMap(stepWords),
@@ -19,10 +17,10 @@ const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>
     ...kept.sealed.flatMap((path) => ['sealed', path]),
     ...kept.hidden.flatMap((path) => ['hidden', path]),
   ],
-  exec: ({ exec }) =>
-    exec.kind === 'all'
-      ? ['exec', 'all']
-      : ['exec', 'only', ...exec.programs.flatMap((program) => ['program', program])],
+  exec: ({ exec }) => [
+    ...['exec', exec.kind],
+    ...(exec.kind === 'all' ? [] : exec.programs.flatMap((program) => ['program', program])),
+  ],
   limits: ({ limits }) => Object.entries(limits).flatMap(([name, value]) => ['limit', name, String(Math.ceil(value))]),
   traps: ({ traps }) => traps.flatMap((trap) => ['trap', trap]),
   cwd: ({ cwd }) => ['cwd', cwd],
@@ -32,13 +30,13 @@ const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>
     typeof network === 'string'
       ? ['network', network]
       : ['network', network.answeredBy === 'keeper' ? 'broker' : 'nested', ...brokerWords(network)],
-  stdio: ({ stdio }) => ['stdio', stdioLetters(stdio)],
+  stdio: ({ stdio }) => ['stdio', [stdio.in, stdio.out, stdio.err].map((stream) => STREAM_LETTERS[stream]).join('')],
   foreground: ({ foreground }) => ['foreground', foreground ? 'yes' : 'no'],
   clock: ({ clock }) => ['clock', clock],
   probe: ({ probe }) => ['probe', probe ? 'yes' : 'no'],
 }
 
-/** The plan as the launcher reads it: words, each ended by a NUL, the last one `end`. */
+/** The words of a plan, each ended by a NUL, the last one `end`. */
 export const encodePlan = (plan: Plan): Buffer =>
   encodeWords([`cordon-plan-${PLAN_VERSION}`, ...Object.values(STATEMENTS).flatMap((words) => words(plan)), 'end'])
 
@@ -46,9 +44,6 @@ export const encodeCommand = ({ program, argv, environment }: Command): Buffer =
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   return encodeWords([program, String(argv.length), ...argv, String(variables.length), ...variables])
 }
-
-const stdioLetters = ({ in: input, out, err }: Stdio): string =>
-  [input, out, err].map((stream) => STREAM_LETTERS[stream]).join('')
 
 const brokerWords = ({ port, token, reaches }: Brokered): readonly string[] => [
   ...['proxy', String(port), token],
@@ -64,17 +59,13 @@ const stepWords = (step: Step): readonly string[] => {
     case 'file':
     case 'cover':
       return [step.kind, step.path, step.content]
-    case 'hide':
-    case 'directory':
-    case 'proc':
-    case 'scratch':
-    case 'terminals':
+    default:
       return [step.kind, step.path]
   }
 }
 
 const encodeWords = (words: readonly string[]): Buffer => {
-  // A NUL inside a word would let its rest pass for words of their own.
+  // The rest of a word after a NUL would be read as another word.
   const broken = words.find((word) => word.includes('\0'))
   if (broken !== undefined)
     throw fail('plan-rejected', { problem: `a NUL byte in ${JSON.stringify(broken.slice(0, 80))}` })

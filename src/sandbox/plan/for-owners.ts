@@ -1,39 +1,18 @@
-import type { Boundary } from '../../policy/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 
+import type { CellSettings, Pool, Sandbox } from '../sandbox-interface.js'
 import { ownerOf } from './workspace-owner.js'
 import type { Identity } from './workspace-owner.js'
 
-interface Settings {
-  readonly boundary: Boundary
-  readonly cwd: string
-}
+type Runs = Pick<Sandbox, 'run' | 'attach' | 'warm' | 'close'>
 
-interface Ready<Input, Result> {
-  readonly run: (input: Input) => Promise<Result>
-  readonly ready: () => Promise<void>
-  readonly size: () => number
-  readonly close: () => void
-}
-
-/** What of a sandbox runs something. */
-interface Runs<Request extends Settings, Attached extends Settings, Warm extends Settings, Input, Result> {
-  readonly run: (request: Request) => Promise<Result>
-  readonly attach: (request: Attached) => Promise<Result>
-  readonly warm: (settings: Warm) => Ready<Input, Result>
-  readonly close: () => Promise<void>
-}
-
-/** A sandbox of root whose calls run as the owner of their write roots, each owner's through a sandbox of its own. */
-export const forOwners = <Request extends Settings, Attached extends Settings, Warm extends Settings, Input, Result>(
-  own: Runs<Request, Attached, Warm, Input, Result>,
-  openAs: (identity: Identity) => Promise<Runs<Request, Attached, Warm, Input, Result>>,
-): Runs<Request, Attached, Warm, Input, Result> => {
-  const others = new Map<string, Promise<typeof own>>()
-  const sandboxFor = (settings: Settings): Promise<typeof own> | undefined => {
+/** Root's sandbox: each call runs as the owner of its write roots, through a sandbox for that owner. */
+export const forOwners = (own: Runs, openAs: (identity: Identity) => Promise<Runs>): Runs => {
+  const others = new Map<string, Promise<Runs>>()
+  const sandboxFor = (settings: CellSettings): Promise<Runs> | undefined => {
     const identity = ownerOf(settings.boundary, parseAbsolutePath(settings.cwd, 'cwd'))
     if (identity === undefined) return undefined
-    const key = `${String(identity.uid)}:${String(identity.gid)}`
+    const key = `${identity.uid}:${identity.gid}`
     const known = others.get(key)
     if (known !== undefined) return known
     const opened = openAs(identity)
@@ -57,15 +36,15 @@ export const forOwners = <Request extends Settings, Attached extends Settings, W
   }
 }
 
-const whenOpened = <Input, Result>(opened: Promise<Ready<Input, Result>>): Ready<Input, Result> => {
-  let pool: Ready<Input, Result> | undefined
+const whenOpened = (opened: Promise<Pool>): Pool => {
+  let pool: Pool | undefined
   let isClosed = false
   opened.then(
     (ready) => {
       pool = ready
       if (isClosed) ready.close()
     },
-    // Who runs a call hears of it.
+    // The next call reports it.
     () => undefined,
   )
   return {

@@ -1,4 +1,4 @@
-// What the cell's root consists of and which Landlock rules hold it: pure, from what was found on the host.
+// The mounts of the cell's root and its Landlock rules. Pure, from the survey of the host.
 import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath, parentOf } from '../../policy/index.js'
 
@@ -12,30 +12,29 @@ export type Execution =
   | {
       readonly kind: 'only'
       readonly programs: readonly AbsolutePath[]
-      /** What the kernel must be able to execute for these: they, and the loaders they name. */
+      /** The programs and their loaders, which the kernel has to execute. */
       readonly files: readonly AbsolutePath[]
-      /** Where code may be mapped from. */
+      /** Code may be mapped from here. */
       readonly libraries: readonly AbsolutePath[]
     }
 
 export interface LayoutInput {
   readonly system: SystemView
   readonly survey: Survey
-  /** Found inside write roots: readable, not to be changed, and not to be moved away. */
+  /** In write roots: readable, not to be changed or moved. */
   readonly protectedPlaces: readonly Place[]
-  /** The program and what it needs to load, where that lies outside of everything else. */
+  /** The program and its libraries, outside of everything else. */
   readonly loaded: readonly Place[]
   readonly execute: Execution
   readonly cwd: AbsolutePath
   readonly temporary: AbsolutePath
   readonly ownProc: boolean
-  /** Files of /proc that tell of the host and that no permission keeps from this user. */
+  /** Files of /proc with secrets of the host that this user could read. */
   readonly kernelSecrets: readonly AbsolutePath[]
-  /** Whether the host has /dev/tty, by which a program finds its terminal. */
   readonly tty: boolean
-  /** Files of the cell's own, in its private folder. */
+  /** The cell's own files, in its private folder. */
   readonly own: readonly TextFile[]
-  /** Files that the tool shall find in place of the host's, where those are bound. */
+  /** Files that replace the host's, if those are bound. */
   readonly covers: readonly TextFile[]
 }
 
@@ -48,9 +47,17 @@ const path = (text: string) => text as AbsolutePath
 
 const DEVICES = ['/dev/null', '/dev/zero', '/dev/full', '/dev/urandom'].map(path)
 
+export const rule = (access: Access, at: string): Rule => ({ access, path: path(at) })
+
+export const ruleFor = ({ path: at, object }: Place, access: Access): Rule =>
+  rule(object === 'device' ? (access.includes('w') ? 'rwd' : 'rd') : access, at)
+
+export const accessFor = <Base extends 'r' | 'rw'>(base: Base, execute: Execution): Base | `${Base}x` =>
+  execute.kind === 'all' ? `${base}x` : base
+
 export const layOutNamespaces = (input: LayoutInput): Layout => {
   const { system, survey, execute, temporary } = input
-  const letters = (base: 'r' | 'rw'): Access => (execute.kind === 'all' ? `${base}x` : base)
+  const [toRead, toWrite] = [accessFor('r', execute), accessFor('rw', execute)]
   const writeRoots = outermost(survey.write)
   const readable = [...system.places, ...survey.read, ...input.loaded].filter(
     ({ path: candidate }) => !writeRoots.some((root) => isWithinPath(candidate, root.path)),
@@ -59,11 +66,11 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
   const sealed = [...survey.sealed, ...input.protectedPlaces]
 
   const binds = new Map<AbsolutePath, Step>()
-  for (const place of readRoots) binds.set(place.path, bind(place, letters('r')))
-  for (const place of writeRoots) binds.set(place.path, bind(place, letters('rw')))
+  for (const place of readRoots) binds.set(place.path, bind(place, toRead))
+  for (const place of writeRoots) binds.set(place.path, bind(place, toWrite))
   for (const pin of pinsOf([...sealed, ...survey.hidden], writeRoots))
-    binds.set(pin, { kind: 'bind', access: letters('rw'), path: pin })
-  for (const place of sealed) binds.set(place.path, bind(place, letters('r')))
+    binds.set(pin, { kind: 'bind', access: toWrite, path: pin })
+  for (const place of sealed) binds.set(place.path, bind(place, toRead))
   for (const place of survey.hidden) binds.set(place.path, { kind: 'hide', path: place.path })
   if (execute.kind === 'only') {
     for (const library of [...execute.libraries, ...execute.files]) {
@@ -72,7 +79,7 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
     }
   }
   const steps: Step[] = [...binds.values()]
-  // A read-only mount does not keep anybody from writing to a device, only from changing its mode or owner.
+  // A read-only mount lets a program write to a device, but not change its mode or owner.
   steps.push(...DEVICES.map((device): Step => ({ kind: 'bind', access: 'rd', path: device })))
   if (input.ownProc)
     steps.push(
@@ -81,14 +88,14 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
     )
   else steps.push({ kind: 'bind', access: 'r', path: path('/proc') })
   steps.push({ kind: 'scratch', path: temporary })
-  // Terminals of the cell's own, also where the caller has none: script, expect and tests of terminals make one.
+  // The cell's own terminals, even if the caller has none: script, expect and tests of terminals make one.
   if (input.tty) steps.push({ kind: 'bind', access: 'rd', path: path('/dev/tty') })
   steps.push(
     { kind: 'terminals', path: path('/dev/pts') },
     { kind: 'link', path: path('/dev/ptmx'), target: 'pts/ptmx' },
   )
 
-  // What is only made (not bound) must not lie in what is bound: there it exists already, or must not.
+  // Made, not bound. Inside a bound folder it exists already, or must not exist.
   const bound = [...binds.keys()]
   const isFree = (candidate: AbsolutePath) =>
     !bound.some((other) => isWithinPath(candidate, other) || isWithinPath(other, candidate))
@@ -104,7 +111,18 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
   const covers = input.covers.filter(({ path: at }) => !unbound(at)).map((file): Step => ({ kind: 'cover', ...file }))
   const own = input.own.map((file): Step => ({ kind: 'file', ...file }))
   const all = [...steps, ...made.values(), ...covers, ...own].sort(byPath)
-  return { steps: all, rules: [...listingRules(input.ownProc, all), ...namespaceRules(input, readRoots, writeRoots)] }
+  const rules = [
+    ...listingRules(input.ownProc, all),
+    ...(system.files.length > 0 ? [rule('r', '/etc')] : []),
+    ...readRoots.map((place) => ruleFor(place, toRead)),
+    ...writeRoots.map((place) => ruleFor(place, toWrite)),
+    ...(execute.kind === 'only' ? execute.files.map((at) => rule('rx', at)) : []),
+    ...survey.shown.map((at) => rule('l', at)),
+    ...(input.ownProc ? [rule('r', '/proc')] : BORROWED_PROC_RULES),
+    rule(toWrite, temporary),
+    ...[...DEVICES, ...(input.tty ? ['/dev/tty'] : []), '/dev/pts'].map((at) => rule('rwd', at)),
+  ]
+  return { steps: all, rules }
 }
 
 const DEVICE_LINKS = (temporary: AbsolutePath) => [
@@ -122,67 +140,25 @@ const bind = ({ path: at, object }: Place, access: Access): Step => ({
   path: at,
 })
 
-const namespaceRules = (
-  input: LayoutInput,
-  readRoots: readonly Place[],
-  writeRoots: readonly Place[],
-): readonly Rule[] => {
-  const { execute, survey, temporary } = input
-  const letters = (base: 'r' | 'rw'): Access => (execute.kind === 'all' ? `${base}x` : base)
-  return [
-    ...(input.system.files.length > 0 ? [{ access: 'r' as const, path: path('/etc') }] : []),
-    ...readRoots.map(({ path: at, object }) => ({
-      access: object === 'device' ? ('rd' as const) : letters('r'),
-      path: at,
-    })),
-    ...writeRoots.map(({ path: at, object }) => ({
-      access: object === 'device' ? ('rwd' as const) : letters('rw'),
-      path: at,
-    })),
-    ...(execute.kind === 'only' ? execute.files.map((at) => ({ access: 'rx' as const, path: at })) : []),
-    ...survey.shown.map((at) => ({ access: 'l' as const, path: at })),
-    ...(input.ownProc ? [{ access: 'r' as const, path: path('/proc') }] : BORROWED_PROC_RULES),
-    { access: letters('rw'), path: temporary },
-    ...DEVICES.map((at) => ({ access: 'rwd' as const, path: at })),
-    ...[...(input.tty ? ['/dev/tty'] : []), '/dev/pts'].map((at) => ({ access: 'rwd' as const, path: path(at) })),
-  ]
-}
-
-/**
- * Everything in the cell's own root may be listed. Of a borrowed /proc that would be the processes of others, so there
- * all but it.
- */
+/** Everything in the cell's own root may be listed, except a borrowed /proc, which shows the processes of others. */
 const listingRules = (ownProc: boolean, steps: readonly Step[]): readonly Rule[] => {
-  if (ownProc) return [{ access: 'l', path: path('/') }]
+  if (ownProc) return [rule('l', '/')]
   const parents = steps
     .filter(({ path: at }) => at.lastIndexOf('/') > 0)
     .map(({ path: at }) => path(at.slice(0, at.indexOf('/', 1))))
   const folders = steps.filter(({ kind }) => kind === 'directory').map(({ path: at }) => at)
-  return [...new Set([...parents, ...folders])].map((at) => ({ access: 'l' as const, path: at }))
+  return [...new Set([...parents, ...folders])].map((at) => rule('l', at))
 }
 
-/** Of a /proc that also shows others: figures of the machine, and the tool's own process. */
+/** From a /proc that also shows other processes: figures of the machine, and the tool's own process. */
 export const BORROWED_PROC_RULES: readonly Rule[] = [
   ...['cpuinfo', 'meminfo', 'stat', 'loadavg', 'uptime', 'version', 'filesystems', 'self'],
-  ...[
-    'sys/kernel/osrelease',
-    'sys/kernel/ostype',
-    'sys/kernel/version',
-    'sys/kernel/hostname',
-    'sys/kernel/random',
-    'sys/kernel/cap_last_cap',
-  ],
-  ...[
-    'sys/kernel/pid_max',
-    'sys/kernel/threads-max',
-    'sys/kernel/ngroups_max',
-    'sys/vm/overcommit_memory',
-    'sys/vm/max_map_count',
-    'sys/fs/pipe-max-size',
-  ],
-].map((name) => ({ access: 'r' as const, path: path(`/proc/${name}`) }))
+  ...['osrelease', 'ostype', 'version', 'hostname', 'random', 'cap_last_cap'].map((name) => `sys/kernel/${name}`),
+  ...['pid_max', 'threads-max', 'ngroups_max'].map((name) => `sys/kernel/${name}`),
+  ...['sys/vm/overcommit_memory', 'sys/vm/max_map_count', 'sys/fs/pipe-max-size'],
+].map((name) => rule('r', `/proc/${name}`))
 
-/** Places that do not lie in another of the list. */
+/** Without places inside another one. */
 export const outermost = (places: readonly Place[]): readonly Place[] => {
   const sorted = [...places].sort(byPath)
   const kept: Place[] = []
@@ -194,9 +170,8 @@ export const outermost = (places: readonly Place[]): readonly Place[] => {
 }
 
 /**
- * The folders between a write root and what is sealed in it. Each is bound onto itself, because a
- * mount point cannot be renamed or removed: otherwise the tool would move `.git` away with its
- * sealed hooks and put another in its place.
+ * The folders between a write root and its seals. Each is bound onto itself, because a mount point cannot be renamed or
+ * removed. Otherwise the tool could move `.git` away with its sealed hooks and make another.
  */
 const pinsOf = (sealed: readonly Place[], writeRoots: readonly Place[]): readonly AbsolutePath[] => {
   const pins = new Set<AbsolutePath>()
@@ -207,13 +182,13 @@ const pinsOf = (sealed: readonly Place[], writeRoots: readonly Place[]): readonl
     const folders: AbsolutePath[] = []
     for (let folder = parentOf(at); folder !== root.path && folder.length > root.path.length; folder = parentOf(folder))
       folders.push(folder)
-    // A pin can be written in: within a folder that is sealed as a whole it would be a hole.
+    // The tool can write in a pin, so it would be a hole in a folder that is sealed as a whole.
     if (!folders.some((folder) => whole.has(folder))) for (const folder of folders) pins.add(folder)
   }
   return [...pins]
 }
 
-/** By whole names, so that a folder comes right before what lies in it. */
+/** By whole names, so that a folder comes right before its contents. */
 export const byPath = (left: { readonly path: string }, right: { readonly path: string }): number => {
   const a = left.path.split('/')
   const b = right.path.split('/')

@@ -1,15 +1,15 @@
-// What a cell with granted hosts finds where programs look for name servers and for certificates to trust.
-import { readFileSync, realpathSync } from 'node:fs'
+// The files of a cell with granted hosts: for name resolution, and for certificates to trust.
+import { readFileSync } from 'node:fs'
 
 import type { AbsolutePath } from '../../policy/index.js'
 
-import { objectAt } from '../grants/object-at.js'
+import { objectAt, realPathOf } from '../grants/object-at.js'
 import type { SystemView, TextFile } from '../grants/system-view.js'
 
 export interface NetworkFiles {
-  /** How names are found: in a root of the cell's own. */
+  /** For name resolution, in the cell's own root. */
   readonly names: readonly TextFile[]
-  /** Over files that the cell has from the host. */
+  /** They replace files of the host. */
   readonly covers: readonly TextFile[]
   /** In the private folder. */
   readonly own: readonly TextFile[]
@@ -20,10 +20,9 @@ export const NO_NETWORK_FILES: NetworkFiles = { names: [], covers: [], own: [] }
 const path = (text: string) => text as AbsolutePath
 
 const NAMES: readonly TextFile[] = [
-  // The keeper answers there, and nobody else is.
+  // The keeper answers there.
   { path: path('/etc/resolv.conf'), content: 'nameserver 127.0.0.1\n' },
-  // What the host's file says about granted names must not count: they are reached by way of the proxy, wherever they
-  // are.
+  // The host's entries must not apply to granted names, which are reached through the proxy.
   { path: path('/etc/hosts'), content: '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n' },
   {
     path: path('/etc/nsswitch.conf'),
@@ -31,7 +30,7 @@ const NAMES: readonly TextFile[] = [
   },
 ]
 
-// Where distributions keep all authorities in one file; one of these is everywhere.
+// Of distributions.
 const BUNDLES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem',
@@ -44,14 +43,14 @@ const AUTHORITIES = '.cordon-authorities.pem'
 
 export const authoritiesIn = (temporary: AbsolutePath): AbsolutePath => path(`${temporary}/${AUTHORITIES}`)
 
-/** Of a private folder that is smaller than this nothing is taken for what the system has already. */
+/** A smaller private folder gets only Cordon's own authority. */
 const AMPLE_SCRATCH = 1 << 20
 
-/** `authority`: what the proxy's certificates are issued by, beside those that the host trusts. */
+/** `authority`: the proxy's, added to those that the host trusts. */
 export const networkFiles = (authority: string, temporary: AbsolutePath, scratch: number): NetworkFiles => {
   const bundles = [...new Set(BUNDLES.flatMap(realFile))]
   const trusted = bundles.flatMap(textOf)
-  // Its own first: Java's keytool takes one certificate of a file, and that is the one that is missing there.
+  // Its own first: Java's keytool reads only one certificate of a file.
   const content = [authority.trimEnd(), ...trusted.slice(0, 1)].join('\n')
   return {
     names: NAMES,
@@ -61,13 +60,13 @@ export const networkFiles = (authority: string, temporary: AbsolutePath, scratch
     ],
     own: [
       { path: authoritiesIn(temporary), content: scratch < AMPLE_SCRATCH ? authority : content },
-      // wget knows no variable for it, but reads this in its home; the authorities of the system it trusts besides.
+      // wget has no variable for it, but reads this file, and trusts the system's authorities too.
       { path: path(`${temporary}/.wgetrc`), content: `ca_certificate = ~/${AUTHORITIES}\n` },
     ],
   }
 }
 
-/** The same view, with these in place of what the host has there. */
+/** The same view, with these files in place of the host's. */
 export const withFiles = (system: SystemView, files: readonly TextFile[]): SystemView => {
   const isReplaced = ({ path: at }: { readonly path: AbsolutePath }) => files.some((file) => file.path === at)
   return {
@@ -78,12 +77,8 @@ export const withFiles = (system: SystemView, files: readonly TextFile[]): Syste
 }
 
 const realFile = (at: string): readonly AbsolutePath[] => {
-  try {
-    const real = path(realpathSync(at))
-    return objectAt(real) === 'file' ? [real] : []
-  } catch {
-    return []
-  }
+  const real = realPathOf(at)
+  return real !== undefined && objectAt(real) === 'file' ? [real] : []
 }
 
 const textOf = (at: AbsolutePath): readonly string[] => {

@@ -1,47 +1,44 @@
+// Plans one cell: from a request and the host's facts to the plan that the launcher applies.
 import { randomBytes } from 'node:crypto'
-import { statSync } from 'node:fs'
 
 import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, HostGrant } from '../../policy/index.js'
 import { isReadable, isWithinPath } from '../../policy/index.js'
 
 import type { CarvedOut } from '../grants/carve-outs.js'
-import { refuseCarvedOutProgram } from '../grants/carved-out-program.js'
 import { closedFolders } from './closed-folders.js'
 import { encodePlan } from './encode-plan.js'
-import { buildEnvironment } from './environment.js'
+import { environmentOf } from './environment.js'
 import type { Environment } from './environment.js'
-import { formVariables } from './form-environment.js'
 import type { Attempt, HostFacts } from '../host.js'
 import { layOutLandlock } from './landlock-layout.js'
 import { layOutNamespaces, outermost } from './layout.js'
 import type { LayoutInput } from './layout.js'
-import { networkVariables, standInsOf } from './network-environment.js'
 import { NO_NETWORK_FILES, networkFiles, withFiles } from './network-files.js'
 import { DEFAULT_SCRATCH, cgroupOf, limitsOf } from './plan-limits.js'
-import { objectAt, placeAt } from '../grants/object-at.js'
+import { objectAt, placeAt, realPathOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
 import type { Form, Plan, Step, Trap } from './plan.js'
 import { describeProfile } from './profile.js'
 import type { SandboxProfile } from './sandbox-profile.js'
-import { findProgram, libraryFolders } from '../grants/program.js'
+import { findProgram, libraryFolders, refuseCarvedOutProgram } from '../grants/program.js'
 import type { Program } from '../grants/program.js'
 import { reachesOf } from './reaches.js'
+import { problemOf } from './requirements.js'
 import { surveyGrants } from '../grants/survey.js'
 import { hiddenInView } from '../grants/system-view.js'
 import type { SystemView } from '../grants/system-view.js'
 import { canReach } from './workspace-owner.js'
 
 /**
- * Which refusals of files are found out: of what would be changed or made; of what would be read, too; or of all that
- * is opened, whichever way, and then the host has to be able to.
+ * Which refused files are reported: those to be changed or made, those to be read too, or every open, which the host
+ * has to support.
  */
 export type Observing = 'changes' | 'reads' | 'everything'
 
 export interface CellRequest {
   readonly boundary: Boundary
   readonly cwd: AbsolutePath
-  /** The first word of the command: a name that is looked up, or a path. */
   readonly program: string
   readonly searchPath: string
   readonly hostEnvironment: Environment
@@ -50,19 +47,17 @@ export interface CellRequest {
   readonly foreground: boolean
   readonly clock: Plan['clock']
   readonly observe: Observing
-  /** The proxy that granted hosts are reached by; undefined where nobody serves one. */
   readonly proxy: { readonly port: number; readonly authority: string } | undefined
 }
 
 export interface PlannedCell {
   readonly plan: Plan
-  /** The plan as the launcher reads it: tens of kilobytes, made when first asked for, and once. */
+  /** The words of the plan: tens of kilobytes, made once, when first needed. */
   readonly encoded: () => Buffer
   readonly program: Program
   readonly profile: SandboxProfile
-  /** The objects that the boundary stands on, but for the system's own. */
+  /** The objects that the boundary is made of, without the system's own. */
   readonly ground: readonly AbsolutePath[]
-  /** What the policy takes out of what it grants, and is there. */
   readonly carved: CarvedOut
   /** Folders of the write roots in which the tool can make nothing. */
   readonly closed: readonly AbsolutePath[]
@@ -80,7 +75,8 @@ export const planCell = (
   const system = reachableSystem(wholeSystem, host)
   const { boundary, cwd, form } = request
   const network = networkOf(request, host)
-  if (!isFolder(cwd)) throw fail('cwd-missing', { path: cwd })
+  // Links are followed: a working directory grants nothing.
+  if (objectAt(realPathOf(cwd) ?? cwd) !== 'directory') throw fail('cwd-missing', { path: cwd })
   const program = findProgram(request.program, cwd, request.searchPath)
   refuseCarvedOutProgram(request.program, program, boundary)
   const granted = surveyGrants(boundary)
@@ -128,11 +124,12 @@ export const planCell = (
     clock: request.clock,
     probe: false,
   }
+  const placeholders =
+    boundary.network.kind === 'hosts' ? boundary.credentials.flatMap(({ placeholder }) => placeholder ?? []) : []
   const variables = Object.keys(
-    buildEnvironment(boundary, request.hostEnvironment, temporary, {
-      ...formVariables(plan),
-      ...networkVariables(plan, ''),
-      ...standInsOf(boundary),
+    environmentOf(plan, request, {
+      proxySecret: '',
+      variables: Object.fromEntries(placeholders.map(({ name, text }) => [name, text])),
     }),
   )
   const paths = (places: readonly Pick<Place, 'path'>[]) => [...new Set(places.map(({ path }) => path))].sort()
@@ -172,31 +169,21 @@ export const planCell = (
   }
 }
 
-/** Presets show what is there; a user who is not root may not get as far. */
+/** Presets name system folders. A user who is not root may not reach all of them. */
 const reachableSystem = (system: SystemView, { identity }: HostFacts): SystemView =>
   identity === undefined ? system : { ...system, places: system.places.filter(({ path }) => canReach(identity, path)) }
 
-/** Links are followed: a working directory grants nothing, so nothing is moved by one. */
-const isFolder = (path: AbsolutePath): boolean => {
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    return false
-  }
-}
-
-/** The same plan for another call: only its private folder must be another one, and what the proxy knows it by. */
+/** The same plan for another call, with another private folder and another token for the proxy. */
 export const planAgain = (planned: PlannedCell, host: HostFacts): PlannedCell => {
   const { plan } = planned
   const network = typeof plan.network === 'string' ? plan.network : { ...plan.network, token: newToken() }
   if (plan.form === 'namespaces' && network === plan.network) return planned
   const temporary = plan.form === 'namespaces' ? plan.temporary : temporaryFor('landlock', host, [])
-  const rules = plan.rules.map((rule) => (rule.path === plan.temporary ? { ...rule, path: temporary } : rule))
-  const moved = (path: AbsolutePath) =>
-    isWithinPath(path, plan.temporary) ? (`${temporary}${path.slice(plan.temporary.length)}` as AbsolutePath) : path
-  const steps =
-    plan.form === 'namespaces' ? plan.steps : plan.steps.map((step) => ({ ...step, path: moved(step.path) }))
-  const again: Plan = { ...plan, network, temporary, rules, steps }
+  const moved = <Item extends { readonly path: AbsolutePath }>(item: Item): Item =>
+    temporary !== plan.temporary && isWithinPath(item.path, plan.temporary)
+      ? { ...item, path: `${temporary}${item.path.slice(plan.temporary.length)}` }
+      : item
+  const again: Plan = { ...plan, network, temporary, rules: plan.rules.map(moved), steps: plan.steps.map(moved) }
   return { ...planned, plan: again, encoded: encodedOnce(again) }
 }
 
@@ -205,7 +192,7 @@ const encodedOnce = (plan: Plan): (() => Buffer) => {
   return () => (encoded ??= encodePlan(plan))
 }
 
-/** Private to the call. In a cell with its own root that is /tmp, unless the policy grants the host's. */
+/** Private to the call. In a cell with its own root it is /tmp, unless the policy grants the host's. */
 const temporaryFor = (form: Form, { temporaryFolder }: HostFacts, granted: readonly Place[]): AbsolutePath => {
   if (form === 'landlock') return `${temporaryFolder}/cordon-${randomBytes(12).toString('hex')}` as AbsolutePath
   return (granted.some(({ path }) => path === '/tmp') ? '/.tmp' : '/tmp') as AbsolutePath
@@ -221,7 +208,7 @@ const executionOf = (
     boundary.exec.kind === 'list' ? boundary.exec.programs.map((name) => findGranted(name, cwd, searchPath)) : []
   const programs = [...new Set([program, ...others].flatMap(({ executables }) => executables))]
   const loaders = [...new Set([program, ...others].flatMap((each) => each.loaders))]
-  // A loader must be executable for the kernel to use it, and then starts whatever it is given.
+  // The kernel has to execute a loader, which then starts any program that it is given.
   if (form === 'landlock' && loaders.length > 0 && !host.listener.held) {
     throw fail('host-cannot-hold', {
       mechanism: 'exec',
@@ -236,6 +223,9 @@ const executionOf = (
 
 const newToken = (): string => randomBytes(24).toString('hex')
 
+const unsupported = (grant: string, problem: string, fix: string): CordonError =>
+  fail('network-grant-unsupported', { grant, problem, fix })
+
 const networkOf = (
   { boundary: { network, egressClass }, form, proxy }: CellRequest,
   host: HostFacts,
@@ -244,23 +234,20 @@ const networkOf = (
     case 'none':
       return 'none'
     case 'all':
-      // It is the network of the host itself; only the proxy, which is not on the way, could keep it to reading.
-      if (egressClass.level !== 'write') {
-        throw fail('network-grant-unsupported', {
-          grant: 'all',
-          problem:
-            'all of the network is given without the proxy, which alone could hold egress_class: ' + egressClass.level,
-          fix: 'name the hosts (network: ["api.example.org"]), or leave egress_class out',
-        })
-      }
-      // Host sockets in granted folders could then be reached: nobody would be there to say no.
-      if (form === 'landlock' && !host.listener.held) {
-        throw fail('network-grant-unsupported', {
-          grant: 'all',
-          problem: 'neither a network namespace nor a seccomp listener can be had here',
-          fix: 'run `cordon doctor`',
-        })
-      }
+      // The host's own network. Only the proxy, which is not on the way, could restrict it to reading.
+      if (egressClass.level !== 'write')
+        throw unsupported(
+          'all',
+          'all of the network is given without the proxy, which alone could hold egress_class: ' + egressClass.level,
+          'name the hosts (network: ["api.example.org"]), or leave egress_class out',
+        )
+      // Nothing else refuses the host's sockets in granted folders.
+      if (form === 'landlock' && !host.listener.held)
+        throw unsupported(
+          'all',
+          'neither a network namespace nor a seccomp listener can be had here',
+          'run `cordon doctor`',
+        )
       return 'all'
     case 'hosts':
       refuseUnbrokered(network.entries, form, proxy !== undefined, host)
@@ -273,15 +260,14 @@ const networkOf = (
   }
 }
 
-/** Hosts are granted by name, which only who answers connect() can tell. */
+/** Hosts are granted by name. Only the process that answers connect() knows the name. */
 const refuseUnbrokered = (
   entries: readonly HostGrant[],
   form: Form,
   isServed: boolean,
   { listener, nesting, landlock }: HostFacts,
 ): void => {
-  const refuse = (problem: string, fix: string) =>
-    fail('network-grant-unsupported', { grant: entries.map(({ text }) => text).join(', '), problem, fix })
+  const refuse = (problem: string, fix: string) => unsupported(entries.map(({ text }) => text).join(', '), problem, fix)
   if (!isServed)
     throw refuse(
       'grants by host need a proxy, and this call has none',
@@ -325,32 +311,32 @@ const trapsOf = (
     return []
   }
   const traps: Trap[] = ['connect']
-  // Counting every fork costs a little and can interrupt one by a signal, so only who sets the limit pays.
+  // Counting every fork costs a little, and a signal can interrupt one. So it is done only for a limit.
   if (boundary.limits.processes !== undefined) traps.push('fork')
   if (boundary.limits.memory !== undefined) traps.push('memory-file')
   if (boundary.exec.kind !== 'all') traps.push('exec')
-  // Opens for writing are few. Each that is watched costs some ten microseconds, which programs notice that read
+  // Opens for writing are few. Each watched open costs some ten microseconds, too much for programs that read
   // thousands.
   traps.push('change')
   if (observe === 'reads') traps.push('read')
   if (observe === 'everything') traps.push('open')
-  // `rm -r` removes thousands, so its removals are watched only where somebody watches the command.
+  // `rm -r` removes thousands of files, so removals are watched only if somebody watches the command.
   if (observe === 'everything' || (holdsProtected && stdio.in !== 'frames')) traps.push('name')
   if (form === 'landlock') traps.push('metadata', 'write')
   // The limit of a user namespace is set in its own /proc.
   if (form === 'landlock' || !host.ownProc.held) traps.push('watch')
-  // Whether a socket may listen is asked of the socket itself. Where that cannot be had, or Landlock (before ABI 4)
-  // does not see bind(), only such exist that may.
+  // The socket itself tells whether it may listen. If it cannot be borrowed, or Landlock (before ABI 4) does not see
+  // bind(), only permitted sockets can be made.
   if (form === 'landlock' && boundary.network.kind === 'none' && (!host.borrowing.held || host.landlock.abi < 4))
     traps.push('socket')
-  // From ABI 6 on Landlock itself keeps signals inside.
+  // From ABI 6 on Landlock keeps signals inside.
   if (form === 'landlock' && host.landlock.abi < 6) traps.push('signal')
   return traps
 }
 
 /**
- * What of a plan a launcher may know before it is made, to enter its namespaces meanwhile: its network. Undefined
- * where that is not all that they depend on.
+ * The network that a launcher may know before the plan, to enter its namespaces early. Undefined if they depend on
+ * more.
  */
 export const headStartOf = ({ boundary, form }: CellRequest, host: HostFacts): 'none' | 'all' | undefined =>
   form === 'namespaces' && cgroupOf(boundary, host) === undefined
@@ -359,13 +345,13 @@ export const headStartOf = ({ boundary, form }: CellRequest, host: HostFacts): '
       : 'none'
     : undefined
 
-/** The form a request gets: the one it names, or the strongest that this host holds. */
+/** The requested form, or the strongest one that this host supports. */
 export const chooseForm = (wanted: Form | 'auto', host: HostFacts): Form => {
   const held = { namespaces: host.namespaces, landlock: host.landlock }
   const order: readonly Form[] = wanted === 'auto' ? ['namespaces', 'landlock'] : [wanted]
   const chosen = order.find((form) => held[form].held)
   if (chosen !== undefined) return chosen
-  const problem = order.map((form) => `${form}: ${problemOf(held[form])}`).join('; ')
+  const problem = order.map((form) => `${form}: ${problemOf(held[form]) ?? ''}`).join('; ')
   throw fail('host-cannot-hold', {
     mechanism: order.join(' or '),
     problem,
@@ -373,10 +359,7 @@ export const chooseForm = (wanted: Form | 'auto', host: HostFacts): Form => {
   })
 }
 
-const problemOf = (attempt: HostFacts['namespaces']): string =>
-  attempt.held ? 'held' : `${attempt.stage}: ${attempt.problem}`
-
-/** What is missing is the grant, not the command: that is another error, with another exit status. */
+/** The granted program is missing, not the command: that is another error, with another exit status. */
 const findGranted = (name: string, cwd: string, searchPath: string): Program => {
   try {
     return findProgram(name, cwd, searchPath)

@@ -7,7 +7,7 @@ import type { Form, Plan } from './plan.js'
 const DEFAULT_PROCESSES = 1024
 export const DEFAULT_SCRATCH = 256 * 1024 * 1024
 
-/** Making one costs a fraction of a millisecond, which only who needs it pays. */
+/** Made only if needed, because it costs a fraction of a millisecond. */
 export const cgroupOf = ({ limits, require }: Boundary, { cgroup }: HostFacts): Plan['cgroup'] =>
   cgroup.held && (limits.memory !== undefined || limits.processes !== undefined || require.includes('cgroup'))
     ? cgroup.parent
@@ -29,7 +29,7 @@ export const limitsOf = ({ limits }: Boundary, form: Form, host: HostFacts): Pla
   }
 }
 
-/** What is added up over all processes of a call cannot be bounded where they cannot be seen. */
+/** A sum over all processes of a call cannot be limited if they cannot be seen. */
 const refuseUnmeasurable = (limits: Boundary['limits'], form: Form, { measuring, cgroup }: HostFacts): void => {
   if (measuring.held) return
   const summed = [

@@ -6,16 +6,15 @@ import { LIMIT_NAMES } from '../../policy/index.js'
 /** Read, write, execute, device (ioctl); or names only. */
 export type Access = 'r' | 'rx' | 'rw' | 'rwx' | 'rd' | 'rwd' | 'rwxd' | 'l'
 
-/** How the cell's root is assembled, in order: a parent before what lies in it. Ignored by the `landlock` form. */
-export type Step =
-  | { readonly kind: 'bind'; readonly access: Access; readonly path: AbsolutePath }
-  | { readonly kind: 'hide'; readonly path: AbsolutePath }
-  | { readonly kind: 'directory'; readonly path: AbsolutePath }
-  | { readonly kind: 'link'; readonly path: AbsolutePath; readonly target: string }
-  | { readonly kind: 'file'; readonly path: AbsolutePath; readonly content: string }
-  /** Over a file that came with what is bound. */
-  | { readonly kind: 'cover'; readonly path: AbsolutePath; readonly content: string }
-  | { readonly kind: 'proc' | 'scratch' | 'terminals'; readonly path: AbsolutePath }
+/** How the cell's root is built, in order: a parent before its contents. The `landlock` form uses only files. */
+export type Step = { readonly path: AbsolutePath } & (
+  | { readonly kind: 'bind'; readonly access: Access }
+  | { readonly kind: 'link'; readonly target: string }
+  | { readonly kind: 'file'; readonly content: string }
+  /** Replaces a file that was bound. */
+  | { readonly kind: 'cover'; readonly content: string }
+  | { readonly kind: 'hide' | 'directory' | 'proc' | 'scratch' | 'terminals' }
+)
 
 /** A Landlock rule: this object and everything beneath it. */
 export interface Rule {
@@ -25,7 +24,7 @@ export interface Rule {
 
 export const FORMS = ['namespaces', 'landlock'] as const
 
-/** `namespaces` is the whole boundary; `landlock` is what holds where user namespaces are refused. */
+/** `landlock` is for hosts that refuse user namespaces. */
 export type Form = (typeof FORMS)[number]
 
 export const TRAPS = [
@@ -46,8 +45,8 @@ export const TRAPS = [
 export type Trap = (typeof TRAPS)[number]
 
 /**
- * Those of a policy, and `userProcesses`: the default of `processes`, held by rlimit and looks instead of by counting
- * every fork.
+ * The limits of a policy, and `userProcesses`: the default of `processes`, enforced by rlimit and supervision instead
+ * of counting every fork.
  */
 export type PlanLimit = keyof Limits | 'userProcesses'
 export const PLAN_LIMITS: readonly PlanLimit[] = [...LIMIT_NAMES, 'userProcesses']
@@ -55,7 +54,8 @@ export const PLAN_LIMITS: readonly PlanLimit[] = [...LIMIT_NAMES, 'userProcesses
 export const STREAM_LETTERS = { direct: 'd', frames: 'f', terminal: 't' } as const
 
 /**
- * To what the launcher was started with, to the host in frames, or to a new terminal that the caller's is joined to.
+ * `direct`: a descriptor of the launcher. `frames`: to the host. `terminal`: a new terminal that is connected with the
+ * caller's.
  */
 export type Stream = keyof typeof STREAM_LETTERS
 
@@ -76,11 +76,11 @@ export interface Reach {
   readonly port: number
 }
 
-/** Granted hosts: connections to them are led to the proxy. */
+/** Granted hosts. Connections to them go to the proxy. */
 export interface Brokered {
-  /** Where the proxy is reached on the loopback that the cell has. */
+  /** The proxy's port on the cell's loopback. */
   readonly port: number
-  /** By which the proxy knows the call; another one for every cell. */
+  /** Identifies the call to the proxy. Every cell has another one. */
   readonly token: string
   readonly reaches: readonly Reach[]
   /** Who answers connect(): the cell's own keeper, or that of the cell around it. */
@@ -95,10 +95,7 @@ export interface Plan {
   readonly form: Form
   readonly steps: readonly Step[]
   readonly rules: readonly Rule[]
-  /**
-   * Write roots in which the keeper acts for the tool, what in them stays as it is, and what is not even read; see
-   * kept.c.
-   */
+  /** Write roots in which the keeper acts for the tool, with their seals and hidden files; see kept.c. */
   readonly kept: {
     readonly roots: readonly AbsolutePath[]
     readonly sealed: readonly AbsolutePath[]
@@ -107,15 +104,14 @@ export interface Plan {
   readonly exec: { readonly kind: 'all' } | { readonly kind: 'only'; readonly programs: readonly AbsolutePath[] }
   readonly cwd: AbsolutePath
   readonly temporary: AbsolutePath
-  /** Beneath which folder the call gets a cgroup of its own; undefined where it gets none. */
   readonly cgroup: AbsolutePath | undefined
   readonly network: 'none' | 'all' | Brokered
   readonly limits: Readonly<Partial<Record<PlanLimit, number>>>
   readonly traps: readonly Trap[]
   readonly stdio: Stdio
-  /** With a terminal: whether the tool has it from the start, or once it reads from it. */
+  /** Whether the tool has the terminal from the start, or once it reads from it. */
   readonly foreground: boolean
-  /** When the clocks of its limits start: with the program, or with the call that the program waits for. */
+  /** When time limits start: with the program, or with the call that the program waits for. */
   readonly clock: 'start' | 'begin'
   readonly probe: boolean
 }

@@ -7,12 +7,12 @@ import type { Place } from '../grants/object-at.js'
 import { viewPresets } from '../grants/system-view.js'
 import type { SystemView } from '../grants/system-view.js'
 
-/** Plans cells, and remembers plans that depend on nothing but paths, which the launcher resolves anew each time. */
+/** Plans cells, and remembers plans that depend only on paths. The launcher resolves those anew each time. */
 export interface Planner {
   readonly plan: (request: CellRequest, sealed: readonly Place[]) => PlannedCell
-  /** Whether a plan made earlier is the one that would be made now. */
+  /** Whether the same plan would be made now. */
   readonly agrees: (planned: PlannedCell, request: CellRequest, sealed: readonly Place[]) => boolean
-  /** Throws where a call that seals `next` would be refused. Looks only where that may differ from what was planned. */
+  /** Throws if a call that seals `next` would be refused. Plans only if that may differ from the earlier plan. */
   readonly tryNext: (request: CellRequest, sealed: readonly Place[], next: readonly Place[]) => void
   readonly forget: () => void
 }
@@ -36,7 +36,7 @@ export const createPlanner = (host: HostFacts): Planner => {
     views.set(key, view)
     return view
   }
-  /** Parts of a boundary are values that nobody changes, so that two with the same parts are the same. */
+  /** Parts of a boundary never change, so the same parts make the same boundary. */
   const identityOf = (part: object): number => {
     const known = identities.get(part)
     if (known !== undefined) return known
@@ -44,30 +44,30 @@ export const createPlanner = (host: HostFacts): Planner => {
     identities.set(part, lastIdentity)
     return lastIdentity
   }
-  // By what is left over, so that a part that a request or a boundary gets later is in the key too.
+  // Made of all other parts, so that a new part of a request or a boundary is in the key too.
   const keyOf = ({ boundary, hostEnvironment, ...request }: CellRequest, sealed: readonly Place[]): string => {
     const { limits, presets, require, ...parts } = boundary
     const identities = Object.entries<object>(parts).map(([name, part]) => [name, identityOf(part)])
     return JSON.stringify([identities, limits, presets, require, request, Object.keys(hostEnvironment), sealed])
   }
+  const planNow = (request: CellRequest, sealed: readonly Place[]): PlannedCell =>
+    planCell(request, host, viewOf(request.boundary), sealed)
   return {
     agrees: (planned, request, sealed) =>
-      !dependsOnContents(request, sealed) ||
-      essenceOf(planned) === essenceOf(planCell(request, host, viewOf(request.boundary), sealed)),
+      !dependsOnContents(request, sealed) || essenceOf(planned) === essenceOf(planNow(request, sealed)),
     tryNext: (request, sealed, next) => {
       const isSame = sealed.length === next.length && sealed.every(({ path }, at) => path === next[at]?.path)
-      if (!isSame || dependsOnContents(request, next)) planCell(request, host, viewOf(request.boundary), next)
+      if (!isSame || dependsOnContents(request, next)) planNow(request, next)
     },
     forget: () => {
       remembered.clear()
     },
     plan: (request, sealed) => {
-      const { boundary } = request
-      if (dependsOnContents(request, sealed)) return planCell(request, host, viewOf(boundary), sealed)
+      if (dependsOnContents(request, sealed)) return planNow(request, sealed)
       const key = keyOf(request, sealed)
       const known = remembered.get(key)
       if (known !== undefined) return planAgain(known, host)
-      const planned = planCell(request, host, viewOf(boundary), sealed)
+      const planned = planNow(request, sealed)
       if (remembered.size >= MOST_REMEMBERED) remembered.clear()
       remembered.set(key, planned)
       return planned
@@ -76,8 +76,8 @@ export const createPlanner = (host: HostFacts): Planner => {
 }
 
 /**
- * Patterns and carve-outs are expanded to what exists, and so must be looked at for every call. In the
- * Landlock form so must what lies beside a protected name, because it is granted piece by piece.
+ * Patterns and carve-outs are expanded to existing files, which every call has to look for. So are the neighbours of a
+ * protected name in the Landlock form, because they are granted one by one.
  */
 const dependsOnContents = ({ boundary: { read, write }, form }: CellRequest, sealed: readonly Place[]): boolean =>
   [...read, ...write].some(({ negated, kind }) => negated || kind === 'pattern') ||

@@ -4,8 +4,8 @@ import { WEB_PORTS, renderCidr, renderIpAddress } from '../../policy/index.js'
 import type { Reach } from './plan.js'
 
 /**
- * What connect() may be led to the proxy for. What is denied within it the proxy alone knows: it judges every
- * connection again.
+ * The destinations for which connect() is led to the proxy. Only the proxy knows denials: it judges every connection
+ * again.
  */
 export const reachesOf = (entries: readonly HostGrant[]): readonly Reach[] => {
   const reaches = entries
@@ -14,7 +14,7 @@ export const reachesOf = (entries: readonly HostGrant[]): readonly Reach[] => {
       const ports = port.kind === 'web' ? WEB_PORTS : [port.port]
       return ports.map((each) => ({ ...whereOf(destination), port: each }))
     })
-  return [...new Map(reaches.map((reach) => [`${reach.kind} ${reach.value} ${String(reach.port)}`, reach])).values()]
+  return [...new Map(reaches.map((reach) => [`${reach.kind} ${reach.value} ${reach.port}`, reach])).values()]
 }
 
 const whereOf = (destination: HostGrant['destination']): Pick<Reach, 'kind' | 'value'> => {
@@ -33,8 +33,7 @@ const whereOf = (destination: HostGrant['destination']): Pick<Reach, 'kind' | 'v
   }
 }
 
-/** For the record: what it leads to, and by which port. */
 export const renderReach = ({ kind, value, port }: Reach): string => {
   const where = kind === 'below' ? `*.${value}` : value.includes(':') ? `[${value}]` : value
-  return `${where}:${String(port)}`
+  return `${where}:${port}`
 }

@@ -5,7 +5,6 @@ import { MECHANISMS } from '../../policy/index.js'
 import type { Attempt, HostFacts } from '../host.js'
 import type { Form } from './plan.js'
 
-/** Refuses a call whose policy requires a mechanism that its cell would not have. */
 export const refuseMissingMechanisms = (
   { require, network }: Pick<Boundary, 'require' | 'network'>,
   form: Form,
@@ -18,14 +17,13 @@ export const refuseMissingMechanisms = (
   }
 }
 
-/** What a cell of this host can be asked to have, where hosts are granted to it. */
+/** The mechanisms that a policy can require here, if hosts are granted. */
 export const heldMechanisms = (form: Form, host: HostFacts): readonly Mechanism[] =>
   MECHANISMS.filter((mechanism) => problemWith(mechanism, { form, host, hosts: true }) === undefined)
 
 interface Has {
   readonly form: Form
   readonly host: HostFacts
-  /** Whether hosts are granted. */
   readonly hosts: boolean
 }
 
@@ -70,5 +68,5 @@ const fixFor = (mechanism: Mechanism, has: Has): string => {
   return `run \`cordon doctor\`: it says how to get it; what can be required here as it is: ${held}`
 }
 
-const problemOf = (attempt: Attempt): string | undefined =>
+export const problemOf = (attempt: Attempt): string | undefined =>
   attempt.held ? undefined : `${attempt.stage}: ${attempt.problem}`

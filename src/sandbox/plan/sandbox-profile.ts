@@ -20,7 +20,7 @@ import type { Schema, Shape, Shaped } from '../../shapes/index.js'
 import { FORMS } from './plan.js'
 
 const ENFORCED = valuesOf(list(filled())) as Shape<Readonly<Record<string, readonly string[]>>>
-/** For each boundary the mechanisms that enforce it. An empty list is a boundary that is not enforced here. */
+/** An empty list is a boundary that is not enforced here. */
 export type Enforced = Shaped<typeof ENFORCED>
 
 const COMMON = {
@@ -64,7 +64,7 @@ export const SANDBOXED = record({ mode: oneOf('sandboxed'), backend: oneOf('nati
 export type SandboxProfile = Shaped<typeof SANDBOXED>
 
 export const IN_PROCESS = record({ mode: oneOf('none'), backend: oneOf('none'), ...COMMON })
-/** A tool that runs in the agent's own process has no boundary, and its record says so. */
+/** For a tool that runs in the agent's own process, without a boundary. */
 export type InProcessProfile = Shaped<typeof IN_PROCESS>
 
 const EITHER = record({
@@ -79,16 +79,5 @@ const EITHER = record({
 
 export const sandboxProfileSchema = (): Schema =>
   recordFile('sandbox_profile', 'The boundary of one call as it was applied, never as it was hoped for.', EITHER, {
-    required: [
-      'mode',
-      'backend',
-      'cwd',
-      'read_roots',
-      'write_roots',
-      'network',
-      'environment_ref',
-      'process_limits',
-      'violation_refs',
-      'enforced',
-    ],
+    required: ['mode', 'backend', ...Object.keys(COMMON)],
   })

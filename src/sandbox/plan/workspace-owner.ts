@@ -1,6 +1,5 @@
-// Root's tools have no capability, so in folders of another user they could change nothing: the usual case in a
-// container whose workspace is mounted from outside. A call whose write roots all belong to one other user runs as that
-// user.
+// Root's tools have no capability and cannot change other users' folders, as in a container with a mounted workspace.
+// So a call whose write roots all belong to one other user runs as that user.
 import { statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 
@@ -8,13 +7,13 @@ import { fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { parentOf } from '../../policy/index.js'
 
-/** As whom the processes of a cell run, where that is not who runs Cordon. */
+/** The user of a cell's processes, if it is not the user of Cordon. */
 export interface Identity {
   readonly uid: number
   readonly gid: number
 }
 
-/** Undefined: root's own, of several owners, or of nobody yet. */
+/** Undefined if the write roots are root's, of several owners, or missing. */
 export const ownerOf = ({ read, write }: Boundary, cwd: AbsolutePath): Identity | undefined => {
   const grants = (patterns: Boundary['read']) => patterns.filter(({ negated }) => !negated).map(({ base }) => base)
   const owners = grants(write).flatMap((path) => statusAt(path) ?? [])

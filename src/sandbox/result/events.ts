@@ -1,227 +1,109 @@
-// What a launcher reports: one JSON object per event frame. Here, and nowhere else, it becomes typed; what
-// is not understood is an error of the call, because a word that one side does not know may be a boundary.
+// Reads the events of a launcher: one JSON object per event frame. An event that is not understood is an error of the
+// call, because a word that one side does not know may be a boundary.
 import { bug } from '../../errors/index.js'
+import { isMapping, number, oneOf, readParts, text, yesOrNo } from '../../shapes/index.js'
+import type { Place, Read, Shapes } from '../../shapes/index.js'
 
 import { textOfName } from '../grants/file-names.js'
 import { LIMIT_KINDS } from './violations.js'
-import type { LimitKind, SocketAddress, Violation } from './violations.js'
+import type { LimitKind, Violation } from './violations.js'
 
-export type CellEvent =
-  | { readonly event: 'applied'; readonly landlock: number; readonly supervisor: number; readonly measurable: boolean }
-  | { readonly event: 'violation'; readonly violation: ReportedViolation }
-  | OpenEvent
-  | { readonly event: 'stopped'; readonly signal: number }
-  | ErrorEvent
-  | ExitEvent
+export const EVENTS = {
+  applied: { landlock: number(), supervisor: number(), measurable: yesOrNo() },
+  /** An attempt that the launcher takes to be refused. The host judges whether the boundary refused it. */
+  open: {
+    path: text(),
+    /** `write` changes, removes or replaces an object, `make` needs only its folder, `new` fails if it exists. */
+    access: oneOf('read', 'write', 'make', 'new'),
+    /** Whether the cell lacks the object or, if it is to be made, its folder. */
+    withheld: yesOrNo(),
+  },
+  stopped: { signal: number() },
+  error: { stage: text(), errno: number(), error: text(), detail: text() },
+  exit: {
+    /** Negative if a signal ended the tool. */
+    code: number(),
+    /** 0 if no signal ended the tool. */
+    signal: number(),
+    limit: oneOf('', ...LIMIT_KINDS),
+    wall_ms: number(),
+    cpu_ms: number(),
+    max_rss_kb: number(),
+    /** Bytes of all processes together. 0 if nobody counted. */
+    memory_peak: number(),
+  },
+}
 
-/**
- * The launcher sees everything but what the host alone can tell: why an open was refused, what was put aside, what the
- * proxy refused.
- */
+const PATH = { path: text() }
+const ENDPOINT = { address: text(), port: number() }
+const REACHED = { limit: number(), used: number(), effect: oneOf('ended', 'refused') }
+
+export const ADDRESSES = {
+  inet: ENDPOINT,
+  inet6: ENDPOINT,
+  unix: PATH,
+  abstract: { name: text() },
+  host: { name: text(), port: number() },
+  other: { number: number() },
+}
+export const VIOLATIONS = {
+  lookup: { name: text() },
+  exec: PATH,
+  metadata: PATH,
+  unsealed: PATH,
+  ...(Object.fromEntries(LIMIT_KINDS.map((kind) => [kind, REACHED])) as Record<LimitKind, typeof REACHED>),
+}
+
+type EventOf<Name extends keyof typeof EVENTS> = { readonly event: Name } & Read<(typeof EVENTS)[Name]>
+export type OpenEvent = EventOf<'open'>
+export type ErrorEvent = EventOf<'error'>
+export type ExitEvent = EventOf<'exit'>
+
+/** Only the host knows why an open was refused, what the watcher renamed, and what the proxy refused. */
 export type ReportedViolation = Exclude<Violation, { readonly kind: 'file' | 'protected' | 'egress' }>
 
-/**
- * Something that the tool tried, and that the launcher takes to be refused: the host judges whether the boundary did
- * it.
- */
-export interface OpenEvent {
-  readonly event: 'open'
-  readonly path: string
-  /**
-   * `write` changes, removes or replaces what is there; `make` needs only its folder; `new` fails by itself where
-   * something is there.
-   */
-  readonly access: 'read' | 'write' | 'make' | 'new'
-  /** Whether the cell lacks the object or, of what is to be made, the folder it would be in. */
-  readonly withheld: boolean
-}
-
-export interface ErrorEvent {
-  readonly event: 'error'
-  readonly stage: string
-  readonly errno: number
-  readonly error: string
-  readonly detail: string
-}
-
-export interface ExitEvent {
-  readonly event: 'exit'
-  /** Negative when a signal ended the tool. */
-  readonly code: number
-  /** 0 when none did. */
-  readonly signal: number
-  readonly limit: '' | LimitKind
-  readonly wall_ms: number
-  readonly cpu_ms: number
-  readonly max_rss_kb: number
-  /** Bytes of all processes together; 0 where nobody counted. */
-  readonly memory_peak: number
-}
-
-export const EVENT_NAMES = [
-  'applied',
-  'violation',
-  'open',
-  'stopped',
-  'error',
-  'exit',
-] as const satisfies readonly CellEvent['event'][]
-export const REPORTED_KINDS = [
-  'connect',
-  'listen',
-  'lookup',
-  'exec',
-  'metadata',
-  'unsealed',
-  ...LIMIT_KINDS,
-] as const satisfies readonly ReportedViolation['kind'][]
-export const ADDRESS_FAMILIES = [
-  'inet',
-  'inet6',
-  'unix',
-  'abstract',
-  'host',
-  'other',
-] as const satisfies readonly SocketAddress['family'][]
+export type CellEvent =
+  | { [Name in keyof typeof EVENTS]: EventOf<Name> }[keyof typeof EVENTS]
+  | { readonly event: 'violation'; readonly violation: ReportedViolation }
 
 export const parseCellEvent = (payload: Buffer): CellEvent => {
   const line = payload.toString('latin1')
-  const fields = fieldsOf(HAS_OTHER_BYTES.test(line) ? JSON.parse(line, bytesToText) : JSON.parse(line), line)
-  const event = parseFields(fields)
-  fields.refuseOthers()
-  return event
+  const place = placeIn(line)
+  const parsed: unknown = HAS_OTHER_BYTES.test(line) ? JSON.parse(line, bytesToText) : JSON.parse(line)
+  if (!isMapping(parsed)) throw place.wrong(parsed, 'a mapping')
+  const { event, ...rest } = parsed
+  return event === 'violation'
+    ? { event, violation: parseViolation(rest, place) }
+    : (readTagged('event', EVENTS, parsed, place) as CellEvent)
 }
 
-const parseFields = (fields: Fields): CellEvent => {
-  const event = fields.oneOf('event', EVENT_NAMES)
-  switch (event) {
-    case 'applied':
-      return {
-        event,
-        landlock: fields.number('landlock'),
-        supervisor: fields.number('supervisor'),
-        measurable: fields.flag('measurable'),
-      }
-    case 'violation':
-      return { event, violation: parseViolation(fields) }
-    case 'open':
-      return {
-        event,
-        path: fields.text('path'),
-        access: fields.oneOf('access', ['read', 'write', 'make', 'new']),
-        withheld: fields.flag('withheld'),
-      }
-    case 'stopped':
-      return { event, signal: fields.number('signal') }
-    case 'error':
-      return {
-        event,
-        stage: fields.text('stage'),
-        errno: fields.number('errno'),
-        error: fields.text('error'),
-        detail: fields.text('detail'),
-      }
-    case 'exit':
-      return {
-        event,
-        code: fields.number('code'),
-        signal: fields.number('signal'),
-        limit: fields.oneOf('limit', ['', ...LIMIT_KINDS]),
-        wall_ms: fields.number('wall_ms'),
-        cpu_ms: fields.number('cpu_ms'),
-        max_rss_kb: fields.number('max_rss_kb'),
-        memory_peak: fields.number('memory_peak'),
-      }
+const parseViolation = ({ kind, ...rest }: Mapping, place: Place): ReportedViolation =>
+  (kind === 'connect' || kind === 'listen'
+    ? { kind, ...readTagged('family', ADDRESSES, rest, place) }
+    : readTagged('kind', VIOLATIONS, { kind, ...rest }, place)) as ReportedViolation
+
+type Mapping = Readonly<Record<string, unknown>>
+
+/** The field `tag` says which fields follow. */
+const readTagged = (tag: string, table: Readonly<Record<string, Shapes>>, value: Mapping, place: Place): object => {
+  const { [tag]: word, ...rest } = value
+  const parts = typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined
+  if (parts === undefined) throw place.notOneOf(word, Object.keys(table))
+  return { [tag]: word, ...readParts(parts, rest, place) }
+}
+
+const placeIn = (line: string): Place => {
+  const refuse = (): never => bug(`the launcher sent an event that is not understood: ${line.slice(0, 200)}`)
+  const place: Place = {
+    ...{ at: () => place, entry: () => place, hidden: () => place },
+    ...{ wrong: refuse, told: refuse, notOneOf: refuse, unknown: refuse },
   }
+  return place
 }
 
-const parseViolation = (fields: Fields): ReportedViolation => {
-  const kind = fields.oneOf('kind', REPORTED_KINDS)
-  switch (kind) {
-    case 'connect':
-    case 'listen':
-      return { kind, ...parseAddress(fields) }
-    case 'lookup':
-      return { kind, name: fields.text('name') }
-    case 'exec':
-    case 'metadata':
-    case 'unsealed':
-      return { kind, path: fields.text('path') }
-    case 'memory':
-    case 'processes':
-    case 'cpu':
-    case 'wall':
-    case 'output':
-    case 'scratch':
-    case 'fileSize':
-      return {
-        kind,
-        limit: fields.number('limit'),
-        used: fields.number('used'),
-        effect: fields.oneOf('effect', ['ended', 'refused']),
-      }
-  }
-}
-
-const parseAddress = (fields: Fields): SocketAddress => {
-  const family = fields.oneOf('family', ADDRESS_FAMILIES)
-  switch (family) {
-    case 'inet':
-    case 'inet6':
-      return { family, address: fields.text('address'), port: fields.number('port') }
-    case 'unix':
-      return { family, path: fields.text('path') }
-    case 'abstract':
-      return { family, name: fields.text('name') }
-    case 'host':
-      return { family, name: fields.text('name'), port: fields.number('port') }
-    case 'other':
-      return { family, number: fields.number('number') }
-  }
-}
-
-// Most events have none, and the exit of every call is one of them.
+// Most events have none, such as the exit of most calls.
 const HAS_OTHER_BYTES = /[\\\x80-\xff]/
 
 /** The launcher writes bytes beyond ASCII as \u00XX, because a file name need not be UTF-8. */
 const bytesToText = (_key: string, value: unknown): unknown =>
   typeof value === 'string' ? textOfName(Buffer.from(value, 'latin1')) : value
-
-interface Fields {
-  readonly text: (name: string) => string
-  readonly number: (name: string) => number
-  readonly flag: (name: string) => boolean
-  readonly oneOf: <const Word extends string>(name: string, words: readonly Word[]) => Word
-  /** What nobody asked for was not understood either. */
-  readonly refuseOthers: () => void
-}
-
-const fieldsOf = (parsed: unknown, line: string): Fields => {
-  const record = typeof parsed === 'object' && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : {}
-  const asked = new Set<string>()
-  const valueOf = (name: string): unknown => {
-    asked.add(name)
-    return record[name]
-  }
-  const refuse = (name: string): never => bug(`the launcher sent an unknown or missing ${name}: ${line.slice(0, 200)}`)
-  const text = (name: string): string => {
-    const value = valueOf(name)
-    return typeof value === 'string' ? value : refuse(name)
-  }
-  return {
-    text,
-    number: (name) => {
-      const value = valueOf(name)
-      return typeof value === 'number' ? value : refuse(name)
-    },
-    flag: (name) => {
-      const value = valueOf(name)
-      return typeof value === 'boolean' ? value : refuse(name)
-    },
-    oneOf: (name, words) => words.find((word) => word === text(name)) ?? refuse(name),
-    refuseOthers: () => {
-      const other = Object.keys(record).find((name) => !asked.has(name))
-      if (other !== undefined) refuse(other)
-    },
-  }
-}

@@ -6,22 +6,22 @@ import type { RefusedOpen } from './violations.js'
 
 export interface ObservedCell {
   readonly boundary: Boundary
-  /** The private folder of the cell, where it may do what it likes. */
+  /** The private folder of the cell, which the tool may write. */
   readonly temporary: AbsolutePath
-  /** The object that a path names on the host, links resolved; undefined when there is none. */
+  /** The path on the host with links resolved. Undefined if nothing is there. */
   readonly realPathOf: (path: AbsolutePath) => Promise<AbsolutePath | undefined>
 }
 
 /**
- * Which observed opens were refused by the boundary, and not because there is nothing to open: of a
- * read the object exists on the host, of a write its folder does.
+ * The opens that the boundary refused. Others failed because nothing is there: no object to read, or no folder to write
+ * in.
  */
 export const refusedOpens = async (
   opens: readonly OpenEvent[],
   cell: ObservedCell,
 ): Promise<readonly RefusedOpen[]> => {
   const refused = new Map<string, RefusedOpen>()
-  // One after the other, and never in the event loop: the tool chose the paths, and may have planted links on them.
+  // One after the other, and never blocking the event loop: the tool chose the paths, and may have planted links.
   for (const open of opens) {
     const found = await refusal(open, cell)
     if (found !== undefined) refused.set(`${found.access} ${found.path}\0${found.openedAs}`, found)
@@ -34,7 +34,7 @@ const refusal = async (
   cell: ObservedCell,
 ): Promise<RefusedOpen | undefined> => {
   const path = normal(text)
-  if (path === undefined || isOwnView(path)) return undefined
+  if (path === undefined || OWN_VIEWS.test(path)) return undefined
   const there = await cell.realPathOf(path)
   if (tried === 'new' && there !== undefined) return undefined
   const real = there ?? (tried === 'make' || tried === 'new' ? await inRealFolder(path, cell) : undefined)
@@ -53,18 +53,18 @@ const isGranted = (
   { boundary, temporary }: ObservedCell,
 ): boolean => {
   if (access === 'read') return isReadable(boundary, path)
-  // Its private folder is the tool's to write; what is granted beneath it for reading is not, nor what only the host
-  // has there.
+  // The tool may write its private folder, but not a path beneath it that is granted for reading or that only the host
+  // has.
   return isWritable(boundary, path) || (!withheld && isWithinPath(path, temporary) && !isReadable(boundary, path))
 }
 
-/** Where something would be made; undefined where its folder is not there. */
+/** The real path of a file to be created. Undefined if its folder does not exist. */
 const inRealFolder = async (path: AbsolutePath, cell: ObservedCell): Promise<AbsolutePath | undefined> => {
   const folder = await cell.realPathOf(parentOf(path))
   return folder === undefined ? undefined : parseAbsolutePath(`${folder}/${path.slice(path.lastIndexOf('/') + 1)}`)
 }
 
-/** A name such as `/a/../../b` is no path of ours to judge. */
+/** Undefined for a name such as `/a/../../b`. */
 const normal = (text: string): AbsolutePath | undefined => {
   try {
     return parseAbsolutePath(text)
@@ -73,9 +73,7 @@ const normal = (text: string): AbsolutePath | undefined => {
   }
 }
 
-// The cell has its own: what is missing there is missing for everybody, whatever the host has. Figures of the machine
-// (cgroups, processors, pages) are asked for by run-times such as Node's and Java's whenever they start.
+// The cell has its own, so the host's do not count. Runtimes such as Node and Java read figures of the machine
+// (cgroups, processors, pages) at every start.
 const OWN_VIEWS =
   /^\/(?:proc|dev\/(?:null|zero|full|u?random|tty|ptmx|pts|shm|fd|std(?:in|out|err))|sys\/(?:fs\/cgroup|devices\/system|kernel\/mm))(?:\/|$)/
-
-const isOwnView = (path: AbsolutePath): boolean => OWN_VIEWS.test(path)

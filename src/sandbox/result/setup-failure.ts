@@ -27,10 +27,10 @@ export const WAYS_OUT: Readonly<Record<string, string>> = {
   'limits': 'choose limits that are not above those of this process (ulimit -a)',
 }
 
-/** The error for a failed setup: its stage, and the way out. Never mistaken for the tool's own exit. */
+/** The error for a failed setup: its stage, and a fix. It is never mistaken for the tool's own exit. */
 export const setupFailure = ({ stage, errno, error, detail }: ErrorEvent): CordonError => {
   if (stage === 'exec') return executionFailure(errno, error, detail)
-  // Both sides are written together: a plan that is not understood was made by another version.
+  // Both sides are released together: another version made a plan that the launcher does not understand.
   if (stage === 'plan') return fail('launcher-mismatch', { problem: detail })
   return fail('setup-failed', { stage, errno: error, detail, fix: WAYS_OUT[stage] ?? 'run `cordon doctor`' })
 }
@@ -38,22 +38,21 @@ export const setupFailure = ({ stage, errno, error, detail }: ErrorEvent): Cordo
 const executionFailure = (errno: number, error: string, program: string): CordonError => {
   const grant =
     'grant what it needs to start: its folder with --read, or --preset toolchains for nvm, pyenv, cargo and the like'
+  const refuse = (problem: string, fix: string) => fail('program-not-executable', { program, problem, fix })
   switch (errno) {
     case ENOENT:
       return fail('program-not-found', { program: `${program}, or what it is loaded by`, fix: grant })
     case ENOEXEC:
-      return fail('program-not-executable', {
-        program,
-        problem: `${error}: neither a program of this machine nor a script with a #! line`,
-        fix: `run a script by its interpreter (sh ${program}), or give it a first line such as #!/bin/sh`,
-      })
+      return refuse(
+        `${error}: neither a program of this machine nor a script with a #! line`,
+        `run a script by its interpreter (sh ${program}), or give it a first line such as #!/bin/sh`,
+      )
     case EACCES:
-      return fail('program-not-executable', {
-        program,
-        problem: error,
-        fix: 'make it executable (chmod +x), or allow it with --exec; its file system may be mounted noexec',
-      })
+      return refuse(
+        error,
+        'make it executable (chmod +x), or allow it with --exec; its file system may be mounted noexec',
+      )
     default:
-      return fail('program-not-executable', { program, problem: error, fix: grant })
+      return refuse(error, grant)
   }
 }

@@ -7,13 +7,13 @@ import { readElfNeeds } from '../grants/elf.js'
 import { readInterpreterLine } from '../grants/interpreter.js'
 import { findProgram, lookUp } from '../grants/program.js'
 
-/** What a program that fails at its start may lack: found by looking at it, not by guessing from what it printed. */
+/** What a program may lack that fails at its start. Found by reading its files, not by guessing from its output. */
 export interface StartNeeds {
-  /** Files of the program that were granted alone, without what lies around them. */
+  /** Files of the program that are granted without the folder around them. */
   readonly alone: readonly AbsolutePath[]
-  /** Shared libraries that the host's loader would find, but not the cell's. */
+  /** Shared libraries that the loader finds on the host, but not in the cell. */
   readonly libraries: readonly { readonly name: string; readonly path: AbsolutePath }[]
-  /** Of a script that has env look up its interpreter: what the host's PATH leads to. */
+  /** The interpreter that env finds in the host's PATH, if the program is such a script. */
   readonly lookedUp: { readonly name: string; readonly path: string } | undefined
 }
 
@@ -48,7 +48,7 @@ const onHost = (library: string, libraryPath: string): AbsolutePath | undefined 
   return [...inFolders.filter((path) => existsSync(path)), ...inLoaderCache(library)][0] as AbsolutePath | undefined
 }
 
-/** The loader's cache holds, among tables, the paths of all libraries as texts. */
+/** The loader's cache contains the paths of all libraries as text. */
 const inLoaderCache = (library: string): readonly string[] => {
   try {
     const texts = readFileSync('/etc/ld.so.cache', 'latin1').split('\0')
@@ -58,7 +58,7 @@ const inLoaderCache = (library: string): readonly string[] => {
   }
 }
 
-/** The folder to grant for a file of a program: what its `bin` lies in, or its own. */
+/** The folder to grant for a file of a program: the parent of its `bin`, or its own. */
 export const folderAround = (file: AbsolutePath): AbsolutePath => {
   const folder = dirname(file)
   return (/\/s?bin$/.test(folder) ? dirname(folder) : folder) as AbsolutePath

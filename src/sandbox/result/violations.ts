@@ -1,39 +1,39 @@
-/** A limit whose reaching is told; `processes` counts threads too. */
+/** Limits that are reported when they are reached. `processes` counts threads too. */
 export const LIMIT_KINDS = ['memory', 'processes', 'cpu', 'wall', 'output', 'scratch', 'fileSize'] as const
 export type LimitKind = (typeof LIMIT_KINDS)[number]
 
-/** Where a socket leads, as far as the launcher could tell. */
+/** The address of a socket, as far as the launcher knows it. */
 export type SocketAddress =
   | { readonly family: 'inet' | 'inet6'; readonly address: string; readonly port: number }
   | { readonly family: 'unix'; readonly path: string }
   | { readonly family: 'abstract'; readonly name: string }
   | { readonly family: 'other'; readonly number: number }
-  /** A granted name, on a port for which it is not granted. */
+  /** A granted name on a port that is not granted. */
   | { readonly family: 'host'; readonly name: string; readonly port: number }
 
-/** A protected name in a write root that the call touched, and what was done about it. */
+/** A protected name in a write root that the call touched, and the response. */
 export type Intrusion =
   /**
-   * It appeared, and was renamed so that nothing runs it. Nobody can tell whether the tool or its user made it:
-   * `restore` is the command that gives it back.
+   * It appeared and was renamed, so that nothing runs it. The tool or its user may have made it: `restore` is the
+   * command that brings it back.
    */
   | { readonly deed: 'set-aside'; readonly path: string; readonly aside: string; readonly restore: string }
-  /** It is a link, was removed, and is there again. */
+  /** It is a link that was removed, and was put back. */
   | { readonly deed: 'put-back'; readonly path: string }
   /** It appeared and could not be renamed. */
   | { readonly deed: 'left'; readonly path: string }
-  /** The write root grew beyond what is looked through. */
+  /** The write root has more entries than are searched. */
   | { readonly deed: 'unseen'; readonly path: string }
-  /** It had another name, by a hard link. It is a file of its own now. */
+  /** It had another name (a hard link), and is a separate file now. */
   | { readonly deed: 'separated'; readonly path: string }
-  /** The call left something in its write roots for which the next call there is refused. */
+  /** The next call with these write roots would be refused because of what this one left. */
   | { readonly deed: 'unusable'; readonly path: string; readonly problem: string }
 
-/** A boundary that was touched: what was tried, and against what. */
+/** Something that the tool tried and its boundary refused. */
 export type Violation =
   | ({ readonly kind: 'connect' } & SocketAddress)
   | ({ readonly kind: 'listen' } & SocketAddress)
-  /** A name that no grant covers: it was looked up nowhere. */
+  /** No grant covers the name. It was not resolved. */
   | { readonly kind: 'lookup'; readonly name: string }
   | RefusedRequest
   | { readonly kind: 'exec'; readonly path: string }
@@ -42,12 +42,11 @@ export type Violation =
   | { readonly kind: 'metadata'; readonly path: string }
   | ({ readonly kind: 'protected' } & Intrusion)
   /**
-   * Something sealed or hidden was replaced or removed from outside, which opens it to the tool; so the call was ended.
+   * Another program replaced or removed a sealed or hidden object, which opens it to the tool. So the call was killed.
    */
   | { readonly kind: 'unsealed'; readonly path: string }
   | ReachedLimit
 
-/** What the proxy refused: a connection, or one request on it. */
 export interface RefusedRequest {
   readonly kind: 'egress'
   readonly host: string
@@ -56,14 +55,14 @@ export interface RefusedRequest {
   readonly path: string | null
   readonly reason: string
   readonly because: string
-  /** The line of a policy that would allow it. */
+  /** The policy line that would allow it. */
   readonly allow: string | null
 }
 
 export interface RefusedOpen {
   readonly kind: 'file'
   readonly access: 'read' | 'write'
-  /** Links resolved, and as the tool named it. */
+  /** Links resolved. `openedAs` is the path that the tool used. */
   readonly path: string
   readonly openedAs: string
   readonly reason: { readonly kind: 'not-granted' } | { readonly kind: 'protected'; readonly because: string }
@@ -74,11 +73,11 @@ export interface ReachedLimit {
   readonly kind: LimitKind
   readonly limit: number
   readonly used: number
-  /** Whether the call was ended, or what went beyond was refused and the call went on. */
+  /** Whether the call was killed, or only the excess was refused. */
   readonly effect: 'ended' | 'refused'
 }
 
-/** What may not count as a success, however the call ended: something protected was touched, or fell open. */
+/** Such a call is never a success: something protected was touched, or fell open. */
 export const isIntrusion = (
   violation: Violation,
 ): violation is Extract<Violation, { kind: 'protected' | 'unsealed' }> =>
@@ -86,16 +85,16 @@ export const isIntrusion = (
 
 const DNS = 53
 
-/** A tool without granted hosts asks the resolver of the host for a name. It is refused before it says which. */
+/** The tool asks the host's resolver for a name. It is refused before the name is sent. */
 export const isLookup = (violation: Violation): boolean =>
   violation.kind === 'connect' &&
   (violation.family === 'inet' || violation.family === 'inet6') &&
   violation.port === DNS
 
-/** At most this many of one call are reported one by one, because a tool decides how many there are. */
+/** The most violations of one call that are reported, because the tool decides how many there are. */
 export const MOST_VIOLATIONS_TOLD = 100
 
-/** A violation in words for people, without what would have allowed it: that depends on who is asked. */
+/** A violation in words, without a fix: that depends on the caller. */
 export const describeViolation = (violation: Violation): string => {
   switch (violation.kind) {
     case 'connect':
@@ -110,7 +109,7 @@ export const describeViolation = (violation: Violation): string => {
       if (violation.host === '') return `refused a request to the proxy: ${violation.because}`
       return (
         `refused ${violation.method ?? 'connection to'} ` +
-        `${violation.host}:${String(violation.port)}${violation.path ?? ''}: ${violation.because}`
+        `${violation.host}:${violation.port}${violation.path ?? ''}: ${violation.because}`
       )
     case 'exec':
       return `refused to execute ${violation.path}`
@@ -140,8 +139,8 @@ export const describeViolation = (violation: Violation): string => {
       return `its private folder is full: limit of ${asSize(violation.limit)}`
     case 'processes':
       return violation.effect === 'refused'
-        ? `refused one more process or thread: limit of ${String(violation.limit)}`
-        : `ended by its limit of ${String(violation.limit)} processes and threads: ${String(violation.used)} counted`
+        ? `refused one more process or thread: limit of ${violation.limit}`
+        : `ended by its limit of ${violation.limit} processes and threads: ${violation.used} counted`
     case 'cpu':
       return `ended by its processor time limit of ${asTime(violation.limit)}`
     case 'wall':
@@ -152,17 +151,17 @@ export const describeViolation = (violation: Violation): string => {
 export const describeAddress = (at: SocketAddress): string => {
   switch (at.family) {
     case 'inet':
-      return `${at.address}:${String(at.port)}`
+      return `${at.address}:${at.port}`
     case 'inet6':
-      return `[${at.address}]:${String(at.port)}`
+      return `[${at.address}]:${at.port}`
     case 'unix':
       return `the socket ${at.path}`
     case 'abstract':
       return `the abstract socket @${at.name}`
     case 'host':
-      return `${at.name}:${String(at.port)}`
+      return `${at.name}:${at.port}`
     case 'other':
-      return `an address of family ${String(at.number)}`
+      return `an address of family ${at.number}`
   }
 }
 
@@ -204,4 +203,4 @@ const asSize = (bytes: number): string => {
 }
 
 const asTime = (milliseconds: number): string =>
-  milliseconds < 1000 ? `${String(milliseconds)}ms` : `${String(Math.round(milliseconds / 10) / 100)}s`
+  milliseconds < 1000 ? `${milliseconds}ms` : `${Math.round(milliseconds / 10) / 100}s`

@@ -1,5 +1,5 @@
-// Where a repository redirects git: another folder of hooks, another configuration, another repository.
-// Whoever can write there needs no `.git/hooks`, so it is sealed with it.
+// The places to which a repository redirects git: another folder of hooks, another configuration, another repository. A
+// tool that can write there does not need `.git/hooks`, so they are sealed too.
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, resolve } from 'node:path'
@@ -11,53 +11,34 @@ import { PROTECTED_NAMES, parentOf } from '../../policy/index.js'
 import { futurePathOf } from '../grants/carve-outs.js'
 import { pathFor } from '../grants/file-names.js'
 import { objectAt, placeAt, realPathOf } from '../grants/object-at.js'
-import type { Place } from '../grants/object-at.js'
-import type { FoundName } from './watcher.js'
+import type { FoundObject, Place } from '../grants/object-at.js'
 
 const LARGEST = 16 << 20
 const MOST_REMEMBERED = 1_000
-/** As git itself. */
+/** The same as in git. */
 const DEEPEST_INCLUDE = 10
-
-export interface Redirects {
-  /** For the names found in write roots, and for the repositories that these roots lie in. */
-  readonly of: (found: readonly FoundName[], roots: readonly AbsolutePath[]) => Redirected
-}
 
 export interface Redirected {
   readonly places: readonly Place[]
-  /** Where git would look, and nothing is yet. */
+  /** Git would look here, and nothing exists yet. */
   readonly missing: readonly AbsolutePath[]
 }
 
-export const createRedirects = (): Redirects => {
-  const files: GitFiles = {
-    text: rememberRead((text) => text.trimEnd(), ''),
-    redirections: rememberRead(redirectionsIn, []),
-  }
+/** `found`: protected names in write roots. The repositories around the roots count as well. */
+export const redirectsOf = (found: readonly FoundObject[], roots: readonly AbsolutePath[]): Redirected => {
+  const inside = found
+    .filter(({ path }) => path.endsWith('/.git') || path.endsWith('/.git/config'))
+    .map(({ path }) => (basename(path) === '.git' ? path : parentOf(path)))
+  const entries = new Set<AbsolutePath>([...inside, ...roots.flatMap(repositoryAround)])
+  const paths = new Set([...entries].flatMap((entry) => redirectedBy(entry) as readonly AbsolutePath[]))
+  const real = [...paths].map((path) => ({ path, place: realPathOf(path) }))
   return {
-    of: (found, roots) => {
-      const inside = found
-        .filter(({ path }) => path.endsWith('/.git') || path.endsWith('/.git/config'))
-        .map(({ path }) => (basename(path) === '.git' ? path : parentOf(path)))
-      const entries = new Set<AbsolutePath>([...inside, ...roots.flatMap(repositoryAround)])
-      const paths = new Set([...entries].flatMap((entry) => redirectedBy(entry, files)))
-      const real = [...paths].map((path) => ({ path: path as AbsolutePath, place: realPathOf(path) }))
-      return {
-        places: real.flatMap(({ place }) => (place === undefined ? [] : placeAt(place))),
-        missing: real.flatMap(({ path, place }) => (place === undefined ? [futurePathOf(path)] : [])),
-      }
-    },
+    places: real.flatMap(({ place }) => (place === undefined ? [] : placeAt(place))),
+    missing: real.flatMap(({ path, place }) => (place === undefined ? [futurePathOf(path)] : [])),
   }
 }
 
-/** What is read of a repository; nothing of a file that is not there. */
-interface GitFiles {
-  readonly text: (file: string) => string
-  readonly redirections: (file: string) => readonly Setting[]
-}
-
-/** Remembers what a file said for as long as it is the same file, because it is asked before every call. */
+/** Remembers the parsed file until it changes, because every call asks. A missing file is `nothing`. */
 const rememberRead = <Value>(parse: (text: string) => Value, nothing: Value): ((file: string) => Value) => {
   const remembered = new Map<string, { readonly state: string; readonly value: Value }>()
   return (file) => {
@@ -79,7 +60,7 @@ const stateOf = (file: string): string | undefined => {
     if (status.size > LARGEST)
       throw fail('plan-rejected', {
         problem:
-          `${file} is larger than a configuration of git can be (${String(LARGEST >> 20)}M), so nobody knows ` +
+          `${file} is larger than a configuration of git can be (${LARGEST >> 20}M), so nobody knows ` +
           'what it names',
       })
     return [status.dev, status.ino, status.size, status.mtimeMs, status.ctimeMs].join()
@@ -97,10 +78,10 @@ const textOf = (file: string): string => {
   }
 }
 
-/** The `.git` of the work tree that a write root is a part of. */
+/** The `.git` of the work tree around a write root. */
 const repositoryAround = (root: AbsolutePath): readonly AbsolutePath[] => {
   for (let folder = root; folder !== '/'; folder = parentOf(folder)) {
-    const entry = `${folder === '/' ? '' : folder}/.git` as AbsolutePath
+    const entry = `${folder}/.git` as AbsolutePath
     if (folder !== root && objectAt(entry) !== undefined) return [entry]
   }
   return []
@@ -110,36 +91,31 @@ const PARTS = PROTECTED_NAMES.filter(({ name }) => name.startsWith('.git/')).map
   name.slice('.git/'.length),
 )
 
-/** `entry`: a `.git`, whether it is the repository, a file that says where that is, or a link to one of these. */
-const redirectedBy = (entry: AbsolutePath, files: GitFiles): readonly string[] => {
+/** `entry`: a `.git`, which is the repository, a file that names it, or a link to one of these. */
+const redirectedBy = (entry: AbsolutePath): readonly string[] => {
   const tree = parentOf(entry)
-  const named = /^gitdir: (.+)/.exec(files.text(entry))?.[1]?.trimEnd()
+  const named = /^gitdir: (.+)/.exec(textIn(entry))?.[1]?.trimEnd()
   const repository = named === undefined ? entry : resolve(tree, named)
-  const shared = files.text(`${repository}/commondir`)
+  const shared = textIn(`${repository}/commondir`)
   const repositories = shared === '' ? [repository] : [repository, resolve(repository, shared)]
-  // Of the plain repository the names themselves are protected already.
+  // The names in a plain repository are protected already.
   const parts =
     named === undefined && shared === ''
       ? []
       : repositories.flatMap((folder) => PARTS.map((part) => `${folder}/${part}`))
   const configs = repositories.flatMap((folder) => [`${folder}/config`, `${folder}/config.worktree`])
-  return [...parts, ...configs.flatMap((config) => namedByConfig(config, { tree, repository }, files, DEEPEST_INCLUDE))]
-}
-
-interface Where {
-  readonly tree: string
-  readonly repository: string
+  return [...parts, ...configs.flatMap((config) => namedByConfig(config, [tree, repository], DEEPEST_INCLUDE))]
 }
 
 /**
- * Folders of hooks are named from the work tree or, by those who err, from the repository; included files from the file
- * itself.
+ * Hooks are named relative to the work tree or, by mistake, to the repository. Included files are named relative to the
+ * including file.
  */
-const namedByConfig = (config: string, where: Where, files: GitFiles, depth: number): readonly string[] =>
-  files.redirections(config).flatMap(({ section, value }) => {
-    if (section === 'core') return [from(where.tree, value), from(where.repository, value)]
+const namedByConfig = (config: string, folders: readonly string[], depth: number): readonly string[] =>
+  redirectionsOf(config).flatMap(({ section, value }) => {
+    if (section === 'core') return folders.map((folder) => from(folder, value))
     const included = from(dirname(config), value)
-    return depth === 0 ? [included] : [included, ...namedByConfig(included, where, files, depth - 1)]
+    return depth === 0 ? [included] : [included, ...namedByConfig(included, folders, depth - 1)]
   })
 
 const from = (folder: string, value: string): string => resolve(folder, value.replace(/^~(?=\/|$)/, homedir()))
@@ -150,7 +126,7 @@ interface Setting {
   readonly value: string
 }
 
-/** `core.hooksPath`, and what is included; where they name something. */
+/** `core.hooksPath` and includes that name a path. */
 const redirectionsIn = (text: string): readonly Setting[] =>
   settingsIn(text).filter(
     ({ section, key, value }) =>
@@ -179,3 +155,6 @@ const plain = (value: string): string => {
   )
   return words.join('').trim()
 }
+
+const textIn = rememberRead((text) => text.trimEnd(), '')
+const redirectionsOf = rememberRead(redirectionsIn, [])

@@ -1,39 +1,37 @@
+// The watch over the write roots of one call: which protected names to seal, and what appears while the tool runs.
 import { CordonError } from '../../errors/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
-import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../../policy/index.js'
+import { PROTECTED_NAMES, isNamedBy } from '../../policy/index.js'
 
 import { realBoundary } from '../grants/carve-outs.js'
 import type { CarvedOut } from '../grants/carve-outs.js'
-import { createRedirects } from './git-redirects.js'
+import { redirectsOf } from './git-redirects.js'
 import { objectAt, placeAt } from '../grants/object-at.js'
-import type { Place } from '../grants/object-at.js'
-import { createOtherNames } from './other-names.js'
+import type { FoundObject, Place } from '../grants/object-at.js'
+import { otherNamesOf, refuseOtherNames } from './other-names.js'
 import { refuseUngrantable } from '../grants/resolve-grant.js'
-import type { FoundName, Patrol, Watcher } from './watcher.js'
+import { isBelow, missingCarveOuts, plainGrants } from './watcher.js'
+import type { Patrol, Watcher } from './watcher.js'
 import { refuseTooManySeals } from './too-many-seals.js'
 import type { Violation } from '../result/violations.js'
 
-/** The watch over the write roots of one call. */
 export interface CallPatrol {
-  /** Protected and there: to be sealed. */
+  /** Existing protected names, which the cell has to seal. */
   readonly sealed: readonly Place[]
-  /** Also watches what the policy carves out, there already or not. */
+  /** Also watches the carve-outs, whether they exist or not. */
   readonly hold: (carved: CarvedOut) => Promise<void>
-  /** The tool runs from now on. `closed`: folders in which it can make nothing. */
+  /** Called when the tool starts. `closed`: folders in which it can make nothing. */
   readonly go: (closed: readonly AbsolutePath[]) => void
   readonly end: () => Promise<EndedPatrol>
-  /** For a call whose tool never ran: whatever happened in its write roots is somebody else's. */
+  /** For a call whose tool never ran: it changed nothing in its write roots. */
   readonly giveUp: () => Promise<void>
 }
 
 export interface EndedPatrol {
   readonly violations: readonly Violation[]
-  /** Where something was made: what the next call would have to seal, or the reason why it would be refused. */
+  /** If something was made: what the next call has to seal, or the error with which it would be refused. */
   readonly next: readonly Place[] | CordonError | undefined
 }
-
-const redirects = createRedirects()
-const otherNames = createOtherNames()
 
 const NOTHING: EndedPatrol = { violations: [], next: undefined }
 
@@ -51,9 +49,8 @@ export const beginPatrol = async (
   onAppearance: () => void,
 ): Promise<CallPatrol> => {
   const real = realBoundary(boundary)
-  // Before the watcher walks what is refused anyway: the whole file system, for one.
-  for (const { negated, kind, base, text } of real.write)
-    if (!negated && kind !== 'pattern') refuseUngrantable(base, 'write', text)
+  // First, so that the watcher does not walk a root that is refused, such as the whole file system.
+  for (const { base, text } of plainGrants(real)) refuseUngrantable(base, 'write', text)
   const folders = writeFolders(real)
   const begun = await Promise.allSettled(folders.map((root) => watcher.begin(root, real, onAppearance)))
   const patrols = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
@@ -66,14 +63,14 @@ export const beginPatrol = async (
   let ending: Promise<EndedPatrol> | undefined
   const files = writeFiles(real, folders)
   const links = patrols.map((patrol) => patrol.links).join()
-  const redirectedIn = (found: readonly FoundName[]) => {
-    const { places, missing } = redirects.of(found, folders)
+  const redirectedIn = (found: readonly FoundObject[]) => {
+    const { places, missing } = redirectsOf(found, folders)
     return {
       places: places.filter(({ path }) => isBelow(folders, path)),
       missing: missing.filter((path) => isBelow(folders, path)),
     }
   }
-  const toSeal = (found: readonly FoundName[], redirected: readonly Place[]): readonly Place[] => {
+  const toSeal = (found: readonly FoundObject[], redirected: readonly Place[]): readonly Place[] => {
     const sealed = withoutRepeats([...found, ...redirected].flatMap((name) => sealable(real, name)))
     refuseTooManySeals(sealed, folders)
     return sealed
@@ -84,26 +81,28 @@ export const beginPatrol = async (
     )
     const violations = ended.flatMap((each) => each.violations)
     if (!ended.some(({ found }) => found !== undefined)) return { violations, next: undefined }
-    // Roots in which nothing was made hold what they held.
+    // Where nothing was made, the names are the same as before.
     const found = patrols.flatMap((patrol, at) => ended[at]?.found ?? patrol.found)
     return { violations, next: attempt(() => toSeal(found, redirectedIn(found).places)) }
   }
-  // A call that is refused after it has ended asks twice; what it left is looked at once.
+  // A call that fails after its end asks twice. The roots are searched once.
   const end = (use: 'used' | 'unused') => (ending ??= endAll(use))
   try {
     const found = patrols.flatMap((patrol) => patrol.found)
     const { places: redirected, missing } = redirectedIn(found)
     const named = toSeal(found, redirected)
-    const others = await otherNames.of(watcher, links, [...folders, ...files], named)
+    const roots = [...folders, ...files]
+    const namedPaths = named.map(({ path }) => path)
+    const others = (await otherNamesOf(watcher, links, roots, namedPaths)).flatMap(placeAt)
     const sealed = others.length === 0 ? named : withoutRepeats([...named, ...others])
     refuseTooManySeals(sealed, folders)
     const hold = async (carved: CarvedOut) => {
-      if (carved.paths.length > 0) await otherNames.refuse(watcher, links, [...folders, ...files], carved, sealed)
-      // The watcher knows the protected names, and what their links lead to; the rest it must be told.
+      if (carved.paths.length > 0) await refuseOtherNames(watcher, links, roots, carved, sealed)
+      // The watcher knows the protected names and the targets of their links. It needs the others.
       const names = [
         ...carved.paths,
         ...[...redirected, ...others].map(({ path }) => path),
-        ...missingElsewhere(real, folders),
+        ...missingCarveOuts(real).filter((path) => !isBelow(folders, path)),
       ]
       if (names.length > 0) held = await watcher.hold(names, onAppearance)
     }
@@ -129,49 +128,26 @@ const attempt = <Value>(compute: () => Value): Value | CordonError => {
   }
 }
 
-/** Carved out, not there yet, and in no write root, where the watcher has an eye on it anyway. */
-const missingElsewhere = ({ read, write }: Boundary, folders: readonly AbsolutePath[]): readonly AbsolutePath[] =>
-  [...read, ...write]
-    .filter(
-      ({ negated, kind, base }) =>
-        negated && kind !== 'pattern' && !isBelow(folders, base) && objectAt(base) === undefined,
-    )
-    .map(({ base }) => base)
-
-const isBelow = (folders: readonly AbsolutePath[], path: AbsolutePath): boolean =>
-  folders.some((folder) => path !== folder && isWithinPath(path, folder))
-
 const withoutRepeats = (places: readonly Place[]): readonly Place[] => [
   ...new Map(places.map((place) => [place.path, place])).values(),
 ]
 
-/** The folders that are write roots; one that lies in another is watched with it. */
+/** The folders that are write roots. A folder inside another one is watched with it. */
 const writeFolders = (boundary: Boundary): readonly AbsolutePath[] => {
-  const folders = boundary.write
-    .filter(({ negated, kind, base }) => !negated && kind !== 'pattern' && objectAt(base) === 'directory')
-    .map(({ base }) => base)
-  const unique = [...new Set(folders)]
-  return unique.filter((folder) => !unique.some((other) => other !== folder && isWithinPath(folder, other)))
+  const paths = plainGrants(boundary).map(({ base }) => base)
+  const folders = [...new Set(paths)].filter((path) => objectAt(path) === 'directory')
+  return folders.filter((folder) => !isBelow(folders, folder))
 }
 
-/** Single files that may be written and lie in no write root. */
+/** Single files that the tool may write, outside of write roots. */
 const writeFiles = (boundary: Boundary, folders: readonly AbsolutePath[]): readonly AbsolutePath[] =>
-  boundary.write
-    .filter(
-      ({ negated, kind, base }) =>
-        !negated &&
-        kind !== 'pattern' &&
-        !isBelow(folders, base) &&
-        placeAt(base).some(({ object }) => object === 'file'),
-    )
+  plainGrants(boundary)
     .map(({ base }) => base)
+    .filter((path) => !isBelow(folders, path) && objectAt(path) === 'file')
 
-/** A link cannot be sealed by a mount; the watcher puts it back when it was changed. */
-const sealable = (boundary: Boundary, { path, object }: FoundName): readonly Place[] => {
-  const isNamedItself = boundary.write.some(
-    ({ negated, kind, base }) => !negated && kind !== 'pattern' && base === path,
-  )
-  if (object === 'link' || isNamedItself) return []
+/** A mount cannot seal a link. The watcher restores a link that was changed. */
+const sealable = (boundary: Boundary, { path, object }: FoundObject): readonly Place[] => {
+  if (object === 'link' || plainGrants(boundary).some(({ base }) => base === path)) return []
   const entry = PROTECTED_NAMES.find(({ name }) => path.endsWith(`/${name}`))
   return entry !== undefined && isNamedBy(boundary.write, entry, path) ? [] : [{ path, object }]
 }

@@ -1,26 +1,28 @@
 // Refuses a call with more protected names than a cell can seal, and says where they lie.
+import { basename } from 'node:path'
+
 import { fail } from '../../errors/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath } from '../../policy/index.js'
 
 import type { Place } from '../grants/object-at.js'
-import { quotedWord } from '../grants/quoted-word.js'
+import { quotedWord } from '../grants/file-names.js'
 
 const MOST_SEALED = 1_000
 
 export const refuseTooManySeals = (sealed: readonly Place[], roots: readonly AbsolutePath[]): void => {
   if (sealed.length <= MOST_SEALED) return
-  const [most, name] = [fullestFolder(sealed, roots), commonName(sealed)]
-  const problem =
-    `the write roots hold ${String(sealed.length)} protected names, more than ${String(MOST_SEALED)} ` +
-    `(${describeMost(sealed)})`
-  const way =
-    `list them with: find ${quotedWord(most)} -name ${quotedWord(name)} -prune; then move or remove that ` +
-    'folder, or grant smaller folders'
-  throw fail('plan-rejected', { problem: `${problem}; most lie in ${most}; ${way}` })
+  const [folder, names] = [fullestFolder(sealed, roots), byName(sealed)]
+  const most = names.slice(0, 3).map(([name, paths]) => `${paths.length} × ${name}, such as ${paths[0] ?? ''}`)
+  throw fail('plan-rejected', {
+    problem:
+      `the write roots hold ${sealed.length} protected names, more than ${MOST_SEALED} ` +
+      `(${most.join('; ')}); most lie in ${folder}; list them with: find ${quotedWord(folder)} -name ` +
+      `${quotedWord(names[0]?.[0] ?? '')} -prune; then move or remove that folder, or grant smaller folders`,
+  })
 }
 
-/** The deepest folder that more than half of them lie in. */
+/** The deepest folder that contains more than half of them. */
 const fullestFolder = (sealed: readonly Place[], roots: readonly AbsolutePath[]): AbsolutePath => {
   const within = (folder: AbsolutePath) => sealed.filter(({ path }) => path !== folder && isWithinPath(path, folder))
   let fullest = roots.reduce(
@@ -40,24 +42,13 @@ const fullestFolder = (sealed: readonly Place[], roots: readonly AbsolutePath[])
   }
 }
 
-const nameOf = (path: AbsolutePath): string => path.slice(path.lastIndexOf('/') + 1)
-
-const byName = (
-  sealed: readonly Place[],
-): readonly (readonly [string, { readonly example: AbsolutePath; readonly count: number }])[] => {
-  const counts = new Map<string, { readonly example: AbsolutePath; readonly count: number }>()
+/** The most frequent name first. */
+const byName = (sealed: readonly Place[]): readonly (readonly [string, readonly AbsolutePath[]])[] => {
+  const byName = new Map<string, AbsolutePath[]>()
   for (const { path } of sealed) {
-    const known = counts.get(nameOf(path))
-    counts.set(nameOf(path), { example: known?.example ?? path, count: (known?.count ?? 0) + 1 })
+    const paths = byName.get(basename(path))
+    if (paths === undefined) byName.set(basename(path), [path])
+    else paths.push(path)
   }
-  return [...counts].sort(([, left], [, right]) => right.count - left.count)
+  return [...byName].sort(([, left], [, right]) => right.length - left.length)
 }
-
-const commonName = (sealed: readonly Place[]): string => byName(sealed)[0]?.[0] ?? ''
-
-/** Which names there are so many of, and one of each. */
-const describeMost = (sealed: readonly Place[]): string =>
-  byName(sealed)
-    .slice(0, 3)
-    .map(([name, { example, count }]) => `${String(count)} × ${name}, such as ${example}`)
-    .join('; ')

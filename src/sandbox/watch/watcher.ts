@@ -1,3 +1,4 @@
+// The connection to the watcher, the launcher process that watches write roots for protected names.
 import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 
@@ -5,55 +6,47 @@ import { bug, fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, PathPattern, ProtectedName } from '../../policy/index.js'
 import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../../policy/index.js'
 
-import { bytesOfName, textOfName } from '../grants/file-names.js'
+import { bytesOfName, quotedWord, textOfName } from '../grants/file-names.js'
 import { FROM_WATCHER, TO_WATCHER, createFrameReader, encodeFrame } from '../frames.js'
 import type { FrameToWatcher } from '../frames.js'
 import { objectAt } from '../grants/object-at.js'
-import type { ObjectKind } from '../grants/object-at.js'
-import { quotedWord } from '../grants/quoted-word.js'
+import type { FoundObject, ObjectKind } from '../grants/object-at.js'
 import type { Violation } from '../result/violations.js'
 
-export interface FoundName {
-  readonly path: AbsolutePath
-  readonly object: ObjectKind
-}
-
 export interface Patrol {
-  /** The protected names that exist in the write root now. */
-  readonly found: readonly FoundName[]
-  /** The same number: no file in a write root has got another name since. */
+  readonly found: readonly FoundObject[]
+  /** As long as it stays the same, no file in a write root has got another name. */
   readonly links: string
   /**
-   * From now on the tool runs: what appears may be its doing. In the folders that are `closed` it can make nothing;
-   * and what is `missing` must not appear.
+   * Called when the tool starts: from now on it may have made what appears. It can make nothing in `closed` folders,
+   * and `missing` paths must not appear.
    */
   readonly go: (closed: readonly AbsolutePath[], missing: readonly AbsolutePath[]) => void
-  /** Looks once more at what the call left. Where its tool never ran, nothing there is its doing. */
+  /** Searches the root once more. If the tool never ran, nothing there is its doing. */
   readonly end: (use: 'used' | 'unused') => Promise<PatrolEnd>
 }
 
 export interface PatrolEnd {
-  /** Everything that the call should not have touched, and what fell open to it. */
   readonly violations: readonly Violation[]
-  /** Where something was made in the root: the protected names that exist in it now. */
-  readonly found: readonly FoundName[] | undefined
+  /** If something was made in the root: the protected names that exist in it now. */
+  readonly found: readonly FoundObject[] | undefined
 }
 
-/** Knows every write root in use: which protected names exist in it, and which appear. */
+/** Knows the protected names of every write root in use, and sees new ones appear. */
 export interface Watcher {
   readonly begin: (
     root: AbsolutePath,
     boundary: Pick<Boundary, 'read' | 'write'>,
     onAppearance: () => void,
   ) => Promise<Patrol>
-  /** Watches single names that a call must not get at when somebody replaces or makes them. */
+  /** Watches single names that must stay closed to a call if another program replaces or makes them. */
   readonly hold: (names: readonly AbsolutePath[], onReplacement: () => void) => Promise<Pick<Patrol, 'end'>>
-  /** The other names that files of what is sealed have in the write roots, and in `readable` folders. */
+  /** The other names of sealed files in the write roots and in `readable` folders. */
   readonly otherNames: (
     roots: readonly AbsolutePath[],
     sealed: readonly AbsolutePath[],
     readable: readonly AbsolutePath[],
-  ) => Promise<readonly FoundName[]>
+  ) => Promise<readonly FoundObject[]>
   readonly isAlive: () => boolean
   readonly close: () => void
 }
@@ -89,7 +82,7 @@ const violationOf = (path: string, letter: string, aside: string): Violation => 
     : { kind: 'protected', deed, path }
 }
 
-/** Not over what its user has made there since. */
+/** `-n`: its user may have made another one since. */
 const restoring = (path: string, aside: string): string => `mv -nT -- ${quotedWord(aside)} ${quotedWord(path)}`
 
 export const startWatcher = (launcher: string): Watcher => {
@@ -142,7 +135,7 @@ export const startWatcher = (launcher: string): Watcher => {
       if (answers.length === 0) keepAlive(false)
     }) as Promise<readonly string[]>
   }
-  /** Only an answer that somebody waits for keeps the host process running. */
+  /** Only an expected answer keeps the host process running. */
   const keepAlive = (wanted: boolean) => {
     if (wanted) line.ref()
     else line.unref()
@@ -151,10 +144,7 @@ export const startWatcher = (launcher: string): Watcher => {
   line.unref()
   line.write(encodeFrame(TO_WATCHER.names, wordsOf(PROTECTED_NAMES.map((entry) => `${letterOf(entry)}${entry.name}`))))
 
-  /**
-   * Asks it to watch something for a call, by a number of its own. It answers with words, or with `!` and why it
-   * cannot.
-   */
+  /** Asks for a watch under a new number. The answer is words, or `!` and the reason why it cannot be watched. */
   const order = async (
     kind: FrameToWatcher,
     subject: string,
@@ -167,8 +157,10 @@ export const startWatcher = (launcher: string): Watcher => {
     asides.set(number, { list, onAppearance })
     const answer = await ask(kind, [String(number), ...words])
     const [first = ''] = answer
-    if (first.startsWith('!')) asides.delete(number)
-    if (first.startsWith('!')) throw fail('plan-rejected', { problem: `${subject}: ${first.slice(1)}` })
+    if (first.startsWith('!')) {
+      asides.delete(number)
+      throw fail('plan-rejected', { problem: `${subject}: ${first.slice(1)}` })
+    }
     const go = (words: readonly string[]) => {
       if (!gone) line.write(encodeFrame(TO_WATCHER.go, wordsOf([String(number), ...words])))
     }
@@ -182,16 +174,16 @@ export const startWatcher = (launcher: string): Watcher => {
 
   return {
     begin: async (root, boundary, onAppearance) => {
-      const words = [root, ...exemptions(root, boundary.write), ...missingCarveOuts(root, boundary)]
+      const below = (letter: string, paths: readonly AbsolutePath[]) =>
+        paths.filter((path) => isWithinPath(path, root)).map((path) => `${letter}${path.slice(root.length + 1)}`)
+      const missing = missingCarveOuts(boundary).filter((path) => path !== root)
       const { answer, go, end } = await order(
         TO_WATCHER.begin,
         `the write root ${root} cannot be looked into`,
-        words,
+        [root, ...exemptions(root, boundary.write), ...below('!', missing)],
         onAppearance,
       )
       const [links = '', ...found] = answer
-      const below = (letter: string, paths: readonly AbsolutePath[]) =>
-        paths.filter((path) => isWithinPath(path, root)).map((path) => `${letter}${path.slice(root.length + 1)}`)
       return {
         found: found.map(foundName),
         links,
@@ -226,17 +218,14 @@ export const startWatcher = (launcher: string): Watcher => {
   }
 }
 
-const foundName = (word: string): FoundName => ({
+const foundName = (word: string): FoundObject => ({
   path: word.slice(1) as AbsolutePath,
   object: KINDS[word[0] ?? ''] ?? 'other',
 })
 
 const wordsOf = (words: readonly string[]): Buffer => bytesOfName(words.map((word) => `${word}\0`).join(''))
 
-/**
- * Every protected name is held against every grant; a boundary's grants are a value that nobody changes, so once is
- * enough.
- */
+/** Compares every protected name with every grant once: the grants of a boundary never change. */
 const rememberExemptions = (): typeof exemptionsIn => {
   const known = new WeakMap<readonly PathPattern[], Map<AbsolutePath, readonly string[]>>()
   return (root, write) => {
@@ -247,11 +236,9 @@ const rememberExemptions = (): typeof exemptionsIn => {
   }
 }
 
-/** What the policy names itself is not guarded: here, at every depth, or at one place. */
+/** Names that the policy grants itself are not guarded: `*` at every depth, `=` at one place. */
 const exemptionsIn = (root: AbsolutePath, write: readonly PathPattern[]): readonly string[] => {
-  const inRoot = write.filter(
-    ({ negated, kind, base }) => !negated && kind !== 'pattern' && base !== root && isWithinPath(base, root),
-  )
+  const inRoot = plainGrants({ write }).filter(({ base }) => isBelow([root], base))
   return PROTECTED_NAMES.flatMap((entry) => {
     if (isNamedBy(write, entry, `${root}/any/depth/${entry.name}` as AbsolutePath)) return [`*${entry.name}`]
     const places = inRoot
@@ -261,11 +248,15 @@ const exemptionsIn = (root: AbsolutePath, write: readonly PathPattern[]): readon
   })
 }
 
-/** What the policy carves out of the root although it is not there yet: it must not appear either. */
-const missingCarveOuts = (root: AbsolutePath, { read, write }: Pick<Boundary, 'read' | 'write'>): readonly string[] =>
+/** Grants to write that are not patterns. */
+export const plainGrants = ({ write }: Pick<Boundary, 'write'>): readonly PathPattern[] =>
+  write.filter(({ negated, kind }) => !negated && kind !== 'pattern')
+
+/** Carve-outs that do not exist yet: they must not appear either. */
+export const missingCarveOuts = ({ read, write }: Pick<Boundary, 'read' | 'write'>): readonly AbsolutePath[] =>
   [...read, ...write]
-    .filter(
-      ({ negated, kind, base }) =>
-        negated && kind !== 'pattern' && base !== root && isWithinPath(base, root) && objectAt(base) === undefined,
-    )
-    .map(({ base }) => `!${base.slice(root.length + 1)}`)
+    .filter(({ negated, kind, base }) => negated && kind !== 'pattern' && objectAt(base) === undefined)
+    .map(({ base }) => base)
+
+export const isBelow = (folders: readonly AbsolutePath[], path: AbsolutePath): boolean =>
+  folders.some((folder) => path !== folder && isWithinPath(path, folder))

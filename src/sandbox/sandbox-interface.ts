@@ -1,0 +1,83 @@
+// The types of the sandbox's interface: what a caller passes, and what it can do.
+import type { Boundary, Mechanism } from '../policy/index.js'
+
+import type { CallResult } from './call-result.js'
+import type { HostFacts } from './host.js'
+import type { Cell } from './launch/cell.js'
+import type { CallNetwork } from './launch/doors.js'
+import type { Observing } from './plan/plan-cell.js'
+import type { Form } from './plan/plan.js'
+
+export interface SandboxOptions {
+  /** `auto` takes the strongest form that this host supports. */
+  readonly form?: Form | 'auto'
+  readonly launcher?: string
+  /** `none` if few calls are expected: each call then starts its own launcher. */
+  readonly nursery?: 'start' | 'none'
+}
+
+export interface CellSettings {
+  readonly boundary: Boundary
+  readonly cwd: string
+  /** The source of `environment` entries without a value. Nothing else of it is passed on. */
+  readonly hostEnvironment?: Readonly<Record<string, string>>
+  readonly searchPath?: string
+  readonly form?: Form | 'auto'
+  /** (default: changes) */
+  readonly observe?: Observing
+  /**
+   * Starts the program before its call with this first input. It waits for the rest, which is the call's, and its time
+   * limits count from there. All calls then have these arguments.
+   */
+  readonly early?: { readonly argv: readonly string[]; readonly stdin: Uint8Array }
+  /** The proxy for granted hosts, by the certificate of its authority in PEM. Calls then name their network. */
+  readonly proxy?: { readonly authority: string }
+}
+
+export interface RunInput {
+  readonly argv: readonly string[]
+  readonly stdin?: string | Uint8Array
+  readonly signal?: AbortSignal
+  readonly network?: CallNetwork
+  readonly onStdout?: (bytes: Uint8Array) => void
+  readonly onStderr?: (bytes: Uint8Array) => void
+  /** Called when the boundary is applied. If it rejects, the program does not start. */
+  readonly beforeStart?: () => Promise<void>
+}
+
+export interface RunRequest extends CellSettings, RunInput {}
+
+export type AttachedControl = Pick<Cell, 'signal' | 'kill' | 'resize' | 'takeTerminal'>
+
+export interface AttachedRequest extends CellSettings, Pick<RunInput, 'argv' | 'network' | 'beforeStart'> {
+  readonly terminals: { readonly in: boolean; readonly out: boolean; readonly err: boolean }
+  /** Whether the command has the terminal from the start. Otherwise it stops when it wants the terminal. */
+  readonly foreground: boolean
+  /** Output that is counted for its limit. No more is read until the returned promise settles. */
+  readonly onOutput: (stream: 'out' | 'err', bytes: Uint8Array) => Promise<void> | undefined
+  /** The boundary is applied and the command begins. */
+  readonly onStart: (control: AttachedControl) => void
+  /** The command stopped: by ^Z, or because it wants the terminal (SIGTTIN, SIGTTOU). */
+  readonly onStopped: (signal: number) => void
+}
+
+/** Warm cells of one program. Each serves one call, and the next one is built after it. */
+export interface Pool {
+  readonly run: (input: RunInput) => Promise<CallResult>
+  readonly ready: () => Promise<void>
+  readonly size: () => number
+  readonly close: () => void
+}
+
+export interface Sandbox {
+  readonly host: HostFacts
+  /** The mechanisms that a policy can require here. */
+  readonly mechanisms: () => readonly Mechanism[]
+  readonly run: (request: RunRequest) => Promise<CallResult>
+  /** Runs one command on this process's own stdin, stdout and stderr. */
+  readonly attach: (request: AttachedRequest) => Promise<CallResult>
+  /** Keeps cells of one program ready: the boundary is applied, and they wait for arguments. */
+  readonly warm: (settings: CellSettings & { readonly program: string }) => Pool
+  /** Kills running calls, which fail with `sandbox-closed`, and waits until they are gone. */
+  readonly close: () => Promise<void>
+}
