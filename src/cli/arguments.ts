@@ -1,3 +1,4 @@
+// Options of commands, as help shows them and as words are read.
 import { parseArgs } from 'node:util'
 
 import { fail } from '../errors/index.js'
@@ -7,7 +8,7 @@ import { nearestKey } from '../policy/index.js'
 /** One option of a command, as help shows it and as the command line is read. */
 export interface Option {
   readonly name: string
-  /** What stands for the value in help; without one the option is a switch. */
+  /** The value as help names it. An option without one is a switch. */
   readonly value?: string
   readonly repeatable?: boolean
   /** Other words that people try for it. */
@@ -17,28 +18,41 @@ export interface Option {
 
 export interface Arguments {
   readonly switches: ReadonlySet<string>
-  /** Every value given, in order, by the option's name. */
+  /** By the name of the option, its values in order. */
   readonly values: ReadonlyMap<string, readonly string[]>
-  /** What follows the options. */
+  /** The other words. */
   readonly rest: readonly string[]
 }
 
-const HELP: Option = { name: 'help', help: 'show this' }
+/** An option with a value. `meantBy`: other words that people try for it, separated by blanks. */
+export const value = (name: string, form: string, help: string, meantBy = ''): Option => ({
+  ...flag(name, help, meantBy),
+  value: form,
+})
 
-/** Reads options up to `--` or the first other word: from there on everything belongs to the command that is run. */
-export const parseArguments = (words: readonly string[], options: readonly Option[], command: string): Arguments => {
+/** The same, and it may be given several times. */
+export const values = (...option: Parameters<typeof value>): Option => ({ ...value(...option), repeatable: true })
+
+/** An option without a value. */
+export const flag = (name: string, help: string, meantBy = ''): Option => ({ name, help, meantBy: meantBy.split(' ') })
+
+const HELP = flag('help', 'show this')
+
+interface Options {
+  readonly groups: readonly { readonly options: readonly Option[] }[]
+}
+
+/** Reads options up to `--` or the first other word. The rest is the command to run. */
+export const parseArguments = (words: readonly string[], { groups }: Options, command: string): Arguments => {
+  const options = groups.flatMap((group) => group.options)
   const end = endOfOptions(words, options, command, (word) => !word.startsWith('-') || word === '-')
   const rest = words.slice(words[end] === '--' ? end + 1 : end)
   const typed = words.slice(0, end)
   return { ...readOptions(tokensOf(typed, options), typed, options, command), rest }
 }
 
-/** The same with options anywhere among the words, for commands that start none. */
-export const parseScattered = (
-  words: readonly string[],
-  { groups }: { readonly groups: readonly { readonly options: readonly Option[] }[] },
-  command: string,
-): Arguments => {
+/** Reads options anywhere among the words, for commands that start no other. */
+export const parseScattered = (words: readonly string[], { groups }: Options, command: string): Arguments => {
   const options = groups.flatMap((group) => group.options)
   const end = endOfOptions(words, options, command, () => false)
   const typed = words.slice(0, end)
@@ -48,8 +62,8 @@ export const parseScattered = (
 }
 
 /**
- * Where the options end. What follows is not given to parseArgs: a command may have more words than it can take, and
- * it would part the letters behind a single dash.
+ * Where the options end. parseArgs does not get the rest: it may be more words than parseArgs can take, and parseArgs
+ * would split the letters after a single dash.
  */
 const endOfOptions = (
   words: readonly string[],
@@ -68,7 +82,7 @@ const endOfOptions = (
 
 type Token = ReturnType<typeof tokensOf>[number]
 
-/** Not strict: what is wrong is said below, in words that name the way out. */
+/** Not strict: errors come from below, with a fix. */
 const tokensOf = (words: readonly string[], options: readonly Option[]) => {
   const known = options.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' }] as const)
   const config = { help: { type: 'boolean', short: 'h' }, ...Object.fromEntries(known) } as const
@@ -101,16 +115,13 @@ const readOptions = (
   return { switches, values }
 }
 
-/** `fix`: the way out, where a shorter one than the help is known. */
 export const usage = (problem: string, command: string, fix = `see: ${command} --help`): CordonError =>
   fail('usage-error', { problem, fix })
 
-/** The first word after a command that has actions is none of them. */
 export const unknownAction = (word: string | undefined, known: readonly string[], command: string): CordonError => {
-  if (word === undefined) return usage('no action is named', command, `say what to do: ${command} ${known.join('|')}`)
-  const near = nearestKey(word, known)
+  const near = word === undefined ? undefined : nearestKey(word, known)
   return usage(
-    `there is no "${command} ${word}"`,
+    word === undefined ? 'no action is named' : `there is no "${command} ${word}"`,
     command,
     near === undefined ? `say what to do: ${command} ${known.join('|')}` : `did you mean: ${command} ${near}?`,
   )
@@ -124,8 +135,5 @@ const unknownOption = (given: string, options: readonly Option[], command: strin
       typed,
       options.map(({ name }) => name),
     )
-  return fail('usage-error', {
-    problem: `unknown option ${given}`,
-    fix: near === undefined ? `see: ${command} --help` : `did you mean --${near}?`,
-  })
+  return usage(`unknown option ${given}`, command, near === undefined ? undefined : `did you mean --${near}?`)
 }

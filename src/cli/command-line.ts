@@ -1,7 +1,9 @@
 import type { Arguments } from './arguments.js'
 
-/** What a command learns about the process it runs in; nothing below reads it elsewhere. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The words and the variables of this process. No other code of the command line reads them. */
 export interface CommandLine {
   readonly given: Arguments
-  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly environment: Environment
 }

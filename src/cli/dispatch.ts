@@ -1,17 +1,18 @@
-import { fail } from '../errors/index.js'
+// The commands of `cordon`, and the choice of one by the first word.
+import { CordonError, fail } from '../errors/index.js'
 import { nearestKey } from '../policy/index.js'
 
 import { APPROVALS_HELP } from './team/approvals-help.js'
-import { parseArguments } from './arguments.js'
+import { parseArguments, parseScattered } from './arguments.js'
 import { CALLS_HELP } from './team/calls-help.js'
-import type { CommandLine } from './command-line.js'
+import type { CommandLine, Environment } from './command-line.js'
 import type { CommandHelp } from './help.js'
 import { renderHelp, renderList } from './help.js'
 import { STDOUT, writeText } from './text/console-text.js'
 import { CREDENTIALS_HELP } from './team/credentials-help.js'
 import { DEMO_HELP } from './demo/demo-help.js'
 import { DOCTOR_HELP } from './doctor/doctor-help.js'
-import { reportFailure } from './failure.js'
+import { reportFailure, reportRefusal } from './failure.js'
 import { LOG_HELP } from './log/log-help.js'
 import { POLICY_HELP } from './policy/policy-help.js'
 import { RUNNER_HELP } from './team/runner-help.js'
@@ -26,11 +27,9 @@ import { WHY_HELP } from './log/why-help.js'
 
 interface Command {
   readonly help: CommandHelp
-  /** Loaded when it is used: `cordon run` should not wait for the others. */
+  /** Loaded when it is used, so that `cordon run` starts fast. */
   readonly load: () => Promise<(line: CommandLine) => Promise<number>>
-  /**
-   * Takes its words as they are: it has commands of its own, and its own exit status for what it does not understand.
-   */
+  /** Its options may stand anywhere among its words, and it has its own exit statuses (`reportRefusal`). */
   readonly takesWords?: true
 }
 
@@ -79,25 +78,40 @@ const print = (text: string): number => {
 
 const HELP_WORDS: ReadonlySet<string | undefined> = new Set(['--help', '-h'])
 
-const perform = async (
-  [name, ...words]: readonly string[],
-  environment: CommandLine['environment'],
-): Promise<number> => {
-  if (name === undefined || HELP_WORDS.has(name) || (name === 'help' && words.length === 0)) return print(generalHelp())
-  if (name === '--version' || name === '-V' || name === '-v') return print(`cordon ${version()}\n`)
-  if (name === 'help') return perform([words[0] ?? '', '--help'], environment)
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+const commandOf = (name: string): Command | undefined => (Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined)
+
+/** The answer to words that ask only for help or the version. */
+export const answerOf = ([name, ...words]: readonly string[]): string | undefined => {
+  if (name === undefined || HELP_WORDS.has(name)) return generalHelp()
+  if (name === '--version' || name === '-V' || name === '-v') return `cordon ${version()}\n`
+  if (name === 'help') return words[0] === undefined ? generalHelp() : answerOf([words[0], '--help'])
+  const command = commandOf(name)
+  return words.length === 1 && HELP_WORDS.has(words[0]) && command !== undefined ? renderHelp(command.help) : undefined
+}
+
+/** Words whose answers bin/cordon.js prints without any other code, because scripts/bundle.mjs has written them. */
+export const PREPARED_WORDS: readonly (readonly string[])[] = [
+  ...[[], ['--help'], ['--version']],
+  ...Object.keys(COMMANDS).map((name) => [name, '--help']),
+]
+
+const perform = async (given: readonly string[], environment: Environment): Promise<number> => {
+  const answer = answerOf(given)
+  if (answer !== undefined) return print(answer)
+  const [name = '', ...words] = given[0] === 'help' ? given.slice(1) : given
+  const command = commandOf(name)
   if (command === undefined) throw unknown(name)
-  const given =
-    command.takesWords === true
-      ? { switches: new Set<string>(), values: new Map<string, readonly string[]>(), rest: words }
-      : parseArguments(
-          words,
-          command.help.groups.flatMap(({ options }) => options),
-          `cordon ${name}`,
-        )
-  if (given.switches.has('help')) return print(renderHelp(command.help))
-  return (await command.load())({ given, environment })
+  const { help, load, takesWords = false } = command
+  try {
+    const line = (takesWords ? parseScattered : parseArguments)(words, help, `cordon ${name}`)
+    if (line.switches.has('help')) return print(renderHelp(help))
+    return await (
+      await load()
+    )({ given: line, environment })
+  } catch (error) {
+    if (!takesWords || !(error instanceof CordonError)) throw error
+    return reportRefusal(error, environment)
+  }
 }
 
 const unknown = (name: string) => {
@@ -108,8 +122,8 @@ const unknown = (name: string) => {
   return fail('usage-error', { problem: `unknown ${what} ${name}`, fix: hint })
 }
 
-/** Does what the words of a command line say; what cannot be done is told on stderr. Returns the exit status. */
-export const dispatch = async (words: readonly string[], environment: CommandLine['environment']): Promise<number> => {
+/** Runs a command line, and prints errors on stderr. Returns the exit status. */
+export const dispatch = async (words: readonly string[], environment: Environment): Promise<number> => {
   try {
     return await perform(words, environment)
   } catch (error) {

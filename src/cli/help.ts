@@ -1,3 +1,4 @@
+// Help texts of commands.
 import type { Option } from './arguments.js'
 
 export interface CommandHelp {

@@ -1,11 +1,13 @@
+// Asks an approver about a call, and records question and answer.
+import { messageOf } from '../errors/index.js'
 import type { ApprovalAnswer, Evaluation, Gate, JsonValue, PermissionDecision } from '../gate/index.js'
+import { isMapping } from '../shapes/index.js'
 
 import { decided, recordTogether } from './events/call-record.js'
 import type { EventStream } from './events/event-stream.js'
 import { recordArguments } from './events/recorded-arguments.js'
 import type { ArgumentSettings } from './events/recorded-arguments.js'
 
-/** What an approver is asked. */
 export interface ApprovalRequest {
   readonly callId: string
   readonly tool: string
@@ -14,14 +16,17 @@ export interface ApprovalRequest {
   readonly decision: PermissionDecision
 }
 
-/** Answers for a person. Typed as unknown because it is checked, not trusted: see `ApprovalAnswer`. */
-export type Approve = (request: ApprovalRequest, options: { readonly signal: AbortSignal }) => unknown
+/** Asks a person. The answer is checked again at run time, because an approver may be plain JavaScript. */
+export type Approve = (
+  request: ApprovalRequest,
+  options: { readonly signal: AbortSignal },
+) => ApprovalAnswer | Promise<ApprovalAnswer>
 
 export interface ApprovalSettings {
   readonly approve: Approve
-  /** Milliseconds to wait for an answer; without it, for as long as the approver takes. */
+  /** Milliseconds to wait for an answer. Default: as long as the approver takes. */
   readonly timeout?: number
-  /** What follows when nobody answers in time. */
+  /** The answer after the timeout. */
   readonly otherwise: 'deny' | 'approve'
 }
 
@@ -29,109 +34,119 @@ export const APPROVAL_DEFAULTS = { timeout: 15 * 60_000, otherwise: 'deny' } as 
 
 const MOST_ROUNDS = 8
 
-interface Asking {
-  readonly gate: Gate
+/** Where questions and answers are recorded. */
+export interface Recording {
   readonly events: EventStream
+  readonly record: ArgumentSettings
+}
+
+interface Asking extends Recording {
+  readonly gate: Gate
   /** Undefined where nobody can be asked. */
   readonly settings: ApprovalSettings | undefined
-  readonly record: ArgumentSettings
   readonly signal: AbortSignal | undefined
 }
 
-/** Asks until it is settled: an answer that edits the input may lead to a new question. */
+type Question = Extract<Evaluation, { kind: 'asking' }>
+
+/** Asks until the call is decided: an answer that edits the input may lead to a new question. */
 export const settleQuestions = async (
   first: Evaluation,
   { gate, events, settings, record, signal }: Asking,
 ): Promise<Evaluation> => {
   let evaluation = first
   for (let round = 0; evaluation.kind === 'asking' && settings !== undefined; round += 1) {
-    const { decision } = evaluation
-    const common = {
-      call_id: decision.call_id,
-      tool: decision.tool,
-      decision_id: decision.decision_id,
-      approval_action_id: decision.approval_action_id ?? '',
-    }
-    await recordTogether(events, [
-      decided(evaluation, recordArguments(evaluation.inputs.call, record)),
-      {
-        type: 'permission.requested',
-        ...common,
-        reason: evaluation.why,
-        arguments_hash: decision.arguments_hash,
-        expires_at: decision.expires_at,
-      },
-    ])
+    await recordQuestion(evaluation, { events, record })
     const answer =
       round < MOST_ROUNDS ? await ask(evaluation, settings, signal) : ({ kind: 'timed_out', then: 'deny' } as const)
     const settled = await gate.settle(evaluation, answer)
-    // An answer that is none leaves the question open; it is not asked for ever.
+    // An invalid answer leaves the question open. It counts as no answer.
     const next =
       settled.kind === 'asking' && settled === evaluation
         ? await gate.settle(evaluation, { kind: 'timed_out', then: 'deny' })
         : settled
-    await events.emit({
-      type: 'permission.resolved',
-      ...common,
-      resolution: resolutionOf(answer, next),
-      by: byOf(answer),
-      reason: next.decision.decision_reason,
-      scope: next.decision.scope,
-      decision: next.decision.decision,
-    })
+    await recordAnswer(evaluation.decision, answer, next, events)
     evaluation = next
   }
   return evaluation
 }
 
+export const recordQuestion = async (question: Question, { events, record }: Recording): Promise<void> => {
+  const { decision, inputs, why } = question
+  await recordTogether(events, [
+    decided(question, recordArguments(inputs.call, record)),
+    {
+      type: 'permission.requested',
+      ...approvalIdsOf(decision),
+      reason: why,
+      arguments_hash: decision.arguments_hash,
+      expires_at: decision.expires_at,
+    },
+  ])
+}
+
+/** `asked`: the decision that asked. */
+export const recordAnswer = async (
+  asked: AskedIds,
+  answer: unknown,
+  next: Evaluation,
+  events: EventStream,
+): Promise<void> => {
+  await events.emit({
+    type: 'permission.resolved',
+    ...approvalIdsOf(asked),
+    resolution: resolutionOf(answer, next),
+    by: byOf(answer),
+    reason: next.decision.decision_reason,
+    scope: next.decision.scope,
+    decision: next.decision.decision,
+  })
+}
+
+type AskedIds = Pick<PermissionDecision, 'call_id' | 'tool' | 'decision_id' | 'approval_action_id'>
+
+const approvalIdsOf = ({ call_id, tool, decision_id, approval_action_id }: AskedIds) => ({
+  ...{ call_id, tool, decision_id, approval_action_id: approval_action_id ?? '' },
+})
+
 const ask = async (
-  question: Extract<Evaluation, { kind: 'asking' }>,
+  question: Question,
   { approve, timeout, otherwise }: ApprovalSettings,
   signal: AbortSignal | undefined,
 ): Promise<unknown> => {
   const { decision, inputs, why } = question
-  const request: ApprovalRequest = {
-    callId: decision.call_id,
-    tool: decision.tool,
-    input: inputs.call,
-    reason: why,
-    decision,
-  }
-  const given = new AbortController()
-  const timedOut: ApprovalAnswer = { kind: 'timed_out', then: otherwise }
+  const { call_id: callId, tool } = decision
+  const request: ApprovalRequest = { callId, tool, input: inputs.call, reason: why, decision }
+  const answered = new AbortController()
   const cancelled: ApprovalAnswer = { kind: 'cancelled' }
-  // An abort that came before is not told again.
+  // A signal that is aborted already sends no event.
   if (signal?.aborted === true) return cancelled
   let timer: NodeJS.Timeout | undefined
-  const overTime = new Promise<unknown>((resolve) => {
-    const end = (answer: ApprovalAnswer) => () => {
-      resolve(answer)
+  const noAnswer = new Promise<ApprovalAnswer>((resolve) => {
+    if (timeout !== undefined) timer = setTimeout(resolve, timeout, { kind: 'timed_out', then: otherwise })
+    const onAbort = () => {
+      resolve(cancelled)
     }
-    if (timeout !== undefined) timer = setTimeout(end(timedOut), timeout)
-    signal?.addEventListener('abort', end(cancelled), { once: true, signal: given.signal })
+    signal?.addEventListener('abort', onAbort, { once: true, signal: answered.signal })
   })
   try {
     // An approver that fails has approved nothing.
-    const answered = Promise.resolve()
-      .then(() => approve(request, { signal: given.signal }))
-      .catch((error: unknown) => ({
-        kind: 'deny',
-        by: 'approver',
-        reason: error instanceof Error ? error.message : String(error),
-      }))
-    return await Promise.race([answered, overTime])
+    const answer = Promise.resolve()
+      .then(() => approve(request, { signal: answered.signal }))
+      .catch((error: unknown) => ({ kind: 'deny', by: 'approver', reason: messageOf(error) }))
+    return await Promise.race([answer, noAnswer])
   } finally {
     clearTimeout(timer)
-    given.abort()
+    answered.abort()
   }
 }
 
 const resolutionOf = (answer: unknown, next: Evaluation) => {
-  const kind = typeof answer === 'object' && answer !== null && 'kind' in answer ? answer.kind : undefined
+  const kind = isMapping(answer) ? answer['kind'] : undefined
   if (kind === 'timed_out' || kind === 'cancelled') return kind
   if (kind === 'modify') return 'modified'
   return next.kind === 'permitted' || next.kind === 'substituted' ? 'allowed' : 'denied'
 }
 
 const byOf = (answer: unknown): string | null =>
-  typeof answer === 'object' && answer !== null && 'by' in answer && typeof answer.by === 'string' ? answer.by : null
+  isMapping(answer) && typeof answer['by'] === 'string' ? answer['by'] : null

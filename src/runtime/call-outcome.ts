@@ -1,38 +1,56 @@
-import type { ApprovalGrant, JsonValue, PermissionDecision } from '../gate/index.js'
+import type { ApprovalAnswer, ApprovalGrant, JsonValue, PermissionDecision } from '../gate/index.js'
 
 import type { PolicyChange } from './events/call-record.js'
 import type { EgressSummary } from './events/event.js'
 import type { AskedWith } from './registry/asked-with.js'
-import type { Execution, RegisteredFacts, ToolOutput } from './result/tool-result.js'
+import type { Ticket } from './suspend/ticket.js'
+import type { Execution, RegisteredFacts, ToolLog, ToolOutput } from './result/tool-result.js'
 
-/** What one call brings along. */
+/** The caller's options and listeners of one call. */
 export interface CallHandlers {
+  /** The name of its session. */
+  readonly session: string
+  /** The caller does not wait for an approval: it gets a ticket. */
+  readonly isSuspending: boolean
+  /** A suspended call that goes on. */
+  readonly resumed: { readonly ticket: Ticket; readonly answer: ApprovalAnswer | undefined } | undefined
   readonly signal: AbortSignal | undefined
   readonly onProgress: (value: unknown) => void
   readonly onOutput: ((chunk: ToolOutput) => void) | undefined
+  readonly onLog: (line: ToolLog) => void
   readonly onInvocation: (id: string) => void
-  /** The invocation in the store that this call goes on with. */
+  /** The id of the registry's call that this call continues. */
   readonly resume: string | undefined
   readonly askedWith: AskedWith | undefined
-  /** An approval let the call run with this input. Keeps it where it holds for longer, and says what that changes. */
+  /** Keeps an approval that holds for longer than this call, and returns what that changes. */
   readonly onApproved: (
     grant: ApprovalGrant,
     input: JsonValue,
   ) => readonly PolicyChange[] | Promise<readonly PolicyChange[]>
 }
 
-/** How a run ended, also where there was none because it could not begin. */
-export interface Outcome extends Omit<Execution, 'profile'> {
+/** How the run of a call ended, or why it could not begin. */
+export interface CallOutcome extends Omit<Execution, 'profile'> {
   readonly profile: Execution['profile'] | null
   readonly egress: EgressSummary | null
   readonly bareRequests?: readonly string[]
   readonly durationMs: number
   readonly registered?: RegisteredFacts
-  /** Replaces the permit where the call could not start. */
+  /** An error that is not Cordon's own. The caller gets it after the end of the call is recorded. */
+  readonly unexpected?: { readonly error: unknown }
+  /** For a call that could not start: replaces its permit. */
   readonly revised?: PermissionDecision | undefined
 }
 
 export const NOTHING_RAN = {
-  ...{ output: undefined, error: undefined, profile: null, violations: [], usage: null, writtenBytes: null },
-  ...{ printed: '', ending: null, egress: null, durationMs: 0 },
+  output: undefined,
+  error: undefined,
+  profile: null,
+  violations: [],
+  usage: null,
+  writtenBytes: null,
+  printed: '',
+  ending: null,
+  egress: null,
+  durationMs: 0,
 } as const

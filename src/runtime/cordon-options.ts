@@ -8,50 +8,52 @@ import type { RecordSettings } from './events/recorded-arguments.js'
 import type { AskedWith } from './registry/asked-with.js'
 import type { RegistrySettings } from './registry/registry-access.js'
 import type { RuleOptions } from './settings/rule-sets.js'
-import type { ToolOutput } from './result/tool-result.js'
+import type { ToolLog, ToolOutput } from './result/tool-result.js'
 import type { StateSettings } from './settings/session-state.js'
+import type { Listener } from './events/event-stream.js'
+import type { TicketSettings } from './suspend/ticket.js'
 import type { ToolDefinition } from './tools/tools.js'
 import type { EgressOptions } from './network/egress-options.js'
 
-export interface CordonOptions extends RuleOptions {
-  readonly tools: readonly ToolDefinition[]
-  /** What relative patterns are relative to; the working directory of every tool that names no other. */
+export interface CordonOptions<
+  Tools extends readonly ToolDefinition[] = readonly ToolDefinition[],
+> extends RuleOptions {
+  readonly tools: Tools
+  /** The folder for relative patterns, and the default working directory of tools. */
   readonly workspace: string
-  /** What `~` means; the home of the user when not given. */
+  /** The meaning of `~` (default: the home of the user). */
   readonly home?: string
   readonly mode?: Mode
   readonly hooks?: readonly HostHook[]
-  /** Asks somebody. Without it a call that would ask is `unavailable`, at once. */
+  /** Asks a person. Without it a call that would ask is `unavailable` at once. */
   readonly approve?: Approve
   readonly approval?: { readonly timeout?: number; readonly otherwise?: 'deny' | 'approve' }
   readonly classify?: Classifier
-  /** Where the record is kept; none when left out. */
+  /** The audit log (default: none). */
   readonly audit?: AuditSettings
-  /** How much of the arguments events tell. */
+  /** Gets every event from the first one on. `on` adds further listeners. */
+  readonly onEvent?: Listener<'*'>
+  /** How much of a call is recorded. */
   readonly record?: RecordSettings
-  /**
-   * Where variables that a policy passes on are taken from, and the values of `env:`, which are never passed on.
-   * Nothing of it is passed otherwise.
-   */
+  /** Variables that policies can pass on, and the values of `env:` sources, which are never passed on. */
   readonly environment?: Readonly<Record<string, string | undefined>>
-  /** What one session of calls may do in all. */
+  /** Limits of one session. */
   readonly budget?: SessionBudget
-  /** Who makes the calls; nobody by this name can approve one. */
+  /** The caller, who cannot approve these calls. */
   readonly requestedBy?: string
   readonly context?: EventContext
-  /** Seals what has to outlive this process (`exportState`), and resumes from it. */
+  /** The key and the text of a state that outlives this process (`exportState`). */
   readonly state?: StateSettings
-  /** Spans and metrics, where the package `@opentelemetry/api` is installed. `off`: not even looked for. */
+  /** Lets calls be suspended while somebody decides (`onAsk: 'suspend'`), and resumed in another process. */
+  readonly tickets?: TicketSettings
+  /** `auto` (default): spans and metrics, if the package `@opentelemetry/api` is installed. */
   readonly telemetry?: 'auto' | 'off'
   readonly sandbox?: SandboxOptions
-  /** The registry of a team: what may be called, who approves it, and what came of it. */
+  /** The registry of a team, which decides about calls and keeps their results. */
   readonly registry?: RegistrySettings
-  /** The way to granted hosts. */
+  /** Settings of the proxy to granted hosts. */
   readonly egress?: EgressOptions
-  /**
-   * Files and folders of the host that no tool gets, whatever it is granted. Those that Cordon knows of need not be
-   * named.
-   */
+  /** Further files and folders that no policy can grant. Cordon's own need not be named. */
   readonly ownFiles?: OwnFilesOption
 }
 
@@ -63,21 +65,30 @@ export interface OwnFilesOption {
   readonly readOnly?: readonly string[]
 }
 
-/** A hook of the host; of the session, unless it says otherwise. */
+/** A hook of the host. Its default source is `session`. */
 export type HostHook = Omit<Hook, 'source' | 'throwsDenials'> & Partial<Pick<Hook, 'source'>>
 
-export interface CallOptions {
+/** What a caller hears of a call while it runs. */
+export interface ResumeOptions {
   readonly signal?: AbortSignal
-  /** Calls of one session count together: constraints and budgets are per session. */
-  readonly session?: string
   readonly onProgress?: (value: unknown) => void
-  /** What a process tool writes, while it runs. */
+  /** Gets the output of a process tool while it runs. */
   readonly onOutput?: (chunk: ToolOutput) => void
-  /**
-   * Approvals that were given elsewhere, such as in a store. One for a call lets one call run, whatever becomes of it.
-   */
+  /** Gets the log lines of a function tool. */
+  readonly onLog?: (line: ToolLog) => void
+}
+
+/** `callStream` has the listeners. */
+export type StreamOptions = Omit<CallOptions, 'onProgress' | 'onOutput' | 'onLog'>
+
+export interface CallOptions extends ResumeOptions {
+  /** If somebody has to approve the call: `wait` for the answer (default), or `suspend` and return a ticket. */
+  readonly onAsk?: 'wait' | 'suspend'
+  /** Constraints and budgets count per session. */
+  readonly session?: string
+  /** Approvals that were given elsewhere. One for a call lets one call run, also if it fails. */
   readonly approvals?: readonly ApprovalGrant[]
-  /** Goes on with a call that was asked for in the registry before, with the same input. */
+  /** The id of an earlier call of the registry to continue, with the same input. */
   readonly invocation?: string
   /** Further details of a new call for the registry. */
   readonly registry?: AskedWith

@@ -1,102 +1,80 @@
-// A runtime for the tools of an agent: its parts are put together here, and each call then goes through
-// call/life-of-a-call.ts.
+// Puts together the parts of a runtime for an agent's tools. Each call then goes through call/life-of-a-call.ts.
 import { randomUUID } from 'node:crypto'
 
 import { fail } from '../errors/index.js'
-import type { ApprovalGrant, Evaluation, GateCall, HookSubject, HookVerdict, PermissionState } from '../gate/index.js'
-import type { Risk } from '../policy/index.js'
+import { createUsedApprovals } from '../gate/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
+import { withoutUndefined } from '../shapes/index.js'
 
 import { APPROVAL_DEFAULTS } from './approvals.js'
 import type { ApprovalSettings } from './approvals.js'
 import { bindTools } from './assemble/bind-tools.js'
-import { openGate, waysToAllow } from './assemble/open-gate.js'
+import { createCalls } from './assemble/calls.js'
+import { createLivingGate } from './assemble/living-gate.js'
+import { openGate } from './assemble/open-gate.js'
 import { prepareCells } from './assemble/prepare-cells.js'
+import { createSessionChanges } from './assemble/session-changes.js'
+import type { LivingState } from './assemble/session-changes.js'
 import { openAuditLog } from './audit/audit-log.js'
 import type { AuditLog } from './audit/audit-log.js'
-import { callTool } from './call/second-attempt.js'
-import type { CallingServices } from './call/second-attempt.js'
-import type { CallOptions, CordonOptions } from './cordon-options.js'
-import type { EventType } from './events/event-types.js'
+import type { CallServices } from './call/call-services.js'
+import type { Cordon } from './cordon.js'
+import type { CordonOptions } from './cordon-options.js'
 import { createEventStream } from './events/event-stream.js'
-import type { Listener } from './events/event-stream.js'
 import { connectTelemetry } from './events/telemetry.js'
 import type { Telemetry } from './events/telemetry.js'
 import { createRegisteredCalls, mechanismsIfAny, openCallRegistry } from './registry/index.js'
 import type { CallRegistry, RegisteredCalls, RegistrySettings } from './registry/index.js'
-import type { ToolResult } from './result/tool-result.js'
-import { checkCallOptions, checkCordonOptions, checkEventType } from './settings/check-options.js'
+import { listTools } from './model/list-tools.js'
+import { checkCordonOptions, checkEventType } from './settings/check-options.js'
 import { ruleSetsOf } from './settings/rule-sets.js'
 import { openState, sealState } from './settings/session-state.js'
 import type { SessionState } from './settings/session-state.js'
 import { createSessions } from './settings/sessions.js'
-import type { Session } from './settings/sessions.js'
+import { openSuspension } from './suspend/suspended-call.js'
+import { toolMark } from './suspend/tool-mark.js'
 import { sameTool } from './tool-identity/same-tool.js'
 import { requirePortable } from './tools/function-source.js'
-import { requireKnownPrerequisites, requireKnownTools, warningsOfRules } from './tools/known-names.js'
+import { hintFor, requireKnownPrerequisites, requireKnownTools, warningsOfRules } from './tools/known-names.js'
+import { warningsOfVariables } from './tools/unset-variables.js'
+import type { BoundTool } from './tools/bound-tool.js'
 import type { ToolDefinition } from './tools/tools.js'
 
-export interface ListedTool {
-  readonly name: string
-  readonly description: string
-  readonly kind: ToolDefinition['kind']
-  readonly risk: Risk
-  readonly input: ToolDefinition['schema']
-}
+export const createCordon = async <const Tools extends readonly ToolDefinition[]>(
+  options: CordonOptions<Tools>,
+): Promise<Cordon<Tools>> =>
+  openCordon(options, (definitionOf) =>
+    options.registry === undefined ? undefined : openTeamRegistry(options, options.registry, definitionOf),
+  )
 
-/** Runs tools: every call is decided, recorded and held. Two of them share nothing. */
-export interface Cordon {
-  /** Without an input it gets an empty mapping. */
-  readonly call: (name: string, input?: unknown, options?: CallOptions) => Promise<ToolResult>
-  /** Decides without running, asking or counting. */
-  readonly evaluate: (name: string, input?: unknown, options?: Pick<CallOptions, 'session'>) => Promise<Evaluation>
-  readonly listTools: () => readonly ListedTool[]
-  readonly on: <Type extends EventType | '*'>(type: Type, listener: Listener<Type>) => () => void
-  readonly state: () => PermissionState
-  /** Counts and approvals of all sessions, sealed; for `state.resume` of the runtime that goes on with them. */
-  readonly exportState: () => string
-  /** Forgets a session: what is called by its name later begins anew. */
-  readonly endSession: (session: string) => void
-  /** Asks the hooks of a point that only the host sees: `user_prompt_submit`, `post_sampling`. */
-  readonly runHooks: (
-    point: 'user_prompt_submit' | 'post_sampling',
-    subject: Pick<HookSubject, 'input' | 'output' | 'reason'>,
-  ) => Promise<HookVerdict>
-  /** What may be a mistake and is no error: rules of files that name tools which this runtime does not have. */
-  readonly warnings: readonly string[]
-  /** What hooks want the model to read from the start. */
-  readonly context: readonly string[]
-  readonly close: () => Promise<void>
-}
-
-const MAIN_SESSION = 'main'
-
-export const createCordon = async (options: CordonOptions): Promise<Cordon> =>
-  openCordon(options, () => (options.registry === undefined ? undefined : openTeamRegistry(options, options.registry)))
+/** The tools of the runtime as they are now. */
+type DefinitionOf = (name: string) => ToolDefinition | undefined
 
 const openTeamRegistry = async (
-  { tools, sandbox, ...places }: CordonOptions,
+  { sandbox, ...places }: CordonOptions,
   registry: RegistrySettings,
+  definitionOf: DefinitionOf,
 ): Promise<CallRegistry> =>
   openCallRegistry(
     registry,
-    sameTool(tools, places),
+    sameTool(definitionOf, places),
     registry.execution === 'runners' ? [] : await mechanismsIfAny(sandbox),
   )
 
-/** With a registry that is given. */
+/** With a given registry. */
 export const openCordon = async (
   options: CordonOptions,
-  openRegistryFor: () => CallRegistry | undefined | Promise<CallRegistry>,
+  openRegistryFor: (definitionOf: DefinitionOf) => CallRegistry | undefined | Promise<CallRegistry>,
 ): Promise<Cordon> => {
   checkCordonOptions(options)
   for (const each of options.tools) requirePortable(each)
+  const definitions = new Map(options.tools.map((each) => [each.name, each]))
   const resumed = options.state === undefined ? undefined : openState(options.state)
   const audit = options.audit === undefined ? undefined : await openAuditLog(options.audit)
   let registry: CallRegistry | undefined
   try {
-    registry = await openRegistryFor()
-    return await assemble(options, resumed, audit, registry)
+    registry = await openRegistryFor((name) => definitions.get(name))
+    return await assemble(options, resumed, audit, registry, definitions)
   } catch (error) {
     await registry?.close()
     await audit?.close()
@@ -109,109 +87,116 @@ const assemble = async (
   resumed: SessionState | undefined,
   audit: AuditLog | undefined,
   registry: CallRegistry | undefined,
+  definitions: Map<string, ToolDefinition>,
 ): Promise<Cordon> => {
   const registeredCalls = registry === undefined ? undefined : createRegisteredCalls(registry)
-  const tools = bindTools(options, audit)
+  const firstTools = bindTools(options, audit)
+  const { places, sources } = firstTools
   const names = options.tools.map(({ name }) => name)
-  const rules = ruleSetsOf(options, tools.places)
+  const rules = ruleSetsOf(options, places)
   requireKnownPrerequisites(options.tools)
   requireKnownTools(rules.own, names)
   const sessionId = randomUUID()
   const events = createEventStream({
     ...{ sessionId, now: Date.now, newId: randomUUID },
-    ...(audit === undefined ? {} : { record: audit.append }),
-    ...(options.context === undefined ? {} : { context: options.context }),
+    ...withoutUndefined({ record: audit?.append, context: options.context }),
   })
-  const gate = openGate(options, {
-    tools: tools.list,
-    ruleSets: [...rules.ofFiles, ...rules.own],
-    events,
-    registeredCalls,
-  })
+  if (options.onEvent !== undefined) events.on('*', options.onEvent)
+  const usedApprovals = createUsedApprovals(Date.now)
+  const gateOf = ({ mode, tools, rules: own }: LivingState) =>
+    openGate(options, {
+      tools: tools.list,
+      ruleSets: [...rules.ofFiles, ...own.values()],
+      ...{ mode, usedApprovals, events, registeredCalls },
+    })
+  let living: LivingState = {
+    mode: options.mode ?? 'default',
+    tools: firstTools,
+    rules: new Map(rules.own.map((set) => [set.name, set])),
+  }
+  const gate = createLivingGate(gateOf(living))
   const telemetry = options.telemetry === 'off' ? undefined : await connectTelemetry(events)
-  const cells = prepareCells(options, tools)
-  const services: CallingServices = {
+  const cells = prepareCells(options, sources)
+  cells.check(firstTools.list)
+  const byName = new Map(firstTools.byName)
+  const suspension = openSuspension(options, Date.now, (name) => toolMark(byName.get(name)))
+  const services: CallServices = {
     gate,
     events,
-    tools: tools.byName,
+    isCurrent: gate.isCurrent,
+    tools: byName,
     runner: cells.runner,
     approval: approvalOf(options, registeredCalls),
     registeredCalls,
+    suspension,
     record: options.record ?? {},
     now: Date.now,
     begin: telemetry?.begin ?? (() => undefined),
-    mode: options.mode ?? 'default',
-    bind: tools.bind,
-    withheld: tools.ownFiles.map(({ path }) => parseAbsolutePath(path)),
-    newId: randomUUID,
   }
+  // People of a team approve the registered policy. A wider one would not be what they saw.
+  const widener = () =>
+    living.mode === 'on_failure' && registry === undefined
+      ? { bind: living.tools.bind, withheld: living.tools.ownFiles.map(({ path }) => parseAbsolutePath(path)) }
+      : undefined
   const sessions = createSessions(options.budget, resumed, Date.now)
-  const gateCall = (
-    name: string,
-    input: unknown,
-    session: Session,
-    given: readonly ApprovalGrant[] = [],
-  ): GateCall => ({
-    callId: randomUUID(),
-    tool: name,
-    input,
-    session: session.count,
-    requestedBy: options.requestedBy ?? 'agent',
-    approvals: session.approvals(given),
-    ...waysToAllow(tools.byName.get(name), options),
+  let listed = listTools(firstTools.list)
+  const calls = createCalls({
+    ...{ options, services, sessions, widener },
+    nameOf: (modelName) => listed.find((each) => each.modelName === modelName)?.name ?? modelName,
   })
-  const running = new Set<Promise<ToolResult>>()
-  let calls = 0
-  let closed = false
   const context = await begin(services, telemetry, resumed?.session_id)
 
-  return {
-    call: async (name, input = {}, given = {}) => {
-      checkCallOptions(given, registeredCalls !== undefined)
-      const {
-        signal,
-        session = MAIN_SESSION,
-        onProgress = () => undefined,
-        onOutput,
-        onInvocation = () => undefined,
-        approvals,
-        invocation: resume,
-        registry: askedWith,
-      } = given
-      if (closed) throw fail('runtime-closed', {})
-      calls += 1
-      const own = sessions.of(session)
-      const result = callTool(services, gateCall(name, input, own, approvals), {
-        signal,
-        onProgress,
-        onOutput,
-        onInvocation,
-        onApproved: own.keep,
-        resume,
-        askedWith,
-      })
-      running.add(result)
-      try {
-        return await result
-      } finally {
-        running.delete(result)
-      }
+  const changes = createSessionChanges({
+    first: living,
+    ...{ gate, events },
+    openGate: (next) => {
+      cells.check(next.tools.list)
+      return gateOf(next)
     },
-    evaluate: (name, input = {}, { session = MAIN_SESSION } = {}) =>
-      gate.decide({ ...gateCall(name, input, sessions.trial(session)), isTrial: true }),
-    listTools: () =>
-      Array.from(tools.byName.values(), ({ definition, gate: { boundary } }) => ({
-        name: definition.name,
-        description: definition.description,
-        kind: definition.kind,
-        risk: boundary.risk.level,
-        input: definition.schema,
-      })),
+    onChange: (next) => {
+      const old = living.tools
+      living = next
+      replaceEntries(byName, next.tools.byName)
+      replaceEntries(definitions, new Map(next.tools.list.map(({ definition }) => [definition.name, definition])))
+      listed = listTools(next.tools.list)
+      const replaced = old.list.filter((each) => !next.tools.list.includes(each))
+      cells.forget(replaced)
+      for (const { gate: gone } of replaced) sessions.forgetTool(gone.name)
+    },
+  })
+  const close = async (): Promise<void> => {
+    if (!calls.close()) return
+    registry?.leave()
+    await cells.closeSandbox()
+    await calls.ended()
+    cells.closeNetworks()
+    await registry?.close()
+    try {
+      // The answers of these hooks do not hold up the end.
+      await gate.runHooks('stop', {})
+      await events.emit({ type: 'session.ended', call_id: null, reason: 'closed', calls: calls.count() })
+    } finally {
+      telemetry?.stop()
+      await audit?.close()
+    }
+  }
+
+  return {
+    ...changes,
+    ...{ call: calls.call, callStream: calls.callStream, callFromModel: calls.callFromModel },
+    ...{ resume: calls.resume, evaluate: calls.evaluate },
+    prewarm: async (name, input) => {
+      calls.requireOpen()
+      await cells.prewarm(name === undefined ? undefined : requireTool(byName, name), input)
+    },
+    listTools: () => listed,
     on: (type, listener) => {
       checkEventType(type)
       return events.on(type, listener)
     },
-    warnings: warningsOfRules(rules.ofFiles, names),
+    get warnings() {
+      return [...warningsOfRules(rules.ofFiles, [...byName.keys()]), ...warningsOfVariables(living.tools.list, options)]
+    },
     state: gate.state,
     exportState: () =>
       sealState(
@@ -221,32 +206,25 @@ const assemble = async (
     endSession: sessions.end,
     runHooks: gate.runHooks,
     context,
-    close: async () => {
-      if (closed) return
-      closed = true
-      registry?.leave()
-      await cells.closeSandbox()
-      await Promise.allSettled(running)
-      cells.closeNetworks()
-      await registry?.close()
-      try {
-        // These hooks may look, and are recorded. They do not hold up the end.
-        await gate.runHooks('stop', {})
-        await events.emit({ type: 'session.ended', call_id: null, reason: 'closed', calls })
-      } finally {
-        telemetry?.stop()
-        await audit?.close()
-      }
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 
-/**
- * Records that the session began, and asks the hooks that want to know. One that objects, or fails, lets no session
- * begin.
- */
+const requireTool = (tools: ReadonlyMap<string, BoundTool>, name: string): BoundTool => {
+  const found = tools.get(name)
+  if (found !== undefined) return found
+  throw fail('tool-unknown-here', { where: 'prewarm', tool: name, fix: hintFor(name, [...tools.keys()]) })
+}
+
+const replaceEntries = <Value>(map: Map<string, Value>, next: ReadonlyMap<string, Value>): void => {
+  map.clear()
+  for (const [key, value] of next) map.set(key, value)
+}
+
+/** Records that the session began, and runs its hooks. If one denies or fails, the session does not begin. */
 const begin = async (
-  { gate, events }: CallingServices,
+  { gate, events }: CallServices,
   telemetry: Telemetry | undefined,
   resumedFrom: string | undefined,
 ): Promise<readonly string[]> => {

@@ -1,16 +1,36 @@
+/// <reference types="node" preserve="true" />
 export type { ApprovalRequest, Approve } from './approvals.js'
 export { createCordon } from './create-cordon.js'
-export type { CallOptions, CordonOptions, HostHook } from './cordon-options.js'
+export type { CallOptions, CordonOptions, HostHook, ResumeOptions, StreamOptions } from './cordon-options.js'
 export type { AskedWith } from './registry/asked-with.js'
-export type { Cordon, ListedTool } from './create-cordon.js'
+export type { Call, Cordon } from './cordon.js'
+export type { StreamPart } from './call/call-stream.js'
+export type { ListedTool } from './model/list-tools.js'
+export type { ModelCall } from './model/model-call.js'
+export { toModel } from './model/to-model.js'
+export type { ModelResult } from './model/to-model.js'
 export type { StateSettings } from './settings/session-state.js'
+export type { TicketSettings } from './suspend/ticket.js'
 export type { EgressSummary, ReachedHost, RecordedArguments } from './events/event.js'
 export type { InProcessProfile } from '../sandbox/index.js'
-export type { CallFacts, CallUsage, RegisteredFacts, ToolOutput, ToolResult, ToolStatus } from './result/tool-result.js'
+export type {
+  CallFacts,
+  CallUsage,
+  OtherResult,
+  PendingApproval,
+  PendingResult,
+  RegisteredFacts,
+  SucceededResult,
+  ToolLog,
+  ToolOutput,
+  ToolResult,
+  ToolStatus,
+} from './result/tool-result.js'
 export { policyFrom } from './tools/policy-from.js'
 export { processTool, tool } from './tools/tools.js'
-export type { FunctionToolOptions, ProcessToolOptions, ToolContext } from './tools/tool-options.js'
-export type { ToolDefinition } from './tools/tools.js'
+export type { FunctionToolOptions, ProcessToolOptions, ToolContext, ToolLogger } from './tools/tool-options.js'
+export type { FromSchema, InputSchema } from './tools/schema-type.js'
+export type { InputOf, OutputOfTool, ProcessOutput, ToolDefinition } from './tools/tools.js'
 export { openAuditLog } from './audit/audit-log.js'
 export type { AuditLog, AuditSettings, Durability } from './audit/audit-log.js'
 export { anchorOf, listFullFiles } from './audit/audit-files.js'

@@ -1,14 +1,14 @@
-// Options are shapes whose errors name the option and the way out: an option that is passed over in silence may be all
-// that was meant to hold a tool.
+// Options are shapes whose errors name the option and what to write. An unknown option is an error too: it may be the
+// one that was meant to confine a tool.
 import { fail } from '../errors/index.js'
 import { describeValue, nearestKey } from '../policy/index.js'
-import { fields, optional, such } from '../shapes/index.js'
+import { fields, optional, such, withoutUndefined } from '../shapes/index.js'
 import type { Place, Shape } from '../shapes/index.js'
 
-/** One shape for each option, and none for what is no option: the compiler holds the two together. */
+/** One shape for each option. */
 export type ShapesOf<Options> = { readonly [Name in keyof Options]-?: Shape<Exclude<Options[Name], undefined>> }
 
-/** Whose option it is, and which: `createCordon` and `hooks[0].points`. */
+/** `of` and `key` name the option, such as `createCordon` and `hooks[0].points`. */
 export const optionPlace = (of: string, key = '', describe = describeOption): Place => {
   const told: Place['told'] = (found, expected, fix = '') =>
     fail('option-invalid', { of, option: key === '' ? 'what it is given' : key, expected, found, fix })
@@ -20,7 +20,7 @@ export const optionPlace = (of: string, key = '', describe = describeOption): Pl
     at: (inner) =>
       optionPlace(
         of,
-        typeof inner === 'number' ? `${key}[${String(inner)}]` : key === '' ? inner : `${key}.${inner}`,
+        typeof inner === 'number' ? `${key}[${inner}]` : key === '' ? inner : `${key}.${inner}`,
         describe,
       ),
     entry: (name) => optionPlace(of, `${key}[${JSON.stringify(name)}]`, describe),
@@ -45,7 +45,7 @@ export const optionPlace = (of: string, key = '', describe = describeOption): Pl
 
 const describeOption = (value: unknown): string => (typeof value === 'function' ? 'a function' : describeValue(value))
 
-/** For what has checks of its own. */
+/** For a value with its own checks. */
 export const checked = <Value>(check: (value: unknown, place: Place) => void): Shape<Value> => ({
   ...such<Value>('', () => true),
   read: (value, place) => {
@@ -54,6 +54,7 @@ export const checked = <Value>(check: (value: unknown, place: Place) => void): S
   },
 })
 
+/** Never shows the value in an error: it may be a secret. */
 export const unshown = <Value>(shape: Shape<Value>, expected: string, fix = ''): Shape<Value> =>
   checked((value, place) => {
     try {
@@ -69,12 +70,11 @@ export const aText = (expected: string, fix = ''): Shape<string> =>
 export const aFunction = <Value>(expected: string, fix = ''): Shape<Value> =>
   such(expected, (value) => typeof value === 'function', { fix })
 
-export const aCount = (of: string): Shape<number> =>
-  such(`a number of ${of}, at least 0`, (value) => typeof value === 'number' && value >= 0)
+export const aCount = (of: string, fix?: string): Shape<number> =>
+  such(`a number of ${of}, at least 0`, (value) => typeof value === 'number' && value >= 0, withoutUndefined({ fix }))
 
 interface OptionTable<Options> {
   readonly options: ShapesOf<Options>
-  /** Those that may not be left out. */
   readonly required: readonly (keyof Options)[]
   readonly expected: string
   readonly fix?: string
@@ -86,3 +86,11 @@ export const mappingWith = <Options>({ options, required, ...form }: OptionTable
   )
   return fields(Object.fromEntries(parts), form) as unknown as Shape<Options>
 }
+
+/** An option that is a mapping. `like`: an example for its error. */
+export const mapping = <Options>(
+  options: ShapesOf<Options>,
+  like: string,
+  more: Partial<Pick<OptionTable<Options>, 'required' | 'expected'>> = {},
+): Shape<Options> =>
+  mappingWith({ options, required: [], expected: 'a mapping', fix: `write it like ${like}`, ...more })

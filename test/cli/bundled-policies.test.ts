@@ -209,7 +209,7 @@ describe('a bundled policy', () => {
     },
   )
 
-  test('does not lead its credential to a host that another policy grants, nor into requests that only another allows', async () => {
+  test('does not send its credential to a host of another policy, or in requests that only another allows', async () => {
     const other = join(folder, 'other.yaml')
     const suffix = hosts.port === 443 ? '' : `:${String(hosts.port)}`
     writeFileSync(other, `network: [ "elsewhere.test${suffix}", "api.openai.com${suffix}" ]\n`)
@@ -233,78 +233,75 @@ describe('a bundled policy', () => {
     ])
   })
 
-  test.each(['kubernetes', 'kubernetes-token'])(
-    'of %s is known to the API of a cluster of this machine',
-    async (policy) => {
-      expect(has('openssl')).toBe(true)
-      const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(folder, name)) as [string, string]
-      const make = (subject: string) =>
-        execFileSync(
-          'openssl',
-          [
-            'req',
-            '-x509',
-            '-newkey',
-            'ec',
-            '-pkeyopt',
-            'ec_paramgen_curve:P-256',
-            '-nodes',
-            '-keyout',
-            key,
-            '-out',
-            cert,
-            '-days',
-            '2',
-            '-subj',
-            subject,
-            '-addext',
-            'subjectAltName=IP:127.0.0.1',
-          ],
-          { stdio: 'ignore' },
-        )
-      make('/CN=cluster')
-      const cluster = await pretendHosts(clusterFolder, {
-        port: 6443,
-        address: '127.0.0.1',
-        own: { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') },
-      })
-      try {
-        make('/CN=operator')
-        writeFileSync(join(folder, 'both.pem'), readFileSync(cert, 'utf8') + readFileSync(key, 'utf8'))
-        const port = String(cluster.port)
-        const named = cluster.port === 6443 ? ['--policy', policy] : ['--policy', rewritten(policy, port)]
-        const secret =
-          policy === 'kubernetes'
-            ? ['--secret', `kubernetes-certificate=file:${join(folder, 'both.pem')}`]
-            : ['--secret', 'kubernetes-token=env:KUBE_TOKEN']
-        const { status, stdout, stderr } = await cordonBeside(
-          [
-            'run',
-            ...named,
-            ...secret,
-            '--upstream-ca',
-            cluster.authorityFile,
-            '--',
-            'sh',
-            '-c',
-            `env; cat "${join(folder, 'both.pem')}"; ${curl(`https://127.0.0.1:${port}/api/v1/namespaces`)}`,
-          ],
-          { environment: { KUBE_TOKEN: SECRET } },
-        )
-        expect({ status, stderr: stderr.replace(/^cat: .*\n/m, '') }).toEqual({ status: 0, stderr: '' })
-        const hidden =
-          policy === 'kubernetes'
-            ? (/PRIVATE KEY-----\n([A-Za-z0-9+/]{40})/.exec(readFileSync(key, 'utf8'))?.[1] ?? expect.fail('no key'))
-            : SECRET
-        expect(stdout).not.toContain(hidden)
-        expect(cluster.arrivals).toMatchObject([
-          policy === 'kubernetes' ? { client: 'operator' } : { headers: { authorization: `Bearer ${SECRET}` } },
-        ])
-      } finally {
-        await cluster.close()
-      }
-    },
-  )
+  test.each(['kubernetes', 'kubernetes-token'])('of %s works with the API of a local cluster', async (policy) => {
+    expect(has('openssl')).toBe(true)
+    const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(folder, name)) as [string, string]
+    const make = (subject: string) =>
+      execFileSync(
+        'openssl',
+        [
+          'req',
+          '-x509',
+          '-newkey',
+          'ec',
+          '-pkeyopt',
+          'ec_paramgen_curve:P-256',
+          '-nodes',
+          '-keyout',
+          key,
+          '-out',
+          cert,
+          '-days',
+          '2',
+          '-subj',
+          subject,
+          '-addext',
+          'subjectAltName=IP:127.0.0.1',
+        ],
+        { stdio: 'ignore' },
+      )
+    make('/CN=cluster')
+    const cluster = await pretendHosts(clusterFolder, {
+      port: 6443,
+      address: '127.0.0.1',
+      own: { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') },
+    })
+    try {
+      make('/CN=operator')
+      writeFileSync(join(folder, 'both.pem'), readFileSync(cert, 'utf8') + readFileSync(key, 'utf8'))
+      const port = String(cluster.port)
+      const named = cluster.port === 6443 ? ['--policy', policy] : ['--policy', rewritten(policy, port)]
+      const secret =
+        policy === 'kubernetes'
+          ? ['--secret', `kubernetes-certificate=file:${join(folder, 'both.pem')}`]
+          : ['--secret', 'kubernetes-token=env:KUBE_TOKEN']
+      const { status, stdout, stderr } = await cordonBeside(
+        [
+          'run',
+          ...named,
+          ...secret,
+          '--upstream-ca',
+          cluster.authorityFile,
+          '--',
+          'sh',
+          '-c',
+          `env; cat "${join(folder, 'both.pem')}"; ${curl(`https://127.0.0.1:${port}/api/v1/namespaces`)}`,
+        ],
+        { environment: { KUBE_TOKEN: SECRET } },
+      )
+      expect({ status, stderr: stderr.replace(/^cat: .*\n/m, '') }).toEqual({ status: 0, stderr: '' })
+      const hidden =
+        policy === 'kubernetes'
+          ? (/PRIVATE KEY-----\n([A-Za-z0-9+/]{40})/.exec(readFileSync(key, 'utf8'))?.[1] ?? expect.fail('no key'))
+          : SECRET
+      expect(stdout).not.toContain(hidden)
+      expect(cluster.arrivals).toMatchObject([
+        policy === 'kubernetes' ? { client: 'operator' } : { headers: { authorization: `Bearer ${SECRET}` } },
+      ])
+    } finally {
+      await cluster.close()
+    }
+  })
 })
 
 const rewritten = (policy: string, port: string): string => {
@@ -316,7 +313,7 @@ const rewritten = (policy: string, port: string): string => {
 describe('all bundled policies', () => {
   const names = readdirSync(new URL('../../policies/', import.meta.url)).map((name) => name.replace('.yaml', ''))
 
-  test('are right by their own examples, and can be listed', () => {
+  test('pass their own examples, and can be listed', () => {
     expect(cordon(['policy', 'check'])).toMatchObject({ status: 0, stderr: '' })
     expect(cordon(['policy', 'test'])).toMatchObject({
       status: 0,
@@ -333,14 +330,14 @@ describe('all bundled policies', () => {
     )
   })
 
-  test.each(names)('%s says what it is for, and has examples of both kinds where it names hosts itself', (name) => {
+  test.each(names)('%s has a description, and examples of both kinds if it names hosts itself', (name) => {
     const { description, hostsFrom, examples } = loadPolicyFile(bundledText(name), name)
     expect(description).toBeDefined()
     if (hostsFrom === undefined)
       expect(new Set(examples.map(({ expected }) => expected))).toEqual(new Set(['allowed', 'denied']))
   })
 
-  test.each(names)('%s holds nothing that looks like a secret, and would be noticed if it did', (name) => {
+  test.each(names)('%s contains nothing that looks like a secret, and a planted one would be found', (name) => {
     // Descriptions tell what to type. Stand-ins look like what they stand for, and say what they are.
     const text = bundledText(name)
       .replace(/^description:.*\n/, '')

@@ -1,10 +1,10 @@
-// Calls of a team at the command line: seen, ended, and what a stop does not end.
+// `cordon calls`: lists and cancels calls of a team, and what `cordon team stop` does not end.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { CORDON } from './cordon.js'
+import { CORDON, NODE_OPTIONS } from './cordon.js'
 import { openServedTeam } from './served-team.js'
 import type { ServedTeam } from './served-team.js'
 
@@ -22,7 +22,7 @@ const complete = (id: string, fence: string, status: 'completed' | 'failed', mor
 /** What a command says about a call that runs, whose runner ends it when it is told to. */
 const endedWhenTold = async (id: string, ...words: readonly string[]): Promise<unknown> => {
   const { fence } = await team.claim(id)
-  const typed = spawn(process.execPath, [CORDON, ...words, '--server', team.server, '--as', 'anna'], {
+  const typed = spawn(process.execPath, [...NODE_OPTIONS, CORDON, ...words, '--server', team.server, '--as', 'anna'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const said = once(typed.stdout.setEncoding('utf8'), 'data')
@@ -32,7 +32,7 @@ const endedWhenTold = async (id: string, ...words: readonly string[]): Promise<u
 }
 
 describe('cordon calls', () => {
-  test('lists calls with state, tool, who and when, by state, agent and tool, and shows one by a part of its id', async () => {
+  test('lists calls with state, tool, agent and time, filters them, and shows one by a part of its id', async () => {
     const done = await team.invoke('look', { place: 'cellar' })
     await complete(done, (await team.claim(done)).fence, 'completed', {
       output: { found: 'cheese' },
@@ -50,10 +50,10 @@ describe('cordon calls', () => {
     expect(all).toMatch(new RegExp(`${waiting} +send 1 +pending +bot`))
     const ids = (...words: readonly string[]) =>
       (team.json('anna', 'calls', 'list', ...words) as readonly { readonly id: string }[]).map(({ id }) => id)
-    expect(ids('--state', 'completed')).toEqual([done])
+    expect(ids('--status', 'completed')).toEqual([done])
     expect(ids('--tool', 'send', '--agent', 'bot')).toEqual([waiting])
     expect(ids('--limit', '1')).toEqual([waiting])
-    expect(team.as('anna', 'calls', 'list', '--tool', 'nope').stdout).toBe('there are no such calls that you may see\n')
+    expect(team.as('anna', 'calls', 'list', '--tool', 'nope').stdout).toBe('you can see no such calls\n')
     const shown = team.as('anna', 'calls', 'show', done.slice(-12)).stdout
     for (const text of [
       'look, version 1',
@@ -67,7 +67,7 @@ describe('cordon calls', () => {
       expect(shown).toContain(text)
   })
 
-  test('takes back what waits, tells what runs and waits for its end, and says what was over before', async () => {
+  test('cancels pending calls, waits for running ones to end, and names those that were over', async () => {
     const [waiting, running] = [await team.invoke('send'), await team.invoke('look')]
     const { fence } = await team.claim(running)
     expect(team.as('anna', 'calls', 'cancel', waiting, '--reason', 'not today')).toMatchObject({
@@ -82,14 +82,14 @@ describe('cordon calls', () => {
       status: 1,
       stdout: `still runs ${running}; it was told to end\n`,
     })
-    expect(team.as('anna', 'calls', 'list', '--state', 'running').stdout).toContain('running (told to end)')
+    expect(team.as('anna', 'calls', 'list', '--status', 'running').stdout).toContain('running (told to end)')
     await complete(running, fence, 'failed', { error: 'cancelled' })
     const another = await team.invoke('look')
     expect(await endedWhenTold(another, 'calls', 'cancel', another)).toBe(`ended ${another}: failed\n`)
   })
 
   test.each([
-    [['list', '--state', 'open'], '--state is one of'],
+    [['list', '--status', 'open'], '--status is one of'],
     [['list', '--limit', 'many'], '--limit is a number'],
     [['show'], 'no call is named'],
     [['cancel'], 'name calls'],
@@ -97,7 +97,7 @@ describe('cordon calls', () => {
     [['show', 'ffff'], 'no call has the id ffff'],
     [['cancel', ''], 'write at least 4 letters'],
     [['cancel', '019'], 'write at least 4 letters'],
-  ])('cannot be understood: %j', (words, problem) => {
+  ])('refuses %j', (words, problem) => {
     expect(team.as('anna', 'calls', ...words)).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(problem) as string,
@@ -105,12 +105,12 @@ describe('cordon calls', () => {
   })
 })
 
-describe('a question whose caller is gone', () => {
+describe('a pending call whose caller is gone', () => {
   const ask = async (agent: string): Promise<string> =>
     (await team.by(agent).ask('invoke', { team: 'acme', tool: 'send', agent, input: {}, dispatch: 'caller' })).id
   const goneOf = async (id: string) => (await team.by('anna').ask('showQuestion', { id })).question.callerGoneSince
 
-  test('is marked, and without an ID it is passed over for one whose caller is alive', async () => {
+  test('is marked, and skipped without an ID in favour of one whose caller is alive', async () => {
     // Questions of other tests would be first.
     for (const { id } of await team.by('anna').ask('listInvocations', { team: 'acme', status: 'pending' }))
       await team.by('anna').ask('cancelInvocation', { id })
@@ -164,7 +164,7 @@ describe('a question whose caller is gone', () => {
 })
 
 describe('cordon team stop', () => {
-  test('says what still runs, with the command that ends it; with --cancel it ends that and waits', async () => {
+  test('names running calls with the command that cancels them, and with --cancel cancels them and waits', async () => {
     const running = await team.invoke('look')
     const { fence } = await team.claim(running)
     expect(team.as('anna', 'team', 'stop', '--tool', 'send', '--reason', 'fire').stdout).toBe('stopped: tool send\n')

@@ -168,7 +168,7 @@ const page = [
   ),
 ].join('\n')
 
-test('docs/cli.md says what the help says, of all commands', async () => {
+test('docs/cli.md equals the help of all commands', async () => {
   expectAllCommands()
   await expect(page).toMatchFileSnapshot('../../docs/cli.md')
 })

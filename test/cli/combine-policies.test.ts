@@ -16,12 +16,12 @@ const combine = (typed: unknown, ...files: readonly unknown[]) =>
 describe('the egress class of several policies', () => {
   const reading = { network: 'all', egress_class: 'read_only' }
 
-  it('stays read-only where whoever opens the whole network says so', () => {
+  it('stays read-only if the policy that opens the whole network says so', () => {
     expect(combine({}, reading).egressClass).toEqual({ kind: 'declared', level: 'read_only' })
     expect(combine({}, reading, { network: ['a.org'] }).egressClass).toEqual({ kind: 'declared', level: 'read_only' })
   })
 
-  it('is left to the network where another opens it without that, or where the person says it', () => {
+  it('follows the network if another policy opens it without that, or as typed', () => {
     expect(combine({}, reading, { network: 'all' }).egressClass).toEqual({ kind: 'unspecified' })
     expect(combine({ network: 'all' }, reading).egressClass).toEqual({ kind: 'unspecified' })
     expect(combine({ network: 'none' }, reading).egressClass).toEqual({ kind: 'unspecified' })

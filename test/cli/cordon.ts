@@ -1,7 +1,6 @@
-// Runs the command line as people do: the built program, as a process of its own.
+// Runs the command line as people do: the built program in its own process.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess, SpawnSyncOptionsWithBufferEncoding } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +13,8 @@ import { needs } from '../requirement.js'
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 
 import { OWN_FOLDERS } from './own-folders.js'
+import { shareProcess } from './shared-process.js'
+import type { Line } from './shared-process.js'
 
 export const CORDON = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
 
@@ -33,8 +34,11 @@ export interface RunOptions {
   readonly stdio?: SpawnSyncOptionsWithBufferEncoding['stdio']
 }
 
-export const cordon = (words: readonly string[], { input, cwd, environment, stdio }: RunOptions = {}): Ran => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [CORDON, ...words], {
+/** Starts of the store take half the time where V8 optimizes only what runs often. */
+export const NODE_OPTIONS = ['--wasm-tiering-budget=400000000']
+
+export const cordonProcess = (words: readonly string[], { input, cwd, environment, stdio }: RunOptions = {}): Ran => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...NODE_OPTIONS, CORDON, ...words], {
     timeout: ENDS_WHAT_HANGS_MS,
     maxBuffer: 256 * 1024 * 1024,
     env: { ...ENVIRONMENT, ...environment },
@@ -48,49 +52,61 @@ export const cordon = (words: readonly string[], { input, cwd, environment, stdi
   return { status, stdout: text(stdout), stderr: text(stderr) }
 }
 
-const DISPATCH_LINES = fileURLToPath(new URL('dispatch-lines.mjs', import.meta.url))
+const shared = shareProcess(NODE_OPTIONS)
 
-/**
- * The same for lines that are refused or only say something, all by one process: it takes longer to start than to
- * refuse. They are carried out when the first of them is asked for; returns what one of them did.
- */
-export const inOneProcess = (
-  lines: readonly (readonly string[])[],
-  { cwd, environment }: RunOptions = {},
-): ((words: readonly string[]) => Ran) => {
-  const carryOut = (): ReadonlyMap<string, Ran> => {
-    const mark = `\u0000${randomUUID()}\n`
-    const { output, stderr } = spawnSync(process.execPath, [DISPATCH_LINES, JSON.stringify({ mark, lines })], {
-      timeout: ENDS_WHAT_HANGS_MS,
-      env: { ...ENVIRONMENT, ...environment },
-      cwd: cwd ?? '/',
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-      encoding: 'utf8',
-    })
-    const [stdouts = [], stderrs = []] = [output[1], output[2]].map((text) => text?.split(mark) ?? [])
-    if (output[3] === null || output[3] === '' || output[3] === undefined)
-      throw new Error(`the process ended early: ${stderr}`)
-    const statuses = JSON.parse(output[3]) as readonly number[]
-    return new Map(
-      lines.map((words, index) => [
-        JSON.stringify(words),
-        { status: statuses[index] ?? null, stdout: stdouts[index] ?? '', stderr: stderrs[index] ?? '' },
-      ]),
-    )
-  }
-  let ran: ReadonlyMap<string, Ran> | undefined
-  return (words) => {
-    ran ??= carryOut()
-    const one = ran.get(JSON.stringify(words))
-    if (one === undefined) throw new Error(`not among the lines: ${JSON.stringify(words)}`)
-    return one
-  }
+/** Commands that may share a process: they read no signals and no input, and run no checks of the host. */
+const SHARING = new Set([
+  'run',
+  'policy',
+  'log',
+  'why',
+  'approvals',
+  'tools',
+  'calls',
+  'runs',
+  'team',
+  'tokens',
+  'credentials',
+])
+/** Variables that count only when a process starts. */
+const AT_START = /^(?:NODE_|LD_|TZ$)/
+const seen = new Set<string>()
+
+/** The first line of each command and form has its own process, so that a file tries both. */
+const isShared = (
+  [name = '', second = '', third = '']: readonly string[],
+  { input, environment = {}, stdio }: RunOptions,
+): boolean => {
+  if (process.env['CORDON_TEST_PROCESSES'] === 'own') return false
+  if (!SHARING.has(name) || input !== undefined || stdio !== undefined) return false
+  if (Object.keys(environment).some((variable) => AT_START.test(variable))) return false
+  const command = second === '--form' ? third : /^[a-z]+$/.test(second) ? `${name} ${second}` : name
+  const isFirst = !seen.has(command)
+  seen.add(command)
+  return !isFirst
 }
 
-/** The same, while servers of this process answer. */
-export const cordonBeside = (words: readonly string[], { cwd, environment, input }: RunOptions = {}): Promise<Ran> =>
+const lineOf = (words: readonly string[], { cwd, environment }: RunOptions): Line => ({
+  words,
+  cwd: cwd ?? '/',
+  environment: { ...ENVIRONMENT, ...environment },
+})
+
+/** As `cordonProcess`, but most lines of a file share one process. */
+export const cordon = (words: readonly string[], options: RunOptions = {}): Ran =>
+  isShared(words, options) ? shared.run(lineOf(words, options)) : cordonProcess(words, options)
+
+/** Runs a line that needs no process of its own, because it is refused or only prints something. */
+export const cordonLine = (words: readonly string[], options: RunOptions = {}): Ran =>
+  shared.run(lineOf(words, options))
+
+/** As `cordon`, while servers of this process answer. */
+export const cordonBeside = (words: readonly string[], options: RunOptions = {}): Promise<Ran> =>
+  isShared(words, options) ? shared.runBeside(lineOf(words, options)) : cordonProcessBeside(words, options)
+
+const cordonProcessBeside = (words: readonly string[], { cwd, environment, input }: RunOptions): Promise<Ran> =>
   new Promise((resolve) => {
-    const child = spawn(process.execPath, [CORDON, ...words], {
+    const child = spawn(process.execPath, [...NODE_OPTIONS, CORDON, ...words], {
       timeout: ENDS_WHAT_HANGS_MS,
       cwd: cwd ?? '/',
       env: { ...ENVIRONMENT, ...environment },
@@ -110,7 +126,7 @@ export const cordonBeside = (words: readonly string[], { cwd, environment, input
 
 /** The same, still running, with pipes for all streams. */
 export const startCordon = (words: readonly string[]): ChildProcess =>
-  spawn(process.execPath, [CORDON, ...words], { env: ENVIRONMENT, timeout: ENDS_WHAT_HANGS_MS })
+  spawn(process.execPath, [...NODE_OPTIONS, CORDON, ...words], { env: ENVIRONMENT, timeout: ENDS_WHAT_HANGS_MS })
 
 /** A folder that is gone after the tests of the file; not in /tmp, because a cell has one of its own. */
 export const temporaryFolder = (): string => {
@@ -131,24 +147,30 @@ const FORMS: readonly Form[] = ['namespaces', 'landlock']
 const formsOfHost = (): FormReport['forms'] => {
   const kept = join(process.env['CORDON_TESTS_FOLDER'] ?? '', 'doctor.json')
   if (!existsSync(kept)) {
-    writeFileSync(`${kept}.${String(process.pid)}`, cordon(['doctor', '--json']).stdout)
+    writeFileSync(`${kept}.${String(process.pid)}`, cordonProcess(['doctor', '--json']).stdout)
     renameSync(`${kept}.${String(process.pid)}`, kept)
   }
   return (JSON.parse(readFileSync(kept, 'utf8')) as FormReport).forms
 }
 
+type FormTests = (run: typeof cordon, form: Form) => void
+
+const describeBy =
+  (how: typeof cordon) =>
+  (title: string, body: FormTests): void => {
+    const forms = formsOfHost()
+    describe.each(FORMS)(`${title} (%s)`, (form) => {
+      const { held, problem } = forms[form]
+      if (held) body((words, options) => how(['run', '--form', form, ...words], options), form)
+      else
+        test('the host supports this form of the cell', (context) => {
+          needs(context, false, `${form}: ${problem ?? ''}`)
+        })
+    })
+  }
+
 /** One `describe` per form of the cell, with the words that choose it; where the host lacks one, its tests say so. */
-export const describeForms = (
-  title: string,
-  body: (run: (words: readonly string[], options?: RunOptions) => Ran, form: Form) => void,
-): void => {
-  const forms = formsOfHost()
-  describe.each(FORMS)(`${title} (%s)`, (form) => {
-    const { held, problem } = forms[form]
-    if (held) body((words, options) => cordon(['run', '--form', form, ...words], options), form)
-    else
-      test('the host holds this form of the cell', (context) => {
-        needs(context, false, `${form}: ${problem ?? ''}`)
-      })
-  })
-}
+export const describeForms = describeBy(cordon)
+
+/** The same, with a process for each line. */
+export const describeFormsByProcess = describeBy(cordonProcess)

@@ -1,4 +1,4 @@
-// `cordon run` as a call that is decided: rules of all sources, modes, what is recorded, what is said.
+// Decisions of `cordon run`: rules of all sources, modes, the record and the messages.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -56,7 +56,7 @@ describe('facts', () => {
     ['a host that cannot hold it', ['--require', 'broker', '--', 'true'], 125],
     ['a program that is not there', ['--', 'no-such-program'], 127],
     ['words that cannot be understood', ['--net', 'all', '--net', 'none', '--', 'true'], 125],
-  ])('of %s are the records of the gate, as published', (_, words, status) => {
+  ])('of %s are the published records of the gate', (_, words, status) => {
     byUser(rules('{ effect: deny, command: echo, because: said so }'))
     const ran = run('--json', ...words)
     expect(ran.status).toBe(status)
@@ -100,7 +100,7 @@ describe('rules', () => {
     expect(run('--', 'printf', 'ran').stdout).toBe('ran')
   })
 
-  test('find a denied program inside of other commands, and the path that it is about', () => {
+  test('find a denied program inside other commands, and its path', () => {
     byUser(
       rules('{ effect: deny, command: "git push", because: no }', '{ effect: deny, paths: [ ~/.ssh ], because: keys }'),
     )
@@ -116,7 +116,7 @@ describe('rules', () => {
     expect(run('--', 'echo', 'git push').status).toBe(0)
   })
 
-  test('of the command line count like the others: the strictest of all', () => {
+  test('of the command line count like others: the strictest wins', () => {
     const typed = join(project, 'typed.yaml')
     writeFileSync(typed, rules('{ effect: allow, tool: "cordon:run", command: echo **, because: typed }'))
     expect(run('--mode', 'untrusted', '--rules', typed, '--', 'echo', 'ran').stdout).toBe('ran\n')
@@ -125,7 +125,7 @@ describe('rules', () => {
     expect(run('--rules', join(project, 'absent.yaml'), '--', 'true').stderr).toContain('rules-unreadable')
   })
 
-  test('of a hostile project can narrow and cannot allow; a trusted one can', () => {
+  test('of a hostile project can narrow but not allow, and those of a trusted one can', () => {
     byProject(rules('{ effect: allow, tool: "cordon:run", because: trust me }'))
     const refused = run('--json', '--mode', 'untrusted', '--', 'true')
     expect(refused.status).toBe(125)
@@ -141,7 +141,7 @@ describe('rules', () => {
     expect(run('--mode', 'untrusted', '--', 'true').status).toBe(0)
   })
 
-  test('hold in the parts of a project, and where the command is started elsewhere by --cwd', () => {
+  test('apply in subfolders of a project, and with --cwd', () => {
     byProject(rules('{ effect: deny, command: echo, because: no }'))
     mkdirSync(join(project, 'a', 'b'), { recursive: true })
     expect(cordon(['run', '--', 'echo'], { cwd: join(project, 'a', 'b') }).status).toBe(125)
@@ -171,7 +171,7 @@ describe('rules', () => {
     expect(stderr).toContain(code)
   })
 
-  test('cannot be changed by a command, wherever they lie', () => {
+  test('cannot be changed by a command, wherever they are', () => {
     byUser(rules('{ effect: deny, tool: x, because: y }'))
     byProject('')
     const before = readFileSync(userRules, 'utf8')
@@ -216,8 +216,8 @@ describe('modes', () => {
   })
 })
 
-describe('the log', () => {
-  test('has every step of a run, in events as published', () => {
+describe('the audit log', () => {
+  test('has every step of a run, in published events', () => {
     expect(run('--', 'sh', '-c', 'exit 3').status).toBe(3)
     const seen = events()
     expect(seen.map(({ type }) => type)).toEqual([
@@ -240,7 +240,7 @@ describe('the log', () => {
     expect(cordon(['log', 'verify']).status).toBe(0)
   })
 
-  test('has what was refused, and what could not be held', () => {
+  test('has refusals, and what could not be enforced', () => {
     byUser(rules('{ effect: deny, command: echo, because: no }'))
     run('--', 'echo')
     run('--require', 'broker', '--', 'true')
@@ -258,7 +258,7 @@ describe('the log', () => {
     expect(events().find(({ type }) => type === 'tool.completed')).toMatchObject({ status: 'not_started' })
   })
 
-  test('that cannot be written stops the command before it runs', () => {
+  test('must be written before the command runs', () => {
     mkdirSync(STATE_FOLDER, { recursive: true })
     chmodSync(STATE_FOLDER, 0o777)
     const { status, stdout, stderr } = run('--', 'echo', 'ran')
@@ -271,7 +271,7 @@ describe('the log', () => {
     expect({ status: elsewhere.status, stdout: elsewhere.stdout }).toEqual({ status: 125, stdout: '' })
   })
 
-  test('cannot be read or changed by the command, whatever it was granted', () => {
+  test('cannot be read or changed by the command, whatever its grants', () => {
     run('--', 'true')
     const log = join(STATE_FOLDER, 'audit.jsonl')
     const { stdout } = run(
@@ -288,7 +288,7 @@ describe('the log', () => {
 })
 
 describe('without a terminal', () => {
-  test('what would be asked is unavailable at once, with the rule that would allow it', () => {
+  test('a question is unavailable at once, with the rule that would allow the command', () => {
     const odd = ['printf', '%s|', 'a b', "it's", '*', '\\', '$HOME', '\u001b[2J', 'ä\u202e']
     const refused = run('--json', '--mode', 'untrusted', '--', ...odd)
     expect({ status: refused.status, stdout: refused.stdout }).toEqual({ status: 125, stdout: '' })
@@ -328,7 +328,7 @@ describe('without a terminal', () => {
 })
 
 describe('--dry-run', () => {
-  test('says what would be decided, by which rule, and what would change it, and runs and records nothing', () => {
+  test('shows the decision, its rule and what would change it, and runs and records nothing', () => {
     byUser(rules('{ id: quiet, effect: deny, command: touch, because: no files }'))
     const { status, stdout, stderr } = run('--dry-run', '--write', '.', '--', 'touch', 'made')
     expect({ status, stderr, made: existsSync(join(project, 'made')), log: existsSync(STATE_FOLDER) }).toEqual({
@@ -350,7 +350,7 @@ describe('--dry-run', () => {
 })
 
 describe('cordon why', () => {
-  test('tells of a recorded call the decision, the rule with file and line, and the boundary', () => {
+  test('shows the decision of a recorded call, the rule with file and line, and the boundary', () => {
     byUser(rules('{ effect: deny, command: touch, because: no files }'))
     run('--read', '.', '--', 'sh', '-c', 'exit 3')
     run('--', 'touch', 'x')

@@ -11,7 +11,7 @@ import type { AbsolutePath } from '../../src/policy/index.js'
 import { CORDON, cordon } from './cordon.js'
 
 describe('cordon doctor', () => {
-  test('says as JSON what holds each boundary, in each form', () => {
+  test('prints as JSON what enforces each boundary, in each form', () => {
     const { status, stdout, stderr } = cordon(['doctor', '--json'])
     const diagnosis = JSON.parse(stdout) as Diagnosis
     expect(stderr).toBe('')
@@ -40,17 +40,17 @@ describe('cordon doctor', () => {
       })
   })
 
-  test('is a table for people, which names what is not held', () => {
+  test('prints a table for people, which names what cannot be enforced', () => {
     const { status, stdout } = cordon(['doctor'])
     expect(status).toBe(0)
     expect(stdout).toMatch(/^Linux /)
     expect(stdout).toMatch(/^backend: native, form: (namespaces|landlock)$/m)
     expect(stdout).toMatch(/^ {2}reading files .*landlock:\d/m)
-    expect(stdout).toMatch(/^ {2}hiding file names .*not held$/m)
+    expect(stdout).toMatch(/^ {2}hiding file names .*not enforced$/m)
     expect(stdout).not.toContain('\u001b')
   })
 
-  test('inside a cell it says so, and that the landlock form holds there', () => {
+  test('inside a cell says so, and that the landlock form works there', () => {
     const root = new URL('../..', import.meta.url).pathname
     const { stdout } = cordon(
       [
@@ -75,7 +75,7 @@ describe('cordon doctor', () => {
   })
 })
 
-describe('the causes it names', () => {
+describe('the causes that it names', () => {
   const held = { held: true } as const
   const refused = (stage: string, problem: string) => ({ held: false, stage, problem }) as const
   const host: ProbedHost = {
@@ -105,7 +105,7 @@ describe('the causes it names', () => {
   }
   const withoutLandlock = { ...host, landlock: { ...refused('landlock', 'the kernel has no Landlock'), abi: 0 } }
 
-  test('none where everything holds', () => {
+  test('none if everything works', () => {
     expect(diagnose(host, settings)).toEqual([])
   })
 
@@ -143,7 +143,7 @@ describe('the causes it names', () => {
       withoutNamespaces,
       { seccompMode: '2', noNewPrivileges: true },
       'inside another sandbox',
-      'landlock form holds inside it',
+      'landlock form works inside it',
     ],
     [
       'an old kernel',
@@ -206,7 +206,7 @@ describe('the causes it names', () => {
       'a listener that is taken',
       { ...host, listener: refused('seccomp-listener', 'Device or resource busy') },
       {},
-      'that listens already',
+      'has a listener already',
       'run outside of it',
     ],
   ])('%s', (_, facts, changed, because, fix) => {

@@ -1,4 +1,4 @@
-// What a user is told about the way to granted hosts: what cannot be, why, and the fix that works when it is followed.
+// Messages about granted hosts: what is impossible, why, and a fix that works.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -44,7 +44,7 @@ describe('a variable that contains the value of a credential', () => {
     ['typed, in base64', ['--env', `OTHER=${Buffer.from(`me:${VALUE}`).toString('base64')}`], 'OTHER'],
     ['passed on', ['--env', 'COPY'], 'COPY'],
     ['of a policy', ['--policy', fileWith('set.yaml', `environment: [ "SET=${VALUE}" ]\n`)], 'SET'],
-  ])('is refused and named, and the value is not: %s', async (_, words, variable) => {
+  ])('is refused by name without quoting the value: %s', async (_, words, variable) => {
     const ran = await run([...WITH_TOKEN, ...words, '--', 'env'], { environment: { COPY: `a ${VALUE}` } })
     expect(ran).toMatchObject({
       status: 125,
@@ -57,7 +57,7 @@ describe('a variable that contains the value of a credential', () => {
     expect(JSON.stringify(ran)).not.toContain(VALUE)
   })
 
-  test('is found before anything is decided where the value is in a variable of here', async () => {
+  test('is found before the decision if the value is in a variable of the host', async () => {
     const ran = await run(
       ['--policy', policy, '--secret', 'token=env:MINE', ...WAY, '--env', 'COPY', '--dry-run', '--', 'env'],
       { environment: { MINE: VALUE, COPY: `a ${VALUE}` } },
@@ -68,11 +68,11 @@ describe('a variable that contains the value of a credential', () => {
     })
   })
 
-  test('is in no log either', () => {
+  test('is not in the log either', () => {
     expect(cordon(['log', 'show', '--json']).stdout).not.toContain(VALUE)
   })
 
-  test('is another matter than one that does not: that reaches the command', async () => {
+  test('differs from a variable without it, which reaches the command', async () => {
     expect(await run([...WITH_TOKEN, '--env', 'OTHER=is-fine', '--', 'env'])).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(/^OTHER=is-fine$/m) as string,
@@ -101,7 +101,7 @@ describe('a granted server that cannot be used', () => {
       `${HOST}:9`,
       /api\.test:9 cannot be reached: check that the host is up, or give its address: --resolve api\.test=ADDRESS/,
     ],
-  ])('%s is told with the option that helps, whatever the command makes of it', async (_, words, at, told) => {
+  ])('%s is reported with the option that helps, whatever the command prints', async (_, words, at, told) => {
     const ran = await run(['--net', place, ...words, '--', 'curl', '-s', '-o', '/dev/null', `https://${at}/`])
     expect(ran).toMatchObject({ status: 0, stderr: expect.stringMatching(told) as string })
     expect(why()).toMatch(new RegExp(`^problem +${told.source}`, 'm'))
@@ -116,7 +116,7 @@ describe('a granted server that cannot be used', () => {
     expect(reached('api.test')[0]).toContain('--resolve api.test=ADDRESS')
   })
 
-  test('is no trouble any more with what was advised', async () => {
+  test('works after the advised change', async () => {
     expect(await run(['--net', place, ...WAY, '--', 'curl', '-fsS', '-o', '/dev/null', `https://${place}/`])).toEqual({
       status: 0,
       stdout: '',
@@ -127,7 +127,7 @@ describe('a granted server that cannot be used', () => {
   test.each([
     ['client-certificate', 'is not a certificate and its private key', 'cat client.crt client.key'],
     ['aws-sigv4', 'its value is neither KEY_ID:SECRET nor JSON', 'aws configure export-credentials'],
-  ])('for which the credential is no %s is not even begun, and why says so', async (as, problem, fix) => {
+  ])('is not contacted if the credential is no %s, and why says so', async (as, problem, fix) => {
     const own = fileWith(
       `${as}.yaml`,
       `network: [ "${place}" ]\ncredentials: [ { id: token, inject: { host: "${place}", as: ${as} } } ]\n`,
@@ -155,7 +155,7 @@ describe('a granted server that cannot be used', () => {
   })
 })
 
-describe('a run that is refused before it is judged', () => {
+describe('a run that is refused before the decision', () => {
   test.each([
     ['an unknown policy', ['--policy', 'nosuch'], 'there is no policy named "nosuch"'],
     ['a credential without a value', ['--policy', policy], 'the credential "token" has no value'],
@@ -164,7 +164,7 @@ describe('a run that is refused before it is judged', () => {
       ['--policy', policy, '--policy', fileWith('denied.yaml', `network: [ { host: "${place}", action: deny } ]\n`)],
       `${place} is denied`,
     ],
-  ])('for %s is the last one in the log', (_, words, problem) => {
+  ])('for %s is the last entry in the log', (_, words, problem) => {
     const ran = cordon(['run', ...words, '--', 'echo', 'refused'])
     expect(ran.status).toBe(125)
     expect(ran.stderr).toMatch(/^fix: ./m)
@@ -173,7 +173,7 @@ describe('a run that is refused before it is judged', () => {
     )
   })
 
-  test('leaves a log that verifies, and that is named after the call as well as before it', () => {
+  test('leaves a valid log, whose path is printed before and after the call', () => {
     expect(cordon(['log', 'verify']).status).toBe(0)
     expect(cordon(['why', 'last', '--json', '--log', join(STATE_FOLDER, 'audit.jsonl')]).stdout).toContain(
       '"type":"tool.denied"',
@@ -181,7 +181,7 @@ describe('a run that is refused before it is judged', () => {
   })
 })
 
-describe('what is typed', () => {
+describe('a mistake in an option', () => {
   const refused: readonly (readonly [readonly string[], RegExp, RegExp])[] = [
     [['--net', '*'], /host-malformed/, /^fix: list the hosts .*--net all/m],
     [['--net', 'a.test,b.test'], /host-malformed/, /^fix: .*--net a\.test --net b\.test$/m],
@@ -239,7 +239,7 @@ describe('what is typed', () => {
     ],
     [['--policy', policy, '--env', 'API_TOKEN=x'], /usage-error/, /^fix: /m],
   ]
-  test.each(refused)('%j is refused, with what was meant', (words, problem, fix) => {
+  test.each(refused)('%j is refused with a suggestion', (words, problem, fix) => {
     const { status, stderr } = cordon(['run', ...words, '--', 'true'])
     expect(status).toBe(125)
     expect(stderr).toMatch(problem)
@@ -257,11 +257,11 @@ describe('what is typed', () => {
       expect(cordon(['run', '--net', place, '--resolve', 'other.example=127.0.0.1', '--', 'true'])).toEqual({
         status: 0,
         stdout: '',
-        stderr: 'cordon: --resolve other.example: no grant covers that name, so that this has no effect\n',
+        stderr: 'cordon: --resolve other.example: no grant covers that name, so this has no effect\n',
       })
       expect(cordon(['run', '--net', place, '--resolve', 'appi.test=127.0.0.1', '--', 'true'])).toMatchObject({
         status: 0,
-        stderr: expect.stringContaining('so that this has no effect; did you mean api.test?') as string,
+        stderr: expect.stringContaining('so this has no effect; did you mean api.test?') as string,
       })
       expect(cordon(['run', '--net', place, ...WAY, '--', 'true'])).toEqual({ status: 0, stdout: '', stderr: '' })
       expect(cordon(['run', '--upstream-ca', authority, '--', 'true'])).toMatchObject({
@@ -271,7 +271,7 @@ describe('what is typed', () => {
     },
   )
 
-  test('as an id in secrets.yaml that nothing uses is named where one is missing', () => {
+  test('as an unused id in secrets.yaml is named if one is missing', () => {
     const config = temporaryFolder()
     mkdirSync(join(config, 'cordon', 'policies'), { recursive: true })
     writeFileSync(join(config, 'cordon', 'secrets.yaml'), 'tokken: env:MINE\n')
@@ -279,8 +279,8 @@ describe('what is typed', () => {
     const ran = cordon(['run', '--policy', 'mine', '--', 'true'], { environment: { XDG_CONFIG_HOME: config } })
     expect(ran.stderr).toMatch(
       new RegExp(
-        `^fix: ${join(config, 'cordon', 'secrets.yaml')} has "tokken", which nothing here uses: if that is ` +
-          `meant, write token there; .*"token: SOURCE" in ${join(config, 'cordon', 'secrets.yaml')}, where`,
+        `^fix: ${join(config, 'cordon', 'secrets.yaml')} has "tokken", which is not used: if you mean it, ` +
+          `write token there; .*"token: SOURCE" in ${join(config, 'cordon', 'secrets.yaml')}, where`,
         'm',
       ),
     )
@@ -288,7 +288,7 @@ describe('what is typed', () => {
 })
 
 describe('a request that only --net allows', () => {
-  test('goes without the credential of a policy, which is told', async () => {
+  test('goes without the credential of a policy, with a message', async () => {
     const narrow = fileWith(
       'narrow.yaml',
       `network: [ { host: "${place}", paths: [ /v1/** ] } ]\ncredentials: [ { id: token, inject: { host: ` +
@@ -318,7 +318,7 @@ describe('a request that only --net allows', () => {
   })
 })
 
-describe('what the proxy refuses', () => {
+describe('a refusal of the proxy', () => {
   const narrow = fileWith('reads.yaml', `network: [ { host: "${place}", methods: [ GET ], paths: [ /v1/** ] } ]\n`)
   const curl = (...paths: readonly string[]) => [
     '--policy',
@@ -330,7 +330,7 @@ describe('what the proxy refuses', () => {
     ...paths.flatMap((path) => ['-o', '/dev/null', `https://${place}${path}`]),
   ]
 
-  test('is told at once with the line that would allow it, also when the command calls that a success', async () => {
+  test('is reported at once with the line that would allow it, also if the command succeeds', async () => {
     const ran = await run(curl('/v2'))
     expect(ran).toMatchObject({
       status: 0,
@@ -342,7 +342,7 @@ describe('what the proxy refuses', () => {
     expect(await run(curl('/v1/a'))).toEqual({ status: 0, stdout: '', stderr: '' })
   })
 
-  test('is told once for each destination, and the rest counted', async () => {
+  test('is reported once for each destination, and the rest is counted', async () => {
     const { stderr } = await run(curl('/v2', '/v3', '/v4'))
     expect(stderr.trim().split('\n')).toEqual([
       expect.stringContaining(`refused GET ${place}/v2`),
@@ -352,13 +352,13 @@ describe('what the proxy refuses', () => {
   })
 })
 
-describe('curl in a folder that is not granted', () => {
+describe('curl in a folder without a grant', () => {
   test.each([
     ['-o', ['-o', 'out.json'], 23, '--write'],
     ['-O', ['-sSO'], 23, '--write'],
     ['--cacert', ['--cacert', 'authority.pem'], 77, '--read'],
     ['-d @', ['-d', '@token', '-o', '/dev/null'], 0, '--read'],
-  ])('is told what it lacks for %s', async (_, words, status, option) => {
+  ])('gets the missing grant for %s', async (_, words, status, option) => {
     const ran = await run([...WAY, '--net', place, '--', 'curl', '-s', ...words, `https://${place}/x`])
     expect(ran).toMatchObject({ status, stderr: expect.stringContaining(`add ${option} ${folder}`) as string })
   })

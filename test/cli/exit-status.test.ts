@@ -3,11 +3,11 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { cordon, describeForms, temporaryFolder } from './cordon.js'
+import { cordon, describeFormsByProcess, temporaryFolder } from './cordon.js'
 
 const folder = temporaryFolder()
 
-describeForms('the exit status', (run) => {
+describeFormsByProcess('the exit status', (run) => {
   test.each([0, 1, 3, 124, 255])("is the command's own: %i", (status) => {
     expect(run(['--', 'sh', '-c', `exit ${String(status)}`])).toEqual({ status, stdout: '', stderr: '' })
   })
@@ -17,13 +17,13 @@ describeForms('the exit status', (run) => {
     expect(run(['--', 'sh', '-c', 'kill -KILL $$']).status).toBe(137)
   })
 
-  test('is 124 when the wall-clock limit ended it, and says so', () => {
+  test('is 124 after the wall-clock limit, with a message', () => {
     const { status, stderr } = run(['--timeout', '300ms', '--', 'sleep', '40'])
     expect(status).toBe(124)
     expect(stderr).toBe('cordon: ended by its wall-clock limit of 300ms (--timeout)\n')
   })
 
-  test('is 137 when another limit ended it, and says which', () => {
+  test('is 137 after another limit, with its name', () => {
     const { status, stderr } = run([
       '--memory',
       '48M',
@@ -36,7 +36,7 @@ describeForms('the exit status', (run) => {
     expect(stderr).toMatch(/^cordon: ended by its memory limit of 48M: .* used \(--memory\)$/m)
   })
 
-  test('is 127 for a program that does not exist', () => {
+  test('is 127 for a missing program', () => {
     expect(run(['--', 'no-such-program'])).toMatchObject({
       status: 127,
       stderr: expect.stringMatching(
@@ -46,7 +46,7 @@ describeForms('the exit status', (run) => {
     expect(run(['--', join(folder, 'absent')]).status).toBe(127)
   })
 
-  test('is 125 for a program that only --exec names: the command was there', () => {
+  test('is 125 for a missing program of --exec, because the command exists', () => {
     expect(run(['--exec', 'no-such-program', '--', 'true'])).toMatchObject({
       status: 125,
       stderr: expect.stringMatching(
@@ -56,7 +56,7 @@ describeForms('the exit status', (run) => {
     expect(run(['--exec', 'sh', '--', 'true']).status).toBe(0)
   })
 
-  test('is 126 for a file that is no program', () => {
+  test('is 126 for a file that is not a program', () => {
     const file = join(folder, 'text')
     writeFileSync(file, 'text')
     expect(run(['--', file])).toMatchObject({
@@ -71,7 +71,7 @@ describeForms('the exit status', (run) => {
     })
   })
 
-  test('is 125 when the boundary cannot be built, with one line that has the code and one with the way out', () => {
+  test('is 125 if the boundary cannot be built, with one line for the code and one for the fix', () => {
     const { status, stdout, stderr } = run(['--read', join(folder, 'absent'), '--', 'true'])
     expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
     expect(stderr).toBe(
@@ -85,7 +85,7 @@ describeForms('the exit status', (run) => {
   })
 })
 
-test('a cell inside a cell gives the status of the inner command', () => {
+test('a cell inside a cell has the exit status of the inner command', () => {
   const root = join(import.meta.dirname, '..', '..')
   const inner = [process.execPath, join(root, 'bin', 'cordon.js'), 'run', '--', 'sh', '-c', 'exit 7']
   const modules = realpathSync(join(root, 'node_modules'))

@@ -12,7 +12,7 @@ const file = join(folder, 'facts.json')
 const facts = (): Facts => JSON.parse(readFileSync(file, 'utf8')) as Facts
 
 describeForms('--facts', (run, form) => {
-  test('says what was decided, what was applied and how it ended', () => {
+  test('has the decision, the boundary and the end', () => {
     mkdirSync(join(folder, `${form}-data`))
     run(
       [
@@ -75,7 +75,7 @@ describeForms('--facts', (run, form) => {
     expect(facts().sandbox_profile?.violation_refs).toEqual(['violations/0'])
   })
 
-  test('a refused connection is a violation with what was tried', () => {
+  test('has a refused connection as a violation with its destination', () => {
     run(['--facts', file, '--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/80'])
     expect(facts().violations).toMatchObject([{ kind: 'connect', family: 'inet', address: '192.0.2.1', port: 80 }])
   })
@@ -89,7 +89,7 @@ describeForms('--facts', (run, form) => {
     expect(JSON.parse(readFileSync(join(own, 'facts.json'), 'utf8'))).toHaveProperty('result')
   })
 
-  test('a command that can write beside the file cannot lead it elsewhere', () => {
+  test('cannot be redirected by a command that can write beside the file', () => {
     const own = join(folder, `${form}-led`)
     const elsewhere = join(folder, `${form}-elsewhere`)
     mkdirSync(join(own, 'inner'), { recursive: true })
@@ -109,7 +109,7 @@ describeForms('--facts', (run, form) => {
   })
 })
 
-test('a refusal is a decision: deny', () => {
+test('has a refusal as the decision deny', () => {
   expect(cordon(['run', '--facts', file, '--mode', 'plan', '--write', folder, '--', 'true']).status).toBe(125)
   expect(facts()).toMatchObject({
     permission_decision: { decision: 'deny' },
@@ -119,7 +119,7 @@ test('a refusal is a decision: deny', () => {
   })
 })
 
-test('what this host or version cannot do is unavailable', () => {
+test('is unavailable for what this host or version cannot do', () => {
   expect(cordon(['run', '--facts', file, '--require', 'broker', '--', 'true']).status).toBe(125)
   expect(facts()).toMatchObject({
     permission_decision: { decision: 'unavailable' },
@@ -127,7 +127,7 @@ test('what this host or version cannot do is unavailable', () => {
   })
 })
 
-test('a program that is not there was allowed, in vain', () => {
+test('has a missing program as allowed, but not run', () => {
   expect(cordon(['run', '--facts', file, '--', 'no-such-program']).status).toBe(127)
   expect(facts()).toMatchObject({
     permission_decision: { decision: 'allow' },
@@ -135,7 +135,7 @@ test('a program that is not there was allowed, in vain', () => {
   })
 })
 
-test('a file that cannot be written is found before anything runs', () => {
+test('checks that its file can be written before anything runs', () => {
   const { status, stdout, stderr } = cordon([
     'run',
     '--facts',
@@ -148,7 +148,7 @@ test('a file that cannot be written is found before anything runs', () => {
   expect(stderr).toMatch(/^cordon: file-unwritable: cannot write .*facts\.json: ENOENT/)
 })
 
-test('a link is followed before the command runs, and a device is written to', () => {
+test('follows a link before the command runs, and can write to a device', () => {
   symlinkSync(file, join(folder, 'link.json'))
   cordon(['run', '--facts', join(folder, 'link.json'), '--', 'sh', '-c', 'exit 5'])
   expect(facts().result.exit_status).toBe(5)
@@ -156,7 +156,7 @@ test('a link is followed before the command runs, and a device is written to', (
   expect((JSON.parse(stderr) as Facts).result.exit_status).toBe(0)
 })
 
-test('--json is the same as one line on stderr, behind what the command wrote there', () => {
+test("has the same content as --json, which is one line on stderr after the command's output", () => {
   const { stdout, stderr } = cordon([
     'run',
     '--json',

@@ -1,4 +1,4 @@
-// What `cordon run` keeps and tells of the hosts that a command reached.
+// The record and messages of `cordon run` about the hosts that a command reached.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -23,7 +23,7 @@ const WAY = ['--resolve', `${HOST}=127.0.0.1`, '--upstream-ca', authority, '--ne
 const run = (words: readonly string[]): Promise<Ran> => cordonBeside(['run', ...WAY, ...words])
 
 describe('cordon run with granted hosts', () => {
-  test('tells what was reached in the facts, cordon log and cordon why', async () => {
+  test('shows reached hosts in the facts, cordon log and cordon why', async () => {
     const facts = join(folder, 'facts.json')
     const ran = await run(['--facts', facts, '--', 'curl', '-sS', `https://${place}/path?token=hidden`])
     expect(ran).toMatchObject({ status: 0, stderr: '' })
@@ -45,7 +45,7 @@ describe('cordon run with granted hosts', () => {
     expect(cordon(['log', 'verify']).status).toBe(0)
   })
 
-  test('tells what was refused, and what would have let it', async () => {
+  test('shows refusals, and what would allow them', async () => {
     await run(['--', 'curl', '-sS', '-X', 'POST', '--noproxy', '*', 'https://elsewhere.test/'])
     expect(cordon(['why', 'last']).stdout).toMatch(/^refused +to look up elsewhere\.test: add --net elsewhere\.test$/m)
     await run(['--', 'curl', '-sS', '-H', 'Host: elsewhere.test', `https://${place}/`])
@@ -57,7 +57,7 @@ describe('cordon run with granted hosts', () => {
     )
   })
 
-  test('says that TLS may pass unread where the command does not trust the proxy, and nothing of it where it does', async () => {
+  test('suggests passing TLS through if the command does not trust the proxy, and only then', async () => {
     const word = `the command does not trust the certificate of Cordon's proxy for ${place}`
     const entry = `network: [{ host: "${place}", action: direct }]`
     const { status, stderr } = await run([
@@ -82,7 +82,7 @@ describe('cordon run with granted hosts', () => {
     expect((await run(['--', 'curl', '-sS', '--noproxy', '*', `https://${place}/`])).stderr).not.toContain(word)
   })
 
-  test('connects to nobody when that cannot be recorded, and is no success', async () => {
+  test('connects to no host if that cannot be recorded, and fails', async () => {
     const log = join(folderOfLog, 'audit.jsonl')
     const before = server.connections()
     const environment = { CORDON_AUDIT: log }

@@ -1,4 +1,4 @@
-// The help of every command, which is also what its words are read by.
+// The help of every command, which also defines how its arguments are read.
 import { readFileSync } from 'node:fs'
 
 import { expect } from 'vitest'
@@ -52,11 +52,5 @@ export const expectAllCommands = (): void => {
 /** Reads words as the command does; an option that it does not have is an error. */
 export const readAs = (command: string, words: readonly string[]): Arguments => {
   const help = HELPS[command] ?? expect.fail(`there is no cordon ${command}`)
-  return command === 'run'
-    ? parseArguments(
-        words,
-        help.groups.flatMap(({ options }) => options),
-        'cordon run',
-      )
-    : parseScattered(words, help, `cordon ${command}`)
+  return (command === 'run' ? parseArguments : parseScattered)(words, help, `cordon ${command}`)
 }

@@ -13,12 +13,12 @@ writeFileSync(join(folder, 'outside'), 'outside\n')
 /** The lines of Cordon alone. */
 const hints = (stderr: string): readonly string[] => stderr.split('\n').filter((line) => /^(?:cordon|fix):/.test(line))
 
-describeForms('hints of a command that lacked something', (run, form) => {
+describeForms('hints of a command that lacked a grant', (run, form) => {
   const NOT_GRANTED =
     `cordon: the working directory ${folder} is not granted, so it is empty: add --read ., or --write . to ` +
     'change it'
 
-  test('the working directory is not granted: said of a failure, and of a list that is empty for that', () => {
+  test('for the working directory: after a failure, and after a list that is empty for that reason', () => {
     expect(hints(run(['--', 'ls'], { cwd: folder }).stderr)).toEqual([NOT_GRANTED])
     expect(hints(run(['--', 'cat', 'data/words'], { cwd: folder }).stderr)).toEqual([NOT_GRANTED])
     expect(hints(run(['--cwd', folder, '--', 'ls']).stderr)).toEqual([
@@ -33,7 +33,7 @@ describeForms('hints of a command that lacked something', (run, form) => {
     expect(run(['--quiet', '--', 'sh', '-c', 'exit 3'], { cwd: folder })).toEqual({ status: 3, stdout: '', stderr: '' })
   })
 
-  test('an argument names what exists and is not granted; one that names nothing is not mentioned', () => {
+  test('for an argument that exists and is not granted, but not for one that does not exist', () => {
     const { stderr } = run(
       ['--read', 'data', '--', 'cat', 'data/words', 'outside', 'absent', `--file=${folder}/outside`],
       { cwd: folder },
@@ -48,7 +48,7 @@ describeForms('hints of a command that lacked something', (run, form) => {
     expect(hints(run(['--read', '.', '--', 'cat', 'absent'], { cwd: folder }).stderr)).toEqual([])
   })
 
-  test('something is to be made in a folder that is not granted for writing', () => {
+  test('for creating a file in a folder without a write grant', () => {
     const made = (...words: readonly string[]) =>
       hints(run([...words, '--', 'touch', 'data/new'], { cwd: folder }).stderr)
     expect(made('--read', 'data')).toEqual([`cordon: refused write of ${folder}/data/new: add --write ${folder}/data`])
@@ -56,7 +56,7 @@ describeForms('hints of a command that lacked something', (run, form) => {
     rmSync(join(folder, 'data', 'new'))
   })
 
-  test('what was written into a folder that goes with the cell is told of a success, where the words name it', () => {
+  test('for a file that disappears with the cell, also after a success, if the command names it', () => {
     const place = realpathSync(mkdtempSync('/tmp/cordon-hints-'))
     try {
       const lost =
@@ -86,7 +86,7 @@ describeForms('hints of a command that lacked something', (run, form) => {
     }
   })
 
-  test('a file is to be written where only reading is granted', () => {
+  test('for writing a file with only a read grant', () => {
     const hint = (...words: readonly string[]) =>
       hints(run(['--read', 'data', ...words, '--', 'sh', '-c', 'echo x > data/new'], { cwd: folder }).stderr)
     expect(hint()).toEqual([`cordon: refused write of ${folder}/data/new: add --write ${folder}/data`])
@@ -94,7 +94,7 @@ describeForms('hints of a command that lacked something', (run, form) => {
     rmSync(join(folder, 'data', 'new'))
   })
 
-  test('git without the configuration of its user: what it reads is named, and nothing wider', () => {
+  test("for the configuration of git's user: exactly the files that it reads", () => {
     const home = join(folder, `home-${form}`)
     mkdirSync(join(home, 'project'), { recursive: true })
     writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = Ann\n\temail = ann@example.com\n')
@@ -124,7 +124,7 @@ describeForms('hints of a command that lacked something', (run, form) => {
     expect([status, hints(stderr)]).toEqual([0, []])
   })
 
-  test('a package manager that writes package.json in place: it is named, with what would let it be changed', () => {
+  test('for a package manager that writes package.json: the grant that permits it', () => {
     const project = join(folder, `project-${form}`)
     const manifest = join(project, 'package.json')
     mkdirSync(project)
@@ -155,11 +155,11 @@ describeForms('hints of a command that lacked something', (run, form) => {
     expect(readFileSync(manifest, 'utf8')).toContain('"two"')
   })
 
-  test('a script that only ends with a status of its own gets no hint', () => {
+  test('none for a script that only exits with its own status', () => {
     expect(hints(run(['--', 'sh', '-c', 'exit 7'], { cwd: folder }).stderr)).toEqual([])
   })
 
-  test('a file that its own permissions refuse is told from one that is not granted', () => {
+  test('none for a file whose own permissions refuse it', () => {
     const closed = join(folder, `closed-${form}`)
     writeFileSync(closed, 'closed\n')
     chmodSync(closed, 0o000)
@@ -170,7 +170,7 @@ describeForms('hints of a command that lacked something', (run, form) => {
     ])
   })
 
-  test('a name of a host that cannot be looked up, and a connection: the option is named', () => {
+  test('for a host name that cannot be resolved, and a connection: the option', () => {
     const lookup = hints(run(['--', 'curl', '-sS', 'http://host.invalid/']).stderr)
     expect(lookup).toHaveLength(1)
     expect(lookup[0]).toMatch(
@@ -188,7 +188,7 @@ describeForms('hints of a command that lacked something', (run, form) => {
     ])
   })
 
-  test('a file of Cordon itself is named as such, and no grant is advised that would be refused', () => {
+  test('for a file of Cordon itself: that it is one, without a grant that would be refused', () => {
     const home = join(folder, `own-${form}`)
     const [config, state] = [join(home, '.config', 'cordon'), join(home, '.local', 'state', 'cordon')]
     for (const each of [config, state]) mkdirSync(each, { recursive: true, mode: 0o700 })
@@ -225,13 +225,13 @@ describeForms('hints of a command that lacked something', (run, form) => {
     expect(told('--read', join(config, 'rules.yaml'), '--', 'cat', join(config, 'rules.yaml'))).toEqual([])
   })
 
-  test('a socket of the host is no matter of --net', () => {
+  test('none of --net for a socket of the host', () => {
     const connect = 'import socket; socket.socket(socket.AF_UNIX).connect("/run/cordon-no-such.sock")'
     const { stderr } = run(['--', '/usr/bin/python3', '-c', connect])
     expect(stderr).not.toContain('--net')
   })
 
-  test('a script that env starts by an interpreter outside of the PATH of the cell: --env PATH is named, and helps', () => {
+  test("for a script whose interpreter is outside the cell's PATH: --env PATH, which helps", () => {
     const bin = join(folder, `bin-${form}`)
     mkdirSync(bin)
     writeFileSync(join(bin, 'interpreter-of-mine'), '#!/bin/sh\necho started\n', { mode: 0o755 })
@@ -255,16 +255,29 @@ describeForms('hints of a command that lacked something', (run, form) => {
 describe('grants that grant nothing', () => {
   const words = ['--read', 'nothing-*', '--env', 'CORDON_NO_SUCH', '--env', 'LANG', '--', 'true'] as const
 
-  test('are warned of, and the command runs', () => {
+  test('give a warning, and the command runs', () => {
     expect(cordon(['run', ...words], { cwd: folder })).toEqual({
       status: 0,
       stdout: '',
       stderr:
-        "cordon: the read pattern 'nothing-*' matches nothing here, and so grants nothing\ncordon: --env " +
-        'CORDON_NO_SUCH: there is no such variable here, so the command gets none; --env ' +
+        "cordon: the read pattern 'nothing-*' matches nothing, so it grants nothing\ncordon: --env " +
+        'CORDON_NO_SUCH: this variable is not set, so the command does not get it; --env ' +
         'CORDON_NO_SUCH=VALUE sets it\n',
     })
     expect(cordon(['run', '--read', 'out*', '--env', 'LANG', '--', 'true'], { cwd: folder }).stderr).toBe('')
+  })
+
+  test('are named for a policy file too', () => {
+    const file = join(folder, 'variables.yaml')
+    writeFileSync(file, 'environment: [ CORDON_NO_SUCH, LANG, CORDON_SET=1 ]\n')
+    const { status, stderr } = cordon(['run', '--policy', file, '--', 'true'], { cwd: folder })
+    expect([status, stderr]).toEqual([
+      0,
+      'cordon: the policy passes on CORDON_NO_SUCH, which is not set, so the command does not get it; --env ' +
+        'CORDON_NO_SUCH=VALUE sets it\n',
+    ])
+    const given = ['run', '--policy', file, '--env', 'CORDON_NO_SUCH=1', '--', 'true']
+    expect(cordon(given, { cwd: folder }).stderr).toBe('')
   })
 
   test('but not with --quiet or --json', () => {
@@ -272,7 +285,7 @@ describe('grants that grant nothing', () => {
     expect(cordon(['run', '--json', ...words], { cwd: folder }).stderr).toMatch(/^\{.*\}\n$/)
   })
 
-  test('a path that is not there is told from one that this user may not look at', (context) => {
+  test('a missing path is distinguished from one that this user may not see', (context) => {
     expect(cordon(['run', '--read', `${folder}/absent`, '--', 'true']).stderr).toContain(
       'path-missing: the granted path',
     )

@@ -1,4 +1,4 @@
-// A keyring of the desktop, as Debian brings it: its own bus, its own daemon, unlocked, with one entry in it.
+// A desktop keyring of Debian: its own bus, its own daemon, unlocked, with one entry.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -86,7 +86,7 @@ const run = async (account: string, form: string, command: string) => {
 
 describe('a credential in a real keyring', () => {
   test.for(['namespaces', 'landlock'])(
-    'is put into a request; the tool sees neither the value nor the keyring (%s)',
+    'is injected into a request, and the tool sees neither value nor keyring (%s)',
     async (form, context) => {
       needsKeyring(context)
       const ask = 'secret-tool lookup service api.test account me'
@@ -106,7 +106,7 @@ describe('a credential in a real keyring', () => {
     },
   )
 
-  test('that is not there keeps the command from running, and the refusal names the entry', async (context) => {
+  test('that is missing stops the command, and the refusal names the entry', async (context) => {
     needsKeyring(context)
     const { status, stdout, stderr } = await run('nobody', 'auto', 'echo ran')
     expect({ status, stdout }).toEqual({ status: 125, stdout: '' })

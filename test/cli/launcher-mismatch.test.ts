@@ -19,7 +19,7 @@ const launcher = (name: string, word: string): string => {
   return join(folder, name)
 }
 
-test('a launcher of another version is named as that, and not taken for a host that holds nothing', async () => {
+test('a launcher of another version is reported as such, not as a host that can enforce nothing', async () => {
   await expect(openSandbox({ launcher: launcher('other', 'cordon-plan-0') })).rejects.toMatchObject({
     code: 'launcher-mismatch',
     fix: expect.stringContaining('npm rebuild cordon') as string,

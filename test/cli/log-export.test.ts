@@ -33,7 +33,7 @@ const linesOf = (text: string): readonly Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
 describe('cordon log export', () => {
-  it('writes the lines of a log as they are, and goes on where it stopped', async () => {
+  it('writes the lines of a log unchanged, and continues where it stopped', async () => {
     const path = join(folder, 'one', 'audit.jsonl')
     const cursor = join(folder, 'one.cursor')
     await record(path)
@@ -46,7 +46,7 @@ describe('cordon log export', () => {
     )
   })
 
-  it('does not move its mark when the reader goes away: the next export repeats everything', async () => {
+  it('does not move its mark if the reader disconnects: the next export repeats everything', async () => {
     const path = join(folder, 'broken', 'audit.jsonl')
     const cursor = join(folder, 'broken.cursor')
     // More than a pipe holds.
@@ -66,7 +66,7 @@ describe('cordon log export', () => {
     expect(existsSync(cursor)).toBe(true)
   })
 
-  it('writes events that other systems take, each with an id of its own', async () => {
+  it('writes events in the formats of other systems, each with its own id', async () => {
     const path = join(folder, 'two', 'audit.jsonl')
     await record(path)
     const events = linesOf(cordon(['log', 'export', '--format', 'cloudevents', path]).stdout)
@@ -98,7 +98,7 @@ describe('cordon log export', () => {
     ])
   })
 
-  it('does not go on in a log that is another one, and says what is not what was written', async () => {
+  it('does not continue in another log, and reports the difference', async () => {
     const path = join(folder, 'three', 'audit.jsonl')
     const cursor = join(folder, 'three.cursor')
     await record(path)
@@ -109,7 +109,7 @@ describe('cordon log export', () => {
       stderr: expect.stringContaining('fix:') as string,
     })
     writeFileSync(cursor, '{}')
-    expect(cordon(['log', 'export', '--cursor', cursor, path]).stderr).toContain('it is no mark')
+    expect(cordon(['log', 'export', '--cursor', cursor, path]).stderr).toContain('it is not a position')
     writeFileSync(path, readFileSync(path, 'utf8').replace('a rule denies it', 'a rule allows it'))
     expect(cordon(['log', 'export', path])).toMatchObject({
       status: 1,
@@ -117,7 +117,7 @@ describe('cordon log export', () => {
     })
   })
 
-  it('knows its formats, and what a store has', () => {
+  it('refuses unknown formats, and lists what a store supports', () => {
     expect(cordon(['log', 'export', '--format', 'xml'])).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('jsonl, cloudevents, ocsf') as string,
@@ -129,7 +129,7 @@ describe('cordon log export', () => {
   })
 })
 
-describe('the record of a team', () => {
+describe('the audit log of a team', () => {
   const store = join(folder, 'store')
   const asked = ['--store', store, '--as', 'anna']
 
@@ -146,7 +146,7 @@ describe('the record of a team', () => {
     expect(existsSync(join(folder, 'store.cursor'))).toBe(true)
   })
 
-  it('is exported whole, once, and only to who may see it', () => {
+  it('is exported once, completely, and only to members who may see it', () => {
     const cursor = join(folder, 'store.cursor')
     const entries = linesOf(
       cordon(['log', 'export', ...asked, '--team', 'team', '--format', 'cloudevents', '--cursor', cursor]).stdout,
@@ -157,7 +157,7 @@ describe('the record of a team', () => {
     expect(cordon(['log', 'export', '--store', store, '--as', 'agent-2', '--team', 'team']).stdout).toBe('')
   })
 
-  it('is verified, and what is younger than --keep stays', () => {
+  it('is verified, and entries younger than --keep stay', () => {
     expect(cordon(['log', 'verify', ...asked])).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(/^intact /) as string,

@@ -1,4 +1,4 @@
-// What pages, helps and examples tell people to type is understood by the command that they name.
+// Pages, helps and examples name only options that the named command understands.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -42,15 +42,15 @@ const isKnown = ({ command, option }: Named): boolean =>
   option === 'help' ||
   HELPS[command]?.groups.some(({ options }) => options.some(({ name }) => name === option)) === true
 
-test.each(pages)('%s names options that there are', (page) => {
+test.each(pages)('%s names only existing options', (page) => {
   expect(namedIn(readFileSync(join(ROOT, page), 'utf8')).filter((each) => !isKnown(each))).toEqual([])
 })
 
-test.each(Object.entries(HELPS))('the help of cordon %s names options of other commands that there are', (_, help) => {
+test.each(Object.entries(HELPS))('the help of cordon %s names only existing options of other commands', (_, help) => {
   expect(namedIn(renderHelp(help)).filter((each) => !isKnown(each))).toEqual([])
 })
 
-test('an option that nobody has is found, in a pipeline too', () => {
+test('an unknown option is found, also in a pipeline', () => {
   expect(
     namedIn('`cordon runner --tools DIR --no-such-thing | cordon tools register - --nor-this`').filter(
       (each) => !isKnown(each),

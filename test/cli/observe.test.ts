@@ -17,7 +17,7 @@ writeFileSync(path('project/data'), 'data')
 symlinkSync(path('secret'), path('project/link'))
 
 describeForms('--observe', (run, form) => {
-  test('says which reads were refused and what would let them', () => {
+  test('reports refused reads and what would allow them', () => {
     const { stderr } = run([
       '--observe',
       '--read',
@@ -30,7 +30,7 @@ describeForms('--observe', (run, form) => {
     expect(stderr).toBe(`cordon: refused read of ${path('secret')}: add --read ${path('secret')}\n`)
   })
 
-  test('says which writes were refused', () => {
+  test('reports refused writes', () => {
     const { stderr } = run([
       '--observe',
       '--read',
@@ -52,14 +52,14 @@ describeForms('--observe', (run, form) => {
     expect(readFileSync(path('project/data'), 'utf8')).toBe('data')
   })
 
-  test('says nothing about what is allowed, private to the cell, or missing everywhere', () => {
+  test('reports nothing that is allowed, private to the cell, or missing everywhere', () => {
     const script =
       `cat ${path('project/data')} > $TMPDIR/x; echo x > ${path('project/made')}; echo > /dev/null; cat ` +
       `${path('absent')} 2>/dev/null; true`
     expect(run(['--observe', '--write', path('project'), '--', 'sh', '-c', script]).stderr).toBe('')
   })
 
-  test('names what a link leads to, because that is what must be granted', () => {
+  test('names the target of a link, because that must be granted', () => {
     const { stderr } = run([
       '--observe',
       '--read',
@@ -89,7 +89,7 @@ describeForms('--observe', (run, form) => {
     expect(readFileSync(path('project/package.json'), 'utf8')).toBe('{}')
   })
 
-  test('puts them into the facts', () => {
+  test('puts refused files into the facts', () => {
     run(['--observe', '--facts', path('facts'), '--', 'cat', path('secret')])
     expect((JSON.parse(readFileSync(path('facts'), 'utf8')) as Facts).violations).toContainEqual({
       kind: 'file',
@@ -100,13 +100,13 @@ describeForms('--observe', (run, form) => {
     })
   })
 
-  test('without it the same command runs the same, and the reads are not reported', () => {
+  test('without it the same command runs the same, and refused reads are not reported', () => {
     const { status, stderr } = run(['--', 'cat', path('secret')])
     expect(status).toBe(1)
     expect(stderr).not.toContain('refused read')
   })
 
-  test('without it, a refused write is reported when the command fails', () => {
+  test('without it a refused write is reported if the command fails', () => {
     const room = path(`room-${form}`)
     mkdirSync(room)
     const { status, stderr } = run([
@@ -126,7 +126,7 @@ describeForms('--observe', (run, form) => {
     )
   })
 
-  test('the library reports them, too', async () => {
+  test('the library reports them too', async () => {
     const sandbox = await openSandbox({ form })
     const workspace = parseAbsolutePath(folder)
     const boundary = resolvePolicy(parsePolicy({}, 'test'), { workspace, home: workspace, kind: 'process' })

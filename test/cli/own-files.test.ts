@@ -1,4 +1,4 @@
-// Files that Cordon itself reads or writes, in the working directory of a command that is granted that directory.
+// Files that Cordon itself reads or writes, in a working directory that the command is granted.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -46,8 +46,8 @@ const contents = (folder: string) =>
 const ATTACK = `for f in ${Object.keys(OWN).join(' ')}; do cat $f; echo x >> $f; true > $f; mv $f $f.moved; ln $f $f.linked; cat $f.linked; rm -f $f; echo forged > $f; cp -f beside $f; done
 mv deep shallow; cat shallow/key; mkdir -p deep; echo forged > deep/key; chmod 777 token; cat /proc/self/cwd/token; echo changed >> beside`
 
-describeForms('a command that is granted the folder of what Cordon reads', (run) => {
-  test('cannot read a value nor change what it comes from, a policy or a rule file, and can change what lies beside', () => {
+describeForms("a command with a grant for the folder of Cordon's files", (run) => {
+  test('cannot read a secret, or change its source, a policy or a rule file, but can change other files', () => {
     const folder = stage()
     const ran = run([...WORDS, '--write', '.', '--', 'sh', '-c', ATTACK], { cwd: folder })
     expect(ran.stdout).not.toContain(VALUE)
@@ -57,7 +57,7 @@ describeForms('a command that is granted the folder of what Cordon reads', (run)
     expect(readFileSync(join(folder, 'beside'), 'utf8')).toBe('beside\nchanged\n')
   })
 
-  test('can list it and read the rest of it, and is told why not the value', () => {
+  test('can list it and read other files, and is told why it cannot read the secret', () => {
     const folder = stage()
     expect(run([...WORDS, '--read', '.', '--', 'ls'], { cwd: folder })).toMatchObject({
       status: 0,
@@ -73,7 +73,7 @@ describeForms('a command that is granted the folder of what Cordon reads', (run)
     })
   })
 
-  test('cannot read the audit log that lies there, and can read the rest', () => {
+  test('cannot read the audit log in it, but can read other files', () => {
     const folder = stage()
     chmodSync(folder, 0o700)
     const logged = { cwd: folder, environment: { CORDON_AUDIT: './audit.jsonl' } }
@@ -87,8 +87,8 @@ describeForms('a command that is granted the folder of what Cordon reads', (run)
   })
 })
 
-describe('a command that is granted the file of a credential itself', () => {
-  test('does not run, and a folder beside it lets it run', () => {
+describe('a command with a grant for the file of a credential', () => {
+  test('does not run, but with a grant for a folder beside it it does', () => {
     const folder = stage()
     for (const grant of ['--read', '--write'])
       expect(cordon(['run', ...WORDS, grant, 'token', '--', 'cat', 'token'], { cwd: folder })).toMatchObject({

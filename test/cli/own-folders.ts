@@ -1,4 +1,4 @@
-// The folders in which `cordon run` keeps its log and looks for rules: none of the person who runs the tests.
+// Separate folders for the log and rules of `cordon run`, so that tests do not use those of the user.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 

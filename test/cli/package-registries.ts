@@ -1,4 +1,4 @@
-// Small registries of packages that a test serves itself: by http, at an address of the loopback, beneath a path.
+// Small package registries served by a test: by http, on a loopback address, beneath a path.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'

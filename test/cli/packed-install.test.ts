@@ -1,4 +1,4 @@
-// What a stranger gets: the package as npm packs it, installed into an empty folder, with and without a compiler.
+// The package as npm packs it, installed into an empty folder, with and without a compiler.
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   copyFileSync,
@@ -11,11 +11,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { describe, expect, test } from 'vitest'
-import type { TestContext } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 
 import { needs } from '../requirement.js'
 import { temporaryFolder } from './cordon.js'
@@ -55,17 +54,52 @@ const npm = (words: readonly string[], cwd: string, path: string) => {
   return { status, output: `${stdout}${stderr}` }
 }
 
-const SYSTEM = `${bare}:/usr/local/bin:/usr/bin:/bin`
+/** A compiler that compiles the launcher once. The same sources give the same program. */
+const compiling = join(folder, 'compiling')
+mkdirSync(compiling)
+writeFileSync(
+  join(compiling, 'cc'),
+  `#!/bin/sh
+for word; do
+  [ "$last" = -o ] && out=$word
+  last=$word
+done
+# Tries of options write to /dev/null.
+[ "$out" = /dev/null ] || [ "$out" = '' ] && exec ${onPath('cc') ?? 'cc'} "$@"
+kept=${compiling}/launcher
+[ -e "$kept" ] || { ${onPath('cc') ?? 'cc'} "$@" && cp "$out" "$kept"; exit; }
+cp "$kept" "$out"
+`,
+  { mode: 0o755 },
+)
+
+const SYSTEM = `${bare}:${compiling}:/usr/local/bin:/usr/bin:/bin`
+
+const packed = join(folder, 'packed')
 
 /** The package itself, as npm packs it. */
-const packOwn = (): readonly string[] => {
-  const to = mkdtempSync(join(folder, 'packed-'))
-  const { status, output } = npm(['pack', ROOT, '--ignore-scripts', '--pack-destination', to], ROOT, SYSTEM)
+const packOwn = (): string => {
+  mkdirSync(packed)
+  const { status, output } = npm(['pack', ROOT, '--ignore-scripts', '--pack-destination', packed], ROOT, SYSTEM)
   expect(status, output).toBe(0)
-  const made = readdirSync(to)
-  expect(made).toHaveLength(1)
-  return made.map((name) => join(to, name))
+  return ownArchive()
 }
+
+const ownArchive = (): string => {
+  const made = readdirSync(packed)
+  expect(made).toHaveLength(1)
+  return join(packed, made[0] ?? '')
+}
+
+const packedFiles = (): readonly string[] =>
+  execFileSync('tar', ['-tzf', ownArchive()], { encoding: 'utf8' })
+    .split('\n')
+    .map((name) => name.replace(/^package\//, ''))
+
+const filesOf = (place: string): readonly string[] =>
+  readdirSync(place, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(place, join(entry.parentPath, entry.name)))
 
 /** What it needs, as npm takes it. Not compressed: that takes longer than everything else that npm does with it. */
 const packNeeded = (sources: readonly string[]): readonly string[] => {
@@ -76,9 +110,6 @@ const packNeeded = (sources: readonly string[]): readonly string[] => {
     return archive
   })
 }
-
-/** The packages of the store, and what they bring along; the first is large. */
-const OF_THE_STORE = ['@electric-sql/pglite', 'pg']
 
 /** Everything that the package needs at run time, so that no registry is asked. */
 const dependenciesOf = (place: string, seen: Set<string>): ReadonlySet<string> => {
@@ -94,11 +125,9 @@ const dependenciesOf = (place: string, seen: Set<string>): ReadonlySet<string> =
 }
 
 const placeOf = (name: string): string => join(ROOT, 'node_modules', name)
-const needed = dependenciesOf(ROOT, new Set())
-const ofTheStore = new Set([
-  ...OF_THE_STORE,
-  ...OF_THE_STORE.flatMap((name) => [...dependenciesOf(placeOf(name), new Set())]),
-])
+
+/** The packages of the store. `cordon run` uses none, and where they are empty npm takes a fraction of the time. */
+const OF_THE_STORE = ['@electric-sql/pglite', 'pg']
 
 /** A package by its name and version, with nothing in it. */
 const emptied = (name: string): string => {
@@ -109,23 +138,14 @@ const emptied = (name: string): string => {
   return place
 }
 
-/** What npm is given: the package, and all that it needs. */
-const packages =
-  npmProgram === undefined
-    ? []
-    : [...packOwn(), ...packNeeded([...needed].filter((name) => !ofTheStore.has(name)).map(placeOf))]
-
-const install = (
-  context: TestContext,
-  name: string,
-  path: string,
-  others: readonly string[],
-  ...more: readonly string[]
-) => {
-  needs(context, npmProgram !== undefined, 'npm is not in the PATH')
-  const place = join(folder, name)
-  mkdirSync(place)
-  return { place, ...npm(['install', ...packages, ...others, ...more], place, path) }
+/** Everything that npm is given besides the package itself. */
+const packAllNeeded = (): readonly string[] => {
+  const ofTheStore = new Set([
+    ...OF_THE_STORE,
+    ...OF_THE_STORE.flatMap((name) => [...dependenciesOf(placeOf(name), new Set())]),
+  ])
+  const needed = [...dependenciesOf(ROOT, new Set())]
+  return packNeeded(needed.map((name) => (ofTheStore.has(name) ? emptied(name) : placeOf(name))))
 }
 
 const run = (place: string) => {
@@ -138,11 +158,16 @@ const run = (place: string) => {
 }
 
 describe('npm install of the packed package', { timeout: 900_000 }, () => {
-  // `cordon run` uses no store: where its packages are empty, an installation takes a fraction of the time.
-  const withoutStore = npmProgram === undefined ? [] : packNeeded([...ofTheStore].map(emptied))
+  const place = join(folder, 'project')
+  const installed = join(place, 'node_modules', 'cordon')
+  const rebuild = (path: string) => npm(['rebuild', 'cordon'], place, path)
+  beforeEach((context) => {
+    needs(context, npmProgram !== undefined, 'npm is not in the PATH')
+  })
 
-  test('with a compiler builds the launcher, and the command line and the library work', (context) => {
-    const { place, status, output } = install(context, 'compiler', SYSTEM, packNeeded([...ofTheStore].map(placeOf)))
+  test('with a compiler builds the launcher, and the command line and the library work', () => {
+    mkdirSync(place)
+    const { status, output } = npm(['install', packOwn(), ...packAllNeeded()], place, SYSTEM)
     expect(status, output).toBe(0)
     expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
     writeFileSync(
@@ -156,46 +181,49 @@ describe('npm install of the packed package', { timeout: 900_000 }, () => {
     )
   })
 
-  // One installation without its script, which is then run by hand (npm rebuild) as npm install would run it.
-  describe('where install scripts are switched off', () => {
-    let place = ''
-    const rebuild = (path: string) => npm(['rebuild', 'cordon'], place, path)
+  test('with install scripts switched off: the first run says how to build the launcher', () => {
+    // Exactly what the script made goes. A second installation would take as long as everything else here.
+    const known = new Set(packedFiles())
+    const made = filesOf(installed).filter((name) => !known.has(name))
+    expect(made.map((name) => name.replace(/[0-9a-f]{16}\.cache$/, '*.cache')).toSorted()).toEqual([
+      'build/cordon-cell',
+      'build/cordon-cell.stamp',
+      'dist/bundle/command-line/main.cjs.*.cache',
+      'dist/bundle/library/main.cjs.*.cache',
+    ])
+    for (const name of [...made, 'build']) rmSync(join(installed, name), { recursive: true })
+    const refused = run(place)
+    expect(refused.status).toBe(125)
+    expect(refused.stderr).toMatch(/^cordon: launcher-missing: .*\nfix: run `npm rebuild cordon` .*a C compiler/)
+  })
 
-    test('the first run says how to build the launcher', (context) => {
-      const installed = install(context, 'no-scripts', SYSTEM, withoutStore, '--ignore-scripts')
-      expect(installed.status, installed.output).toBe(0)
-      place = installed.place
-      const refused = run(place)
-      expect(refused.status).toBe(125)
-      expect(refused.stderr).toMatch(/^cordon: launcher-missing: .*\nfix: install a C compiler .*npm rebuild cordon/)
-    })
+  // The script of the installation is then run by npm rebuild, as npm install would run it.
+  test('the script without a compiler and prebuilt launcher says what is missing and what to do', () => {
+    const { status, output } = rebuild(bare)
+    expect(status).not.toBe(0)
+    expect(output).toContain(`no working C compiler and no prebuilt launcher for ${process.arch}`)
+    expect(output).toContain(
+      'install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ' +
+        `${LAUNCHER_PACKAGE}), then run this again`,
+    )
+  })
 
-    test('the script without compiler and prebuilt launcher says what is missing and what to do', () => {
-      const { status, output } = rebuild(bare)
-      expect(status).not.toBe(0)
-      expect(output).toContain(`no working C compiler and no prebuilt launcher for ${process.arch}`)
-      expect(output).toContain(
-        'install a compiler (apt-get install gcc libc6-dev) or the prebuilt launcher (npm install ' +
-          `${LAUNCHER_PACKAGE}), then run this again`,
-      )
-    })
+  test('the script without a compiler uses the prebuilt launcher', () => {
+    const launcher = join(place, 'node_modules', LAUNCHER_PACKAGE)
+    mkdirSync(join(launcher, 'bin'), { recursive: true })
+    copyFileSync(join(ROOT, 'build', 'cordon-cell'), join(launcher, 'bin', 'cordon-cell'))
+    writeFileSync(join(launcher, 'package.json'), JSON.stringify({ name: LAUNCHER_PACKAGE, version: '0.1.0' }))
+    const { status, output } = rebuild(bare)
+    expect(status, output).toBe(0)
+    expect(readdirSync(installed)).not.toContain('build')
+    expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
+    rmSync(launcher, { recursive: true })
+  })
 
-    test('the script without a compiler uses the prebuilt launcher', () => {
-      const launcher = join(place, 'node_modules', LAUNCHER_PACKAGE)
-      mkdirSync(join(launcher, 'bin'), { recursive: true })
-      copyFileSync(join(ROOT, 'build', 'cordon-cell'), join(launcher, 'bin', 'cordon-cell'))
-      writeFileSync(join(launcher, 'package.json'), JSON.stringify({ name: LAUNCHER_PACKAGE, version: '0.1.0' }))
-      const { status, output } = rebuild(bare)
-      expect(status, output).toBe(0)
-      expect(readdirSync(join(place, 'node_modules', 'cordon'))).not.toContain('build')
-      expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
-      rmSync(launcher, { recursive: true })
-    })
-
-    test('the script with a compiler builds the launcher', () => {
-      const { status, output } = rebuild(SYSTEM)
-      expect(status, output).toBe(0)
-      expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
-    })
+  test('the script with a compiler builds the launcher', () => {
+    const { status, output } = rebuild(SYSTEM)
+    expect(status, output).toBe(0)
+    expect(readdirSync(installed)).toContain('build')
+    expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
   })
 })

@@ -33,14 +33,14 @@ describe('policies and options together', () => {
     expect(filesystem.write).toEqual({ kind: 'none' })
   })
 
-  test('the strictest limit of the files counts, and the one that was typed wins', () => {
+  test('the strictest limit of the files counts, and a typed one wins', () => {
     const files = [{ limits: { memory: '1G', wall: '10s' } }, { limits: { memory: '512M' } }]
     expect(combine({}, ...files).limits).toEqual({ memory: 512 * 2 ** 20, wall: 10_000 })
     expect(combine({ limits: { memory: '2G' } }, ...files).limits).toEqual({ memory: 2 * 2 ** 30, wall: 10_000 })
   })
 
   test.each(['network', 'exec'] as const)(
-    'of %s, none or all as typed wins over files; a list adds to theirs',
+    'for %s a typed none or all wins over files, and a list adds to theirs',
     (section) => {
       const item = section === 'network' ? 'example.org' : '/bin/sh'
       expect(combine({ [section]: 'none' }, { [section]: 'all' })[section]).toEqual({ kind: 'none' })
@@ -54,7 +54,7 @@ describe('policies and options together', () => {
     },
   )
 
-  test('a denial is never lost in the whole network', () => {
+  test('network all never removes a denial', () => {
     const denying = { network: [{ host: 'evil.example', action: 'deny' }, 'example.org'] }
     expect(() => combine({ network: 'all' }, denying)).toThrow(
       'file1.yaml:network: network: it denies hosts, and the command line grants the whole network',
@@ -63,7 +63,7 @@ describe('policies and options together', () => {
     expect(combine({ network: 'none' }, denying, { network: 'all' }).network).toEqual({ kind: 'none' })
   })
 
-  test('a variable that two files give otherwise is a conflict; the one that was typed wins', () => {
+  test('two files with different values of a variable conflict, and a typed value wins', () => {
     const files = [{ environment: ['A=1', 'B'] }, { environment: ['A=2'] }]
     expect(() => combine({}, ...files)).toThrow(
       'file2.yaml:environment: environment: A is given otherwise at file1.yaml:environment',
@@ -81,7 +81,7 @@ describe('cordon run --policy FILE', () => {
   writeFileSync(join(folder, 'extra'), 'extra\n')
   writeFileSync(join(folder, 'policy.yaml'), 'filesystem:\n  read: [ data ]\nlimits: { wall: 20s }\n')
 
-  test('grants what the file says; options add; the decision names both', () => {
+  test('grants what the file says, options add to it, and the decision names both', () => {
     const run = cordon(
       ['run', '--policy', './policy.yaml', '--read', 'extra', '--facts', 'facts', '--', 'cat', 'data/words', 'extra'],
       { cwd: folder },
@@ -96,7 +96,7 @@ describe('cordon run --policy FILE', () => {
     expect(cordon(['run', '--policy', './policy.yaml', '--', 'cat', 'extra'], { cwd: folder }).status).toBe(1)
   })
 
-  test('a mistake in the file is named with its line', () => {
+  test('reports a mistake in the file with its line', () => {
     writeFileSync(join(folder, 'wrong.yaml'), 'filesystem:\n  raed: [ data ]\n')
     const { status, stderr } = cordon(['run', '--policy', './wrong.yaml', '--', 'true'], { cwd: folder })
     expect(status).toBe(125)
@@ -115,7 +115,7 @@ describe('cordon policy compare', () => {
   )
   const compare = (...words: readonly string[]) => cordon(['policy', 'compare', ...words], { cwd: folder })
 
-  test('shows what one policy allows beyond another, by examples', () => {
+  test('shows what one policy allows beyond another, with examples', () => {
     const { status, stdout } = compare('new.yaml', 'old.yaml')
     expect(status).toBe(1)
     expect(stdout).toContain('new.yaml allows more than old.yaml:')
@@ -128,7 +128,7 @@ describe('cordon policy compare', () => {
     })
   })
 
-  test('says that a policy lies within another, and what it lacks', () => {
+  test('says that a policy is within another, and what it lacks', () => {
     const { status, stdout } = compare('old.yaml', 'new.yaml')
     expect(status).toBe(0)
     expect(stdout).toMatch(
@@ -141,7 +141,7 @@ describe('cordon policy compare', () => {
     })
   })
 
-  test('needs two', () => {
+  test('needs two policies', () => {
     expect(compare('old.yaml')).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('fix: name two: cordon policy compare NEW.yaml OLD.yaml') as string,

@@ -34,7 +34,7 @@ const refusal = (code: string, ...texts: readonly string[]) => ({
 })
 
 describe('a policy by its name', () => {
-  test("is the user's, the project's or a bundled one; the record names which", () => {
+  test("is the user's, the project's or a bundled one, and the record says which", () => {
     ofUser('mine', 'limits: { wall: 20s }\n')
     const file = join(project, 'facts')
     expect(here('run', '--policy', 'mine', '--facts', file, '--', 'true')).toEqual({
@@ -48,7 +48,7 @@ describe('a policy by its name', () => {
     expect(here('policy', 'list').stdout).toMatch(/^mine +user +/m)
   })
 
-  test('that two sources have is refused until one says which', () => {
+  test('in two sources is refused until the user chooses one', () => {
     ofUser('github', 'limits: { wall: 20s }\n')
     expect(here('run', '--policy', 'github', '--', 'true')).toEqual(
       refusal(
@@ -59,7 +59,7 @@ describe('a policy by its name', () => {
     expect(here('run', '--policy', 'user:github', '--', 'true').status).toBe(0)
   })
 
-  test('of a project that nobody vouches for can narrow, and not grant', () => {
+  test('of an untrusted project can narrow, but not grant', () => {
     ofProject(
       'strict',
       'network: [ { host: evil.example, action: deny } ]\nlimits: { wall: 20s }\nfilesystem: { read: [ ' +
@@ -88,7 +88,7 @@ describe('a policy by its name', () => {
     expect(here('run', '--policy', 'generous', '--', 'true').status).toBe(0)
   })
 
-  test('of a project that everybody can write to is not relied on', () => {
+  test('of a project that everybody can write to is refused', () => {
     ofProject('open', 'limits: { wall: 20s }\n')
     chmodSync(join(project, '.cordon/policies/open.yaml'), 0o666)
     expect(here('run', '--policy', 'open', '--', 'true')).toEqual(
@@ -96,7 +96,7 @@ describe('a policy by its name', () => {
     )
   })
 
-  test('with an example that fails does not run anything', () => {
+  test('with a failing example runs nothing', () => {
     ofUser('wrong', 'network: [ a.example ]\nexamples:\n  match:\n    - GET https://b.example/\n')
     expect(here('run', '--policy', 'wrong', '--', 'true')).toEqual(
       refusal(
@@ -123,7 +123,7 @@ describe('several policies', () => {
   }
   const [one, other] = [join(CONFIG_FOLDER, 'policies/one.yaml'), join(CONFIG_FOLDER, 'policies/two.yaml')]
 
-  test('are one where they say the same, with the place of each', () => {
+  test('are joined where they agree, with the place of each', () => {
     const { status, stdout } = two('network:\n  - a.example\n', 'network:\n  - b.example\n  - a.example\n')
     expect(status).toBe(0)
     expect(stdout.split('\n').map((line) => line.replace(/\s+/g, ' '))).toEqual([
@@ -177,7 +177,7 @@ describe('several policies', () => {
       'network: [ a.example ]\ncredentials: [ { id: t, inject: { host: a.example, as: bearer }, placeholder: T } ]\n',
       /two\.yaml:2: credentials: T is given otherwise at \S*one\.yaml:1/,
     ],
-  ])('contradict each other: %s', (_, first, second, message) => {
+  ])('conflict: %s', (_, first, second, message) => {
     expect(two(first, second)).toMatchObject({ status: 1, stderr: expect.stringMatching(message) as string })
   })
 
@@ -190,7 +190,7 @@ describe('several policies', () => {
     ).toBe(0)
   })
 
-  test('resolve to a file that means the same', () => {
+  test('resolve to a file with the same meaning', () => {
     const { stdout } = here('policy', 'resolve', 'github', 'anthropic', 'aws-bedrock')
     put(join(project, 'all.yaml'), stdout)
     expect(here('policy', 'resolve', './all.yaml').stdout.replaceAll(/ +#.*/g, '')).toBe(
@@ -208,12 +208,12 @@ describe('the value of a credential', () => {
   const run = (words: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
     cordon(['run', ...words, '--', 'printenv'], { cwd: project, environment })
 
-  test('that nobody gives keeps the command from running, and the error says how to give it', () => {
+  test('without a source stops the command, and the error says how to give it', () => {
     ofUser('mine', POLICY)
     expect(run(['--policy', 'mine'])).toEqual(
       refusal(
         'credential-missing: the credential "my-token" has no value: the variable MY_TOKEN is not set',
-        'fix: set MY_TOKEN here, or say where it comes from: --secret my-token=SOURCE',
+        'fix: set MY_TOKEN, or name its source: --secret my-token=SOURCE',
       ),
     )
     expect(run(['--policy', 'mine', '--secret', 'my-token=file:/nonexistent/token'])).toEqual(
@@ -235,7 +235,7 @@ describe('the value of a credential', () => {
     expect(typed.stderr).not.toContain(SECRET)
   })
 
-  test('and its variable do not reach the command, which finds a stand-in', () => {
+  test('and its variable do not reach the command, which gets a placeholder', () => {
     ofUser('mine', POLICY)
     const { status, stdout } = run(['--policy', 'mine'], env)
     expect(status).toBe(0)
@@ -243,14 +243,14 @@ describe('the value of a credential', () => {
     expect(stdout).not.toContain(SECRET)
     expect(run(['--policy', 'mine', '--env', 'OTHER'], env).stdout).not.toContain(SECRET)
     expect(run(['--policy', 'mine', '--env', 'MY_TOKEN'], env)).toEqual(
-      refusal('usage-error: --env MY_TOKEN would give the command what stands for the credential "my-token"'),
+      refusal('usage-error: --env MY_TOKEN would replace the stand-in for the credential "my-token"'),
     )
     expect(run(['--policy', 'mine', '--secret', 'my-token=env:OTHER', '--env', 'OTHER'], env)).toEqual(
       refusal('credential-exposed: the variable OTHER would show the tool the value of the credential "my-token"'),
     )
   })
 
-  test('comes from secrets.yaml of the user, and from what is typed before that', () => {
+  test('comes from secrets.yaml of the user, and first from the command line', () => {
     ofUser('mine', POLICY)
     put(join(CONFIG_FOLDER, 'secrets.yaml'), 'my-token: file:/nonexistent/kept\n')
     expect(run(['--policy', 'mine'], env)).toEqual(refusal('credential-missing', '/nonexistent/kept'))
@@ -258,7 +258,7 @@ describe('the value of a credential', () => {
     expect(run(['--policy', 'mine', '--secret', 'my-token=command:printf hunter2-hunter2'], {}).status).toBe(0)
   })
 
-  test('is given to a file that was named by its path only where it is typed: whoever wrote the file chose the host', () => {
+  test('is given to a policy file by path only if typed, because the author of the file chose the host', () => {
     put(join(project, 'theirs.yaml'), POLICY.replaceAll('a.example', 'evil.example'))
     put(join(CONFIG_FOLDER, 'secrets.yaml'), 'my-token: env:MY_TOKEN\n')
     expect(run(['--policy', './theirs.yaml'], env)).toEqual(

@@ -1,4 +1,4 @@
-// Servers that play hosts of the world on this machine, for `cordon run --resolve HOST=…`.
+// Local servers that act as hosts of the internet, for `cordon run --resolve HOST=…`.
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:https'

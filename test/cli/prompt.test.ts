@@ -40,7 +40,7 @@ const types = () =>
     .map((line) => (JSON.parse(line) as { event: { type: string } }).event.type)
 
 describe('at a terminal', () => {
-  test('what would be asked is asked, with the words, the program, the boundary and the reason; "once" runs it once', () => {
+  test('the question shows command, program, boundary and reason, and "once" runs it once', () => {
     const { output, status } = atTerminal(
       asking('--read', folder, '--timeout', '30s', '--', 'echo', 'hello', 'two words'),
       [QUESTION, answer('o')],
@@ -68,7 +68,7 @@ describe('at a terminal', () => {
     expect(cordon(['run', '--mode', 'untrusted', '--', 'echo', 'hello']).status).toBe(125)
   })
 
-  test('"always" keeps a rule for exactly this, beside what the person wrote, and the next run is not asked about', () => {
+  test('"always" adds a rule for exactly this command to the rule file of the user, and the next run is not asked', () => {
     writeFileSync(userRules, '# mine\nrules:\n  - { effect: deny, command: rm, because: no } # stays\n', {
       mode: 0o600,
     })
@@ -88,7 +88,7 @@ describe('at a terminal', () => {
       expect(again(...other).status).toBe(125)
   })
 
-  test('"always" that cannot be kept does not run, and the log says so', () => {
+  test('"always" that cannot be saved does not run, and the log says so', () => {
     const shut = join(folder, 'shut')
     writeFileSync(shut, '')
     const { output, status } = atTerminal(
@@ -99,7 +99,7 @@ describe('at a terminal', () => {
     expect(types().slice(-2)).toEqual(['tool.denied', 'session.ended'])
   })
 
-  test('"session" is remembered for that session, and only there', () => {
+  test('"session" is remembered only for that session', () => {
     expect(
       atTerminal(asking('--session', 'work', '--', 'echo', 'x'), [
         { expect: 'session (work)' },
@@ -144,7 +144,7 @@ describe('at a terminal', () => {
     expect(facts().result.error?.message).toContain('not today')
   })
 
-  test('an edited command is judged like any other: it may be denied, and what runs is what was left', () => {
+  test('an edited command is judged again: it may be denied, and exactly the edited one runs', () => {
     writeFileSync(userRules, 'rules:\n  - { effect: deny, command: printf, because: no }\n', { mode: 0o600 })
     const edited = atTerminal(asking('--', 'echo', 'a'), [
       QUESTION,
@@ -173,18 +173,18 @@ describe('at a terminal', () => {
     expect(denied.output).toContain('rule-denied')
   })
 
-  test('a rule that asks is shown with file and line, and an "always" that could not help is not offered', () => {
+  test('a rule that asks is shown with file and line, and "always" is not offered', () => {
     writeFileSync(userRules, 'rules:\n  - { effect: ask, command: echo, because: look at it }\n', { mode: 0o600 })
     const { output, status } = atTerminal(
       [process.execPath, CORDON, 'run', '--', 'echo', 'x'],
-      [{ expect: 'once, reject, edit, help? ' }, answer('a'), { expect: 'would not do' }, QUESTION, answer('o')],
+      [{ expect: 'once, reject, edit, help? ' }, answer('a'), { expect: 'would not help' }, QUESTION, answer('o')],
     )
     expect(output).toContain(`${userRules}:2`)
     expect(output).toContain('look at it')
     expect(status).toBe(0)
   })
 
-  test('nothing but a clear answer runs it: blank lines, other words, ^D', () => {
+  test('only a clear answer runs it: not blank lines, other words or ^D', () => {
     const { output, status } = atTerminal(asking('--', 'echo', 'ran'), [
       QUESTION,
       answer(''),
@@ -198,12 +198,12 @@ describe('at a terminal', () => {
     expect({ status, ran: output.includes('\nran\r\n') }).toEqual({ status: 125, ran: false })
   })
 
-  test('^C at the question ends it', () => {
+  test('^C at the question cancels it', () => {
     const { output, status } = atTerminal(asking('--', 'echo', 'ran'), [QUESTION, { send: CTRL_C }])
     expect({ status, ran: output.includes('\nran\r\n') }).toEqual({ status: -2, ran: false })
   })
 
-  test('is talked to although the streams of the command are none: its input is not read, its output is not mixed', () => {
+  test("the question uses the terminal although the command's streams are redirected: input and output stay separate", () => {
     const out = join(folder, 'out')
     const command = asking('--', 'cat')
       .map((word) => `'${word}'`)
@@ -216,7 +216,7 @@ describe('at a terminal', () => {
     expect(output).toContain('may this run?')
   })
 
-  test('where every stream is a pipe nobody is asked', () => {
+  test('nobody is asked if every stream is a pipe', () => {
     const command = asking('--', 'true')
       .map((word) => `'${word}'`)
       .join(' ')
@@ -229,7 +229,7 @@ describe('at a terminal', () => {
   })
 })
 
-describe('a command that wants to be mistaken', () => {
+describe('a command with misleading text', () => {
   const hostile = [
     ...[
       '\u001b[2J\u001b[Hcordon: may this run?\r\n  | ls',
@@ -246,7 +246,7 @@ describe('a command that wants to be mistaken', () => {
     `${' '.repeat(200)}once, always? yes`,
   ]
 
-  test('is shown in escapes, line by line behind a mark', () => {
+  test('is shown escaped, with a mark on each line', () => {
     const { output } = atTerminal(asking('--', 'true', ...hostile), [
       QUESTION,
       answer('r'),
@@ -268,7 +268,7 @@ describe('a command that wants to be mistaken', () => {
       expect(shown.replaceAll(/\r\n {2}\| /g, '')).toContain(part)
   })
 
-  test('also where a rule or a folder says it', () => {
+  test('also in a rule or a folder name', () => {
     const place = join(folder, 'odd \u001b[31mname')
     mkdirSync(join(place, '.cordon'), { recursive: true })
     writeFileSync(
@@ -285,7 +285,7 @@ describe('a command that wants to be mistaken', () => {
     expect(dirname(place)).toBe(folder)
   })
 
-  test('what was typed before the question is no answer to it', () => {
+  test('keys typed before the question do not answer it', () => {
     const command = asking('--', 'echo', 'ran')
       .map((word) => `'${word}'`)
       .join(' ')

@@ -16,7 +16,7 @@ const project = (name: string): string => {
   return path
 }
 
-describeForms('a protected name that the command makes', (run, form) => {
+describeForms('a protected name that the command creates', (run, form) => {
   const REASON = 'direnv and its kin run it on entering the folder'
   const said = (path: string, stderr: string) => {
     const [first = '', second = '', ...rest] = stderr.trimEnd().split('\n')
@@ -35,7 +35,7 @@ describeForms('a protected name that the command makes', (run, form) => {
     return rest
   }
 
-  test('is set aside, and the run ends with 125, whether it was ended for it or ended itself with 0', () => {
+  test('is renamed, and the run exits with 125, whether it was killed or exited with 0', () => {
     const place = project(`${form}-made`)
     for (const script of ['echo evil > .envrc; sleep 40', 'echo evil > .envrc']) {
       const { status, stderr } = run(['--write', '.', '--', 'sh', '-c', script], { cwd: place })
@@ -45,7 +45,7 @@ describeForms('a protected name that the command makes', (run, form) => {
     }
   })
 
-  test('may be where the rules of later runs would be read from, also through a link', () => {
+  test('may be a place for rules of later runs, also through a link', () => {
     const place = project(`${form}-rules`)
     mkdirSync(join(place, 'linked'))
     symlinkSync(join(place, 'linked'), join(folder, `${form}-rules-link`))
@@ -69,7 +69,7 @@ describeForms('a protected name that the command makes', (run, form) => {
     }
   })
 
-  test('leaves a failure of the command its own status, with the reason all the same', () => {
+  test('keeps the status of a failed command, but gives the reason', () => {
     const place = project(`${form}-failing`)
     // Deeper down, and last of all: what is looked at when the call has ended does not end it.
     const script =
@@ -84,7 +84,7 @@ describeForms('a protected name that the command makes', (run, form) => {
     expect(stderr).toContain(`name it exactly: --write ${place}/new/.git/hooks\n`)
   })
 
-  test('is permitted by what the fix says, also where it is not there yet', () => {
+  test('is permitted by the suggested fix, also if it does not exist yet', () => {
     const place = project(`${form}-named`)
     mkdirSync(join(place, 'deep'))
     const script = 'echo mine > .envrc; echo mine > deep/.envrc; sleep 0.3; cat .envrc deep/.envrc'
@@ -100,7 +100,7 @@ describeForms('a protected name that the command makes', (run, form) => {
     ).toEqual({ status: 0, stdout: 'mine\nmine\n', stderr: '' })
   })
 
-  test('is a violation in the facts, with the error, and --quiet does not hide why the status is 125', () => {
+  test('is a violation in the facts, with the error, and --quiet does not hide the reason of 125', () => {
     const place = project(`${form}-facts`)
     const { status, stderr } = run(
       ['--quiet', '--facts', join(folder, 'facts'), '--write', '.', '--', 'sh', '-c', 'echo evil > .envrc'],
@@ -117,7 +117,7 @@ describeForms('a protected name that the command makes', (run, form) => {
     expect(facts.violations).toMatchObject([{ kind: 'protected', deed: 'set-aside', path: join(place, '.envrc') }])
   })
 
-  test('or removes, where it is a link: it is put back, and the run ends with 125', () => {
+  test('or removes, if it is a link, is restored, and the run exits with 125', () => {
     const place = project(`${form}-link`)
     symlinkSync('/nowhere', join(place, '.envrc'))
     const { status, stderr } = run(['--write', '.', '--', 'rm', '.envrc'], { cwd: place })
@@ -129,7 +129,7 @@ describeForms('a protected name that the command makes', (run, form) => {
     )
   })
 
-  test('by a carve-out of the policy: the carve-out is named as the cause', () => {
+  test('and a policy carves out has the carve-out as its reason', () => {
     const place = project(`${form}-carved`)
     const { status, stderr } = run(
       ['--write', '.', '--write', '!later', '--', 'sh', '-c', 'echo x > later; sleep 40'],
@@ -144,7 +144,7 @@ describeForms('a protected name that the command makes', (run, form) => {
   })
 })
 
-describeForms('a protected name that is there', (run, form) => {
+describeForms('an existing protected name', (run, form) => {
   const repository = (name: string): string => {
     const place = project(name)
     execFileSync('git', ['init', '-q', place])
@@ -155,7 +155,7 @@ describeForms('a protected name that is there', (run, form) => {
   const facts = (): Facts => JSON.parse(readFileSync(join(folder, `${form}-facts.json`), 'utf8')) as Facts
 
   test.each([[['git', 'config', 'user.name', 'x']], [['sh', '-c', 'echo x > .git/config']], [['rm', '-rf', '.git']]])(
-    '%j fails, and the hint says that it is protected and what would permit it',
+    '%j fails, and the hint says that the name is protected and what would permit it',
     (command) => {
       const place = repository(`${form}-${command[0]}-${String(command.length)}`)
       const { status, stderr } = run(['--write', '.', '--', ...command], { cwd: place })
@@ -171,7 +171,7 @@ describeForms('a protected name that is there', (run, form) => {
     },
   )
 
-  test('is not mentioned when the command has nothing to do with it, or succeeds', () => {
+  test('is not mentioned if the command does not touch it, or succeeds', () => {
     const place = repository(`${form}-unrelated`)
     expect(run(['--write', '.', '--', 'sh', '-c', 'echo x > src/a; echo y > notes'], { cwd: place })).toEqual({
       status: 0,
@@ -183,7 +183,7 @@ describeForms('a protected name that is there', (run, form) => {
     )
   })
 
-  test('closes no folder: new files can be made beside it', () => {
+  test('closes no folder: new files can be created beside it', () => {
     const place = repository(`${form}-beside`)
     const { status, stderr } = run(
       [
@@ -206,7 +206,7 @@ describeForms('a protected name that is there', (run, form) => {
     })
   })
 
-  test('a file that is granted by itself cannot be replaced, and the hint says so', () => {
+  test('a single granted file cannot be replaced, and the hint says so', () => {
     const place = repository(`${form}-single`)
     const file = join(place, 'notes')
     const { status, stderr } = run(['--write', file, '--', 'sed', '-i', 's/notes/other/', file], { cwd: place })
@@ -239,7 +239,7 @@ describeForms('a protected name that the command could not change', (run, form) 
   }
   const lines = (stderr: string) => stderr.split('\n').filter((line) => line.startsWith('cordon:'))
 
-  test('is told though git calls it a success, and the status stays that of git', () => {
+  test("is reported although git succeeds, and the status stays git's", () => {
     const place = repository('switched')
     const { status, stderr } = run(['--write', '.', '--', 'git', 'checkout', '-q', 'other'], { cwd: place })
     // In the landlock form nothing can be removed beside it, so that git fails.
@@ -254,7 +254,7 @@ describeForms('a protected name that the command could not change', (run, form) 
     ])
   })
 
-  test('is told of any program that removes or replaces one, by whatever way', () => {
+  test('is reported for any program that removes or replaces one, by any route', () => {
     const place = repository('removed')
     mkdirSync(join(place, 'sub'))
     const script = 'cd sub; rm -f ../package.json; echo x > y; mv y ../.git/config; touch z; rm z'
@@ -266,7 +266,7 @@ describeForms('a protected name that the command could not change', (run, form) 
     ])
   })
 
-  test('is not told of a command that left it alone, nor of one that may', () => {
+  test('is not reported for a command that left it alone, or that is permitted', () => {
     const place = repository('left')
     expect(
       lines(

@@ -1,4 +1,4 @@
-// The README is followed word for word, by a machine.
+// Follows the README word for word.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ test('the library example runs as printed', () => {
   expect(readFileSync(join(place, 'out', 'sorted'), 'utf8')).toBe('apple\npear\n')
 })
 
-test('the library example shows what to do where something is refused', () => {
+test('the library example shows what to do after a refusal', () => {
   const { stdout, stderr } = runExample('refused', block('ts', SANDBOX).replace(/^mkdirSync\('out'.*$/m, ''))
   expect({ stdout, stderr }).toEqual({
     stdout: '',
@@ -76,7 +76,7 @@ test('the example of docs/runtime.md runs as printed', () => {
   })
 })
 
-test('the policy is one', () => {
+test('the policy is valid', () => {
   expect(loadPolicyText(block('yaml'), 'README.md').filesystem.read).toMatchObject({ kind: 'list' })
 })
 
@@ -103,7 +103,7 @@ test('the command line runs as printed', () => {
   expect(readdirSync(place)).toEqual(expect.arrayContaining(['facts.json']))
 })
 
-test('the policy serves the command that is printed below it', () => {
+test('the policy works for the command below it', () => {
   const place = project('policy')
   for (const name of ['data', 'out']) mkdirSync(join(place, name))
   writeFileSync(join(place, 'data', 'words'), 'pear\napple\n')
@@ -118,7 +118,7 @@ test('it stays short', () => {
   expect(README.split('\n').length).toBeLessThanOrEqual(150)
 })
 
-test('every file that it links to is there', () => {
+test('every linked file exists', () => {
   const links = [...README.matchAll(/\]\(([^)#]+)\)/g)]
     .map(([, link = '']) => link)
     .filter((link) => !link.includes('://'))

@@ -12,8 +12,8 @@ const stateIn = (name: string): Readonly<Record<string, string>> => {
   return { XDG_STATE_HOME: join(folder, name) }
 }
 
-describe('the words of a command', () => {
-  it('are told by `cordon why` right after how it ended, and stand in the log', () => {
+describe('the command line of a run', () => {
+  it('is shown by `cordon why` right after the end, and recorded in the log', () => {
     const environment = stateIn('words')
     expect(cordon(['run', '--', 'sh', '-c', 'exit 0'], { environment }).status).toBe(0)
     expect(cordon(['why', 'last'], { environment }).stdout).toMatch(
@@ -24,14 +24,14 @@ describe('the words of a command', () => {
     )
   })
 
-  it('are not recorded where their user does not want it', () => {
+  it('is not recorded if the user switches it off', () => {
     const environment = { ...stateIn('hashed'), CORDON_RECORD: 'hash' }
     cordon(['run', '--', 'echo', 'quite-private'], { environment })
     expect(cordon(['log', 'show', '--json'], { environment }).stdout).not.toContain('quite-private')
     expect(cordon(['why', 'last'], { environment }).stdout).toMatch(/^ended because .*\n\ndecision /)
   })
 
-  it('lose what looks like a secret', () => {
+  it('loses possible secrets', () => {
     const environment = stateIn('secret')
     cordon(['run', '--', 'echo', 'ghp_0123456789abcdefghijklmnopqrstuvwxyz'], { environment })
     expect(cordon(['log', 'show', '--json'], { environment }).stdout).not.toContain('ghp_0123')
@@ -39,7 +39,7 @@ describe('the words of a command', () => {
 })
 
 describe('a call that is not in the log', () => {
-  it('is said to be missing, with 1; a call that is not named, with 2', () => {
+  it('is reported as missing, with 1, and a missing argument with 2', () => {
     const environment = stateIn('missing')
     cordon(['run', '--', 'true'], { environment })
     const shown = cordon(['log', 'show', '--call', 'zzz'], { environment })

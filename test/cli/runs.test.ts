@@ -1,5 +1,4 @@
-// A run of a team and what a tool is registered to cost, at the command line, through the server that has the store: a
-// command that opens a store by itself takes seconds.
+// Runs of a team and costs of tools, at the command line, through a server: opening a store takes a command seconds.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { openRemoteAccess } from '../../src/store/index.js'
 
-import { CORDON, cordon, temporaryFolder } from './cordon.js'
+import { CORDON, NODE_OPTIONS, cordon, temporaryFolder } from './cordon.js'
 import type { Ran } from './cordon.js'
 
 const folder = temporaryFolder()
@@ -27,9 +26,13 @@ let plan = ''
 let server: ChildProcess
 
 beforeAll(async () => {
-  server = spawn(process.execPath, [CORDON, 'serve', '--store', join(folder, 'store'), '--as', 'ada', '--json'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  server = spawn(
+    process.execPath,
+    [...NODE_OPTIONS, CORDON, 'serve', '--store', join(folder, 'store'), '--as', 'ada', '--json'],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   await once(server.stdout ?? expect.fail('it has no output'), 'data')
   expect(as('ada', 'team', 'create', 'acme').status).toBe(0)
   for (const words of [
@@ -57,7 +60,7 @@ describe('cordon runs', () => {
       expect(as('anna', 'approvals', 'list').stdout).toContain('run release 7')
       expect(as('anna', 'approvals', 'show', id).stdout).toContain('"publish"')
       const shown = as('anna', 'runs', 'show', id.slice(-12)).stdout
-      for (const text of ['release 7, pending', '"publish"', planHash, 'no calls were made'])
+      for (const text of ['release 7, pending', '"publish"', planHash, 'you can see no calls'])
         expect(shown).toContain(text)
       expect(as('bot', 'runs', 'approve', id, '--hash', planHash)).toMatchObject({
         status: 1,
@@ -80,7 +83,7 @@ describe('cordon runs', () => {
     },
   )
 
-  test('is rejected with a reason, and understands no plan that is no mapping', () => {
+  test('is rejected with a reason, and refuses a plan that is not a mapping', () => {
     const { id } = json(
       as('bot', 'runs', 'start', 'cleanup', '--plan', plan, '--needed', '2', '--for', '8h', '--json'),
     ) as { readonly id: string }
@@ -98,7 +101,7 @@ describe('cordon runs', () => {
   })
 })
 
-test('cordon tools register takes what a call is expected to cost and its prices, and shows them', () => {
+test('cordon tools register accepts expected cost and prices, and shows them', () => {
   const tool = (prices: string) =>
     file('tool.yaml', `key: resize\negress_class: none\nexpected_cost: 0.02\nprices: ${prices}\n`)
   expect(json(as('ada', 'tools', 'register', tool('{ call: 0.01, cpu_second: 0.002 }'), '--json'))).toMatchObject({

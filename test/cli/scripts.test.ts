@@ -19,7 +19,7 @@ describeForms('a script', (run) => {
     return { status, lines: stderr.trimEnd().split('\n') }
   }
 
-  test('runs by the interpreter that it names, also one that env looks up', () => {
+  test('runs by its interpreter, also one that env looks up', () => {
     expect(run(['--', script('good', '#!/bin/sh\necho ran\n')])).toMatchObject({ status: 0, stdout: 'ran\n' })
     expect(run(['--', script('good-env', '#!/usr/bin/env -S sh -e\necho ran\n')])).toMatchObject({
       status: 0,
@@ -31,7 +31,7 @@ describeForms('a script', (run) => {
     })
   })
 
-  test('whose interpreter is missing: 127, with its name and the way out', () => {
+  test('with a missing interpreter: 127, with its name and a fix', () => {
     const path = script('missing', '#!/no/such/interpreter -x\n')
     expect(said(path)).toEqual({
       status: 127,
@@ -43,7 +43,7 @@ describeForms('a script', (run) => {
     })
   })
 
-  test('whose first line ends as on Windows: 127, and the way out is to convert it', () => {
+  test('with Windows line ends in its first line: 127, with the fix to convert it', () => {
     for (const [name, line, shown] of [
       ['crlf', '#!/bin/sh', '/bin/sh'],
       ['crlf-env', '#!/usr/bin/env bash', 'bash'],
@@ -58,7 +58,7 @@ describeForms('a script', (run) => {
     }
   })
 
-  test('whose interpreter env would not find: 127, with where it was looked for', () => {
+  test('with an interpreter that env would not find: 127, with the searched folders', () => {
     const path = script('env', '#!/usr/bin/env no-such-interpreter\n')
     const { status, lines } = said(path)
     expect(status).toBe(127)
@@ -66,7 +66,7 @@ describeForms('a script', (run) => {
     expect(lines[1]).toMatch(/^fix: env looked in .*\/usr\/bin.*: install it, or correct the line$/)
   })
 
-  test('whose interpreter cannot be executed: 126, with the interpreter', () => {
+  test('with an interpreter that cannot be executed: 126, with its name', () => {
     const interpreter = script('not-executable', 'text', 0o644)
     const { status, lines } = said(script('by-text', `#!${interpreter}\n`))
     expect(status).toBe(126)
@@ -76,7 +76,7 @@ describeForms('a script', (run) => {
     ])
   })
 
-  test('whose interpreter the policy takes away: 126, with the carve-out as the cause', () => {
+  test('with a carved-out interpreter: 126, with the carve-out as the cause', () => {
     const interpreter = script('interpreter', '#!/bin/sh\necho ran\n')
     const path = script('taken', `#!${interpreter}\n`)
     expect(run(['--', path])).toMatchObject({ status: 0, stdout: 'ran\n' })

@@ -1,5 +1,4 @@
-// A team from nothing to an approved call, as people and programs do it: a server, a runtime in another process, a
-// person at a terminal.
+// A team from nothing to an approved call: a server, a runtime in another process, a person at a terminal.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -10,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 
-import { CORDON, cordon, inOneProcess, temporaryFolder } from './cordon.js'
+import { CORDON, NODE_OPTIONS, cordon, cordonLine, temporaryFolder } from './cordon.js'
 import type { Ran } from './cordon.js'
 import { atTerminal } from './terminal.js'
 
@@ -32,7 +31,7 @@ let address = ''
 const startServer = async (): Promise<void> => {
   server = spawn(
     process.execPath,
-    [CORDON, 'serve', '--store', store, '--as', 'ada', '--listen', '127.0.0.1:0', '--json'],
+    [...NODE_OPTIONS, CORDON, 'serve', '--store', store, '--as', 'ada', '--listen', '127.0.0.1:0', '--json'],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const line = await new Promise<string>((resolve, reject) => {
@@ -133,18 +132,29 @@ const onlyQuestion = async (): Promise<Listed> => {
 }
 
 describe('a call of another process', () => {
-  test('waits for a person at a terminal, who sees exactly what will run and within which boundary, and then runs', async () => {
+  test('waits for a person at a terminal, who sees exactly what will run and its boundary, and then runs', async () => {
     const { result } = callNote({ file: 'yes.txt' })
     const { subjectId } = await onlyQuestion()
     expect(as('anna', 'approvals', 'approve', subjectId).stderr).toContain(
-      `cordon approvals show ${subjectId} --store ${store} --as anna; then name the hash that it printed: ` +
+      `cordon approvals show ${subjectId} --store ${store} --as anna; then give the hash that it prints: ` +
         `cordon approvals approve ${subjectId} --hash HASH --store ${store} --as anna`,
     )
     expect(as('anna', 'approvals', 'show', subjectId).stdout).toMatch(
-      /checked +kind, command, policy, by the runtime that calls; what else it\s+does is claimed, not checked/,
+      /checked +kind, command, policy, by the calling\s+runtime; the\s+rest\s+is\s+claimed,\s+not\s+checked/,
     )
     const { output, status } = atTerminal(
-      [process.execPath, CORDON, 'approvals', 'approve', subjectId.slice(-12), '--store', store, '--as', 'anna'],
+      [
+        process.execPath,
+        ...NODE_OPTIONS,
+        CORDON,
+        'approvals',
+        'approve',
+        subjectId.slice(-12),
+        '--store',
+        store,
+        '--as',
+        'anna',
+      ],
       [{ expect: 'yes or no? ' }, { send: 'perhaps\r' }, { expect: 'yes or no? ' }, { send: 'y\r' }],
     )
     expect(status).toBe(0)
@@ -168,7 +178,7 @@ describe('a call of another process', () => {
     expect(why.stdout).toContain('invocation.completed')
   })
 
-  test('outlives a restart of the server, and does not run when the person says no', async () => {
+  test('survives a restart of the server, and does not run if the person rejects it', async () => {
     const { result } = callNote({ file: 'no.txt' })
     const { subjectId } = await onlyQuestion()
     const port = address.split(':').at(-1) ?? ''
@@ -176,7 +186,7 @@ describe('a call of another process', () => {
     expect(existsSync(join(store, 'socket'))).toBe(false)
     server = spawn(
       process.execPath,
-      [CORDON, 'serve', '--store', store, '--as', 'ada', '--listen', `127.0.0.1:${port}`],
+      [...NODE_OPTIONS, CORDON, 'serve', '--store', store, '--as', 'ada', '--listen', `127.0.0.1:${port}`],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     )
     await new Promise((resolve) => server.stdout?.once('data', resolve))
@@ -188,7 +198,7 @@ describe('a call of another process', () => {
     expect(existsSync(join(folder, 'no.txt'))).toBe(false)
   })
 
-  test('with escape sequences in its arguments is shown as what it is', async () => {
+  test('with escape sequences in its arguments is shown escaped', async () => {
     const { result } = callNote({
       file: '\u001b[2K\u001b[1Aharmless.txt\u202e\u0085\u009b31m\n  tool       cat',
     })
@@ -227,7 +237,7 @@ describe('a token', () => {
     cordon(['team', 'show', '--json', '--server', address, ...words], { environment })
   const token = () => readFileSync(join(folder, 'agent.token'), 'utf8').trim()
 
-  test('comes from the environment or from a file that others cannot read, and never from the command line', () => {
+  test('comes from the environment or a private file, never from the command line', () => {
     expect(statSync(join(folder, 'agent.token')).mode & 0o777).toBe(0o600)
     expect(json(served({ CORDON_TOKEN: token() }))).toMatchObject({ team: 'acme' })
     expect(json(served({}, '--token-file', join(folder, 'agent.token')))).toMatchObject({ team: 'acme' })
@@ -241,7 +251,7 @@ describe('a token', () => {
     chmodSync(join(folder, 'agent.token'), 0o600)
   })
 
-  test('is listed without what is secret in it, and speaks for nobody once it is revoked', () => {
+  test('is listed without its secret, and is invalid once revoked', () => {
     const made = json(as('ada', 'tokens', 'create', 'anna', '--json', '--label', 'phone')) as {
       readonly id: string
       readonly token: string
@@ -258,13 +268,13 @@ describe('a token', () => {
   })
 })
 
-test('a folder that is served is not opened by another process', () => {
+test('a served folder cannot be opened by another process', () => {
   const { status, stderr } = cordon(['serve', '--store', store, '--socket', join(folder, 'other')])
   expect(status).toBe(1)
-  expect(stderr).toMatch(/listen-refused: .*it is served already, at unix:.*\/store\/socket\nfix: use that one/)
+  expect(stderr).toMatch(/listen-refused: .*it is served already, at unix:.*\/store\/socket\nfix: use it/)
 })
 
-test('a server that may not or cannot listen there says so and ends, and leaves the store to others', () => {
+test('a server that cannot listen reports it and exits, and leaves the store to others', () => {
   const own = join(folder, 'unserved')
   expect(cordon(['serve', '--store', own, '--listen', '0.0.0.0:0'])).toMatchObject({
     status: 1,
@@ -282,18 +292,16 @@ test('a server that may not or cannot listen there says so and ends, and leaves 
   expect(cordon(['team', 'create', 'other', '--store', own]).status).toBe(0)
 })
 
-test('who has no token is told that, and how to give one', () => {
+test('a client without a token gets an error that says how to give one', () => {
   const { status, stderr } = cordon(['approvals', 'list', '--server', address])
   expect(status).toBe(1)
-  expect(stderr).toMatch(
-    /there is no token for http:.*\nfix: give one in CORDON_TOKEN, or name its file with --token-file/,
-  )
+  expect(stderr).toMatch(/there is no token for http:.*\nfix: set CORDON_TOKEN, or name its file with --token-file/)
 })
 
-test('what is refused comes with the command that helps', () => {
+test('a refusal comes with the command that helps', () => {
   expect(as('ada', 'team', 'create', 'acme')).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/the team acme is there already\nfix: .*cordon team add NAME operator/) as string,
+    stderr: expect.stringMatching(/the team acme exists already\nfix: .*cordon team add NAME operator/) as string,
   })
   expect(as('ada', 'tools', 'assign', 'note', 'nobody')).toMatchObject({
     status: 1,
@@ -305,7 +313,7 @@ test('what is refused comes with the command that helps', () => {
   })
 })
 
-test('what is stopped is not called until it goes on', () => {
+test('a stopped agent cannot call until it is resumed', () => {
   expect(as('anna', 'team', 'stop', '--tool', 'note', '--reason', 'incident 7').stdout).toBe('stopped: tool note\n')
   expect(as('agent-1', 'team', 'show').stdout).toContain('incident 7')
   expect(as('agent-1', 'team', 'resume', '--tool', 'note')).toMatchObject({
@@ -349,7 +357,7 @@ test(
   },
 )
 
-describe('what cannot be understood ends with 2 and says what can:', () => {
+describe('an invalid command exits with 2 and a suggestion:', () => {
   const MISUNDERSTOOD = [
     ['approvals'],
     ['approvals', 'aprove'],
@@ -362,22 +370,21 @@ describe('what cannot be understood ends with 2 and says what can:', () => {
   ]
   const lineOf = (words: readonly string[]) =>
     words.includes('--store') ? words : [...words, '--store', store, '--as', 'anna']
-  const ran = inOneProcess(MISUNDERSTOOD.map(lineOf))
 
   test.each(MISUNDERSTOOD.map((words) => [words]))('%j', (words) => {
-    const { status, stderr } = ran(lineOf(words))
+    const { status, stderr } = cordonLine(lineOf(words))
     expect({ status, hint: /^fix: /m.test(stderr) }).toEqual({ status: 2, hint: true })
   })
 })
 
-test('a server that is not there is told with what to do', () => {
+test('an unreachable server is reported with a fix', () => {
   expect(cordon(['approvals', 'list', '--server', `unix:${join(folder, 'nowhere')}`, '--team', 'acme'])).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(/server-unavailable[^]*fix: check that cordon serve runs/) as string,
   })
 })
 
-test('the five commands of docs/serve.md lead from an empty folder to an approved call, of an agent that is no runner', async () => {
+test('the five commands of docs/serve.md lead from an empty folder to an approved call of an agent', async () => {
   const page =
     readFileSync(join(ROOT, 'docs', 'serve.md'), 'utf8').split('## From nothing to an approved call')[1] ?? ''
   const printed = (language: string): string =>
@@ -410,7 +417,7 @@ test('the five commands of docs/serve.md lead from an empty folder to an approve
     (commands[at] ?? [])
       .map((word) => (word === '127.0.0.1:7070' ? '127.0.0.1:0' : word))
       .flatMap((word) =>
-        word === 'cordon' ? [process.execPath, CORDON] : word === 'node' ? [process.execPath] : [word],
+        word === 'cordon' ? [process.execPath, ...NODE_OPTIONS, CORDON] : word === 'node' ? [process.execPath] : [word],
       )
   const start = (at: number) =>
     spawn(words(at)[0] ?? '', words(at).slice(1), {
@@ -434,7 +441,10 @@ test('the five commands of docs/serve.md lead from an empty folder to an approve
     writeFileSync(join(work, 'agent.mjs'), printed('js').replace('http://127.0.0.1:7070', address))
     expect(await saidBy(start(1), /assigned/)).toContain('assigned note to agent-1')
     const waiting = () =>
-      spawnSync(process.execPath, [CORDON, 'approvals', 'list'], { env: environment, encoding: 'utf8' }).stdout
+      spawnSync(process.execPath, [...NODE_OPTIONS, CORDON, 'approvals', 'list'], {
+        env: environment,
+        encoding: 'utf8',
+      }).stdout
     // An agent that is stopped takes its question back.
     const stopped = start(2)
     await expect.poll(waiting, { interval: 500 }).toContain('note 1')
@@ -448,6 +458,7 @@ test('the five commands of docs/serve.md lead from an empty folder to an approve
       'XDG_STATE_HOME',
       `HOME=${home}`,
       process.execPath,
+      ...NODE_OPTIONS,
       CORDON,
       ...given,
     ]
@@ -465,14 +476,17 @@ test('the five commands of docs/serve.md lead from an empty folder to an approve
     })
     // Without the team it is the log of this host that is asked, which has none of it.
     expect(
-      spawnSync(process.execPath, [CORDON, 'why', 'last', '--log', join(place, 'absent')], {
+      spawnSync(process.execPath, [...NODE_OPTIONS, CORDON, 'why', 'last', '--log', join(place, 'absent')], {
         env: environment,
         encoding: 'utf8',
       }).stderr,
-    ).toContain('for a call of a team: cordon why ID (cordon calls list has them)')
+    ).toContain('for a call of a team: cordon why ID (see: cordon calls list)')
     expect(readFileSync(join(work, 'a.txt'), 'utf8')).toBe('noted\n')
     const { members } = JSON.parse(
-      spawnSync(process.execPath, [CORDON, 'team', 'show', '--json'], { env: environment, encoding: 'utf8' }).stdout,
+      spawnSync(process.execPath, [...NODE_OPTIONS, CORDON, 'team', 'show', '--json'], {
+        env: environment,
+        encoding: 'utf8',
+      }).stdout,
     ) as { members: readonly { actor: string; kinds: readonly string[] }[] }
     expect(members.find(({ actor }) => actor === 'agent-1')?.kinds).toEqual(['agent'])
     expect(statSync(join(home, '.local', 'state', 'cordon', 'agent-1.token')).mode & 0o077).toBe(0)
@@ -501,10 +515,10 @@ test('the five commands of docs/serve.md lead from an empty folder to an approve
     })
   }
   expect(await againSaid(true)).toBe(
-    `cordon: the team acme is there already, and is left as it is; the token of agent-1 is in ${token}\n`,
+    `cordon: the team acme exists already, and is left as it is; the token of agent-1 is in ${token}\n`,
   )
   expect(await againSaid(false)).toBe(
-    'cordon: the team acme is there already, and is left as it is; a new token: cordon tokens create agent-1 ' +
+    'cordon: the team acme exists already, and is left as it is; a new token: cordon tokens create agent-1 ' +
       `--out ${token}\n`,
   )
 })

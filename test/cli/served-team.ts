@@ -1,5 +1,4 @@
-// A team in a store that a `cordon serve` of its own has: commands are typed against it, and set up through its socket,
-// which is quick.
+// A team in a store with its own `cordon serve`. Commands run against it, and setup uses its socket, which is fast.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -9,7 +8,7 @@ import { expect } from 'vitest'
 import { openRemoteAccess } from '../../src/store/index.js'
 import type { GivenTo, StoreAccess } from '../../src/store/index.js'
 
-import { CORDON, cordon, temporaryFolder } from './cordon.js'
+import { CORDON, NODE_OPTIONS, cordon, temporaryFolder } from './cordon.js'
 import type { Ran } from './cordon.js'
 
 export interface ServedTeam {
@@ -32,9 +31,13 @@ export interface ServedTeam {
 /** `ada` is admin, `anna` and `otto` are operators, `bot` is agent and runner. */
 export const openServedTeam = async (): Promise<ServedTeam> => {
   const folder = temporaryFolder()
-  const server = spawn(process.execPath, [CORDON, 'serve', '--store', join(folder, 'store'), '--as', 'ada', '--json'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const server = spawn(
+    process.execPath,
+    [...NODE_OPTIONS, CORDON, 'serve', '--store', join(folder, 'store'), '--as', 'ada', '--json'],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   await once(server.stdout, 'data')
   const place = `unix:${join(folder, 'store', 'socket')}`
   const opened: StoreAccess[] = []

@@ -38,7 +38,7 @@ describeForms('signals to cordon', (_, form) => {
   const start = (script: string) => startCordon(['run', '--form', form, '--', 'sh', '-c', script])
 
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    '%s is passed on, and the command may answer it',
+    '%s is passed on, and the command may handle it',
     async (signal) => {
       const child = start(`trap 'echo heard; exit 9' TERM INT HUP; echo ready; while :; do sleep 0.1; done`)
       const { ready, ended } = follow(child)
@@ -48,7 +48,7 @@ describeForms('signals to cordon', (_, form) => {
     },
   )
 
-  test('a command that does not answer ends by it', async () => {
+  test('a command that does not handle it ends', async () => {
     const child = start('echo ready; exec sleep 100')
     const { ready, ended } = follow(child)
     await ready
@@ -56,7 +56,7 @@ describeForms('signals to cordon', (_, form) => {
     expect(await ended).toEqual({ status: 143, said: '' })
   })
 
-  test('it is heard also while nobody reads what is printed, and who reads again gets the rest', async () => {
+  test('it works also while nobody reads the output, and a later reader gets the rest', async () => {
     const child = startCordon(['run', '--form', form, '--output', '1G', '--', 'sh', '-c', 'echo ready; exec yes'])
     child.stdout?.once('data', () => child.stdout?.pause())
     await once(child.stdout as Readable, 'data')
@@ -78,7 +78,7 @@ describeForms('signals to cordon', (_, form) => {
     expect(size).toBe(5_000_000)
   })
 
-  test('it reaches the children of a shell, too, as from a terminal', async () => {
+  test('it reaches the children of a shell too, as from a terminal', async () => {
     const child = start('cat; echo interrupted')
     const { ready, ended } = follow(child)
     // Said by the child: a shell that is just about to start one may lose the signal, also at a terminal.
@@ -88,7 +88,7 @@ describeForms('signals to cordon', (_, form) => {
     expect((await ended).status).toBe(130)
   })
 
-  test('the second one kills a command that ignores them, and all that it started', async () => {
+  test('the second one kills a command that ignores them, and everything that it started', async () => {
     const mark = `9${String(process.pid)}${form.length}`
     const child = start(`trap '' TERM INT; sleep ${mark} & echo ready; while :; do sleep 0.1; done`)
     const { ready, ended } = follow(child)

@@ -25,10 +25,10 @@ writeFileSync(join(own, 'main.c'), 'int answer(void); int main(void) { return an
 execFileSync('cc', ['-shared', '-fPIC', '-o', join(own, 'lib', 'libanswer.so'), join(own, 'answer.c')])
 execFileSync('cc', ['-o', join(own, 'main'), join(own, 'main.c'), `-L${join(own, 'lib')}`, '-lanswer'])
 
-describeForms('a program that cannot start for want of files', (run) => {
+describeForms('a program that cannot start because of missing files', (run) => {
   const environment = { HOME: home, PATH: `${home}/.pyenv/shims:/usr/bin:/bin` }
 
-  test('a shim of a version manager: the preset is named, and with it the program starts', () => {
+  test('gets the preset for a shim of a version manager, and starts with it', () => {
     const refused = run(['--', 'shimmed'], { environment })
     expect(refused.status).not.toBe(0)
     expect(refused.stderr).toContain(
@@ -42,7 +42,7 @@ describeForms('a program that cannot start for want of files', (run) => {
     })
   })
 
-  test('a library that the cell does not have: its folder is named, and with it the program starts', () => {
+  test('gets the folder of a missing library, and starts with it', () => {
     const libraries = join(own, 'lib')
     const refused = run(['--env', 'LD_LIBRARY_PATH', '--', join(own, 'main')], {
       environment: { LD_LIBRARY_PATH: libraries },
@@ -59,7 +59,7 @@ describeForms('a program that cannot start for want of files', (run) => {
     ).toBe(0)
   })
 
-  test('a program that fails for reasons of its own gets no advice', () => {
+  test('gets no advice if it fails for its own reasons', () => {
     const program = join(own, 'fails')
     writeFileSync(program, '#!/bin/sh\nexit 1\n', { mode: 0o755 })
     expect(run(['--', program])).toEqual({ status: 1, stdout: '', stderr: '' })

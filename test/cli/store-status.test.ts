@@ -1,11 +1,10 @@
-// One rule of exit statuses for all commands that run nothing themselves: 1 is what was understood and refused, 2 is
-// what could not be understood, or a file that is not there.
+// Exit statuses of all commands that run no tool: 1 for a refusal, 2 for an invalid command line or a missing file.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { cordon, inOneProcess, temporaryFolder } from './cordon.js'
+import { cordon, cordonLine, cordonProcess, temporaryFolder } from './cordon.js'
 
 const folder = temporaryFolder()
 const nowhere = ['--server', `unix:${join(folder, 'nowhere')}`]
@@ -37,33 +36,35 @@ describe('the exit status is', () => {
     ['tokens', 'create', 'anna', '--days', 'many', '--team', 'acme', ...nowhere],
     ['approvals', 'advance', 'note', '--arguments', '{}', '--reason', 'r', '--for', '7', '--team', 'acme', ...nowhere],
   ]
-  const ran = inOneProcess([...UNREACHED, ...MISUNDERSTOOD])
-
-  test.each(UNREACHED.map((words) => [words]))('1 when the store cannot be reached: %j', (words) => {
-    expect(ran(words)).toMatchObject({
+  test.each(UNREACHED.map((words) => [words]))('1 if the store cannot be reached: %j', (words) => {
+    expect(cordonLine(words)).toMatchObject({
       status: 1,
       stdout: '',
       stderr: expect.stringMatching(/server-unavailable[^]*^fix: /m) as string,
     })
   })
 
-  test('the same of the program itself', () => {
+  test('the same for the program itself', () => {
     for (const words of [
       ['log', 'verify', ...nowhere],
       ['serve', 'now'],
     ])
-      expect(cordon(words)).toEqual(ran(words))
+      expect(cordonProcess(words)).toEqual(cordonLine(words))
   })
 
   test.each(MISUNDERSTOOD.map((words) => [words]))(
-    '2 when the command line cannot be understood, or names a file that is not there: %j',
+    '2 if the command line is invalid, or names a missing file: %j',
     (words) => {
-      expect(ran(words)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(/^fix: /m) as string })
+      expect(cordonLine(words)).toMatchObject({
+        status: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/^fix: /m) as string,
+      })
     },
   )
 })
 
-test('a slip in --store makes no store: only serve and team create make one', () => {
+test('a mistake in --store creates no store: only serve and team create do', () => {
   const slip = join(folder, 'slip')
   const lines = [
     ['team', 'show'],
@@ -73,9 +74,8 @@ test('a slip in --store makes no store: only serve and team create make one', ()
     ['log', 'verify'],
     ['why', id],
   ].map((words) => [...words, '--store', slip])
-  const ran = inOneProcess(lines)
   for (const words of lines)
-    expect(ran(words)).toMatchObject({
+    expect(cordonLine(words)).toMatchObject({
       status: 1,
       stdout: '',
       stderr: expect.stringMatching(
@@ -92,7 +92,7 @@ test('a slip in --store makes no store: only serve and team create make one', ()
   })
 })
 
-describe('tools of a host, as the registry has to know them', () => {
+describe("the registrations of a host's tools", () => {
   const tools = join(folder, 'tools')
   const store = ['--store', join(folder, 'store'), '--as', 'ada']
   beforeAll(() => {
@@ -109,7 +109,7 @@ describe('tools of a host, as the registry has to know them', () => {
     expect(cordon(['team', 'create', 'acme', ...store]).status).toBe(0)
   })
 
-  test('are printed as a list, which is registered from standard input; again, they stay what they are', () => {
+  test('are printed as a list, which can be registered from standard input, and stay the same the second time', () => {
     const printed = cordon(['runner', '--tools', tools, '--registrations'])
     expect(printed).toMatchObject({ status: 0, stderr: '' })
     const list = JSON.parse(printed.stdout) as readonly { readonly key: string }[]
@@ -130,7 +130,7 @@ describe('tools of a host, as the registry has to know them', () => {
     }
   })
 
-  test('are one or all', () => {
+  test('are for one tool or all', () => {
     expect(cordon(['runner', '--tools', tools, '--registrations', '--registration', 'say']).stderr).toContain(
       '--registration prints one tool, --registrations all of them',
     )

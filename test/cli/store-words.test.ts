@@ -1,4 +1,4 @@
-// What commands about a store say: of what they were given wrongly, of what was approved in advance, of a call.
+// Messages of commands about a store: wrong arguments, standing approvals, a call.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -20,7 +20,7 @@ const file = (name: string, text: string): string => {
   return join(team.folder, name)
 }
 
-test('approvals in advance are listed, and revoked by a part of their id', () => {
+test('standing approvals are listed, and revoked by a part of their id', () => {
   expect(team.as('anna', 'approvals', 'advance', 'send').stderr).toContain(
     `--arguments '{"type":"object","properties":`,
   )
@@ -44,7 +44,7 @@ test('approvals in advance are listed, and revoked by a part of their id', () =>
   expect(team.as('anna', 'approvals', 'list', '--standing').stdout).toMatch(/^nothing is approved in advance/)
 })
 
-describe('what is given wrongly is named as it was typed', () => {
+describe('a wrong argument is named as it was typed', () => {
   test.each([
     [['approvals', 'advance', 'send', '--arguments', '[]', '--reason', 'x'], /--arguments is a JSON Schema/],
     [
@@ -75,13 +75,13 @@ describe('what is given wrongly is named as it was typed', () => {
     },
   )
 
-  test('a name that cannot be one, as the option that it was given to', () => {
+  test('an invalid name is reported with its option', () => {
     const { stderr } = team.as('ada', 'team', 'budget', '--agent', 'a b', '--calls', '1', '--per', '1h')
     expect(stderr).toMatch(/must be a name[^]*fix: see: cordon team --help/)
     expect(team.as('ada', 'tools', 'list', '--team', 'a/b').stderr).toMatch(/--team must be a name/)
   })
 
-  test('a file that is no JSON, and one that is no YAML, with its line', () => {
+  test('invalid JSON, and invalid YAML with its line', () => {
     expect(team.as('ada', 'tools', 'register', file('tools.json', '[\n  { "key": "x" "name": "y" }\n]'))).toMatchObject(
       {
         status: 2,
@@ -97,7 +97,7 @@ describe('what is given wrongly is named as it was typed', () => {
   })
 })
 
-test('cordon why says what a call used in words, and breaks lines between words', async () => {
+test('cordon why describes the usage of a call, and breaks lines between words', async () => {
   await team.register('post', {
     egressClass: 'read_only',
     requiresApproval: false,
@@ -132,7 +132,7 @@ test('cordon why says what a call used in words, and breaks lines between words'
     for (const text of [
       'used       1 min 1 s wall, 1.5 s cpu, 2.5 MB memory\n',
       'cell       namespaces, network none\n',
-      'held by    files: mount-namespace, landlock\n',
+      'enforced   files: mount-namespace, landlock\n',
       'network: not restricted',
       'refused    it tried to connect',
     ])
@@ -143,7 +143,7 @@ test('cordon why says what a call used in words, and breaks lines between words'
   }
 })
 
-test('a record that one may not look at is not exported as if there were nothing in it', () => {
+test('a log without access is an error, not an empty export', () => {
   expect(team.as('bot', 'log', 'export', '--team', 'acme')).toMatchObject({
     status: 1,
     stdout: '',
@@ -155,7 +155,7 @@ test('a record that one may not look at is not exported as if there were nothing
   })
 })
 
-test('what is old is dropped of the store that is named, and of no other', () => {
+test('old data is dropped only in the named store', () => {
   expect(team.as('ada', 'log', 'prune', '--keep', '400d').stdout).toMatch(
     new RegExp(`^nothing in ${team.server} is older than 400 days`),
   )

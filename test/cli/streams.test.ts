@@ -5,20 +5,20 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { CORDON, describeForms, temporaryFolder } from './cordon.js'
+import { CORDON, describeForms, describeFormsByProcess, temporaryFolder } from './cordon.js'
 
 const folder = temporaryFolder()
 const digest = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')
 
-describeForms('the standard streams', (run, form) => {
-  test('carry 20 MB through, unchanged', () => {
+describeFormsByProcess('the standard streams', (run, form) => {
+  test('carry 20 MB unchanged', () => {
     const bytes = randomBytes(20_000_000)
     expect(run(['--', 'sha256sum'], { input: bytes }).stdout.slice(0, 64)).toBe(digest(bytes))
     const text = bytes.toString('base64')
     expect(digest(run(['--', 'cat'], { input: text }).stdout)).toBe(digest(text))
   })
 
-  test('carry 20 MB through when the output is limited', () => {
+  test('carry 20 MB with a limit of the output', () => {
     const text = randomBytes(15_000_000).toString('base64')
     expect(digest(run(['--output', '1G', '--', 'cat'], { input: text }).stdout)).toBe(digest(text))
   })
@@ -29,7 +29,7 @@ describeForms('the standard streams', (run, form) => {
     expect(stderr).toMatch(/^cordon: ended by its output limit of 64K: .* used \(--output\)$/m)
   })
 
-  test('are kept apart', () => {
+  test('stay separate', () => {
     expect(run(['--', 'sh', '-c', 'echo out; echo err >&2'])).toEqual({ status: 0, stdout: 'out\n', stderr: 'err\n' })
   })
 
@@ -45,7 +45,7 @@ describeForms('the standard streams', (run, form) => {
     expect(readFileSync(output, 'utf8')).toBe('before\nout1\nerr1\nout2\nerr2\nout3\nerr3\nline\n')
   })
 
-  test.each([[], ['--output', '1G']])('a reader that goes away ends the command as usual %j', (...limit) => {
+  test.each([[], ['--output', '1G']])('a reader that disconnects ends the command as usual %j', (...limit) => {
     const line = '"$0" "$1" run "$@" 2>&1'
     const script = `set -o pipefail; first=$1; second=$2; shift 2; "$first" "$second" run "$@" | head -n 1; echo "status $?"`
     const { stdout } = spawnSync(
@@ -56,13 +56,13 @@ describeForms('the standard streams', (run, form) => {
     expect(stdout).toBe('y\nstatus 141\n')
   })
 
-  test('an input that nobody reads does not keep the call open', () => {
+  test('an unread input does not keep the call open', () => {
     expect(run(['--', 'true'], { input: randomBytes(5_000_000) }).status).toBe(0)
   })
 })
 
-describeForms('what the command is given', (run) => {
-  test('nothing of the environment, but its own PATH, HOME and TMPDIR', () => {
+describeForms('the command gets', (run) => {
+  test('only its own PATH, HOME and TMPDIR, and no other variable', () => {
     const { stdout } = run(['--', 'env'], { environment: { TOKEN: 'secret', LANG: 'C' } })
     // In the landlock form git is told besides that there are no system-wide settings, where it could not read them.
     const own = ['GIT_CONFIG_NOSYSTEM', 'HOME', 'PATH', 'PWD', 'TMPDIR']
@@ -76,7 +76,7 @@ describeForms('what the command is given', (run) => {
     expect(stdout).not.toContain('secret')
   })
 
-  test('variables that are named, from here or with a value', () => {
+  test('named variables, from the caller or with a value', () => {
     const { stdout } = run(
       ['--env', 'TOKEN', '--env', 'SET=a=b', '--env', 'ABSENT', '--', 'sh', '-c', 'echo "$TOKEN $SET ${ABSENT-none}"'],
       { environment: { TOKEN: 'passed' } },
@@ -84,7 +84,7 @@ describeForms('what the command is given', (run) => {
     expect(stdout).toBe('passed a=b none\n')
   })
 
-  test('the program is looked up in the PATH of the caller, and PATH inside stays that of the system', () => {
+  test("its program from the caller's PATH, and the system's PATH inside", () => {
     const program = join(folder, 'greet')
     writeFileSync(program, '#!/bin/sh\necho "hello from $PATH"\n', { mode: 0o755 })
     const { stdout } = run(['--', 'greet'], { environment: { PATH: `${folder}:/usr/bin:/bin` } })
@@ -97,7 +97,7 @@ describeForms('what the command is given', (run) => {
     expect(run(['--cwd', '/usr', '--', 'pwd'], { cwd: folder }).stdout).toBe('/usr\n')
   })
 
-  test('globs relative to the folder of the caller', () => {
+  test("globs relative to the caller's folder", () => {
     writeFileSync(join(folder, 'data'), 'data\n')
     expect(run(['--read', 'data', '--', 'cat', join(folder, 'data')], { cwd: folder }).stdout).toBe('data\n')
     expect(run(['--', 'cat', join(folder, 'data')], { cwd: folder }).status).toBe(1)

@@ -19,7 +19,7 @@ describeForms('at a terminal', (_, form) => {
       .map((word) => `'${word}'`)
       .join(' ')
 
-  test('the command has a terminal of its own, of the same size and kind', () => {
+  test('the command has its own terminal, of the same size and kind', () => {
     const { output, status } = atTerminal(
       run('--', 'sh', '-c', 'test -t 0 && test -t 1 && test -t 2 && stty size && echo $TERM; exit 3'),
       [],
@@ -45,7 +45,7 @@ describeForms('at a terminal', (_, form) => {
     expect(output).toBe('password:\r\n7 characters\r\n')
   })
 
-  test('a change of the size reaches it', () => {
+  test('a new size reaches it', () => {
     const script = 'trap "stty size; exit" WINCH; echo ready; while :; do sleep 0.1; done'
     const { output } = atTerminal(run('--', 'bash', '-c', script), [
       { expect: 'ready' },
@@ -64,7 +64,7 @@ describeForms('at a terminal', (_, form) => {
 
   const stubborn = 'trap "" INT QUIT; echo ready; while :; do sleep 0.1; done'
 
-  test('^C a second time kills a command that does not end by the first', () => {
+  test('a second ^C kills a command that ignores the first', () => {
     const { status, output } = atTerminal(run('--', 'sh', '-c', stubborn), [
       { expect: 'ready' },
       TAKEN,
@@ -75,7 +75,7 @@ describeForms('at a terminal', (_, form) => {
     expect({ status, output }).toEqual({ status: 137, output: 'ready\r\n^C' })
   })
 
-  test('a program that answers the first may end as it likes', () => {
+  test('a program that handles the first may exit as it likes', () => {
     const script = 'trap "echo heard; exit 9" INT; echo ready; while :; do sleep 0.1; done'
     expect(
       atTerminal(run('--', 'sh', '-c', script), [{ expect: 'ready' }, TAKEN, { send: CTRL_C }, { expect: 'heard' }])
@@ -86,7 +86,7 @@ describeForms('at a terminal', (_, form) => {
   // What is typed before the shell is ready again, it throws away with the line that ^C ended.
   const READY_AGAIN: Step = { expect: 'bash-' }
 
-  test('a shell that is typed to lives on after any number of ^C; ^\\ a second time kills that, too', () => {
+  test('an interactive shell survives any number of ^C, and a second ^\\ kills it', () => {
     const { status } = atTerminal(run('--', ...SHELL), [
       TAKEN,
       { send: 'echo he""re\n' },
@@ -116,7 +116,7 @@ describeForms('at a terminal', (_, form) => {
     ).toBe(137)
   })
 
-  test('the modes of the terminal are those from before when it ends, and when a limit ends it', () => {
+  test('the modes of the terminal are restored at its end, also after a limit', () => {
     const raw = ['sh', '-c', 'stty raw -echo; exec sleep "$0"'] as const
     const ended = atTerminal(SHELL, [
       PROMPT,
@@ -139,7 +139,7 @@ describeForms('at a terminal', (_, form) => {
     expect(limited.modes[1]).toEqual(limited.modes[0])
   })
 
-  test('the modes of the terminal are those from before when Cordon is killed', () => {
+  test('the modes of the terminal are restored if Cordon is killed', () => {
     const mark = `94${String(process.pid)}`
     const now = join(folder, `${form}-now`)
     const killer =
@@ -182,10 +182,12 @@ describeForms('at a terminal', (_, form) => {
     ])
   })
 
-  test('a shell inside has job control of its own', () => {
+  test('a shell inside has its own job control', () => {
     atTerminal(run('--', ...SHELL), [
       TAKEN,
-      { send: 'cat\n' },
+      // What is typed before the shell has left its own line would be echoed by the shell as well.
+      { send: 'echo sta""rted; cat\n' },
+      { expect: 'started' },
       { send: 'running\n' },
       { expect: 'running\r\nrunning' },
       { send: CTRL_Z },
@@ -197,7 +199,7 @@ describeForms('at a terminal', (_, form) => {
     ])
   })
 
-  test('in a pipeline the keys are left to the others until it asks for them', () => {
+  test('in a pipeline other programs get the keys until it asks for them', () => {
     const script = 'echo rea""dy; sleep 1; read line < /dev/tty; echo "got $line"'
     const { modes } = atTerminal(SHELL, [
       PROMPT,
@@ -214,7 +216,7 @@ describeForms('at a terminal', (_, form) => {
     expect(modes[1]).toEqual(modes[0])
   })
 
-  test('a job in the background stops when it reads, and goes on in the foreground', () => {
+  test('a background job stops when it reads, and continues in the foreground', () => {
     atTerminal(SHELL, [
       PROMPT,
       { send: `set -b; ${typed('--', 'cat')} &\n` },
@@ -229,7 +231,7 @@ describeForms('at a terminal', (_, form) => {
     ])
   })
 
-  test('a stream that is redirected stays what it is', () => {
+  test('a redirected stream stays redirected', () => {
     const file = join(folder, form)
     const { output } = atTerminal(
       [
@@ -242,7 +244,7 @@ describeForms('at a terminal', (_, form) => {
     expect(output.replace(/\s+/g, ' ')).toBe('err n o t e r m i n a l \\n ')
   })
 
-  test('the output limit holds', () => {
+  test('the output limit applies', () => {
     const { output, status } = atTerminal(run('--output', '1K', '--', 'yes'), [])
     expect(status).toBe(137)
     expect(output).toContain('ended by its output limit of 1K')

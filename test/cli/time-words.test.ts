@@ -21,7 +21,7 @@ test.each([
   expect(parseSpan(text)).toBe(ms)
 })
 
-test('since when is a time, or a span before now', () => {
+test('since is a time, or a span before now', () => {
   const now = Date.parse('2026-01-31T12:00:00Z')
   expect(parseSince('7d', now)).toBe(Date.parse('2026-01-24T12:00:00Z'))
   expect(parseSince('2026-01-30T00:00:00Z', now)).toBe(Date.parse('2026-01-30T00:00:00Z'))

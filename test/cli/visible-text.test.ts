@@ -14,7 +14,7 @@ const word = fc
   })
   .filter((text) => !text.includes('\0'))
 
-test('what is shown of a word is that word: read back, it is the same', () => {
+test('a shown word reads back as the same word', () => {
   fc.assert(
     fc.property(fc.array(word, { minLength: 1, maxLength: 5 }), (words) => {
       expect(readWords(words.map(visibleWord).join(' '))).toEqual({ kind: 'words', words })
@@ -36,7 +36,7 @@ test('no two lists of words look the same', () => {
   )
 })
 
-test('nothing that is shown acts on a terminal', () => {
+test('shown text never controls a terminal', () => {
   fc.assert(
     fc.property(fc.oneof(word, fc.string({ unit: 'binary' })), (text) => {
       for (const shown of [visible(text), visibleWord(text)]) expect(shown).toMatch(/^[^\p{C}\p{Zl}\p{Zp}]*$/u)
@@ -44,7 +44,7 @@ test('nothing that is shown acts on a terminal', () => {
   )
 })
 
-test('long texts are broken by us, behind a mark', () => {
+test('Cordon breaks long texts, with a mark', () => {
   expect(quoted('abcdef', 4, '| ')).toEqual(['| abcd', '| ef'])
   expect(quoted('日本語', 4, '| ')).toEqual(['| 日本', '| 語'])
   expect(quoted('', 4, '| ')).toEqual(['| '])
@@ -83,11 +83,11 @@ test.each([
   ['x\\', '\\ is not closed'],
   ['   ', 'there are no words'],
   ["$'a\\x00b'", 'no program can be given a NUL'],
-])('%j is no list of words', (text, problem) => {
+])('%j is not a list of words', (text, problem) => {
   expect(readWords(text)).toEqual({ kind: 'problem', problem })
 })
 
-test('nothing is expanded: what means something to a shell is text', () => {
+test('nothing is expanded: shell syntax is text', () => {
   expect(readWords('echo $HOME *.c `x` a|b "$(y)" ~')).toEqual({
     kind: 'words',
     words: ['echo', '$HOME', '*.c', '`x`', 'a|b', '$(y)', '~'],

@@ -1,4 +1,4 @@
-// What is refused comes with the way out of exactly that, at the command line and through the server.
+// Every refusal comes with a matching fix, at the command line and through the server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { typedStore } from '../../src/cli/store/store-help.js'
@@ -26,7 +26,7 @@ const wayOut = async (asked: Promise<unknown>): Promise<string> => {
   )
   return error instanceof CordonError ? `${error.message} | ${error.fix ?? ''}` : expect.fail(String(error))
 }
-test('a command that is to be typed next has what was typed, but no password', () => {
+test('a suggested command repeats what was typed, but no password', () => {
   const typed = (url: string) =>
     typedStore(
       new Map([
@@ -46,10 +46,10 @@ test('a command that is to be typed next has what was typed, but no password', (
 
 const HASH = `sha256:${'0'.repeat(64)}`
 
-describe('a call that is refused says what would let it in', () => {
+describe('a refused call says what would allow it', () => {
   const refused = (tool = 'look', input: unknown = {}) => wayOut(team.invoke(tool, input))
 
-  test('by a budget: when it counts anew, and the command that changes it', async () => {
+  test('for a budget: when it resets, and the command that changes it', async () => {
     const budget = { team: 'acme', scope: 'agent', subject: 'bot', seconds: 3600 } as const
     await team.by('ada').ask('setBudget', { ...budget, maxCalls: 0 })
     expect(await refused()).toMatch(
@@ -60,7 +60,7 @@ describe('a call that is refused says what would let it in', () => {
     await team.by('ada').ask('removeBudget', budget)
   })
 
-  test('by a stop, a profile, an assignment, the state of the tool, its schema', async () => {
+  test('for a stop, a profile, an assignment, the state of the tool, its schema', async () => {
     await team.by('anna').ask('stop', { team: 'acme', scope: 'all', subject: '', state: 'kill', reason: 'fire' })
     expect(await refused()).toMatch(
       /stopped: all: fire .* \| cordon team show says what is stopped; .*cordon team resume/,
@@ -82,7 +82,7 @@ describe('a call that is refused says what would let it in', () => {
   })
 })
 
-test('an answer that does not count says why, and what to do instead', async () => {
+test('an invalid answer says why, and what to do instead', async () => {
   const id = await team.invoke('send')
   const { inputHash } = await team.by('anna').ask('findInvocation', { id })
   expect(await wayOut(team.by('anna').ask('approve', { id, shownHash: HASH }))).toContain(
@@ -97,14 +97,16 @@ test('an answer that does not count says why, and what to do instead', async () 
   )
 })
 
-test('what is not there is answered with the command that lists what is', async () => {
+test('a missing object comes with the command that lists them', async () => {
   const id = '01a1dfec-9932-7ea1-ade2-a0f44a4eb55f'
-  expect(await wayOut(team.by('anna').ask('findInvocation', { id }))).toContain('| cordon calls list')
-  expect(await wayOut(team.by('anna').ask('showRun', { id }))).toContain('| cordon runs list')
-  expect(await wayOut(team.by('anna').ask('showTool', { team: 'acme', tool: 'nope' }))).toContain('| cordon tools list')
+  expect(await wayOut(team.by('anna').ask('findInvocation', { id }))).toContain('| see: cordon calls list')
+  expect(await wayOut(team.by('anna').ask('showRun', { id }))).toContain('| see: cordon runs list')
+  expect(await wayOut(team.by('anna').ask('showTool', { team: 'acme', tool: 'nope' }))).toContain(
+    '| see: cordon tools list',
+  )
 })
 
-describe('names are checked before something is stopped or limited', () => {
+describe('names are checked before a stop or a limit', () => {
   test.each([
     [['stop', '--tool', 'loook', '--reason', 'x'], /acme has no tool loook\nfix: did you mean look\?/],
     [['pause', '--agent', 'nobody', '--reason', 'x'], /acme has no agent nobody\nfix: .*cordon team add/],
@@ -118,13 +120,13 @@ describe('names are checked before something is stopped or limited', () => {
   test('resume names what is stopped', async () => {
     await team.by('anna').ask('stop', { team: 'acme', scope: 'agent', subject: 'bot', state: 'pause', reason: 'x' })
     expect(team.as('anna', 'team', 'resume').stderr).toMatch(
-      /not everything is stopped in acme\nfix: stopped is: agent bot \(cordon team resume --agent bot\)/,
+      /not everything is stopped in acme\nfix: these are stopped: agent bot \(cordon team resume --agent bot\)/,
     )
     expect(team.as('anna', 'team', 'resume', '--agent', 'bot').status).toBe(0)
   })
 })
 
-test('a budget is said with its limit and span, and shown with what is used of it', async () => {
+test('a budget is shown with its limit, span and use', async () => {
   expect(
     team.as('ada', 'team', 'budget', '--agent', 'bot', '--calls', '10', '--cost', '2.5', '--per', '1d').stdout,
   ).toBe('set the budget of agent bot: 10 calls and a cost of 2.5 per 1d\n')

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { renderHelp } from '../../src/cli/help.js'
 import { RUN_HELP } from '../../src/cli/request/run-options.js'
 
-import { CORDON, cordon, inOneProcess, temporaryFolder } from './cordon.js'
+import { CORDON, cordon, cordonLine, cordonProcess, temporaryFolder } from './cordon.js'
 
 describe('help', () => {
   const GENERAL = [['--help'], ['-h'], ['help'], []]
@@ -17,28 +17,26 @@ describe('help', () => {
     ['help', 'run'],
     ['run', '--read', 'x', '--help'],
   ]
-  const ran = inOneProcess([...GENERAL, ...OF_RUN])
-
   test.each(GENERAL.map((words) => [words]))('%j lists the commands', (words) => {
-    const { status, stdout, stderr } = ran(words)
+    const { status, stdout, stderr } = cordonLine(words)
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toMatch(/^usage: cordon COMMAND[^]*run +run one command[^]*doctor/)
   })
 
   test.each(OF_RUN.map((words) => [words]))('%j explains the command', (words) => {
-    expect(ran(words)).toEqual({ status: 0, stdout: renderHelp(RUN_HELP), stderr: '' })
+    expect(cordonLine(words)).toEqual({ status: 0, stdout: renderHelp(RUN_HELP), stderr: '' })
   })
 
   test('of the program itself is the same', () => {
-    for (const words of [['--help'], ['run', '--help']]) expect(cordon(words)).toEqual(ran(words))
+    for (const words of [['--help'], ['run', '--help']]) expect(cordonProcess(words)).toEqual(cordonLine(words))
   })
 
-  test('behind -- it belongs to the command', () => {
+  test('after -- it belongs to the command', () => {
     expect(cordon(['run', '--', 'printf', '%s', '--help']).stdout).toBe('--help')
     expect(cordon(['run', 'printf', '%s', '--help']).stdout).toBe('--help')
   })
 
-  test('knows every option of the command line', () => {
+  test('has every option of the command line', () => {
     const text = renderHelp(RUN_HELP)
     const options = [
       'policy',
@@ -70,7 +68,7 @@ describe('help', () => {
       expect(text).toContain(`--${name}`)
   })
 
-  test('--version is that of the package', () => {
+  test('--version prints the version of the package', () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
       version: string
     }
@@ -78,7 +76,7 @@ describe('help', () => {
   })
 })
 
-describe('words that make no sense', () => {
+describe('invalid arguments', () => {
   const folder = temporaryFolder()
 
   const MISUNDERSTOOD: readonly (readonly [readonly string[], string, string])[] = [
@@ -109,16 +107,15 @@ describe('words that make no sense', () => {
     ],
     [
       ['run', '--secret', 'a=env:B', '--', 'true'],
-      '--secret a: no policy of this run has a credential by that name',
+      '--secret a: no policy of this run has this credential',
       'name a policy that has credentials: --policy NAME',
     ],
     [['doctor', '--jsno'], 'unknown option --jsno', 'did you mean --json?'],
     [['doctor', 'extra'], 'doctor takes options only: extra', 'see: cordon doctor --help'],
   ]
-  const misunderstood = inOneProcess(MISUNDERSTOOD.map(([words]) => words))
 
   test.each(MISUNDERSTOOD)('%j: %s', (words, problem, fix) => {
-    expect(misunderstood(words)).toEqual({
+    expect(cordonLine(words)).toEqual({
       status: 125,
       stdout: '',
       stderr: `cordon: usage-error: ${problem}\nfix: ${fix}\n`,
@@ -160,30 +157,28 @@ describe('words that make no sense', () => {
       ['--net', 'example.org:443', '--upstream-ca', '/absent.pem'],
       'usage-error: --upstream-ca /absent.pem cannot be read',
     ],
-    [['--secret', 'a=env:A'], 'usage-error: --secret a: no policy of this run has a credential by that name'],
+    [['--secret', 'a=env:A'], 'usage-error: --secret a: no policy of this run has this credential'],
   ]
   const lineOf = (words: readonly string[]) => ['run', ...words, '--', 'echo', 'ran']
-  const refused = inOneProcess(REFUSED.map(([words]) => lineOf(words)))
 
   test.each(REFUSED)('%j: %s', (words, message) => {
-    const { status, stdout, stderr } = refused(lineOf(words))
+    const { status, stdout, stderr } = cordonLine(lineOf(words))
     expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
     expect(stderr.startsWith(`cordon: ${message}`), stderr).toBe(true)
     expect(stderr).not.toMatch(/\n\s+at /)
   })
 
-  test('are refused by the program itself in the same words', () => {
+  test('are refused by the program itself with the same text', () => {
     for (const words of [['runn'], ['run', '--raed', 'x', '--', 'true']])
-      expect(cordon(words)).toEqual(misunderstood(words))
+      expect(cordonProcess(words)).toEqual(cordonLine(words))
     for (const words of [lineOf(['--memory', 'lots']), lineOf(['--cwd', '/absent'])])
-      expect(cordon(words)).toEqual(refused(words))
+      expect(cordonProcess(words)).toEqual(cordonLine(words))
   })
 
-  test('a mechanism that is misspelt, or that has nothing to do, is told from one that this host lacks', () => {
+  test('a misspelt or unneeded mechanism is distinguished from one that this host lacks', () => {
     const requiring = (mechanism: string) => ['run', '--require', mechanism, '--', 'true']
     const inLandlock = ['run', '--form', 'landlock', '--require', 'mount-namespace', '--', 'true']
-    const ran = inOneProcess([requiring('landlok'), requiring('broker'), inLandlock])
-    const fixOf = (mechanism: string) => ran(requiring(mechanism)).stderr.split('\n')
+    const fixOf = (mechanism: string) => cordonLine(requiring(mechanism)).stderr.split('\n')
     expect(fixOf('landlok')[1]).toBe('fix: did you mean "landlock"?')
     expect(fixOf('broker')).toEqual([
       expect.stringMatching(/^cordon: host-cannot-hold: this host cannot provide broker: /),
@@ -192,18 +187,16 @@ describe('words that make no sense', () => {
       ),
       '',
     ])
-    const { stderr } = ran(inLandlock)
+    const { stderr } = cordonLine(inLandlock)
     expect(stderr).toMatch(
       /this host cannot provide mount-namespace: [^]*\nfix: (?:leave the form to Cordon|run `cordon doctor`)/,
     )
   })
 
-  test('a policy that is not there: the file that was probably meant is named', () => {
+  test('a missing policy file gets a suggestion of the intended file', () => {
     writeFileSync(join(folder, 'build.yaml'), 'network: none\n')
     const naming = (word: string) => ['run', '--policy', word, '--', 'true']
-    const names = ['build', 'biuld', 'build.yml', `${folder}/build.ymal`, 'other.yaml', 'absent/other.yaml', './']
-    const ran = inOneProcess(names.map(naming), { cwd: folder })
-    const fixOf = (word: string) => ran(naming(word)).stderr.split('\n')[1]
+    const fixOf = (word: string) => cordonLine(naming(word), { cwd: folder }).stderr.split('\n')[1]
     expect(fixOf('build')).toBe('fix: did you mean --policy ./build.yaml?')
     expect(fixOf('biuld')).toBe('fix: did you mean --policy ./build.yaml?')
     expect(fixOf('build.yml')).toBe('fix: did you mean --policy ./build.yaml?')
@@ -213,16 +206,10 @@ describe('words that make no sense', () => {
     expect(fixOf('./')).toBe('fix: name a file in it')
   })
 
-  test('cordon policy names what was probably meant as it is typed there', () => {
+  test('cordon policy suggests the intended command as it is typed there', () => {
     writeFileSync(join(folder, 'mine.yaml'), 'network: none\n')
     writeFileSync(join(folder, 'ty.yaml'), 'filesystem: { read: data }\n')
-    const checked = ['check', 'ty.yaml', './mine.yaml']
-    const lines = [['show', 'githb'], ['test', 'mine'], ['show', './mien.yaml'], ['chek'], checked].map((words) => [
-      'policy',
-      ...words,
-    ])
-    const ran = inOneProcess(lines, { cwd: folder })
-    const said = (...words: readonly string[]) => ran(['policy', ...words])
+    const said = (...words: readonly string[]) => cordonLine(['policy', ...words], { cwd: folder })
     expect(said('show', 'githb').stderr).toContain('fix: did you mean: cordon policy show github?\n')
     expect(said('test', 'mine').stderr).toContain('fix: did you mean: cordon policy test ./mine.yaml?\n')
     expect(said('show', './mien.yaml').stderr).toContain('fix: did you mean: cordon policy show ./mine.yaml?\n')
@@ -230,7 +217,7 @@ describe('words that make no sense', () => {
       status: 2,
       stderr: 'cordon: usage-error: there is no "cordon policy chek"\nfix: did you mean: cordon policy check?\n',
     })
-    expect(said(...checked).stdout).toBe(
+    expect(said('check', 'ty.yaml', './mine.yaml').stdout).toBe(
       'wrong  ty.yaml:1: filesystem.read must be "none" or a list of path patterns, not "data" (write ' +
         '[data])\nright  ./mine.yaml\n',
     )
@@ -241,7 +228,7 @@ describe('words that make no sense', () => {
   })
 })
 
-test('a reader of the help that goes away is no error', () => {
+test('a reader of the help that disconnects is not an error', () => {
   expect(
     execFileSync('sh', ['-c', `'${process.execPath}' '${CORDON}' run --help | head -n 1`], { encoding: 'utf8' }),
   ).toBe('usage: cordon run [options] -- COMMAND…\n')

@@ -1,4 +1,4 @@
-// What a model is told of a call that met its boundary: the kind, what to do instead, and no path of the host.
+// The texts for a model about a call that met its boundary: the kind, what to do instead, and no path of the host.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -57,7 +57,7 @@ const SAMPLES: Readonly<Record<Violation['kind'], readonly [Violation, string]>>
 
 describe('the advice on a violation', () => {
   test.each(Object.entries(SAMPLES))(
-    'of the kind %s names its kind, says what to do, and nothing of the host',
+    'of the kind %s names its kind and what to do, and nothing of the host',
     (_, [violation, word]) => {
       const advice = adviceFor([violation])
       expect(advice).toMatch(new RegExp(`^${word}: .+\\. .+\\.$`))
@@ -65,13 +65,13 @@ describe('the advice on a violation', () => {
     },
   )
 
-  test('tells each kind once, and not more than a few', () => {
+  test('names each kind once, and only a few kinds', () => {
     const all = Object.values(SAMPLES).map(([violation]) => violation)
     expect(adviceFor([...all, ...all]).match(/[A-Z][a-z ]+: /g)).toHaveLength(3)
   })
 })
 
-describe("a tool's own words", () => {
+describe("a tool's own text", () => {
   test.each([
     [
       "Cannot find module '/srv/app/tools/missing.js' imported from /srv/app/tools/tool.mjs",
@@ -81,7 +81,7 @@ describe("a tool's own words", () => {
     ['cat: /data/reports/x.csv: No such file', 'cat: /data/reports/x.csv: No such file'],
     ['Did you mean to import "../../../srv/app/helper.mjs"?', 'Did you mean to import "helper.mjs"?'],
     ['see https://example.org/a/b/c and a/b/c', 'see https://example.org/a/b/c and a/b/c'],
-  ])('lose the folders of absolute paths that the model did not name: %s', (words, told) => {
+  ])('loses the folders of absolute paths that the model did not name: %s', (words, told) => {
     expect(withoutHostPaths(words, { file: '/data/reports/x.csv' })).toBe(told)
   })
 })
@@ -91,7 +91,7 @@ describe('no text for the model', () => {
   const folders = fc.array(name, { minLength: 1, maxLength: 4 })
   const around = fc.constantFrom(' ', '"', "'", '(', '\n', ': ', '=', '`')
 
-  test('tells a folder of the host, however a tool writes it', () => {
+  test('names a folder of the host, however a tool writes it', () => {
     fc.assert(
       fc.property(folders, fc.constantFrom('/', 'file:///', '../', '../../../'), around, (names, beginning, before) => {
         expect(withoutHostPaths(`failed${before}${beginning}${names.join('/')}/last`, {})).not.toContain('HOST')
@@ -102,7 +102,7 @@ describe('no text for the model', () => {
     )
   })
 
-  test('of an error takes a path, a program or a command as its parameter', () => {
+  test('of an error has a path, a program or a command as its parameter', () => {
     const taken = Object.entries(ERRORS).flatMap(([code, { agent }]) =>
       [...agent.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => `${code} ${parameter}`),
     )
@@ -113,7 +113,7 @@ describe('no text for the model', () => {
   })
 })
 
-describe('the reason that a model reads', () => {
+describe('the reason for the model', () => {
   // Beneath the folder for temporary files of a cell nothing can be granted in one form, so elsewhere.
   const base = mkdtempSync('/var/tmp/cordon-hidden-host-')
   afterAll(() => {

@@ -25,7 +25,7 @@ import { AN_EVENT, anEvent, auditFolder, linesOf, otherProcess, reasonsIn, withL
 const newPath = (): string => join(auditFolder(), 'state', 'audit.jsonl')
 
 describe('an open log', () => {
-  it('makes its folder and files for its owner alone', async () => {
+  it('creates its folder and files for its owner only', async () => {
     const path = newPath()
     await writtenLog(1, { path })
     expect([
@@ -35,21 +35,21 @@ describe('an open log', () => {
     ]).toEqual([0o700, 0o600, 0o600])
   })
 
-  it('takes back rights that others have on a file that was there', async () => {
+  it('removes the rights of others from an existing file', async () => {
     const path = await writtenLog(1)
     chmodSync(path, 0o666)
     await writtenLog(1, { path })
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  it('goes on with the chain when it is opened again', async () => {
+  it('continues the chain when it is opened again', async () => {
     const path = await writtenLog(2)
     await writtenLog(2, { path })
     expect(reasonsIn(path)).toEqual(['1', '2', '1', '2'])
     expect((await verifyAudit(path)).isIntact).toBe(true)
   })
 
-  it('writes what is appended at once in one go, in order, and every list as a whole', async () => {
+  it('writes concurrent appends in one step, in order, and every list as a whole', async () => {
     const path = newPath()
     await withLog({ path, durability: 'fsync' }, async (log) => {
       await Promise.all(
@@ -68,19 +68,19 @@ describe('an open log', () => {
     })
   })
 
-  it('keeps names of files that are no UTF-8, and line separators, as they are', async () => {
+  it('keeps file names that are not UTF-8, and line separators, unchanged', async () => {
     const path = newPath()
     await withLog({ path }, (log) => log.append([anEvent('a\udc80b\u2028c\nd')]))
     expect(reasonsIn(path)).toEqual(['a\udc80b\u2028c\nd'])
     expect((await verifyAudit(path)).isIntact).toBe(true)
   })
 
-  it('leaves nothing behind but log and anchor', async () => {
+  it('leaves only log and anchor behind', async () => {
     const path = await writtenLog(3)
     expect(readdirSync(dirname(path)).toSorted()).toEqual(['audit.jsonl', 'audit.jsonl.anchor'])
   })
 
-  it('refuses what comes after it was closed', async () => {
+  it('refuses appends after it was closed', async () => {
     const log = await openAuditLog({ path: newPath() })
     await log.close()
     await log.close()
@@ -107,7 +107,7 @@ describe('a log is not opened', () => {
     })
   })
 
-  it('where there is a pipe in the place of its anchor', async () => {
+  it('if a pipe replaces its anchor', async () => {
     const folder = auditFolder()
     spawnSync('mkfifo', [join(folder, 'audit.jsonl.anchor')])
     await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({
@@ -131,7 +131,7 @@ describe('a log is not opened', () => {
     await (await openAuditLog({ path: join(folder, 'audit.jsonl') })).close()
   })
 
-  it('where there is a folder in its place', async () => {
+  it('if a folder is in its place', async () => {
     const folder = auditFolder()
     mkdirSync(join(folder, 'audit.jsonl'))
     await expect(openAuditLog({ path: join(folder, 'audit.jsonl') })).rejects.toMatchObject({
@@ -139,7 +139,7 @@ describe('a log is not opened', () => {
     })
   })
 
-  it('when lines were cut off, its anchor is gone, or another log is in its place', async () => {
+  it('if lines were cut off, its anchor is gone, or another log is in its place', async () => {
     const cut = await writtenLog(3)
     truncateSync(cut, 100)
     const bare = await writtenLog(3)
@@ -198,7 +198,7 @@ describe('an append is refused, so that nothing runs unrecorded,', () => {
       linkSync(path, `${path}.second`)
     }))
 
-  it('when it was put back to an older state, with its anchor', async () => {
+  it('when it was restored to an older state, with its anchor', async () => {
     const path = newPath()
     const log = await openAuditLog({ path })
     await log.append([anEvent('one')])
@@ -211,7 +211,7 @@ describe('an append is refused, so that nothing runs unrecorded,', () => {
     await log.close()
   })
 
-  it('when the disk is full, and works again when it is not; no part of a line stays', async () => {
+  it('when the disk is full, and works again afterwards, without a partial line', async () => {
     const path = newPath()
     // The limit on the size of files stands for the disk: the kernel writes what fits and refuses the rest.
     const other = otherProcess(
@@ -231,8 +231,8 @@ describe('an append is refused, so that nothing runs unrecorded,', () => {
   })
 })
 
-describe('what a crash left is repaired and told', () => {
-  it('a line that was not finished', async () => {
+describe('after a crash the log repairs and reports', () => {
+  it('an unfinished line', async () => {
     const path = await writtenLog(2)
     appendFileSync(path, '{"event":{"type":"tool.cal')
     expect((await verifyAudit(path)).problems).toMatchObject([{ kind: 'torn', line: 4 }])
@@ -245,7 +245,7 @@ describe('what a crash left is repaired and told', () => {
     expect(readFileSync(`${path}.torn.4`, 'utf8')).toBe('{"event":{"type":"tool.cal')
   })
 
-  it('whole lines that the anchor did not get to know', async () => {
+  it('complete lines that the anchor does not know yet', async () => {
     const path = newPath()
     const log = await openAuditLog({ path })
     await log.append([anEvent('one')])
@@ -262,7 +262,7 @@ describe('what a crash left is repaired and told', () => {
     })
   })
 
-  it('an anchor that was made and not written yet', async () => {
+  it('an anchor that was created but not written', async () => {
     const path = newPath()
     mkdirSync(dirname(path), { mode: 0o700 })
     writeFileSync(anchorOf(path), '')
@@ -270,7 +270,7 @@ describe('what a crash left is repaired and told', () => {
     expect((await verifyAudit(path)).isIntact).toBe(true)
   })
 
-  it('a rotation that got no further than the new name of the full file', async () => {
+  it('a rotation that only renamed the full file', async () => {
     const path = await writtenLog(3)
     renameSync(path, `${path}.000001`)
     await writtenLog(1, { path })
@@ -278,7 +278,7 @@ describe('what a crash left is repaired and told', () => {
     expect(JSON.parse(linesOf(path)[0] ?? '')).toMatchObject({ sequence: 5, event: { type: 'audit.began', file: 2 } })
   })
 
-  it('lines that a power cut took before they were on the disk, and only those', async () => {
+  it('lines that a power cut lost before they were on the disk, and only those', async () => {
     const path = await writtenLog(4)
     const rewrite = async (changes: JsonObject): Promise<void> => {
       const { canonicalJson } = await import('../../src/gate/index.js')

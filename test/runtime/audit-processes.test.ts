@@ -1,4 +1,4 @@
-// Several processes with one log, some of which are killed in the middle of it.
+// Several processes share one log, and some are killed in the middle.
 import { readdirSync, readlinkSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -33,7 +33,7 @@ const entriesOf = async (path: string): Promise<ReadonlyMap<string, readonly num
 
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1)
 
-it('three processes at once make one chain, each with its lines in order, across files', async () => {
+it('three processes write one chain, each with its lines in order, across files', async () => {
   const path = join(auditFolder(), 'audit.jsonl')
   const writers = ['a', 'b', 'c'].map((name) => otherProcess(WRITER, [path, name, '150', '20000']))
   for (const { ended } of writers) expect(await ended).toMatchObject({ code: 0, output: 'open\n' })
@@ -51,7 +51,7 @@ it('three processes at once make one chain, each with its lines in order, across
   expect(readdirSync(dirname(path)).filter((name) => name.includes('.lock.'))).toEqual([])
 })
 
-it('processes killed while they write leave a log that is intact for the next, without gaps', async () => {
+it('processes killed while they write leave an intact log without gaps', async () => {
   const path = join(auditFolder(), 'audit.jsonl')
   await withLog({ path }, async (log) => {
     for (let round = 0; round < 6; round += 1) {
@@ -76,7 +76,7 @@ it('processes killed while they write leave a log that is intact for the next, w
   for (const [, sequences] of entries) expect(sequences).toEqual(upTo(sequences.length))
 })
 
-it('the turn of a process that is dead is taken over; that of one that lives is waited for', async () => {
+it('a dead process loses its turn, and a live one keeps it', async () => {
   const path = await writtenLog(1)
   const dead = otherProcess('', [])
   await dead.ended
@@ -87,7 +87,7 @@ it('the turn of a process that is dead is taken over; that of one that lives is 
   await expect(openAuditLog({ path, lockTimeout: 100 })).rejects.toMatchObject({ code: 'audit-busy' })
 })
 
-it('a turn of somebody who cannot be looked at from here is never taken', async () => {
+it('a turn of a process that cannot be checked from here is never taken', async () => {
   const path = await writtenLog(1)
   symlinkSync('4000000:1:1:', `${path}.lock.3`)
   await expect(openAuditLog({ path, lockTimeout: 100 })).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-// A log in a folder of its own, and the events to fill it with.
+// A log in its own folder, and events to fill it with.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

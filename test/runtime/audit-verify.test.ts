@@ -11,15 +11,15 @@ import { anEvent, auditFolder, linesOf, withLog, writeLines, writtenLog } from '
 const found = async (path: string): Promise<readonly (readonly [AuditProblem['kind'], number | null])[]> =>
   (await verifyAudit(path)).problems.map(({ kind, line }) => [kind, line])
 
-describe('a log that nobody touched', () => {
-  it('is intact, line by line, and known to its anchor', async () => {
+describe('an untouched log', () => {
+  it('is intact, line by line, and agrees with its anchor', async () => {
     const path = await writtenLog(5)
     const report = await verifyAudit(path)
     expect(report).toMatchObject({ isIntact: true, lines: 6, problems: [], notes: [] })
     expect(report.anchor).toEqual(report.end)
   })
 
-  it('is intact across the files that were full', async () => {
+  it('is intact across its full files', async () => {
     const path = await writtenLog(20, { maxFileBytes: 1000 })
     const report = await verifyAudit(path)
     expect(report.problems).toEqual([])
@@ -47,7 +47,7 @@ describe('a log that nobody touched', () => {
   })
 })
 
-describe('what was done to a log is found, with its line', () => {
+describe('verification finds, with its line,', () => {
   it('every single changed byte of a line', async () => {
     const path = await writtenLog(3)
     const whole = readFileSync(path)
@@ -62,7 +62,7 @@ describe('what was done to a log is found, with its line', () => {
     }
   })
 
-  it('a line that means the same and is written differently', async () => {
+  it('a line that means the same but is written differently', async () => {
     const path = await writtenLog(2)
     writeLines(
       path,
@@ -71,7 +71,7 @@ describe('what was done to a log is found, with its line', () => {
     expect(await found(path)).toEqual([['edited', 2]])
   })
 
-  it('an edited line whose hash was computed anew, at the line after it', async () => {
+  it('an edited line with a new hash, at the next line', async () => {
     const path = await writtenLog(3)
     const other = await writtenLog(3)
     const [mine, theirs] = [linesOf(path), linesOf(other)]
@@ -86,7 +86,7 @@ describe('what was done to a log is found, with its line', () => {
     ])
   })
 
-  it('two lines that were swapped', async () => {
+  it('two swapped lines', async () => {
     const path = await writtenLog(4)
     const [a = '', b = '', c = '', d = '', e = ''] = linesOf(path)
     writeLines(path, [a, c, b, d, e])
@@ -97,14 +97,14 @@ describe('what was done to a log is found, with its line', () => {
     ])
   })
 
-  it('a line that is there twice', async () => {
+  it('a duplicate line', async () => {
     const path = await writtenLog(3)
     const lines = linesOf(path)
     writeLines(path, [...lines.slice(0, 3), lines[2] ?? '', ...lines.slice(3)])
     expect(await found(path)).toEqual([['reordered', 4]])
   })
 
-  it('lines that were taken out of the middle', async () => {
+  it('lines removed from the middle', async () => {
     const path = await writtenLog(5)
     const lines = linesOf(path)
     writeLines(path, [...lines.slice(0, 2), ...lines.slice(4)])
@@ -114,14 +114,14 @@ describe('what was done to a log is found, with its line', () => {
     ])
   })
 
-  it('lines that were cut off the end', async () => {
+  it('lines cut off at the end', async () => {
     const path = await writtenLog(5)
     writeLines(path, linesOf(path).slice(0, -2))
     const { problems } = await verifyAudit(path)
     expect(problems).toMatchObject([{ kind: 'truncated', sequence: 4 }])
   })
 
-  it('a part of a line that was cut off the end', async () => {
+  it('part of a line cut off at the end', async () => {
     const path = await writtenLog(5)
     truncateSync(path, readFileSync(path).length - 10)
     expect(await found(path)).toEqual([
@@ -130,7 +130,7 @@ describe('what was done to a log is found, with its line', () => {
     ])
   })
 
-  it('lines that somebody else added to the end', async () => {
+  it('lines added at the end by another process', async () => {
     const path = await writtenLog(2)
     const longer = await writtenLog(0)
     copyFileSync(path, longer)
@@ -171,7 +171,7 @@ describe('what was done to a log is found, with its line', () => {
     expect(await found(path)).toEqual([['replaced', 3]])
   })
 
-  it('a file of several that is gone, and two whose names were swapped', async () => {
+  it('one missing file of several, and two with swapped names', async () => {
     const path = await writtenLog(20, { maxFileBytes: 1000 })
     const [one, two] = [`${path}.000001`, `${path}.000002`]
     renameSync(one, `${path}.x`)
@@ -182,15 +182,15 @@ describe('what was done to a log is found, with its line', () => {
     expect((await verifyAudit(path)).isIntact).toBe(false)
   })
 
-  it('a log that is gone while its anchor is there', async () => {
+  it('a missing log with an existing anchor', async () => {
     const path = await writtenLog(2)
     rmSync(path)
     expect((await verifyAudit(path)).problems.map(({ kind }) => kind)).toEqual(['removed', 'truncated'])
   })
 })
 
-describe('what is not found, because nothing on this machine could tell', () => {
-  it('log and anchor both put back to an older state while nobody writes', async () => {
+describe('verification does not find, because nothing on this machine could tell,', () => {
+  it('log and anchor both restored to an older state while nobody writes', async () => {
     const path = await writtenLog(2)
     const [log, anchor] = [readFileSync(path), readFileSync(anchorOf(path))]
     await withLog({ path }, async (open) => {
@@ -201,7 +201,7 @@ describe('what is not found, because nothing on this machine could tell', () => 
     expect((await verifyAudit(path)).isIntact).toBe(true)
   })
 
-  it('log and anchor both gone', async () => {
+  it('log and anchor both missing', async () => {
     const path = await writtenLog(2)
     rmSync(path)
     rmSync(anchorOf(path))

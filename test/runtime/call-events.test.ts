@@ -48,8 +48,35 @@ const callAndSee = async (runtime: Cordon, name: string, input: unknown) => {
   return { result, seen: seen.splice(0) }
 }
 
-describe('a runtime tells and records', () => {
-  test('every class of events, each of them as its schema says, in a log that is intact', async () => {
+describe('a runtime reports and records', () => {
+  test('the end of a call whose run fails by an error that is not from Cordon', async () => {
+    const path = join(newFolder(), 'audit.jsonl')
+    const broken = processTool({
+      name: 'broken',
+      command: () => ['/bin/cat'],
+      stdin: () => {
+        throw new TypeError('no such input')
+      },
+    })
+    const loud = processTool({ name: 'loud', command: () => ['/bin/echo', 'hello'] })
+    const runtime = await cordon({ tools: [broken, loud], audit: { path }, mode: 'on_request' })
+    const seen = eventsOf(runtime)
+    await expect(runtime.call('broken')).rejects.toThrow('no such input')
+    expect(typesOf(seen.splice(0))).toEqual(['permission.evaluated', 'tool.called', 'tool.completed'])
+    expect((await runtime.call('loud')).status).toBe('ok')
+    await runtime.close()
+    const ends = readFileSync(path, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { readonly event: CordonEvent }).event)
+      .filter(({ type }) => type === 'tool.completed')
+    expect(ends).toMatchObject([
+      { tool: 'broken', status: 'not_started', reason: 'no such input', error_code: null },
+      { tool: 'loud', status: 'ok' },
+    ])
+  })
+
+  test('every class of events, each fitting its schema, in an intact log', async () => {
     const path = join(newFolder(), 'audit.jsonl')
     const hooks = [
       hook('guard', 'pre_tool_use', ({ tool: name }) =>
@@ -185,7 +212,7 @@ describe('a runtime tells and records', () => {
     expect((await callAndSee(runtime, 'there', {})).result.status).toBe('ok')
   })
 
-  test('no process and no sandbox of a tool in the process of the agent, whose profile fits the schema', async () => {
+  test('no process and no sandbox for an in-process tool, whose profile fits the schema', async () => {
     const here = tool({ name: 'here', inProcess: true, policy: { risk: 'low', limits: { wall: '10s' } }, run: () => 1 })
     const { seen, result } = await callAndSee(await cordon({ tools: [here] }), 'here', {})
     expect(typesOf(seen)).toEqual(['permission.evaluated', 'tool.called', 'tool.completed'])
@@ -197,11 +224,11 @@ describe('a runtime tells and records', () => {
     })
   })
 
-  test('a call that is cancelled during an approval as cancelled, and one that nobody answers as timed out', async () => {
+  test('a call cancelled during an approval as cancelled, and one without an answer as timed out', async () => {
     const asked = {
       tools: [tool({ name: 'risky', policy: { risk: 'high' }, run: () => 'ran' })],
       mode: 'default' as const,
-      approve: () => new Promise(() => undefined),
+      approve: () => new Promise<never>(() => undefined),
     }
     const resolvedOf = (seen: readonly CordonEvent[]) => seen.find(({ type }) => type === 'permission.resolved')
     for (const isEarly of [true, false]) {
@@ -234,7 +261,7 @@ describe('a runtime tells and records', () => {
     expect(resolvedOf(seen)).toMatchObject({ resolution: 'timed_out' })
   })
 
-  test('a denial once, and nothing that would look like a run', async () => {
+  test('a denial once, and nothing that looks like a run', async () => {
     const { seen } = await callAndSee(
       await cordon({ tools: TOOLS, rules: [[{ effect: 'deny', tool: 'add', because: 'closed' }]] }),
       'add',
@@ -246,7 +273,7 @@ describe('a runtime tells and records', () => {
 })
 
 describe('hooks of a session', () => {
-  test('that object to its start let none begin', async () => {
+  test('stop the session if they object to its start', async () => {
     await expect(
       cordon({ hooks: [hook('no', 'session_start', () => ({ decision: 'deny', reason: 'not today' }))] }),
     ).rejects.toMatchObject({ code: 'hook-denied' })
@@ -261,7 +288,7 @@ describe('hooks of a session', () => {
     ).rejects.toMatchObject({ code: 'hook-failed' })
   })
 
-  test('are asked where only the host is: a prompt, a sample', async () => {
+  test('are called for prompts and samples of the host', async () => {
     const seen: unknown[] = []
     const runtime = await cordon({
       hooks: [
@@ -275,7 +302,7 @@ describe('hooks of a session', () => {
     expect(seen).toEqual(['hello'])
   })
 
-  test('that cannot be recorded are not asked', async () => {
+  test('are not called if they cannot be recorded', async () => {
     const path = join(newFolder(), 'audit.jsonl')
     let asked = 0
     const runtime = await cordon({

@@ -29,7 +29,7 @@ const TOOLS = [
 ]
 
 describe('a call of a function tool', () => {
-  test('gives back what the function returns', async () => {
+  test('returns the result of the function', async () => {
     expect(await (await cordon({ tools: TOOLS })).call('add', { a: 1, b: 2 })).toMatchObject({
       status: 'ok',
       output: 3,
@@ -56,7 +56,7 @@ describe('a call of a function tool', () => {
     })
   })
 
-  test('is violated, not failed, when the kernel refuses it a file', async () => {
+  test('is violated, not failed, if the kernel refuses it a file', async () => {
     const secret = join(newFolder(), 'secret')
     writeFileSync(secret, 'SECRET')
     const result = await (await cordon({ tools: TOOLS })).call('unguarded', { path: secret })
@@ -68,14 +68,14 @@ describe('a call of a function tool', () => {
     expect(result.reason).not.toContain(secret)
   })
 
-  test('is denied before it runs when its arguments lead outside', async () => {
+  test('is denied before it runs if its arguments lead outside', async () => {
     expect(await (await cordon({ tools: TOOLS })).call('read', { path: '/etc/shadow' })).toMatchObject({
       status: 'denied',
       facts: { sandbox_profile: null, permission_decision: { decision: 'deny' } },
     })
   })
 
-  test('leaves nothing running when it is over, whatever it started', async () => {
+  test('leaves no process running, whatever it started', async () => {
     // Threads and processes that write on and on, in sessions of their own, and whose parents are gone.
     const run = asWritten(`async ({ file }) => {
       const { spawn } = await import('node:child_process')
@@ -100,12 +100,12 @@ describe('a call of a function tool', () => {
     }
   })
 
-  test('tells what it used', async () => {
+  test('reports its usage', async () => {
     const { facts } = await (await cordon({ tools: TOOLS })).call('add', { a: 1, b: 2 })
     expect(facts.usage?.max_rss_bytes).toBeGreaterThan(1_000_000)
   })
 
-  test('streams its progress, and keeps apart what it prints', async () => {
+  test('streams its progress, separate from its output', async () => {
     const run = async function* (n: number) {
       for (let i = 1; i <= n; i += 1) yield await Promise.resolve(i)
       process.stdout.write('counted\n')
@@ -119,8 +119,8 @@ describe('a call of a function tool', () => {
     expect(seen).toEqual([1, 2, 3])
   })
 
-  test('in the process of the agent is told to stop by its signal, and the error says whether it did', async () => {
-    const policy = { risk: 'low', limits: { wall: '20ms' } }
+  test('in process gets the abort signal, and the error says whether it stopped', async () => {
+    const policy = { risk: 'low', limits: { wall: '20ms' } } as const
     const deaf = tool({ name: 'deaf', inProcess: true, policy, run: () => new Promise(() => undefined) })
     const hearing = tool({
       name: 'hearing',
@@ -160,14 +160,14 @@ describe('a call of a function tool', () => {
     })
   })
 
-  test('fails with the words of what it threw', async () => {
+  test('fails with the message of the thrown error', async () => {
     expect(await (await cordon({ tools: TOOLS })).call('throws', {})).toMatchObject({
       status: 'failed',
       reason: 'The tool failed: TypeError: not today',
     })
   })
 
-  test('takes 10 MB, and gives 20 where the tool may', async () => {
+  test('takes 10 MB, and returns 20 if the tool may', async () => {
     const half = 'x'.repeat(10_000_000)
     const result = await (
       await cordon({
@@ -185,7 +185,7 @@ describe('a call of a function tool', () => {
     expect(result.output === half + half).toBe(true)
   })
 
-  test('loads a module with what it imports, and nothing else of its folder', async () => {
+  test('loads a module with its imports, and nothing else of its folder', async () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'helper.mjs'), 'export const double = (n) => 2 * n\n')
     writeFileSync(join(folder, 'other.txt'), 'SECRET')
@@ -201,7 +201,7 @@ describe('a call of a function tool', () => {
     expect(await runtime.call('module', { path: join(folder, 'other.txt') })).toMatchObject({ status: 'violated' })
   })
 
-  test('shares nothing with the next', async () => {
+  test('shares nothing with the next call', async () => {
     const run = () => {
       const all = globalThis as { seen?: number }
       all.seen = (all.seen ?? 0) + 1
@@ -214,21 +214,21 @@ describe('a call of a function tool', () => {
 })
 
 describe('a call of a process tool', () => {
-  test('gives back its streams and exit status', async () => {
+  test('returns its streams and exit status', async () => {
     expect(await (await cordon({ tools: TOOLS })).call('sh', { script: 'echo out; echo err >&2' })).toMatchObject({
       status: 'ok',
       output: { exit_code: 0, stdout: 'out\n', stderr: 'err\n' },
     })
   })
 
-  test('fails with its exit status and last words', async () => {
+  test('fails with its exit status and last output', async () => {
     expect(await (await cordon({ tools: TOOLS })).call('sh', { script: 'echo sorry >&2; exit 3' })).toMatchObject({
       status: 'failed',
       reason: 'The tool failed: exit status 3: sorry',
     })
   })
 
-  test('is violated when it was refused a connection', async () => {
+  test('is violated if a connection was refused', async () => {
     const result = await (
       await cordon({ tools: TOOLS })
     ).call('sh', { script: 'python3 -c "import socket; socket.create_connection((\'192.0.2.1\', 80), 2)"' })
@@ -252,7 +252,7 @@ describe('a call of a process tool', () => {
 })
 
 describe('a call of an in-process tool', () => {
-  test('says in its profile that nothing holds it', async () => {
+  test('says in its profile that nothing confines it', async () => {
     const runtime = await cordon({
       tools: [tool({ name: 'here', inProcess: true, policy: { risk: 'low' }, run: () => process.pid })],
     })
@@ -269,7 +269,7 @@ describe('an approval', () => {
   const withApprover = (approve: Approve, approval = {}) =>
     cordon({ tools: [RISKY], mode: 'default', approve, approval })
 
-  test('is asked for, and lets exactly that call run', async () => {
+  test('is requested, and allows exactly that call', async () => {
     const asked: unknown[] = []
     const runtime = await withApprover(({ input }) => {
       asked.push(input)
@@ -284,7 +284,7 @@ describe('an approval', () => {
     expect(asked).toEqual([{ n: 1 }, { n: 1 }])
   })
 
-  test('for the session is not asked for again, but for other arguments it is', async () => {
+  test('for the session is not requested again, except for other arguments', async () => {
     let asked = 0
     const runtime = await withApprover(() => {
       asked += 1
@@ -300,13 +300,13 @@ describe('an approval', () => {
   test.each<readonly [string, Approve]>([
     ['a rejection', () => ({ kind: 'deny', by: 'ann', reason: 'not now' })],
     ['an approver that throws', () => Promise.reject(new Error('no'))],
-    ['prose', () => 'yes, go ahead'],
+    ['prose', () => 'yes, go ahead' as never],
     ['an answer of the caller itself', () => ({ kind: 'approve_once', by: 'agent' })],
   ])('is not %s', async (_name, approve) => {
     expect(await (await withApprover(approve)).call('risky', { n: 1 })).toMatchObject({ status: 'denied' })
   })
 
-  test('that does not come in time is none', async () => {
+  test('that is late does not count', async () => {
     const runtime = await withApprover(() => new Promise(() => undefined), { timeout: 50 })
     expect(await runtime.call('risky', { n: 1 })).toMatchObject({ status: 'denied' })
   })
@@ -316,7 +316,7 @@ describe('an approval', () => {
     expect(await runtime.call('risky', { n: 1 })).toMatchObject({ status: 'ok', output: 7 })
   })
 
-  test('cannot be had where nobody is there: unavailable, at once', async () => {
+  test('fails at once as unavailable if nobody can answer', async () => {
     expect(await (await cordon({ tools: [RISKY], mode: 'default' })).call('risky', { n: 1 })).toMatchObject({
       status: 'denied',
       facts: { permission_decision: { decision: 'unavailable' } },
@@ -332,7 +332,7 @@ describe('hooks', () => {
     run: () => answer,
   })
 
-  test('may replace or withhold what a call gave back', async () => {
+  test('may replace or withhold the result of a call', async () => {
     const changed = await cordon({ tools: TOOLS, hooks: [after({ updatedOutput: 'changed', context: ['note'] })] })
     expect(await changed.call('add', { a: 1, b: 1 })).toMatchObject({
       status: 'ok',
@@ -346,7 +346,7 @@ describe('hooks', () => {
     expect(withheld.output).toBeUndefined()
   })
 
-  test('that edit the input send it through the gate again', async () => {
+  test('that edit the input make the gate judge it again', async () => {
     const edit = {
       name: 'edit',
       points: ['pre_tool_use'] as const,

@@ -1,4 +1,4 @@
-// Credentials of tools: where their values come from, and what happens where one is missing.
+// Credentials of tools: the sources of their values, and what happens if one is missing.
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -91,7 +91,7 @@ describe('the value of a credential', () => {
       { environment: { ...VAULT, VAULT_TOKEN: 'another-token' } },
       'Vault does not let us read kv/agents/api',
     ],
-  ])('of %s lets the call not run, and says so', async (_, source, options, problem) => {
+  ])('of %s prevents the call, and the error says so', async (_, source, options, problem) => {
     const runtime = await withSource(source, options)
     const before = server.connections()
     const result = await runtime.call('curling')
@@ -111,7 +111,7 @@ describe('the value of a credential', () => {
     expect(JSON.stringify(result)).not.toContain(VALUE)
   })
 
-  test('that nobody said where to find lets the call not run', async () => {
+  test('without a source prevents the call', async () => {
     const runtime = await stage.cordon({ tools: [curling], egress })
     expect(await runtime.call('curling')).toMatchObject({
       status: 'not_started',
@@ -124,7 +124,7 @@ describe('the value of a credential', () => {
     })
   })
 
-  test('needs hosts: a tool with all of the network is refused with one', () => {
+  test('needs hosts: a tool with network all and a credential is refused', () => {
     expect(() =>
       processTool({
         name: 'open',
@@ -140,7 +140,7 @@ describe('the value of a credential', () => {
     )
   })
 
-  test('is in no variable of any tool: what one is read from cannot be passed on', async () => {
+  test('cannot be passed to a tool in the variable that it is read from', async () => {
     const passing = processTool({ name: 'passing', policy: { environment: ['SOURCE'] }, command: () => ['env'] })
     await expect(
       withSource('env:SOURCE', { tools: [curling, passing], environment: { SOURCE: VALUE } }),
@@ -164,7 +164,7 @@ describe('the value of a credential', () => {
     ['the value, written out', `SET=token ${VALUE}`, 'SET'],
     ['the value in base64', `SET=Basic ${Buffer.from(`me:${VALUE}`).toString('base64')}`, 'SET'],
   ])(
-    'is in no variable of any tool: one with %s is refused when the runtime is made, without repeating it',
+    'cannot be in a variable of a tool: one with %s is refused at creation, without quoting it',
     async (_, entry, variable) => {
       const making = (entries: readonly string[]) =>
         withSource('env:SOURCE', {
@@ -187,7 +187,7 @@ describe('the value of a credential', () => {
 
   test.each<[string, Partial<typeof policy> & { readonly environment?: readonly string[] }, string]>([
     ['written out', { environment: [`SET=${VALUE}`] }, 'SET'],
-    ['of here', { environment: ['COPY'] }, 'COPY'],
+    ['of the host', { environment: ['COPY'] }, 'COPY'],
     [
       'that stands in for it',
       {
@@ -202,7 +202,7 @@ describe('the value of a credential', () => {
       'API_TOKEN',
     ],
   ])(
-    'that only a command knows is found in a variable %s when it is read, and the call does not run',
+    'from a command is found in a variable %s when it is read, and the call does not run',
     async (_, more, variable) => {
       const telling = processTool({ name: 'telling', policy: { ...policy, ...more }, command: () => ['env'] })
       const runtime = await withSource(`command:printf ${VALUE}`, {
@@ -235,7 +235,7 @@ describe('the value of a credential', () => {
       /not a certificate and its private key/,
     ],
     ['that is no pair of keys', { host: place, as: 'aws-sigv4' }, 'printf key', /neither KEY_ID:SECRET nor JSON/],
-  ])('%s lets the call not run, and says so', async (_, inject, command, problem) => {
+  ])('%s prevents the call, and the error says so', async (_, inject, command, problem) => {
     const marker = processTool({
       name: 'marker',
       policy: { ...policy, credentials: [{ id: 'token', inject: inject as never }] },
@@ -258,7 +258,7 @@ describe('the value of a credential', () => {
     ['a misspelt source', { token: `evn:${VALUE}` }],
     ['the value itself', { token: VALUE }],
     ['something else', VALUE],
-  ])('given as %s is refused when the runtime is made, without repeating it', async (_, secrets) => {
+  ])('given as %s is refused at creation, without quoting it', async (_, secrets) => {
     const refusal = await stage.cordon({ egress: { secrets: secrets as Readonly<Record<string, string>> } }).then(
       () => undefined,
       (error: unknown) => error,

@@ -1,4 +1,4 @@
-// A result on its way to the registry, over a way that does not let everything through.
+// A result is delivered to the registry over a connection that loses or refuses some messages.
 import { expect, test } from 'vitest'
 
 import { fail } from '../../src/errors/index.js'
@@ -51,7 +51,7 @@ test(
   },
 )
 
-test('one that is cut off for a moment only, as by a server that is started anew, is delivered', async () => {
+test('a result is delivered after a short interruption, such as a restart of the server', async () => {
   const { store, taken, tries } = registryBehind(50_000)
   const delivered = deliverCompletion(
     {
@@ -67,13 +67,13 @@ test('one that is cut off for a moment only, as by a server that is started anew
   expect(taken).toEqual([SMALL])
 })
 
-test('one that is not answered because nothing is goes on being delivered', async () => {
+test('a result is retried while nothing answers', async () => {
   const { store, taken } = registryBehind(1_000_000, 4)
   await deliverCompletion(store, CLAIMED, LARGE, never)
   expect(taken).toEqual([LARGE])
 })
 
-test('a small one is not taken for too large: it goes on being delivered until it is enough', async () => {
+test('a small result is never called too large, and is retried up to the limit', async () => {
   const { store, taken, tries } = registryBehind(0)
   const enough = new AbortController()
   const delivered = deliverCompletion(store, CLAIMED, SMALL, enough.signal)

@@ -1,5 +1,5 @@
-// docs/egress.md and docs/policy-files.md are followed word for word, against a server of this machine with an
-// authority of its own.
+// Follows docs/egress.md and docs/policy-files.md word for word, with a server on this machine and its own
+// certificate authority.
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ const refusalOf = (work: () => unknown): CordonError => {
 }
 
 describe('docs/egress.md', () => {
-  test('has an example that runs as printed, but for where the host lies', async () => {
+  test("has an example that runs as printed, except for the host's address", async () => {
     const place = stage.newFolder()
     mkdirSync(join(place, 'node_modules'))
     symlinkSync(ROOT, join(place, 'node_modules', 'cordon'))
@@ -73,8 +73,8 @@ describe('docs/egress.md', () => {
     expect(forgotten.text).toMatch(/^the credential "github-token" .*GITHUB_TOKEN[^]*^fix: \S/m)
   })
 
-  test('tells of a denial without a rule, whose fix works when it is followed', async () => {
-    const make = (name: string, egressClass: string) =>
+  test('describes a denial without a rule, and its fix works', async () => {
+    const make = (name: string, egressClass: 'read_only' | 'write') =>
       processTool({ name, policy: { network: ['api.test'], egress_class: egressClass }, command: () => ['true'] })
     const tools = [make('reads', 'read_only'), make('writes', 'write')]
     const bare = await stage.cordon({ tools, mode: 'default' })
@@ -101,7 +101,7 @@ describe('docs/egress.md', () => {
     expect((await asked.call('writes')).status).toBe('ok')
   })
 
-  test('refuses credentials of a tool in this process, which nothing would put in', () => {
+  test('refuses credentials of an in-process tool, because nothing would inject them', () => {
     const refusal = refusalOf(() =>
       tool({ name: 'inside', inProcess: true, policy: policyFrom('openai'), run: () => null }),
     )
@@ -118,7 +118,7 @@ describe('docs/policy-files.md', () => {
     return path
   }
 
-  test('has files that load, and become policies of tools', () => {
+  test('has files that load and become policies of tools', () => {
     const policies = blocks
       .filter((text) => !text.includes('hosts_from'))
       .map((text, at) => policyFrom(saved(text, at)))
@@ -132,11 +132,11 @@ describe('docs/policy-files.md', () => {
     ['a name that is none', 'nosuch', 'there are: anthropic,'],
     ['a file that is not there', './nosuch.yaml', 'relative paths start at the current directory'],
     ['hosts of a program that only cordon run asks', 'npm', 'name the hosts in a policy of your own'],
-  ])('is followed by mistake with %s, and the error says so', (_, word, fix) => {
+  ])('a mistake with %s gives an error that says so', (_, word, fix) => {
     expect(refusalOf(() => policyFrom(word)).fix).toContain(fix)
   })
 
-  test('names the line of a mistake', () => {
+  test('the error names the line of a mistake', () => {
     expect(refusalOf(() => policyFrom(saved('network:\n  - api.test\n  - a,b\n', 99))).message).toMatch(
       /block-99\.yaml:3: network\[1\]/,
     )

@@ -1,4 +1,4 @@
-// What a call does on the network, as its record tells it.
+// The record of a call's network activity.
 import { readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -82,7 +82,7 @@ const written = (log: string): readonly CordonEvent[] =>
     })
 
 describe('the record of a call with granted hosts', () => {
-  test('has every connection and request, in order, bound to call and decision, as the schema says', async () => {
+  test('has every connection and request, in order, with call and decision, as the schema says', async () => {
     const { runtime, events, log } = await open()
     const { status, facts } = await runtime.call('curling', {
       words: ['--http1.1', '--noproxy', '*', `https://${at(web)}/one?token=hidden`, `https://${at(web)}/two`],
@@ -141,7 +141,7 @@ describe('the record of a call with granted hosts', () => {
     expect(readFileSync(log, 'utf8')).not.toContain('token=hidden')
   })
 
-  test('is bounded: beyond a number of entries the rest is summed up, which is said before anything is sent without one', async () => {
+  test('is limited: after a number of entries the rest is summed up, which is recorded before anything is sent without one', async () => {
     const { runtime, events, log } = await open({ record: { egressEntries: 3 } })
     const urls = (count: number) => Array.from({ length: count }, (_, at) => `https://${urlAt(at)}`)
     const urlAt = (number: number): string => `${at(web)}/${String(number)}`
@@ -187,7 +187,7 @@ describe('the record of a call with granted hosts', () => {
     ])
   })
 
-  test('has streams by their bytes, and a proxy that is asked for whole URLs by each request', async () => {
+  test('has streams with their bytes, and each request to the proxy for a whole URL', async () => {
     const { runtime, events } = await open({ approve })
     await runtime.call('talking')
     expect(ofEgress(events)).toMatchObject([
@@ -207,7 +207,7 @@ describe('the record of a call with granted hosts', () => {
     ])
   })
 
-  test('has what was refused, with the line of a policy that would allow it', async () => {
+  test('has refusals, with the line of a policy that would allow them', async () => {
     const { runtime, events } = await open()
     const { facts } = await runtime.call('curling', {
       words: ['-X', 'POST', '--noproxy', '*', `https://${at(web)}/posted`],
@@ -234,7 +234,7 @@ describe('the record of a call with granted hosts', () => {
     expect(facts.egress).toMatchObject({ connections: 1, requests: 0 })
   })
 
-  test('has each refusal once, so that a tool cannot hide one behind a thousand of another', async () => {
+  test('has each refusal once, so that a tool cannot hide one behind a thousand others', async () => {
     const { runtime } = await open()
     const { facts } = await runtime.call('curling', {
       words: [
@@ -253,7 +253,7 @@ describe('the record of a call with granted hosts', () => {
     ])
   })
 
-  test('is whole for a call that is cancelled in the middle of a request', async () => {
+  test('is complete for a call that is cancelled during a request', async () => {
     const { runtime, events } = await open()
     const abort = new AbortController()
     runtime.on('egress.opened', () =>
@@ -273,7 +273,7 @@ describe('the record of a call with granted hosts', () => {
     expect(types.at(-1)).toBe('tool.completed')
   })
 
-  test('that cannot be written lets no connection happen', async () => {
+  test('must be written before a connection happens', async () => {
     const { runtime, log } = await open()
     const call = () => runtime.call('curling', { words: ['--noproxy', '*', `https://${at(web)}/unrecorded`] })
     const before = web.connections()
@@ -291,7 +291,7 @@ describe('the record of a call with granted hosts', () => {
     expect(readFileSync(`${log}.gone`, 'utf8').match(/egress\.opened/g)).toHaveLength(1)
   })
 
-  test('has the same of calls that run at the same time, each its own', async () => {
+  test('is separate for concurrent calls', async () => {
     const { runtime, events } = await open()
     const results = await Promise.all(
       ['a', 'b', 'c'].map((name) => runtime.call('curling', { words: [`https://${at(web)}/${name}`] })),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { createEgressTally } from '../../src/runtime/events/egress-tally.js'
 
-test('of more than 100 hosts the rest is counted by name and port, not by connection', () => {
+test('beyond 100 hosts the rest is counted by name and port, not by connection', () => {
   const tally = createEgressTally()
   const connect = (host: string, connection: number) => {
     tally.take({ type: 'egress.opened', call_id: 'c', connection, host, port: 443, treatment: 'http' })

@@ -11,13 +11,13 @@ describe('arguments in a record', () => {
     nested: [{ api_key: 'k', note: 'see sk-abcdefghijklmnopqrstuv' }],
   }
 
-  it('are a hash, the one of decision and permit, and nothing else', () => {
+  it('are only a hash, the same as in decision and permit', () => {
     const recorded = recordArguments(input)
     expect(recorded.hash).toBe(hashOf(input))
     expect(Object.keys(recorded)).toEqual(['hash', 'bytes'])
   })
 
-  it('are a text without secrets where the host wants one', () => {
+  it('are a text without secrets if the host wants one', () => {
     const { text } = recordArguments(input, { arguments: 'redacted' })
     expect(JSON.parse(text ?? '')).toEqual({
       path: '/data/a',
@@ -36,7 +36,7 @@ describe('arguments in a record', () => {
   })
 })
 
-describe('what looks like a secret is taken out', () => {
+describe('the record removes possible secrets', () => {
   it.each([
     ['ghp_abcdefghijklmnopqrstuvwxyz0123456789', '[redacted]'],
     ['key AKIAIOSFODNN7EXAMPLE here', 'key [redacted] here'],
@@ -45,7 +45,7 @@ describe('what looks like a secret is taken out', () => {
     ['postgres://u:p4ss@db/x', 'postgres://u:[redacted]@db/x'],
     ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc', '[redacted]'],
     ['-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----', '[redacted]'],
-  ])('of %j', (text, expected) => {
+  ])('from %j', (text, expected) => {
     expect(redactText(text)).toBe(expected)
   })
 
@@ -55,11 +55,11 @@ describe('what looks like a secret is taken out', () => {
     'https://example.org/a?b=c',
     'password',
     'sha256:0123',
-  ])('and %j stays as it is', (text) => {
+  ])('but leaves %j unchanged', (text) => {
     expect(redactText(text)).toBe(text)
   })
 
-  it('in a time that a long text cannot stretch', () => {
+  it('in linear time', () => {
     expect(redactText(`${'://'.repeat(50_000)}token`).length).toBeGreaterThan(100_000)
     expect(redactText(`${'a:'.repeat(50_000)}://`).length).toBeGreaterThan(100_000)
   })

@@ -1,4 +1,4 @@
-// One event of every type that a runtime emits, as one call could have them.
+// One event of every type of a runtime, as one call could have them.
 import type { PermissionDecision, PermissionState } from '../../src/gate/index.js'
 import { recordArguments } from '../../src/runtime/index.js'
 import type { EventDraft } from '../../src/runtime/index.js'
@@ -112,7 +112,7 @@ export const DRAFTS: readonly EventDraft[] = [
     scope: 'call',
     decision: 'allow',
   },
-  { type: 'tool.called', ...call, arguments: recorded, risk: 'medium', policy_hash: HASH },
+  { type: 'tool.called', ...call, arguments: recorded, risk: 'medium', policy_hash: HASH, session: 'main' },
   { type: 'sandbox.applied', ...call, sandbox_profile: PROFILE },
   { type: 'process.started', ...call, program: '/bin/ls', arguments: recorded, cwd: '/' },
   {

@@ -1,4 +1,4 @@
-// The published schemas, tried on events of every type and on what a real cell reports.
+// Checks the published schemas with events of every type and with the events of a real cell.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -30,14 +30,14 @@ const isProfile = ajv.compile({ $ref: 'sandbox_profile.schema.json' })
 
 const problemsOf = (event: unknown): unknown => (isEvent(event) ? [] : isEvent.errors)
 
-const stream = createEventStream({ sessionId: 's', now: Date.now, newId: () => 'id' })
+const stream = createEventStream({ sessionId: 's', now: Date.now, newId: () => 'id', record: () => Promise.resolve() })
 
 describe('the schema of events', () => {
   it.each(DRAFTS.map((draft) => [draft.type, draft] as const))('accepts %s', async (_, draft) => {
     expect(problemsOf(await stream.emit(draft))).toEqual([])
   })
 
-  it('knows every type, and those of the log itself', async () => {
+  it('has every type, including those of the log itself', async () => {
     const { oneOf } = load('event.schema.json') as { oneOf: readonly { properties: { type: { const: string } } }[] }
     expect(oneOf.map(({ properties }) => properties.type.const).toSorted()).toEqual([...EVENT_TYPES].toSorted())
     const path = await writtenLog(1)
@@ -45,7 +45,7 @@ describe('the schema of events', () => {
     expect(problemsOf((JSON.parse(line) as { event: CordonEvent }).event)).toEqual([])
   })
 
-  it('refuses an event that lacks a field, has an unknown one, or a value of an environment', async () => {
+  it('refuses an event with a missing field, an unknown one, or a value of an environment variable', async () => {
     const [draft] = DRAFTS.filter(({ type }) => type === 'tool.called')
     const event = await stream.emit(draft ?? expect.fail('no draft'))
     const { decision_id: _, ...lacking } = event as unknown as Record<string, unknown>
@@ -55,7 +55,7 @@ describe('the schema of events', () => {
   })
 })
 
-it('what a real cell reports fits the schemas of profile and violation', async () => {
+it('the profile and violations of a real cell fit their schemas', async () => {
   const folder = auditFolder()
   const policy = parsePolicy(
     {

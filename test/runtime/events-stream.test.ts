@@ -11,6 +11,7 @@ const streamOf = (settings: Partial<EventStreamSettings> = {}) => {
     sessionId: 'session',
     now: () => 1_700_000_000_000,
     newId: () => `id-${String((id += 1))}`,
+    record: () => Promise.resolve(),
     ...settings,
   })
 }
@@ -31,7 +32,7 @@ describe('an event stream', () => {
     })
   })
 
-  it('numbers without gaps, in the order of emitting, also when many are emitted at once', async () => {
+  it('numbers events without gaps, in order, also if many are emitted at once', async () => {
     const stream = streamOf({
       record: async () => {
         await new Promise((resolve) => setTimeout(resolve, 1))
@@ -43,13 +44,13 @@ describe('an event stream', () => {
       ...first,
       ...Array.from({ length: 50 }, (_, index) => stream.emit(draft(String(50 + index)))),
     ])
-    expect(events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1))
-    expect(events.map((event) => event.type === 'session.ended' && event.reason)).toEqual(
+    expect(events.map((event) => event?.sequence)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1))
+    expect(events.map((event) => event?.type === 'session.ended' && event.reason)).toEqual(
       Array.from({ length: 100 }, (_, index) => String(index)),
     )
   })
 
-  it('records before anybody hears of it', async () => {
+  it('records an event before listeners get it', async () => {
     const order: string[] = []
     const stream = streamOf({
       record: async (events) => {
@@ -62,7 +63,20 @@ describe('an event stream', () => {
     expect(order).toEqual(['recorded 2', 'heard 1', 'heard 2'])
   })
 
-  it('rejects what could not be recorded, tells nobody, and leaves no gap', async () => {
+  it('makes no event that nobody records or hears, and hears again after a listener came', async () => {
+    let ids = 0
+    const stream = createEventStream({ sessionId: 'session', now: Date.now, newId: () => String((ids += 1)) })
+    expect(await stream.emit(draft('a'))).toBeUndefined()
+    const leave = stream.on('session.ended', () => undefined)
+    expect((await stream.emit(draft('b')))?.sequence).toBe(1)
+    leave()
+    stream.on('session.ended', () => undefined)
+    leave()
+    expect(await stream.emit(draft('c'))).toBeDefined()
+    expect(ids).toBe(2)
+  })
+
+  it('rejects an event that cannot be recorded, tells no listener, and leaves no gap', async () => {
     let isFull = true
     const heard: CordonEvent[] = []
     const stream = streamOf({ record: () => (isFull ? Promise.reject(new Error('disk full')) : Promise.resolve()) })
@@ -70,11 +84,11 @@ describe('an event stream', () => {
     const outcomes = await Promise.allSettled([stream.emit(draft('a')), stream.emit(draft('b'))])
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     isFull = false
-    expect((await stream.emit(draft('c'))).sequence).toBe(1)
+    expect((await stream.emit(draft('c')))?.sequence).toBe(1)
     expect(heard).toHaveLength(1)
   })
 
-  it('is not disturbed by listeners that throw, reject, add others or leave', async () => {
+  it('survives listeners that throw, reject, add others or leave', async () => {
     const errors: unknown[] = []
     const heard: string[] = []
     const stream = streamOf({
@@ -100,7 +114,7 @@ describe('an event stream', () => {
     expect(errors).toHaveLength(4)
   })
 
-  it('tells listeners of a type only of that type', async () => {
+  it('gives listeners of a type only that type', async () => {
     const stream = streamOf()
     const heard: string[] = []
     stream.on('hook.started', ({ hook }) => heard.push(hook))
@@ -109,7 +123,7 @@ describe('an event stream', () => {
     expect(heard).toEqual(['h'])
   })
 
-  it('keeps what was emitted, whatever becomes of the draft, and nobody can change it', async () => {
+  it('freezes an emitted event, so that later changes to the draft do not matter', async () => {
     const mutable = { type: 'session.ended' as const, call_id: null, reason: 'before', calls: 0 }
     const stream = streamOf()
     const emitted = stream.emit(mutable)
@@ -119,7 +133,7 @@ describe('an event stream', () => {
     expect(Object.isFrozen(event)).toBe(true)
   })
 
-  it('takes what looks like a secret out of every text', async () => {
+  it('removes possible secrets from every text', async () => {
     const event = await streamOf().emit(
       draft('denied: curl -H "Authorization: Bearer abcdef0123456789" https://me:hunter22@example.org'),
     )

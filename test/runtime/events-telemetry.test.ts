@@ -1,4 +1,4 @@
-// With the real SDK, which collects in memory.
+// Uses the real SDK, which collects in memory.
 import { context, metrics, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import {
@@ -127,7 +127,7 @@ describe('telemetry', () => {
     ])
   })
 
-  it('does nothing, and disturbs nothing, where the package is not installed', async () => {
+  it('does nothing if the package is not installed', async () => {
     const stream = newStream()
     const telemetry = await connectTelemetry(stream, {
       load: () => Promise.reject(Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' })),

@@ -1,4 +1,4 @@
-// What the operator reads of a call that failed for want of a grant: the line of the policy itself.
+// The fix for the operator of a call that failed for lack of a grant: a line of the policy.
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,10 +22,10 @@ symlinkSync(fileURLToPath(new URL('../..', import.meta.url)), join(workspace, 'n
 
 const IMPORT =
   "import Node's own modules inside the function (await import('node:fs')); for files or packages of yours " +
-  "use module: './helper.mjs', export: 'f'"
+  "use module: new URL('./helper.mjs', import.meta.url), export: 'f'"
 const EXEC = ['env', 'sh', '-c', 'echo ran']
 
-describe.each<Form>(['namespaces', 'landlock'])('the fix of a call that failed (%s)', (form) => {
+describe.each<Form>(['namespaces', 'landlock'])('the fix of a failed call (%s)', (form) => {
   let opened: Promise<Cordon> | undefined
   const call = async (name: string, input: unknown = {}) => {
     opened ??= cordon({
@@ -65,7 +65,7 @@ describe.each<Form>(['namespaces', 'landlock'])('the fix of a call that failed (
     return { status, fix: facts.error?.fix ?? null, message: facts.error?.message ?? '' }
   }
 
-  test('names the hosts to grant where a name could not be looked up, and no resolver', async () => {
+  test('names the hosts to grant if a lookup failed, and no resolver', async () => {
     const { fix, message } = await call('curl')
     expect(fix).toContain("grant the hosts it needs: policy: { network: ['host.invalid'] }")
     expect(`${message} ${fix ?? ''}`).not.toContain('refused connection')
@@ -79,7 +79,7 @@ describe.each<Form>(['namespaces', 'landlock'])('the fix of a call that failed (
     )
   })
 
-  test('says that the workspace is not granted, and a tool that has it runs', async () => {
+  test('says that the workspace is not granted, and a tool with the grant runs', async () => {
     const expected = {
       namespaces: "the workspace is not granted to this tool, so it is empty: policy: { filesystem: { read: ['.'] } }",
       landlock: "if that is intended, add to the policy of the tool: filesystem: { read: ['data'] }",
@@ -89,7 +89,7 @@ describe.each<Form>(['namespaces', 'landlock'])('the fix of a call that failed (
     expect(await call('status')).toMatchObject({ status: 'failed', fix: null })
   })
 
-  test('is the line itself for a file and a program, and a tool with that line runs', async () => {
+  test('is the exact line for a file or a program, and a tool with that line runs', async () => {
     expect((await call('read')).fix).toBe(
       "if that is intended, add to the policy of the tool: filesystem: { read: ['data/words'] }",
     )
@@ -98,14 +98,14 @@ describe.each<Form>(['namespaces', 'landlock'])('the fix of a call that failed (
     expect(await call('started')).toMatchObject({ status: 'ok' })
   })
 
-  test('advises no grant of a file that is kept from every tool', async () => {
+  test('never suggests a grant of a file that is withheld from every tool', async () => {
     expect((await call('own')).fix).toBe(
       `${workspace}/mine.yaml is a file of Cordon itself (named in ownFiles): no tool may change it; see ` +
         'docs/own-files.md',
     )
   })
 
-  test('names the module form for a function that imports files or packages of its own, and that form works', async () => {
+  test('names the module form for a function that imports its own files or packages, and that form works', async () => {
     expect((await call('helper')).fix).toBe(IMPORT)
     expect((await call('package')).fix).toBe(IMPORT)
     expect(await call('module')).toMatchObject({ status: 'ok' })

@@ -44,7 +44,7 @@ describe('tools with granted hosts', () => {
     }
   })
 
-  test('a process reaches one, in cells that stood ready, also at the same time', async () => {
+  test('a process reaches one, in warm cells, also concurrently', async () => {
     const cordon = await stage.cordon({ tools: [curling], egress })
     const paths = ['/a', '/b', '/c', '/d']
     const one = (path: string) => cordon.call('curling', { url: `${url}${path}` })
@@ -57,7 +57,7 @@ describe('tools with granted hosts', () => {
     expect(results.map(({ status }) => status)).toEqual(paths.map(() => 'ok'))
   })
 
-  test('what is not granted is a violation: another host, and another method than the class has', async () => {
+  test('other hosts and methods outside the class are violations', async () => {
     const cordon = await stage.cordon({ tools: [fetching, curling], egress })
     const elsewhere = await cordon.call('curling', { url: `https://other.test:${String(server.port)}/` })
     expect(elsewhere.status).not.toBe('ok')
@@ -73,7 +73,7 @@ describe('tools with granted hosts', () => {
     expect(result.output === undefined || (result.output as { readonly status: number }).status === 502).toBe(true)
   })
 
-  test('all of the network is given to a call that somebody approved of, and to no other', async () => {
+  test('network all is given only to a call that somebody approved', async () => {
     const open = processTool({
       name: 'open',
       policy: { network: 'all' },
@@ -95,7 +95,7 @@ describe('tools with granted hosts', () => {
     })
   })
 
-  test('pins that cannot be read are refused with what to write', async () => {
+  test('invalid pins are refused with the correct form', async () => {
     await expect(stage.cordon({ tools: [], egress: { pins: { [HOST]: ['127.1'] } } })).rejects.toMatchObject({
       code: 'host-malformed',
     })

@@ -1,5 +1,5 @@
-// The soak of `npm run bench -- --hostile`, for seconds instead of minutes: honest calls beside hostile tools in one
-// runtime. How fast it was is for the bench to say; here every call has to end as it should.
+// A short version of `npm run bench -- --hostile`: honest calls beside hostile tools in one runtime. The bench
+// measures speed. Here every call must end correctly.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ interface Report {
 /** More than any tool may take of the host's memory, less than a leak of what they send would reach. */
 const MOST_MEMORY = 700
 
-test('hostile tools neither fail honest calls beside them nor fill the memory of their host', () => {
+test('hostile tools neither break honest calls nor fill the memory of their host', () => {
   const json = join(temporaryFolder(), 'report.json')
   const bench = join(import.meta.dirname, '..', '..', 'bench', 'bench.mjs')
   const { status, stdout, stderr } = spawnSync(

@@ -14,7 +14,7 @@ describe('a lease', () => {
     }
   }
 
-  it('is over before the database takes anything from who is silent, and held again when it is heard', async () => {
+  it('ends before the database gives calls of a silent runner away, and returns when it is heard again', async () => {
     const { lease, pass } = heldFor(() => Promise.resolve())
     pass(749)
     expect(lease.isHeld()).toBe(true)
@@ -24,7 +24,7 @@ describe('a lease', () => {
     expect(lease.isHeld()).toBe(true)
   })
 
-  it('counts from before a message is sent, because nobody knows when it was heard', async () => {
+  it('counts from before a message is sent, because nobody knows when it arrived', async () => {
     const answers: (() => void)[] = []
     const { lease, pass } = heldFor(() => new Promise((resolve) => answers.push(resolve)))
     const renewed = lease.renew()
@@ -34,7 +34,7 @@ describe('a lease', () => {
     expect(lease.isHeld()).toBe(false)
   })
 
-  it('is not renewed by a message that fails', async () => {
+  it('is not renewed by a failed message', async () => {
     const { lease, pass } = heldFor(() => Promise.reject(new Error('away')))
     pass(700)
     expect(await lease.renew()).toBe(false)
@@ -42,7 +42,7 @@ describe('a lease', () => {
     expect(lease.isHeld()).toBe(false)
   })
 
-  it('gives up a message without an answer, and sends the next one', async () => {
+  it('abandons a message without an answer, and sends the next one', async () => {
     let sent = 0
     const { lease } = heldFor(() => {
       sent += 1

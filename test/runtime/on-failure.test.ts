@@ -35,7 +35,7 @@ const inMode = (approve?: Approve) =>
   cordon({ tools: TOOLS, mode: 'on_failure', ...(approve === undefined ? {} : { approve }) })
 
 describe('on_failure: a call that met its boundary', () => {
-  test.each(['read', 'cat'])('runs again with what it lacked when somebody approves (%s)', async (name) => {
+  test.each(['read', 'cat'])('runs again with the missing grant if somebody approves (%s)', async (name) => {
     const path = secretFile()
     const asked: ApprovalRequest[] = []
     const result = await (await inMode(approving(asked))).call(name, { path })
@@ -49,7 +49,21 @@ describe('on_failure: a call that met its boundary', () => {
     expect(result.facts.first_attempt).toMatchObject({ violations: [{ kind: 'file', access: 'read', path }] })
   })
 
-  test('is offered a program to start, and not that it may write to it', async () => {
+  test.each(['bypass', 'never', 'on_failure'] as const)(
+    'is offered the missing grant only if the mode is on_failure after it ran (%s)',
+    async (mode) => {
+      const path = secretFile()
+      const asked: ApprovalRequest[] = []
+      const runtime = await inMode(approving(asked))
+      runtime.on('process.completed', () => void runtime.setMode(mode))
+      const result = await runtime.call('cat', { path })
+      expect({ status: result.status, questions: asked.length }).toEqual(
+        mode === 'on_failure' ? { status: 'ok', questions: 1 } : { status: 'violated', questions: 0 },
+      )
+    },
+  )
+
+  test('is offered starting a program, but not writing to it', async () => {
     const run = asWritten(
       "async () => (await import('node:child_process')).execFileSync('/usr/bin/env', ['-i', '/usr/bin/true']).length",
     )
@@ -101,7 +115,7 @@ describe('on_failure: a call that met its boundary', () => {
     ])
   })
 
-  test('writes where it was refused, and nowhere else', async () => {
+  test('writes only where it was refused', async () => {
     const folder = newFolder()
     const runtime = await inMode(approving())
     expect(await runtime.call('write', { path: join(folder, 'made'), text: 'x' })).toMatchObject({ status: 'ok' })
@@ -112,31 +126,28 @@ describe('on_failure: a call that met its boundary', () => {
     ['at once', "async () => { (await import('node:fs')).writeFileSync('data/f', 'x') }"],
     ['by a promise', "async () => { await (await import('node:fs/promises')).writeFile('data/f', 'x') }"],
     ['at its end', "async () => { (await import('node:fs')).appendFileSync('data/f', 'x') }"],
-  ])(
-    'is offered the folder that it wanted to write in, by a name relative to its own folder (%s)',
-    async (_, source) => {
-      const folder = newFolder()
-      for (const name of ['out', 'data']) mkdirSync(join(folder, name))
-      const asked: ApprovalRequest[] = []
-      const write = tool({
-        name: 'write',
-        cwd: folder,
-        policy: { filesystem: { write: [join(folder, 'out')] } },
-        run: asWritten(source),
-      })
-      const result = await (
-        await cordon({ tools: [write], mode: 'on_failure', approve: approving(asked) })
-      ).call('write', {})
-      expect(asked[0]?.decision.widening?.added).toEqual([`filesystem.write ${join(folder, 'data')}`])
-      expect(result).toMatchObject({
-        status: 'ok',
-        facts: { first_attempt: { violations: [{ kind: 'file', access: 'write', path: join(folder, 'data', 'f') }] } },
-      })
-      expect(readFileSync(join(folder, 'data', 'f'), 'utf8')).toBe('x')
-    },
-  )
+  ])('is offered the folder that it tried to write, relative to its own folder (%s)', async (_, source) => {
+    const folder = newFolder()
+    for (const name of ['out', 'data']) mkdirSync(join(folder, name))
+    const asked: ApprovalRequest[] = []
+    const write = tool({
+      name: 'write',
+      cwd: folder,
+      policy: { filesystem: { write: [join(folder, 'out')] } },
+      run: asWritten(source),
+    })
+    const result = await (
+      await cordon({ tools: [write], mode: 'on_failure', approve: approving(asked) })
+    ).call('write', {})
+    expect(asked[0]?.decision.widening?.added).toEqual([`filesystem.write ${join(folder, 'data')}`])
+    expect(result).toMatchObject({
+      status: 'ok',
+      facts: { first_attempt: { violations: [{ kind: 'file', access: 'write', path: join(folder, 'data', 'f') }] } },
+    })
+    expect(readFileSync(join(folder, 'data', 'f'), 'utf8')).toBe('x')
+  })
 
-  test('is offered nothing where it wanted to read what is not there', async () => {
+  test('is offered nothing if it tried to read a missing file', async () => {
     const asked: ApprovalRequest[] = []
     expect(await (await inMode(approving(asked))).call('read', { path: join(newFolder(), 'missing') })).toMatchObject({
       status: 'failed',
@@ -145,7 +156,7 @@ describe('on_failure: a call that met its boundary', () => {
     expect(asked).toEqual([])
   })
 
-  test('is not asked to write a folder because a file is missing in what may be read', async () => {
+  test('is not offered writing a folder because a readable file is missing', async () => {
     const folder = newFolder()
     const asked: ApprovalRequest[] = []
     const read = tool({ name: 'read', policy: { filesystem: { read: [folder] } }, run: READ })
@@ -157,7 +168,7 @@ describe('on_failure: a call that met its boundary', () => {
     expect(asked).toEqual([])
   })
 
-  test('is not granted anything for the next call', async () => {
+  test('gets no grant for the next call', async () => {
     const path = secretFile()
     const asked: ApprovalRequest[] = []
     const runtime = await inMode(approving(asked))
@@ -166,7 +177,7 @@ describe('on_failure: a call that met its boundary', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('stays violated when nobody approves', async () => {
+  test('stays violated if nobody approves', async () => {
     const path = secretFile()
     const result = await (await inMode(() => ({ kind: 'deny', by: 'ann', reason: 'no' }))).call('read', { path })
     expect(result).toMatchObject({
@@ -176,14 +187,14 @@ describe('on_failure: a call that met its boundary', () => {
     expect(result.output).toBeUndefined()
   })
 
-  test('stays violated where nobody can be asked, at once', async () => {
+  test('stays violated at once if nobody can be asked', async () => {
     expect(await (await inMode()).call('read', { path: secretFile() })).toMatchObject({
       status: 'violated',
       facts: { retry: { permission_decision: { decision: 'unavailable' } } },
     })
   })
 
-  test('is asked about once, not again and again', async () => {
+  test('is asked about once', async () => {
     const [one, other] = [secretFile(), secretFile()]
     const asked: ApprovalRequest[] = []
     const both = tool({
@@ -208,7 +219,7 @@ describe('on_failure: a call that met its boundary', () => {
     })
   })
 
-  test('is never given the audit log', async () => {
+  test('never gets the audit log', async () => {
     const folder = newFolder()
     const path = join(folder, 'audit.jsonl')
     const asked: ApprovalRequest[] = []
@@ -217,16 +228,16 @@ describe('on_failure: a call that met its boundary', () => {
     expect(asked).toEqual([])
   })
 
-  test('is asked about in this mode alone', async () => {
+  test('is asked about only in this mode', async () => {
     const asked: ApprovalRequest[] = []
     const runtime = await cordon({ tools: TOOLS, mode: 'on_request', approve: approving(asked) })
     expect(await runtime.call('read', { path: secretFile() })).toMatchObject({ status: 'violated' })
     expect(asked).toEqual([])
   })
 
-  test('does not run again on a rule that denies what it wants', async () => {
+  test('does not run again if a rule denies the grant', async () => {
     const path = secretFile()
-    const rules = [[{ effect: 'deny', tool: 'cat', paths: [path], because: 'private' }]]
+    const rules = [[{ effect: 'deny', tool: 'cat', paths: [path], because: 'private' }]] as const
     const runtime = await cordon({ tools: TOOLS, mode: 'on_failure', approve: approving(), rules })
     expect(await runtime.call('cat', { path })).toMatchObject({ status: 'denied' })
     expect(existsSync(path)).toBe(true)

@@ -32,7 +32,7 @@ const made = (make: (options: never) => unknown, options: unknown): unknown => {
   }
 }
 
-describe('createCordon refuses what it does not know', () => {
+describe('createCordon refuses unknown options:', () => {
   test.each([
     [
       'an option',
@@ -64,7 +64,7 @@ describe('createCordon refuses what it does not know', () => {
   })
 })
 
-describe('createCordon refuses what an option cannot be', () => {
+describe('createCordon refuses invalid values:', () => {
   test.each([
     [
       'a misspelt mode',
@@ -106,14 +106,20 @@ describe('createCordon refuses what an option cannot be', () => {
       /rules: \[\{ rules: \[/,
     ],
     [
+      'a time that is a text',
+      { approval: { timeout: '5m' } },
+      /approval.timeout must be a number of milliseconds, at least 0, not "5m"/,
+      /60_000/,
+    ],
+    [
       'rules that are a text',
       { rules: 'rules.yaml' },
       /rules must be a list of rule sets, not "rules.yaml"/,
-      /loadRules/,
+      /ruleFiles/,
     ],
     [
       'rules in place of sets of rules',
-      { rules: [{ effect: 'deny', tool: 'x', because: 'y' }] },
+      { rules: [{ effect: 'deny' as const, tool: 'x', because: 'y' }] },
       /rules\[0\] must be a rule set, not a mapping/,
       /rules: \[\{ rules: \[/,
     ],
@@ -227,14 +233,14 @@ describe('createCordon refuses what an option cannot be', () => {
     )
   })
 
-  test('nothing at all', async () => {
+  test('no options at all', async () => {
     await expect(createCordon(undefined as never)).rejects.toMatchObject({
       code: 'option-invalid',
       message: 'createCordon: what it is given must be a mapping with at least tools and workspace, not nothing',
     })
   })
 
-  test('before it has begun a log', async () => {
+  test('before it creates a log', async () => {
     const path = join(newFolder(), 'log', 'audit.jsonl')
     await expect(create({ audit: { path }, mode: 'yolo' })).rejects.toMatchObject({ code: 'option-invalid' })
     expect(existsSync(path)).toBe(false)
@@ -246,11 +252,11 @@ test.each([
   ['names that people cannot tell apart', 'Idle', 'the tool name "Idle" is already taken by "idle"'],
 ])('createCordon refuses two tools by %s', async (_, name, message) => {
   await expect(create({ tools: [TOOL, tool({ name, run })] })).rejects.toMatchObject(
-    refusal('tool-name-invalid', message, /each name once/),
+    refusal('tool-name-invalid', message, /its own name/),
   )
 })
 
-test('options that are left out by undefined, and hooks that are objects of a class, are fine', async () => {
+test('createCordon accepts undefined options, and hooks that are class instances', async () => {
   class Recorder {
     readonly name = 'recorder'
     readonly points = ['pre_tool_use'] as const
@@ -352,7 +358,7 @@ describe('a tool refuses', () => {
   })
 })
 
-describe('a process tool runs nothing when its command gives', () => {
+describe('a process tool runs nothing if its command gives', () => {
   test.each([
     ['a text', 'ls -l', '"ls -l"'],
     ['nothing', undefined, 'nothing'],
@@ -376,7 +382,7 @@ describe('a process tool runs nothing when its command gives', () => {
   })
 })
 
-test('a call without an input has an empty one', async () => {
+test('a call without input has an empty input', async () => {
   const keys = tool({ name: 'keys', input: { type: 'object' }, run: (input: object) => Object.keys(input) })
   const runtime = await cordon({ tools: [keys] })
   expect(await runtime.evaluate('keys')).toMatchObject({ kind: 'permitted', inputs: { call: {} } })
@@ -393,7 +399,7 @@ test('a call without an input has an empty one', async () => {
   })
 })
 
-describe('what answers in other words denies, and is told which words there are', () => {
+describe('an unknown answer denies, and the error lists the valid ones:', () => {
   test.each([
     [
       'yes',
@@ -407,7 +413,7 @@ describe('what answers in other words denies, and is told which words there are'
         'request_more_info, timed_out, cancelled, not nothing',
     ],
   ])('an approver that says %s', async (_, answer, problem) => {
-    const runtime = await cordon({ tools: [TOOL], mode: 'untrusted', approve: () => answer })
+    const runtime = await cordon({ tools: [TOOL], mode: 'untrusted', approve: () => answer as never })
     const { status, facts } = await runtime.call('idle')
     expect({ status, error: facts.error }).toEqual({
       status: 'denied',
@@ -420,7 +426,10 @@ describe('what answers in other words denies, and is told which words there are'
   })
 
   test('a hook that says false', async () => {
-    const runtime = await cordon({ tools: [TOOL], hooks: [{ name: 'no', points: ['pre_tool_use'], run: () => false }] })
+    const runtime = await cordon({
+      tools: [TOOL],
+      hooks: [{ name: 'no', points: ['pre_tool_use'], run: () => false as never }],
+    })
     const { status, facts } = await runtime.call('idle')
     expect({ status, message: facts.error?.message }).toEqual({
       status: 'denied',
@@ -431,7 +440,7 @@ describe('what answers in other words denies, and is told which words there are'
     })
   })
 
-  test('rules with an unknown key are called rules', async () => {
+  test('an error about rules with an unknown key names the rules', async () => {
     await expect(create({ rules: [{ ruels: [] }] })).rejects.toMatchObject({
       message: 'rules[0]: unknown key "ruels" in the rules',
       fix: 'did you mean "rules"?',
@@ -439,7 +448,7 @@ describe('what answers in other words denies, and is told which words there are'
   })
 })
 
-test('a call refuses options that it does not know, and does not run', async () => {
+test('a call refuses unknown options, and does not run', async () => {
   const runtime = await cordon({ tools: [TOOL] })
   await expect(runtime.call('idle', {}, { sesion: 'a' } as never)).rejects.toMatchObject(
     refusal('option-unknown', 'call: there is no option "sesion"', /did you mean "session"\?/),
@@ -448,7 +457,7 @@ test('a call refuses options that it does not know, and does not run', async () 
 })
 
 describe('createCordon refuses a function tool that could never run', () => {
-  test('because it uses what is outside of it', async () => {
+  test('because it uses variables from outside', async () => {
     const outside = 1
     await expect(create({ tools: [tool({ name: 'x', run: () => outside })] })).rejects.toMatchObject(
       refusal(
@@ -459,7 +468,7 @@ describe('createCordon refuses a function tool that could never run', () => {
     )
   })
 
-  test('because its module is not there, and says where it was looked for', async () => {
+  test('because its module is missing, and says where it was searched', async () => {
     await expect(create({ tools: [tool({ name: 'x', module: './nope.mjs' })] })).rejects.toMatchObject(
       refusal(
         'module-unreadable',
@@ -469,7 +478,7 @@ describe('createCordon refuses a function tool that could never run', () => {
     )
   })
 
-  test('but not one that runs in this process, where it may use what it likes', async () => {
+  test('but accepts an in-process one, which may use anything', async () => {
     const outside = 1
     const runtime = await cordon({
       tools: [
@@ -485,13 +494,13 @@ describe('createCordon refuses a function tool that could never run', () => {
   })
 })
 
-describe('a name that nobody knows', () => {
+describe('an unknown name', () => {
   const fetch = tool({ name: 'fetch', inProcess: true, policy: { risk: 'low' }, run: () => 1 })
   const after = (name: string) =>
     tool({ name: 'commit', inProcess: true, policy: { risk: 'low' }, constraints: { onlyAfter: [name] }, run: () => 1 })
-  const deny = (name: string) => ({ rules: [{ effect: 'deny', tool: name, because: 'no' }] })
+  const deny = (name: string) => ({ rules: [{ effect: 'deny' as const, tool: name, because: 'no' }] })
 
-  test('in onlyAfter is refused, with the nearest one as a hint', async () => {
+  test('in onlyAfter is refused, with the nearest name as a hint', async () => {
     await expect(cordon({ tools: [fetch, after('fetsh')] })).rejects.toMatchObject({
       code: 'tool-unknown-here',
       fix: 'did you mean "fetch"?',
@@ -499,7 +508,7 @@ describe('a name that nobody knows', () => {
     await expect(cordon({ tools: [fetch, after('fetch')] })).resolves.toBeDefined()
   })
 
-  test('in a rule of the options is refused; a pattern may be for tools to come', async () => {
+  test('in a rule of the options is refused, but a pattern may match later tools', async () => {
     await expect(cordon({ tools: [fetch], rules: [deny('fetsh')] })).rejects.toMatchObject({
       code: 'tool-unknown-here',
       fix: 'did you mean "fetch"?',
@@ -509,7 +518,7 @@ describe('a name that nobody knows', () => {
     expect(runtime.warnings).toEqual([])
   })
 
-  test('in a rule of a file is a warning: other agents may share the file', async () => {
+  test('in a rule of a file is a warning, because other agents may share the file', async () => {
     const set = parseRules([{ effect: 'deny', tool: 'fetsh', because: 'no' }], 'shared.yaml', {
       source: 'user',
       places: { workspace: '/w', home: '/h' } as never,
@@ -519,7 +528,28 @@ describe('a name that nobody knows', () => {
     expect(await runtime.call('fetch', {})).toMatchObject({ status: 'ok' })
   })
 
-  test('of an event is refused, and known ones are heard', async () => {
+  test('of a variable that is not set is a warning, until the variable is set', async () => {
+    const asking = (name: string) =>
+      processTool({ name, policy: { environment: ['CORDON_A', 'CORDON_B=1', 'CORDON_C'] }, command: () => ['env'] })
+    const tools = [
+      asking('show'),
+      tool({ name: 'here', inProcess: true, policy: { environment: ['CORDON_A'] }, run: () => 1 }),
+    ]
+    const without = await cordon({ tools })
+    const words = (name: string, fix: string) =>
+      `the policy of the tool "show" passes on ${name}, which is not set, so the tool does not get it; ${fix}`
+    const give = 'give createCordon the variables: environment: process.env'
+    expect(without.warnings).toEqual([words('CORDON_A', give), words('CORDON_C', give)])
+    const half = await cordon({ tools, environment: { CORDON_A: 'a', CORDON_C: undefined } })
+    expect(half.warnings).toEqual([words('CORDON_C', 'set it: environment: { CORDON_C: "…" }')])
+    const all = await cordon({ tools, environment: { CORDON_A: 'a', CORDON_C: '' } })
+    expect(all.warnings).toEqual([])
+    expect((await all.call('show', {})).output).toMatchObject({
+      stdout: expect.stringMatching(/^CORDON_A=a\nCORDON_B=1\nCORDON_C=$/m) as string,
+    })
+  })
+
+  test('of an event is refused, and known names work', async () => {
     const runtime = await cordon({ tools: [fetch] })
     expect(() => runtime.on('tool.denyed' as never, () => undefined)).toThrow(
       expect.objectContaining({ code: 'option-invalid', fix: 'did you mean "tool.denied"?' }),

@@ -1,4 +1,4 @@
-// What Cordon itself reads and writes, where it lies among what a tool is granted.
+// Files that Cordon itself reads and writes, inside the grants of a tool.
 import { linkSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -37,7 +37,7 @@ const carvedIn = (patterns: Boundary['read']): readonly string[] =>
   patterns.filter(({ negated }) => negated).map(({ text }) => text)
 const EXPOSED = expect.objectContaining({ code: 'own-file-exposed' }) as Error
 
-describe('the boundary of a tool, by the audit log', () => {
+describe('the boundary of a tool and the audit log', () => {
   const places = {
     log: '/home/a/.local/state/cordon/audit.jsonl',
     anchor: '/home/a/.local/state/cordon/audit.jsonl.anchor',
@@ -45,20 +45,20 @@ describe('the boundary of a tool, by the audit log', () => {
   const shield = (filesystem: object, log = places) =>
     shieldOwnFiles(boundaryOf('/home/a/work', filesystem), auditOwnFiles(log))
 
-  it('stays as it is where it does not reach the log', () => {
+  it('stays the same if it does not reach the log', () => {
     const boundary = boundaryOf('/home/a/work', { read: ['/usr/**'], write: ['./**'] })
     expect(shieldOwnFiles(boundary, auditOwnFiles(places))).toBe(boundary)
   })
 
   it.each([[{ write: ['/home/a/**'] }], [{ write: ['/home/*/.local/**'] }], [{ write: ['/home/a/.local/state'] }]])(
-    'loses the folder of the log where it may write there: %j',
+    'loses the folder of the log if it may write there: %j',
     (filesystem) => {
       const [last] = shield(filesystem).read.slice(-1)
       expect(last).toMatchObject({ negated: true, kind: 'literal', base: '/home/a/.local/state/cordon' })
     },
   )
 
-  it('loses the files of the log where it may only read, and keeps what lies beside them', () => {
+  it('loses the files of the log if it may only read, and keeps the files beside them', () => {
     expect(carvedIn(shield({ read: ['/home/a/**'] }).read)).toEqual([
       '!/home/a/.local/state/cordon/audit.jsonl*',
       '!/home/a/.local/state/cordon/audit.jsonl.anchor*',
@@ -68,7 +68,7 @@ describe('the boundary of a tool, by the audit log', () => {
     )
   })
 
-  it('loses the folders of log and anchor where they are two', () => {
+  it('loses the folders of log and anchor if they differ', () => {
     expect(carvedIn(shield({ write: ['/home/a/**'] }, { ...places, anchor: '/home/a/anchors/x' }).read)).toEqual([
       '!/home/a/.local/state/cordon',
       '!/home/a/anchors',
@@ -80,11 +80,11 @@ describe('the boundary of a tool, by the audit log', () => {
     [{ write: ['/home/a/.local/state/cordon/audit.jsonl'] }],
     [{ write: ['/home/a/.local/state/cordon/*.jsonl'] }],
     [{ read: ['/home/a/.local/state/cordon/audit.jsonl'] }],
-  ])('is refused where it begins in that folder: %j', (filesystem) => {
+  ])('is refused if it begins in that folder: %j', (filesystem) => {
     expect(() => shield(filesystem)).toThrow(EXPOSED)
   })
 
-  it('is refused where the working directory would be lost with the folder', () => {
+  it('is refused if the working directory would be lost with the folder', () => {
     const boundary = boundaryOf('/home/a/project', { write: ['/home/a/**'] })
     const inFolder = auditOwnFiles({ log: '/home/a/project/audit.jsonl', anchor: '/home/a/project/audit.jsonl.anchor' })
     expect(() => shieldOwnFiles(boundary, inFolder, parseAbsolutePath('/home/a/project'))).toThrow(EXPOSED)
@@ -94,7 +94,7 @@ describe('the boundary of a tool, by the audit log', () => {
   })
 })
 
-describe('the boundary of a tool, by the file of a credential', () => {
+describe('the boundary of a tool and the file of a credential', () => {
   const stage = () => {
     const folder = realpathSync(auditFolder())
     mkdirSync(join(folder, 'real', 'deep'), { recursive: true })
@@ -118,14 +118,14 @@ describe('the boundary of a tool, by the file of a credential', () => {
     },
   )
 
-  it('is refused where a link on the way to it could be replaced by the tool', () => {
+  it('is refused if the tool could replace a link on the way to it', () => {
     const { shield } = stage()
     expect(carvedIn(shield('real/deep/token', { write: ['./**'] }).read)).toHaveLength(1)
     for (const name of ['linked/deep/token', 'second']) expect(() => shield(name, { write: ['./**'] })).toThrow(EXPOSED)
     expect(carvedIn(shield('second', { write: ['./real/**'] }).read)).toHaveLength(1)
   })
 
-  it('is refused where the file has a second name that may be granted', () => {
+  it('is refused if the file has a second name that may be granted', () => {
     const { folder, shield } = stage()
     linkSync(join(folder, 'real', 'deep', 'token'), join(folder, 'other'))
     expect(() => shield('real/deep/token', { read: ['./linked', './real/deep'] })).toThrow(EXPOSED)
@@ -133,12 +133,12 @@ describe('the boundary of a tool, by the file of a credential', () => {
     expect(carvedIn(shield('real/deep/token', { read: ['./linked', './real/deep'] }).read)).toHaveLength(1)
   })
 
-  it('is refused where the file itself is granted', () => {
+  it('is refused if the file itself is granted', () => {
     for (const filesystem of [{ read: ['real/deep/token'] }, { write: ['real/deep/token'] }])
       expect(() => stage().shield('real/deep/token', filesystem)).toThrow(EXPOSED)
   })
 
-  it('stays unable to read a policy that only its write patterns come near to', () => {
+  it('does not gain reading from a write pattern', () => {
     const { folder } = stage()
     writeFileSync(join(folder, 'mine.yaml'), '')
     const policy = [{ path: join(folder, 'mine.yaml'), access: 'read-only', what: 'a policy', fix: 'x' }] as const
@@ -152,7 +152,7 @@ describe('the boundary of a tool, by the file of a credential', () => {
     expect(isWritable(of({ write: ['./**'] }), parseAbsolutePath(join(folder, 'mine.yaml')))).toBe(false)
   })
 
-  it('knows the program and the files that a command names, and none that it does not', () => {
+  it('withholds exactly the program and the files that a command names', () => {
     const { folder } = stage()
     writeFileSync(join(folder, 'get.sh'), '')
     const filesOf = (source: string) =>
@@ -177,8 +177,8 @@ const ATTACK =
   'echo forged >> state/audit.jsonl; : > state/audit.jsonl; rm -f state/audit.jsonl; mv state other; touch ' +
   'state/audit.jsonl.lock.9; cat state/audit.jsonl; echo allowed > file'
 
-describe.each<Form>(['namespaces', 'landlock'])('a tool in a cell (%s) whose write root holds the log', (form) => {
-  it('can neither read nor change it, and can write beside it', async (context) => {
+describe.each<Form>(['namespaces', 'landlock'])('a tool in a cell (%s) whose write root contains the log', (form) => {
+  it('can neither read nor change it, but can write beside it', async (context) => {
     const workspace = auditFolder()
     const log = await openAuditLog({ path: join(workspace, 'state', 'audit.jsonl') })
     await log.append([anEvent('before')])
@@ -214,7 +214,7 @@ describe('a runtime', () => {
     'cat token key 2>/dev/null; echo x >> token; echo x >> key; echo "# x" >> mine.yaml; cat mine.yaml > ' +
     'copy; cat beside'
 
-  it('keeps from its tools what its credentials, policies and own files are, and lets them use what lies beside', async () => {
+  it('withholds its credentials, policies and own files from its tools, but not the files beside them', async () => {
     const workspace = realpathSync(auditFolder())
     const file = (name: string, text: string): string => {
       writeFileSync(join(workspace, name), text)

@@ -1,4 +1,4 @@
-// A process that runs its calls itself, with a store whose answers are lost on the way.
+// A process that runs its own calls, with a store whose answers get lost.
 import { expect, test } from 'vitest'
 
 import { fail } from '../../src/errors/index.js'
@@ -62,7 +62,7 @@ const withHost = async (store: RegistryAccess, work: (host: OwnHost) => Promise<
   }
 }
 
-test('a claim whose answer was lost is its own all the same, and runs', async () => {
+test('a claim with a lost answer still counts, and the call runs', async () => {
   const { store, now } = storeWith((question, times) => question === 'claim' && times === 1)
   await withHost(store, async (host) => {
     const taken = await host.take('one', new AbortController())
@@ -71,7 +71,7 @@ test('a claim whose answer was lost is its own all the same, and runs', async ()
   })
 })
 
-test('a call that is taken twice at once is taken once, whatever the store says of the claim that is on its way', async () => {
+test('a call that is claimed twice at once runs once, whatever the store answers to the pending claim', async () => {
   const { store, asked } = storeWith(() => false)
   await withHost(store, async (host) => {
     const taken = await Promise.all([host.take('one', new AbortController()), host.take('one', new AbortController())])
@@ -80,7 +80,7 @@ test('a call that is taken twice at once is taken once, whatever the store says 
   })
 })
 
-test('a call that another has is not taken', async () => {
+test('a call of another runner is not claimed', async () => {
   const { store } = storeWith(() => false)
   await withHost(store, async (host) => {
     await store.claim('one')
@@ -92,7 +92,7 @@ test('a call that another has is not taken', async () => {
   })
 })
 
-test('a completion whose answer was lost is one, and its caller does not hear otherwise', async () => {
+test('a completion with a lost answer counts, and the caller gets the result', async () => {
   const { store, now, asked } = storeWith((question, times) => question === 'complete' && times === 1)
   await withHost(store, async (host) => {
     const taken = await host.take('one', new AbortController())
@@ -102,7 +102,7 @@ test('a completion whose answer was lost is one, and its caller does not hear ot
   })
 })
 
-test('a process that the store refuses from the start says what the store says', async () => {
+test("a process that the store refuses from the start reports the store's reason", async () => {
   const { store } = storeWith(() => false)
   const refused: RegistryAccess = {
     ...store,

@@ -19,8 +19,8 @@ const PLANTED: Violation = {
   restore: 'mv',
 }
 
-describe('how a process ended', () => {
-  test('is by Cordon only where Cordon killed it and something protected was touched', () => {
+describe('the end of a process', () => {
+  test('is a kill by Cordon only if Cordon killed it and something protected was touched', () => {
     expect(processEndingOf({ status: 'signaled', signal: 9 }, [PLANTED])).toMatchObject({
       because: 'violation',
       signal: 9,
@@ -40,7 +40,7 @@ describe('how a process ended', () => {
     expect(processEndingOf({ status: 'exited', exitCode: 0 }, [PLANTED])).toEqual({ kind: 'completed', exitCode: 0 })
   })
 
-  test('is its own fault signal where it plants a hook in a new repository and crashes; and still no success', async () => {
+  test('is its own signal if it plants a hook in a new repository and crashes, but never a success', async () => {
     const workspace = join(newFolder(), 'w')
     mkdirSync(workspace)
     const repository = 'deep/repository/.git'

@@ -1,4 +1,4 @@
-// What a tool answers is bounded before it is read. Steps and sizes are counted, and no time is asserted.
+// The answer of a tool is limited before it is read. These tests count steps and sizes, and assert no time.
 import { describe, expect, test } from 'vitest'
 
 import { processTool, tool } from '../../src/runtime/index.js'
@@ -69,7 +69,7 @@ describe('a hostile result is refused before it is read', () => {
     expect(reason).toContain('too large')
   })
 
-  test('a result within the limits arrives, and a larger one where its tool opted in', async () => {
+  test('a result within the limits arrives, and a larger one if its tool opted in', async () => {
     expect(await runtime.call('building', { rows: 6_600 })).toMatchObject({ status: 'ok', output: { length: 6_600 } })
     expect(await runtime.call('building', { rows: 6_700 })).toMatchObject({
       status: 'failed',
@@ -85,7 +85,7 @@ describe('a hostile result is refused before it is read', () => {
     })
   })
 
-  test('in the process of the host the same limits count', async () => {
+  test('the same limits apply in process', async () => {
     expect(await runtime.call('here', { rows: 6_600 })).toMatchObject({ status: 'ok', output: { length: 6_600 } })
     expect(await runtime.call('here', { rows: 6_700 })).toMatchObject({
       status: 'failed',
@@ -94,7 +94,7 @@ describe('a hostile result is refused before it is read', () => {
   })
 })
 
-describe('whatever else a tool says is bounded, too', () => {
+describe('other output of a tool is limited too', () => {
   test('a long error is cut before it is recorded, and the end of the call is recorded', async () => {
     const seen = eventsOf(runtime)
     for (const given of [
@@ -113,25 +113,25 @@ describe('whatever else a tool says is bounded, too', () => {
     for (const event of completed) expect(JSON.stringify(event).length).toBeLessThan(40_000)
   })
 
-  test('what it prints arrives in pieces, and the first of it is kept', async () => {
+  test('output arrives in pieces, and the first part is kept', async () => {
     const { status, facts } = await runtime.call('printing', { letters: 2_000_000 })
     expect({ status, printed: facts.printed.length }).toEqual({ status: 'ok', printed: MIB })
   })
 
-  test('progress is told in its order, up to 10,000 messages, and a note says that more was left out', async () => {
+  test('progress arrives in order, up to 10,000 messages, and a note says that more was dropped', async () => {
     for (const [times, told] of [
       [300, 300],
       [10_500, 10_000],
     ] as const) {
       const heard: unknown[] = []
-      const { output, facts } = await runtime.call('reporting', { times }, { onProgress: (value) => heard.push(value) })
-      expect(output).toBe('done')
+      const result = await runtime.call('reporting', { times }, { onProgress: (value) => heard.push(value) })
+      expect(result.output).toBe('done')
       expect(heard).toEqual(Array.from({ length: told }, (_, at) => at))
-      expect(facts.printed.includes('progress was left out')).toBe(told < times)
+      expect(result.facts.printed.includes('progress was left out')).toBe(told < times)
     }
   })
 
-  test('a process that writes more than 4 MiB is ended, and one whose policy says so may write more', async () => {
+  test('a process that writes more than 4 MiB is killed, unless its policy allows more', async () => {
     const written = async (name: string, bytes: number) => {
       const { status, output, facts } = await runtime.call(name, { bytes })
       return {
@@ -146,13 +146,16 @@ describe('whatever else a tool says is bounded, too', () => {
   })
 })
 
-describe('one chunk of very many messages', () => {
+describe('a chunk of very many messages', () => {
   const flood = (messages: number) =>
     Buffer.concat(Array.from({ length: messages }, () => encodeWritten('progress', '1')))
 
-  test('is read over many turns of the event loop, in order, and the result comes after it', async () => {
+  test('is read over many turns of the event loop, in order, before the result', async () => {
     const heard: unknown[] = []
-    const reply = listenToFunction(resultLimitsOf(), (value) => heard.push(value))
+    const reply = listenToFunction(resultLimitsOf(), {
+      onProgress: (value) => heard.push(value),
+      onLog: () => undefined,
+    })
     reply.take(Buffer.concat([flood(5_000), encodeWritten('value', '"end"')]))
     const [atOnce, ended] = [heard.length, reply.end()]
     let turns = 0
@@ -167,9 +170,11 @@ describe('one chunk of very many messages', () => {
     expect(turns).toBeGreaterThan(10)
   })
 
-  test('a few messages are read at once', () => {
+  test('is read at once if it has only a few', () => {
     const heard: unknown[] = []
-    listenToFunction(resultLimitsOf(), (value) => heard.push(value)).take(flood(20))
+    listenToFunction(resultLimitsOf(), { onProgress: (value) => heard.push(value), onLog: () => undefined }).take(
+      flood(20),
+    )
     expect(heard).toHaveLength(20)
   })
 })
@@ -185,7 +190,7 @@ describe('the reader of messages', () => {
     return { heard, take }
   }
 
-  test('finds the same messages in whatever pieces they arrive, and passes over one that is too large', () => {
+  test('finds the same messages for any cuts, and skips one that is too large', () => {
     const bytes = Buffer.concat([
       encodeWritten('progress', '1'),
       encodeWritten('progress', `"${'x'.repeat(100)}"`),
@@ -204,7 +209,7 @@ describe('the reader of messages', () => {
     }
   })
 
-  test('refuses what is no message', () => {
+  test('refuses invalid messages', () => {
     expect(() => {
       readerOf(50).take(Buffer.from('something else'))
     }).toThrow('something else than messages')

@@ -28,8 +28,8 @@ const open = (options: Partial<CordonOptions> = {}) =>
 const resume = (text: string, options: Partial<CordonOptions> = {}) =>
   open({ state: { key, resume: text }, ...options })
 
-describe('a runtime that goes on with the state of another', () => {
-  test('counts on: what was used up stays used up, what came before came before', async () => {
+describe('a runtime that continues with the state of another', () => {
+  test('continues its counts and its prerequisites', async () => {
     const first = await open()
     await first.call('fetch', {})
     await first.call('commit', {})
@@ -64,7 +64,7 @@ describe('a runtime that goes on with the state of another', () => {
       let asked = 0
       const approve = () => {
         asked += 1
-        return { kind: 'approve_for_scope', by: 'ann' }
+        return { kind: 'approve_for_scope', by: 'ann' } as const
       }
       const first = await open({ approve })
       await first.call('risky', { n: 1 })
@@ -87,14 +87,14 @@ describe('a runtime that goes on with the state of another', () => {
     },
   )
 
-  test('says in its record from which it goes on', async () => {
+  test('records the state from which it continues', async () => {
     const first = await open()
     const { session_id: id } = (await first.call('fetch', {})).facts
     const second = await resume(first.exportState())
     expect((await second.call('fetch', {})).facts.session_id).not.toBe(id)
   })
 
-  test('counts a call that still ran when the state was taken as begun', async () => {
+  test('counts a call that was running when the state was taken as started', async () => {
     let finish: () => void = () => undefined
     const slow = tool({
       name: 'slow',
@@ -112,7 +112,7 @@ describe('a runtime that goes on with the state of another', () => {
     expect((await call).status).toBe('ok')
   })
 
-  test('and its twin from the same text share nothing', async () => {
+  test('shares nothing with another runtime from the same state', async () => {
     const first = await open()
     await first.call('fetch', {})
     const state = first.exportState()
@@ -122,7 +122,7 @@ describe('a runtime that goes on with the state of another', () => {
     expect((await two.call('commit', {})).status).toBe('ok')
   })
 
-  test('of many calls at once, lets only so many begin as are left', async () => {
+  test('starts only the remaining number of concurrent calls', async () => {
     const first = await open()
     await first.call('fetch', {})
     const second = await resume(first.exportState())
@@ -212,7 +212,7 @@ describe('a state is refused', () => {
     const text = await good()
     await expect(open({ state: { key: randomBytes(32), resume: text } })).rejects.toMatchObject({
       code: 'state-refused',
-      message: 'the state of the session was changed, or sealed with another key',
+      message: 'the state of the session was changed, or signed with another key',
     })
     await expect(open({ state: { key: randomBytes(31) } })).rejects.toMatchObject({ code: 'state-refused' })
     const { exportState } = await cordon({ tools: TOOLS })
@@ -236,7 +236,7 @@ describe('an approval of one call', () => {
     } as const
   }
 
-  test('is one run, also of calls at once, in another session, and after a restart', async () => {
+  test('allows one run, also with concurrent calls, another session or a restart', async () => {
     const approvals = [await grantFor()]
     const runtime = await open()
     expect((await runtime.evaluate('risky', { n: 1 })).kind).toBe('refused')
@@ -246,7 +246,7 @@ describe('an approval of one call', () => {
     expect((await (await resume(runtime.exportState())).call('risky', { n: 1 }, { approvals })).status).toBe('denied')
   })
 
-  test('is none for other arguments, and a text that is none is refused', async () => {
+  test('does not apply to other arguments, and an invalid text is refused', async () => {
     const grant = await grantFor()
     const runtime = await open()
     expect((await runtime.call('risky', { n: 2 }, { approvals: [grant] })).status).toBe('denied')

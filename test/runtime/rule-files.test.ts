@@ -63,7 +63,7 @@ const reasons = (settings?: Partial<RuleFileSettings>) =>
   load(settings).flatMap(({ source, rules }) => rules.map(({ effect, because }) => `${source} ${effect} ${because}`))
 
 describe('rule files', () => {
-  it('are found where machine, project and user keep them, and where the command line names one', () => {
+  it('are found in the folders of machine, project and user, and where the command line names one', () => {
     put('etc/rules.yaml', rule('deny', 'machine'))
     put('etc/rules/10-more.yaml', rule('deny', 'more'))
     put('etc/rules/README', 'no rules')
@@ -83,7 +83,7 @@ describe('rule files', () => {
     ])
   })
 
-  it('of a project hold in its parts, too, up to a folder that everybody can write to', () => {
+  it('of a project apply in its subfolders, up to a folder that everybody can write to', () => {
     put('.cordon/rules.yaml', rule('deny', 'outer'))
     put('work/.cordon/rules.yaml', rule('deny', 'inner'))
     const workspace = parseAbsolutePath(join(folder, 'work', 'part'))
@@ -92,13 +92,13 @@ describe('rule files', () => {
     expect(reasons({ workspace })).toEqual(['project deny inner'])
   })
 
-  it('of a project are found through a link to it, too', () => {
+  it('of a project are found through a link to it', () => {
     put('work/.cordon/rules.yaml', rule('deny', 'inner'))
     symlinkSync(join(folder, 'work', 'part'), join(folder, 'link'))
     expect(reasons({ workspace: parseAbsolutePath(join(folder, 'link')) })).toEqual(['project deny inner'])
   })
 
-  it('of a project allow nothing unless somebody who may vouches for it', () => {
+  it('of a project allow nothing unless it is trusted', () => {
     put('work/.cordon/rules.yaml', rule('allow', 'project'))
     expect(load().map(({ isTrusted }) => isTrusted)).toEqual([false])
     put('config/rules.yaml', `trusted_projects: [ ${folder}/other ]\n`)
@@ -109,7 +109,7 @@ describe('rule files', () => {
     expect(load().map(({ isTrusted }) => isTrusted)).toEqual([true, false])
   })
 
-  it('cannot vouch for themselves, nor lock anything', () => {
+  it('cannot trust themselves, or lock settings', () => {
     const file = put('work/.cordon/rules.yaml', `trusted_projects: [ ${folder}/** ]\n`)
     expect(load).toThrow(`${file}:1: trusted_projects must be left out`)
     put('work/.cordon/rules.yaml', 'modes: [ bypass ]\n')
@@ -119,14 +119,14 @@ describe('rule files', () => {
     expect(load).toThrow('a folder that begins with / or ~')
   })
 
-  it('that cannot be understood are errors with file and line, never passed over', () => {
+  it('that are invalid are errors with file and line, never skipped', () => {
     const file = put('work/.cordon/rules.yaml', 'rules:\n  - effect: deny\n    comand: rm\n    because: typo\n')
     expect(load).toThrow(`${file}:3: unknown key "comand"`)
     put('work/.cordon/rules.yaml', '# everything is commented out\n')
     expect(reasons()).toEqual([])
   })
 
-  it.each(['etc', 'work/.cordon'])('in %s follow no links: not as files, not as folders', (place) => {
+  it.each(['etc', 'work/.cordon'])('in %s are not read through links to files or folders', (place) => {
     const elsewhere = put('elsewhere/rules.yaml', rule('allow', 'elsewhere'))
     mkdirSync(join(folder, place), { recursive: true })
     symlinkSync(elsewhere, join(folder, place, 'rules.yaml'))
@@ -136,7 +136,7 @@ describe('rule files', () => {
     expect(load).toThrow('it is a link')
   })
 
-  it('of the user may be links to where settings are kept', () => {
+  it('of the user may be links to a settings folder', () => {
     const elsewhere = put('dotfiles/rules.yaml', rule('deny', 'linked'))
     mkdirSync(join(folder, 'config'))
     symlinkSync(elsewhere, join(folder, 'config', 'rules.yaml'))
@@ -150,7 +150,7 @@ describe('rule files', () => {
     ['etc', 0o646, 'every user can write to it'],
     ['config', 0o664, 'its group can write to it'],
     ['work/.cordon', 0o646, 'every user can write to it'],
-  ])('in %s with mode %o stop everything', (place, mode, problem) => {
+  ])('in %s with mode %o stop every call', (place, mode, problem) => {
     const file = put(`${place}/rules.yaml`, rule('allow', 'anybody'), mode)
     expect(load).toThrow(`the rules in ${file} are not safe to use: ${problem}`)
     chmodSync(file, 0o644)
@@ -158,39 +158,39 @@ describe('rule files', () => {
     expect(load).toThrow(`the rules in ${join(folder, place)} are not safe to use: ${problem}`)
   })
 
-  it('of a project may be those of a group', () => {
+  it('of a project may belong to a group', () => {
     put('work/.cordon/rules.yaml', rule('deny', 'shared'), 0o664)
     expect(reasons()).toEqual(['project deny shared'])
   })
 
-  it.each(['user', 'project'] as const)('of another %s than those who may write it stop everything', (source) => {
+  it.each(['user', 'project'] as const)('of the %s that belong to another owner stop every call', (source) => {
     const file = put('other/rules.yaml', rule('allow', 'foreign'))
     const trust = trustOf(source, ME, ME)
     expect(readRuleFile(file, trust)).toContain('foreign')
     expect(() => readRuleFile(file, { ...trust, owners: [ME + 1] })).toThrow(`it belongs to the user ${String(ME)}`)
   })
 
-  it('of a project may be those of its owner, for whom root works in it', () => {
+  it('of a project may belong to its owner if root works in it', () => {
     expect(trustOf('project', 0, 1000).owners).toContain(1000)
     expect(trustOf('user', 0, 1000).owners).not.toContain(1000)
     expect(trustOf('managed', 1000, 0).owners).toEqual([0])
   })
 
-  it('of the machine belong to nobody but its owner, not even to the one who runs this', () => {
+  it('of the machine must belong to its owner, not even to the current user', () => {
     put('etc/rules.yaml', rule('allow', 'anybody'))
     expect(() => load({ managed: { folder: join(folder, 'etc'), owner: ME + 1 } })).toThrow(
       `it belongs to the user ${String(ME)}`,
     )
   })
 
-  it('that are pipes keep nobody waiting', () => {
+  it('that are pipes make nobody wait', () => {
     mkdirSync(join(folder, 'config'))
     execFileSync('mkfifo', [join(folder, 'config', 'rules.yaml')])
     chmodSync(join(folder, 'config', 'rules.yaml'), 0o600)
     expect(load).toThrow('it is no ordinary file')
   })
 
-  it('that cannot be read stop everything', () => {
+  it('that cannot be read stop every call', () => {
     const file = put('etc/rules.yaml', rule('deny', 'hidden'), 0o000)
     chmodSync(base, 0o755)
     // Root can read everything.
@@ -257,7 +257,7 @@ describe('adding a rule', () => {
   })
 
   it.each(['rules: []\n', 'rules: [ { effect: deny, because: x } ]\n', '{ "rules": [] }\n', '- a list\n'])(
-    'to a form that cannot be added to is refused, with the rule to add by hand: %j',
+    'to an unsupported format is refused, with the rule to add by hand: %j',
     async (text) => {
       const file = put('config/rules.yaml', text, 0o600)
       const context = {
@@ -272,7 +272,7 @@ describe('adding a rule', () => {
     },
   )
 
-  it('by many processes at once loses none, and no comment of the person', async () => {
+  it('by many processes at once loses none, and no comment', async () => {
     const file = put(
       'config/rules.yaml',
       '# mine\nrules:\n  - { id: first, effect: deny, tool: x, because: y } # stays\n',
@@ -305,7 +305,7 @@ describe('adding a rule', () => {
     expect(readdirSync(dirname(file))).toEqual(['rules.yaml'])
   })
 
-  it('writes to where a link leads, and takes over from a process that died', async () => {
+  it('follows a link, and takes over from a process that died', async () => {
     const real = put('dotfiles/rules.yaml', 'rules:\n  - { effect: deny, tool: x, because: y }\n', 0o600)
     mkdirSync(join(folder, 'config'))
     const file = join(folder, 'config', 'rules.yaml')

@@ -1,4 +1,4 @@
-// The page is followed word for word: its program runs, and its programs compile.
+// Follows the page word for word: its agent runs, and its programs compile.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 
+import { writtenLog } from './audit-stage.js'
 import { openStage } from './stage.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -15,8 +16,10 @@ const { newFolder } = openStage()
 const PAGE = readFileSync(join(ROOT, 'docs', 'runtime.md'), 'utf8')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 
+const ROOMS = ['runtime', 'policy', 'gate', 'sandbox', 'egress', 'store', 'server', 'errors']
+
 const blockAfter = (page: string, heading: string): string =>
-  /```js\n([^]*?)```/.exec(page.slice(page.indexOf(heading)))?.[1] ?? ''
+  /```[jt]s\n([^]*?)```/.exec(page.slice(page.indexOf(heading)))?.[1] ?? ''
 
 /** A project that has installed Cordon. */
 const project = (): string => {
@@ -28,14 +31,20 @@ const project = (): string => {
   return place
 }
 
-test('the whole agent of docs/runtime.md runs as printed', () => {
+/** Runs the first program after a heading of the page. */
+const runPrinted = (heading: string) => {
   const place = project()
-  writeFileSync(join(place, 'agent.mjs'), blockAfter(PAGE, '## A whole agent'))
+  writeFileSync(join(place, 'agent.mjs'), blockAfter(PAGE, heading))
   const { status, stdout, stderr } = spawnSync(process.execPath, ['agent.mjs'], {
     cwd: place,
     encoding: 'utf8',
     timeout: ENDS_WHAT_HANGS_MS,
   })
+  return { place, status, stdout, stderr }
+}
+
+test('the whole agent of docs/runtime.md runs as printed', () => {
+  const { place, status, stdout, stderr } = runPrinted('## A whole agent')
   expect({ status, stderr, lines: stdout.trim().split('\n') }).toEqual({
     status: 0,
     stderr: '',
@@ -52,6 +61,19 @@ test('the whole agent of docs/runtime.md runs as printed', () => {
   expect(readFileSync(join(place, 'logs', 'audit.jsonl'), 'utf8')).toContain('tool.completed')
 })
 
+test('the check of docs/audit.md runs as printed, and finds a changed line', async () => {
+  const page = readFileSync(join(ROOT, 'docs', 'audit.md'), 'utf8')
+  const place = project()
+  const log = await writtenLog(3)
+  const program = blockAfter(page, 'A program checks a log').replace('/var/log/my-agent/audit.jsonl', log)
+  writeFileSync(join(place, 'check.mjs'), program)
+  const check = () =>
+    spawnSync(process.execPath, ['check.mjs'], { cwd: place, encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS })
+  expect(check()).toMatchObject({ stderr: '', stdout: expect.stringMatching(/^\d+ lines, intact\n$/) as string })
+  writeFileSync(log, readFileSync(log, 'utf8').replace('"sequence":2', '"sequence":9'))
+  expect(check()).toMatchObject({ stderr: expect.stringContaining(log) as string, stdout: 'damaged\n' })
+})
+
 test(
   'the examples compile as TypeScript, with all declarations that they bring along, and an annotated parameter ' +
     'is checked',
@@ -59,6 +81,8 @@ test(
     const place = project()
     writeFileSync(join(place, 'package.json'), '{ "type": "module" }\n')
     const programs = {
+      'exports.ts': ROOMS.map((room) => `export * as ${room} from 'cordon/${room}'\n`).join(''),
+      'in-typescript.ts': `import { createCordon, tool } from 'cordon'\n${blockAfter(PAGE, '## In TypeScript')}`,
       'readme.ts': blockAfter(README, '## In an agent'),
       'first.ts': blockAfter(PAGE, '# Tools in an agent'),
       'whole.ts': blockAfter(PAGE, '## A whole agent'),
@@ -78,8 +102,6 @@ test(
       'es2023',
       '--module',
       'nodenext',
-      '--types',
-      'node',
       '--preserveSymlinks',
     ]
     const { status, stdout } = spawnSync(
@@ -90,3 +112,8 @@ test(
     expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
   },
 )
+
+test('the suspended call of docs/runtime.md goes on in another runtime, as printed', () => {
+  const { status, stdout, stderr } = runPrinted('## Suspended calls')
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'pending\nok hello\n\n', stderr: '' })
+})

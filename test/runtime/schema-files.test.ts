@@ -1,4 +1,4 @@
-// The files of schemas/ that describe records, against the declarations that the types of the records come from.
+// Compares the files of schemas/ with the shapes from which the types of the records come.
 import { expect, test } from 'vitest'
 
 import { permissionDecisionSchema } from '../../src/gate/record/permission-decision.js'
@@ -11,6 +11,6 @@ test.each([
   ['permission_state', permissionStateSchema],
   ['sandbox_profile', sandboxProfileSchema],
   ['event', eventSchema],
-])('schemas/%s.schema.json says what the declaration says', async (name, schema) => {
+])('schemas/%s.schema.json equals the shape', async (name, schema) => {
   await expect(`${JSON.stringify(schema(), null, 2)}\n`).toMatchFileSnapshot(`../../schemas/${name}.schema.json`)
 })

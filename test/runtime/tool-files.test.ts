@@ -15,7 +15,7 @@ const file = (text: string): string => {
   return path
 }
 
-test('a file for `cordon tools register` is told from a file of tools, which is read', async () => {
+test('a file for `cordon tools register` is distinguished from a file of tools, which is read', async () => {
   await expect(
     loadToolFiles([file('key: note\ndescription: notes\ndefinition: { kind: process, command: [ true ] }\n')]),
   ).rejects.toMatchObject({

@@ -1,5 +1,4 @@
-// What counts as a violation comes from the boundary, means the same for every kind of tool, and is told to the model
-// by its kind alone.
+// The boundary decides what is a violation, in the same way for every kind of tool. The model learns only its kind.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -65,7 +64,7 @@ describe.each<Form>(['namespaces', 'landlock'])('a violation of a call (%s)', (f
     facts: { violations: [{ kind: 'file', access, path }] },
   })
 
-  test('is none for a file that is missing in what may be read, nor for one that the host lacks, too', async () => {
+  test('is not reported for a missing file in a readable folder, or for one that the host lacks too', async () => {
     expect(await call('read', { path: join(data, 'missing') })).toMatchObject(FAILED)
     expect(await call('read', { path: join(outside, 'missing') })).toMatchObject(FAILED)
     expect(await sh(`cat ${data}/missing`)).toMatchObject(FAILED)
@@ -77,13 +76,13 @@ describe.each<Form>(['namespaces', 'landlock'])('a violation of a call (%s)', (f
     })
   })
 
-  test('cannot be made up by an error that looks like one', async () => {
+  test('cannot be forged by an error that looks like one', async () => {
     expect(await call('forge', { path: '/etc/shadow' })).toMatchObject(FAILED)
     expect(await call('forge', { path: join(data, 'file') })).toMatchObject(FAILED)
     expect(await call('read', { path: join(outside, 'file') })).toMatchObject(refused('read', join(outside, 'file')))
   })
 
-  test('is the same for a function and for a program that are refused a file', async () => {
+  test('is the same for a function and a program', async () => {
     expect(await call('write', { path: join(data, 'file'), text: 'x' })).toMatchObject(
       refused('write', join(data, 'file')),
     )
@@ -108,7 +107,7 @@ describe.each<Form>(['namespaces', 'landlock'])('a violation of a call (%s)', (f
     ['a removal', (folder: string) => `rm ${folder}/file`, 'file'],
     ['a new name', (folder: string) => `mv ${folder}/file ${folder}/other`, 'file'],
     ['a copy', (folder: string) => `cp ${folder}/file ${folder}/made`, 'made'],
-  ])('is %s in a folder that may only be read, and none where it may be written', async (_, script, name) => {
+  ])('is %s in a read-only folder, and not in a writable one', async (_, script, name) => {
     const result = await sh(script(data))
     expect(result.status).toBe('violated')
     expect(result.facts.violations).toContainEqual(
@@ -120,7 +119,7 @@ describe.each<Form>(['namespaces', 'landlock'])('a violation of a call (%s)', (f
     ).toMatchObject({ status: 'ok', facts: { violations: [] } })
   })
 
-  test('is a protected name that could not be changed', async () => {
+  test('is reported for a protected name that could not be changed', async () => {
     const reason = { kind: 'protected' }
     expect(await sh(`echo x > ${project}/package.json`)).toMatchObject({
       status: 'violated',
@@ -146,7 +145,7 @@ describe.each<Form>(['namespaces', 'landlock'])('a violation of a call (%s)', (f
     })
   })
 
-  test('is no reason for a failure where programs look for a file by habit, unless the command names it', async () => {
+  test('does not explain a failure if programs open the file by habit, unless the command names it', async () => {
     writeFileSync(join(data, 'one.py'), 'import two\nimport sys\nsys.exit(3)\n')
     writeFileSync(join(data, 'two.py'), 'x = 1\n')
     const result = await sh(`python3 ${data}/one.py`)
@@ -158,14 +157,14 @@ describe.each<Form>(['namespaces', 'landlock'])('a violation of a call (%s)', (f
     expect(await sh(`cat ${outside}/.npmrc`)).toMatchObject(refused('read', join(outside, '.npmrc')))
   })
 
-  test('of reading is not looked for where observe is off; of writing it is', async () => {
+  test('of reading is not reported with observe off, but of writing it is', async () => {
     expect(await call('unwatched', { script: `cat ${outside}/file` })).toMatchObject(FAILED)
     expect(await call('unwatched', { script: `echo x > ${data}/file` })).toMatchObject(
       refused('write', join(data, 'file')),
     )
   })
 
-  test('is bounded in number, however many files a tool tries', async () => {
+  test('is limited in number, however many files a tool tries', async () => {
     const { facts } = await sh(
       `cd ${data}; i=0; while [ $i -lt 700 ]; do echo x 2>/dev/null > new$i; i=$((i+1)); done; true`,
     )

@@ -1,5 +1,5 @@
-// The attack that crosses tools: a page that web_search finds tells the model to send the user's key away
-// with bash. The model obeys. Every step is really made, and the story ends with what came of it.
+// `cordon demo`: an attack across tools. A page that web_search finds tells the model to send the user's key away with
+// bash. The model obeys. Every step really runs.
 import { join } from 'node:path'
 
 import { pathRead, pathWrite, text } from '../../gate/index.js'
@@ -31,13 +31,13 @@ export const demo = async ({ environment }: CommandLine): Promise<number> => {
   }
 }
 
-/** Four tools, each with what it needs and nothing more. */
+/** Four tools, each with the grants that it needs. */
 const toolsOf = ({ web }: Stage): readonly ToolDefinition[] => [
   tool({
     name: 'web_search',
     description: 'Searches the web',
     input: { type: 'object', properties: { query: text() }, required: ['query'] },
-    // Whoever answers a search decides what the model reads next. Here an attacker did.
+    // The attacker wrote one of the results.
     policy: { filesystem: { read: [web] }, environment: [`WEB=${web}`] },
     run: async () =>
       JSON.parse(await (await import('node:fs/promises')).readFile(process.env['WEB'] ?? '', 'utf8')) as unknown,
@@ -105,7 +105,7 @@ const tellStory = async (cordon: Cordon, stage: Stage, paint: Paint): Promise<nu
   say(paint('bold', '\n3. The model obeys, and calls bash exactly as the attacker wants.'))
   const attack = await call('bash', { command: injected })
   check('nothing arrived at the attacker', attacker.received.length === 0)
-  if (attacker.isOutside) check('it is told as a violation, not as a failure', attack.status === 'violated')
+  if (attacker.isOutside) check('it is reported as a violation, not as a failure', attack.status === 'violated')
   for (const violation of attack.facts.violations) say(`     ${paint('dim', describeViolation(violation))}`)
   check('the key is nowhere in what the model gets', !JSON.stringify([attack.output, attack.reason]).includes(key))
   await call('read_file', { path: join(home, '.ssh', 'id_rsa') })
@@ -128,7 +128,7 @@ const tellStory = async (cordon: Cordon, stage: Stage, paint: Paint): Promise<nu
       `     boundary  ${profile.form}; writes ${profile.write_roots.join(', ')}; network ${profile.network.toString()}`,
     )
     say(
-      `     held by   files: ${(profile.enforced['filesystem_read'] ?? []).join(' + ')}; network: ` +
+      `     enforced  files: ${(profile.enforced['filesystem_read'] ?? []).join(' + ')}; network: ` +
         (profile.enforced['network'] ?? []).join(' + '),
     )
   }
@@ -140,10 +140,7 @@ const tellStory = async (cordon: Cordon, stage: Stage, paint: Paint): Promise<nu
   return broken === 0 ? 0 : 1
 }
 
-/**
- * With what its four tools need together: the files of the user, and the network. It shows that the attack is a real
- * one.
- */
+/** One sandbox with the grants that the four tools need together. It shows that the attack is real. */
 const runShared = async (command: string, { home, workspace }: Stage): Promise<void> => {
   const places = { workspace: parseAbsolutePath(workspace), home: parseAbsolutePath(home) }
   const policy = parsePolicy(

@@ -1,16 +1,14 @@
-// Causes of what a host does not hold, and ways out: pure, from what the probes and the settings say.
+// Why a host lacks a mechanism, and how to enable it: pure, from probes and settings.
 import type { HostFacts } from '../../sandbox/index.js'
 
 import type { HostSettings } from './host-settings.js'
 
 export interface Finding {
-  /** What is missing, or weaker than it could be. */
   readonly what: string
   readonly because: string
   readonly fix: string
 }
 
-/** Of the host's facts those that a cause can be found for. */
 export type ProbedHost = Pick<HostFacts, 'namespaces' | 'ownProc' | 'landlock' | 'listener' | 'cgroup'>
 
 export const diagnose = (host: ProbedHost, settings: HostSettings): readonly Finding[] => [
@@ -43,19 +41,19 @@ const namespacesFinding = (
     )
   if (!settings.isRoot && settings.unprivilegedUsernsClone === '0') {
     return finding(
-      'ordinary users may not make user namespaces: kernel.unprivileged_userns_clone is 0',
+      'ordinary users may not create user namespaces: kernel.unprivileged_userns_clone is 0',
       'sudo sysctl -w kernel.unprivileged_userns_clone=1',
     )
   }
   if (inside) {
     return finding(
       'this runs inside another sandbox that refuses new namespaces, such as a cell of Cordon',
-      'nothing to do: the outer sandbox still holds, and the landlock form holds inside it',
+      'nothing to do: the outer sandbox stays in force, and the landlock form works inside it',
     )
   }
   if (settings.apparmorRestrictsUserns === '1' && !settings.isRoot) {
     return finding(
-      'AppArmor leaves user namespaces without rights: kernel.apparmor_restrict_unprivileged_userns is 1 ' +
+      'AppArmor gives user namespaces no rights: kernel.apparmor_restrict_unprivileged_userns is 1 ' +
         '(Ubuntu 23.10 and later)',
       'give the launcher a profile with "userns," in /etc/apparmor.d, or: sudo sysctl -w ' +
         'kernel.apparmor_restrict_unprivileged_userns=0',
@@ -69,21 +67,21 @@ const namespacesFinding = (
     return finding(
       `${where} refuses new user namespaces`,
       'start the container with a seccomp profile that permits clone with CLONE_NEWUSER and mount, or run ' +
-        'Cordon outside of it',
+        'Cordon outside the container',
     )
   }
   if (olderThan(settings.kernel, 5, 12))
     return finding(`Linux ${settings.kernel} lacks the mount calls that the cell needs (5.12)`, 'use a newer kernel')
   if (stage === 'proc' || stage === 'root')
     return finding(
-      'the cell could not assemble its root',
+      'the cell could not build its root',
       'see the stage and the error; in a container, its /proc and its mounts may be locked',
     )
   return finding('the kernel refused', 'see the stage and the error')
 }
 
 const procFinding = (problem: string, settings: HostSettings): Finding => ({
-  what: "a /proc of its own: the cell borrows the host's and hides its parts by Landlock",
+  what: "a private /proc: the cell uses the host's and hides parts of it with Landlock",
   because:
     settings.maskedProc.length > 0
       ? `parts of /proc are masked here (${settings.maskedProc.slice(0, 3).join(', ')}), so that the kernel ` +
@@ -91,14 +89,14 @@ const procFinding = (problem: string, settings: HostSettings): Finding => ({
       : problem,
   fix:
     settings.container === undefined
-      ? 'unmount what lies over /proc'
+      ? 'unmount everything over /proc'
       : 'start the container with --security-opt unmask=ALL (podman) or systempaths=unconfined (docker)',
 })
 
 const landlockFindings = (host: ProbedHost, settings: HostSettings): readonly Finding[] => {
   const { landlock } = host
   if (!landlock.held) {
-    const what = 'Landlock: the second hold on files, and the only one on programs; no cell starts without it'
+    const what = 'Landlock: second barrier for files, the only one for programs; required by every cell'
     if (olderThan(settings.kernel, 5, 13))
       return [{ what, because: `Linux ${settings.kernel} does not have it (5.13)`, fix: 'use a newer kernel' }]
     if (settings.securityModules?.includes('landlock') === false) {
@@ -135,42 +133,39 @@ const landlockFindings = (host: ProbedHost, settings: HostSettings): readonly Fi
   if (missing.length === 0) return []
   return [
     {
-      what: `Landlock of version ${String(landlock.abi)} does not hold: ${missing.join(', ')}`,
+      what: `Landlock version ${String(landlock.abi)} cannot enforce: ${missing.join(', ')}`,
       because: `Linux ${settings.kernel}`,
-      fix: 'use a newer kernel; meanwhile other mechanisms hold these where the table says so',
+      fix: 'use a newer kernel; the table shows where other mechanisms enforce these',
     },
   ]
 }
 
 const listenerFinding = (problem: string, inside: boolean): Finding => ({
-  what: 'a seccomp listener: limits.processes, --observe, and which connections were refused',
-  because: inside ? `this runs inside another cell, or under a tracer, that listens already (${problem})` : problem,
-  fix:
-    'run outside of it to have them; everything else holds without, and hosts that the outer cell grants can ' +
-    'be granted here',
+  what: 'a seccomp listener: limits.processes, --observe, and a list of refused connections',
+  because: inside ? `another cell or a tracer around this process has a listener already (${problem})` : problem,
+  fix: 'run outside of it; everything else works without, and hosts that the outer cell grants can be granted here',
 })
 
 const cgroupFinding = (problem: string, inside: boolean, { isRoot, container }: HostSettings): Finding => ({
-  what: 'cgroups: memory and processes bounded by the kernel itself, in the moment in which a call asks for more',
+  what: 'cgroups: limits of memory and processes enforced by the kernel, without delay',
   because: /busy/i.test(problem)
-    ? 'processes live in the cgroup that would have to be divided, which the kernel refuses ("no internal ' +
-      `processes": ${problem})`
+    ? `the kernel refuses to divide a cgroup that has processes ("no internal processes": ${problem})`
     : problem,
   fix: cgroupFix(problem, inside || container !== undefined, isRoot),
 })
 
 const cgroupFix = (problem: string, inside: boolean, isRoot: boolean): string => {
   if (/version/.test(problem))
-    return 'boot with version 2 of cgroups (systemd.unified_cgroup_hierarchy=1); the limits are held without, by looking'
+    return 'boot with cgroups version 2 (systemd.unified_cgroup_hierarchy=1); without, Cordon polls to enforce limits'
   if (inside)
-    return 'nothing to do: the limits are held without, by looking; or set them on the container or the outer cell, too'
+    return 'nothing to do: Cordon polls to enforce limits; you can also set them on the container or the outer cell'
   return isRoot
-    ? 'start it with a part of the tree of its own: systemd-run --pty -p Delegate=yes -p DelegateSubgroup=host ' +
+    ? 'start it with a cgroup of its own: systemd-run --pty -p Delegate=yes -p DelegateSubgroup=host ' +
         'COMMAND (systemd 254; the same two settings in a unit)'
-    : 'start it where the user may divide the tree: systemd-run --user --scope COMMAND'
+    : 'start it where you may create cgroups: systemd-run --user --scope COMMAND'
 }
 
-/** A listener that is taken, or no new privileges and a filter: what a cell looks like from inside. */
+/** A used listener, or no_new_privs and a filter: a cell looks like this from inside. */
 const isOuterCell = ({ listener }: ProbedHost, { seccompMode, noNewPrivileges, container }: HostSettings): boolean =>
   (!listener.held && /busy/i.test(listener.problem)) ||
   (seccompMode === '2' && noNewPrivileges && container === undefined)

@@ -1,3 +1,4 @@
+// The result of `cordon doctor`.
 import type { Attempt, Enforced, Form } from '../../sandbox/index.js'
 
 import type { Finding } from './diagnose.js'
@@ -23,6 +24,6 @@ export interface Diagnosis {
 export interface FormDiagnosis {
   readonly held: boolean
   readonly problem: string | null
-  /** For each boundary the mechanisms that hold it; an empty list is one that is not held. */
+  /** The mechanisms of each boundary. An empty list means that it is not enforced. */
   readonly enforced: Enforced | null
 }

@@ -1,3 +1,4 @@
+import { flag } from '../arguments.js'
 import type { CommandHelp } from '../help.js'
 
 export const DOCTOR_HELP: CommandHelp = {
@@ -7,6 +8,6 @@ export const DOCTOR_HELP: CommandHelp = {
     'Builds small cells to test which boundaries this host can enforce, and how. It says which form of the',
     'cell Cordon uses and why, and explains what is missing.',
   ],
-  groups: [{ title: 'options', options: [{ name: 'json', help: 'print JSON' }] }],
+  groups: [{ title: 'options', options: [flag('json', 'print JSON')] }],
   notes: ['Exit status: 0 if this host can run cells, 1 if not.'],
 }

@@ -1,3 +1,4 @@
+// The result of `cordon doctor` as text.
 import { LIMIT_NAMES } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
 import type { Enforced } from '../../sandbox/index.js'
@@ -19,7 +20,6 @@ const LIMIT_LABELS: Readonly<Record<keyof Limits, string>> = {
 
 export const DEFAULT_PROCESSES = 'limits.processes.default'
 
-/** The boundaries in words for the reader of the table. */
 const LABELS: Readonly<Record<string, string>> = {
   filesystem_read: 'reading files',
   filesystem_write: 'writing files',
@@ -49,7 +49,7 @@ export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
       `${host.user === 'root' ? 'root' : 'an ordinary user'}${place}`,
     '',
     form === null
-      ? paint('red', 'no cell can be built here')
+      ? paint('red', 'this host cannot build a cell')
       : `backend: ${paint('bold', 'native')}, form: ${paint('bold', form)}`,
     `  ${oneLine(why)}`,
     ...(forms === null ? [] : ['', ...renderTable(forms, paint)]),
@@ -82,10 +82,10 @@ const renderTable = (forms: NonNullable<Diagnosis['forms']>, paint: Paint): read
   )
   const header = ['boundary', 'namespaces', 'landlock'] as const
   const width = (column: 0 | 1) => Math.max(...[header, ...rows].map((row) => row[column].length)) + 2
-  // Padded before it is painted: colours have no width.
+  // Pad before painting, because colours have no width.
   const line = ([label, strong, weak]: readonly [string, string, string], style: Paint) =>
     `  ${label.padEnd(width(0))}${style('dim', strong.padEnd(width(1)))}${style('dim', weak)}`.trimEnd()
-  const markMissing: Paint = (_, text) => (text.trim() === NOT_HELD ? paint('red', text) : text)
+  const markMissing: Paint = (_, text) => (text.trim() === NOT_ENFORCED ? paint('red', text) : text)
   return [
     paint(
       'bold',
@@ -95,10 +95,10 @@ const renderTable = (forms: NonNullable<Diagnosis['forms']>, paint: Paint): read
   ]
 }
 
-const NOT_HELD = 'not held'
+const NOT_ENFORCED = 'not enforced'
 
 const cellOf = ({ held, enforced }: FormDiagnosis, name: string): string => {
   if (!held) return '-'
   const mechanisms = (enforced as Enforced)[name]
-  return mechanisms === undefined || mechanisms.length === 0 ? NOT_HELD : mechanisms.join(', ')
+  return mechanisms === undefined || mechanisms.length === 0 ? NOT_ENFORCED : mechanisms.join(', ')
 }

@@ -1,3 +1,4 @@
+// `cordon doctor`: what this host can enforce, and how to enable more.
 import { arch, tmpdir } from 'node:os'
 
 import { CordonError } from '../../errors/index.js'
@@ -82,13 +83,10 @@ const examine = async (settings: HostSettings, searchPath: string): Promise<Diag
 }
 
 const reasonFor = (form: Form | null, { namespaces, landlock }: Readonly<Record<Form, FormDiagnosis>>): string => {
-  if (form === 'namespaces') return 'the strongest form, and a cell of it was built and used just now'
+  if (form === 'namespaces') return 'the strongest form; a test cell of it ran'
   if (form === 'landlock')
-    return (
-      `namespaces cannot be had here (${namespaces.problem ?? ''}); a cell of Landlock and seccomp was built ` +
-      'and used just now'
-    )
-  return `no form of the cell holds here: namespaces: ${namespaces.problem ?? ''}; landlock: ${landlock.problem ?? ''}`
+    return `this host refuses namespaces (${namespaces.problem ?? ''}); a test cell with Landlock and seccomp ran`
+  return `no form of the cell works here: namespaces: ${namespaces.problem ?? ''}; landlock: ${landlock.problem ?? ''}`
 }
 
 interface Demands {
@@ -96,7 +94,7 @@ interface Demands {
   readonly limits: Readonly<Partial<Record<keyof Limits, string | number>>>
 }
 
-/** Everything a policy can ask for, so that the table shows what would hold it. */
+/** Everything a policy can ask for, so that the table shows what enforces it. */
 const EVERYTHING: Demands & { readonly limits: Required<Demands['limits']> } = {
   exec: 'none',
   limits: {
@@ -111,7 +109,7 @@ const EVERYTHING: Demands & { readonly limits: Required<Demands['limits']> } = {
   },
 }
 
-/** The demands without the one that the host refused; undefined when the refusal is about something else. */
+/** The demands without the refused one. Undefined if the host refused something else. */
 const withoutRefused = ({ exec, limits }: Demands, { code, params }: CordonError): Demands | undefined => {
   if (code === 'host-cannot-hold' && params['mechanism'] === 'exec' && exec !== undefined) return { limits }
   const refused = LIMIT_NAMES.find((name) => name === params['limit'])
@@ -120,7 +118,7 @@ const withoutRefused = ({ exec, limits }: Demands, { code, params }: CordonError
   return { ...(exec === undefined ? {} : { exec }), limits: others }
 }
 
-/** By running a program in a real cell: what is said here was seen, not concluded. */
+/** Runs a program in a real cell: the table shows facts, not conclusions. */
 const tryForm = async (
   sandbox: Sandbox,
   form: Form,
@@ -145,7 +143,7 @@ const tryForm = async (
         problem: `a program that does nothing ended with ${describeEnding(result)}`,
         enforced: result.profile.enforced,
       }
-    // The default is enforced by other means than a limit of a policy, and is what most calls have.
+    // The default limit, which most calls have, is enforced in another way than one of a policy.
     const { 'limits.processes': byDefault = [] } = (await run({})).profile.enforced
     return { held, problem: null, enforced: { ...result.profile.enforced, [DEFAULT_PROCESSES]: byDefault } }
   } catch (error) {

@@ -1,19 +1,19 @@
+// Settings of the host that explain why a mechanism is missing.
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Settings of the host that explain why a mechanism is missing. Undefined is a setting that is not there. */
+/** Undefined: the host does not have the setting. */
 export interface HostSettings {
   readonly kernel: string
   readonly isRoot: boolean
   readonly apparmorRestrictsUserns: string | undefined
   readonly maxUserNamespaces: string | undefined
   readonly unprivilegedUsernsClone: string | undefined
-  /** The names of the active security modules. */
   readonly securityModules: readonly string[] | undefined
   readonly seccompMode: string | undefined
   readonly noNewPrivileges: boolean
   readonly container: string | undefined
-  /** Places in /proc that somebody mounted over. */
+  /** Paths in /proc with another mount over them. */
   readonly maskedProc: readonly string[]
   readonly hasCompiler: boolean
 }

@@ -1,4 +1,4 @@
-// What happened, in the forms that systems for security events take.
+// Log entries in the formats of security systems.
 import type { AuditLine } from '../../runtime/index.js'
 import type { AnswerOf } from '../../store/index.js'
 
@@ -9,9 +9,9 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 type StoredEntry = AnswerOf<'readRecord'>['entries'][number]
 
-/** What all forms are made of, of whichever record it is. */
+/** The common content of all formats, for local logs and logs of teams. */
 export interface Exported {
-  /** The same whenever it is exported again, so that who receives it twice can tell. */
+  /** Stable, so that a receiver notices a repeated entry. */
   readonly id: string
   readonly time: string
   readonly type: string
@@ -20,7 +20,7 @@ export interface Exported {
   readonly actor: string
   readonly hasFailed: boolean
   readonly data: Readonly<Record<string, unknown>>
-  /** As it stands in the record, hash and all. */
+  /** The original line with its hash. */
   readonly line: string
 }
 
@@ -89,7 +89,7 @@ const OTHER_ACTIVITY = 99
 const SEVERITY = { informational: 1, medium: 3 } as const
 const STATUS = { success: 1, failure: 2 } as const
 
-/** OCSF: each entry is an API activity, whose operation is its type. */
+/** OCSF: each entry is an API activity, and its type is the operation. */
 const ocsfOf = ({ id, time, type, source, subject, actor, hasFailed, data, line }: Exported) => ({
   ...API_ACTIVITY,
   activity_id: OTHER_ACTIVITY,

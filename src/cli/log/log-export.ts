@@ -1,10 +1,11 @@
-// `cordon log export`: entries for other systems, from where the last export stopped.
+// `cordon log export`: writes entries for other systems, and remembers its position in a file.
 import { randomBytes } from 'node:crypto'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 
-import { fail } from '../../errors/index.js'
+import { codeOf, fail, messageOf } from '../../errors/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 import { createLogReader, readLine } from '../../runtime/index.js'
-import type { CordonEvent } from '../../runtime/index.js'
+import type { CordonEvent, LogLine } from '../../runtime/index.js'
 import type { StoreAccess } from '../../store/index.js'
 
 import { STDERR, STDOUT, oneLine, writeFully, writeText } from '../text/console-text.js'
@@ -13,7 +14,7 @@ import type { ExportFormat, Exported } from './export-formats.js'
 
 export interface ExportSettings {
   readonly format: ExportFormat
-  /** A file that remembers how far the last export came. */
+  /** The file with the position of the last export. */
   readonly cursor: string | undefined
 }
 
@@ -29,11 +30,11 @@ export const exportLog = async (
   const reader = createLogReader(path)
   let end = known
   let isIntact = true
-  for await (const { text, file, number } of reader.lines()) {
-    const read = readLine(text)
+  for await (const line of reader.lines()) {
+    const read = readLine(line.text)
     if (read.kind === 'unreadable' || !read.isIntact) {
       isIntact = false
-      writeText(STDERR, `cordon: ${oneLine(file)}:${String(number)} is not what was written; see: cordon log verify\n`)
+      warnOfChange(line)
     }
     if (read.kind === 'unreadable') continue
     const { sequence, hash, event } = read.line
@@ -41,14 +42,12 @@ export const exportLog = async (
       if (sequence === known.sequence && hash !== known.hash)
         throw fail('file-unreadable', {
           path,
-          problem: `line ${String(sequence)} is another than when ${cursor ?? ''} was written`,
-          fix:
-            'see what became of the log: cordon log verify; to export it from the beginning, remove the file ' +
-            'of --cursor',
+          problem: `line ${String(sequence)} has changed since ${cursor ?? ''} was written`,
+          fix: 'see what changed: cordon log verify; to export everything again, remove the file of --cursor',
         })
       continue
     }
-    if (filter(event) && !write(fromLogLine(read.line, text), format)) {
+    if (filter(event) && !write(fromLogLine(read.line, line.text), format)) {
       await reader.close()
       return brokenOff()
     }
@@ -59,7 +58,11 @@ export const exportLog = async (
   return isIntact ? 0 : EXIT_TAMPERED
 }
 
-export interface StoreFilter {
+export const warnOfChange = ({ file, number }: LogLine): void => {
+  writeText(STDERR, `cordon: ${oneLine(file)}:${String(number)} was changed; see: cordon log verify\n`)
+}
+
+interface StoreFilter {
   readonly team: string
   readonly since: string | undefined
   readonly isWanted: (type: string) => boolean
@@ -73,7 +76,7 @@ export const exportStored = async (
   const known = readCursor(cursor, isStoreMark)?.after ?? ''
   let after = known
   for (;;) {
-    const page = await store.ask('readRecord', { team, after, ...(since === undefined ? {} : { since }) })
+    const page = await store.ask('readRecord', { team, after, ...withoutUndefined({ since }) })
     if (page.entries.length === 0) {
       if (after !== known) keepCursor(cursor, { after })
       return 0
@@ -89,10 +92,7 @@ export const exportStored = async (
 
 const EXIT_BROKEN_OFF = 1
 
-/**
- * The reader is gone. A pipe takes entries that its reader never reads, so which of them arrived is not known: the mark
- * stays where it was, and the next export repeats them all.
- */
+/** It is not known which entries the reader of a pipe has read, so the next export repeats them all. */
 const brokenOff = (): number => {
   writeText(
     STDERR,
@@ -123,27 +123,27 @@ const readCursor = <Mark>(
     fail('file-unreadable', {
       path,
       problem,
-      fix: 'name the file that an earlier export of the same record wrote, or one that is not there yet',
+      fix: 'name the file of an earlier export of the same log, or a new file',
     })
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw invalid(error instanceof Error ? error.message : String(error))
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw invalid(messageOf(error))
   }
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw invalid('it is no JSON')
+    throw invalid('it is not valid JSON')
   }
   if (typeof value !== 'object' || value === null || !isMark(value))
-    throw invalid('it is no mark of this kind of record')
+    throw invalid('it is not a position in this kind of log')
   return value
 }
 
-/** In one step: an export that is cut off goes on from the mark before. */
+/** Replaces the file in one step, so that an interrupted export keeps the old position. */
 const keepCursor = (path: string | undefined, mark: object): void => {
   if (path === undefined) return
   const written = `${path}.${randomBytes(4).toString('hex')}`

@@ -1,3 +1,4 @@
+import { flag, value, values } from '../arguments.js'
 import type { CommandHelp } from '../help.js'
 import { STORE_OPTIONS } from '../store/store-help.js'
 
@@ -15,61 +16,36 @@ export const LOG_HELP: CommandHelp = {
     {
       title: 'filters (show, follow, export)',
       options: [
-        {
-          name: 'call',
-          value: 'ID',
-          meantBy: ['id', 'call-id'],
-          help: 'only this call; the start of its id is enough',
-        },
-        {
-          name: 'type',
-          value: 'TYPE',
-          repeatable: true,
-          meantBy: ['event'],
-          help: 'only this type, such as tool.denied, or a group, such as tool',
-        },
-        {
-          name: 'since',
-          value: 'TIME',
-          meantBy: ['after', 'from'],
-          help: 'only since this time: 2026-01-31T12:00, or 30m, 2h, 7d ago',
-        },
+        value('call', 'ID', 'only this call; the start of its id is enough', 'id call-id'),
+        values('type', 'TYPE', 'only this type, such as tool.denied, or a group, such as tool', 'event'),
+        value('since', 'TIME', 'only since this time: 2026-01-31T12:00, or 30m, 2h, 7d ago', 'after from'),
       ],
     },
     {
       title: 'export',
       options: [
-        {
-          name: 'format',
-          value: 'FORMAT',
-          meantBy: ['output'],
-          help: 'jsonl (original lines), cloudevents (1.0) or ocsf (1.3, API Activity) (default: jsonl)',
-        },
-        {
-          name: 'cursor',
-          value: 'FILE',
-          meantBy: ['state'],
-          help: 'remember the position in FILE; the next export continues there',
-        },
+        value(
+          'format',
+          'FORMAT',
+          'jsonl (original lines), cloudevents (1.0) or ocsf (1.3, API Activity) (default: jsonl)',
+          'output',
+        ),
+        value('cursor', 'FILE', 'remember the position in FILE; the next export continues there', 'state'),
       ],
     },
     {
       title: 'log of a team (export, verify, prune)',
       options: [
         ...STORE_OPTIONS,
-        {
-          name: 'keep',
-          value: 'DAYS',
-          meantBy: ['older-than', 'retention'],
-          help: 'keep entries younger than this, such as 400d (prune)',
-        },
+        value('keep', 'DAYS', 'keep entries younger than this, such as 400d (prune)', 'older-than retention'),
       ],
     },
     {
       title: 'options',
       options: [
-        { name: 'json', help: 'print the original lines; with verify: findings as JSON' },
-        { name: 'anchor', value: 'FILE', help: 'the anchor file (default: FILE.anchor) (verify)' },
+        flag('json', 'print the original lines; with verify: findings as JSON'),
+        value('log', 'FILE', 'the same as FILE, as in cordon why'),
+        value('anchor', 'FILE', 'the anchor file (default: FILE.anchor) (verify)'),
       ],
     },
   ],

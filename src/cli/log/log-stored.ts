@@ -1,7 +1,7 @@
-// `cordon log` of the record of a team, which is in a store.
+// `cordon log` for the audit log of a team, which is in a store.
 import type { Arguments } from '../arguments.js'
 import { usage } from '../arguments.js'
-import type { CommandLine } from '../command-line.js'
+import type { Environment } from '../command-line.js'
 import { STDOUT, jsonLine, paintFor, writeText } from '../text/console-text.js'
 import { exportStored } from './log-export.js'
 import type { ExportSettings } from './log-export.js'
@@ -14,7 +14,7 @@ const EXIT_TAMPERED = 1
 
 interface StoredRequest {
   readonly given: Arguments
-  readonly environment: CommandLine['environment']
+  readonly environment: Environment
   readonly settings: ExportSettings
   /** Milliseconds since 1970. */
   readonly since: number | undefined
@@ -76,7 +76,7 @@ export const logStored = async (
 }
 
 const keptDays = (text: string | undefined): number => {
-  // What goes does not come back: 400 could be meant as months as well.
+  // Pruning cannot be undone, and a bare 400 could mean months.
   const days = text?.endsWith('d') === true ? parseDays(text) : undefined
   if (days === undefined)
     throw usage(`--keep needs a number of days, such as 400d${text === undefined ? '' : `: ${text}`}`, COMMAND)

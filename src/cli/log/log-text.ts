@@ -1,3 +1,4 @@
+// Entries of the audit log as text.
 import type { CordonEvent } from '../../runtime/index.js'
 
 import { oneLine } from '../text/console-text.js'
@@ -5,7 +6,7 @@ import type { Paint } from '../text/console-text.js'
 import { whyTerminated } from '../run-text/ending-text.js'
 import { asWord } from '../text/shell-word.js'
 
-/** One line for people: when, what, of which call, and what about it. */
+/** One line: time, type, call and summary. */
 export const renderEvent = (event: CordonEvent, paint: Paint): string => {
   const time = event.timestamp.replace('T', ' ').replace(/Z$/, '')
   const call = (event.call_id ?? '-').slice(0, 8).padEnd(8)
@@ -56,7 +57,7 @@ const summaryOf = (event: CordonEvent): string => {
     case 'permission.requested':
       return `${event.tool}: asked: ${event.reason}`
     case 'permission.resolved':
-      return `${event.tool}: ${event.resolution}${event.by === null ? '' : ` by ${event.by}`}${event.reason === null ? '' : `: ${event.reason}`}`
+      return `${event.tool}: ${event.resolution}${event.by === null ? '' : ` by ${event.by}`}${because(event.reason)}`
     case 'sandbox.applied':
       return (
         `${event.tool}: ${event.sandbox_profile.form}, network ${event.sandbox_profile.network.toString()}, ` +
@@ -69,14 +70,11 @@ const summaryOf = (event: CordonEvent): string => {
     case 'tool.denied':
       return `${event.tool}: ${event.reason}`
     case 'tool.completed':
-      return (
-        `${event.tool}: ${event.status} after ${String(Math.round(event.duration_ms))} ` +
-        `ms${event.reason === null ? '' : `: ${event.reason}`}`
-      )
+      return `${event.tool}: ${event.status} after ${String(Math.round(event.duration_ms))} ms` + because(event.reason)
     case 'hook.started':
       return `${event.hook} at ${event.point}`
     case 'hook.completed':
-      return `${event.hook} at ${event.point}: ${event.decision}${event.reason === null ? '' : `: ${event.reason}`}`
+      return `${event.hook} at ${event.point}: ${event.decision}${because(event.reason)}`
     case 'hook.failed':
       return `${event.hook} at ${event.point}: ${event.problem}`
     case 'process.started':
@@ -95,8 +93,7 @@ const summaryOf = (event: CordonEvent): string => {
     case 'egress.closed':
       return (
         `${event.tool}: connection ${String(event.connection)} to ${event.host}:${String(event.port)} closed ` +
-        `after ${String(Math.round(event.duration_ms))} ` +
-        `ms${passedBy(event)}${event.problem === null ? '' : `: ${event.problem}`}`
+        `after ${String(Math.round(event.duration_ms))} ms${passedBy(event)}${because(event.problem)}`
       )
     case 'egress.summed':
       return `${event.tool}: ${
@@ -114,10 +111,12 @@ const summaryOf = (event: CordonEvent): string => {
         `${String(event.lost_lines)} lines lost`
       )
     default:
-      // Written by another version.
+      // An event of another version.
       return JSON.stringify(event)
   }
 }
+
+const because = (reason: string | null): string => (reason === null ? '' : `: ${reason}`)
 
 type OfType<Type extends CordonEvent['type']> = Extract<CordonEvent, { readonly type: Type }>
 
@@ -153,7 +152,7 @@ const requestText = ({
 const passedBy = ({ bytes_sent: sent, bytes_received: received }: OfType<'egress.closed'>): string =>
   sent + received === 0 ? '' : `, ${String(sent)} bytes out, ${String(received)} in`
 
-/** The words of a command, as they were recorded; undefined where only their hash was, or more than was kept. */
+/** The words of a command. Undefined where only their hash was recorded, or they were too long. */
 export const commandIn = (text: string | undefined): string | undefined => {
   try {
     const recorded: unknown = JSON.parse(text ?? '')

@@ -1,24 +1,22 @@
+// `cordon log`: shows, follows, verifies, exports and prunes the audit log.
 import { existsSync, watch } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 
-import { CordonError, fail } from '../../errors/index.js'
+import { fail } from '../../errors/index.js'
 import { nearestKey } from '../../policy/index.js'
 import { EVENT_TYPES, anchorOf, createLogReader, listFullFiles, readLine, verifyAudit } from '../../runtime/index.js'
 import type { AuditReport, CordonEvent, LogLine } from '../../runtime/index.js'
 
-import { parseScattered, unknownAction, usage } from '../arguments.js'
+import { unknownAction, usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from '../text/console-text.js'
 import type { Paint } from '../text/console-text.js'
 import { EXPORT_FORMATS } from './export-formats.js'
-import { reportRefusal } from '../failure.js'
-import { renderHelp } from '../help.js'
 import { auditPathOf } from '../settings/own-folders.js'
-import { exportLog } from './log-export.js'
+import { exportLog, warnOfChange } from './log-export.js'
 import type { ExportSettings } from './log-export.js'
-import { LOG_HELP } from './log-help.js'
 import { renderEvent } from './log-text.js'
 import { STORE_PLACES, namesStore } from '../store/store-help.js'
 import { parseSince } from '../text/time-words.js'
@@ -29,31 +27,15 @@ const EXIT_TAMPERED = 1
 const EXIT_UNKNOWN = 1
 
 export const log = async ({ given, environment }: CommandLine): Promise<number> => {
-  try {
-    return await perform(parseScattered(given.rest, LOG_HELP, COMMAND), environment)
-  } catch (error) {
-    if (!(error instanceof CordonError)) throw error
-    return reportRefusal(error, environment)
-  }
-}
-
-const perform = async (given: Arguments, environment: CommandLine['environment']): Promise<number> => {
   const { switches, values, rest } = given
-  if (switches.has('help')) {
-    writeText(STDOUT, renderHelp(LOG_HELP))
-    return 0
-  }
-  const [word, file, ...more] = rest
+  const [word, ...files] = rest
+  const [file, ...more] = [...files, ...(values.get('log') ?? [])]
   const action = ACTIONS.find((each) => each === word)
   if (action === undefined) throw unknownAction(word, ACTIONS, COMMAND)
   if (more.length > 0) throw usage(`one file at a time: ${more.join(' ')}`, COMMAND)
   const settings = exportSettings(values)
   if (action === 'prune' && !STORE_PLACES.some((name) => values.has(name)))
-    throw usage(
-      'prune needs a store',
-      COMMAND,
-      'name the store from which old entries are dropped: --store DIR, --server URL or --database URL',
-    )
+    throw usage('prune needs a store', COMMAND, 'name the store to prune: --store DIR, --server URL or --database URL')
   if (namesStore(values)) {
     if (file !== undefined)
       throw usage(
@@ -81,7 +63,7 @@ const perform = async (given: Arguments, environment: CommandLine['environment']
       fix:
         file === undefined
           ? 'name the file, or set CORDON_AUDIT'
-          : 'see where the log is written: the option audit, CORDON_AUDIT',
+          : 'name the file that Cordon writes: that of CORDON_AUDIT, or of the option audit of createCordon',
     })
   if (action === 'verify')
     return report(await verifyAudit(path, { anchorPath }), path, json, paintFor(STDOUT, environment))
@@ -155,23 +137,19 @@ const unknownTypeFix = (text: string): string => {
   return near === undefined ? `there are: ${EVENT_TYPES.join(', ')}` : `did you mean --type ${near}?`
 }
 
-/** False when nobody reads any more. */
+/** False when nobody reads the output any more. */
 type Print = (line: LogLine, filter: Filter) => boolean
 
 const printer =
   (json: boolean, paint: Paint): Print =>
   (line, filter) => {
     const read = readLine(line.text)
-    if (read.kind === 'unreadable' || !read.isIntact)
-      writeText(
-        STDERR,
-        `cordon: ${oneLine(line.file)}:${String(line.number)} is not what was written; see: cordon log verify\n`,
-      )
+    if (read.kind === 'unreadable' || !read.isIntact) warnOfChange(line)
     if (read.kind === 'unreadable' || !filter(read.line.event)) return true
     return writeFully(STDOUT, Buffer.from(`${json ? line.text : textOf(read.line.event, paint)}\n`))
   }
 
-/** A line that somebody edited may lack anything. */
+/** An edited line may lack any field. */
 const textOf = (event: CordonEvent, paint: Paint): string => {
   try {
     return renderEvent(event, paint)
@@ -202,10 +180,10 @@ const POLL_MS = 250
 
 const follow = async (path: string, filter: Filter, print: Print, fromThen: boolean): Promise<number> => {
   const reader = createLogReader(path)
-  // Without --since what is there already is passed over.
+  // Without --since existing entries are skipped.
   for await (const line of reader.lines()) if (fromThen && !print(line, filter)) return 0
   const watcher = watch(dirname(path))
-  // Told by the kernel where it can tell, and looked after now and then where it cannot (network disks).
+  // The kernel does not report changes on network disks, so it also polls.
   let wake = (): void => undefined
   watcher.on('change', () => {
     wake()

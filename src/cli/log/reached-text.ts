@@ -1,4 +1,4 @@
-// What a call reached of the network and what it was refused, as `cordon why` tells it.
+// The network part of `cordon why`: reached hosts, problems and refusals.
 import { createEgressTally } from '../../runtime/events/index.js'
 import type { EgressSummary } from '../../runtime/events/index.js'
 import type { CordonEvent } from '../../runtime/index.js'
@@ -63,7 +63,7 @@ const counted = (count: number, what: string): string => `${String(count)} ${wha
 
 const OF_NETWORK: ReadonlySet<Violation['kind']> = new Set(['connect', 'lookup', 'egress', 'listen'])
 
-/** With what would have let it: a line of a policy, or an option. */
+/** With the policy line or the option that would allow it. */
 const refused = (events: readonly CordonEvent[]): readonly string[] => [
   ...new Set(
     events.flatMap((event) =>

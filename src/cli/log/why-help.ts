@@ -1,3 +1,4 @@
+import { flag, value } from '../arguments.js'
 import type { CommandHelp } from '../help.js'
 import { STORE_OPTIONS } from '../store/store-help.js'
 
@@ -14,8 +15,8 @@ export const WHY_HELP: CommandHelp = {
     {
       title: 'options',
       options: [
-        { name: 'log', value: 'FILE', help: 'the audit log (default: as for cordon log)' },
-        { name: 'json', help: 'print its events as JSON, one per line' },
+        value('log', 'FILE', 'the audit log (default: as for cordon log)'),
+        flag('json', 'print its events as JSON, one per line'),
       ],
     },
     { title: 'store, for a call of a team', options: STORE_OPTIONS },

@@ -1,13 +1,13 @@
-// `cordon why` of a call that is in the store of a team.
+// `cordon why` for a call in the store of a team.
 import type { AnswerOf } from '../../store/index.js'
 
 import type { Arguments } from '../arguments.js'
 import { usage } from '../arguments.js'
 import { callIdOf } from '../team/calls.js'
-import type { CommandLine } from '../command-line.js'
+import type { Environment } from '../command-line.js'
 import type { Paint } from '../text/console-text.js'
 import { STDOUT, jsonLine, paintFor, writeText } from '../text/console-text.js'
-import { renderBoundary, voterOf } from '../team/question-text.js'
+import { callerOf, renderBoundary, voteText } from '../team/question-text.js'
 import { isStore, openStore, placeOf, teamOf } from '../store/store-options.js'
 import { renderFacts, renderHash, renderQuoted } from '../text/table-text.js'
 import { renderUsage } from '../text/usage-text.js'
@@ -15,11 +15,7 @@ import { visible, wrapped } from '../text/visible-text.js'
 
 const COMMAND = 'cordon why'
 
-export const whyStored = async (
-  wanted: string,
-  given: Arguments,
-  environment: CommandLine['environment'],
-): Promise<number> => {
+export const whyStored = async (wanted: string, given: Arguments, environment: Environment): Promise<number> => {
   const store = await openStore(given, environment, COMMAND)
   try {
     const team = () => teamOf(store, given, environment, COMMAND)
@@ -37,12 +33,12 @@ export const whyStored = async (
   }
 }
 
-/** For a reader without a local log: calls of a team are in its store, where there is one. */
-export const teamHint = (given: Arguments, environment: CommandLine['environment']): string => {
+/** For a reader without a local log, if there is a store. */
+export const teamHint = (given: Arguments, environment: Environment): string => {
   const place = placeOf(given, environment, COMMAND)
   return place.kind === 'folder' && !isStore(place.folder)
     ? ''
-    : '; for a call of a team: cordon why ID (cordon calls list has them), or cordon why last --team TEAM'
+    : '; for a call of a team: cordon why ID (see: cordon calls list), or cordon why last --team TEAM'
 }
 
 type Explained = AnswerOf<'explainInvocation'>
@@ -60,26 +56,19 @@ const renderExplanation = (
           'tool',
           `${invocation.tool}, version ${String(invocation.toolVersion)}, of the class ${invocation.egressClass}`,
         ],
-        [
-          'agent',
-          invocation.invokedBy === invocation.agent
-            ? invocation.agent
-            : `${invocation.agent}, asked for by ${invocation.invokedBy}`,
-        ],
+        ['agent', callerOf(invocation)],
         ['asked', `${invocation.createdAt}, valid until ${invocation.expiresAt}`],
         ...evaluations.map(({ type, verdict, reason }) => ['rule', `${type}: ${verdict} (${reason})`] as const),
         ...questions.map(
           ({ status, why, needed }) => ['question', `${why}; ${String(needed)} needed: ${status}`] as const,
         ),
-        ...votes.map(
-          (vote) =>
-            ['answer', `${vote.verdict} by ${voterOf(vote)}${vote.reason === null ? '' : `: ${vote.reason}`}`] as const,
-        ),
-        ...(invocation.runner === null ? [] : [['runner', `${invocation.runner}, claim ${invocation.fence}`] as const]),
-        ...(invocation.outputProblem === null
-          ? []
-          : [['result', `not of the form that the tool was registered with: ${invocation.outputProblem}`] as const]),
-        ...(invocation.error === null ? [] : [['error', invocation.error] as const]),
+        ...votes.map((vote) => ['answer', voteText(vote)] as const),
+        ['runner', invocation.runner === null ? null : `${invocation.runner}, claim ${invocation.fence}`],
+        [
+          'result',
+          invocation.outputProblem === null ? null : `does not fit the registered schema: ${invocation.outputProblem}`,
+        ],
+        ['error', invocation.error],
         ...renderUsage(invocation.usage),
         ...events
           .filter(({ type }) => type === 'credential.resolved')
@@ -87,19 +76,18 @@ const renderExplanation = (
             ({ at, actor }) =>
               ['credential', `${tool?.credentialRef ?? 'of the store'} was given to ${actor} for it at ${at}`] as const,
           ),
-        ...costOf(invocation),
+        ['cost', costOf(invocation)],
       ],
       paint,
     ),
-    `  ${paint('dim', 'arguments')}`,
-    ...renderQuoted(inputText),
+    ...renderQuoted('arguments', inputText, paint),
     ...renderHash(invocation.inputHash, paint),
     ...(tool === null
-      ? renderFacts([['boundary', 'the tool is not any more what it was then']], paint)
+      ? renderFacts([['boundary', 'the tool has changed since then']], paint)
       : renderBoundary(tool, paint)),
     '',
     ...(events.length === 0
-      ? ['  the record of it is for admins and operators']
+      ? ['  only admins and operators see its log entries']
       : events.flatMap(({ at, type, actor, details }) => [
           `  ${paint('dim', at)} ${type.padEnd(21)} ${visible(`by ${actor}`)}`,
           ...wrapped(visible(detailsText(details)), DETAILS_WIDTH)
@@ -119,13 +107,12 @@ const detailsText = (details: unknown): string =>
         .join(', ')
     : ''
 
-/** What it cost beside what was said that it would; nothing where nobody said or measured anything. */
 const costOf = ({
   costEstimate,
   costMeasured,
   costReported,
   costDeviates,
-}: Explained['invocation']): readonly (readonly [string, string])[] => {
+}: Explained['invocation']): string | undefined => {
   const parts = (
     [
       ['measured', costMeasured],
@@ -133,14 +120,8 @@ const costOf = ({
       ['estimated', costEstimate],
     ] as const
   ).flatMap(([how, cost]) => (cost === null ? [] : [`${String(cost)} ${how}`]))
-  return parts.length === 0
-    ? []
-    : [
-        [
-          'cost',
-          `${parts.join(', ')}${costDeviates === true ? '; it deviates: these are far from each other, or it says that it ran for longer than it was claimed' : ''}`,
-        ],
-      ]
+  const deviates = '; it deviates: these are far apart, or the reported time is longer than the claim'
+  return parts.length === 0 ? undefined : `${parts.join(', ')}${costDeviates === true ? deviates : ''}`
 }
 
 const summaryOf = ({

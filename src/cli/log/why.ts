@@ -1,7 +1,8 @@
+// `cordon why`: explains one call from the audit log.
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 
-import { CordonError, fail } from '../../errors/index.js'
+import { fail } from '../../errors/index.js'
 import type { PermissionDecision } from '../../gate/index.js'
 import { LIMIT_FORMS, LIMIT_NAMES, renderSize, renderTime } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
@@ -9,37 +10,20 @@ import { createLogReader, readLine } from '../../runtime/index.js'
 import type { CordonEvent } from '../../runtime/index.js'
 import type { SandboxProfile } from '../../sandbox/index.js'
 
-import { parseScattered, usage } from '../arguments.js'
+import { usage } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from '../text/console-text.js'
 import type { Paint } from '../text/console-text.js'
 import { whyCallEnded } from '../run-text/ending-text.js'
-import { reportRefusal } from '../failure.js'
-import { renderHelp } from '../help.js'
 import { commandIn, renderEvent } from './log-text.js'
 import { auditPathOf } from '../settings/own-folders.js'
 import { networkLines } from './reached-text.js'
 import { mechanismsText } from '../text/usage-text.js'
 import { namesStore } from '../store/store-help.js'
-import { WHY_HELP } from './why-help.js'
 
 const EXIT_UNKNOWN = 1
 
-export const why = async (line: CommandLine): Promise<number> => {
-  try {
-    return await explainCall(line)
-  } catch (error) {
-    if (!(error instanceof CordonError)) throw error
-    return reportRefusal(error, line.environment)
-  }
-}
-
-const explainCall = async ({ given: { rest: words }, environment }: CommandLine): Promise<number> => {
-  const given = parseScattered(words, WHY_HELP, 'cordon why')
-  if (given.switches.has('help')) {
-    writeText(STDOUT, renderHelp(WHY_HELP))
-    return 0
-  }
+export const why = async ({ given, environment }: CommandLine): Promise<number> => {
   const [wanted, ...more] = given.rest
   if (wanted === undefined || wanted === '' || more.length > 0)
     throw usage('no call is named, or more than one', 'cordon why', 'name one call, such as: cordon why last')
@@ -56,8 +40,8 @@ const explainCall = async ({ given: { rest: words }, environment }: CommandLine)
     writeText(
       STDERR,
       `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show; for a call of ` +
-        'a team: cordon why ID (cordon calls list has them), with --store DIR, --server URL or --database URL ' +
-        `where it is not the default store\n`,
+        'a team: cordon why ID (see: cordon calls list), with --store DIR, --server URL or --database URL ' +
+        `if it is not in the default store\n`,
     )
     return EXIT_UNKNOWN
   }
@@ -71,7 +55,7 @@ const explainCall = async ({ given: { rest: words }, environment }: CommandLine)
   return 0
 }
 
-/** An id of the store carries its time (version 7), those of the log do not; or somebody says that a store is meant. */
+/** Ids of the store are UUIDs of version 7, those of the log are not. An option may name the store too. */
 const isStored = (wanted: string, { values }: CommandLine['given']): boolean =>
   !values.has('log') && (namesStore(values) || /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(wanted))
 
@@ -85,7 +69,7 @@ const eventsOf = async (path: string, wanted: string): Promise<readonly CordonEv
       const { event } = read.line
       const { call_id: id } = event
       if (typeof id !== 'string' || (wanted !== 'last' && !id.startsWith(wanted))) continue
-      // Of "last" only the last one is kept; of an id that begins like several, the first.
+      // "last" keeps the last call. The start of several ids keeps the first.
       if (found[0] !== undefined && found[0].call_id !== id) {
         if (wanted !== 'last') continue
         found = []
@@ -103,7 +87,7 @@ const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
     event.type === 'permission.evaluated' ? [event.permission_decision] : [],
   )
   const applied = events.flatMap((event) => (event.type === 'sandbox.applied' ? [event.sandbox_profile] : []))
-  // The last one: the person who was asked may have edited it.
+  // The last one, because a person may have edited it at the prompt.
   const command = events
     .flatMap((event) =>
       event.type === 'process.started' || event.type === 'permission.evaluated'
@@ -127,7 +111,7 @@ const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
 
 type Line = readonly [string, string]
 
-/** Every cell has the same some thirty paths of the system, which hide the few that were granted. */
+/** Leaves out the system paths of every cell, among which granted ones would be hard to see. */
 const withoutSystem = (paths: readonly string[]): string => {
   const granted = paths.filter((path) => !/^\/(?:usr|bin|sbin|lib\w*|etc)(?:\/|$)/.test(path))
   return [...granted, ...(granted.length < paths.length ? ['(system; --json has all paths)'] : [])].join(' ')
@@ -148,7 +132,7 @@ const boundaryLines = (profile: SandboxProfile): readonly Line[] => [
   ['variables', profile.environment_ref.join(' ') || 'none'],
   ['limits', LIMIT_NAMES.flatMap((name) => limitText(name, profile.process_limits[name])).join(', ') || 'none'],
   [
-    'held by',
+    'enforced',
     Object.entries(profile.enforced)
       .map(([boundary, mechanisms]) => `${boundary}: ${mechanismsText(boundary, mechanisms)}`)
       .join('; '),
@@ -172,7 +156,7 @@ const decisionLines = (
     ({ effect, place, because, standing }) => ['rule', `${effect} (${standing}) ${place}: ${because}`] as const,
   ),
   ...explain.asked_again_because.map((text) => ['again', text] as const),
-  // What was decided anew is not changed by what would have changed it before.
+  // Advice about an earlier decision no longer applies.
   ...(isLast ? explain.what_would_change_it : []).map(
     (text) => [PERMITTED.has(decision) ? 'to stop it' : 'change', text] as const,
   ),

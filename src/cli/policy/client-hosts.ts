@@ -1,6 +1,5 @@
-// Policies whose hosts are those that npm, pip or apt is configured for. The program is asked in a cell that can read
-// its configuration and reach nobody, from a folder that is no project: what a repository says about registries does
-// not count, because that would be to let it choose whom its packages' scripts can talk to.
+// Policies for the hosts in the configuration of npm, pip or apt. The program is asked in a cell without network, which
+// can read its configuration. Its folder is no project: a repository must not choose the hosts of its own scripts.
 import { lookup } from 'node:dns/promises'
 import { existsSync, readFileSync } from 'node:fs'
 
@@ -11,18 +10,19 @@ import type { AbsolutePath, Client, IpAddress, ToolPolicy } from '../../policy/i
 import { openSandbox } from '../../sandbox/index.js'
 import type { Form, Sandbox } from '../../sandbox/index.js'
 
+import type { Environment } from '../command-line.js'
 import { clientQuestion } from './client-questions.js'
 import type { ClientAnswer } from './client-questions.js'
 import type { EgressOrder } from '../settings/egress-order.js'
 import type { LoadedPolicy } from './policy-file.js'
 
 export interface Asking {
-  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly environment: Environment
   readonly home: AbsolutePath
   readonly form: Form | 'auto'
 }
 
-export interface WithClientHosts extends EgressOrder {
+interface WithClientHosts extends EgressOrder {
   readonly policies: readonly LoadedPolicy[]
 }
 
@@ -54,14 +54,14 @@ const hostsOf = async (client: Client, asking: Asking, sandbox: Sandbox): Promis
   if (answer.proxy !== undefined)
     throw unknown(
       client,
-      'it is configured to use a proxy, through which all that the proxy reaches could be reached',
-      'name the hosts it needs with --net, where they can be reached without that proxy',
+      'it uses a proxy, through which the command could reach every host of that proxy',
+      'grant its hosts with --net, if they can be reached without the proxy',
     )
   if (urls.length === 0 && answer.folders.length === 0)
     throw unknown(
       client,
-      'its configuration names none that it tells; one with a password in it is not told',
-      `see what ${client} itself says about it`,
+      'its configuration shows no address; one with a password is not shown',
+      `check the configuration of ${client}`,
     )
   const source = `the configuration of ${client}`
   const reads = [
@@ -126,7 +126,7 @@ const ask = async (client: Client, { environment, home, form }: Asking, sandbox:
         ? unknown(
             client,
             `${argv[0] ?? ''} is not installed here`,
-            `install ${client}, or name its hosts with --net`,
+            `install ${client}, or grant its hosts with --net`,
             error,
           )
         : error
@@ -135,8 +135,8 @@ const ask = async (client: Client, { environment, home, form }: Asking, sandbox:
   if (!isDone)
     throw unknown(
       client,
-      `${client} could not say: ${lastLine(result.stderr)}`,
-      `see whether it works here: ${argv.slice(0, 3).join(' ')}`,
+      `${client} failed: ${lastLine(result.stderr)}`,
+      `check that it works: ${argv.slice(0, 3).join(' ')}`,
     )
   return read(Buffer.from(result.stdout).toString('utf8'), environment)
 }
@@ -152,21 +152,21 @@ const readUrl = (text: string, client: Client): URL => {
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw unknown(
       client,
-      'its configuration has an address that is no URL of the web',
+      'its configuration has an address that is not an HTTP URL',
       `correct the configuration of ${client}`,
     )
-  // Not repeated: it has a password in it.
+  // The error does not repeat the URL, which has a password.
   if (url.username !== '' || url.password !== '')
     throw unknown(
       client,
-      `its configuration has a user and password in the address of ${url.hostname}, which would be given to the command`,
-      'take them out of the address, and write a policy with that host and a credential (as: basic), whose ' +
-        'value is given by --secret',
+      `its configuration has a user and password in the address of ${url.hostname}, which the command would get`,
+      'remove them from the address, and write a policy with that host and a credential (as: basic); pass its ' +
+        'value with --secret',
     )
   return url
 }
 
-/** The loopback of a cell is its own, and a name for it leads there. */
+/** In a cell localhost is the cell itself. */
 const withoutLocalName = (text: string): string => text.replaceAll(/(https?:\/\/)localhost(?=[:/]|$)/g, '$1127.0.0.1')
 
 const hostEntry = ({ hostname, port }: URL): string => {
@@ -175,15 +175,15 @@ const hostEntry = ({ hostname, port }: URL): string => {
 }
 
 /**
- * A host of one's own network may lie at an address that is not public: to name it in one's own configuration is to
- * grant that. It is looked up once, so that nobody can lead it elsewhere later.
+ * A host in the user's own configuration may have a private address. It is resolved once, so that nobody can redirect
+ * it later.
  */
 const addressesOf = async (hostname: string): Promise<readonly (readonly [string, readonly IpAddress[]])[]> => {
   const host = parseRequestHost(hostname)
   if (host?.kind !== 'name' || hostname === 'localhost') return []
   const found = await lookup(host.name, { all: true }).catch(() => [])
   const addresses = found.flatMap(({ address }) => parseResolved(address) ?? [])
-  // Where clouds keep their metadata no registry lies: what is not pinned the proxy refuses.
+  // No registry has the address of a cloud's metadata service. The proxy refuses such a host, because it is not pinned.
   return addresses.length > 0 && !addresses.some(isNobodysOwn) ? [[host.name, addresses]] : []
 }
 
@@ -191,7 +191,7 @@ const readCertificates = (path: string): readonly string[] => {
   try {
     return [readFileSync(path, 'utf8')]
   } catch {
-    // The client itself would say so; here its absence only trusts less.
+    // Without the file fewer certificates are trusted.
     return []
   }
 }

@@ -1,18 +1,18 @@
-// What npm, pip and apt are configured for, in their own words: each is asked itself, because only it knows all the
-// places that its configuration comes from. What is in here is how to ask, and how to read the answer.
+// How to ask npm, pip and apt for their configuration, and how to read the answer. Only the programs themselves know
+// all places of their configuration.
 import { dirname } from 'node:path'
 
 import type { Client } from '../../policy/index.js'
 
-type Variables = Readonly<Record<string, string | undefined>>
+import type { Environment } from '../command-line.js'
 
-export interface ClientQuestion {
+interface ClientQuestion {
   readonly argv: readonly string[]
-  /** Files and folders with its configuration, as far as they exist. */
+  /** Files and folders of its configuration. They may be missing. */
   readonly reads: readonly string[]
-  /** Variables that it is configured by. */
+  /** Variables of its configuration. */
   readonly variables: RegExp
-  readonly read: (output: string, environment: Variables) => ClientAnswer
+  readonly read: (output: string, environment: Environment) => ClientAnswer
 }
 
 export interface ClientAnswer {
@@ -20,9 +20,9 @@ export interface ClientAnswer {
   readonly urls: readonly string[]
   /** Folders that it loads from. */
   readonly folders: readonly string[]
-  /** How the program gets the same settings in a cell, without its own files. `urls` are named as they are there. */
+  /** The same settings for the program in a cell, without its own files. */
   readonly variables: Readonly<Record<string, string>>
-  /** Files that it has to read in a cell, and what of them it must not. */
+  /** Files that it must read in a cell, and exceptions. */
   readonly reads: readonly string[]
   /** Files with certificates that it trusts. */
   readonly authorities: readonly string[]
@@ -30,11 +30,11 @@ export interface ClientAnswer {
   readonly proxy: string | undefined
 }
 
-/** The names that clients give to files of the user, where they are not the usual ones. */
-const namedBy = (environment: Variables, ...names: readonly string[]): readonly string[] =>
+/** Paths of configuration files from variables. */
+const namedBy = (environment: Environment, ...names: readonly string[]): readonly string[] =>
   names.flatMap((name) => environment[name] ?? []).filter((path) => path.startsWith('/'))
 
-export const clientQuestion = (client: Client, home: string, environment: Variables): ClientQuestion => {
+export const clientQuestion = (client: Client, home: string, environment: Environment): ClientQuestion => {
   switch (client) {
     case 'npm':
       return {
@@ -82,7 +82,7 @@ export const clientQuestion = (client: Client, home: string, environment: Variab
   }
 }
 
-const readNpm = (output: string, { NODE_EXTRA_CA_CERTS: extra }: Variables): ClientAnswer => {
+const readNpm = (output: string, { NODE_EXTRA_CA_CERTS: extra }: Environment): ClientAnswer => {
   const settings = mappingIn(output)
   const registries = Object.entries(settings).filter(
     (entry): entry is [string, string] => /^(?:registry|@.+:registry)$/.test(entry[0]) && typeof entry[1] === 'string',
@@ -91,13 +91,13 @@ const readNpm = (output: string, { NODE_EXTRA_CA_CERTS: extra }: Variables): Cli
     urls: registries.map(([, url]) => url),
     folders: [],
     variables: {
-      // A scope cannot be told by a variable that a shell would take; npm takes it all the same.
+      // A shell would refuse the variable of a scope, but npm reads it.
       ...Object.fromEntries(registries.map(([name, url]) => [`npm_config_${name}`, url])),
-      // What asks more of a registry than to read.
+      // These need more than reading from a registry.
       npm_config_audit: 'false',
       npm_config_fund: 'false',
       npm_config_update_notifier: 'false',
-      // Only certificates of the proxy are met in a cell. npm itself puts in the file that has them there.
+      // A cell only sees certificates of the proxy. npm itself expands the variable.
       npm_config_cafile: '${NODE_EXTRA_CA_CERTS}',
     },
     reads: [],
@@ -110,7 +110,7 @@ const readNpm = (output: string, { NODE_EXTRA_CA_CERTS: extra }: Variables): Cli
   }
 }
 
-/** Newer versions tell each setting with the file that it is from. */
+/** Newer versions group settings by file. */
 const PIP_SCRIPT = [
   'import json',
   'from pip._internal.configuration import Configuration',
@@ -121,7 +121,7 @@ const PIP_SCRIPT = [
   'print(json.dumps({"items": items, "index": PyPI.simple_url, "files": PyPI.file_storage_domain}))',
 ].join('\n')
 
-const readPip = (output: string, environment: Variables): ClientAnswer => {
+const readPip = (output: string, environment: Environment): ClientAnswer => {
   const {
     items = {},
     index,
@@ -131,7 +131,7 @@ const readPip = (output: string, environment: Variables): ClientAnswer => {
     readonly index?: unknown
     readonly files?: unknown
   }
-  // What is for a command alone comes before what is for all, and variables before both.
+  // Variables win over settings of a command, and those over global ones.
   const setting = (name: string): string | undefined =>
     [':env:', 'install', 'download', 'global']
       .map((section) => items[`${section}.${name}`])
@@ -142,7 +142,7 @@ const readPip = (output: string, environment: Variables): ClientAnswer => {
   const [more, links] = [list('extra-index-url'), list('find-links')]
   const places = [main, ...more, ...links]
   return {
-    // The index that pip itself knows keeps its files at another host, which pip knows as well.
+    // The default index keeps its files at another host.
     urls: [
       ...places.filter((place) => /^https?:/.test(place)),
       ...(own === undefined && typeof files === 'string' ? [`https://${files}/`] : []),
@@ -173,7 +173,7 @@ const readPip = (output: string, environment: Variables): ClientAnswer => {
   }
 }
 
-/** An index in a folder leads to files beside it. */
+/** The files of an index are beside its folder. */
 const aroundIndex = (folder: string): string => folder.replace(/(?<=\/[^/]+)\/simple\/?$/, '')
 
 const readApt = (output: string): ClientAnswer => {

@@ -1,6 +1,5 @@
-// What several policies and the command line grant together. Files add up, equal entries are one, and the
-// strictest limit of them counts; the words of the person at the command line come last, and win where only
-// one value can hold. What contradicts each other is refused, with both places.
+// Combines policies and the command line. Grants add up, equal entries are one, and the strictest limit counts. The
+// command line wins where only one value is possible. A conflict is an error that names both places.
 import { fail } from '../../errors/index.js'
 import { hostText, refuseConflicts, refuseNetwork } from '../../policy/index.js'
 import type {
@@ -45,7 +44,6 @@ export const combinePolicies = (files: readonly PlacedPolicy[], typed: ToolPolic
     ),
     egressClass: combineEgressClasses(policies, typed),
     environment,
-    // Who reaches nobody needs none.
     credentials: typed.network.kind === 'none' ? [] : distinctCredentials(credentials),
     exec: lastWord<ProgramGrant>(
       policies.map(({ exec }) => exec),
@@ -86,7 +84,7 @@ const lastWord = <Item>(
   )
 }
 
-/** Entries of a list carry what their class allows; only "all" depends on a class of the whole. */
+/** Entries of a list carry their own class. Only "all" needs one for the policy. */
 const combineEgressClasses = (policies: readonly ToolPolicy[], typed: ToolPolicy): ToolPolicy['egressClass'] => {
   const opening = policies.filter(({ network }) => network.kind === 'all')
   const readsOnly = ({ egressClass }: ToolPolicy) =>
@@ -101,7 +99,7 @@ const combineEgressClasses = (policies: readonly ToolPolicy[], typed: ToolPolicy
   return { kind: 'declared', level: 'read_only' }
 }
 
-/** "All" beside a list would make the denials of that list vanish, and lead its credentials past the proxy. */
+/** "All" would remove the denials of other lists, and bypass the proxy, which credentials need. */
 const refuseLostDenials = (files: readonly PlacedPolicy[], typed: ToolPolicy): void => {
   const opening =
     typed.network.kind === 'all'
@@ -116,22 +114,20 @@ const refuseLostDenials = (files: readonly PlacedPolicy[], typed: ToolPolicy): v
         source: whereIs('network', hostText(denial)),
         where: 'network',
         conflict: `it denies hosts, and ${opening} grants the whole network`,
-        fix: 'list the hosts that are needed in place of all (--net HOST)',
+        fix: 'list the needed hosts instead of all (--net HOST)',
       })
     const [credential] = policy.credentials
     if (credential !== undefined)
       throw fail('policy-conflict', {
         source: whereIs('credentials', credential.id),
         where: 'credentials',
-        conflict:
-          `the credential "${credential.id}" needs the proxy, which nothing passes where ${opening} grants the ` +
-          'whole network',
-        fix: 'list the hosts that are needed in place of all (--net HOST), besides those of the policy',
+        conflict: `the credential "${credential.id}" needs the proxy, which is not used if ${opening} grants the whole network`,
+        fix: 'list the other needed hosts instead of all (--net HOST)',
       })
   }
 }
 
-/** Conflicts between files are refused before. */
+/** Conflicts between files are refused earlier. */
 const combineEnvironment = (policies: readonly ToolPolicy[], typed: ToolPolicy): Section<EnvironmentEntry> => {
   const entries = new Map(
     [...policies, typed]
@@ -143,7 +139,7 @@ const combineEnvironment = (policies: readonly ToolPolicy[], typed: ToolPolicy):
     : { kind: 'list', items: [...entries.values()] }
 }
 
-/** Who types `--env TOKEN` where a policy has a stand-in by that name would give the command what it must not see. */
+/** `--env TOKEN` would give the command the value for which a policy has a stand-in of that name. */
 const refuseGivenStandIns = (files: readonly PlacedPolicy[], typed: ToolPolicy): void => {
   const names = typed.environment.kind === 'list' ? typed.environment.items.map(({ name }) => name) : []
   for (const { policy, whereIs } of files) {
@@ -153,14 +149,14 @@ const refuseGivenStandIns = (files: readonly PlacedPolicy[], typed: ToolPolicy):
     if (given !== undefined)
       throw fail('usage-error', {
         problem:
-          `--env ${given.placeholder?.name ?? ''} would give the command what stands for the credential ` +
+          `--env ${given.placeholder?.name ?? ''} would replace the stand-in for the credential ` +
           `"${given.id}" (${whereIs('credentials', given.id)})`,
-        fix: 'leave the option out: the command finds a stand-in there, and the proxy puts in the value',
+        fix: 'leave the option out: the command gets a stand-in, and the proxy adds the value',
       })
   }
 }
 
-/** The same credential of two policies stays two: each is for the requests of its own. */
+/** Credentials of two policies stay apart: each applies to the requests of its own policy. */
 const distinctCredentials = (credentials: readonly Credential[]): readonly Credential[] =>
   distinct(credentials, (credential) =>
     JSON.stringify(credential, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),

@@ -1,4 +1,4 @@
-// `--policy`: the policy that a word names, or the one that it was probably meant to name.
+// Finds the policy that a word names, or suggests the one that was probably meant.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
@@ -13,15 +13,14 @@ import { asWord } from '../text/shell-word.js'
 
 /** A policy file, and whether the user trusts it. */
 export interface LoadedPolicy extends PolicyFile {
-  /** `file`: named by its path. */
   readonly from: PolicySource | 'file'
-  /** Values that the user keeps for credentials are given to these alone; to others only what is typed with them. */
+  /** Only these get credentials from the user's files. Others get only typed ones. */
   readonly isVouched: boolean
-  /** Where it lies. Bundled ones are part of Cordon itself. */
+  /** Undefined for bundled ones. */
   readonly path: string | undefined
 }
 
-/** A word with a slash or an ending is a file; any other is a name, perhaps with its source before it. */
+/** A word with a slash or an extension is a file, any other a name, which may have a source before it. */
 export const loadPolicy = (word: string, places: PolicyPlaces): LoadedPolicy => {
   const { text, source, found } = readPolicy(word, places)
   const file = loadPolicyFile(text, source)
@@ -33,9 +32,9 @@ export const loadPolicy = (word: string, places: PolicyPlaces): LoadedPolicy => 
 
 export interface PolicyText {
   readonly text: string
-  /** As errors name it. */
+  /** For errors. */
   readonly source: string
-  /** Undefined: a file that was named by its path. */
+  /** Undefined for a file named by its path. */
   readonly found: FoundPolicy | undefined
 }
 
@@ -61,7 +60,7 @@ const findNamed = (word: string, places: PolicyPlaces): FoundPolicy => {
   const known = findPolicies(places).filter((policy) => source === undefined || policy.source === source)
   const [first, second] = known.filter((policy) => policy.name === name)
   if (first === undefined) throw unknownName(word, known, places)
-  // Which of two is meant must not depend on what a project puts beside the other.
+  // A project must not be able to replace a policy of the user.
   if (second !== undefined)
     throw fail('usage-error', {
       problem: `there are two policies named ${name}: ${shownAs(first)} and ${shownAs(second)}`,
@@ -72,7 +71,7 @@ const findNamed = (word: string, places: PolicyPlaces): FoundPolicy => {
   return first
 }
 
-/** How a policy is named where this word was typed. */
+/** The words that name a policy in this command. */
 const typedAs = (name: string, { askedBy }: PolicyPlaces): string =>
   askedBy === undefined ? `--policy ${name}` : `${askedBy} ${name}`
 
@@ -95,7 +94,7 @@ const unknownName = (word: string, known: readonly FoundPolicy[], places: Policy
   })
 }
 
-/** What came with a project that nobody here vouches for may take away, and give nothing. */
+/** Policies of an untrusted project may only deny. */
 const refuseGrants = (
   { policy, hostsFrom, whereIs }: PolicyFile,
   { project }: Pick<FoundPolicy, 'project'>,

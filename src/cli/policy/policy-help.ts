@@ -1,3 +1,4 @@
+import { flag, values } from '../arguments.js'
 import type { CommandHelp } from '../help.js'
 
 export const POLICY_HELP: CommandHelp = {
@@ -14,14 +15,13 @@ export const POLICY_HELP: CommandHelp = {
     {
       title: 'options',
       options: [
-        {
-          name: 'request',
-          value: 'REQUEST',
-          repeatable: true,
-          help: 'test: is "GET https://HOST/PATH" or "stream HOST:PORT" allowed, by which line, with which credential',
-        },
-        { name: 'rules', value: 'FILE', repeatable: true, help: 'another rule file that may list trusted_projects' },
-        { name: 'json', help: 'print JSON' },
+        values(
+          'request',
+          'REQUEST',
+          'test: is "GET https://HOST/PATH" or "stream HOST:PORT" allowed, by which line, with which credential',
+        ),
+        values('rules', 'FILE', 'another rule file that may list trusted_projects'),
+        flag('json', 'print JSON'),
       ],
     },
   ],

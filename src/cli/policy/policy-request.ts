@@ -1,3 +1,4 @@
+// `cordon policy test --request`.
 import {
   compileNetwork,
   credentialIdsFor,
@@ -11,14 +12,14 @@ import {
 import { combinePolicies } from './combine-policies.js'
 import type { LoadedPolicy } from './policy-file.js'
 
-export interface RequestAnswer {
+interface RequestAnswer {
   readonly request: string
   readonly allowed: boolean
   readonly because: string
   readonly credentials: readonly string[]
 }
 
-/** What becomes of a request under these policies together. Nothing is sent. */
+/** Whether these policies together allow a request. Nothing is sent. */
 export const answerRequest = (text: string, files: readonly LoadedPolicy[]): RequestAnswer => {
   const { request, isTls } = parseRequest(text, '--request')
   const policy = combinePolicies(files, parsePolicy({}, 'no options'))

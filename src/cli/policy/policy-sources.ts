@@ -1,4 +1,4 @@
-// Where policies lie: those that came with this package, those of the project, those of the user.
+// The places of policies: bundled with Cordon, of the project, of the user.
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,21 +19,21 @@ import type { Trust } from '../../runtime/rule-files/index.js'
 export const POLICY_SOURCES = ['bundled', 'project', 'user'] as const
 export type PolicySource = (typeof POLICY_SOURCES)[number]
 
-/** A policy that can be named, not read yet. */
+/** A policy that was found, but not read yet. */
 export interface FoundPolicy {
   readonly name: string
   readonly source: PolicySource
   readonly path: string
   readonly trust: Trust
-  /** The project that it came with. */
+  /** Its project, for project policies. */
   readonly project: AbsolutePath | undefined
 }
 
 export interface PolicyPlaces extends Places {
   readonly configFolder: string
-  /** `--rules`, which may vouch for a project. */
+  /** `--rules`, which may trust a project. */
   readonly ruleFiles: readonly string[]
-  /** The command whose words name policies, such as `cordon policy show`. Without one, --policy names them. */
+  /** The command that takes names of policies, such as `cordon policy show`. Undefined: --policy. */
   readonly askedBy?: string
 }
 
@@ -43,7 +43,7 @@ const BUNDLED = fileURLToPath(new URL('../../../policies/', import.meta.url))
 
 const ANYBODY: Trust = { owners: 'anybody', closedTo: 0, links: 'followed' }
 
-/** All of them, in the order of their sources; a name may be there more than once. */
+/** All policies by source. Several may have the same name. */
 export const findPolicies = ({ workspace, configFolder }: PolicyPlaces): readonly FoundPolicy[] => {
   const user = process.geteuid?.() ?? 0
   const listed = (source: PolicySource, folder: string, trust: Trust, project?: AbsolutePath): readonly FoundPolicy[] =>
@@ -63,11 +63,11 @@ const byName = ({ name: one }: FoundPolicy, { name: other }: FoundPolicy): numbe
 
 export const readFound = ({ path, trust }: FoundPolicy): string => safely(() => readRuleFile(path, trust))
 
-/** How a policy is shown and can be named: `bundled:github`, or its path. */
+/** `bundled:github`, or the path. */
 export const shownAs = ({ source, name, path }: FoundPolicy): string =>
   source === 'bundled' ? `bundled:${name}` : path
 
-/** Whether somebody who may has said that this project's files may grant. */
+/** Whether the rules of the user, or managed rules, trust this project. */
 export const isVouchedFor = (
   project: AbsolutePath,
   { workspace, home, configFolder, ruleFiles }: PolicyPlaces,

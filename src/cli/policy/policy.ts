@@ -1,4 +1,4 @@
-// `cordon policy`: the policies that there are, alone and together.
+// `cordon policy`: lists, shows, checks, tests and compares policies.
 import { homedir } from 'node:os'
 
 import { CordonError } from '../../errors/index.js'
@@ -14,65 +14,44 @@ import {
 } from '../../policy/index.js'
 import type { PolicyFile } from '../../policy/index.js'
 
-import { parseScattered, unknownAction, usage } from '../arguments.js'
-import type { Arguments } from '../arguments.js'
+import { unknownAction, usage } from '../arguments.js'
 import { combinePolicies } from './combine-policies.js'
-import type { CommandLine } from '../command-line.js'
+import type { CommandLine, Environment } from '../command-line.js'
 import { STDOUT, oneLine, paintFor, writeText } from '../text/console-text.js'
 import type { Paint } from '../text/console-text.js'
-import { reportRefusal } from '../failure.js'
-import { renderHelp } from '../help.js'
 import { configFolderOf } from '../settings/own-folders.js'
 import { loadPolicy, readPolicy } from './policy-file.js'
 import type { LoadedPolicy } from './policy-file.js'
-import { POLICY_HELP } from './policy-help.js'
 import { answerRequest } from './policy-request.js'
 import { findPolicies, isVouchedFor, readFound, shownAs } from './policy-sources.js'
 import type { FoundPolicy, PolicyPlaces } from './policy-sources.js'
 
 const COMMAND = 'cordon policy'
 const EXIT_WRONG = 1
-/** What is typed beside policies: nothing. */
+/** No options beside policies. */
 const NO_OPTIONS = parsePolicy({}, COMMAND)
 
 interface Question {
   readonly words: readonly string[]
   readonly requests: readonly string[]
   readonly places: PolicyPlaces
-  readonly environment: CommandLine['environment']
+  readonly environment: Environment
   readonly json: boolean
   readonly paint: Paint
 }
 
-const ACTIONS: Readonly<Record<string, (question: Question) => number | Promise<number>>> = {
-  list: (question) => list(question),
-  show: (question) => show(question),
-  resolve: (question) => resolve(question),
-  check: (question) => check(question),
-  test: (question) => test(question),
-  compare: (question) => compare(question),
-}
-
-export const policy = async ({ given, environment }: CommandLine): Promise<number> => {
-  try {
-    return await perform(parseScattered(given.rest, POLICY_HELP, COMMAND), environment)
-  } catch (error) {
-    if (!(error instanceof CordonError)) throw error
-    return reportRefusal(error, environment)
-  }
-}
-
-const perform = async (
-  { switches, values, rest }: Arguments,
-  environment: CommandLine['environment'],
-): Promise<number> => {
-  if (switches.has('help')) {
-    writeText(STDOUT, renderHelp(POLICY_HELP))
-    return 0
-  }
+export const policy = async ({ given: { switches, values, rest }, environment }: CommandLine): Promise<number> => {
   const [word, ...words] = rest
-  const action = word !== undefined && Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined
-  if (action === undefined) throw unknownAction(word, Object.keys(ACTIONS), COMMAND)
+  const actions: Readonly<Record<string, (question: Question) => number | Promise<number>>> = {
+    list,
+    show,
+    resolve,
+    check,
+    test,
+    compare,
+  }
+  const action = word !== undefined && Object.hasOwn(actions, word) ? actions[word] : undefined
+  if (action === undefined) throw unknownAction(word, Object.keys(actions), COMMAND)
   const { HOME: own } = environment
   const home = parseAbsolutePath(own?.startsWith('/') === true ? own : homedir(), 'HOME')
   const places = {
@@ -100,17 +79,6 @@ const printJson = (value: unknown): void => {
   print(JSON.stringify(value, undefined, 2))
 }
 
-interface Listed {
-  readonly name: string
-  readonly source: string
-  readonly path: string
-  readonly description: string | null
-  readonly credentials: readonly string[]
-  readonly hosts_from: string | null
-  readonly trusted: boolean
-  readonly problem: string | null
-}
-
 const list = ({ words, places, json, paint }: Question): number => {
   if (words.length > 0) throw usage(`list takes no names: ${words.join(' ')}`, COMMAND)
   const listed = findPolicies(places).map((found) => describe(found, places))
@@ -129,7 +97,7 @@ const list = ({ words, places, json, paint }: Question): number => {
   return 0
 }
 
-const describe = (found: FoundPolicy, places: PolicyPlaces): Listed => {
+const describe = (found: FoundPolicy, places: PolicyPlaces) => {
   const { name, source, path, project } = found
   const place = { name, source, path, trusted: project === undefined || isVouchedFor(project, places) }
   try {
@@ -195,7 +163,7 @@ const resolve = async (question: Question): Promise<number> => {
   return 0
 }
 
-/** The files that say it, each with its line. */
+/** The files with this item, each with its line. */
 const placesOf = (
   files: readonly LoadedPolicy[],
   section: Parameters<PolicyFile['whereIs']>[0],
@@ -230,14 +198,7 @@ const check = ({ words, places, json, paint }: Question): number => {
   return all.every(({ problem }) => problem === null) ? 0 : EXIT_WRONG
 }
 
-interface Attempt<Value> {
-  readonly name: string
-  readonly value: Value | undefined
-  readonly problem: string | null
-  readonly fix: string | null
-}
-
-const attempt = <Value>(name: string, work: () => Value): Attempt<Value> => {
+const attempt = <Value>(name: string, work: () => Value) => {
   try {
     return { name, value: work(), problem: null, fix: null }
   } catch (error) {

@@ -7,26 +7,27 @@ import type { SecretSource } from '../../egress/index.js'
 import { fail } from '../../errors/index.js'
 import { invalid, nearestKey, readDocument, rootNode } from '../../policy/index.js'
 import type { Credential, ToolPolicy } from '../../policy/index.js'
+import { isMapping } from '../../shapes/index.js'
 import { readRuleFile, trustOf } from '../../runtime/rule-files/index.js'
 
+import type { Environment } from '../command-line.js'
 import type { LoadedPolicy } from './policy-file.js'
 
 type Sources = ReadonlyMap<string, SecretSource>
 
-export interface SecretWords {
+interface SecretWords {
   /** `--secret ID=SOURCE` */
   readonly typed: readonly string[]
-  /** Where the user keeps `secrets.yaml`. */
+  /** The folder of `secrets.yaml`. */
   readonly configFolder: string
-  readonly environment: Readonly<Record<string, string | undefined>>
-  /** All policies of the run, and what was typed, together. */
+  readonly environment: Environment
+  /** The policies and the options of the run, combined. */
   readonly policy: ToolPolicy
 }
 
 /**
- * A source for every credential of these policies. What the user keeps is given to policies that the user stands
- * behind; a file that was only named by its path gets what is typed with it, because whoever wrote the file chose
- * the host that the value goes to.
+ * A source for every credential. Only trusted policies get values from the user's files. A policy that was named by its
+ * path gets only typed ones, because its author chose the host that gets the value.
  */
 export const secretSources = (policies: readonly LoadedPolicy[], words: SecretWords): Sources => {
   const credentials = policies.flatMap(({ policy, isVouched, whereIs }) =>
@@ -82,23 +83,22 @@ const missing = (
   if (!isVouched)
     return fail('credential-missing', {
       credential: id,
-      problem: `${at} is not one of your own policies, so it is given only what is typed with it`,
-      fix: `say where it comes from: --secret ${id}=SOURCE, which is ${FORMS}`,
+      problem: `${at} is not one of your own policies, so it gets only typed credentials`,
+      fix: `name its source: --secret ${id}=SOURCE, which is ${FORMS}`,
     })
   const slip =
-    near === undefined ? '' : `${kept} has "${near}", which nothing here uses: if that is meant, write ${id} there; or `
-  const variable = placeholder === undefined ? '' : `set ${placeholder.name} here, or `
+    near === undefined ? '' : `${kept} has "${near}", which is not used: if you mean it, write ${id} there; or `
+  const variable = placeholder === undefined ? '' : `set ${placeholder.name}, or `
   return fail('credential-missing', {
     credential: id,
-    problem:
-      placeholder === undefined ? 'nobody said where it comes from' : `the variable ${placeholder.name} is not set`,
+    problem: placeholder === undefined ? 'it has no source' : `the variable ${placeholder.name} is not set`,
     fix:
-      `${slip}${variable}say where it comes from: --secret ${id}=SOURCE, or "${id}: SOURCE" in ${kept}, where ` +
+      `${slip}${variable}name its source: --secret ${id}=SOURCE, or "${id}: SOURCE" in ${kept}, where ` +
       `SOURCE is ${FORMS}`,
   })
 }
 
-/** The variable by whose name the tool finds the stand-in. */
+/** The variable that has the stand-in in the cell. */
 const ofVariable = ({ placeholder }: Credential, environment: SecretWords['environment']): SecretSource | undefined =>
   placeholder === undefined || (environment[placeholder.name] ?? '') === ''
     ? undefined
@@ -116,7 +116,7 @@ const readTyped = (typed: readonly string[], known: readonly string[]): Sources 
       if (!known.includes(id)) {
         const near = nearestKey(id, known)
         throw fail('usage-error', {
-          problem: `--secret ${id}: no policy of this run has a credential by that name`,
+          problem: `--secret ${id}: no policy of this run has this credential`,
           fix:
             near !== undefined
               ? `did you mean ${near}?`
@@ -137,18 +137,18 @@ const readKept = (folder: string): Sources => {
   const user = process.geteuid?.() ?? 0
   const node = readDocument(readRuleFile(path, trustOf('user', user, user)), path)
   const value: unknown = node.value ?? {}
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  if (!isMapping(value))
     throw invalid({ ...node, whole: NAME }, 'a mapping of ids to sources', `write it like my-token: env:MY_TOKEN`)
   return new Map(
-    Object.entries(value as Readonly<Record<string, unknown>>).map(([id, source]) => {
+    Object.entries(value).map(([id, source]) => {
       const place = rootNode(source, () => node.locate([id]), id)
-      // What stands here by mistake may be the value itself.
+      // Not shown, because it may be the value itself.
       if (typeof source !== 'string')
         throw fail('policy-invalid-value', {
           source: node.locate([id]),
           where: place.whole,
           expected: `one of ${FORMS}`,
-          found: 'something else than a text',
+          found: 'not a text',
           hint: `write it like ${id}: env:MY_TOKEN`,
         })
       return [id, parseSecretSource(id, source)]

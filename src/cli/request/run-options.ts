@@ -1,139 +1,86 @@
-import { LIMIT_FORMS } from '../../policy/index.js'
+// Options and help of `cordon run`.
 import type { Limits } from '../../policy/index.js'
 
+import { flag, value, values } from '../arguments.js'
 import type { Option } from '../arguments.js'
 import type { CommandHelp } from '../help.js'
 
 const GRANTS: readonly Option[] = [
-  {
-    name: 'read',
-    value: 'GLOB',
-    repeatable: true,
-    meantBy: ['ro', 'ro-bind', 'allow-read', 'r'],
-    help: 'allow reading this file, or this folder and all below; "!GLOB" excludes',
-  },
-  {
-    name: 'write',
-    value: 'GLOB',
-    repeatable: true,
-    meantBy: ['rw', 'bind', 'allow-write', 'w'],
-    help: 'allow reading and writing, except protected names (see below)',
-  },
-  {
-    name: 'net',
-    value: 'HOST[:PORT]',
-    repeatable: true,
-    meantBy: ['network', 'allow-net', 'share-net'],
-    help: 'allow this host, *.HOST, address or CIDR block; "none" or "all" (default ports: 80, 443)',
-  },
-  {
-    name: 'env',
-    value: 'NAME[=VALUE]',
-    repeatable: true,
-    meantBy: ['environment', 'setenv', 'e', 'allow-env'],
-    help: 'pass this variable from your environment, or set it to VALUE',
-  },
-  {
-    name: 'exec',
-    value: 'NAME|PATH',
-    repeatable: true,
-    help: 'start only this program besides COMMAND; or "none", "all" (default: all)',
-  },
-  {
-    name: 'preset',
-    value: 'NAME',
-    repeatable: true,
-    help: 'grant a preset: toolchains (version managers), workspace (write here)',
-  },
-  {
-    name: 'policy',
-    value: 'NAME|FILE',
-    repeatable: true,
-    help: 'grant what this policy grants (see: cordon policy list); its relative globs start here',
-  },
+  values(
+    'read',
+    'GLOB',
+    'allow reading this file, or this folder and all below; "!GLOB" excludes',
+    'ro ro-bind allow-read r',
+  ),
+  values('write', 'GLOB', 'allow reading and writing, except protected names (see below)', 'rw bind allow-write w'),
+  values(
+    'net',
+    'HOST[:PORT]',
+    'allow this host, *.HOST, address or CIDR block; "none" or "all" (default ports: 80, 443)',
+    'network allow-net share-net',
+  ),
+  values(
+    'env',
+    'NAME[=VALUE]',
+    'pass this variable from your environment, or set it to VALUE',
+    'environment setenv e allow-env',
+  ),
+  values('exec', 'NAME|PATH', 'start only this program besides COMMAND; or "none", "all" (default: all)'),
+  values('preset', 'NAME', 'grant a preset: toolchains (version managers), workspace (write here)'),
+  values(
+    'policy',
+    'NAME|FILE',
+    'grant what this policy grants (see: cordon policy list); its relative globs start here',
+  ),
 ]
 
-/** The options that set a limit. Policy files have more limits. */
-const LIMITING_OPTIONS: readonly (Omit<Option, 'value'> & { readonly limit: keyof Limits })[] = [
-  { name: 'memory', limit: 'memory', help: 'memory of all processes together, such as 128M (default: none)' },
-  {
-    name: 'processes',
-    limit: 'processes',
-    meantBy: ['pids', 'procs', 'threads'],
-    help: 'number of processes and threads at the same time (default: none)',
-  },
-  { name: 'cpu', limit: 'cpu', help: 'processor time of all processes together, such as 10s (default: none)' },
-  {
-    name: 'timeout',
-    limit: 'wall',
-    meantBy: ['wall', 'time', 't', 'wall-time'],
-    help: 'kill the command after this long; exit status 124 (default: none)',
-  },
-  { name: 'output', limit: 'output', help: 'size of stdout and stderr together (default: none)' },
-]
+/** The options that set a limit, by the limit. Policy files have more limits. */
+const LIMITING: Partial<Readonly<Record<keyof Limits, Option>>> = {
+  memory: value('memory', 'SIZE', 'memory of all processes together, such as 128M (default: none)'),
+  processes: value(
+    'processes',
+    'N',
+    'number of processes and threads at the same time (default: none)',
+    'pids procs threads',
+  ),
+  cpu: value('cpu', 'TIME', 'processor time of all processes together, such as 10s (default: none)'),
+  wall: value(
+    'timeout',
+    'TIME',
+    'kill the command after this long; exit status 124 (default: none)',
+    'wall time t wall-time',
+  ),
+  output: value('output', 'SIZE', 'size of stdout and stderr together (default: none)'),
+}
 
-export const LIMIT_OPTIONS: Readonly<Record<string, keyof Limits>> = Object.fromEntries(
-  LIMITING_OPTIONS.map(({ name, limit }) => [name, limit]),
+export const LIMIT_OPTIONS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(LIMITING).map(([limit, { name }]) => [name, limit]),
 )
 
-const VALUES = { size: 'SIZE', duration: 'TIME', count: 'N' } as const
-
-const LIMITING: readonly Option[] = LIMITING_OPTIONS.map(({ limit, ...option }) => ({
-  ...option,
-  value: VALUES[LIMIT_FORMS[limit].quantity],
-}))
-
 const CELL: readonly Option[] = [
-  {
-    name: 'cwd',
-    value: 'DIR',
-    meantBy: ['chdir', 'dir', 'workdir', 'directory', 'C'],
-    help: 'working directory of the command (default: this one)',
-  },
-  { name: 'form', value: 'NAME', help: 'form of the cell: auto, namespaces, landlock (default: auto)' },
-  {
-    name: 'require',
-    value: 'NAME',
-    repeatable: true,
-    help: 'refuse to run without this mechanism: mount-namespace, landlock, cgroup, …',
-  },
+  value('cwd', 'DIR', 'working directory of the command (default: this one)', 'chdir dir workdir directory C'),
+  value('form', 'NAME', 'form of the cell: auto, namespaces, landlock (default: auto)'),
+  values('require', 'NAME', 'refuse to run without this mechanism: mount-namespace, landlock, cgroup, …'),
 ]
 
 const DECISION: readonly Option[] = [
-  {
-    name: 'mode',
-    value: 'MODE',
-    help: 'default, untrusted, on_request, on_failure, never, plan, bypass, auto (see below)',
-  },
-  { name: 'rules', value: 'FILE', repeatable: true, help: 'another rule file (see below)' },
-  {
-    name: 'session',
-    value: 'NAME',
-    help: 'name for "session" approvals, valid eight hours (default: $CORDON_SESSION)',
-  },
-  {
-    name: 'dry-run',
-    meantBy: ['explain', 'check', 'n', 'evaluate'],
-    help: 'show the decision and what would change it, and run nothing',
-  },
+  value('mode', 'MODE', 'default, untrusted, on_request, on_failure, never, plan, bypass, auto (see below)'),
+  values('rules', 'FILE', 'another rule file (see below)'),
+  value('session', 'NAME', 'name for "session" approvals, valid eight hours (default: $CORDON_SESSION)'),
+  flag('dry-run', 'show the decision and what would change it, and run nothing', 'explain check n evaluate'),
 ]
 
 const EGRESS: readonly Option[] = [
-  {
-    name: 'secret',
-    value: 'ID=SOURCE',
-    repeatable: true,
-    help: 'source of a credential: env:NAME, file:PATH, command:…, keyring:…, vault:…',
-  },
-  { name: 'resolve', value: 'HOST=ADDRESS', repeatable: true, help: 'use this address for a granted host' },
-  { name: 'upstream-ca', value: 'FILE', help: 'trust these server certificates' },
+  values('secret', 'ID=SOURCE', 'source of a credential: env:NAME, file:PATH, command:…, keyring:…, vault:…'),
+  values('resolve', 'HOST=ADDRESS', 'use this address for a granted host'),
+  value('upstream-ca', 'FILE', 'trust these server certificates'),
 ]
 
 const REPORTS: readonly Option[] = [
-  { name: 'observe', help: 'list refused files at the end' },
-  { name: 'facts', value: 'FILE', help: 'write decision, boundary, violations, hosts and usage as JSON' },
-  { name: 'json', help: 'print the same as one line on stderr, instead of messages' },
-  { name: 'quiet', help: 'print no warnings, hints or violations' },
+  flag('observe', 'list refused files at the end'),
+  value('facts', 'FILE', 'write decision, boundary, violations, hosts and usage as JSON'),
+  flag('json', 'print the same as one line on stderr, instead of messages'),
+  flag('quiet', 'print no warnings, hints or violations'),
 ]
 
 export const FORMS = ['auto', 'namespaces', 'landlock'] as const
@@ -147,7 +94,7 @@ export const RUN_HELP: CommandHelp = {
   ],
   groups: [
     { title: 'grants', options: GRANTS },
-    { title: 'limits', options: LIMITING },
+    { title: 'limits', options: Object.values(LIMITING) },
     { title: 'sandbox', options: CELL },
     { title: 'decision', options: DECISION },
     { title: 'network', options: EGRESS },

@@ -1,4 +1,4 @@
-// From the words of `cordon run` to what is to be run: everything parsed, nothing started.
+// Parses the words of `cordon run`. Nothing is started.
 import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
@@ -13,6 +13,7 @@ import type { OwnFile } from '../../runtime/own-files/index.js'
 import type { Form } from '../../sandbox/index.js'
 
 import type { Arguments } from '../arguments.js'
+import type { Environment } from '../command-line.js'
 import { combinePolicies } from '../policy/combine-policies.js'
 import { NO_EGRESS, joinEgress, readEgress } from '../settings/egress-order.js'
 import type { EgressOrder } from '../settings/egress-order.js'
@@ -29,27 +30,24 @@ export interface RunOrder {
   readonly home: AbsolutePath
   readonly policy: ToolPolicy
   readonly form: Form | 'auto'
-  /** Undefined: not said, so the first that may be chosen. */
+  /** Undefined: the first mode that is permitted. */
   readonly mode: Mode | undefined
-  /** The grants as they were typed, and the policies by their names: what the decision refers to. */
+  /** The typed grants, as the decision shows them. */
   readonly grants: readonly string[]
   readonly policySources: readonly string[]
   /** `--rules` */
   readonly ruleFiles: readonly string[]
-  /** Policies, rules and certificates that were read from files. */
+  /** The files of policies, rules and certificates. */
   readonly ownFiles: readonly OwnFile[]
   readonly session: string | undefined
   readonly egress: EgressOrder
-  /** Where the values of the policy's credentials come from. */
+  /** The sources of credentials. */
   readonly secrets: ReadonlyMap<string, SecretSource>
 }
 
 const COMMAND = 'cordon run'
 
-export const parseRun = async (
-  given: Arguments,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<RunOrder> => {
+export const parseRun = async (given: Arguments, environment: Environment): Promise<RunOrder> => {
   const first = (name: string): string | undefined => given.values.get(name)?.[0]
   const all = (name: string): readonly string[] => given.values.get(name) ?? []
   if (given.rest.length === 0)
@@ -122,19 +120,19 @@ const currentFolder = (): AbsolutePath => {
 
 const folderAt = (path: string): AbsolutePath => {
   try {
-    // The cell shows real folders; a link on the way there would lead nowhere.
+    // A cell has only real folders, and no links to them.
     const real = realpathSync(path)
     if (statSync(real).isDirectory()) return parseAbsolutePath(real, '--cwd')
   } catch {
-    // said below
+    // The error follows.
   }
   throw fail('cwd-missing', { path })
 }
 
-export const homeOf = ({ HOME: home }: Readonly<Record<string, string | undefined>>): AbsolutePath =>
+export const homeOf = ({ HOME: home }: Environment): AbsolutePath =>
   parseAbsolutePath(home?.startsWith('/') === true ? home : homeOfAccount(), 'HOME')
 
-/** A container may run as a user whom its /etc/passwd does not know. */
+/** The user of a container may be missing in /etc/passwd. */
 const homeOfAccount = (): string => {
   try {
     return homedir()
@@ -147,7 +145,7 @@ const homeOfAccount = (): string => {
   }
 }
 
-/** Every option by itself, so that an error names the option. */
+/** Parses each option by itself, so that an error names it. */
 const typedPolicy = (given: Arguments): ToolPolicy => {
   const all = (name: string): readonly string[] => given.values.get(name) ?? []
   const parse = (option: string, value: unknown): ToolPolicy => parsePolicy(value, `--${option}`)

@@ -1,8 +1,9 @@
+// How a call ended, in words.
 import type { CordonEvent } from '../../runtime/index.js'
 
 type Terminated = Extract<CordonEvent, { type: 'process.terminated' }>
 
-/** Why a process did not end by itself, as the end of a sentence. */
+/** Why a process was killed, as the end of a sentence. */
 export const whyTerminated = ({ because, limit, signal }: Terminated): string => {
   const number = signal === null ? '' : ` (signal ${String(signal)})`
   switch (because) {
@@ -17,12 +18,12 @@ export const whyTerminated = ({ because, limit, signal }: Terminated): string =>
     case 'setup':
       return 'it could not be started'
     default:
-      // Written by another version.
+      // An event of another version.
       return String(because satisfies never)
   }
 }
 
-/** One line: how a call ended. A call that ran twice is told by its last run. */
+/** How a call ended, in one line. The last run counts. */
 export const whyCallEnded = (events: readonly CordonEvent[]): string => {
   const denied = events.findLast((event) => event.type === 'tool.denied')
   const process = events.findLast((event) => event.type === 'process.completed' || event.type === 'process.terminated')

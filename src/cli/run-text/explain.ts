@@ -1,11 +1,11 @@
-// What is said on stderr after a run: what was refused or ended, and which option would have let it.
+// Violations of a run as messages on stderr, with the option that would allow each.
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import { escapeGlob, hostsNamedIn, isWebPort } from '../../policy/index.js'
 import { describeOwnFile, ownFileAt } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
-import { LIMIT_KINDS, describeViolation, isHabit, isIntrusion, isLookup } from '../../sandbox/index.js'
+import { LIMIT_KINDS, describeViolation, isHabit, isIntrusion, isKernelView, isLookup } from '../../sandbox/index.js'
 import type { CallResult, RefusedOpen, Violation } from '../../sandbox/index.js'
 
 import { asWord } from '../text/shell-word.js'
@@ -15,9 +15,8 @@ const MOST_LINES = 20
 const MOST_DESTINATIONS = 3
 
 /**
- * Limits are always told, and protected names that could not be changed, and what the proxy refused: many a program
- * goes on without them and calls that a success. Other refusals, when the command failed or was observed. What was set
- * aside is an error of its own.
+ * Limits, protected names and refusals of the proxy are always shown, because programs may go on without them and exit
+ * with 0. Other refusals are shown if the command failed or was observed. Intrusions are errors of their own.
  */
 export const explainViolations = (
   result: CallResult,
@@ -34,7 +33,7 @@ export const explainViolations = (
 
 interface Explained {
   readonly argv: readonly string[]
-  /** No grant of these is advised: it would be refused. */
+  /** Never suggested as grants, which would be refused. */
   readonly ownFiles: readonly OwnFile[]
 }
 
@@ -58,7 +57,7 @@ const onOwnFile = (violation: Violation, ownFiles: readonly OwnFile[]): string |
   return own === undefined ? undefined : describeOwnFile(violation.path, own, 'command')
 }
 
-/** Of a success one line for each destination, and few of them: it may have gone on without them rightly. */
+/** One line for each destination, and only a few, because the command succeeded without them. */
 const refusedByProxy = (violations: readonly Violation[], linesOf: LinesOf): readonly string[] => {
   const first = new Map<string, Violation>()
   const refused = violations.filter((violation) => violation.kind === 'egress')
@@ -71,7 +70,7 @@ const refusedByProxy = (violations: readonly Violation[], linesOf: LinesOf): rea
   return more === 0 ? shown : [...shown, `the proxy refused ${String(more)} more; see: cordon why last`]
 }
 
-/** A shell tries every folder of PATH, and /bin is /usr/bin on most systems. */
+/** Makes /bin and /usr/bin one, because a shell tries every folder of PATH. */
 const withRealProgram = (violation: Violation): Violation => {
   if (violation.kind !== 'exec') return violation
   try {
@@ -93,7 +92,7 @@ const ALWAYS_TOLD: ReadonlySet<Violation['kind']> = new Set(LIMIT_KINDS)
 const isAlwaysTold = (violation: Violation): boolean =>
   ALWAYS_TOLD.has(violation.kind) || (violation.kind === 'file' && violation.reason.kind === 'protected')
 
-/** `git`, and anywhere behind it one of its commands. */
+/** `git` with one of its local commands. */
 const isLocalGit = (text: string): boolean => {
   const [start] = /(?:^|[\s/])git /.exec(text) ?? []
   return (
@@ -104,14 +103,11 @@ const isLocalGit = (text: string): boolean => {
   )
 }
 
-/** git looks up the name of this machine for the address of an author; only what speaks to others needs the network. */
+/** git resolves the host name for the address of an author. Its local commands work without. */
 const isIdle = (violation: Violation, argv: readonly string[]): boolean =>
   isLookup(violation) && isLocalGit(argv.join(' '))
 
-/**
- * The option that would have let it, where there is one. `argv`: words of the command, which may name the hosts that it
- * looked up.
- */
+/** The option that would allow it, if there is one. The words of the command may name the hosts that it resolved. */
 export const wayOut = (violation: Violation, argv: readonly string[] = []): string => {
   switch (violation.kind) {
     case 'file':
@@ -127,7 +123,7 @@ export const wayOut = (violation: Violation, argv: readonly string[] = []): stri
     case 'exec':
       return `: add --exec ${asWord(violation.path)}`
     case 'egress':
-      // A whole host can be granted on the command line; parts of one only in a policy.
+      // The command line grants only whole hosts. Parts of a host need a policy.
       if (violation.reason === 'not-granted' && violation.method === null && violation.host !== '')
         return `: add --net ${endpointOf({ address: violation.host, port: violation.port })}`
       return violation.allow === null ? '' : `: add to a policy: ${violation.allow}`
@@ -148,21 +144,21 @@ export const wayOut = (violation: Violation, argv: readonly string[] = []): stri
   }
 }
 
-/** Which name was asked for is not known: the question was never sent. A URL among the words may tell. */
+/** The name is unknown, because the lookup was never sent. A URL among the words may have it. */
 const hostOptions = (argv: readonly string[]): string => {
   const hosts = hostsNamedIn(argv)
   return hosts.length === 0 ? '--net HOST for each host' : hosts.map((host) => `--net ${asWord(host)}`).join(' ')
 }
 
-/** As `--net` takes it: a host alone means the ports of the web. */
+/** For `--net`, where a host alone means ports 80 and 443. */
 const endpointOf = ({ address, port }: { readonly address: string; readonly port: number }): string => {
   const host = address.includes(':') ? `[${address}]` : address
   return isWebPort(port) ? host : `${host}:${String(port)}`
 }
 
-/** What is not there cannot be granted by its path, but for a protected name in a write root. */
+/** A missing file needs a grant of its folder, except a protected name in a write root. */
 const grantFor = ({ access, path, reason }: RefusedOpen): string =>
   access === 'write' && reason.kind === 'not-granted' && !existsSync(path) ? dirname(path) : path
 
 const isGrantable = ({ access, path }: RefusedOpen): boolean =>
-  !(access === 'read' ? /^\/(?:proc|dev)\// : /^\/(?:proc|dev|sys)\//).test(path)
+  !isKernelView(path) || (access === 'read' && path.startsWith('/sys/'))

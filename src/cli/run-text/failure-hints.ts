@@ -1,5 +1,5 @@
-// What a command that failed may have lacked, by what it was given and what its words name. Nobody
-// reads what it printed: a hint is a fact about the boundary, and says "if" where it cannot know.
+// Hints for a command that failed, from its boundary and its words. Its output is not read. A hint states a fact about
+// the boundary, and says "if" where it guesses.
 import type { Stats } from 'node:fs'
 import { basename } from 'node:path'
 
@@ -18,16 +18,17 @@ import {
 } from '../../runtime/hints/index.js'
 import { describeOwnFile, ownFileAt } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
+import { isKernelView } from '../../sandbox/index.js'
 import type { SandboxProfile } from '../../sandbox/index.js'
 
 import type { RunOrder } from '../request/run-request.js'
 import { asWord } from '../text/shell-word.js'
 import { isTransfer, outputsOf, withoutMark } from './transfer-words.js'
 
-/** `ownFiles`: those of Cordon itself, of which no grant is advised. */
+/** Grants of own files are never suggested. */
 type Command = Pick<RunOrder, 'argv' | 'cwd' | 'workspace' | 'home'> & { readonly ownFiles: readonly OwnFile[] }
 
-/** `known` is what was found out otherwise: with a reason at hand, the weakest guess is left out. */
+/** `known` are other findings. With one of them, the weakest guesses are left out. */
 export const hintsOnFailure = (
   command: Command,
   boundary: Boundary,
@@ -49,11 +50,11 @@ export const hintsOnFailure = (
   return isScript(command) ? [] : hintOnFolder(command, boundary)
 }
 
-/** Said also of a success, where an empty folder would be taken for the real one. */
+/** Also for a success, because an empty folder may be mistaken for the real one. */
 export const hintOnEmptyFolder = (command: Command, boundary: Boundary): readonly string[] =>
   listsFolder(command) && !hasGrantsIn(command.cwd, boundary) ? hintOnFolder(command, boundary) : []
 
-/** Said also of a success: curl goes on without a file that it cannot read, and sends nothing in its place. */
+/** Also for a success: curl sends nothing instead of a file that it cannot read. */
 export const hintsOnUnsent = ({ argv, cwd, ownFiles }: Command, boundary: Boundary): readonly string[] =>
   isTransfer(argv)
     ? argv
@@ -69,7 +70,7 @@ const hintOnFolder = (command: Command, boundary: Boundary): readonly string[] =
   const own = ownFileAt(cwd, 'read', ownFiles)
   if (own !== undefined) return [describeOwnFile(cwd, own, 'command')]
   const parts = hasGrantsIn(cwd, boundary)
-  // Who grants parts of it knows that the rest is not there; only a list of all of it needs all.
+  // After a grant of parts, only a command that lists the folder needs all of it.
   if (cwd === '/' || isReadable(boundary, cwd) || (parts && !listsFolder(command)) || isClient(command)) return []
   const word = cwd === workspace ? '.' : asWord(escapeGlob(cwd))
   return [
@@ -78,13 +79,13 @@ const hintOnFolder = (command: Command, boundary: Boundary): readonly string[] =
   ]
 }
 
-/** The files that a script writes to by `>`, as they are written there. */
+/** The targets of `>` in a script. */
 const redirectionsIn = (command: Command): readonly string[] =>
   isScript(command)
     ? Array.from(command.argv.join(' ').matchAll(/>>?\s*([^\s;|&<>()'"`]+)/g), ([, target = '']) => target)
     : []
 
-/** Without it git has neither a name for commits nor the person's settings, and says neither. */
+/** Without it git has no name for commits and no settings, and does not say so. */
 const hintOnGitConfiguration = ({ argv, home }: Command, boundary: Boundary): readonly string[] => {
   const file = lookAt(`${home}/.gitconfig` as AbsolutePath)
   if (file === undefined || !/(?:^|[\s/;&|])git\b/.test(argv.join(' '))) return []
@@ -97,7 +98,7 @@ const hintOnGitConfiguration = ({ argv, home }: Command, boundary: Boundary): re
     : [`git cannot read ${home}/.gitconfig, which has your name for commits; if needed, add ${lacking.join(' ')}`]
 }
 
-/** The landlock form refuses datagrams, and with them the look-up of names, without anybody seeing it. */
+/** The landlock form refuses name lookups silently. */
 const hintOnNetwork = (command: Command, { network }: SandboxProfile): readonly string[] => {
   const hosts = hostsNamedIn(command.argv)
   if (network !== 'none' || (hosts.length === 0 && !startsClient(command))) return []
@@ -113,7 +114,7 @@ const hintsOnArguments = (
   { argv, cwd, ownFiles }: Command,
   boundary: Boundary,
 ): readonly { readonly path: string; readonly hint: string }[] => {
-  // Of clients of the network it is not said that their folder is not granted: most of them need nothing of it.
+  // Network clients rarely need files of their folder.
   const isTold = !isTransfer(argv) && cwd !== '/' && !isReadable(boundary, cwd) && !hasGrantsIn(cwd, boundary)
   const made = outputsOf(argv)
   const named = argv
@@ -128,7 +129,7 @@ const hintsOnArguments = (
 
 const hintOnPath = (path: AbsolutePath, boundary: Boundary, ownFiles: readonly OwnFile[]): readonly string[] => {
   const found = lookAt(path)
-  if (found === undefined || path === '/' || /^\/(?:proc|dev|sys)(?:\/|$)/.test(path)) return []
+  if (found === undefined || path === '/' || isKernelView(path)) return []
   const own = ownFileAt(found.real, 'read', ownFiles)
   if (own !== undefined) return [describeOwnFile(path, own, 'command')]
   const carved = boundary.read.find(
@@ -148,7 +149,7 @@ const hintOnPath = (path: AbsolutePath, boundary: Boundary, ownFiles: readonly O
   ]
 }
 
-/** As the kernel decides without capabilities. */
+/** The decision of the kernel without capabilities. */
 const isReadableFor = ({ mode, uid, gid }: Stats): boolean => {
   if (uid === process.getuid?.()) return (mode & 0o400) !== 0
   return [process.getgid?.(), ...(process.getgroups?.() ?? [])].includes(gid)
@@ -156,16 +157,13 @@ const isReadableFor = ({ mode, uid, gid }: Stats): boolean => {
     : (mode & 0o004) !== 0
 }
 
-/** Programs whose arguments name what is to be made. */
+/** Programs whose arguments name new files. */
 const MAKING: ReadonlySet<string> = new Set(['touch', 'mkdir', 'cp', 'mv', 'tee', 'ln', 'install', 'mkfifo'])
 
-/**
- * The cell's own in the namespaces form: a folder beneath it that is not granted is there, empty, and goes with the
- * cell.
- */
+/** Private in the namespaces form: a folder below it that is not granted is empty, and disappears with the cell. */
 const TEMPORARY = '/tmp' as AbsolutePath
 
-/** Said of a success: what was written was kept nowhere. Only what the words name is known. */
+/** For a success: written files that disappeared with the cell, as far as the words name them. */
 export const hintOnThrowaway = (command: Command, boundary: Boundary, { form }: SandboxProfile): readonly string[] => {
   const { argv, cwd, workspace } = command
   if (form !== 'namespaces' || !isWithinPath(cwd, TEMPORARY) || isReadable(boundary, cwd) || isWritable(boundary, cwd))
@@ -194,7 +192,7 @@ const hintOnClosedFolders = ({ closed_folders: closed, sealed }: SandboxProfile)
   ]
 }
 
-/** Programs that change or remove whole trees, with what is protected in them. */
+/** Programs that change or remove whole trees, with protected names in them. */
 const SWEEPING: ReadonlySet<string> = new Set(['rm', 'mv', 'rmdir', 'cp', 'rsync', 'chmod', 'chown', 'tar', 'unzip'])
 
 const hintOnSealed = (
@@ -205,8 +203,7 @@ const hintOnSealed = (
 ): readonly string[] => {
   const text = argv.join(' ')
   const swept = SWEEPING.has(basename(argv[0] ?? '')) ? argv.slice(1).flatMap((word) => pathIn(word, cwd) ?? []) : []
-  // In the namespaces form it is known which one could not be replaced; a guess is needed only for other ways of
-  // writing.
+  // The namespaces form reports names that could not be replaced. Other ways of writing are guessed.
   const isTold = (path: string) => known.some((line) => line.includes(path))
   const isSwept = (path: string) => swept.some((folder) => isWithinPath(path as AbsolutePath, folder))
   const untold = sealed
@@ -242,7 +239,7 @@ const hintOnSealed = (
   ]
 }
 
-/** Every folder of Cordon itself has this name, so the one above it tells which is meant. */
+/** Every own folder is named `cordon`, so its parent is added. */
 const wordFor = (path: string): string =>
   path
     .split('/')
@@ -254,11 +251,11 @@ const isMeant = (path: string, text: string): boolean => {
   return text.includes(name) || (path.includes('/.git/') && /\bgit\b/.test(text)) || isOfPackage(path, text)
 }
 
-/** Package managers write it in place, which nobody sees. */
+/** Package managers write it in place, which is not reported. */
 const isOfPackage = (path: string, text: string): boolean =>
   basename(path) === 'package.json' && /\b(?:npm|npx|pnpm|yarn|bun)\b/.test(text)
 
-/** A file that is bound by itself is a mount point, which cannot be replaced by renaming another onto it. */
+/** A file that is granted alone is a mount point, so no other file can be renamed onto it. */
 const hintOnSingleFiles = ({ write_roots: roots }: SandboxProfile): readonly string[] => {
   const isInOther = (path: string) =>
     roots.some((root) => root !== path && isWithinPath(path as AbsolutePath, root as AbsolutePath))

@@ -1,4 +1,4 @@
-// A command that touched protected names: each is an error of its own, and the run does not count as a success.
+// Errors for touched protected names. Such a run does not count as a success.
 import { basename } from 'node:path'
 
 import { fail } from '../../errors/index.js'
@@ -14,7 +14,7 @@ import { asWord } from '../text/shell-word.js'
 
 type ProtectedTouched = Extract<Violation, { kind: 'protected' }>
 
-/** The first of these is what the run is refused for. */
+/** The first one is the error of the run. */
 export const intrusionErrors = (
   { violations }: CallResult,
   { write }: Boundary,
@@ -51,7 +51,7 @@ const errorFor = (
     `${path}, which is protected ` +
     `(${protection?.entry.because ?? 'the policy carves it out, or a git configuration points to it'})`
   const own = ownFileAt(path, 'write', ownFiles)
-  // Who names a file of Cordon itself is refused.
+  // A grant of an own file would be refused.
   const permit = (to: string) =>
     own === undefined
       ? `${to}, ${protection === undefined ? 'remove the carve-out' : `name it exactly: --write ${asWord(escapeGlob(protection.path))}`}`
@@ -93,7 +93,7 @@ const errorFor = (
   }
 }
 
-/** What is protected only where it is no folder: `.git` as a file leads git to another repository. */
+/** Names that are protected only as files: a file `.git` points git to another repository. */
 const asFile = (path: string): Protection | undefined => {
   const entry = PROTECTED_NAMES.find(({ object, name }) => object === 'file' && name === basename(path))
   return entry === undefined ? undefined : { entry, path: path as AbsolutePath }

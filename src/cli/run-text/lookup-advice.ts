@@ -1,4 +1,4 @@
-// Why the first word of a command names no program: said by what the word looks like and what lies around.
+// Why the first word of a command names no program: guessed from the word and from nearby files.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 
@@ -13,7 +13,7 @@ export interface Lookup {
   readonly searchPath: string
 }
 
-/** The error for a command that was not found, with the likely cause; any other error as it is. */
+/** Adds the likely cause to a "not found". Other errors are returned unchanged. */
 export const withLookupAdvice = (error: unknown, lookup: Lookup): unknown => {
   const {
     argv: [word = ''],
@@ -21,7 +21,7 @@ export const withLookupAdvice = (error: unknown, lookup: Lookup): unknown => {
   if (!(error instanceof CordonError) || error.code !== 'program-not-found' || error.params['program'] !== word)
     return error
   const closed = word.includes('/') ? undefined : inPath(word, lookup.searchPath)
-  // As a shell says it: found, but nothing to execute.
+  // As in a shell: found, but not executable.
   if (closed !== undefined)
     return fail(
       'program-not-executable',
@@ -49,7 +49,7 @@ const likelyCause = ({ argv, cwd, searchPath }: Lookup, word: string): string | 
   if (SHELL_WORDS.has(word)) return `${word} is a shell keyword, not a program; use: sh -c ${asWord(command)}`
   if (word.includes('/')) return undefined
   if (existsSync(resolve(cwd, word))) return `it is not in PATH, but in this folder; write ./${word}`
-  // Hardly anybody mistypes the first letter, and among a thousand programs something is always near.
+  // The first letter must match, because some program is always near. It is rarely mistyped.
   const near =
     word.length < SHORTEST_GUESS
       ? undefined
@@ -60,48 +60,12 @@ const likelyCause = ({ argv, cwd, searchPath }: Lookup, word: string): string | 
   return near === undefined ? undefined : `did you mean ${near}? Looked in ${searchPath}`
 }
 
-const SHELL_WORDS: ReadonlySet<string> = new Set([
-  ...[
-    'cd',
-    'export',
-    'source',
-    '.',
-    'alias',
-    'unalias',
-    'ulimit',
-    'umask',
-    'set',
-    'unset',
-    'read',
-    'type',
-    'eval',
-    'exec',
-    'exit',
-    'trap',
-    'wait',
-  ],
-  ...[
-    'jobs',
-    'fg',
-    'bg',
-    'history',
-    'declare',
-    'local',
-    'pushd',
-    'popd',
-    'shopt',
-    'if',
-    'for',
-    'while',
-    'until',
-    'case',
-    'function',
-    'return',
-    'shift',
-    'command',
-    'builtin',
-  ],
-])
+const SHELL_WORDS: ReadonlySet<string> = new Set(
+  (
+    'cd export source . alias unalias ulimit umask set unset read type eval exec exit trap wait jobs fg bg history ' +
+    'declare local pushd popd shopt if for while until case function return shift command builtin'
+  ).split(' '),
+)
 
 const SHORTEST_GUESS = 4
 

@@ -1,3 +1,4 @@
+// Advice for a program that did not start because files are missing.
 import { dirname } from 'node:path'
 
 import { CordonError } from '../../errors/index.js'
@@ -6,22 +7,20 @@ import { escapeGlob, isReadable, resolvePolicy } from '../../policy/index.js'
 import { SYSTEM_PATH, folderAround, startNeedsOf } from '../../sandbox/index.js'
 import type { StartContext, StartNeeds } from '../../sandbox/index.js'
 
+import type { Environment } from '../command-line.js'
 import type { RunOrder } from '../request/run-request.js'
 import { asWord } from '../text/shell-word.js'
 
-type Variables = Readonly<Record<string, string | undefined>>
-
 /**
- * Why a program may have failed for want of files: it lies where only its own file was granted, the
- * loader cannot find one of its libraries, or env does not find its interpreter. Of a program in any
- * odd folder that is said only when it did not even start (127), because most of them fail for reasons
- * of their own.
+ * Why a program may lack files: only its own file was granted, the loader does not find a library, or env does not find
+ * the interpreter. Programs in unusual folders get this advice only if they did not start (127), because most fail for
+ * other reasons.
  */
 export const adviseOnStart = (
   order: RunOrder,
   boundary: Boundary,
   exitCode: number,
-  environment: Variables,
+  environment: Environment,
 ): readonly string[] => {
   const { PATH: searchPath = '', LD_LIBRARY_PATH: libraryPath = '' } = environment
   const needs = startNeedsNow(order, {
@@ -55,8 +54,8 @@ export const adviseOnStart = (
 
 const EXIT_NOT_STARTED = 126
 
-/** `#!/usr/bin/env node`: env looks in the PATH of the cell, which is not the one of here. */
-const adviseOnEnv = ({ lookedUp }: StartNeeds, boundary: Boundary, environment: Variables): readonly string[] => {
+/** `#!/usr/bin/env node`: env uses the PATH of the cell, which differs from yours. */
+const adviseOnEnv = ({ lookedUp }: StartNeeds, boundary: Boundary, environment: Environment): readonly string[] => {
   const given = boundary.environment.find(({ name }) => name === 'PATH')?.value
   const cellPath =
     given === undefined ? SYSTEM_PATH : given.kind === 'set' ? given.text : (environment['PATH'] ?? SYSTEM_PATH)
@@ -70,7 +69,7 @@ const startNeedsNow = (order: RunOrder, context: StartContext): StartNeeds | und
   try {
     return startNeedsOf(order.argv[0] ?? '', context)
   } catch (error) {
-    // The program itself moved away meanwhile.
+    // The program was removed meanwhile.
     if (error instanceof CordonError) return undefined
     throw error
   }

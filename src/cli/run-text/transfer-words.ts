@@ -1,22 +1,22 @@
-// The files that curl and wget are told to send and to make, by their words: for hints, not for judging.
+// Files that curl and wget send or write, by their options. Used for hints only.
 import { basename } from 'node:path'
 
 const PROGRAMS: ReadonlySet<string> = new Set(['curl', 'wget'])
 
 export const isTransfer = (argv: readonly string[]): boolean => PROGRAMS.has(basename(argv[0] ?? ''))
 
-/** `@file`, `field=@file`, `field=<file`: what is read and sent. */
+/** `@file`, `field=@file`, `field=<file`: a file to send. */
 export const withoutMark = (word: string): string =>
   /^(?:[\w.-]+=)?[@<](?<file>[^@<].*)$/s.exec(word)?.groups?.['file'] ?? word
 
-/** The name of a file that is made where the command is started stands for the folder. */
+/** Stands for a file in the working directory. */
 const HERE = './download'
 
 interface Spelling {
   /** The next word is a file. */
   readonly next: RegExp
   readonly attached: RegExp
-  /** The server, or the URL, names the file. */
+  /** The URL names the file. */
   readonly named: RegExp | undefined
 }
 
@@ -29,7 +29,7 @@ const SPELLINGS: Readonly<Record<string, Spelling>> = {
   wget: { next: /^(?:--output-document|-[a-zA-Z]*O)$/, attached: /^--output-document=(.+)$/s, named: undefined },
 }
 
-/** What is to be made, as it is written. */
+/** The files to write, as typed. */
 export const outputsOf = (argv: readonly string[]): readonly string[] => {
   const program = basename(argv[0] ?? '')
   const spelling = SPELLINGS[program]

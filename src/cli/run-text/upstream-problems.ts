@@ -1,11 +1,10 @@
-// Servers that were granted and could not be used: a program that gets the proxy's answer for them often says no more
-// than "502", or calls that a success.
+// Problems with granted servers. Programs often print only "502", or ignore the problem.
 import { isIP } from 'node:net'
 
 import { isWebPort } from '../../policy/index.js'
 import type { EgressSummary, ReachedHost } from '../../runtime/events/index.js'
 
-/** One line for each host and problem, with what would help. */
+/** One line for each host and problem, with a fix. */
 export const upstreamProblems = (reached: EgressSummary | null): readonly string[] =>
   (reached?.hosts ?? []).flatMap((host) => host.problems.flatMap((problem) => describe(host, problem)))
 
@@ -39,7 +38,7 @@ const describe = ({ host, port }: ReachedHost, problem: string): readonly string
     case 'credential-unusable':
       return [`a credential could not be added to a request to ${place}`]
     default:
-      // Of the tool's own making, or of the end of the call.
+      // Caused by the tool, or by the end of the call.
       return []
   }
 }

@@ -1,13 +1,12 @@
-// The rule that an "always" at the prompt stands for: exactly the words, the program, the place and the
-// boundary that were shown, and nothing that is merely like them.
+// The rule for the answer "always": it allows exactly the shown words, program, folder and boundary.
 import type { JsonObject, JsonValue } from '../../gate/index.js'
 
 import { RUN_TOOL } from './run-tool.js'
 
-/** What of a call an allow has to name. The words are in `line`, in their order. */
+/** The arguments that the rule names. `line` has the words. */
 const BOUND = ['line', 'program', 'cwd', 'workspace', 'grants', 'form', 'policy'] as const
 
-export interface AlwaysRule {
+interface AlwaysRule {
   readonly effect: 'allow'
   readonly tool: string
   readonly arguments: Readonly<Record<string, JsonValue>>
@@ -21,14 +20,14 @@ export const alwaysRule = (input: JsonObject, because: string): AlwaysRule => ({
   because,
 })
 
-/** In a rule `*`, `?` and `\` mean something. */
+/** Escapes `*`, `?` and `\`, which are special in a rule. */
 const literally = (value: JsonValue): JsonValue =>
   typeof value === 'string' ? value.replace(/[*?\\]/g, '\\$&') : value
 
-/** In one line, to be copied into a rule file. */
+/** One line, to be copied into a rule file. */
 export const renderRule = (rule: AlwaysRule): string => `- ${yamlOf(rule as unknown as JsonValue)}`
 
-/** As an item of `rules:` in a file, with a comment above it. */
+/** An item of `rules:` with a comment. */
 export const renderRuleItem = (rule: AlwaysRule, id: string, comment: string): readonly string[] => [
   `# ${comment}`,
   `- id: ${id}`,
@@ -39,7 +38,7 @@ export const renderRuleItem = (rule: AlwaysRule, id: string, comment: string): r
   `  because: ${yamlOf(rule.because)}`,
 ]
 
-/** JSON is YAML, once nothing is left in it that YAML would take for a line break or refuse. */
+/** JSON as YAML: characters that YAML refuses or takes for a line break are escaped. */
 const yamlOf = (value: JsonValue): string =>
   JSON.stringify(value).replace(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,

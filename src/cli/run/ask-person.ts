@@ -1,4 +1,4 @@
-// The person at the terminal: what they are asked about a command, and what follows from their answer.
+// Asks the person at the terminal about a command, and keeps their answer.
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
 
@@ -9,19 +9,19 @@ import type { PolicyChange } from '../../runtime/events/index.js'
 
 import { alwaysRule, renderRule } from './always-rule.js'
 import { gateWith } from './run-gate.js'
-import type { RunGate, RunServices } from './run-gate.js'
+import type { RunGate, PreparedRun } from './run-gate.js'
 import type { RunAnswer } from './run-prompt.js'
 import { argvOf, inputOf } from './run-tool.js'
 
-export interface Person {
-  /** Why nobody could be asked, although there is a terminal. */
+interface Person {
+  /** Why asking failed. */
   readonly failure: () => Error | undefined
   readonly approve: (request: ApprovalRequest) => Promise<ApprovalAnswer>
-  /** Keeps an answer that holds for longer than this run. */
+  /** Stores an answer that is valid beyond this run. */
   readonly onApproved: (grant: ApprovalGrant, input: JsonValue) => Promise<readonly PolicyChange[]>
 }
 
-export const personAtTerminal = (runGate: RunGate, services: RunServices): Person => {
+export const personAtTerminal = (runGate: RunGate, prepared: PreparedRun): Person => {
   const by = userName()
   let answer: RunAnswer | undefined
   let failure: Error | undefined
@@ -29,21 +29,21 @@ export const personAtTerminal = (runGate: RunGate, services: RunServices): Perso
     failure: () => failure,
     approve: async (request) => {
       try {
-        answer = await askPerson(request, runGate, services)
-        return answerOf(answer, by, services)
+        answer = await askPerson(request, runGate, prepared)
+        return answerOf(answer, by, prepared)
       } catch (error) {
         failure = error instanceof Error ? error : new Error(String(error))
         throw error
       }
     },
     onApproved: async (grant, input) => {
-      if (answer?.kind === 'session' && services.session !== undefined) {
-        services.session.remember(grant)
-        return [changed('approval', by, answer, `not asked again in the session ${services.session.name}`)]
+      if (answer?.kind === 'session' && prepared.session !== undefined) {
+        prepared.session.remember(grant)
+        return [changed('approval', by, answer, `not asked again in the session ${prepared.session.name}`)]
       }
       if (answer?.kind !== 'always') return []
-      const id = await addAlwaysRule(input as JsonObject, by, services)
-      return [changed('rules', by, answer, `the rule ${id} was added to ${services.ruleFile}`)]
+      const id = await addAlwaysRule(input as JsonObject, by, prepared)
+      return [changed('rules', by, answer, `the rule ${id} was added to ${prepared.ruleFile}`)]
     },
   }
 }
@@ -53,7 +53,7 @@ const changed = (change: PolicyChange['change'], by: string, { kind }: RunAnswer
   because: `${by} answered "${kind}": ${because}`,
 })
 
-const answerOf = (answer: RunAnswer, by: string, { order, environment }: RunServices): ApprovalAnswer => {
+const answerOf = (answer: RunAnswer, by: string, { order, environment }: PreparedRun): ApprovalAnswer => {
   switch (answer.kind) {
     case 'once':
     case 'always':
@@ -70,7 +70,7 @@ const answerOf = (answer: RunAnswer, by: string, { order, environment }: RunServ
 const askPerson = async (
   { input: asked, reason, decision }: ApprovalRequest,
   runGate: RunGate,
-  services: RunServices,
+  prepared: PreparedRun,
 ): Promise<RunAnswer> => {
   const [{ askAboutRun }, { openDialog }, { paintFor }] = await Promise.all([
     import('./run-prompt.js'),
@@ -78,14 +78,14 @@ const askPerson = async (
     import('../text/console-text.js'),
   ])
   const input = asked as JsonObject
-  const { session, ruleFile, tool, environment } = services
+  const { session, ruleFile, tool, environment } = prepared
   const dialog = openDialog()
   try {
     return await askAboutRun(
       {
         argv: argvOf(input),
         program: typeof input['program'] === 'string' ? input['program'] : null,
-        cwd: services.order.cwd,
+        cwd: prepared.order.cwd,
         boundary: tool.boundary,
         why: reason,
         rules: decision.explain.rules.map(
@@ -97,9 +97,12 @@ const askPerson = async (
           session === undefined
             ? { problem: 'there is no session: start one with --session NAME, or CORDON_SESSION=NAME' }
             : { name: session.name },
-        always: (await wouldHelp(input, runGate, services))
+        always: (await wouldHelp(input, runGate, prepared))
           ? { file: ruleFile }
-          : { problem: 'a rule that allows would not do: something asks or is reserved that counts more (see above)' },
+          : {
+              problem:
+                'an allow rule would not help: a stricter rule asks, or only managed rules may allow this (see above)',
+            },
       },
       dialog,
       paintFor(2, environment),
@@ -109,15 +112,15 @@ const askPerson = async (
   }
 }
 
-/** Whether a rule for exactly this would let it run without a question the next time. */
-const wouldHelp = async (input: JsonObject, { call, sessionId }: RunGate, services: RunServices): Promise<boolean> => {
+/** Whether an allow rule would prevent the next question. */
+const wouldHelp = async (input: JsonObject, { call, sessionId }: RunGate, prepared: PreparedRun): Promise<boolean> => {
   const { parseRules } = await import('../../gate/index.js')
-  const { workspace, home } = services.order
+  const { workspace, home } = prepared.order
   const extra = parseRules([alwaysRule(input, 'a trial')], 'a trial', { source: 'user', places: { workspace, home } })
-  const trial = await gateWith(services, [...services.ruleSets, extra], sessionId).decide({
+  const trial = await gateWith(prepared, [...prepared.ruleSets, extra], sessionId).decide({
     ...call,
     input,
-    session: createSessionCount({}),
+    count: createSessionCount({}),
     approvals: [],
   })
   return trial.kind === 'permitted'
@@ -126,7 +129,7 @@ const wouldHelp = async (input: JsonObject, { call, sessionId }: RunGate, servic
 const addAlwaysRule = async (
   input: JsonObject,
   by: string,
-  { ruleFile, order: { workspace, home } }: RunServices,
+  { ruleFile, order: { workspace, home } }: PreparedRun,
 ): Promise<string> => {
   const [{ renderRuleItem }, { addRule }] = await Promise.all([
     import('./always-rule.js'),
@@ -144,7 +147,7 @@ const addAlwaysRule = async (
   return id
 }
 
-/** A container may run as a user whom its /etc/passwd does not know. */
+/** The user of a container may be missing in /etc/passwd. */
 const userName = (): string => {
   try {
     return userInfo().username

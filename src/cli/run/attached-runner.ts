@@ -1,4 +1,4 @@
-// Runs a permitted command on the terminal or the pipes of `cordon run` itself.
+// Runs a permitted command on the terminal or the pipes of `cordon run`.
 import type { CordonError } from '../../errors/index.js'
 import type { JsonObject } from '../../gate/index.js'
 import type { Boundary } from '../../policy/index.js'
@@ -17,16 +17,16 @@ export type Launch = (
   call: NetworkCall & { readonly beforeStart: () => Promise<void> },
 ) => Promise<CallResult>
 
-export interface AttachedRunner extends ToolRunner<CallTool> {
-  /** Undefined where nothing ran. */
+interface AttachedRunner extends ToolRunner<CallTool> {
+  /** Undefined if nothing ran. */
   readonly ran: () => AttachedRun | undefined
 }
 
 export interface AttachedRun {
-  /** As they were permitted; somebody may have changed them. */
+  /** The permitted words, which a person may have edited. */
   readonly argv: readonly string[]
   readonly result: CallResult
-  /** One for each protected name that was touched. */
+  /** One for each touched protected name. */
   readonly intrusions: readonly CordonError[]
 }
 
@@ -41,19 +41,19 @@ export const attachedRunner = (launch: Launch, ownFiles: readonly OwnFile[]): At
     },
     run: async ({ gate: { boundary } }, { input, network, beforeStart }) => {
       const argv = argvOf(input)
-      // Whoever typed the command has approved it, and the log says so.
+      // Typing the command approves it, and the log records that.
       const result = await launch(argv, boundary, { ...network, writeApproval: 'recorded', beforeStart })
       const intrusions = intrusionErrors(result, boundary, ownFiles)
       ran = { argv, result, intrusions }
       const { profile, violations, usage } = result
-      // Output goes past this process: there is nothing to keep or to hash.
+      // Output does not pass through this process, so there is nothing to keep or to hash.
       const output = { output: undefined, writtenBytes: null, printed: '' }
       return { ...judge(ran), ...output, profile, violations, usage, ending: processEndingOf(result, violations) }
     },
   }
 }
 
-/** A command that fails by itself is no error of Cordon. */
+/** A failing command is no error of Cordon. */
 const judge = ({ result, intrusions: [intrusion] }: AttachedRun) => {
   if (result.status === 'limit' && result.limit === 'wall')
     return { status: 'timeout', reason: 'the wall-clock limit', error: intrusion } as const

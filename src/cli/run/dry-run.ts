@@ -1,12 +1,12 @@
-// `cordon run --dry-run`: what would be decided, by which rule of which file and line, and what would change it.
+// `cordon run --dry-run`: the decision, its rules with file and line, and what would change it.
 import { createSessionCount } from '../../gate/index.js'
 import type { PermissionDecision } from '../../gate/index.js'
 
-import type { CommandLine } from '../command-line.js'
+import type { Environment } from '../command-line.js'
 import { STDOUT, oneLine, paintFor, writeText } from '../text/console-text.js'
 import type { Paint } from '../text/console-text.js'
 import { openRunGate } from './run-gate.js'
-import type { RunServices } from './run-gate.js'
+import type { PreparedRun } from './run-gate.js'
 import { describeRun } from './facts.js'
 import type { FactsFile } from './facts.js'
 import { EXIT_REFUSED } from '../failure.js'
@@ -15,25 +15,25 @@ import { visibleWord } from '../text/visible-text.js'
 
 const RUNS: ReadonlySet<PermissionDecision['decision']> = new Set(['allow', 'sandboxed'])
 
-/** Nothing is run, asked or recorded. The status is 0 where it would run without a question. */
+/** Runs, asks and records nothing. Exit status 0 if the command would run without a question. */
 export const dryRun = async (
-  services: RunServices,
+  prepared: PreparedRun,
   { facts: file, json }: { readonly facts: FactsFile | undefined; readonly json: boolean },
-  environment: CommandLine['environment'],
+  environment: Environment,
 ): Promise<number> => {
-  const { gate, call } = openRunGate(services)
-  const { decision } = await gate.decide({ ...call, session: createSessionCount({}) })
+  const { gate, call } = openRunGate(prepared)
+  const { decision } = await gate.decide({ ...call, count: createSessionCount({}) })
   const status = RUNS.has(decision.decision) ? 0 : EXIT_REFUSED
-  const facts = describeRun(services.order, { decision, state: gate.state() }, { kind: 'evaluated' }, status)
+  const facts = describeRun(prepared.order, { decision, state: gate.state() }, { kind: 'evaluated' }, status)
   file?.write(facts)
   writeText(
     STDOUT,
-    json ? `${JSON.stringify(facts)}\n` : renderDecision(decision, services, paintFor(STDOUT, environment)),
+    json ? `${JSON.stringify(facts)}\n` : renderDecision(decision, prepared, paintFor(STDOUT, environment)),
   )
   return status
 }
 
-const renderDecision = (decision: PermissionDecision, { order, tool }: RunServices, paint: Paint): string => {
+const renderDecision = (decision: PermissionDecision, { order, tool }: PreparedRun, paint: Paint): string => {
   const { explain, decision: what, decision_source: source, decision_reason: reason, mode, risk } = decision
   const tone = RUNS.has(what) ? 'green' : what === 'ask' ? 'yellow' : 'red'
   const lines: readonly (readonly [string, string])[] = [
@@ -51,7 +51,7 @@ const renderDecision = (decision: PermissionDecision, { order, tool }: RunServic
         [
           'step',
           step === 'mode' && RUNS.has(what) && source === 'command'
-            ? `${step}: ${outcome}, had it not been typed by whoever may approve it`
+            ? `${step}: ${outcome}, if it had not been typed by a person who may approve it`
             : `${step}: ${outcome}`,
         ] as const,
     ),
@@ -66,8 +66,8 @@ const renderDecision = (decision: PermissionDecision, { order, tool }: RunServic
 
 const WORDS: Readonly<Record<PermissionDecision['decision'], string>> = {
   allow: 'would run',
-  sandboxed: 'would run, because its sandbox holds it',
+  sandboxed: 'would run, because it is sandboxed',
   ask: 'would be asked about',
-  unavailable: 'would not run: somebody would have to be asked, and nobody can be',
+  unavailable: 'would not run: it needs an approval, and nobody can be asked',
   deny: 'would not run: denied',
 }

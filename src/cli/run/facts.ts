@@ -1,3 +1,4 @@
+// Facts about one run: built from its decision and its result, written to a file.
 import { randomBytes, randomUUID } from 'node:crypto'
 import {
   accessSync,
@@ -12,7 +13,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 
-import { CordonError, fail, reasonOf } from '../../errors/index.js'
+import { CordonError, fail, messageOf, reasonOf } from '../../errors/index.js'
 import type { ErrorCode } from '../../errors/index.js'
 import type { Mode, PermissionDecision, PermissionState } from '../../gate/index.js'
 import { usageOf } from '../../runtime/call/index.js'
@@ -24,13 +25,13 @@ import { writeFully } from '../text/console-text.js'
 import type { RunOrder } from '../request/run-request.js'
 import { RUN_TOOL } from './run-tool.js'
 
-/** What `--facts` and `--json` say: why the command ran or did not, within what, and how it ended. */
+/** The output of `--facts` and `--json`: decision, boundary and result. */
 export interface Facts {
   readonly permission_decision: PermissionDecision
   readonly permission_state: PermissionState
   readonly sandbox_profile: SandboxProfile | null
   readonly violations: readonly Violation[]
-  /** What it reached of granted hosts; null where it connected to none. */
+  /** The granted hosts that it reached. Null if none. */
   readonly egress: EgressSummary | null
   readonly usage: CallUsage | null
   readonly command: { readonly argv: readonly string[]; readonly cwd: string } | null
@@ -47,23 +48,23 @@ export interface Facts {
 export type Outcome =
   | {
       readonly kind: 'ran'
-      /** As they were permitted. */
+      /** The permitted words. */
       readonly argv: readonly string[]
       readonly result: CallResult
-      /** Why it does not count as a success. */
+      /** Why it counts as a failure. */
       readonly problems: readonly CordonError[]
       readonly reached: EgressSummary | null
     }
   | {
       readonly kind: 'refused'
       readonly error: unknown
-      /** Permitted, but it could not be started. */
+      /** It was permitted, but could not be started. */
       readonly wasPermitted: boolean
     }
   /** `--dry-run` */
   | { readonly kind: 'evaluated' }
 
-/** What the gate decided about a run, and what was in force then. */
+/** A decision, and the state of the gate at that time. */
 export interface Decided {
   readonly decision: PermissionDecision
   readonly state: PermissionState
@@ -105,10 +106,10 @@ export const describeRun = (
   }
 }
 
-/** Permitted, but the program was not there to be run. */
+/** The program was missing, so the decision stands. */
 const STARTED_IN_VAIN: ReadonlySet<ErrorCode> = new Set(['program-not-found', 'program-not-executable', 'cancelled'])
 
-/** Nobody said no: this host, or this version, cannot do it. */
+/** Not denied: this host, or this version, cannot run it. */
 const UNAVAILABLE: ReadonlySet<ErrorCode> = new Set([
   ...(['launcher-missing', 'launcher-mismatch', 'launcher-died', 'platform-unsupported', 'host-cannot-hold'] as const),
   ...(['setup-failed', 'network-grant-unsupported', 'limit-unsupported'] as const),
@@ -118,9 +119,7 @@ const UNAVAILABLE: ReadonlySet<ErrorCode> = new Set([
 const decisionFor = (code: ErrorCode | undefined): 'deny' | 'unavailable' =>
   code === undefined || UNAVAILABLE.has(code) ? 'unavailable' : 'deny'
 
-/**
- * The decision about a call that was permitted and that this host cannot hold; undefined where the first one stands.
- */
+/** The new decision about a permitted call that this host cannot run. Undefined if the first one stands. */
 export const revise = (decision: PermissionDecision, error: unknown): PermissionDecision | undefined => {
   const code = error instanceof CordonError ? error.code : undefined
   if (code !== undefined && STARTED_IN_VAIN.has(code)) return undefined
@@ -140,12 +139,12 @@ const waysOutOf = (error: unknown): readonly string[] =>
 
 const refusal = (error: unknown, code: ErrorCode | undefined) => ({
   decision: decisionFor(code),
-  decision_reason: error instanceof Error ? error.message : String(error),
+  decision_reason: messageOf(error),
   agent_reason: error instanceof CordonError ? error.agentMessage : 'This call was not run.',
   error_code: code ?? null,
 })
 
-/** Of what could not even be judged: words, policies or rules that cannot be read. */
+/** For a run that could not be judged, because its words, policies or rules are invalid. */
 export const undecided = (error: unknown, order: RunOrder | undefined, mode: Mode, interactive: boolean): Decided => ({
   decision: {
     ...{
@@ -180,17 +179,14 @@ export const undecided = (error: unknown, order: RunOrder | undefined, mode: Mod
 
 const describeError = (error: unknown): Facts['result']['error'] => {
   if (error instanceof CordonError) return { code: error.code, message: error.message, fix: error.fix ?? null }
-  return { code: 'bug', message: error instanceof Error ? error.message : String(error), fix: null }
+  return { code: 'bug', message: messageOf(error), fix: null }
 }
 
 export interface FactsFile {
   readonly write: (facts: Facts) => void
 }
 
-/**
- * Everything is opened before the command runs: if the command can write there, it must not be able
- * to move what is written afterwards to another place.
- */
+/** Opens everything before the command runs, which may be able to write there, and must not redirect the facts. */
 export const openFactsFile = (file: string): FactsFile => {
   const guarded = <Value>(work: () => Value): Value => {
     try {
@@ -219,7 +215,7 @@ const openTarget = (path: string): ((text: string) => void) => {
   const status = statSync(path, { throwIfNoEntry: false })
   if (status?.isDirectory() === true) throw new Error('it is a directory')
   if (status !== undefined && !status.isFile()) {
-    // A named pipe or a device is written to; to replace it would break it.
+    // Writes to a named pipe or a device, and does not replace it.
     const descriptor = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
     return (text) => {
       writeFully(descriptor, Buffer.from(text))
@@ -233,14 +229,14 @@ const openTarget = (path: string): ((text: string) => void) => {
   }
 }
 
-/** `/dev/stderr`, `/dev/fd/3`: a descriptor of this process, which need not be one that can be opened again. */
+/** `/dev/stderr`, `/dev/fd/3`: a descriptor of this process, which perhaps cannot be opened again. */
 const ownDescriptor = (path: string): number | undefined => {
   const named = ['/dev/stdin', '/dev/stdout', '/dev/stderr'].indexOf(path)
   const number = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path)?.[1]
   return named !== -1 ? named : number === undefined ? undefined : Number(number)
 }
 
-/** Whoever waits for the file finds all of it or nothing. */
+/** A reader finds all of the file or nothing. */
 const replaceFile = (target: string, text: string): void => {
   const temporary = `${target}.${randomBytes(6).toString('hex')}`
   const descriptor = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644)

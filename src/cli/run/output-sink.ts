@@ -1,20 +1,20 @@
-// Output of a command that passes through this process, because it is counted. A reader that is slow or asleep must not
-// stop this process: its clocks, signals and connections belong to everything else, too.
+// Output of a command that passes through this process, because it is counted. A slow reader must not block this
+// process, which also serves clocks, signals and connections.
 import { constants, fstatSync, openSync } from 'node:fs'
 import { Socket } from 'node:net'
 
 import { writeFully } from '../text/console-text.js'
 
 export interface OutputSink {
-  /** Undefined when more may follow at once; otherwise settles when the reader has caught up. */
+  /** Undefined if more may follow at once. Otherwise it settles when the reader has caught up. */
   readonly write: (bytes: Uint8Array) => Promise<void> | undefined
-  /** Settles when everything was read. Someone who was told to end waits only for a moment. */
+  /** Settles when everything was read. In a hurry it waits only a moment. */
   readonly end: (isHurried: boolean) => Promise<void>
 }
 
 const MOMENT_MS = 1_000
 
-/** `onGone` is told once, when nobody reads any more. */
+/** `onGone` is called once, when nobody reads any more. */
 export const openOutput = (descriptor: number, onGone: () => void): OutputSink => {
   const pipe = pipeTo(descriptor)
   let hasReader = true
@@ -23,7 +23,7 @@ export const openOutput = (descriptor: number, onGone: () => void): OutputSink =
     hasReader = false
   }
   if (pipe === undefined) {
-    // A file or a device takes what it is given.
+    // A file or a device does not block.
     return {
       write: (bytes) => {
         if (hasReader && !writeFully(descriptor, bytes)) gone()
@@ -47,7 +47,7 @@ export const openOutput = (descriptor: number, onGone: () => void): OutputSink =
   return {
     write: (bytes) => {
       if (!hasReader) return undefined
-      // A copy: the buffer belongs to whoever read it.
+      // A copy, because the buffer is reused.
       return pipe.write(Buffer.from(bytes)) ? undefined : caughtUp()
     },
     end: async (isHurried) => {
@@ -72,7 +72,7 @@ export const openOutput = (descriptor: number, onGone: () => void): OutputSink =
   }
 }
 
-/** Non-blocking; nothing where the descriptor is neither a pipe nor a socket. */
+/** A non-blocking socket. Undefined if the descriptor is neither a pipe nor a socket. */
 const pipeTo = (descriptor: number): Socket | undefined => {
   const status = fstatSync(descriptor)
   if (!status.isFIFO() && !status.isSocket()) return undefined
@@ -80,8 +80,8 @@ const pipeTo = (descriptor: number): Socket | undefined => {
 }
 
 /**
- * An open file of our own, because O_NONBLOCK on the shared one would be that of other programs, too. A socket, and a
- * pipe of another user, cannot be opened again: there Node takes the flag back when this process ends.
+ * Opens the pipe again, because O_NONBLOCK on the shared one would affect other programs. A socket, or a pipe of
+ * another user, cannot be opened again. There Node resets the flag when this process ends.
  */
 const reopened = (descriptor: number): number => {
   try {

@@ -1,4 +1,4 @@
-// One typed command, from its decision to its end, by the same life of a call as every tool of an agent.
+// Runs one typed command through the same life of a call as every tool of an agent.
 import { randomUUID } from 'node:crypto'
 
 import { CordonError, fail } from '../../errors/index.js'
@@ -12,7 +12,7 @@ import type { EgressSummary, RecordSettings } from '../../runtime/events/index.j
 import { shieldOwnFiles } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 
-import type { CommandLine } from '../command-line.js'
+import type { Environment } from '../command-line.js'
 import { auditPathOf } from '../settings/own-folders.js'
 import { personAtTerminal } from './ask-person.js'
 import { attachedRunner } from './attached-runner.js'
@@ -20,22 +20,22 @@ import type { AttachedRun, Launch } from './attached-runner.js'
 import { revise } from './facts.js'
 import type { Decided } from './facts.js'
 import { openRunGate } from './run-gate.js'
-import type { RunServices } from './run-gate.js'
+import type { PreparedRun } from './run-gate.js'
 
-export interface PerformedRun extends Pick<AttachedRun, 'argv' | 'result'> {
+interface PerformedRun extends Pick<AttachedRun, 'argv' | 'result'> {
   readonly boundary: Boundary
   readonly ownFiles: readonly OwnFile[]
-  /** Why it does not count as a success. */
+  /** Why it counts as a failure. */
   readonly problems: readonly CordonError[]
-  /** Of granted hosts; null where it connected to none. */
+  /** The granted hosts that it reached. Null if none. */
   readonly reached: EgressSummary | null
-  /** Requests that went without a credential of their host, in words. */
+  /** Messages about requests without the credential of their host. */
   readonly bare: readonly string[]
 }
 
-/** Throws the refusal, or why the command could not be started. `onDecided` hears every decision that is recorded. */
+/** Throws the refusal, or the error of the start. `onDecided` gets every recorded decision. */
 export const performRun = async (
-  given: RunServices,
+  given: PreparedRun,
   launch: Launch,
   onDecided: (decided: Decided) => void,
 ): Promise<PerformedRun> => {
@@ -51,34 +51,34 @@ export const performRun = async (
   }
 }
 
-const shieldedFromAudit = (given: RunServices, audit: AuditLog): RunServices => {
+const shieldedFromAudit = (given: PreparedRun, audit: AuditLog): PreparedRun => {
   const ofAudit = auditOwnFiles(audit.places)
   const boundary = shieldOwnFiles(given.tool.boundary, ofAudit, given.order.cwd)
   return { ...given, ownFiles: [...given.ownFiles, ...ofAudit], tool: { ...given.tool, boundary } }
 }
 
 const performRecorded = async (
-  services: RunServices,
+  prepared: PreparedRun,
   audit: AuditLog,
   launch: Launch,
   onDecided: (decided: Decided) => void,
 ): Promise<PerformedRun> => {
-  const { tool, ownFiles, environment, order } = services
-  const runGate = openRunGate(services)
+  const { tool, ownFiles, environment, order } = prepared
+  const runGate = openRunGate(prepared)
   const { gate, call, sessionId } = runGate
   const events = createEventStream({ sessionId, now: Date.now, newId: randomUUID, record: audit.append })
   events.on('permission.evaluated', ({ permission_decision: decision }) => {
     onDecided({ decision, state: gate.state() })
   })
   const started = events.emit({ type: 'session.started', call_id: null, permission_state: gate.state() })
-  // Looked at before anything runs, and at the end: it is written together with the decision.
+  // Awaited before anything runs, and at the end. It is written together with the decision.
   started.catch(() => undefined)
   const runner = attachedRunner(async (...given) => {
     await started
     return launch(...given)
   }, ownFiles)
-  const person = personAtTerminal(runGate, services)
-  const callServices: CallServices<CallTool> = {
+  const person = personAtTerminal(runGate, prepared)
+  const services: CallServices<CallTool> = {
     ...{ gate, events, runner, registeredCalls: undefined, revise, now: Date.now, begin: () => undefined },
     tools: new Map([[tool.name, { gate: tool, cwd: order.cwd }]]),
     approval: { approve: person.approve, otherwise: 'deny' },
@@ -87,13 +87,13 @@ const performRecorded = async (
   const problems: CordonError[] = []
   let ended: EndedCall | undefined
   try {
-    ended = await performCall(callServices, call, { ...NOBODY_LISTENS, onApproved: person.onApproved })
+    ended = await performCall(services, call, { ...NOBODY_LISTENS, onApproved: person.onApproved })
     await started
     const calls = ended.result.status === 'denied' ? 0 : 1
     await events.emit({ type: 'session.ended', call_id: null, reason: 'the command has ended', calls })
   } catch (error) {
     if (runner.ran() === undefined || !(error instanceof CordonError)) throw error
-    // It ran, and its end is not in the log: that is no success.
+    // It ran, but its end is not recorded, so it counts as a failure.
     problems.push(causeOf(error))
   }
   const failure = person.failure()
@@ -111,25 +111,25 @@ const performRecorded = async (
   }
 }
 
-/** The command has the terminal, and its signals, to itself. */
+const ignore = (): void => undefined
+
+/** The command itself has the terminal and its signals. */
 const NOBODY_LISTENS = {
-  ...{ signal: undefined, onProgress: () => undefined, onOutput: undefined, onInvocation: () => undefined },
+  ...{ session: 'main', isSuspending: false, resumed: undefined },
+  ...{ signal: undefined, onOutput: undefined, onProgress: ignore, onLog: ignore, onInvocation: ignore },
   ...{ resume: undefined, askedWith: undefined },
 }
 
-/** The error of the log itself says what to do. */
+/** The error of the log has the fix. */
 const causeOf = (error: CordonError): CordonError =>
   error.code === 'end-not-recorded' && error.cause instanceof CordonError ? error.cause : error
 
-/**
- * Whoever typed a command may read it in the log, without what looks like a secret. `CORDON_RECORD=hash` keeps hashes
- * alone.
- */
-export const recordSettingsOf = ({ CORDON_RECORD: wanted }: CommandLine['environment']): RecordSettings => ({
+/** The log has the typed words, without apparent secrets. `CORDON_RECORD=hash` records only hashes. */
+export const recordSettingsOf = ({ CORDON_RECORD: wanted }: Environment): RecordSettings => ({
   arguments: wanted === 'hash' ? 'hash' : 'redacted',
 })
 
-/** A home that cannot be written to is no mistake of whoever runs a command there. */
+/** Suggests another place, because the home may be read-only. */
 const withOtherPlace = (error: unknown): unknown => {
   if (!(error instanceof CordonError) || error.code !== 'audit-unwritable') return error
   const { path = '', problem = '' } = error.params

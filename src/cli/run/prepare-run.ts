@@ -1,4 +1,4 @@
-// Everything that decides about a run, read from where it lies: rules, mode, session, the boundary itself.
+// Reads everything that decides about a run: rules, mode, session and boundary.
 import { join } from 'node:path'
 import { isatty } from 'node:tty'
 
@@ -9,19 +9,15 @@ import { credentialFiles, shieldOwnFiles } from '../../runtime/own-files/index.j
 import type { OwnFile } from '../../runtime/own-files/index.js'
 import { loadRuleFiles } from '../../runtime/rule-files/index.js'
 
-import type { CommandLine } from '../command-line.js'
-import type { RunServices } from './run-gate.js'
+import type { Environment } from '../command-line.js'
+import type { PreparedRun } from './run-gate.js'
 import { ownFilesOf } from '../settings/own-files.js'
 import { configFolderOf, stateFolderOf } from '../settings/own-folders.js'
 import type { RunOrder } from '../request/run-request.js'
 import { runTool } from './run-tool.js'
 import { openSession } from './session-approvals.js'
 
-export const prepareRun = (
-  order: RunOrder,
-  isInteractive: boolean,
-  environment: CommandLine['environment'],
-): RunServices => {
+export const prepareRun = (order: RunOrder, isInteractive: boolean, environment: Environment): PreparedRun => {
   const { workspace, home } = order
   const [config, state] = [configFolderOf(environment, home), stateFolderOf(environment, home)]
   const ruleSets = loadRuleFiles({ workspace, home, userFolder: config, projects: 'read', files: order.ruleFiles })
@@ -40,16 +36,13 @@ export const prepareRun = (
   }
 }
 
-const ownFilesIn = (
-  { ownFiles, secrets, workspace, home }: RunOrder,
-  environment: CommandLine['environment'],
-): readonly OwnFile[] => [
+const ownFilesIn = ({ ownFiles, secrets, workspace, home }: RunOrder, environment: Environment): readonly OwnFile[] => [
   ...ownFilesOf(environment, home),
   ...ownFiles,
   ...credentialFiles(secrets, { folder: workspace, home, searchPath: environment['PATH'] }),
 ]
 
-/** Where the managed rules do not permit the usual one, the first that they do. */
+/** The default mode, or the first that the managed rules permit. */
 const firstMode = (ruleSets: readonly RuleSet[]): Mode => {
   const permitted = ruleSets.flatMap(({ permittedModes }) => (permittedModes === undefined ? [] : [permittedModes]))
   return permitted.every((modes) => modes.includes('default'))
@@ -59,7 +52,7 @@ const firstMode = (ruleSets: readonly RuleSet[]): Mode => {
 
 const boundaryOf = ({ workspace, home, policy }: RunOrder): Boundary => {
   const boundary = resolvePolicy(policy, { workspace, home, kind: 'process' })
-  // A terminal is of little use to a program that does not know its kind.
+  // Programs on a terminal need TERM.
   if (![0, 1, 2].some(isatty) || boundary.environment.some(({ name }) => name === 'TERM')) return boundary
   return { ...boundary, environment: [...boundary.environment, { name: 'TERM', value: { kind: 'pass' } }] }
 }

@@ -1,5 +1,5 @@
-// A run that was refused before it could be judged: its words, policies, rules or credentials cannot be used. It is in
-// the log like the others, because whoever asks why the last call did not run means this one.
+// Records a run that was refused before it could be judged, because its words, policies, rules or credentials are
+// invalid. `cordon why last` explains it.
 import { randomUUID } from 'node:crypto'
 
 import { CordonError } from '../../errors/index.js'
@@ -13,7 +13,7 @@ import { recordSettingsOf } from './perform-run.js'
 import { homeOf } from '../request/run-request.js'
 import { asWord } from '../text/shell-word.js'
 
-/** Nothing ran, so that nothing is lost where it cannot be recorded; the refusal is told anyway. */
+/** Ignores problems of the log: nothing ran, and the refusal is printed anyway. */
 export const recordRefusal = async (
   { decision, state }: Decided,
   error: unknown,

@@ -1,29 +1,30 @@
-// The gate that judges one typed command: rules of all sources, the mode, and the approvals of a session.
+// The gate for one typed command: rules of all sources, the mode, and approvals of the session.
 import { randomUUID } from 'node:crypto'
 
 import { createGate, createSessionCount, resolveByText } from '../../gate/index.js'
 import type { Gate, GateCall, GateTool, Mode, RuleSet } from '../../gate/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 
-import type { CommandLine } from '../command-line.js'
+import type { Environment } from '../command-line.js'
 import type { RunOrder } from '../request/run-request.js'
 import { alwaysRule, renderRule } from './always-rule.js'
 import { RUN_TOOL, describeTyped, inputOf } from './run-tool.js'
 import { SESSION_LIFETIME } from './session-approvals.js'
 import type { SessionApprovals } from './session-approvals.js'
 
-export interface RunServices {
+/** Everything about a run that is known before its decision. */
+export interface PreparedRun {
   readonly order: RunOrder
   readonly tool: GateTool
-  /** Kept from the command, whatever is granted. */
+  /** Withheld from the command, whatever is granted. */
   readonly ownFiles: readonly OwnFile[]
   readonly ruleSets: readonly RuleSet[]
   readonly mode: Mode
   readonly isInteractive: boolean
   readonly session: SessionApprovals | undefined
-  /** The rule file of the user, where an "always" is kept. */
+  /** The rule file of the user, for "always" rules. */
   readonly ruleFile: string
-  readonly environment: CommandLine['environment']
+  readonly environment: Environment
 }
 
 export interface RunGate {
@@ -32,24 +33,24 @@ export interface RunGate {
   readonly call: GateCall
 }
 
-export const openRunGate = (services: RunServices): RunGate => {
-  const { order, session, environment } = services
+export const openRunGate = (prepared: PreparedRun): RunGate => {
+  const { order, session, environment } = prepared
   const sessionId = randomUUID()
   const input = inputOf(order, order.argv, environment['PATH'] ?? '')
-  const gate = gateWith(services, services.ruleSets, sessionId)
+  const gate = gateWith(prepared, prepared.ruleSets, sessionId)
   const rule = renderRule(alwaysRule(input, 'say why'))
   const call: GateCall = {
     callId: randomUUID(),
     tool: RUN_TOOL,
     input,
-    session: createSessionCount({}),
+    count: createSessionCount({}),
     requestedBy: RUN_TOOL,
     origin: 'command',
     typed: describeTyped(order),
     waysToAllow: [
       rule.length > LONGEST_ADVICE
-        ? `add a rule to ${services.ruleFile} that allows the tool ${RUN_TOOL} for such a command`
-        : `add to the rules in ${services.ruleFile}: ${rule}`,
+        ? `add a rule to ${prepared.ruleFile} that allows the tool ${RUN_TOOL} for such a command`
+        : `add to the rules in ${prepared.ruleFile}: ${rule}`,
       'run it at a terminal, and answer there',
       'choose another mode',
     ],
@@ -58,11 +59,11 @@ export const openRunGate = (services: RunServices): RunGate => {
   return { gate, sessionId, call }
 }
 
-/** A command may have megabytes of words. */
+/** The words of a command may be megabytes. */
 const LONGEST_ADVICE = 4_000
 
 export const gateWith = (
-  { tool, mode, isInteractive, order, session }: RunServices,
+  { tool, mode, isInteractive, order, session }: PreparedRun,
   ruleSets: readonly RuleSet[],
   sessionId: string,
 ): Gate =>

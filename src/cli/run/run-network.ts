@@ -1,22 +1,22 @@
-// Granted hosts of one `cordon run`. Loaded only where there are such.
+// The network of one `cordon run`. Loaded only if hosts are granted.
 import type { SecretSource } from '../../egress/index.js'
 import type { Boundary } from '../../policy/index.js'
 import { createCallNetworks, openNetwork, secretHostOf, withoutSecrets } from '../../runtime/network/index.js'
 import type { NetworkCall } from '../../runtime/network/index.js'
 import type { CallNetwork, CallResult, CellSettings } from '../../sandbox/index.js'
 
-import type { CommandLine } from '../command-line.js'
+import type { Environment } from '../command-line.js'
 import type { EgressOrder } from '../settings/egress-order.js'
 
-export interface GrantedNetwork extends Pick<CellSettings, 'proxy'> {
+interface GrantedNetwork extends Pick<CellSettings, 'proxy'> {
   readonly network?: CallNetwork
-  /** What of the variables of here the command may be given. */
-  readonly passed: CommandLine['environment']
+  /** Variables that the command may get. */
+  readonly passed: Environment
 }
 
-export interface NetworkOrder extends EgressOrder {
+interface NetworkOrder extends EgressOrder {
   readonly secrets: ReadonlyMap<string, SecretSource>
-  readonly environment: CommandLine['environment']
+  readonly environment: Environment
   /** Whether this process is itself inside a cell. */
   readonly isNested: boolean
 }

@@ -1,5 +1,5 @@
-// The question about one command, and what can be answered. Everything that comes from the command, from a
-// rule or from a folder's name is shown as text that cannot act on the terminal.
+// The question about one command, and its answers. Texts of the command, of rules and of folder names are shown so that
+// they cannot act on the terminal.
 import { LIMIT_FORMS, LIMIT_NAMES } from '../../policy/index.js'
 import type { Boundary, PathPattern } from '../../policy/index.js'
 
@@ -8,18 +8,18 @@ import { readWords } from '../text/read-words.js'
 import type { Dialog } from '../settings/terminal-dialog.js'
 import { quoted, visible, visibleWord } from '../text/visible-text.js'
 
-export interface RunQuestion {
+interface RunQuestion {
   readonly argv: readonly string[]
-  /** What the first word stands for here. */
+  /** The path that the first word names. */
   readonly program: string | null
   readonly cwd: string
   readonly boundary: Boundary
   readonly why: string
-  /** Rules that have to do with it: file, line and reason. */
+  /** Matching rules: file, line and reason. */
   readonly rules: readonly string[]
-  /** Why it is asked again, although it was answered or allowed. */
+  /** Why it is asked again after an answer or an allow rule. */
   readonly again: readonly string[]
-  /** `undefined`: cannot be answered, for the reason that is given when somebody tries. */
+  /** `problem`: why this answer is not possible. */
   readonly session: { readonly name: string } | { readonly problem: string }
   readonly always: { readonly file: string } | { readonly problem: string }
 }
@@ -52,7 +52,7 @@ export const askAboutRun = async (question: RunQuestion, dialog: Dialog, paint: 
         break
       }
       case 'reject': {
-        const reason = await dialog.ask('  reason, for whoever wanted it (may be empty): ')
+        const reason = await dialog.ask('  reason, for the caller (may be empty): ')
         return {
           kind: 'reject',
           reason: reason === undefined || reason.trim() === '' ? 'no reason given' : reason.trim(),
@@ -89,8 +89,8 @@ const HELP = [
   '  session   run it now, and in this session (--session NAME) without asking',
   '  always    run it now, and write a rule that allows exactly this',
   '  reject    do not run it',
-  '  edit      change its words; what comes out is judged like any other command',
-  '  The first letter is enough. There is no answer by default.',
+  '  edit      change its words; the result is judged like any other command',
+  '  The first letter is enough. There is no default.',
   '',
 ].join('\n')
 
@@ -135,7 +135,7 @@ const NAME_WIDTH = 10
 const spelledOut = (word: string): string =>
   word.replace(/[^\u0020-\u007e]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
 
-/** The boundary in the words of the options that make it. */
+/** The boundary, in the words of the options. */
 export const boundaryFacts = ({
   read,
   write,

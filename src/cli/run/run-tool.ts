@@ -1,4 +1,4 @@
-// `cordon run` as a tool: what the gate judges, what a rule can speak of, and what the permit is bound to.
+// `cordon run` as a tool: its input, which the gate judges, rules match and the permit is bound to.
 import { resolve } from 'node:path'
 
 import { commandLine, describeTool, text } from '../../gate/index.js'
@@ -10,10 +10,9 @@ import { lookUp } from '../../sandbox/index.js'
 import type { RunOrder } from '../request/run-request.js'
 import { asWord } from '../text/shell-word.js'
 
-/** Its name in rules. No tool that a model can call has a colon in its name. */
+/** Its name in rules. Tools of models have no colon in their name. */
 export const RUN_TOOL = 'cordon:run'
 
-/** The words in their order, the program that they name here, where, and with which boundary. */
 export const inputOf = (order: RunOrder, argv: readonly string[], searchPath: string): JsonObject => {
   const [first = ''] = argv
   return {
@@ -28,11 +27,8 @@ export const inputOf = (order: RunOrder, argv: readonly string[], searchPath: st
   }
 }
 
-/** As they were typed, and the policies by their names. */
-export const typedGrants = ({
-  grants,
-  policySources,
-}: Pick<RunOrder, 'grants' | 'policySources'>): readonly string[] => [
+/** As typed, and policies by their names. */
+const typedGrants = ({ grants, policySources }: Pick<RunOrder, 'grants' | 'policySources'>): readonly string[] => [
   ...grants,
   ...policySources.map((source) => `--policy ${asWord(source)}`),
 ]
@@ -46,7 +42,7 @@ export const describeTyped = (order: RunOrder): string => {
 
 const said = () => text({ type: 'string' })
 
-// The cell holds the words; what they name is judged by it, with links and all, and told afterwards.
+// The argument gate does not check the words. The cell decides about the files that they name.
 const SCHEMA = {
   type: 'object',
   properties: {
@@ -67,7 +63,7 @@ const parse = (input: unknown): ParsedInput => {
   return { kind: 'input', value: input }
 }
 
-/** Of an input that the gate has permitted, what is to run. */
+/** The words of a permitted input. */
 export const argvOf = (input: unknown): readonly string[] => {
   const argv = typeof input === 'object' && input !== null && 'argv' in input ? input.argv : undefined
   return Array.isArray(argv) ? argv.filter((word): word is string => typeof word === 'string') : []

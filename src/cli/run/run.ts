@@ -1,3 +1,4 @@
+// `cordon run`: runs one command in a cell, and reports on stderr.
 import { fstatSync } from 'node:fs'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
@@ -7,8 +8,9 @@ import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { resolvePolicy } from '../../policy/index.js'
 import { openSandbox } from '../../sandbox/index.js'
 import type { AttachedControl, CallNetwork, CallResult, CellSettings, Observing, Sandbox } from '../../sandbox/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 
-import type { CommandLine } from '../command-line.js'
+import type { CommandLine, Environment } from '../command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from '../text/console-text.js'
 import { explainViolations } from '../run-text/explain.js'
 import { describeRun, openFactsFile, undecided } from './facts.js'
@@ -49,9 +51,9 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
   let advice: readonly string[] = []
   try {
     order = await parseRun(given, environment)
-    const services = prepareRun(order, interactive, environment)
+    const prepared = prepareRun(order, interactive, environment)
     if (given.switches.has('dry-run'))
-      return await (await import('./dry-run.js')).dryRun(services, reporting, environment)
+      return await (await import('./dry-run.js')).dryRun(prepared, reporting, environment)
     say(
       warningsOf(
         {
@@ -59,13 +61,13 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
           way: ['resolve', 'upstream-ca'].filter((name) => given.values.has(name)).map((name) => `--${name}`),
           pins: order.egress.pins,
         },
-        services.tool.boundary,
+        prepared.tool.boundary,
         environment,
       ),
       reporting,
       environment,
     )
-    // Finding out what the host holds takes time of its own; the decision is made meanwhile.
+    // Probing the host takes time, so it runs while the decision is made.
     const sandbox = openSandbox({ form: order.form, nursery: 'none' })
     sandbox.catch(() => undefined)
     try {
@@ -90,7 +92,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
         )
       }
       const { argv, boundary, ownFiles, result, problems, reached, bare } = await performRun(
-        services,
+        prepared,
         launch,
         (found) => {
           decided = found
@@ -129,7 +131,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
   return exitStatus
 }
 
-/** In the mode plan it is the grants that are too many, and which they are is known here. */
+/** In the mode plan, names the grants that it forbids. */
 const explainMode = (error: unknown, order: RunOrder): unknown => {
   if (!(error instanceof CordonError) || error.code !== 'mode-denies' || order.mode !== 'plan') return error
   const { workspace, home, policy } = order
@@ -141,13 +143,13 @@ const explainMode = (error: unknown, order: RunOrder): unknown => {
   return changes.length === 0 ? error : fail('mode-forbids', { mode: order.mode, what: changes.join(' and ') }, error)
 }
 
-/** What was refused, and what the command may have lacked. A limit or a signal has its reason already. */
+/** Refusals and hints. A limit or a signal needs no hint. */
 const adviceOn = (
   result: CallResult,
   order: RunOrder,
   boundary: Boundary,
   observed: boolean,
-  environment: CommandLine['environment'],
+  environment: Environment,
 ): readonly string[] => {
   const refused = explainViolations(result, observed, order)
   if (result.status !== 'exited') return refused
@@ -162,7 +164,7 @@ const adviceOn = (
   return [...known, ...hintsOnFailure(order, boundary, result.profile, known)]
 }
 
-export interface Reporting {
+interface Reporting {
   readonly facts: FactsFile | undefined
   readonly json: boolean
   readonly quiet: boolean
@@ -182,12 +184,12 @@ interface Attached {
 const runAttached = async (
   { proxy, network, ...attached }: Attached,
   sandbox: Sandbox,
-  environment: CommandLine['environment'],
+  environment: Environment,
 ): Promise<CallResult> => {
   const terminals = { in: isatty(0), out: isatty(STDOUT), err: isatty(STDERR) }
-  // In a pipeline the keys may be meant for another (… | less): the command has to ask for them.
+  // In a pipeline another program may need the keys (… | less), so the command has to ask for them.
   const foreground = terminals.in && !isPipe(STDOUT) && inForeground()
-  // What the kernel would have done, had the command written there itself.
+  // As the kernel does when a command writes to a closed pipe.
   const onGone = () => control?.signal(SIGPIPE)
   const sinks = new Map<'out' | 'err', OutputSink>()
   const sinkOf = (stream: 'out' | 'err'): OutputSink => {
@@ -213,10 +215,8 @@ const runAttached = async (
   try {
     return await sandbox.attach({
       ...attached,
-      ...(proxy === undefined ? {} : { proxy }),
-      ...(network === undefined ? {} : { network }),
-      hostEnvironment: definedOf(environment),
-      ...(searchPath === undefined ? {} : { searchPath }),
+      ...withoutUndefined({ proxy, network, searchPath }),
+      hostEnvironment: withoutUndefined(environment),
       terminals,
       foreground,
       onStart: (started) => {
@@ -226,7 +226,7 @@ const runAttached = async (
       onStopped: job.onStopped,
       onOutput: (stream, bytes) => {
         const taken = sinkOf(stream).write(bytes)
-        // That it ended is heard behind what it printed last, so that nobody who ends it waits for the reader.
+        // Its end arrives after its last output, so an ending command does not wait for the reader.
         return taken === undefined || isEnding ? undefined : Promise.race([taken, ending])
       },
     })
@@ -245,17 +245,14 @@ const isPipe = (descriptor: number): boolean => {
   }
 }
 
-const definedOf = (environment: CommandLine['environment']): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined))
-
-/** The command's own, but for what Cordon ended it for, and for a success that left something protected behind. */
+/** The status of the command, except for timeouts, and for a success that touched a protected name. */
 const statusOf = (result: CallResult, isViolated: boolean): number => {
   if (result.status === 'limit') return result.limit === 'wall' ? EXIT_TIMED_OUT : 128 + result.signal
   const own = result.status === 'exited' ? result.exitCode : 128 + result.signal
   return isViolated && (own === 0 || own === 128 + SIGKILL) ? EXIT_REFUSED : own
 }
 
-const say = (lines: readonly string[], { json, quiet }: Reporting, environment: CommandLine['environment']): void => {
+const say = (lines: readonly string[], { json, quiet }: Reporting, environment: Environment): void => {
   if (json || quiet) return
   const paint = paintFor(STDERR, environment)
   for (const line of lines) writeText(STDERR, `${paint('yellow', 'cordon:')} ${oneLine(line)}\n`)
@@ -268,7 +265,7 @@ const report = (
   outcome: Outcome,
   advice: readonly string[],
   reporting: Reporting,
-  environment: CommandLine['environment'],
+  environment: Environment,
 ): void => {
   reporting.facts?.write(facts)
   if (reporting.json) {

@@ -1,9 +1,9 @@
-// A session of `cordon run`: a name that whoever starts several commands gives them, and the approvals
-// that are remembered for it. One line per approval, so that commands that end at the same time lose none.
+// Approvals of a named session of `cordon run`. Each is one line, so that commands that end at the same time lose none.
 import { appendFileSync, closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { fail, reasonOf } from '../../errors/index.js'
+import { parseGrant } from '../../gate/index.js'
 import type { ApprovalGrant } from '../../gate/index.js'
 
 import { usage } from '../arguments.js'
@@ -54,12 +54,12 @@ const readGrants = (path: string): readonly ApprovalGrant[] => {
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch {
-    // No approvals: whatever would ask asks.
+    // No approvals.
     return []
   }
   try {
     const { uid, mode } = fstatSync(descriptor)
-    // What others could have written approves nothing.
+    // Others could have written the file.
     if (uid !== process.geteuid?.() || (mode & 0o022) !== 0) return []
     return readFileSync(descriptor, 'utf8').split('\n').flatMap(grantIn)
   } catch {
@@ -69,19 +69,11 @@ const readGrants = (path: string): readonly ApprovalGrant[] => {
   }
 }
 
-const TEXTS = ['approval_action_id', 'tool', 'arguments_hash', 'policy_hash', 'approved_by'] as const
-
-/** Of a line that is not one of ours, or was cut short, nothing. */
+/** Ignores invalid and incomplete lines. */
 const grantIn = (line: string): readonly ApprovalGrant[] => {
   try {
-    const read = JSON.parse(line) as Record<string, unknown> | null
-    const isWhole =
-      read !== null &&
-      TEXTS.every((key) => typeof read[key] === 'string') &&
-      typeof read['expires_at'] === 'number' &&
-      read['scope'] === 'session' &&
-      read['status'] === 'active'
-    return isWhole ? [read as unknown as ApprovalGrant] : []
+    const grant = parseGrant(JSON.parse(line), 'the session')
+    return grant.scope === 'session' && grant.status === 'active' ? [grant] : []
   } catch {
     return []
   }

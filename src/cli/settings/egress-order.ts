@@ -12,7 +12,7 @@ export interface EgressOrder {
 
 export const NO_EGRESS: EgressOrder = { pins: new Map(), authorities: [] }
 
-/** What is typed comes last, and wins. */
+/** Typed options win. */
 export const joinEgress = (found: EgressOrder, typed: EgressOrder): EgressOrder => ({
   pins: new Map([...found.pins, ...typed.pins]),
   authorities: [...found.authorities, ...typed.authorities],
@@ -34,16 +34,13 @@ export const readEgress = async (
   }
 }
 
-/**
- * Addresses are often given for more names than one command is granted. A slip is still told: the name that was meant
- * is looked up as usual.
- */
+/** Warns of a mistyped name. Other unused names are no mistake: scripts often pin more than one command needs. */
 export const unusedPins = (pins: EgressOrder['pins'], network: Boundary['network']): readonly string[] =>
   [...pins.keys()]
     .flatMap((name) => strayName([name], [network]) ?? [])
     .map(
       ({ name, near }) =>
-        `--resolve ${name}: no grant covers that name, so that this has no ` +
+        `--resolve ${name}: no grant covers that name, so this has no ` +
         `effect${near === undefined ? '' : `; did you mean ${near}?`}`,
     )
 
@@ -59,7 +56,7 @@ const parsePin = (text: string): { readonly name: string; readonly address: IpAd
   return { name: host.name, address }
 }
 
-/** As other programs have it: with a port, or all parts apart by colons. A pin is of a name, whatever the port. */
+/** Reads the forms of other programs, with a port or with colons. A pin is for all ports. */
 const meantPin = (hostText: string, addressText: string): string | undefined => {
   const host = parseRequestHost(hostText.replace(/:\d+$/, ''))
   const meant = [addressText, addressText.replace(/^\[(.+)\](?::\d+)?$/, '$1'), addressText.replace(/:\d+$/, '')].find(

@@ -4,8 +4,8 @@ import { isatty } from 'node:tty'
 import { inForeground } from './job-control.js'
 
 /**
- * Whether somebody can be asked: one of the streams is a terminal, the keys are this job's, and the terminal
- * can be talked to. Where all streams are pipes another program started this, and would not show a question.
+ * Whether a person can be asked: one of the streams is a terminal, in the foreground, and it can be opened. With pipes
+ * only, another program started this process, and would not show a question.
  */
 export const isInteractive = (): boolean => {
   if (![0, 1, 2].some(isatty) || !inForeground()) return false

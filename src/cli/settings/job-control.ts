@@ -1,5 +1,5 @@
-// Signals and the terminal's job control: what a shell expects of the process that it started,
-// passed on to the command in its cell, which lives in a session of its own.
+// Signals and job control. The command has a session of its own in its cell, so Cordon passes on what the shell does
+// to this process.
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 
@@ -10,18 +10,18 @@ const { SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU } = constants.signals
 const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
 const ENDING: ReadonlySet<string> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])
 
-export interface JobControl {
+interface JobControl {
   readonly onStart: (control: AttachedControl) => void
   readonly onStopped: (signal: number) => void
   readonly end: () => void
 }
 
-export interface JobSettings {
-  /** The command has a terminal, and so a session in which it can be stopped like any other. */
+interface JobSettings {
+  /** The command has a terminal, and can be stopped in its session. */
   readonly terminal: boolean
-  /** It has the caller's keys already. */
+  /** It gets the keys of the caller from the start. */
   readonly foreground: boolean
-  /** The command is asked to end. */
+  /** Called when the command is asked to end. */
   readonly onEnding?: () => void
 }
 
@@ -32,7 +32,7 @@ export const controlJob = ({ terminal, foreground, onEnding }: JobSettings): Job
 
   const passOn = (name: NodeJS.Signals) => {
     const number = constants.signals[name]
-    // Before the command has begun there is nobody to tell; the launcher ends with this process.
+    // The command has not started. The launcher ends with this process.
     if (control === undefined) process.exit(128 + number)
     if (asked && ENDING.has(name)) control.kill()
     else control.signal(number)
@@ -44,16 +44,16 @@ export const controlJob = ({ terminal, foreground, onEnding }: JobSettings): Job
     control?.resize()
     control?.signal(SIGCONT)
   }
-  /** Returns when this process continues; at once where nobody could continue it. */
+  /** Returns when this process continues, or at once if nobody could continue it. */
   const stop = (signal: NodeJS.Signals) => {
     process.off('SIGTSTP', onStop)
-    // To the whole job: a shell waits for all of its processes to stop (npx cordon …).
+    // The whole job, because a shell waits until all of its processes stop (npx cordon …).
     process.kill(0, signal)
     process.on('SIGTSTP', onStop)
   }
   const onStop = () => {
     if (terminal) {
-      // The command is asked to stop; we stop after it.
+      // This process stops after the command.
       control?.signal(SIGTSTP)
       return
     }
@@ -64,7 +64,7 @@ export const controlJob = ({ terminal, foreground, onEnding }: JobSettings): Job
   const onStopped = (signal: number) => {
     const wantsKeys = signal === SIGTTIN || signal === SIGTTOU
     wantsTerminal ||= wantsKeys
-    // In the background the keys are somebody else's: stop, as a command without a cell would.
+    // In the background it stops, as a command without a cell would.
     if (!wantsKeys) stop('SIGTSTP')
     else if (!inForeground()) stop('SIGTTIN')
     resume()
@@ -73,7 +73,7 @@ export const controlJob = ({ terminal, foreground, onEnding }: JobSettings): Job
 
   for (const name of PASSED_ON) process.on(name, passOn)
   process.on('SIGTSTP', onStop)
-  // Continued after a stop that we did not make ourselves (kill -STOP), or moved to the foreground.
+  // Continued after kill -STOP, or moved to the foreground.
   process.on('SIGCONT', resume)
   process.on('SIGWINCH', onResize)
   return {
@@ -91,10 +91,10 @@ export const controlJob = ({ terminal, foreground, onEnding }: JobSettings): Job
   }
 }
 
-/** Whether the terminal's keys are this job's; true where there is no job control at all. */
+/** Whether this job gets the keys of the terminal. True without job control. */
 export const inForeground = (): boolean => {
   try {
-    // pid (name) state ppid pgrp session tty tpgid; the name may hold anything.
+    // pid (name) state ppid pgrp session tty tpgid. The name may contain anything.
     const [, , , group, , terminal, foreground] = readFileSync('/proc/self/stat', 'utf8')
       .replace(/^.*\)/s, '')
       .split(' ')

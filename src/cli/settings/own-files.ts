@@ -1,16 +1,16 @@
-// What a command line tells Cordon to read or to keep, and what no tool may therefore have.
+// Own files of a command line: Cordon reads or writes them, so tools get no access or may only read.
 import { resolve } from 'node:path'
 
 import { configFiles, namedFiles, stateFiles } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 
-import type { CommandLine } from '../command-line.js'
+import type { Environment } from '../command-line.js'
 import { configFolderOf, stateFolderOf } from './own-folders.js'
 
 const UNIX = 'unix:'
 
-/** From the user's folders and variables. */
-export const ownFilesOf = (environment: CommandLine['environment'], home: string): readonly OwnFile[] => {
+/** Those of the user's folders and variables. */
+export const ownFilesOf = (environment: Environment, home: string): readonly OwnFile[] => {
   const {
     CORDON_KEY_FILE: key = '',
     CORDON_TOKEN_FILE: token = '',
@@ -37,7 +37,7 @@ export const withheld = (path: string, what: string): OwnFile => ({
   fix: 'grant something else, or move it',
 })
 
-/** Files that were named on the command line. */
+/** Files named on the command line. */
 export const readOnly = (paths: readonly (string | undefined)[], what: string): readonly OwnFile[] =>
   namedFiles(
     paths.flatMap((path) => (path === undefined ? [] : [resolve(path)])),

@@ -1,5 +1,4 @@
-// Talks to the person at the terminal, and to nobody else: /dev/tty, whatever stdin and stdout are. Those
-// belong to the command that is asked about.
+// Asks the person at the terminal through /dev/tty, because stdin and stdout belong to the command.
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { ReadStream, WriteStream } from 'node:tty'
@@ -8,7 +7,7 @@ import { writeText } from '../text/console-text.js'
 
 export interface Dialog {
   readonly say: (text: string) => void
-  /** One line, with this text to begin with; undefined when the person went away (^D). */
+  /** Reads one line, which starts with the given text. Undefined at its end (^D). */
   readonly ask: (question: string, given?: string) => Promise<string | undefined>
   readonly close: () => void
 }
@@ -33,7 +32,7 @@ export const openDialog = (): Dialog => {
           answer = line
           lines.close()
         })
-        // ^C means what it means everywhere: nothing runs, and this ends.
+        // ^C ends this process, and nothing runs.
         lines.once('SIGINT', () => {
           lines.close()
           say('\n')
@@ -54,14 +53,14 @@ export const openDialog = (): Dialog => {
   }
 }
 
-/** Lines that were typed before there was a question are no answers to it. */
+/** Lines typed before the question are no answers. */
 const dropWhatWasTyped = (): void => {
   const descriptor = openSync(TERMINAL, constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK)
   const buffer = Buffer.alloc(4096)
   try {
     while (readSync(descriptor, buffer) > 0);
   } catch {
-    // EAGAIN: nothing is left.
+    // EAGAIN: all were read.
   } finally {
     closeSync(descriptor)
   }

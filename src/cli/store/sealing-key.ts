@@ -1,13 +1,13 @@
-// The key that credentials in a store are sealed with.
+// Reads the key for sealed credentials of a store.
 import { readFileSync, statSync } from 'node:fs'
 
 import { fail } from '../../errors/index.js'
 import { parseSealingKey } from '../../store/index.js'
 
-import type { CommandLine } from '../command-line.js'
+import type { Environment } from '../command-line.js'
 
-/** Undefined where nobody named one. */
-export const sealingKeyOf = (file: string | undefined, environment: CommandLine['environment']): Buffer | undefined => {
+/** Undefined if none is named. */
+export const sealingKeyOf = (file: string | undefined, environment: Environment): Buffer | undefined => {
   const path = file ?? environment['CORDON_KEY_FILE']
   if (path === undefined || path === '') return undefined
   const problem = (text: string, error?: unknown) => fail('sealing-key-invalid', { problem: text }, error)

@@ -1,106 +1,128 @@
-// What commands that speak to a store have in common: actions, options anywhere among the words, one connection, and
-// the same exit status everywhere.
+// What store commands have in common: actions, one connection, JSON or text, typed options.
 import { CordonError, fail } from '../../errors/index.js'
 import type { StoreAccess } from '../../store/index.js'
 
 import type { Arguments } from '../arguments.js'
-import { parseScattered, unknownAction, usage } from '../arguments.js'
-import type { CommandLine } from '../command-line.js'
+import { unknownAction, usage } from '../arguments.js'
+import type { CommandLine, Environment } from '../command-line.js'
 import type { Paint } from '../text/console-text.js'
 import { STDOUT, jsonLine, paintFor, writeText } from '../text/console-text.js'
-import { reportRefusal } from '../failure.js'
 import type { CommandHelp } from '../help.js'
-import { renderHelp } from '../help.js'
+import { idAmong } from '../text/named-id.js'
+import { parseSpan } from '../text/time-words.js'
 import { typedStore } from './store-help.js'
 import { openStore, teamOf } from './store-options.js'
 
-/** What an action is given. */
 export interface CommandContext {
   readonly store: StoreAccess
   readonly team: () => Promise<string>
   readonly words: readonly string[]
   readonly values: Arguments['values']
   readonly switches: Arguments['switches']
-  readonly environment: CommandLine['environment']
+  readonly environment: Environment
   readonly paint: Paint
-  /** One value, as JSON where that is wanted and otherwise as text. */
+  /** Prints the value with --json, and otherwise the text. */
   readonly print: (value: unknown, text: (paint: Paint) => string) => void
-  /** One value of an option that may be given once. */
   readonly option: (name: string) => string | undefined
+  /** An option that is a whole number within bounds. */
+  readonly numberOption: (name: string, least: number, most: number) => number | undefined
+  /** An option that is a time, in milliseconds. */
+  readonly timeOption: (name: string, examples: string, leastMs?: number) => number | undefined
+  /** The only word. */
+  readonly oneWord: (problem: string, fix?: string) => string
+  /** The id that the only word names. */
+  readonly oneId: (
+    what: string,
+    listedBy: string,
+    list: () => Promise<readonly (readonly string[])[]>,
+  ) => Promise<string>
   readonly wrong: (problem: string, fix?: string) => CordonError
-  /** A command to type next, about the same store and in the same name. */
+  /** A command to type next, for the same store and member. */
   readonly again: (words: string) => string
 }
 
-export interface StoreCommand {
+interface StoreCommand {
   readonly name: string
   readonly help: CommandHelp
   readonly actions: Readonly<Record<string, (context: CommandContext) => Promise<number>>>
-  /** The action that makes a store where there is none. */
+  /** The action that creates a missing store. */
   readonly makesStore?: string
-  /** Those that need no store. */
-  readonly apart?: Readonly<
-    Record<string, (context: Pick<CommandContext, 'words' | 'wrong' | 'print'>) => Promise<number>>
-  >
+  /** Actions that need no store. */
+  readonly apart?: Readonly<Record<string, (context: Pick<CommandContext, 'oneWord' | 'print'>) => Promise<number>>>
 }
 
 export const runStoreCommand = async (
   { name, help, actions, makesStore, apart = {} }: StoreCommand,
-  { given, environment }: CommandLine,
+  { given: { switches, values, rest }, environment }: CommandLine,
 ): Promise<number> => {
   const command = `cordon ${name}`
+  const [action, ...words] = rest
+  const paint = paintFor(STDOUT, environment)
+  const wrong = (problem: string, fix?: string) => usage(problem, command, fix)
+  const option = (named: string): string | undefined => values.get(named)?.[0]
+  const oneWord: CommandContext['oneWord'] = (problem, fix) => {
+    const [word, ...more] = words
+    if (word === undefined || more.length > 0) throw wrong(problem, fix)
+    return word
+  }
+  const common = {
+    oneWord,
+    print: (value: unknown, text: (paint: Paint) => string) => {
+      writeText(STDOUT, switches.has('json') ? jsonLine(value) : text(paint))
+    },
+  }
+  const alone = ownOf(apart, action)
+  if (alone !== undefined) return alone(common)
+  const act = ownOf(actions, action)
+  if (act === undefined) throw unknownAction(action, [...Object.keys(apart), ...Object.keys(actions)], command)
+  const store = await openStore({ values }, environment, command, { makes: action === makesStore })
   try {
-    const { switches, values, rest } = parseScattered(given.rest, help, command)
-    if (switches.has('help')) {
-      writeText(STDOUT, renderHelp(help))
-      return 0
-    }
-    const [word, ...words] = rest
-    const paint = paintFor(STDOUT, environment)
-    const common = {
+    return await act({
+      ...common,
+      store,
       words,
-      print: (value: unknown, text: (paint: Paint) => string) => {
-        writeText(STDOUT, switches.has('json') ? jsonLine(value) : text(paint))
+      values,
+      switches,
+      environment,
+      paint,
+      wrong,
+      option,
+      numberOption: (named, least, most) => {
+        const text = option(named)
+        const number = text === undefined || text.trim() === '' ? undefined : Number(text)
+        if (text !== undefined && !(Number.isInteger(number) && Number(number) >= least && Number(number) <= most))
+          throw wrong(`--${named} is a number from ${String(least)} to ${String(most)}, not ${text}`)
+        return number
       },
-      wrong: (problem: string, fix?: string) => usage(problem, command, fix),
-    }
-    const alone = word !== undefined && Object.hasOwn(apart, word) ? apart[word] : undefined
-    if (alone !== undefined) return await alone(common)
-    const action = word !== undefined && Object.hasOwn(actions, word) ? actions[word] : undefined
-    if (action === undefined) throw unknownAction(word, [...Object.keys(apart), ...Object.keys(actions)], command)
-    const store = await openStore({ values }, environment, command, { makes: word === makesStore })
-    try {
-      return await action({
-        ...common,
-        store,
-        values,
-        switches,
-        environment,
-        paint,
-        team: () => teamOf(store, { values }, environment, command),
-        option: (option) => values.get(option)?.[0],
-        again: (next) => ['cordon', next, ...typedStore(values)].join(' '),
-      })
-    } finally {
-      await store.close()
-    }
+      timeOption: (named, examples, leastMs = 0) => {
+        const text = option(named)
+        const ms = text === undefined ? undefined : parseSpan(text)
+        if (text !== undefined && (ms === undefined || ms < leastMs))
+          throw wrong(`--${named} needs a time such as ${examples}: ${text}`)
+        return ms
+      },
+      oneId: (what, listedBy, list) => {
+        const word = oneWord(`no ${what} is named, or more than one`, `name one by its id: ${listedBy} has them`)
+        return idAmong(word, list, { what, listedBy, wrong })
+      },
+      team: () => teamOf(store, { values }, environment, command),
+      again: (next) => ['cordon', next, ...typedStore(values)].join(' '),
+    })
   } catch (error) {
-    if (!(error instanceof CordonError)) throw error
-    return reportRefusal(inOwnWords(error, help, command), environment)
+    throw inOptionWords(error, help, command)
+  } finally {
+    await store.close()
   }
 }
 
-/**
- * A field that the store does not take, as the option that it was typed as; who types has no use for the document of
- * the server.
- */
-const inOwnWords = (error: CordonError, help: CommandHelp, command: string): CordonError => {
-  if (error.code !== 'request-invalid') return error
-  const [field = ''] = /^\w+/.exec(error.params['problem'] as string) ?? []
+const ownOf = <Value>(record: Readonly<Record<string, Value>>, name: string | undefined): Value | undefined =>
+  name !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
+
+/** Names the option where the store refuses a field, and the help instead of the document of the server. */
+const inOptionWords = (error: unknown, help: CommandHelp, command: string): unknown => {
+  if (!(error instanceof CordonError) || error.code !== 'request-invalid') return error
+  const problem = String(error.params['problem'])
+  const [field = ''] = /^\w+/.exec(problem) ?? []
   const isOption = help.groups.some(({ options }) => options.some(({ name }) => name === field))
-  return fail(
-    'request-invalid',
-    { problem: `${isOption ? '--' : ''}${String(error.params['problem'])}`, fix: `see: ${command} --help` },
-    error,
-  )
+  return fail('request-invalid', { problem: `${isOption ? '--' : ''}${problem}`, fix: `see: ${command} --help` }, error)
 }

@@ -16,20 +16,18 @@ import type { Engine, StoreAccess } from '../../store/index.js'
 
 import type { Arguments } from '../arguments.js'
 import { usage } from '../arguments.js'
-import type { CommandLine } from '../command-line.js'
+import type { Environment } from '../command-line.js'
 import { stateFolderOf } from '../settings/own-folders.js'
 import { STORE_PLACES } from './store-help.js'
 
-type Environment = CommandLine['environment']
-
-export type StorePlace =
+type StorePlace =
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 'server'; readonly server: string }
   | { readonly kind: 'database'; readonly url: string }
 
 const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text)
 
-/** What was typed counts; without that, what the environment says, the most distant first. */
+/** Typed options win over variables. Among variables, database wins over server, and server over folder. */
 export const placeOf = (
   { values }: Pick<Arguments, 'values'>,
   environment: Environment,
@@ -49,7 +47,7 @@ export const placeOf = (
   }
 }
 
-/** Beside the data, so that a client that knows the folder finds the process that has it open. */
+/** Beside the data, so that clients find the server by the folder. */
 export const socketOf = (folder: string): string => join(folder, 'socket')
 const dataOf = (folder: string): string => join(folder, 'data')
 
@@ -63,7 +61,7 @@ export const ownName = (environment: Environment): string => {
   return given(named) ?? given(login) ?? userInfo().username
 }
 
-/** `makes`: a folder that is not there becomes a new store. Elsewhere that would hide a slip in its name. */
+/** `makes`: create a missing store. Other commands do not, because the name may be mistyped. */
 export const openStore = async (
   words: Pick<Arguments, 'values'>,
   environment: Environment,
@@ -77,19 +75,19 @@ export const openStore = async (
     case 'server': {
       const token = readToken(words.values.get('token-file')?.[0], environment)
       if (token !== undefined && named !== undefined)
-        throw usage('--as cannot be used with a token, which speaks for one member', command)
+        throw usage('--as cannot be used with a token, which belongs to one member', command)
       if (token === undefined && !place.server.startsWith('unix:'))
         throw fail('request-unauthenticated', {
           problem: `there is no token for ${place.server}`,
           fix:
-            'give one in CORDON_TOKEN, or name its file with --token-file (CORDON_TOKEN_FILE); an admin makes ' +
+            'set CORDON_TOKEN, or name its file with --token-file (CORDON_TOKEN_FILE); an admin creates ' +
             'one: cordon tokens create NAME --out FILE',
         })
       return openRemoteAccess({ server: place.server, ...(token === undefined ? { actor } : { token }) })
     }
     case 'database': {
       const engine = openEngine(place)
-      // A slip in the URL must not put a schema into somebody else's database, or a newer version update one in use.
+      // Does not migrate: the URL may be mistyped, and a newer version must not update a database in use.
       await orClose(engine, requirePrepared(engine))
       return openDirectAccess(engine, named === undefined ? { kind: 'login' } : { kind: 'somebody', actor })
     }
@@ -105,7 +103,7 @@ export const openStore = async (
   }
 }
 
-/** An engine that is left open keeps the process, and a folder from others. */
+/** An open engine would keep this process alive, and its folder locked. */
 const orClose = async (engine: Engine, ready: Promise<unknown>): Promise<void> => {
   try {
     await ready
@@ -117,18 +115,21 @@ const orClose = async (engine: Engine, ready: Promise<unknown>): Promise<void> =
 
 const OTHERS = 0o077
 
-/** Never from the command line, which everybody on the host can read. */
+/** Not from the command line, which every user of the host can read. */
 const readToken = (file: string | undefined, environment: Environment): string | undefined => {
   const { CORDON_TOKEN: token, CORDON_TOKEN_FILE: named } = environment
   const path = file ?? (given(token) === undefined ? given(named) : undefined)
   if (path === undefined) return given(token?.trim())
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found?.isFile() !== true)
-    throw fail('token-unsafe', { problem: `${path} is no file`, fix: 'cordon tokens create --out FILE makes one' })
+    throw fail('token-unsafe', {
+      problem: `${path} is not a file`,
+      fix: 'create one: cordon tokens create MEMBER --out FILE',
+    })
   if ((found.mode & OTHERS) !== 0)
     throw fail('token-unsafe', {
       problem: `others can read ${path}`,
-      fix: `chmod 600 ${path}, and have another token made: this one may be known`,
+      fix: `chmod 600 ${path}, and replace the token, which others may know`,
     })
   return readFileSync(path, 'utf8').trim()
 }
@@ -148,7 +149,7 @@ export const teamOf = async (
     throw usage(
       `${actor} is in no team of ${store.where}`,
       command,
-      'begin a team: cordon team create NAME; or say who you are: --as NAME',
+      'create a team: cordon team create NAME; or name a member: --as NAME',
     )
   if (more.length > 0)
     throw usage(

@@ -1,6 +1,7 @@
-// A tool of the registry as a file.
+// Reads tools for the registry from a file.
 import { EGRESS_CLASSES, invalid, itemsOf, mappingOf, oneOf, parsePolicy, textOf } from '../../policy/index.js'
 import type { PolicyNode } from '../../policy/index.js'
+import { isMapping, withoutUndefined } from '../../shapes/index.js'
 import { AUTH_METHODS, PRICED } from '../../store/index.js'
 import type { GivenTo } from '../../store/index.js'
 
@@ -28,7 +29,7 @@ const KEYS = [
   'prices',
 ] as const
 
-export type ToolFile = Omit<GivenTo<'registerTool'>, 'team'>
+type ToolFile = Omit<GivenTo<'registerTool'>, 'team'>
 
 /** One tool, or a list of them. */
 export const readToolFile = (path: string): readonly ToolFile[] => {
@@ -41,9 +42,9 @@ const readTool = (node: PolicyNode, path: string): ToolFile => {
   const given = mappingOf(node, KEYS)
   if (given.key === undefined) throw invalid(node, 'a mapping with a key', 'write it like key: send-mail')
   const definition = ifGiven(given.definition, aMapping)
-  // Said here with file and line; who approves it reads it again.
+  // Checked here, so that an error has file and line.
   if (definition?.['policy'] !== undefined) parsePolicy(definition['policy'], `${path}: policy`)
-  return defined({
+  return withoutUndefined({
     key: textOf(given.key, 'a text'),
     name: ifGiven(given.name, aText),
     description: ifGiven(given.description, aText),
@@ -82,11 +83,6 @@ const aNumber = (node: PolicyNode): number => {
 const pricesOf = (node: PolicyNode): NonNullable<ToolFile['prices']> =>
   Object.fromEntries(Object.entries(mappingOf(node, PRICED)).map(([name, price]) => [name, aNumber(price)]))
 const aMapping = (node: PolicyNode): Readonly<Record<string, unknown>> => {
-  const { value } = node
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(node, 'a mapping')
-  return value as Readonly<Record<string, unknown>>
+  if (!isMapping(node.value)) throw invalid(node, 'a mapping')
+  return node.value
 }
-
-/** Without what is undefined, which JSON has no word for. */
-const defined = (tool: { readonly [Key in keyof ToolFile]: ToolFile[Key] | undefined }): ToolFile =>
-  Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== undefined)) as unknown as ToolFile

@@ -1,3 +1,5 @@
+// `cordon approvals`: lists, shows and answers questions, and manages standing approvals.
+import { isMapping, withoutUndefined } from '../../shapes/index.js'
 import type { AnswerOf } from '../../store/index.js'
 
 import { APPROVALS_HELP } from './approvals-help.js'
@@ -5,13 +7,11 @@ import type { CommandLine } from '../command-line.js'
 import type { Paint } from '../text/console-text.js'
 import { STDERR, STDOUT, jsonLine, paintFor, writeFully, writeText } from '../text/console-text.js'
 import { isInteractive } from '../settings/interactive.js'
-import { idAmong, isFullId } from '../text/named-id.js'
 import { callerText, renderQuestion } from './question-text.js'
 import type { CommandContext } from '../store/store-command.js'
 import { runStoreCommand } from '../store/store-command.js'
-import { renderSpan, renderTable } from '../text/table-text.js'
+import { ageOf, renderTable } from '../text/table-text.js'
 import { openDialog } from '../settings/terminal-dialog.js'
-import { parseSpan } from '../text/time-words.js'
 import { visible } from '../text/visible-text.js'
 
 export const approvals = (line: CommandLine): Promise<number> =>
@@ -22,116 +22,78 @@ export const approvals = (line: CommandLine): Promise<number> =>
 
 type Question = AnswerOf<'listQuestions'>[number]
 
-const rowOf = ({
-  subjectId,
-  subjectKind,
-  why,
-  tool,
-  toolVersion,
-  egressClass,
-  agent,
-  waiting,
-  agreed,
-  needed,
-  createdAt,
-}: Question): readonly string[] => [
-  subjectId,
-  subjectKind === 'team_run' ? `run ${why}` : `${tool ?? '?'} ${String(toolVersion ?? '')}`,
-  egressClass ?? '',
-  waiting > 1 ? `${agent} (${String(waiting)} wait)` : agent,
-  `${String(agreed)}/${String(needed)}`,
-  renderSpan(Date.now() - Date.parse(createdAt)),
-]
-
 const HEADS = ['CALL', 'TOOL', 'CLASS', 'AGENT', 'YES', 'AGE']
 
-/** With a column about callers where one of them is gone. */
+/** Has a column about callers only where one is gone. */
 const renderQuestions = (questions: readonly Question[], paint: Paint): string => {
   const someGone = questions.some(({ callerGoneSince }) => callerGoneSince !== null)
-  const rows = questions.map((question) => [...rowOf(question), ...(someGone ? [callerText(question) ?? ''] : [])])
+  const rows = questions.map((question) => [
+    question.subjectId,
+    question.subjectKind === 'team_run'
+      ? `run ${question.why}`
+      : `${question.tool ?? '?'} ${String(question.toolVersion ?? '')}`,
+    question.egressClass ?? '',
+    question.waiting > 1 ? `${question.agent} (${String(question.waiting)} wait)` : question.agent,
+    `${String(question.agreed)}/${String(question.needed)}`,
+    ageOf(question.createdAt),
+    ...(someGone ? [callerText(question) ?? ''] : []),
+  ])
   return renderTable(someGone ? [...HEADS, 'CALLER'] : HEADS, rows, paint, 'nobody waits for an approval')
 }
 
-type Standing = AnswerOf<'listStandingApprovals'>[number]
-
-const STANDING_HEADS = ['APPROVAL', 'TOOL', 'AGENT', 'USES', 'UNTIL', 'BY', 'ARGUMENTS', 'WHY']
-
-const standingRowOf = ({
-  id,
-  tool,
-  toolVersion,
-  agent,
-  usesLeft,
-  expiresAt,
-  author,
-  arguments: form,
-  reason,
-}: Standing): readonly string[] => [
-  id,
-  `${tool} ${String(toolVersion)}`,
-  agent ?? 'any',
-  String(usesLeft),
-  `${expiresAt.slice(0, 16)}Z`,
-  author,
-  JSON.stringify(form),
-  reason,
-]
+const listStanding = async ({ store, team, print }: CommandContext): Promise<number> => {
+  const standing = await store.ask('listStandingApprovals', { team: await team() })
+  print(standing, (paint) =>
+    renderTable(
+      ['APPROVAL', 'TOOL', 'AGENT', 'USES', 'UNTIL', 'BY', 'ARGUMENTS', 'WHY'],
+      standing.map((each) => [
+        each.id,
+        `${each.tool} ${String(each.toolVersion)}`,
+        each.agent ?? 'any',
+        String(each.usesLeft),
+        `${each.expiresAt.slice(0, 16)}Z`,
+        each.author,
+        JSON.stringify(each.arguments),
+        each.reason,
+      ]),
+      paint,
+      'nothing is approved in advance; cordon approvals advance TOOL does that',
+    ),
+  )
+  return 0
+}
 
 const list = async (context: CommandContext): Promise<number> => {
-  const { store, team, print, switches } = context
-  if (switches.has('standing')) {
-    const standing = await store.ask('listStandingApprovals', { team: await team() })
-    print(standing, (paint) =>
-      renderTable(
-        STANDING_HEADS,
-        standing.map(standingRowOf),
-        paint,
-        'nothing is approved in advance; cordon approvals advance TOOL does that',
-      ),
-    )
-    return 0
-  }
-  const filter = filterOf(context)
-  const most = filter.most ?? PAGE
+  const { store, team, print, switches, option } = context
+  if (switches.has('standing')) return listStanding(context)
+  const olderMs = context.timeOption('older', '30m, 8h, 7d')
+  const most = context.numberOption('limit', 1, MOST - 1) ?? PAGE
+  const filter = withoutUndefined({
+    agent: option('agent'),
+    tool: option('tool'),
+    after: option('after'),
+    olderSeconds: olderMs === undefined ? undefined : Math.floor(olderMs / 1000),
+  })
   // One more than is shown says whether there are more.
-  const found = await store.ask('listQuestions', { team: await team(), ...filter, most: Math.min(most + 1, MOST) })
+  const found = await store.ask('listQuestions', { team: await team(), ...filter, most: most + 1 })
   const questions = found.slice(0, most)
   const last = questions.at(-1)
   print(questions, (paint) => renderQuestions(questions, paint))
-  if (found.length > most && last !== undefined)
-    writeText(
-      STDERR,
-      'cordon: there are more; the next page: ' +
-        `${context.again(['approvals list', ...['agent', 'tool', 'older', 'most'].flatMap((name) => (context.option(name) === undefined ? [] : [`--${name} ${context.option(name) ?? ''}`])), `--after ${last.id}`].join(' '))}\n`,
-    )
+  if (found.length > most && last !== undefined) {
+    const typed = ['agent', 'tool', 'older', 'limit'].flatMap((name) => {
+      const value = option(name)
+      return value === undefined ? [] : [`--${name} ${value}`]
+    })
+    const next = context.again(['approvals list', ...typed, `--after ${last.id}`].join(' '))
+    writeText(STDERR, `cordon: there are more; the next page: ${next}\n`)
+  }
   return 0
 }
 
 const PAGE = 100
+const MOST = 1000
 
-/** What is asked for of the list, as the store has it. */
-const filterOf = ({ option, wrong }: CommandContext) => {
-  const [agent, tool, after, older, most] = [
-    option('agent'),
-    option('tool'),
-    option('after'),
-    option('older'),
-    option('most'),
-  ]
-  const ms = older === undefined ? undefined : parseSpan(older)
-  if (older !== undefined && ms === undefined) throw wrong(`--older needs a time such as 30m, 8h, 7d: ${older}`)
-  if (most !== undefined && !(/^\d{1,4}$/.test(most) && Number(most) >= 1 && Number(most) < MOST))
-    throw wrong(`--most needs a number from 1 to ${String(MOST - 1)}: ${most}`)
-  return {
-    ...(agent === undefined ? {} : { agent }),
-    ...(tool === undefined ? {} : { tool }),
-    ...(after === undefined ? {} : { after }),
-    ...(ms === undefined ? {} : { olderSeconds: Math.floor(ms / 1000) }),
-    ...(most === undefined ? {} : { most: Number(most) }),
-  }
-}
-
-/** All that wait, page by page: one that is not on the first page is not gone. */
+/** All open questions, page by page. */
 const restOf = async (
   store: CommandContext['store'],
   team: string,
@@ -146,33 +108,27 @@ const restOf = async (
 }
 
 const WAIT_MS = 25_000
-const MOST = 1000
 
-/** Until somebody ends it, or nobody reads any more. */
+/** Until it is killed, or nobody reads its output. */
 const watch = async ({ store, team, switches, paint }: CommandContext): Promise<number> => {
   const of = await team()
-  const open = new Map<string, Question>()
+  const render = (event: 'asked' | 'closed', questions: readonly Question[], others: readonly Question[]) =>
+    questions
+      .filter(({ id }) => !others.some((other) => other.id === id))
+      .map((question) => lineOf(event, question, switches.has('json'), paint))
+  let open: readonly Question[] = []
   let known: string | undefined
   for (;;) {
     const next = await store.follow(
       'listQuestions',
       { team: of, most: MOST },
-      { waitMs: WAIT_MS, ...(known === undefined ? {} : { known }) },
+      withoutUndefined({ waitMs: WAIT_MS, known }),
     )
     if (next === undefined) continue
     known = next.mark
     const waiting = await restOf(store, of, next.answer)
-    const now = new Map(waiting.map((question) => [question.id, question]))
-    const lines = [
-      ...[...open.values()]
-        .filter(({ id }) => !now.has(id))
-        .map((question) => lineOf('closed', question, switches.has('json'), paint)),
-      ...waiting
-        .filter(({ id }) => !open.has(id))
-        .map((question) => lineOf('asked', question, switches.has('json'), paint)),
-    ]
-    open.clear()
-    for (const [id, question] of now) open.set(id, question)
+    const lines = [...render('closed', open, waiting), ...render('asked', waiting, open)]
+    open = waiting
     if (lines.length > 0 && !writeFully(STDOUT, Buffer.from(lines.join('')))) return 0
   }
 }
@@ -194,10 +150,9 @@ const show = async (context: CommandContext): Promise<number> => {
 
 export const approve = async (context: CommandContext): Promise<number> => {
   const { store, option, environment } = context
-  const id = option('hash') === undefined ? await idOrFirst(context) : await idOf(context)
-  const reason = option('reason')
-  const more = reason === undefined ? {} : { reason }
   const given = option('hash')
+  const id = given === undefined ? await idOrFirst(context) : await idOf(context)
+  const more = withoutUndefined({ reason: option('reason') })
   if (given !== undefined && !/^sha256:[0-9a-f]{64}$/.test(given))
     throw context.wrong(
       `--hash is the whole hash that ${context.again(`approvals show ${id}`)} prints, sha256: and 64 digits, ` +
@@ -208,14 +163,13 @@ export const approve = async (context: CommandContext): Promise<number> => {
   if (!isInteractive())
     throw context.wrong(
       'there is no terminal to ask at',
-      `look at it: ${context.again(`approvals show ${id}`)}; then name the hash that it printed: ` +
+      `look at it: ${context.again(`approvals show ${id}`)}; then give the hash that it prints: ` +
         context.again(`approvals approve ${id} --hash HASH`),
     )
   const dialog = openDialog()
+  const paint = paintFor(STDERR, environment)
   try {
-    dialog.say(
-      `${paintFor(STDERR, environment)('bold', 'cordon: may this run?')}\n${renderQuestion(shown, paintFor(STDERR, environment))}`,
-    )
+    dialog.say(`${paint('bold', 'cordon: may this run?')}\n${renderQuestion(shown, paint)}`)
     if (!(await saysYes(dialog))) {
       dialog.say(
         `not approved; nothing was decided (${context.again(`approvals reject ${id} --reason TEXT`)} says no)\n`,
@@ -228,7 +182,7 @@ export const approve = async (context: CommandContext): Promise<number> => {
   return told(context, id, await store.ask('approve', { id, shownHash: shown.question.argumentsHash, ...more }))
 }
 
-/** Only what is one of the two counts. */
+/** Asks until the answer is yes or no. */
 const saysYes = async (dialog: Pick<ReturnType<typeof openDialog>, 'ask' | 'say'>): Promise<boolean> => {
   for (;;) {
     const answer = (await dialog.ask('yes or no? '))?.trim().toLowerCase()
@@ -259,36 +213,33 @@ const EXAMPLE_FORM =
   '{"type":"object","properties":{"file":{"const":"report.txt"}},"required":["file"],"additionalProperties":false}'
 
 const advance = async (context: CommandContext): Promise<number> => {
-  const { store, words, option, team, print, wrong } = context
-  const [tool, ...rest] = words
-  const [form, reason, agent] = [option('arguments'), option('reason'), option('agent')]
-  if (tool === undefined || rest.length > 0) throw wrong('name one tool')
+  const { store, option, team, print, wrong } = context
+  const tool = context.oneWord('name one tool')
+  const [form, reason] = [option('arguments'), option('reason')]
   if (form === undefined || reason === undefined)
     throw wrong(
       'the arguments or the reason are missing',
       `give both: cordon approvals advance ${visible(tool)} --arguments '${EXAMPLE_FORM}' --reason 'every night'`,
     )
-  const uses = Number(option('uses') ?? '1')
-  if (!Number.isInteger(uses) || uses < 1 || uses > MOST_USES)
-    throw wrong(`--uses is a number from 1 to ${String(MOST_USES)}: ${option('uses') ?? ''}`)
   const answer = await store.ask('approveInAdvance', {
     team: await team(),
     tool,
     arguments: schemaOf(form, wrong),
-    uses,
-    validSeconds: secondsOf(option('for') ?? '1h', wrong),
+    uses: context.numberOption('uses', 1, MOST_USES) ?? 1,
+    validSeconds: Math.floor((context.timeOption('for', '30m, 8h, 7d', 1000) ?? HOUR_MS) / 1000),
     reason,
-    ...(agent === undefined ? {} : { agent }),
+    ...withoutUndefined({ agent: option('agent') }),
   })
   print(answer, (paint) => `${paint('green', 'approved in advance')} ${answer.id}\n`)
   return 0
 }
 
+const HOUR_MS = 3_600_000
+
 const schemaOf = (text: string, wrong: CommandContext['wrong']): Readonly<Record<string, unknown>> => {
   const form = parsedForm(text)
-  if (typeof form !== 'object' || form === null || Array.isArray(form))
-    throw wrong(`--arguments is a JSON Schema, such as ${EXAMPLE_FORM}, not ${text}`)
-  return form as Readonly<Record<string, unknown>>
+  if (!isMapping(form)) throw wrong(`--arguments is a JSON Schema, such as ${EXAMPLE_FORM}, not ${text}`)
+  return form
 }
 
 const parsedForm = (text: string): unknown => {
@@ -299,36 +250,24 @@ const parsedForm = (text: string): unknown => {
   }
 }
 
-const secondsOf = (text: string, wrong: CommandContext['wrong']): number => {
-  const ms = parseSpan(text)
-  if (ms === undefined || ms < 1000) throw wrong(`--for needs a time such as 30m, 8h, 7d: ${text}`)
-  return Math.floor(ms / 1000)
-}
-
-const revoke = async ({ store, words, team, wrong, print }: CommandContext): Promise<number> => {
-  const [word, ...rest] = words
-  if (word === undefined || rest.length > 0)
-    throw wrong(
-      'no standing approval is named, or more than one',
-      'name one by its id: cordon approvals list --standing has them',
-    )
-  const id = isFullId(word)
-    ? word
-    : idAmong(
-        word,
-        (await store.ask('listStandingApprovals', { team: await team() })).map((each) => [each.id]),
-        { what: 'standing approval', listedBy: 'cordon approvals list --standing', wrong },
-      )
+const revoke = async ({ store, team, oneId, print }: CommandContext): Promise<number> => {
+  const id = await oneId('standing approval', 'cordon approvals list --standing', async () =>
+    (await store.ask('listStandingApprovals', { team: await team() })).map((each) => [each.id]),
+  )
   await store.ask('revokeStandingApproval', { id })
   print({ id, status: 'revoked' }, () => `revoked ${id}\n`)
   return 0
 }
 
-/** Without a word, the first question of the list whose caller still waits for the answer. */
+const allOpen = async ({ store, team }: CommandContext): Promise<readonly Question[]> => {
+  const of = await team()
+  return restOf(store, of, await store.ask('listQuestions', { team: of, most: MOST }))
+}
+
+/** Without a word, the first question whose caller still waits. */
 const idOrFirst = async (context: CommandContext): Promise<string> => {
   if (context.words.length > 0) return idOf(context)
-  const of = await context.team()
-  const questions = await restOf(context.store, of, await context.store.ask('listQuestions', { team: of, most: MOST }))
+  const questions = await allOpen(context)
   const first = questions.find(({ callerGoneSince }) => callerGoneSince === null)
   if (first !== undefined) return first.subjectId
   const [dead] = questions
@@ -341,20 +280,8 @@ const idOrFirst = async (context: CommandContext): Promise<string> => {
   )
 }
 
-/** The id that a word means, among those that are open. */
-const idOf = async ({ store, words, team, wrong }: CommandContext): Promise<string> => {
-  const [word, ...rest] = words
-  if (word === undefined || rest.length > 0)
-    throw wrong(
-      'no question is named, or more than one',
-      'name one by its id, or by the id of its call: cordon approvals list has them',
-    )
-  if (isFullId(word)) return word
-  const of = await team()
-  const questions = await restOf(store, of, await store.ask('listQuestions', { team: of, most: MOST }))
-  return idAmong(
-    word,
-    questions.map(({ id, subjectId }) => [subjectId, id]),
-    { what: 'open question', listedBy: 'cordon approvals list', wrong },
+/** By the id of an open question, or of its call. */
+const idOf = (context: CommandContext): Promise<string> =>
+  context.oneId('open question', 'cordon approvals list', async () =>
+    (await allOpen(context)).map(({ id, subjectId }) => [subjectId, id]),
   )
-}

@@ -1,7 +1,7 @@
-import type { CommandHelp } from '../help.js'
-import { EXIT_STATUS_NOTES, JSON_OPTION, STORE_OPTIONS } from '../store/store-help.js'
+import { value } from '../arguments.js'
+import { storeHelp } from '../store/store-help.js'
 
-export const CALLS_HELP: CommandHelp = {
+export const CALLS_HELP = storeHelp({
   usage: 'cordon calls list | show CALL | cancel CALL… [options]',
   summary: 'list, show and cancel calls of a team',
   description: [
@@ -10,36 +10,19 @@ export const CALLS_HELP: CommandHelp = {
     'or an admin may do that. It waits up to --wait for the call to end, and does not undo its effects. The start or',
     'end of an id is enough, among the last 1000 calls.',
   ],
-  groups: [
-    {
-      title: 'options',
-      options: [
-        {
-          name: 'state',
-          value: 'STATE',
-          meantBy: ['status'],
-          help: 'pending, approved, running, completed, failed, rejected, expired or cancelled (list)',
-        },
-        { name: 'agent', value: 'NAME', help: 'only this agent (list)' },
-        { name: 'tool', value: 'TOOL', help: 'only this tool (list)' },
-        { name: 'profile', value: 'NAME', help: 'only this profile (list)' },
-        {
-          name: 'limit',
-          value: 'N',
-          meantBy: ['most', 'last'],
-          help: 'number of calls, up to 1000 (default: 50) (list)',
-        },
-        { name: 'reason', value: 'TEXT', meantBy: ['because', 'message'], help: 'the reason; recorded (cancel)' },
-        {
-          name: 'wait',
-          value: 'TIME',
-          meantBy: ['timeout'],
-          help: 'how long to wait for running calls: 10s, 2m (default: 30s) (cancel)',
-        },
-        JSON_OPTION,
-      ],
-    },
-    { title: 'store', options: STORE_OPTIONS },
+  options: [
+    value(
+      'status',
+      'STATUS',
+      'pending, approved, running, completed, failed, rejected, expired or cancelled (list)',
+      'state',
+    ),
+    value('agent', 'NAME', 'only this agent (list)'),
+    value('tool', 'TOOL', 'only this tool (list)'),
+    value('profile', 'NAME', 'only this profile (list)'),
+    value('limit', 'N', 'number of calls, up to 1000 (default: 50) (list)', 'most last'),
+    value('reason', 'TEXT', 'the reason; recorded (cancel)', 'because message'),
+    value('wait', 'TIME', 'how long to wait for running calls: 10s, 2m (default: 30s) (cancel)', 'timeout'),
   ],
-  notes: ['cancel exits with 1 if a call had already ended, or still runs after --wait.', ...EXIT_STATUS_NOTES],
-}
+  notes: ['cancel exits with 1 if a call had already ended, or still runs after --wait.'],
+})

@@ -1,3 +1,5 @@
+// `cordon calls`: lists, shows and cancels calls of a team.
+import { withoutUndefined } from '../../shapes/index.js'
 import { INVOCATION_STATES } from '../../store/index.js'
 import type { AnswerOf } from '../../store/index.js'
 
@@ -6,11 +8,11 @@ import { cancelCalls } from './cancel-calls.js'
 import type { CancelledCall } from './cancel-calls.js'
 import type { CommandLine } from '../command-line.js'
 import type { Paint } from '../text/console-text.js'
-import { idAmong, isFullId } from '../text/named-id.js'
+import { idAmong } from '../text/named-id.js'
+import { callerOf } from './question-text.js'
 import type { CommandContext } from '../store/store-command.js'
 import { runStoreCommand } from '../store/store-command.js'
-import { renderFacts, renderHash, renderQuoted, renderSpan, renderTable } from '../text/table-text.js'
-import { parseSpan } from '../text/time-words.js'
+import { ageOf, renderFacts, renderHash, renderQuoted, renderTable } from '../text/table-text.js'
 import { renderDuration, renderUsage } from '../text/usage-text.js'
 
 export const calls = (line: CommandLine): Promise<number> =>
@@ -27,8 +29,8 @@ export const renderCalls = (all: readonly Call[], paint: Paint, nothing: string)
       call.id,
       `${call.tool} ${String(call.toolVersion)}`,
       stateOf(call),
-      whoOf(call),
-      renderSpan(Date.now() - Date.parse(call.createdAt)),
+      callerOf(call),
+      ageOf(call.createdAt),
       tookOf(call),
       call.runner ?? '',
     ]),
@@ -38,49 +40,30 @@ export const renderCalls = (all: readonly Call[], paint: Paint, nothing: string)
 
 const stateOf = ({ status, isCancelRequested }: Pick<Call, 'status' | 'isCancelRequested'>): string =>
   status === 'running' && isCancelRequested ? 'running (told to end)' : status
-const whoOf = ({ agent, invokedBy }: Pick<Call, 'agent' | 'invokedBy'>): string =>
-  agent === invokedBy ? agent : `${agent}, asked for by ${invokedBy}`
 const tookOf = ({ startedAt, completedAt }: Pick<Call, 'startedAt' | 'completedAt'>): string =>
   startedAt === null || completedAt === null
     ? ''
     : renderDuration(Math.max(0, Date.parse(completedAt) - Date.parse(startedAt)))
 
-const list = async ({ store, team, option, print, wrong }: CommandContext): Promise<number> => {
-  const [state, limit] = [option('state'), option('limit')]
-  const status = INVOCATION_STATES.find((each) => each === state)
-  if (state !== undefined && status === undefined)
-    throw wrong(`--state is one of ${INVOCATION_STATES.join(', ')}, not ${state}`)
-  const most = limit === undefined ? undefined : Number(limit)
-  if (most !== undefined && !(Number.isInteger(most) && most >= 1 && most <= MOST))
-    throw wrong(`--limit is a number from 1 to ${String(MOST)}, not ${limit ?? ''}`)
-  const named = Object.fromEntries(
-    (['agent', 'tool', 'profile'] as const).flatMap((name) => {
-      const value = option(name)
-      return value === undefined ? [] : [[name, value]]
-    }),
-  )
-  const found = await store.ask('listInvocations', {
-    team: await team(),
-    ...named,
-    ...(status === undefined ? {} : { status }),
-    ...(most === undefined ? {} : { most }),
+const list = async ({ store, team, option, numberOption, print, wrong }: CommandContext): Promise<number> => {
+  const wanted = option('status')
+  const status = INVOCATION_STATES.find((each) => each === wanted)
+  if (wanted !== undefined && status === undefined)
+    throw wrong(`--status is one of ${INVOCATION_STATES.join(', ')}, not ${wanted}`)
+  const filter = withoutUndefined({
+    agent: option('agent'),
+    tool: option('tool'),
+    profile: option('profile'),
+    status,
+    most: numberOption('limit', 1, MOST),
   })
-  print(found, (paint) =>
-    renderCalls(
-      found,
-      paint,
-      state === undefined && Object.keys(named).length === 0
-        ? 'there are no calls that you may see'
-        : 'there are no such calls that you may see',
-    ),
-  )
+  const found = await store.ask('listInvocations', { team: await team(), ...filter })
+  print(found, (paint) => renderCalls(found, paint, 'you can see no such calls'))
   return 0
 }
 
 const show = async (context: CommandContext): Promise<number> => {
-  const [word, ...rest] = context.words
-  if (word === undefined || rest.length > 0)
-    throw context.wrong('no call is named, or more than one', 'name one by its id: cordon calls list has them')
+  const word = context.oneWord('no call is named, or more than one', 'name one by its id: cordon calls list has them')
   const call = await context.store.ask('findInvocation', { id: await callIdOf(context, word) })
   context.print(call, (paint) => renderCall(call, paint, context.again(`why ${call.id}`)))
   return 0
@@ -95,30 +78,32 @@ const renderCall = (call: AnswerOf<'findInvocation'>, paint: Paint, why: string)
         ['call', call.id],
         ['tool', `${call.tool}, version ${String(call.toolVersion)}, of the class ${call.egressClass}`],
         ['state', stateOf(call)],
-        ['agent', whoOf(call)],
-        ['asked', `${call.createdAt}, ${renderSpan(Date.now() - Date.parse(call.createdAt))} ago`],
-        ...(call.startedAt === null
-          ? []
-          : [['began', `${call.startedAt}${call.runner === null ? '' : ` by ${call.runner}`}`] as const]),
-        ...(call.completedAt === null
-          ? []
-          : [['ended', `${call.completedAt}${tookOf(call) === '' ? '' : `, after ${tookOf(call)}`}`] as const]),
-        ...(call.error === null ? [] : [['error', call.error] as const]),
+        ['agent', callerOf(call)],
+        ['asked', `${call.createdAt}, ${ageOf(call.createdAt)} ago`],
+        [
+          'began',
+          call.startedAt === null ? null : `${call.startedAt}${call.runner === null ? '' : ` by ${call.runner}`}`,
+        ],
+        [
+          'ended',
+          call.completedAt === null
+            ? null
+            : `${call.completedAt}${tookOf(call) === '' ? '' : `, after ${tookOf(call)}`}`,
+        ],
+        ['error', call.error],
         ...renderUsage(call.usage),
       ],
       paint,
     ),
-    `  ${paint('dim', 'arguments')}`,
-    ...renderQuoted(shortened(JSON.stringify(call.input, null, 2))),
+    ...renderQuoted('arguments', shortened(JSON.stringify(call.input, null, 2)), paint),
     ...renderHash(call.inputHash, paint),
     ...(call.output === null
       ? []
-      : [
-          `  ${paint('dim', 'output')}`,
-          ...renderQuoted(
-            shortened(typeof call.output === 'string' ? call.output : JSON.stringify(call.output, null, 2)),
-          ),
-        ]),
+      : renderQuoted(
+          'output',
+          shortened(typeof call.output === 'string' ? call.output : JSON.stringify(call.output, null, 2)),
+          paint,
+        )),
     ...renderFacts([['why', why]], paint),
     '',
   ].join('\n')
@@ -130,12 +115,12 @@ const shortened = (text: string): string =>
 
 const WAIT_MS = 30_000
 
+export const waitOf = ({ timeOption }: CommandContext): number => timeOption('wait', '10s or 2m') ?? WAIT_MS
+
 const cancel = async (context: CommandContext): Promise<number> => {
   const { store, words, option, wrong, print } = context
   if (words.length === 0) throw wrong('no call is named', 'name calls by their ids: cordon calls list has them')
-  const wait = option('wait')
-  const waitMs = wait === undefined ? WAIT_MS : parseSpan(wait)
-  if (waitMs === undefined) throw wrong(`--wait needs a time such as 10s or 2m: ${wait ?? ''}`)
+  const waitMs = waitOf(context)
   const ids: string[] = []
   for (const word of words) ids.push(await callIdOf(context, word))
   const cancelled = await cancelCalls(store, [...new Set(ids)], { reason: option('reason'), waitMs })
@@ -151,15 +136,13 @@ export const describeCancelled = ({ id, status, wasOver }: CancelledCall, paint:
   return status === 'cancelled' ? `${paint('green', 'cancelled')} ${id}` : `${paint('green', 'ended')} ${id}: ${status}`
 }
 
-/** The id that a word means, among the last calls of the team. */
-export const callIdOf = async (
+/** The id that a word names, among the last calls of the team. */
+export const callIdOf = (
   { store, team, wrong }: Pick<CommandContext, 'store' | 'team' | 'wrong'>,
   word: string,
 ): Promise<string> =>
-  isFullId(word)
-    ? word
-    : idAmong(
-        word,
-        (await store.ask('listInvocations', { team: await team(), most: MOST })).map(({ id }) => [id]),
-        { what: 'call', listedBy: 'cordon calls list', wrong },
-      )
+  idAmong(
+    word,
+    async () => (await store.ask('listInvocations', { team: await team(), most: MOST })).map(({ id }) => [id]),
+    { what: 'call', listedBy: 'cordon calls list', wrong },
+  )

@@ -1,12 +1,14 @@
 // Cancels calls: withdraws pending ones, asks running ones to end, and waits for them.
 import { CordonError } from '../../errors/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
+import { isFinal } from '../../store/index.js'
 import type { AnswerOf, StoreAccess } from '../../store/index.js'
 
 type Status = AnswerOf<'findInvocation'>['status']
 
 export interface CancelledCall {
   readonly id: string
-  /** `running`: it was told to end, and has not by now. */
+  /** `running`: it was told to end, and still runs. */
   readonly status: Status
   /** It had ended before anybody cancelled it. */
   readonly wasOver: boolean
@@ -15,7 +17,7 @@ export interface CancelledCall {
 export interface Cancelling {
   readonly reason: string | undefined
   readonly waitMs: number
-  /** Told of a call that could not be cancelled, and the others are; without it the first of them is thrown. */
+  /** Hears of each call that could not be cancelled. Without it the first such error is thrown. */
   readonly onProblem?: (id: string, problem: CordonError) => void
 }
 
@@ -37,7 +39,7 @@ export const cancelCalls = async (
   // Cancel all before waiting for the first.
   for (const id of ids) await tell(id)
   const ended: CancelledCall[] = []
-  // One after the other: a server has room for so many requests of one caller that wait.
+  // One after the other, because a server limits the waiting requests of one caller.
   for (const call of told)
     ended.push(call.status === 'running' ? { ...call, status: await waitForEnd(store, call.id, reason, until) } : call)
   return ended
@@ -45,15 +47,11 @@ export const cancelCalls = async (
 
 const cancelOne = async (store: StoreAccess, id: string, reason: string | undefined): Promise<CancelledCall> => {
   try {
-    return {
-      id,
-      ...(await store.ask('cancelInvocation', { id, ...(reason === undefined ? {} : { reason }) })),
-      wasOver: false,
-    }
+    return { id, ...(await store.ask('cancelInvocation', { id, ...withoutUndefined({ reason }) })), wasOver: false }
   } catch (error) {
     if (!(error instanceof CordonError) || error.code !== 'store-state') throw error
     const { status } = await store.ask('findInvocation', { id })
-    if (status === 'pending' || status === 'approved' || status === 'running') throw error
+    if (!isFinal(status)) throw error
     return { id, status, wasOver: true }
   }
 }
@@ -67,9 +65,9 @@ const waitForEnd = async (
   let known: string | undefined
   for (;;) {
     const waitMs = Math.max(0, until - Date.now())
-    const seen = await store.follow('findInvocation', { id }, { waitMs, ...(known === undefined ? {} : { known }) })
+    const seen = await store.follow('findInvocation', { id }, withoutUndefined({ waitMs, known }))
     const status = seen?.answer.status ?? 'running'
-    // Its runner was lost meanwhile: it would be asked about, or run, again.
+    // Its runner was lost, so the call would be asked about, or run, again.
     if (status === 'pending' || status === 'approved') return (await cancelOne(store, id, reason)).status
     if (status !== 'running') return status
     if (waitMs === 0) return 'running'

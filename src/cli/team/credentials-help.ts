@@ -1,7 +1,7 @@
-import type { CommandHelp } from '../help.js'
-import { EXIT_STATUS_NOTES, JSON_OPTION, STORE_OPTIONS } from '../store/store-help.js'
+import { value } from '../arguments.js'
+import { storeHelp } from '../store/store-help.js'
 
-export const CREDENTIALS_HELP: CommandHelp = {
+export const CREDENTIALS_HELP = storeHelp({
   usage: 'cordon credentials key FILE | list | put NAME | remove NAME [options]',
   summary: 'store sealed credentials of a team for its runners',
   description: [
@@ -10,12 +10,5 @@ export const CREDENTIALS_HELP: CommandHelp = {
     'opens it while it runs a call of a tool that is registered with this credential, and adds it to requests. The tool',
     'never sees it. The log records who stored and who used it.',
   ],
-  groups: [
-    {
-      title: 'options',
-      options: [{ name: 'key', value: 'FILE', help: 'the key (default: $CORDON_KEY_FILE) (put)' }, JSON_OPTION],
-    },
-    { title: 'store', options: STORE_OPTIONS },
-  ],
-  notes: EXIT_STATUS_NOTES,
-}
+  options: [value('key', 'FILE', 'the key (default: $CORDON_KEY_FILE) (put)')],
+})

@@ -1,6 +1,7 @@
+// `cordon credentials`: seals, stores, lists and removes credentials of a team.
 import { readFileSync, writeFileSync } from 'node:fs'
 
-import { fail } from '../../errors/index.js'
+import { fail, messageOf } from '../../errors/index.js'
 import { newSealingKey, sealCredential } from '../../store/index.js'
 
 import type { CommandLine } from '../command-line.js'
@@ -16,23 +17,18 @@ export const credentials = (line: CommandLine): Promise<number> =>
 
 const STDIN = 0
 
-const key = ({ words, wrong, print }: Pick<CommandContext, 'words' | 'wrong' | 'print'>): Promise<number> => {
-  const [file, ...rest] = words
-  if (file === undefined || rest.length > 0) throw wrong('name one new file')
+const key = ({ oneWord, print }: Pick<CommandContext, 'oneWord' | 'print'>): Promise<number> => {
+  const file = oneWord('name one new file')
   try {
     writeFileSync(file, `${newSealingKey()}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
-    throw fail(
-      'sealing-key-invalid',
-      { problem: `it cannot be written: ${error instanceof Error ? error.message : String(error)}` },
-      error,
-    )
+    throw fail('sealing-key-invalid', { problem: `it cannot be written: ${messageOf(error)}` }, error)
   }
   print(
     { file },
     () =>
-      `a new key is in ${oneLine(file)}; give it to hosts that run tools, and keep a copy: without it ` +
-      `nothing that it sealed can be opened\n`,
+      `a new key is in ${oneLine(file)}; copy it to hosts that run tools, and keep a copy: without it ` +
+      `its credentials cannot be opened\n`,
   )
   return Promise.resolve(0)
 }
@@ -50,27 +46,24 @@ const list = async ({ store, team, print }: CommandContext): Promise<number> => 
   return 0
 }
 
-const put = async ({ store, team, words, option, environment, wrong, print }: CommandContext): Promise<number> => {
-  const ref = oneName(words, wrong)
+const put = async (context: CommandContext): Promise<number> => {
+  const { store, team, option, environment, wrong, print } = context
+  const ref = oneName(context)
   const sealingKey = sealingKeyOf(option('key'), environment)
   if (sealingKey === undefined)
     throw wrong(
       'no key is named',
-      'name the key: --key FILE, or CORDON_KEY_FILE; cordon credentials key FILE makes one',
+      'name the key: --key FILE, or CORDON_KEY_FILE; cordon credentials key FILE creates one',
     )
-  const value = readFileSync(STDIN)
-  const end = value.at(-1) === 0x0a ? -1 : undefined
-  if (value.subarray(0, end).length === 0)
+  const typed = readFileSync(STDIN)
+  const value = typed.subarray(0, typed.at(-1) === 0x0a ? -1 : undefined)
+  if (value.length === 0)
     throw wrong(
       'the value comes from stdin, which is empty',
       'write it there: printf %s "$VALUE" | cordon credentials put NAME',
     )
   const owner = await team()
-  await store.ask('storeCredential', {
-    team: owner,
-    ref,
-    ...sealCredential(sealingKey, owner, ref, value.subarray(0, end)),
-  })
+  await store.ask('storeCredential', { team: owner, ref, ...sealCredential(sealingKey, owner, ref, value) })
   print(
     { team: owner, ref },
     () => `stored ${ref} of ${oneLine(owner)}; runners have it as --secret ID=store:${oneLine(owner)}/${ref}\n`,
@@ -78,16 +71,17 @@ const put = async ({ store, team, words, option, environment, wrong, print }: Co
   return 0
 }
 
-const remove = async ({ store, team, words, wrong, print }: CommandContext): Promise<number> => {
-  const ref = oneName(words, wrong)
+const remove = async (context: CommandContext): Promise<number> => {
+  const { store, team, print } = context
+  const ref = oneName(context)
   await store.ask('removeCredential', { team: await team(), ref })
   print({ ref, status: 'removed' }, () => `removed ${ref}\n`)
   return 0
 }
 
-const oneName = ([ref, ...rest]: readonly string[], wrong: CommandContext['wrong']): string => {
-  if (ref === undefined || rest.length > 0) throw wrong('name one credential')
+const oneName = ({ oneWord, wrong }: CommandContext): string => {
+  const ref = oneWord('name one credential')
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(ref))
-    throw wrong(`"${ref}" is no name of a credential: letters, digits, and . _ - after the first`)
+    throw wrong(`"${ref}" is not a valid name: use letters and digits, and . _ - after the first`)
   return ref
 }

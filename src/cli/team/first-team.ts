@@ -1,30 +1,30 @@
-// A team to begin with: who starts the server is its admin and its operator, and one agent has a token in a file.
+// The first team of a server: its owner is admin and operator, and one agent has a token in a file.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
-import { fail } from '../../errors/index.js'
+import { fail, messageOf } from '../../errors/index.js'
 import { openDirectAccess } from '../../store/index.js'
 import type { Engine } from '../../store/index.js'
 
-import type { CommandLine } from '../command-line.js'
+import type { Environment } from '../command-line.js'
 import { stateFolderOf } from '../settings/own-folders.js'
 
 export interface FirstTeam {
   readonly team: string
   readonly owner: string
   readonly agent: string
-  /** Where its token goes; a file that is there already is not touched. */
+  /** A new file for its token. */
   readonly tokenFile: string
 }
 
-/** False where the team is there already: then nothing is changed. The engine stays open. */
+/** False where the team exists already, and nothing is changed. The engine stays open. */
 export const makeFirstTeam = async (engine: Engine, { team, owner, agent, tokenFile }: FirstTeam): Promise<boolean> => {
   const { ask } = openDirectAccess(engine, { kind: 'somebody', actor: owner })
   const { teams } = await ask('whoAmI', {})
   if (teams.some((each) => each.team === team)) return false
-  // Before anything is made: a token that could not be written would be one that nobody has.
-  if (existsSync(tokenFile)) throw unwritable(`${tokenFile} is there already`)
+  // Checked first: a token that cannot be written would be lost.
+  if (existsSync(tokenFile)) throw unwritable(`${tokenFile} exists already`)
   await ask('foundTeam', { team, admin: owner })
   await ask('addMember', { team, actor: owner, kind: 'operator' })
   await ask('addMember', { team, actor: agent, kind: 'agent' })
@@ -34,17 +34,14 @@ export const makeFirstTeam = async (engine: Engine, { team, owner, agent, tokenF
     writeFileSync(tokenFile, `${token}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
     await ask('revokeToken', { id })
-    throw unwritable(`it cannot be written: ${error instanceof Error ? error.message : String(error)}`, error)
+    throw unwritable(`it cannot be written: ${messageOf(error)}`, error)
   }
   return true
 }
 
-/** Not in the folder that it is started in: tools may be granted to read that. */
-export const tokenFileOf = (
-  agent: string,
-  named: string | undefined,
-  environment: CommandLine['environment'],
-): string => (named === undefined ? join(stateFolderOf(environment, homedir()), `${agent}.token`) : resolve(named))
+/** Not in the working directory, which tools may be granted to read. */
+export const tokenFileOf = (agent: string, named: string | undefined, environment: Environment): string =>
+  named === undefined ? join(stateFolderOf(environment, homedir()), `${agent}.token`) : resolve(named)
 
 const unwritable = (problem: string, cause?: unknown) =>
   fail('token-unsafe', { problem, fix: 'name a new file in a folder of yours: --token-out FILE' }, cause)

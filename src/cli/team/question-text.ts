@@ -1,90 +1,78 @@
-// What somebody is asked to approve: everything that would run, and within which boundary.
+// A question as a person sees it: everything that would run, and within which boundary.
 import { parsePolicy, renderPolicy } from '../../policy/index.js'
 import { CordonError } from '../../errors/index.js'
 import type { RegisteredTool, ShownQuestion, Told, Vote } from '../../store/index.js'
 
 import type { Paint } from '../text/console-text.js'
 import { asWord } from '../text/shell-word.js'
-import { renderFacts, renderHash, renderQuoted, renderSpan } from '../text/table-text.js'
+import { ageOf, renderFacts, renderHash, renderQuoted, renderSpan } from '../text/table-text.js'
+import type { Fact } from '../text/table-text.js'
 
 type Shown = Told<ShownQuestion>
 type Tool = Told<RegisteredTool>
 
-/** Undefined while the process that asked is heard, or none has to wait. */
+/** Undefined while the process that asked is alive, or where none waits. */
 export const callerText = (
   { callerGoneSince: since }: Pick<Shown['question'], 'callerGoneSince'>,
   now = Date.now(),
 ): string | undefined => (since === null ? undefined : `gone, not heard for ${renderSpan(now - Date.parse(since))}`)
 
 const CLASSES: Readonly<Record<string, string>> = {
-  none: 'none: it reaches nobody',
-  read_only: 'read_only: it may read from others, and change nothing there',
-  write: 'write: it may change something that cannot be taken back',
+  none: 'none: no network',
+  read_only: 'read_only: it may read from other hosts, and change nothing there',
+  write: 'write: it may change something that cannot be undone',
 }
 
 export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): string => {
   const { question, invocation, tool, run, votes, inputText } = shown
-  const { needed, agreed, status, expiresAt } = question
+  const { status, expiresAt } = question
   const goneText = status === 'pending' ? callerText(question, now) : undefined
-  const asked: readonly (readonly [string, string])[] = [
+  const answers = votes.map(
+    (vote) =>
+      `${vote.verdict === 'approve' ? 'yes' : 'no'} by ${voterOf(vote)}${vote.reason === null ? '' : ` (${vote.reason})`}`,
+  )
+  const asked: readonly Fact[] = [
     [
       'asked by',
-      `${question.askedBy}, ${renderSpan(now - Date.parse(question.createdAt))} ago; it expires ` +
+      `${question.askedBy}, ${ageOf(question.createdAt, now)} ago; it expires ` +
         (Date.parse(expiresAt) > now ? `in ${renderSpan(Date.parse(expiresAt) - now)}` : 'now'),
     ],
     ['why', question.why],
-    [
-      'needs',
-      `${String(needed)} ${needed === 1 ? 'person' : 'different people'}, ${String(agreed)} said ` +
-        `yes${votes.length === 0 ? '' : `: ${votes.map((vote) => `${vote.verdict === 'approve' ? 'yes' : 'no'} by ${voterOf(vote)}${vote.reason === null ? '' : ` (${vote.reason})`}`).join('; ')}`}`,
-    ],
+    ['needs', `${neededText(question)}${answers.length === 0 ? '' : `: ${answers.join('; ')}`}`],
     ['state', status],
-    ...(goneText === undefined
-      ? []
-      : [
-          [
-            'caller',
-            `${goneText}; after a yes the call runs only if another process resumes it. To cancel it: cordon ` +
-              `calls cancel ${question.subjectId}`,
-          ] as const,
-        ]),
+    [
+      'caller',
+      goneText === undefined
+        ? null
+        : `${goneText}; after a yes the call runs only if another process resumes it. To cancel it: cordon ` +
+          `calls cancel ${question.subjectId}`,
+    ],
   ]
   if (run !== null)
     return [
       paint('bold', 'a run of the team'),
       ...renderFacts([['run', run.name], ...asked], paint),
-      '  plan',
-      ...renderQuoted(run.planText),
+      ...renderQuoted('plan', run.planText, paint),
       ...renderHash(question.argumentsHash, paint),
       '',
     ].join('\n')
   return [
     ...renderFacts(
       [
-        [
-          'tool',
-          `${question.tool ?? '?'}, version ` +
-            `${String(question.toolVersion ?? '?')}${tool === null ? '' : `${tool.name === tool.key ? '' : ` (${tool.name})`}${tool.description === '' ? '' : `: ${tool.description}`}`}`,
-        ],
+        ['tool', `${question.tool ?? '?'}, version ${String(question.toolVersion ?? '?')}${titleOf(tool)}`],
         ['class', CLASSES[question.egressClass ?? ''] ?? question.egressClass ?? 'write'],
-        [
-          'agent',
-          `${question.agent}${invocation === null || invocation.invokedBy === invocation.agent ? '' : `, asked for by ${invocation.invokedBy}`}`,
-        ],
+        ['agent', invocation === null ? question.agent : callerOf(invocation)],
         ...asked,
-        ...(invocation === null || invocation.costEstimate === null
-          ? []
-          : [['cost', `${String(invocation.costEstimate)} estimated`] as const]),
+        ['cost', typeof invocation?.costEstimate === 'number' ? `${String(invocation.costEstimate)} estimated` : null],
         ['call', question.subjectId],
       ],
       paint,
     ),
-    `  ${paint('dim', 'arguments')}`,
-    ...renderQuoted(inputText ?? 'null'),
+    ...renderQuoted('arguments', inputText ?? 'null', paint),
     ...renderHash(question.argumentsHash, paint),
     ...(tool === null
       ? renderFacts(
-          [['changed', 'the tool is not any more what it was when this was asked for; it can only be rejected']],
+          [['changed', 'the tool has changed since this was asked for; the question can only be rejected']],
           paint,
         )
       : renderBoundary(tool, paint)),
@@ -92,13 +80,23 @@ export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): st
   ].join('\n')
 }
 
-/** Who said it, and by which token: an admin makes tokens for others, so who made it is part of who said it. */
-export const voterOf = ({
-  voter,
-  tokenId,
-  tokenLabel,
-  tokenMadeBy,
-}: Pick<Told<Vote>, 'voter' | 'tokenId' | 'tokenLabel' | 'tokenMadeBy'>): string =>
+const titleOf = (tool: Tool | null): string =>
+  tool === null
+    ? ''
+    : `${tool.name === tool.key ? '' : ` (${tool.name})`}${tool.description === '' ? '' : `: ${tool.description}`}`
+
+/** The agent of a call, and who called for it. */
+export const callerOf = ({ agent, invokedBy }: { readonly agent: string; readonly invokedBy: string }): string =>
+  agent === invokedBy ? agent : `${agent}, asked for by ${invokedBy}`
+
+export const neededText = ({ needed, agreed }: Pick<Shown['question'], 'needed' | 'agreed'>): string =>
+  `${String(needed)} ${needed === 1 ? 'person' : 'different people'}, ${String(agreed)} said yes`
+
+export const voteText = (vote: Told<Vote>): string =>
+  `${vote.verdict} by ${voterOf(vote)}${vote.reason === null ? '' : `: ${vote.reason}`}`
+
+/** Also names the maker of the token: an admin makes tokens for others. */
+const voterOf = ({ voter, tokenId, tokenLabel, tokenMadeBy }: Told<Vote>): string =>
   tokenId === null
     ? voter
     : `${voter}, token ${tokenLabel === null || tokenLabel === '' ? tokenId : tokenLabel} made by ${tokenMadeBy ?? '?'}`
@@ -111,42 +109,30 @@ export const renderBoundary = (tool: Tool, paint: Paint): readonly string[] => {
     readonly command?: unknown
     readonly policy?: unknown
   }
-  const facts: readonly (readonly [string, string])[] = [
-    ...(kind === undefined ? [] : [['kind', textOf(kind)] as const]),
-    ...(command === undefined
-      ? []
-      : [
-          [
-            'command',
-            Array.isArray(command) ? command.map((word) => asWord(textOf(word))).join(' ') : textOf(command),
-          ] as const,
-        ]),
+  const facts: readonly Fact[] = [
+    ['kind', kind === undefined ? null : textOf(kind)],
+    ['command', command === undefined ? null : commandText(command)],
     ...Object.entries(others).map(([name, value]) => [name, textOf(value)] as const),
-    ...(tool.endpointUrl === null ? [] : [['endpoint', `${tool.httpMethod ?? 'GET'} ${tool.endpointUrl}`] as const]),
-    ...(tool.credentialRef === null ? [] : [['credential', `${tool.credentialRef}, as ${tool.authMethod}`] as const]),
-    ...(tool.isDangerous ? [['dangerous', 'yes'] as const] : []),
-    ...(tool.expectedCost === null ? [] : [['expected', `it costs ${String(tool.expectedCost)}`] as const]),
-    ...(tool.prices === null
-      ? []
-      : [
-          [
-            'prices',
-            Object.entries(tool.prices)
-              .map(([each, price]) => `${String(price)} a ${each}`)
-              .join(', '),
-          ] as const,
-        ]),
-    ...(tool.needsBoundary.length === 0 ? [] : [['held by', tool.needsBoundary.join(', ')] as const]),
-    ...(tool.needsLabels.length === 0 ? [] : [['runs on', tool.needsLabels.join(', ')] as const]),
+    ['endpoint', tool.endpointUrl === null ? null : `${tool.httpMethod ?? 'GET'} ${tool.endpointUrl}`],
+    ['credential', tool.credentialRef === null ? null : `${tool.credentialRef}, as ${tool.authMethod}`],
+    ['dangerous', tool.isDangerous ? 'yes' : null],
+    ['expected', tool.expectedCost === null ? null : `it costs ${String(tool.expectedCost)}`],
+    ['prices', tool.prices && listOf(Object.entries(tool.prices).map(([each, price]) => `${String(price)} a ${each}`))],
+    ['mechanisms', listOf(tool.needsBoundary)],
+    ['runs on', listOf(tool.needsLabels)],
   ]
   return [
     ...renderFacts([...facts, ['checked', checkedText({ kind, command, policy, hash: others.hash })]], paint),
-    `  ${paint('dim', 'boundary')}`,
-    ...renderQuoted(boundaryText(policy)),
+    ...renderQuoted('boundary', boundaryText(policy), paint),
   ]
 }
 
-/** Which parts the runner compares with its own tool, and which are only claimed. */
+const listOf = (texts: readonly string[]): string | null => (texts.length === 0 ? null : texts.join(', '))
+
+const commandText = (command: unknown): string =>
+  Array.isArray(command) ? command.map((word) => asWord(textOf(word))).join(' ') : textOf(command)
+
+/** Which parts a runner compares with its own tool, and which are only claimed. */
 const checkedText = ({
   hash,
   ...parts
@@ -156,25 +142,22 @@ const checkedText = ({
   readonly command: unknown
   readonly policy: unknown
 }): string => {
-  if (typeof hash === 'string')
-    return 'by its hash: a runtime or runner that has another tool by this name does not run it'
+  if (typeof hash === 'string') return 'by its hash: a runtime or runner with another tool of this name does not run it'
   const compared = Object.entries(parts)
     .filter(([name, value]) => value !== undefined && (name !== 'command' || Array.isArray(value)))
     .map(([name]) => name)
   const claimed = 'claimed, not checked: it was registered without a hash'
-  return compared.length === 0
-    ? claimed
-    : `${compared.join(', ')}, by the runtime that calls; what else it does is ${claimed}`
+  return compared.length === 0 ? claimed : `${compared.join(', ')}, by the calling runtime; the rest is ${claimed}`
 }
 
 const boundaryText = (policy: unknown): string => {
-  if (policy === undefined) return 'the registry does not have it: what the runtime that calls declares for this tool'
+  if (policy === undefined) return 'not in the registry: the calling runtime declares it'
   try {
     const lines = renderPolicy(parsePolicy(policy, 'policy')).map(({ text }) => text)
     return lines.length === 0 ? "nothing is granted: no files but the system's, no network" : lines.join('\n')
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
-    return `it cannot be read as a policy (${error.message}); as it is: ${JSON.stringify(policy)}`
+    return `not a valid policy (${error.message}): ${JSON.stringify(policy)}`
   }
 }
 

@@ -1,3 +1,4 @@
+// `cordon runner`: runs approved calls of a team on this host.
 import { homedir, hostname, availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 
@@ -6,41 +7,38 @@ import { renderIpAddress } from '../../policy/index.js'
 import { loadToolFiles, registrationOf, startRunner } from '../../runtime/index.js'
 import type { Runner, RunnerNews, RunnerOptions, RunnerTool } from '../../runtime/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 import { installQueue, migrate, openPostgres } from '../../store/index.js'
 
-import { usage } from '../arguments.js'
-import type { CommandLine } from '../command-line.js'
+import { usage as usageOf } from '../arguments.js'
+import type { CommandLine, Environment } from '../command-line.js'
 import { STDERR, STDOUT, oneLine, writeText } from '../text/console-text.js'
 import { readEgress } from '../settings/egress-order.js'
 import { ownFilesOf, readOnly, withheld } from '../settings/own-files.js'
 import { auditPathOf, configFolderOf } from '../settings/own-folders.js'
 import { sealingKeyOf } from '../store/sealing-key.js'
 
-const COMMAND = 'cordon runner'
+const usage = (problem: string, fix?: string) => usageOf(problem, 'cordon runner', fix)
 
 export const runner = async ({ given, environment }: CommandLine): Promise<number> => {
   const one = (name: string): string | undefined => given.values.get(name)?.[0]
   const many = (name: string): readonly string[] => given.values.get(name) ?? []
   const workspace = resolve(one('workspace') ?? '.')
-  if (given.rest.length > 0) throw usage(`"${given.rest[0] ?? ''}" is no option`, COMMAND)
+  if (given.rest.length > 0) throw usage(`it takes options only: ${given.rest.join(' ')}`)
   const wanted = one('registration')
   if (wanted !== undefined && given.switches.has('registrations'))
-    throw usage('--registration prints one tool, --registrations all of them', COMMAND)
+    throw usage('--registration prints one tool, --registrations all of them')
   if (wanted !== undefined)
     return printJson(registrationFile(toolNamed(wanted, await toolsOf(many('tools'))), workspace))
   if (given.switches.has('registrations'))
     return printJson((await toolsOf(many('tools'))).map((tool) => registrationFile(tool, workspace)))
   const url = one('database') ?? environment['CORDON_DATABASE']
   if (url === undefined || url === '')
-    throw usage('a runner needs the database of its team', COMMAND, 'name it: --database URL, or CORDON_DATABASE')
+    throw usage('a runner needs the database of its team', 'name it: --database URL, or CORDON_DATABASE')
   if (given.switches.has('prepare')) return prepare(url)
   const sealingKey = sealingKeyOf(one('key'), environment)
   if (sealingKey === undefined && many('secret').some((word) => word.includes('=store:')))
-    throw usage(
-      'a credential of the store is opened with a key',
-      COMMAND,
-      'name the key: --key FILE, or CORDON_KEY_FILE',
-    )
+    throw usage('credentials of the store need their key', 'name the key: --key FILE, or CORDON_KEY_FILE')
   const keyFile = one('key')
   const concurrency = countOf(one('concurrency')) ?? availableParallelism()
   const tools = await toolsOf(many('tools'))
@@ -65,14 +63,11 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
       ]),
     },
     ...timesOf(environment),
-    ...(sealingKey === undefined ? {} : { sealingKey }),
-    tell: given.switches.has('json')
-      ? (news) => {
-          writeText(STDOUT, `${JSON.stringify(news)}\n`)
-        }
-      : (news) => {
-          writeText(STDERR, `cordon: ${oneLine(describe(news))}\n`)
-        },
+    ...withoutUndefined({ sealingKey }),
+    tell: (news) => {
+      if (given.switches.has('json')) writeText(STDOUT, `${JSON.stringify(news)}\n`)
+      else writeText(STDERR, `cordon: ${oneLine(describe(news))}\n`)
+    },
   })
   await signals.obey(started)
   return 0
@@ -85,25 +80,18 @@ const ownFilesOption = (files: readonly OwnFile[]): NonNullable<RunnerOptions['r
 }
 
 const toolsOf = async (places: readonly string[]): Promise<readonly RunnerTool[]> => {
-  if (places.length === 0)
-    throw usage('a runner needs tools', COMMAND, 'name a file, or a folder of files: --tools FILE')
+  if (places.length === 0) throw usage('a runner needs tools', 'name a file or a folder: --tools FILE')
   return loadToolFiles(places)
 }
 
-/** In the words of a file for `cordon tools register`. */
+/** As a file for `cordon tools register`. */
 const registrationFile = (tool: RunnerTool, workspace: string): object => {
   const { key, description, inputSchema, egressClass, needsBoundary, definition } = registrationOf(tool, {
     workspace,
     home: homedir(),
   })
-  return {
-    key,
-    description,
-    ...(inputSchema === undefined ? {} : { input: inputSchema }),
-    egress_class: egressClass,
-    needs_boundary: needsBoundary,
-    definition,
-  }
+  // JSON leaves out an undefined schema.
+  return { key, description, input: inputSchema, egress_class: egressClass, needs_boundary: needsBoundary, definition }
 }
 
 const toolNamed = (wanted: string, tools: readonly RunnerTool[]): RunnerTool => {
@@ -111,7 +99,6 @@ const toolNamed = (wanted: string, tools: readonly RunnerTool[]): RunnerTool => 
   if (tool === undefined)
     throw usage(
       `there is no tool "${wanted}" in these files`,
-      COMMAND,
       `there are: ${tools.map(({ definition: { name } }) => name).join(', ')}`,
     )
   return tool
@@ -142,7 +129,7 @@ const countOf = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined
   const count = Number(text)
   if (!Number.isInteger(count) || count < 1 || count > 1_000)
-    throw usage(`--concurrency is a number from 1 to 1000, not ${text}`, COMMAND)
+    throw usage(`--concurrency is a number from 1 to 1000, not ${text}`)
   return count
 }
 
@@ -170,10 +157,8 @@ const wayOf = async (
   }
 }
 
-/** For tests and for those who know why: the same on all runners of a database. */
-const timesOf = (
-  environment: CommandLine['environment'],
-): { readonly silentMs?: number; readonly heartbeatMs?: number; readonly upkeepMs?: number } => {
+/** For tests. All runners of a database need the same value. */
+const timesOf = (environment: Environment) => {
   const silentMs = Number(environment['CORDON_RUNNER_SILENT_MS'] ?? '')
   return Number.isInteger(silentMs) && silentMs >= 1_000
     ? { silentMs, heartbeatMs: silentMs / 6, upkeepMs: silentMs / 6 }
@@ -181,8 +166,8 @@ const timesOf = (
 }
 
 /**
- * First: nothing new. Then: end what runs. Then: end. Heard from the beginning: what is said while it begins is done
- * when it has begun.
+ * The first signal stops new claims, the second cancels running calls, the third exits. Signals that arrive during the
+ * start are obeyed after it.
  */
 const hearSignals = (): { readonly obey: (started: Runner) => Promise<void> } => {
   let heard = 0
@@ -213,10 +198,10 @@ const EXIT_AT_ONCE = 130
 const describe = (news: RunnerNews): string => {
   switch (news.kind) {
     case 'ready':
-      return `runner ${news.runner} is ready; this host holds ${news.holds.join(', ')}`
+      return `runner ${news.runner} is ready; mechanisms of this host: ${news.holds.join(', ')}`
     case 'serving':
       return news.tasks === 0
-        ? 'none of these tools is registered for a team that this login runs for'
+        ? 'none of these tools is registered in a team of this login'
         : `serves ${String(news.tasks)} tools`
     case 'left-to-others':
       return `${news.tool} is left to others: ${news.because}`
@@ -227,12 +212,12 @@ const describe = (news: RunnerNews): string => {
     case 'ended':
       return `${news.invocation} ${news.status}`
     case 'refused':
-      return `${news.invocation}: its result was not taken: ${news.because}`
+      return `${news.invocation}: its result was refused: ${news.because}`
     case 'lost':
-      return `the database does not hear this runner; ended ${String(news.calls)} calls`
+      return `the database cannot be reached; cancelled ${String(news.calls)} calls`
     case 'trouble':
       return news.because
     case 'draining':
-      return `takes nothing new; ${String(news.calls)} calls are still running`
+      return `claims no more calls; ${String(news.calls)} still run`
   }
 }

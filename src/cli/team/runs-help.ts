@@ -1,7 +1,7 @@
-import type { CommandHelp } from '../help.js'
-import { EXIT_STATUS_NOTES, JSON_OPTION, STORE_OPTIONS } from '../store/store-help.js'
+import { value } from '../arguments.js'
+import { storeHelp } from '../store/store-help.js'
 
-export const RUNS_HELP: CommandHelp = {
+export const RUNS_HELP = storeHelp({
   usage: 'cordon runs start NAME --plan FILE | list | show|approve|reject|cancel RUN [options]',
   summary: 'approve a plan once, then make the calls of its run',
   description: [
@@ -11,30 +11,12 @@ export const RUNS_HELP: CommandHelp = {
     'cancel ends the run and its open calls; the person who started it, an operator or an admin may do that. The start',
     'or end of a RUN id is enough.',
   ],
-  groups: [
-    {
-      title: 'options',
-      options: [
-        { name: 'plan', value: 'FILE', meantBy: ['file'], help: 'the plan; - is standard input (start)' },
-        {
-          name: 'needed',
-          value: 'N',
-          meantBy: ['approvals'],
-          help: 'number of people who must approve (default: 1) (start)',
-        },
-        { name: 'for', value: 'TIME', help: 'how long it is valid: 8h, 7d (default: 1d) (start)' },
-        { name: 'status', value: 'STATE', help: 'pending, approved, rejected, expired or cancelled (list)' },
-        { name: 'hash', value: 'HASH', meantBy: ['yes', 'force'], help: 'the hash of the shown plan (approve)' },
-        {
-          name: 'reason',
-          value: 'TEXT',
-          meantBy: ['because', 'message'],
-          help: 'the reason; recorded (approve, reject, cancel)',
-        },
-        JSON_OPTION,
-      ],
-    },
-    { title: 'store', options: STORE_OPTIONS },
+  options: [
+    value('plan', 'FILE', 'the plan; - is standard input (start)', 'file'),
+    value('needed', 'N', 'number of people who must approve (default: 1) (start)', 'approvals'),
+    value('for', 'TIME', 'how long it is valid: 8h, 7d (default: 1d) (start)'),
+    value('status', 'STATUS', 'pending, approved, rejected, expired or cancelled (list)'),
+    value('hash', 'HASH', 'the hash of the shown plan (approve)', 'yes force'),
+    value('reason', 'TEXT', 'the reason; recorded (approve, reject, cancel)', 'because message'),
   ],
-  notes: EXIT_STATUS_NOTES,
-}
+})

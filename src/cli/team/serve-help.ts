@@ -1,3 +1,4 @@
+import { flag, value, values } from '../arguments.js'
 import type { CommandHelp } from '../help.js'
 
 export const SERVE_HELP: CommandHelp = {
@@ -13,81 +14,58 @@ export const SERVE_HELP: CommandHelp = {
     {
       title: 'store',
       options: [
-        {
-          name: 'store',
-          value: 'DIR',
-          meantBy: ['folder', 'dir'],
-          help: 'an embedded store, created if missing (default: $CORDON_STORE, ~/.local/state/cordon/store)',
-        },
-        {
-          name: 'database',
-          value: 'URL',
-          meantBy: ['db', 'postgres'],
-          help: 'PostgreSQL, with a login in cordon_gateway (default: $CORDON_DATABASE); see docs/serve.md',
-        },
-        {
-          name: 'connections',
-          value: 'NUMBER',
-          meantBy: ['pool'],
-          help: 'connections to PostgreSQL; a team uses at most three quarters, a member half (default: 10)',
-        },
-        {
-          name: 'statement-timeout',
-          value: 'TIME',
-          meantBy: ['timeout'],
-          help: 'statement timeout; for a lock, half of it (default: 15s)',
-        },
-        {
-          name: 'init',
-          value: 'TEAM',
-          meantBy: ['create', 'team'],
-          help: 'create this team if missing, with you as admin and operator, and one agent with a token',
-        },
-        { name: 'agent', value: 'NAME', help: 'the name of that agent (default: agent-1)' },
-        {
-          name: 'token-out',
-          value: 'FILE',
-          meantBy: ['out'],
-          help: 'file for its token (default: ~/.local/state/cordon/NAME.token)',
-        },
-        {
-          name: 'as',
-          value: 'NAME',
-          help: 'member for socket requests that name none (default: $CORDON_ACTOR, your login)',
-        },
+        value(
+          'store',
+          'DIR',
+          'an embedded store, created if missing (default: $CORDON_STORE, ~/.local/state/cordon/store)',
+          'folder dir',
+        ),
+        value(
+          'database',
+          'URL',
+          'PostgreSQL, with a login in cordon_gateway (default: $CORDON_DATABASE); see docs/serve.md',
+          'db postgres',
+        ),
+        value(
+          'connections',
+          'NUMBER',
+          'connections to PostgreSQL; a team uses at most three quarters, a member half (default: 10)',
+          'pool',
+        ),
+        value('statement-timeout', 'TIME', 'statement timeout; for a lock, half of it (default: 15s)', 'timeout'),
+        value(
+          'init',
+          'TEAM',
+          'create this team if missing, with you as admin and operator, and one agent with a token',
+          'create team',
+        ),
+        value('agent', 'NAME', 'the name of that agent (default: agent-1)'),
+        value('token-out', 'FILE', 'file for its token (default: ~/.local/state/cordon/NAME.token)', 'out'),
+        value('as', 'NAME', 'member for socket requests that name none (default: $CORDON_ACTOR, your login)'),
       ],
     },
     {
       title: 'listening',
       options: [
-        {
-          name: 'socket',
-          value: 'PATH',
-          help: 'a Unix socket for you alone (default: DIR/socket of an embedded store)',
-        },
-        {
-          name: 'listen',
-          value: 'ADDRESS',
-          meantBy: ['port', 'bind', 'address'],
-          help: 'an address for clients with a token: 127.0.0.1:7070, [::1]:7070; port 0 picks a free port',
-        },
-        {
-          name: 'host',
-          value: 'NAME',
-          repeatable: true,
-          help: 'a host name of this server; requests for other names are refused',
-        },
-        { name: 'tls-cert', value: 'FILE', help: 'certificate with its chain, PEM; required if other hosts connect' },
-        { name: 'tls-key', value: 'FILE', help: 'key of the certificate, PEM' },
-        { name: 'plain-http', help: 'accept other hosts without TLS, behind a proxy that encrypts' },
-        { name: 'max-body', value: 'SIZE', help: 'largest request, such as 16M (default: 4M)' },
-        { name: 'max-answer', value: 'SIZE', help: 'largest query result from PostgreSQL, such as 64M (default: 16M)' },
-        { name: 'json', help: 'print the addresses as JSON' },
+        value('socket', 'PATH', 'a Unix socket for you alone (default: DIR/socket of an embedded store)'),
+        value(
+          'listen',
+          'ADDRESS',
+          'an address for clients with a token: 127.0.0.1:7070, [::1]:7070; port 0 picks a free port',
+          'port bind address',
+        ),
+        values('host', 'NAME', 'a host name of this server; requests for other names are refused'),
+        value('tls-cert', 'FILE', 'certificate with its chain, PEM; required if other hosts connect'),
+        value('tls-key', 'FILE', 'key of the certificate, PEM'),
+        flag('plain-http', 'accept other hosts without TLS, behind a proxy that encrypts'),
+        value('max-body', 'SIZE', 'largest request, such as 16M (default: 4M)'),
+        value('max-answer', 'SIZE', 'largest query result from PostgreSQL, such as 64M (default: 16M)'),
+        flag('json', 'print the addresses as JSON'),
       ],
     },
   ],
   notes: [
-    'On SIGTERM and SIGINT it finishes open requests and closes the store. Exit status: 0 then; 1 it could not start;',
-    '2 wrong usage, or a file cannot be read.',
+    'On SIGTERM and SIGINT it finishes open requests and closes the store. Exit status: 0 after that;',
+    '1 it could not start; 2 wrong usage, or a file cannot be read.',
   ],
 }

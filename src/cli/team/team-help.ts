@@ -1,7 +1,7 @@
-import type { CommandHelp } from '../help.js'
-import { EXIT_STATUS_NOTES, JSON_OPTION, STORE_OPTIONS } from '../store/store-help.js'
+import { flag, value, values } from '../arguments.js'
+import { storeHelp } from '../store/store-help.js'
 
-export const TEAM_HELP: CommandHelp = {
+export const TEAM_HELP = storeHelp({
   usage:
     'cordon team create NAME | show | add|remove MEMBER KIND… | stop|pause|resume | profile NAME | budget | ' +
     'limit [options]',
@@ -18,45 +18,23 @@ export const TEAM_HELP: CommandHelp = {
       'use. limit sets',
     'how many approvals of an agent may be pending at the same time (default: 100).',
   ],
-  groups: [
-    {
-      title: 'options',
-      options: [
-        { name: 'reason', value: 'TEXT', meantBy: ['because'], help: 'the reason (stop, pause)' },
-        { name: 'cancel', meantBy: ['now', 'kill', 'force'], help: 'also cancel running calls, and wait (stop)' },
-        {
-          name: 'wait',
-          value: 'TIME',
-          meantBy: ['timeout'],
-          help: 'how long to wait: 10s, 2m (default: 30s) (stop --cancel)',
-        },
-        { name: 'agent', value: 'NAME', help: 'this agent (stop, pause, resume, budget, limit)' },
-        { name: 'tool', value: 'TOOL', help: 'this tool (stop, pause, resume)' },
-        { name: 'profile', value: 'NAME', help: 'this profile (stop, pause, resume, budget)' },
-        { name: 'allow', value: 'TOOL', repeatable: true, help: 'allow this tool (default: all) (profile)' },
-        { name: 'deny', value: 'TOOL', repeatable: true, help: 'deny this tool (profile)' },
-        { name: 'group', value: 'NAME', repeatable: true, help: 'allow this category (default: all) (profile)' },
-        { name: 'ask', help: 'every call needs approval (profile)' },
-        {
-          name: 'ask-about',
-          value: 'TOOL',
-          repeatable: true,
-          help: 'every call of this tool needs approval (profile)',
-        },
-        { name: 'default', help: 'use this profile for assignments without one (profile)' },
-        { name: 'calls', value: 'N', help: 'number of calls (budget)' },
-        { name: 'cost', value: 'N', help: 'measured cost (budget)' },
-        {
-          name: 'off',
-          meantBy: ['remove', 'none'],
-          help: 'remove the budget for this period, or the limit (budget, limit)',
-        },
-        { name: 'waiting', value: 'N', help: 'number of pending approvals (limit)' },
-        { name: 'per', value: 'TIME', help: 'period: 1m, 1h, 1d (budget)' },
-        JSON_OPTION,
-      ],
-    },
-    { title: 'store', options: STORE_OPTIONS },
+  options: [
+    value('reason', 'TEXT', 'the reason (stop, pause)', 'because'),
+    flag('cancel', 'also cancel running calls, and wait (stop)', 'now kill force'),
+    value('wait', 'TIME', 'how long to wait: 10s, 2m (default: 30s) (stop --cancel)', 'timeout'),
+    value('agent', 'NAME', 'this agent (stop, pause, resume, budget, limit)'),
+    value('tool', 'TOOL', 'this tool (stop, pause, resume)'),
+    value('profile', 'NAME', 'this profile (stop, pause, resume, budget)'),
+    values('allow', 'TOOL', 'allow this tool (default: all) (profile)'),
+    values('deny', 'TOOL', 'deny this tool (profile)'),
+    values('group', 'NAME', 'allow this category (default: all) (profile)'),
+    flag('ask', 'every call needs approval (profile)'),
+    values('ask-about', 'TOOL', 'every call of this tool needs approval (profile)'),
+    flag('default', 'use this profile for assignments without one (profile)'),
+    value('calls', 'N', 'number of calls (budget)'),
+    value('cost', 'N', 'measured cost (budget)'),
+    flag('off', 'remove the budget for this period, or the limit (budget, limit)', 'remove none'),
+    value('waiting', 'N', 'number of pending approvals (limit)'),
+    value('per', 'TIME', 'period: 1m, 1h, 1d (budget)'),
   ],
-  notes: EXIT_STATUS_NOTES,
-}
+})

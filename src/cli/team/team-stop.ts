@@ -1,18 +1,17 @@
-// Stopping a team or a part of it, and what of it runs still.
+// Stops a team or a part of it, and cancels or lists its running calls.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { CordonError } from '../../errors/index.js'
 import type { StoreAccess } from '../../store/index.js'
 
-import { describeCancelled, renderCalls } from './calls.js'
+import { describeCancelled, renderCalls, waitOf } from './calls.js'
 import { cancelCalls } from './cancel-calls.js'
 import type { CancelledCall, Cancelling } from './cancel-calls.js'
 import type { Paint } from '../text/console-text.js'
 import type { CommandContext } from '../store/store-command.js'
-import { parseSpan } from '../text/time-words.js'
 import { visible } from '../text/visible-text.js'
 
-/** Which part of a team; all of it unless one is named. */
+/** The named part of a team, or all of it. */
 export const scopeOf = ({
   option,
   wrong,
@@ -30,12 +29,11 @@ export const pause = (context: CommandContext): Promise<number> => stopAs(contex
 
 const stopAs = async (context: CommandContext, state: 'kill' | 'pause'): Promise<number> => {
   const { store, option, switches, print, wrong } = context
-  const [reason, wait] = [option('reason'), option('wait')]
+  const reason = option('reason')
   if (reason === undefined) throw wrong('there is no reason', 'say why: --reason TEXT')
   if (state === 'pause' && switches.has('cancel'))
-    throw wrong('pause lets running calls go on', 'end them: cordon team stop --cancel')
-  const waitMs = wait === undefined ? CANCEL_MS : parseSpan(wait)
-  if (waitMs === undefined) throw wrong(`--wait needs a time such as 10s or 2m: ${wait ?? ''}`)
+    throw wrong('pause does not end running calls', 'end them: cordon team stop --cancel')
+  const waitMs = waitOf(context)
   const what = scopeOf(context)
   const of = await context.team()
   await store.ask('stop', { team: of, ...what, state, reason })
@@ -58,12 +56,9 @@ const stopAs = async (context: CommandContext, state: 'kill' | 'pause'): Promise
     )
     return isDone ? 0 : EXIT_STILL_RUNS
   }
-  // It is stopped, whatever can be said about what runs.
+  // It is stopped, even if its running calls cannot be listed.
   const left = await running().catch((error: unknown) => {
-    print(
-      { ...what, state, reason, running: null },
-      (paint) => `${said(paint)}what still runs could not be looked up\n`,
-    )
+    print({ ...what, state, reason, running: null }, (paint) => `${said(paint)}its running calls could not be listed\n`)
     throw error
   })
   print({ ...what, state, reason, running: left.map(({ id }) => id) }, (paint) =>
@@ -82,14 +77,10 @@ const stopAs = async (context: CommandContext, state: 'kill' | 'pause'): Promise
 }
 
 const MOST_RUNNING = 1000
-const CANCEL_MS = 30_000
 const LOOK_AGAIN_MS = 300
 const EXIT_STILL_RUNS = 1
 
-/**
- * Until a look finds nothing new, or the time is over: one that was being claimed while everything was stopped is seen
- * at the second look.
- */
+/** Until no new call is found, or the time is over. The second look finds calls that were claimed during the stop. */
 const cancelAll = async (
   store: StoreAccess,
   running: () => Promise<readonly { readonly id: string }[]>,
@@ -115,9 +106,9 @@ const cancelAll = async (
       await sleep(LOOK_AGAIN_MS)
     }
   } catch (error) {
-    // Report what was done nevertheless.
+    // What was done is reported anyway.
     if (!(error instanceof CordonError)) throw error
-    problems.set('', `what still runs could not be looked up: ${error.message}`)
+    problems.set('', `the running calls could not be listed: ${error.message}`)
   }
   return { ended: [...ended.values()], problems: [...problems.values()] }
 }

@@ -1,3 +1,6 @@
+// `cordon team`: members, stops, profiles, budgets and limits of a team.
+import { withoutUndefined } from '../../shapes/index.js'
+
 import type { CommandLine } from '../command-line.js'
 import type { CommandContext } from '../store/store-command.js'
 import { runStoreCommand } from '../store/store-command.js'
@@ -29,9 +32,8 @@ export const team = (line: CommandLine): Promise<number> =>
     line,
   )
 
-const create = async ({ store, words, wrong, print }: CommandContext): Promise<number> => {
-  const [name, ...rest] = words
-  if (name === undefined || rest.length > 0) throw wrong('name one team')
+const create = async ({ store, oneWord, print }: CommandContext): Promise<number> => {
+  const name = oneWord('name one team')
   const { actor } = await store.ask('whoAmI', {})
   await store.ask('foundTeam', { team: name, admin: actor })
   print(
@@ -50,81 +52,55 @@ const show = async ({ store, team: teamOf, print }: CommandContext): Promise<num
     await store.ask('listBudgets', of),
     await store.ask('listLimits', of),
   ]
-  print({ ...of, members, stops, profiles, budgets, limits }, (paint) =>
-    [
+  print({ ...of, members, stops, profiles, budgets, limits }, (paint) => {
+    const section = (heads: readonly string[], rows: readonly (readonly string[])[]): string =>
+      rows.length === 0 ? '' : `\n${renderTable(heads, rows, paint, '')}`
+    return [
       `${paint('bold', visible(of.team))}\n`,
       renderTable(
         ['MEMBER', 'IS'],
         members.map(({ actor, kinds }) => [actor, kinds.join(', ')]),
         paint,
-        'nobody of it is to be seen by you',
+        'you can see no members',
       ),
-      ...(stops.length === 0
-        ? []
-        : [
-            '\n',
-            renderTable(
-              ['STOPPED', 'HOW', 'BY', 'SINCE', 'WHY'],
-              stops.map(({ scope, subject, state, author, since, reason }) => [
-                `${scope} ${subject}`.trim(),
-                state,
-                author,
-                since.slice(0, 16),
-                reason,
-              ]),
-              paint,
-              '',
-            ),
-          ]),
-      ...(profiles.length === 0
-        ? []
-        : [
-            '\n',
-            renderTable(
-              ['PROFILE', 'ALLOWS', 'GROUPS', 'NOT', 'ASKS'],
-              profiles.map(({ name, allowTools, toolGroups, denyTools, askTools, requiresApproval, isDefault }) => [
-                isDefault ? `${name} (default)` : name,
-                allowTools?.join(' ') ?? 'all',
-                toolGroups?.join(' ') ?? 'all',
-                denyTools.join(' '),
-                requiresApproval
-                  ? 'always'
-                  : ['as the tool says', ...(askTools.length === 0 ? [] : [`about ${askTools.join(' ')}`])].join('; '),
-              ]),
-              paint,
-              '',
-            ),
-          ]),
-      ...(budgets.length === 0
-        ? []
-        : [
-            '\n',
-            renderTable(
-              ['BUDGET', 'PER', 'CALLS', 'COST', 'ANEW IN'],
-              budgets.map(({ scope, subject, seconds, maxCalls, maxCost, usedCalls, usedCost, until }) => [
-                `${scope} ${subject}`,
-                renderWindow(seconds),
-                usedOf(usedCalls, maxCalls),
-                usedOf(usedCost, maxCost),
-                renderSpan(Date.parse(until) - Date.now()),
-              ]),
-              paint,
-              '',
-            ),
-          ]),
-      ...(limits.length === 0
-        ? []
-        : [
-            '\n',
-            renderTable(
-              ['LIMIT', 'QUESTIONS WAITING'],
-              limits.map(({ agent, waiting }) => [agent === null ? 'every agent' : `agent ${agent}`, String(waiting)]),
-              paint,
-              '',
-            ),
-          ]),
-    ].join(''),
-  )
+      section(
+        ['STOPPED', 'HOW', 'BY', 'SINCE', 'WHY'],
+        stops.map(({ scope, subject, state, author, since, reason }) => [
+          `${scope} ${subject}`.trim(),
+          state,
+          author,
+          since.slice(0, 16),
+          reason,
+        ]),
+      ),
+      section(
+        ['PROFILE', 'ALLOWS', 'GROUPS', 'NOT', 'ASKS'],
+        profiles.map(({ name, allowTools, toolGroups, denyTools, askTools, requiresApproval, isDefault }) => [
+          isDefault ? `${name} (default)` : name,
+          allowTools?.join(' ') ?? 'all',
+          toolGroups?.join(' ') ?? 'all',
+          denyTools.join(' '),
+          requiresApproval
+            ? 'always'
+            : `as the tool says${askTools.length === 0 ? '' : `; about ${askTools.join(' ')}`}`,
+        ]),
+      ),
+      section(
+        ['BUDGET', 'PER', 'CALLS', 'COST', 'ANEW IN'],
+        budgets.map(({ scope, subject, seconds, maxCalls, maxCost, usedCalls, usedCost, until }) => [
+          `${scope} ${subject}`,
+          renderWindow(seconds),
+          usedOf(usedCalls, maxCalls),
+          usedOf(usedCost, maxCost),
+          renderSpan(Date.parse(until) - Date.now()),
+        ]),
+      ),
+      section(
+        ['LIMIT', 'QUESTIONS WAITING'],
+        limits.map(({ agent, waiting }) => [agent === null ? 'every agent' : `agent ${agent}`, String(waiting)]),
+      ),
+    ].join('')
+  })
   return 0
 }
 
@@ -141,7 +117,7 @@ const change = async (
   const kinds = named.map((word) => KINDS.find((kind) => kind === word))
   const wanted = kinds.filter((kind) => kind !== undefined)
   if (actor === undefined || kinds.length === 0 || wanted.length < kinds.length)
-    throw wrong(`say MEMBER and what they are: ${KINDS.join(', ')}`)
+    throw wrong(`name a member and their kinds: ${KINDS.join(', ')}`)
   const of = await teamOf()
   for (const kind of wanted) await store.ask(how, { team: of, actor, kind })
   print(
@@ -155,130 +131,109 @@ const change = async (
 
 const profile = async ({
   store,
-  words,
   values,
   switches,
   team: teamOf,
+  oneWord,
   wrong,
   print,
 }: CommandContext): Promise<number> => {
-  const [name, ...rest] = words
-  if (name === undefined || rest.length > 0) throw wrong('name one profile')
-  const [allow, deny, groups, asked] = [
-    values.get('allow'),
-    values.get('deny'),
-    values.get('group'),
-    values.get('ask-about'),
-  ]
+  const name = oneWord('name one profile')
   if (
-    allow === undefined &&
-    deny === undefined &&
-    groups === undefined &&
-    asked === undefined &&
+    !['allow', 'deny', 'group', 'ask-about'].some((each) => values.has(each)) &&
     !switches.has('ask') &&
     !switches.has('default')
   )
     throw wrong(
       'the profile would be empty',
-      'give all that it is to be, which replaces what it was: --allow, --deny, --group, --ask, --ask-about, --default',
+      'give all of it, which replaces the old one: --allow, --deny, --group, --ask, --ask-about, --default',
     )
   const wanted = {
     name,
-    ...(allow === undefined ? {} : { allowTools: allow }),
-    ...(deny === undefined ? {} : { denyTools: deny }),
-    ...(groups === undefined ? {} : { toolGroups: groups }),
-    ...(asked === undefined ? {} : { askTools: asked }),
+    ...withoutUndefined({
+      allowTools: values.get('allow'),
+      denyTools: values.get('deny'),
+      toolGroups: values.get('group'),
+      askTools: values.get('ask-about'),
+    }),
     requiresApproval: switches.has('ask'),
     isDefault: switches.has('default'),
   }
   await store.ask('setProfile', { team: await teamOf(), ...wanted })
+  const { allowTools, denyTools, toolGroups, askTools, requiresApproval, isDefault } = wanted
   const said = [
-    `allows ${allow?.join(' ') ?? 'all'}`,
-    ...(groups === undefined ? [] : [`of the groups ${groups.join(' ')}`]),
-    ...(deny === undefined ? [] : [`without ${deny.join(' ')}`]),
-    ...(wanted.requiresApproval
-      ? ['asks about every call']
-      : asked === undefined
-        ? []
-        : [`asks about ${asked.join(' ')}`]),
-    ...(wanted.isDefault ? ['is the default'] : []),
-  ]
+    `allows ${allowTools?.join(' ') ?? 'all'}`,
+    toolGroups && `of the groups ${toolGroups.join(' ')}`,
+    denyTools && `without ${denyTools.join(' ')}`,
+    requiresApproval ? 'asks about every call' : askTools && `asks about ${askTools.join(' ')}`,
+    isDefault ? 'is the default' : undefined,
+  ].filter((each) => each !== undefined)
   print(wanted, (paint) => `${paint('green', 'set')} ${visible(name)}: ${visible(said.join(', '))}\n`)
   return 0
 }
 
 const budget = async (context: CommandContext): Promise<number> => {
+  const { store, team: teamOf, option, wrong, print } = context
   const { scope, subject } = scopeOf(context)
-  if (scope === 'all' || scope === 'tool') throw context.wrong('a budget is of one --agent or one --profile')
-  const [calls, cost, ms] = [context.option('calls'), context.option('cost'), parseSpan(context.option('per') ?? '')]
-  if (ms === undefined || ms < 1000)
-    throw context.wrong('the budget has no span', 'say in which one: --per 1h, --per 1d')
+  if (scope === 'all' || scope === 'tool') throw wrong('a budget is of one --agent or one --profile')
+  const ms = parseSpan(option('per') ?? '')
+  if (ms === undefined || ms < 1000) throw wrong('the budget has no period', 'name it: --per 1h, --per 1d')
   const seconds = Math.floor(ms / 1000)
+  const whose = `the budget of ${scope} ${visible(subject)}`
   if (context.switches.has('off')) {
-    await context.store.ask('removeBudget', { team: await context.team(), scope, subject, seconds })
-    context.print(
+    await store.ask('removeBudget', { team: await teamOf(), scope, subject, seconds })
+    print(
       { scope, subject, seconds, status: 'removed' },
-      (paint) =>
-        `${paint('green', 'removed')} the budget of ${scope} ${visible(subject)} per ${renderWindow(seconds)}\n`,
+      (paint) => `${paint('green', 'removed')} ${whose} per ${renderWindow(seconds)}\n`,
     )
     return 0
   }
-  if (calls === undefined && cost === undefined)
-    throw context.wrong('the budget has no limit', 'say how many: --calls N or --cost N; or remove it: --off')
-  const [maxCalls, maxCost] = [amountOf('calls', calls, context), amountOf('cost', cost, context)]
-  if (maxCalls !== undefined && !Number.isInteger(maxCalls))
-    throw context.wrong(`--calls needs a whole number: ${calls ?? ''}`)
-  const wanted = {
-    scope,
-    subject,
-    seconds,
-    ...(maxCalls === undefined ? {} : { maxCalls }),
-    ...(maxCost === undefined ? {} : { maxCost }),
-  }
-  await context.store.ask('setBudget', { team: await context.team(), ...wanted })
-  const limits = [
+  if (option('calls') === undefined && option('cost') === undefined)
+    throw wrong('the budget has no limit', 'set one: --calls N or --cost N; or remove it: --off')
+  const limits = withoutUndefined({ maxCalls: wholeOf('calls', context), maxCost: amountOf('cost', context) })
+  const wanted = { scope, subject, seconds, ...limits }
+  await store.ask('setBudget', { team: await teamOf(), ...wanted })
+  const { maxCalls, maxCost } = limits
+  const said = [
     ...(maxCalls === undefined ? [] : [`${String(maxCalls)} calls`]),
     ...(maxCost === undefined ? [] : [`a cost of ${String(maxCost)}`]),
   ]
-  context.print(
-    wanted,
-    (paint) =>
-      `${paint('green', 'set')} the budget of ${scope} ${visible(subject)}: ${limits.join(' and ')} per ` +
-      `${renderWindow(seconds)}\n`,
-  )
+  print(wanted, (paint) => `${paint('green', 'set')} ${whose}: ${said.join(' and ')} per ${renderWindow(seconds)}\n`)
   return 0
 }
 
 const limit = async (context: CommandContext): Promise<number> => {
-  const [agent, text] = [context.option('agent'), context.option('waiting')]
-  const isOff = context.switches.has('off')
-  if ((text === undefined) === !isOff)
-    throw context.wrong(
+  const { store, team: teamOf, option, wrong, print } = context
+  const agent = option('agent')
+  if ((option('waiting') !== undefined) === context.switches.has('off'))
+    throw wrong(
       'the limit is missing, or given twice',
       'say how many questions may wait: --waiting N; or remove the limit: --off',
     )
-  const waiting = amountOf('waiting', text, context)
-  if (waiting !== undefined && !Number.isInteger(waiting))
-    throw context.wrong(`--waiting needs a whole number: ${text ?? ''}`)
-  const wanted = { ...(agent === undefined ? {} : { agent }), ...(waiting === undefined ? {} : { waiting }) }
-  await context.store.ask('limitWaiting', { team: await context.team(), ...wanted })
-  const whose = agent === undefined ? 'every agent' : `agent ${visible(agent)}`
-  context.print(wanted, (paint) =>
+  const waiting = wholeOf('waiting', context)
+  const wanted = withoutUndefined({ agent, waiting })
+  await store.ask('limitWaiting', { team: await teamOf(), ...wanted })
+  const whose = `the limit of ${agent === undefined ? 'every agent' : `agent ${visible(agent)}`}`
+  print(wanted, (paint) =>
     waiting === undefined
-      ? `${paint('green', 'removed')} the limit of ${whose}\n`
-      : `${paint('green', 'set')} the limit of ${whose}: ${String(waiting)} questions that wait\n`,
+      ? `${paint('green', 'removed')} ${whose}\n`
+      : `${paint('green', 'set')} ${whose}: ${String(waiting)} questions that wait\n`,
   )
   return 0
 }
 
-const amountOf = (
-  name: string,
-  text: string | undefined,
-  { wrong }: Pick<CommandContext, 'wrong'>,
-): number | undefined => {
+const amountOf = (name: string, { option, wrong }: CommandContext): number | undefined => {
+  const text = option(name)
   if (text === undefined) return undefined
   const amount = Number(text)
   if (text.trim() === '' || !Number.isFinite(amount) || amount < 0)
     throw wrong(`--${name} needs a number, at least 0: ${text}`)
+  return amount
+}
+
+const wholeOf = (name: string, context: CommandContext): number | undefined => {
+  const amount = amountOf(name, context)
+  if (amount !== undefined && !Number.isInteger(amount))
+    throw context.wrong(`--${name} needs a whole number: ${String(amount)}`)
   return amount
 }

@@ -1,7 +1,7 @@
-import type { CommandHelp } from '../help.js'
-import { EXIT_STATUS_NOTES, JSON_OPTION, STORE_OPTIONS } from '../store/store-help.js'
+import { value, values } from '../arguments.js'
+import { storeHelp } from '../store/store-help.js'
 
-export const TOOLS_HELP: CommandHelp = {
+export const TOOLS_HELP = storeHelp({
   usage: 'cordon tools list | register FILE… | show|enable|disable TOOL | assign|revoke TOOL AGENT [options]',
   summary: 'register tools of a team and assign them to agents',
   description: [
@@ -9,16 +9,9 @@ export const TOOLS_HELP: CommandHelp = {
     'Approvals of an older version do not apply to the new one. assign lets an agent call a tool, revoke ends that,',
     'disable ends it for all agents.',
   ],
-  groups: [
-    {
-      title: 'options',
-      options: [
-        { name: 'assign', value: 'AGENT', repeatable: true, help: 'also assign it to this agent (register)' },
-        { name: 'profile', value: 'NAME', help: 'the profile for calls of this agent (assign)' },
-        JSON_OPTION,
-      ],
-    },
-    { title: 'store', options: STORE_OPTIONS },
+  options: [
+    values('assign', 'AGENT', 'also assign it to this agent (register)'),
+    value('profile', 'NAME', 'the profile for calls of this agent (assign)'),
   ],
   notes: [
     'Keys of FILE:',
@@ -33,6 +26,5 @@ export const TOOLS_HELP: CommandHelp = {
       'cost of calls',
     '  definition            how it runs: kind, command, policy, …',
     'Print the tools of a runner in this form: cordon runner --tools DIR --registrations | cordon tools register -',
-    ...EXIT_STATUS_NOTES,
   ],
-}
+})

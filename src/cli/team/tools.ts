@@ -1,3 +1,5 @@
+// `cordon tools`: registers, shows, enables and assigns tools of a team.
+import { withoutUndefined } from '../../shapes/index.js'
 import type { AnswerOf } from '../../store/index.js'
 
 import type { CommandLine } from '../command-line.js'
@@ -65,7 +67,7 @@ const approvalOf = ({ requiresApproval, approvalsNeeded }: Tool): string =>
 
 const register = async ({ store, team, words, values, wrong, print }: CommandContext): Promise<number> => {
   if (words.length === 0) throw wrong('name a file with a tool in it')
-  // All are read before the first is registered.
+  // Read all before registering the first.
   const files = words.flatMap((path) => readToolFile(path))
   const of = await team()
   for (const file of files) {
@@ -74,8 +76,7 @@ const register = async ({ store, team, words, values, wrong, print }: CommandCon
       tool,
       (paint) =>
         `${paint('green', 'registered')} ${visible(tool.key)}, version ${String(tool.version)}, of the class ` +
-        `${tool.egressClass}${file.egressClass === undefined ? ' (which it is unless it says otherwise)' : ''}, ` +
-        `approval ${approvalOf(tool)}\n`,
+        `${tool.egressClass}${file.egressClass === undefined ? ' (default)' : ''}, approval ${approvalOf(tool)}\n`,
     )
     for (const agent of values.get('assign') ?? []) {
       await store.ask('assignTool', { team: of, tool: tool.key, agent })
@@ -104,11 +105,8 @@ const show = async (context: CommandContext): Promise<number> => {
         ],
         paint,
       ),
-      `  ${paint('dim', 'input')}`,
-      ...renderQuoted(JSON.stringify(tool.inputSchema, null, 2)),
-      ...(tool.outputSchema === null
-        ? []
-        : [`  ${paint('dim', 'output')}`, ...renderQuoted(JSON.stringify(tool.outputSchema, null, 2))]),
+      ...renderQuoted('input', JSON.stringify(tool.inputSchema, null, 2), paint),
+      ...(tool.outputSchema === null ? [] : renderQuoted('output', JSON.stringify(tool.outputSchema, null, 2), paint)),
       ...renderBoundary(tool, paint),
       '',
     ].join('\n'),
@@ -119,12 +117,7 @@ const show = async (context: CommandContext): Promise<number> => {
 const assign = async (context: CommandContext): Promise<number> => {
   const [tool, agent] = wordsOf(context, ['TOOL', 'AGENT'])
   const profile = context.option('profile')
-  await context.store.ask('assignTool', {
-    team: await context.team(),
-    tool,
-    agent,
-    ...(profile === undefined ? {} : { profile }),
-  })
+  await context.store.ask('assignTool', { team: await context.team(), tool, agent, ...withoutUndefined({ profile }) })
   context.print(
     { tool, agent, profile: profile ?? null, status: 'assigned' },
     (paint) => `${paint('green', 'assigned')} ${visible(tool)} to ${visible(agent)}\n`,
@@ -146,7 +139,7 @@ const setStatus = async (context: CommandContext, status: 'active' | 'disabled')
   return 0
 }
 
-/** Exactly as many words as there are names for them. */
+/** Requires one word for each name. */
 const wordsOf = <const Names extends readonly string[]>(
   { words, wrong }: CommandContext,
   names: Names,

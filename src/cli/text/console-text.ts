@@ -1,8 +1,9 @@
-// What Cordon itself says. Written with writeSync: the streams of Node would make the shared
-// descriptors non-blocking, and the command that runs on them would fail with EAGAIN.
+// Output of Cordon itself, with writeSync: the streams of Node would make the shared descriptors non-blocking, and the
+// command that runs on them would fail with EAGAIN.
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 
+import type { Environment } from '../command-line.js'
 import { visible } from './visible-text.js'
 
 export const STDOUT = 1
@@ -15,7 +16,7 @@ export const writeFully = (descriptor: number, bytes: Uint8Array): boolean => {
       at += writeSync(descriptor, bytes, at)
     } catch (error) {
       if (!(error instanceof Error) || !('code' in error) || error.code !== 'EAGAIN') return false
-      // Somebody else made it non-blocking; there is nothing else to do than to wait for the reader.
+      // Another process made it non-blocking. Wait for the reader.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
     }
   }
@@ -26,13 +27,13 @@ export const writeText = (descriptor: number, text: string): void => {
   writeFully(descriptor, Buffer.from(text))
 }
 
-/** One line without anything that acts on a terminal or hides: names come from files and from the command itself. */
+/** One line without hidden characters, or any that act on a terminal: texts come from files and commands. */
 export const oneLine = (text: string): string =>
   visible(text.replace(/\s+/g, (blank) => (blank.includes('\n') ? ' ' : blank)))
 
 const ACTING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** JSON on one line, for programs; a terminal that shows it is not acted upon by what is in it either. */
+/** JSON on one line, which cannot act on a terminal either. */
 export const jsonLine = (value: unknown): string =>
   `${JSON.stringify(value).replace(ACTING, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`
 
@@ -40,8 +41,8 @@ export type Paint = (style: 'bold' | 'red' | 'green' | 'yellow' | 'dim', text: s
 
 const CODES = { bold: 1, red: 31, green: 32, yellow: 33, dim: 2 } as const
 
-/** Colours on a terminal only, and not against the will of its user (https://no-color.org). */
-export const paintFor = (descriptor: number, environment: Readonly<Record<string, string | undefined>>): Paint => {
+/** Colours only on a terminal, and not if its user refuses them (https://no-color.org). */
+export const paintFor = (descriptor: number, environment: Environment): Paint => {
   const { NO_COLOR: unwanted, TERM: kind } = environment
   const plain = !isatty(descriptor) || (unwanted !== undefined && unwanted !== '') || kind === 'dumb'
   return (style, text) => (plain ? text : `\u001b[${CODES[style]}m${text}\u001b[0m`)

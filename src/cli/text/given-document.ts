@@ -1,19 +1,17 @@
-// A file in YAML or JSON that the command line names, or standard input; its problems are those of a file, not of a
-// policy.
+// Reads a YAML or JSON file, or standard input, that the command line names. Errors speak of a file, not of a policy.
 import { readFileSync } from 'node:fs'
 
-import { CordonError, fail } from '../../errors/index.js'
+import { CordonError, fail, messageOf } from '../../errors/index.js'
 import { readDocument } from '../../policy/index.js'
 import type { PolicyNode } from '../../policy/index.js'
 
 const STDIN = '-'
 
-export interface GivenDocument {
+interface GivenDocument {
   readonly name: string
   readonly node: PolicyNode
 }
 
-/** `fix`: what the file should be. */
 export const readGivenDocument = (path: string, fix: string): GivenDocument => {
   const name = path === STDIN ? 'standard input' : path
   const text = read(path, fix)
@@ -32,20 +30,20 @@ const read = (path: string, fix: string): string => {
   try {
     return readFileSync(path === STDIN ? 0 : path, 'utf8')
   } catch (error) {
-    throw fail('file-unreadable', { path, problem: error instanceof Error ? error.message : String(error), fix }, error)
+    throw fail('file-unreadable', { path, problem: messageOf(error), fix }, error)
   }
 }
 
-/** JSON is read as YAML, but who writes it is not told of YAML. */
+/** JSON is read as YAML, but errors about it speak of JSON. */
 const isJson = (name: string, text: string): boolean => name.endsWith('.json') || /^\s*[[{]/.test(text)
 
 const jsonProblem = (name: string, text: string): { readonly source: string; readonly problem: string } => {
   try {
     JSON.parse(text)
-    // A key twice, which only YAML minds.
-    return { source: name, problem: 'a key is there twice' }
+    // Only YAML refuses that.
+    return { source: name, problem: 'a key is given twice' }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     const at = /at position (\d+)/.exec(message)?.[1]
     const line = at === undefined ? text.trimEnd().split('\n').length : text.slice(0, Number(at)).split('\n').length
     return { source: `${name}:${String(line)}`, problem: message.split(/ (?:in JSON )?at position /, 1)[0] ?? message }

@@ -1,10 +1,9 @@
-// Words that a person typed in place of others. They are no line for a shell: nothing is expanded,
-// and what would be an operator there is a letter here.
+// Splits a typed line into words. Unlike in a shell, nothing is expanded, and there are no operators.
 
-export type ReadWords =
+type ReadWords =
   { readonly kind: 'words'; readonly words: readonly string[] } | { readonly kind: 'problem'; readonly problem: string }
 
-/** Blanks part words; '…', "…", $'…' and \ keep them together. Reads back what `visibleWord` shows. */
+/** Blanks separate words; '…', "…", $'…' and \ quote them. Reads back the output of `visibleWord`. */
 export const readWords = (text: string): ReadWords => {
   const words: string[] = []
   let word: string | undefined
@@ -28,7 +27,7 @@ export const readWords = (text: string): ReadWords => {
   return { kind: 'words', words }
 }
 
-/** A piece of a word, or the blank between two, and how much text it takes; nothing where it has no end. */
+/** A piece of a word, or undefined for a blank, and its length, or undefined if it has no end. */
 const nextPiece = (rest: string): readonly [string | undefined, number | undefined] => {
   const first = rest.charAt(0)
   if (/\s/.test(first)) return [undefined, 1]

@@ -1,3 +1,3 @@
-/** As it can be typed into a shell. */
+/** Quoted for a shell where needed. */
 export const asWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -1,8 +1,8 @@
-// Rows for eyes. What is in them comes from others, and is shown as text that cannot act on a terminal.
+// Tables and facts for a terminal. Their texts come from others, and are shown so that they cannot act on it.
 import type { Paint } from './console-text.js'
 import { quoted, visible, wrapped } from './visible-text.js'
 
-/** Columns under each other, the first line as their heads; "nothing" where there are no rows. */
+/** `nothing` is printed where there are no rows. */
 export const renderTable = (
   heads: readonly string[],
   rows: readonly (readonly string[])[],
@@ -20,24 +20,30 @@ export const renderTable = (
 const COLUMNS = 74
 const NAME_WIDTH = 11
 
-/** `  name       text` lines; a long text goes on beneath itself, so that none of it looks like a line of ours. */
-export const renderFacts = (facts: readonly (readonly [string, string])[], paint: Paint): readonly string[] =>
+/** A fact without a text is not shown. */
+export type Fact = readonly [name: string, text: string | null | undefined]
+
+/** `  name       text` lines. A long text is indented, so that none of it looks like a line of Cordon. */
+export const renderFacts = (facts: readonly Fact[], paint: Paint): readonly string[] =>
   facts.flatMap(([name, text]) => {
-    // Names can be somebody else's, too: keys of a definition, of what a runner says.
+    if (text === null || text === undefined) return []
+    // Names can come from others too: keys of a definition, or of the usage that a runner reports.
     const [label, whole] = visible(name).length < NAME_WIDTH ? [visible(name), text] : ['other', `${name}: ${text}`]
     return wrapped(visible(whole), COLUMNS - NAME_WIDTH).map(
       (line, at) => `  ${paint('dim', (at === 0 ? label : '').padEnd(NAME_WIDTH))}${line}`,
     )
   })
 
-/** On one line, so that it can be copied. */
+/** On one line, to be copied. */
 export const renderHash = (hash: string, paint: Paint): readonly string[] => [
   `  ${paint('dim', 'hash'.padEnd(NAME_WIDTH))}${visible(hash)}`,
 ]
 
-/** Lines of somebody else's, each behind a mark. */
-export const renderQuoted = (text: string): readonly string[] =>
-  text.split('\n').flatMap((line) => quoted(visible(line), COLUMNS, '  | '))
+/** A label, and lines of others beneath it, each behind a mark. */
+export const renderQuoted = (label: string, text: string, paint: Paint): readonly string[] => [
+  `  ${paint('dim', label)}`,
+  ...text.split('\n').flatMap((line) => quoted(visible(line), COLUMNS, '  | ')),
+]
 
 const UNITS = [
   ['d', 86_400],
@@ -46,15 +52,17 @@ const UNITS = [
   ['s', 1],
 ] as const
 
-/** A span as it would be typed, exactly: 90m, 1d. */
+/** A period as it is typed, exactly: 90m, 1d. */
 export const renderWindow = (seconds: number): string => {
   const [unit, size] = UNITS.find(([, each]) => seconds >= each && seconds % each === 0) ?? ['s', 1]
   return `${String(seconds / size)}${unit}`
 }
 
-/** How long ago, or how long until then, in its largest unit. */
+/** How long, in its largest unit. */
 export const renderSpan = (ms: number): string => {
   const seconds = Math.max(0, Math.round(Math.abs(ms) / 1000))
   const [unit, size] = UNITS.find(([, each]) => seconds >= each) ?? ['s', 1]
   return `${String(Math.floor(seconds / size))}${unit}`
 }
+
+export const ageOf = (time: string, now = Date.now()): string => renderSpan(now - Date.parse(time))

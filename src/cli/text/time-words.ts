@@ -1,4 +1,4 @@
-// Times as people type them for a command: one reader, so that 7d is understood wherever 30m is.
+// Times as people type them.
 import { parseDuration } from '../../policy/index.js'
 
 const DAY_MS = 86_400_000
@@ -17,7 +17,7 @@ export const parseSince = (text: string, now: number): number | undefined => {
   return Number.isNaN(time) ? undefined : time
 }
 
-/** A number of whole days: 400d, or 400 where nothing but days can be meant. */
+/** Whole days: 400d, or 400. */
 export const parseDays = (text: string): number | undefined => {
   const days = Number(/^(\d{1,5})d?$/.exec(text)?.[1])
   return days >= 1 ? days : undefined

@@ -1,11 +1,11 @@
-// What a call used and what held it, as its runner told the store. It comes from others, and any part of it may be
-// missing.
-type Fact = readonly [string, string]
+// The usage and the boundary of a call, as its runner reported them. Any part may be missing.
+import { isMapping } from '../../shapes/index.js'
+
+import type { Fact } from './table-text.js'
 
 type Known = Readonly<Record<string, unknown>>
 
-const mappingOf = (value: unknown): Known =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Known) : {}
+const mappingOf = (value: unknown): Known => (isMapping(value) ? value : {})
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60_000
@@ -24,7 +24,7 @@ const SIZES = [
 ] as const
 
 /** 66 bytes, 1.5 MB. */
-export const renderBytes = (bytes: number): string => {
+const renderBytes = (bytes: number): string => {
   const [unit, size] = SIZES.find(([, each]) => bytes >= each) ?? ['bytes', 1]
   return `${size === 1 ? String(bytes) : (bytes / size).toFixed(1)} ${unit}`
 }
@@ -39,7 +39,7 @@ const MEASURED: readonly (readonly [name: string, text: (value: number) => strin
   ['bytes_received', (bytes) => `${renderBytes(bytes)} received`],
 ]
 
-/** Nothing is said twice: what has no words here is shown as it is. */
+/** All other fields are shown as they are. */
 const WORDED: ReadonlySet<string> = new Set([
   ...MEASURED.map(([name]) => name),
   'status',
@@ -49,7 +49,7 @@ const WORDED: ReadonlySet<string> = new Set([
   'bare_requests',
 ])
 
-/** Boundaries that a policy can open whole: then nothing has to enforce them. */
+/** Boundaries that a policy can open completely. Then nothing has to enforce them. */
 const OPENED: ReadonlySet<string> = new Set(['exec', 'network'])
 
 export const mechanismsText = (boundary: string, mechanisms: readonly string[]): string =>
@@ -67,14 +67,17 @@ export const renderUsage = (usage: Known | null): readonly Fact[] => {
   return [
     // Requests that went without the credential of their host.
     ...(Array.isArray(bare) ? bare.map((line) => ['credential', String(line)] as const) : []),
-    ...(measured.length === 0 ? [] : [['used', measured.join(', ')] as const]),
-    ...(typeof form === 'string'
-      ? [['cell', `${form}, network ${Array.isArray(network) ? network.join(' ') : String(network)}`] as const]
-      : []),
+    ['used', measured.length === 0 ? null : measured.join(', ')],
+    [
+      'cell',
+      typeof form === 'string'
+        ? `${form}, network ${Array.isArray(network) ? network.join(' ') : String(network)}`
+        : null,
+    ],
     ...Object.entries(mappingOf(enforced)).map(
       ([boundary, by], at) =>
         [
-          at === 0 ? 'held by' : '',
+          at === 0 ? 'enforced' : '',
           `${boundary}: ${Array.isArray(by) ? mechanismsText(boundary, by.map(String)) : String(by)}`,
         ] as const,
     ),

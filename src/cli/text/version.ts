@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs'
 
 export const version = (): string => {
-  const { version: number } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-    version: string
-  }
-  return number
+  const file = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(file) as { readonly version: string }).version
 }

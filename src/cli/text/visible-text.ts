@@ -1,6 +1,6 @@
-// Text of others, for eyes: nothing in it moves the cursor, hides, or turns the direction of what follows.
+// Shows text of others: it cannot move the cursor, hide, or change the text direction.
 
-/** Controls, formats, everything that is not assigned, and blanks that are no plain blank. */
+/** Controls, formats, unassigned characters, and all blanks except the plain one. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu
 
 const escapeOf = (character: string): string => {
@@ -8,10 +8,10 @@ const escapeOf = (character: string): string => {
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`
 }
 
-/** On one line, with what cannot be seen as an escape. */
+/** On one line, with invisible characters as escapes. */
 export const visible = (text: string): string => text.replace(UNSEEN, escapeOf)
 
-/** A word of a command as it could be typed, in exactly one way for each. */
+/** A word of a command as it could be typed. Each word has exactly one form. */
 export const visibleWord = (word: string): string => {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word
   if (word.search(UNSEEN) === -1) return `'${word.replaceAll("'", "'\\''")}'`
@@ -20,7 +20,7 @@ export const visibleWord = (word: string): string => {
 
 const columnsOf = (character: string): number => ((character.codePointAt(0) ?? 0) > 0x2ff ? 2 : 1)
 
-/** Lines of at most this many columns, broken at blanks where there are some, and within words that are longer. */
+/** Lines of at most this many columns, broken at blanks, or within longer words. */
 export const wrapped = (text: string, columns: number): readonly string[] => {
   const lines: string[] = []
   let line = ''
@@ -43,10 +43,7 @@ export const wrapped = (text: string, columns: number): readonly string[] => {
   return lines
 }
 
-/**
- * Lines of at most this many columns, each behind a mark: a text that is wide enough to be wrapped by the
- * terminal could otherwise begin a line of its own, and look like one of ours.
- */
+/** Lines of at most this many columns, each behind a mark. A line that the terminal wraps could look like Cordon's. */
 export const quoted = (text: string, columns: number, mark: string): readonly string[] => {
   const lines: string[] = []
   let line = ''

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 
 import type { SecretSource } from '../../egress/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
@@ -18,17 +19,23 @@ import type { ToolDefinition } from '../tools/tools.js'
 /** The tools of one runtime, in its workspace. */
 export interface BoundTools {
   readonly places: Home
-  /** In the order of the options; two may have one name until the gate refuses that. */
+  /** In their order. The gate refuses two tools with one name. */
   readonly list: readonly BoundTool[]
   readonly byName: ReadonlyMap<string, BoundTool>
   readonly bind: (definition: ToolDefinition) => BoundTool
-  /** Kept from every tool, whatever its policy grants. */
+  /** With these tools instead. */
+  readonly having: (definitions: readonly ToolDefinition[]) => BoundTools
   readonly ownFiles: readonly OwnFile[]
-  /** Where the values of credentials come from. */
+  /** The sources of credentials, by their ids. */
   readonly sources: ReadonlyMap<string, SecretSource>
 }
 
-export const bindTools = (options: CordonOptions, audit: AuditLog | undefined): BoundTools => {
+/** `known` are kept if their boundaries stay the same. */
+export const bindTools = (
+  options: CordonOptions,
+  audit: AuditLog | undefined,
+  known: readonly BoundTool[] = [],
+): BoundTools => {
   const places = {
     workspace: parseAbsolutePath(options.workspace, 'workspace'),
     home: parseAbsolutePath(options.home ?? homedir(), 'home'),
@@ -43,13 +50,28 @@ export const bindTools = (options: CordonOptions, audit: AuditLog | undefined): 
     const boundary = shieldOwnFiles(bound.gate.boundary, ownFiles, bound.cwd)
     return { ...bound, ownFiles, gate: { ...bound.gate, boundary } }
   }
-  const list = options.tools.map(bind)
-  return { places, list, byName: new Map(list.map((each) => [each.definition.name, each])), bind, ownFiles, sources }
+  const list = options.tools.map(
+    (definition) =>
+      known.find((each) => each.definition === definition && isDeepStrictEqual(each.ownFiles, ownFiles)) ??
+      bind(definition),
+  )
+  const byName = new Map(list.map((each) => [each.definition.name, each]))
+  const having: BoundTools['having'] = (definitions) => bindTools({ ...options, tools: definitions }, audit, list)
+  return { places, list, byName, bind, having, ownFiles, sources }
 }
 
-/** The files that this runtime reads and keeps. Values of variables are kept from tools by other means. */
+const TICKETS = { access: 'withheld', what: 'the folder of used tickets', fix: 'grant something else' } as const
+
+/** The files that this runtime reads and writes, except its audit log. */
 const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { home }: Home): readonly OwnFile[] => {
-  const { tools, registry, configFolder, environment, ownFiles: { withheld = [], readOnly = [] } = {} } = options
+  const {
+    tools,
+    registry,
+    configFolder,
+    environment,
+    tickets,
+    ownFiles: { withheld = [], readOnly = [] } = {},
+  } = options
   const named = { what: 'named in ownFiles', fix: 'grant something else' }
   return [
     ...registryOwnFiles(registry),
@@ -60,6 +82,7 @@ const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { ho
       tools.flatMap(({ policyFile }) => policyFile ?? []),
       'the policy of a tool',
     ),
+    ...(tickets?.folder === undefined ? [] : [{ ...TICKETS, path: tickets.folder }]),
     ...withheld.map((path): OwnFile => ({ path, access: 'withheld', ...named })),
     ...readOnly.map((path): OwnFile => ({ path, access: 'read-only', ...named })),
   ]

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 import { createGate } from '../../gate/index.js'
-import type { Gate, GateCall, Hook, RuleSet } from '../../gate/index.js'
+import type { Gate, GateCall, Hook, Mode, RuleSet, UsedApprovals } from '../../gate/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 
 import type { CordonOptions, HostHook } from '../cordon-options.js'
 import type { EventStream } from '../events/event-stream.js'
@@ -13,17 +14,24 @@ import type { BoundTool } from '../tools/bound-tool.js'
 interface GateParts {
   readonly tools: readonly BoundTool[]
   readonly ruleSets: readonly RuleSet[]
+  readonly mode: Mode
+  /** Shared by all gates of a runtime: an approval for one call lets only one call run. */
+  readonly usedApprovals: UsedApprovals
   readonly events: EventStream
   readonly registeredCalls: RegisteredCalls | undefined
 }
 
-export const openGate = (options: CordonOptions, { tools, ruleSets, events, registeredCalls }: GateParts): Gate =>
+export const openGate = (
+  options: CordonOptions,
+  { tools, ruleSets, mode, usedApprovals, events, registeredCalls }: GateParts,
+): Gate =>
   createGate({
     tools: tools.map((each) => each.gate),
     ruleSets,
-    mode: options.mode ?? 'default',
+    mode,
+    usedApprovals,
     hooks: (options.hooks ?? []).map(asHook),
-    // Where runners take calls from the registry, a call may begin as soon as it is there.
+    // Asked last: runners may start a call as soon as it is in the registry.
     lastHooks: registeredCalls === undefined ? [] : [registeredCalls.hook],
     onHook: (report) => recordHook(events, report),
     sessionId: events.sessionId,
@@ -34,15 +42,15 @@ export const openGate = (options: CordonOptions, { tools, ruleSets, events, regi
     now: Date.now,
     newId: randomUUID,
     wait,
-    ...(options.classify === undefined ? {} : { classify: options.classify }),
+    ...withoutUndefined({ classify: options.classify }),
   })
 
-/** What it inherits counts too: a hook may be an object of a class. */
+/** Copied field by field: a hook may be an object of a class, with inherited fields. */
 const asHook = (hook: HostHook): Hook => ({
   name: hook.name,
   points: hook.points,
   source: hook.source ?? 'session',
-  ...(hook.timeout === undefined ? {} : { timeout: hook.timeout }),
+  ...withoutUndefined({ timeout: hook.timeout }),
   run: (event, given) => hook.run(event, given),
 })
 
@@ -59,7 +67,10 @@ const wait = (milliseconds: number) => {
   }
 }
 
-/** What a call that would have to be approved lacks, in words that can be copied. */
+const READS_ONLY =
+  'if it only reads, say so in its policy: egress_class: "read_only", which lets only GET, HEAD and OPTIONS pass'
+
+/** The code that would allow a call, or let somebody approve it, for its error. */
 export const waysToAllow = (
   tool: BoundTool | undefined,
   { approve }: CordonOptions,
@@ -80,6 +91,6 @@ export const waysToAllow = (
       ...asking,
       ...(kind === 'in-process' ? [] : ['let its sandbox be enough: createCordon({ mode: "on_request", … })']),
     ],
-    ...(asking.length === 0 ? {} : { waysToApprove: asking }),
+    ...(asking.length === 0 ? {} : { waysToApprove: [...asking, READS_ONLY] }),
   }
 }

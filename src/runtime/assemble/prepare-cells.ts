@@ -1,5 +1,7 @@
+import type { JsonValue } from '../../gate/index.js'
 import { openSandbox } from '../../sandbox/index.js'
 import type { Sandbox } from '../../sandbox/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 
 import type { ToolRunner } from '../call/call-services.js'
 import type { CordonOptions } from '../cordon-options.js'
@@ -20,24 +22,22 @@ import type { BoundTools } from './bind-tools.js'
 
 export interface Cells {
   readonly runner: ToolRunner<BoundTool>
+  /** Refuses tools that would get a credential, or whose hosts the settings misspell. */
+  readonly check: (tools: readonly BoundTool[]) => void
+  /** Opens the sandbox, and makes a cell ready for the tool. */
+  readonly prewarm: (tool: BoundTool | undefined, input: unknown) => Promise<void>
+  /** Closes the cells that are ready for these tools. */
+  readonly forget: (tools: readonly BoundTool[]) => void
   /** Ends the calls that run. */
   readonly closeSandbox: () => Promise<void>
   readonly closeNetworks: () => void
 }
 
-/** The sandbox is opened by the first call that needs a cell, and the proxy by the first that may reach a host. */
+/** The first call that needs a cell opens the sandbox, the first that may reach a host opens the proxy. */
 export const prepareCells = (
   { egress = {}, environment: given = {}, sandbox: settings }: CordonOptions,
-  { list, sources }: BoundTools,
+  sources: BoundTools['sources'],
 ): Cells => {
-  refuseSlips(
-    egress,
-    list.map(({ gate: { boundary } }) => boundary),
-  )
-  for (const {
-    gate: { name, boundary },
-  } of list)
-    refusePassing(name, boundary, sources, given)
   let opening: Promise<Sandbox> | undefined
   let isNested = false
   const sandbox = () =>
@@ -50,19 +50,34 @@ export const prepareCells = (
     () => openNetwork({ authorities: egress.authorities ?? [], isNested: () => isNested, secrets }),
     pinsOf(egress.pins ?? {}),
   )
-  // A variable that holds the value of a credential is nothing that a policy could pass on.
-  const environment = definedOf(withoutSecrets(given, sources.values()))
+  // No policy can pass on a variable that holds the value of a credential.
+  const environment = withoutUndefined(withoutSecrets(given, sources.values()))
+  const processes = createProcessCells(sandbox, environment, networks)
+  const functions = createFunctionCells(sandbox, environment, networks)
   return {
-    runner: createToolRunner({
-      processes: createProcessCells(sandbox, environment, networks),
-      functions: createFunctionCells(sandbox, environment, networks),
-    }),
+    runner: createToolRunner(processes.run, functions.run),
+    check: (tools) => {
+      refuseSlips(
+        egress,
+        tools.map(({ gate: { boundary } }) => boundary),
+      )
+      for (const { gate } of tools) refusePassing(gate.name, gate.boundary, sources, given)
+    },
+    prewarm: async (tool, input) => {
+      await sandbox()
+      if (tool?.definition.kind === 'function') await functions.prewarm(tool, tool.definition)
+      if (tool?.definition.kind === 'process' && input !== undefined)
+        await processes.prewarm(tool, tool.definition.command(input as JsonValue)[0])
+    },
+    forget: (tools) => {
+      for (const tool of tools) {
+        processes.forget(tool)
+        functions.forget(tool)
+      }
+    },
     closeSandbox: async () => {
       await (await opening?.catch(() => undefined))?.close()
     },
     closeNetworks: networks.close,
   }
 }
-
-const definedOf = (environment: NonNullable<CordonOptions['environment']>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined))

@@ -1,9 +1,9 @@
-// Where the log ended when it was last written, in a file apart. Two slots are overwritten in turn, each
-// with a sum of its own: a power cut can spoil the one that is being written, never the other. Replacing
-// the file by renaming would do the same and cost a thousand times as much (ext4 flushes on such a rename).
-import { closeSync, constants, fdatasync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+// The anchor: a small file that says where the log ended when it was last written. It has two slots that are
+// overwritten in turn, each with its own checksum, so a power cut can spoil only one of them. Replacing the file by a
+// rename would be as safe and a thousand times slower (ext4 flushes on such a rename).
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 
-import { fail } from '../../errors/index.js'
+import { codeOf, fail } from '../../errors/index.js'
 import { canonicalJson } from '../../gate/index.js'
 
 import { hashText } from './chain.js'
@@ -13,30 +13,29 @@ const SLOT_BYTES = 512
 const SLOTS = 2
 
 export interface Anchor extends ChainEnd {
-  /** Of the log, so that an anchor cannot be taken for that of another. */
+  /** The id of the log, so that the anchors of two logs cannot be confused. */
   readonly log: string
-  /** Which file of the log is the current one; 1 is the first. */
+  /** The number of the log's current file, from 1. */
   readonly file: number
   /** Where the last line ends in the current file. */
   readonly offset: number
-  /** The last line of which it is known that it is on the disk. */
+  /** The last line that is certainly on the disk. */
   readonly synced: number
-  /** Of the machine, so that a line that a power cut took can be told from one that somebody took. */
+  /** The boot id of the machine. It tells lines lost by a power cut from lines that were removed. */
   readonly boot: string
-  /** Counts the writings of this file. */
+  /** Counts the writes of this file. */
   readonly revision: number
 }
 
-const render = (anchor: Anchor): Buffer => {
-  const check = hashText(canonicalJson({ ...anchor })).slice(7, 39)
-  const text = canonicalJson({ ...anchor, check })
-  return Buffer.from(`${text.padEnd(SLOT_BYTES - 1)}\n`)
-}
+const checksum = (anchor: Anchor): string => hashText(canonicalJson({ ...anchor })).slice(7, 39)
+
+const render = (anchor: Anchor): Buffer =>
+  Buffer.from(`${canonicalJson({ ...anchor, check: checksum(anchor) }).padEnd(SLOT_BYTES - 1)}\n`)
 
 const parse = (bytes: Buffer): Anchor | undefined => {
   try {
     const { check, ...anchor } = JSON.parse(bytes.toString('utf8')) as Anchor & { readonly check: string }
-    return hashText(canonicalJson({ ...anchor })).slice(7, 39) === check ? anchor : undefined
+    return checksum(anchor) === check ? anchor : undefined
   } catch {
     return undefined
   }
@@ -44,37 +43,35 @@ const parse = (bytes: Buffer): Anchor | undefined => {
 
 export interface ReadAnchor {
   readonly anchor: Anchor | undefined
-  /** Slots that hold something else than an anchor. */
+  /** The number of slots that hold something else. */
   readonly damaged: number
 }
 
-/** An open anchor. It remembers what it read and wrote, because it is read several times for every line. */
+/** An open anchor. It caches its slots, because it is read several times for every line. */
 export interface AnchorFile {
   readonly descriptor: number
-  /** The newest of what both slots hold. */
+  /** The newer one of the two slots. */
   readonly read: () => ReadAnchor
-  /** Into the slot that does not hold the anchor in force. */
+  /** Overwrites the older slot. */
   readonly write: (anchor: Anchor) => void
-  /** 0 when it was removed; more than 1 when somebody gave it another name. */
+  /** 0 if the file was removed, more than 1 if it got another name. */
   readonly names: () => number
 }
 
-const BLANK: Buffer = Buffer.alloc(0)
-
 const anchorFile = (descriptor: number): AnchorFile => {
   const bytes = Buffer.alloc(SLOT_BYTES * SLOTS)
-  const remembered = Array.from({ length: SLOTS }, () => ({ bytes: BLANK, anchor: undefined as Anchor | undefined }))
+  const slots: { bytes: Buffer; anchor: Anchor | undefined }[] = Array.from({ length: SLOTS }, () => ({
+    bytes: Buffer.alloc(0),
+    anchor: undefined,
+  }))
   return {
     descriptor,
     read: () => {
       const length = readSync(descriptor, bytes, 0, bytes.length, 0)
       let newest: Anchor | undefined
       let damaged = 0
-      for (const [index, slot] of remembered.entries()) {
-        const now = bytes.subarray(
-          index * SLOT_BYTES,
-          Math.max(index * SLOT_BYTES, Math.min(length, (index + 1) * SLOT_BYTES)),
-        )
+      for (const [index, slot] of slots.entries()) {
+        const now = bytes.subarray(0, length).subarray(index * SLOT_BYTES, (index + 1) * SLOT_BYTES)
         if (!now.equals(slot.bytes)) {
           slot.bytes = Buffer.from(now)
           slot.anchor = parse(slot.bytes)
@@ -90,7 +87,7 @@ const anchorFile = (descriptor: number): AnchorFile => {
       const written = writeSync(descriptor, rendered, 0, rendered.length, index * SLOT_BYTES)
       if (written !== rendered.length)
         throw Object.assign(new Error('the anchor could not be written as a whole'), { code: 'ENOSPC' })
-      remembered[index] = { bytes: rendered, anchor }
+      slots[index] = { bytes: rendered, anchor }
     },
     names: () => fstatSync(descriptor).nlink,
   }
@@ -102,7 +99,7 @@ const FLAGS = {
   create: constants.O_RDWR | constants.O_CREAT | constants.O_EXCL,
 } as const
 
-/** A pipe in its place must not keep anybody waiting. */
+/** O_NONBLOCK: opening a pipe would wait for its other end. */
 export const openAnchor = (path: string, how: keyof typeof FLAGS): AnchorFile => {
   const descriptor = openSync(path, FLAGS[how] | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
   if (fstatSync(descriptor).isFile()) return anchorFile(descriptor)
@@ -115,7 +112,7 @@ export const readAnchorAt = (path: string): ReadAnchor | undefined => {
   try {
     anchor = openAnchor(path, 'read')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
   try {
@@ -124,11 +121,3 @@ export const readAnchorAt = (path: string): ReadAnchor | undefined => {
     closeSync(anchor.descriptor)
   }
 }
-
-export const syncDescriptor = (descriptor: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    fdatasync(descriptor, (error) => {
-      if (error === null) resolve()
-      else reject(error)
-    })
-  })

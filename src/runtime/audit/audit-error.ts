@@ -1,8 +1,6 @@
-import { CordonError, fail } from '../../errors/index.js'
+import { CordonError, codeOf, fail, reasonOf } from '../../errors/index.js'
 
-import { codeOf } from './turn.js'
-
-/** What somebody did to the log, as far as a writer notices. */
+/** Somebody changed the log, and a writer noticed. */
 export const broken = (path: string, problem: string): CordonError => fail('audit-broken', { path, problem })
 
 const WAYS_OUT: Readonly<Record<string, string>> = {
@@ -17,16 +15,12 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
   EISDIR: 'name a file, not a folder',
 }
 
-/** Turns what the file system said into one of our errors. */
+/** Turns an error of the file system into one of Cordon's. */
 export const unwritable = (path: string, error: unknown): CordonError => {
   if (error instanceof CordonError) return error
   const code = codeOf(error) ?? ''
   if (code === 'ELOOP' || code === 'EMLINK')
     return fail('audit-unsafe-path', { path, problem: 'it is a symbolic link', fix: 'name the file itself' }, error)
-  const problem = error instanceof Error ? error.message.replace(/, \w+(?: '.*)?$/s, '') : String(error)
-  return fail(
-    'audit-unwritable',
-    { path, problem, fix: WAYS_OUT[code] ?? 'see to it that the file can be written' },
-    error,
-  )
+  const fix = WAYS_OUT[code] ?? 'see to it that the file can be written'
+  return fail('audit-unwritable', { path, problem: reasonOf(error), fix }, error)
 }

@@ -15,7 +15,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
 
-/** The files of one log. Both lie in a folder that only their owner can write to. */
+/** Log and anchor. Only their owner can write to their folders. */
 export interface AuditPlaces {
   readonly log: string
   readonly anchor: string
@@ -23,14 +23,14 @@ export interface AuditPlaces {
 
 export const anchorOf = (log: string): string => `${log}.anchor`
 
-/** A file that was full; `1` is the oldest. */
+/** The name of a full file. `1` is the oldest. */
 export const fullFile = (log: string, file: number): string => `${log}.${String(file).padStart(6, '0')}`
 
-/** What was left of an unfinished line. */
+/** The name of a file for the rest of an unfinished line. */
 export const tornFile = (log: string, sequence: number, attempt: number): string =>
-  `${log}.torn.${String(sequence)}${attempt === 0 ? '' : `.${String(attempt)}`}`
+  `${log}.torn.${sequence}${attempt === 0 ? '' : `.${attempt}`}`
 
-/** Full files by their numbers, oldest first. */
+/** The full files, oldest first. */
 export const listFullFiles = (log: string): readonly { readonly file: number; readonly path: string }[] => {
   const prefix = `${basename(log)}.`
   return readdirSync(dirname(log))
@@ -39,23 +39,12 @@ export const listFullFiles = (log: string): readonly { readonly file: number; re
     .toSorted((a, b) => a.file - b.file)
 }
 
-/** The places of a log with the real path of its folder, which is made where it is missing. */
-export const preparePlaces = (log: string, anchor: string): AuditPlaces => ({
-  log: preparePath(log),
-  anchor: preparePath(anchor),
-})
-
-const preparePath = (path: string): string => {
+/** The path of a log or anchor with the real path of its folder, which is made if it is missing. */
+export const preparePath = (path: string): string => {
   const absolute = resolve(path)
   mkdirSync(dirname(absolute), { recursive: true, mode: 0o700 })
   const folder = realpathSync(dirname(absolute))
-  checkFolder(path, folder, statSync(folder))
-  return join(folder, basename(absolute))
-}
-
-const OTHERS_WRITE = 0o022
-
-const checkFolder = (path: string, folder: string, { mode, uid }: Stats): void => {
+  const { mode, uid } = statSync(folder)
   const unsafe = (problem: string) =>
     fail('audit-unsafe-path', {
       path,
@@ -64,7 +53,10 @@ const checkFolder = (path: string, folder: string, { mode, uid }: Stats): void =
     })
   if (!isOwn(uid)) throw unsafe(`the folder ${folder} belongs to another user, who could replace it`)
   if ((mode & OTHERS_WRITE) !== 0) throw unsafe(`other users can write to the folder ${folder}`)
+  return join(folder, basename(absolute))
 }
+
+const OTHERS_WRITE = 0o022
 
 const isOwn = (uid: number): boolean => uid === 0 || process.geteuid === undefined || uid === process.geteuid()
 
@@ -76,7 +68,7 @@ export interface OpenFile {
 
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** Never follows a link, and never takes what somebody else could have put there. */
+/** Follows no link, and refuses a file that another user could have put there. */
 export const openLogFile = (path: string, which: 'new' | 'existing'): OpenFile => {
   const descriptor = openSync(path, which === 'new' ? FLAGS | constants.O_CREAT | constants.O_EXCL : FLAGS, 0o600)
   try {

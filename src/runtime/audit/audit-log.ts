@@ -1,19 +1,19 @@
+// The audit log as the runtime sees it: appends events in batches, and syncs them to the disk.
 import { randomUUID } from 'node:crypto'
 
 import { fail } from '../../errors/index.js'
+import { monotonicMs } from '../../shapes/index.js'
 import type { CordonEvent } from '../events/event.js'
 
 import { unwritable } from './audit-error.js'
-import { anchorOf, preparePlaces } from './audit-files.js'
+import { anchorOf, preparePath } from './audit-files.js'
 import type { AuditPlaces } from './audit-files.js'
 import { createWriter } from './audit-writer.js'
-import type { AuditWriter } from './audit-writer.js'
-import type { ChainEnd } from './chain.js'
 import { bootId, describeSelf } from './turn.js'
 
 /**
- * When an append answers. `write`: when the kernel has it, which survives the death of any process, and
- * `syncAfter` milliseconds later it is on the disk. `fsync`: when it is on the disk.
+ * When an append resolves. `write`: when the kernel has the lines, which then survive the death of any process. They
+ * are on the disk `syncAfter` milliseconds later. `fsync`: when they are on the disk.
  */
 export const DURABILITIES = ['write', 'fsync'] as const
 export type Durability = (typeof DURABILITIES)[number]
@@ -21,12 +21,12 @@ export type Durability = (typeof DURABILITIES)[number]
 export interface AuditSettings {
   /** A JSONL file in a folder that only its owner can write to. */
   readonly path: string
-  /** Beside the log unless told otherwise; better on another disk, or where another user copies it from. */
+  /** Default: beside the log. Better on another disk, or where another user copies it from. */
   readonly anchorPath?: string
   readonly durability?: Durability
   /** In milliseconds. */
   readonly syncAfter?: number
-  /** A file that has reached this size gets a number, and a new one goes on with the chain. */
+  /** A file of this size gets a number, and a new file continues the chain. */
   readonly maxFileBytes?: number
   /** How long to wait for other processes that write to the same log, in milliseconds. */
   readonly lockTimeout?: number
@@ -34,7 +34,7 @@ export interface AuditSettings {
   readonly newId?: () => string
 }
 
-export const AUDIT_DEFAULTS = {
+const DEFAULTS = {
   durability: 'write',
   syncAfter: 200,
   maxFileBytes: 64 * 1024 * 1024,
@@ -44,14 +44,8 @@ export const AUDIT_DEFAULTS = {
 export interface AuditLog {
   /** With the real path of their folder. */
   readonly places: AuditPlaces
-  /**
-   * All of the events, in this order, or none. Rejects when they could not be written: what they tell of must then not
-   * happen.
-   */
+  /** Writes all of the events in this order, or none. If it rejects, the events must not happen. */
   readonly append: (events: readonly CordonEvent[]) => Promise<void>
-  /** Answers when everything appended so far is on the disk. */
-  readonly sync: () => Promise<void>
-  readonly position: () => ChainEnd
   readonly close: () => Promise<void>
 }
 
@@ -68,12 +62,12 @@ export const openAuditLog = async ({
   ...given
 }: AuditSettings): Promise<AuditLog> => {
   const { durability, syncAfter, maxFileBytes, lockTimeout, now, newId } = {
-    ...AUDIT_DEFAULTS,
+    ...DEFAULTS,
     now: Date.now,
     newId: randomUUID,
     ...given,
   }
-  const places = within(path, () => preparePlaces(path, anchorPath))
+  const places = within(path, () => ({ log: preparePath(path), anchor: preparePath(anchorPath) }))
   const writer = createWriter({ places, maxFileBytes, now, newId, boot: bootId(), self: describeSelf() })
   let waiting: Waiting[] = []
   let flushing: Promise<void> | undefined
@@ -81,8 +75,22 @@ export const openAuditLog = async ({
   let timer: NodeJS.Timeout | undefined
   let failed: Error | undefined
 
-  const writeInTime = (events: readonly CordonEvent[]): Promise<void> =>
-    waitForTurn(writer, events, places.log, lockTimeout)
+  const writeInTime = async (events: readonly CordonEvent[]): Promise<void> => {
+    const deadline = monotonicMs() + lockTimeout
+    for (;;) {
+      const busy = writer.write(events)
+      if (busy === undefined) return
+      if (monotonicMs() > deadline)
+        throw fail('audit-busy', {
+          path: places.log,
+          owner: busy.owner,
+          seconds: Math.round(lockTimeout / 1000),
+          lock: busy.name,
+        })
+      // A turn takes a fraction of a millisecond. Random waits keep two writers from meeting again.
+      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 4))
+    }
+  }
 
   const syncNow = async (): Promise<void> => {
     clearTimeout(timer)
@@ -117,14 +125,10 @@ export const openAuditLog = async ({
   }
 
   const flushAll = async (): Promise<void> => {
-    // What is appended in the same turn of the loop, or while the disk is busy, shares one write and one fsync.
+    // Events that are appended in one turn of the event loop, or while the disk is busy, share one write and one fsync.
     await Promise.resolve()
     while (waiting.length > 0) await flush()
     flushing = undefined
-  }
-
-  const settled = async (): Promise<void> => {
-    while (flushing !== undefined) await flushing
   }
 
   try {
@@ -149,18 +153,10 @@ export const openAuditLog = async ({
         waiting.push({ events, resolve, reject })
         flushing ??= flushAll()
       }),
-    sync: async () => {
-      await settled()
-      await syncNow()
-    },
-    position: () => {
-      const { sequence = 0, hash = '' } = writer.position() ?? {}
-      return { sequence, hash }
-    },
     close: async () => {
       if (isClosed) return
       isClosed = true
-      await settled()
+      while (flushing !== undefined) await flushing
       try {
         await syncing
         if (failed === undefined) await syncNow()
@@ -177,22 +173,5 @@ const within = <Value>(path: string, body: () => Value): Value => {
     return body()
   } catch (error) {
     throw unwritable(path, error)
-  }
-}
-
-const waitForTurn = async (
-  writer: AuditWriter,
-  events: readonly CordonEvent[],
-  path: string,
-  timeout: number,
-): Promise<void> => {
-  const deadline = performance.now() + timeout
-  for (;;) {
-    const written = writer.write(events)
-    if (written.kind === 'written') return
-    if (performance.now() > deadline)
-      throw fail('audit-busy', { path, owner: written.owner, seconds: Math.round(timeout / 1000), lock: written.name })
-    // A turn takes a fraction of a millisecond; different waits keep the same two from meeting again.
-    await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 4))
   }
 }

@@ -1,33 +1,31 @@
-import { closeSync, ftruncateSync, readdirSync, readlinkSync, unlinkSync, writeSync } from 'node:fs'
+// Writes batches of events to the log, one turn at a time.
+import { closeSync, fdatasync, ftruncateSync, readdirSync, readlinkSync, unlinkSync, writeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 
 import { bug, fail } from '../../errors/index.js'
 import type { CordonEvent } from '../events/event.js'
 
-import { readAnchorAt, syncDescriptor } from './anchor.js'
+import { readAnchorAt } from './anchor.js'
 import type { Anchor } from './anchor.js'
 import { MAX_LINE_BYTES, sealLine } from './chain.js'
 import { rotate, settleLog } from './settle-log.js'
 import type { HeldLog, Repair, SettleSettings } from './settle-log.js'
 import { isDead, takeTurn } from './turn.js'
+import type { Turn } from './turn.js'
 
 export interface WriterSettings extends SettleSettings {
   readonly maxFileBytes: number
   readonly now: () => number
-  /** As others see this process in the name of a lock. */
+  /** Names this process in its locks. */
   readonly self: string
 }
 
-export type Written =
-  | { readonly kind: 'written'; readonly anchor: Anchor }
-  | { readonly kind: 'busy'; readonly name: string; readonly owner: string }
-
-/** Everything here is synchronous: a turn is never held while something else happens in this process. */
 export interface AuditWriter {
-  readonly write: (events: readonly CordonEvent[]) => Written
-  /** Puts on the disk what was written until now. */
+  /** Synchronous, so nothing else happens in this process during a turn. Returns who writes, if another does. */
+  readonly write: (events: readonly CordonEvent[]) => Extract<Turn, { kind: 'busy' }> | undefined
+  /** Puts everything that was written on the disk. */
   readonly sync: () => Promise<void>
-  readonly position: () => Anchor | undefined
   readonly removeDeadLocks: () => void
   readonly close: () => void
 }
@@ -42,38 +40,32 @@ export const createWriter = (settings: WriterSettings): AuditWriter => {
   let synced = 0
   let syncs = 0
 
-  const lastSequence = (): number => {
-    const { anchor } =
-      held.anchor === undefined ? (readAnchorAt(places.anchor) ?? { anchor: undefined }) : held.anchor.read()
-    return anchor?.sequence ?? 0
-  }
+  const lastSequence = (): number =>
+    (held.anchor === undefined ? readAnchorAt(places.anchor) : held.anchor.read())?.anchor?.sequence ?? 0
 
-  const aboutItself = (draft: OwnDraft, anchor: Anchor, sequence: number): CordonEvent => ({
-    ...draft,
-    event_id: newId(),
-    timestamp: new Date(now()).toISOString(),
-    sequence,
-    session_id: anchor.log,
-    call_id: null,
-  })
-
-  const writeInTurn = (events: readonly CordonEvent[]): Anchor => {
+  const writeInTurn = (events: readonly CordonEvent[]): void => {
     const settled = settleLog(held, settings)
     const start = settled.offset >= maxFileBytes ? rotate(held, places.log, settled) : settled
-    const began =
-      start.offset === 0 ? [aboutItself({ type: 'audit.began', file: start.file }, start, start.sequence + 1)] : []
-    const repaired =
-      held.repair === undefined
-        ? []
-        : [aboutItself({ type: 'audit.repaired', ...held.repair }, start, start.sequence + began.length + 1)]
+    const drafts: readonly OwnDraft[] = [
+      ...(start.offset === 0 ? [{ type: 'audit.began', file: start.file } as const] : []),
+      ...(held.repair === undefined ? [] : [{ type: 'audit.repaired', ...held.repair } as const]),
+    ]
+    const aboutTheLog = drafts.map((draft, at): CordonEvent => ({
+      ...draft,
+      event_id: newId(),
+      timestamp: new Date(now()).toISOString(),
+      sequence: start.sequence + at + 1,
+      session_id: start.log,
+      call_id: null,
+    }))
     let end = { sequence: start.sequence, hash: start.hash }
     let text = ''
-    for (const event of [...began, ...repaired, ...events]) {
+    for (const event of [...aboutTheLog, ...events]) {
       const sealed = sealLine(end, event)
       if (sealed.text.length > MAX_LINE_BYTES)
         throw fail('audit-unwritable', {
           path: places.log,
-          problem: `an event of ${String(sealed.text.length)} characters is too long`,
+          problem: `an event of ${sealed.text.length} characters is too long`,
           fix: 'record arguments by hash only',
         })
       end = sealed.end
@@ -98,7 +90,6 @@ export const createWriter = (settings: WriterSettings): AuditWriter => {
     }
     held.known = next
     held.repair = undefined
-    return next
   }
 
   const closeRetired = (): void => {
@@ -112,8 +103,11 @@ export const createWriter = (settings: WriterSettings): AuditWriter => {
         const turn = takeTurn(places.log, sequence, self)
         if (turn.kind === 'busy') return turn
         try {
-          // The one before ended between the look and the name: then this name means nothing.
-          if (lastSequence() + 1 === sequence) return { kind: 'written', anchor: writeInTurn(events) }
+          // If another turn ended between reading the anchor and making the link, this link is too late.
+          if (lastSequence() + 1 === sequence) {
+            writeInTurn(events)
+            return undefined
+          }
         } finally {
           turn.end()
           closeRetired()
@@ -126,14 +120,13 @@ export const createWriter = (settings: WriterSettings): AuditWriter => {
       if (log === undefined || anchor === undefined || known === undefined) return
       syncs += 1
       try {
-        await Promise.all([syncDescriptor(log.descriptor), syncDescriptor(anchor.descriptor)])
+        await Promise.all([syncToDisk(log.descriptor), syncToDisk(anchor.descriptor)])
       } finally {
         syncs -= 1
         closeRetired()
       }
       synced = Math.max(synced, known.sequence)
     },
-    position: () => held.known,
     removeDeadLocks: () => {
       removeDeadLocks(places.log, held.known?.sequence ?? 0, self)
     },
@@ -147,20 +140,22 @@ export const createWriter = (settings: WriterSettings): AuditWriter => {
   }
 }
 
+const syncToDisk = promisify(fdatasync)
+
 const writeFully = (descriptor: number, bytes: Buffer): void => {
   for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at)
 }
 
-/** What was written in part is not in the log. Where even this fails, the next writer finds a torn line. */
+/** Removes what was written in part. If this fails too, the next writer finds a torn line. */
 const takeBack = (descriptor: number, offset: number): void => {
   try {
     ftruncateSync(descriptor, offset)
   } catch {
-    // Told by the error that led here.
+    // The first error is reported.
   }
 }
 
-/** Names of turns that are over, left behind by processes that were killed. */
+/** Removes the locks of turns that are over, left behind by processes that were killed. */
 const removeDeadLocks = (log: string, sequence: number, self: string): void => {
   const prefix = `${basename(log)}.lock.`
   for (const name of readdirSync(dirname(log))) {
@@ -170,7 +165,7 @@ const removeDeadLocks = (log: string, sequence: number, self: string): void => {
       const path = join(dirname(log), name)
       if (isDead(readlinkSync(path), self)) unlinkSync(path)
     } catch {
-      // Somebody else was faster.
+      // Another process was faster.
     }
   }
 }

@@ -1,19 +1,15 @@
-// One line of the log. It is canonical JSON (RFC 8785) as a whole, so that a line has exactly one way
-// to be written and every changed byte shows:
+// One line of the log. The whole line is canonical JSON (RFC 8785), so every changed byte shows:
 //
 //   {"event":{…},"hash":"sha256:…","previous":"sha256:…","sequence":7}
 //
-// `hash` is that of the canonical JSON of the other three; `previous` is the hash of the line before.
+// `hash` is the hash of the other three fields, `previous` that of the line before.
 import { createHash } from 'node:crypto'
 
 import { canonicalJson } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import type { CordonEvent } from '../events/event.js'
 
-/** What the first line of a log has in place of a line before. */
-export const GENESIS = `sha256:${'0'.repeat(64)}`
-
-/** Longer ones are refused when written, and unreadable when read. */
+/** Longer lines are neither written nor read. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024
 
 /** How far a chain has come. */
@@ -22,7 +18,7 @@ export interface ChainEnd {
   readonly hash: string
 }
 
-export const CHAIN_BEGIN: ChainEnd = { sequence: 0, hash: GENESIS }
+export const CHAIN_BEGIN: ChainEnd = { sequence: 0, hash: `sha256:${'0'.repeat(64)}` }
 
 export interface AuditLine {
   readonly sequence: number
@@ -35,15 +31,15 @@ export const hashText = (text: string | Uint8Array): string =>
   `sha256:${createHash('sha256').update(text).digest('hex')}`
 
 const hashOfParts = (event: string, previous: string, sequence: number): string =>
-  hashText(`{"event":${event},"previous":${JSON.stringify(previous)},"sequence":${String(sequence)}}`)
+  hashText(`{"event":${event},"previous":${JSON.stringify(previous)},"sequence":${sequence}}`)
 
-/** The next line after `end`, with its line feed, and the new end. */
+/** The line after `end`, with its line feed, and the new end. */
 export const sealLine = (end: ChainEnd, event: CordonEvent): { readonly text: string; readonly end: ChainEnd } => {
   const sequence = end.sequence + 1
   const eventText = canonicalJson(event as unknown as JsonValue)
   const hash = hashOfParts(eventText, end.hash, sequence)
   return {
-    text: `{"event":${eventText},"hash":"${hash}","previous":"${end.hash}","sequence":${String(sequence)}}\n`,
+    text: `{"event":${eventText},"hash":"${hash}","previous":"${end.hash}","sequence":${sequence}}\n`,
     end: { sequence, hash },
   }
 }
@@ -52,7 +48,7 @@ export type ReadLine =
   | { readonly kind: 'line'; readonly line: AuditLine; readonly isIntact: boolean }
   | { readonly kind: 'unreadable'; readonly problem: string }
 
-/** Reads a line without its line feed. `isIntact`: it is what was sealed, byte by byte. */
+/** Reads a line without its line feed. `isIntact`: no byte was changed. */
 export const readLine = (text: string): ReadLine => {
   let value: unknown
   try {
@@ -73,13 +69,10 @@ const HASH = /^sha256:[0-9a-f]{64}$/
 const isLine = (value: unknown): value is AuditLine => {
   if (typeof value !== 'object' || value === null) return false
   const { sequence, previous, hash, event } = value as Readonly<Record<string, unknown>>
-  const isEvent = typeof event === 'object' && event !== null && typeof (event as { type?: unknown }).type === 'string'
   return (
     Number.isSafeInteger(sequence) &&
-    typeof previous === 'string' &&
-    HASH.test(previous) &&
-    typeof hash === 'string' &&
-    HASH.test(hash) &&
-    isEvent
+    [previous, hash].every((each) => typeof each === 'string' && HASH.test(each)) &&
+    typeof event === 'object' &&
+    typeof (event as { type?: unknown } | null)?.type === 'string'
   )
 }

@@ -2,18 +2,18 @@ import type { FileHandle } from 'node:fs/promises'
 
 import { MAX_LINE_BYTES } from './chain.js'
 
-/** Whole lines of a file, from a place that is the beginning of one. */
+/** Reads the whole lines of a file. */
 export interface LineReader {
-  /** Those that have an end by now; what follows the last one is left for the next time. */
+  /** Called again, it continues behind the last whole line. */
   readonly lines: () => AsyncGenerator<FileLine>
-  /** How many bytes follow the last whole line. */
+  /** The number of bytes after the last whole line. */
   readonly unfinished: () => number
 }
 
 export interface FileLine {
   /** From 1. */
   readonly number: number
-  /** Empty where the line is longer than any that is ever written. */
+  /** Empty where the line is too long. */
   readonly text: string
 }
 

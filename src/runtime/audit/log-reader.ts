@@ -1,24 +1,25 @@
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 
+import { codeOf } from '../../errors/index.js'
+
 import { fullFile, listFullFiles, statOf } from './audit-files.js'
 import { createLineReader } from './file-lines.js'
 import type { FileLine, LineReader } from './file-lines.js'
-import { codeOf } from './turn.js'
 
 export interface LogLine extends FileLine {
   readonly file: string
 }
 
-/** Reads all files of a log in their order, also while it is written to and rotated. */
+/** Reads all files of a log in their order, also while it is written and rotated. */
 export interface LogReader {
-  /** Those that are there by now; called again, it goes on where it stopped. */
+  /** The lines up to now. Called again, it continues where it stopped. */
   readonly lines: () => AsyncGenerator<LogLine>
   /** Bytes after the last whole line. */
   readonly unfinished: () => number
   /** Every file that was opened. */
   readonly files: () => readonly string[]
-  /** Numbers of files that are not there, although later ones are. */
+  /** Numbers of missing files that have a later file. */
   readonly missing: () => readonly number[]
   readonly close: () => Promise<void>
 }
@@ -36,7 +37,7 @@ export const createLogReader = (log: string): LogReader => {
 
   const isFull = (): boolean => statOf(fullFile(log, file)) !== undefined
 
-  /** The file with the number that comes next, whatever its name is at the moment. */
+  /** The file with the next number, under its current name. */
   const openNext = async (): Promise<Current | undefined> => {
     for (;;) {
       const handle = (await openIfThere(fullFile(log, file))) ?? (await openCurrent())
@@ -65,7 +66,7 @@ export const createLogReader = (log: string): LogReader => {
       for (;;) {
         current ??= await openNext()
         if (current === undefined) return
-        // Asked before reading: what is written until it is renamed is then read in any case.
+        // Checked before reading, so that every line up to the rename is read.
         const wasFull = isFull()
         for await (const line of current.reader.lines()) yield { ...line, file: wasFull ? fullFile(log, file) : log }
         if (!wasFull) {

@@ -1,9 +1,9 @@
-// Brings log and anchor together before anything is written: after another writer, after one that was
-// killed, after a power cut. What cannot be explained by these is somebody's doing, and nothing is
-// written any more until a person has looked at it.
+// Makes log and anchor agree before anything is written: after another writer, a killed one, or a power cut. Any other
+// difference means that somebody changed the log. Then nothing is written until a person has looked at it.
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, renameSync, writeFileSync } from 'node:fs'
 
-import { fail } from '../../errors/index.js'
+import { codeOf, fail } from '../../errors/index.js'
+import type { EventOf } from '../events/event.js'
 
 import { openAnchor } from './anchor.js'
 import type { Anchor, AnchorFile } from './anchor.js'
@@ -11,27 +11,24 @@ import { broken } from './audit-error.js'
 import { fullFile, isSameFile, openLogFile, statOf, tornFile } from './audit-files.js'
 import type { AuditPlaces, OpenFile } from './audit-files.js'
 import { CHAIN_BEGIN, hashText } from './chain.js'
+import type { ChainEnd } from './chain.js'
 import { readRange, walkTail } from './tail.js'
-import { codeOf } from './turn.js'
 
-/** What a writer holds open, and how it left things. */
+/** The files that a writer holds open, and the state it left them in. */
 export interface HeldLog {
   log: OpenFile | undefined
   anchor: AnchorFile | undefined
   known: Anchor | undefined
-  /** Descriptors of files that others have gone on from; an fsync may still be using them. */
+  /** Descriptors of rotated files. An fsync may still use them. */
   readonly retired: number[]
-  /** Found, and not in the log yet. */
+  /** A repair that is not in the log yet. */
   repair: Repair | undefined
 }
 
-export interface Repair {
-  readonly adopted_lines: number
-  readonly torn_bytes: number
-  readonly torn_hash: string | null
-  readonly torn_file: string | null
-  readonly lost_lines: number
-}
+export type Repair = Pick<
+  EventOf<'audit.repaired'>,
+  'adopted_lines' | 'torn_bytes' | 'torn_hash' | 'torn_file' | 'lost_lines'
+>
 
 export interface SettleSettings {
   readonly places: AuditPlaces
@@ -39,7 +36,7 @@ export interface SettleSettings {
   readonly newId: () => string
 }
 
-/** Only in a turn. Answers the anchor that agrees with the log that is then held open. */
+/** Called only in a turn. Returns an anchor that agrees with the open log. */
 export const settleLog = (held: HeldLog, settings: SettleSettings): Anchor => {
   const { log: path } = settings.places
   const anchor = finishRotation(held, settings, currentAnchor(held, settings))
@@ -75,7 +72,7 @@ const currentAnchor = (held: HeldLog, { places, boot, newId }: SettleSettings): 
   return anchor
 }
 
-/** First the anchor: a log without one is a log whose anchor was taken away. */
+/** The anchor is made first: the anchor of a log without one was removed. */
 const openOrMake = ({ log, anchor: path }: AuditPlaces): AnchorFile => {
   try {
     return openAnchor(path, 'write')
@@ -94,7 +91,7 @@ const openOrMake = ({ log, anchor: path }: AuditPlaces): AnchorFile => {
 
 const isThere = (log: string): boolean => (statOf(log)?.size ?? 0) > 0 || statOf(fullFile(log, 1)) !== undefined
 
-/** A full file has got its own name, and its writer did not get any further. */
+/** A writer died after it renamed the full file. */
 const finishRotation = (held: HeldLog, { places: { log: path } }: SettleSettings, anchor: Anchor): Anchor => {
   if (anchor.offset === 0 || statOf(fullFile(path, anchor.file)) === undefined) return anchor
   if ((statOf(path)?.size ?? 0) > 0) throw broken(path, `both it and ${fullFile(path, anchor.file)} are there`)
@@ -124,11 +121,12 @@ const currentFile = (held: HeldLog, anchor: Anchor, path: string): OpenFile => {
     if (stats.nlink > 1) throw broken(path, 'it got a second name (a hard link), through which it could be changed')
     return held.log
   }
-  // Others may have rotated; otherwise it must be the file that it was.
+  // Another writer may have rotated. Otherwise it must be the same file.
   if (held.log !== undefined && held.known?.file === anchor.file)
     throw broken(path, stats === undefined ? 'it was removed' : 'it was replaced')
   if (stats === undefined && anchor.offset > 0) throw broken(path, 'it was removed')
   if (held.log !== undefined) held.retired.push(held.log.descriptor)
+  // Stays undefined if the file cannot be opened.
   held.log = undefined
   held.log = openLogFile(path, stats === undefined ? 'new' : 'existing')
   return held.log
@@ -158,7 +156,7 @@ const NO_REPAIR: Repair = { adopted_lines: 0, torn_bytes: 0, torn_hash: null, to
 
 /** Lines are missing. A power cut takes only what was not on the disk yet. */
 const accountForLoss = (held: HeldLog, { places, boot }: SettleSettings, { anchor, log, size }: Uneven): Anchor => {
-  const missing = `it is ${String(anchor.offset - size)} bytes shorter than its anchor says`
+  const missing = `it is ${anchor.offset - size} bytes shorter than its anchor says`
   if (boot === '' || anchor.boot === '' || boot === anchor.boot) throw broken(places.log, missing)
   const bytes = readRange(log.descriptor, 0, size)
   const first = bytes.indexOf(0x0a)
@@ -174,8 +172,8 @@ const accountForLoss = (held: HeldLog, { places, boot }: SettleSettings, { ancho
   return { ...anchor, ...walked.end, offset: walked.bytes }
 }
 
-/** Where the first line of a file says that the chain stood. */
-const beginOf = (text: string): { readonly sequence: number; readonly hash: string } | undefined => {
+/** The end of the chain before the first line of a file. */
+const beginOf = (text: string): ChainEnd | undefined => {
   try {
     const { sequence, previous } = JSON.parse(text) as { readonly sequence: number; readonly previous: string }
     return { sequence: sequence - 1, hash: previous }
@@ -184,7 +182,7 @@ const beginOf = (text: string): { readonly sequence: number; readonly hash: stri
   }
 }
 
-/** Puts aside what is no line, so that it can be looked at, and takes it out of the log. */
+/** Moves a torn line out of the log into a file beside it, for people to look at. */
 const cutOff = (
   path: string,
   { descriptor }: OpenFile,

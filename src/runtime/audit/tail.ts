@@ -5,15 +5,11 @@ import type { ChainEnd } from './chain.js'
 
 const LINE_FEED = 0x0a
 
-export interface WalkedTail {
-  readonly end: ChainEnd
-  readonly lines: number
-  /** How many bytes those lines are; what follows is no line of this chain. */
-  readonly bytes: number
-}
-
-/** As many whole lines as go on with the chain. */
-export const walkTail = (tail: Buffer, from: ChainEnd): WalkedTail => {
+/** The whole lines that continue the chain: how many lines and bytes, and where the chain then ends. */
+export const walkTail = (
+  tail: Buffer,
+  from: ChainEnd,
+): { readonly end: ChainEnd; readonly lines: number; readonly bytes: number } => {
   let end = from
   let lines = 0
   let at = 0

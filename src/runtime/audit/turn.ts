@@ -1,26 +1,27 @@
-// One writer at a time, among processes that know nothing of each other and may be killed at any moment.
-// Node has no file locks that the kernel would give back, so a turn is a name: whoever makes the link
-// `….lock.N` may write line N, and what it points to says who that is. The anchor is moved past N before
-// the name is removed, and read again after the name was made, so a name that was made too late is
-// recognised. Who finds that the owner of N is dead makes `….lock.N.1`, and so on: no name is ever taken
-// from somebody, so two that find the same owner dead cannot both go on.
+// One writer at a time, among processes that know nothing of each other and may be killed at any moment. Node has no
+// file locks that the kernel releases, so a turn is a link: the process that makes `….lock.N` may write line N, and
+// the link's target names the process. A writer moves the anchor past N before it removes the link. It reads the anchor
+// again after it made the link, so it notices a link that was made too late. A process that finds the owner of N dead
+// makes `….lock.N.1`, and so on. No link is ever taken from another process, so two that find the same owner dead
+// cannot both go on.
 import { readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
+
+import { codeOf } from '../../errors/index.js'
 
 const MAX_DEATHS = 64
 
 export type Turn =
-  | { readonly kind: 'taken'; readonly tookOver: boolean; readonly end: () => void }
+  | { readonly kind: 'taken'; readonly end: () => void }
   | { readonly kind: 'busy'; readonly name: string; readonly owner: string }
 
 export const takeTurn = (prefix: string, sequence: number, me: string): Turn => {
   const dead: string[] = []
-  for (let deaths = 0; deaths <= MAX_DEATHS;) {
-    const name = `${prefix}.lock.${String(sequence)}${deaths === 0 ? '' : `.${String(deaths)}`}`
+  while (dead.length <= MAX_DEATHS) {
+    const name = `${prefix}.lock.${sequence}${dead.length === 0 ? '' : `.${dead.length}`}`
     try {
       symlinkSync(me, name)
       return {
         kind: 'taken',
-        tookOver: deaths > 0,
         end: () => {
           for (const made of [...dead, name]) remove(made)
         },
@@ -29,15 +30,13 @@ export const takeTurn = (prefix: string, sequence: number, me: string): Turn => 
       if (codeOf(error) !== 'EEXIST') throw error
     }
     const owner = ownerOf(name)
-    // Gone in the meantime.
-    if (owner === undefined) return { kind: 'busy', name, owner: '' }
-    if (!isDead(owner, me)) return { kind: 'busy', name, owner }
+    if (owner === undefined || !isDead(owner, me)) return { kind: 'busy', name, owner: owner ?? '' }
     dead.push(name)
-    deaths += 1
   }
-  return { kind: 'busy', name: `${prefix}.lock.${String(sequence)}`, owner: 'many that died' }
+  return { kind: 'busy', name: `${prefix}.lock.${sequence}`, owner: 'many that died' }
 }
 
+/** Undefined if the turn is over. */
 const ownerOf = (name: string): string | undefined => {
   try {
     return readlinkSync(name)
@@ -55,17 +54,14 @@ const remove = (name: string): void => {
   }
 }
 
-export const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+/** Changes when the machine is started. Empty where it is not known. */
+export const bootId = (): string => readOrEmpty('/proc/sys/kernel/random/boot_id').trim()
 
-/** Of the machine since it was started; empty where it cannot be told. */
-export const bootId = (): string => readOr('/proc/sys/kernel/random/boot_id', '').trim()
-
-/** `pid:start:namespace:boot`, by which others can tell whether this process lives. */
+/** `pid:start:namespace:boot`, by which other processes can tell whether this one lives. */
 export const describeSelf = (): string =>
   [process.pid, startOf(process.pid) ?? '', namespaceOf(), bootId().slice(0, 8)].join(':')
 
-/** Only what is certainly dead is: a process of another pid namespace cannot be looked at from here. */
+/** True only if it is certain: processes of another pid namespace are not visible. */
 export const isDead = (owner: string, me: string): boolean => {
   const [pid = '', start = '', namespace = '', boot = ''] = owner.split(':')
   const [, , myNamespace = '', myBoot = ''] = me.split(':')
@@ -73,8 +69,8 @@ export const isDead = (owner: string, me: string): boolean => {
   if (boot !== '' && myBoot !== '' && boot !== myBoot) return true
   if (namespace !== myNamespace) return false
   if (!isRunning(Number(pid))) return true
-  // Another process has its number now.
   const startNow = startOf(Number(pid))
+  // Another process has this pid now.
   return start !== '' && startNow !== undefined && startNow !== start
 }
 
@@ -89,9 +85,9 @@ const isRunning = (pid: number): boolean => {
 
 const ZOMBIE_OR_DEAD = /^[ZXx]$/
 
-/** When it was started, in ticks since the machine was. A zombie has no future, and counts as another process. */
+/** The start time in ticks since boot. A zombie will write no more, so it gets a value of its own. */
 const startOf = (pid: number): string | undefined => {
-  const fields = readOr(`/proc/${String(pid)}/stat`, '')
+  const fields = readOrEmpty(`/proc/${pid}/stat`)
     .replace(/^.*\)\s/s, '')
     .split(' ')
   if (fields.length < 20) return undefined
@@ -106,10 +102,10 @@ const namespaceOf = (): string => {
   }
 }
 
-const readOr = (path: string, otherwise: string): string => {
+const readOrEmpty = (path: string): string => {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    return otherwise
+    return ''
   }
 }

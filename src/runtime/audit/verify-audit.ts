@@ -12,17 +12,17 @@ export interface AuditReport {
   readonly files: readonly string[]
   readonly lines: number
   readonly end: ChainEnd
-  /** Where the anchor says that the log ends. */
+  /** The end of the log according to the anchor. */
   readonly anchor: ChainEnd | null
   readonly problems: readonly AuditProblem[]
-  /** What is in order, and worth knowing. */
+  /** Remarks that are no problems. */
   readonly notes: readonly string[]
 }
 
 const MAX_LOOKS = 5
 const BETWEEN_LOOKS = 50
 
-/** Whether a log is what was written. It may be written to meanwhile: what looks wrong then is looked at again. */
+/** Checks that nobody changed a log. If it is written meanwhile, a problem is checked again. */
 export const verifyAudit = async (
   path: string,
   { anchorPath = anchorOf(path) }: { readonly anchorPath?: string } = {},
@@ -48,7 +48,7 @@ const verifyOnce = async (path: string, anchorPath: string, before: ReadAnchor |
   try {
     for await (const line of reader.lines()) {
       check.take(line)
-      // Somebody writes, perhaps faster than this reads: what came after the first look is for the next one.
+      // A writer may be faster than this reader. Lines after the first look are left for the next one.
       if (known !== undefined && check.end().sequence === known.sequence)
         isLive = (readAnchorAt(anchorPath)?.anchor?.sequence ?? 0) > known.sequence
       if (isLive) break
@@ -65,13 +65,13 @@ const verifyOnce = async (path: string, anchorPath: string, before: ReadAnchor |
   else if (known === undefined)
     overall('bad-anchor', null, `the anchor ${anchorPath} cannot be read: how far the log went cannot be told`)
   else if (end.sequence < known.sequence) overall('truncated', end.sequence, describeCut(end, known))
-  // What was written meanwhile is known to the anchor by now.
+  // The anchor by now knows the lines that were written meanwhile.
   const now = readAnchorAt(anchorPath)?.anchor
   if (!isLive && now !== undefined && end.sequence > now.sequence) {
     overall(
       'unanchored',
       end.sequence,
-      `the anchor does not know of the entries ${String(now.sequence + 1)} to ${String(end.sequence)}: a ` +
+      `the anchor does not know of the entries ${now.sequence + 1} to ${end.sequence}: a ` +
         'writer was killed just then (the next one records it), or somebody else wrote them',
     )
   }
@@ -94,7 +94,7 @@ const verifyOnce = async (path: string, anchorPath: string, before: ReadAnchor |
 
 const describeCut = (end: ChainEnd, { sequence, boot, synced }: Anchor): string => {
   const cut =
-    `the log ends with entry ${String(end.sequence)}, and the anchor knows of ${String(sequence)}: its end was ` +
+    `the log ends with entry ${end.sequence}, and the anchor knows of ${sequence}: its end was ` +
     'cut off, or it was replaced by an older one'
   const isPowerCut = boot !== '' && boot !== bootId() && end.sequence >= synced
   return isPowerCut

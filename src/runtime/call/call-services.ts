@@ -7,29 +7,34 @@ import type { EventStream } from '../events/event-stream.js'
 import type { RecordSettings } from '../events/recorded-arguments.js'
 import type { NetworkCall } from '../network/call-networks.js'
 import type { RegisteredCalls } from '../registry/registered-calls.js'
-import type { Execution, ToolOutput } from '../result/tool-result.js'
+import type { Execution, ToolLog, ToolOutput } from '../result/tool-result.js'
+import type { Suspension } from '../suspend/suspended-call.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 
-/** What the steps of a call need to know of a tool. Its runner knows more. */
+/** The part of a tool that the steps of a call use. Its runner knows more. */
 export interface CallTool {
   readonly gate: GateTool
   readonly cwd: AbsolutePath
 }
 
-/** What every call of one runtime uses. */
+/** The parts of a runtime that all its calls share. */
 export interface CallServices<Tool extends CallTool = BoundTool> {
   readonly gate: Gate
   readonly events: EventStream
   readonly tools: ReadonlyMap<string, Tool>
   readonly runner: ToolRunner<Tool>
   readonly approval: ApprovalSettings | undefined
-  /** Undefined where no registry keeps the calls. */
+  /** Undefined without a registry. */
   readonly registeredCalls: RegisteredCalls | undefined
+  /** Undefined where calls cannot be suspended. */
+  readonly suspension?: Suspension | undefined
   readonly record: RecordSettings
   readonly now: () => number
+  /** False if mode, rules or tools have changed since the evaluation. Undefined where they cannot change. */
+  readonly isCurrent?: (evaluation: Evaluation) => boolean
   /** Called when a call comes in: the caller's span becomes the parent of the call's span. */
   readonly begin: (callId: string) => void
-  /** The decision that replaces a permit where the call could not start; undefined where the permit stands. */
+  /** For a call that could not start: the decision that replaces its permit, if any does. */
   readonly revise?: (decision: PermissionDecision, error: CordonError) => PermissionDecision | undefined
 }
 
@@ -47,15 +52,18 @@ export interface ToolRunner<Tool extends CallTool> {
 }
 
 export interface PermittedCall {
-  /** The copy that was judged, whatever the caller did to its own object since. */
+  /** The frozen copy that the gate judged. */
   readonly input: JsonValue
-  /** Of a process tool: the words that the gate has judged. */
+  /** For a process tool: the words that the gate judged. */
   readonly command: readonly string[] | undefined
   readonly signal: AbortSignal | undefined
   readonly onProgress: (value: JsonValue) => void
   readonly onOutput: ((chunk: ToolOutput) => void) | undefined
-  /** Called when the cell is ready. Where it rejects, the process is not started. */
+  readonly onLog: (line: ToolLog) => void
+  /** For the context of a function tool. */
+  readonly callId: string
+  readonly session: string
+  /** Called when the cell is ready. If it rejects, the process is not started. */
   readonly beforeStart: () => Promise<void>
-  /** The name of the call on the network, and whether somebody approved it. */
   readonly network: NetworkCall
 }

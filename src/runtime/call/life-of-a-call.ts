@@ -5,22 +5,24 @@
 //
 // The gate takes the steps up to the permit. Each step is recorded before the next one begins: a call that cannot
 // be recorded does not run. `createCordon().call` and `cordon run` both come through `performCall`.
-import { CordonError } from '../../errors/index.js'
-import type { Evaluation, Gate, GateCall, JsonValue, PermissionDecision } from '../../gate/index.js'
+import { CordonError, bug, fail, messageOf } from '../../errors/index.js'
+import type { Evaluation, Gate, GateCall, PermissionDecision } from '../../gate/index.js'
 
 import { settleQuestions } from '../approvals.js'
 import { NOTHING_RAN } from '../call-outcome.js'
-import type { CallHandlers, Outcome } from '../call-outcome.js'
+import type { CallHandlers, CallOutcome } from '../call-outcome.js'
 import { called, decided, denied, ended, policyChanged, recordTogether } from '../events/call-record.js'
 import type { PolicyChange } from '../events/call-record.js'
 import { recordArguments } from '../events/recorded-arguments.js'
 import type { ToolResult } from '../result/tool-result.js'
-import { factsOf } from './call-facts.js'
+import { askRegistry, changeSince, settleResumed, suspend } from '../suspend/suspended-call.js'
+import type { Question } from '../suspend/suspended-call.js'
 import type { CallServices, CallTool, Permitted } from './call-services.js'
 import { claimAndRun } from './claim-and-run.js'
+import { factsForOperator } from './operator-facts.js'
 import { endNotRecorded } from './run-permitted.js'
 
-/** What the caller gets, and the error behind it. */
+/** The caller's result, and the error behind it. */
 export interface EndedCall {
   readonly result: ToolResult
   readonly error: CordonError | undefined
@@ -37,54 +39,87 @@ export const performCall = async <Tool extends CallTool>(
   services.registeredCalls?.expect(call.callId, handlers)
   try {
     const asked = await services.gate.decide(call, wider?.gate)
-    const evaluation = await askApprovers(services, asked, handlers)
+    const evaluation = await settle(services, asked, handlers)
+    if (evaluation instanceof CordonError) return await refuse(services, asked, evaluation)
+    if (evaluation.kind === 'asking' && handlers.isSuspending) return await suspendCall(services, evaluation, handlers)
     const tool = wider ?? services.tools.get(call.tool)
     if (evaluation.kind === 'substituted') return await answerWithoutRunning(services, call, evaluation)
     if (evaluation.kind !== 'permitted' || tool === undefined) return await refuse(services, evaluation)
+    if (services.isCurrent?.(evaluation) === false)
+      return await refuse(services, evaluation, fail('call-outdated', { tool: call.tool }))
     const kept = await keepApproval(evaluation, handlers)
     if (kept instanceof CordonError) return await refuse(services, evaluation, kept)
-    await recordPermitted(services, evaluation, kept)
-    const outcome = await claimAndRun(services, tool, evaluation, handlers)
-    if (outcome.status === 'ok') call.session.complete(call.tool)
-    return await complete(services, call, evaluation, outcome)
+    await recordPermitted(services, evaluation, kept, handlers.session)
+    const outcome = await claimAndRun(services, tool, evaluation, handlers).catch(asOutcome)
+    if (outcome.status === 'ok') call.count.complete(call.tool)
+    const ended = await complete(services, call, evaluation, outcome)
+    if (outcome.unexpected !== undefined) throw outcome.unexpected.error
+    return ended
   } catch (error) {
-    // Nothing is left in the registry that somebody else could start.
+    // The registry must not give the call to another runner.
     await services.registeredCalls?.drop(call.callId)
     throw error
   }
 }
 
-const askApprovers = <Tool extends CallTool>(
-  { gate, events, approval, record }: CallServices<Tool>,
-  asked: Evaluation,
-  { signal }: CallHandlers,
-): Promise<Evaluation> => settleQuestions(asked, { gate, events, settings: approval, record, signal })
+/** The services that do not depend on the kind of tool. */
+type SharedServices = Omit<CallServices, 'tools' | 'runner'>
 
-/** The call is recorded as denied, and the model reads a short reason. `problem`: why a permit is not used. */
-const refuse = async <Tool extends CallTool>(
-  services: CallServices<Tool>,
-  evaluation: Evaluation,
-  problem?: CordonError,
+/** Approvers answer now, or the answer comes with a ticket, or the question stays open and the call is suspended. */
+const settle = async (
+  { gate, events, approval, record, registeredCalls }: SharedServices,
+  asked: Evaluation,
+  { signal, isSuspending, resumed }: CallHandlers,
+): Promise<Evaluation | CordonError> => {
+  if (resumed?.answer !== undefined) return settleResumed(asked, resumed.ticket, resumed.answer, { gate, events })
+  const change = resumed === undefined ? undefined : changeSince(asked, resumed.ticket)
+  if (change !== undefined) return change
+  if (!isSuspending) return settleQuestions(asked, { gate, events, settings: approval, record, signal })
+  return asked.kind === 'asking' && registeredCalls !== undefined ? askRegistry(asked, registeredCalls, gate) : asked
+}
+
+/** The caller gets a ticket instead of waiting. */
+const suspendCall = async (
+  services: SharedServices,
+  question: Question,
+  { session }: CallHandlers,
 ): Promise<EndedCall> => {
+  const { suspension, registeredCalls } = services
+  if (suspension === undefined) return bug('a call is suspended without tickets')
+  const { ticket, approval } = await suspend(question, session, suspension, registeredCalls, services)
+  const { decision, context } = question
+  const result: ToolResult = {
+    status: 'pending',
+    reason: decision.agent_reason ?? 'This call waits for an approval.',
+    ticket,
+    approval,
+    ...(context.length === 0 ? {} : { context }),
+    facts: factsForOperator(services, decision, undefined, undefined),
+  }
+  return { result, error: undefined }
+}
+
+/** Records the call as denied, and gives the model a short reason. `problem`: why a permit is not used. */
+const refuse = async (services: SharedServices, evaluation: Evaluation, problem?: CordonError): Promise<EndedCall> => {
   const decision = problem === undefined ? evaluation.decision : withdrawn(evaluation.decision, problem)
-  // The registry may refuse what somebody here has approved.
+  // The registry may refuse a call that was approved here.
   const refusal = services.registeredCalls?.refusalOf(decision.call_id)
   await services.registeredCalls?.drop(decision.call_id)
   await recordTogether(services.events, [decidedOf(services, { ...evaluation, decision }), denied({ decision })])
   const denial = evaluation.kind === 'refused' ? evaluation.denial : problem
   const result: ToolResult = {
-    // Nobody said no where the caller itself went away.
+    // A caller that went away was not denied.
     status: denial?.code === 'cancelled' ? 'cancelled' : 'denied',
     reason: decision.agent_reason ?? 'This call was not allowed.',
     ...(evaluation.context.length === 0 ? {} : { context: evaluation.context }),
-    facts: factsOf(services, decision, undefined, refusal ?? denial),
+    facts: factsForOperator(services, decision, undefined, refusal ?? denial),
   }
   return { result, error: refusal ?? denial }
 }
 
-/** A hook has given the result, so that nothing has to run. */
-const answerWithoutRunning = async <Tool extends CallTool>(
-  services: CallServices<Tool>,
+/** A hook gave the result, so the tool does not run. */
+const answerWithoutRunning = async (
+  services: SharedServices,
   call: GateCall,
   evaluation: Extract<Evaluation, { kind: 'substituted' }>,
 ): Promise<EndedCall> => {
@@ -95,11 +130,14 @@ const answerWithoutRunning = async <Tool extends CallTool>(
 
 const withdrawn = (decision: PermissionDecision, { message, agentMessage, code }: CordonError): PermissionDecision => ({
   ...decision,
-  ...{ decision: 'unavailable', decision_reason: message, agent_reason: agentMessage, error_code: code },
+  decision: 'unavailable',
+  decision_reason: message,
+  agent_reason: agentMessage,
+  error_code: code,
   expires_at: null,
 })
 
-/** What was approved for longer than this call is kept. Where that fails, the call does not run. */
+/** Keeps an approval that holds for longer than this call. If that fails, the call does not run. */
 const keepApproval = async (
   { grant, inputs }: Permitted,
   { onApproved }: CallHandlers,
@@ -113,51 +151,66 @@ const keepApproval = async (
   }
 }
 
-const recordPermitted = async <Tool extends CallTool>(
-  services: CallServices<Tool>,
+const recordPermitted = async (
+  services: SharedServices,
   evaluation: Permitted,
   changes: readonly PolicyChange[],
+  session: string,
 ): Promise<void> => {
   const { decision, inputs } = evaluation
   const recorded = recordArguments(inputs.call, services.record)
   await recordTogether(services.events, [
     decided(evaluation, recorded),
-    called(evaluation, recorded),
+    called(evaluation, recorded, session),
     ...changes.map((change) => policyChanged(decision, change, services.gate.state())),
   ])
 }
 
-const decidedOf = <Tool extends CallTool>({ record }: CallServices<Tool>, evaluation: Evaluation) =>
+const decidedOf = ({ record }: SharedServices, evaluation: Evaluation) =>
   decided(evaluation, recordArguments(evaluation.inputs.call, record))
 
-/** Hooks see what came out, the record is closed, and the caller gets its result. */
-const complete = async <Tool extends CallTool>(
-  services: CallServices<Tool>,
+/** An error of Cordon says that the log or the registry failed. After any other error the call still gets an end. */
+const asOutcome = (error: unknown): CallOutcome => {
+  if (error instanceof CordonError) throw error
+  return { ...NOTHING_RAN, status: 'failed', reason: messageOf(error), unexpected: { error } }
+}
+
+/** Shows the outcome to hooks, records the end, and makes the caller's result. */
+const complete = async (
+  services: SharedServices,
   call: GateCall,
   evaluation: Evaluation,
-  outcome: Outcome,
+  outcome: CallOutcome,
 ): Promise<EndedCall> => {
   const shown = await showToHooks(services.gate, call, evaluation, outcome)
   await recordEnd(services, evaluation, outcome, shown)
+  const { status, output, error } = shown
   const context = [...evaluation.context, ...shown.context]
-  const result: ToolResult = {
-    status: shown.status,
-    ...(shown.output === undefined ? {} : { output: shown.output }),
-    ...(shown.error === undefined ? {} : { reason: shown.error.agentMessage }),
+  const common = {
     ...(context.length === 0 ? {} : { context }),
-    facts: factsOf(services, outcome.revised ?? evaluation.decision, outcome, shown.error),
+    facts: factsForOperator(services, outcome.revised ?? evaluation.decision, outcome, error),
   }
-  return { result, error: shown.error }
+  const result: ToolResult =
+    status === 'ok'
+      ? // A hook may withhold the output.
+        { status, ...(output === undefined ? {} : { output }), ...common }
+      : {
+          status,
+          reason: error?.agentMessage ?? 'The call did not succeed.',
+          ...(output === undefined ? {} : { output }),
+          ...common,
+        }
+  return { result, error }
 }
 
-type Shown = Pick<Outcome, 'status' | 'output' | 'error'> & { readonly context: readonly string[] }
+type Shown = Pick<CallOutcome, 'status' | 'output' | 'error'> & { readonly context: readonly string[] }
 
 /** A hook may replace or withhold the output. One that denies or fails withholds it. */
 const showToHooks = async (
   gate: Gate,
   { callId, tool }: GateCall,
   { inputs }: Evaluation,
-  outcome: Outcome,
+  outcome: CallOutcome,
 ): Promise<Shown> => {
   const { status, output, error } = outcome
   const after = await gate.runHooks(status === 'ok' ? 'post_tool_use' : 'post_tool_failure', {
@@ -166,15 +219,14 @@ const showToHooks = async (
   })
   if (after.kind === 'denied')
     return { status: status === 'ok' ? 'failed' : status, output: undefined, error: after.denial, context: [] }
-  const shown = (value: JsonValue | undefined): Shown => ({ status, error, output: value, context: after.context })
-  if (after.suppressOutput) return shown(undefined)
-  return shown(after.updatedOutput === undefined ? output : after.updatedOutput.value)
+  const replaced = after.updatedOutput === undefined ? output : after.updatedOutput.value
+  return { status, error, output: after.suppressOutput ? undefined : replaced, context: after.context }
 }
 
-const recordEnd = async <Tool extends CallTool>(
-  { events, record }: CallServices<Tool>,
+const recordEnd = async (
+  { events, record }: SharedServices,
   evaluation: Evaluation,
-  outcome: Outcome,
+  outcome: CallOutcome,
   { status, output, error }: Shown,
 ): Promise<void> => {
   const { revised, durationMs } = outcome
@@ -192,12 +244,10 @@ const recordEnd = async <Tool extends CallTool>(
     ...ended({ decision: revised ?? evaluation.decision }, { ...outcome, completion }),
   ]
   await recordTogether(events, drafts).catch((cause: unknown) => {
-    throw hasRun(evaluation, outcome) && cause instanceof CordonError
-      ? endNotRecorded(evaluation.decision.tool, outcome.status, cause)
-      : cause
+    throw hasRun(evaluation, outcome) ? endNotRecorded(evaluation.decision.tool, outcome.status, cause) : cause
   })
 }
 
-/** Nothing ran where a hook stood in for the tool, or where the call ended before its cell was ready. */
-const hasRun = ({ kind }: Evaluation, { status, profile }: Outcome): boolean =>
+/** Nothing ran if a hook gave the result, or if the call ended before its cell was ready. */
+const hasRun = ({ kind }: Evaluation, { status, profile }: CallOutcome): boolean =>
   kind === 'permitted' && status !== 'not_started' && !(status === 'cancelled' && profile === null)

@@ -1,12 +1,13 @@
 // The one door to a cell. Every call shows its permit here, for exactly this tool, these arguments and this policy.
-import { CordonError, fail } from '../../errors/index.js'
+import { CordonError, fail, messageOf } from '../../errors/index.js'
 import { requirePermit } from '../../gate/index.js'
 import { resultOfInterrupted } from '../../sandbox/index.js'
+import { monotonicMs } from '../../shapes/index.js'
 
 import { NOTHING_RAN } from '../call-outcome.js'
-import type { CallHandlers, Outcome } from '../call-outcome.js'
+import type { CallHandlers, CallOutcome } from '../call-outcome.js'
 import { createBareRequests } from '../events/bare-requests.js'
-import { idsOf, processStarted } from '../events/call-record.js'
+import { idsOf } from '../events/call-record.js'
 import { createEgressLog } from '../events/egress-log.js'
 import { endedBy } from '../events/process-ending.js'
 import { recordArguments } from '../events/recorded-arguments.js'
@@ -14,22 +15,26 @@ import type { NetworkCall } from '../network/call-networks.js'
 import type { Execution } from '../result/tool-result.js'
 import type { CallServices, CallTool, Permitted } from './call-services.js'
 
-/** Whatever goes wrong after the permit, but for a bug, is an outcome of the call and is recorded as one. */
+/** Every error after the permit is an outcome of the call, and is recorded as one. */
 export const runPermitted = async <Tool extends CallTool>(
   services: CallServices<Tool>,
   tool: Tool,
   evaluation: Permitted,
-  { signal, onProgress, onOutput }: CallHandlers,
-): Promise<Outcome> => {
+  { signal, session, onProgress, onOutput, onLog }: CallHandlers,
+): Promise<CallOutcome> => {
   const { runner, events, record } = services
   const { permit, inputs, decision, grant } = evaluation
   const { name, boundary, policyHash } = tool.gate
-  const began = performance.now()
+  const began = monotonicMs()
   let start = 'awaited' as Start
+  const requireCurrent = (): void => {
+    if (services.isCurrent?.(evaluation) === false) throw fail('call-outdated', { tool: name })
+  }
   const beforeStart = async (): Promise<void> => {
     start = 'unrecorded'
     await recordStart(services, tool, evaluation)
     start = 'recorded'
+    requireCurrent()
   }
   const reached = createEgressLog(events, idsOf(decision), record.egressEntries)
   const bare = createBareRequests(boundary.credentials)
@@ -41,54 +46,48 @@ export const runPermitted = async <Tool extends CallTool>(
       bare.take(event)
     },
   }
-  const known = () => ({ egress: reached.summary(), bareRequests: bare.lines(), durationMs: performance.now() - began })
+  const known = () => ({ egress: reached.summary(), bareRequests: bare.lines(), durationMs: monotonicMs() - began })
   let execution: Execution | undefined
   try {
     const input = requirePermit(permit, { tool: name, arguments: inputs.call, policyHash, now: services.now() })
+    requireCurrent()
     execution = await runner.run(tool, {
       input,
       command: inputs.command,
       signal,
       onProgress,
       onOutput,
+      onLog,
+      callId: decision.call_id,
+      session,
       beforeStart,
       network,
     })
     await reached.finish()
     return { ...execution, ...known() }
   } catch (error) {
-    if (!(error instanceof CordonError) || start === 'unrecorded') throw error
+    if (start === 'unrecorded') throw error
     if (execution !== undefined) throw endNotRecorded(name, execution.status, error)
-    // Where this cannot be recorded, the end of the call cannot be either, and that is reported.
+    // If this cannot be recorded, the end of the call cannot be either, and that is reported.
     await reached.finish().catch(() => undefined)
     const status = statusOf(error, start)
     const ending = start === 'recorded' ? endedBy(status === 'cancelled' ? 'cancelled' : 'setup') : null
+    const outcome = { ...NOTHING_RAN, status, ending, ...known() }
+    if (!(error instanceof CordonError)) return { ...outcome, reason: messageOf(error), unexpected: { error } }
     const { profile = null, violations = [], usage = null } = resultOfInterrupted(error) ?? {}
-    return {
-      ...NOTHING_RAN,
-      status,
-      error,
-      ending,
-      profile,
-      violations,
-      usage,
-      ...known(),
-      revised: services.revise?.(decision, error),
-    }
+    return { ...outcome, error, profile, violations, usage, revised: services.revise?.(decision, error) }
   }
 }
 
-/** The tool ran, and the log does not say so. */
-export const endNotRecorded = (tool: string, status: string, error: CordonError): CordonError =>
-  fail(
-    'end-not-recorded',
-    { tool, status, problem: error.message, fix: error.fix ?? 'see to it that the audit log can be written' },
-    error,
-  )
+/** The tool ran, and its end is not in the log. */
+export const endNotRecorded = (tool: string, status: string, error: unknown): CordonError => {
+  const fix = (error instanceof CordonError ? error.fix : undefined) ?? 'see to it that the audit log can be written'
+  return fail('end-not-recorded', { tool, status, problem: messageOf(error), fix }, error)
+}
 
 type Start = 'awaited' | 'recorded' | 'unrecorded'
 
-/** Recorded when the cell is ready and before its program begins: a call that never gets so far has not started. */
+/** Recorded when the cell is ready, before its program begins. */
 const recordStart = async <Tool extends CallTool>(
   { events, runner, record }: CallServices<Tool>,
   tool: Tool,
@@ -96,17 +95,18 @@ const recordStart = async <Tool extends CallTool>(
 ): Promise<void> => {
   const process = runner.processOf(tool, evaluation.inputs)
   if (process === undefined) return
-  await events.emit(
-    processStarted(evaluation, {
-      program: process.program,
-      words: recordArguments(process.words, record),
-      cwd: tool.cwd,
-    }),
-  )
+  await events.emit({
+    type: 'process.started',
+    ...idsOf(evaluation.decision),
+    program: process.program,
+    arguments: recordArguments(process.words, record),
+    cwd: tool.cwd,
+  })
 }
 
-/** A launcher that died after the start may have run the tool. Every other error says that it could not be started. */
-const statusOf = ({ code }: CordonError, start: Start): Outcome['status'] => {
+/** After an unexpected error or the launcher's death the tool may have run. All other errors mean that it did not. */
+const statusOf = (error: unknown, start: Start): CallOutcome['status'] => {
+  const code = error instanceof CordonError ? error.code : 'unexpected'
   if (code === 'cancelled' || code === 'sandbox-closed') return 'cancelled'
-  return start === 'recorded' && code === 'launcher-died' ? 'failed' : 'not_started'
+  return start === 'recorded' && (code === 'launcher-died' || code === 'unexpected') ? 'failed' : 'not_started'
 }

@@ -1,4 +1,7 @@
-import type { GateCall, Mode } from '../../gate/index.js'
+// A call as the caller sees it. In the mode on_failure it may run a second time with a wider policy.
+import { randomUUID } from 'node:crypto'
+
+import type { GateCall } from '../../gate/index.js'
 import { describeViolation, isHabit } from '../../sandbox/index.js'
 
 import type { CallHandlers } from '../call-outcome.js'
@@ -9,41 +12,36 @@ import { performCall } from './life-of-a-call.js'
 import { widerTool } from './wider-tool.js'
 import type { Widener } from './wider-tool.js'
 
-export interface CallingServices extends CallServices, Widener {
-  readonly mode: Mode
-  readonly newId: () => string
-}
-
 /**
- * A call as the caller sees it. In the mode on_failure a call that met its boundary may run a second time with
- * more, when somebody approves. That is a call of its own, with its own decision, permit and record.
+ * In the mode on_failure a call that met its boundary may run again with more, if somebody approves. `widenerNow` gives
+ * a widener only in that mode, which may have changed since the call began.
+ * The second attempt is a call of its own, with its own decision, permit and record.
  */
 export const callTool = async (
-  services: CallingServices,
+  services: CallServices,
   call: GateCall,
   handlers: CallHandlers,
+  widenerNow: () => Widener | undefined,
 ): Promise<ToolResult> => {
   const { result: first } = await performCall(services, call, handlers)
   const tool = services.tools.get(call.tool)
-  if (
-    services.mode !== 'on_failure' ||
-    first.status !== 'violated' ||
-    tool === undefined ||
-    handlers.signal?.aborted === true
-  )
+  const widener = widenerNow()
+  if (widener === undefined || first.status !== 'violated' || tool === undefined || handlers.signal?.aborted === true)
     return first
   const { violations } = first.facts
   const wider = widerTool(
     tool,
     violations.filter((each) => !isHabit(each, [namedIn(call.input)])),
-    services,
+    widener,
   )
   if (wider === undefined) return first
 
   const refused = violations.slice(0, MOST_NAMED).map(describeViolation).join('; ')
   const retry: GateCall = {
     ...call,
-    callId: services.newId(),
+    callId: randomUUID(),
+    // Only this process has the wider policy, so this question cannot be suspended.
+    mayAsk: services.approval !== undefined,
     widening: {
       after: 'violation',
       reason: `it ran and met its boundary (${refused}); to run again with ${wider.added.join(', ')}`,
@@ -51,12 +49,14 @@ export const callTool = async (
       added: wider.added,
     },
   }
-  const { result: second } = await performCall(services, retry, { ...handlers, resume: undefined }, wider.tool)
+  const { result: second } = await performCall(services, retry, { ...handlers, ...HERE_AND_NOW }, wider.tool)
   const { permission_decision } = second.facts
-  // Not approved: the first result stands, and its facts say what was asked.
+  // Not approved: the first result stands, and its facts name the second decision.
   if (permission_decision.decision === 'deny' || second.status === 'denied')
     return { ...first, facts: { ...first.facts, retry: { call_id: retry.callId, permission_decision } } }
   return { ...second, facts: { ...second.facts, first_attempt: first.facts } }
 }
+
+const HERE_AND_NOW = { resume: undefined, isSuspending: false, resumed: undefined } as const
 
 const MOST_NAMED = 5

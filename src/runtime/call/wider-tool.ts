@@ -1,5 +1,5 @@
-// What a tool would need that was refused it, as a policy: in the mode on_failure somebody is asked
-// whether the call may run once more with that.
+// For the mode on_failure: adds what a tool was refused to its policy, and somebody is asked whether the call may run
+// again with it.
 import { existsSync } from 'node:fs'
 
 import { CordonError, bug } from '../../errors/index.js'
@@ -12,22 +12,20 @@ import type { ToolDefinition } from '../tools/tools.js'
 
 export interface WiderTool {
   readonly tool: BoundTool
-  /** What is added, in words for the one who is asked. */
+  /** The added grants, in words for the approver. */
   readonly added: readonly string[]
 }
 
-/** More than this was refused: nobody can judge such a list, and a policy should be written instead. */
+/** Nobody can judge a longer list. Then a policy should be written. */
 const MOST_ADDED = 32
 
 export interface Widener {
   readonly bind: (definition: ToolDefinition) => BoundTool
-  /** Folders that no call is given, whoever would approve it: those of the audit log. */
+  /** Own files of Cordon, which are never granted. */
   readonly withheld: readonly AbsolutePath[]
 }
 
-/**
- * Undefined where no wider policy would help, or none may be asked for: protected names and connections stay refused.
- */
+/** Undefined where no wider policy would help or may be asked for: protected names and connections stay refused. */
 export const widerTool = (
   tool: BoundTool,
   violations: readonly Violation[],
@@ -43,7 +41,7 @@ export const widerTool = (
     }
     return helps(more, wider.gate.boundary) ? { tool: wider, added } : undefined
   } catch (error) {
-    // What was refused may not be granted at all, such as the audit log.
+    // Some files are never granted, such as the audit log.
     if (error instanceof CordonError) return undefined
     throw error
   }
@@ -58,10 +56,8 @@ const grantsFor = (violations: readonly Violation[], { exec }: Boundary): MoreGr
     switch (violation.kind) {
       case 'file':
         if (violation.reason.kind === 'protected') break
-        // To read what is not there nobody can be given.
-        if (violation.access === 'read') {
-          if (existsSync(violation.path)) addPath(read, violation.path)
-        } else addPath(write, existing(violation.path))
+        if (violation.access === 'write') addPath(write, existing(violation.path))
+        else if (existsSync(violation.path)) addPath(read, violation.path)
         break
       case 'metadata':
         addPath(write, existing(violation.path))
@@ -102,22 +98,22 @@ const addPath = (paths: Set<AbsolutePath>, path: string): void => {
   try {
     paths.add(parseAbsolutePath(path))
   } catch (error) {
-    // A name that is no path cannot be granted either.
+    // A name that is no path cannot be granted.
     if (!(error instanceof CordonError)) throw error
   }
 }
 
-/** What does not exist cannot be granted by itself; who makes it needs the folder. */
+/** A file that does not exist cannot be granted. To make it, a tool needs its folder. */
 const existing = (path: string): string => (existsSync(path) ? path : parentOf(path as AbsolutePath))
 
 const wordsFor = ({ read, write, exec, limits }: MoreGrants): readonly string[] => [
   ...read.map((path) => `filesystem.read ${path}`),
   ...write.map((path) => `filesystem.write ${path}`),
   ...exec.map((path) => `exec ${path}`),
-  ...Object.entries(limits).map(([name, limit]) => `limits.${name} ${String(limit)}`),
+  ...Object.entries(limits).map(([name, limit]) => `limits.${name} ${limit}`),
 ]
 
-/** What a carve-out takes away stays away. */
+/** A carve-out may still take away every added path. */
 const helps = ({ read, write, exec, limits }: MoreGrants, boundary: Boundary): boolean =>
   exec.length > 0 ||
   Object.keys(limits).length > 0 ||

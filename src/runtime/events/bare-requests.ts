@@ -1,18 +1,18 @@
-// Requests to a host that has a credential, which went without it. The server says no more than "401", and the policy
-// that declares the credential looks as if it were used.
+// Collects requests that went to a host without its credential. The server answers only "401", while the policy looks
+// as if the credential were used.
 import type { ConnectionEvent } from '../../egress/index.js'
 import { coversEndpoint, parseRequestHost } from '../../policy/index.js'
 import type { Credential } from '../../policy/index.js'
 
 export interface BareRequests {
   readonly take: (event: ConnectionEvent) => void
-  /** What is to be told, once for each host and credential. */
+  /** One line for each host and credential. */
   readonly lines: () => readonly string[]
 }
 
 const MOST = 5
 
-/** A tool decides how long a path is, and the registry bounds the size of these lines. */
+/** The tool decides how long a path is, and the registry limits these lines. */
 const LONGEST_PATH = 200
 const shortened = (path: string): string => (path.length <= LONGEST_PATH ? path : `${path.slice(0, LONGEST_PATH)}…`)
 
@@ -24,14 +24,14 @@ export const createBareRequests = (credentials: readonly Credential[]): BareRequ
       const host = parseRequestHost(event.host)
       if (host === undefined) return
       for (const { id, inject, hosts } of credentials) {
-        // One that takes the place of a stand-in is put in only where that stands.
+        // A placeholder is replaced only where the tool put it.
         if (
           inject.kind === 'placeholder' ||
           event.credentials.includes(id) ||
           !hosts.some((each) => coversEndpoint(each, host, event.port))
         )
           continue
-        const key = `${id} ${event.host}:${String(event.port)} ${event.scheme}`
+        const key = `${id} ${event.host}:${event.port} ${event.scheme}`
         const why =
           event.scheme === 'http'
             ? 'nothing secret is sent without TLS; use https'
@@ -40,7 +40,7 @@ export const createBareRequests = (credentials: readonly Credential[]): BareRequ
         if (!lines.has(key) && lines.size < MOST)
           lines.set(
             key,
-            `${event.method} ${event.host}:${String(event.port)}${shortened(event.path)} went without the ` +
+            `${event.method} ${event.host}:${event.port}${shortened(event.path)} went without the ` +
               `credential "${id}": ${why}`,
           )
       }

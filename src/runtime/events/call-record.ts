@@ -1,17 +1,15 @@
-// The entries of a call, in their order: a runtime and `cordon run` tell the same story.
+// The events of a call, in their order.
 import type { Evaluation, PermissionDecision, PermissionState } from '../../gate/index.js'
 import { MOST_VIOLATIONS_TOLD, describeViolation } from '../../sandbox/index.js'
 import type { SandboxProfile, Usage, Violation } from '../../sandbox/index.js'
 
 import type { EventStream } from './event-stream.js'
-import type { EventDraft } from './event.js'
+import type { EventDraft, RecordedArguments } from './event.js'
 import { processEnded } from './process-ending.js'
 import type { CallIds, ProcessEnding } from './process-ending.js'
-import type { RecordedArguments } from './event.js'
-
 export const idsOf = ({ call_id, tool, decision_id }: PermissionDecision): CallIds => ({ call_id, tool, decision_id })
 
-/** What is emitted together is written in one go. */
+/** Events that are emitted in one turn of the event loop are written together. */
 export const recordTogether = async (events: EventStream, drafts: readonly EventDraft[]): Promise<void> => {
   await Promise.all(drafts.map((draft) => events.emit(draft)))
 }
@@ -30,12 +28,14 @@ export const denied = ({ decision }: Evaluated): EventDraft => {
   return { type: 'tool.denied', ...idsOf(decision), reason, error_code, risk, used_declared_capability }
 }
 
-export const called = ({ decision }: Evaluated, recorded: RecordedArguments): EventDraft => ({
+/** `session`: its name, which constraints and budgets count by. */
+export const called = ({ decision }: Evaluated, recorded: RecordedArguments, session: string): EventDraft => ({
   type: 'tool.called',
   ...idsOf(decision),
   arguments: recorded,
   risk: decision.risk,
   policy_hash: decision.policy_hash,
+  session,
 })
 
 /** A rule or an approval that holds for longer than one call. */
@@ -48,25 +48,9 @@ export const policyChanged = (
   { call_id, tool, policy_hash }: PermissionDecision,
   { change, because }: PolicyChange,
   permission_state: PermissionState,
-): EventDraft => ({
-  ...{ type: 'policy.changed', call_id, change, because, tool, policy_hash, permission_state },
-})
+): EventDraft => ({ type: 'policy.changed', call_id, change, because, tool, policy_hash, permission_state })
 
-export interface StartedProcess {
-  readonly program: string
-  readonly words: RecordedArguments
-  readonly cwd: string
-}
-
-export const processStarted = ({ decision }: Evaluated, { program, words, cwd }: StartedProcess): EventDraft => ({
-  type: 'process.started',
-  ...idsOf(decision),
-  program,
-  arguments: words,
-  cwd,
-})
-
-/** How a run ended; null is what it never had. */
+/** How a run ended. Null where it had no sandbox, process or usage. */
 export interface RunEnd {
   readonly profile: SandboxProfile | { readonly mode: 'none' } | null
   readonly violations: readonly Violation[]
@@ -84,7 +68,7 @@ export const ended = (
 ): readonly EventDraft[] => {
   const ids = idsOf(decision)
   return [
-    // Around a tool in the agent's own process there is no sandbox.
+    // A tool in the agent's own process has no sandbox.
     ...(profile === null || profile.mode === 'none'
       ? []
       : [{ type: 'sandbox.applied', ...ids, sandbox_profile: profile } as const]),
@@ -93,7 +77,7 @@ export const ended = (
         ({
           type: 'sandbox.violation',
           ...ids,
-          violation_ref: `violations/${String(at)}`,
+          violation_ref: `violations/${at}`,
           violation,
           description: describeViolation(violation),
         }) as const,

@@ -1,5 +1,5 @@
-// The network of one call in the log: entry by entry up to a bound, because a tool decides how many there are, and as a
-// sum beyond that.
+// Records the network of one call: event by event up to a limit, because the tool decides how many there are, and the
+// rest as a sum.
 import type { ConnectionEvent } from '../../egress/index.js'
 
 import { createEgressTally } from './egress-tally.js'
@@ -8,18 +8,18 @@ import type { EventStream } from './event-stream.js'
 import type { CallIds } from './process-ending.js'
 
 export interface EgressLog {
-  /** Settles when the event is in the log, or the log says that such events are only summed up from here on. */
+  /** Resolves when the event is in the log, or when the log says that further events are summed up. */
   readonly record: (event: ConnectionEvent) => Promise<void>
-  /** The last entry: what was summed up. */
+  /** Records the sum of the events beyond the limit. */
   readonly finish: () => Promise<void>
-  /** Of everything, listed or not. */
+  /** The sum of all events. */
   readonly summary: () => EgressSummary | null
 }
 
-/** Some six megabytes: more than the installation of a thousand packages needs. */
-export const MOST_EGRESS_ENTRIES = 10_000
+/** About 6 MB: more than the installation of a thousand packages needs. */
+const MOST_ENTRIES = 10_000
 
-export const createEgressLog = (events: EventStream, ids: CallIds, most: number = MOST_EGRESS_ENTRIES): EgressLog => {
+export const createEgressLog = (events: EventStream, ids: CallIds, most: number = MOST_ENTRIES): EgressLog => {
   const [all, unlisted] = [createEgressTally(), createEgressTally()]
   let listed = 0
   let announced: Promise<unknown> | undefined
@@ -30,7 +30,7 @@ export const createEgressLog = (events: EventStream, ids: CallIds, most: number 
         listed += 1
         await events.emit({ ...event, ...ids })
       } else {
-        // Before anything without an entry is sent, so that the log says so even after a kill.
+        // Recorded before the connection goes on, so that the log is right even after a kill.
         await (announced ??= tell(null))
         unlisted.take(event)
       }

@@ -1,4 +1,4 @@
-// What several events have in common, or the rest of the runtime uses besides.
+// Parts of events that several events or other parts of the runtime use.
 import { LIMIT_KINDS } from '../../sandbox/index.js'
 import type { Violation } from '../../sandbox/index.js'
 import {
@@ -53,7 +53,7 @@ export const EGRESS_SUMMARY = fields({
 })
 
 const PATH = { path: text() }
-/** The other fields depend on the kind. The type is that of the sandbox, which makes them. */
+/** The type is the sandbox's, which makes violations. The schema describes it for other programs. */
 export const VIOLATION: Shape<Violation> = defined(
   'violation',
   such('a violation', isMapping, {

@@ -1,4 +1,4 @@
-// What happens to a call, as facts: the types of events and schemas/event.schema.json come from these declarations.
+// Declares every event. The types of events and schemas/event.schema.json come from these declarations.
 import { DECISIONS, HOOK_POINTS } from '../../gate/index.js'
 import type { PermissionDecision, PermissionState } from '../../gate/index.js'
 import { RISKS } from '../../policy/index.js'
@@ -24,7 +24,7 @@ import {
   whole,
   yesOrNo,
 } from '../../shapes/index.js'
-import type { Schema, Shape } from '../../shapes/index.js'
+import type { Read, Schema, Shape, Shapes } from '../../shapes/index.js'
 
 import { EGRESS_SUMMARY, PORT, RECORDED_ARGUMENTS, USAGE, VIOLATION } from './event-parts.js'
 import { EVENT_TYPES } from './event-types.js'
@@ -36,7 +36,7 @@ const elsewhere = <Value>(name: string): Shape<Value> =>
 
 const permission_state = elsewhere<PermissionState>('permission_state')
 
-/** A tool that stands at the centre of an event, and the decision that let it. */
+/** The tool of an event, and the decision about it. */
 const OF_CALL = { tool: filled(), decision_id: orNull(text()) }
 const OF_HOOK = { hook: filled(), point: oneOf(...HOOK_POINTS), tool: orNull(text()) }
 const OF_CONNECTION = {
@@ -48,183 +48,153 @@ const OF_CONNECTION = {
 const PASSED = { bytes_sent: count(0), bytes_received: count(0), duration_ms: amount() }
 const ERROR_CODE = described('An entry of docs/errors.md.', orNull(text()))
 
-const event = described
+const PROBLEM = described('What went wrong: an entry of docs/errors.md.', orNull(text()))
+
+const event = <const Parts extends Shapes>(description: string, parts: Parts): Shape<Read<Parts>> =>
+  described(description, record(parts))
 
 export const EVENTS = {
-  'session.started': event(
-    'A session began.',
-    record({
-      resumed_from: optional(described('The session whose counts and approvals it goes on with.', text())),
-      permission_state,
-    }),
-  ),
-  'session.ended': event('A session ended.', record({ reason: text(), calls: count(0) })),
-  'policy.changed': event(
-    'Mode, rules or the policy of a tool are different from now on.',
-    record({
-      change: oneOf('mode', 'rules', 'tools', 'policy', 'approval'),
-      because: text(),
-      tool: orNull(text()),
-      policy_hash: orNull(hash()),
-      permission_state,
-    }),
-  ),
-  'permission.evaluated': event(
-    'Rules, mode, hooks, policy or a classifier produced a decision.',
-    record({
-      permission_decision: elsewhere<PermissionDecision>('permission_decision'),
-      arguments: RECORDED_ARGUMENTS,
-    }),
-  ),
-  'permission.requested': event(
-    'Somebody is asked.',
-    record({
-      ...OF_CALL,
-      approval_action_id: filled(),
-      reason: text(),
-      arguments_hash: orNull(hash()),
-      expires_at: orNull(time()),
-    }),
-  ),
-  'permission.resolved': event(
-    'The question was answered, timed out or was taken back.',
-    record({
-      ...OF_CALL,
-      approval_action_id: filled(),
-      resolution: oneOf('allowed', 'denied', 'modified', 'escalated', 'timed_out', 'cancelled', 'unavailable'),
-      by: described('Who answered; null where nobody did.', orNull(text())),
-      reason: orNull(text()),
-      scope: oneOf('call', 'session'),
-      decision: oneOf(...DECISIONS),
-    }),
-  ),
-  'sandbox.applied': event(
-    'A call got its sandbox; null where it runs in the process of the agent.',
-    record({ ...OF_CALL, sandbox_profile: elsewhere<SandboxProfile>('sandbox_profile') }),
-  ),
-  'sandbox.violation': event(
-    'A boundary was touched.',
-    record({
-      ...OF_CALL,
-      violation_ref: described('The entry of violation_refs in the profile.', filled()),
-      violation: VIOLATION,
-      description: text(),
-    }),
-  ),
-  'tool.called': event(
-    'A tool is about to run.',
-    record({ ...OF_CALL, arguments: RECORDED_ARGUMENTS, risk: oneOf(...RISKS), policy_hash: orNull(hash()) }),
-  ),
-  'tool.denied': event(
-    'A tool did not run.',
-    record({
-      ...OF_CALL,
-      reason: text(),
-      error_code: ERROR_CODE,
-      risk: orNull(oneOf(...RISKS)),
-      used_declared_capability: yesOrNo(),
-    }),
-  ),
-  'tool.completed': event(
-    'A tool ran, and this is how it ended.',
-    record({
-      ...OF_CALL,
-      status: oneOf('ok', 'failed', 'violated', 'timeout', 'cancelled', 'not_started'),
-      reason: orNull(text()),
-      error_code: ERROR_CODE,
-      result_hash: described('What the call gave back, by its hash.', orNull(hash())),
-      result_bytes: orNull(count(0)),
-      duration_ms: amount(),
-    }),
-  ),
-  'hook.started': event('A hook is asked.', record(OF_HOOK)),
-  'hook.completed': event(
-    'A hook answered.',
-    record({
-      ...OF_HOOK,
-      decision: described('continue, allow, ask, deny or block; what else it did stands in effects.', text()),
-      effects: list(oneOf('input', 'output', 'result', 'context', 'suppressed')),
-      reason: orNull(text()),
-      audit_refs: list(text()),
-      duration_ms: amount(),
-    }),
-  ),
-  'hook.failed': event(
-    'A hook threw, took too long or answered nonsense, which denies the call.',
-    record({ ...OF_HOOK, problem: text(), duration_ms: amount() }),
-  ),
+  'session.started': event('A session began.', {
+    resumed_from: optional(described('The session whose counts and approvals it goes on with.', text())),
+    permission_state,
+  }),
+  'session.ended': event('A session ended.', { reason: text(), calls: count(0) }),
+  'policy.changed': event('Mode, rules or the policy of a tool are different from now on.', {
+    change: oneOf('mode', 'rules', 'tools', 'policy', 'approval'),
+    because: text(),
+    tool: orNull(text()),
+    policy_hash: orNull(hash()),
+    permission_state,
+  }),
+  'permission.evaluated': event('Rules, mode, hooks, policy or a classifier produced a decision.', {
+    permission_decision: elsewhere<PermissionDecision>('permission_decision'),
+    arguments: RECORDED_ARGUMENTS,
+  }),
+  'permission.requested': event('Somebody is asked.', {
+    ...OF_CALL,
+    approval_action_id: filled(),
+    reason: text(),
+    arguments_hash: orNull(hash()),
+    expires_at: orNull(time()),
+  }),
+  'permission.resolved': event('The question was answered, timed out or was taken back.', {
+    ...OF_CALL,
+    approval_action_id: filled(),
+    resolution: oneOf('allowed', 'denied', 'modified', 'escalated', 'timed_out', 'cancelled', 'unavailable'),
+    by: described('Who answered; null where nobody did.', orNull(text())),
+    reason: orNull(text()),
+    scope: oneOf('call', 'session'),
+    decision: oneOf(...DECISIONS),
+  }),
+  'sandbox.applied': event('A call got its sandbox; null where it runs in the process of the agent.', {
+    ...OF_CALL,
+    sandbox_profile: elsewhere<SandboxProfile>('sandbox_profile'),
+  }),
+  'sandbox.violation': event('A boundary was touched.', {
+    ...OF_CALL,
+    violation_ref: described('The entry of violation_refs in the profile.', filled()),
+    violation: VIOLATION,
+    description: text(),
+  }),
+  'tool.called': event('A tool is about to run.', {
+    ...OF_CALL,
+    arguments: RECORDED_ARGUMENTS,
+    risk: oneOf(...RISKS),
+    policy_hash: orNull(hash()),
+    session: text(),
+  }),
+  'tool.denied': event('A tool did not run.', {
+    ...OF_CALL,
+    reason: text(),
+    error_code: ERROR_CODE,
+    risk: orNull(oneOf(...RISKS)),
+    used_declared_capability: yesOrNo(),
+  }),
+  'tool.completed': event('A tool ran, and this is how it ended.', {
+    ...OF_CALL,
+    status: oneOf('ok', 'failed', 'violated', 'timeout', 'cancelled', 'not_started'),
+    reason: orNull(text()),
+    error_code: ERROR_CODE,
+    result_hash: described('What the call gave back, by its hash.', orNull(hash())),
+    result_bytes: orNull(count(0)),
+    duration_ms: amount(),
+  }),
+  'hook.started': event('A hook is asked.', OF_HOOK),
+  'hook.completed': event('A hook answered.', {
+    ...OF_HOOK,
+    decision: described('continue, allow, ask, deny or block; what else it did stands in effects.', text()),
+    effects: list(oneOf('input', 'output', 'result', 'context', 'suppressed')),
+    reason: orNull(text()),
+    audit_refs: list(text()),
+    duration_ms: amount(),
+  }),
+  'hook.failed': event('A hook threw, took too long or answered nonsense, which denies the call.', {
+    ...OF_HOOK,
+    problem: text(),
+    duration_ms: amount(),
+  }),
   // Programs are named; their arguments are recorded by hash, like those of the call.
-  'process.started': event(
-    'A program started in its cell.',
-    record({ ...OF_CALL, program: text(), arguments: RECORDED_ARGUMENTS, cwd: text() }),
-  ),
-  'process.completed': event('It ended by itself.', record({ ...OF_CALL, exit_code: count(), usage: USAGE })),
-  'process.terminated': event(
-    'It was ended.',
-    record({
-      ...OF_CALL,
-      because: oneOf('limit', 'signal', 'cancelled', 'violation', 'setup'),
-      limit: orNull(oneOf(...LIMIT_KINDS)),
-      signal: orNull(count()),
-      usage: orNull(USAGE),
-    }),
-  ),
+  'process.started': event('A program started in its cell.', {
+    ...OF_CALL,
+    program: text(),
+    arguments: RECORDED_ARGUMENTS,
+    cwd: text(),
+  }),
+  'process.completed': event('It ended by itself.', { ...OF_CALL, exit_code: count(), usage: USAGE }),
+  'process.terminated': event('It was ended.', {
+    ...OF_CALL,
+    because: oneOf('limit', 'signal', 'cancelled', 'violation', 'setup'),
+    limit: orNull(oneOf(...LIMIT_KINDS)),
+    signal: orNull(count()),
+    usage: orNull(USAGE),
+  }),
   // A connection that cannot be recorded is closed.
-  'egress.opened': event(
-    'A call is about to be connected to a granted host. Nothing was sent yet.',
-    record({
-      ...OF_CONNECTION,
-      treatment: described(
-        'http: nothing but HTTP, every request judged. stream: HTTP is judged, anything else passes unread. ' +
-          'direct: passes unread, after its TLS named the host.',
-        oneOf('http', 'stream', 'direct'),
-      ),
-    }),
-  ),
-  'egress.request': event(
-    'A request to a granted host, and its answer.',
-    record({
-      ...OF_CONNECTION,
-      protocol: oneOf('http/1.0', 'http/1.1', 'h2'),
-      scheme: oneOf('http', 'https'),
-      method: filled(),
-      path: described('Without the query, and with placeholders where they stood.', text()),
-      status: described('Null when there was no answer.', orNull(whole(100, 999))),
-      ...PASSED,
-      rule: described('The entry of the policy that granted it.', text()),
-      credentials: described('Credentials that were put into it, by their ids.', list(filled())),
-      redactions: described('How often a credential was taken out of the answer.', count(0)),
-      problem: described('What went wrong: an entry of docs/errors.md.', orNull(text())),
-    }),
-  ),
+  'egress.opened': event('A call is about to be connected to a granted host. Nothing was sent yet.', {
+    ...OF_CONNECTION,
+    treatment: described(
+      'http: nothing but HTTP, every request judged. stream: HTTP is judged, anything else passes unread. ' +
+        'direct: passes unread, after its TLS named the host.',
+      oneOf('http', 'stream', 'direct'),
+    ),
+  }),
+  'egress.request': event('A request to a granted host, and its answer.', {
+    ...OF_CONNECTION,
+    protocol: oneOf('http/1.0', 'http/1.1', 'h2'),
+    scheme: oneOf('http', 'https'),
+    method: filled(),
+    path: described('Without the query, and with placeholders where they stood.', text()),
+    status: described('Null when there was no answer.', orNull(whole(100, 999))),
+    ...PASSED,
+    rule: described('The entry of the policy that granted it.', text()),
+    credentials: described('Credentials that were put into it, by their ids.', list(filled())),
+    redactions: described('How often a credential was taken out of the answer.', count(0)),
+    problem: PROBLEM,
+  }),
   'egress.closed': event(
     'A connection to a granted host ended. Bytes are those that passed by unread; requests have their own events.',
-    record({
+    {
       ...OF_CONNECTION,
       ...PASSED,
-      problem: described('What went wrong: an entry of docs/errors.md.', orNull(text())),
-    }),
+      problem: PROBLEM,
+    },
   ),
   'egress.summed': event(
     'Beyond a number of entries the network of a call is only summed up: told when that begins, without a ' +
       'sum, and when the call has ended.',
-    record({
+    {
       ...OF_CALL,
       entries: described('Those that the call has one by one.', count(0)),
       sum: orNull(EGRESS_SUMMARY),
-    }),
+    },
   ),
-  'audit.began': event('A file of the log begins.', record({ file: described('1 for the first file.', count(1)) })),
-  'audit.repaired': event(
-    'What a writer that was killed, or a power cut, left was repaired.',
-    record({
-      adopted_lines: described('Whole lines that the anchor did not know of.', count(0)),
-      torn_bytes: described('What was left of a line that was not finished, and where it was put.', count(0)),
-      torn_hash: orNull(hash()),
-      torn_file: orNull(text()),
-      lost_lines: described('Lines that were not on the disk yet when the machine stopped.', count(0)),
-    }),
-  ),
+  'audit.began': event('A file of the log begins.', { file: described('1 for the first file.', count(1)) }),
+  'audit.repaired': event('What a writer that was killed, or a power cut, left was repaired.', {
+    adopted_lines: described('Whole lines that the anchor did not know of.', count(0)),
+    torn_bytes: described('What was left of a line that was not finished, and where it was put.', count(0)),
+    torn_hash: orNull(hash()),
+    torn_file: orNull(text()),
+    lost_lines: described('Lines that were not on the disk yet when the machine stopped.', count(0)),
+  }),
 } as const satisfies Readonly<Record<EventType, Shape<object>>>
 
 export const CONTEXT = fields({
@@ -236,7 +206,7 @@ export const CONTEXT = fields({
   manifest_hash: optional(text()),
 })
 
-/** What every event has, besides its type. */
+/** The fields of every event, besides its type. */
 export const BASE = record({
   event_id: filled(),
   timestamp: time(),

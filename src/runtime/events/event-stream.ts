@@ -1,3 +1,4 @@
+// The events of one session: numbers them, records them, then passes them to listeners.
 import type { CordonEvent, EventContext, EventDraft, EventOf } from './event.js'
 import type { EventType } from './event-types.js'
 import { recordable } from './recordable.js'
@@ -8,39 +9,38 @@ export interface EventStreamSettings {
   readonly now: () => number
   readonly newId: () => string
   /**
-   * Keeps events, in order; all of them or none. Nobody hears of an event before this has answered, and
-   * when it rejects, the event was not recorded, and the emitter must not continue.
+   * Keeps all of the events in order, or none. Listeners get an event after this resolved. If it rejects, the event was
+   * not recorded, and the emitter must not continue.
    */
   readonly record?: (events: readonly CordonEvent[]) => Promise<void>
   /** Goes into every event. */
   readonly context?: EventContext
-  /** Hears of listeners that threw; they disturb nobody else. */
+  /** Called if a listener throws. Other listeners are not affected. */
   readonly onListenerError?: (error: unknown, event: CordonEvent) => void
 }
 
 export interface EventStream {
   readonly sessionId: string
-  /** Answers when the event is recorded and was told to all listeners. */
-  readonly emit: (draft: EventDraft) => Promise<CordonEvent>
-  /** Returns what ends it. */
+  /** Resolves when the event is recorded and all listeners were called. Undefined: nobody records or hears it. */
+  readonly emit: (draft: EventDraft) => Promise<CordonEvent | undefined>
+  /** Returns a function that removes the listener. */
   readonly on: <Type extends EventType | '*'>(type: Type, listener: Listener<Type>) => () => void
-  /** Answers when everything emitted so far is recorded or was refused. */
-  readonly settled: () => Promise<void>
 }
 
-/** May return a promise; nobody waits for it. */
+/** May return a promise, which is not awaited. */
 export type Listener<Type extends EventType | '*'> = (
   event: Type extends EventType ? EventOf<Type> : CordonEvent,
 ) => unknown
 
 interface Waiting {
-  /** Copied when it was emitted; all but its number. */
+  /** A copy without its number, made when it was emitted. */
   readonly event: Omit<CordonEvent, 'sequence'>
   readonly resolve: (event: CordonEvent) => void
   readonly reject: (error: unknown) => void
 }
 
-/** The events of one session, numbered without gaps. */
+const NOBODY_HEARS = Promise.resolve(undefined)
+
 export const createEventStream = ({
   sessionId,
   now,
@@ -54,14 +54,15 @@ export const createEventStream = ({
   let lastSequence = 0
   let pump: Promise<void> | undefined
 
+  const isHeard = (type: EventType): boolean => listeners.has(type) || listeners.has('*')
   const tell = (event: CordonEvent): void => {
-    // Copied, because a listener may add or remove some.
+    // Copied, because a listener may add or remove listeners.
     for (const listener of [...(listeners.get(event.type) ?? []), ...(listeners.get('*') ?? [])]) {
       const failed = (error: unknown): void => {
         try {
           onListenerError?.(error, event)
         } catch {
-          // It is about errors of listeners, and is one itself.
+          // Errors of this handler are ignored too.
         }
       }
       try {
@@ -73,7 +74,7 @@ export const createEventStream = ({
     }
   }
 
-  /** Numbers are given to what is about to be recorded, so that what could not be leaves no gap. */
+  /** Events get their numbers here, so that one that could not be recorded leaves no gap. */
   const recordWaiting = async (): Promise<void> => {
     const batch = waiting
     waiting = []
@@ -94,7 +95,7 @@ export const createEventStream = ({
   }
 
   const pumpAll = async (): Promise<void> => {
-    // What is emitted in the same turn is recorded in one go, and so is what arrives in the meantime.
+    // Events of one turn of the event loop are recorded together, and so are those that arrive meanwhile.
     await Promise.resolve()
     while (waiting.length > 0) await recordWaiting()
     pump = undefined
@@ -102,8 +103,9 @@ export const createEventStream = ({
 
   return {
     sessionId,
-    emit: (draft) =>
-      new Promise((resolve, reject) => {
+    emit: (draft) => {
+      if (record === undefined && !isHeard(draft.type)) return NOBODY_HEARS
+      return new Promise((resolve, reject) => {
         const event = recordable({
           ...(context === undefined ? {} : { context }),
           ...draft,
@@ -113,18 +115,17 @@ export const createEventStream = ({
         })
         waiting.push({ event, resolve, reject })
         pump ??= pumpAll()
-      }),
+      })
+    },
     on: (type, listener) => {
-      // A name of its own, so that one function registered twice is heard twice and removed once.
+      // A new function, so that a listener that was added twice is called twice and removed once.
       const heard = (event: CordonEvent): unknown => (listener as (event: CordonEvent) => unknown)(event)
       const those = listeners.get(type) ?? new Set()
       listeners.set(type, those.add(heard))
       return () => {
         those.delete(heard)
+        if (those.size === 0 && listeners.get(type) === those) listeners.delete(type)
       }
-    },
-    settled: async () => {
-      while (pump !== undefined) await pump
     },
   }
 }

@@ -1,4 +1,4 @@
-// The types of what happens to a call. event-shapes.ts declares each event, for programs and for people.
+// The types of events, from the declarations in event-shapes.ts.
 import type { Shaped } from '../../shapes/index.js'
 
 import type { EGRESS_SUMMARY, REACHED_HOST, RECORDED_ARGUMENTS, USAGE } from './event-parts.js'
@@ -6,10 +6,10 @@ import type { BASE, CONTEXT, EVENTS } from './event-shapes.js'
 import type { EventType } from './event-types.js'
 
 export type EventContext = Shaped<typeof CONTEXT>
-/** Arguments as a record keeps them: which they were can be proven, what they were is not told unless it is wanted. */
+/** Arguments as a record keeps them: their hash, and their text only if the host asked for it. */
 export type RecordedArguments = Shaped<typeof RECORDED_ARGUMENTS>
 export type ProcessUsage = Shaped<typeof USAGE>
-/** What a call reached, in sum. What it was refused is among its violations. */
+/** The connections of a call. Refused ones are among its violations. */
 export type EgressSummary = Shaped<typeof EGRESS_SUMMARY>
 export type ReachedHost = Shaped<typeof REACHED_HOST>
 
@@ -18,10 +18,9 @@ export type EventOf<Type extends EventType> = {
 }[Type]
 export type CordonEvent = EventOf<EventType>
 
-/** What the stream adds. */
-type Given = 'event_id' | 'timestamp' | 'sequence' | 'session_id'
+type DraftOf<Event> = Event extends CordonEvent
+  ? Omit<Event, 'event_id' | 'timestamp' | 'sequence' | 'session_id'>
+  : never
 
-type DraftOf<Event> = Event extends CordonEvent ? Omit<Event, Given> : never
-
-/** An event before the stream has numbered it. What the log says about itself is not for others to say. */
+/** An event before the stream has numbered it. Events of the log itself are written by the log only. */
 export type EventDraft = DraftOf<EventOf<Exclude<EventType, 'audit.began' | 'audit.repaired'>>>

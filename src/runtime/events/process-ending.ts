@@ -3,7 +3,7 @@ import type { Ending, LimitKind, Usage, Violation } from '../../sandbox/index.js
 
 import type { EventDraft, ProcessUsage } from './event.js'
 
-/** How the process of a call ended, as its record tells it. */
+/** How the process of a call ended, for its record. */
 export type ProcessEnding =
   | { readonly kind: 'completed'; readonly exitCode: number }
   | {
@@ -19,7 +19,7 @@ export const processEndingOf = (ending: Ending, violations: readonly Violation[]
   if (ending.status === 'exited') return { kind: 'completed', exitCode: ending.exitCode }
   if (ending.status === 'limit')
     return { kind: 'terminated', because: 'limit', limit: ending.limit, signal: ending.signal }
-  // Cordon kills for an intrusion with this signal. A tool that plants a hook and then crashes ended by itself.
+  // After an intrusion Cordon kills the tool with SIGKILL. With any other signal the tool crashed by itself.
   const because = ending.signal === SIGKILL && violations.some(isIntrusion) ? 'violation' : 'signal'
   return { kind: 'terminated', because, limit: null, signal: ending.signal }
 }
@@ -31,26 +31,25 @@ export const endedBy = (because: 'cancelled' | 'setup'): ProcessEnding => ({
   signal: null,
 })
 
-/** What every entry of a call names. */
+/** The ids in every event of a call. */
 export interface CallIds {
   readonly call_id: string
   readonly tool: string
   readonly decision_id: string
 }
 
+export const processUsage = ({ wallMs, cpuMs, maxResidentBytes }: Usage): ProcessUsage => ({
+  wall_ms: wallMs,
+  cpu_ms: cpuMs,
+  max_rss_bytes: maxResidentBytes,
+})
+
 export const processEnded = (ids: CallIds, ending: ProcessEnding, usage: Usage | null): EventDraft => {
-  const used: ProcessUsage | null =
-    usage === null ? null : { wall_ms: usage.wallMs, cpu_ms: usage.cpuMs, max_rss_bytes: usage.maxResidentBytes }
-  return ending.kind === 'completed'
-    ? { type: 'process.completed', ...ids, exit_code: ending.exitCode, usage: used ?? NOT_MEASURED }
-    : {
-        type: 'process.terminated',
-        ...ids,
-        because: ending.because,
-        limit: ending.limit,
-        signal: ending.signal,
-        usage: used,
-      }
+  const used = usage === null ? null : processUsage(usage)
+  if (ending.kind === 'completed')
+    return { type: 'process.completed', ...ids, exit_code: ending.exitCode, usage: used ?? NOT_MEASURED }
+  const { because, limit, signal } = ending
+  return { type: 'process.terminated', ...ids, because, limit, signal, usage: used }
 }
 
 const NOT_MEASURED: ProcessUsage = { wall_ms: 0, cpu_ms: 0, max_rss_bytes: 0 }

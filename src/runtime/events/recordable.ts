@@ -1,27 +1,22 @@
 import { bug } from '../../errors/index.js'
 
-import { redactText } from './redact.js'
+import { cut, redactText } from './redact.js'
 
 const MAX_DEPTH = 64
-/**
- * A tool has a say in some texts of an event: what it threw, names of files and hosts. Nobody reads more of one than
- * this.
- */
+/** Tools determine some texts of an event: error messages, names of files and hosts. */
 const MAX_TEXT = 16 * 1024
 
 /**
- * A frozen copy that consists of nothing but JSON, so that what is recorded is what listeners get and
- * nobody can change either. Every text is cut where it is very long, and loses what looks like a secret.
+ * A frozen copy of nothing but JSON, so that the record and the listeners get the same, and nobody can change it. Long
+ * texts are cut, and text that looks like a secret is redacted.
  */
 export const recordable = <Value>(value: Value): Value => copy(value, 0) as Value
 
 const copy = (value: unknown, depth: number): unknown => {
-  if (depth > MAX_DEPTH) return bug(`an event is nested more than ${String(MAX_DEPTH)} deep`)
+  if (depth > MAX_DEPTH) return bug(`an event is nested more than ${MAX_DEPTH} deep`)
   switch (typeof value) {
     case 'string':
-      return redactText(
-        value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}… (${String(value.length - MAX_TEXT)} more)` : value,
-      )
+      return redactText(cut(value, MAX_TEXT))
     case 'boolean':
       return value
     case 'number':
@@ -33,20 +28,17 @@ const copy = (value: unknown, depth: number): unknown => {
           ? value.map((item) => copy(item, depth + 1))
           : copyMapping(value as Readonly<Record<string, unknown>>, depth),
       )
-    case 'bigint':
-    case 'function':
-    case 'symbol':
-    case 'undefined':
+    default:
       return null
   }
 }
 
-// A loop, because every event of every call comes through here.
+// A loop, because it is fast and runs for every event.
 const copyMapping = (mapping: Readonly<Record<string, unknown>>, depth: number): Record<string, unknown> => {
   const copied: Record<string, unknown> = {}
-  // In order, so that the record can be written by the built-in writer.
+  // Sorted, so that JSON.stringify writes canonical JSON.
   for (const key of Object.keys(mapping).sort()) {
-    // As a key it would change what the copy is.
+    // Setting __proto__ would change the prototype of the copy.
     if (key !== '__proto__' && mapping[key] !== undefined) copied[key] = copy(mapping[key], depth + 1)
   }
   return copied

@@ -2,18 +2,17 @@ import { canonicalJson, sizeOf } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 
 import type { RecordedArguments } from './event.js'
-import { REDACTED, isSecretName, redactText } from './redact.js'
+import { REDACTED, cut, isSecretName, redactText } from './redact.js'
 
 export interface ArgumentSettings {
-  /** `hash`: nothing but the hash. `redacted`: also the text, as far as it is no secret. */
+  /** `hash`: only the hash. `redacted`: also the text, without secrets. */
   readonly arguments?: 'hash' | 'redacted'
-  /** Has the last word on every text, after Cordon's own redaction. */
+  /** Redacts every text further, after Cordon's own redaction. */
   readonly redact?: (text: string) => string
 }
 
-/** How much of a call is kept. */
 export interface RecordSettings extends ArgumentSettings {
-  /** Entries about the network that one call may have; what is beyond is summed up in one. */
+  /** The number of network events that one call may have. The rest is summed up in one. */
   readonly egressEntries?: number
 }
 
@@ -41,6 +40,3 @@ const withoutSecrets = (value: JsonValue, redact: (text: string) => string): Jso
     Object.entries(value).map(([key, child]) => [key, isSecretName(key) ? REDACTED : withoutSecrets(child, redact)]),
   )
 }
-
-const cut = (text: string, length: number): string =>
-  text.length <= length ? text : `${text.slice(0, length)}… (${String(text.length - length)} more)`

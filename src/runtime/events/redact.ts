@@ -1,9 +1,9 @@
-// What looks like a secret does not belong into a record that is kept. This is a second line of
-// defence: arguments are recorded by hash, and values of the environment not at all.
+// Removes text that looks like a secret from records. This is a second line of defence: arguments are recorded by
+// hash, and values of the environment not at all.
 
 export const REDACTED = '[redacted]'
 
-/** Names of parameters whose values are nobody's business. */
+/** Names of parameters with secret values. */
 const SECRET_NAME =
   /pass(word|wd|phrase)|secret|token|api[-_]?key|apikey|credential|authori[sz]ation|cookie|private[-_]?key|access[-_]?key|session[-_]?key|signature|^(auth|pin|otp|pwd|bearer)$/i
 
@@ -17,14 +17,14 @@ const SECRET_TEXT = new RegExp(
     /\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}/,
     /\bsk-[\w-]{16,}|\b[sr]k_(?:live|test)_\w{10,}|\bxox[abeoprs]-[\w-]{10,}/,
     /\bA(?:KIA|SIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[\w-]{30,}/,
-    // JSON web tokens. That the dots are there is seen first, once for each run of letters: a search from every "eyJ"
-    // to the end of its run would take quadratic time.
+    // JSON web tokens. The dots are checked first, once for each run of letters. A search from every "eyJ" to the end
+    // of its run would take quadratic time.
     /(?<![\w-])(?=[\w-]{11,}\.[\w-]{8,}\.)[\w-]*?eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/,
-    // `Bearer …`, `Basic …` as in a header.
+    // `Bearer ...`, `Basic ...` as in a header.
     /(?<=\b(?:bearer|basic) )[\w.~+/=-]{8,}/,
     // The password in a URL.
     /(?<=\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{0,100}:)[^\s/@]+(?=@)/,
-    // `password=…`, `--token …`, `api_key: …`
+    // `password=...`, `--token ...`, `api_key: ...`
     /(?<=(?:pass(?:word|wd)?|secret|token|api[-_]?key|access[-_]?key)["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"'&,;]{4,}/,
     /(?<=--(?:password|token|secret|api-key)\s)\S{4,}/,
   ]
@@ -33,9 +33,12 @@ const SECRET_TEXT = new RegExp(
   'gi',
 )
 
-/** What every secret text contains; nearly all texts of a record do not, and need no closer look. */
+/** A fast check: every match of SECRET_TEXT contains one of these, and few other texts do. */
 const HINT =
   /BEGIN |gh[pousr]_|github_pat_|glpat-|sk-|k_live|k_test|xox|akia|asia|aiza|npm_|pypi-|eyj|bearer|basic|:\/\/|pass|secret|token|api|access/i
 
 export const redactText = (text: string): string =>
   text.length >= 8 && HINT.test(text) ? text.replace(SECRET_TEXT, REDACTED) : text
+
+export const cut = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length)}… (${text.length - length} more)`

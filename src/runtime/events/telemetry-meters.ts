@@ -2,7 +2,7 @@ import type * as OpenTelemetry from '@opentelemetry/api'
 
 import type { CordonEvent } from './event.js'
 
-/** What is counted. Ids do not belong here: every value of an attribute is a series of its own. */
+/** Counters and histograms. Ids are no attributes here: every value of an attribute is a series of its own. */
 export const createMeters = ({
   metrics,
 }: Pick<typeof OpenTelemetry, 'metrics'>): { readonly take: (event: CordonEvent) => void } => {
@@ -57,7 +57,7 @@ export const createMeters = ({
           requests.add(1, {
             'cordon.tool': event.tool,
             'http.request.method': knownMethod(event.method),
-            'cordon.status': event.status === null ? 'none' : `${String(Math.floor(event.status / 100))}xx`,
+            'cordon.status': event.status === null ? 'none' : `${Math.floor(event.status / 100)}xx`,
           })
           return
         case 'hook.failed':
@@ -72,5 +72,5 @@ export const createMeters = ({
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** A tool may invent as many as it likes. */
+/** A tool can invent any number of methods. */
 const knownMethod = (method: string): string => (METHODS.has(method) ? method : '_OTHER')

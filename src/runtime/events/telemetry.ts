@@ -1,5 +1,4 @@
-// Spans and metrics for hosts that use OpenTelemetry. Its API is an optional package: it is looked for
-// when this is called, and without it nothing happens.
+// Spans and metrics for hosts that use OpenTelemetry. Its API is an optional package. Without it nothing happens.
 import type * as OpenTelemetry from '@opentelemetry/api'
 
 import type { CordonEvent } from './event.js'
@@ -8,27 +7,22 @@ import { createMeters } from './telemetry-meters.js'
 import { createCallSpans } from './telemetry-spans.js'
 
 export interface Telemetry {
-  /** Whether the package is installed. Collecting the data is the host's task. */
+  /** Whether the package is installed. */
   readonly isActive: boolean
-  /** To be called where a call comes in: the span that is active there becomes the parent of its spans. */
+  /** Called when a call comes in: the active span becomes the parent of its span. */
   readonly begin: (callId: string) => void
-  /** Ends what is open, and listens no more. */
+  /** Ends all open spans. */
   readonly stop: () => void
-}
-
-const INACTIVE: Telemetry = { isActive: false, begin: () => undefined, stop: () => undefined }
-
-export interface TelemetrySettings {
-  /** Where the package comes from; told otherwise in tests. */
-  readonly load?: () => Promise<unknown>
 }
 
 export const connectTelemetry = async (
   stream: Pick<EventStream, 'on'>,
-  { load = () => import('@opentelemetry/api') }: TelemetrySettings = {},
+  /** Tests load something else. */
+  { load = () => import('@opentelemetry/api') }: { readonly load?: () => Promise<unknown> } = {},
 ): Promise<Telemetry> => {
-  const api = await loadApi(load)
-  if (api === undefined) return INACTIVE
+  // Not installed, or broken: neither is a reason for calls to fail.
+  const api = (await load().catch(() => undefined)) as typeof OpenTelemetry | undefined
+  if (api === undefined) return { isActive: false, begin: () => undefined, stop: () => undefined }
   const spans = createCallSpans(api)
   const meters = createMeters(api)
   const leave = stream.on('*', (event: CordonEvent) => {
@@ -42,14 +36,5 @@ export const connectTelemetry = async (
       leave()
       spans.endAll()
     },
-  }
-}
-
-const loadApi = async (load: () => Promise<unknown>): Promise<typeof OpenTelemetry | undefined> => {
-  try {
-    return (await load()) as typeof OpenTelemetry
-  } catch {
-    // Not installed. Anything else that is wrong with it is no reason for calls to fail either.
-    return undefined
   }
 }

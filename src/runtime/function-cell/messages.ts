@@ -1,10 +1,15 @@
-// Messages between the runtime and the Node process in which a function tool runs, over its stdin and
-// stdout: a byte of kind, four of length (little endian), JSON. Of a result and of progress the JSON is the value
-// itself, otherwise a mapping. Nothing of a call travels in argv.
+// Messages between the runtime and the Node process of a function tool, over its stdin and stdout: one byte for the
+// kind, four for the length (little endian), JSON. The JSON of a result or progress is the value itself, otherwise a
+// mapping.
 
-/** `load`: which function; `call`: its input. */
-export type MessageToCell =
-  { readonly kind: 'load'; readonly from: FunctionOrigin } | { readonly kind: 'call'; readonly input: unknown }
+export type MessageToCell = { readonly kind: 'load'; readonly from: FunctionOrigin } | CallMessage
+
+export interface CallMessage {
+  readonly kind: 'call'
+  readonly input: unknown
+  readonly callId: string
+  readonly session: string
+}
 
 export type FunctionOrigin =
   | { readonly kind: 'module'; readonly url: string; readonly name: string }
@@ -13,7 +18,9 @@ export type FunctionOrigin =
 export type MessageFromCell =
   | { readonly kind: 'loaded' }
   | { readonly kind: 'progress'; readonly value: unknown }
-  /** What the tool printed. */
+  /** A line of its logger, with data of any JSON. */
+  | { readonly kind: 'log'; readonly level: string; readonly message: string; readonly data?: unknown }
+  /** The tool printed this. */
   | { readonly kind: 'text'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'thrown'; readonly error: ThrownError }
@@ -26,7 +33,16 @@ export interface ThrownError {
 
 const HEADER = 5
 
-const LETTERS = { load: 'L', call: 'C', loaded: 'R', progress: 'P', text: 'T', value: 'V', thrown: 'X' } as const
+const LETTERS = {
+  load: 'L',
+  call: 'C',
+  loaded: 'R',
+  progress: 'P',
+  text: 'T',
+  log: 'G',
+  value: 'V',
+  thrown: 'X',
+} as const
 
 export const encodeMessage = ({
   kind,
@@ -34,7 +50,7 @@ export const encodeMessage = ({
 }: MessageToCell | Exclude<MessageFromCell, { kind: 'progress' | 'value' }>): Buffer =>
   frame(kind, JSON.stringify(content))
 
-/** A value that is JSON already: what is large is written once. */
+/** For a value that is JSON already. */
 export const encodeWritten = (kind: 'progress' | 'value', json: string): Buffer => frame(kind, json)
 
 const frame = (kind: keyof typeof LETTERS, text: string): Buffer => {
@@ -47,16 +63,14 @@ const frame = (kind: keyof typeof LETTERS, text: string): Buffer => {
 }
 
 export interface MessageSink<Kind> {
-  /** The most bytes that the content of a message may have, by its kind. Kinds that are not in here are refused. */
+  /** The largest content of a message in bytes, by its kind. Other kinds are refused. */
   readonly largest: Readonly<Record<Kind & string, number>>
   readonly onMessage: (kind: Kind, json: Buffer) => void
-  /** A message that is too large. It is passed over, and nothing of it is kept. */
+  /** A message is too large. Its content is dropped. */
   readonly onTooLarge: (kind: Kind, bytes: number) => void
 }
 
-/**
- * Cuts a stream into messages. Throws at a message that is none. Of one that is not complete it holds the bytes alone.
- */
+/** Cuts a stream into messages. Throws at invalid bytes. */
 export const createMessageReader = <Kind extends keyof typeof LETTERS>({
   largest,
   onMessage,
@@ -66,7 +80,7 @@ export const createMessageReader = <Kind extends keyof typeof LETTERS>({
   const header = Buffer.alloc(HEADER)
   let hasOfHeader = 0
   let kind: Kind | undefined
-  /** What is missing of the message; all of it passes by where `content` is undefined. */
+  /** Bytes that are missing. They are dropped if `content` is undefined. */
   let missing = 0
   let content: Buffer | undefined
 

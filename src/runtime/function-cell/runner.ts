@@ -1,18 +1,15 @@
-// Runs inside a cell: loads one function, waits, calls it once, ends. Everything here may be taken over
-// by the function; what holds it is the boundary around this process, and nothing in it.
+// Runs inside a cell: loads one function, waits, calls it once, ends. The function can take over this process. Only the
+// boundary around the process confines it.
 import { closeSync, writeSync } from 'node:fs'
 import { format } from 'node:util'
 
 import { createMessageReader, encodeMessage, encodeWritten } from './messages.js'
-import type { FunctionOrigin, MessageToCell, ThrownError } from './messages.js'
+import type { CallMessage, FunctionOrigin, MessageToCell, ThrownError } from './messages.js'
 
-type ToolFunction = (
-  input: unknown,
-  context: { readonly progress: (value: unknown) => void; readonly signal: AbortSignal },
-) => unknown
+type ToolFunction = (input: unknown, context: Readonly<Record<string, unknown>>) => unknown
 
 const LARGEST_MESSAGE = 256 * 1024 * 1024
-// The runtime takes no larger messages of these kinds (function-reply.ts).
+// The runtime refuses larger messages of these kinds (function-reply.ts).
 const LONGEST_TEXT = 64 * 1024
 const LONGEST_OF_ERROR = 8 * 1024
 const STDOUT = 1
@@ -31,7 +28,7 @@ const write = (bytes: Buffer): void => {
   }
 }
 
-/** The streams carry messages, so what the tool prints becomes one. */
+/** The streams carry messages, so the tool's output becomes messages too. */
 const redirectPrinting = (): void => {
   for (const [stream, object] of [
     ['stdout', process.stdout],
@@ -50,25 +47,35 @@ const redirectPrinting = (): void => {
 }
 
 const load = async (from: FunctionOrigin): Promise<ToolFunction> => {
-  const loaded: unknown =
-    from.kind === 'module'
-      ? ((await import(from.url)) as Readonly<Record<string, unknown>>)[from.name]
-      : // The source is the tool's own, and this process is its cell.
-        (0, eval)(`(${from.source})`)
-  if (typeof loaded !== 'function')
-    throw new TypeError(
-      from.kind === 'module' ? `the module has no function "${from.name}"` : 'the source is not a function',
-    )
+  if (from.kind === 'module') {
+    const module = (await import(from.url)) as Readonly<Record<string, unknown>>
+    const { [from.name]: exported } = module
+    if (typeof exported === 'function') return exported as ToolFunction
+    const names = Object.keys(module).join(', ') || 'nothing'
+    throw new TypeError(`the module has no function "${from.name}"; it exports ${short(names)}`)
+  }
+  // The source is the tool's own, and this process is its cell.
+  const loaded: unknown = (0, eval)(`(${from.source})`)
+  if (typeof loaded !== 'function') throw new TypeError('the source is not a function')
   return loaded as ToolFunction
 }
 
-/** Its result, as JSON. */
-const call = async (run: ToolFunction, input: unknown): Promise<string> => {
+/** Returns the result as JSON. */
+const call = async (run: ToolFunction, { input, callId, session }: CallMessage): Promise<string> => {
   const progress = (value: unknown) => {
     write(encodeWritten('progress', jsonOf(value)))
   }
-  // Never aborted: the cell ends with everything in it.
-  const result = await run(input, { progress, signal: new AbortController().signal })
+  const logAs = (level: string) => (message: unknown, data?: unknown) => {
+    send({
+      kind: 'log',
+      level,
+      message: String(message).slice(0, LONGEST_OF_ERROR),
+      ...(data === undefined ? {} : { data }),
+    })
+  }
+  const logger = { debug: logAs('debug'), info: logAs('info'), warn: logAs('warn'), error: logAs('error') }
+  // The signal is never aborted: the cell is killed.
+  const result = await run(input, { progress, callId, session, logger, signal: new AbortController().signal })
   if (!isAsyncIterable(result)) return jsonOf(result)
   // A generator streams its progress and returns its result.
   const iterator = result[Symbol.asyncIterator]() as AsyncIterator<unknown, unknown>
@@ -81,7 +88,7 @@ const call = async (run: ToolFunction, input: unknown): Promise<string> => {
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
-/** What has no JSON (a cycle, a bigint) fails here, with a message that says so. */
+/** Throws for a value without JSON (a cycle, a bigint). */
 const jsonOf = (value: unknown): string => {
   const text = JSON.stringify(value) as string | undefined
   return text ?? 'null'
@@ -94,10 +101,7 @@ const thrown = (error: unknown): ThrownError => {
 
 const short = (text: string): string => (text.length > LONGEST_OF_ERROR ? `${text.slice(0, LONGEST_OF_ERROR)}…` : text)
 
-/**
- * Everything is said. Node takes longer to put itself away than most calls take, and nothing of it is needed again.
- * That its output is closed tells the supervisor not to wait for it.
- */
+/** Kills this process, because Node's own exit takes longer than most calls. The closed output tells the supervisor. */
 const end = (message: Buffer): void => {
   write(message)
   closeSync(STDOUT)
@@ -119,7 +123,7 @@ const onMessage = (message: MessageToCell): void => {
     return
   }
   loading
-    ?.then((run) => call(run, message.input))
+    ?.then((run) => call(run, message))
     .then((value) => {
       end(encodeWritten('value', value))
     }, fail)
@@ -136,11 +140,7 @@ process.stdin.on(
       onMessage({ kind, ...(JSON.parse(json.toString('utf8')) as object) } as MessageToCell)
     },
     onTooLarge: (kind, bytes) => {
-      fail(
-        new Error(
-          `a message of the kind "${kind}" has ${String(bytes)} bytes, and may have ${String(LARGEST_MESSAGE)}`,
-        ),
-      )
+      fail(new Error(`a message of the kind "${kind}" has ${bytes} bytes, and may have ${LARGEST_MESSAGE}`))
     },
   }),
 )

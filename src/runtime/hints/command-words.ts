@@ -1,4 +1,4 @@
-// What the words of a command say about what it wants: roughly, for hints, and never for judging.
+// Guesses from the words of a command what it wants. Only for hints, never for decisions.
 import { realpathSync, statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { basename, resolve } from 'node:path'
@@ -13,7 +13,7 @@ export interface CommandAt {
 
 export const MOST_ARGUMENTS = 200
 
-/** Programs that look at the working directory, and in an empty one are content with that. */
+/** Programs that do not fail in an empty working directory. */
 const SEARCHING: ReadonlySet<string> = new Set(['find', 'fd', 'rg'])
 const LISTING: ReadonlySet<string> = new Set(['ls', 'dir', 'vdir', 'tree', 'du', ...SEARCHING])
 
@@ -41,10 +41,10 @@ const CLIENTS: ReadonlySet<string> = new Set([
   'nc',
 ])
 
-/** Programs that are there for the network; most of them need nothing of the folder that they are started in. */
+/** Network programs. Most of them need no files of the working directory. */
 export const isClient = ({ argv }: CommandAt): boolean => CLIENTS.has(basename(argv[0] ?? ''))
 
-/** Also where a script starts one. */
+/** Also true for a script that starts one. */
 export const startsClient = (command: CommandAt): boolean =>
   isClient(command) || (isScript(command) && wordsOf(command).some((word) => CLIENTS.has(word)))
 
@@ -52,11 +52,11 @@ const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh']
 
 export const isScript = ({ argv }: CommandAt): boolean => SHELLS.has(basename(argv[0] ?? '')) && argv.includes('-c')
 
-/** The words of a command, those of a script taken apart. */
+/** The words of a command. A script is split into words. */
 const wordsOf = (command: CommandAt): readonly string[] =>
   command.argv.slice(1, MOST_ARGUMENTS).flatMap((word) => (isScript(command) ? word.split(/[\s;|&<>()'"`]+/) : [word]))
 
-/** Programs that work on the folder they are started in, without its being named. */
+/** Programs that use the working directory without naming it. */
 const AT_HOME: ReadonlySet<string> = new Set([
   ...LISTING,
   'make',
@@ -71,10 +71,7 @@ const AT_HOME: ReadonlySet<string> = new Set([
   'tsc',
 ])
 
-/**
- * Whether it says that it wants something of the working directory: a name that is there, or in a script such a
- * program.
- */
+/** Whether it uses the working directory: it names a file there, or its script starts such a program. */
 export const namesOwn = (command: CommandAt): boolean =>
   wordsOf(command).some((word) => (isScript(command) && AT_HOME.has(word)) || namesPart(word, command.cwd))
 

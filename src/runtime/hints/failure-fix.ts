@@ -1,4 +1,4 @@
-// What a tool that failed by itself may have lacked. Its grants, its command and its input tell that.
+// Advice for a tool that failed by itself: which grant it may have lacked, from its policy, command and input.
 import { hostsNamedIn, isReadable } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 
@@ -13,6 +13,8 @@ import {
   pathIn,
   startsClient,
 } from './command-words.js'
+import { isKernelView } from '../../sandbox/index.js'
+
 import { describeOwnFile, ownFileAt } from '../own-files/index.js'
 import { grantOfHosts, readLine } from './policy-lines.js'
 import type { Advised } from './policy-lines.js'
@@ -20,13 +22,13 @@ import type { Advised } from './policy-lines.js'
 export interface FailedTool extends Advised {
   readonly boundary: Boundary
   readonly cwd: AbsolutePath
-  /** Of a process tool. */
+  /** Empty for a function tool. */
   readonly command: readonly string[]
   /** The texts of its input. */
   readonly named: readonly string[]
 }
 
-/** Empty where nothing is known that it lacked. */
+/** Empty without advice. */
 export const fixOfFailure = (tool: FailedTool): string => [...onFiles(tool), ...onNetwork(tool)].join('; ')
 
 const onFiles = (tool: FailedTool): readonly string[] => {
@@ -50,12 +52,7 @@ const onFiles = (tool: FailedTool): readonly string[] => {
 
 const onWord = (word: string, { boundary, cwd, workspace, ownFiles }: FailedTool): readonly string[] => {
   const found = /[/.]/.test(word) || namesPart(word, cwd) ? lookAt(pathIn(word, cwd) ?? cwd) : undefined
-  if (
-    found === undefined ||
-    found.real === '/' ||
-    /^\/(?:proc|dev|sys)(?:\/|$)/.test(found.real) ||
-    isReadable(boundary, found.real)
-  )
+  if (found === undefined || found.real === '/' || isKernelView(found.real) || isReadable(boundary, found.real))
     return []
   const own = ownFileAt(found.real, 'read', ownFiles)
   return [
@@ -65,7 +62,7 @@ const onWord = (word: string, { boundary, cwd, workspace, ownFiles }: FailedTool
   ]
 }
 
-/** The landlock form refuses datagrams, and with them the look-up of names, without anybody seeing it. */
+/** The landlock form refuses datagrams, and so name look-ups, without a violation. */
 const onNetwork = ({ boundary, command, cwd, words }: FailedTool): readonly string[] => {
   const hosts = hostsNamedIn(words)
   return boundary.network.kind === 'none' && (hosts.length > 0 || startsClient({ argv: command, cwd }))

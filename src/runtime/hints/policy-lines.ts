@@ -1,10 +1,10 @@
-// The lines of a policy that would have let a tool do what it was refused: the fix of a call that met its boundary.
+// The fix for a call that met its boundary: the policy lines that would allow what was refused.
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import type { AbsolutePath } from '../../policy/index.js'
 import { escapeGlob, hostsNamedIn, isWebPort, isWithinPath } from '../../policy/index.js'
-import { isLookup } from '../../sandbox/index.js'
+import { isKernelView, isLookup } from '../../sandbox/index.js'
 import type { Violation } from '../../sandbox/index.js'
 
 import { describeOwnFile, ownFileAt } from '../own-files/index.js'
@@ -12,25 +12,17 @@ import type { OwnFile } from '../own-files/index.js'
 
 export interface Advised {
   readonly workspace: AbsolutePath
-  /** No grant of these is advised: it would be refused. */
+  /** Never advised: a grant of them would be refused. */
   readonly ownFiles: readonly OwnFile[]
-  /** Words of the command, or the source of the function: they may name the hosts that were looked up. */
+  /** The command's words or the function's source. They may name the hosts that were looked up. */
   readonly words: readonly string[]
 }
 
 const MOST_ENTRIES = 5
 
-/** Empty where no line would help. */
+/** Empty if no line would help. */
 export const policyAdvice = (violations: readonly Violation[], advised: Advised): string => {
-  const wanted: Wanted = {
-    read: new Set(),
-    write: new Set(),
-    exec: new Map(),
-    network: new Set(),
-    limits: new Set(),
-    lines: new Set(),
-    remarks: new Set(),
-  }
+  const wanted = nothingWanted()
   for (const violation of violations) want(violation, wanted, advised)
   const lines = linesOf(wanted)
   const looksUp = violations.some(isLookup)
@@ -42,20 +34,22 @@ export const policyAdvice = (violations: readonly Violation[], advised: Advised)
   ].join('; ')
 }
 
-/** Which name was asked for is not known: the question was never sent. */
+/** The name that was looked up is not known: the query was never sent. */
 export const grantOfHosts = (hosts: readonly string[]): string =>
   `grant the hosts it needs: policy: { ${networkLine(hosts.length === 0 ? ['example.org'] : hosts)} }`
 
-interface Wanted {
-  readonly read: Set<string>
-  readonly write: Set<string>
-  /** By its real place, as it was named: a shell tries every folder of PATH, and /bin is /usr/bin on most systems. */
-  readonly exec: Map<string, string>
-  readonly network: Set<string>
-  readonly limits: Set<string>
-  readonly lines: Set<string>
-  readonly remarks: Set<string>
-}
+const nothingWanted = () => ({
+  read: new Set<string>(),
+  write: new Set<string>(),
+  /** By real path: a shell tries every folder of PATH, and /bin is /usr/bin on most systems. */
+  exec: new Map<string, string>(),
+  network: new Set<string>(),
+  limits: new Set<string>(),
+  lines: new Set<string>(),
+  remarks: new Set<string>(),
+})
+
+type Wanted = ReturnType<typeof nothingWanted>
 
 const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles }: Advised): void => {
   const file = (path: string, access: 'read' | 'write', granted: string): void => {
@@ -66,13 +60,10 @@ const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles }: Adv
   switch (violation.kind) {
     case 'file': {
       const { path, access, reason } = violation
-      if (/^\/(?:proc|dev|sys)\//.test(path)) return
-      // What is not there cannot be granted by its path, but for a protected name in a write root.
-      file(
-        path,
-        access,
-        access === 'write' && reason.kind === 'not-granted' && !existsSync(path) ? dirname(path) : path,
-      )
+      if (isKernelView(path)) return
+      // A missing file cannot be granted by its path, except a protected name in a write root.
+      const needsFolder = access === 'write' && reason.kind === 'not-granted' && !existsSync(path)
+      file(path, access, needsFolder ? dirname(path) : path)
       return
     }
     case 'metadata':
@@ -91,7 +82,7 @@ const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles }: Adv
     }
     case 'connect':
       if (isLookup(violation)) return
-      if (violation.family === 'host') wanted.network.add(`${violation.name}:${String(violation.port)}`)
+      if (violation.family === 'host') wanted.network.add(`${violation.name}:${violation.port}`)
       else if (violation.family === 'inet' || violation.family === 'inet6')
         wanted.network.add(endpointOf(violation.address, violation.port))
       else wanted.remarks.add('cells cannot reach sockets of the host')
@@ -137,7 +128,6 @@ const entry = (key: string, values: Iterable<string>): readonly string[] => {
     : [`${key}: [${all.slice(0, MOST_ENTRIES).map(quoted).join(', ')}${all.length > MOST_ENTRIES ? ', …' : ''}]`]
 }
 
-/** The line that grants one path for reading. */
 export const readLine = (path: AbsolutePath, workspace: AbsolutePath): string =>
   `filesystem: { ${entry('read', [patternFor(path, workspace)]).join('')} }`
 
@@ -145,7 +135,7 @@ const networkLine = (hosts: Iterable<string>): string => entry('network', hosts)
 
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, (character) => `\\${character}`)}'`
 
-/** As it is written in a policy: from the workspace on, where it lies there. */
+/** The path as a policy has it: relative to the workspace if it lies there. */
 const patternFor = (path: string, workspace: AbsolutePath): string => {
   if (path === workspace) return '.'
   return escapeGlob(
@@ -153,10 +143,10 @@ const patternFor = (path: string, workspace: AbsolutePath): string => {
   )
 }
 
-/** A host alone means the ports of the web. */
+/** A host without a port means the web ports. */
 const endpointOf = (address: string, port: number): string => {
   const host = address.includes(':') && !isWebPort(port) ? `[${address}]` : address
-  return isWebPort(port) ? host : `${host}:${String(port)}`
+  return isWebPort(port) ? host : `${host}:${port}`
 }
 
 const realProgram = (path: string): string => {

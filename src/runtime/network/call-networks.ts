@@ -6,12 +6,11 @@ import type { CallNetwork, CallResult, CellSettings } from '../../sandbox/index.
 import { withViolations } from './network.js'
 import type { Admission, AdmittedCall, RuntimeNetwork } from './network.js'
 
-/** Whose network it is, whether somebody approved of writing, and where it is recorded. */
 export type NetworkCall = Pick<Admission, 'callId' | 'writeApproval' | 'record'>
 
-/** Opens the network for calls that have hosts granted, each for exactly as long as it runs. */
+/** Opens the network for calls with granted hosts, for as long as each runs. */
 export interface CallNetworks {
-  /** What cells with this boundary are made with. */
+  /** Settings for cells with this boundary. */
   readonly settingsFor: (boundary: Boundary) => Pick<CellSettings, 'proxy'>
   readonly during: (
     boundary: Boundary,
@@ -43,7 +42,7 @@ export const createCallNetworks = (
   }
 }
 
-/** To put one into a request somebody has to see it: without the proxy the tool would go on as nobody, and wonder. */
+/** Only the proxy can put a credential into a request. */
 const requireNoCredentials = ({ credentials: [first] }: Boundary): void => {
   if (first !== undefined)
     throw fail('credential-unusable', {
@@ -53,12 +52,12 @@ const requireNoCredentials = ({ credentials: [first] }: Boundary): void => {
     })
 }
 
-/** With a list of hosts a call that nobody approved of reads. Here nobody is on the way who could keep it to that. */
+/** With `network: all` there is no proxy that could limit a call without an approval to reading. */
 const requireApproval = ({ network }: Boundary, { writeApproval }: NetworkCall): void => {
   if (network.kind === 'all' && writeApproval === 'none') throw fail('network-unapproved', {})
 }
 
-/** What became of its connections is recorded before anybody hears how the call ended. */
+/** The connections are recorded before the caller gets the result. */
 const ended = async (
   admitted: AdmittedCall,
   run: (input: { readonly network: CallNetwork }) => Promise<CallResult>,
@@ -66,10 +65,9 @@ const ended = async (
   try {
     return await run({ network: admitted.network })
   } catch (error) {
-    const result = error instanceof CordonError ? resultOfInterrupted(error) : undefined
-    throw result === undefined || !(error instanceof CordonError)
-      ? error
-      : interrupted(error, withViolations(result, admitted.violations()))
+    if (!(error instanceof CordonError)) throw error
+    const result = resultOfInterrupted(error)
+    throw result === undefined ? error : interrupted(error, withViolations(result, admitted.violations()))
   } finally {
     await admitted.end()
   }

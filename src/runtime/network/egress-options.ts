@@ -6,24 +6,24 @@ import type { Boundary, IpAddress } from '../../policy/index.js'
 import { nearestKey, parseIpAddress, parseRequestHost, strayName } from '../../policy/index.js'
 
 export interface EgressOptions {
-  /** Certificates of servers' authorities that are trusted besides the usual ones, in PEM. */
+  /** Further trusted certificate authorities of servers, in PEM. */
   readonly authorities?: readonly string[]
-  /** Names that are not looked up, and what they lead to instead. */
+  /** Host names with fixed addresses. */
   readonly pins?: Readonly<Record<string, readonly string[]>>
   /**
-   * Where the values of credentials come from, by the ids of these: `env:NAME` (of `environment`), `file:PATH`,
-   * `command:…`, `keyring:…`, `vault:…`, `store:…`.
+   * The sources of credentials by their ids: `env:NAME` (from `environment`), `file:PATH`, `command:…`, `keyring:…`,
+   * `vault:…`, `store:…`.
    */
   readonly secrets?: Readonly<Record<string, string>>
-  /** Of `vault:`; left out, as VAULT_ADDR, VAULT_TOKEN and VAULT_NAMESPACE of `environment` say. */
+  /** For `vault:`. Default: VAULT_ADDR, VAULT_TOKEN and VAULT_NAMESPACE of `environment`. */
   readonly vault?: VaultAccess
-  /** Of `store:TEAM/NAME`. A runner that was given a key has it by itself. */
+  /** For `store:TEAM/NAME`. A runner with a sealing key needs none. */
   readonly stored?: (team: string, ref: string) => Promise<Buffer>
 }
 
 /**
- * What is nearly a credential or a host of one of the tools was meant for that. Anything else that nobody uses is let
- * be: settings may be shared by many runtimes, of which not every one has each tool.
+ * Refuses a name that is nearly a credential or host of a tool. Other unused names are allowed: runtimes with different
+ * tools may share their settings.
  */
 export const refuseSlips = (
   { secrets = {}, pins = {} }: EgressOptions,

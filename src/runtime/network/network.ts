@@ -1,4 +1,4 @@
-// Joins cells and egress: the sandbox brings the connections of a call, the proxy takes them.
+// Joins cells and egress: passes the connections of a call from the sandbox to the proxy.
 import { createEgress, createSecretStore } from '../../egress/index.js'
 import type { CallRights, ConnectionEvent, EgressViolation, Resolve } from '../../egress/index.js'
 import { fail } from '../../errors/index.js'
@@ -10,43 +10,36 @@ import { NO_SECRETS, refuseExposed } from './secret-settings.js'
 import type { SecretSettings } from './secret-settings.js'
 
 export interface NetworkSettings {
-  /** Certificates of servers' authorities that are trusted besides the usual ones, in PEM. */
+  /** Further trusted certificate authorities of servers, in PEM. */
   readonly authorities: readonly string[]
   readonly resolve?: Resolve
-  /** Whether this process is itself inside a cell, asked when a connection is made; left out, it is not. */
+  /** Whether this process runs in a cell itself, asked for each connection. */
   readonly isNested?: () => boolean
-  /** Where the values of credentials come from; left out, there are none. */
+  /** Default: no credentials. */
   readonly secrets?: SecretSettings
 }
 
-/** What one call brings along. */
+/** One call and its rights. */
 export interface Admission extends Pick<CallRights, 'callId' | 'writeApproval' | 'pins'> {
-  /** With its credentials. */
   readonly boundary: Boundary
-  /** What became of its connections. What cannot be recorded does not happen. */
+  /** Records its connections. If it fails, the connection is closed. */
   readonly record: (event: ConnectionEvent) => void | Promise<void>
 }
 
 export interface AdmittedCall {
   readonly network: CallNetwork
-  /** What the proxy refused so far. */
+  /** What the proxy refused. */
   readonly violations: () => readonly EgressViolation[]
-  /** Answers when what became of its connections is recorded. */
+  /** Resolves when all connections are recorded. */
   readonly end: () => Promise<void>
 }
 
 /** The network of one runtime. */
 export interface RuntimeNetwork {
-  /** What cells have to trust, in PEM. */
+  /** The certificate that cells have to trust, in PEM. */
   readonly authority: string
   readonly admit: (admission: Admission) => Promise<AdmittedCall>
   readonly close: () => void
-}
-
-interface Present {
-  readonly record: Admission['record']
-  /** Each once: a tool may try the same thing a thousand times. */
-  readonly violations: Map<string, EgressViolation>
 }
 
 export const openNetwork = ({
@@ -55,7 +48,11 @@ export const openNetwork = ({
   isNested = () => false,
   secrets = NO_SECRETS,
 }: NetworkSettings): RuntimeNetwork => {
-  const present = new Map<string, Present>()
+  /** Each violation once: a tool may try the same thing a thousand times. */
+  const present = new Map<
+    string,
+    { readonly record: Admission['record']; readonly violations: Map<string, EgressViolation> }
+  >()
   const store = createSecretStore(secrets)
   const egress = createEgress({
     secrets: store,
@@ -66,7 +63,7 @@ export const openNetwork = ({
       const of = present.get(event.call_id)
       if (event.type !== 'sandbox.violation')
         return of === undefined ? Promise.reject(fail('egress-closed', {})) : of.record(event)
-      // It is reported with the other violations of the call at its end.
+      // Reported with the call's other violations at its end.
       if (of !== undefined && of.violations.size < MOST_VIOLATIONS_TOLD)
         of.violations.set(JSON.stringify(event.violation), event.violation)
       return undefined
@@ -88,7 +85,7 @@ export const openNetwork = ({
       return {
         network: {
           connected: (stream, host, port) => {
-            // Which also records a refusal.
+            // mayConnect() also records a refusal.
             if (call.mayConnect(host, port) === undefined) call.accept(stream, host, port)
             else stream.destroy()
           },
@@ -107,13 +104,13 @@ export const openNetwork = ({
   }
 }
 
-/** What the proxy refused belongs to what the call tried, like the rest. */
+/** Adds the proxy's violations to those of the cell. */
 export const withViolations = (result: CallResult, more: readonly EgressViolation[]): CallResult => {
   if (more.length === 0) return result
   const violations = [...result.violations, ...more]
   return {
     ...result,
     violations,
-    profile: { ...result.profile, violation_refs: violations.map((_, at) => `violations/${String(at)}`) },
+    profile: { ...result.profile, violation_refs: violations.map((_, at) => `violations/${at}`) },
   }
 }

@@ -4,16 +4,17 @@ import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { Boundary } from '../../policy/index.js'
 import { runOnHost } from '../../sandbox/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** Where the values of credentials come from, by the ids of these, and what of the host is needed to read them. */
 export interface SecretSettings {
+  /** By the ids of credentials. */
   readonly sources: ReadonlyMap<string, SecretSource>
   readonly host: SecretHost
 }
 
-/** Of a runtime that has no credentials, and starts nothing for one. */
+/** For a runtime without credentials. */
 export const NO_SECRETS: SecretSettings = {
   sources: new Map(),
   host: {
@@ -24,7 +25,7 @@ export const NO_SECRETS: SecretSettings = {
   },
 }
 
-/** Commands are run with these variables, which also say where Vault is. */
+/** Commands run with these variables, which also name the address of Vault. */
 export const secretHostOf = (
   environment: Variables,
   vault: VaultAccess | undefined = vaultOf(environment),
@@ -37,19 +38,17 @@ export const secretHostOf = (
   stored,
 })
 
-/** As Vault's own programs name them. */
+/** The variables that Vault's own programs read. */
 const vaultOf = ({
   VAULT_ADDR: address,
   VAULT_TOKEN: token,
   VAULT_NAMESPACE: namespace,
 }: Variables): VaultAccess | undefined =>
-  address === undefined || token === undefined
-    ? undefined
-    : { address, token, ...(namespace === undefined ? {} : { namespace }) }
+  address === undefined || token === undefined ? undefined : withoutUndefined({ address, token, namespace })
 
 /**
- * What a cell may be given of these. A variable that a value is read from stays outside, and so does every other that
- * contains the same value. Policies that would pass one on are refused before; this holds whatever they say.
+ * The variables that a cell may get: none that holds a credential, and no other one that contains the same value.
+ * `refusePassing` refuses policies that would pass one on. This holds whatever they say.
  */
 export const withoutSecrets = <Value extends string | undefined>(
   environment: Readonly<Record<string, Value>>,
@@ -67,7 +66,7 @@ export const withoutSecrets = <Value extends string | undefined>(
   )
 }
 
-/** Of every tool, by what is known before any value is read. */
+/** Refuses a tool whose policy passes on a credential, as far as this is known before a value is read. */
 export const refusePassing = (
   tool: string,
   { environment }: Pick<Boundary, 'environment'>,
@@ -90,7 +89,7 @@ export const refusePassing = (
 const exposure = ({ variable, id }: ExposedSecret): CordonError =>
   fail('credential-exposed', { variable, credential: id })
 
-/** Of one call, by the values, wherever they come from. */
+/** Refuses a call whose environment contains the value of a credential. */
 export const refuseExposed = async (
   { environment, credentials }: Boundary,
   store: SecretStore,

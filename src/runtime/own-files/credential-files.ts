@@ -1,4 +1,4 @@
-// The files that the values of credentials are read from. A variable is kept from tools elsewhere (secret-settings.ts).
+// The files that hold the values of credentials. secret-settings.ts keeps variables from tools.
 import { accessSync, constants, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 
@@ -36,7 +36,7 @@ const filesOf = (source: SecretSource, { folder, home, searchPath }: CredentialP
     case 'command': {
       const [program = '', ...words] = source.argv
       const found = program.includes('/') ? resolve(folder, program) : lookUp(program, searchPath)
-      // The program is run outside of every cell: who changes it, or what it reads, runs there.
+      // The program runs outside of every cell, so no tool may change it or its files.
       return [
         ...(found === undefined ? [] : [found]),
         ...words
@@ -59,13 +59,13 @@ const VAULT = 'vault'
 /** Where Vault's own program keeps its token. */
 const VAULT_TOKEN = '.vault-token'
 
-/** A word, and what stands in it after `=` or `@`: --file=PATH, @PATH. */
+/** A word, and its part after `=` or `@`: --file=PATH, @PATH. */
 const pathsIn = (word: string): readonly string[] =>
   [word, word.slice(word.indexOf('=') + 1), word.slice(word.lastIndexOf('@') + 1)].filter(
     (path, at, all) => path !== '' && all.indexOf(path) === at,
   )
 
-/** Pipes and devices hold nothing that a tool could read a second time. */
+/** A tool cannot read the value from a pipe or device (`other`) a second time. */
 const kindOf = (path: string): 'file' | 'folder' | 'none' | 'other' => {
   try {
     const found = statSync(path, { throwIfNoEntry: false })
@@ -75,7 +75,7 @@ const kindOf = (path: string): 'file' | 'folder' | 'none' | 'other' => {
   }
 }
 
-/** A folder beneath this one may hold what the command reads; this one and those above it hold everything else, too. */
+/** The command may read a folder beneath this one. This folder, and those above it, hold everything else too. */
 const isFile = (path: string, folder: string): boolean => {
   const kind = kindOf(path)
   return kind === 'file' || (kind === 'folder' && path.startsWith(`${folder}/`))

@@ -1,21 +1,19 @@
-/**
- * A file or folder that Cordon itself reads or writes, and that no tool may have, whatever its policy grants.
- * docs/own-files.md lists them all.
- */
+/** A file or folder that Cordon itself reads or writes. No policy can grant it. docs/own-files.md lists them all. */
 export interface OwnFile {
   /** Absolute. */
   readonly path: string
-  /**
-   * `withheld`: it is not there for a tool. `read-only`: a tool may read it, and never change, replace or remove it.
-   */
+  /** `withheld`: tools do not see it. `read-only`: tools may read it, and never change, replace or remove it. */
   readonly access: 'withheld' | 'read-only'
   /** For the refusal, such as "the value of the credential token". */
   readonly what: string
-  /** What to do where a grant cannot do without it. */
+  /** What to do if a grant needs it. */
   readonly fix: string
   /**
-   * Only names in this folder that begin so are Cordon's. Where a tool may write, all of the folder is withheld:
+   * Only names in this folder that begin so are Cordon's. If a tool may write there, the whole folder is withheld:
    * Cordon obeys names in it that do not exist yet.
    */
   readonly prefix?: string
 }
+
+/** The beginning of the paths that an own file with a prefix covers. */
+export const prefixedPath = (folder: string, prefix: string): string => `${folder === '/' ? '' : folder}/${prefix}`

@@ -8,9 +8,7 @@ import type { OwnFile } from './own-file.js'
 
 const CHANGE = 'let a person change it, outside of a cell'
 
-/**
- * The folders of the user's and the machine's settings. Sources of secrets may hold words that are secret themselves.
- */
+/** The folders of the user's and the machine's settings. The file with the sources of secrets may contain secrets. */
 export const configFiles = (folder: string): readonly OwnFile[] => [
   { path: folder, access: 'read-only', what: 'the settings of Cordon', fix: CHANGE },
   {
@@ -22,12 +20,12 @@ export const configFiles = (folder: string): readonly OwnFile[] => [
   { path: MANAGED_FOLDER, access: 'read-only', what: 'the settings of Cordon for this machine', fix: CHANGE },
 ]
 
-/** Approvals of sessions, the embedded store, the audit log where it lies there. */
+/** Approvals of sessions, the embedded store, and by default the audit log. */
 export const stateFiles = (folder: string): readonly OwnFile[] => [
   { path: folder, access: 'withheld', what: 'the state of Cordon', fix: 'grant something else' },
 ]
 
-/** Files that were named: policies, rules, certificates, tools. A pipe cannot be changed afterwards. */
+/** Files that the user named: policies, rules, certificates, tools. A pipe cannot be changed afterwards. */
 export const namedFiles = (paths: readonly string[], what: string): readonly OwnFile[] =>
   paths
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)

@@ -1,4 +1,4 @@
-// Takes what Cordon itself reads and writes out of what a tool may touch. The cell holds that like any other carve-out.
+// Takes Cordon's own files out of a tool's boundary, as carve-outs that the cell enforces.
 import { statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 
@@ -17,15 +17,16 @@ import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
 import { futurePathOf } from '../../sandbox/index.js'
 
 import { linksOnTheWay } from './links-on-the-way.js'
+import { prefixedPath } from './own-file.js'
 import type { OwnFile } from './own-file.js'
 
 /**
- * The boundary of a tool without Cordon's own files. It is refused where a carve-out would not hold, or nothing would
- * be left: a grant of the file itself, a link that the tool could replace, a second name of the file.
+ * The boundary of a tool without Cordon's own files. Throws if a carve-out would not hold: a grant of the file itself,
+ * a link that the tool could replace, a second name of the file.
  */
 export const shieldOwnFiles = (boundary: Boundary, files: readonly OwnFile[], cwd?: AbsolutePath): Boundary => {
   if (files.length === 0) return boundary
-  const grants: Grants = { read: boundary.read.flatMap(grantOf), write: boundary.write.flatMap(grantOf) }
+  const grants = { read: boundary.read.flatMap(grantOf), write: boundary.write.flatMap(grantOf) }
   const taken = files.map((file) => take(file, grants, boundary, cwd))
   const [read, write] = [once(taken.flatMap((each) => each.read)), once(taken.flatMap((each) => each.write))]
   if (read.length + write.length === 0) return boundary
@@ -41,22 +42,22 @@ interface Grant {
   readonly text: string
 }
 
-interface Grants {
-  readonly read: readonly Grant[]
-  readonly write: readonly Grant[]
+interface ReadAndWrite<Each> {
+  readonly read: readonly Each[]
+  readonly write: readonly Each[]
 }
 
 const grantOf = ({ negated, base, text }: PathPattern): readonly Grant[] =>
   negated ? [] : [{ base: futurePathOf(base), text }]
 
-interface Taken {
-  readonly read: readonly PathPattern[]
-  readonly write: readonly PathPattern[]
-}
+const NOTHING: ReadAndWrite<PathPattern> = { read: [], write: [] }
 
-const NOTHING: Taken = { read: [], write: [] }
-
-const take = (file: OwnFile, { read, write }: Grants, boundary: Boundary, cwd: AbsolutePath | undefined): Taken => {
+const take = (
+  file: OwnFile,
+  { read, write }: ReadAndWrite<Grant>,
+  boundary: Boundary,
+  cwd: AbsolutePath | undefined,
+): ReadAndWrite<PathPattern> => {
   const { what, access, fix, prefix } = file
   const path = parseAbsolutePath(file.path)
   const refuse = (problem: string, way: string): Error => fail('own-file-exposed', { path, what, problem, fix: way })
@@ -65,7 +66,7 @@ const take = (file: OwnFile, { read, write }: Grants, boundary: Boundary, cwd: A
   const hasOthers =
     prefix !== undefined && !write.some(({ base }) => isWithinPath(real, base) || isWithinPath(base, real))
   const begins = harmful.find(
-    ({ base }) => isWithinPath(base, real) && (!hasOthers || base.slice(real.length + 1).startsWith(prefix)),
+    ({ base }) => isWithinPath(base, real) && (!hasOthers || base.startsWith(prefixedPath(real, prefix))),
   )
   if (begins !== undefined)
     throw refuse(
@@ -96,7 +97,7 @@ const take = (file: OwnFile, { read, write }: Grants, boundary: Boundary, cwd: A
   if (access === 'withheld' && cwd !== undefined && isWithinPath(cwd, real))
     throw refuse(`the working directory ${cwd} lies in it`, fix)
   if (access === 'withheld') return { read: [carveOut(real)], write: [] }
-  // What is carved out of `write` needs a grant in `read` to be seen at all.
+  // A path that is carved out of `write` is visible only with a grant in `read`.
   return {
     read: isReadable(boundary, real) && statOf(real) !== undefined ? [literalPattern(real)] : [],
     write: [carveOut(real)],
@@ -104,12 +105,12 @@ const take = (file: OwnFile, { read, write }: Grants, boundary: Boundary, cwd: A
 }
 
 const patternOf = (folder: AbsolutePath, prefix: string): readonly PathPattern[] =>
-  bindGlob(parsePathGlob(`!${escapeGlob(`${folder === '/' ? '' : folder}/${prefix}`)}*`, 'own files'), {
+  bindGlob(parsePathGlob(`!${escapeGlob(prefixedPath(folder, prefix))}*`, 'own files'), {
     workspace: folder,
     home: folder,
   })
 
-/** Where the other names are nobody knows; on another file system they cannot be. */
+/** The other names of a file are unknown, but they are on the same file system. */
 const hasSecondName = (path: AbsolutePath, grants: readonly Grant[]): Grant | undefined => {
   const found = statOf(path)
   if (found?.isFile() !== true || found.nlink < 2) return undefined

@@ -4,8 +4,8 @@ export interface AskedWith {
   readonly run?: string
   /** Which step of the run it is. */
   readonly step?: string
-  /** What it is expected to cost: held back from budgets until it is known, and compared with what it did cost. */
+  /** Expected cost. It is reserved in budgets until the real cost is known. */
   readonly costEstimate?: number
-  /** How long it may wait for people and for its start; an hour when left out. */
+  /** How long it may wait for people and for its start (default: an hour). */
   readonly validMs?: number
 }

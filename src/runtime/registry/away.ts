@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises'
+
 import { CordonError } from '../../errors/index.js'
 
 const AWAY: ReadonlySet<string> = new Set([
@@ -8,12 +10,12 @@ const AWAY: ReadonlySet<string> = new Set([
   'request-too-many',
 ])
 
-/** It was not reached, or had no time for it: what asks again may be answered. */
+/** The database was not reached, or was too busy. A retry may succeed. */
 export const isAway = (error: unknown): boolean => error instanceof CordonError && AWAY.has(error.code)
 
 const PAUSES_MS = { first: 50, longest: 2_000 }
 
-/** Again and again while the database cannot be reached, until the signal says that it is enough. */
+/** Retries while the database cannot be reached, until the signal is aborted. */
 export const whileUnavailable = async <Result>(work: () => Promise<Result>, enough: AbortSignal): Promise<Result> => {
   for (let pause = PAUSES_MS.first; ; pause = Math.min(pause * 2, PAUSES_MS.longest)) {
     try {
@@ -25,13 +27,8 @@ export const whileUnavailable = async <Result>(work: () => Promise<Result>, enou
   }
 }
 
-const elapsed = (milliseconds: number, enough: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      enough.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, milliseconds)
-    enough.addEventListener('abort', end)
-  })
+const elapsed = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  setTimeout(milliseconds, undefined, { signal }).catch(() => undefined)
+
+export const anyOf = (signal: AbortSignal | undefined, other: AbortSignal): AbortSignal =>
+  signal === undefined ? other : AbortSignal.any([signal, other])

@@ -1,9 +1,8 @@
-// The registry of a team: it decides whether a call may run, where needed by asking people, and keeps the result.
-// The database decides. This process only follows.
+// The registry of a team: its database decides whether a call may run, if needed by asking people, and keeps the
+// result. This process only follows.
 import { randomUUID } from 'node:crypto'
 
-import { fail } from '../../errors/index.js'
-import type { CordonError } from '../../errors/index.js'
+import { CordonError, fail } from '../../errors/index.js'
 import { canonicalJson } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import type { Completion } from '../../store/index.js'
@@ -11,34 +10,32 @@ import type { Completion } from '../../store/index.js'
 import type { SameTool } from '../tool-identity/same-tool.js'
 
 import type { AskedWith } from './asked-with.js'
-import { whileUnavailable } from './away.js'
+import { anyOf, isAway, whileUnavailable } from './away.js'
 import { SILENT_MS, openRegistryAccess } from './registry-access.js'
-import type { RegistrySettings, SeenCall } from './registry-access.js'
+import type { KnownTool, RegistrySettings, SeenCall } from './registry-access.js'
 import { waitElsewhere } from './elsewhere.js'
 import type { RemoteListening } from './elsewhere.js'
 import { lackOf } from './host-abilities.js'
 import { openHost } from './own-host.js'
-import type { OwnHost, TakenCall } from './own-host.js'
+import type { OwnHost } from './own-host.js'
 
 export interface RegistryRequest {
   readonly tool: string
   readonly input: JsonValue
   readonly askedWith?: AskedWith
-  /** A call that was asked for before, by this process or by one that is gone: it goes on with that. */
+  /** The id of an earlier call to continue, of this process or of one that is gone. */
   readonly resume?: string
+  /** Nobody else has to be asked after the registry, so a call that it approves is claimed at once. */
+  readonly isAskedLast: boolean
 }
 
 export type RegistryDecision =
-  | {
-      readonly kind: 'approved'
-      /** Null where nobody had to be asked. */ readonly by: string | null
-      /** It has run already: there is a result. */ readonly hasEnded: boolean
-    }
+  /** `by` is null if nobody had to be asked. `hasEnded`: it has a result already. */
+  | { readonly kind: 'approved'; readonly by: string | null; readonly hasEnded: boolean }
   | { readonly kind: 'denied'; readonly by: string; readonly reason: string }
 
 export interface RegistryWait {
   readonly kind: 'waiting'
-  /** For whom, in words. */
   readonly because: string
 }
 
@@ -47,30 +44,30 @@ export interface RegistryEntry {
   readonly id: string
   readonly now: () => Promise<RegistryDecision | RegistryWait>
   readonly decision: (signal: AbortSignal | undefined) => Promise<RegistryDecision>
-  /** Takes it back, if nothing has come of it yet. What another runs stays his. */
+  /** No effect once another runner has claimed the call. */
   readonly withdraw: () => Promise<void>
-  /** From then on nobody else runs it. Fails when somebody else does, or it may not be run any more. */
+  /** Claims the call. Fails if another runner has it, or it may not run any more. */
   readonly start: () => Promise<void>
   readonly complete: (completion: Completion) => Promise<void>
-  /** Aborted when it has to end while it runs: somebody cancelled it, or it may be given to another. */
+  /** Aborted when the run has to end: it was cancelled, or may be given to another runner. */
   readonly cancelled: AbortSignal
-  /** What came of it, where others run it or it has ended; tells what it says meanwhile. */
+  /** Waits for the end of a call that another runner runs, and passes on its output. */
   readonly ended: (listening: RemoteListening) => Promise<SeenCall>
 }
 
 export interface CallRegistry {
   readonly execution: 'here' | 'runners'
   readonly ask: (request: RegistryRequest) => Promise<RegistryEntry>
-  /** Nothing is waited for any more. What was asked for stays asked for, and can be gone on with by its id. */
+  /** Stops waiting. Calls stay in the registry, and can be resumed by their ids. */
   readonly leave: () => void
   readonly close: () => Promise<void>
 }
 
 const HEARTBEAT_MS = 10_000
-/** Within the time that a hook has. */
+/** Shorter than the time limit of the hook. */
 const ASK_MS = 25_000
 
-/** `same`: whether what is registered is what this process would run. `holds`: the mechanisms of this host. */
+/** `same`: compares a registration with the tool of this process. `holds`: the mechanisms of this host. */
 export const openCallRegistry = async (
   settings: RegistrySettings,
   same: SameTool,
@@ -81,8 +78,7 @@ export const openCallRegistry = async (
   const leaving = new AbortController()
   let host: OwnHost | undefined
   try {
-    // Of a call that runners take, they look at it themselves. A process that runs nothing is no runner, and needs no
-    // right to be one.
+    // Runners compare their tools themselves. A process that runs nothing needs no right to be a runner.
     if (execution === 'here') {
       host = await openHost(access, { heartbeatMs, silentMs })
       for (const registration of await access.registrations()) same.require(registration)
@@ -92,26 +88,47 @@ export const openCallRegistry = async (
     await access.close()
     throw error
   }
-  const requireRunnable = async (tool: string, input: JsonValue): Promise<void> => {
-    if (execution === 'runners') return
+  const known = new Map<string, KnownTool>()
+  const lookUp = async (tool: string): Promise<KnownTool> => {
     const registration = await access.registration(tool)
+    known.set(tool, registration)
+    return registration
+  }
+  const requireRunnable = (registration: KnownTool, input: JsonValue): void => {
     same.requireCall(registration, input)
     const problem = lackOf(registration, { labels, holds })
-    if (problem !== undefined) throw fail('tool-not-for-this-host', { tool, problem })
+    if (problem !== undefined) throw fail('tool-not-for-this-host', { tool: registration.key, problem })
   }
-  /** What runs elsewhere is waited for where this process would have to run it itself, if its runner is lost. */
-  const isOpen = (status: SeenCall['status']): boolean =>
-    status === 'pending' || (status === 'running' && execution === 'here')
+  /** The database compares the version, so an earlier look at the registration is enough. */
+  const begin = async (tool: string, input: JsonValue, how: Parameters<typeof access.begin>[2]): Promise<SeenCall> => {
+    const earlier = known.get(tool)
+    const registration = earlier ?? (await lookUp(tool))
+    requireRunnable(registration, input)
+    try {
+      return await access.begin(registration, input, how)
+    } catch (error) {
+      if (earlier === undefined || !(error instanceof CordonError) || isAway(error)) throw error
+      const now = await lookUp(tool)
+      if (now.version === earlier.version) throw error
+      requireRunnable(now, input)
+      return access.begin(now, input, how)
+    }
+  }
+  /** A call that another process runs may come back to this one, if that process is lost. */
+  const isOpen = ({ status, runner }: SeenCall): boolean =>
+    status === 'pending' || (status === 'running' && execution === 'here' && runner !== access.runner)
 
-  const entryOf = (id: string, tool: string, input: JsonValue): RegistryEntry => {
+  const entryOf = (id: string, tool: string, input: JsonValue, asked?: SeenCall): RegistryEntry => {
     const cancelled = new AbortController()
-    let taken: TakenCall | undefined
+    let taken = asked?.status === 'running' ? host?.adopt(asked, cancelled) : undefined
+    let latest = asked
     return {
       id,
       cancelled: cancelled.signal,
       now: async () => {
-        const invocation = await access.find(id)
-        if (!isOpen(invocation.status)) return decisionOf(invocation)
+        const invocation = latest ?? (await access.find(id))
+        latest = undefined
+        if (!isOpen(invocation)) return decisionOf(invocation)
         return {
           kind: 'waiting',
           because:
@@ -121,8 +138,12 @@ export const openCallRegistry = async (
         }
       },
       withdraw: async () => {
+        if (taken !== undefined) {
+          await taken.giveBack()
+          return
+        }
         if (leaving.signal.aborted) return
-        // It may be decided, expired or gone by now; then there is nothing to take back.
+        // If it is decided, expired or gone by now, there is nothing to withdraw.
         const takeBack = async () => {
           if (execution === 'runners' || (await access.find(id)).status !== 'running')
             await access.cancel(id, 'not wanted any more')
@@ -131,16 +152,21 @@ export const openCallRegistry = async (
       },
       decision: async (signal) => {
         try {
-          return decisionOf(await access.wait(id, ({ status }) => !isOpen(status), either(signal, leaving.signal)))
+          return decisionOf(await access.wait(id, (call) => !isOpen(call), anyOf(signal, leaving.signal)))
         } catch (error) {
-          // Nobody waits for it any more, so nobody should be asked about it any more.
+          // Its caller has gone, so people should not be asked any more.
           if (signal?.aborted === true) await access.cancel(id, 'its caller went away').catch(() => undefined)
           throw error
         }
       },
       start: async () => {
-        // It may be registered anew since it was asked for. From the claim on the database sees to that.
-        await requireRunnable(tool, input)
+        if (taken !== undefined) {
+          await host?.requireLease()
+          cancelled.signal.throwIfAborted()
+          return
+        }
+        // The tool may be registered anew since the question. After the claim the database checks this.
+        requireRunnable(await lookUp(tool), input)
         taken = await host?.take(id, cancelled)
         if (taken === undefined) throw notStarted(await access.find(id))
       },
@@ -156,31 +182,37 @@ export const openCallRegistry = async (
     leave: () => {
       leaving.abort(fail('runtime-closed', {}))
     },
-    ask: async ({ tool, input, resume, askedWith }) => {
-      // Before people are asked about something that is not what would run.
-      await whileUnavailable(() => requireRunnable(tool, input), AbortSignal.timeout(ASK_MS))
+    ask: async ({ tool, input, resume, askedWith, isAskedLast }) => {
+      const enough = AbortSignal.timeout(ASK_MS)
       if (resume !== undefined) {
-        const { tool: known, input: before } = await access.find(resume)
-        // The database keeps keys in an order of its own; what counts is that it is the same value.
-        if (known !== tool || canonicalJson(before as JsonValue) !== canonicalJson(input))
+        const { tool: of, input: before } = await access.find(resume)
+        // The database may keep keys in another order.
+        if (of !== tool || canonicalJson(before as JsonValue) !== canonicalJson(input))
           throw fail('store-state', {
             problem: `call ${resume} is about something else`,
             hint: 'resume it with the tool and the input that it was asked for with',
           })
         return entryOf(resume, tool, input)
       }
-      // The same request again is the same call, also when only the answer was lost.
-      const request = randomUUID()
+      // A repeated request with the same id is the same call, also when only the answer was lost.
+      const request = { ...askedWith, request: randomUUID() }
+      if (host !== undefined && isAskedLast) {
+        await host.requireLease()
+        const ask = () => begin(tool, input, request)
+        const call = await whileUnavailable(ask, enough).catch((error: unknown) => {
+          if (isAway(error)) host.giveBackIfBegun(ask)
+          throw error
+        })
+        return entryOf(call.id, tool, input, call)
+      }
+      const dispatch = execution === 'runners' ? 'runners' : 'caller'
+      // People must not be asked about a tool that would not run.
+      if (dispatch === 'caller')
+        await whileUnavailable(async () => {
+          requireRunnable(await lookUp(tool), input)
+        }, enough)
       return entryOf(
-        await whileUnavailable(
-          () =>
-            access.invoke(tool, input, {
-              ...askedWith,
-              request,
-              dispatch: execution === 'runners' ? 'runners' : 'caller',
-            }),
-          AbortSignal.timeout(ASK_MS),
-        ),
+        await whileUnavailable(() => access.invoke(tool, input, { ...request, dispatch }), enough),
         tool,
         input,
       )
@@ -192,9 +224,6 @@ export const openCallRegistry = async (
   }
 }
 
-const either = (given: AbortSignal | undefined, leaving: AbortSignal): AbortSignal =>
-  given === undefined ? leaving : AbortSignal.any([given, leaving])
-
 const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason, error }: SeenCall): RegistryDecision => {
   switch (status) {
     case 'approved':
@@ -204,7 +233,7 @@ const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason, err
     case 'failed':
       return { kind: 'approved', by, hasEnded: true }
     case 'rejected':
-      // By the registry itself, which judged the call again: then the reason is its error.
+      // If the registry itself rejected the call, the reason is its error.
       if (error !== null) return { kind: 'denied', by: 'the registry', reason: error }
       return { kind: 'denied', by: by ?? 'somebody', reason: reason ?? 'no reason given' }
     case 'expired':
@@ -214,30 +243,19 @@ const decisionOf = ({ status, approvalDecidedBy: by, approvalReason: reason, err
   }
 }
 
-/** Why the claim was refused, as far as the registry says. */
+/** Why the claim was refused. */
 const notStarted = ({ id, status, runner, error }: SeenCall): CordonError => {
-  switch (status) {
-    case 'approved':
-      return fail('store-state', {
-        problem: `call ${id} cannot be started: it is approved, and paused, stopped, past its time or not for this process`,
-        hint: `see: cordon why ${id}`,
-      })
-    case 'running':
-      return fail('store-state', {
-        problem: `call ${id} cannot be started: ${runner ?? 'another'} runs it`,
-        hint: 'go on with it by its id, which waits for what comes of it',
-      })
-    case 'pending':
-    case 'completed':
-    case 'failed':
-    case 'rejected':
-    case 'expired':
-    case 'cancelled':
-      return fail('store-state', {
-        problem:
-          `call ${id} cannot be started: it is ` +
-          `${status}${status === 'rejected' && error !== null ? ` (${error})` : ''}`,
-        hint: 'go on with it by its id, or ask for it again',
-      })
-  }
+  const because = (problem: string, hint: string) =>
+    fail('store-state', { problem: `call ${id} cannot be started: ${problem}`, hint })
+  if (status === 'approved')
+    return because(
+      'it is approved, and paused, stopped, past its time or not for this process',
+      `see: cordon why ${id}`,
+    )
+  if (status === 'running')
+    return because(`${runner ?? 'another'} runs it`, 'go on with it by its id, which waits for what comes of it')
+  return because(
+    `it is ${status}${status === 'rejected' && error !== null ? ` (${error})` : ''}`,
+    'go on with it by its id, or ask for it again',
+  )
 }

@@ -1,9 +1,14 @@
+import { setTimeout } from 'node:timers/promises'
+
 import { fail } from '../../errors/index.js'
 import type { Invocation } from '../../store/index.js'
 
 type Watched = Pick<Invocation, 'fence' | 'status' | 'isCancelRequested'>
 
-/** Ends a call that was claimed as soon as somebody cancelled it, or it is another's; until `over`. */
+/** Most calls end before. They need not ask whether somebody cancelled them. */
+const FIRST_LOOK_MS = 250
+
+/** Ends a claimed call when somebody cancels it, or when the registry gives it to another runner. Stops at `over`. */
 export const watchClaim = (
   { fence }: Pick<Watched, 'fence'>,
   wait: (until: (now: Watched) => boolean, signal: AbortSignal) => Promise<unknown>,
@@ -11,8 +16,12 @@ export const watchClaim = (
   over: AbortSignal,
 ): void => {
   const isNotOurs = (now: Watched) => now.isCancelRequested || now.fence !== fence || now.status !== 'running'
-  // A watch that fails leaves it to the lease: who cannot ask is not heard either.
-  void wait(isNotOurs, over).then(
+  // If the watch fails, the lease ends the call: the heartbeats do not arrive either.
+  const watched = async (): Promise<void> => {
+    await setTimeout(FIRST_LOOK_MS, undefined, { signal: over, ref: false })
+    await wait(isNotOurs, over)
+  }
+  void watched().then(
     () => {
       ended.abort(fail('cancelled', {}))
     },

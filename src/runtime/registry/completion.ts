@@ -1,10 +1,12 @@
 import { describeViolation } from '../../sandbox/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 import type { Completion } from '../../store/index.js'
 
-import type { Outcome } from '../call-outcome.js'
+import type { CallOutcome } from '../call-outcome.js'
+import { processUsage } from '../events/process-ending.js'
 
 export type EndedRun = Pick<
-  Outcome,
+  CallOutcome,
   | 'status'
   | 'output'
   | 'error'
@@ -37,14 +39,14 @@ export const completionOf = ({
     status,
     duration_ms: durationMs,
     ...measuredOf({ ...run, profile }),
-    // What a model may read of it; the rest is for operators.
+    // For the model. The rest is for operators.
     ...(error === undefined ? {} : { reason: error.agentMessage }),
     ...(bareRequests.length === 0 ? {} : { bare_requests: bareRequests }),
     ...(profile === null ? {} : { boundary: boundaryOf(profile, violations) }),
   },
 })
 
-/** Only what was measured: the database takes the cost from it, and what is missing is not the same as none. */
+/** Only measured values: the database computes the cost from them, and a missing value is not zero. */
 const measuredOf = ({
   usage,
   writtenBytes,
@@ -52,22 +54,19 @@ const measuredOf = ({
   profile,
 }: Pick<EndedRun, 'usage' | 'writtenBytes' | 'egress' | 'profile'>): object => {
   if (usage === null || profile === null) return {}
-  // In the agent's own process nobody can tell its work from the agent's.
+  // The work of a tool in the agent's own process cannot be measured.
   if (profile.mode === 'none') return { wall_ms: usage.wallMs }
   return {
-    wall_ms: usage.wallMs,
-    cpu_ms: usage.cpuMs,
-    max_rss_bytes: usage.maxResidentBytes,
-    ...(usage.peakMemoryBytes === undefined ? {} : { peak_memory_bytes: usage.peakMemoryBytes }),
-    ...(writtenBytes === null ? {} : { output_bytes: writtenBytes }),
-    // All of the network is reached past the proxy, which counts.
+    ...processUsage(usage),
+    ...withoutUndefined({ peak_memory_bytes: usage.peakMemoryBytes, output_bytes: writtenBytes ?? undefined }),
+    // With `network: all` no proxy counts.
     ...(profile.network === 'all'
       ? {}
       : { bytes_sent: egress?.bytes_sent ?? 0, bytes_received: egress?.bytes_received ?? 0 }),
   }
 }
 
-/** Without its paths, which every record of the runner's own log has. */
+/** Without its paths, which are in the runner's own log. */
 const boundaryOf = (profile: NonNullable<EndedRun['profile']>, violations: EndedRun['violations']): object =>
   profile.mode === 'none'
     ? { mode: profile.mode }

@@ -1,27 +1,27 @@
-// What has to reach the database, whatever happens on the way. A statement whose answer is lost may have been carried
-// out, so each of these is one that can be made twice.
+// Delivers the completion of a call to the database. It may have arrived although its answer was lost, so it can be
+// sent twice.
 import { CordonError, fail } from '../../errors/index.js'
 import { isFinal } from '../../store/index.js'
 import type { Completion } from '../../store/index.js'
+import { monotonicMs } from '../../shapes/index.js'
 
 import { whileUnavailable } from './away.js'
 import type { RegistryAccess, SeenCall } from './registry-access.js'
 
-/** It was understood, and is not taken: again would be the same. */
+/** The database refuses the completion. A retry would not help. */
 const NOT_TAKEN: ReadonlySet<string> = new Set(['store-state', 'request-too-large', 'request-invalid'])
 
-/** Smaller ones are refused by nobody for their size. */
+/** No proxy refuses a smaller request for its size. */
 const LARGE_BYTES = 64 * 1024
 /**
- * Tries of a large result, one after the other, that are not answered while everything else is; and for how long at
- * least: a server that is started anew looks the same for a while.
+ * A large result counts as refused after this many tries without an answer, over at least this time, while the server
+ * answers everything else. A server that restarts looks the same for a while.
  */
 const CUT_OFF = { tries: 5, forMs: 60_000 }
 
 /**
- * Once, whatever it takes. Fails when the call is not this one's any more, and when its result cannot be kept: then the
- * call is failed, and says why. Something on the way to a server may cut off what is too large for it, without a word:
- * a large result that is never answered, by a server that answers everything else, is not taken either.
+ * Retries until the completion arrived. Throws if another runner has the call by now, or if its result cannot be kept.
+ * In the second case the call is completed as failed. A proxy may silently cut off a large result: see `CUT_OFF`.
  */
 export const deliverCompletion = (
   { complete, find }: Pick<RegistryAccess, 'complete' | 'find'>,
@@ -36,8 +36,8 @@ export const deliverCompletion = (
     unanswered = { tries: 0, since: 0 }
     if (error.code !== 'server-unavailable' || sizeOf(completion) < LARGE_BYTES) return false
     await find(claimed.id)
-    unanswered = { tries: tries + 1, since: tries === 0 ? performance.now() : since }
-    return unanswered.tries >= cutOff.tries && performance.now() - unanswered.since >= cutOff.forMs
+    unanswered = { tries: tries + 1, since: tries === 0 ? monotonicMs() : since }
+    return unanswered.tries >= cutOff.tries && monotonicMs() - unanswered.since >= cutOff.forMs
   }
   return whileUnavailable(async () => {
     try {
@@ -46,7 +46,7 @@ export const deliverCompletion = (
       if (!(error instanceof CordonError) || !(NOT_TAKEN.has(error.code) || (await isCutOff(error)))) throw error
       const now = await find(claimed.id)
       if (now.fence !== claimed.fence || now.runner !== claimed.runner) throw error
-      // Of an attempt before this one only the answer was lost.
+      // Only the answer of an earlier attempt was lost.
       if (now.status === completion.status) return
       const notKept = fail('result-not-kept', { problem: error.message }, error)
       if (now.status === 'running')

@@ -1,36 +1,40 @@
-// A call that a runner on another host runs: waiting for it, hearing what it says, and what came of it.
+// A call that a runner on another host runs: waits for its end, and passes on its output.
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import { readBoundedJson } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import { isFinal } from '../../store/index.js'
-import type { FinalStatus, OutputChunk } from '../../store/index.js'
+import type { FinalStatus } from '../../store/index.js'
 
-import type { CallHandlers, Outcome } from '../call-outcome.js'
+import type { CallHandlers, CallOutcome } from '../call-outcome.js'
 import { PROGRESS_LIMITS } from '../result/result-limits.js'
 import type { ToolStatus } from '../result/tool-result.js'
 
+import { anyOf } from './away.js'
 import type { RegistryAccess, SeenCall } from './registry-access.js'
 
 export type RemoteListening = Pick<CallHandlers, 'signal' | 'onProgress' | 'onOutput'>
 
-export type Elsewhere = Pick<Outcome, 'status' | 'output' | 'error' | 'durationMs' | 'bareRequests'> &
-  Required<Pick<Outcome, 'registered'>>
+export type Elsewhere = Pick<CallOutcome, 'status' | 'output' | 'error' | 'durationMs' | 'bareRequests'> &
+  Required<Pick<CallOutcome, 'registered'>>
 
-/** How long a runner may take to end what was cancelled; afterwards it is not waited for. */
+/** How long to wait for the end of a cancelled call. */
 const ENDING_MS = 10_000
 
-/** `leaving`: this process goes; the call goes on. */
+/** `leaving`: this process ends, and the call goes on. */
 export const waitElsewhere = async (
   access: RegistryAccess,
   id: string,
   { signal, onProgress, onOutput }: RemoteListening,
   leaving: AbortSignal,
 ): Promise<SeenCall> => {
-  const stop = access.follow(id, tellTo(onProgress, onOutput))
+  const stop = access.follow(id, ({ stream, content }) => {
+    if (stream === 'progress') onProgress(progressOf(content))
+    else onOutput?.({ stream, text: content })
+  })
   const until = ({ status }: SeenCall) => isFinal(status)
   try {
-    return await access.wait(id, until, signal === undefined ? leaving : AbortSignal.any([signal, leaving]))
+    return await access.wait(id, until, anyOf(signal, leaving))
   } catch (error) {
     if (signal?.aborted !== true || leaving.aborted) throw error
     await access.cancel(id, 'its caller cancelled it').catch(() => undefined)
@@ -44,14 +48,7 @@ export const waitElsewhere = async (
   }
 }
 
-const tellTo =
-  (onProgress: RemoteListening['onProgress'], onOutput: RemoteListening['onOutput']) =>
-  ({ stream, content }: OutputChunk): void => {
-    if (stream !== 'progress') onOutput?.({ stream, text: content })
-    else onProgress(progressOf(content))
-  }
-
-/** What is too long for one message, or too large to be read, arrives as the text that it is. */
+/** A value that is cut off or too large arrives as text. */
 const progressOf = (content: string): unknown => {
   const read = readBoundedJson(Buffer.from(content), PROGRESS_LIMITS)
   return read.kind === 'json' ? read.value : content
@@ -65,7 +62,7 @@ const STATUSES: ReadonlySet<unknown> = new Set<ToolStatus>([
   'not_started',
 ])
 
-/** Turns the ended call of the registry into an outcome of this runtime. */
+/** The outcome of an ended call of the registry. */
 export const outcomeOf = (invocation: SeenCall): Elsewhere => {
   const { id, status, output, runner, usage } = invocation
   const duration = usage?.['duration_ms']

@@ -1,4 +1,4 @@
-// What a host has beyond others: labels that people gave it, and the mechanisms that hold there.
+// The labels of a host, which people give it, and its mechanisms.
 import { CordonError } from '../../errors/index.js'
 import { openSandbox } from '../../sandbox/index.js'
 import type { SandboxOptions } from '../../sandbox/index.js'
@@ -9,7 +9,7 @@ export interface HostAbilities {
   readonly holds: readonly string[]
 }
 
-/** Why calls of a tool are not for this host. The database compares the same before it gives one out. */
+/** Why this host cannot run a tool. The database checks the same before it gives out a call. */
 export const lackOf = (
   { needsLabels, needsBoundary }: Pick<RegisteredTool, 'needsLabels' | 'needsBoundary'>,
   { labels, holds }: HostAbilities,
@@ -30,7 +30,7 @@ export const mechanismsHere = async (settings: SandboxOptions | undefined): Prom
   }
 }
 
-/** Where no cell can be made there is nothing that holds; what needs none can still be called. */
+/** None on a host without a sandbox. Tools that need none can still be called. */
 export const mechanismsIfAny = async (settings: SandboxOptions | undefined): Promise<readonly string[]> => {
   try {
     return await mechanismsHere(settings)

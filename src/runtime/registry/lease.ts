@@ -1,18 +1,20 @@
-// Whether the database still hears a process that runs calls. After a while of silence its calls may be given to
-// others, so it must not go on with them. Measured by a clock that nobody sets, and from before a message is sent, so
-// that the database's reckoning ends later than this one.
+// The lease of a process that runs calls. If its heartbeats do not arrive for a while, the database may give its calls
+// to others, so it must end them before. Measured by a monotonic clock from before each heartbeat is sent, so that
+// this lease ends before the database's.
+import { monotonicMs } from '../../shapes/index.js'
+
 export interface Lease {
-  /** Tries to be heard; says whether it was. */
+  /** Sends a heartbeat. Resolves to whether it arrived. */
   readonly renew: () => Promise<boolean>
   readonly isHeld: () => boolean
 }
 
-/** Some of the time is for ending what runs. */
+/** The rest of the time is for ending calls. */
 const SHARE = 0.75
-/** Of a message without an answer; the next one may go another way. */
+/** How long to wait for the answer to a heartbeat. */
 const PATIENCE = 0.5
 
-export const createLease = (send: () => Promise<void>, silentMs: number, now = () => performance.now()): Lease => {
+export const createLease = (send: () => Promise<void>, silentMs: number, now = monotonicMs): Lease => {
   let heardAt = now()
   let sending: Promise<boolean> | undefined
   const attempt = async (): Promise<boolean> => {
@@ -30,7 +32,7 @@ export const createLease = (send: () => Promise<void>, silentMs: number, now = (
   }
 }
 
-/** Says each time that it looks, and finds the lease over, that it is. */
+/** Calls `lost` at each heartbeat while the lease is over. */
 export const keepLease = (lease: Lease, everyMs: number, lost: () => void): NodeJS.Timeout =>
   setInterval(() => {
     void lease.renew()

@@ -1,4 +1,4 @@
-// This process as one that runs calls itself: whether it is heard, what it has taken, and when that must end.
+// This process as a runner of its own calls: its lease, the calls it has claimed, and when they must end.
 import { fail } from '../../errors/index.js'
 import type { Completion } from '../../store/index.js'
 
@@ -11,39 +11,48 @@ import { startUpkeep } from './upkeep.js'
 
 export interface TakenCall {
   readonly complete: (completion: Completion) => Promise<void>
+  /** It does not run. The registry learns that in the background, if it cannot be reached now. */
+  readonly giveBack: () => Promise<void>
 }
 
 export interface OwnHost {
-  /** From then on it is this process's, or undefined. `ended`: aborted when it must not go on with it. */
+  /** Throws if others may believe that this process is gone, and it cannot tell them otherwise. */
+  readonly requireLease: () => Promise<void>
+  /** Claims a call. Undefined if another runner has it. `ended` is aborted when the run has to end. */
   readonly take: (id: string, ended: AbortController) => Promise<TakenCall | undefined>
+  /** A call that was claimed when it was asked for. */
+  readonly adopt: (begun: SeenCall, ended: AbortController) => TakenCall
+  /** A call may have begun, and its answer was lost. `again` asks for the same call once more. */
+  readonly giveBackIfBegun: (again: () => Promise<SeenCall>) => void
   readonly close: () => Promise<void>
-}
-
-export interface HostTimes {
-  readonly heartbeatMs: number
-  readonly silentMs: number
 }
 
 const CLAIM_MS = 25_000
 const COMPLETE_MS = 60_000
 const UPKEEP_MS = 60_000
-const NOT_BEGUN: Completion = {
+const notBegun = (because: string): Completion => ({
   status: 'failed',
-  error: 'it was not begun: the store could not be reached when it was claimed',
+  error: `it was not begun: ${because}`,
   usage: { status: 'failed', reason: 'The call was not begun.' },
-}
-/** So many heartbeats in a lease, at least: one that is missed does not end anything. */
+})
+const UNREACHED = notBegun('the store could not be reached when it was claimed')
+const UNWANTED = notBegun('its caller does not want it any more')
+/** Heartbeats in a lease, at least: one that is missed does not end calls. */
 const BEATS = 6
 
-export const openHost = async (access: RegistryAccess, { heartbeatMs, silentMs }: HostTimes): Promise<OwnHost> => {
+export const openHost = async (
+  access: RegistryAccess,
+  { heartbeatMs, silentMs }: { readonly heartbeatMs: number; readonly silentMs: number },
+): Promise<OwnHost> => {
   const lost = () => fail('runner-lost', { runner: access.runner, seconds: Math.round(silentMs / 1_000) })
   const lease = createLease(access.heartbeat, silentMs)
-  // Once more, for what is wrong with it.
+  // The second attempt throws the error.
   if (!(await lease.renew())) await access.heartbeat()
   const taken = new Map<string, AbortController>()
-  const beat = keepLease(lease, Math.min(heartbeatMs, silentMs / BEATS), () => {
+  const endAll = (): void => {
     for (const ended of taken.values()) ended.abort(lost())
-  })
+  }
+  const beat = keepLease(lease, Math.min(heartbeatMs, silentMs / BEATS), endAll)
   beat.unref()
   const upkeep = access.keepUp === undefined ? undefined : startUpkeep(access.keepUp, Math.min(UPKEEP_MS, silentMs))
   const leaving = new AbortController()
@@ -52,49 +61,70 @@ export const openHost = async (access: RegistryAccess, { heartbeatMs, silentMs }
     const now = await access.find(id)
     return now.status === 'running' && now.runner === access.runner ? now : undefined
   }
-  /** Of an attempt before this one only the answer may be lost: then it is ours already. */
+  /** If only the answer of an earlier attempt was lost, the call is claimed already. */
   const claim = async (id: string): Promise<SeenCall | undefined> => (await access.claim(id)) ?? (await ours(id))
-  /** Nobody takes a call from a process that is heard, so what it does not run must not stay its own. */
-  const giveBack = async (id: string): Promise<void> => {
+  /** While heartbeats arrive, the registry gives the call to nobody else. So a call that does not run is given back. */
+  const giveBackIfOurs = async (id: string): Promise<void> => {
     const claimed = await whileUnavailable(() => ours(id), leaving.signal)
-    if (claimed !== undefined) await deliverCompletion(access, claimed, NOT_BEGUN, leaving.signal)
+    if (claimed !== undefined) await deliverCompletion(access, claimed, UNREACHED, leaving.signal)
   }
   const inTheBackground = (id: string, work: Promise<unknown>): void => {
     void work.catch(() => undefined).finally(() => taken.delete(id))
   }
 
+  const requireLease = async (): Promise<void> => {
+    if (lease.isHeld()) return
+    // Others may have these calls by now.
+    endAll()
+    if (!(await lease.renew())) throw lost()
+  }
+  const claimNow = (id: string): Promise<SeenCall | undefined> =>
+    whileUnavailable(() => claim(id), AbortSignal.timeout(CLAIM_MS)).catch((error: unknown) => {
+      inTheBackground(id, giveBackIfOurs(id))
+      throw error
+    })
+  const hold = (claimed: SeenCall, ended: AbortController): TakenCall => {
+    const { id } = claimed
+    const over = new AbortController()
+    watchClaim(claimed, (until, signal) => access.wait(id, until, signal), ended, over.signal)
+    const deliver = async (completion: Completion): Promise<void> => {
+      over.abort()
+      try {
+        await deliverCompletion(access, claimed, completion, AbortSignal.timeout(COMPLETE_MS))
+        taken.delete(id)
+      } catch (error) {
+        // Its caller no longer waits. The registry still gets the result.
+        inTheBackground(
+          id,
+          isAway(error) ? deliverCompletion(access, claimed, completion, leaving.signal) : Promise.resolve(),
+        )
+        throw error
+      }
+    }
+    return { complete: deliver, giveBack: () => deliver(UNWANTED).catch(() => undefined) }
+  }
+
   return {
+    requireLease,
+    adopt: (begun, ended) => {
+      taken.set(begun.id, ended)
+      return hold(begun, ended)
+    },
+    giveBackIfBegun: (again) => {
+      const work = whileUnavailable(again, leaving.signal).then(async (call) => {
+        if (call.status === 'running') await deliverCompletion(access, call, UNREACHED, leaving.signal)
+      })
+      void work.catch(() => undefined)
+    },
     take: async (id, ended) => {
-      if (!lease.isHeld() && !(await lease.renew())) throw lost()
-      // Twice at once in this process: the other one has it.
+      await requireLease()
+      // This process runs it already.
       if (taken.has(id)) return undefined
       taken.set(id, ended)
-      const claimed = await whileUnavailable(() => claim(id), AbortSignal.timeout(CLAIM_MS)).catch((error: unknown) => {
-        inTheBackground(id, giveBack(id))
-        throw error
-      })
-      if (claimed === undefined) {
-        taken.delete(id)
-        return undefined
-      }
-      const over = new AbortController()
-      watchClaim(claimed, (until, signal) => access.wait(id, until, signal), ended, over.signal)
-      return {
-        complete: async (completion) => {
-          over.abort()
-          try {
-            await deliverCompletion(access, claimed, completion, AbortSignal.timeout(COMPLETE_MS))
-            taken.delete(id)
-          } catch (error) {
-            // Its caller no longer waits. The registry still gets the result.
-            inTheBackground(
-              id,
-              isAway(error) ? deliverCompletion(access, claimed, completion, leaving.signal) : Promise.resolve(),
-            )
-            throw error
-          }
-        },
-      }
+      const claimed = await claimNow(id)
+      if (claimed !== undefined) return hold(claimed, ended)
+      taken.delete(id)
+      return undefined
     },
     close: async () => {
       clearInterval(beat)

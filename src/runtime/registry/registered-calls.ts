@@ -1,45 +1,53 @@
-// Calls of a runtime in the registry of a team. The gate asks by a hook, people answer through the registry, and a run
-// is claimed before it begins and completed when it has ended.
-import { CordonError } from '../../errors/index.js'
+// Calls of a runtime in a team's registry. The gate asks the registry by a hook, people answer there, and a call is
+// claimed before it runs and completed after it.
+import { CordonError, fail } from '../../errors/index.js'
 import type { ApprovalAnswer, Hook, HookAnswer, HookEvent, JsonValue } from '../../gate/index.js'
+import { isMapping, withoutUndefined } from '../../shapes/index.js'
 
 import type { ApprovalRequest, Approve } from '../approvals.js'
 import type { CallHandlers } from '../call-outcome.js'
 
-import type { CallRegistry, RegistryDecision, RegistryEntry, RegistryWait } from './call-registry.js'
+import type { CallRegistry, RegistryDecision, RegistryEntry, RegistryRequest, RegistryWait } from './call-registry.js'
 import { completionOf } from './completion.js'
 import type { EndedRun } from './completion.js'
 import { outcomeOf } from './elsewhere.js'
 import type { Elsewhere, RemoteListening } from './elsewhere.js'
 
 export interface RegisteredCalls {
-  /** Nothing is started here: another host runs it, or it has ended before. */
+  /** True if another runner runs the call, or has run it before. */
   readonly isElsewhere: (callId: string) => boolean
-  /** Asks the store before a call that everybody else lets run; the strictest answer counts, as with all hooks. */
+  /** Asks the registry after all other hooks let the call run. The strictest answer counts, as with all hooks. */
   readonly hook: Hook
-  /** Whether the store was asked about a call. */
+  /** Whether the registry was asked about a call. */
   readonly isAsked: (callId: string) => boolean
-  /** Waits for the store where it is the one that asks, and asks `local` otherwise. */
+  /** Waits for the registry if it asks people, and asks `local` otherwise. */
   readonly approve: (local: Approve | undefined) => Approve
-  /** A call is about to be decided; `resume`: it was asked for before. Calls that are only tried are not expected. */
-  readonly expect: (callId: string, expected: Pick<CallHandlers, 'resume' | 'askedWith' | 'onInvocation'>) => void
-  /** Before it runs. The signal is aborted when it has to end. */
+  /** Called before a call is decided. Trials are not expected, so the registry is not asked about them. */
+  readonly expect: (callId: string, expected: Registered) => void
+  /** Claims the call. The signal is aborted when it has to end. */
   readonly start: (callId: string) => Promise<AbortSignal>
-  /** What came of it, instead of starting it. */
+  /** Waits for the outcome of a call that another runner runs. */
   readonly elsewhere: (callId: string, listening: RemoteListening) => Promise<Elsewhere>
-  /** Which invocation it is. */
+  /** The id of the call in the registry. */
   readonly idOf: (callId: string) => string
   readonly complete: (callId: string, outcome: EndedRun) => Promise<void>
-  /** Why the registry did not take it, where it did not. */
+  /** Why the registry refused the call. */
   readonly refusalOf: (callId: string) => CordonError | undefined
-  /** It was not run after all. */
+  /** Asks the registry, if it was not asked before. Undefined: people there have not answered yet. */
+  readonly answerNow: (callId: string, tool: string, input: JsonValue) => Promise<ApprovalAnswer | undefined>
+  /** The call waits in the registry without this process. Returns its id there. */
+  readonly leave: (callId: string) => string | null
+  /** The call does not run. */
   readonly drop: (callId: string) => Promise<void>
 }
 
-interface Expected extends Pick<CallHandlers, 'resume' | 'askedWith' | 'onInvocation'> {
+type Registered = Pick<CallHandlers, 'resume' | 'askedWith' | 'onInvocation'>
+
+interface Expected extends Registered {
   entry: RegistryEntry | undefined
   decision: RegistryDecision | undefined
   hasStarted: boolean
+  isDropped: boolean
   refusal: CordonError | undefined
 }
 
@@ -50,32 +58,32 @@ const NOBODY: ApprovalAnswer = {
   reason: 'the registry needs no approval, the rules of this runtime do, and there is nobody to ask',
 }
 
-/** With the input as it was asked about; an input that was changed is asked about again. */
+/** An answer that changes the input is no approval: the changed call is asked about again. */
 const isYes = (answer: unknown): boolean =>
-  typeof answer === 'object' &&
-  answer !== null &&
-  'kind' in answer &&
-  (answer.kind === 'approve_once' || answer.kind === 'approve_for_scope')
+  isMapping(answer) && (answer['kind'] === 'approve_once' || answer['kind'] === 'approve_for_scope')
 
 export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls => {
   const calls = new Map<string, Expected>()
 
-  /** What the registry says, or why it does not take the call. */
-  const askFor = async (call: Expected, tool: string, input: JsonValue): Promise<RegistryDecision | RegistryWait> => {
-    // Asked again: the input was edited, and what was asked for before is not what will run.
+  const askFor = async (
+    call: Expected,
+    asked: Pick<RegistryRequest, 'tool' | 'input' | 'isAskedLast'>,
+  ): Promise<RegistryDecision | RegistryWait> => {
+    // If the input was edited, the earlier question is withdrawn.
     await call.entry?.withdraw()
+    const { resume, askedWith } = call
     try {
-      call.entry = await registry.ask({
-        tool,
-        input,
-        ...(call.resume === undefined ? {} : { resume: call.resume }),
-        ...(call.askedWith === undefined ? {} : { askedWith: call.askedWith }),
-      })
+      call.entry = await registry.ask(withoutUndefined({ ...asked, resume, askedWith }))
+      if (call.isDropped) {
+        // Its caller has gone while the registry was asked.
+        await call.entry.withdraw()
+        throw fail('cancelled', {})
+      }
       call.onInvocation(call.entry.id)
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
       call.refusal = error
-      // The model reads this. What the error says of the host is in the facts.
+      // For the model. The facts have the whole error.
       return { kind: 'denied', by: 'the registry', reason: error.agentMessage }
     }
     const now = await call.entry.now()
@@ -86,7 +94,7 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
   const answerOf = async ({ callId, tool, input }: HookEvent): Promise<HookAnswer> => {
     const call = calls.get(callId ?? '')
     if (call === undefined || tool === null) return {}
-    const said = await askFor(call, tool, input)
+    const said = await askFor(call, { tool, input, isAskedLast: true })
     if (call.refusal !== undefined) throw call.refusal
     const auditRefs = call.entry === undefined ? [] : [call.entry.id]
     if (said.kind === 'waiting')
@@ -94,7 +102,7 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
     return said.kind === 'approved' ? { auditRefs } : { decision: 'deny', reason: said.reason }
   }
 
-  /** Waits for those who are asked through the registry. */
+  /** Waits for people's answers in the registry. */
   const waitFor = async (
     call: Expected & { readonly entry: RegistryEntry },
     signal: AbortSignal,
@@ -105,27 +113,29 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
       : { kind: 'deny', by: call.decision.by, reason: call.decision.reason }
   }
 
-  /**
-   * Rules of this runtime ask, and the registry was not asked yet: it is asked when nobody here can say no any more.
-   */
+  /** Rules of this runtime ask. The registry is asked only after the approval here. */
   const approveHereFirst = async (
     call: Expected,
     local: Approve | undefined,
     request: ApprovalRequest,
     signal: AbortSignal,
-  ): Promise<unknown> => {
+  ): Promise<ApprovalAnswer> => {
     const here = local === undefined ? undefined : await local(request, { signal })
-    if (local !== undefined && !isYes(here)) return here
-    const said = await askFor(call, request.tool, request.input)
+    if (local !== undefined && !isYes(here)) return here ?? NOBODY
+    const said = await askFor(call, {
+      tool: request.tool,
+      input: request.input,
+      isAskedLast: here !== undefined,
+    })
     if (said.kind === 'denied') return { kind: 'deny', by: said.by, reason: said.reason }
     if (said.kind === 'waiting') {
-      const there = await waitFor(started(request.callId), signal)
+      const there = await waitFor(requireAsked(request.callId), signal)
       return here !== undefined && there.kind === 'approve_once' ? here : there
     }
     return here ?? (said.by === null ? NOBODY : { kind: 'approve_once', by: said.by })
   }
 
-  const started = (callId: string): Expected & { readonly entry: RegistryEntry } => {
+  const requireAsked = (callId: string): Expected & { readonly entry: RegistryEntry } => {
     const call = calls.get(callId)
     if (call?.entry === undefined) throw new Error(`the call ${callId} is not in the registry`)
     return call as Expected & { readonly entry: RegistryEntry }
@@ -145,46 +155,59 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
       const decision = calls.get(callId)?.decision
       return registry.execution === 'runners' || (decision?.kind === 'approved' && decision.hasEnded)
     },
-    expect: (callId, { resume, askedWith, onInvocation }) => {
-      calls.set(callId, {
-        resume,
-        askedWith,
-        onInvocation,
-        entry: undefined,
-        decision: undefined,
-        hasStarted: false,
-        refusal: undefined,
-      })
+    expect: (callId, expected) => {
+      if (calls.has(callId))
+        throw fail('ticket-refused', { problem: 'is being resumed already', fix: 'wait for the result of that call' })
+      const fresh = { entry: undefined, decision: undefined, refusal: undefined, hasStarted: false, isDropped: false }
+      calls.set(callId, { ...expected, ...fresh })
     },
     approve: (local) => async (request, options) => {
       const call = calls.get(request.callId)
       if (call !== undefined && call.entry === undefined) return approveHereFirst(call, local, request, options.signal)
       if (call === undefined || call.decision !== undefined)
         return local === undefined ? NOBODY : local(request, options)
-      return waitFor(started(request.callId), options.signal)
+      return waitFor(requireAsked(request.callId), options.signal)
+    },
+    answerNow: async (callId, tool, input) => {
+      const call = calls.get(callId)
+      if (call === undefined) return NOBODY
+      const ask = () => askFor(call, { tool, input, isAskedLast: false })
+      const said = call.decision ?? (await (call.entry === undefined ? ask() : call.entry.now()))
+      if (said.kind === 'waiting') return undefined
+      call.decision = said
+      if (said.kind === 'denied') return { kind: 'deny', by: said.by, reason: said.reason }
+      // Nobody was asked there, and a rule of this runtime asks.
+      return said.by === null ? NOBODY : { kind: 'approve_once', by: said.by }
+    },
+    leave: (callId) => {
+      const id = calls.get(callId)?.entry?.id ?? null
+      calls.delete(callId)
+      return id
     },
     start: async (callId) => {
-      const call = started(callId)
+      const call = requireAsked(callId)
       await call.entry.start()
       call.hasStarted = true
       return call.entry.cancelled
     },
     elsewhere: async (callId, listening) => {
-      const { entry } = started(callId)
+      const { entry } = requireAsked(callId)
       calls.delete(callId)
       return outcomeOf(await entry.ended(listening))
     },
-    idOf: (callId) => started(callId).entry.id,
+    idOf: (callId) => requireAsked(callId).entry.id,
     complete: async (callId, run) => {
-      const { entry } = started(callId)
+      const { entry } = requireAsked(callId)
       calls.delete(callId)
       await entry.complete(completionOf(run))
     },
     refusalOf: (callId) => calls.get(callId)?.refusal,
     drop: async (callId) => {
       const call = calls.get(callId)
+      if (call === undefined) return
       calls.delete(callId)
-      if (call?.hasStarted === false) await call.entry?.withdraw()
+      call.isDropped = true
+      if (!call.hasStarted) await call.entry?.withdraw()
     },
   }
 }

@@ -1,8 +1,9 @@
-// What the runtime needs from a registry, and the two ways to reach one: a database of its own, or the server of
-// another process.
+// The two ways to reach a registry: its database, or a server (`cordon serve`).
 import { randomBytes } from 'node:crypto'
 
+import { withoutUndefined } from '../../shapes/index.js'
 import {
+  beginInvocation,
   cancelInvocation,
   claimInvocations,
   completeInvocation,
@@ -24,30 +25,28 @@ import type {
   Invocation,
   InvocationRequest,
   OutputChunk,
+  RegisteredTool,
   ServerSettings,
 } from '../../store/index.js'
 
 import type { AskedWith } from './asked-with.js'
-import { whileUnavailable } from './away.js'
+import { anyOf, whileUnavailable } from './away.js'
 import type { HostAbilities } from './host-abilities.js'
 import { followAtServer } from './served-output.js'
 import type { Registration } from '../tool-identity/same-tool.js'
 
 interface Names {
   readonly owner: string
-  /** Who calls; the same cannot approve. */
+  /** The caller, who cannot approve these calls. */
   readonly agent: string
-  /**
-   * By which name this process takes its calls; each process gets an ending of its own, because another one by the same
-   * name did not begin its calls.
-   */
+  /** The name of this process as a runner. Each process adds an ending of its own. */
   readonly runner: string
-  /** What this host has beyond others, for tools that need it. */
+  /** Labels of this host, for tools that need them. */
   readonly labels?: readonly string[]
   readonly heartbeatMs?: number
-  /** After how long a silence its calls are given to others; it ends them itself before. A minute when left out. */
+  /** After this long without a heartbeat its calls are given to others (default: a minute). It ends them before. */
   readonly silentMs?: number
-  /** Who runs the calls: this process, or runners on other hosts (`cordon runner`). `here` when left out. */
+  /** Who runs the calls: this process (default), or runners on other hosts (`cordon runner`). */
   readonly execution?: 'here' | 'runners'
 }
 
@@ -78,11 +77,15 @@ export type SeenCall = Pick<
   | 'usage'
 >
 
+export type KnownTool = Registration & Pick<RegisteredTool, 'id'>
+
 export interface RegistryAccess {
-  /** The name of this process there. */
+  /** The name of this process in the registry. */
   readonly runner: string
   readonly registrations: () => Promise<readonly Registration[]>
-  readonly registration: (tool: string) => Promise<Registration>
+  readonly registration: (tool: string) => Promise<KnownTool>
+  /** Asks for a call of this process. It is claimed at once, unless people have to be asked. */
+  readonly begin: (tool: KnownTool, input: unknown, how: { readonly request: string } & AskedWith) => Promise<SeenCall>
   readonly invoke: (
     tool: string,
     input: unknown,
@@ -91,17 +94,17 @@ export interface RegistryAccess {
   readonly find: (id: string) => Promise<SeenCall>
   readonly wait: (id: string, until: (call: SeenCall) => boolean, signal?: AbortSignal) => Promise<SeenCall>
   readonly cancel: (id: string, reason: string) => Promise<void>
-  /** Tells what a call says while it runs, until the returned function is called. */
+  /** Passes on the output of a running call, until the returned function is called. */
   readonly follow: (id: string, told: (chunk: OutputChunk) => void) => () => Promise<void>
   readonly heartbeat: () => Promise<void>
   readonly claim: (id: string) => Promise<SeenCall | undefined>
   readonly complete: (claimed: SeenCall, completion: Completion) => Promise<void>
-  /** Only of a database of one's own: there may be nobody else who does it. */
+  /** Only with a database: a server does its own upkeep. */
   readonly keepUp?: () => Promise<unknown>
   readonly close: () => Promise<void>
 }
 
-/** What is said of this process with every heartbeat. */
+/** What each heartbeat says about this process. */
 interface Said extends HostAbilities {
   readonly name: string
   readonly leaseMs: number
@@ -121,18 +124,12 @@ export const openRegistryAccess = (settings: RegistrySettings, abilities: HostAb
 const UPKEEP_STATEMENT_MS = 30_000
 
 const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): RegistryAccess => {
-  const asAgent = speakingAs(
-    engine,
-    speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_agent', actor: agent },
-  )
-  const asRunner = speakingAs(
-    engine,
-    speaks === 'login' ? { kind: 'login' } : { kind: 'gateway', role: 'cordon_runner', actor: agent },
-  )
+  const speakerOf = (role: 'cordon_agent' | 'cordon_runner') =>
+    speaks === 'login' ? ({ kind: 'login' } as const) : ({ kind: 'gateway', role, actor: agent } as const)
+  const asAgent = speakingAs(engine, speakerOf('cordon_agent'))
+  const asRunner = speakingAs(engine, speakerOf('cordon_runner'))
   const upkeep =
-    speaks === 'login'
-      ? engine
-      : speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: agent }, { longestMs: UPKEEP_STATEMENT_MS })
+    speaks === 'login' ? engine : speakingAs(engine, speakerOf('cordon_runner'), { longestMs: UPKEEP_STATEMENT_MS })
   const changes = watchChanges(engine, { channels: ['tool_invocation', 'tool_invocation_output'] })
   const watch = watchInvocations(changes)
   const outputs = watchOutput(changes)
@@ -141,17 +138,22 @@ const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): 
     keepUp: () => keepUp(upkeep),
     registrations: () => listTools(asAgent, owner),
     registration: (tool) => requireTool(asAgent, owner, tool),
+    begin: ({ id: toolId, version }, input, { run, step, ...how }) =>
+      beginInvocation(asAgent, {
+        ...{ toolId, version, agent, input, runner: said.name },
+        ...withoutUndefined({ teamRunId: run, stepId: step }),
+        ...how,
+      }),
     invoke: async (tool, input, { run, step, ...how }) =>
       invokeTool(asAgent, {
         toolId: (await requireTool(asAgent, owner, tool)).id,
         agent,
         input,
-        ...(run === undefined ? {} : { teamRunId: run }),
-        ...(step === undefined ? {} : { stepId: step }),
+        ...withoutUndefined({ teamRunId: run, stepId: step }),
         ...how,
       }),
     find: (id) => requireInvocation(asAgent, id),
-    wait: (id, until, signal) => watch.wait(asAgent, id, { until, ...(signal === undefined ? {} : { signal }) }),
+    wait: (id, until, signal) => watch.wait(asAgent, id, withoutUndefined({ until, signal })),
     cancel: async (id, reason) => {
       await cancelInvocation(asAgent, id, reason)
     },
@@ -172,42 +174,26 @@ const atServer = (
   const store = openRemoteAccess({
     server,
     ...(token === undefined ? { actor: agent } : { token }),
-    ...(authorities === undefined ? {} : { authorities }),
+    ...withoutUndefined({ authorities }),
   })
   return {
     runner,
     registrations: () => store.ask('listTools', { team }),
     registration: (tool) => store.ask('showTool', { team, tool }),
-    invoke: async (tool, input, { run, step, validMs, ...how }) =>
-      (
-        await store.ask('invoke', {
-          team,
-          tool,
-          agent,
-          input,
-          ...(run === undefined ? {} : { runId: run }),
-          ...(step === undefined ? {} : { stepId: step }),
-          ...(validMs === undefined ? {} : { validSeconds: Math.ceil(validMs / 1000) }),
-          ...how,
-        })
-      ).id,
+    begin: ({ key: tool, version }, input, how) =>
+      store.ask('begin', { runner, team, tool, version, agent, input, ...requestOf(how) }),
+    invoke: async (tool, input, { dispatch, ...how }) =>
+      (await store.ask('invoke', { team, tool, agent, input, dispatch, ...requestOf(how) })).id,
     find: (id) => store.ask('findInvocation', { id }),
     wait: async (id, until, signal) => {
       let known: string | undefined
       for (;;) {
         signal?.throwIfAborted()
+        const following = withoutUndefined({ waitMs: WAIT_MS, known, signal })
         const next = await whileUnavailable(
-          () =>
-            store.follow(
-              'findInvocation',
-              { id },
-              {
-                waitMs: WAIT_MS,
-                ...(known === undefined ? {} : { known }),
-                ...(signal === undefined ? {} : { signal }),
-              },
-            ),
-          awayFor(signal),
+          () => store.follow('findInvocation', { id }, following),
+          // The server may be restarted while people think about the call.
+          anyOf(signal, AbortSignal.timeout(AWAY_MS)),
         )
         if (next !== undefined && until(next.answer)) return next.answer
         known = next?.mark ?? known
@@ -225,10 +211,12 @@ const atServer = (
         id,
         fence,
         status,
-        ...(output === undefined ? {} : { output }),
-        ...(error === undefined ? {} : { error: error.slice(0, MOST_ERROR_LETTERS) }),
-        ...(cost === undefined ? {} : { cost }),
-        ...(usage === undefined ? {} : { usage: { ...usage } }),
+        ...withoutUndefined({
+          output,
+          error: error?.slice(0, MOST_ERROR_LETTERS),
+          cost,
+          usage: usage === undefined ? undefined : { ...usage },
+        }),
       })
     },
     follow: (id, told) => followAtServer(store, id, told),
@@ -236,10 +224,14 @@ const atServer = (
   }
 }
 
+const requestOf = ({ run, step, validMs, ...how }: { readonly request: string } & AskedWith) => ({
+  ...how,
+  ...withoutUndefined({
+    runId: run,
+    stepId: step,
+    validSeconds: validMs === undefined ? undefined : Math.ceil(validMs / 1000),
+  }),
+})
+
 const AWAY_MS = 300_000
-
-/** A server that is restarted while people think about it is waited for: what was asked is in the database. */
-const awayFor = (signal: AbortSignal | undefined): AbortSignal =>
-  AbortSignal.any([AbortSignal.timeout(AWAY_MS), ...(signal === undefined ? [] : [signal])])
-
 const MOST_ERROR_LETTERS = 10_000

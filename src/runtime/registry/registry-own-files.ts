@@ -22,6 +22,6 @@ const placesOf = (settings: RegistrySettings | undefined): readonly string[] => 
   if (!settings.server.startsWith(UNIX)) return []
   const socket = settings.server.slice(UNIX.length)
   const folder = dirname(socket)
-  // Beside the socket of `cordon serve` lies what it serves.
+  // The embedded store lies beside the socket of `cordon serve`.
   return [existsSync(join(folder, 'data', 'PG_VERSION')) ? folder : socket]
 }

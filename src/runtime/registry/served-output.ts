@@ -1,9 +1,10 @@
-// What a call says while it runs, heard through a server.
+// The output of a running call, from a server.
+import { withoutUndefined } from '../../shapes/index.js'
 import type { OutputChunk, StoreAccess } from '../../store/index.js'
 
 import { whileUnavailable } from './away.js'
 
-/** Tells it from the oldest that is kept, until the returned function is called; that one tells the rest first. */
+/** Passes on the output from its oldest kept part. The returned function passes on the rest and stops. */
 export const followAtServer = (
   store: Pick<StoreAccess, 'ask' | 'grow'>,
   id: string,
@@ -11,26 +12,19 @@ export const followAtServer = (
 ): (() => Promise<void>) => {
   const over = new AbortController()
   let after: string | undefined
-  const given = () => ({ id, ...(after === undefined ? {} : { after }) })
+  const given = () => withoutUndefined({ id, after })
   const hear = (mark: string, chunk: OutputChunk): void => {
     after = mark
     told(chunk)
   }
   const listen = async (): Promise<void> => {
+    const onItem = (mark: string, item: unknown): void => {
+      hear(mark, item as OutputChunk)
+    }
     while (!over.signal.aborted)
-      if (
-        (await store.grow(
-          'readOutput',
-          given(),
-          (mark, item) => {
-            hear(mark, item as OutputChunk)
-          },
-          over.signal,
-        )) !== undefined
-      )
-        return
+      if ((await store.grow('readOutput', given(), onItem, over.signal)) !== undefined) return
   }
-  // One that does not tell, or not to us: the result has it all.
+  // Errors are ignored: the result has all the output.
   const listening = whileUnavailable(listen, over.signal).catch(() => undefined)
   return async () => {
     over.abort()

@@ -1,9 +1,6 @@
 const STOP_MS = 2_000
 
-/**
- * At once and then again and again. One that fails is made up for by the next, here or by any other process, and is
- * nothing that the host could do something about.
- */
+/** Runs at once and then repeatedly. Errors are ignored: the next run makes up for a failed one. */
 export const startUpkeep = (work: () => Promise<unknown>, everyMs: number): { readonly stop: () => Promise<void> } => {
   let current: Promise<unknown> | undefined
   const once = (): void => {
@@ -19,7 +16,7 @@ export const startUpkeep = (work: () => Promise<unknown>, everyMs: number): { re
   return {
     stop: async () => {
       clearInterval(timer)
-      // The database is closed by who opened it, best when nothing is asked of it any more.
+      // The database is closed after this, so a running upkeep should end first.
       let patience: NodeJS.Timeout | undefined
       await Promise.race([
         current,

@@ -1,11 +1,11 @@
-// What a model reads about a call: the kind of refusal and what it can do instead, and nothing about the host.
+// Texts for the model: what was refused and what to do instead, without facts about the host.
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import { isLookup } from '../../sandbox/index.js'
 import type { Violation } from '../../sandbox/index.js'
 
-/** One sentence for each kind that was met, in the order of the first of each. */
+/** One sentence for each kind of violation, in order. */
 export const adviceFor = (violations: readonly Violation[]): string =>
   [...new Set(violations.map(adviceOn))].slice(0, MOST_KINDS).join(' ')
 
@@ -67,13 +67,10 @@ const PROTECTED =
 
 const LONGEST_WORDS = 2_000
 
-/**
- * An absolute path, a file URL or a path that climbs (../../srv/x), with at least one folder: all of it up to its last
- * name.
- */
+/** The folders of an absolute path, a file URL or a path that climbs (../../srv/x). */
 const FOLDERS = /(?<![\w/.~-])(?:(?:file:\/\/)?\/|(?:\.\.\/){1,64})(?:[^\s'"`:;,()<>/]{1,255}\/)+/g
 
-/** The tool failed by itself: the operator reads all of its words, the model those that tell nothing of the host. */
+/** The tool failed by itself. The operator reads the whole problem, the model reads it without paths of the host. */
 export const toolFailed = (
   tool: string,
   problem: string,
@@ -81,7 +78,7 @@ export const toolFailed = (
   { fix = '', cause }: { readonly fix?: string; readonly cause?: unknown } = {},
 ): CordonError => fail('tool-failed', { tool, problem, told: withoutHostPaths(problem, input), fix }, cause)
 
-/** A tool's own words, but of absolute paths the last name alone, unless the model named that place itself. */
+/** Cuts absolute paths to their last names, except folders that the model named itself. */
 export const withoutHostPaths = (words: string, input: JsonValue): string => {
   const named = namedIn(input)
   return words
@@ -91,7 +88,7 @@ export const withoutHostPaths = (words: string, input: JsonValue): string => {
 
 const MOST_LOOKED_AT = 64 * 1024
 
-/** The texts of an input, as far as they can be looked through at once. */
+/** The texts of an input, up to a limit. */
 export const textsIn = (input: unknown): readonly string[] => {
   const texts: string[] = []
   let room = MOST_LOOKED_AT

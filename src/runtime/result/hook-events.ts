@@ -3,7 +3,7 @@ import type { HookAnswer, HookReport } from '../../gate/index.js'
 import type { EventStream } from '../events/event-stream.js'
 import type { EventOf } from '../events/event.js'
 
-/** Code of the host was asked: recorded before, and after. */
+/** Records a hook before and after it ran. */
 export const recordHook = async (events: EventStream, { hook, event, ...report }: HookReport): Promise<void> => {
   const common = { call_id: event.callId, tool: event.tool, hook, point: event.point }
   switch (report.kind) {

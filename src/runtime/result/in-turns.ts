@@ -1,13 +1,12 @@
-// Work on what a tool wrote, cut into turns of the event loop, so that other calls go on meanwhile.
+// Processes the output of a tool in several turns of the event loop, so that other calls go on.
 import { StringDecoder } from 'node:string_decoder'
 
 import { sizeInSteps } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 
-/** Lets everything else that waits go first. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Computes hash and size of a result without blocking other calls. Later callers get them at once. */
+/** Computes hash and size of a result, which are cached. */
 export const sizeInTurns = async (value: JsonValue): Promise<void> => {
   const steps = sizeInSteps(value)
   while (steps.next().done !== true) await nextTurn()
@@ -15,11 +14,11 @@ export const sizeInTurns = async (value: JsonValue): Promise<void> => {
 
 const PIECE_BYTES = 256 * 1024
 
-export const textInTurns = async (bytes: Uint8Array): Promise<string> => {
+export const textInTurns = async (bytes: Uint8Array, encoding: 'utf8' | 'base64' = 'utf8'): Promise<string> => {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (whole.length <= PIECE_BYTES) return whole.toString('utf8')
+  if (whole.length <= PIECE_BYTES) return whole.toString(encoding)
   // A character may lie across two pieces.
-  const decoder = new StringDecoder('utf8')
+  const decoder = new StringDecoder(encoding)
   const pieces: string[] = []
   for (let at = 0; at < whole.length; at += PIECE_BYTES) {
     if (at > 0) await nextTurn()

@@ -1,5 +1,5 @@
-// Adds one rule to a rule file that people write, too: nothing of theirs is changed, not even a comment or
-// a blank line, and what is written at the same time by somebody else is not lost.
+// Adds one rule to a rule file that people write too. Their lines, comments and blank lines stay as they are, and a
+// change that another process makes at the same time is not lost.
 import {
   closeSync,
   constants,
@@ -18,32 +18,33 @@ import {
 } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
 import type * as Yaml from 'yaml'
 
-import { CordonError, fail } from '../../errors/index.js'
+import { CordonError, codeOf, fail, messageOf } from '../../errors/index.js'
 import { loadRules } from '../../gate/index.js'
 import type { RuleFileContext } from '../../gate/index.js'
+import { monotonicMs } from '../../shapes/index.js'
 
 import { readRuleFile, trustOf } from './read-rule-file.js'
 
 export interface RuleToAdd {
   /** The lines of the item, beginning with `- ` or with comments. */
   readonly lines: readonly string[]
-  /** In one line, for when it has to be added by hand. */
+  /** The rule in one line. If Cordon cannot write it, the error shows it to the user. */
   readonly text: string
   readonly id: string
 }
 
-const LONGEST_WAIT_MS = 5_000
+const LONGEST_WAIT_MS = 30_000
 
 const require = createRequire(import.meta.url)
 
 export const addRule = async (file: string, rule: RuleToAdd, context: RuleFileContext): Promise<void> => {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    // Where the settings lie elsewhere, the file is replaced there, and the link stays.
+    // If the file is a link, its target is replaced.
     const path = realPathOf(file)
     const release = await takeTurn(`${path}.lock`)
     try {
@@ -54,11 +55,7 @@ export const addRule = async (file: string, rule: RuleToAdd, context: RuleFileCo
     }
   } catch (cause) {
     if (cause instanceof CordonError && cause.code !== 'policy-syntax') throw cause
-    throw fail(
-      'rule-not-added',
-      { path: file, problem: cause instanceof Error ? cause.message : String(cause), rule: rule.text },
-      cause,
-    )
+    throw fail('rule-not-added', { path: file, problem: messageOf(cause), rule: rule.text }, cause)
   }
 }
 
@@ -66,7 +63,7 @@ const realPathOf = (file: string): string => {
   try {
     return realpathSync(file)
   } catch {
-    return join(realpathSync(dirname(file)), file.slice(dirname(file).length + 1))
+    return join(realpathSync(dirname(file)), basename(file))
   }
 }
 
@@ -74,8 +71,7 @@ const realPathOf = (file: string): string => {
 const replace = (path: string, rule: RuleToAdd, context: RuleFileContext): boolean => {
   const before = contentOf(path)
   const after = withRule(before ?? '', rule.lines)
-  // What comes out must be what was there, and this rule: a file that is read in another way than expected is left
-  // alone.
+  // The result must be the old rules and this one. A file of an unexpected form is left alone.
   const known = loadRules(before ?? '', path, context).rules
   const rules = loadRules(after, path, context).rules
   const [added, ...others] = rules.filter(({ id }) => id === rule.id)
@@ -91,13 +87,10 @@ const replace = (path: string, rule: RuleToAdd, context: RuleFileContext): boole
     } finally {
       closeSync(descriptor)
     }
-    // An editor takes no turns.
+    // Editors do not take the lock.
     if (contentOf(path) !== before) return false
-    if (before === undefined) {
-      linkSync(temporary, path)
-      return true
-    }
-    renameSync(temporary, path)
+    if (before === undefined) linkSync(temporary, path)
+    else renameSync(temporary, path)
     return true
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false
@@ -119,19 +112,19 @@ const contentOf = (path: string): string | undefined => {
 
 /** The text with the item at the end of its rules. */
 export const withRule = (text: string, lines: readonly string[]): string => {
-  // With the first rule that is added: few programs add any.
+  // Loaded late: few programs add a rule.
   const { isMap, isScalar, isSeq, parseDocument } = require('yaml') as typeof Yaml
   const document = parseDocument(text)
   const { contents } = document
   const indented = (indent: string) => lines.map((line) => `${indent}${line}\n`).join('')
   const ended = text === '' || text.endsWith('\n') ? text : `${text}\n`
-  if (contents === null) return `${ended}rules:\n${indented('  ')}`
-  if (!isMap(contents) || contents.flow === true) throw new Error('it is no list of keys, one per line')
-  const pair = contents.items.find(({ key }) => isScalar(key) && key.value === 'rules')
+  if (contents !== null && (!isMap(contents) || contents.flow === true))
+    throw new Error('it is not a mapping with one key per line')
+  const pair = contents?.items.find(({ key }) => isScalar(key) && key.value === 'rules')
   if (pair === undefined) return `${ended}rules:\n${indented('  ')}`
   const { value: rules } = pair
   if (!isSeq(rules) || rules.flow === true || rules.items.length === 0)
-    throw new Error('its rules are no list with one rule per line')
+    throw new Error('its rules are not a list with one rule per line')
   const [start, end] = rules.range
   const indent = text.slice(text.lastIndexOf('\n', start - 1) + 1, start)
   if (indent.trim() !== '') throw new Error('its rules begin on the line of their key')
@@ -141,9 +134,9 @@ export const withRule = (text: string, lines: readonly string[]): string => {
   return `${ended.slice(0, at)}${indented(indent)}${ended.slice(at)}`
 }
 
-/** A link that names this process. One that is gone has its turn taken over. */
+/** The lock is a link that names this process. The lock of a process that is gone is taken over. */
 const takeTurn = async (lock: string): Promise<() => void> => {
-  const deadline = performance.now() + LONGEST_WAIT_MS
+  const deadline = monotonicMs() + LONGEST_WAIT_MS
   for (;;) {
     try {
       symlinkSync(String(process.pid), lock)
@@ -153,7 +146,7 @@ const takeTurn = async (lock: string): Promise<() => void> => {
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error
     }
-    if (performance.now() > deadline) {
+    if (monotonicMs() > deadline) {
       if (isGone(ownerOf(lock))) takeAway(lock)
       else
         throw new Error(
@@ -164,7 +157,7 @@ const takeTurn = async (lock: string): Promise<() => void> => {
   }
 }
 
-/** Moved first: of two that see the same dead owner only one takes it away, and neither the lock of the other. */
+/** Moved first: of two processes that see the same dead owner only one removes its lock, and never the other's lock. */
 const takeAway = (lock: string): void => {
   const aside = `${lock}.${randomBytes(6).toString('hex')}`
   try {
@@ -172,7 +165,7 @@ const takeAway = (lock: string): void => {
     if (!isGone(ownerOf(aside))) renameSync(aside, lock)
     else unlinkSync(aside)
   } catch {
-    // Somebody else was faster.
+    // Another process was faster.
   }
 }
 
@@ -198,8 +191,6 @@ const remove = (path: string): void => {
   try {
     unlinkSync(path)
   } catch {
-    // Renamed, or removed by somebody else.
+    // Renamed, or removed by another process.
   }
 }
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)

@@ -6,5 +6,5 @@ export { documentsIn, readRuleFile, trustOf } from './read-rule-file.js'
 export type { Trust } from './read-rule-file.js'
 export type { RuleToAdd }
 
-/** See add-rule.ts, which is loaded when somebody wants a rule to be kept. */
+/** Loads add-rule.ts when the first rule is added. */
 export const addRule: typeof addRuleNow = async (...given) => (await import('./add-rule.js')).addRule(...given)

@@ -1,6 +1,5 @@
-// The rule files that are in force in a workspace, found where they lie and read in the order of
-// their sources. Whatever cannot be read or trusted is an error: rules deny, and a denial that is
-// lost because of a typing error would be lost without anybody noticing.
+// Finds and reads the rule files of a workspace, in the order of their sources. A file that cannot be read or trusted
+// is an error: a deny rule must not get lost unnoticed.
 import { lstatSync, realpathSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,13 +13,13 @@ import { readRuleFile, ruleFilesIn, trustOf } from './read-rule-file.js'
 
 export const MANAGED_FOLDER = '/etc/cordon'
 
-/** In a workspace, and in the folders above it. */
+/** Found in the workspace and in the folders above it. */
 export const PROJECT_FOLDER = '.cordon'
 
 export interface RuleFileSettings extends Places {
-  /** Of the administrator of this machine. */
+  /** Rules of the machine's administrator. */
   readonly managed?: { readonly folder: string; readonly owner: number }
-  /** Undefined: none of the user's. */
+  /** Undefined: the user's rules are not read. */
   readonly userFolder: string | undefined
   readonly projects: 'read' | 'left-out'
   /** Named on the command line. */
@@ -35,7 +34,7 @@ export const loadRuleFiles = (settings: RuleFileSettings): readonly RuleSet[] =>
     const trust = trustOf(source, user, owner)
     return ruleFilesIn(folder, trust).map((file) => loadRules(readRuleFile(file, trust), file, { source, places }))
   }
-  const vouching = [
+  const trusted = [
     ...load('managed', managed.folder, managed.owner),
     ...(userFolder === undefined ? [] : load('user', userFolder, user)),
     ...files.map((file) =>
@@ -44,17 +43,17 @@ export const loadRuleFiles = (settings: RuleFileSettings): readonly RuleSet[] =>
   ]
   const projects = settings.projects === 'read' ? projectFolders(workspace, user) : []
   return [
-    ...vouching,
+    ...trusted,
     ...projects.flatMap(({ folder, owner }) =>
       load('project', join(folder, PROJECT_FOLDER), owner).map((set) => ({
         ...set,
-        isTrusted: isTrustedProject(folder, vouching),
+        isTrusted: isTrustedProject(folder, trusted),
       })),
     ),
   ]
 }
 
-/** Whether somebody who may has said that this project's rules may allow. Of several the last word is a "!". */
+/** Whether a trusted rule file lets this project's rules allow calls. A pattern with "!" wins. */
 export const isTrustedProject = (folder: AbsolutePath, sets: readonly RuleSet[]): boolean => {
   const patterns = sets.flatMap(({ trustedProjects }) => trustedProjects)
   return (
@@ -63,7 +62,7 @@ export const isTrustedProject = (folder: AbsolutePath, sets: readonly RuleSet[])
   )
 }
 
-/** What lies above a link is not what lies above the folder that it leads to. */
+/** The folders above a link are not those above its target. */
 const realPathOf = (folder: string): string => {
   try {
     return realpathSync(folder)
@@ -72,7 +71,7 @@ const realPathOf = (folder: string): string => {
   }
 }
 
-/** Undefined: there is no such thing, or nobody here may look at it. */
+/** Undefined if it does not exist or may not be read. */
 const statOf = (folder: string): Stats | undefined => {
   try {
     return lstatSync(folder, { throwIfNoEntry: false })
@@ -87,8 +86,8 @@ export interface ProjectFolder {
 }
 
 /**
- * The workspace and the folders above it, as far as nobody else can put anything there: who starts a
- * command in a part of a project does not leave its rules behind, and what lies in /tmp is no project.
+ * The workspace and the folders above it, up to the first folder that other users can write to. So the rules of a
+ * project hold in its subfolders, and /tmp is no project.
  */
 export const projectFolders = (workspace: AbsolutePath, user: number): readonly ProjectFolder[] => {
   const folders: ProjectFolder[] = []

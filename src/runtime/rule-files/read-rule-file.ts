@@ -1,19 +1,19 @@
-// Reads one rule file, if only its source's owner could have written it. A file that
-// anybody could have written is neither obeyed nor passed over: it may be all that is left of a denial.
+// Reads one rule file, if only the owner of its source could have written it. Otherwise it is an error: the file may
+// contain a deny rule that must not get lost.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readdirSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 
-import { CordonError, fail, reasonOf } from '../../errors/index.js'
+import { CordonError, codeOf, fail, reasonOf } from '../../errors/index.js'
 import type { RuleSource } from '../../gate/index.js'
 
-/** Who may have written the files of a source, and through what. */
+/** Who may write the files of a source. */
 export interface Trust {
-  /** User ids; `anybody` for a file that somebody named. */
+  /** User ids, or `anybody` for a file that the user named. */
   readonly owners: readonly number[] | 'anybody'
-  /** Of the mode of files and folders: what must not be set. */
+  /** Bits that must not be set in the mode of files and folders. */
   readonly closedTo: number
-  /** Links lead out of the folder that was looked at. */
+  /** A link could lead out of the folder. */
   readonly links: 'followed' | 'refused'
 }
 
@@ -22,16 +22,16 @@ const OTHERS_WRITE = 0o002
 const MAX_BYTES = 4 * 1024 * 1024
 const ROOT = 0
 
-/** `owner` is who owns the folder that the source lies in. */
+/** `owner` owns the folder of the source. */
 export const trustOf = (source: RuleSource, user: number, owner: number): Trust => {
   switch (source) {
     case 'managed':
       return { owners: [owner], closedTo: GROUP_WRITES | OTHERS_WRITE, links: 'refused' }
     case 'project':
-      // A checkout may be shared with a group, and it may belong to the one for whom root works in it.
+      // A checkout may be shared with a group, and root may work in a user's checkout.
       return { owners: [user, ROOT, owner], closedTo: OTHERS_WRITE, links: 'refused' }
     case 'user':
-      // Where people keep their settings elsewhere, links lead there.
+      // People link their settings to other folders.
       return { owners: [user, ROOT], closedTo: GROUP_WRITES | OTHERS_WRITE, links: 'followed' }
     case 'bundled':
     case 'session':
@@ -81,7 +81,7 @@ const namesIn = (folder: string): readonly string[] => {
 export const readRuleFile = (path: string, trust: Trust): string => {
   let descriptor: number | undefined
   try {
-    // A pipe in the place of a file would keep everybody waiting.
+    // O_NONBLOCK: opening a pipe would wait for a writer.
     descriptor = openSync(
       path,
       constants.O_RDONLY | constants.O_NONBLOCK | (trust.links === 'refused' ? constants.O_NOFOLLOW : 0),
@@ -90,11 +90,7 @@ export const readRuleFile = (path: string, trust: Trust): string => {
     if (!found.isFile()) throw unsafe(path, 'it is no ordinary file', `see what it is: ls -ld ${path}`)
     checkOwner(path, found, trust)
     if (found.size > MAX_BYTES)
-      throw unsafe(
-        path,
-        `it has more than ${String(MAX_BYTES / 1024 / 1024)} MiB`,
-        'split it into several files in rules/',
-      )
+      throw unsafe(path, `it has more than ${MAX_BYTES / 1024 / 1024} MiB`, 'split it into several files in rules/')
     return readFileSync(descriptor, 'utf8')
   } catch (cause) {
     if (cause instanceof CordonError) throw cause
@@ -109,8 +105,8 @@ const checkOwner = (path: string, { uid, mode }: Stats, { owners, closedTo }: Tr
   if (owners !== 'anybody' && !owners.includes(uid))
     throw unsafe(
       path,
-      `it belongs to the user ${String(uid)}`,
-      `chown ${String(owners[0] ?? ROOT)} ${path}, if you trust what is in it`,
+      `it belongs to the user ${uid}`,
+      `chown ${owners[0] ?? ROOT} ${path}, if you trust what is in it`,
     )
   if ((mode & closedTo & OTHERS_WRITE) !== 0) throw unsafe(path, 'every user can write to it', closing(path, closedTo))
   if ((mode & closedTo & GROUP_WRITES) !== 0) throw unsafe(path, 'its group can write to it', closing(path, closedTo))
@@ -121,7 +117,7 @@ const lstatOf = (path: string): Stats | undefined => {
     return lstatSync(path)
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR') return undefined
-    // That there is something, and nobody may look at it, is no reason to go on without it.
+    // It exists and may not be read: its rules must not be skipped.
     throw unreadable(path, cause)
   }
 }
@@ -144,5 +140,3 @@ const unreadable = (path: string, cause: unknown): CordonError => {
       : `name a file that exists; relative paths start at ${process.cwd()}`
   return fail('rules-unreadable', { path, problem, fix }, cause)
 }
-
-const codeOf = (cause: unknown): unknown => (cause instanceof Error && 'code' in cause ? cause.code : undefined)

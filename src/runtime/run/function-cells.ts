@@ -8,12 +8,14 @@ import { literalPattern } from '../../policy/index.js'
 import { describeEnding } from '../../sandbox/index.js'
 import type { CallResult, RunInput, Sandbox, Violation } from '../../sandbox/index.js'
 import type { JsonValue } from '../../gate/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 
 import { fixOfFailure, policyAdvice } from '../hints/index.js'
 import { textsIn, toolFailed } from '../result/agent-words.js'
 import { judgeEnding } from '../result/judge-ending.js'
 import { encodeMessage } from '../function-cell/messages.js'
 import type { FunctionOrigin, ThrownError } from '../function-cell/messages.js'
+import { shieldOwnFiles } from '../own-files/index.js'
 import { listenToFunction } from './function-reply.js'
 import type { FunctionReply } from './function-reply.js'
 import { pathOf, selfContainedSource } from '../tools/function-source.js'
@@ -27,29 +29,37 @@ import type { FunctionCall } from './run-in-process.js'
 import type { Execution } from '../result/tool-result.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
-/** Runs function tools, each call in a Node process of its own in a cell of its own. */
-export interface FunctionCells {
-  readonly run: (
-    tool: BoundTool,
-    definition: FunctionDefinition,
-    call: FunctionCall & { readonly beforeStart: () => Promise<void> },
-    network: NetworkCall,
-  ) => Promise<Execution>
-}
+/** Runs a function tool, each call in a Node process of its own in a cell of its own. */
+export type RunFunction = (
+  tool: BoundTool,
+  definition: FunctionDefinition,
+  call: FunctionCall & { readonly beforeStart: () => Promise<void> },
+  network: NetworkCall,
+) => Promise<Execution>
 
 type FunctionDefinition = Extract<ToolDefinition, { kind: 'function' }>
 
 // The built file, also when this one is run from its source.
 const RUNNER = fileURLToPath(new URL('../../../dist/runtime/function-cell/runner.js', import.meta.url))
 const NODE = process.execPath
-/** The words of the process in which a function runs. Nothing of a call travels in them. */
+/** The command of every function tool. The call is sent to its stdin. */
 export const FUNCTION_COMMAND = [NODE, RUNNER] as const
 
-/** A tool whose next Node process stands ready. */
+/** A tool whose next cell is ready. */
 interface Prepared {
   readonly run: (input: RunInput) => Promise<CallResult>
-  /** What is still to be said before the call. */
+  /** Sent before the call. */
   readonly first: Uint8Array
+  readonly ready: () => Promise<void>
+  readonly close: () => void
+}
+
+const NOTHING_READY = { ready: () => Promise.resolve(), close: () => undefined }
+
+export interface FunctionCells {
+  readonly run: RunFunction
+  readonly prewarm: (tool: BoundTool, definition: FunctionDefinition) => Promise<void>
+  readonly forget: (tool: BoundTool) => void
 }
 
 export const createFunctionCells = (
@@ -57,62 +67,60 @@ export const createFunctionCells = (
   hostEnvironment: Readonly<Record<string, string>>,
   networks: CallNetworks,
 ): FunctionCells => {
-  const prepared = new Map<string, Prepared>()
+  const prepared = new Map<BoundTool, Prepared>()
 
-  const prepare = async (
-    { gate, cwd, observe, isWidened }: BoundTool,
-    { name, from }: FunctionDefinition,
-  ): Promise<Prepared> => {
+  const prepare = async (tool: BoundTool, { name, from }: FunctionDefinition): Promise<Prepared> => {
+    const { gate, cwd, observe, isWidened } = tool
     const ready = await sandbox()
-    const known = isWidened ? undefined : prepared.get(name)
+    const known = prepared.get(tool)
     if (known !== undefined) return known
-    const { origin, boundary } = originOf(name, from, gate.boundary)
+    const { origin, boundary: unshielded } = originOf(name, from, gate.boundary)
+    const boundary = shieldOwnFiles(unshielded, tool.ownFiles, cwd)
     const load = encodeMessage({ kind: 'load', from: origin })
     const settings = { boundary, cwd, hostEnvironment, observe, ...networks.settingsFor(boundary) }
-    // A policy that is for one call has no next call to be ready for.
-    if (isWidened) return { run: (input) => ready.run({ ...settings, ...input }), first: load }
-    // The variables of a network are those of one call, and a process that runs has the ones that it began with.
-    if (boundary.network.kind === 'hosts') {
-      const waiting: Prepared = { run: ready.warm({ ...settings, program: NODE }).run, first: load }
-      prepared.set(name, waiting)
-      return waiting
-    }
-    // Loading runs code of the tool. Before its call is permitted it may do that only where it can do no more than
-    // compute.
-    const early = canOnlyCompute(boundary)
-    const made: Prepared = {
-      run: ready.warm({
-        ...settings,
-        program: NODE,
-        early: { argv: FUNCTION_COMMAND, stdin: early ? load : new Uint8Array() },
-      }).run,
-      first: early ? new Uint8Array() : load,
-    }
-    prepared.set(name, made)
+    // A widened policy is for one call only.
+    if (isWidened) return { run: (input) => ready.run({ ...settings, ...input }), first: load, ...NOTHING_READY }
+    // With granted hosts the variables differ for each call, so the process cannot start early. Loading runs code of
+    // the tool: before its call is permitted only if the tool can do no more than compute.
+    const startsEarly = boundary.network.kind !== 'hosts'
+    // A module may change on disk until its call.
+    const loadsEarly = startsEarly && from.kind === 'function' && canOnlyCompute(boundary)
+    const early = { argv: FUNCTION_COMMAND, stdin: loadsEarly ? load : new Uint8Array() }
+    const pool = ready.warm({ ...settings, program: NODE, ...(startsEarly ? { early } : {}) })
+    const made: Prepared = { ...pool, first: loadsEarly ? new Uint8Array() : load }
+    prepared.set(tool, made)
     return made
   }
 
-  return {
-    run: async (tool, definition, { input, signal, onProgress, beforeStart }, call) => {
-      const { run, first } = await prepare(tool, definition)
-      const reply = listenToFunction(resultLimitsOf(definition.result), onProgress)
-      let said = 0
-      const result = await networks.during(tool.gate.boundary, call, (granted) =>
-        run({
-          argv: FUNCTION_COMMAND,
-          beforeStart,
-          stdin: Buffer.concat([first, encodeMessage({ kind: 'call', input })]),
-          onStdout: (bytes) => {
-            said += bytes.byteLength
-            reply.take(bytes)
-          },
-          ...(signal === undefined ? {} : { signal }),
-          ...granted,
-        }),
-      )
-      return describeFunction(tool, definition, result, await reply.end(), input, said)
-    },
+  const run: RunFunction = async (tool, definition, given, network) => {
+    const { input, callId, session, signal, beforeStart } = given
+    const { run: runCell, first } = await prepare(tool, definition)
+    const reply = listenToFunction(resultLimitsOf(definition.result), given)
+    let said = 0
+    const result = await networks.during(tool.gate.boundary, network, (granted) =>
+      runCell({
+        argv: FUNCTION_COMMAND,
+        beforeStart,
+        stdin: Buffer.concat([first, encodeMessage({ kind: 'call', input, callId, session })]),
+        onStdout: (bytes) => {
+          said += bytes.byteLength
+          reply.take(bytes)
+        },
+        ...withoutUndefined({ signal }),
+        ...granted,
+      }),
+    )
+    return describeFunction(tool, definition, result, await reply.end(), input, said)
   }
+  const forget = (tool: BoundTool): void => {
+    prepared.get(tool)?.close()
+    prepared.delete(tool)
+  }
+  const prewarm = async (tool: BoundTool, definition: FunctionDefinition): Promise<void> => {
+    const { ready } = await prepare(tool, definition)
+    await ready()
+  }
+  return { run, prewarm, forget }
 }
 
 const canOnlyCompute = ({ write, network }: Boundary): boolean =>
@@ -123,24 +131,20 @@ const originOf = (
   from: FunctionDefinition['from'],
   boundary: Boundary,
 ): { readonly origin: FunctionOrigin; readonly boundary: Boundary } => {
-  // Node asks the settings of the package whether the runner is a module.
+  const alsoReading = (paths: readonly string[]): Boundary => ({
+    ...boundary,
+    read: [...boundary.read, ...paths.map((path) => literalPattern(path as AbsolutePath))],
+  })
+  // Node reads package.json to see whether the runner is a module.
   const own = [dirname(RUNNER), ...packageSettings(RUNNER)]
   if (from.kind === 'function')
-    return {
-      origin: { kind: 'source', source: selfContainedSource(tool, from.run) },
-      boundary: alsoReading(boundary, own),
-    }
+    return { origin: { kind: 'source', source: selfContainedSource(tool, from.run) }, boundary: alsoReading(own) }
   const { path, read } = moduleFiles(tool, pathOf(from.path))
   return {
     origin: { kind: 'module', url: pathToFileURL(path).href, name: from.name },
-    boundary: alsoReading(boundary, [...own, ...read]),
+    boundary: alsoReading([...own, ...read]),
   }
 }
-
-const alsoReading = (boundary: Boundary, paths: readonly string[]): Boundary => ({
-  ...boundary,
-  read: [...boundary.read, ...paths.map((path) => literalPattern(path as AbsolutePath))],
-})
 
 const describeFunction = (
   tool: BoundTool,
@@ -166,6 +170,7 @@ const describeFunction = (
     profile,
     violations,
     usage,
+    output: undefined,
     writtenBytes: said + result.stderr.byteLength,
     printed: reply.printed,
     ending: endingOfFunction(result, reply),
@@ -176,10 +181,10 @@ const describeFunction = (
       ...judgeEnding(name, result, {
         succeeded: false,
         failure: () => failureOf(name, result, reply, input, failed),
+        ...(reply.kind === 'thrown' ? { cause: reply.error } : {}),
         command: [],
         fix,
       }),
-      output: undefined,
     }
   const taken = reply.value
   const garbled = () =>
@@ -188,13 +193,8 @@ const describeFunction = (
       problem: taken.kind === 'problem' ? `its result ${taken.problem}` : describeEnding(result),
     })
   if (taken.kind === 'too-large')
-    return {
-      ...common,
-      status: 'failed',
-      output: undefined,
-      error: fail('result-too-large', { tool: name, problem: taken.problem }),
-    }
-  if (taken.kind === 'problem') return { ...common, status: 'failed', output: undefined, error: garbled() }
+    return { ...common, status: 'failed', error: fail('result-too-large', { tool: name, problem: taken.problem }) }
+  if (taken.kind === 'problem') return { ...common, status: 'failed', error: garbled() }
   const judged = judgeEnding(name, result, { succeeded: result.status !== 'limit', failure: garbled, command: [], fix })
   return { ...common, ...judged, output: judged.status === 'ok' ? taken.value : undefined }
 }
@@ -209,17 +209,17 @@ const failureOf = (
   if (reply.kind === 'nothing') return fail('tool-garbled', { tool, problem: reply.problem ?? describeEnding(result) })
   const problem = wordsOf(reply.error)
   return reply.loaded
-    ? toolFailed(tool, problem, input, { fix: fixOf(problem) })
-    : fail('tool-unloadable', { tool, problem })
+    ? toolFailed(tool, problem, input, { fix: fixOf(problem), cause: reply.error })
+    : fail('tool-unloadable', { tool, problem }, reply.error)
 }
 
-/** Node's own words: what the function imports is looked for beside the runner of Cordon, and not beside the tool. */
+/** Node's own message. Imports of a function are looked up beside Cordon's runner, not beside the tool. */
 const IS_IMPORT = /^Cannot find (?:module|package) /
 
 const isOfPackage = (violation: Violation): boolean =>
   violation.kind === 'file' && violation.access === 'read' && violation.path.includes('/node_modules/')
 
-/** Its process kills itself when everything is said, which is its way to exit. */
+/** The process of a function exits by killing itself. */
 const endingOfFunction = (result: CallResult, { kind }: FunctionReply): ProcessEnding =>
   result.status === 'signaled' && result.signal === SIGKILL && kind !== 'nothing'
     ? { kind: 'completed', exitCode: kind === 'value' ? 0 : 1 }

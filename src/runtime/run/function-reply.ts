@@ -1,43 +1,45 @@
-// What the process of a function tool says. It is the tool's word: it is measured before it is read, and none of it is
-// believed to be anything but data.
+// Reads the messages of a function tool's process. The tool may send anything, so each message is measured before it is
+// read, and is treated as data only.
+import { messageOf } from '../../errors/index.js'
 import { readBoundedJson, sizeOf } from '../../gate/index.js'
 import type { BoundedJson, JsonLimits, JsonValue } from '../../gate/index.js'
+
+import { isMapping } from '../../shapes/index.js'
 
 import { createMessageReader } from '../function-cell/messages.js'
 import type { MessageFromCell, ThrownError } from '../function-cell/messages.js'
 import { nextTurn, sizeInTurns } from '../result/in-turns.js'
 import { PROGRESS_LIMITS } from '../result/result-limits.js'
+import { LOG_LEVELS, renderLog } from '../result/tool-result.js'
+import type { ToolLog } from '../result/tool-result.js'
+import type { FunctionCall } from './run-in-process.js'
+
+type Answer =
+  | { readonly kind: 'value'; readonly value: BoundedJson }
+  /** `loaded`: false if its module failed to load. */
+  | { readonly kind: 'thrown'; readonly error: ThrownError; readonly loaded: boolean }
 
 export type FunctionReply = { readonly printed: string } & (
-  | { readonly kind: 'value'; readonly value: BoundedJson }
-  /** `loaded`: whether the function was called, or its module already failed. */
-  | { readonly kind: 'thrown'; readonly error: ThrownError; readonly loaded: boolean }
-  | { readonly kind: 'nothing'; readonly problem: string | undefined }
+  Answer | { readonly kind: 'nothing'; readonly problem: string | undefined }
 )
 
 export interface ReplyListener {
   readonly take: (bytes: Uint8Array) => void
-  /** Large results are read in several turns of the event loop, so that other calls go on between them. */
+  /** Large results are read in several turns of the event loop, so that other calls go on. */
   readonly end: () => Promise<FunctionReply>
 }
 
-type Answer =
-  Exclude<FunctionReply, { kind: 'nothing' }> extends infer Each
-    ? Each extends unknown
-      ? Omit<Each, 'printed'>
-      : never
-    : never
-
 const MOST_PRINTED = 1024 * 1024
 const MOST_PROGRESS = 10_000
-/** Of what is smaller than this even the worst is read at once. */
+/** A smaller result is read at once. */
 const SMALL_BYTES = 8 * 1024
-/**
- * What the runner sends at most: 64 Ki characters of text, 8 Ki of each part of an error, each of six bytes in JSON.
- */
+/** The runner sends at most 64 Ki characters of text, and 8 Ki of each part of an error, each of six bytes in JSON. */
 const LARGEST = { loaded: 1024, text: 512 * 1024, thrown: 512 * 1024 } as const
 
-export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonValue) => void): ReplyListener => {
+export const listenToFunction = (
+  limits: JsonLimits,
+  { onProgress, onLog }: Pick<FunctionCall, 'onProgress' | 'onLog'>,
+): ReplyListener => {
   let printed = ''
   let loaded = false
   let answer: Answer | undefined
@@ -47,7 +49,7 @@ export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonVal
   let progressTold = 0
 
   const print = (text: string): void => {
-    // Nothing is done for what is no longer kept: a tool may say very much, in very small pieces.
+    // Text beyond the limit costs nothing: a tool may print very much in very small pieces.
     if (printed.length < MOST_PRINTED) printed += text.slice(0, MOST_PRINTED - printed.length)
   }
   const hasAnswered = (): boolean => answer !== undefined || unread !== undefined
@@ -59,12 +61,19 @@ export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonVal
         break
       case 'progress': {
         progressTold += 1
-        if (progressTold === MOST_PROGRESS + 1)
-          print(`[progress was left out after ${String(MOST_PROGRESS)} messages]\n`)
+        if (progressTold === MOST_PROGRESS + 1) print(`[progress was left out after ${MOST_PROGRESS} messages]\n`)
         if (progressTold > MOST_PROGRESS) break
         const value = readBoundedJson(json, PROGRESS_LIMITS)
         if (value.kind === 'json') onProgress(value.value)
         else if (value.kind === 'too-large') print(`[progress was left out: ${value.problem}]\n`)
+        break
+      }
+      case 'log': {
+        progressTold += 1
+        if (progressTold > MOST_PROGRESS) break
+        const line = logIn(json)
+        print(renderLog(line))
+        onLog(line)
         break
       }
       case 'text':
@@ -81,16 +90,16 @@ export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonVal
     }
   }
   const read = createMessageReader<MessageFromCell['kind']>({
-    largest: { ...LARGEST, progress: PROGRESS_LIMITS.bytes, value: limits.bytes },
+    largest: { ...LARGEST, progress: PROGRESS_LIMITS.bytes, log: PROGRESS_LIMITS.bytes, value: limits.bytes },
     onMessage,
     onTooLarge: (kind, bytes) => {
       if (kind === 'value' && !hasAnswered())
         answer = {
           kind,
-          value: { kind: 'too-large', problem: `it has ${String(bytes)} bytes, and may have ${String(limits.bytes)}` },
+          value: { kind: 'too-large', problem: `it has ${bytes} bytes, and may have ${limits.bytes}` },
         }
       else if (kind === 'thrown' && !hasAnswered()) answer = { kind, error: NO_ERROR, loaded }
-      else print(`[a message of the kind "${kind}" with ${String(bytes)} bytes was left out]\n`)
+      else print(`[a message of the kind "${kind}" with ${bytes} bytes was left out]\n`)
     },
   })
   const readSlice = (slice: Buffer): void => {
@@ -98,7 +107,7 @@ export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonVal
     try {
       read(slice)
     } catch (error) {
-      problem = error instanceof Error ? error.message : String(error)
+      problem = messageOf(error)
     }
   }
   const paced = inSlices(readSlice, () => messages)
@@ -123,10 +132,7 @@ export const listenToFunction = (limits: JsonLimits, onProgress: (value: JsonVal
 const SLICE_BYTES = 1024
 const MESSAGES_IN_A_TURN = 200
 
-/**
- * A tool may say millions of things in one chunk. After some hundreds of them everybody else has a turn; the rest waits
- * as bytes.
- */
+/** A tool may send millions of messages in one chunk. Other calls get a turn after some hundreds of them. */
 const inSlices = (read: (slice: Buffer) => void, messagesSoFar: () => number) => {
   let waiting: Buffer[] = []
   let draining: Promise<void> | undefined
@@ -160,16 +166,13 @@ const inSlices = (read: (slice: Buffer) => void, messagesSoFar: () => number) =>
   }
 }
 
-/** Hashed while its process is still being put away, which takes longer. */
+/** Hashed while its process ends, which takes longer. */
 const hashed = (read: BoundedJson): BoundedJson => {
   if (read.kind === 'json') sizeOf(read.value)
   return read
 }
 
-const fieldsOf = (value: JsonValue | undefined): Readonly<Record<string, JsonValue>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, JsonValue>>)
-    : {}
+const fieldsOf = (value: JsonValue | undefined): Readonly<Record<string, JsonValue>> => (isMapping(value) ? value : {})
 
 /** A few fields, each of them a text. */
 const FLAT = { bytes: LARGEST.text, elements: 32, depth: 2 } as const
@@ -178,6 +181,16 @@ const textIn = (json: Buffer): string => {
   const read = readBoundedJson(json, FLAT)
   const { text } = fieldsOf(read.kind === 'json' ? read.value : undefined)
   return typeof text === 'string' ? text : ''
+}
+
+const logIn = (json: Buffer): ToolLog => {
+  const read = readBoundedJson(json, PROGRESS_LIMITS)
+  const { level, message, data } = fieldsOf(read.kind === 'json' ? read.value : undefined)
+  return {
+    level: LOG_LEVELS.find((each) => each === level) ?? 'info',
+    message: typeof message === 'string' ? message : '',
+    ...(data === undefined ? {} : { data }),
+  }
 }
 
 const NO_ERROR: ThrownError = { name: 'Error', message: 'it threw something that is no error', stack: '' }

@@ -1,85 +1,89 @@
 import { StringDecoder } from 'node:string_decoder'
 
-import type { JsonValue } from '../../gate/index.js'
 import type { CallResult, CellSettings, Pool, Sandbox } from '../../sandbox/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 
-import type { CallNetworks, NetworkCall } from '../network/call-networks.js'
+import type { PermittedCall } from '../call/call-services.js'
+import type { CallNetworks } from '../network/call-networks.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import type { ToolOutput } from '../result/tool-result.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
-/** Runs process tools, and keeps the next cell of each ready once it is known which program that is. */
-export interface ProcessCells {
-  readonly run: (tool: BoundTool, definition: ProcessDefinition, call: ProcessCall) => Promise<CallResult>
-}
-
-export interface ProcessCall {
-  readonly argv: readonly string[]
-  readonly input: JsonValue
-  readonly signal: AbortSignal | undefined
-  readonly onOutput: ((chunk: ToolOutput) => void) | undefined
-  readonly beforeStart: () => Promise<void>
-  readonly network: NetworkCall
-}
+/** Runs a process tool, and keeps the next cell for its program ready. */
+export type RunProcess = (
+  tool: BoundTool,
+  definition: ProcessDefinition,
+  call: Omit<PermittedCall, 'command' | 'onProgress'> & { readonly argv: readonly string[] },
+) => Promise<CallResult>
 
 type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
+
+export interface ProcessCells {
+  readonly run: RunProcess
+  /** Makes a cell ready for this program. */
+  readonly prewarm: (tool: BoundTool, program: string | undefined) => Promise<void>
+  readonly forget: (tool: BoundTool) => void
+}
 
 export const createProcessCells = (
   sandbox: () => Promise<Sandbox>,
   hostEnvironment: Readonly<Record<string, string>>,
   networks: CallNetworks,
 ): ProcessCells => {
-  const pools = new Map<string, { readonly program: string; readonly pool: Pool }>()
+  const pools = new Map<BoundTool, { readonly program: string; readonly pool: Pool }>()
 
-  /**
-   * The first call learns the program, the next ones find its cells ready. A tool that runs another each time gets
-   * none.
-   */
-  const poolFor = (ready: Sandbox, { gate }: BoundTool, program: string, settings: CellSettings): Pool | undefined => {
-    const known = pools.get(gate.name)
+  /** Undefined for a new program: the next call of the same program finds a cell ready. */
+  const poolFor = (ready: Sandbox, tool: BoundTool, program: string, settings: CellSettings): Pool | undefined => {
+    const known = pools.get(tool)
     if (known?.program === program) return known.pool
     known?.pool.close()
-    pools.set(gate.name, { program, pool: ready.warm({ ...settings, program }) })
+    pools.set(tool, { program, pool: ready.warm({ ...settings, program }) })
     return undefined
   }
 
-  return {
-    run: async (tool, definition, { argv, input, signal, onOutput, beforeStart, network }) => {
-      const ready = await sandbox()
-      const { boundary } = tool.gate
-      const settings = {
-        boundary,
-        cwd: tool.cwd,
-        hostEnvironment,
-        observe: tool.observe,
-        ...networks.settingsFor(boundary),
-      }
-      const listening = onOutput === undefined ? undefined : listenTo(onOutput)
-      const call = {
-        argv,
-        beforeStart,
-        ...(definition.stdin === undefined ? {} : { stdin: definition.stdin(input) }),
-        ...(signal === undefined ? {} : { signal }),
-        ...listening?.input,
-      }
-      const pool = argv[0] === undefined || tool.isWidened ? undefined : poolFor(ready, tool, argv[0], settings)
-      const result = await networks.during(boundary, network, (granted) =>
-        pool === undefined ? ready.run({ ...settings, ...call, ...granted }) : pool.run({ ...call, ...granted }),
-      )
-      return { ...result, ...listening?.heard() }
-    },
+  const settingsOf = ({ gate: { boundary }, cwd, observe }: BoundTool): CellSettings => ({
+    ...{ boundary, cwd, hostEnvironment, ...withoutUndefined({ observe }) },
+    ...networks.settingsFor(boundary),
+  })
+  const run: RunProcess = async (tool, definition, { argv, input, signal, onOutput, beforeStart, network }) => {
+    const ready = await sandbox()
+    const { boundary } = tool.gate
+    const settings = settingsOf(tool)
+    const listening = onOutput === undefined ? undefined : listenTo(onOutput, definition.encoding)
+    const call = {
+      argv,
+      beforeStart,
+      ...withoutUndefined({ stdin: definition.stdin?.(input), signal }),
+      ...listening?.input,
+    }
+    const pool = argv[0] === undefined || tool.isWidened ? undefined : poolFor(ready, tool, argv[0], settings)
+    const result = await networks.during(boundary, network, (granted) =>
+      pool === undefined ? ready.run({ ...settings, ...call, ...granted }) : pool.run({ ...call, ...granted }),
+    )
+    return { ...result, ...listening?.heard() }
   }
+  const forget = (tool: BoundTool): void => {
+    pools.get(tool)?.pool.close()
+    pools.delete(tool)
+  }
+  const prewarm = async (tool: BoundTool, program: string | undefined): Promise<void> => {
+    if (program === undefined) return
+    const ready = await sandbox()
+    poolFor(ready, tool, program, settingsOf(tool))
+    await pools.get(tool)?.pool.ready()
+  }
+  return { run, prewarm, forget }
 }
 
-/** Tells what is written while it is written, and keeps it: who listens would have it to himself otherwise. */
-const listenTo = (onOutput: (chunk: ToolOutput) => void) => {
+/** Passes on the output while it is written, and keeps it: a listener of the sandbox gets it instead of the result. */
+const listenTo = (onOutput: (chunk: ToolOutput) => void, encoding: ProcessDefinition['encoding']) => {
   const ear = (stream: ToolOutput['stream']) => {
     // A character may come in two pieces.
     const decoder = new StringDecoder('utf8')
     const kept: Uint8Array[] = []
     const take = (bytes: Uint8Array): void => {
       kept.push(bytes)
-      const text = decoder.write(Buffer.from(bytes))
+      const text = encoding === 'base64' ? Buffer.from(bytes).toString(encoding) : decoder.write(Buffer.from(bytes))
       if (text !== '') onOutput({ stream, text })
     }
     return { take, all: () => Buffer.concat(kept) }

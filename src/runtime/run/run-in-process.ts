@@ -1,4 +1,4 @@
-import { fail } from '../../errors/index.js'
+import { fail, messageOf } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import { sizeOf, takeSnapshot } from '../../gate/index.js'
 import type { JsonLimits, JsonValue, Snapshot } from '../../gate/index.js'
@@ -8,71 +8,76 @@ import { nextTurn } from '../result/in-turns.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import { PROGRESS_LIMITS, resultLimitsOf } from '../result/result-limits.js'
 import type { InProcessProfile } from '../../sandbox/index.js'
-import type { Execution } from '../result/tool-result.js'
+import { monotonicMs } from '../../shapes/index.js'
+import { renderLog } from '../result/tool-result.js'
+import type { Execution, LogLevel, ToolLog } from '../result/tool-result.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
 export interface FunctionCall {
   readonly input: JsonValue
   readonly signal: AbortSignal | undefined
   readonly onProgress: (value: JsonValue) => void
+  readonly onLog: (line: ToolLog) => void
+  readonly callId: string
+  readonly session: string
 }
 
+const MESSAGE_LIMITS = { elements: PROGRESS_LIMITS.elements, letters: PROGRESS_LIMITS.bytes }
+const MOST_PRINTED = 1024 * 1024
+
 /**
- * A function in the agent's own process. Nothing holds it: at its limit of time, or when its caller cancels, its signal
- * is aborted and nobody waits for it any longer.
+ * Runs a function in the agent's own process, where nothing confines it. At its time limit, or when its caller cancels,
+ * its signal is aborted and the call ends.
  */
 export const runInProcess = async (
   { gate, cwd }: BoundTool,
   { name, run, policy, result }: Extract<ToolDefinition, { kind: 'in-process' }>,
-  { input, signal, onProgress }: FunctionCall,
+  { input, signal, onProgress, onLog, callId, session }: FunctionCall,
 ): Promise<Execution> => {
   const profile = profileOf(gate, cwd)
-  const began = performance.now()
-  const ended = (rest: Pick<Execution, 'status' | 'output' | 'error'>): Execution => ({
-    ...rest,
+  const began = monotonicMs()
+  const ended = (status: Execution['status'], error?: CordonError, output?: JsonValue): Execution => ({
+    status,
+    output,
+    error,
     profile,
     violations: [],
-    usage: { wallMs: performance.now() - began, cpuMs: 0, maxResidentBytes: 0, peakMemoryBytes: undefined },
+    usage: { wallMs: monotonicMs() - began, cpuMs: 0, maxResidentBytes: 0, peakMemoryBytes: undefined },
     writtenBytes: null,
-    printed: '',
+    printed,
     ending: null,
   })
   const progress = (value: unknown) => {
-    const taken = takeSnapshot(value, { elements: PROGRESS_LIMITS.elements, letters: PROGRESS_LIMITS.bytes })
+    const taken = takeSnapshot(value, MESSAGE_LIMITS)
     if (taken.kind === 'json') onProgress(taken.value)
   }
+  let printed = ''
+  const logAs = (level: LogLevel) => (message: unknown, data?: unknown) => {
+    const taken = data === undefined ? undefined : takeSnapshot(data, MESSAGE_LIMITS)
+    const line = { level, message: String(message), ...(taken?.kind === 'json' ? { data: taken.value } : {}) }
+    if (printed.length < MOST_PRINTED) printed += renderLog(line).slice(0, MOST_PRINTED - printed.length)
+    onLog(line)
+  }
+  const logger = { debug: logAs('debug'), info: logAs('info'), warn: logAs('warn'), error: logAs('error') }
   const told = new AbortController()
   const given = until(signal, policy.limits.wall)
-  const running = valueOf(() => run(input, { progress, signal: told.signal }))
+  const running = valueOf(() => run(input, { progress, callId, session, logger, signal: told.signal }))
   try {
-    const outcome = await Promise.race<Outcome>([running, given.over])
-    if (outcome.kind !== 'value') {
-      const hasEnded = await stopped(told, running)
-      return ended({ status: outcome.kind, output: undefined, error: endingError(name, outcome.kind, hasEnded) })
-    }
-    const taken = takeResult(outcome.value ?? null, resultLimitsOf(result))
-    if (taken.kind === 'json') return ended({ status: 'ok', output: taken.value, error: undefined })
-    if (taken.isTooLarge) {
-      return ended({
-        status: 'failed',
-        output: undefined,
-        error: fail('result-too-large', { tool: name, problem: `it ${taken.problem}` }),
-      })
-    }
-    const problem = `its result is not JSON: ${taken.where} ${taken.problem}`
-    return ended({ status: 'failed', output: undefined, error: toolFailed(name, problem, input) })
+    const first = await Promise.race<Finished>([running, given.over])
+    if (first.kind !== 'value') return ended(first.kind, endingError(name, first.kind, await stopped(told, running)))
+    const taken = takeResult(first.value ?? null, resultLimitsOf(result))
+    if (taken.kind === 'json') return ended('ok', undefined, taken.value)
+    if (taken.isTooLarge)
+      return ended('failed', fail('result-too-large', { tool: name, problem: `it ${taken.problem}` }))
+    return ended('failed', toolFailed(name, `its result is not JSON: ${taken.where} ${taken.problem}`, input))
   } catch (error) {
-    return ended({
-      status: 'failed',
-      output: undefined,
-      error: toolFailed(name, error instanceof Error ? error.message : String(error), input, { cause: error }),
-    })
+    return ended('failed', toolFailed(name, messageOf(error), input, { cause: error }))
   } finally {
     given.done()
   }
 }
 
-/** The reach of the agent's own process: whatever its user may do. */
+/** The tool can do whatever the user of the agent's process may do. */
 const profileOf = ({ argumentGate, boundary: { limits } }: BoundTool['gate'], cwd: string): InProcessProfile => ({
   mode: 'none',
   backend: 'none',
@@ -88,7 +93,7 @@ const profileOf = ({ argumentGate, boundary: { limits } }: BoundTool['gate'], cw
     ...Object.fromEntries(
       ['filesystem_read', 'filesystem_write', 'network', 'environment', 'exec'].map((boundary) => [boundary, []]),
     ),
-    // The call ends then; the function is told to, and may go on.
+    // The call ends. The function is told to stop, and may go on.
     ...(limits.wall === undefined ? {} : { 'limits.wall': ['abort-signal'] }),
   },
 })
@@ -96,14 +101,8 @@ const profileOf = ({ argumentGate, boundary: { limits } }: BoundTool['gate'], cw
 const takeResult = (value: unknown, { bytes, elements }: JsonLimits): Snapshot => {
   const taken = takeSnapshot(value, { elements, letters: bytes })
   const size = taken.kind === 'json' ? sizeOf(taken.value).bytes : 0
-  return size > bytes
-    ? {
-        kind: 'problem',
-        where: 'it',
-        problem: `has ${String(size)} bytes, and may have ${String(bytes)}`,
-        isTooLarge: true,
-      }
-    : taken
+  if (size <= bytes) return taken
+  return { kind: 'problem', where: 'it', problem: `has ${size} bytes, and may have ${bytes}`, isTooLarge: true }
 }
 
 /** Tells the function to stop, and gives it one turn of the event loop to do so. */
@@ -116,7 +115,7 @@ const stopped = async (told: AbortController, running: Promise<unknown>): Promis
   return Promise.race([ended, nextTurn().then(() => false)])
 }
 
-/** Nothing can end a function in this process but the function itself. */
+/** Only the function itself can end in this process. */
 const endingError = (tool: string, kind: 'timeout' | 'cancelled', hasEnded: boolean): CordonError => {
   if (kind === 'timeout')
     return hasEnded
@@ -127,29 +126,25 @@ const endingError = (tool: string, kind: 'timeout' | 'cancelled', hasEnded: bool
     : fail('tool-left-running', { tool, why: 'was cancelled by its caller', told: 'The call was cancelled.' })
 }
 
-type Outcome =
-  { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'cancelled' } | { readonly kind: 'timeout' }
+type Finished = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'cancelled' | 'timeout' }
 
 /** A function that throws at once rejects, like one that throws later. */
-const valueOf = async (work: () => unknown): Promise<Outcome> => ({ kind: 'value', value: await work() })
+const valueOf = async (work: () => unknown): Promise<Finished> => ({ kind: 'value', value: await work() })
 
 const until = (signal: AbortSignal | undefined, milliseconds: number | undefined) => {
   let timer: NodeJS.Timeout | undefined
-  let onAbort: (() => void) | undefined
-  const over = new Promise<Outcome>((resolve) => {
-    onAbort = () => {
+  const listening = new AbortController()
+  const over = new Promise<Finished>((resolve) => {
+    const onAbort = () => {
       resolve({ kind: 'cancelled' })
     }
     if (signal?.aborted === true) onAbort()
-    signal?.addEventListener('abort', onAbort, { once: true })
-    if (milliseconds !== undefined)
-      timer = setTimeout(() => {
-        resolve({ kind: 'timeout' })
-      }, milliseconds)
+    signal?.addEventListener('abort', onAbort, { once: true, signal: listening.signal })
+    if (milliseconds !== undefined) timer = setTimeout(resolve, milliseconds, { kind: 'timeout' })
   })
   const done = () => {
     clearTimeout(timer)
-    if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort)
+    listening.abort()
   }
   return { over, done }
 }

@@ -15,17 +15,11 @@ import type { Execution } from '../result/tool-result.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import type { ToolDefinition } from '../tools/tools.js'
 import { FUNCTION_COMMAND } from './function-cells.js'
-import type { FunctionCells } from './function-cells.js'
-import type { ProcessCells } from './process-cells.js'
+import type { RunFunction } from './function-cells.js'
+import type { RunProcess } from './process-cells.js'
 import { runInProcess } from './run-in-process.js'
 
-export const createToolRunner = ({
-  processes,
-  functions,
-}: {
-  readonly processes: ProcessCells
-  readonly functions: FunctionCells
-}): ToolRunner<BoundTool> => ({
+export const createToolRunner = (runProcess: RunProcess, runFunction: RunFunction): ToolRunner<BoundTool> => ({
   processOf: ({ definition: { kind } }, { command = [] }) => {
     switch (kind) {
       case 'process':
@@ -36,20 +30,18 @@ export const createToolRunner = ({
         return undefined
     }
   },
-  run: async (tool, { input, command = [], signal, onProgress, onOutput, beforeStart, network }) => {
+  run: async (tool, call) => {
     const { definition } = tool
+    const { input, command = [] } = call
     switch (definition.kind) {
-      case 'process':
-        return describeProcess(
-          tool,
-          definition,
-          { input, command },
-          await processes.run(tool, definition, { argv: command, input, signal, onOutput, beforeStart, network }),
-        )
+      case 'process': {
+        const result = await runProcess(tool, definition, { ...call, argv: command })
+        return describeProcess(tool, definition, { input, command }, result)
+      }
       case 'function':
-        return functions.run(tool, definition, { input, signal, onProgress, beforeStart }, network)
+        return runFunction(tool, definition, call, call.network)
       case 'in-process':
-        return runInProcess(tool, definition, { input, signal, onProgress })
+        return runInProcess(tool, definition, call)
     }
   },
 })
@@ -58,21 +50,22 @@ type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
 
 const describeProcess = async (
   { gate: { boundary }, cwd, workspace, ownFiles }: BoundTool,
-  { name, successes }: ProcessDefinition,
+  { name, successes, encoding }: ProcessDefinition,
   { input, command }: { readonly input: JsonValue; readonly command: readonly string[] },
   result: CallResult,
 ): Promise<Execution> => {
   const { profile, violations, usage } = result
-  const [stdout, stderr] = [await textInTurns(result.stdout), await textInTurns(result.stderr)]
+  const [stdout, stderr] = [await textInTurns(result.stdout, encoding), await textInTurns(result.stderr, encoding)]
   const taken = takeSnapshot({ exit_code: result.status === 'exited' ? result.exitCode : null, stdout, stderr })
   const output = taken.kind === 'json' ? taken.value : bug('decoded texts that are no JSON')
   if (result.stdout.byteLength + result.stderr.byteLength > SMALL_BYTES) await sizeInTurns(output)
   const succeeded = result.status === 'exited' && successes.includes(result.exitCode)
   const advised = { workspace, ownFiles, words: command }
   const failure = () => {
-    const problem = `${result.status === 'exited' ? `exit status ${String(result.exitCode)}` : describeEnding(result)}${lastWords(stderr)}`
+    const isExit = result.status === 'exited'
+    const problem = `${isExit ? `exit status ${result.exitCode}` : describeEnding(result)}${lastWords(result.stderr)}`
     return toolFailed(name, problem, input, {
-      fix: result.status === 'exited' ? fixOfFailure({ ...advised, boundary, cwd, command, named: [] }) : '',
+      fix: isExit ? fixOfFailure({ ...advised, boundary, cwd, command, named: [] }) : '',
     })
   }
   return {
@@ -87,12 +80,15 @@ const describeProcess = async (
   }
 }
 
-/** Less than this is hashed when it is recorded. */
+/** Smaller results are hashed when they are recorded. */
 const SMALL_BYTES = 64 * 1024
 
 const LONGEST_WORDS = 400
 
-const lastWords = (stderr: string): string => {
-  const words = stderr.trim()
+const lastWords = (stderr: Uint8Array): string => {
+  // A letter takes at most four bytes. Half a letter at the cut is left out with what is before it.
+  const words = Buffer.from(stderr.subarray(-5 * LONGEST_WORDS))
+    .toString('utf8')
+    .trim()
   return words === '' ? '' : `: ${words.length > LONGEST_WORDS ? `…${words.slice(-LONGEST_WORDS)}` : words}`
 }

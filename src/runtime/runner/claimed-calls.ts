@@ -1,14 +1,13 @@
-// The registry as a runner sees it: each call was decided and claimed before. Its result goes back with the fence of
-// the claim.
+// The registry of a runner: every call is decided and claimed already. Its result carries the fence of the claim.
 import { fail } from '../../errors/index.js'
 import type { Completion, Invocation } from '../../store/index.js'
 
 import type { CallRegistry } from '../registry/index.js'
 
-/** A call that this runner has taken. */
+/** A call that this runner has claimed. */
 export interface ClaimedCall {
   readonly invocation: Invocation
-  /** Somebody cancelled it, or this runner must not go on with it. */
+  /** Aborted when the run has to end. */
   readonly ended: AbortSignal
   readonly complete: (completion: Completion) => Promise<void>
 }
@@ -41,7 +40,7 @@ export const claimedCalls = (): ClaimedCalls => {
       return Promise.resolve({
         id: invocation.id,
         cancelled: ended,
-        // The store asked people where it had to. Where nobody had to be asked, nobody is asked here either.
+        // People were asked already, if needed. So nobody is asked here.
         now: () => Promise.resolve({ kind: 'waiting', because: 'the registry wants it approved' }),
         decision: () => Promise.resolve(decision),
         withdraw: nothing,

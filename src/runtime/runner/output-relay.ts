@@ -1,10 +1,7 @@
 import { LONGEST_CHUNK } from '../../store/index.js'
 import type { OutputChunk, OutputStream } from '../../store/index.js'
 
-/**
- * Passes on what a tool says, a few times a second and no more than that: a caller wants to see it, the database has to
- * bear it.
- */
+/** Passes on the output of a tool a few times a second, to spare the database. */
 export interface OutputRelay {
   readonly say: (stream: OutputStream, text: string) => void
   /** Sends the rest. */
@@ -12,7 +9,7 @@ export interface OutputRelay {
 }
 
 const EVERY_MS = 150
-/** Of what is said between two messages the last is kept. */
+/** The newest output between two messages is kept. */
 const MOST_KEPT = 4 * LONGEST_CHUNK
 
 interface Said {
@@ -30,7 +27,7 @@ export const relayOutput = (send: (chunk: OutputChunk) => Promise<void>): Output
     timer = undefined
     const said = waiting
     waiting = []
-    // What cannot be passed on is not passed on: the whole of it comes with the result.
+    // Errors are ignored: the result has all the output.
     sending = sending
       .then(async () => {
         for (const each of said) for (const chunk of chunksOf(each)) await send(chunk)

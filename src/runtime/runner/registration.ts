@@ -1,6 +1,7 @@
-// A tool as the registry has to know it, so that runners take its calls.
+// The registration of a runner's tool.
 import { isStandardSchema } from '../../gate/index.js'
 import { readDocument, renderPolicy } from '../../policy/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 import type { ToolRegistration } from '../../store/index.js'
 
 import { egressClassOf } from '../tool-identity/egress-class.js'
@@ -9,10 +10,7 @@ import type { ToolDefinition } from '../tools/tools.js'
 
 import type { RunnerTool } from './tool-files.js'
 
-/**
- * Everything but the owner and who may call it. `requiresApproval` is the registry's to decide: it is on unless
- * somebody says otherwise.
- */
+/** Without owner and callers. `requiresApproval` is left to the registry, where its default is on. */
 export const registrationOf = (
   { definition, hash, command, stdin }: RunnerTool,
   places: Places,
@@ -23,15 +21,14 @@ export const registrationOf = (
   egressClass: egressClassOf(definition, places),
   definition: {
     kind: definition.kind,
-    ...(command === undefined ? {} : { command }),
-    ...(stdin === undefined ? {} : { stdin }),
+    ...withoutUndefined({ command, stdin }),
     hash,
     policy: policyOf(definition),
   },
   needsBoundary: definition.policy.require,
 })
 
-/** As the mapping that it could have been written as. */
+/** The policy as a mapping. */
 const policyOf = ({ policy, name }: ToolDefinition): object =>
   (readDocument(
     renderPolicy(policy)

@@ -1,9 +1,9 @@
-// One call that was claimed, from there to its completion.
-import { CordonError } from '../../errors/index.js'
+// Runs one claimed call, up to its completion.
+import { CordonError, messageOf } from '../../errors/index.js'
 import { appendOutput, completeInvocation, requireInvocation } from '../../store/index.js'
 import type { Completion, Engine, Invocation, InvocationWatch } from '../../store/index.js'
 
-import type { Cordon } from '../create-cordon.js'
+import type { Cordon } from '../cordon.js'
 import { deliverCompletion, watchClaim } from '../registry/index.js'
 
 import type { ClaimedCalls } from './claimed-calls.js'
@@ -16,11 +16,11 @@ export interface ClaimedRun {
   readonly calls: ClaimedCalls
   readonly cordon: Cordon
   readonly tell: (news: RunnerNews) => void
-  /** Results are not delivered any more: the process ends at once. */
+  /** Aborted to stop delivering results. */
   readonly enough: AbortSignal
 }
 
-/** `ended`: ends it, whoever wants that. Never fails: whatever happens is told to the database, which decides. */
+/** `ended`: ends the run. Never rejects: the database gets every outcome. */
 export const runClaimed = async (
   { engine, watch, calls, cordon, tell, enough }: ClaimedRun,
   invocation: Invocation,
@@ -57,7 +57,7 @@ export const runClaimed = async (
         relay.say('progress', JSON.stringify(value ?? null))
       },
     })
-    // Refused by this host: its rules, or what it cannot hold.
+    // This host refused the call: by its rules, or because it cannot enforce the boundary.
     if (delivered === undefined)
       await complete({
         status: 'failed',
@@ -82,5 +82,3 @@ const failedBy = (error: unknown): Completion => ({
   error: error instanceof CordonError ? `${error.code}: ${error.message}` : messageOf(error),
   usage: { status: 'failed', ...(error instanceof CordonError ? { reason: error.agentMessage } : {}) },
 })
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

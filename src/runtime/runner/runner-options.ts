@@ -4,15 +4,12 @@ import type { RunnerTool } from './tool-files.js'
 
 export interface RunnerOptions {
   readonly url: string
-  /**
-   * For people; each process gets an ending of its own, because another one by the same name did not begin its calls.
-   */
+  /** Each process adds an ending of its own. */
   readonly name: string
   readonly labels: readonly string[]
-  /** How many calls at the same time. */
+  /** The number of calls at the same time. */
   readonly concurrency: number
   readonly tools: readonly RunnerTool[]
-  /** Where tools run, and with what. */
   readonly runtime: Pick<
     CordonOptions,
     | 'workspace'
@@ -26,29 +23,28 @@ export interface RunnerOptions {
     | 'record'
     | 'ownFiles'
   >
-  /** Opens the credentials that teams keep in the store (`store:TEAM/NAME`). */
+  /** Opens credentials of the store (`store:TEAM/NAME`). */
   readonly sealingKey?: Buffer
-  /** How often the database hears of this runner. */
   readonly heartbeatMs?: number
-  /** After how long a silence calls are taken from a runner; the same for all runners of a database. */
+  /** After this long without a heartbeat a runner loses its calls. The same for all runners of a database. */
   readonly silentMs?: number
-  /** How often it looks for changes of the registry and for what others left behind. */
+  /** How often it looks for registered tools and for calls of lost runners. */
   readonly upkeepMs?: number
   readonly tell?: (news: RunnerNews) => void
 }
 
-/** What people may want to see of a runner. */
+/** What a runner reports to people. */
 export type RunnerNews =
   | { readonly kind: 'ready'; readonly runner: string; readonly holds: readonly string[] }
   | { readonly kind: 'serving'; readonly tasks: number }
   | { readonly kind: 'left-to-others'; readonly tool: string; readonly because: string }
   | { readonly kind: 'began'; readonly invocation: string; readonly tool: string }
-  /** A request of it went without the credential of its host. */
+  /** A request went without the credential of its host. */
   | { readonly kind: 'without-credential'; readonly invocation: string; readonly because: string }
   | { readonly kind: 'ended'; readonly invocation: string; readonly status: string }
-  /** What came of a call was not taken: it was given to somebody else in the meantime. */
+  /** The result was refused: another runner has the call by now. */
   | { readonly kind: 'refused'; readonly invocation: string; readonly because: string }
-  /** The database does not hear this runner; its calls were ended. */
+  /** The heartbeats do not arrive. The calls were ended. */
   | { readonly kind: 'lost'; readonly calls: number }
   | { readonly kind: 'trouble'; readonly because: string }
   | { readonly kind: 'draining'; readonly calls: number }

@@ -1,4 +1,4 @@
-// Which registered tools a runner serves: those that it has exactly as they were registered, and can hold.
+// Chooses the registered tools that a runner serves: those that it has exactly as registered, and can confine.
 import type { SecretSource } from '../../egress/index.js'
 import type { EgressClass } from '../../policy/index.js'
 import type { RunnableTool } from '../../store/index.js'
@@ -9,10 +9,10 @@ import { classProblem } from '../tool-identity/egress-class.js'
 
 import type { RunnerTool } from './tool-files.js'
 
-/** A tool of this host, and the class that its own policy has. */
+/** A tool of this host, with the egress class of its policy. */
 export type KnownTool = RunnerTool & { readonly egressClass: EgressClass; readonly stored: readonly StoredSecret[] }
 
-/** A credential of its policy whose value lies in the store of a team. */
+/** A credential whose value is in the store. */
 export interface StoredSecret {
   readonly id: string
   readonly team: string
@@ -30,7 +30,7 @@ export const storedSecrets = (
 
 export interface Serving {
   readonly tasks: readonly string[]
-  /** Registered here by name, and why calls of it are left to others. */
+  /** Tools of this host that it does not serve, and why. */
   readonly refused: readonly { readonly tool: string; readonly because: string }[]
 }
 
@@ -58,16 +58,14 @@ export const chooseServing = (
 const problemOf = (registered: RunnableTool, own: KnownTool, abilities: HostAbilities): string | undefined => {
   const { version, egressClass, definition } = registered
   const hash = definition['hash']
-  if (typeof hash !== 'string')
-    return `version ${String(version)} was registered without a hash; here it is ${own.hash}`
-  if (hash !== own.hash)
-    return `version ${String(version)} is another tool (${hash}) than the one in ${own.file} (${own.hash})`
+  if (typeof hash !== 'string') return `version ${version} was registered without a hash; here it is ${own.hash}`
+  if (hash !== own.hash) return `version ${version} is another tool (${hash}) than the one in ${own.file} (${own.hash})`
   return (
     classProblem(egressClass, own.egressClass) ?? credentialProblem(registered, own) ?? lackOf(registered, abilities)
   )
 }
 
-/** The store gives a credential to who runs a call of a tool that is registered with it, and to nobody else. */
+/** The store gives a credential only to a runner of a call whose tool is registered with it. */
 const credentialProblem = ({ owner, key, credentialRef }: RunnableTool, { stored }: KnownTool): string | undefined => {
   const lacking = stored.find(({ team, ref }) => team !== owner || ref !== credentialRef)
   if (lacking === undefined) return undefined

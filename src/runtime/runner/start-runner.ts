@@ -1,12 +1,11 @@
-// A worker host: takes calls that are ready, runs them in cells, and tells the database what came of them.
+// A runner: claims calls that are ready, runs them in cells, and completes them in the database.
 //
 //   queue ─▶ claim (the database decides) ─▶ the life of a call, as everywhere ─▶ complete, with the fence of the claim
 //
-// Beside it run the heartbeat, with the lease that depends on it, and upkeep: which tools are served, calls of runners
-// that are gone, calls that nobody was told of.
+// Beside it run the heartbeat with its lease, and upkeep: the tools that are served, and calls of lost runners.
 import { randomBytes } from 'node:crypto'
 
-import { CordonError, fail } from '../../errors/index.js'
+import { CordonError, bug, fail, messageOf } from '../../errors/index.js'
 import {
   claimInvocations,
   findClaimed,
@@ -35,22 +34,26 @@ import type { RunnerOptions } from './runner-options.js'
 import { chooseServing, storedSecrets } from './serving.js'
 
 export interface Runner {
-  /** By which it is known to the database. */
+  /** Its name in the database. */
   readonly name: string
-  /** Takes nothing new, and settles when what runs has ended and is told. */
+  /** Claims nothing new. Resolves when all calls have ended and are completed. */
   readonly drain: () => Promise<void>
-  /** Ends what runs. */
+  /** Ends all calls. */
   readonly cancel: () => void
 }
 
 const ANSWER_MS = 15_000
-/** Longer than a claim takes, so that one that is being made is not taken for one that was forgotten. */
+/** Longer than a claim takes: a younger claim may still be answered. */
 const FORGOTTEN_MS = 5_000
 const WATCH_MS = 10_000
 
 export const startRunner = async (options: RunnerOptions): Promise<Runner> => {
-  const { silentMs, answerMs } = timesOf(options)
-  const engine = openPostgres({ url: options.url, connections: Math.min(options.concurrency + 2, 20), answerMs })
+  const { silentMs = RUNNER_DEFAULTS.silentMs } = options
+  const engine = openPostgres({
+    url: options.url,
+    connections: Math.min(options.concurrency + 2, 20),
+    answerMs: Math.min(ANSWER_MS, silentMs / 2),
+  })
   try {
     if (!(await hasQueue(engine))) throw fail('runner-queue-missing', { where: engine.where })
     return await begin(options, engine, silentMs)
@@ -60,7 +63,7 @@ export const startRunner = async (options: RunnerOptions): Promise<Runner> => {
   }
 }
 
-/** Why a store does not give a credential, with what helps. */
+/** Adds a fix to the store's refusal of a credential. */
 const refusedCredential =
   (ref: string) =>
   (error: unknown): never => {
@@ -77,11 +80,6 @@ const refusedCredential =
       error,
     )
   }
-
-const timesOf = ({ silentMs = RUNNER_DEFAULTS.silentMs }: RunnerOptions) => ({
-  silentMs,
-  answerMs: Math.min(ANSWER_MS, silentMs / 2),
-})
 
 const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): Promise<Runner> => {
   const {
@@ -102,23 +100,14 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
     stored: storedSecrets(tool, sources),
   }))
   const calls = claimedCalls()
+  const stored = async (team: string, ref: string): Promise<Buffer> => {
+    const sealed = await resolveCredential(engine, team, ref).catch(refusedCredential(ref))
+    return openCredential(sealingKey ?? bug('a credential without a sealing key'), team, ref, sealed)
+  }
   const cordon = await openCordon(
     {
       ...runtime,
-      ...(sealingKey === undefined
-        ? {}
-        : {
-            egress: {
-              ...runtime.egress,
-              stored: async (team, ref) =>
-                openCredential(
-                  sealingKey,
-                  team,
-                  ref,
-                  await resolveCredential(engine, team, ref).catch(refusedCredential(ref)),
-                ),
-            },
-          }),
+      ...(sealingKey === undefined ? {} : { egress: { ...runtime.egress, stored } }),
       mode: 'default',
       tools: known.map(({ definition }) => definition),
     },
@@ -143,7 +132,7 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
     for (const { ended } of running.values()) ended.abort(reason)
   }
   const ready = async (id: string): Promise<void> => {
-    // Left in the queue for another.
+    // The call stays in the queue for another runner.
     if (isDraining) throw new Error('this runner takes nothing any more')
     claiming.add(id)
     let claimed: Invocation | undefined
@@ -152,23 +141,22 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
     } finally {
       claiming.delete(id)
     }
-    // Cancelled, taken by another, or paused: what waits is told of again when it may be run.
+    // Undefined if it was cancelled, claimed by another, or paused. A paused call comes again.
     if (claimed !== undefined) await run(claimed)
   }
 
-  const lease = createLease(
-    () =>
-      sendHeartbeat(engine, {
-        name,
-        labels,
-        holds,
-        isDraining,
-        leaseMs: silentMs,
-        facts: { concurrency, running: running.size, tools: known.length },
-      }),
-    silentMs,
-  )
-  if (!(await lease.renew())) await sendHeartbeat(engine, { name, labels, holds, isDraining, leaseMs: silentMs })
+  const heartbeat = () =>
+    sendHeartbeat(engine, {
+      name,
+      labels,
+      holds,
+      isDraining,
+      leaseMs: silentMs,
+      facts: { concurrency, running: running.size, tools: known.length },
+    })
+  const lease = createLease(heartbeat, silentMs)
+  // The second attempt throws the error.
+  if (!(await lease.renew())) await heartbeat()
   const queue = await openQueue({ url: options.url, concurrency, ready })
   const told = new Set<string>()
   const serve = async (): Promise<void> => {
@@ -189,30 +177,27 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
     told.add(tasks.join())
     if (!isDraining) queue.serve(tasks)
   }
-  /** A claim whose answer was lost: it is this process's, it never began, and nobody else will. */
+  /** Runs calls whose claim succeeded although its answer was lost. */
   const adopt = async (): Promise<void> => {
     for (const claimed of await findClaimed(engine, name, FORGOTTEN_MS))
       if (!running.has(claimed.id) && !claiming.has(claimed.id)) void run(claimed)
   }
 
-  const repeat = (everyMs: number, work: () => Promise<void>): NodeJS.Timeout =>
-    setInterval(
-      () =>
-        void work().catch((error: unknown) => {
-          tell({ kind: 'trouble', because: error instanceof Error ? error.message : String(error) })
-        }),
-      everyMs,
-    )
   const beats = keepLease(lease, heartbeatMs, () => {
     if (running.size === 0) return
     tell({ kind: 'lost', calls: running.size })
     endAll(fail('runner-lost', { runner: name, seconds: Math.round(silentMs / 1_000) }))
   })
-  const upkeep = repeat(upkeepMs, async () => {
+  const keepServing = async (): Promise<void> => {
     await serve()
     await adopt()
     await keepUp(engine, silentMs)
-  })
+  }
+  const upkeep = setInterval(() => {
+    keepServing().catch((error: unknown) => {
+      tell({ kind: 'trouble', because: messageOf(error) })
+    })
+  }, upkeepMs)
   tell({ kind: 'ready', runner: name, holds })
   await serve()
 

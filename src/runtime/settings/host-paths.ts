@@ -1,15 +1,13 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
+import { codeOf } from '../../errors/index.js'
 import type { ListFolder, ResolvePath } from '../../gate/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
 const MOST_NAMES = 4_096
 
-/**
- * What a path names on this host, with its links followed; what does not exist lies in the folder where it would be
- * made.
- */
+/** Follows the links of a path on this host. A missing file lies in the folder where it would be made. */
 export const resolveOnHost: ResolvePath = (path) => {
   const missing: string[] = []
   for (let at = path; missing.length < MOST_NAMES; at = dirname(at)) {
@@ -17,7 +15,7 @@ export const resolveOnHost: ResolvePath = (path) => {
     if (found.kind === 'unknown') return found
     if (found.kind === 'object') {
       const rest = missing.toReversed()
-      // `..` behind something that does not exist leads nowhere that the kernel would follow.
+      // The kernel does not follow `..` behind a missing folder.
       if (rest.includes('..')) return { kind: 'unknown', problem: 'it leads back from a folder that does not exist' }
       const real = [found.path === '/' ? '' : found.path, ...rest].join('/')
       return {
@@ -34,7 +32,7 @@ export const resolveOnHost: ResolvePath = (path) => {
   return { kind: 'unknown', problem: 'nothing of it exists' }
 }
 
-/** Everything in a folder, or nothing where this user may not look. */
+/** The names in a folder. Undefined if this user may not read it. */
 export const listOnHost: ListFolder = (path) => {
   try {
     return readdirSync(path)
@@ -52,10 +50,9 @@ const follow = (path: string): Followed => {
   try {
     return { kind: 'object', path: realpathSync.native(path) }
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'an unknown error'
+    const code = codeOf(error) ?? 'an unknown error'
     if (code !== 'ENOENT') return { kind: 'unknown', problem: code }
-    // A link that leads nowhere: what is written through it appears where it points to, and nobody can tell here where
-    // that is.
+    // Writing through a dangling link creates its target, which is not known here.
     return isThere(path) ? { kind: 'unknown', problem: 'it is a link that leads nowhere' } : { kind: 'missing' }
   }
 }

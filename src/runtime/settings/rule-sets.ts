@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 
 import { parseRules } from '../../gate/index.js'
-import type { RuleSet } from '../../gate/index.js'
+import type { RuleInput, RuleSet, RuleSetInput } from '../../gate/index.js'
 import type { Places } from '../../policy/index.js'
 import { list, such } from '../../shapes/index.js'
 import type { Shape } from '../../shapes/index.js'
@@ -9,43 +9,51 @@ import type { Shape } from '../../shapes/index.js'
 import { loadRuleFiles } from '../rule-files/index.js'
 
 export interface RuleOptions {
-  /** Rule sets that were loaded (`loadRules`), or rules of this session as values. */
-  readonly rules?: readonly (RuleSet | object)[]
+  /** Loaded rule sets (`loadRules`), or rules as values. */
+  readonly rules?: readonly (RuleSet | RuleSetInput | readonly RuleInput[])[]
   /**
-   * Which rule files are in force beside these. `managed`, the default: those of the machine. `all`: also those of
-   * the workspace, which can only deny and ask unless the user trusts it, and of the user. `none`: no files.
+   * Which rule files are read too. `managed` (default): those of the machine. `all`: also those of the user and of the
+   * workspace, which can only deny and ask unless the user trusts it. `none`: no files.
    */
   readonly ruleFiles?: 'managed' | 'all' | 'none'
-  /** Where the rule files of the user lie; `.config/cordon` in the home when not given. */
+  /** The folder of the user's rule files (default: `.config/cordon` in the home). */
   readonly configFolder?: string
 }
 
 const SHAPE =
-  'write it like rules: [{ rules: [{ effect: "deny", tool: "bash", because: "…" }] }]; a rule file is read ' +
-  'with loadRules() of cordon/gate'
+  'write it like rules: [{ rules: [{ effect: "deny", tool: "bash", because: "…" }] }]; rule files are read ' +
+  'with the option ruleFiles'
 
 /** A list of sets and not of rules: each set has a source of its own. */
-export const ruleOption: Shape<readonly (RuleSet | object)[]> = list(
-  such<RuleSet | object>('a rule set', (each) => typeof each === 'object' && each !== null && !('effect' in each), {
-    fix: SHAPE,
-  }),
+export const ruleOption: Shape<readonly (RuleSet | RuleSetInput | readonly RuleInput[])[]> = list(
+  such<RuleSet | RuleSetInput | readonly RuleInput[]>(
+    'a rule set',
+    (each) => typeof each === 'object' && each !== null && !('effect' in each),
+    {
+      fix: SHAPE,
+    },
+  ),
   { expected: 'a list of rule sets', fix: SHAPE },
 )
 
 export interface RuleSets {
-  /** Of files, which may be there for other agents as well. */
+  /** From files, which other agents may share. */
   readonly ofFiles: readonly RuleSet[]
-  /** Written for this runtime. */
+  /** Of this runtime only. */
   readonly own: readonly RuleSet[]
 }
 
 export const ruleSetsOf = (options: RuleOptions, places: Places): RuleSets => {
   const given = options.rules ?? []
-  const own = given.flatMap((set, at) =>
-    isLoaded(set) ? [] : [parseRules(set, `rules[${String(at)}]`, { source: 'session', places })],
-  )
+  const own = given.flatMap((set, at) => (isLoaded(set) ? [] : [ownRuleSet(set, `rules[${at}]`, places)]))
   return { ofFiles: [...filesOf(options, places), ...given.filter(isLoaded)], own }
 }
+
+export const ownRuleSet = (
+  set: RuleSet | RuleSetInput | readonly RuleInput[],
+  name: string,
+  places: Places,
+): RuleSet => (isLoaded(set) ? set : parseRules(set, name, { source: 'session', places }))
 
 const filesOf = ({ ruleFiles = 'managed', configFolder }: RuleOptions, places: Places): readonly RuleSet[] => {
   switch (ruleFiles) {
@@ -63,4 +71,5 @@ const filesOf = ({ ruleFiles = 'managed', configFolder }: RuleOptions, places: P
   }
 }
 
-const isLoaded = (set: RuleSet | object): set is RuleSet => 'source' in set && 'rules' in set && 'managedOnly' in set
+const isLoaded = (set: RuleSet | RuleSetInput | readonly RuleInput[]): set is RuleSet =>
+  'source' in set && 'rules' in set && 'managedOnly' in set

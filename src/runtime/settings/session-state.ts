@@ -1,5 +1,5 @@
-// What a runtime has to remember when its host is started anew: how often tools ran in which session, what
-// was approved for it, and which approvals are used. It leaves the process sealed by a key of the host.
+// The state of a runtime that outlives its process: counts and approvals of sessions, and used approvals. It is sealed
+// with a key of the host.
 import { CordonError, fail } from '../../errors/index.js'
 import { openText, parseGrant, parseSessionCountState, sealText } from '../../gate/index.js'
 import type { ApprovalGrant, SessionCountState } from '../../gate/index.js'
@@ -8,24 +8,24 @@ import type { PolicyNode } from '../../policy/index.js'
 
 export interface SessionState {
   readonly version: 1
-  /** Of the runtime that wrote it. */
+  /** The id of the runtime that wrote it. */
   readonly session_id: string
   readonly exported_at: string
   readonly sessions: readonly NamedSession[]
-  /** Approvals of one call that are used. */
+  /** Used approvals for one call. */
   readonly used: readonly ApprovalGrant[]
 }
 
 export interface NamedSession {
   readonly name: string
-  readonly invocation: SessionCountState
+  readonly count: SessionCountState
   readonly approvals: readonly ApprovalGrant[]
 }
 
 export interface StateSettings {
-  /** At least 32 bytes that only hosts of this runtime know. */
+  /** At least 32 secret bytes. */
   readonly key: Uint8Array
-  /** What `exportState` gave before. */
+  /** The text that `exportState` gave. */
   readonly resume?: string
 }
 
@@ -43,19 +43,21 @@ export const sealState = (state: SessionState, settings: StateSettings | undefin
 
 export const openState = (settings: StateSettings): SessionState | undefined => {
   const { key, resume } = settings
-  requireGoodKey(key)
+  if (!((key as unknown) instanceof Uint8Array) || key.length < 32)
+    throw fail('state-refused', {
+      problem: 'has no good key',
+      fix: 'use at least 32 bytes, such as randomBytes(32), and keep them',
+    })
   if (resume === undefined) return undefined
   const opened = openText(FORM, resume, key)
-  if (opened.kind === 'refused') {
-    const problem =
-      opened.problem === 'forged' ? 'was changed, or sealed with another key' : 'is not what exportState gives'
+  if (opened.kind === 'refused')
     throw fail('state-refused', {
-      problem,
+      problem:
+        opened.problem === 'forged' ? 'was changed, or signed with another key' : 'is not what exportState gives',
       fix:
         'resume with the text and the key of the earlier runtime, or begin without a state: counts and ' +
         'approvals then begin anew',
     })
-  }
   try {
     return parseState(opened.value)
   } catch (error) {
@@ -71,22 +73,14 @@ export const openState = (settings: StateSettings): SessionState | undefined => 
   }
 }
 
-const requireGoodKey = (key: unknown): void => {
-  if (!(key instanceof Uint8Array) || key.length < 32)
-    throw fail('state-refused', {
-      problem: 'has no good key',
-      fix: 'use at least 32 bytes, such as randomBytes(32), and keep them',
-    })
-}
-
 const asJson = ({ sessions, used, ...rest }: SessionState) => ({
   ...rest,
-  sessions: sessions.map(({ name, invocation, approvals }) => ({
+  sessions: sessions.map(({ name, count, approvals }) => ({
     name,
     invocation: {
-      ...invocation,
-      tools: invocation.tools.map((count) => ({ ...count })),
-      last: invocation.last === null ? null : { ...invocation.last },
+      ...count,
+      tools: count.tools.map((each) => ({ ...each })),
+      last: count.last === null ? null : { ...count.last },
     },
     approvals: approvals.map((grant) => ({ ...grant })),
   })),
@@ -115,7 +109,7 @@ const parseSession = (node: PolicyNode): NamedSession => {
   const part = (key: keyof typeof given): PolicyNode => given[key] ?? missing(node, key)
   return {
     name: textOf(part('name'), 'a name'),
-    invocation: parseSessionCountState(part('invocation').value, SOURCE),
+    count: parseSessionCountState(part('invocation').value, SOURCE),
     approvals: grantsOf(part('approvals')),
   }
 }

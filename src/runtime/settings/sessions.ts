@@ -4,21 +4,23 @@ import type { ApprovalGrant, SessionBudget, SessionCount } from '../../gate/inde
 import type { PolicyChange } from '../events/call-record.js'
 import type { SessionState } from './session-state.js'
 
-/** One `session` of calls: they count together, and what was approved for it holds for all of them. */
+/** One session: its calls count together and share approvals. */
 export interface Session {
   readonly count: SessionCount
-  /** Those of the session, and those that the host gives with a call. */
+  /** The approvals of the session, and those that the host gives with a call. */
   readonly approvals: (given: readonly unknown[]) => readonly ApprovalGrant[]
-  /** An approval let a call run: one for the session is kept, one for a call is used now. Says what is new. */
+  /** Keeps an approval for the session, or marks one for a call as used. Returns a change for the record. */
   readonly keep: (grant: ApprovalGrant) => readonly PolicyChange[]
 }
 
 export interface Sessions {
   readonly of: (name: string) => Session
-  /** The same session as it is now; what is done with it changes nothing. */
+  /** A copy of the session for a trial. */
   readonly trial: (name: string) => Session
   readonly end: (name: string) => void
-  /** Taken in one step: a call that runs meanwhile counts as begun. */
+  /** Approvals were given for a tool as it was then. */
+  readonly forgetTool: (tool: string) => void
+  /** A running call counts as begun. */
   readonly state: () => Pick<SessionState, 'sessions' | 'used'>
 }
 
@@ -34,12 +36,12 @@ export const createSessions = (
 ): Sessions => {
   const bounded = budget === undefined ? {} : { budget }
   const sessions = new Map<string, Kept>()
-  // Beyond sessions: an approval of one call is for one call, wherever it is given.
+  // Shared by all sessions: an approval for one call lets only one call run.
   const used = new Map<string, ApprovalGrant>()
   for (const grant of resumed?.used ?? []) used.set(grant.approval_action_id, grant)
-  for (const { name, invocation, approvals } of resumed?.sessions ?? []) {
+  for (const { name, count, approvals } of resumed?.sessions ?? []) {
     sessions.set(name, {
-      count: createSessionCount({ state: invocation, ...bounded }),
+      count: createSessionCount({ state: count, ...bounded }),
       approvals: new Map(approvals.map((grant) => [grant.approval_action_id, grant])),
     })
   }
@@ -91,10 +93,14 @@ export const createSessions = (
     end: (name) => {
       sessions.delete(name)
     },
+    forgetTool: (tool) => {
+      for (const { approvals } of sessions.values())
+        for (const [id, grant] of approvals) if (grant.tool === tool) approvals.delete(id)
+    },
     state: () => ({
       sessions: Array.from(sessions, ([name, { count, approvals }]) => ({
         name,
-        invocation: count.state(),
+        count: count.state(),
         approvals: [...approvals.values()],
       })),
       used: [...used.values()],
@@ -102,7 +108,7 @@ export const createSessions = (
   }
 }
 
-/** What has expired is refused for that; it need not be kept. */
+/** An expired approval is refused anyway. */
 const forgetExpired = (grants: Map<string, ApprovalGrant>, now: number): void => {
   for (const [id, { expires_at: expiresAt }] of grants) if (expiresAt <= now) grants.delete(id)
 }

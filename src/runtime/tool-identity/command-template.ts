@@ -1,11 +1,13 @@
-// Commands of tools that are written in a file: words in which {name} stands for a value of the input. A value becomes
-// part of one word, whatever is in it; a list that stands alone in its word becomes one word for each of its items.
+// Commands of tools from a file. In their words {name} stands for a value of the input. A value always stays within one
+// word. A list that is alone in its word becomes one word for each item.
 import type { JsonValue } from '../../gate/index.js'
+import { isMapping } from '../../shapes/index.js'
+
 import { toolFailed } from '../result/agent-words.js'
 
 export interface CommandTemplate {
   readonly words: readonly string[]
-  /** What goes into its standard input; nothing when left out. */
+  /** The template of its standard input. */
   readonly stdin: string | undefined
 }
 
@@ -29,9 +31,7 @@ export const filledIn = (tool: string, text: string, input: JsonValue): string =
   )
 
 const valueOf = (input: JsonValue, name: string): JsonValue | undefined =>
-  typeof input === 'object' && input !== null && !Array.isArray(input) && Object.hasOwn(input, name)
-    ? (input as Readonly<Record<string, JsonValue>>)[name]
-    : undefined
+  isMapping(input) && Object.hasOwn(input, name) ? (input as Readonly<Record<string, JsonValue>>)[name] : undefined
 
 const textOf = (tool: string, name: string, value: JsonValue | undefined): string => {
   if (typeof value === 'string') return value

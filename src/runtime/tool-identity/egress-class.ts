@@ -1,5 +1,5 @@
-// The class of a tool decides who is asked about its calls, and whether one that was lost is run again. The registry
-// has it by somebody's word; who runs the tool knows it by the tool's policy.
+// The egress class of a tool decides who is asked about its calls, and whether a lost call runs again. A person
+// registered it. The runner compares it with the tool's policy.
 import { homedir } from 'node:os'
 
 import { EGRESS_CLASSES, parseAbsolutePath } from '../../policy/index.js'
@@ -8,16 +8,12 @@ import type { EgressClass } from '../../policy/index.js'
 import { bindTool } from '../tools/bound-tool.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
-/** As the options of a runtime have them. */
 export interface Places {
   readonly workspace: string
   readonly home?: string
 }
 
-/**
- * In the registry: what writes files outside of its private scratch folder is of the class write, unless its policy
- * names a class.
- */
+/** A tool that writes files outside of its scratch folder has the class `write`, unless its policy names a class. */
 export const egressClassOf = (definition: ToolDefinition, { workspace, home }: Places): EgressClass => {
   const { boundary } = bindTool(definition, {
     workspace: parseAbsolutePath(workspace, 'workspace'),
@@ -28,7 +24,7 @@ export const egressClassOf = (definition: ToolDefinition, { workspace, home }: P
     : boundary.egressClass.level
 }
 
-/** A stricter class there only asks more people than needed. */
+/** A stricter class in the registry does no harm: it only asks more people. */
 export const classProblem = (registered: EgressClass, own: EgressClass): string | undefined =>
   EGRESS_CLASSES.indexOf(registered) < EGRESS_CLASSES.indexOf(own)
     ? `it is registered with the class ${registered}, and its policy has the class ${own}`

@@ -1,5 +1,5 @@
-// What a person approves is what the registry shows. A tool of this process by the same name that is another one is not
-// run in its place: everything that the registration says of it is compared.
+// People approve the tool that the registry shows. So a tool of this process runs only if it is the same as everything
+// that its registration says.
 import { CordonError, fail } from '../../errors/index.js'
 import { hashOf } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
@@ -19,19 +19,18 @@ export type Registration = Pick<
 >
 
 export interface SameTool {
-  /** Of the tool itself; a tool that this process does not have is none that it would run. */
+  /** Compares the tool. A tool that this process does not have passes: it cannot run here. */
   readonly require: (registration: Registration) => void
-  /** Of one call of it as well: the words that would be started. */
+  /** Compares the words of one call too. */
   readonly requireCall: (registration: Registration, input: JsonValue) => void
 }
 
-export const sameTool = (tools: readonly ToolDefinition[], places: Places): SameTool => {
-  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+export const sameTool = (definitionOf: (name: string) => ToolDefinition | undefined, places: Places): SameTool => {
   const judge = (
     registration: Registration,
     problemOf: (own: ToolDefinition, claims: Claims) => string | undefined,
   ): void => {
-    const own = byName.get(registration.key)
+    const own = definitionOf(registration.key)
     const problem =
       own === undefined
         ? undefined
@@ -77,7 +76,7 @@ const toolProblem = (own: ToolDefinition, { kind, command, stdin, policy, hash }
         (hashes.known.length === 0 ? `it has none (${hashes.because})` : hashes.known.join(' or '))
 }
 
-/** With the words of the registration too: that those are its own is seen at each call. */
+/** Also with the words of the registration, which are compared at each call. */
 const hashesOf = (
   own: ToolDefinition,
   template: Parameters<typeof toolHash>[1],

@@ -1,5 +1,5 @@
-// What a tool is, as one hash: what the team registered is compared with what a runner has. Everything that decides
-// what a call does is in it, except the programs of the host that it starts.
+// One hash of everything that decides what a tool does, except the host's programs that it starts. It tells whether a
+// runner has the tool that the team registered.
 import { createHash } from 'node:crypto'
 import { lstatSync, readFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
@@ -9,16 +9,16 @@ import { hashOf, isStandardSchema } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import { policyHash } from '../../policy/index.js'
 
-import { pathOf, selfContainedSource } from '../tools/function-source.js'
+import { pathOf, selfContainedSource, sourceOnHost } from '../tools/function-source.js'
 import { moduleFiles } from '../tools/module-files.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
 import type { CommandTemplate } from './command-template.js'
 
-/** Raised whenever the same tool would get another hash. */
+/** Changed whenever the same tool would get another hash. */
 const FORM = 'cordon-tool/1'
 
-/** `template`: of a tool that is written in a file; of others their functions are looked at. */
+/** `template`: for a tool from a file. Other tools are hashed by the source of their functions. */
 export const toolHash = (tool: ToolDefinition, template?: CommandTemplate): string => {
   const { name, description, kind, schema, policy, constraints, cwd, argumentGate, destructive } = tool
   if (isStandardSchema(schema))
@@ -55,7 +55,7 @@ const codeOf = (tool: ToolDefinition): JsonValue => {
       }
     case 'function':
       return tool.from.kind === 'function'
-        ? { run: sourceOf(tool, tool.from.run) }
+        ? { run: selfContainedSource(tool.name, tool.from.run) }
         : { module: filesOf(tool.name, pathOf(tool.from.path)), export: tool.from.name }
     case 'in-process':
       throw cannot(tool, 'it would run in the process of the runner, where nothing holds it', 'leave inProcess out')
@@ -64,10 +64,10 @@ const codeOf = (tool: ToolDefinition): JsonValue => {
 
 const successesOf = (tool: ToolDefinition): JsonValue => (tool.kind === 'process' ? tool.successes : null)
 
-/** A function that uses something from outside of itself could do something else tomorrow, with the same text. */
-const sourceOf = (tool: ToolDefinition, run: (...args: never) => unknown): string => selfContainedSource(tool.name, run)
+/** A function with variables from outside could change its behaviour without changing its text. */
+const sourceOf = (tool: ToolDefinition, run: (...args: never) => unknown): string => sourceOnHost(tool.name, run)
 
-/** Its own files, by their contents; of packages nothing is known. */
+/** The contents of its own files, without packages. */
 const filesOf = (tool: string, module: string): JsonValue => {
   const { path, read } = moduleFiles(tool, module)
   const files = read.filter((file) => lstatSync(file).isFile() && !file.endsWith('/package.json')).sort()

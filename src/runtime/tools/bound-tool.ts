@@ -3,21 +3,21 @@ import type { GateTool } from '../../gate/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { TOOL_KINDS, parseAbsolutePath } from '../../policy/index.js'
 import type { Observing } from '../../sandbox/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 
 import { parserOfJsonSchema } from './input-schema.js'
 import type { OwnFile } from '../own-files/index.js'
 import { outputLimitOf } from '../result/result-limits.js'
 import type { ToolDefinition } from './tools.js'
 
-/** A tool as one runtime knows it: what was declared, and what that means in this workspace. */
+/** A tool of one runtime, bound to its workspace. */
 export interface BoundTool {
   readonly definition: ToolDefinition
   readonly gate: GateTool
   readonly cwd: AbsolutePath
   readonly workspace: AbsolutePath
-  /** Kept from it, whatever its policy grants. */
   readonly ownFiles: readonly OwnFile[]
-  /** Which refusals of files are found out. */
+  /** Which refused files are reported. */
   readonly observe: Observing
   /** Its policy was widened for one call. */
   readonly isWidened: boolean
@@ -38,7 +38,7 @@ export const bindTool = (definition: ToolDefinition, { workspace, home }: Home):
     workspace,
     home,
     cwd,
-    ...(schema === undefined ? {} : { schema }),
+    ...withoutUndefined({ schema }),
     ...(schema === undefined || isStandardSchema(schema) ? {} : { parse: parserOfJsonSchema(name, schema) }),
     constraints: definition.constraints,
     ...(kind === 'process' ? { command: definition.command } : {}),
@@ -51,24 +51,16 @@ export const bindTool = (definition: ToolDefinition, { workspace, home }: Home):
     cwd,
     workspace,
     ownFiles: [],
-    observe: observing(definition.observe),
+    observe: definition.observe === undefined ? 'reads' : definition.observe ? 'everything' : 'changes',
     isWidened: false,
   }
 }
 
-/**
- * What a tool writes is held in the memory of the host and passed on by it, so it has an end also where the policy
- * names none.
- */
+/** The host keeps a tool's output in memory, so it is limited even if the policy names no limit. */
 const withOutputLimit = (boundary: Boundary, definition: ToolDefinition): Boundary => {
   if (boundary.limits.output !== undefined || !TOOL_KINDS[definition.kind].startsProcess) return boundary
   return {
     ...boundary,
     limits: { ...boundary.limits, output: outputLimitOf('result' in definition ? definition.result : undefined) },
   }
-}
-
-const observing = (wanted: boolean | undefined): Observing => {
-  if (wanted === undefined) return 'reads'
-  return wanted ? 'everything' : 'changes'
 }

@@ -1,15 +1,15 @@
 import { isStandardSchema } from '../../gate/index.js'
 import type { DestructiveFacts } from '../../gate/index.js'
-import { list, oneOf, such, yesOrNo } from '../../shapes/index.js'
+import { isMapping, list, oneOf, such, yesOrNo } from '../../shapes/index.js'
 
-import { aCount, aFunction, aText, checked, mappingWith, optionPlace } from '../option-checks.js'
+import { aCount, aFunction, aText, checked, mapping, mappingWith, optionPlace } from '../option-checks.js'
 import type { ShapesOf } from '../option-checks.js'
 import type { ResultLimits } from '../result/result-limits.js'
+import type { InputSchema } from './schema-type.js'
 import type { FunctionToolOptions, ProcessToolOptions } from './tool-options.js'
 
 const anything = checked<never>(() => undefined)
 
-/** What `destructive` may be where it is no function. */
 const destructiveFacts = mappingWith<DestructiveFacts>({
   options: { impactScope: aText('what is destroyed, in words'), rollbackAdvice: aText('how to get it back, in words') },
   required: ['impactScope', 'rollbackAdvice'],
@@ -21,10 +21,12 @@ const COMMON = {
   description: such<string>('a text', (value) => typeof value === 'string'),
   input: such<never>(
     'a schema: of zod, valibot or another library of Standard Schema, or a JSON Schema',
-    (value) => isStandardSchema(value) || (typeof value === 'object' && value !== null && !Array.isArray(value)),
+    (value) => isStandardSchema(value) || isMapping(value),
   ),
-  // Read later, with errors that say where in them.
-  policy: anything,
+  // Checked later, with errors that name the place.
+  policy: such<never>('a policy', (value) => typeof value !== 'string', {
+    fix: "a file is read with policyFrom('./policy.yaml')",
+  }),
   constraints: anything,
   cwd: aText('the path of a folder'),
   destructive: checked<never>((value, place) => {
@@ -34,20 +36,21 @@ const COMMON = {
   observe: yesOrNo(),
 } as const
 
-const PROCESS: ShapesOf<ProcessToolOptions<unknown>> = {
+const PROCESS: ShapesOf<ProcessToolOptions<string, InputSchema, unknown>> = {
   ...COMMON,
   command: aFunction(
     'a function that gives a list of words',
     'write it like command: ({ path }) => ["wc", "-l", path]; no shell reads the words',
   ),
   stdin: aFunction('a function that gives a text or bytes', 'write it like stdin: ({ text }) => text'),
+  encoding: oneOf('utf8', 'base64'),
   successes: list(
     such('an exit status, 0 to 255', (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255),
     { expected: 'a list of exit statuses' },
   ),
 }
 
-const FUNCTION: ShapesOf<FunctionToolOptions<unknown, unknown>> = {
+const FUNCTION: ShapesOf<FunctionToolOptions<string, InputSchema, unknown, unknown>> = {
   ...COMMON,
   run: aFunction('a function', 'write it like run: async ({ path }) => { … }'),
   module: such(
@@ -57,12 +60,10 @@ const FUNCTION: ShapesOf<FunctionToolOptions<unknown, unknown>> = {
   ),
   export: aText('the name of a function that the module exports'),
   inProcess: yesOrNo(),
-  result: mappingWith<ResultLimits>({
-    options: { bytes: aCount('bytes'), elements: aCount('values and keys') },
-    required: [],
-    expected: 'a mapping',
-    fix: 'write it like result: { bytes: 8 * 1024 * 1024, elements: 200_000 }',
-  }),
+  result: mapping<ResultLimits>(
+    { bytes: aCount('bytes'), elements: aCount('values and keys') },
+    'result: { bytes: 8 * 1024 * 1024, elements: 200_000 }',
+  ),
 }
 
 const processOptions = mappingWith({
@@ -85,6 +86,4 @@ export const checkFunctionToolOptions = (options: unknown): void => {
 }
 
 const namedTool = (maker: string, options: unknown): string =>
-  typeof options === 'object' && options !== null && 'name' in options && typeof options.name === 'string'
-    ? `the tool "${options.name}"`
-    : `${maker}()`
+  isMapping(options) && typeof options['name'] === 'string' ? `the tool "${options['name']}"` : `${maker}()`

@@ -1,6 +1,6 @@
-// Which variables a function takes from outside of itself. A function tool is sent to its cell as text,
-// where those do not exist; found out here, it is refused with their names instead of failing there.
-import type { AnyNode, Function as FunctionNode, Identifier, Node, Pattern } from 'acorn'
+// Finds the variables that a function takes from outside of itself. A function tool is sent to its cell as text, where
+// they do not exist. So such a tool is refused when it is declared. `this`, `super` and `import.meta` count as well.
+import type { AnyNode, Function as FunctionNode, Node, Pattern } from 'acorn'
 
 import { childrenOf } from './syntax-tree.js'
 
@@ -13,6 +13,9 @@ const inner = (outer: Scope | undefined): Scope => ({ names: new Set(), outer })
 
 const isKnown = (scope: Scope | undefined, name: string): boolean =>
   scope !== undefined && (scope.names.has(name) || isKnown(scope.outer, name))
+
+/** The scope of the whole program. */
+const isTop = (scope: Scope): boolean => scope.outer?.outer === undefined
 
 export const freeVariables = (program: Node): ReadonlySet<string> => {
   const free = new Set<string>()
@@ -36,12 +39,18 @@ const visit = (node: AnyNode, scope: Scope, free: Set<string>): void => {
     case 'ClassDeclaration':
     case 'ClassExpression': {
       const own = inner(scope)
+      own.names.add('this')
       if (node.id !== null && node.id !== undefined) own.names.add(node.id.name)
       go(node.superClass, own)
       for (const member of node.body.body) go(member, own)
       return
     }
-    case 'StaticBlock':
+    case 'StaticBlock': {
+      const own = inner(scope)
+      for (const statement of node.body) declareVars(statement, own)
+      visitBlock(node.body, own, free)
+      return
+    }
     case 'BlockStatement':
     case 'Program':
       visitBlock(node.body, inner(scope), free)
@@ -67,11 +76,15 @@ const visit = (node: AnyNode, scope: Scope, free: Set<string>): void => {
     }
     case 'CatchClause': {
       const own = inner(scope)
-      if (node.param !== null && node.param !== undefined) declarePattern(node.param, own, free)
+      if (node.param !== null && node.param !== undefined) declareNames(node.param, own)
+      go(node.param, own)
       go(node.body, own)
       return
     }
     case 'MemberExpression':
+      // A compiler passes `this` on where it has no meaning. A property of it is really used.
+      if (node.object.type === 'ThisExpression' && !isKnown(scope, 'this')) free.add('this')
+      if (node.object.type === 'Super' && !isKnown(scope, 'this')) free.add('super')
       go(node.object)
       if (node.computed) go(node.property)
       return
@@ -86,7 +99,9 @@ const visit = (node: AnyNode, scope: Scope, free: Set<string>): void => {
       return
     case 'BreakStatement':
     case 'ContinueStatement':
+      return
     case 'MetaProperty':
+      if (node.meta.name === 'import') free.add('import.meta')
       return
     default:
       for (const child of childrenOf(node)) go(child)
@@ -95,10 +110,14 @@ const visit = (node: AnyNode, scope: Scope, free: Set<string>): void => {
 
 const visitFunction = (node: FunctionNode, scope: Scope, free: Set<string>): void => {
   const own = inner(scope)
-  if (node.type !== 'ArrowFunctionExpression') own.names.add('arguments')
+  if (node.type !== 'ArrowFunctionExpression') {
+    own.names.add('arguments')
+    // The tool itself is called without an object.
+    if (!isTop(scope)) own.names.add('this')
+  }
   if (node.type === 'FunctionExpression' && node.id !== null && node.id !== undefined) own.names.add(node.id.name)
-  for (const parameter of node.params) for (const { name } of boundNames(parameter)) own.names.add(name)
-  for (const parameter of node.params) visitDefaults(parameter, own, free)
+  for (const parameter of node.params) declareNames(parameter, own)
+  for (const parameter of node.params) visit(parameter, own, free)
   if (node.body.type !== 'BlockStatement') {
     visit(node.body, own, free)
     return
@@ -110,7 +129,7 @@ const visitFunction = (node: FunctionNode, scope: Scope, free: Set<string>): voi
 const visitBlock = (statements: readonly Node[], scope: Scope, free: Set<string>): void => {
   declareLexical(statements, scope)
   // At the top of a program `var` is as local as in a function.
-  if (scope.outer?.outer === undefined) for (const statement of statements) declareVars(statement as AnyNode, scope)
+  if (isTop(scope)) for (const statement of statements) declareVars(statement as AnyNode, scope)
   for (const statement of statements) visit(statement as AnyNode, scope, free)
 }
 
@@ -118,8 +137,7 @@ const declareLexical = (statements: readonly Node[], scope: Scope): void => {
   for (const each of statements as readonly AnyNode[]) {
     if ((each.type === 'FunctionDeclaration' || each.type === 'ClassDeclaration') && each.id !== null)
       scope.names.add(each.id.name)
-    if (each.type === 'VariableDeclaration')
-      for (const { id } of each.declarations) for (const { name } of boundNames(id)) scope.names.add(name)
+    if (each.type === 'VariableDeclaration') for (const { id } of each.declarations) declareNames(id, scope)
   }
 }
 
@@ -133,32 +151,26 @@ const declareVars = (node: AnyNode, scope: Scope): void => {
 const isFunction = (node: AnyNode): boolean =>
   node.type === 'FunctionDeclaration' || node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression'
 
-const declarePattern = (pattern: Pattern, scope: Scope, free: Set<string>): void => {
-  for (const { name } of boundNames(pattern)) scope.names.add(name)
-  visitDefaults(pattern, scope, free)
-}
-
-/** The names that a pattern binds: `{ a, b: [c = 1], ...d }` binds a, c and d. */
-const boundNames = (pattern: Pattern): readonly Identifier[] => {
+/** Declares the names that a pattern binds: `{ a, b: [c = 1], ...d }` binds a, c and d. */
+const declareNames = (pattern: Pattern, scope: Scope): void => {
   switch (pattern.type) {
     case 'Identifier':
-      return [pattern]
+      scope.names.add(pattern.name)
+      return
     case 'ObjectPattern':
-      return pattern.properties.flatMap((property) =>
-        boundNames(property.type === 'RestElement' ? property.argument : property.value),
-      )
+      for (const property of pattern.properties)
+        declareNames(property.type === 'RestElement' ? property.argument : property.value, scope)
+      return
     case 'ArrayPattern':
-      return pattern.elements.flatMap((element) => (element === null ? [] : boundNames(element)))
+      for (const element of pattern.elements) if (element !== null) declareNames(element, scope)
+      return
     case 'AssignmentPattern':
-      return boundNames(pattern.left)
+      declareNames(pattern.left, scope)
+      return
     case 'RestElement':
-      return boundNames(pattern.argument)
+      declareNames(pattern.argument, scope)
+      return
     case 'MemberExpression':
-      return []
+      return
   }
-}
-
-/** What a pattern computes: defaults, and keys in brackets. The names it binds are known by now. */
-const visitDefaults = (pattern: Pattern, scope: Scope, free: Set<string>): void => {
-  visit(pattern, scope, free)
 }

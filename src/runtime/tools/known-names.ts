@@ -1,13 +1,14 @@
-// Names of tools in constraints and rules. A misspelt one would hold nothing, and nobody would notice.
+// Checks the names of tools in constraints and rules. A misspelt one would have no effect.
 import { fail } from '../../errors/index.js'
 import type { Rule, RuleSet } from '../../gate/index.js'
 import { nearestKey } from '../../policy/index.js'
 
 import type { ToolDefinition } from './tools.js'
 
-const hintFor = (name: string, known: readonly string[]): string => {
+export const hintFor = (name: string, known: readonly string[]): string => {
   const near = nearestKey(name, known)
-  return near === undefined ? `known: ${known.join(', ')}` : `did you mean "${near}"?`
+  if (near !== undefined) return `did you mean "${near}"?`
+  return known.length === 0 ? 'this runtime has no tools' : `known: ${known.join(', ')}`
 }
 
 /** A tool that may only run after one that does not exist would never run. */
@@ -25,28 +26,28 @@ export const requireKnownPrerequisites = (tools: readonly ToolDefinition[]): voi
   }
 }
 
-/** For rules that are written for this runtime. */
+/** For rules of this runtime. */
 export const requireKnownTools = (sets: readonly RuleSet[], known: readonly string[]): void => {
   for (const { rule, name } of unknownIn(sets, known))
     throw fail('tool-unknown-here', { where: `the rule ${rule.place}`, tool: name, fix: hintFor(name, known) })
 }
 
-/** For rules of files, which other agents with other tools may share. */
+/** For rule files, which agents with other tools may share. */
 export const warningsOfRules = (sets: readonly RuleSet[], known: readonly string[]): readonly string[] =>
   unknownIn(sets, known).map(
     ({ rule, name }) =>
       `the rule ${rule.place} names the tool "${name}", which this runtime does not have; ${hintFor(name, known)}`,
   )
 
-/** A pattern with a wildcard may be meant for tools to come. */
+/** Patterns with a wildcard are not checked. */
 const unknownIn = (
   sets: readonly RuleSet[],
   known: readonly string[],
 ): readonly { readonly rule: Rule; readonly name: string }[] =>
   sets.flatMap(({ rules }) =>
     rules.flatMap((rule) =>
-      rule.tools.flatMap(({ isLiteral, prefix }) =>
-        isLiteral && !known.includes(prefix) ? [{ rule, name: prefix }] : [],
+      rule.tools.flatMap(({ isLiteral, runs: [name = ''] }) =>
+        isLiteral && !known.includes(name) ? [{ rule, name }] : [],
       ),
     ),
   )

@@ -1,26 +1,28 @@
-// The files that a module needs to be loaded, so that its tool may read those and not the project around it.
+// Finds the files that a module imports, so that its tool may read them and not the project around them.
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
 
 import { parse } from 'acorn'
-import type { AnyNode, Node } from 'acorn'
+import type { AnyNode } from 'acorn'
 
 import { fail } from '../../errors/index.js'
 
 import { childrenOf } from './syntax-tree.js'
+import { requireTypesStripped, withoutTypes } from './typescript-modules.js'
 
 export interface ModuleFiles {
   readonly path: string
-  /** Itself and what it imports; of packages the folder that holds them and theirs. */
+  /** The module, its imports, and the `node_modules` folders of imported packages. */
   readonly read: readonly string[]
 }
 
 const MOST_FILES = 2_000
 
 /**
- * Follows imports that are written out (`import`, `export … from`, `import('…')`, `require('…')`). What a
- * module computes the name of has to be granted by the policy of its tool.
+ * Follows literal imports (`import`, `export … from`, `import('…')`, `require('…')`) of code within the package. The
+ * tool's policy has to grant everything else: imports with a computed name, and files elsewhere. Otherwise a module
+ * could give itself any file by naming it.
  */
 export const moduleFiles = (tool: string, module: string): ModuleFiles => {
   const path = realFile(tool, module)
@@ -37,15 +39,30 @@ export const moduleFiles = (tool: string, module: string): ModuleFiles => {
       const found = resolved(resolve, name)
       if (found === undefined) continue // the error in the cell names it
       const folder = packageFolder(found)
-      if (folder === undefined) queue.push(found)
-      else packages.add(folder)
+      if (folder !== undefined) packages.add(folder)
+      else if (IS_CODE.test(found) && (!IS_PATH.test(name) || isWithin(found, packageRoot(file)))) queue.push(found)
     }
   }
   return { path, read: [...files, ...packages] }
 }
 
+const IS_CODE = /\.(?:[cm]?[jt]s|json|node|wasm)$/
+/** Any other name is of a package. One of the same workspace may be a link to a folder beside. */
+const IS_PATH = /^(?:\.|\/|file:)/
+
+const isWithin = (path: string, folder: string): boolean => path.startsWith(folder === '/' ? folder : `${folder}/`)
+
+/** Without a package.json it is the folder of the file. */
+const packageRoot = (file: string): string => dirname(packageSettings(file)[0] ?? file)
+
 /** The module itself, links resolved. */
 export const realFile = (tool: string, module: string): string => {
+  const path = realPathOf(tool, module)
+  requireTypesStripped(tool, path)
+  return path
+}
+
+const realPathOf = (tool: string, module: string): string => {
   try {
     return realpathSync(module)
   } catch (cause) {
@@ -67,7 +84,7 @@ const packageFolder = (path: string): string | undefined => {
   return at === -1 ? undefined : `${path.slice(0, at)}/node_modules`
 }
 
-/** Node asks the nearest package.json whether a file is a module. */
+/** Node reads the nearest package.json to see whether a file is a module. */
 export const packageSettings = (file: string): readonly string[] => {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const settings = `${folder === '/' ? '' : folder}/package.json`
@@ -77,7 +94,7 @@ export const packageSettings = (file: string): readonly string[] => {
 }
 
 const importsOf = (file: string): readonly string[] => {
-  const text = /\.[cm]?js$/.test(file) ? readFileSync(file, 'utf8') : ''
+  const text = textOf(file)
   const found: string[] = []
   const visit = (node: AnyNode): void => {
     const source = sourceOf(node)
@@ -85,8 +102,14 @@ const importsOf = (file: string): readonly string[] => {
     for (const child of childrenOf(node)) visit(child)
   }
   const program = parsed(text)
-  if (program !== undefined) visit(program as AnyNode)
+  if (program !== undefined) visit(program)
   return found
+}
+
+/** As JavaScript. */
+const textOf = (file: string): string => {
+  if (/\.[cm]?js$/.test(file)) return readFileSync(file, 'utf8')
+  return /\.[cm]?ts$/.test(file) ? withoutTypes(readFileSync(file, 'utf8')) : ''
 }
 
 const sourceOf = (node: AnyNode): AnyNode | undefined => {
@@ -104,8 +127,8 @@ const sourceOf = (node: AnyNode): AnyNode | undefined => {
   }
 }
 
-/** A file that cannot be read as JavaScript fails in the cell, with Node's own words. */
-const parsed = (text: string): Node | undefined => {
+/** Undefined if it is no JavaScript. Node reports that in the cell. */
+const parsed = (text: string): AnyNode | undefined => {
   for (const sourceType of ['module', 'script'] as const) {
     try {
       return parse(text, { ecmaVersion: 'latest', sourceType, allowHashBang: true, allowReturnOutsideFunction: true })

@@ -1,20 +1,21 @@
-// A policy file, or one that came with this package, for the option `policy` of a tool.
+// Reads a policy file, or a bundled policy, for the option `policy` of a tool.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { fail } from '../../errors/index.js'
+import { codeOf, fail } from '../../errors/index.js'
 import { loadPolicyFile, nearestKey, policyOfFile } from '../../policy/index.js'
+import type { PolicyInput } from '../../policy/index.js'
 
 const BUNDLED = fileURLToPath(new URL('../../../policies/', import.meta.url))
 
 const ENDING = /\.(?:ya?ml|json)$/
 
 /**
- * What a tool is given as its policy: `policyFrom('github')` is the bundled one, a word with a slash or an ending is a
- * file. It is read with its examples, so that an error names the line.
+ * `policyFrom('github')` is a bundled policy. A word with a slash or an ending is a file. Its examples are checked, and
+ * errors name the line.
  */
-export const policyFrom = (word: string): Readonly<Record<string, unknown>> => {
+export const policyFrom = (word: string): PolicyInput => {
   const isFile = word.includes('/') || ENDING.test(word)
   const [source, text] = isFile ? [word, read(word)] : [`bundled:${word}`, read(bundledPath(word))]
   const { hostsFrom } = loadPolicyFile(text, source)
@@ -25,18 +26,15 @@ export const policyFrom = (word: string): Readonly<Record<string, unknown>> => {
       fix: 'name the hosts in a policy of your own: network: [ registry.example.org ]',
     })
   const policy = policyOfFile(text, source)
-  return isFile ? { ...policy, [POLICY_FILE]: resolve(word) } : policy
+  return isFile ? Object.assign({ ...policy }, { [POLICY_FILE]: resolve(word) }) : policy
 }
 
-/** Stays with a policy that is taken apart and put together again. */
+/** A key that survives `{ ...policy }`. */
 const POLICY_FILE = Symbol('the file of a policy')
 
-/** The file that a policy was read from, where it was read by `policyFrom`. */
+/** The file that `policyFrom` read a policy from. */
 export const policyFileOf = (policy: unknown): string | undefined => {
-  const file =
-    typeof policy === 'object' && policy !== null
-      ? (policy as Readonly<Record<symbol, unknown>>)[POLICY_FILE]
-      : undefined
+  const file = (policy as Readonly<Record<symbol, unknown>> | null | undefined)?.[POLICY_FILE]
   return typeof file === 'string' ? file : undefined
 }
 
@@ -66,7 +64,7 @@ const read = (path: string): string => {
       'file-unreadable',
       {
         path,
-        problem: cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause),
+        problem: codeOf(cause) ?? String(cause),
         fix: `relative paths start at the current directory, ${process.cwd()}`,
       },
       cause,

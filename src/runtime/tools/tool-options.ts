@@ -1,6 +1,9 @@
-import type { DestructiveFacts, JsonSchema, StandardSchema } from '../../gate/index.js'
+import type { ConstraintsInput, DestructiveFacts } from '../../gate/index.js'
+import type { PolicyInput } from '../../policy/index.js'
 
+import type { LogLevel } from '../result/tool-result.js'
 import type { ResultLimits } from '../result/result-limits.js'
+import type { InputSchema } from './schema-type.js'
 
 /** What a function tool gets beside its input. */
 export interface ToolContext {
@@ -11,16 +14,24 @@ export interface ToolContext {
    * own process sees that. A cell is ended with everything in it.
    */
   readonly signal: AbortSignal
+  /** The id of this call in events and in the audit log. */
+  readonly callId: string
+  /** The name of the session that the call belongs to. */
+  readonly session: string
+  /** For the operator, not for the model: `onLog` of the call gets each line, and `facts.printed` keeps them. */
+  readonly logger: ToolLogger
 }
 
-export interface CommonToolOptions<Input> {
-  readonly name: string
+export type ToolLogger = Readonly<Record<LogLevel, (message: string, data?: unknown) => void>>
+
+export interface CommonToolOptions<Name extends string, Schema extends InputSchema | undefined, Input> {
+  readonly name: Name
   readonly description?: string
   /** A schema of any library that follows Standard Schema (zod, valibot, arktype …), or a JSON Schema. */
-  readonly input?: StandardSchema<unknown, Input> | JsonSchema
+  readonly input?: Schema
   /** As a policy file would say it; what it does not grant is not there. */
-  readonly policy?: unknown
-  readonly constraints?: unknown
+  readonly policy?: PolicyInput
+  readonly constraints?: ConstraintsInput
   /** The working directory; the workspace when not given. */
   readonly cwd?: string
   /** What a call destroys and how to get it back; such calls are marked in the record. */
@@ -34,15 +45,26 @@ export interface CommonToolOptions<Input> {
   readonly observe?: boolean
 }
 
-export interface ProcessToolOptions<Input> extends CommonToolOptions<Input> {
+export interface ProcessToolOptions<
+  Name extends string,
+  Schema extends InputSchema | undefined,
+  Input,
+> extends CommonToolOptions<Name, Schema, Input> {
   /** The words to execute. No shell reads them, unless the first is one. */
   readonly command: (input: Input) => readonly string[]
   readonly stdin?: (input: Input) => string | Uint8Array
   /** Which exit statuses are success; 0 alone when not given. */
   readonly successes?: readonly number[]
+  /** `base64` for output that is not text (default: `utf8`). */
+  readonly encoding?: 'utf8' | 'base64'
 }
 
-export interface FunctionToolOptions<Input, Output> extends CommonToolOptions<Input> {
+export interface FunctionToolOptions<
+  Name extends string,
+  Schema extends InputSchema | undefined,
+  Input,
+  Output,
+> extends CommonToolOptions<Name, Schema, Input> {
   /** Sent to its cell by its source, so it may use nothing from outside of itself. */
   readonly run?: (input: Input, context: ToolContext) => Output
   /** Or a module, by its path; `export` names the function in it (`default` when not given). */

@@ -7,10 +7,11 @@ import type { ToolPolicy } from '../../policy/index.js'
 import { checkFunctionToolOptions, checkProcessToolOptions } from './check-tool-options.js'
 import { policyFileOf } from './policy-from.js'
 import type { ResultLimits } from '../result/result-limits.js'
+import type { GivenInputOf, InputSchema, OutputOf, ParsedInputOf, Unannotated } from './schema-type.js'
 import type { CommonToolOptions, FunctionToolOptions, ProcessToolOptions, ToolContext } from './tool-options.js'
 
-interface CommonDefinition {
-  readonly name: string
+interface CommonDefinition<Name extends string> {
+  readonly name: Name
   readonly description: string
   readonly schema: StandardSchema | JsonSchema | undefined
   readonly policy: ToolPolicy
@@ -23,15 +24,51 @@ interface CommonDefinition {
   readonly observe: boolean | undefined
 }
 
+/** What a process tool returns. A type and not an interface, which would not count as a JSON value. */
+export type ProcessOutput = {
+  /** Null where a signal ended it. */
+  readonly exit_code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
 export type ToolRun = (input: JsonValue, context: ToolContext) => unknown
 
-export type ToolDefinition = CommonDefinition &
+/** What the compiler knows of the calls of a tool. Nothing is there when the program runs. */
+declare const CALLS: unique symbol
+
+export interface CallTypes<Input, Output> {
+  readonly [CALLS]?: { readonly input: Input; readonly output: Output }
+}
+
+/** A tool of a runtime, by its name. */
+export type ToolOf<Tools extends readonly ToolDefinition[], Name extends string> = Tools[number] extends infer Tool
+  ? Tool extends { readonly name: infer Known }
+    ? Name extends Known
+      ? Tool
+      : never
+    : never
+  : never
+
+export type InputOf<Tool> = Tool extends CallTypes<infer Input, unknown> ? Input : never
+/** JSON, if the compiler knows no more: an `any` ends here. */
+export type OutputOfTool<Tool> =
+  Tool extends CallTypes<unknown, infer Output> ? (unknown extends Output ? JsonValue : Output) : never
+
+/** `Input`: as a caller gives it, before the schema has read it. */
+export type ToolDefinition<
+  Name extends string = string,
+  Input = Unannotated,
+  Output = Unannotated,
+> = CommonDefinition<Name> &
+  CallTypes<Input, Output> &
   (
     | {
         readonly kind: 'process'
         readonly command: (input: JsonValue) => readonly string[]
         readonly stdin: ((input: JsonValue) => string | Uint8Array) | undefined
         readonly successes: readonly number[]
+        readonly encoding: 'utf8' | 'base64'
       }
     | { readonly kind: 'function'; readonly from: FunctionSource; readonly result: ResultLimits | undefined }
     | { readonly kind: 'in-process'; readonly run: ToolRun; readonly result: ResultLimits | undefined }
@@ -41,15 +78,14 @@ export type FunctionSource =
   | { readonly kind: 'function'; readonly run: ToolRun }
   | { readonly kind: 'module'; readonly path: string | URL; readonly name: string }
 
-/**
- * Of an input that neither a Standard Schema nor an annotated parameter describes the compiler knows nothing,
- * like of what JSON.parse gives; anything narrower makes an error of `({ a }) => a`.
- */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- see above
-type Unannotated = any
-
 /** A tool that is a program: its words run in a cell. */
-export const processTool = <Input = Unannotated>(options: ProcessToolOptions<Input>): ToolDefinition => {
+export const processTool = <
+  const Name extends string,
+  const Schema extends InputSchema | undefined = undefined,
+  Input = ParsedInputOf<Schema>,
+>(
+  options: ProcessToolOptions<Name, Schema, Input>,
+): ToolDefinition<Name, NoInfer<GivenInputOf<Schema, Input>>, ProcessOutput> => {
   checkProcessToolOptions(options)
   return {
     ...common(options),
@@ -57,13 +93,19 @@ export const processTool = <Input = Unannotated>(options: ProcessToolOptions<Inp
     command: options.command as (input: JsonValue) => readonly string[],
     stdin: options.stdin as ((input: JsonValue) => string | Uint8Array) | undefined,
     successes: options.successes ?? [0],
+    encoding: options.encoding ?? 'utf8',
   }
 }
 
 /** A tool that is a JavaScript function, in a Node process in a cell; or, with `inProcess`, in this one. */
-export const tool = <Input = Unannotated, Output = unknown>(
-  options: FunctionToolOptions<Input, Output>,
-): ToolDefinition => {
+export const tool = <
+  const Name extends string,
+  const Schema extends InputSchema | undefined = undefined,
+  Input = ParsedInputOf<Schema>,
+  Output = Unannotated,
+>(
+  options: FunctionToolOptions<Name, Schema, Input, Output>,
+): ToolDefinition<Name, NoInfer<GivenInputOf<Schema, Input>>, NoInfer<OutputOf<Output>>> => {
   checkFunctionToolOptions(options)
   const { run, module, inProcess = false } = options
   if ((run === undefined) === (module === undefined))
@@ -95,7 +137,9 @@ export const tool = <Input = Unannotated, Output = unknown>(
   return { ...common(options), kind: 'function', from, result: options.result }
 }
 
-const common = <Input>(options: CommonToolOptions<Input>): CommonDefinition => ({
+const common = <Name extends string, Input>(
+  options: CommonToolOptions<Name, InputSchema | undefined, Input>,
+): CommonDefinition<Name> => ({
   name: options.name,
   description: options.description ?? '',
   schema: options.input,
@@ -103,7 +147,7 @@ const common = <Input>(options: CommonToolOptions<Input>): CommonDefinition => (
   policyFile: policyFileOf(options.policy),
   constraints: parseConstraints(options.constraints ?? {}, `constraints of the tool ${options.name}`),
   cwd: options.cwd,
-  destructive: options.destructive as CommonDefinition['destructive'],
+  destructive: options.destructive as CommonDefinition<Name>['destructive'],
   argumentGate: options.argumentGate ?? 'enforced',
   observe: options.observe,
 })

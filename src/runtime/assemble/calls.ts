@@ -1,0 +1,141 @@
+// The calls of a runtime: by name, by a model, streamed, resumed, or only decided.
+import { randomUUID } from 'node:crypto'
+
+import { fail } from '../../errors/index.js'
+import type { ApprovalGrant, GateCall } from '../../gate/index.js'
+
+import type { CallServices } from '../call/call-services.js'
+import { streamCall } from '../call/call-stream.js'
+import { callTool } from '../call/second-attempt.js'
+import type { Widener } from '../call/wider-tool.js'
+import type { CallHandlers } from '../call-outcome.js'
+import type { Cordon } from '../cordon.js'
+import type { CallOptions, CordonOptions, ResumeOptions } from '../cordon-options.js'
+import { readModelInput } from '../model/model-call.js'
+import type { ToolResult } from '../result/tool-result.js'
+import { checkCallOptions, checkResumeOptions } from '../settings/check-options.js'
+import type { Session, Sessions } from '../settings/sessions.js'
+import { decisiveAnswer, lifetimeOf, takeTicket } from '../suspend/suspended-call.js'
+import { waysToAllow } from './open-gate.js'
+
+export interface CallParts {
+  readonly options: CordonOptions
+  readonly services: CallServices
+  readonly sessions: Sessions
+  /** In the mode on_failure. */
+  readonly widener: () => Widener | undefined
+  /** The tool that a model means. */
+  readonly nameOf: (modelName: string) => string
+}
+
+export interface Calls extends Pick<Cordon, 'callStream' | 'callFromModel' | 'resume' | 'evaluate'> {
+  readonly call: (name: string, input?: unknown, options?: CallOptions) => Promise<ToolResult>
+  readonly count: () => number
+  readonly requireOpen: () => void
+  /** Refuses further calls. False if that happened before. */
+  readonly close: () => boolean
+  /** Waits for the calls that run. */
+  readonly ended: () => Promise<unknown>
+}
+
+const MAIN_SESSION = 'main'
+
+export const createCalls = ({ options, services, sessions, widener, nameOf }: CallParts): Calls => {
+  const { gate, registeredCalls, suspension, tools } = services
+  const running = new Set<Promise<ToolResult>>()
+  let count = 0
+  let closed = false
+  const canSuspend = suspension === undefined ? {} : { mayAsk: true, questionLifetime: lifetimeOf(suspension) }
+
+  const requireOpen = (): void => {
+    if (closed) throw fail('runtime-closed', {})
+  }
+  const gateCall = (
+    name: string,
+    input: unknown,
+    session: Session,
+    given: readonly ApprovalGrant[] = [],
+    callId: string = randomUUID(),
+  ): GateCall => ({
+    callId,
+    tool: name,
+    input,
+    count: session.count,
+    requestedBy: options.requestedBy ?? 'agent',
+    approvals: session.approvals(given),
+    ...waysToAllow(tools.get(name), options),
+  })
+  const perform = async (call: GateCall, handlers: CallHandlers): Promise<ToolResult> => {
+    requireOpen()
+    count += 1
+    const result = callTool(services, call, handlers, widener)
+    running.add(result)
+    try {
+      return await result
+    } finally {
+      running.delete(result)
+    }
+  }
+  const callNamed = async (
+    name: string,
+    given: Pick<GateCall, 'input' | 'inputProblem'>,
+    asked: CallOptions = {},
+  ): Promise<ToolResult> => {
+    checkCallOptions(asked, { hasRegistry: registeredCalls !== undefined, hasTickets: suspension !== undefined })
+    const { session = MAIN_SESSION, approvals, invocation, registry: askedWith, onInvocation, onAsk } = asked
+    const own = sessions.of(session)
+    const isSuspending = onAsk === 'suspend'
+    return perform(
+      { ...gateCall(name, given.input, own, approvals), ...given, ...(isSuspending ? canSuspend : {}) },
+      {
+        ...listenersOf(asked),
+        ...{ session, isSuspending, resumed: undefined, onApproved: own.keep, resume: invocation, askedWith },
+        onInvocation: onInvocation ?? ignore,
+      },
+    )
+  }
+
+  return {
+    call: (name, input = {}, given) => callNamed(name, { input }, given),
+    callStream: (name, input = {}, given = {}) =>
+      streamCall((listeners) => callNamed(name, { input }, { ...given, ...listeners }), given.signal),
+    callFromModel: ({ name, arguments: given }, asked) => callNamed(nameOf(name), readModelInput(given), asked),
+    resume: async (text, given, asked = {}) => {
+      checkResumeOptions(asked)
+      requireOpen()
+      if (suspension === undefined)
+        throw fail('ticket-refused', {
+          problem: 'cannot be read without a key',
+          fix: 'give createCordon tickets: { key }',
+        })
+      const answer = given === undefined ? undefined : decisiveAnswer(given)
+      const ticket = takeTicket(text, answer, suspension)
+      const { tool, input, session, callId, invocation } = ticket
+      const own = sessions.of(session)
+      return perform(
+        { ...gateCall(tool, input, own, [], callId), ...canSuspend },
+        {
+          ...listenersOf(asked),
+          ...{ session, isSuspending: true, resumed: { ticket, answer }, onApproved: own.keep },
+          ...{ resume: invocation ?? undefined, askedWith: undefined, onInvocation: ignore },
+        },
+      )
+    },
+    evaluate: (name, input = {}, { session = MAIN_SESSION } = {}) =>
+      gate.decide({ ...gateCall(name, input, sessions.trial(session)), ...canSuspend, isTrial: true }),
+    count: () => count,
+    requireOpen,
+    close: () => {
+      const isFirst = !closed
+      closed = true
+      return isFirst
+    },
+    ended: () => Promise.allSettled(running),
+  }
+}
+
+const listenersOf = ({ signal, onProgress = ignore, onOutput, onLog = ignore }: ResumeOptions) => ({
+  ...{ signal, onProgress, onOutput, onLog },
+})
+
+const ignore = (): void => undefined

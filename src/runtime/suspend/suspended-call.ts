@@ -1,0 +1,186 @@
+// A call that waits for an approval outside of memory: how it is suspended, and how its answer is taken.
+import { CordonError, fail, messageOf } from '../../errors/index.js'
+import { ANSWER_FIX, parseAnswer } from '../../gate/index.js'
+import type { ApprovalAnswer, Evaluation, Gate } from '../../gate/index.js'
+
+import { recordAnswer, recordQuestion } from '../approvals.js'
+import type { Recording } from '../approvals.js'
+import type { CordonOptions } from '../cordon-options.js'
+import type { EventStream } from '../events/event-stream.js'
+import type { RegisteredCalls } from '../registry/registered-calls.js'
+import type { PendingApproval } from '../result/tool-result.js'
+import { TICKET_LIFETIME, openTicket, questionOf, sealTicket, ticketRefused } from './ticket.js'
+import type { Ticket, TicketSettings } from './ticket.js'
+import { openUsedTickets } from './used-tickets.js'
+import type { UsedTickets } from './used-tickets.js'
+
+/** What suspending calls takes; a runtime without tickets suspends none. */
+export interface Suspension {
+  readonly settings: TicketSettings
+  readonly hasRegistry: boolean
+  /** Undefined where the registry lets each call run once. */
+  readonly used: UsedTickets | undefined
+  /** Who makes the calls of this runtime. Nobody else can resume them. */
+  readonly principal: string
+  readonly markOf: (tool: string) => string
+  readonly now: () => number
+}
+
+export const openSuspension = (
+  { tickets: settings, requestedBy, registry }: CordonOptions,
+  now: () => number,
+  markOf: Suspension['markOf'],
+): Suspension | undefined => {
+  if (settings === undefined) return undefined
+  if (settings.key.length < LEAST_KEY_BYTES)
+    throw fail('ticket-refused', {
+      problem: 'cannot be signed with a short key',
+      fix: 'use at least 32 random bytes, and keep them',
+    })
+  const used = settings.folder === undefined ? undefined : openUsedTickets(settings.folder, now)
+  if (used === undefined && registry === undefined)
+    throw fail('ticket-refused', {
+      problem: 'could be used twice',
+      fix: 'name a folder that all hosts share, in which used tickets are marked: tickets: { key, folder }',
+    })
+  return { settings, used, hasRegistry: registry !== undefined, principal: requestedBy ?? 'agent', markOf, now }
+}
+
+const LEAST_KEY_BYTES = 32
+
+const DECISIVE: readonly ApprovalAnswer['kind'][] = ['approve_once', 'approve_for_scope', 'modify', 'deny', 'cancelled']
+
+const readAnswer = (given: unknown): ApprovalAnswer => {
+  try {
+    return parseAnswer(given)
+  } catch (error) {
+    throw fail('approval-refused', { problem: `resume: ${messageOf(error)}`, fix: ANSWER_FIX }, error)
+  }
+}
+
+/** An answer that leaves the question open does not use up the ticket. */
+export const decisiveAnswer = (given: unknown): ApprovalAnswer => {
+  const answer = readAnswer(given)
+  if (DECISIVE.includes(answer.kind)) return answer
+  throw ticketRefused(`needs a decision, and ${answer.kind} is none`, `answer one of: ${DECISIVE.join(', ')}`)
+}
+
+export type Question = Extract<Evaluation, { kind: 'asking' }>
+
+export const lifetimeOf = ({ settings }: Suspension): number => settings.lifetime ?? TICKET_LIFETIME
+
+/** A ticket that may be used now. It is used by this: whatever becomes of the call, it cannot be shown again. */
+export const takeTicket = (
+  text: unknown,
+  answer: ApprovalAnswer | undefined,
+  { settings, used, hasRegistry, principal, markOf, now }: Suspension,
+): Ticket => {
+  const ticket = openTicket(text, settings)
+  if (ticket.principal !== principal)
+    throw ticketRefused('belongs to a call of somebody else', 'resume it where the call was made')
+  if (ticket.toolMark !== markOf(ticket.tool)) throw ticketRefused('is for another version or place of its tool')
+  if (!(now() < ticket.expiresAt)) throw ticketRefused(`expired at ${new Date(ticket.expiresAt).toISOString()}`)
+  if (ticket.invocation !== null) {
+    if (!hasRegistry) throw ticketRefused('is for a call in a registry', 'resume it with that registry')
+    if (answer !== undefined)
+      throw ticketRefused(
+        'is for a call in a registry, and answers are given there',
+        `approve it with cordon approvals approve ${ticket.invocation}, then resume without an answer`,
+      )
+    return ticket
+  }
+  if (answer === undefined)
+    throw ticketRefused('needs an answer', 'write it like resume(ticket, { kind: "approve_once", by: "ann" })')
+  if (used === undefined) throw ticketRefused('was not given by a registry', 'give createCordon tickets.folder')
+  used.use(ticket)
+  return ticket
+}
+
+/** What the answer comes to. The call was gated again, and runs only if nothing about it has changed since. */
+export const settleResumed = async (
+  evaluation: Evaluation,
+  ticket: Ticket,
+  answer: ApprovalAnswer,
+  { gate, events }: { readonly gate: Gate; readonly events: EventStream },
+): Promise<Evaluation | CordonError> => {
+  const next = await answered(evaluation, ticket, answer, gate)
+  const { decision_id } = evaluation.decision
+  const asked = { call_id: ticket.callId, tool: ticket.tool, decision_id, approval_action_id: ticket.id }
+  if (!(next instanceof CordonError)) await recordAnswer(asked, answer, next, events)
+  else
+    await events.emit({
+      ...{ type: 'permission.resolved', ...asked, resolution: 'denied', by: 'by' in answer ? answer.by : null },
+      ...{ reason: next.message, scope: 'call', decision: 'deny' },
+    })
+  return next
+}
+
+const answered = async (
+  evaluation: Evaluation,
+  ticket: Ticket,
+  answer: ApprovalAnswer,
+  gate: Gate,
+): Promise<Evaluation | CordonError> => {
+  if (evaluation.kind === 'refused') return evaluation
+  const change = changeSince(evaluation, ticket)
+  if (change !== undefined) return change
+  if (evaluation.kind === 'asking') return gate.settle(evaluation, answer)
+  // The rules let it run by now. A person's no still counts.
+  if (answer.kind === 'deny') return fail('approval-rejected', { by: answer.by, reason: answer.reason })
+  return answer.kind === 'approve_once' || answer.kind === 'approve_for_scope' ? evaluation : fail('cancelled', {})
+}
+
+/** What the ticket does not cover. A call that is refused anyway needs no reason of the ticket. */
+export const changeSince = ({ kind, decision }: Evaluation, ticket: Ticket): CordonError | undefined => {
+  if (kind === 'refused') return undefined
+  if (decision.policy_hash !== ticket.policyHash) return ticketRefused('is older than the policy of its tool')
+  if (decision.arguments_hash !== ticket.argumentsHash) return ticketRefused('is for other arguments')
+  return kind === 'asking' && questionOf(decision) !== ticket.question
+    ? ticketRefused('answers another question than the rules ask now')
+    : undefined
+}
+
+/** The registry is asked, and answers at once or keeps the question. */
+export const askRegistry = async (
+  question: Question,
+  registeredCalls: RegisteredCalls,
+  gate: Gate,
+): Promise<Evaluation> => {
+  const { decision, inputs } = question
+  const answer = await registeredCalls.answerNow(decision.call_id, decision.tool, inputs.call)
+  return answer === undefined ? question : gate.settle(question, answer)
+}
+
+export interface Suspended {
+  readonly ticket: string
+  readonly approval: PendingApproval
+}
+
+export const suspend = async (
+  question: Question,
+  session: string,
+  { settings, principal, markOf, now }: Suspension,
+  registeredCalls: RegisteredCalls | undefined,
+  recording: Recording,
+): Promise<Suspended> => {
+  const { decision, inputs, why } = question
+  await recordQuestion(question, recording)
+  const invocation = registeredCalls?.leave(decision.call_id) ?? null
+  const expiresAt = decision.expires_at ?? new Date(now()).toISOString()
+  const id = decision.approval_action_id ?? ''
+  const ticket: Ticket = {
+    id,
+    callId: decision.call_id,
+    tool: decision.tool,
+    input: inputs.model,
+    argumentsHash: decision.arguments_hash ?? '',
+    policyHash: decision.policy_hash ?? '',
+    toolMark: markOf(decision.tool),
+    principal,
+    session,
+    question: questionOf(decision),
+    expiresAt: Date.parse(expiresAt),
+    invocation,
+  }
+  return { ticket: sealTicket(ticket, settings.key), approval: { id, reason: why, expires_at: expiresAt, invocation } }
+}

@@ -1,0 +1,21 @@
+import { hashOf } from '../../gate/index.js'
+
+import type { BoundTool } from '../tools/bound-tool.js'
+import type { ToolDefinition } from '../tools/tools.js'
+
+/** A hash of the tool's code and its place. An approval of a suspended call is only for these. */
+export const toolMark = (tool: BoundTool | undefined): string =>
+  tool === undefined ? '' : hashOf([tool.definition.kind, tool.workspace, tool.cwd, ...codeOf(tool.definition)])
+
+const codeOf = (definition: ToolDefinition): readonly string[] => {
+  switch (definition.kind) {
+    case 'process':
+      return [String(definition.command), String(definition.stdin)]
+    case 'in-process':
+      return [String(definition.run)]
+    case 'function':
+      return definition.from.kind === 'function'
+        ? [String(definition.from.run)]
+        : [String(definition.from.path), definition.from.name]
+  }
+}
