@@ -1,12 +1,12 @@
-// `npm run dev`: builds again whatever changes, until it is interrupted. TypeScript by its own watch; the command line
-// after each of its rounds; the launcher when a file of native/ was saved.
+// `npm run dev`: rebuilds after changes. TypeScript by its own watch, then the command line. The launcher after changes
+// in native/.
 import { spawn, spawnSync } from 'node:child_process'
 import { watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
-/** As tsc says it at the end of a round. */
+/** The last line of a round of tsc. */
 const ROUND_ENDED = /Found (\d+) errors?\. Watching/
 /** Editors save a file in several steps. */
 const SETTLED_MS = 200
@@ -24,7 +24,7 @@ const compiler = spawn(
 compiler.stdout.on('data', (bytes) => {
   const said = String(bytes)
   process.stdout.write(said)
-  if (ROUND_ENDED.exec(said)?.[1] === '0') build('bundle-cli.mjs')
+  if (ROUND_ENDED.exec(said)?.[1] === '0') build('bundle.mjs')
 })
 compiler.on('exit', (code) => process.exit(code ?? 1))
 

@@ -17,21 +17,21 @@ const isExecutable = (path) => {
 const hasCommand = (command) =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => isExecutable(join(folder, command)))
 
-/** Without them apt knows of no package, also not inside a cell. */
+/** Without package lists apt finds no package, in a cell too. */
 const hasPackageLists = () =>
   existsSync('/var/lib/apt/lists') &&
   readdirSync('/var/lib/apt/lists').some((name) => /_Packages(?:\.\w+)?$/.test(name))
 
 const missing = () => TEST_NEEDS.filter(({ command }) => !hasCommand(command))
 
-/** Installs what the tests need where this is allowed; returns what is still missing, as sentences. */
+/** Installs the needs of the tests if allowed. Returns messages about missing ones. */
 export const installNeeds = () => {
   const packages = missing().flatMap((need) => need.packages)
   if ((packages.length > 0 || !hasPackageLists()) && process.getuid?.() === 0 && hasCommand('apt-get')) {
     const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }
     spawnSync('apt-get', ['update', '-q'], options)
     if (packages.length > 0) process.stdout.write(`test: installing ${packages.join(' ')}\n`)
-    // One at a time: a package that this distribution lacks must not keep the others away.
+    // One at a time, because a distribution may lack a package.
     for (const name of packages) spawnSync('apt-get', ['install', '-q', '-y', '--no-install-recommends', name], options)
   }
   const kernel = provideKernel() ? [] : ['a kernel for the virtual machine is missing; node scripts/vm-kernel.mjs']

@@ -1,9 +1,8 @@
 // Puts a compiled launcher into its package: packages/launcher-linux-*/bin for this checkout, and
 // build/npm/launcher-linux-*/ as the folder that is published.
 //
-// The two differ in `os` and `cpu`. npm refuses a checkout that has a workspace for another platform
-// (workspaces are never optional to it), so in git they wait in publishConfig, the package is private,
-// and only the published folder carries them where npm looks.
+// Only the published folder has `os` and `cpu` where npm reads them. In git they are in publishConfig of a private
+// package, because npm refuses a checkout with a workspace for another platform.
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -17,7 +17,7 @@ const filesOf = (path) => {
 
 const versionOf = (program, word = '--version') => String(spawnSync(program, [word]).stdout)
 
-/** Of the content of files and folders of the checkout, and of the versions of the programs and of this system. */
+/** A hash of files and folders, and of the versions of programs and of this system. */
 const hashOf = ({ paths, programs }) => {
   const hash = createHash('sha256').update(process.version).update(versionOf('uname', '-srm'))
   for (const program of programs) hash.update(versionOf(program))
@@ -27,7 +27,7 @@ const hashOf = ({ paths, programs }) => {
   return hash.digest('hex')
 }
 
-/** A check by its name and its inputs: whether it passed before, and how to note that it passed now. */
+/** Whether a check passed before with these inputs, and a function that records a pass. */
 export const passedBefore = (name, inputs) => {
   const stamp = join(STAMPS, name)
   const wanted = hashOf(inputs)

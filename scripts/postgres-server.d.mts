@@ -3,23 +3,23 @@ export interface Server {
   readonly stop: (how?: 'fast' | 'immediate') => void
   readonly start: () => void
   readonly remove: () => void
-  /** Where its socket, its data and its log are. */
+  /** With its socket, data and log. */
   readonly folder: string
-  /** A program of the same version, as who the server runs as; what it said. */
+  /** Runs a program of the same version as the user of the server, and returns its output. */
   readonly run: (program: string, words: readonly string[]) => string
 }
 
 export interface ServerSettings {
-  /** Addresses to listen at, besides the socket. */
+  /** Addresses to listen on, besides the socket. */
   readonly addresses?: string
-  /** Further ones, as postgresql.conf has them: `name=value`. */
+  /** Further settings of postgresql.conf: `name=value`. */
   readonly settings?: readonly string[]
-  /** Left out, `ignored`. */
+  /** Default: `ignored`. */
   readonly disk?: 'ignored' | 'waited for'
-  /** In which folder its own is made. */
+  /** The parent of its folder. */
   readonly under?: string
 }
 
-/** The folder with the programs of the newest server; undefined where none is installed. */
+/** The folder with the programs of the newest server, or undefined. */
 export declare const findServerPrograms: () => string | undefined
 export declare const startServer: (settings?: ServerSettings) => Server

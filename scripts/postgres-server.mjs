@@ -1,14 +1,14 @@
-// A PostgreSQL server for a test or a measurement, on a Unix socket, with nothing but itself in it.
+// An empty PostgreSQL server on a Unix socket, for a test or a measurement.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What initdb makes is the same each time, and to copy it is quicker. */
+/** A copy of an initialised folder is faster than initdb. */
 const FRESH = join(dirname(dirname(fileURLToPath(import.meta.url))), 'build', 'postgres')
 const FOLDERS = ['/usr/lib/postgresql', '/usr/local/pgsql']
 
-/** Debian keeps the programs of a server apart from its clients, by version. */
+/** Debian has the server programs in a folder for each version. */
 export const findServerPrograms = () => {
   const versionsIn = (folder) =>
     readdirSync(folder)
@@ -21,9 +21,9 @@ export const findServerPrograms = () => {
 }
 
 const DISKS = {
-  /** A test that loses its server to a power cut is made again. */
+  /** A test can be repeated after a power cut. */
   'ignored': { initdb: ['--no-sync'], settings: ['fsync=off'] },
-  /** As a server is that somebody relies on. */
+  /** As in production. */
   'waited for': { initdb: [], settings: [] },
 }
 
@@ -62,7 +62,7 @@ export const startServer = ({ settings = [], addresses = '', disk = 'ignored', u
   ]
     .map((setting) => `-c ${setting}`)
     .join(' ')
-  // Its output not by a pipe, which the server would hold open.
+  // No pipe, which the server would keep open.
   const start = () =>
     void run(
       'pg_ctl',
@@ -86,7 +86,7 @@ export const startServer = ({ settings = [], addresses = '', disk = 'ignored', u
   }
 }
 
-/** The first who needs one makes it; who makes one at the same time keeps it to itself. */
+/** Made once. A process that makes one at the same time uses its own. */
 const copyFresh = ({ version, data, user, initialize }) => {
   const fresh = join(FRESH, version)
   if (existsSync(fresh)) {

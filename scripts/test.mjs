@@ -1,5 +1,5 @@
-// `npm test`: installs what is missing and may be installed, builds, checks, and runs every suite;
-// those that build cells a second time as an ordinary user. The last line sums everything up.
+// `npm test`: installs missing needs if allowed, builds, checks, and runs every suite. Suites about the boundary
+// run a second time as an ordinary user. The last line is the summary.
 import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { setPriority } from 'node:os'
@@ -15,8 +15,8 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const IN_CI = Boolean(process.env.CI)
 
 /**
- * Suites that need no second user: those that start no cell, those whose cells others try as every user, and the
- * sanitizers, which watch our code and not the boundary.
+ * Suites for one user: those without cells, those whose cells other suites try as both users, and the sanitizers, which
+ * check our code and not the boundary.
  */
 const FOR_ONE_USER = new Set([
   'vm',
@@ -34,13 +34,15 @@ const FOR_ONE_USER = new Set([
   'sanitized',
 ])
 
-/** Of the others, what decides, records, installs, reads policies or says something: the same for every user. */
+/** Files of other suites whose results do not depend on the user. */
 const FILES_FOR_ONE_USER = [
+  'arguments',
   'bundled-policies',
   'calls',
   'egress-words',
   'hints',
   'keyring',
+  'launcher-mismatch',
   'lookup',
   'package-installs',
   'policies',
@@ -60,25 +62,33 @@ const FILES_FOR_ONE_USER = [
   'serve',
   'store-status',
   'store-words',
+  'streams',
   'named-options',
   'visible-text',
   'ways-out',
   'words',
 ].map((name) => `test/cli/${name}.test.ts`)
 
-/**
- * What watches the C code, with everything that it depends on. Where the same inputs passed before on this machine it
- * is left out. CI runs it always.
- */
-const OF_NATIVE_CODE = {
+/** The code of a cell: the launcher, and the rooms that start it. They import no others. */
+const CELL = ['native', 'src/sandbox', 'src/policy', 'src/errors', 'src/shapes', 'scripts/build-native.mjs']
+
+/** Slow checks of the cell, with their inputs. Inputs that passed before on this machine are skipped, except in CI. */
+const OF_THE_CELL = {
   fuzz: {
-    paths: ['native', 'scripts/fuzz.mjs', 'scripts/fuzz-seeds.mjs', 'src'],
+    paths: [...CELL, 'scripts/fuzz.mjs', 'scripts/fuzz-seeds.mjs'],
     programs: ['clang'],
   },
   sanitized: {
     paths: [
-      ...['native', 'src', 'scripts/build-native.mjs', 'vitest.config.ts'],
+      ...[...CELL, 'vitest.config.ts'],
       ...['test/sanitized', 'test/conformance', 'test/ending.ts', 'test/requirement.ts'],
+    ],
+    programs: ['cc'],
+  },
+  vm: {
+    paths: [
+      ...[...CELL, 'vitest.config.ts'],
+      ...['test/vm', 'test/attacks/playground.ts', 'test/attacks/programs', 'scripts/vm-kernel.mjs'],
     ],
     programs: ['cc'],
   },
@@ -100,7 +110,7 @@ const check = (name, program, args) => {
   return status === 0
 }
 
-/** By itself, with what it said; to be told when it has ended. */
+/** Runs one check, and keeps its output for its end. */
 const run = async ([name, program, args], niceness) => {
   const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
   if (niceness !== undefined && child.pid !== undefined) setPriority(child.pid, niceness)
@@ -116,7 +126,7 @@ const tell = ({ name, said, status }) => {
   add({ passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 })
 }
 
-/** Checks that have nothing to do with each other, two at a time; each is told when it has ended. */
+/** Runs independent checks, two at a time. */
 const checkTogether = async (checks) => {
   const waiting = [...checks]
   const work = async () => {
@@ -125,14 +135,14 @@ const checkTogether = async (checks) => {
   await Promise.all([work(), work()])
 }
 
-/** Checks that only compute, one after the other, with what others leave of the processors while they wait. */
+/** Runs checks that only compute, one after the other, at low priority. */
 const checkBeside = async (checks) => {
   const ended = []
   for (const each of checks) ended.push(await run(each, YIELDING))
   return ended
 }
 
-/** As `nice` has it; the tests themselves wait more than they compute, and must not wait for this. */
+/** For `nice`: the tests must not wait for these checks. */
 const YIELDING = 15
 
 const FUZZ = 'fuzz targets, a fixed number of runs'
@@ -170,18 +180,19 @@ heading('what the tests need')
 const missing = installNeeds()
 for (const sentence of missing) process.stdout.write(`test: ${sentence}\n`)
 if (missing.length === 0) process.stdout.write('test: everything is there\n')
-// Elsewhere the tests concerned say so themselves and are skipped; in CI nothing may quietly not run.
+// Elsewhere such tests are skipped with a reason. In CI nothing may be skipped.
 if (IN_CI) add({ passed: 0, failed: missing.length, skipped: 0 })
 
 const built =
   check('build', ...tool('typescript/bin/tsc', '-p', 'tsconfig.json')) &&
-  check('command line', ...node('scripts/bundle-cli.mjs')) &&
+  check('command line', ...node('scripts/bundle.mjs')) &&
   check('prepared image of the store', ...node('scripts/build-store-image.mjs')) &&
-  check('launcher', ...node('scripts/build-native.mjs'))
+  check('launcher', ...node('scripts/build-native.mjs')) &&
+  check('code cache of the command line', ...node('scripts/cache-code.mjs'))
 
-/** Of a check that may be left out: what to do when it has passed, or nothing where it is left out. */
+/** For a check that may be skipped: what to do after it passed, or undefined if it is skipped. */
 const needed = (name) => {
-  const { isKnown, note } = passedBefore(name, OF_NATIVE_CODE[name])
+  const { isKnown, note } = passedBefore(name, OF_THE_CELL[name])
   if (IN_CI || !isKnown) return note
   process.stdout.write(
     `\ntest: ${name} is skipped: the same inputs passed before on this machine (remove build/passed/${name} ` +
@@ -194,6 +205,7 @@ const needed = (name) => {
 if (built) {
   const noteFuzz = needed('fuzz')
   const noteSanitized = needed('sanitized')
+  const noteMachine = needed('vm')
   await checkTogether([
     ['launcher with sanitizers', ...node('scripts/build-native.mjs', '--sanitize')],
     ...['x86_64', 'aarch64'].map((target) => [
@@ -221,9 +233,13 @@ if (built) {
     tell(check)
     if (check.name === FUZZ && check.status === 0) noteFuzz()
   }
-  // By itself, because an emulated machine takes all that this one has.
-  heading('vitest in a virtual machine')
-  add(await runVitest({ checkout: ROOT, folders: ['test/vm/'] }))
+  if (noteMachine !== undefined) {
+    // Alone, because an emulated machine needs all processors.
+    heading('vitest in a virtual machine')
+    const machine = await runVitest({ checkout: ROOT, folders: ['test/vm/'] })
+    add(machine)
+    if (machine.failed === 0 && machine.skipped === 0) noteMachine()
+  }
   if (process.getuid?.() === 0) await runAsOrdinaryUser()
   else process.stdout.write('\ntest: not run as root, so the suites ran as the current user only\n')
 }

@@ -1,5 +1,5 @@
-// The suites that build cells run twice when the tests are run by root: as root, and as an
-// ordinary user on a copy of the checkout, because the checkout may lie where only root can look.
+// A second run of the tests as an ordinary user, if they run as root. It uses a copy of the checkout, because only root
+// may be able to read the original.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,14 +17,14 @@ const lookUp = (name) => {
   return { name, uid: Number(uid), gid: Number(gid), home }
 }
 
-/** A user with a home and, where useradd assigns them, subordinate ids, which rootless containers need. */
+/** A user with a home and, if useradd assigns them, subordinate ids for rootless containers. */
 export const unprivilegedUser = () => {
   if (lookUp(NAME) === undefined)
     spawnSync('useradd', ['--create-home', '--shell', '/bin/sh', NAME], { stdio: 'inherit' })
   return lookUp(NAME) ?? lookUp('nobody')
 }
 
-/** Calls `use` with a copy of the checkout that belongs to the user, and with a node that the user can run. */
+/** Calls `use` with a copy of the checkout that the user owns, and a node that the user can run. */
 export const withCopyFor = async (user, checkout, use) => {
   const folder = mkdtempSync(join(tmpdir(), 'cordon-unprivileged-'))
   try {

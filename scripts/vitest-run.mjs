@@ -3,8 +3,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Runs vitest in a checkout and returns its counts, and the files of which every test passed. Everything that is wrong
- * counts as failed at least once: a file that does not load, an error outside of any test, a crash of vitest itself.
+ * Runs vitest and returns its counts, and the files in which every test passed. A file that does not load, an error
+ * outside of tests and a crash of vitest count as failures too.
  */
 export const runVitest = async ({
   checkout,
@@ -27,7 +27,7 @@ export const runVitest = async ({
       ...without.map((pattern) => `--exclude=${pattern}`),
       ...folders,
     ],
-    // See vitest.config.ts: whoever calls this has built the checkout.
+    // The checkout is built already (vitest.config.ts).
     { cwd: checkout, stdio: 'inherit', env: { ...env, CORDON_TEST_BUILT: '1' }, ...as },
   )
   const status = await new Promise((resolve) => vitest.on('error', () => resolve(1)).on('close', resolve))
@@ -38,7 +38,7 @@ export const runVitest = async ({
   const unloadable = testResults.filter(
     (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
   ).length
-  // A slip of the configuration that lets everything run would only be seen by the time that it takes.
+  // A wrong configuration that runs everything would otherwise only take longer.
   const unwanted = testResults.filter(({ name }) => without.some((path) => name.endsWith(`/${path}`))).length
   const passedFiles = testResults
     .filter(({ assertionResults: tests }) => tests.length > 0 && tests.every(({ status }) => status === 'passed'))

@@ -1,4 +1,4 @@
-// Fetches a kernel for the virtual machine of test/vm, as the distribution packs it, without installing it here.
+// Fetches a kernel of the distribution for the virtual machine of test/vm, without installing it.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,18 +8,18 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const KERNEL = join(ROOT, 'build', 'vm', 'vmlinuz')
 
-// Small kernels for machines of a cloud; Debian's name, then Ubuntu's.
+// Small kernels for cloud machines: Debian's name, then Ubuntu's.
 const CLOUD_KERNELS = [`linux-image-cloud-${process.arch === 'x64' ? 'amd64' : process.arch}`, 'linux-image-virtual']
 
 const output = (program, args, cwd = '/') =>
   spawnSync(program, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 26 }).stdout ?? ''
 
-/** The package that brings the kernel itself: what the one of the stable name depends on. */
+/** The package with the kernel itself, on which the one with the stable name depends. */
 const packageOf = (name) => /Depends:\s*(linux-image-\d\S*)/.exec(output('apt-cache', ['depends', name]))?.[1]
 
 const findPackage = () => CLOUD_KERNELS.map(packageOf).find((name) => name !== undefined)
 
-/** True when there is a kernel in the end. */
+/** Returns whether there is a kernel. */
 export const provideKernel = () => {
   if (existsSync(KERNEL)) return true
   if (process.getuid?.() === 0 && findPackage() === undefined)

@@ -1,5 +1,4 @@
-// Writes schemas/ from the declarations that the code is written with. Run it after a build; tests hold the files to
-// it.
+// Writes schemas/ from the shapes of the code. Run it after a build. Tests compare the files.
 import { writeFileSync } from 'node:fs'
 
 import { permissionDecisionSchema } from '../dist/gate/record/permission-decision.js'
