@@ -5,50 +5,63 @@ import { parseAbsolutePath, parsePolicy } from '../dist/policy/index.js'
 import { percentile } from './measure/statistics.mjs'
 
 const PATHS_PER_CALL = 8
+const MANY = 10_000
 const TARGET_US = 50
 
 const places = { workspace: parseAbsolutePath('/srv/project'), home: parseAbsolutePath('/home/ann') }
 
 /**
- * As various as real ones: by tool, by path, by host, by command, by argument. One in a hundred is
- * about every tool.
- * @param {number} count
+ * Conditions of the rule with a number. The call meets none of them.
+ * @type {Readonly<Record<string, (at: number) => object>>}
  */
-function makeRules(count) {
-  const because = 'measured'
-  const effects = ['deny', 'ask', 'allow']
-  return Array.from({ length: count }, (_, at) => {
-    const effect = effects[at % 3]
-    const tool = at % 100 === 0 ? undefined : at % 4 === 0 ? `mcp_${at % 50}_*` : at % 4 === 1 ? `tool-${at}` : 'files'
-    const base = { effect, because, ...(tool === undefined ? {} : { tool }) }
-    switch (at % 5) {
-      case 0:
-        return { ...base, paths: [`/srv/other-${at}/**`, `!/srv/other-${at}/public`] }
-      case 1:
-        return { ...base, hosts: [`*.host-${at}.example`] }
-      case 2:
-        return { ...base, command: [`program-${at} **`] }
-      case 3:
-        return { ...base, arguments: { branch: `branch-${at}` } }
-      default:
-        return { ...base, paths: { write: [`/**/secret-${at}`] } }
-    }
-  })
+const CONDITIONS = {
+  'tools by name': (at) => ({ tool: `tool-${at}` }),
+  'tools by pattern': (at) => ({ tool: `mcp_${at}_*` }),
+  'paths': (at) => ({ paths: [`/srv/other-${at}/**`, `!/srv/other-${at}/public`] }),
+  'paths by pattern': (at) => ({ paths: { write: [`/**/secret-${at}`] } }),
+  'hosts': (at) => ({ hosts: [`*.host-${at}.example`] }),
+  'addresses': (at) => ({ hosts: [`10.${at % 200}.${Math.floor(at / 200)}.0/24`] }),
+  'commands': (at) => ({ command: [`program-${at} **`] }),
+  'commands by second word': (at) => ({ command: [`git verb-${at} **`] }),
+  'commands by pattern': (at) => ({ command: [`git pu*-${at} **`] }),
+  'arguments': (at) => ({ arguments: { branch: `branch-${at}` } }),
+  'arguments by pattern': (at) => ({ arguments: { branch: `release-*-${at}` } }),
 }
 
-/** @param {number} ruleCount */
-function openGate(ruleCount) {
+/** As various as real ones, and one in a hundred is about every tool. */
+const mixed = (/** @type {number} */ at) => {
+  const conditions = Object.values(CONDITIONS).slice(2)
+  const tool = at % 100 === 0 ? undefined : at % 4 === 0 ? `mcp_${at % 50}_*` : at % 4 === 1 ? `tool-${at}` : 'files'
+  return { ...conditions[at % conditions.length]?.(at), ...(tool === undefined ? {} : { tool }) }
+}
+
+/** @param {number} ruleCount @param {(at: number) => object} conditionOf */
+function openGate(ruleCount, conditionOf) {
+  const effects = ['deny', 'ask', 'allow']
+  const rules = Array.from({ length: ruleCount }, (_, at) => ({
+    effect: effects[at % 3],
+    because: 'measured',
+    ...conditionOf(at),
+  }))
   const started = performance.now()
   const gate = createGate({
     tools: [
       describeTool({
         name: 'files',
-        kind: 'function',
-        policy: parsePolicy({ risk: 'low', filesystem: { read: ['/data/**'], write: ['/srv/project/**'] } }, 'bench'),
+        kind: 'process',
+        policy: parsePolicy(
+          {
+            risk: 'low',
+            filesystem: { read: ['/data/**'], write: ['/srv/project/**'] },
+            network: [{ host: 'api.example.com', methods: ['GET'] }],
+          },
+          'bench',
+        ),
+        command: (/** @type {any} */ { branch }) => ['git', 'push', 'origin', String(branch)],
         ...places,
       }),
     ],
-    ruleSets: [parseRules(makeRules(ruleCount), 'bench', { source: 'project', places })],
+    ruleSets: [parseRules(rules, 'bench', { source: 'project', places })],
     mode: 'default',
     hooks: [],
     sessionId: 'bench',
@@ -66,6 +79,7 @@ function openGate(ruleCount) {
 function makeInput(at) {
   return {
     branch: 'main',
+    url: 'https://api.example.com/v1',
     files: Array.from(
       { length: PATHS_PER_CALL },
       (_, index) => `/${index % 2 === 0 ? 'data' : 'srv/project'}/folder-${at % 100}/deep/er/file-${index}.ts`,
@@ -86,7 +100,7 @@ async function sample(gate, calls) {
       tool: 'files',
       input: makeInput(at),
       requestedBy: 'bench',
-      session: createSessionCount(),
+      count: createSessionCount(),
     }
     const started = performance.now()
     const { kind, decision } = await gate.decide(call)
@@ -98,23 +112,30 @@ async function sample(gate, calls) {
 
 /** @param {{ quick: boolean, check: boolean }} options */
 export async function benchDecide({ quick, check }) {
-  const calls = quick ? 5_000 : 30_000
+  const calls = quick ? 2_000 : 20_000
   process.stdout.write(
-    `deciding about a call with ${PATHS_PER_CALL} paths, in µs (${calls} calls each, after as many to warm up)\n\n`,
+    `deciding about a call with a command, a URL and ${PATHS_PER_CALL} paths, in µs (${calls} calls each, after as ` +
+      'many to warm up)\n\n    rules  conditions                   p50     p95     p99   set-up in ms\n',
   )
-  process.stdout.write('    rules     p50     p95     p99   set-up in ms\n')
   let met = true
-  for (const ruleCount of [0, 100, 1_000, 10_000]) {
-    const { gate, setUpMs } = openGate(ruleCount)
+  const kinds = [
+    ...[0, 100, 1_000, MANY].map((count) => ({ count, title: 'mixed', conditionOf: mixed })),
+    ...Object.entries(CONDITIONS).map(([title, conditionOf]) => ({ count: MANY, title, conditionOf })),
+  ]
+  for (const { count, title, conditionOf } of kinds) {
+    const { gate, setUpMs } = openGate(count, conditionOf)
     await sample(gate, calls)
     const samples = await sample(gate, calls)
-    const p50 = percentile(samples, 0.5)
+    const [p50, ...far] = [0.5, 0.95, 0.99].map((share) => percentile(samples, share))
+    const figures = [p50, ...far].map((value) => value?.toFixed(1).padStart(8)).join('')
     process.stdout.write(
-      `  ${String(ruleCount).padStart(7)}${[p50, percentile(samples, 0.95), percentile(samples, 0.99)].map((value) => value.toFixed(1).padStart(8)).join('')}${setUpMs.toFixed(0).padStart(15)}\n`,
+      `  ${String(count).padStart(7)}  ${title.padEnd(24)}${figures}${setUpMs.toFixed(0).padStart(15)}\n`,
     )
-    if (ruleCount === 10_000) met = p50 <= TARGET_US
+    if (count === MANY && !(Number(p50) <= TARGET_US)) met = false
   }
-  process.stdout.write(`\ntarget: p50 of at most ${TARGET_US} µs with 10,000 rules: ${met ? 'met' : 'missed'}\n`)
+  process.stdout.write(
+    `\ntarget: p50 of at most ${TARGET_US} µs with 10,000 rules of any condition: ${met ? 'met' : 'missed'}\n`,
+  )
   process.stdout.write(
     'A shared machine is noisy: take the lowest p50 of several runs, and mind p95 only where nothing else runs.\n',
   )

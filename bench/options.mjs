@@ -22,8 +22,9 @@ export const HELP = `usage: npm run bench -- [options]
   --check            compare with the targets; exit 1 when one is missed
   --help             this text
 
-contestants:  bare cordon-cold cordon-warm cordon-landlock bubblewrap sandbox-runtime codex firejail podman crun
-measurements: start rate find gcc git python node memory
+contestants:  bare cordon-cold cordon-warm cordon-landlock cordon-call cordon-call-log cordon-function
+              cordon-function-log bubblewrap sandbox-runtime codex firejail podman crun
+measurements: start rate command idle find gcc git python node memory
 `
 
 const CONTESTANT_NAMES = [
@@ -31,6 +32,10 @@ const CONTESTANT_NAMES = [
   'cordon-cold',
   'cordon-warm',
   'cordon-landlock',
+  'cordon-call',
+  'cordon-call-log',
+  'cordon-function',
+  'cordon-function-log',
   'bubblewrap',
   'sandbox-runtime',
   'codex',
@@ -38,7 +43,7 @@ const CONTESTANT_NAMES = [
   'podman',
   'crun',
 ]
-const MEASUREMENT_NAMES = ['start', 'rate', 'find', 'gcc', 'git', 'python', 'node', 'memory']
+const MEASUREMENT_NAMES = ['start', 'rate', 'command', 'idle', 'find', 'gcc', 'git', 'python', 'node', 'memory']
 
 /**
  * @typedef {object} Options

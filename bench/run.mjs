@@ -2,6 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { availableParallelism, loadavg, release } from 'node:os'
 import path from 'node:path'
 import { findContestants } from './contestants/index.mjs'
+import { measureCommands } from './measure/commands.mjs'
+import { measureIdle } from './measure/idle.mjs'
 import { measureLatency } from './measure/latency.mjs'
 import { measureIdleMemory } from './measure/memory.mjs'
 import { measureRate } from './measure/rate.mjs'
@@ -17,12 +19,14 @@ import { prepareWork } from './jobs/index.mjs'
  * @property {{ name: string, reason: string }[]} absent
  * @property {Record<string, import('./measure/latency.mjs').Latency>} start
  * @property {Record<string, import('./measure/rate.mjs').Rate>[]} rates one per number of calls in flight
+ * @property {import('./measure/commands.mjs').Command[]} commands
+ * @property {import('./measure/idle.mjs').Idle[]} idle
  * @property {{ name: string, title: string, results: Record<string, import('./measure/latency.mjs').Latency> }[]} work
  * @property {import('./measure/memory.mjs').Memory | undefined} memory
  */
 
-const FULL = { blocks: 10, rounds: 25, sliceMs: 400, workRounds: 21 }
-const QUICK = { blocks: 5, rounds: 12, sliceMs: 150, workRounds: 5 }
+const FULL = { blocks: 10, rounds: 25, sliceMs: 400, workRounds: 21, commandRounds: 5, idleMinutes: 5 }
+const QUICK = { blocks: 5, rounds: 12, sliceMs: 150, workRounds: 5, commandRounds: 2, idleMinutes: 0.25 }
 const IN_FLIGHT = [1, 8]
 
 /**
@@ -50,6 +54,8 @@ export async function runBench(options, progress) {
     absent,
     start: {},
     rates: [],
+    commands: [],
+    idle: [],
     work: [],
     memory: undefined,
   }
@@ -67,6 +73,16 @@ export async function runBench(options, progress) {
   }
   const warm = entrants.find(({ contestant }) => contestant.name === 'cordon-warm')
   if (has('memory') && warm !== undefined) report.memory = await measureIdleMemory(warm.contestant, job)
+
+  if (has('command')) {
+    const plan = { cwd: job.cwd, blocks: size.blocks, rounds: size.commandRounds }
+    report.commands = await measureCommands({ ...plan, progress: progress('commands') })
+  }
+  const kept = entrants.filter(({ contestant }) => ['cordon-call', 'cordon-function'].includes(contestant.name))
+  if (has('idle') && kept.length > 0) {
+    const plan = { contestants: kept.map(({ contestant }) => contestant), job, minutes: size.idleMinutes }
+    report.idle = await measureIdle({ ...plan, progress: progress('idle') })
+  }
 
   // Last, because collected output makes the host process bigger and so every spawn slower.
   const { works, absent: unprepared } = prepareWork({ names: options.measurements, scratch, quick: options.quick })

@@ -14,10 +14,10 @@ import { addOldCalls } from './store/old-calls.mjs'
 import { pgbench } from './store/pgbench.mjs'
 import { compareRates, rateOf } from './store/rates.mjs'
 import { formatStore } from './store/report.mjs'
-import { SCRIPT, TABLES, sameWrites } from './store/same-writes.mjs'
+import { TABLES, sameWrites, scriptOf } from './store/same-writes.mjs'
 import { startsByListening, startsByQueue } from './store/starts.mjs'
 import { STORE_TARGETS } from './store/targets.mjs'
-import { LOGINS, foundTeam, oneCall } from './store/team.mjs'
+import { LOGINS, foundTeam, ownCall, queuedCall } from './store/team.mjs'
 import { writesOf } from './store/writes.mjs'
 
 const IN_FLIGHT = [1, 8, 64]
@@ -55,42 +55,39 @@ async function measureServer(under, tell, { seconds, starts, old }) {
   await installQueue(owner, server.url())
   const tools = await foundTeam(owner)
   await owner.execute(`${TABLES} ${LOGINS}`)
-  const script = path.join(server.folder, 'same-writes.sql')
-  writeFileSync(script, SCRIPT)
+  const scripts = { own: path.join(server.folder, 'own.sql'), queued: path.join(server.folder, 'queued.sql') }
+  for (const way of /** @type {const} */ (['own', 'queued'])) writeFileSync(scripts[way], scriptOf(way))
   const open = () =>
     ['agent-1', 'host-1', 'anna'].map((login) => openPostgres({ url: server.url(login), connections: 64 }))
   const close = (/** @type {Engine[]} */ engines) => Promise.all(engines.map((engine) => engine.close()))
 
   tell('what a call writes')
   const counted = /** @type {[Engine, Engine, Engine]} */ (open())
-  for (let at = 0; at < COUNTED; at += 1)
-    await oneCall({ agent: counted[0], runner: counted[1], tool: tools.look, dispatch: 'caller' })
+  for (let at = 0; at < COUNTED; at += 1) await ownCall({ agent: counted[0], tool: tools.look })
   await close(counted)
   const again = /** @type {[Engine, Engine, Engine]} */ (open())
   const writes = {
     call: await writesOf(owner, COUNTED, async () => {
-      for (let at = 0; at < COUNTED; at += 1)
-        await oneCall({ agent: again[0], runner: again[1], tool: tools.look, dispatch: 'caller' })
+      for (let at = 0; at < COUNTED; at += 1) await ownCall({ agent: again[0], tool: tools.look })
       await close(again)
     }),
-    same: await writesOf(owner, COUNTED, () => pgbench(server, script, { clients: 1, transactions: COUNTED })),
+    same: await writesOf(owner, COUNTED, () => pgbench(server, scripts.own, { clients: 1, transactions: COUNTED })),
   }
 
   const engines = open()
   const [agent, runner, operator] = /** @type {[Engine, Engine, Engine]} */ (engines)
   const people = { agent, runner, operator, tool: tools.send }
-  const bare = (/** @type {number} */ clients, /** @type {number} */ time) =>
-    pgbench(server, script, { clients, seconds: time })
-  const ratesOf = (/** @type {'caller' | 'runners'} */ dispatch) =>
+  const ratesOf = (/** @type {'own' | 'queued'} */ way) =>
     compareRates({
       inFlight: IN_FLIGHT,
       seconds,
-      bare,
-      once: () => oneCall({ agent, runner, tool: tools.look, dispatch }),
+      bare: (clients, time) => pgbench(server, scripts[way], { clients, seconds: time }),
+      once: () =>
+        way === 'own' ? ownCall({ agent, tool: tools.look }) : queuedCall({ agent, runner, tool: tools.look }),
     })
   /** @returns {Promise<Round>} */
   const round = async () => {
-    const rates = { here: await ratesOf('caller'), byRunners: await ratesOf('runners') }
+    const rates = { here: await ratesOf('own'), byRunners: await ratesOf('queued') }
     // They were claimed by their ids, and nobody took them out of the queue.
     await owner.execute('delete from cordon_queue._private_jobs')
     await owner.execute('vacuum cordon_queue._private_jobs')
@@ -120,12 +117,11 @@ async function measureEmbedded(folder, { seconds }) {
   const tools = await foundTeam(engine)
   await engine.execute(TABLES)
   const agent = speakingAs(engine, { kind: 'gateway', role: 'cordon_agent', actor: 'agent-1' })
-  const runner = speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'host-1' })
   const write = sameWrites(engine)
   const rates = await compareRates({
     inFlight: IN_FLIGHT,
     seconds,
-    once: () => oneCall({ agent, runner, tool: tools.look, dispatch: 'caller' }),
+    once: () => ownCall({ agent, tool: tools.look }),
     bare: (count, time) => rateOf(write, count, time),
   })
   await engine.close()

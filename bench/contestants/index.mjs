@@ -6,6 +6,7 @@ import { findCrun } from './crun.mjs'
 import { findFirejail } from './firejail.mjs'
 import { findPodman } from './podman.mjs'
 import { messageOf } from './runner.mjs'
+import { findCall, findCallWithLog, findFunction, findFunctionWithLog } from './runtime.mjs'
 import { findSandboxRuntime } from './sandbox-runtime.mjs'
 
 /** Each finder rejects with one line that says why its contestant cannot run here. */
@@ -14,6 +15,10 @@ const FINDERS = /** @type {const} */ ({
   'cordon-cold': findCordonCold,
   'cordon-warm': findCordonWarm,
   'cordon-landlock': findCordonLandlock,
+  'cordon-call': findCall,
+  'cordon-call-log': findCallWithLog,
+  'cordon-function': findFunction,
+  'cordon-function-log': findFunctionWithLog,
   'bubblewrap': findBubblewrap,
   'sandbox-runtime': findSandboxRuntime,
   'codex': findCodex,

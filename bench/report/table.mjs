@@ -7,6 +7,8 @@ export function formatReport(report) {
     [
       formatFacts(report),
       ...formatCalls(report),
+      ...formatCommands(report),
+      ...formatIdle(report),
       ...formatWork(report),
       ...formatMemory(report),
       ...formatTrouble(report),
@@ -61,6 +63,26 @@ function formatCalls({ contestants, start, rates }) {
 /** @param {Record<string, import('../measure/rate.mjs').Rate>} rate */
 function inFlightOf(rate) {
   return Object.values(rate)[0]?.inFlight ?? 0
+}
+
+/** @param {import('../run.mjs').Report} report */
+function formatCommands({ commands }) {
+  if (commands.length === 0) return []
+  const rows = commands.map(({ title, p50, ratio }) => [title, digits(p50, 1), digits(ratio, 2)])
+  return [formatTable(['command', 'p50 ms', '× node -e 0'], rows)]
+}
+
+/** @param {import('../run.mjs').Report} report */
+function formatIdle({ idle }) {
+  if (idle.length === 0) return []
+  const rows = idle.map(({ title, minutes, warm, first, ratio }) => [
+    title,
+    String(minutes),
+    digits(warm, 2),
+    digits(first, 2),
+    digits(ratio, 2),
+  ])
+  return [formatTable(['after a pause', 'minutes', 'warm ms', 'first call ms', '× warm'], rows)]
 }
 
 /** @param {import('../run.mjs').Report} report */

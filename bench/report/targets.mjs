@@ -7,25 +7,103 @@
  * @property {number} limit
  */
 
-/** @type {readonly Target<import('../run.mjs').Report>[]} */
+/** @typedef {Target<import('../run.mjs').Report>} RunTarget */
+
+/**
+ * One call, beside a bare spawn.
+ * @param {string} claim
+ * @param {string} name of a contestant
+ * @param {number} limit
+ * @returns {RunTarget}
+ */
+const start = (claim, name, limit) => ({
+  claim: `${claim}, p50, × bare`,
+  figure: (report) => report.start[name]?.ratio,
+  bound: 'at most',
+  limit,
+})
+
+/**
+ * Calls per second with 8 in flight, beside bare spawns.
+ * @param {string} claim
+ * @param {string} name of a contestant
+ * @param {number} limit
+ * @returns {RunTarget}
+ */
+const rate = (claim, name, limit) => ({
+  claim: `${claim}, calls/s at 8 in flight, × bare`,
+  figure: ({ rates }) => rates.find((each) => each['bare']?.inFlight === 8)?.[name]?.ratio,
+  bound: 'at least',
+  limit,
+})
+
+/**
+ * Real work in a cold cell, beside the same without a cell.
+ * @param {string} name of a measurement
+ * @returns {RunTarget}
+ */
+const work = (name) => ({
+  claim: `${name} in a cell, p50, × bare`,
+  figure: (report) => resultsOf(report, name)['cordon-cold']?.ratio,
+  bound: 'at most',
+  limit: 1.05,
+})
+
+/**
+ * @param {string} title of a command
+ * @param {number} limit
+ * @returns {RunTarget}
+ */
+const command = (title, limit) => ({
+  claim: `${title}, × node -e 0`,
+  figure: ({ commands }) => commands.find((each) => each.title === title)?.ratio,
+  bound: 'at most',
+  limit,
+})
+
+/** @param {import('../run.mjs').Report} report @param {string} name */
+const resultsOf = (report, name) => report.work.find((each) => each.name === name)?.results ?? {}
+
+/** @type {readonly RunTarget[]} */
 const TARGETS = [
-  { claim: 'cold call, p50, × bare', figure: ({ start }) => start['cordon-cold']?.ratio, bound: 'at most', limit: 2.2 },
-  { claim: 'warm call, p50, × bare', figure: ({ start }) => start['cordon-warm']?.ratio, bound: 'at most', limit: 0.7 },
+  start('cold cell', 'cordon-cold', 1.35),
+  start('warm cell', 'cordon-warm', 0.7),
+  start('call of a process tool', 'cordon-call', 0.7),
+  start('call of a process tool with the log', 'cordon-call-log', 0.85),
+  start('call of a function tool', 'cordon-function', 1.2),
+  start('call of a function tool with the log', 'cordon-function-log', 1.35),
+  rate('cold cells', 'cordon-cold', 0.6),
+  rate('process tools', 'cordon-call', 1),
+  rate('process tools with the log', 'cordon-call-log', 0.9),
   {
-    claim: 'cold calls/s at 8 in flight, × bare',
-    figure: ({ rates }) => rates.find((rate) => rate['bare']?.inFlight === 8)?.['cordon-cold']?.ratio,
-    bound: 'at least',
-    limit: 0.6,
+    claim: 'find in a cell, × the same in bubblewrap',
+    figure: (report) => {
+      const { 'cordon-cold': cordon, bubblewrap } = resultsOf(report, 'find')
+      return cordon === undefined || bubblewrap === undefined ? undefined : cordon.ratio / bubblewrap.ratio
+    },
+    bound: 'at most',
+    limit: 1,
   },
-  ...['find', 'gcc', 'git'].map(
-    (name) =>
-      /** @type {Target<import('../run.mjs').Report>} */ ({
-        claim: `${name} in a cell, p50, × bare`,
-        figure: ({ work }) => work.find((entry) => entry.name === name)?.results['cordon-cold']?.ratio,
-        bound: 'at most',
-        limit: 1.05,
-      }),
-  ),
+  work('gcc'),
+  work('git'),
+  command('cordon run -- true', 1.6),
+  command('cordon --help', 1.2),
+  command('cordon --version', 1.2),
+  {
+    claim: "import 'cordon', ms beyond Node",
+    figure: ({ commands }) => {
+      const [node, cordon] = ['node -e 0', "import 'cordon'"].map((title) => commands.find((c) => c.title === title))
+      return cordon === undefined || node === undefined ? undefined : cordon.p50 - node.p50
+    },
+    bound: 'at most',
+    limit: 60,
+  },
+  {
+    claim: 'first call after five idle minutes, × a warm call',
+    figure: ({ idle }) => (idle.length === 0 ? undefined : Math.max(...idle.map(({ ratio }) => ratio))),
+    bound: 'at most',
+    limit: 1.5,
+  },
   {
     claim: 'idle warm cell, MB of its own',
     figure: ({ memory }) => (memory === undefined ? undefined : memory.privateBytes / 1e6),

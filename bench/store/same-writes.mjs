@@ -1,9 +1,9 @@
-// What a call writes, without anything that decides: the measure of what a database can do here.
-// Asked for, claimed, completed: three transactions, and in each of them one row of a call, one entry and the head of
-// its chain.
+// What a call writes, without anything that decides: the measure of what a database can do here. In each transaction
+// there is one row of a call, its entries and the head of their chain.
 
 export const TABLES = `
   create table same_calls (id bigint primary key, status text, input jsonb, output jsonb, made timestamptz default now());
+  create table same_requests (request bigint primary key, id bigint, made timestamptz default now());
   create table same_entries (chain int, sequence bigint, line text, hash text, primary key (chain, sequence));
   create table same_chains (chain int primary key, sequence bigint not null default 0, hash text not null default '');
   insert into same_chains (chain) select generate_series(0, 63);
@@ -15,42 +15,52 @@ const LINE = JSON.stringify({
   details: { tool: 'look', input_hash: 'x'.repeat(71) },
 })
 
-const entry = `with head as (update same_chains set sequence = sequence + 1, hash = md5(hash) where chain = :chain returning chain, sequence, hash)
-  insert into same_entries select chain, sequence, '${LINE}', hash from head;`
+/** @param {number} count */
+const entries = (count) =>
+  `with head as (update same_chains set sequence = sequence + ${count}, hash = md5(hash) where chain = :chain returning chain, sequence, hash)
+  insert into same_entries select chain, sequence - n, '${LINE}', hash from head, generate_series(0, ${count - 1}) as n`
 
-/** For pgbench. */
-export const SCRIPT = `\\set id random(1, 9000000000000000)
-\\set chain random(0, 63)
-begin;
-insert into same_calls (id, status, input) values (:id, 'approved', '{"path": "a"}') on conflict do nothing;
-${entry}
-commit;
-begin;
-update same_calls set status = 'running' where id = :id;
-${entry}
-commit;
-begin;
-update same_calls set status = 'completed', output = '{"ok": true}' where id = :id;
-${entry}
-commit;
-`
+const CALL = `insert into same_calls (id, status, input) values (:id, 'approved', '{"path": "a"}') on conflict do nothing`
+const REQUEST = 'insert into same_requests (request, id) values (:id, :id) on conflict do nothing'
+const STARTED = `update same_calls set status = 'running' where id = :id`
+const COMPLETED = `update same_calls set status = 'completed', output = '{"ok": true}' where id = :id`
+
+/** The transactions of a call that its caller runs, and of one that a runner of the queue runs. */
+const TRANSACTIONS = {
+  own: [
+    [REQUEST, CALL, entries(2)],
+    [COMPLETED, entries(1)],
+  ],
+  queued: [
+    [CALL, entries(1)],
+    [STARTED, entries(1)],
+    [COMPLETED, entries(1)],
+  ],
+}
+
+/** For pgbench. @param {keyof typeof TRANSACTIONS} way */
+export const scriptOf = (way) =>
+  [
+    '\\set id random(1, 9000000000000000)',
+    '\\set chain random(0, 63)',
+    ...TRANSACTIONS[way].flatMap((statements) => ['begin', ...statements, 'commit'].map((each) => `${each};`)),
+    '',
+  ].join('\n')
 
 /**
- * The same by an engine that pgbench cannot reach.
+ * The same as a call of its caller, by an engine that pgbench cannot reach.
  * @param {import('../../dist/store/index.js').Engine} engine
  */
 export function sameWrites(engine) {
   let next = 0
   return async () => {
-    const id = (next += 1)
-    const chain = Math.floor(Math.random() * 64)
-    const write = (/** @type {string} */ sql, /** @type {unknown[]} */ values) =>
-      engine.transaction(async (inside) => {
-        await inside.query(sql, values)
-        await inside.query(entry.replace(':chain', '$1').replace(/;$/, ''), [chain])
+    const values = { id: (next += 1), chain: Math.floor(Math.random() * 64) }
+    for (const statements of TRANSACTIONS.own)
+      await engine.transaction(async (inside) => {
+        for (const statement of statements) {
+          const name = statement.includes(':chain') ? 'chain' : 'id'
+          await inside.query(statement.replaceAll(`:${name}`, '$1'), [values[name]])
+        }
       })
-    await write(`insert into same_calls (id, status, input) values ($1, 'approved', '{"path": "a"}')`, [id])
-    await write(`update same_calls set status = 'running' where id = $1`, [id])
-    await write(`update same_calls set status = 'completed', output = '{"ok": true}' where id = $1`, [id])
   }
 }

@@ -14,6 +14,12 @@ const WAYS = ['here', 'byRunners']
 /** @type {readonly import('../report/targets.mjs').Target<StoreReport>[]} */
 export const STORE_TARGETS = [
   {
+    claim: 'calls per second of who asked, share of the same writes in %, at worst',
+    figure: ({ young }) => 100 * Math.min(...young.here.shares),
+    bound: 'at least',
+    limit: 35,
+  },
+  {
     claim: 'from approval to start, told by LISTEN, p50 in ms',
     figure: ({ young }) => young.listening.p50,
     bound: 'at most',

@@ -1,5 +1,12 @@
 // A team with an agent, a runner and somebody who approves, and one call of theirs.
-import { claimInvocations, completeInvocation, invokeTool, speakingAs } from '../../dist/store/index.js'
+import { randomUUID } from 'node:crypto'
+import {
+  beginInvocation,
+  claimInvocations,
+  completeInvocation,
+  invokeTool,
+  speakingAs,
+} from '../../dist/store/index.js'
 
 /**
  * @typedef {import('../../dist/store/index.js').Engine} Engine
@@ -37,6 +44,7 @@ export async function foundTeam(engine) {
   }
   const tools = { look: await register('look', 'none'), send: await register('send', 'write') }
   await as('cordon_runner', 'host-1').query('select agents.fn_heartbeat($1)', [RUNNER])
+  await as('cordon_agent', 'agent-1').query('select agents.fn_heartbeat($1)', [RUNNER])
   return tools
 }
 
@@ -45,13 +53,25 @@ export const LOGINS =
   'create role "agent-1" login in role cordon_agent; create role "host-1" login in role cordon_runner; ' +
   'create role anna login in role cordon_operator'
 
+const REQUEST = { agent: 'agent-1', input: { path: 'a' } }
+
 /**
- * Asked for, claimed, completed: three transactions.
- * @param {{ agent: Asking, runner: Asking, tool: string, dispatch: 'caller' | 'runners' }} by
+ * By who asked: asked for and claimed, completed. Two transactions.
+ * @param {{ agent: Asking, tool: string }} by
  */
-export async function oneCall({ agent, runner, tool, dispatch }) {
-  const id = await invokeTool(agent, { toolId: tool, agent: 'agent-1', input: { path: 'a' }, dispatch })
-  await runCall(runner, id)
+export async function ownCall({ agent, tool }) {
+  const request = { ...REQUEST, toolId: tool, version: 1, runner: RUNNER, request: randomUUID() }
+  const begun = await beginInvocation(agent, request)
+  if (begun.status !== 'running') throw new Error(`the call is ${begun.status}`)
+  await completeInvocation(agent, begun, { status: 'completed', output: { ok: true } })
+}
+
+/**
+ * By a runner of the queue: asked for, claimed, completed. Three transactions.
+ * @param {{ agent: Asking, runner: Asking, tool: string }} by
+ */
+export async function queuedCall({ agent, runner, tool }) {
+  await runCall(runner, await invokeTool(agent, { ...REQUEST, toolId: tool, dispatch: 'runners' }))
 }
 
 /**
