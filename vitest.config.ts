@@ -9,6 +9,9 @@ import type { TestSpecification } from 'vitest/node'
 /** Rules of the code and its pure parts: no cells, no servers, nothing that one file could leave to the next. */
 const PURE = 'architecture|errors|policy|gate|sandbox'
 
+/** Files that open databases of their own. In one process V8 compiles the embedded database once for all of them. */
+const STORES = 'store|server'
+
 /** Short files that take long: begun last, one of them would be waited for alone. */
 const LONG = ['cli/packed-install', 'faults/here', 'faults/faults', 'sanitized/conformance', 'conformance/native']
 
@@ -17,12 +20,14 @@ class LongFirst extends BaseSequencer {
     const sorted = await super.sort(files)
     const isLong = ({ moduleId }: TestSpecification): boolean =>
       LONG.some((name) => moduleId.endsWith(`/test/${name}.test.ts`))
-    // Pure ones together, so that their processes are taken over from one to the next.
-    const isPure = ({ project }: TestSpecification): boolean => project.name === 'pure'
-    const rank = (file: TestSpecification): number => (isLong(file) ? 0 : isPure(file) ? 2 : 1)
+    // Those of a project together, so that their processes are taken over from one to the next.
+    const rank = (file: TestSpecification): number =>
+      isLong(file) ? 0 : 1 + ['real', 'stores', 'pure'].indexOf(file.project.name)
     return sorted.sort((a, b) => rank(a) - rank(b))
   }
 }
+
+const OWN_FOLDERS = ['test/own-folders.ts']
 
 const SOURCES = join(import.meta.dirname, 'src/')
 const BUILT = join(import.meta.dirname, 'dist/')
@@ -62,7 +67,11 @@ export default defineConfig({
       { extends: true, test: { name: 'pure', include: [`test/@(${PURE})/**/*.test.ts`], isolate: false } },
       {
         extends: true,
-        test: { name: 'real', include: [`test/!(${PURE})/**/*.test.ts`], globalSetup: ['test/own-folders.ts'] },
+        test: { name: 'stores', include: [`test/@(${STORES})/**/*.test.ts`], isolate: false, globalSetup: OWN_FOLDERS },
+      },
+      {
+        extends: true,
+        test: { name: 'real', include: [`test/!(${PURE}|${STORES})/**/*.test.ts`], globalSetup: OWN_FOLDERS },
       },
     ],
   },

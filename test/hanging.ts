@@ -1,5 +1,2 @@
-/**
- * When a program of a test is ended: as late as the test itself (vitest.config.ts). How long something takes says
- * nothing about whether it is right, so that a program that is only slow is not ended.
- */
+/** Time after which a test kills a program: the timeout of the test itself, so that it kills no slow program. */
 export const ENDS_WHAT_HANGS_MS = 240_000

@@ -2,7 +2,7 @@ import type { TestContext } from 'vitest'
 
 /**
  * For a test that cannot run everywhere: `needs(context, hasPodman, 'podman is not installed')`.
- * Where it cannot, it is skipped with the reason; in CI it fails, because there nothing may quietly not run.
+ * Skips the test with the reason. In CI it fails instead, because there every test must run.
  */
 export const needs = (context: TestContext, isMet: boolean, reason: string): void => {
   if (isMet) return

@@ -1,4 +1,5 @@
-// Prettier breaks code at 120 columns, but for names of tests. What it does not break is held here: comments.
+// Prettier breaks code at 120 columns, except names of tests. This test checks the comments, which Prettier does not
+// break.
 import { join } from 'node:path'
 
 import ts from 'typescript'
@@ -35,13 +36,13 @@ const wideLines = (path: string, text: string): readonly string[] => {
   })
 }
 
-it('has no line beyond 120 columns, but for texts and patterns', () => {
+it('no line is longer than 120 columns, except texts and patterns', () => {
   const files = readTree(ROOT, ['src', 'test', 'scripts', 'bench'], /\.(?:ts|mjs)$/)
   expect(files.length).toBeGreaterThan(500)
   expect(files.flatMap(({ path, text }) => wideLines(path, text))).toEqual([])
 })
 
-it('finds a long comment, and passes over a long text', () => {
+it('finds a long comment, and skips a long text', () => {
   const long = 'x'.repeat(MOST_COLUMNS)
   expect(wideLines('a.ts', `// ${long}\nexport const a = '${long}'\n`)).toEqual(['a.ts:1'])
 })

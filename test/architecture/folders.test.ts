@@ -1,4 +1,4 @@
-// The folders of src/ and native/ show the way of a call, and none is so full that one has to search in it.
+// The folders of src/ and native/ show the path of a call, and each is small enough to read through.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -22,7 +22,7 @@ test(`no folder has more than ${String(MOST)} source files`, () => {
   expect([...SOURCES].filter(([, count]) => count > MOST)).toEqual([])
 })
 
-test('ARCHITECTURE.md says of the folders of each room what they do, and of no others', () => {
+test('ARCHITECTURE.md describes exactly the folders that each room has', () => {
   const page = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8')
   const tables = page.split(/^(?=\| folder of `(?:src\/|native)[^`]*` \|)/m).slice(1)
   const listed = tables.flatMap((table) => {

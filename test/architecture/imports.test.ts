@@ -9,13 +9,13 @@ import { readTree } from './source-tree.js'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 describe('this repository', () => {
-  it('keeps the one-way imports and the reserved rights of its rooms', () => {
+  it('follows the one-way imports and the reserved rights of its rooms', () => {
     const files = readTree(ROOT, ['src'], /\.ts$/)
     expect(files.length).toBeGreaterThan(20)
     expect(importViolations(files)).toEqual([])
   })
 
-  it('has small files with names that say what is inside', () => {
+  it('has small files with descriptive names', () => {
     const files = readTree(ROOT, ['src', 'test', 'scripts', 'bin', 'bench', 'native'], /\.(ts|mjs|js|c|h)$/)
     expect(fileViolations(files)).toEqual([])
   })

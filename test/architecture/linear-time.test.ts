@@ -1,4 +1,4 @@
-// No text that a tool, a server or a file brings may hold up the process for longer than its size is worth.
+// A text of a tool, a server or a file must not block the process for more than linear time.
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -32,7 +32,7 @@ test.each([
   /"(?:[^"\\]|\\[^])*(?:"|\\?$)/g,
   /(?<!\/)\/+$/,
   /^[^?]*\??/,
-])('and lets %s be', (pattern) => {
+])('the search for slow patterns accepts %s', (pattern) => {
   expect(slowOn(pattern)).toBeUndefined()
 })
 

@@ -1,4 +1,4 @@
-// The files of native/ include each other one way, and keep the rules of docs/inside/cell.md.
+// The files of native/ include each other one way, and follow the rules of docs/inside/cell.md.
 import { join } from 'node:path'
 
 import { describe, expect, it, test } from 'vitest'
@@ -22,39 +22,39 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 }
 
 describe('this repository', () => {
-  test('has no modules of native/ that include each other in a circle', () => {
+  test('the modules of native/ include each other without a cycle', () => {
     expect(moduleCycles(SOURCES)).toEqual([])
   })
 
-  test('has no folders of native/ that include each other in a circle', () => {
+  test('the folders of native/ include each other without a cycle', () => {
     expect(includedFolderCycles(SOURCES)).toEqual([])
   })
 
-  test('has no process of native/ that includes another one', () => {
+  test('no process of native/ includes a file of another', () => {
     const parts = includesByPart(SOURCES)
     expect([...parts.keys()].sort()).toEqual(Object.keys(PARTS).sort())
     for (const [part, included] of parts)
       expect(included.filter((other) => PARTS[part]?.includes(other) !== true)).toEqual([])
   })
 
-  test('has each function of a header in the file of the same name', () => {
+  test('each function of a header is in the file of the same name', () => {
     expect(declaredElsewhere(SOURCES)).toEqual([])
   })
 
-  test('gets memory in one place, which ends the process where there is none', () => {
+  test('memory is allocated in one place, which ends the process if there is none', () => {
     const others = SOURCES.filter(({ path }) => path !== 'native/wire/memory.c')
     expect(linesOf(others, /\b(?:[mc]alloc|realloc(?:array)?|strn?dup|v?asprintf|open_memstream|abort)\(/)).toEqual([])
   })
 
-  test('has no function that keeps something between two calls of it', () => {
+  test('no function keeps state between two calls', () => {
     expect(linesOf(SOURCES, /^\t+static (?!const )/)).toEqual([])
   })
 })
 
-describe('a circle', () => {
+describe('the search for cycles', () => {
   const file = (path: string, text: string) => ({ path: `native/${path}`, text })
 
-  it('is found by headers and sources of a module together', () => {
+  it('reads the header and source of a module together', () => {
     const files = [
       file('wire/a.h', ''),
       file('wire/a.c', '#include "wire/b.h"'),
@@ -64,7 +64,7 @@ describe('a circle', () => {
     expect(moduleCycles(files)).toEqual([['native/wire/a', 'native/wire/b', 'native/wire/c']])
   })
 
-  it('of folders is found though no two modules are on one', () => {
+  it('finds a cycle of folders without a cycle of modules', () => {
     const files = [
       file('wire/a.c', '#include "keeper/b.h"'),
       file('keeper/b.h', ''),
@@ -75,7 +75,7 @@ describe('a circle', () => {
     expect(includedFolderCycles(files)).toEqual([['native/keeper', 'native/wire']])
   })
 
-  it('is not hidden by a header that declares what another file defines', () => {
+  it('finds a cycle behind a header that declares functions of another file', () => {
     const files = [
       file('wire/a.h', 'int here(void);\n/* int commented(void); */\nvoid *elsewhere(int a,\n\t\tint b);'),
       file('wire/a.c', 'int here(void)\n{\n}\n'),

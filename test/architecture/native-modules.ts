@@ -1,4 +1,4 @@
-// The modules of native/: NAME.c with NAME.h, found in their text.
+// Reads the modules of native/ (NAME.c with NAME.h) from their text.
 import { posix } from 'node:path'
 
 import { circlesOf } from './import-cycles.js'

@@ -1,5 +1,5 @@
-// The words that the C sources know, found in their text. What is looked for is how they are written
-// there; a source that is written otherwise finds nothing and fails the comparison.
+// Finds the words of the protocol in the text of the C sources. It relies on how they are written. A source in
+// another style yields nothing, and the comparison fails.
 import type { SourceFile } from './source-tree.js'
 
 export interface NativeWords {
@@ -52,7 +52,7 @@ export const readNativeWords = (files: readonly SourceFile[]): NativeWords => {
     violationKinds: [
       ...all(
         everything,
-        /\b(?:report_violation|report_path_violation|stop_for_limit|tell_violation)\(call, "([a-zA-Z]+)"/g,
+        /\b(?:report_(?:path_|address_)?violation|stop_for_limit|tell_violation)\(call, "([a-zA-Z]+)"/g,
       ),
       ...all(everything, /\\"kind\\":\\"([a-z]+)\\"/g),
     ],

@@ -1,4 +1,4 @@
-// docs/protocol.md, the TypeScript side and the C side know the same words.
+// docs/protocol.md, the TypeScript side and the C side have the same words.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { AbsolutePath } from '../../src/policy/index.js'
 import { PLAN_VERSION, encodePlan } from '../../src/sandbox/plan/encode-plan.js'
-import { ADDRESS_FAMILIES, EVENT_NAMES, REPORTED_KINDS, parseCellEvent } from '../../src/sandbox/result/events.js'
+import { ADDRESSES, EVENTS, VIOLATIONS, parseCellEvent } from '../../src/sandbox/result/events.js'
 import { FROM_CELL, FROM_WATCHER, TO_CELL, TO_WATCHER } from '../../src/sandbox/frames.js'
 import { PROBE_STATUSES } from '../../src/sandbox/host.js'
 import { ALL_FRAMES, FORMS, PLAN_LIMITS, REACH_KINDS, STREAM_LETTERS, TRAPS } from '../../src/sandbox/plan/plan.js'
@@ -89,8 +89,8 @@ const planWords = (plan: Plan): readonly string[] =>
     .split('\0')
     .filter((word) => /^[A-Za-z]+(-[a-z]+)*$/.test(word) && !['r', 'fff'].includes(word))
 
-describe('the words between TypeScript and C', () => {
-  test('are frames of the same letters', () => {
+describe('TypeScript, C and the page agree on', () => {
+  test('the letters of frames', () => {
     expect(named('frame_kind', 'FRAME_')).toEqual({ ...TO_CELL, ...FROM_CELL })
     expect(named('watcher_frame', 'WATCHER_')).toEqual({ ...TO_WATCHER, ...FROM_WATCHER })
     expect(inTable('to a cell')).toEqual(sorted(Object.values(TO_CELL)))
@@ -99,7 +99,7 @@ describe('the words between TypeScript and C', () => {
     expect(inTable('from the watcher')).toEqual(sorted(Object.values(FROM_WATCHER)))
   })
 
-  test('are a plan of the same version and the same words', () => {
+  test('the version and the words of a plan', () => {
     expect(native.constant('CORDON_CELL_VERSION')).toBe(PLAN_VERSION)
     const words = sorted([...native.wordsIn('wire/plan.c'), ...native.wordsIn('wire/reach.c')])
     expect(words).toEqual(sorted([FULL, OTHERWISE, BROKERED, NESTED].flatMap(planWords)))
@@ -112,7 +112,7 @@ describe('the words between TypeScript and C', () => {
     expect(inTable('trap')).toEqual(sorted(TRAPS))
   })
 
-  test('are the same letters of access, streams, scopes and deeds', () => {
+  test('the letters of access, streams, scopes and deeds', () => {
     expect(native.casesIn('wire/plan.c', 'parse_access', 'ACCESS_')).toEqual({
       read: 'r',
       write: 'w',
@@ -126,21 +126,25 @@ describe('the words between TypeScript and C', () => {
     expect(named('deed', '')).toEqual(Object.fromEntries(deeds))
   })
 
-  test('are the same statuses of a probe, in the same order', () => {
+  test('the statuses of a probe, in the same order', () => {
     expect(native.namesOf('probe_status')).toEqual(
       PROBE_STATUSES.map((status) => `PROBE_${status.toUpperCase().replaceAll('-', '_')}`),
     )
   })
 
-  test('are stages of errors that the page lists, and ways out of these alone', () => {
+  test('the stages of errors, and fixes exist only for these', () => {
     expect(inTable('stage')).toEqual(sorted(native.stages))
     expect(Object.keys(WAYS_OUT).filter((stage) => !native.stages.includes(stage))).toEqual([])
   })
 
-  test('are packets inside a cell that the page lists', () => {
+  test('the packets inside a cell', () => {
     expect(inTable('packet')).toEqual(letters('packet_kind'))
   })
 })
+
+const EVENT_NAMES = [...Object.keys(EVENTS), 'violation']
+const REPORTED_KINDS = ['connect', 'listen', ...Object.keys(VIOLATIONS)]
+const ADDRESS_FAMILIES = Object.keys(ADDRESSES)
 
 // A value for every field that is a format in C. Kinds and limits that are words there are found in their own way.
 const VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -167,16 +171,16 @@ const isUnderstood = (line: string): boolean => {
   }
 }
 
-describe('the events that C makes', () => {
+describe('TypeScript understands the events of C', () => {
   const withFields = native.events.flatMap((event) =>
     event.endsWith(',%s}') ? native.violationFields.map((fields) => event.replace(',%s}', `,${fields}}`)) : [event],
   )
 
-  test.each(withFields)('are understood: %s', (format) => {
+  test.each(withFields)('%s', (format) => {
     expect(filled(format).some(isUnderstood)).toBe(true)
   })
 
-  test('have the names, kinds and families that TypeScript knows and the page lists', () => {
+  test('with the same names, kinds and families, as the page lists them', () => {
     const names = native.events.flatMap((event) => /"event":"(\w+)"/.exec(event)?.[1] ?? [])
     expect(sorted(names)).toEqual(sorted(EVENT_NAMES))
     expect(inTable('event')).toEqual(sorted(EVENT_NAMES))

@@ -1,4 +1,4 @@
-// Every regular expression that is written in a room's source.
+// Finds every regular expression in the source of a room.
 import { readFileSync } from 'node:fs'
 
 import ts from 'typescript'

@@ -1,5 +1,5 @@
-// Counts the steps of a backtracking matcher, so that a pattern's time can be compared at two sizes without a clock.
-// It tries alternatives in the order in which JavaScript does, at every start of the text, like a search that fails.
+// Counts the steps of a backtracking matcher, so that the time of a pattern can be compared at two sizes without a
+// clock. It tries alternatives in JavaScript's order, at every position of the text, like a search that fails.
 import { RegExpParser } from '@eslint-community/regexpp'
 import type { AST } from '@eslint-community/regexpp'
 

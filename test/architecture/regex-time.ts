@@ -1,5 +1,5 @@
-// Looks for a text on which a pattern takes more than linear time: one piece, repeated, with something before and
-// after.
+// Searches for a text on which a pattern takes more than linear time: a repeated piece, with something before and
+// after it.
 import type { AST } from '@eslint-community/regexpp'
 import { visitRegExpAST } from '@eslint-community/regexpp'
 

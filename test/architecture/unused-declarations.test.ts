@@ -1,4 +1,4 @@
-// Every declaration of src/ has a user besides the tests: a program that starts with it, or a page of the manual.
+// Every declaration of src/ is used outside the tests: by a program, a script or a page of the manual.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -14,7 +14,7 @@ interface Package {
   readonly exports: Readonly<Record<string, string | { readonly types: string }>>
 }
 
-test('no declaration of src/ is used by tests alone', () => {
+test('no declaration of src/ is used only by tests', () => {
   const { exports } = JSON.parse(read('package.json')) as Package
   const publicFiles = Object.values(exports).flatMap((target) =>
     typeof target === 'string' ? [] : [target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, 'src/$1.ts')],
@@ -34,7 +34,7 @@ describe('a declaration', () => {
   const file = (path: string, text: string) => ({ path, text })
   const roots = { programs: ['src/main.ts'], publicFiles: ['src/index.ts'], manual: '`shown` does it', scripts: [] }
 
-  it('is unused where nothing leads to it from a program, a script or the manual', () => {
+  it('is unused if no program, script or page leads to it', () => {
     const files = [
       file('src/main.ts', "import { a } from './a.js'\na()"),
       file('src/index.ts', "export { shown, hidden } from './a.js'"),
@@ -52,7 +52,7 @@ describe('a declaration', () => {
     ])
   })
 
-  it('is used through an import that is made late, a type and a second name', () => {
+  it('is used through a late import, a type or a second name', () => {
     const files = [
       file(
         'src/main.ts',

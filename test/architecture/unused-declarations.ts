@@ -1,5 +1,5 @@
-// Finds declarations of src/ that the product does not use: no program starts them and no page of the manual names
-// them. Names are followed by the syntax tree alone. A local name that equals a declaration counts as a use of it.
+// Finds declarations of src/ that the product does not use: no program imports them, and no page of the manual names
+// them. It follows names in the syntax tree. A local name that equals a declaration counts as a use of it.
 import { posix } from 'node:path'
 
 import ts from 'typescript'

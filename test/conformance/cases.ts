@@ -1,4 +1,4 @@
-// Everything that a user relies on, claim by claim, for any backend.
+// Everything that users rely on, claim by claim, for any backend.
 import { cancelling } from './cases/cancelling.js'
 import { carveOuts } from './cases/carve-outs.js'
 import { closing } from './cases/closing.js'

@@ -21,7 +21,7 @@ export const describeConformance = (candidate: Candidate, areas: readonly Area[]
   const { name, missing, gaps } = candidate
   describe(`conformance of ${name}`, () => {
     if (missing !== undefined) {
-      test('can be had on this host', (context) => {
+      test('is supported on this host', (context) => {
         needs(context, false, `${name}: ${missing}`)
       })
       return
@@ -50,7 +50,7 @@ export const describeConformance = (candidate: Candidate, areas: readonly Area[]
               findings.set(claim.claim, { kind: 'held' })
             })
           } else {
-            test(`does not hold: ${claim.claim} (${reason})`, async () => {
+            test(`gap: ${claim.claim} (${reason})`, async () => {
               await expect(attempt(), 'a gap that is none any more').rejects.toThrow()
               findings.set(claim.claim, { kind: 'gap', reason })
             })

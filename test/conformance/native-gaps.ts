@@ -1,28 +1,27 @@
-// What the form without namespaces does not give. None of these is a way out of the boundary: each takes
-// something away from the tool, or lets it learn a name.
-const NO_NAMESPACES = 'this form is for hosts that have no namespaces to give'
-const HOST_PROC =
-  "it is the /proc of the host, of which only the program's own process and figures of the machine are open"
+// Gaps of each form. None of them is a way out of the boundary: each takes something from the tool, or lets it learn a
+// name.
+const NO_NAMESPACES = 'this form is for hosts without namespaces'
+const HOST_PROC = "/proc belongs to the host, and only the program's own entry and figures of the machine are open"
 
 /** In both forms. */
 export const NATIVE_GAPS: Readonly<Record<string, string>> = {
-  'a limit of processes does not make fork fail when a signal comes in':
-    'each fork is asked about through a seccomp listener, and until the question is heard the kernel lets a ' +
-    'signal interrupt it: a program whose handler does not restart calls then sees EINTR',
+  'a limit of processes does not make fork fail when a signal arrives':
+    'each fork waits for a seccomp listener, and until the listener reads the notification a signal can interrupt ' +
+    'the fork: a program whose handler does not restart calls then gets EINTR',
 }
 
 export const LANDLOCK_GAPS: Readonly<Record<string, string>> = {
   ...NATIVE_GAPS,
-  '/tmp can be written': 'the private folder is one in the temporary folder of the host, named by TMPDIR and HOME',
-  '/dev/shm can be written': 'it is the folder of the host, shared by all its processes',
-  'a program can talk to itself over the loopback without a grant':
-    'without a network namespace the loopback is that of the host',
-  'a program that asks for a granted name by a datagram finds it':
-    'without a network namespace a datagram could go anywhere; names are asked for over a stream, which the ' +
-    'C library does here',
+  '/tmp can be written': 'the private folder is in the temporary folder of the host, and TMPDIR and HOME name it',
+  '/dev/shm can be written': '/dev/shm belongs to the host, and all its processes share it',
+  'a program can connect to itself over the loopback without a grant':
+    'without a network namespace the loopback belongs to the host',
+  'a program that resolves a granted name by a datagram finds it':
+    'without a network namespace a datagram could go anywhere, so names are resolved over a stream, as the C ' +
+    'library does here',
   'a call can require a mount namespace': NO_NAMESPACES,
-  'names of files that are not granted are hidden': 'Landlock refuses to open a file, not to ask whether there is one',
-  'the list of processes is that of the cell': HOST_PROC,
-  'a child of the program can look at itself in /proc': HOST_PROC,
-  'a debugger stops its own child and looks into it': HOST_PROC,
+  'names of ungranted files are hidden': 'Landlock refuses to open a file, but not to ask whether it exists',
+  'the list of processes shows only the cell': HOST_PROC,
+  'a child of the program can read its own entry in /proc': HOST_PROC,
+  'a debugger can stop and read its own child': HOST_PROC,
 }

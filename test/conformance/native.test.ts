@@ -15,7 +15,7 @@ const columns = candidates.map((candidate) => ({
 }))
 
 describe('docs/capabilities.md', () => {
-  test('says exactly what the suite found', async (context) => {
+  test('equals the result of the suite', async (context) => {
     for (const { name, missing } of candidates) needs(context, missing === undefined, `${name}: ${missing ?? ''}`)
     // A claim that failed is a failure of its own, and no reason to write that it was not tried.
     for (const column of columns) expect(untriedIn(column, AREAS), column.name).toEqual([])

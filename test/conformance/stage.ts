@@ -1,4 +1,4 @@
-// Where a claim is tried: a folder of its own, and calls through the backend.
+// The stage of a claim: its own folder, and calls through the backend.
 import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 

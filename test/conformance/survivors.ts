@@ -1,4 +1,4 @@
-// Processes that are still there after a call, found by a word in their command lines that only one test uses.
+// Finds processes that are left after a call, by a word in their command lines that only one test uses.
 import { readFileSync, readdirSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 

@@ -1,4 +1,4 @@
-// Carries out claims that are data.
+// Runs claims that are written as data.
 import { accessSync, constants, lstatSync, readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { dirname, resolve } from 'node:path'

@@ -1,5 +1,4 @@
-// A runner that puts credentials of its team into requests: from an admin's command line to a server that asks for
-// them.
+// A runner puts credentials of its team into requests: from an admin's command line to a server that requires them.
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -79,7 +78,7 @@ const admin = (words: readonly string[], input?: string): string =>
     env: { PATH: process.env['PATH'], HOME: base, CORDON_DATABASE: database.url('ada'), CORDON_TEAM: 'team' },
   })
 
-test('a credential that an admin put into the store reaches the server, and neither the tool nor the database', async () => {
+test('a stored credential reaches the server, but neither the tool nor the database', async () => {
   const place = `${HOST}:${String(api.port)}`
   const tools = join(base, 'tools.yaml')
   writeFileSync(

@@ -1,4 +1,4 @@
-// What deploy/ says works: a database that the command line prepared, and the logins of the example.
+// The examples of deploy/ work: a database that the command line prepared, and the logins of the example.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ const cordon = (...words: readonly string[]) =>
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 
-test('a database is prepared once, and again without harm; the logins of the example are members of the team', async () => {
+test('a database can be prepared twice, and the logins of the example are members of the team', async () => {
   cordon('runner', '--prepare')
   cordon('runner', '--prepare')
   const engine = openPostgres({ url: server.url() })
@@ -161,7 +161,7 @@ test.each(['runner', 'serve'])('the unit of %s uses options that exist', (name) 
 })
 
 test.for(['runner', 'serve'])(
-  'the unit of %s is one that systemd has no remark about; one with a slip is not',
+  'systemd-analyze accepts the unit of %s, and finds a planted mistake',
   (name, context) => {
     needs(context, spawnSync('systemd-analyze', ['--version']).status === 0, 'systemd-analyze is not installed')
     const folder = mkdtempSync(join(tmpdir(), 'cordon-deploy-'))

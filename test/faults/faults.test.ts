@@ -1,5 +1,5 @@
-// What happens to calls when something is killed, stopped, full or wrong. After each of these: nothing is lost, nothing
-// that must not be is run twice, and nothing is run that nobody approved. The ledger that the tools write is the proof.
+// Calls survive kills, stops, full disks and wrong clocks. No call is lost, no call of the class write runs twice,
+// and nothing runs without approval. The tools write a ledger as proof.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ const recordIsWhole = async () => {
   expect(await team.engine.query('select * from agents.fn_verify_audit()')).toEqual([])
 }
 
-test('a server that is killed and started again in the midst of 200 calls: each runs once, and its result arrives', async () => {
+test('each of 200 calls runs once and returns its result, although the server is killed and restarted', async () => {
   await begin('first', 'second')
   const ids = Array.from({ length: 200 }, (_, at) => `call-${String(at)}`)
   const asked = await Promise.all(ids.map((id, at) => team.ask(at % 4 === 0 ? 'pay' : 'look', { id, seconds: 0 })))
@@ -68,7 +68,7 @@ test('a server that is killed and started again in the midst of 200 calls: each 
   await recordIsWhole()
 })
 
-test('a runner that is killed in the midst of calls: what reads is run by another, what writes is asked about', async () => {
+test('after a runner is killed, another runs its reading calls, and people are asked about its writing calls', async () => {
   const [first] = await begin('killed')
   const reads = await team.ask('look', { id: 'reads', seconds: 4 })
   const writes = await team.ask('pay', { id: 'writes', seconds: 4 })
@@ -95,7 +95,7 @@ test('a runner that is killed in the midst of calls: what reads is run by anothe
   await recordIsWhole()
 })
 
-test('a caller that is killed while people are asked: another goes on with the call by its id, and it runs once', async () => {
+test('after a caller is killed during an approval, another process resumes the call by its id, and it runs once', async () => {
   await begin('host')
   const caller = team.startCaller('pay', { id: 'resumed', seconds: 0 })
   const id = await caller.invocation
@@ -109,7 +109,7 @@ test('a caller that is killed while people are asked: another goes on with the c
   expect(timesOf('pay resumed')).toBe(1)
 })
 
-test('two who approve at the same moment: one decides, and the call runs once', async () => {
+test('of two simultaneous approvals one decides, and the call runs once', async () => {
   await begin('one', 'two')
   const people = ['anna', 'otto'].map((name) => openPostgres({ url: team.server.url(name) }))
   const ids = Array.from({ length: 20 }, (_, at) => `raced-${String(at)}`)
@@ -128,7 +128,7 @@ const FAKETIME = ['aarch64', 'x86_64']
   .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`)
   .find((path) => existsSync(path))
 
-test('hosts whose clocks are a month apart: only the clock of the database counts', async (context) => {
+test('only the clock of the database counts, even if hosts are a month apart', async (context) => {
   needs(context, FAKETIME !== undefined, 'libfaketime is not installed: apt-get install libfaketime')
   const skewed = (name: string, by: string) =>
     team.startHost(name, {
@@ -149,7 +149,7 @@ test('hosts whose clocks are a month apart: only the clock of the database count
   expect((await Promise.all(asked.map(team.find))).every(({ fence }) => fence === '1')).toBe(true)
 })
 
-test('a disk that is full where the record is written: nothing is run that is not recorded, and nothing is lost', async (context) => {
+test('with a full disk of the database nothing runs unrecorded, and nothing is lost', async (context) => {
   const disk = join(team.server.folder, 'small-disk')
   mkdirSync(disk)
   const canMount = (() => {
@@ -214,6 +214,6 @@ test('a disk that is full where the record is written: nothing is run that is no
   }
 })
 
-test('nothing is left of the cells of killed hosts', () => {
+test('killed hosts leave no cells behind', () => {
   expect(readdirSync(team.workspace).sort()).toEqual(['ledger'])
 })

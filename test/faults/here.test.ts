@@ -1,5 +1,5 @@
-// Processes that run their calls themselves, on a real server: killed and started again, or cut off. The same holds for
-// them as for runners: nothing is lost, and nothing that must not be is run twice.
+// Processes that run their own calls on a real server, killed and restarted, or disconnected. As with runners, no
+// call is lost, and no call of the class write runs twice.
 import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -55,7 +55,7 @@ test(
 
 // These two wait for the same silences, at the same time. The one before has the database to itself.
 test.concurrent(
-  'what writes is asked about again, and runs when a person says so; its twin that is not killed is not asked about',
+  'asks again about a writing call of a killed process, and not about its twin that was not killed',
   async () => {
     const input = { id: 'writes', seconds: 6 }
     const twin = team.startOwnCaller('pay', { id: 'twin', seconds: 6 })
@@ -78,7 +78,7 @@ test.concurrent(
 )
 
 test.concurrent(
-  'a process that is cut off ends what it runs before others may run it, and its late word is not taken',
+  'a disconnected process kills its cells before others may run its calls, and its late result is refused',
   async () => {
     const relay = await openRelay(join(team.server.folder, '.s.PGSQL.5432'))
     try {

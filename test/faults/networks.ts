@@ -1,4 +1,4 @@
-// Hosts with networks of their own: namespaces, each joined by a cable to a bridge on which the server listens.
+// Hosts with networks of their own: namespaces, each connected to a bridge on which the server listens.
 import { execFileSync } from 'node:child_process'
 
 export interface Networks {

@@ -1,5 +1,5 @@
-// Several hosts with addresses of their own, one of which is cut off while it runs calls: nothing tells it so, and
-// nothing tells the others; only time passes.
+// Several hosts with addresses of their own. One loses its connection while it runs calls, and neither it nor the
+// others are told.
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-// A way to the server that can be cut: nothing is refused and nobody is told, the bytes only stay away.
+// A relay to the server that can be cut: it refuses nothing and reports nothing, the bytes just stop.
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 

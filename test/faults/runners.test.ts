@@ -1,4 +1,4 @@
-// Runners as processes of their own, on a real server, without faults: what they take, run, tell and leave to others.
+// Runners as processes on a real server, without faults: what they claim, run, report and leave to others.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => team.remove())
 const statusOf = async (id: string) => (await team.find(id)).status
 
-test('a runner takes an approved call, runs it, and completes it', async () => {
+test('a runner claims an approved call, runs it, and completes it', async () => {
   const id = await team.ask('pay', { id: 'first', seconds: 0 })
   expect(await statusOf(id)).toBe('pending')
   await team.approve(id)
@@ -31,7 +31,7 @@ test('a runner takes an approved call, runs it, and completes it', async () => {
   })
 })
 
-test('a caller elsewhere hears what the tool says while it runs, and gets its result', async () => {
+test('a remote caller gets the output while the tool runs, and then the result', async () => {
   const caller = team.startCaller('look', { id: 'far', seconds: 1 })
   await expect.poll(() => caller.heard.join('')).toContain('far began')
   expect(team.ledger()).toContain('look far')
@@ -42,7 +42,7 @@ test('a caller elsewhere hears what the tool says while it runs, and gets its re
   })
 })
 
-test('a call that needs what this host does not have is taken by one that has it', async () => {
+test('a call goes to the host that has its labels', async () => {
   const id = await team.ask('rare', { id: 'rare', seconds: 0 })
   await host.until((news) => news.kind === 'left-to-others' && news.because.includes('rare-earth'))
   expect(await statusOf(id)).toBe('approved')
@@ -53,7 +53,7 @@ test('a call that needs what this host does not have is taken by one that has it
   expect(await other.exited).toBe(0)
 })
 
-test('a tool that is not the registered one is not run', async () => {
+test('a runner does not run a tool that differs from the registered one', async () => {
   const changed = `${team.tools}.changed.yaml`
   writeFileSync(changed, readFileSync(team.tools, 'utf8').replaceAll('>> ledger', '>> ledger; true'))
   const other = team.startHost('changed', { tools: changed, labels: ['rare-earth'] })
@@ -67,7 +67,7 @@ test('a tool that is not the registered one is not run', async () => {
   expect(team.ledger()).not.toContain('rare changed')
 })
 
-test('what is cancelled while it runs is ended', async () => {
+test('cancelling kills a running call', async () => {
   const id = await team.ask('look', { id: 'long', seconds: 50 })
   await expect.poll(() => team.ledger()).toContain('look long')
   await cancelInvocation(team.as('cordon_operator', 'anna'), id, 'enough')
@@ -75,7 +75,7 @@ test('what is cancelled while it runs is ended', async () => {
   expect(await team.find(id)).toMatchObject({ usage: { status: 'cancelled' } })
 })
 
-test('a pause keeps what is ready waiting while others run, and its end sends it on', async () => {
+test('a pause holds approved calls while others run, and resuming starts them', async () => {
   const anna = team.as('cordon_operator', 'anna')
   await anna.query(`select agents.fn_stop('team', 'pause', 'a look around', 'tool', 'look')`)
   const id = await team.ask('look', { id: 'paused', seconds: 0 })
@@ -103,7 +103,7 @@ test('a pause keeps what is ready waiting while others run, and its end sends it
   expect(await caller.result).toMatchObject({ status: 'ok' })
 })
 
-test('asked to end, a runner finishes what runs and takes nothing new; asked again, it ends what runs', async () => {
+test('on the first signal a runner finishes its calls and claims none, on the second it kills them', async () => {
   const first = team.startHost('leaving', { labels: ['rare-earth'], concurrency: 2 })
   await first.until(({ kind }) => kind === 'ready')
   host.process.kill('SIGTERM')

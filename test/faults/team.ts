@@ -1,4 +1,4 @@
-// A team on a real server: an agent, people who approve, hosts that run tools, and a ledger of what really happened.
+// A team on a real server: an agent, people who approve, hosts that run tools, and a ledger of what happened.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'

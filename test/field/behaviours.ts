@@ -1,5 +1,5 @@
-// What tools for the same purpose do, behaviour by behaviour, and the test here that names it. The
-// table is checked: a test that is renamed or removed leaves its behaviour without one.
+// Behaviours of tools with the same purpose, and the test of Cordon for each. behaviours.test.ts fails if such a test
+// is renamed or removed.
 
 export interface Behaviour {
   readonly behaviour: string
@@ -29,7 +29,7 @@ export const POLICY_GATE: readonly Behaviour[] = [
   {
     behaviour: 'absolute string arguments are normalised and compared with read ∪ write',
     tests: [
-      [ARGUMENTS, 'is the union of read and write where nothing marks the parameter'],
+      [ARGUMENTS, 'is the union of read and write if the parameter has no mark'],
       [ARGUMENTS, 'lets a path within the declared globs run'],
     ],
   },
@@ -39,108 +39,111 @@ export const POLICY_GATE: readonly Behaviour[] = [
   },
   {
     behaviour: 'the gate runs before interceptors',
-    tests: [[ARGUMENTS, 'is asked before hooks: a hook never sees what the policy denies']],
+    tests: [[ARGUMENTS, 'is checked before hooks: a hook never sees what the policy denies']],
   },
   {
     behaviour:
       'of a denied call the executor and tool-used hooks stay silent, and denied is told once with risk and ' +
       'used capability',
     tests: [
-      [HERE, 'a denied call runs nothing, asks no hook of a result, and is told as denied once'],
-      [EVENTS, 'a denial once, and nothing that would look like a run'],
+      [HERE, 'a denied call runs nothing, calls no result hook, and is reported as denied once'],
+      [EVENTS, 'a denial once, and nothing that looks like a run'],
     ],
   },
   {
     behaviour: 'the gate can be turned off',
     tests: [[ARGUMENTS, 'can be turned off by the host, and the record says so']],
   },
-  { behaviour: 'relative paths are covered too (theirs are not)', tests: [[ARGUMENTS, 'and judged like any other']] },
+  {
+    behaviour: 'relative paths are covered too (theirs are not)',
+    tests: [[ARGUMENTS, 'and judged like any other path']],
+  },
   {
     behaviour: 'interceptors proceed, edit, deny, substitute; a throw denies',
     tests: [
       [HOOKS, 'may allow, ask, deny or block'],
-      [HOOKS, 'may stand in for the tool: nothing is permitted to run, and there is a result'],
-      [HERE, 'a hook that stands in for the tool gives its result, and nothing runs'],
-      ['gate/properties.test.ts', 'the order of hooks changes nothing, and one that denies or throws always denies'],
+      [HOOKS, 'may replace the tool: nothing may run, and there is a result'],
+      [HERE, 'a hook that replaces the tool gives the result, and nothing runs'],
+      ['gate/properties.test.ts', 'the order of hooks changes nothing, and a hook that denies or throws always denies'],
     ],
   },
   {
     behaviour: 'an early edit does not hide a later deny (theirs does)',
     tests: [
-      [HOOKS, 'is seen again by every hook: an early edit does not hide a later deny'],
-      [HERE, 'an edit of the first hook does not hide the denial of the second, in either order'],
+      [HOOKS, 'is shown again to every hook: an early edit does not hide a later deny'],
+      [HERE, 'an edit by the first hook does not hide a denial by the second, in either order'],
     ],
   },
   {
     behaviour: 'edited input is gated again (theirs is not)',
     tests: [
-      [HOOKS, 'is gated again'],
-      [CALLS, 'that edit the input send it through the gate again'],
-      [HERE, 'what an approver edits in is gated again'],
+      [HOOKS, 'passes the argument gate again'],
+      [CALLS, 'that edit the input make the gate judge it again'],
+      [HERE, "the gate judges an approver's edit again"],
     ],
   },
   {
     behaviour: 'maxInvocations, onlyAfter, forbidden; counted per session',
     tests: [
-      [CONSTRAINTS, 'let a tool run so many times in one session, and again in the next'],
-      [CONSTRAINTS, 'let a tool run only after its prerequisites have completed, not just started'],
-      [CONSTRAINTS, 'take a forbidden tool out of use, whatever rules, hooks and modes say'],
-      ['runtime/resume.test.ts', 'counts on: what was used up stays used up, what came before came before'],
+      [CONSTRAINTS, 'limit the runs of a tool in one session, and start again in the next'],
+      [CONSTRAINTS, 'require that prerequisites have completed, not just started'],
+      [CONSTRAINTS, 'disable a forbidden tool, whatever rules, hooks and modes say'],
+      ['runtime/resume.test.ts', 'continues its counts and its prerequisites'],
     ],
   },
   {
     behaviour: 'a denial by a constraint gives the model a reason to correct itself',
-    tests: [[CONSTRAINTS, 'deny with a reason by which a model can correct itself']],
+    tests: [[CONSTRAINTS, 'deny with a reason that helps a model to correct itself']],
   },
   {
     behaviour: 'a missing confirmer denies',
-    tests: [[CALLS, 'cannot be had where nobody is there: unavailable, at once']],
+    tests: [[CALLS, 'fails at once as unavailable if nobody can answer']],
   },
   {
     behaviour: 'human approval with timeout and default',
     tests: [
-      [APPROVALS, 'denies, unless the host has said that it approves'],
-      [CALLS, 'that does not come in time is none'],
+      [APPROVALS, "denies, unless the host's default is to approve"],
+      [CALLS, 'that is late does not count'],
     ],
   },
   {
     behaviour: 'budgets: calls, duration, same tool in a row, argument bytes',
     tests: [
-      [CONSTRAINTS, 'bounds all calls, the same tool in a row, and the size of arguments'],
-      [CONSTRAINTS, 'bounds the time from the first call'],
+      [CONSTRAINTS, 'limits all calls, repeats of one tool, and the size of arguments'],
+      [CONSTRAINTS, 'limits the time since the first call'],
     ],
   },
   {
     behaviour: 'a kernel denial is a violation, not a result (theirs is a result)',
     tests: [
-      [CALLS, 'is violated, not failed, when the kernel refuses it a file'],
-      [CALLS, 'is violated when it was refused a connection'],
-      [HERE, 'a program that the kernel refuses a file is violated'],
+      [CALLS, 'is violated, not failed, if the kernel refuses it a file'],
+      [CALLS, 'is violated if a connection was refused'],
+      [HERE, 'is violated when the kernel refuses a file to a program'],
     ],
   },
   {
     behaviour: 'the environment is empty unless declared (theirs is inherited)',
-    tests: [[HERE, 'no variable of the host reaches a tool that declares none']],
+    tests: [[HERE, 'passes no variable of the host to a tool that declares none']],
   },
-  { behaviour: 'no sandbox, no run', tests: [[HERE, 'a boundary that the host cannot hold is not replaced by none']] },
+  { behaviour: 'no sandbox, no run', tests: [[HERE, 'is never dropped because the host cannot enforce it']] },
   {
     behaviour: 'NUL and odd paths never fail open',
     tests: [
       [HERE, 'cannot be read by any spelling of its path'],
-      ['gate/properties.test.ts', 'an absolute path that runs is one that the policy grants, in every reading'],
+      ['gate/properties.test.ts', 'an absolute path runs only if the policy grants it, in every reading'],
     ],
   },
   {
     behaviour: 'an audit row with session, tool, type, time, risk, capability flag, provider, model',
     tests: [
-      [HERE, 'the record carries what the host says of itself, the risk and whether a declared capability was used'],
+      [HERE, "the record has the host's description of itself, the risk, and whether a declared capability was used"],
     ],
   },
   {
     behaviour: 'a log of calls: sequence, call, decision, reason, result hash, previous hash, entry hash',
     tests: [
-      ['runtime/audit-verify.test.ts', 'is intact, line by line, and known to its anchor'],
-      [EVENTS, 'every class of events, each of them as its schema says, in a log that is intact'],
+      ['runtime/audit-verify.test.ts', 'is intact, line by line, and agrees with its anchor'],
+      [EVENTS, 'every class of events, each fitting its schema, in an intact log'],
     ],
   },
 ]
@@ -148,17 +151,17 @@ export const POLICY_GATE: readonly Behaviour[] = [
 export const RUNTIME_STANDARD: readonly Behaviour[] = [
   {
     behaviour: 'permission_state',
-    tests: [[RECORDS, 'says the mode, the rules with their places, the sources, and whether somebody can be asked']],
+    tests: [[RECORDS, 'has the mode, the rules with their places, the sources, and whether a person can be asked']],
   },
   {
     behaviour: 'permission_decision',
-    tests: [[RECORDS, 'has every field of the standard, and a reason for the model wherever it may not go on']],
+    tests: [[RECORDS, 'has every field of the standard, and a reason for the model if the call may not run']],
   },
   {
     behaviour: 'sandbox_profile, in every record of a run',
     tests: [
-      ['runtime/events-schemas.test.ts', 'what a real cell reports fits the schemas of profile and violation'],
-      [HERE, 'a result that says sandboxed has the boundary, and so has the record'],
+      ['runtime/events-schemas.test.ts', 'the profile and violations of a real cell fit their schemas'],
+      [HERE, 'is recorded, and enforced, if a result says sandboxed'],
     ],
   },
   {
@@ -170,33 +173,33 @@ export const RUNTIME_STANDARD: readonly Behaviour[] = [
       ['runtime/on-failure.test.ts', 'has its own decision, permit and record the second time'],
     ],
   },
-  { behaviour: 'every mode keeps destructive facts', tests: [[MODES, 'stay in every mode']] },
+  { behaviour: 'every mode keeps destructive facts', tests: [[MODES, 'apply in every mode']] },
   {
     behaviour: 'the allow of a hook is one source; explicit deny and ask rules apply',
-    tests: [[HOOKS, 'that allows is one source among others: explicit deny and ask rules apply']],
+    tests: [[HOOKS, 'that allows is one source among others: explicit deny and ask rules still apply']],
   },
   {
     behaviour: 'the five event classes of permission and sandbox, and those of tools, hooks and processes',
-    tests: [[EVENTS, 'every class of events, each of them as its schema says, in a log that is intact']],
+    tests: [[EVENTS, 'every class of events, each fitting its schema, in an intact log']],
   },
   { behaviour: 'approval is never inferred from prose', tests: [[CALLS, 'is not %s']] },
   {
     behaviour: 'a non-interactive run never waits',
-    tests: [[MODES, 'in a session without a person never waits for one']],
+    tests: [[MODES, 'never waits in a session without a person']],
   },
   {
     behaviour: 'a sandbox denial is not a generic failure',
-    tests: [[CALLS, 'is violated, not failed, when the kernel refuses it a file']],
+    tests: [[CALLS, 'is violated, not failed, if the kernel refuses it a file']],
   },
   {
     behaviour:
       'hook points: session_start, user_prompt_submit, pre_tool_use, permission_request, post_tool_use, ' +
       'post_tool_failure, post_sampling, stop',
     tests: [
-      [EVENTS, 'that object to its start let none begin'],
-      [EVENTS, 'are asked where only the host is: a prompt, a sample'],
-      [HOOKS, 'sees why somebody is about to be asked, and may answer what only the mode asks'],
-      [CALLS, 'may replace or withhold what a call gave back'],
+      [EVENTS, 'stop the session if they object to its start'],
+      [EVENTS, 'are called for prompts and samples of the host'],
+      [HOOKS, 'sees why a person would be asked, and may answer if only the mode asks'],
+      [CALLS, 'may replace or withhold the result of a call'],
       ['gate/rules-page.test.ts', 'names every mode, source and hook point'],
     ],
   },
@@ -205,15 +208,15 @@ export const RUNTIME_STANDARD: readonly Behaviour[] = [
     tests: [
       [HOOKS, 'may allow, ask, deny or block'],
       [HOOKS, 'may add context for the model'],
-      [HOOKS, 'after a call may replace or withhold what it returned, and add context'],
-      [EVENTS, 'every class of events, each of them as its schema says, in a log that is intact'],
+      [HOOKS, 'after a call may replace or withhold its result, and add context'],
+      [EVENTS, 'every class of events, each fitting its schema, in an intact log'],
     ],
   },
   {
     behaviour: 'hooks fail closed',
     tests: [
-      [HOOKS, 'that takes too long denies, and is told to stop'],
-      ['gate/properties.test.ts', 'the order of hooks changes nothing, and one that denies or throws always denies'],
+      [HOOKS, 'denies if it takes too long, and is told to stop'],
+      ['gate/properties.test.ts', 'the order of hooks changes nothing, and a hook that denies or throws always denies'],
     ],
   },
   {
@@ -226,16 +229,16 @@ export const RUNTIME_STANDARD: readonly Behaviour[] = [
   {
     behaviour: 'what the model sent is never changed; observed, judged and called inputs are apart',
     tests: [
-      [HOOKS, 'is what runs; what the model sent stays on record'],
-      [HOOKS, 'cannot change what it was shown'],
+      [HOOKS, "is the input that runs, and the model's input stays on record"],
+      [HOOKS, 'cannot change the call that it sees'],
     ],
   },
   {
     behaviour: 'approval choices: once, for a scope, deny, modify, escalate, more information',
     tests: [
       [APPROVALS, 'approves exactly the call that was asked about'],
-      [APPROVALS, 'for the session answers the same question again'],
-      [APPROVALS, 'denies, with a reason that the model gets to see'],
+      [APPROVALS, 'for the session answers the same request again'],
+      [APPROVALS, 'denies, with a reason that the model sees'],
       [APPROVALS, 'approves the changed input, and nothing else'],
     ],
   },
@@ -243,14 +246,14 @@ export const RUNTIME_STANDARD: readonly Behaviour[] = [
     behaviour: 'a grant is active, expired, revoked, superseded, pending or used',
     tests: [
       [APPROVALS, 'for one call answers once'],
-      ['runtime/resume.test.ts', 'is one run, also of calls at once, in another session, and after a restart'],
+      ['runtime/resume.test.ts', 'allows one run, also with concurrent calls, another session or a restart'],
     ],
   },
   {
     behaviour: 'concurrent calls of one tool share nothing',
     tests: [
-      [CALLS, 'shares nothing with the next'],
-      [HERE, 'calls of one tool at once share neither memory, files, input nor progress'],
+      [CALLS, 'shares nothing with the next call'],
+      [HERE, 'concurrent calls of one tool share neither memory, files, input nor progress'],
     ],
   },
   {

@@ -35,7 +35,7 @@ describe('hooks', () => {
   test.each([
     ['first', [edit, deny]],
     ['last', [deny, edit]],
-  ])('an edit of the first hook does not hide the denial of the second, in either order', async (_order, hooks) => {
+  ])('an edit by the first hook does not hide a denial by the second, in either order', async (_order, hooks) => {
     const runtime = await cordon({ tools: [ECHO], hooks })
     expect(await runtime.call('echo', { path: '/granted/a' })).toMatchObject({
       status: 'denied',
@@ -44,7 +44,7 @@ describe('hooks', () => {
     expect(await runtime.call('echo', { path: '/granted/c' })).toMatchObject({ status: 'ok' })
   })
 
-  test('a hook that stands in for the tool gives its result, and nothing runs', async () => {
+  test('a hook that replaces the tool gives the result, and nothing runs', async () => {
     let ran = 0
     const counted = tool({ name: 'counted', inProcess: true, policy: { risk: 'low' }, run: () => (ran += 1) })
     const runtime = await cordon({
@@ -59,8 +59,8 @@ describe('hooks', () => {
     expect(ran).toBe(0)
   })
 
-  test('what an approver edits in is gated again', async () => {
-    const rules = [[{ effect: 'ask', tool: 'echo', because: 'look' }]]
+  test("the gate judges an approver's edit again", async () => {
+    const rules = [[{ effect: 'ask', tool: 'echo', because: 'look' }]] as const
     const runtime = await cordon({
       tools: [ECHO],
       rules,
@@ -72,7 +72,7 @@ describe('hooks', () => {
     })
   })
 
-  test('a denied call runs nothing, asks no hook of a result, and is told as denied once', async () => {
+  test('a denied call runs nothing, calls no result hook, and is reported as denied once', async () => {
     let ran = 0
     const asked: string[] = []
     const counted = tool({
@@ -98,7 +98,7 @@ describe('hooks', () => {
 })
 
 describe('a boundary', () => {
-  test('a program that the kernel refuses a file is violated', async () => {
+  test('is violated when the kernel refuses a file to a program', async () => {
     const secret = join(newFolder(), 'secret')
     writeFileSync(secret, 'SECRET')
     const cat = processTool({
@@ -114,20 +114,20 @@ describe('a boundary', () => {
     expect(await runtime.call('cat', { path: '/etc/hostname-that-does-not-exist' })).toMatchObject({ status: 'failed' })
   })
 
-  test('no variable of the host reaches a tool that declares none', async () => {
+  test('passes no variable of the host to a tool that declares none', async () => {
     const print = processTool({ name: 'env', command: () => ['/usr/bin/env'] })
     const runtime = await cordon({ tools: [print], environment: { OPENAI_API_KEY: 'sk-secret', HOME: '/root' } })
     expect(JSON.stringify((await runtime.call('env', {})).output)).not.toMatch(/OPENAI|sk-secret|HOME=\/root/)
   })
 
-  test('a boundary that the host cannot hold is not replaced by none', async () => {
+  test('is never dropped because the host cannot enforce it', async () => {
     const impossible = tool({ name: 'impossible', policy: { require: ['broker'] }, run: () => 'ran' })
     const result = await (await cordon({ tools: [impossible] })).call('impossible', {})
     expect(result).toMatchObject({ status: 'not_started', facts: { sandbox_profile: null } })
     expect(result.output).toBeUndefined()
   })
 
-  test('a result that says sandboxed has the boundary, and so has the record', async () => {
+  test('is recorded, and enforced, if a result says sandboxed', async () => {
     const runtime = await cordon({ tools: [tool({ name: 'add', run: ({ a }: { a: number }) => a })] })
     const seen = eventsOf(runtime)
     const { facts } = await runtime.call('add', { a: 1 })
@@ -208,8 +208,8 @@ describe('a file that is not granted', () => {
   })
 })
 
-describe('nothing is shared', () => {
-  test('calls of one tool at once share neither memory, files, input nor progress', async () => {
+describe('isolation', () => {
+  test('concurrent calls of one tool share neither memory, files, input nor progress', async () => {
     const run = asWritten(
       "async ({ n }, { progress }) => { const { writeFileSync, readdirSync } = await import('node:fs'); " +
         "globalThis.seen = [...(globalThis.seen ?? []), n]; writeFileSync('/tmp/' + n, ''); progress(n); await " +
@@ -242,7 +242,7 @@ describe('nothing is shared', () => {
     await expect(one.call('same', {})).rejects.toMatchObject({ code: 'runtime-closed' })
   })
 
-  test('the record carries what the host says of itself, the risk and whether a declared capability was used', async () => {
+  test("the record has the host's description of itself, the risk, and whether a declared capability was used", async () => {
     const path = join(newFolder(), 'audit.jsonl')
     const context = {
       request_id: 'r1',

@@ -50,7 +50,7 @@ for (const place of SUCH_PLACES) {
     return REQUEST
   }
   describePlace(place, request, (found) => {
-    test('a cell takes the form without namespaces, and the facts say which call was refused', () => {
+    test('a cell takes the landlock form, and the facts name the refused system call', () => {
       expect(ran(found(), 'plain')).toMatchObject({
         status: 'exited',
         exitCode: 0,
@@ -74,7 +74,7 @@ for (const place of SUCH_PLACES) {
       })
     })
 
-    test('the profile claims nothing that namespaces would hold', () => {
+    test('the profile claims nothing that needs namespaces', () => {
       const { enforced } = ran(found(), 'plain').profile
       expect(
         Object.values(enforced)
@@ -89,7 +89,7 @@ for (const place of SUCH_PLACES) {
       })
     })
 
-    test('the stronger form is refused when asked for, with the reason and the way out', () => {
+    test('the namespaces form is refused on request, with the reason and a fix', () => {
       expect(expectNotRun(found(), 'namespaces', 'host-cannot-hold').message).toContain('user-namespace')
       expect(expectNotRun(found(), 'required', 'host-cannot-hold').fix).toContain('cordon doctor')
     })
@@ -98,11 +98,11 @@ for (const place of SUCH_PLACES) {
       expect(found().calls['warm']).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'warm\n' })
     })
 
-    test('a tool can talk to itself over Unix sockets although they cannot be borrowed', () => {
+    test('a tool can connect to itself over Unix sockets although they cannot be borrowed', () => {
       expect(ran(found(), 'own')).toMatchObject({ exitCode: 0, stdout: 'own\nown\n', stderr: '' })
     })
 
-    test('a tool without a grant reaches nothing and listens nowhere, and what it tried is told', () => {
+    test('a tool without a grant reaches nothing and cannot listen, and its attempts are reported', () => {
       expect(ran(found(), 'refused').exitCode).not.toBe(0)
       expect(ran(found(), 'refused').violations).toContainEqual({
         kind: 'connect',
@@ -113,7 +113,7 @@ for (const place of SUCH_PLACES) {
       expect(ran(found(), 'listen')).toMatchObject({ exitCode: 0, stdout: 'refused\nrefused\n' })
     })
 
-    test('a tool with a grant reaches the host as it would without a cell', () => {
+    test('a tool with network all reaches the host as it would without a cell', () => {
       expect(ran(found(), 'granted')).toMatchObject({ exitCode: 0, stdout: 'word of the host\n' })
       expect(ran(found(), 'granted, without blocking').stdout).toBe(
         'True\n0\nTrue\nFalse True\nHTTP/1.1 200\nECONNREFUSED\n',
@@ -121,7 +121,7 @@ for (const place of SUCH_PLACES) {
       expect(server.connections() - connectionsBefore).toBeGreaterThanOrEqual(2)
     })
 
-    test('granted hosts are reached, and nothing else, by sockets that take the place of those that cannot be borrowed', () => {
+    test('only granted hosts are reached, by sockets that replace those that cannot be borrowed', () => {
       const { stdout, stderr, violations, profile } = ran(found(), 'hosts')
       const said = 'word of the host'
       expect({ stdout: stdout.split('\n'), stderr }).toEqual({

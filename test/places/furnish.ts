@@ -1,4 +1,4 @@
-// Files for a cell inside a cell: which of the two may do what with them is in their names.
+// Files for a cell inside a cell. Their names say which of the two may do what with them.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -117,7 +117,7 @@ for (const form of ['namespaces', 'landlock'] as const) {
     insideCell(form, outerOptions),
     () => request,
     (found) => {
-      test('an inner cell reaches its hosts by programs that know of no proxy, and by one that does', () => {
+      test('an inner cell reaches its hosts with programs that know no proxy, and with one that does', () => {
         for (const [name, path] of [
           ['curl', '/curl'],
           ['curl by the variables', '/by-proxy'],
@@ -157,11 +157,11 @@ for (const form of ['namespaces', 'landlock'] as const) {
         },
       )
 
-      test('what the inner policy denies of a granted host is denied', () => {
+      test('a denial of the inner policy applies to a granted host', () => {
         expect(ran(found(), 'a path that is not granted').stdout).toBe('403')
       })
 
-      test('what the outer cell does not grant cannot be had by granting it inside', () => {
+      test('a grant inside cannot add to the grants of the outer cell', () => {
         expect(ran(found(), 'more than the outer').stdout).toBe('502')
       })
 
@@ -169,7 +169,7 @@ for (const form of ['namespaces', 'landlock'] as const) {
         expect(ran(found(), 'no hosts at all').stdout).toMatch(/^E(?:ACCES|NETUNREACH)\n$/)
       })
 
-      test('what cannot be held inside is refused, with the reason', () => {
+      test('what cannot be enforced inside is refused, with the reason', () => {
         expectNotRun(found(), 'all of the network', 'network-grant-unsupported')
         expect(expectNotRun(found(), 'a denied address', 'network-grant-unsupported').fix).toContain('outer cell')
       })
@@ -188,7 +188,7 @@ const innerCordon = (...words: readonly string[]) => [
   ...words,
 ]
 
-test('a cell in a cell in a cell reaches what all three grant, and not what the first two do', async (context) => {
+test('a cell in a cell in a cell reaches only what all three grant', async (context) => {
   needs(context, has('curl'), 'curl is not installed')
   const inner = insideCell(
     'landlock',

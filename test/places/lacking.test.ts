@@ -1,4 +1,5 @@
-// Kernels and settings that lack something: what a cell needs is refused with its stage, the rest works without.
+// Kernels and settings that lack something: what a cell needs is refused with its stage, and the rest works without
+// it.
 import { expect, test } from 'vitest'
 
 import { lastingFolder } from '../attacks/playground.js'
@@ -20,7 +21,7 @@ for (const { place, stage } of NEEDED) {
     place,
     () => PLAIN,
     (found) => {
-      test('a sandbox opens, so that its facts can be read, and refuses every call with the stage and the way out', () => {
+      test('a sandbox opens, so that its facts can be read, and refuses every call with the stage and a fix', () => {
         expect(found().opened).toEqual({ kind: 'open' })
         expect(found().host).toMatchObject({ namespaces: { held: false, stage }, landlock: { held: false, stage } })
         const { message, fix } = expectNotRun(found(), 'plain', 'host-cannot-hold')
@@ -57,7 +58,7 @@ describePlace(
     },
   }),
   (found) => {
-    test('a tool can write, and what it plants is set aside when it ends', () => {
+    test('a tool can write, and protected names that it plants are renamed when it ends', () => {
       expect(ran(found(), 'write').stdout).toBe('new\n')
       expect(ran(found(), 'plant').violations).toMatchObject([{ kind: 'protected', path: `${written}/.bashrc` }])
       expect(ran(found(), 'plant deep').violations).toMatchObject([
@@ -66,14 +67,14 @@ describePlace(
       expect(ran(found(), 'look').stdout).toBe('')
     })
 
-    test('a name that is planted does not stay for as long as the tool runs', () => {
+    test('a planted name does not stay while the tool runs', () => {
       expect(ran(found(), 'stay')).toMatchObject({
         signal: 9,
         violations: [{ kind: 'protected', path: `${written}/.profile` }],
       })
     })
 
-    test('a carve-out that does not exist yet is refused, because nobody would see it made', () => {
+    test('a missing carve-out is refused, because nobody would see its creation', () => {
       expect(found().calls['carved']).toMatchObject({
         kind: 'refused',
         code: 'plan-rejected',
@@ -122,7 +123,7 @@ describePlace(
     },
   }),
   (found) => {
-    test.each(['namespaces', 'landlock'])('limits over all processes hold, and all of them end (%s)', (form) => {
+    test.each(['namespaces', 'landlock'])('limits over all processes work, and all of them end (%s)', (form) => {
       expect(found().host.measuring).toEqual({ held: true })
       expect(ran(found(), `cpu ${form}`)).toMatchObject({ status: 'limit', limit: 'cpu' })
       expect(ran(found(), `memory ${form}`)).toMatchObject({ status: 'limit', limit: 'memory' })

@@ -42,7 +42,7 @@ const REQUEST: VisitRequest = {
 }
 
 const claimsOfBoth = (found: Parameters<Parameters<typeof describePlace>[2]>[0]): void => {
-  test('what needs the listener is refused, and says so', () => {
+  test('what needs the listener is refused, with that reason', () => {
     expect(found().host.listener).toEqual({
       held: false,
       stage: 'seccomp-listener',
@@ -58,7 +58,7 @@ const claimsOfBoth = (found: Parameters<Parameters<typeof describePlace>[2]>[0])
     expect(Object.values(ran(found(), 'plain').profile.enforced).flat()).not.toContain('seccomp-listener')
   })
 
-  test('Unix sockets, which nobody judges, cannot be used; pairs of them can', () => {
+  test('Unix sockets, which nobody can judge, are refused, but socket pairs work', () => {
     expect(ran(found(), 'unix').exitCode).not.toBe(0)
     expect(ran(found(), 'pair').stdout).toBe('own\n')
     expect(ran(found(), 'plain').profile.enforced['unix_sockets']).toEqual(['seccomp'])
@@ -75,12 +75,12 @@ describePlace(
   (found) => {
     claimsOfBoth(found)
 
-    test('a cell has its namespaces, and its own loopback works', () => {
+    test('a cell has its namespaces and its own loopback', () => {
       expect(ran(found(), 'plain').profile.form).toBe('namespaces')
       expect(ran(found(), 'itself')).toMatchObject({ exitCode: 0, stdout: 'own\n' })
     })
 
-    test('a tool with a grant reaches the host, but no Unix sockets there', () => {
+    test('a tool with network all reaches the host, but no Unix sockets there', () => {
       expect(ran(found(), 'granted')).toMatchObject({ exitCode: 0, stdout: 'word of the host\n' })
       expect(ran(found(), 'granted, without blocking').stdout).toBe(
         'True\n0\nTrue\nFalse True\nHTTP/1.1 200\nECONNREFUSED\n',
@@ -88,7 +88,7 @@ describePlace(
       expect(ran(found(), 'granted, but Unix').exitCode).not.toBe(0)
     })
 
-    test('a limit on programs holds by mounts, and metadata can be changed in write roots', () => {
+    test('mounts enforce a limit on programs, and metadata can be changed in write roots', () => {
       expect(ran(found(), 'exec')).toMatchObject({ exitCode: 3, stdout: '' })
       expect(ran(found(), 'mode').stdout).toBe('600\n')
     })
@@ -107,16 +107,16 @@ describePlace(
         expectNotRun(found(), name, 'network-grant-unsupported')
     })
 
-    test('a tool can listen nowhere, not even to itself', () => {
+    test('a tool cannot listen, not even for itself', () => {
       expect(ran(found(), 'listen').stdout).toBe('refused\nrefused\n')
       expect(ran(found(), 'itself').exitCode).not.toBe(0)
     })
 
-    test('a limit on programs, which the loader would get around, is refused', () => {
+    test('a limit on programs is refused, because the loader would bypass it', () => {
       expect(expectNotRun(found(), 'exec', 'host-cannot-hold').message).toContain('loader')
     })
 
-    test('metadata cannot be changed at all, and the profile says by what', () => {
+    test('metadata cannot be changed, and the profile names the mechanism', () => {
       const { stdout, profile } = ran(found(), 'mode')
       expect({ stdout, held: profile.enforced['file_metadata'] }).toEqual({ stdout: '', held: ['seccomp'] })
     })

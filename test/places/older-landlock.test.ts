@@ -84,7 +84,7 @@ for (const abi of [1, 2, 3, 5, 6]) {
   }
 
   describePlace(olderKernel(`a kernel with Landlock ABI ${String(abi)}`, [`landlock=${abi}`]), request, (found) => {
-    test('hosts can be granted where Landlock sees connections, and are refused with the reason where it does not', () => {
+    test('hosts can be granted if Landlock sees connections, and are refused with the reason if not', () => {
       if (abi < 4) expect(expectNotRun(found(), 'hosts', 'network-grant-unsupported').message).toContain('ABI 4')
       else
         expect(ran(found(), 'hosts').stdout.split('\n').slice(4, 8)).toEqual([
@@ -95,7 +95,7 @@ for (const abi of [1, 2, 3, 5, 6]) {
         ])
     })
 
-    test('namespaces are still chosen, and Landlock is named with its version wherever it holds something', () => {
+    test('namespaces are still chosen, and the profile names Landlock with its version', () => {
       const { form, enforced } = ran(found(), 'strongest').profile
       expect({ form, fact: found().host.landlock }).toEqual({ form: 'namespaces', fact: { held: true, abi } })
       expect(
@@ -107,7 +107,7 @@ for (const abi of [1, 2, 3, 5, 6]) {
       ).toEqual(new Set([`landlock:${String(abi)}`]))
     })
 
-    test('the profile of the form without namespaces claims what this version holds, and no more', () => {
+    test('the profile of the landlock form claims exactly what this version enforces', () => {
       const { enforced } = ran(found(), 'plain').profile
       const landlock = `landlock:${String(abi)}`
       const holds = (boundary: string) => enforced[boundary]?.includes(landlock) ?? false
@@ -120,20 +120,20 @@ for (const abi of [1, 2, 3, 5, 6]) {
       expect(enforced['filesystem_write']).toEqual(abi >= 3 ? [landlock] : [landlock, 'seccomp'])
     })
 
-    test('files that were not granted can be neither read nor changed, also not emptied', () => {
+    test('files without a grant can be neither read nor changed nor emptied', () => {
       expectHeld(found(), 'read outside', { watch: 'tells when somebody uses the file, not what is in it' })
       expectHeld(found(), 'write outside')
       expectHeld(found(), 'change outside')
       expect(snapshot(room.outerWritten)).toEqual(room.before)
     })
 
-    test('other processes can be neither signalled nor looked into, directly or by the kernel', () => {
+    test('other processes can be neither signalled nor read, directly or by the kernel', () => {
       expectHeld(found(), 'other processes', EXISTENCE)
       expect(victims).toEqual({ signals: 0, memory: 'SECRET in memory' })
       expectHeld(found(), 'its supervisor')
     })
 
-    test('nothing can be reached, and no port of the host taken', () => {
+    test('nothing can be reached, and no port of the host can be taken', () => {
       expect(ran(found(), 'listen').stdout).toBe('refused\nrefused\n')
       expect(ran(found(), 'connect')).toMatchObject({ exitCode: 1, stdout: '' })
       expect(ran(found(), 'connect').violations).toContainEqual(
@@ -141,7 +141,7 @@ for (const abi of [1, 2, 3, 5, 6]) {
       )
     })
 
-    test('what a tool does with its own files, processes and sockets works', () => {
+    test('a tool can use its own files, processes and sockets', () => {
       expect(ran(found(), 'shorten a file')).toMatchObject({ stdout: 'lo\n', stderr: '' })
       expect(ran(found(), 'move a file')).toMatchObject({ stdout: 'moved\n' })
       expect(ran(found(), 'signal children')).toMatchObject({ status: 'signaled', signal: 15, stdout: '143\n' })
@@ -149,7 +149,7 @@ for (const abi of [1, 2, 3, 5, 6]) {
       expect(ran(found(), 'talk to itself').stdout).toBe('own\nown\n')
     })
 
-    test('a limit on programs holds', () => {
+    test('a limit on programs works', () => {
       expect(ran(found(), 'exec')).toMatchObject({ exitCode: 3, stdout: '' })
     })
   })
@@ -170,7 +170,7 @@ describePlace(
     },
   }),
   (found) => {
-    test('what nobody holds is refused: ports, signals, network grants', () => {
+    test('what nothing can enforce is refused: ports, signals, network grants', () => {
       expect(ran(found(), 'plain').stdout).toBe('')
       expect(ran(found(), 'signal').stdout).toBe('refused\n')
       expectNotRun(found(), 'network', 'network-grant-unsupported')

@@ -104,19 +104,19 @@ for (const form of ['namespaces', 'landlock'] as const) {
         expect(found().calls['warm']).toMatchObject({ exitCode: 0, stdout: 'warm\n' })
       })
 
-      test('what is granted can be read and written', () => {
+      test('granted files can be read and written', () => {
         expect(ran(found(), 'granted').stdout).toBe('GRANTED\n')
         expect(ran(found(), 'written')).toMatchObject({ exitCode: 0, stdout: 'new\n' })
       })
 
-      test('what is not granted can be neither read, nor written, nor changed', () => {
+      test('files without a grant can be neither read nor written nor changed', () => {
         expectHeld(found(), 'read a secret', { watch: 'tells when somebody uses the file, not what is in it' })
         expectHeld(found(), 'write elsewhere')
         expectHeld(found(), 'change elsewhere')
         expect(snapshot(room.outerWritten)).toEqual(room.before)
       })
 
-      test('neither namespaces nor other powers of the kernel can be had', () => {
+      test('namespaces and other kernel powers are refused', () => {
         expectHeld(found(), 'new namespaces')
         expectHeld(found(), 'the kernel', {
           'ptrace-traceme': 'debuggers start their children so',
@@ -126,13 +126,13 @@ for (const form of ['namespaces', 'landlock'] as const) {
         expectHeld(found(), 'its supervisor')
       })
 
-      test('a tool talks to itself and listens to nobody else', () => {
+      test('a tool can connect to itself, and cannot listen for others', () => {
         expect(ran(found(), 'own')).toMatchObject({ exitCode: 0, stdout: 'own\nown\n' })
         if (form === 'namespaces') expect(ran(found(), 'loopback')).toMatchObject({ exitCode: 0, stdout: 'own\n' })
         else expect(ran(found(), 'listen').stdout).toBe('refused\nrefused\n')
       })
 
-      test('programs, processes, memory and time are limited, and refusals are told', () => {
+      test('programs, processes, memory and time are limited, and refusals are reported', () => {
         expect(ran(found(), 'exec')).toMatchObject({
           exitCode: 3,
           stdout: '',
@@ -151,7 +151,7 @@ for (const form of ['namespaces', 'landlock'] as const) {
         expect(survivors).toEqual([])
       })
 
-      test('the profile claims what is held here and nothing else', () => {
+      test('the profile claims exactly what is enforced here', () => {
         const { enforced } = ran(found(), 'plain').profile
         expect(enforced).toMatchObject(
           form === 'namespaces'
@@ -167,7 +167,7 @@ for (const form of ['namespaces', 'landlock'] as const) {
         expectNotRun(found(), 'required', 'host-cannot-hold')
       })
 
-      test('the facts name the /proc that cannot be had', () => {
+      test('the facts name the missing /proc', () => {
         expect(found().host).toMatchObject({
           namespaces: { held: true },
           ownProc: { held: false, stage: 'proc' },
@@ -197,7 +197,7 @@ describePlace(
       expect(found().calls['warm']).toMatchObject({ exitCode: 0, stdout: 'warm\n' })
     })
 
-    test('what is not granted is not there', () => {
+    test('files without a grant are absent', () => {
       expect(ran(found(), 'names')).toMatchObject({ exitCode: 2, stdout: '' })
     })
   },
@@ -214,7 +214,7 @@ const enter = (...argv: readonly string[]) => {
 describe.runIf(canEnter)(`the command line in ${kind}`, () => {
   const cordon = (...argv: readonly string[]) => enter(join(CHECKOUT, 'bin', 'cordon.js'), ...argv)
 
-  test('doctor chooses the strongest form, and says what the container takes away and how to get it', () => {
+  test('doctor chooses the strongest form, and says what the container withholds and how to get it', () => {
     const { status, stdout } = cordon('doctor', '--json')
     const diagnosis = JSON.parse(stdout) as Diagnosis
     expect({ status, form: diagnosis.form, container: diagnosis.host.container }).toEqual({
@@ -225,7 +225,7 @@ describe.runIf(canEnter)(`the command line in ${kind}`, () => {
     expect(diagnosis.forms).toMatchObject({ namespaces: { held: true }, landlock: { held: true } })
     expect(diagnosis.findings).toContainEqual(
       expect.objectContaining({
-        what: expect.stringContaining('a /proc of its own') as string,
+        what: expect.stringContaining('a private /proc') as string,
         fix: expect.stringContaining('unmask=ALL') as string,
       }),
     )

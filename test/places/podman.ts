@@ -1,5 +1,5 @@
-// A container of podman with its own defaults, seccomp profile and masks included: rootless for an ordinary user.
-// There is no image to fetch: its root is an empty folder, into which the host's programs are mounted read-only.
+// A podman container with its defaults, including seccomp profile and masks: rootless for an ordinary user. It needs
+// no image: its root is an empty folder into which the host's programs are mounted read-only.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, lstatSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'

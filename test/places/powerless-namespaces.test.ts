@@ -18,7 +18,7 @@ describePlace(
   powerlessNamespaces,
   () => REQUEST,
   (found) => {
-    test('namespaces are not taken for granted because they can be made: the first powerless step is named', () => {
+    test('namespaces that can be made but have no powers are not used, and the first failing step is named', () => {
       expect(found().host.namespaces).toEqual({
         held: false,
         stage: 'loopback',
@@ -32,12 +32,12 @@ describePlace(
       })
     })
 
-    test('a cell takes the form without namespaces, cold and warm', () => {
+    test('a cell takes the landlock form, cold and warm', () => {
       expect(ran(found(), 'plain')).toMatchObject({ exitCode: 0, stdout: 'well\n', profile: { form: 'landlock' } })
       expect(found().calls['warm']).toMatchObject({ exitCode: 0, stdout: 'warm\n' })
     })
 
-    test('what is not hidden is not claimed to be', () => {
+    test('the profile does not claim that visible names are hidden', () => {
       const { exitCode, stdout, profile } = ran(found(), 'names')
       expect({ exitCode, stdout, claimed: profile.enforced['file_names'] }).toEqual({
         exitCode: 1,
@@ -46,7 +46,7 @@ describePlace(
       })
     })
 
-    test('a policy that requires the stronger form is refused, with the step that failed and the way out', () => {
+    test('a policy that requires the namespaces form is refused, with the failed step and a fix', () => {
       expect(expectNotRun(found(), 'namespaces', 'host-cannot-hold').message).toContain('loopback')
       expect(expectNotRun(found(), 'required', 'host-cannot-hold')).toMatchObject({
         message: expect.stringContaining('pid-namespace') as string,

@@ -1,4 +1,4 @@
-// Small programs in Python for what the places differ in: sockets.
+// Small Python programs for sockets, in which the places differ.
 const PYTHON = '/usr/bin/python3'
 
 const python = (source: string, ...args: readonly string[]): readonly string[] => [PYTHON, '-B', '-c', source, ...args]

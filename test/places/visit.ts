@@ -1,4 +1,4 @@
-// Sends the visitor to a place and brings back what it found.
+// Runs the visitor in a place and returns what it found.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'

@@ -55,11 +55,11 @@ const ENDED_BY_MEMORY = { status: 'limit', limit: 'memory', stdout: '' }
 describe.runIf(obstacle === undefined).each(PLACES)('$title ($form)', ({ place, form, parent, second }) => {
   const ofCall = (name: string) => fact(place, name)
 
-  test('cgroups are found by making one', () => {
+  test('detects cgroups by making one', () => {
     expect(fact(place, 'host')).toEqual({ held: true, parent })
   })
 
-  test('a call with limits has one and says so; a call without has none', () => {
+  test('gives a call with limits a cgroup and says so, and a call without limits none', () => {
     expect(ofCall('with a limit')).toMatchObject({
       exitCode: 0,
       enforced: { ...HELD, end_of_call: ['cgroup', second] },
@@ -69,7 +69,7 @@ describe.runIf(obstacle === undefined).each(PLACES)('$title ($form)', ({ place, 
     expect(JSON.stringify(ofCall('without limits'))).not.toContain('cgroup')
   })
 
-  test('the kernel is told what the policy says, and room for the keeper', () => {
+  test('sets the limits of the policy in the kernel, plus room for the keeper', () => {
     expect(ofCall('its files')).toEqual({
       'memory.max': String((24 + 8) << 20),
       'memory.swap.max': '0',
@@ -78,18 +78,18 @@ describe.runIf(obstacle === undefined).each(PLACES)('$title ($form)', ({ place, 
     })
   })
 
-  test('memory of all processes together is bounded, and reported', () => {
+  test('limits and reports the memory of all processes together', () => {
     expect(ofCall('memory')).toMatchObject({
       ...ENDED_BY_MEMORY,
       violations: [{ kind: 'memory', limit: 24 << 20, effect: 'ended' }],
     })
   })
 
-  test('memory that no process has, but the kernel for it, is bounded, too', () => {
+  test('limits kernel memory that belongs to no process', () => {
     expect(ofCall('memory in the kernel')).toMatchObject(ENDED_BY_MEMORY)
   })
 
-  test('the kernel holds the limit when the supervisor does not look', () => {
+  test('enforces the limit in the kernel when the supervisor does not check', () => {
     expect(ofCall('while its supervisor is stopped')).toEqual({
       emptied: true,
       events: expect.stringMatching(/^oom_group_kill 1$/m) as string,
@@ -97,25 +97,25 @@ describe.runIf(obstacle === undefined).each(PLACES)('$title ($form)', ({ place, 
     expect(ofCall('once its supervisor goes on')).toMatchObject(ENDED_BY_MEMORY)
   })
 
-  test('the tool can neither see nor change the tree', () => {
+  test('hides the cgroup tree from the tool, which cannot change it', () => {
     expect(ofCall('its own tree')).toMatchObject({ exitCode: 0, stdout: 'done\n' })
     const { stderr } = ofCall('its own tree') as { stderr: string }
     expect(stderr.trim().split('\n')).toHaveLength(3)
     if (form === 'namespaces') expect(ofCall('with a limit')).toMatchObject({ stdout: '0::/\n' })
   })
 
-  test('what a call leaves running dies with it, and its cgroup goes', () => {
+  test('kills leftover processes of a call and removes its cgroup', () => {
     expect(ofCall('left behind')).toMatchObject({ exitCode: 0, stdout: 'left\n' })
     expect(ofCall('nothing stays')).toBe(true)
   })
 
-  test('a crash in a cell starts no core handler of the host; one outside does', () => {
+  test('starts no core handler of the host for a crash in a cell, but for one outside', () => {
     for (const each of ['namespaces', 'landlock'])
       expect(fact(place, `a crash in a cell (${each})`)).toMatchObject({ signal: 11 })
     expect(fact(place, 'handlers started')).toEqual({ outside: 1, cells: 0 })
   })
 
-  test('one can be required without a limit, and a warm cell has one', () => {
+  test('can be required without a limit, also for a warm cell', () => {
     expect(fact(place, 'required')).toMatchObject({
       exitCode: 0,
       stdout: 'well\n',
@@ -124,38 +124,35 @@ describe.runIf(obstacle === undefined).each(PLACES)('$title ($form)', ({ place, 
     expect(fact(place, 'warm')).toMatchObject({ status: 'limit', limit: 'memory', enforced: HELD })
   })
 
-  test('a killed supervisor leaves nobody, and its cgroup is removed by a later sandbox; those of others stay', () => {
+  test('leaves no process after a killed supervisor, and a later sandbox removes its cgroup but no others', () => {
     expect(fact(place, 'a killed supervisor')).toMatchObject({ status: 'refused', code: 'launcher-died' })
     expect(fact(place, 'nobody is left')).toBe(true)
     expect(fact(place, 'sweep')).toEqual({ before: true, after: false, others: true })
   })
 })
 
-describe.runIf(obstacle === undefined)(
-  'as an ordinary user, where others live in the cgroup that would have to be divided',
-  () => {
-    test('the facts say why there are no cgroups', () => {
-      expect(fact('crowded', 'host')).toMatchObject({
-        held: false,
-        stage: 'cgroup',
-        problem: expect.stringContaining('busy') as string,
-      })
+describe.runIf(obstacle === undefined)('as an ordinary user in a cgroup with other processes', () => {
+  test('the facts say why there are no cgroups', () => {
+    expect(fact('crowded', 'host')).toMatchObject({
+      held: false,
+      stage: 'cgroup',
+      problem: expect.stringContaining('busy') as string,
     })
+  })
 
-    test('a limit is held by looking, and nothing else is claimed', () => {
-      expect(fact('crowded', 'with a limit')).toMatchObject({
-        exitCode: 0,
-        stdout: 'well\n',
-        enforced: { 'limits.memory': ['supervisor'], 'end_of_call': ['pid-namespace'] },
-      })
+  test('regular checks enforce a limit, and the profile claims nothing else', () => {
+    expect(fact('crowded', 'with a limit')).toMatchObject({
+      exitCode: 0,
+      stdout: 'well\n',
+      enforced: { 'limits.memory': ['supervisor'], 'end_of_call': ['pid-namespace'] },
     })
+  })
 
-    test('a call that requires cgroups is refused, with the way out', () => {
-      expect(fact('crowded', 'required')).toMatchObject({
-        status: 'refused',
-        code: 'host-cannot-hold',
-        fix: expect.stringContaining('cordon doctor') as string,
-      })
+  test('refuses a call that requires cgroups, with a fix', () => {
+    expect(fact('crowded', 'required')).toMatchObject({
+      status: 'refused',
+      code: 'host-cannot-hold',
+      fix: expect.stringContaining('cordon doctor') as string,
     })
-  },
-)
+  })
+})

@@ -1,4 +1,5 @@
-// The archive that a kernel unpacks as its first file system ("newc", see the kernel's initramfs-buffer-format).
+// Writes the archive that a kernel unpacks as its first file system ("newc", see the kernel's
+// initramfs-buffer-format).
 import { lstatSync, readFileSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 

@@ -1,6 +1,6 @@
-// A whole Linux in an emulator: for what this machine's own kernel does not offer, or must not be asked for.
-// Its kernel is the distribution's (see scripts/vm-kernel.mjs); its files are this machine's node, some programs and
-// this checkout.
+// A whole Linux in an emulator, for features that this machine's kernel lacks or must not be asked for. Its kernel
+// comes from the distribution (scripts/vm-kernel.mjs). Its files are this machine's node, some programs and this
+// checkout.
 import { execFileSync, spawn } from 'node:child_process'
 import { accessSync, constants, existsSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'

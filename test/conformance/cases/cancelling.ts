@@ -23,7 +23,7 @@ export const cancelling: Area = area('Cancelling', [
     },
   },
   {
-    claim: 'an abort ends the call and everything it started',
+    claim: 'an abort ends the call and all its processes',
     tell: async ({ run }) => {
       const [abort, mark] = [new AbortController(), newMark()]
       const call = run(`(setsid sh -c 'sleep 300; : ${mark}' &) ; trap "" TERM; echo up; sleep 300; : ${mark}`, {
@@ -37,7 +37,7 @@ export const cancelling: Area = area('Cancelling', [
     },
   },
   {
-    claim: 'what a cancelled call had planted is set aside, and told',
+    claim: 'a protected name from a cancelled call is renamed and reported',
     given: { '@/w/': '' },
     tell: async ({ refusal, at }) => {
       const abort = new AbortController()
@@ -69,7 +69,7 @@ export const cancelling: Area = area('Cancelling', [
     },
   },
   {
-    claim: 'an abort after the end changes nothing, and nothing listens any more',
+    claim: 'an abort after the end changes nothing, and no listener is left',
     tell: async ({ run }) => {
       const abort = new AbortController()
       const result = await run('echo done', { signal: abort.signal })

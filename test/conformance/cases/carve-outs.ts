@@ -30,7 +30,7 @@ const unwritable = spellings.map(([how, carved]): Claim => ({
 export const carveOuts: Area = area('Carve-outs', [
   ...unwritable,
   {
-    claim: 'what is carved out of a write root is readable where reading is granted',
+    claim: 'a carve-out of a write root is readable if reading is granted',
     given: TREE,
     policy: { filesystem: { read: ['@/w'], write: ['@/w', '!@/w/conf/secret'] } },
     can: [
@@ -45,7 +45,7 @@ export const carveOuts: Area = area('Carve-outs', [
     ],
   },
   {
-    claim: 'what is carved out of reading is gone, and what lies beside it is not',
+    claim: 'a carve-out of reading is absent, and the files beside it are not',
     given: TREE,
     policy: { filesystem: { read: ['@/w', '!@/w/**/secret'] } },
     can: [
@@ -59,7 +59,7 @@ export const carveOuts: Area = area('Carve-outs', [
     ],
   },
   {
-    claim: 'a carve-out of reading takes writing too',
+    claim: 'a carve-out of reading also removes writing',
     given: TREE,
     policy: { filesystem: { read: ['!@/w/conf/secret'], write: ['@/w'] } },
     can: [['write', '@/w/conf/beside']],
@@ -99,7 +99,7 @@ export const carveOuts: Area = area('Carve-outs', [
     ],
   },
   {
-    claim: 'a carve-out that leads through a link holds where it leads',
+    claim: 'a carve-out through a link applies to its target',
     given: { ...TREE, '@/link': { link: '@/w' }, '@/w/shortcut': { link: 'conf' } },
     policy: { filesystem: { read: ['@/w', '!@/link/conf/secret', '!@/w/shortcut/beside'] } },
     can: [['read', '@/w/deep/er/secret']],
@@ -110,7 +110,7 @@ export const carveOuts: Area = area('Carve-outs', [
     ],
   },
   {
-    claim: 'a carve-out applies to what presets grant',
+    claim: 'a carve-out applies to presets',
     policy: { filesystem: { read: ['!/etc/passwd', '!/usr/include/**', '!/usr/share/**/copyright'] } },
     can: [
       ['read', '/etc/group'],
@@ -123,7 +123,7 @@ export const carveOuts: Area = area('Carve-outs', [
     ],
   },
   {
-    claim: 'a carve-out that lies outside of every grant changes nothing',
+    claim: 'a carve-out outside every grant changes nothing',
     given: TREE,
     policy: { filesystem: { write: ['@/w/conf', '!@/w/deep/er', '!@/nowhere'] } },
     can: [
@@ -133,7 +133,7 @@ export const carveOuts: Area = area('Carve-outs', [
     cannot: [['read', '@/w/deep/er/secret']],
   },
   {
-    claim: 'beside what is carved out of a write root new files can be made',
+    claim: 'new files can be created beside a carve-out of a write root',
     given: TREE,
     policy: { filesystem: { write: ['@/w', '!@/w/conf/secret'] } },
     can: [
@@ -145,7 +145,7 @@ export const carveOuts: Area = area('Carve-outs', [
     cannot: [['read', '@/w/conf/secret']],
   },
   {
-    claim: 'what is carved out and does not exist yet is not left there by the call',
+    claim: 'a call cannot leave a missing carve-out behind',
     given: { '@/w/conf/': '' },
     policy: { filesystem: { write: ['@/w', '!@/w/conf/secret'] } },
     run: 'echo new > @/w/conf/secret',

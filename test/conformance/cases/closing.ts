@@ -21,7 +21,7 @@ const WRITE = { filesystem: { write: ['@/w'] } }
 
 export const closing: Area = area('Closing', [
   {
-    claim: 'closing ends calls that run, refuses them, and waits until nothing of them is left',
+    claim: 'closing ends running calls, refuses them, and waits until nothing of them is left',
     given: { '@/w/': '' },
     tell: async (stage) => {
       await withOwn(stage, async ({ run }, backend) => {
@@ -43,7 +43,7 @@ export const closing: Area = area('Closing', [
     },
   },
   {
-    claim: 'closing while calls begin leaves none behind',
+    claim: 'closing while calls start leaves none behind',
     given: { '@/w/': '' },
     tell: async (stage) => {
       for (let turns = 0; turns < 6; turns += 1) {
@@ -61,7 +61,7 @@ export const closing: Area = area('Closing', [
     },
   },
   {
-    claim: 'what a call wrote before it was ended by closing is still looked at',
+    claim: 'files that a call wrote before closing ended it are still checked',
     given: { '@/w/': '' },
     tell: async (stage) => {
       await withOwn(stage, async ({ run, at }, backend) => {
@@ -85,7 +85,7 @@ export const closing: Area = area('Closing', [
     },
   },
   {
-    claim: 'after closing a call is refused, and closing again is no failure',
+    claim: 'after closing a call is refused, and closing again is allowed',
     tell: async (stage) => {
       await withOwn(stage, async ({ refusal }, backend) => {
         await backend.close()

@@ -29,7 +29,7 @@ export const endings: Area = area('How a call ends', [
   ...ownExitCodes,
   ...signals,
   {
-    claim: "a signal that a child of the program dies of is the program's to report",
+    claim: "a signal that kills a child is the program's to report, and does not end the call",
     run: "sh -c 'kill -9 $$'; exit $?",
     then: { exitCode: 137 },
   },
@@ -44,11 +44,11 @@ export const endings: Area = area('How a call ends', [
     then: { stdout: 'over\n' },
   },
   {
-    claim: 'a name that no folder of the search path holds is refused',
+    claim: 'a program name that is not in the search path is refused',
     run: ['no-such-program-here'],
     then: { refused: 'program-not-found' },
   },
-  { claim: 'a path where no program is, is refused', run: ['@/nothing'], then: { refused: 'program-not-found' } },
+  { claim: 'a missing program is refused', run: ['@/nothing'], then: { refused: 'program-not-found' } },
   {
     claim: 'a file that is not executable is refused',
     given: { '@/text': 'x' },
@@ -68,7 +68,7 @@ export const endings: Area = area('How a call ends', [
     then: { refused: 'program-not-found' },
   },
   {
-    claim: 'an executable file that is no program is refused',
+    claim: 'an executable file that is not a program is refused',
     given: { '@/odd': { program: '\u0001\u0002\u0003' } },
     run: ['@/odd'],
     then: { refused: 'program-not-executable' },
@@ -80,7 +80,7 @@ export const endings: Area = area('How a call ends', [
     then: { refused: 'plan-rejected' },
   },
   {
-    claim: 'a program outside of every grant can be the command, with nothing beside it',
+    claim: 'a program outside every grant can be the command, without the files beside it',
     given: { '@/bin/own': { program: '#!/bin/sh\ncat @/bin/beside || echo mine\n' }, '@/bin/beside': 'other' },
     run: ['@/bin/own'],
     then: { stdout: 'mine\n' },
@@ -101,7 +101,7 @@ export const endings: Area = area('How a call ends', [
     },
   },
   {
-    claim: 'more arguments than the kernel takes are a refusal that says so',
+    claim: 'more arguments than the kernel takes are refused with that reason',
     tell: async ({ refusal }) => {
       expect(await refusal(['/bin/true', ...Array.from({ length: 40 }, () => 'x'.repeat(120_000))])).toMatchObject({
         code: 'program-not-executable',
@@ -110,7 +110,7 @@ export const endings: Area = area('How a call ends', [
     },
   },
   {
-    claim: 'what a call used is told: time, processor, memory',
+    claim: 'a call reports its usage: time, processor, memory',
     tell: async ({ run }) => {
       const { usage } = await run('i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done; sleep 0.05')
       expect(usage.wallMs).toBeGreaterThanOrEqual(50)

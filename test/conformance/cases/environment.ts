@@ -47,20 +47,20 @@ export const environment: Area = area('Environment', [
     then: { stdout: '/somewhere\n' },
   },
   {
-    claim: 'what the process table shows as the environment is the same',
+    claim: 'the process table shows the same environment',
     run: ['/bin/grep', '-c', 'SECRET', '/proc/self/environ'],
     hostEnvironment: { SECRET: 'x' },
     then: { exitCode: 1, stdout: '0\n' },
   },
   {
-    claim: 'a granted search path finds programs only for the program itself',
+    claim: 'a granted search path applies only inside the program',
     run: ['own-tool'],
     given: { '@/bin/own-tool': { program: '#!/bin/sh\n' } },
     policy: { environment: ['PATH=@/bin'] },
     then: { refused: 'program-not-found' },
   },
   {
-    claim: 'files are made with an ordinary mode',
+    claim: 'new files have an ordinary mode',
     given: { '@/out/': '' },
     policy: { filesystem: { write: ['@/out'] } },
     run: 'echo x > @/out/f; stat -c %a @/out/f',

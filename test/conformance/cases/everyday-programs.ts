@@ -22,9 +22,9 @@ const PAIR =
   'import socket\na, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\na.send(b"one"); ' +
   'a.send(b"two"); b.send(b"back")\nprint(b.recv(9).decode(), b.recv(9).decode(), a.recv(9).decode())'
 
-export const everydayPrograms: Area = area('Programs of every day', [
+export const everydayPrograms: Area = area('Everyday programs', [
   {
-    claim: 'a program makes a terminal where the caller has none',
+    claim: 'a program can make a terminal if the caller has none',
     run: ['/usr/bin/script', '-qec', 'tty > /dev/null && echo a terminal > /dev/tty', '/dev/null'],
     then: { stdout: 'a terminal\r\n' },
   },
@@ -34,7 +34,7 @@ export const everydayPrograms: Area = area('Programs of every day', [
     then: { stdout: 'a terminal\r\n' },
   },
   {
-    claim: 'a terminal is opened by its name',
+    claim: 'a terminal can be opened by its name',
     run: ['/usr/bin/python3', '-c', BY_NAME],
     then: { stdout: 'heard True\n' },
   },
@@ -44,7 +44,7 @@ export const everydayPrograms: Area = area('Programs of every day', [
     then: { stdout: 'one two back\n' },
   },
   {
-    claim: 'a folder can pass its group on to what is made in it',
+    claim: 'a folder can pass its group on to new files',
     given: { '@/w/': '' },
     tell: async ({ run, at }) => {
       const { stdout, stderr } = await run(
@@ -59,7 +59,7 @@ export const everydayPrograms: Area = area('Programs of every day', [
     },
   },
   {
-    claim: 'a debugger stops its own child and looks into it',
+    claim: 'a debugger can stop and read its own child',
     given: { '@/w/x.c': 'int main(void)\n{\n  volatile int answer = 41;\n  answer++;\n  return answer;\n}\n' },
     tell: async ({ run }) => {
       const { stdout } = await run(
@@ -71,12 +71,12 @@ export const everydayPrograms: Area = area('Programs of every day', [
     },
   },
   {
-    claim: 'system calls of a child are traced',
+    claim: 'a program can trace the system calls of its child',
     run: 'strace -f -e trace=exit_group -o "$TMPDIR/t" /bin/sh -c "exit 7"; grep -o "exit_group(7)" "$TMPDIR/t"',
     then: { stdout: 'exit_group(7)\n' },
   },
   {
-    claim: 'a program that asks to be traced, by nobody who would, goes on',
+    claim: 'a program that asks to be traced continues without a tracer',
     run: [
       '/usr/bin/python3',
       '-c',
@@ -104,7 +104,7 @@ export const everydayPrograms: Area = area('Programs of every day', [
     },
   },
   {
-    claim: 'beside a repository folders are made, filled, renamed and removed, and programs in them run',
+    claim: 'beside a repository folders can be created, filled, renamed and removed, and their programs run',
     given: { '@/w/.git/hooks/': '', '@/w/.git/config': '', '@/w/.git/HEAD': 'ref: refs/heads/main\n' },
     policy: WORKSPACE,
     run:
@@ -115,7 +115,7 @@ export const everydayPrograms: Area = area('Programs of every day', [
     then: { stdout: 'ran\nran\nran\n600\nthrough\nbound\n' },
   },
   {
-    claim: 'an environment of Python and a package are made where the policy names them',
+    claim: 'a Python environment and a package can be created where the policy names them',
     given: { '@/w/.git/hooks/': '', '@/w/.git/config': '', '@/w/.git/HEAD': 'ref: refs/heads/main\n' },
     tell: async ({ run, at }) => {
       const policy = { filesystem: { write: ['@/w', '@/w/.venv', '@/w/package.json'] } }

@@ -5,7 +5,7 @@ const SCRIPT = { '@/tool': { program: '#!/bin/sh\necho tool; /bin/ls -d /usr > /
 
 export const execution: Area = area('Execution', [
   {
-    claim: 'exec: none runs the command itself and nothing else',
+    claim: 'exec: none runs only the command itself',
     policy: { exec: 'none' },
     run: 'exec 2> /dev/null; echo builtin; /bin/ls -d /usr; echo $?',
     then: { stdout: 'builtin\n126\n', violations: [{ kind: 'exec', path: '/bin/ls' }] },
@@ -24,32 +24,32 @@ export const execution: Area = area('Execution', [
     then: { stdout: 'fine\n' },
   },
   {
-    claim: 'a list of programs runs those, by name or path',
+    claim: 'a list of programs allows exactly those, by name or path',
     policy: { exec: ['ls', '/bin/cat'] },
     run: 'ls -d /etc; cat < /dev/null; cp --version 2> /dev/null; echo $?',
     then: { stdout: '/etc\n126\n', violations: [{ kind: 'exec' }, { kind: 'exec' }] },
   },
   {
-    claim: 'a program that is not there cannot be listed',
+    claim: 'a missing program cannot be listed',
     policy: { exec: ['no-such-program-here'] },
     run: ['/bin/true'],
     then: { refused: 'grant-inexpressible' },
   },
   {
-    claim: 'a copy of a program is not that program',
+    claim: 'a copy of a listed program cannot run',
     policy: { exec: ['cp', 'ls'] },
     run: 'exec 2> /dev/null; cp /bin/ls "$TMPDIR/ls"; "$TMPDIR/ls" -d /usr; echo $?',
     then: { stdout: '126\n', violations: [{ kind: 'exec' }] },
   },
   {
-    claim: 'exec: all runs whatever can be read',
+    claim: 'exec: all runs every readable program',
     given: SCRIPT,
     policy: { exec: 'all', filesystem: { read: ['@/tool'] } },
     run: '@/tool',
     then: { stdout: 'tool\nlisted\n' },
   },
   {
-    claim: 'what is not granted cannot be executed either',
+    claim: 'a program without a read grant cannot run',
     given: SCRIPT,
     policy: { exec: 'all' },
     run: 'exec 2> /dev/null; @/tool; test $? -ge 126',

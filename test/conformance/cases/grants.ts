@@ -15,7 +15,7 @@ const TREE = {
 
 export const grants: Area = area('Grants', [
   {
-    claim: 'nothing is granted by default but programs, libraries and settings of the system',
+    claim: 'by default only programs, libraries and settings of the system are granted',
     given: TREE,
     can: [
       ['read', '/etc/passwd'],
@@ -33,7 +33,7 @@ export const grants: Area = area('Grants', [
     ],
   },
   {
-    claim: 'read of a file is that file alone',
+    claim: 'read of a file grants only that file',
     given: TREE,
     policy: { filesystem: { read: ['@/data/a.txt'] } },
     can: [['read', '@/data/a.txt']],
@@ -47,7 +47,7 @@ export const grants: Area = area('Grants', [
     ],
   },
   {
-    claim: 'read of a folder is everything beneath it',
+    claim: 'read of a folder grants everything beneath it',
     given: TREE,
     policy: { filesystem: { read: ['@/data'] } },
     can: [
@@ -65,7 +65,7 @@ export const grants: Area = area('Grants', [
     ],
   },
   {
-    claim: 'read of folder/** is everything beneath it',
+    claim: 'read of folder/** grants everything beneath it',
     given: TREE,
     policy: { filesystem: { read: ['@/data/**'] } },
     can: [
@@ -78,7 +78,7 @@ export const grants: Area = area('Grants', [
     ],
   },
   {
-    claim: 'a folder whose name begins like a granted one is another',
+    claim: 'a folder whose name only starts like a granted one is not granted',
     given: TREE,
     policy: { filesystem: { read: ['@/data'], write: ['@/data/sub'] } },
     can: [['read', '@/data/a.txt']],
@@ -89,7 +89,7 @@ export const grants: Area = area('Grants', [
     ],
   },
   {
-    claim: 'write of a folder is everything beneath it, and implies read',
+    claim: 'write of a folder grants everything beneath it, and implies read',
     given: TREE,
     policy: { filesystem: { write: ['@/data'] } },
     can: [
@@ -108,7 +108,7 @@ export const grants: Area = area('Grants', [
     ],
   },
   {
-    claim: 'write of a file is that file alone',
+    claim: 'write of a file grants only that file',
     given: TREE,
     policy: { filesystem: { write: ['@/data/a.txt'] } },
     can: [
@@ -123,7 +123,7 @@ export const grants: Area = area('Grants', [
     ],
   },
   {
-    claim: 'a write grant within a read grant holds there alone',
+    claim: 'a write grant inside a read grant applies only there',
     given: TREE,
     policy: { filesystem: { read: ['@/data'], write: ['@/data/sub'] } },
     can: [
@@ -138,7 +138,7 @@ export const grants: Area = area('Grants', [
     ],
   },
   {
-    claim: 'a read grant within a write grant takes nothing away',
+    claim: 'a read grant inside a write grant removes nothing',
     given: TREE,
     policy: { filesystem: { read: ['@/data/sub'], write: ['@/data'] } },
     can: [
@@ -148,7 +148,7 @@ export const grants: Area = area('Grants', [
     cannot: [['read', '@/other']],
   },
   {
-    claim: 'doubled slashes, dots and relative paths mean the folder they name',
+    claim: 'doubled slashes, dots and relative paths are normalised',
     given: TREE,
     policy: { filesystem: { read: ['@//data/./sub/../sub', 'database'] } },
     can: [
@@ -161,7 +161,7 @@ export const grants: Area = area('Grants', [
     ],
   },
   {
-    claim: '~ is the home that the policy is resolved with',
+    claim: '~ is the home of the resolved policy',
     given: { '@/home/notes': 'n' },
     policy: { filesystem: { read: ['~/notes'] } },
     can: [['read', '@/home/notes']],
@@ -187,7 +187,7 @@ export const grants: Area = area('Grants', [
     then: { refused: 'path-missing' },
   },
   {
-    claim: 'a missing path to write is refused, and not made',
+    claim: 'a missing path to write is refused, and not created',
     policy: { filesystem: { write: ['@/missing/**'] } },
     run: ['/bin/true'],
     then: { refused: 'path-missing' },
@@ -201,7 +201,7 @@ export const grants: Area = area('Grants', [
     then: { refused: 'path-missing' },
   },
   {
-    claim: 'a path that is longer than any can be is refused',
+    claim: 'a path beyond the longest possible length is refused',
     policy: { filesystem: { read: [`@/${'x'.repeat(300)}`] } },
     run: ['/bin/true'],
     then: { refused: 'path-missing' },
@@ -213,7 +213,7 @@ export const grants: Area = area('Grants', [
     then: { refused: 'grant-inexpressible' },
   })),
   {
-    claim: 'a path that vanished between two calls is refused like one that never was',
+    claim: 'a path that vanished between two calls is refused like a missing one',
     given: { '@/data/f': 'x' },
     tell: async ({ backend, boundary, at, run }) => {
       const request = {
@@ -229,7 +229,7 @@ export const grants: Area = area('Grants', [
     },
   },
   {
-    claim: 'what is made in a granted folder is granted to the next call',
+    claim: 'a new file in a granted folder is granted to the next call',
     given: { '@/data/': '' },
     tell: async ({ run, give }) => {
       give({ '@/data/later/f': 'x' })

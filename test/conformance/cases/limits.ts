@@ -20,37 +20,37 @@ print(made + 1)`
 
 export const limits: Area = area('Limits', [
   {
-    claim: 'a call that takes too long is ended, with what it wrote, and says so',
+    claim: 'a call that takes too long is killed, keeps its output, and reports the limit',
     policy: { limits: { wall: '300ms' } },
     run: 'echo begun; sleep 300',
     then: { limit: 'wall', stdout: 'begun\n', violations: [{ kind: 'wall' }] },
   },
   {
-    claim: 'a call within its time is its own',
+    claim: 'a call within its time is not affected',
     policy: { limits: { wall: '60s' } },
     run: 'echo done',
     then: { stdout: 'done\n' },
   },
   {
-    claim: 'a call that computes too long is ended and says so',
+    claim: 'a call that computes too long is killed and reports the limit',
     policy: { limits: { cpu: '300ms', wall: '60s' } },
     run: 'while :; do :; done',
     then: { limit: 'cpu', violations: [{ kind: 'cpu' }] },
   },
   {
-    claim: 'waiting is not computing',
+    claim: 'waiting does not count as computing',
     policy: { limits: { cpu: '200ms' } },
     run: 'sleep 0.5; echo done',
     then: { stdout: 'done\n' },
   },
   {
-    claim: 'a call that takes too much memory is ended and says so',
+    claim: 'a call that takes too much memory is killed and reports the limit',
     policy: { limits: { memory: '64M', wall: '60s' } },
     run: python('import time\nx = bytearray(400 << 20)\ntime.sleep(300)'),
     then: { limit: 'memory', violations: [{ kind: 'memory' }] },
   },
   {
-    claim: 'memory of all processes of a call counts',
+    claim: 'memory of all processes of a call counts together',
     policy: { limits: { memory: '96M', wall: '60s' } },
     run: python(
       'import os, time\nfor i in range(4):\n  if os.fork() == 0:\n    x = bytearray(48 << 20)\n    ' +
@@ -65,13 +65,13 @@ export const limits: Area = area('Limits', [
     then: { stdout: `${48 << 20}\n` },
   },
   {
-    claim: 'output beyond the limit ends the call, which says so',
+    claim: 'output beyond the limit ends the call, which reports the limit',
     policy: { limits: { output: 1024 } },
     run: 'head -c 5000 /dev/zero | tr "\\0" x; sleep 300',
     then: { limit: 'output', stdout: 'x'.repeat(1024), violations: [{ kind: 'output' }] },
   },
   {
-    claim: 'output up to the limit is whole',
+    claim: 'output up to the limit is complete',
     policy: { limits: { output: 1024 } },
     run: 'head -c 1000 /dev/zero | tr "\\0" x; head -c 24 /dev/zero | tr "\\0" y >&2',
     then: { stdout: 'x'.repeat(1000), stderr: 'y'.repeat(24) },
@@ -83,13 +83,13 @@ export const limits: Area = area('Limits', [
     then: { violations: [{ kind: 'processes' }] },
   },
   {
-    claim: 'processes within the limit are made',
+    claim: 'processes within the limit can be started',
     policy: { limits: { processes: 8 } },
     run: ['/bin/bash', '-c', 'echo a | cat | cat | cat'],
     then: { stdout: 'a\n' },
   },
   {
-    claim: 'a limit of processes does not make fork fail when a signal comes in',
+    claim: 'a limit of processes does not make fork fail when a signal arrives',
     policy: { limits: { processes: 16 } },
     run: python(FORKS),
     then: { stdout: '400\n' },
@@ -116,7 +116,7 @@ export const limits: Area = area('Limits', [
     then: { stdout: '1024\n' },
   },
   {
-    claim: 'a program that a file beyond the limit ends was ended by that limit',
+    claim: 'a program that a file beyond the limit kills reports that limit',
     tell: async ({ run }) => {
       const result = await run(['/bin/sh', '-c', 'exec head -c 5000 /dev/zero > "$TMPDIR/f"'], {
         policy: { limits: { fileSize: 1024 } },
@@ -136,7 +136,7 @@ export const limits: Area = area('Limits', [
   },
   {
     // Where the folder is a file system of its own the write fails; elsewhere the call is ended.
-    claim: 'a call that fills its private folders is held, and the limit reported',
+    claim: 'a call that fills its private folders is stopped, and the limit is reported',
     tell: async ({ run }) => {
       const { violations, stdout } = await run('head -c 3000000 /dev/zero > "$TMPDIR/f" && sleep 300; echo full', {
         policy: { limits: { scratch: '1M', wall: '60s' } },

@@ -17,7 +17,7 @@ const TREE = {
 
 export const links: Area = area('Links', [
   {
-    claim: 'a link within a granted folder works, one that leads out does not',
+    claim: 'a link inside a granted folder works, and one that leads out does not',
     given: TREE,
     policy: { filesystem: { read: ['@/data'] } },
     can: [
@@ -32,7 +32,7 @@ export const links: Area = area('Links', [
     ],
   },
   {
-    claim: 'nothing is written through a link that leads out of a write root',
+    claim: 'a link that leads out of a write root cannot be written through',
     given: TREE,
     policy: { filesystem: { write: ['@/data'] } },
     can: [['write', '@/data/to-file']],
@@ -43,7 +43,7 @@ export const links: Area = area('Links', [
     ],
   },
   {
-    claim: 'a link that leads from one grant into another works',
+    claim: 'a link from one grant into another works',
     given: { '@/a/link': { link: '@/b/file' }, '@/b/file': 'b', '@/b/other': 'o' },
     policy: { filesystem: { read: ['@/a', '@/b/file'] } },
     can: [['read', '@/a/link']],
@@ -57,7 +57,7 @@ export const links: Area = area('Links', [
     then: { refused: 'path-is-symlink', fix: '@/secret/key' },
   },
   {
-    claim: 'a granted path that leads through a link is refused with the real path',
+    claim: 'a granted path through a link is refused with the real path',
     given: TREE,
     policy: { filesystem: { write: ['@/data/to-folder/key'] } },
     run: ['/bin/true'],
@@ -78,20 +78,20 @@ export const links: Area = area('Links', [
     then: { refused: 'path-is-symlink', fix: '@/secret' },
   },
   {
-    claim: 'a granted link that leads nowhere is refused',
+    claim: 'a granted link without a target is refused',
     given: TREE,
     policy: { filesystem: { read: ['@/data/dangling'] } },
     run: ['/bin/true'],
     then: { refused: 'path-is-symlink' },
   },
   {
-    claim: 'links that the system itself has lead on',
+    claim: 'links of the system itself are followed',
     policy: { filesystem: { read: ['/bin/bash', '/bin/ls*'] } },
     run: ['/bin/sh', '-c', 'test -r /bin/bash && echo fine'],
     then: { stdout: 'fine\n' },
   },
   {
-    claim: 'a hard link to a file outside of the grants cannot be made',
+    claim: 'a hard link to a file outside the grants cannot be made',
     given: TREE,
     tell: async ({ run, read }) => {
       const { stdout } = await run(

@@ -11,7 +11,7 @@ const openDescriptors = (): number => readdirSync('/proc/self/fd').length
 
 export const manyCalls: Area = area('Many calls', [
   {
-    claim: '60 calls one after the other end as themselves, and no descriptor stays open',
+    claim: '60 calls in sequence keep their exit codes, and leave no descriptor open',
     tell: async ({ run }) => {
       await run('true')
       const before = openDescriptors()
@@ -22,7 +22,7 @@ export const manyCalls: Area = area('Many calls', [
     },
   },
   {
-    claim: '40 calls at the same time get each their own input and output',
+    claim: '40 concurrent calls get their own input and output',
     tell: async ({ run }) => {
       const calls = await Promise.all(
         Array.from({ length: 40 }, (_, index) => run(['/bin/cat'], { stdin: String(index).repeat(1000) })),
@@ -33,7 +33,7 @@ export const manyCalls: Area = area('Many calls', [
     },
   },
   {
-    claim: 'calls at the same time with different boundaries do not share them',
+    claim: 'concurrent calls with different boundaries do not share them',
     given: { '@/a/f': 'a', '@/b/f': 'b' },
     tell: async ({ run }) => {
       const calls = await Promise.all(
@@ -47,7 +47,7 @@ export const manyCalls: Area = area('Many calls', [
     },
   },
   {
-    claim: 'calls at the same time work in one write root',
+    claim: 'concurrent calls work in one write root',
     given: { '@/w/': '' },
     tell: async ({ run, at }) => {
       const policy = { filesystem: { write: ['@/w'] } }
@@ -61,7 +61,7 @@ export const manyCalls: Area = area('Many calls', [
     },
   },
   {
-    claim: 'a call that is refused disturbs no other',
+    claim: 'a refused call does not affect others',
     tell: async ({ run }) => {
       const settled = await Promise.allSettled(
         Array.from({ length: 12 }, (_, index) =>

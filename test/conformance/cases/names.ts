@@ -26,7 +26,7 @@ const NAMES = {
 const odd = Object.entries(NAMES).map(([kind, name]): Claim => {
   const [file, twin] = [`@/data/${name}`, `@/data/${name.slice(0, -1)}`]
   return {
-    claim: `a file whose name has ${kind} is granted by that name alone`,
+    claim: `a file whose name has ${kind} is granted by exactly that name`,
     given: { [file]: 'x', '@/data/other': 'o', ...(twin === '@/data/' ? {} : { [`${twin}_`]: 'o' }) },
     policy: { filesystem: { read: [`@/data/${escapeGlob(name)}`] } },
     can: [['read', file]],
@@ -55,7 +55,7 @@ export const names: Area = area('File names', [
     cannot: [['write', '@/data/File']],
   },
   {
-    claim: 'a name that is no UTF-8 beside the files of a pattern does not get in their way',
+    claim: 'a name that is not UTF-8 beside the files of a pattern does not matter',
     given: { '@/data/ok.txt': 'ok' },
     tell: async ({ run, at }) => {
       writeFileSync(nameless(at('@/data'), '.txt'), 'odd')
@@ -64,7 +64,7 @@ export const names: Area = area('File names', [
     },
   },
   {
-    claim: 'a name that is no UTF-8 in a granted folder is granted with it',
+    claim: 'a name that is not UTF-8 in a granted folder is granted too',
     given: { '@/data/': '' },
     tell: async ({ run, at }) => {
       writeFileSync(nameless(at('@/data'), ''), 'odd')
@@ -73,7 +73,7 @@ export const names: Area = area('File names', [
     },
   },
   {
-    claim: 'what is protected in a folder whose name is no UTF-8 stays protected, and the call runs',
+    claim: 'a protected name in a folder whose name is not UTF-8 stays protected, and the call runs',
     given: { '@/data/': '' },
     tell: async ({ run, at }) => {
       mkdirSync(nameless(at('@/data'), ''))

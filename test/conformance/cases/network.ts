@@ -104,7 +104,7 @@ export const network: Area = area('Network', [
     },
   })),
   {
-    claim: 'without a grant an address that is not here is refused, and the attempt reported',
+    claim: 'without a grant a remote address is refused, and the attempt is reported',
     run: ['/bin/bash', '-c', 'exec 2> /dev/null; cat < /dev/tcp/192.0.2.1/80'],
     then: { exitCode: 1, violations: [{ kind: 'connect', family: 'inet', address: '192.0.2.1', port: 80 }] },
   },
@@ -122,18 +122,18 @@ export const network: Area = area('Network', [
     },
   },
   {
-    claim: 'with network: all a program can offer a service to itself',
+    claim: 'with network: all a program can connect to its own service',
     run: python(OVER_LOOPBACK),
     policy: { network: 'all' },
     then: { stdout: 'own\n' },
   },
   {
-    claim: 'a program can talk to itself over the loopback without a grant',
+    claim: 'a program can connect to itself over the loopback without a grant',
     run: python(OVER_LOOPBACK),
     then: { stdout: 'own\n' },
   },
   {
-    claim: 'a program can talk to itself over a Unix socket without a grant',
+    claim: 'a program can connect to itself over a Unix socket without a grant',
     run: python(OVER_UNIX),
     then: { stdout: 'own\n' },
   },
@@ -153,8 +153,8 @@ export const network: Area = area('Network', [
   })),
   {
     claim:
-      'hosts that are granted are reached by name, below a name, by address and by proxy, and who serves the ' +
-      'call is told which; nothing else is reached',
+      'granted hosts are reached by name, below a name, by address and by proxy, the proxy is told which, ' +
+      'and nothing else is reached',
     tell: async (stage) => {
       const { result, asked } = await served(
         stage,
@@ -175,7 +175,7 @@ export const network: Area = area('Network', [
     },
   },
   {
-    claim: 'a program that asks for a granted name by a datagram finds it',
+    claim: 'a program that resolves a granted name by a datagram finds it',
     tell: async (stage) => {
       expect(textOf((await served(stage, ['granted.test:80'], python(BY_DATAGRAM))).result.stdout)).toMatch(
         /^198\.18\./,
@@ -183,7 +183,7 @@ export const network: Area = area('Network', [
     },
   },
   {
-    claim: 'a grant by host is refused where nobody serves it',
+    claim: 'a grant by host is refused without a proxy',
     policy: { network: ['example.com'] },
     run: ['/bin/true'],
     then: { refused: 'network-grant-unsupported' },

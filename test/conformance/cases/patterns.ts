@@ -16,7 +16,7 @@ const TREE = {
 
 export const patterns: Area = area('Patterns', [
   {
-    claim: '*.txt is the existing files of that folder, dot files too, and nothing else',
+    claim: '*.txt matches exactly the existing files of that folder, dot files too',
     given: TREE,
     policy: { filesystem: { read: ['@/data/*.txt'] } },
     can: [
@@ -32,7 +32,7 @@ export const patterns: Area = area('Patterns', [
     ],
   },
   {
-    claim: '**/name is that name at every depth',
+    claim: '**/name matches that name at every depth',
     given: TREE,
     policy: { filesystem: { read: ['@/data/**/key'] } },
     can: [
@@ -47,7 +47,7 @@ export const patterns: Area = area('Patterns', [
     ],
   },
   {
-    claim: 'braces are alternatives, also within each other',
+    claim: 'braces are alternatives, also nested',
     given: TREE,
     policy: { filesystem: { read: ['@/data/{a.txt,sub/{e.txt,key}}'] } },
     can: [
@@ -81,7 +81,7 @@ export const patterns: Area = area('Patterns', [
     ],
   },
   {
-    claim: 'a wildcard in the middle is one folder, not any depth',
+    claim: 'a wildcard in the middle matches one folder, not any depth',
     given: TREE,
     policy: { filesystem: { read: ['@/data/*/key'] } },
     can: [['read', '@/data/sub/key']],
@@ -92,7 +92,7 @@ export const patterns: Area = area('Patterns', [
     ],
   },
   {
-    claim: '? is one character',
+    claim: '? matches one character',
     given: TREE,
     policy: { filesystem: { read: ['@/data/?.txt', '@/data/ke?s'] } },
     can: [
@@ -105,7 +105,7 @@ export const patterns: Area = area('Patterns', [
     ],
   },
   {
-    claim: 'a folder that a pattern names is shown, but not what is in it',
+    claim: 'a folder that a pattern matches is visible, but not its content',
     given: TREE,
     policy: { filesystem: { read: ['@/data/s*'] } },
     can: [['see', '@/data/sub']],
@@ -115,7 +115,7 @@ export const patterns: Area = area('Patterns', [
     ],
   },
   {
-    claim: 'a pattern to write is its existing files, to be changed but not removed or replaced',
+    claim: 'a pattern to write lets existing files be changed, but not removed or replaced',
     given: TREE,
     policy: { filesystem: { write: ['@/data/*.txt'] } },
     can: [
@@ -165,7 +165,7 @@ export const patterns: Area = area('Patterns', [
     ],
   },
   {
-    claim: 'characters of a pattern are literal behind a backslash',
+    claim: 'pattern characters are literal after a backslash',
     given: { '@/data/*': 'star', '@/data/x': 'x', '@/data/[a]': 'brackets' },
     policy: { filesystem: { read: ['@/data/\\*', '@/data/\\[a\\]'] } },
     can: [

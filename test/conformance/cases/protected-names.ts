@@ -48,7 +48,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     ],
   },
   {
-    claim: 'a protected name that the policy names is an ordinary one',
+    claim: 'a protected name that the policy names is an ordinary file',
     given: REPOSITORY,
     policy: { filesystem: { write: ['@/w', '@/w/.git/hooks/**'] } },
     can: [
@@ -58,7 +58,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     cannot: [['write', '@/w/.git/config']],
   },
   {
-    claim: 'a pattern does not name the protected names that it matches',
+    claim: 'a pattern does not permit the protected names that it matches',
     given: { '@/w/.envrc': 'e', '@/w/package.json': '{}', '@/w/plain': '' },
     policy: { filesystem: { write: ['@/w/*'] } },
     can: [
@@ -68,7 +68,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     cannot: [['write', '@/w/.envrc']],
   },
   {
-    claim: 'new files can be made in a folder that holds protected names',
+    claim: 'new files can be created in a folder with protected names',
     given: REPOSITORY,
     policy: WRITE,
     can: [
@@ -79,7 +79,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     cannot: [['write', '@/w/.git/config']],
   },
   {
-    claim: 'a protected file that appears during a call is not left live, and reported',
+    claim: 'a protected file that appears during a call is renamed and reported',
     given: { '@/w/': '' },
     policy: WRITE,
     run: 'echo evil > @/w/.envrc',
@@ -87,7 +87,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     leaves: { '@/w/.envrc': null },
   },
   {
-    claim: 'a protected file that is moved into place is not left live',
+    claim: 'a protected file that is moved into place is renamed',
     given: { '@/w/plain': 'evil' },
     policy: WRITE,
     run: 'mkdir @/w/sub; mv @/w/plain @/w/sub/.bashrc',
@@ -95,7 +95,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     leaves: { '@/w/sub/.bashrc': null },
   },
   {
-    claim: 'a protected name that appears while the call goes on ends it',
+    claim: 'a protected name that appears during the call ends it',
     given: { '@/w/': '' },
     policy: WRITE,
     run: 'echo evil > @/w/.envrc; sleep 300',
@@ -103,7 +103,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     leaves: { '@/w/.envrc': null },
   },
   {
-    claim: 'a repository can be made, used and cloned during a call',
+    claim: 'a repository can be created, used and cloned during a call',
     given: { '@/w/': '' },
     policy: {
       ...WRITE,
@@ -116,7 +116,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     leaves: { '@/w/two/f': 'x\n' },
   },
   {
-    claim: 'a hook in a repository that appears during a call is not left live, and reported',
+    claim: 'a hook in a repository that appears during a call is disabled and reported',
     given: { '@/w/': '' },
     policy: WRITE,
     run: 'git init -q @/w/r; echo evil > @/w/r/.git/hooks/pre-commit',
@@ -136,7 +136,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     ['a continued line', '[core]\n\tbare = false\\\n\n\tfsmonitor = evil\n'],
     ['a program in quotes as the place of a remote', '[remote "origin"]\n\turl = evil:"":anything\n'],
   ].map(([what = '', text = '']) => ({
-    claim: `${what} of a new repository that makes git run something is not left live`,
+    claim: `${what} of a new repository that makes git run something is disabled`,
     given: { '@/config': text, '@/w/': '' },
     policy: { filesystem: { read: ['@/config'], write: ['@/w'] } },
     run: 'git init -q @/w/r; cat @/config > @/w/r/.git/config',
@@ -144,7 +144,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     leaves: { '@/w/r/.git/config': null },
   })),
   {
-    claim: 'a pipe as the configuration of a new repository is not left live, and waited for by nobody',
+    claim: 'a pipe as the configuration of a new repository is disabled, and nobody waits for it',
     given: { '@/w/': '' },
     policy: WRITE,
     run: 'git init -q @/w/r; rm @/w/r/.git/config; mkfifo @/w/r/.git/config',
@@ -152,7 +152,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     leaves: { '@/w/r/.git/config': null },
   },
   {
-    claim: 'what is set aside keeps its content under a name that nothing reads',
+    claim: 'a renamed file keeps its content under a name that no program reads',
     given: { '@/w/': '' },
     tell: async ({ run, at, read }) => {
       const { violations } = await run('echo mine > @/w/plain; mv @/w/plain @/w/.profile', { policy: WRITE })
@@ -163,7 +163,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     },
   },
   {
-    claim: 'a repository that the user makes between two calls is protected in the second',
+    claim: 'a repository that the user creates between two calls is protected in the second',
     given: { '@/w/': '' },
     tell: async ({ run, give, at }) => {
       await run('true', { policy: WRITE })
@@ -176,7 +176,7 @@ export const protectedNames: Area = area('Protected names in write roots', [
     },
   },
   {
-    claim: "what the user makes between two calls is the user's",
+    claim: 'a file that the user creates between two calls stays',
     given: { '@/w/': '' },
     tell: async ({ run, give, read }) => {
       await run('true', { policy: WRITE })

@@ -6,7 +6,7 @@ import { textOf } from '../stage.js'
 
 export const records: Area = area('Records', [
   {
-    claim: 'the profile says what was granted and where the call ran',
+    claim: 'the profile has the grants and where the call ran',
     given: { '@/r/': '', '@/w/': '' },
     tell: async ({ run, at }) => {
       const { profile } = await run('true', {
@@ -30,7 +30,7 @@ export const records: Area = area('Records', [
     },
   },
   {
-    claim: 'the profile names what holds each boundary that is closed',
+    claim: 'the profile names what enforces each closed boundary',
     tell: async ({ run }) => {
       const { profile } = await run('true', {
         policy: { exec: 'none', limits: { memory: '1G', cpu: '60s', wall: '60s' } },
@@ -52,7 +52,7 @@ export const records: Area = area('Records', [
     },
   },
   {
-    claim: 'the profile does not claim what is open',
+    claim: 'the profile claims nothing about open sections',
     tell: async ({ run }) => {
       const { profile } = await run('true', { policy: { network: 'all', exec: 'all' } })
       expect(profile.enforced).toMatchObject({ network: [], exec: [] })
@@ -70,7 +70,7 @@ export const records: Area = area('Records', [
     },
   },
   {
-    claim: 'a change of a file that is refused is reported, and a file that is missing is not',
+    claim: 'a refused change of a file is reported, and a missing file is not',
     given: { '@/r/file': 'f', '@/w/': '' },
     policy: { filesystem: { read: ['@/r'], write: ['@/w'] } },
     run: 'exec 2> /dev/null; cat @/r/missing; : > @/w/file; rm @/w/file; mkdir -p @/r; (: >> @/r/file); (: > @/r/new)',
@@ -84,13 +84,13 @@ export const records: Area = area('Records', [
     leaves: { '@/r/file': 'f', '@/r/new': null },
   },
   {
-    claim: 'a required mechanism that is there lets the call run',
+    claim: 'a required mechanism that the host has lets the call run',
     policy: { require: ['seccomp', 'landlock'] },
     run: 'echo held',
     then: { stdout: 'held\n' },
   },
   {
-    claim: 'a required mechanism that is missing refuses the call',
+    claim: 'a missing required mechanism refuses the call',
     policy: { require: ['broker'] },
     run: ['/bin/true'],
     then: { refused: 'host-cannot-hold' },
@@ -102,18 +102,18 @@ export const records: Area = area('Records', [
     then: { stdout: 'held\n' },
   },
   {
-    claim: 'names of files that are not granted are hidden',
+    claim: 'names of ungranted files are hidden',
     given: { '@/secret-name': '' },
     can: [['see', '/etc/passwd']],
     cannot: [['see', '@/secret-name']],
   },
   {
-    claim: 'the list of processes is that of the cell',
+    claim: 'the list of processes shows only the cell',
     run: 'cd /proc; set -- [0-9]*; echo $#',
     then: { stdout: '2\n' },
   },
   {
-    claim: 'nothing of a process of the host can be read',
+    claim: 'no process of the host can be read',
     tell: async ({ run }) => {
       const { stdout } = await run([
         '/bin/sh',
@@ -126,7 +126,7 @@ export const records: Area = area('Records', [
     },
   },
   {
-    claim: 'a child of the program can look at itself in /proc',
+    claim: 'a child of the program can read its own entry in /proc',
     run: 'grep -c ^Pid: /proc/self/status; true',
     then: { stdout: '1\n' },
   },

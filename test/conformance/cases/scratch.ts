@@ -13,7 +13,7 @@ const namesIn = (folder: string): readonly string[] => (existsSync(folder) ? rea
 
 export const scratch: Area = area('Private folders', [
   {
-    claim: 'a program has a temporary folder of its own',
+    claim: 'a program has its own temporary folder',
     run: 'echo x > "$TMPDIR/f" && cat "$TMPDIR/f" && ls -A "$TMPDIR"',
     then: { stdout: 'x\nf\n' },
   },
@@ -23,14 +23,14 @@ export const scratch: Area = area('Private folders', [
     then: { stdout: '1\nf\n' },
   },
   {
-    claim: 'programs can be made and run there',
+    claim: 'programs can be created and run there',
     run: 'cd; printf "#!/bin/sh\\necho made\\n" > p; chmod +x p; ./p',
     then: { stdout: 'made\n' },
   },
   { claim: '/tmp can be written', run: 'echo x > /tmp/f && cat /tmp/f', then: { stdout: 'x\n' } },
   { claim: '/dev/shm can be written', run: 'echo x > /dev/shm/f && cat /dev/shm/f', then: { stdout: 'x\n' } },
   {
-    claim: 'what a call leaves in its folder is not there for the next, nor for the host',
+    claim: 'files of a call in its folder are absent for the next call and the host',
     tell: async ({ run }) => {
       const { stdout: folder } = await run(
         'echo -n "$TMPDIR"; echo secret > "$TMPDIR/cnf-left"; cd "$TMPDIR"; mkdir -p a/b c/d; ln -s /etc ' +
@@ -42,7 +42,7 @@ export const scratch: Area = area('Private folders', [
     },
   },
   {
-    claim: 'a folder nested thousands deep is gone afterwards',
+    claim: 'a folder nested thousands deep is removed afterwards',
     tell: async ({ run }) => {
       const { stdout } = await run([
         '/usr/bin/python3',
@@ -55,7 +55,7 @@ export const scratch: Area = area('Private folders', [
     },
   },
   {
-    claim: 'the temporary files of the host and of other users are not there',
+    claim: 'the temporary files of the host and of other users are absent',
     tell: async ({ run }) => {
       const file = join(tmpdir(), `cnf-${String(process.pid)}`)
       writeFileSync(file, 'secret')
@@ -68,7 +68,7 @@ export const scratch: Area = area('Private folders', [
     },
   },
   {
-    claim: "two calls at the same time do not see each other's files",
+    claim: "two concurrent calls do not see each other's files",
     tell: async ({ run }) => {
       const calls = await Promise.all(
         ['one', 'two', 'three'].map((name) => run(`echo x > "$TMPDIR/${name}"; sleep 0.3; ls -A "$TMPDIR"`)),
@@ -77,7 +77,7 @@ export const scratch: Area = area('Private folders', [
     },
   },
   {
-    claim: 'the temporary folder of the host can be granted like any other',
+    claim: 'a file in the temporary folder of the host can be granted',
     tell: async ({ run }) => {
       const file = join(tmpdir(), `cnf-${String(process.pid)}`)
       writeFileSync(file, 'granted')

@@ -14,12 +14,21 @@ const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 const everyByte = Uint8Array.from({ length: 256 }, (_, byte) => byte)
 
 export const streams: Area = area('Streams', [
-  { claim: 'without input the program reads the end at once', run: 'cat; echo end', then: { stdout: 'end\n' } },
-  { claim: 'empty input is the end at once', run: 'cat; echo end', stdin: '', then: { stdout: 'end\n' } },
-  { claim: 'text goes in and comes out', run: ['/bin/cat'], stdin: 'grüße\n', then: { stdout: 'grüße\n' } },
-  { claim: 'stdout and stderr stay apart', run: 'echo out; echo err >&2', then: { stdout: 'out\n', stderr: 'err\n' } },
+  { claim: 'without input the program reads the end of file at once', run: 'cat; echo end', then: { stdout: 'end\n' } },
   {
-    claim: 'a program that closes its output early still ends as itself',
+    claim: 'with empty input the program reads the end of file at once',
+    run: 'cat; echo end',
+    stdin: '',
+    then: { stdout: 'end\n' },
+  },
+  { claim: 'text passes through unchanged', run: ['/bin/cat'], stdin: 'grüße\n', then: { stdout: 'grüße\n' } },
+  {
+    claim: 'stdout and stderr stay separate',
+    run: 'echo out; echo err >&2',
+    then: { stdout: 'out\n', stderr: 'err\n' },
+  },
+  {
+    claim: 'a program that closes its output early keeps its exit code',
     run: 'exec >&- 2>&-; exit 5',
     then: { exitCode: 5, stdout: '', stderr: '' },
   },
@@ -38,7 +47,7 @@ export const streams: Area = area('Streams', [
     },
   },
   {
-    claim: '10 MB go in and come out at the same time',
+    claim: '10 MB pass in both directions at the same time',
     tell: async ({ run }) => {
       const stdin = randomBytes(10 * MEGABYTE)
       const { stdout, status } = await run(['/bin/cat'], { stdin })
@@ -46,7 +55,7 @@ export const streams: Area = area('Streams', [
     },
   },
   {
-    claim: '100 MB of input arrive whole',
+    claim: '100 MB of input arrive completely',
     tell: async ({ run }) => {
       const stdin = Buffer.alloc(100 * MEGABYTE, 'cordon ')
       const { stdout, status } = await run(['/usr/bin/sha256sum'], { stdin })
@@ -54,7 +63,7 @@ export const streams: Area = area('Streams', [
     },
   },
   {
-    claim: '10 MB of output on each stream arrive whole',
+    claim: '10 MB of output on each stream arrive completely',
     tell: async ({ run }) => {
       const { stdout, stderr } = await run(
         `head -c ${10 * MEGABYTE} /dev/zero & head -c ${10 * MEGABYTE} /dev/zero >&2; wait`,
@@ -77,7 +86,7 @@ export const streams: Area = area('Streams', [
     },
   },
   {
-    claim: 'a program may close its input, and go on, before 10 MB are through',
+    claim: 'a program may close its input before 10 MB are through, and continue',
     tell: async ({ run }) => {
       const result = await run('exec <&-; sleep 0.1; echo on', { stdin: Buffer.alloc(10 * MEGABYTE) })
       expect({ stdout: textOf(result.stdout), exitCode: exitCodeOf(result) }).toEqual({ stdout: 'on\n', exitCode: 0 })
@@ -93,7 +102,7 @@ export const streams: Area = area('Streams', [
     },
   },
   {
-    claim: 'output is streamed to who asks for it, in order, and then not collected',
+    claim: 'output can be streamed in order, and is then not collected',
     tell: async ({ run }) => {
       const chunks: string[] = []
       const result = await run('for i in 1 2 3; do echo $i; sleep 0.02; done', {

@@ -11,7 +11,7 @@ export const workingDirectory: Area = area('Working directory', [
     then: { stdout: '@/folder\nhere' },
   },
   {
-    claim: 'a folder within a granted one can be it',
+    claim: 'a folder inside a granted one can be the working directory',
     given: { '@/folder/a/b/f': 'deep' },
     policy: { filesystem: { read: ['@/folder'] } },
     cwd: '@/folder/a/b',
@@ -19,7 +19,7 @@ export const workingDirectory: Area = area('Working directory', [
     then: { stdout: 'deepdeep' },
   },
   {
-    claim: 'a folder with an odd name can be it',
+    claim: 'a folder with an odd name can be the working directory',
     given: { '@/a b\n*ä/f': 'odd' },
     policy: { filesystem: { read: ['@/a b\n\\*ä'] } },
     cwd: '@/a b\n*ä',
@@ -27,7 +27,7 @@ export const workingDirectory: Area = area('Working directory', [
     then: { stdout: 'odd' },
   },
   {
-    claim: 'as the working directory a folder is not granted',
+    claim: 'being the working directory grants nothing in a folder',
     given: { '@/folder/f': 'secret', '@/folder/sub/': '' },
     cwd: '@/folder',
     can: [['read', '/etc/passwd']],
@@ -41,7 +41,7 @@ export const workingDirectory: Area = area('Working directory', [
     ],
   },
   {
-    claim: 'a folder that is not granted keeps its name',
+    claim: 'an ungranted working directory keeps its path',
     given: { '@/folder/': '' },
     cwd: '@/folder',
     run: 'pwd',
@@ -69,7 +69,7 @@ export const workingDirectory: Area = area('Working directory', [
     then: { refused: 'policy-invalid-value' },
   },
   {
-    claim: 'a link to a folder leads there, and grants nothing',
+    claim: 'a link to a folder is followed, and grants nothing',
     given: { '@/real/f': 'x', '@/link': { link: '@/real' } },
     cwd: '@/link',
     run: 'cat f; echo "read: $?"',

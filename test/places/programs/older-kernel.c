@@ -28,6 +28,11 @@
 #include <unistd.h>
 
 #define CREATE_RULESET 444
+#ifdef SYS_access
+#define PLAIN_ACCESS SYS_access
+#else
+#define PLAIN_ACCESS UINT32_MAX /* aarch64 has only faccessat */
+#endif
 #define OPTIONS (PTRACE_O_TRACESECCOMP | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 
 static int landlock; /* 0: as it is */
@@ -117,14 +122,14 @@ static void look_at_ruleset(pid_t pid, const struct call *call)
 		answer(pid, -unknown_to_abi(attributes, size));
 }
 
-static void look_at_open(pid_t pid, const struct call *call)
+static void look_at_path(pid_t pid, uint64_t pointer)
 {
 	char path[256] = "";
 	size_t length;
 
 	/* Up to the end of the page: behind it there may be nothing. */
-	length = 4096 - (call->arguments[1] & 4095);
-	read_memory(pid, call->arguments[1], path, length < sizeof path - 1 ? length : sizeof path - 1);
+	length = 4096 - (pointer & 4095);
+	read_memory(pid, pointer, path, length < sizeof path - 1 ? length : sizeof path - 1);
 	length = strlen(path);
 	if (strncmp(path, "/proc/", 6) == 0 && length > 9 && strcmp(path + length - 9, "/children") == 0)
 		answer(pid, -ENOENT);
@@ -135,18 +140,22 @@ static void look(pid_t pid)
 	struct call call;
 
 	read_call(pid, &call);
-	if (call.number == CREATE_RULESET && landlock)
+	if (call.number == CREATE_RULESET)
 		look_at_ruleset(pid, &call);
-	else if (call.number == SYS_openat && no_children_files)
-		look_at_open(pid, &call);
+	else if (call.number == PLAIN_ACCESS)
+		look_at_path(pid, call.arguments[0]);
+	else
+		look_at_path(pid, call.arguments[1]);
 }
 
 static void start(char **command)
 {
 	struct sock_filter filter[] = {
 		{ BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr) },
-		{ BPF_JMP | BPF_JEQ | BPF_K, 2, 0, CREATE_RULESET },
-		{ BPF_JMP | BPF_JEQ | BPF_K, no_children_files ? 1 : 0, 0, SYS_openat },
+		{ BPF_JMP | BPF_JEQ | BPF_K, landlock ? 4 : 0, 0, CREATE_RULESET },
+		{ BPF_JMP | BPF_JEQ | BPF_K, no_children_files ? 3 : 0, 0, SYS_openat },
+		{ BPF_JMP | BPF_JEQ | BPF_K, no_children_files ? 2 : 0, 0, SYS_faccessat },
+		{ BPF_JMP | BPF_JEQ | BPF_K, no_children_files ? 1 : 0, 0, PLAIN_ACCESS },
 		{ BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW },
 		{ BPF_RET | BPF_K, 0, 0, SECCOMP_RET_TRACE },
 	};
