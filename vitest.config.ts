@@ -58,9 +58,9 @@ export default defineConfig({
     // Two more than there are cores: much of the time is spent waiting for programs, limits and silence.
     maxWorkers: availableParallelism() + 2,
     // How long something may take says nothing about whether it is right. These end only what hangs.
-    testTimeout: 240_000,
+    testTimeout: 300_000,
     hookTimeout: 240_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 180_000 } },
     sequence: { sequencer: LongFirst },
     // By what they include alone: an `exclude` of a project would take the place of `--exclude`, by which scripts/test.mjs leaves files out.
     projects: [
