@@ -1,5 +1,5 @@
 import { bug, fail } from '../errors/index.js'
-import { nearestKey } from '../policy/index.js'
+import { didYouMean } from '../policy/index.js'
 
 import { createArgumentGate } from './arguments/argument-gate.js'
 import type { Evaluation, GateCall } from './call.js'
@@ -92,8 +92,8 @@ const widened = (call: GateCall, wider: GateTool, { resolvePath, listFolder }: G
 
 /** The model knows the names of the tools. */
 const insteadOf = (name: string, known: readonly string[]): string => {
-  const near = nearestKey(name, known)
-  if (near !== undefined) return `did you mean "${near}"?`
+  const meant = didYouMean(name, known)
+  if (meant !== undefined) return meant
   if (known.length === 0) return 'there are no tools'
   return `the tools are: ${known.slice(0, MAX_TOOLS_SHOWN).join(', ')}${known.length > MAX_TOOLS_SHOWN ? ', …' : ''}`
 }

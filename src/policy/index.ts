@@ -38,7 +38,7 @@ export type {
   ToolKind,
   ToolPolicy,
 } from './model.js'
-export { nearestKey } from './nearest-key.js'
+export { didYouMean, nearestKey } from './nearest-key.js'
 export { parseRequestHost } from './network/network-request.js'
 export type { NetworkRequest, NetworkUse, RequestHost } from './network/network-request.js'
 export { LIMIT_FORMS, LIMIT_NAMES } from './parse/parse-limits.js'

@@ -11,6 +11,11 @@ export const nearestKey = (key: string, known: readonly string[]): string | unde
   return isClose ? best.candidate : undefined
 }
 
+export const didYouMean = (word: string, known: readonly string[]): string | undefined => {
+  const near = nearestKey(word, known)
+  return near === undefined ? undefined : `did you mean "${near}"?`
+}
+
 /** Levenshtein distance, row by row. */
 const editDistance = (from: string, to: string): number => {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at)

@@ -1,7 +1,7 @@
 // Options are shapes whose errors name the option and what to write. An unknown option is an error too: it may be the
 // one that was meant to confine a tool.
 import { fail } from '../errors/index.js'
-import { describeValue, nearestKey } from '../policy/index.js'
+import { describeValue, didYouMean } from '../policy/index.js'
 import { fields, optional, such, withoutUndefined } from '../shapes/index.js'
 import type { Place, Shape } from '../shapes/index.js'
 
@@ -12,10 +12,6 @@ export type ShapesOf<Options> = { readonly [Name in keyof Options]-?: Shape<Excl
 export const optionPlace = (of: string, key = '', describe = describeOption): Place => {
   const told: Place['told'] = (found, expected, fix = '') =>
     fail('option-invalid', { of, option: key === '' ? 'what it is given' : key, expected, found, fix })
-  const didYouMean = (word: string, known: readonly string[]): string | undefined => {
-    const near = nearestKey(word, known)
-    return near === undefined ? undefined : `did you mean "${near}"?`
-  }
   const place: Place = {
     at: (inner) =>
       optionPlace(

@@ -3,7 +3,7 @@ import type { CordonError } from '../../errors/index.js'
 import { fail } from '../../errors/index.js'
 import { isMapping } from '../../shapes/index.js'
 
-import { nearestKey } from '../nearest-key.js'
+import { didYouMean } from '../nearest-key.js'
 
 export type KeyPath = readonly (string | number)[]
 
@@ -53,9 +53,6 @@ export const invalid = (
 export const conflict = (node: PolicyNode, problem: string, fix: string): CordonError =>
   fail('policy-conflict', { source: sourceOf(node), where: keyOf(node), conflict: problem, fix })
 
-const didYouMean = (near: string | undefined): string | undefined =>
-  near === undefined ? undefined : `did you mean "${near}"?`
-
 /** The entries of a mapping that has no other keys than the known ones. */
 export const mappingOf = <Key extends string>(
   node: PolicyNode,
@@ -74,7 +71,7 @@ export const mappingOf = <Key extends string>(
     const childPath = [...path, key]
     const name = known.find((candidate) => candidate === key)
     if (name === undefined) {
-      const hint = didYouMean(nearestKey(key, known)) ?? `known keys: ${known.join(', ')}`
+      const hint = didYouMean(key, known) ?? `known keys: ${known.join(', ')}`
       throw fail('policy-unknown-key', { source: locate(childPath), key, where: keyOf(node), hint })
     }
     // A TypeScript value may omit a section as `{ network: undefined }`.
@@ -137,7 +134,7 @@ export const oneOf = <Name extends string>(node: PolicyNode, known: readonly Nam
       node,
       `one of: ${known.join(', ')}`,
       typeof node.value === 'string'
-        ? (didYouMean(nearestKey(node.value, known)) ?? 'use one of these, spelt as they are here')
+        ? (didYouMean(node.value, known) ?? 'use one of these, spelt as they are here')
         : undefined,
     )
   return name

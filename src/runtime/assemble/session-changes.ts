@@ -2,7 +2,7 @@
 import { fail } from '../../errors/index.js'
 import { MODES } from '../../gate/index.js'
 import type { Gate, Mode, RuleSet } from '../../gate/index.js'
-import { nearestKey } from '../../policy/index.js'
+import { didYouMean } from '../../policy/index.js'
 
 import { oneOf } from '../../shapes/index.js'
 
@@ -121,10 +121,8 @@ export const createSessionChanges = ({ first, gate, events, openGate, onChange }
   }
 }
 
-const notThere = (what: 'rules' | 'tool', name: string, known: readonly string[]) => {
-  const near = nearestKey(name, known)
-  return fail('change-refused', {
+const notThere = (what: 'rules' | 'tool', name: string, known: readonly string[]) =>
+  fail('change-refused', {
     problem: `there is no ${what === 'tool' ? 'tool' : 'rule set'} "${name}"`,
-    fix: near === undefined ? `known: ${known.join(', ') || 'none'}` : `did you mean "${near}"?`,
+    fix: didYouMean(name, known) ?? `known: ${known.join(', ') || 'none'}`,
   })
-}

@@ -1,15 +1,12 @@
 // Checks the names of tools in constraints and rules. A misspelt one would have no effect.
 import { fail } from '../../errors/index.js'
 import type { Rule, RuleSet } from '../../gate/index.js'
-import { nearestKey } from '../../policy/index.js'
+import { didYouMean } from '../../policy/index.js'
 
 import type { ToolDefinition } from './tools.js'
 
-export const hintFor = (name: string, known: readonly string[]): string => {
-  const near = nearestKey(name, known)
-  if (near !== undefined) return `did you mean "${near}"?`
-  return known.length === 0 ? 'this runtime has no tools' : `known: ${known.join(', ')}`
-}
+export const hintFor = (name: string, known: readonly string[]): string =>
+  didYouMean(name, known) ?? (known.length === 0 ? 'this runtime has no tools' : `known: ${known.join(', ')}`)
 
 /** A tool that may only run after one that does not exist would never run. */
 export const requireKnownPrerequisites = (tools: readonly ToolDefinition[]): void => {

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { codeOf, fail } from '../../errors/index.js'
-import { loadPolicyFile, nearestKey, policyOfFile } from '../../policy/index.js'
+import { loadPolicyFile, didYouMean, policyOfFile } from '../../policy/index.js'
 import type { PolicyInput } from '../../policy/index.js'
 
 const BUNDLED = fileURLToPath(new URL('../../../policies/', import.meta.url))
@@ -43,16 +43,13 @@ const bundledPath = (name: string): string => {
   const file = known.find((each) => each.replace(ENDING, '') === name)
   if (file !== undefined) return `${BUNDLED}${file}`
   const names = known.map((each) => each.replace(ENDING, ''))
-  const near = nearestKey(name, names)
   throw fail('option-invalid', {
     of: 'policyFrom()',
     option: 'its word',
     expected: 'the name of a bundled policy or the path of a file',
     found: JSON.stringify(name),
     fix:
-      near === undefined
-        ? `there are: ${names.join(', ')}; a file is named by its path, such as ./${name}.yaml`
-        : `did you mean "${near}"?`,
+      didYouMean(name, names) ?? `there are: ${names.join(', ')}; a file is named by its path, such as ./${name}.yaml`,
   })
 }
 
