@@ -54,6 +54,7 @@ const plans = async () => {
           stdio,
           foreground: true,
           clock: 'start',
+          relay: 'gathered',
           observe: true,
           proxy: { port: 3128, authority: 'PEM' },
         }

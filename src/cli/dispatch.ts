@@ -14,6 +14,7 @@ import { DEMO_HELP } from './demo/demo-help.js'
 import { DOCTOR_HELP } from './doctor/doctor-help.js'
 import { reportFailure, reportRefusal } from './failure.js'
 import { LOG_HELP } from './log/log-help.js'
+import { MCP_HELP } from './mcp/mcp-help.js'
 import { POLICY_HELP } from './policy/policy-help.js'
 import { RUNNER_HELP } from './team/runner-help.js'
 import { RUN_HELP } from './request/run-options.js'
@@ -35,6 +36,7 @@ interface Command {
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   run: { help: RUN_HELP, load: async () => (await import('./run/run.js')).run },
+  mcp: { help: MCP_HELP, load: async () => (await import('./mcp/mcp.js')).mcp },
   doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor/doctor.js')).doctor },
   policy: { help: POLICY_HELP, takesWords: true, load: async () => (await import('./policy/policy.js')).policy },
   log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log/log.js')).log },

@@ -9,6 +9,7 @@ import { AUDIT_ERRORS } from './audit-errors.js'
 import { DECISION_ERRORS } from './decision-errors.js'
 import { EGRESS_ERRORS } from './egress-errors.js'
 import type { ErrorText } from './error-text.js'
+import { MCP_ERRORS } from './mcp-errors.js'
 import { RUNTIME_ERRORS } from './runtime-errors.js'
 import { SERVER_ERRORS } from './server-errors.js'
 import { STORE_ERRORS } from './store-errors.js'
@@ -269,6 +270,8 @@ export const ERRORS = {
   },
   // runtime
   ...RUNTIME_ERRORS,
+  // MCP gateway
+  ...MCP_ERRORS,
   ...EGRESS_ERRORS,
   ...STORE_ERRORS,
   ...SERVER_ERRORS,

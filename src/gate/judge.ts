@@ -79,7 +79,7 @@ const questionOf = ({ rules, call, destructive }: Draft, tool: GateTool, stance:
   obligation: call.widening !== undefined ? 'widening' : tool.needsApproval ? 'approval' : 'none',
   isLowRisk: tool.boundary.risk.level === 'low' && destructive === undefined,
   isReadOnly: tool.isReadOnly && destructive === undefined,
-  isSandboxed: tool.runs === 'sandboxed',
+  isSandboxed: tool.runs === 'sandboxed' && tool.hasPolicy,
 })
 
 const verdictOf = (

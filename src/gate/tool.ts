@@ -31,6 +31,8 @@ export interface GateTool {
   /** An in-process tool runs in the agent's own process, where only the gate checks it. */
   readonly runs: (typeof TOOL_KINDS)[ToolKind]['runs']
   readonly policy: ToolPolicy
+  /** False for a tool of an MCP server that nobody has written a policy for. No mode trusts it for its sandbox. */
+  readonly hasPolicy: boolean
   /** Enforced by the sandbox. Of an in-process tool, only a declaration. */
   readonly boundary: Boundary
   /** Omitted sections. A cell grants nothing there, and the argument gate has nothing to compare with. */
@@ -53,6 +55,8 @@ export interface ToolDeclaration {
   readonly name: string
   readonly kind: ToolKind
   readonly policy: ToolPolicy
+  /** (default: true) */
+  readonly hasPolicy?: boolean
   readonly workspace: AbsolutePath
   readonly home: AbsolutePath
   /** Of the cell. Default: the workspace. */
@@ -77,16 +81,19 @@ export const describeTool = (declaration: ToolDeclaration): GateTool => {
       fix: 'use letters, digits and _ - . : / only, at most 128 of them',
     })
   const { boundary, noStance } = stanceOf(declaration)
+  const hasPolicy = declaration.hasPolicy ?? true
   return {
     name,
     runs: TOOL_KINDS[kind].runs,
     policy,
+    hasPolicy,
     boundary,
     noStance,
     policyHash: policyHash(policy),
     places: { workspace, home, cwd: declaration.cwd ?? workspace },
     needsApproval: boundary.egressClass.level === 'write',
-    isReadOnly: typeof destructive !== 'object' && isReadOnly(boundary, isSandboxedKind(kind) ? [] : noStance),
+    isReadOnly:
+      hasPolicy && typeof destructive !== 'object' && isReadOnly(boundary, isSandboxedKind(kind) ? [] : noStance),
     constraints: declaration.constraints ?? UNCONSTRAINED,
     parse: parse ?? (isStandardSchema(schema) ? parserOf(schema) : acceptAnyInput),
     marks: schema === undefined ? NO_MARKS : findMarks(schema),

@@ -85,6 +85,8 @@ export const TOOL_KINDS = {
   // A shell or a build is useless without `exec`, and the cell confines it either way.
   'process': { runs: 'sandboxed', execByDefault: 'all', startsProcess: true },
   'function': { runs: 'sandboxed', execByDefault: 'none', startsProcess: true },
+  // Sent to a server that runs in a cell already.
+  'mcp': { runs: 'sandboxed', execByDefault: 'all', startsProcess: false },
   'in-process': { runs: 'in-process', execByDefault: 'none', startsProcess: false },
 } as const satisfies Readonly<Record<string, ToolKindFacts>>
 

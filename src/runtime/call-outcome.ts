@@ -22,6 +22,8 @@ export interface CallHandlers {
   /** The id of the registry's call that this call continues. */
   readonly resume: string | undefined
   readonly askedWith: AskedWith | undefined
+  /** For the server of an MCP tool. */
+  readonly attachment: unknown
   /** Keeps an approval that holds for longer than this call, and returns what that changes. */
   readonly onApproved: (
     grant: ApprovalGrant,

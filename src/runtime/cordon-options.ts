@@ -2,7 +2,7 @@ import type { ApprovalGrant, Classifier, Hook, Mode, SessionBudget } from '../ga
 import type { SandboxOptions } from '../sandbox/index.js'
 
 import type { Approve } from './approvals.js'
-import type { AuditSettings } from './audit/audit-log.js'
+import type { AuditLog, AuditSettings } from './audit/audit-log.js'
 import type { EventContext } from './events/event.js'
 import type { RecordSettings } from './events/recorded-arguments.js'
 import type { AskedWith } from './registry/asked-with.js'
@@ -29,8 +29,8 @@ export interface CordonOptions<
   readonly approve?: Approve
   readonly approval?: { readonly timeout?: number; readonly otherwise?: 'deny' | 'approve' }
   readonly classify?: Classifier
-  /** The audit log (default: none). */
-  readonly audit?: AuditSettings
+  /** The audit log (default: none). An open one stays open, so that several sessions of a process can share it. */
+  readonly audit?: AuditSettings | AuditLog
   /** Gets every event from the first one on. `on` adds further listeners. */
   readonly onEvent?: Listener<'*'>
   /** How much of a call is recorded. */
@@ -84,6 +84,8 @@ export type StreamOptions = Omit<CallOptions, 'onProgress' | 'onOutput' | 'onLog
 export interface CallOptions extends ResumeOptions {
   /** If somebody has to approve the call: `wait` for the answer (default), or `suspend` and return a ticket. */
   readonly onAsk?: 'wait' | 'suspend'
+  /** For a tool of an MCP server: passed to its server beside the input. The gate does not judge it. */
+  readonly attachment?: unknown
   /** Constraints and budgets count per session. */
   readonly session?: string
   /** Approvals that were given elsewhere. One for a call lets one call run, also if it fails. */

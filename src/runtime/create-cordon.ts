@@ -70,7 +70,7 @@ export const openCordon = async (
   for (const each of options.tools) requirePortable(each)
   const definitions = new Map(options.tools.map((each) => [each.name, each]))
   const resumed = options.state === undefined ? undefined : openState(options.state)
-  const audit = options.audit === undefined ? undefined : await openAuditLog(options.audit)
+  const audit = await auditOf(options.audit)
   let registry: CallRegistry | undefined
   try {
     registry = await openRegistryFor((name) => definitions.get(name))
@@ -209,6 +209,12 @@ const assemble = async (
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** A log that was open before stays open. */
+const auditOf = async (given: CordonOptions['audit']): Promise<AuditLog | undefined> => {
+  if (given === undefined) return undefined
+  return 'append' in given ? { ...given, close: () => Promise.resolve() } : openAuditLog(given)
 }
 
 const requireTool = (tools: ReadonlyMap<string, BoundTool>, name: string): BoundTool => {

@@ -71,6 +71,7 @@ const probePlan = (form: Form, parts: Partial<Plan>): Plan => ({
   stdio: ALL_FRAMES,
   foreground: false,
   clock: 'start',
+  relay: 'gathered',
   probe: true,
   ...parts,
 })

@@ -18,6 +18,7 @@ export type {
   AttachedControl,
   AttachedRequest,
   CellSettings,
+  OpenProgram,
   Pool,
   RunInput,
   RunRequest,

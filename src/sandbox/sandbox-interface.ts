@@ -7,6 +7,7 @@ import type { Cell } from './launch/cell.js'
 import type { CallNetwork } from './launch/doors.js'
 import type { Observing } from './plan/plan-cell.js'
 import type { Form } from './plan/plan.js'
+import type { SandboxProfile } from './plan/sandbox-profile.js'
 
 export interface SandboxOptions {
   /** `auto` takes the strongest form that this host supports. */
@@ -45,7 +46,24 @@ export interface RunInput {
   readonly beforeStart?: () => Promise<void>
 }
 
-export interface RunRequest extends CellSettings, RunInput {}
+export interface RunRequest extends CellSettings, RunInput {
+  /**
+   * Keeps the input of the program open, for as long as its caller likes. Its output is passed on at once, has no limit
+   * by default, and needs listeners, because it is not kept.
+   */
+  readonly onStarted?: (program: OpenProgram) => void
+}
+
+/** A program that runs until its caller ends it. */
+export interface OpenProgram {
+  readonly profile: SandboxProfile
+  readonly write: (bytes: Uint8Array) => void
+  /** The number of bytes that the cell has not taken yet. */
+  readonly waiting: () => number
+  readonly endInput: () => void
+  /** Reads no more of its output until this settles. */
+  readonly hold: (until: Promise<void>) => void
+}
 
 export type AttachedControl = Pick<Cell, 'signal' | 'kill' | 'resize' | 'takeTerminal'>
 

@@ -27,7 +27,7 @@ import { ALL_FRAMES, brokeredOf } from './plan/plan.js'
 import type { Command, Plan } from './plan/plan.js'
 import { createPlanner } from './plan/planner.js'
 import { createPool, keepLatest } from './launch/pool.js'
-import type { CellSettings, Pool, RunInput, Sandbox, SandboxOptions } from './sandbox-interface.js'
+import type { CellSettings, Pool, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox-interface.js'
 import { NO_PATROL, beginPatrol } from './watch/patrols.js'
 import type { CallPatrol } from './watch/patrols.js'
 import { SYSTEM_PATH, programNamedIn } from './grants/program.js'
@@ -46,9 +46,10 @@ const MOST_KEPT_PROGRAMS = 4
 
 const DEFAULT_OUTPUT_LIMIT = 64 * 1024 * 1024
 
-type Streams = Pick<Plan, 'stdio' | 'foreground'>
+type Streams = Pick<Plan, 'stdio' | 'foreground' | 'relay'>
 
-const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false }
+const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false, relay: 'gathered' }
+const OPEN: Streams = { ...IN_MEMORY, relay: 'prompt' }
 
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const own = await openSandboxAs(undefined, options)
@@ -221,12 +222,12 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
   return {
     host,
     mechanisms: () => heldMechanisms(chooseForm(options.form ?? 'auto', host), host),
-    run: (request) => perform(jobOf(request, request)),
+    run: (request) => perform(jobOf(request, request, request.onStarted)),
     attach: (request) =>
       perform({
         settings: request,
         argv: request.argv,
-        streams: { stdio: attachedStdio(request), foreground: request.foreground },
+        streams: { stdio: attachedStdio(request), foreground: request.foreground, relay: 'gathered' },
         run: (opened, planned, watched) => runAttached(opened, planned, request, watched),
       }),
     warm: (settings) => {
@@ -265,11 +266,11 @@ interface Job {
   ) => Promise<CallResult>
 }
 
-const jobOf = (settings: CellSettings, input: RunInput): Job => ({
+const jobOf = (settings: CellSettings, input: RunInput, onStarted?: RunRequest['onStarted']): Job => ({
   settings,
   argv: input.argv,
-  streams: IN_MEMORY,
-  run: (opened, planned, watched, started) => runIn(opened, planned, settings, input, watched, started),
+  streams: onStarted === undefined ? IN_MEMORY : OPEN,
+  run: (opened, planned, watched, started) => runIn(opened, planned, { settings, input, onStarted }, watched, started),
 })
 
 const withOutputLimit = (boundary: Boundary): Boundary =>
@@ -293,11 +294,16 @@ const commandOf = (
   environment: environmentOf(planned.plan, settings, network),
 })
 
+interface Run {
+  readonly settings: CellSettings
+  readonly input: RunInput
+  readonly onStarted: RunRequest['onStarted']
+}
+
 const runIn = async (
   { cell, door }: OpenedCell,
   planned: PlannedCell,
-  settings: CellSettings,
-  input: RunInput,
+  { settings, input, onStarted }: Run,
   watched: WatchedRun,
   started: StartedProgram | undefined,
 ): Promise<CallResult> => {
@@ -318,8 +324,12 @@ const runIn = async (
     door?.open(input.network)
     watched.go()
     const [stdin, streams] = [bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take }]
-    const end = await (started?.begin(stdin, streams) ??
-      cell.start(commandOf(planned, settings, input.argv, input.network), stdin, streams))
+    const command = () => commandOf(planned, settings, input.argv, input.network)
+    const running =
+      started?.begin(stdin, streams) ?? cell.start(command(), onStarted === undefined ? stdin : undefined, streams)
+    const { write, waiting, endInput, hold } = cell
+    onStarted?.({ profile: planned.profile, write, waiting, endInput, hold })
+    const end = await running
     const found = await watched.end()
     const result = await describeEnd(
       end,

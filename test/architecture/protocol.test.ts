@@ -68,6 +68,7 @@ const FULL: Plan = {
   stdio: ALL_FRAMES,
   foreground: true,
   clock: 'start',
+  relay: 'gathered',
   probe: false,
 }
 const BROKERED: Plan = {
@@ -80,7 +81,14 @@ const BROKERED: Plan = {
   },
 }
 const NESTED: Plan = { ...FULL, network: { port: 1, token: '0', reaches: [], answeredBy: 'outer-keeper' } }
-const OTHERWISE: Plan = { ...FULL, form: 'landlock', exec: { kind: 'all' }, network: 'all', clock: 'begin' }
+const OTHERWISE: Plan = {
+  ...FULL,
+  form: 'landlock',
+  exec: { kind: 'all' },
+  network: 'all',
+  clock: 'begin',
+  relay: 'prompt',
+}
 
 /** Words of a plan that are neither paths nor numbers nor letters. */
 const planWords = (plan: Plan): readonly string[] =>
@@ -103,7 +111,21 @@ describe('TypeScript, C and the page agree on', () => {
     expect(native.constant('CORDON_CELL_VERSION')).toBe(PLAN_VERSION)
     const words = sorted([...native.wordsIn('wire/plan.c'), ...native.wordsIn('wire/reach.c')])
     expect(words).toEqual(sorted([FULL, OTHERWISE, BROKERED, NESTED].flatMap(planWords)))
-    const values = ['none', 'all', 'broker', 'nested', 'only', 'yes', 'no', 'start', 'begin', 'end', ...FORMS]
+    const values = [
+      'none',
+      'all',
+      'broker',
+      'nested',
+      'only',
+      'yes',
+      'no',
+      'start',
+      'begin',
+      'gathered',
+      'prompt',
+      'end',
+      ...FORMS,
+    ]
     expect(
       sorted([...inTable('word'), ...inTable('limit'), ...inTable('trap'), ...inTable('reach'), ...values]),
     ).toEqual(words)

@@ -8,7 +8,7 @@ export const ROOM_ORDER: readonly (readonly string[])[] = [
   ['gate'],
   ['sandbox', 'egress', 'store'],
   ['runtime'],
-  ['server'],
+  ['server', 'mcp'],
   ['cli'],
 ]
 
@@ -32,6 +32,7 @@ export const PARTS_WITH_INDEX: readonly string[] = [
   'src/runtime/network/index.js',
   'src/runtime/own-files/index.js',
   'src/runtime/rule-files/index.js',
+  'src/runtime/tools/index.js',
 ]
 
 export const levelOf = (room: string): number => ROOM_ORDER.findIndex((level) => level.includes(room))

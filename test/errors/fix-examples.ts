@@ -69,5 +69,7 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'tool-failed': "the workspace is not granted to this tool, so it is empty: policy: { filesystem: { read: ['.'] } }",
   'tool-violated':
     "grant it in the policy of the tool if that is intended: policy: { filesystem: { read: ['data/words'] } }",
+  'mcp-server-not-started': 'install it, or correct the name',
+  'mcp-request-refused': 'start the gateway with --allow sampling',
   'rules-unsafe': 'see who may write there: ls -ld /home/me/.config/cordon /home/me/.config/cordon/rules.yaml',
 }

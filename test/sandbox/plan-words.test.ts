@@ -20,6 +20,7 @@ const SETTINGS = [
   ['stdio', 'fff'],
   ['foreground', 'no'],
   ['clock', 'start'],
+  ['relay', 'gathered'],
   ['probe', 'yes'],
 ]
 const COMPLETE = [...BEGIN, ...SETTINGS.flat(), 'end']

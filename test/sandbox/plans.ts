@@ -18,6 +18,7 @@ export const planWith = (changes: Partial<Plan> = {}): Plan => ({
   stdio: ALL_FRAMES,
   foreground: false,
   clock: 'start',
+  relay: 'gathered',
   probe: false,
   ...changes,
 })

@@ -5,7 +5,7 @@ import { flag, value, values } from '../arguments.js'
 import type { Option } from '../arguments.js'
 import type { CommandHelp } from '../help.js'
 
-const GRANTS: readonly Option[] = [
+export const GRANTS: readonly Option[] = [
   values(
     'read',
     'GLOB',
@@ -35,7 +35,7 @@ const GRANTS: readonly Option[] = [
 ]
 
 /** The options that set a limit, by the limit. Policy files have more limits. */
-const LIMITING: Partial<Readonly<Record<keyof Limits, Option>>> = {
+export const LIMITING: Partial<Readonly<Record<keyof Limits, Option>>> = {
   memory: value('memory', 'SIZE', 'memory of all processes together, such as 128M (default: none)'),
   processes: value(
     'processes',
@@ -57,7 +57,7 @@ export const LIMIT_OPTIONS: Readonly<Record<string, string>> = Object.fromEntrie
   Object.entries(LIMITING).map(([limit, { name }]) => [name, limit]),
 )
 
-const CELL: readonly Option[] = [
+export const CELL: readonly Option[] = [
   value('cwd', 'DIR', 'working directory of the command (default: this one)', 'chdir dir workdir directory C'),
   value('form', 'NAME', 'form of the cell: auto, namespaces, landlock (default: auto)'),
   values('require', 'NAME', 'refuse to run without this mechanism: mount-namespace, landlock, cgroup, …'),
@@ -70,7 +70,7 @@ const DECISION: readonly Option[] = [
   flag('dry-run', 'show the decision and what would change it, and run nothing', 'explain check n evaluate'),
 ]
 
-const EGRESS: readonly Option[] = [
+export const EGRESS: readonly Option[] = [
   values('secret', 'ID=SOURCE', 'source of a credential: env:NAME, file:PATH, command:…, keyring:…, vault:…'),
   values('resolve', 'HOST=ADDRESS', 'use this address for a granted host'),
   value('upstream-ca', 'FILE', 'trust these server certificates'),

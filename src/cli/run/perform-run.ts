@@ -39,17 +39,26 @@ export const performRun = async (
   launch: Launch,
   onDecided: (decided: Decided) => void,
 ): Promise<PerformedRun> => {
-  const audit = await openAuditLog({ path: auditPathOf(given.environment, given.order.home) }).catch(
-    (error: unknown) => {
-      throw withOtherPlace(error)
-    },
-  )
+  const audit = await openRunLog(given.environment, given.order.home)
   try {
-    return await performRecorded(shieldedFromAudit(given, audit), audit, launch, onDecided)
+    return await performRunIn(audit, given, launch, onDecided)
   } finally {
     await audit.close()
   }
 }
+
+/** With an open log, which stays open. */
+export const performRunIn = (
+  audit: AuditLog,
+  given: PreparedRun,
+  launch: Launch,
+  onDecided: (decided: Decided) => void,
+): Promise<PerformedRun> => performRecorded(shieldedFromAudit(given, audit), audit, launch, onDecided)
+
+export const openRunLog = (environment: Environment, home: string): Promise<AuditLog> =>
+  openAuditLog({ path: auditPathOf(environment, home) }).catch((error: unknown) => {
+    throw withOtherPlace(error)
+  })
 
 const shieldedFromAudit = (given: PreparedRun, audit: AuditLog): PreparedRun => {
   const ofAudit = auditOwnFiles(audit.places)
@@ -117,7 +126,7 @@ const ignore = (): void => undefined
 const NOBODY_LISTENS = {
   ...{ session: 'main', isSuspending: false, resumed: undefined },
   ...{ signal: undefined, onOutput: undefined, onProgress: ignore, onLog: ignore, onInvocation: ignore },
-  ...{ resume: undefined, askedWith: undefined },
+  ...{ resume: undefined, askedWith: undefined, attachment: undefined },
 }
 
 /** The error of the log has the fix. */

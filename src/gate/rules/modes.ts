@@ -11,7 +11,7 @@ export interface ModeQuestion {
   readonly obligation: 'none' | 'approval' | 'widening'
   readonly isLowRisk: boolean
   readonly isReadOnly: boolean
-  /** A cell confines the tool, so it needs no trust. */
+  /** A cell confines the tool to its policy, so it needs no trust. */
   readonly isSandboxed: boolean
 }
 
@@ -78,7 +78,7 @@ const unmatched = (mode: Exclude<Mode, 'plan' | 'bypass'>, question: ModeQuestio
       // Nothing confines it, so the mode has no reason to run it.
       return isLowRisk
         ? { kind: 'run', as: 'allow', why: 'its risk is low' }
-        : wouldAsk(mode, { ...question, effect: 'ask' }, 'no sandbox holds an in-process tool')
+        : wouldAsk(mode, { ...question, effect: 'ask' }, 'no sandbox holds it to a policy')
   }
 }
 

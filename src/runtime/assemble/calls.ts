@@ -83,6 +83,7 @@ export const createCalls = ({ options, services, sessions, widener, nameOf }: Ca
   ): Promise<ToolResult> => {
     checkCallOptions(asked, { hasRegistry: registeredCalls !== undefined, hasTickets: suspension !== undefined })
     const { session = MAIN_SESSION, approvals, invocation, registry: askedWith, onInvocation, onAsk } = asked
+    const { attachment } = asked
     const own = sessions.of(session)
     const isSuspending = onAsk === 'suspend'
     return perform(
@@ -90,6 +91,7 @@ export const createCalls = ({ options, services, sessions, widener, nameOf }: Ca
       {
         ...listenersOf(asked),
         ...{ session, isSuspending, resumed: undefined, onApproved: own.keep, resume: invocation, askedWith },
+        attachment,
         onInvocation: onInvocation ?? ignore,
       },
     )
@@ -118,6 +120,7 @@ export const createCalls = ({ options, services, sessions, widener, nameOf }: Ca
           ...listenersOf(asked),
           ...{ session, isSuspending: true, resumed: { ticket, answer }, onApproved: own.keep },
           ...{ resume: invocation ?? undefined, askedWith: undefined, onInvocation: ignore },
+          attachment: undefined,
         },
       )
     },

@@ -66,4 +66,6 @@ export interface PermittedCall {
   /** Called when the cell is ready. If it rejects, the process is not started. */
   readonly beforeStart: () => Promise<void>
   readonly network: NetworkCall
+  /** For the server of an MCP tool. */
+  readonly attachment: unknown
 }

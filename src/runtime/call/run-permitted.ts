@@ -20,7 +20,7 @@ export const runPermitted = async <Tool extends CallTool>(
   services: CallServices<Tool>,
   tool: Tool,
   evaluation: Permitted,
-  { signal, session, onProgress, onOutput, onLog }: CallHandlers,
+  { signal, session, onProgress, onOutput, onLog, attachment }: CallHandlers,
 ): Promise<CallOutcome> => {
   const { runner, events, record } = services
   const { permit, inputs, decision, grant } = evaluation
@@ -62,6 +62,7 @@ export const runPermitted = async <Tool extends CallTool>(
       session,
       beforeStart,
       network,
+      attachment,
     })
     await reached.finish()
     return { ...execution, ...known() }

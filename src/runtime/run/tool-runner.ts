@@ -18,6 +18,7 @@ import { FUNCTION_COMMAND } from './function-cells.js'
 import type { RunFunction } from './function-cells.js'
 import type { RunProcess } from './process-cells.js'
 import { runInProcess } from './run-in-process.js'
+import { runOnServer } from './run-on-server.js'
 
 export const createToolRunner = (runProcess: RunProcess, runFunction: RunFunction): ToolRunner<BoundTool> => ({
   processOf: ({ definition: { kind } }, { command = [] }) => {
@@ -27,6 +28,7 @@ export const createToolRunner = (runProcess: RunProcess, runFunction: RunFunctio
       case 'function':
         return { program: FUNCTION_COMMAND[0], words: FUNCTION_COMMAND }
       case 'in-process':
+      case 'mcp':
         return undefined
     }
   },
@@ -42,6 +44,8 @@ export const createToolRunner = (runProcess: RunProcess, runFunction: RunFunctio
         return runFunction(tool, definition, call, call.network)
       case 'in-process':
         return runInProcess(tool, definition, call)
+      case 'mcp':
+        return runOnServer(tool, definition, call)
     }
   },
 })

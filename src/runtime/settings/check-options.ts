@@ -5,7 +5,7 @@ import { FORMS } from '../../sandbox/index.js'
 import type { SandboxOptions } from '../../sandbox/index.js'
 
 import { DURABILITIES } from '../audit/audit-log.js'
-import type { AuditSettings } from '../audit/audit-log.js'
+import type { AuditLog, AuditSettings } from '../audit/audit-log.js'
 import type { CallOptions, CordonOptions, HostHook, OwnFilesOption, ResumeOptions } from '../cordon-options.js'
 import { EVENT_TYPES } from '../events/event-types.js'
 import type { EventContext } from '../events/event.js'
@@ -45,7 +45,7 @@ const HOOK: ShapesOf<HostHook> = {
 }
 const HOOK_SHAPE = 'write it like hooks: [{ name: "no-secrets", points: ["pre_tool_use"], run: (event) => … }]'
 
-const audit = mapping<AuditSettings>(
+const auditSettings = mapping<AuditSettings>(
   {
     path: aText('the path of a JSONL file'),
     anchorPath: aText('the path of a file'),
@@ -62,6 +62,11 @@ const audit = mapping<AuditSettings>(
     expected: 'a mapping with the path of the log',
   },
 )
+
+const audit: Shape<AuditSettings | AuditLog> = checked((value, place) => {
+  const isOpen = isMapping(value) && typeof value['append'] === 'function'
+  if (!isOpen) auditSettings.read(value, place)
+})
 
 const record = mapping<RecordSettings>(
   {
@@ -212,6 +217,7 @@ const callOptions = mapping<CallOptions>(
     ...RESUME,
     onAsk: oneOf('wait', 'suspend'),
     session: aText('a name'),
+    attachment: checked(() => undefined),
     // Each approval is checked later, with an error of its own.
     approvals: such('a list of approvals', Array.isArray),
     invocation: aText('the id of a call in the registry'),

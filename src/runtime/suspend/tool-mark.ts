@@ -13,6 +13,8 @@ const codeOf = (definition: ToolDefinition): readonly string[] => {
       return [String(definition.command), String(definition.stdin)]
     case 'in-process':
       return [String(definition.run)]
+    case 'mcp':
+      return [definition.server.name, definition.name]
     case 'function':
       return definition.from.kind === 'function'
         ? [String(definition.from.run)]

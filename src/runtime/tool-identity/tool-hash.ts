@@ -57,6 +57,8 @@ const codeOf = (tool: ToolDefinition): JsonValue => {
       return tool.from.kind === 'function'
         ? { run: selfContainedSource(tool.name, tool.from.run) }
         : { module: filesOf(tool.name, pathOf(tool.from.path)), export: tool.from.name }
+    case 'mcp':
+      throw cannot(tool, 'its server runs behind a gateway', 'register the server as a process tool')
     case 'in-process':
       throw cannot(tool, 'it would run in the process of the runner, where nothing holds it', 'leave inProcess out')
   }

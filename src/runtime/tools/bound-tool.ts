@@ -35,6 +35,7 @@ export const bindTool = (definition: ToolDefinition, { workspace, home }: Home):
     name,
     kind,
     policy,
+    ...(kind === 'mcp' ? { hasPolicy: definition.hasPolicy } : {}),
     workspace,
     home,
     cwd,

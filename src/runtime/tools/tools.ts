@@ -1,8 +1,10 @@
 import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
 import type { Constraints, DestructiveFacts, JsonSchema, JsonValue, StandardSchema } from '../../gate/index.js'
 import { parseConstraints } from '../../gate/index.js'
 import { parsePolicy } from '../../policy/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
+import type { SandboxProfile } from '../../sandbox/index.js'
 
 import { checkFunctionToolOptions, checkProcessToolOptions } from './check-tool-options.js'
 import { policyFileOf } from './policy-from.js'
@@ -71,8 +73,30 @@ export type ToolDefinition<
         readonly encoding: 'utf8' | 'base64'
       }
     | { readonly kind: 'function'; readonly from: FunctionSource; readonly result: ResultLimits | undefined }
+    | { readonly kind: 'mcp'; readonly server: ToolServer; readonly hasPolicy: boolean }
     | { readonly kind: 'in-process'; readonly run: ToolRun; readonly result: ResultLimits | undefined }
   )
+
+/** A running MCP server, as a tool of it is called. */
+export interface ToolServer {
+  readonly name: string
+  /** The cell that it runs in. Undefined if it does not run. */
+  readonly profile: () => SandboxProfile | undefined
+  readonly call: (call: ServerCall) => Promise<ServerReply>
+}
+
+export interface ServerCall {
+  readonly input: JsonValue
+  readonly signal: AbortSignal | undefined
+  /** From the caller of the tool to its server. The gate does not judge it. */
+  readonly attachment: unknown
+}
+
+/** `refused`: the server answered with an error. `lost`: it gave no answer. */
+export type ServerReply =
+  | { readonly kind: 'result'; readonly result: JsonValue; readonly isError: boolean }
+  | { readonly kind: 'refused'; readonly problem: string }
+  | { readonly kind: 'lost'; readonly error: CordonError }
 
 export type FunctionSource =
   | { readonly kind: 'function'; readonly run: ToolRun }
@@ -136,6 +160,25 @@ export const tool = <
       : { kind: 'module', path: module, name: options.export ?? 'default' }
   return { ...common(options), kind: 'function', from, result: options.result }
 }
+
+export interface McpToolOptions {
+  readonly name: string
+  readonly description: string
+  readonly input: JsonSchema
+  /** Undefined: nobody wrote one, so the tool gets no right and no mode trusts it. */
+  readonly policy: ToolPolicy | undefined
+  readonly cwd: string
+  readonly server: ToolServer
+}
+
+/** A tool of an MCP server. The server runs already, in a cell that all its tools share. */
+export const mcpTool = ({ name, description, input, policy, cwd, server }: McpToolOptions): ToolDefinition => ({
+  ...common({ name, description, input, cwd, policy: { risk: 'unknown' } }),
+  ...(policy === undefined ? {} : { policy }),
+  kind: 'mcp',
+  server,
+  hasPolicy: policy !== undefined,
+})
 
 const common = <Name extends string, Input>(
   options: CommonToolOptions<Name, InputSchema | undefined, Input>,

@@ -35,7 +35,9 @@ export interface Cell {
   /** Begins the call of a program that was started early. */
   readonly begin: () => void
   readonly write: (stdin: Uint8Array) => void
-
+  /** The number of bytes that the launcher has not taken yet. */
+  readonly waiting: () => number
+  readonly endInput: () => void
   readonly resize: () => void
   /** Until it stops or ends. */
   readonly takeTerminal: () => void
@@ -58,6 +60,13 @@ const MOST_KEPT = 10_000
 
 const CLOSING_MS = 1
 
+/**
+ * How long a kill may wait behind input. A launcher reads no more frames while its tool leaves too much input unread.
+ * Then the connection is closed, which kills the cell too, but leaves no report of it.
+ */
+const UNSENT_KILL_MS = 200
+const UNHEARD_KILL_MS = 5_000
+
 /** `plan`: made by `encodePlan`. */
 export const openCell = (connection: Socket, plan: Buffer): Cell => {
   const violations: ReportedViolation[] = []
@@ -68,6 +77,7 @@ export const openCell = (connection: Socket, plan: Buffer): Cell => {
   let failure: CordonError | undefined
   let exit: ExitEvent | undefined
   let ended = false
+  let isKilled = false
   let held = 0
   let isTaken = false
   let streams: CellStreams | undefined
@@ -106,7 +116,8 @@ export const openCell = (connection: Socket, plan: Buffer): Cell => {
   const finish = () => {
     if (ended) return
     ended = true
-    failure ??= exit === undefined ? fail('launcher-died', { how: 'its connection closed' }) : undefined
+    if (exit === undefined)
+      failure ??= isKilled ? fail('cancelled', {}) : fail('launcher-died', { how: 'its connection closed' })
     if (failure === undefined && exit !== undefined) end.resolve({ exit, violations, opens, landlock, measurable })
     else end.reject(failure)
     ready.reject(failure)
@@ -165,6 +176,8 @@ export const openCell = (connection: Socket, plan: Buffer): Cell => {
     write: (stdin) => {
       send(...encodeInput(stdin))
     },
+    waiting: () => connection.writableLength,
+    endInput: sending(TO_CELL.input),
     resize: sending(TO_CELL.window),
     takeTerminal: sending(TO_CELL.takeTerminal),
     signal: (number) => {
@@ -178,7 +191,16 @@ export const openCell = (connection: Socket, plan: Buffer): Cell => {
         if (held === 0) connection.resume()
       })
     },
-    kill: sending(TO_CELL.kill),
+    kill: () => {
+      isKilled = true
+      send(encodeFrame(TO_CELL.kill))
+      setTimeout(() => {
+        if (connection.writableLength > 0) connection.destroy()
+      }, UNSENT_KILL_MS).unref()
+      setTimeout(() => {
+        connection.destroy()
+      }, UNHEARD_KILL_MS).unref()
+    },
     discard: () => {
       if (!ended) connection.destroy()
     },

@@ -46,6 +46,7 @@ export interface CellRequest {
   readonly stdio: Plan['stdio']
   readonly foreground: boolean
   readonly clock: Plan['clock']
+  readonly relay: Plan['relay']
   readonly observe: Observing
   readonly proxy: { readonly port: number; readonly authority: string } | undefined
 }
@@ -122,6 +123,7 @@ export const planCell = (
     stdio: request.stdio,
     foreground: request.foreground,
     clock: request.clock,
+    relay: request.relay,
     probe: false,
   }
   const placeholders =

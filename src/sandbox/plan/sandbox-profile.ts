@@ -50,6 +50,13 @@ const OF_CELLS = {
       matching(/^[0-9]+:[0-9]+$/, 'user:group'),
     ),
   ),
+  scope: optional(
+    described(
+      'server: the cell of an MCP server, with the grants of all its tools together. For the policy of the one tool ' +
+        'only the argument gate answers.',
+      oneOf('server'),
+    ),
+  ),
   sealed: described(
     'What exists in the write roots and stays as it is: protected names, and what the policy takes out of write.',
     list(text()),

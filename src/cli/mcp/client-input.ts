@@ -1,0 +1,36 @@
+// The client of the gateway, on stdin and stdout. A slow client must not block this process.
+import { createLineReader } from '../../mcp/index.js'
+import type { SendToClient } from '../../mcp/index.js'
+
+import { openOutput } from '../run/output-sink.js'
+import { STDOUT } from '../text/console-text.js'
+
+export interface Client {
+  readonly send: SendToClient
+  /** Passes on its lines. Settles when it has closed its end, or at a signal. */
+  readonly read: (onLine: (line: string) => void) => Promise<void>
+  readonly end: () => Promise<void>
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+export const openClient = (): Client => {
+  let leave: () => void = () => undefined
+  const gone = new Promise<void>((resolve) => {
+    leave = resolve
+  })
+  const output = openOutput(STDOUT, () => {
+    leave()
+  })
+  return {
+    send: (message) => output.write(Buffer.from(`${JSON.stringify(message)}\n`)),
+    read: async (onLine) => {
+      const read = createLineReader({ onLine, onTooLong: leave })
+      process.stdin.on('data', read).on('end', leave).on('error', leave)
+      for (const signal of SIGNALS) process.on(signal, leave)
+      await gone
+      process.stdin.destroy()
+    },
+    end: () => output.end(true),
+  }
+}

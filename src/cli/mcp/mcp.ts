@@ -1,0 +1,136 @@
+// `cordon mcp`: a gateway between one MCP client and its servers.
+import { fail } from '../../errors/index.js'
+import { CLIENT_FEATURE_NAMES, createLineReader, openGateway, sharedName } from '../../mcp/index.js'
+import type { ClientFeature, GatewayParts } from '../../mcp/index.js'
+import type { ToolPolicy } from '../../policy/index.js'
+import { createCordon } from '../../runtime/index.js'
+import type { AuditLog } from '../../runtime/audit/index.js'
+import { openSandbox } from '../../sandbox/index.js'
+
+import type { CommandLine, Environment } from '../command-line.js'
+import { reportFailure } from '../failure.js'
+import { openOutput } from '../run/output-sink.js'
+import { openRunLog, recordSettingsOf } from '../run/perform-run.js'
+import { configFolderOf } from '../settings/own-folders.js'
+import { STDERR } from '../text/console-text.js'
+import { version } from '../text/version.js'
+import { openClient } from './client-input.js'
+import { chooseServers } from './server-choice.js'
+import { prepareServer, serverSource } from './start-server.js'
+import type { PreparedServer } from './start-server.js'
+import { readToolPolicies } from './tool-policies.js'
+import type { ToolPolicies } from './tool-policies.js'
+
+export const mcp = async ({ given, environment }: CommandLine): Promise<number> => {
+  const chosen = chooseServers(given)
+  const tools = readToolPolicies(given.values.get('tools')?.[0])
+  const allowed = new Set((given.values.get('allow') ?? []).map(featureNamed))
+  const startOf = (server: string): string => (chosen.length > 1 ? sharedName(server, '') : '')
+  const servers = await Promise.all(
+    chosen.map((server) => prepareServer(server, given, environment, tools, startOf(server.name))),
+  )
+  const [first] = servers
+  if (first === undefined) return 0
+  const { home, form } = first.prepared.order
+  const audit = await openRunLog(environment, home)
+  const sandbox = openSandbox({ form, nursery: 'none' })
+  sandbox.catch(() => undefined)
+  try {
+    const onStderr = passStderr(chosen.length > 1)
+    const place = { audit, sandbox, environment, allowed, onStderr }
+    await serve(
+      first,
+      servers.map((each) => serverSource(each, place)),
+      policiesOf(servers, tools),
+      audit,
+      environment,
+    )
+  } finally {
+    await sandbox.then(
+      (open) => open.close(),
+      () => undefined,
+    )
+    await audit.close()
+  }
+  return 0
+}
+
+/** The rules, the mode and the folders are the same for all servers. */
+const serve = async (
+  { prepared: { order, ruleSets }, mode }: PreparedServer,
+  servers: GatewayParts['servers'],
+  policyOf: GatewayParts['policyOf'],
+  audit: AuditLog,
+  environment: Environment,
+): Promise<void> => {
+  const { workspace, home } = order
+  const cordon = await createCordon({
+    ...{ tools: [], workspace, home, audit, ruleFiles: 'none', rules: ruleSets },
+    mode: mode ?? 'on_request',
+    configFolder: configFolderOf(environment, home),
+    record: recordSettingsOf(environment),
+    requestedBy: 'mcp-client',
+  })
+  const client = openClient()
+  const gateway = openGateway({
+    ...{ servers, cordon, policyOf, version: version(), send: client.send },
+    onTrouble: (error) => {
+      reportFailure(error, environment)
+    },
+  })
+  try {
+    await client.read(gateway.take)
+  } finally {
+    await gateway.close()
+    await cordon.close()
+    await client.end()
+  }
+}
+
+const policiesOf =
+  (servers: readonly PreparedServer[], tools: ToolPolicies): GatewayParts['policyOf'] =>
+  (name, link) => {
+    const owner = servers.find(({ server }) => server.name === link.name)
+    const found = tools.policyOf(name)
+    const policy = found === 'server' ? owner?.policy : found
+    return policy === undefined ? undefined : withTimeout(policy, owner?.timeout)
+  }
+
+const withTimeout = (policy: ToolPolicy, timeout: number | undefined): ToolPolicy =>
+  timeout === undefined ? policy : { ...policy, limits: { wall: timeout, ...policy.limits } }
+
+const featureNamed = (word: string): ClientFeature => {
+  const found = CLIENT_FEATURE_NAMES.find((name) => name === word)
+  if (found !== undefined) return found
+  throw fail('usage-error', {
+    problem: `--allow does not know ${JSON.stringify(word)}`,
+    fix: `one of: ${CLIENT_FEATURE_NAMES.join(', ')}`,
+  })
+}
+
+/** What servers write to stderr. It is dropped while nobody reads it, so that no server waits for that. */
+const passStderr = (isShared: boolean): ((server: string, bytes: Uint8Array) => void) => {
+  const output = openOutput(STDERR, () => undefined)
+  let isFull = false
+  const write = (bytes: Uint8Array): void => {
+    if (isFull) return
+    const slow = output.write(bytes)
+    isFull = slow !== undefined
+    void slow?.then(() => {
+      isFull = false
+    })
+  }
+  const readers = new Map<string, (bytes: Uint8Array) => void>()
+  const readerOf = (server: string): ((bytes: Uint8Array) => void) => {
+    const onLine = (line: string): void => {
+      write(Buffer.from(`[${server}] ${line}\n`))
+    }
+    const found = readers.get(server) ?? createLineReader({ onLine, onTooLong: () => undefined })
+    readers.set(server, found)
+    return found
+  }
+  return (server, bytes) => {
+    if (isShared) readerOf(server)(bytes)
+    else write(bytes)
+  }
+}

@@ -1,0 +1,108 @@
+// The servers that the command line names: one by its words, or those of a file with "mcpServers".
+import { basename } from 'node:path'
+
+import { fail } from '../../errors/index.js'
+import { nearestKey } from '../../policy/index.js'
+import { isMapping } from '../../shapes/index.js'
+
+import { usage } from '../arguments.js'
+import type { Arguments } from '../arguments.js'
+import { readGivenDocument } from '../text/given-document.js'
+
+export interface ChosenServer {
+  readonly name: string
+  readonly argv: readonly string[]
+  /** Variables that the file sets. */
+  readonly variables: Readonly<Record<string, string>>
+  readonly cwd: string | undefined
+}
+
+const COMMAND = 'cordon mcp'
+
+export const chooseServers = ({ rest, values }: Arguments): readonly ChosenServer[] => {
+  const [file, wanted] = [values.get('config')?.[0], values.get('server')?.[0]]
+  if (file === undefined) {
+    if (rest.length === 0) throw usage('no server given', COMMAND, `${COMMAND} -- SERVER…, or ${COMMAND} --config FILE`)
+    return [{ name: nameFor(wanted ?? programName(rest)), argv: rest, variables: {}, cwd: undefined }]
+  }
+  if (rest.length > 0)
+    throw usage('--config FILE names the servers, and so do words after --', COMMAND, 'leave one out')
+  const entries = entriesOf(file)
+  const names = Object.keys(entries)
+  if (wanted !== undefined && !names.includes(wanted)) throw unknownServer(file, wanted, names)
+  const chosen = names.filter((name) => (wanted === undefined ? !isDisabled(entries[name]) : name === wanted))
+  if (chosen.length === 0) throw invalid(file, 'no server is in it', 'add one below "mcpServers"')
+  const servers = chosen.map((name) => readServer(file, name, entries[name]))
+  const twice = servers.find(({ name }, at) => servers.findIndex((other) => other.name === name) !== at)
+  if (twice !== undefined) throw invalid(file, `two servers would be called ${twice.name}`, 'rename one')
+  return servers
+}
+
+const entriesOf = (file: string): Readonly<Record<string, unknown>> => {
+  const fix = 'name a file such as { "mcpServers": { "files": { "command": "mcp-server-filesystem", "args": ["."] } } }'
+  const { node } = readGivenDocument(file, fix)
+  const servers = isMapping(node.value) ? node.value['mcpServers'] : undefined
+  if (!isMapping(servers)) throw invalid(file, 'it has no "mcpServers"', fix)
+  return servers
+}
+
+const isDisabled = (entry: unknown): boolean => isMapping(entry) && entry['disabled'] === true
+
+/** Other keys belong to other programs. */
+const readServer = (file: string, name: string, entry: unknown): ChosenServer => {
+  if (!isMapping(entry)) throw invalid(file, `"${name}" is not a mapping`, 'give it a "command"')
+  const { command, args = [], env = {}, cwd } = entry
+  if (typeof command !== 'string')
+    throw invalid(
+      file,
+      `"${name}" has no "command"`,
+      'url' in entry ? 'servers on the network are not supported yet: choose others with --server NAME' : 'add it',
+    )
+  if (!isTexts(args)) throw invalid(file, `"args" of "${name}" is not a list of texts`, 'write it like ["-y", "."]')
+  if (!isMapping(env) || !isTexts(Object.values(env)))
+    throw invalid(file, `"env" of "${name}" is not a mapping of names to texts`, 'write it like { "LANG": "C" }')
+  if (cwd !== undefined && typeof cwd !== 'string')
+    throw invalid(file, `"cwd" of "${name}" is not a text`, 'name a folder')
+  return { name: nameFor(name), argv: [command, ...args], variables: env as ChosenServer['variables'], cwd }
+}
+
+const isTexts = (values: unknown): values is readonly string[] =>
+  Array.isArray(values) && values.every((each) => typeof each === 'string')
+
+/** Names of tools begin with it, and models accept few characters. */
+const nameFor = (name: string): string => name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 40)
+
+const INTERPRETERS: ReadonlySet<string> = new Set([
+  'node',
+  'npx',
+  'bun',
+  'bunx',
+  'deno',
+  'python',
+  'python3',
+  'uv',
+  'uvx',
+])
+
+const programName = ([program = '', ...words]: readonly string[]): string => {
+  const first = basename(program)
+  const script = INTERPRETERS.has(first) ? words.find((word) => !word.startsWith('-')) : undefined
+  if (script === undefined) return first
+  const names = script.replace(/\.\w+$/, '').split('/')
+  return names.findLast((name) => name !== '' && !UNNAMING.has(name)) ?? first
+}
+
+/** Files and folders that say nothing about the server in them. */
+const UNNAMING: ReadonlySet<string> = new Set(['index', 'main', 'server', 'cli', 'dist', 'build', 'src', 'lib', 'bin'])
+
+const invalid = (file: string, problem: string, fix: string) =>
+  fail('usage-error', { problem: `${file}: ${problem}`, fix })
+
+const unknownServer = (file: string, wanted: string, names: readonly string[]) => {
+  const near = nearestKey(wanted, names)
+  return invalid(
+    file,
+    `there is no server "${wanted}"`,
+    near === undefined ? `there are: ${names.join(', ')}` : `did you mean --server ${near}?`,
+  )
+}

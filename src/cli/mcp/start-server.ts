@@ -1,0 +1,117 @@
+// Starts a server as `cordon run` starts a command: the same rules decide, and the same log has it. Its input stays
+// open, and its cell grants what all its tools need together.
+import { resolve } from 'node:path'
+
+import type { ClientFeature, ServerSource, ServerStreams } from '../../mcp/index.js'
+import type { Mode } from '../../gate/index.js'
+import type { ToolPolicy } from '../../policy/index.js'
+import type { AuditLog } from '../../runtime/audit/index.js'
+import { describeEnding } from '../../sandbox/index.js'
+import type { CallResult, Sandbox } from '../../sandbox/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
+
+import type { Arguments } from '../arguments.js'
+import type { Environment } from '../command-line.js'
+import { combinePolicies } from '../policy/combine-policies.js'
+import { parseRun } from '../request/run-request.js'
+import type { Launch } from '../run/attached-runner.js'
+import { performRunIn } from '../run/perform-run.js'
+import { prepareRun } from '../run/prepare-run.js'
+import type { PreparedRun } from '../run/run-gate.js'
+import type { ChosenServer } from './server-choice.js'
+import type { ToolPolicies } from './tool-policies.js'
+
+export interface PreparedServer {
+  readonly server: ChosenServer
+  readonly prepared: PreparedRun
+  /** Of its cell. */
+  readonly policy: ToolPolicy
+  /** `--timeout`, for each call of a tool, in milliseconds. */
+  readonly timeout: number | undefined
+  /** For calls of its tools. */
+  readonly mode: Mode | undefined
+}
+
+/** `start`: how the names of its tools begin. */
+export const prepareServer = async (
+  server: ChosenServer,
+  given: Arguments,
+  environment: Environment,
+  tools: ToolPolicies,
+  start: string,
+): Promise<PreparedServer> => {
+  const order = await parseRun(wordsFor(server, given), environment)
+  const { wall: timeout, ...limits } = order.policy.limits
+  const policy = combinePolicies(tools.forNames(start), { ...order.policy, limits })
+  const { mode } = order
+  return {
+    server,
+    policy,
+    timeout,
+    mode,
+    prepared: prepareRun({ ...order, policy, mode: undefined }, false, environment),
+  }
+}
+
+/** The words of `cordon run` for it. */
+const wordsFor = ({ argv, variables, cwd }: ChosenServer, { values, switches }: Arguments): Arguments => {
+  const set = Object.entries(variables).map(([name, text]) => `${name}=${text}`)
+  return {
+    switches,
+    rest: argv,
+    values: new Map([
+      ...values,
+      ['env', [...(values.get('env') ?? []), ...set]],
+      ...(cwd === undefined || values.has('cwd') ? [] : [['cwd', [resolve(cwd)]] as const]),
+    ]),
+  }
+}
+
+export interface ServerPlace {
+  readonly audit: AuditLog
+  readonly sandbox: Promise<Sandbox>
+  readonly environment: Environment
+  readonly allowed: ReadonlySet<ClientFeature>
+  readonly onStderr: (server: string, bytes: Uint8Array) => void
+}
+
+export const serverSource = ({ server, prepared }: PreparedServer, place: ServerPlace): ServerSource => ({
+  name: server.name,
+  cwd: prepared.order.cwd,
+  boundary: prepared.tool.boundary,
+  allowed: place.allowed,
+  run: async (streams) => {
+    const { result } = await performRunIn(place.audit, prepared, launching(server, prepared, place, streams), ignore)
+    return describeEnding(result)
+  },
+})
+
+const ignore = (): void => undefined
+
+const launching =
+  (
+    { name }: ChosenServer,
+    { order: { cwd, egress, secrets } }: PreparedRun,
+    { sandbox, environment, onStderr }: ServerPlace,
+    streams: ServerStreams,
+  ): Launch =>
+  async (argv, boundary, { beforeStart, ...call }) => {
+    const open = await sandbox
+    const run = (passed: Environment, granted: object): Promise<CallResult> =>
+      open.run({
+        ...{ argv, boundary, cwd, beforeStart, ...granted, ...streams },
+        ...withoutUndefined({ searchPath: environment['PATH'] }),
+        hostEnvironment: withoutUndefined(passed),
+        onStderr: (bytes) => {
+          onStderr(name, bytes)
+        },
+      })
+    if (boundary.network.kind !== 'hosts') return run(environment, {})
+    const { runWithNetwork } = await import('../run/run-network.js')
+    return runWithNetwork(
+      { ...egress, secrets, environment, isNested: open.host.nesting.held },
+      boundary,
+      call,
+      ({ passed, ...granted }) => run(passed, granted),
+    )
+  }

@@ -1,0 +1,59 @@
+// Errors of the MCP gateway. See table.ts.
+import type { ErrorText } from './error-text.js'
+
+export const MCP_ERRORS = {
+  'mcp-server-not-started': {
+    when: 'An MCP server did not start: a rule refused it, its program is missing, or its cell could not be built.',
+    message: 'the MCP server "{server}" did not start: {problem}',
+    agent: 'This server is not available. Other arguments will not help. Tell the user.',
+    fix: '{fix}',
+  },
+  'mcp-server-ended': {
+    when: 'An MCP server ended while it was needed, or before.',
+    message: 'the MCP server "{server}" has ended: {how}',
+    agent: 'This server has ended. Other arguments will not help. Tell the user.',
+    fix: 'see what it wrote to stderr, and what `cordon log` says of it; start the gateway again',
+  },
+  'mcp-server-silent': {
+    when: 'One of several MCP servers did not answer the first request in time. The others are served.',
+    message: 'the MCP server "{server}" did not answer within {seconds} s',
+    agent: 'This server is not available. Other arguments will not help. Tell the user.',
+    fix: 'start it alone (--server {server}) and see what it writes to stderr',
+  },
+  'mcp-server-stalled': {
+    when: 'An MCP server does not read its input, and too much of it waits.',
+    message: 'the MCP server "{server}" does not read: {bytes} bytes wait for it',
+    agent: 'This server does not answer. Other arguments will not help. Tell the user.',
+    fix: 'start the gateway again; if it happens again, the server has a fault',
+  },
+  'mcp-server-garbled': {
+    when: 'An MCP server wrote something that is not a message of the protocol, or an answer that nobody waits for.',
+    message: 'the MCP server "{server}" {problem}',
+    agent: 'This server gave an answer that cannot be used. Tell the user.',
+    fix: 'a server must write only messages to stdout; see its documentation, or report it to its author',
+  },
+  'mcp-request-refused': {
+    when: 'An MCP server asked its client for something that the gateway was not told to allow.',
+    message: 'the MCP server "{server}" may not ask its client: {method}',
+    agent: 'This server may not do that.',
+    fix: '{fix}',
+  },
+  'mcp-tool-unknown': {
+    when: 'A client called a tool that no MCP server lists.',
+    message: 'no MCP server lists the tool "{tool}"',
+    agent: 'There is no such tool. Use one of the listed tools.',
+    fix: 'list the tools again',
+  },
+  'mcp-tools-too-many': {
+    when: 'An MCP server lists more tools than the gateway takes.',
+    message: 'the MCP server "{server}" lists more than {most} tools',
+    agent: 'This server lists too many tools. Tell the user.',
+    fix: 'use a server with fewer tools',
+  },
+  'mcp-not-routed': {
+    when: 'Several MCP servers are served, and none of them is known for what a request names.',
+    message: 'no MCP server is known for {what}',
+    agent: 'There is no such thing here. Use a listed name.',
+    fix: 'list the names first: with several servers they begin with the server, such as files__read_file',
+  },
+} as const satisfies Readonly<Record<string, ErrorText>>

@@ -1,0 +1,150 @@
+// Requests and notifications that servers send. A server may ask its client only for what it was allowed, and can tell
+// only of requests that it was sent itself.
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+import { fail } from '../errors/index.js'
+import { isReadable, isWithinPath, parseAbsolutePath } from '../policy/index.js'
+import type { AbsolutePath, Boundary } from '../policy/index.js'
+
+import { createExchange } from './exchange.js'
+import type { Asked } from './exchange.js'
+import type { ServerLink } from './server-link.js'
+import {
+  METHODS,
+  errorAnswer,
+  featureOf,
+  progressTokenOf,
+  signElicitation,
+  withProgressToken,
+} from './wire/era-2025.js'
+import type { ClientFeature } from './wire/era-2025.js'
+import { RPC_ERRORS, fieldsOf, notificationOf, paramsOf, resultOf } from './wire/messages.js'
+import type { AnswerMessage, Fields, NotificationMessage, RequestMessage } from './wire/messages.js'
+
+/** Gives a promise if the client is slow, which settles when it has caught up. */
+export type SendToClient = (message: Fields) => Promise<void> | undefined
+
+export interface FromServers {
+  readonly take: (link: ServerLink, message: RequestMessage | NotificationMessage) => void
+  readonly answer: (answer: AnswerMessage) => void
+  /** Progress of the client with a request of a server. */
+  readonly progress: (message: NotificationMessage) => void
+  /** Takes back the questions of a server that has ended. */
+  readonly withdraw: (link: ServerLink) => void
+}
+
+/** Questions of one server that a client has not answered yet. */
+const MOST_QUESTIONS = 32
+
+interface Question {
+  readonly link: ServerLink
+  /** As the server numbers it. */
+  readonly request: RequestMessage
+  readonly asked: Asked
+}
+
+export const createFromServers = (send: SendToClient): FromServers => {
+  const exchange = createExchange()
+  const questions = new Map<number, Question>()
+
+  const ask = async (link: ServerLink, request: RequestMessage, feature: ClientFeature): Promise<void> => {
+    const params = paramsOf(request)
+    const token = progressTokenOf(params)
+    const asked = exchange.ask(token)
+    const { id } = asked
+    questions.set(id, { link, request, asked })
+    const shown = feature === 'elicitation' ? signElicitation(params, link.name) : params
+    const tracked = token === undefined ? shown : withProgressToken(shown, id)
+    link.hold(send({ ...request.fields, id, ...('params' in request.fields ? { params: tracked } : {}) }))
+    const answer = await asked.answer
+    questions.delete(id)
+    // Who cancelled it waits for no answer.
+    if (answer.kind === 'lost') return
+    const fields = feature === 'roots' ? clipRoots(answer.fields, link.source.boundary) : answer.fields
+    link.send({ ...fields, id: request.id })
+  }
+  const request = (link: ServerLink, message: RequestMessage): void => {
+    const { id, method } = message
+    if (method === METHODS.ping) {
+      link.send(resultOf(id, {}))
+      return
+    }
+    const feature = featureOf(method)
+    const isAllowed = feature !== undefined && link.source.allowed.has(feature)
+    const open = [...questions.values()].filter((each) => each.link === link).length
+    if (isAllowed && open < MOST_QUESTIONS) {
+      void ask(link, message, feature)
+      return
+    }
+    const fix = feature === undefined ? 'the gateway does not know this method' : fixOf(feature, isAllowed)
+    link.send(
+      errorAnswer(id, fail('mcp-request-refused', { server: link.name, method, fix }), RPC_ERRORS.unknownMethod),
+    )
+  }
+  const cancel = (link: ServerLink, message: NotificationMessage): void => {
+    const { requestId, ...params } = paramsOf(message)
+    for (const [id, question] of questions) {
+      if (question.link !== link || question.request.id !== requestId) continue
+      exchange.cancel(id)
+      void send({ ...message.fields, params: { ...params, requestId: id } })
+    }
+  }
+  const progress = (link: ServerLink, message: NotificationMessage): void => {
+    const params = paramsOf(message)
+    const token = link.waiting(params['progressToken'])?.token
+    if (token !== undefined) link.hold(send({ ...message.fields, params: { ...params, progressToken: token } }))
+  }
+  return {
+    take: (link, message) => {
+      if (message.kind === 'request') request(link, message)
+      else if (message.method === METHODS.cancelled) cancel(link, message)
+      else if (message.method === METHODS.progress) progress(link, message)
+      else link.hold(send(message.fields))
+    },
+    answer: ({ id, fields }) => {
+      exchange.settle(id, fields)
+    },
+    progress: (message) => {
+      const params = paramsOf(message)
+      const question = questions.get(Number(params['progressToken']))
+      if (question?.asked.token === undefined) return
+      question.link.send({ ...message.fields, params: { ...params, progressToken: question.asked.token } })
+    },
+    withdraw: (link) => {
+      for (const [id, question] of questions) {
+        if (question.link !== link) continue
+        exchange.cancel(id)
+        void send(notificationOf(METHODS.cancelled, { requestId: id, reason: 'the server has ended' }))
+      }
+    },
+  }
+}
+
+const fixOf = (feature: ClientFeature, isAllowed: boolean): string =>
+  isAllowed ? 'the client has to answer its earlier questions first' : `start the gateway with --allow ${feature}`
+
+/** Only the parts of the client's roots that the cell of the server can read. */
+const clipRoots = (answer: Fields, boundary: Boundary): Fields => {
+  const result = fieldsOf(answer['result'])
+  const roots = result['roots']
+  if (!Array.isArray(roots)) return answer
+  return { ...answer, result: { ...result, roots: roots.flatMap((root) => clipRoot(fieldsOf(root), boundary)) } }
+}
+
+const clipRoot = (root: Fields, boundary: Boundary): readonly Fields[] => {
+  const path = pathOf(root['uri'])
+  if (path === undefined) return []
+  if (isReadable({ ...boundary, presetRead: [] }, path)) return [root]
+  const inner = [...boundary.read, ...boundary.write]
+    .filter(({ negated, base }) => !negated && isWithinPath(base, path))
+    .map(({ base }) => base)
+  return [...new Set(inner)].map((base) => ({ ...root, uri: pathToFileURL(base).href }))
+}
+
+const pathOf = (uri: unknown): AbsolutePath | undefined => {
+  try {
+    return typeof uri === 'string' ? parseAbsolutePath(fileURLToPath(uri), 'a root') : undefined
+  } catch {
+    return undefined
+  }
+}

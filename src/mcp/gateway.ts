@@ -1,0 +1,234 @@
+// The gateway between one client and its servers. It relays what it does not have to decide, and sends every call of a
+// tool through the gate.
+import { CordonError, fail } from '../errors/index.js'
+import type { Cordon } from '../runtime/index.js'
+
+import { callTool } from './call-tool.js'
+import type { Asked } from './exchange.js'
+import { createFromServers } from './from-server.js'
+import type { SendToClient } from './from-server.js'
+import { createServedTools } from './served-tools.js'
+import type { ToolNaming, ToolRegister } from './served-tools.js'
+import { openServerLink } from './server-link.js'
+import type { ServerLink, ServerSource } from './server-link.js'
+import { createRouter, sharedName } from './several-servers.js'
+import { LISTS, METHODS, errorAnswer, introduce, introduceTogether } from './wire/era-2025.js'
+import { RPC_ERRORS, fieldsOf, paramsOf, readLine, requestOf, resultOf, textOf } from './wire/messages.js'
+import type { Fields, MessageId, NotificationMessage, RequestMessage } from './wire/messages.js'
+
+export interface GatewayParts {
+  readonly servers: readonly ServerSource[]
+  readonly cordon: ToolRegister & Pick<Cordon, 'call'>
+  readonly policyOf: ToolNaming['policyOf']
+  readonly send: SendToClient
+  /** For the operator: a server failed, or misbehaves. */
+  readonly onTrouble: (error: CordonError) => void
+  readonly version: string
+}
+
+export interface Gateway {
+  /** Takes one line of the client. */
+  readonly take: (line: string) => void
+  /** Ends all servers. */
+  readonly close: () => Promise<void>
+}
+
+/** How long one of several servers may keep the others waiting for its introduction. */
+const INTRODUCTION_MS = 30_000
+
+/** A server that gives more pages than this gives them for ever. */
+const MOST_PAGES = 1_000
+
+export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, version }: GatewayParts): Gateway => {
+  const fromServers = createFromServers(send)
+  const isShared = servers.length > 1
+  let isClosing = false
+  const capabilities = new Map<ServerLink, Fields>()
+  /** Requests of the client that are not answered yet, and how to cancel each. */
+  const running = new Map<MessageId, (params: Fields) => void>()
+
+  const links = servers.map((source) =>
+    openServerLink(source, {
+      onMessage: fromServers.take,
+      onTrouble,
+      onEnd: (link, error) => {
+        fromServers.withdraw(link)
+        if (!isClosing) onTrouble(error)
+      },
+    }),
+  )
+  const nameOf: ToolNaming['nameOf'] = (link, own) => (isShared ? sharedName(link.name, own) : own)
+  const tools = createServedTools(cordon, { nameOf, policyOf })
+  const router = createRouter(links)
+
+  const tellTrouble = (error: unknown): void => {
+    if (!(error instanceof CordonError)) throw error
+    onTrouble(error)
+  }
+  /** Sends a request on, and gives its answer with the id of the client. */
+  const relay = async (link: ServerLink, request: RequestMessage, params?: Fields): Promise<Fields> => {
+    const asked = link.ask(params === undefined ? request.fields : { ...request.fields, params })
+    running.set(request.id, (given) => {
+      link.cancel(asked, given)
+    })
+    return answerWith(asked, request.id)
+  }
+  const listAll = async (link: ServerLink, method: string): Promise<readonly unknown[]> => {
+    const entries: unknown[] = []
+    let params: Fields = {}
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const answer = await link.ask(requestOf(0, method, params)).answer
+      if (answer.kind === 'lost') throw answer.error
+      const result = fieldsOf(answer.fields['result'])
+      const found = result[LISTS[method]?.field ?? '']
+      entries.push(...(Array.isArray(found) ? (found as readonly unknown[]) : []))
+      if (typeof result['nextCursor'] !== 'string') return entries
+      params = { cursor: result['nextCursor'] }
+    }
+    throw fail('mcp-server-garbled', { server: link.name, problem: `lists more than ${MOST_PAGES} pages` })
+  }
+  const learnAll = async (link: ServerLink): Promise<void> => {
+    if ('tools' in (capabilities.get(link) ?? { tools: {} }))
+      await tools.learn(link, await listAll(link, METHODS.listTools), true)
+  }
+
+  /** The lists of all servers as one. A server that fails is left out. */
+  const listTogether = async ({ id, method }: RequestMessage): Promise<Fields> => {
+    const { field = '', capability = '' } = LISTS[method] ?? {}
+    const having = links.filter((link) => capability in (capabilities.get(link) ?? {}))
+    const lists = await Promise.all(
+      having.map(async (link) => {
+        try {
+          const entries = await listAll(link, method)
+          if (method === METHODS.listTools) await tools.learn(link, entries, true)
+          return router.share(link, method, entries)
+        } catch (error) {
+          if (!(error instanceof CordonError)) throw error
+          onTrouble(error)
+          return []
+        }
+      }),
+    )
+    return resultOf(id, { [field]: lists.flat() })
+  }
+  const listTools = async (link: ServerLink, request: RequestMessage): Promise<Fields> => {
+    const answer = await relay(link, request)
+    const { tools: listed, nextCursor } = fieldsOf(answer['result'])
+    const isWhole = nextCursor === undefined && !('cursor' in paramsOf(request))
+    if (Array.isArray(listed)) void tools.learn(link, listed, isWhole).catch(tellTrouble)
+    return answer
+  }
+  const call = async (request: RequestMessage): Promise<Fields> => {
+    const name = textOf(paramsOf(request)['name'])
+    const cancelling = new AbortController()
+    running.set(request.id, () => {
+      cancelling.abort()
+    })
+    let tool = await tools.find(name)
+    if (tool === undefined) {
+      // Clients may call a tool without listing any.
+      await Promise.all(links.map((link) => learnAll(link).catch(ignore)))
+      tool = await tools.find(name)
+    }
+    if (tool === undefined)
+      return errorAnswer(request.id, fail('mcp-tool-unknown', { tool: name }), RPC_ERRORS.invalidParams)
+    return callTool(cordon, tool, request, cancelling.signal)
+  }
+  const introduceTo = async (link: ServerLink, request: RequestMessage): Promise<Fields> => {
+    const params = introduce(paramsOf(request), link.source.allowed)
+    const answer = await relay(link, request, params)
+    capabilities.set(link, fieldsOf(fieldsOf(answer['result'])['capabilities']))
+    return answer
+  }
+  const introduceAll = async (request: RequestMessage): Promise<Fields> => {
+    const answers = await Promise.all(links.map((link) => inTime(link, introduceTo(link, request))))
+    running.delete(request.id)
+    const introduced = answers.flatMap((answer, at) =>
+      'result' in answer ? [{ server: servers[at]?.name ?? '', result: fieldsOf(answer['result']) }] : [],
+    )
+    const [first] = answers
+    return introduced.length === 0 && first !== undefined
+      ? first
+      : resultOf(request.id, introduceTogether(introduced, version))
+  }
+  const answerTogether = async (request: RequestMessage): Promise<Fields> => {
+    const { id, method } = request
+    if (method === METHODS.initialize) return introduceAll(request)
+    if (method === METHODS.ping) return resultOf(id, {})
+    if (method in LISTS) return listTogether(request)
+    if (method === METHODS.setLevel) {
+      const logging = links.filter((link) => 'logging' in (capabilities.get(link) ?? {}))
+      await Promise.all(logging.map((link) => link.ask(request.fields).answer))
+      return resultOf(id, {})
+    }
+    const found = router.route(method, paramsOf(request))
+    return found instanceof CordonError
+      ? errorAnswer(id, found, method in LISTS ? RPC_ERRORS.invalidParams : RPC_ERRORS.unknownMethod)
+      : relay(found.link, request, found.params)
+  }
+  const answerOf = async (request: RequestMessage): Promise<Fields> => {
+    const [only] = links
+    if (request.method === METHODS.callTool) return call(request)
+    if (isShared || only === undefined) return answerTogether(request)
+    if (request.method === METHODS.initialize) return introduceTo(only, request)
+    if (request.method === METHODS.listTools) return listTools(only, request)
+    return relay(only, request)
+  }
+  const serve = async (request: RequestMessage): Promise<void> => {
+    const { id } = request
+    if (running.has(id)) {
+      void send(errorAnswer(id, fail('mcp-not-routed', { what: `a second request ${id}` }), RPC_ERRORS.invalid))
+      return
+    }
+    running.set(id, ignore)
+    const answer = await answerOf(request).catch((error: unknown) => {
+      if (error instanceof CordonError) return errorAnswer(id, error)
+      throw error
+    })
+    // A client that cancelled waits for no answer.
+    if (!running.delete(id)) return
+    const slow = send(answer)
+    if (slow !== undefined) for (const link of links) link.hold(slow)
+  }
+  const hear = (message: NotificationMessage): void => {
+    const params = paramsOf(message)
+    if (message.method === METHODS.cancelled) {
+      const { requestId, ...given } = params
+      const cancel = running.get(requestId as MessageId)
+      running.delete(requestId as MessageId)
+      cancel?.(given)
+    } else if (message.method === METHODS.progress) fromServers.progress(message)
+    else
+      for (const link of links)
+        if (message.method !== METHODS.rootsChanged || link.source.allowed.has('roots')) link.send(message.fields)
+  }
+  const inTime = async (link: ServerLink, introduced: Promise<Fields>): Promise<Fields> => {
+    const error = fail('mcp-server-silent', { server: link.name, seconds: INTRODUCTION_MS / 1_000 })
+    const timer = setTimeout(link.end, INTRODUCTION_MS, error)
+    return introduced.finally(() => {
+      clearTimeout(timer)
+    })
+  }
+
+  return {
+    take: (line) => {
+      for (const message of readLine(line, 'client')) {
+        if (message.kind === 'request') void serve(message)
+        else if (message.kind === 'notification') hear(message)
+        else if (message.kind === 'answer') fromServers.answer(message)
+        else void send({ jsonrpc: '2.0', id: null, error: { code: RPC_ERRORS.parse, message: message.problem } })
+      }
+    },
+    close: async () => {
+      isClosing = true
+      await Promise.all(links.map((link) => link.close()))
+    },
+  }
+}
+
+const answerWith = async ({ answer }: Asked, id: MessageId): Promise<Fields> => {
+  const given = await answer
+  return given.kind === 'lost' ? errorAnswer(id, given.error) : { ...given.fields, id }
+}
+
+const ignore = (): void => undefined

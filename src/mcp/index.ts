@@ -1,0 +1,8 @@
+export { openGateway } from './gateway.js'
+export type { GatewayParts } from './gateway.js'
+export type { SendToClient } from './from-server.js'
+export type { ServerSource, ServerStreams } from './server-link.js'
+export { sharedName } from './several-servers.js'
+export { CLIENT_FEATURE_NAMES } from './wire/era-2025.js'
+export type { ClientFeature } from './wire/era-2025.js'
+export { createLineReader } from './wire/lines.js'

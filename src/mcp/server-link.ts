@@ -1,0 +1,185 @@
+// The connection to one server: what is sent to it, what it answers, and how it ends.
+import { CordonError, fail } from '../errors/index.js'
+import type { Boundary } from '../policy/index.js'
+import type { OpenProgram, SandboxProfile } from '../sandbox/index.js'
+
+import { createExchange } from './exchange.js'
+import type { Asked } from './exchange.js'
+import { METHODS, asksInResult, errorAnswer, progressTokenOf, withProgressToken } from './wire/era-2025.js'
+import type { ClientFeature } from './wire/era-2025.js'
+import { createLineReader } from './wire/lines.js'
+import { fieldsOf, notificationOf, readLine } from './wire/messages.js'
+import type { AnswerMessage, Fields, NotificationMessage, RequestMessage } from './wire/messages.js'
+
+/** A server that can be started once. */
+export interface ServerSource {
+  readonly name: string
+  readonly cwd: string
+  /** Of its cell. The roots of a client are clipped to it. */
+  readonly boundary: Boundary
+  /** What it may ask its client for. */
+  readonly allowed: ReadonlySet<ClientFeature>
+  /** Runs it in its cell. Gives a description of its end, or rejects if it did not start. */
+  readonly run: (streams: ServerStreams) => Promise<string>
+}
+
+export interface ServerStreams {
+  readonly onStarted: (program: OpenProgram) => void
+  readonly onStdout: (bytes: Uint8Array) => void
+  /** Kills it. */
+  readonly signal: AbortSignal
+}
+
+export interface ServerLink {
+  readonly source: ServerSource
+  readonly name: string
+  readonly profile: () => SandboxProfile | undefined
+  /** Sends a request with an id of ours. */
+  readonly ask: (request: Fields) => Asked
+  readonly cancel: (asked: Asked, params?: Fields) => void
+  readonly waiting: (token: unknown) => Asked | undefined
+  readonly send: (message: Fields) => void
+  /** Reads no more from it until this settles. */
+  readonly hold: (until: Promise<void> | undefined) => void
+  readonly end: (error: CordonError) => void
+  /** Ends its input, and kills it if it does not end. */
+  readonly close: () => Promise<void>
+}
+
+export interface LinkListener {
+  readonly onMessage: (link: ServerLink, message: RequestMessage | NotificationMessage) => void
+  /** It did what it must not do. The gateway goes on. */
+  readonly onTrouble: (error: CordonError) => void
+  readonly onEnd: (link: ServerLink, error: CordonError) => void
+}
+
+/** Beyond this a server counts as one that does not read. */
+const MOST_UNREAD = 64 * 1024 * 1024
+
+/** How long a server may take to end after its input has ended. */
+const LAST_MS = 2_000
+
+export const openServerLink = (source: ServerSource, listener: LinkListener): ServerLink => {
+  const { name } = source
+  const exchange = createExchange()
+  const killing = new AbortController()
+  const troubled = new Set<string>()
+  let program: OpenProgram | undefined
+  let early: Buffer[] = []
+  let ended: CordonError | undefined
+
+  const end = (error: CordonError): void => {
+    if (ended !== undefined) return
+    ended = error
+    program = undefined
+    early = []
+    exchange.end(error)
+    killing.abort()
+    listener.onEnd(link, error)
+  }
+  /** Each kind of trouble is told once. A server can repeat it as often as it likes. */
+  const trouble = (problem: string): void => {
+    if (troubled.has(problem)) return
+    troubled.add(problem)
+    listener.onTrouble(fail('mcp-server-garbled', { server: name, problem }))
+  }
+  const settle = ({ id, fields }: AnswerMessage): void => {
+    if (exchange.settle(id, withoutQuestions(fields, name)) === 'unasked')
+      trouble('answers what nobody asked, or answers twice')
+  }
+  const read = createLineReader({
+    onLine: (line) => {
+      for (const message of readLine(line, 'server')) {
+        if (message.kind === 'garbage') trouble(`writes lines that are no messages: ${message.problem}`)
+        else if (message.kind === 'answer') settle(message)
+        else listener.onMessage(link, message)
+      }
+    },
+    onTooLong: () => {
+      end(fail('mcp-server-garbled', { server: name, problem: 'wrote a message that is too long' }))
+    },
+  })
+  const send = (message: Fields): void => {
+    if (ended !== undefined) return
+    const bytes = Buffer.from(`${JSON.stringify(message)}\n`)
+    if (program === undefined) early.push(bytes)
+    else program.write(bytes)
+  }
+  const requireReading = (): void => {
+    const bytes = program?.waiting() ?? 0
+    if (bytes > MOST_UNREAD) end(fail('mcp-server-stalled', { server: name, bytes }))
+  }
+
+  const link: ServerLink = {
+    source,
+    name,
+    profile: () => program?.profile,
+    ask: (request) => {
+      requireReading()
+      const params = fieldsOf(request['params'])
+      const token = progressTokenOf(params)
+      const asked = exchange.ask(token)
+      const { id } = asked
+      send({ ...request, id, ...(token === undefined ? {} : { params: withProgressToken(params, id) }) })
+      return asked
+    },
+    cancel: ({ id }, params = {}) => {
+      if (exchange.cancel(id)) send(notificationOf(METHODS.cancelled, { ...params, requestId: id }))
+    },
+    waiting: exchange.waiting,
+    send,
+    hold: (until) => {
+      if (until !== undefined) program?.hold(until)
+    },
+    end,
+    close: async () => {
+      const timer = setTimeout(() => {
+        killing.abort()
+      }, LAST_MS)
+      if (program === undefined) killing.abort()
+      else program.endInput()
+      await running
+      clearTimeout(timer)
+    },
+  }
+  const running = source
+    .run({
+      onStarted: (started) => {
+        program = started
+        for (const bytes of early) started.write(bytes)
+        early = []
+      },
+      onStdout: read,
+      signal: killing.signal,
+    })
+    .then(
+      (how) => {
+        end(fail('mcp-server-ended', { server: name, how }))
+      },
+      (error: unknown) => {
+        end(
+          program === undefined
+            ? notStarted(name, error)
+            : fail('mcp-server-ended', { server: name, how: String(error) }),
+        )
+      },
+    )
+  return link
+}
+
+const notStarted = (server: string, error: unknown): CordonError =>
+  fail(
+    'mcp-server-not-started',
+    {
+      server,
+      problem: error instanceof Error ? error.message : String(error),
+      fix: (error instanceof CordonError ? error.fix : undefined) ?? 'see: cordon log',
+    },
+    error,
+  )
+
+/** A result that asks the client for something is no result here. */
+const withoutQuestions = (fields: Fields, server: string): Fields => {
+  if (!asksInResult(fieldsOf(fields['result']))) return fields
+  return errorAnswer(0, fail('mcp-request-refused', { server, method: 'input_required', fix: 'use an older client' }))
+}

@@ -1,0 +1,114 @@
+// The wire of the revisions 2024-11-05 to 2025-11-25: a session that begins with `initialize`. Names of methods and of
+// fields of these revisions are in this file alone.
+import type { CordonError } from '../../errors/index.js'
+
+import type { Fields, MessageId } from './messages.js'
+import { RPC_ERRORS, fieldsOf, textOf } from './messages.js'
+import { OWN_PREFIX } from './own-keys.js'
+
+export const METHODS = {
+  initialize: 'initialize',
+  initialized: 'notifications/initialized',
+  ping: 'ping',
+  listTools: 'tools/list',
+  callTool: 'tools/call',
+  readResource: 'resources/read',
+  subscribe: 'resources/subscribe',
+  unsubscribe: 'resources/unsubscribe',
+  getPrompt: 'prompts/get',
+  complete: 'completion/complete',
+  setLevel: 'logging/setLevel',
+  cancelled: 'notifications/cancelled',
+  progress: 'notifications/progress',
+  rootsChanged: 'notifications/roots/list_changed',
+  listRoots: 'roots/list',
+} as const
+
+/** What a server may ask its client for: the name in capabilities, and the method. */
+export const CLIENT_FEATURES = {
+  sampling: 'sampling/createMessage',
+  elicitation: 'elicitation/create',
+  roots: METHODS.listRoots,
+} as const
+export type ClientFeature = keyof typeof CLIENT_FEATURES
+export const CLIENT_FEATURE_NAMES = Object.keys(CLIENT_FEATURES) as readonly ClientFeature[]
+
+export const featureOf = (method: string): ClientFeature | undefined =>
+  CLIENT_FEATURE_NAMES.find((name) => CLIENT_FEATURES[name] === method)
+
+/** The lists of a server: the field of the answer, the capability, and the field that names an entry. */
+export const LISTS: Readonly<Record<string, { readonly field: string; readonly capability: string }>> = {
+  [METHODS.listTools]: { field: 'tools', capability: 'tools' },
+  'prompts/list': { field: 'prompts', capability: 'prompts' },
+  'resources/list': { field: 'resources', capability: 'resources' },
+  'resources/templates/list': { field: 'resourceTemplates', capability: 'resources' },
+}
+
+/** The params of `initialize` for a server: without the features that it may not use. */
+export const introduce = (params: Fields, allowed: ReadonlySet<ClientFeature>): Fields => {
+  const given = fieldsOf(params['capabilities'])
+  const isAllowed = (name: string) => !isFeature(name) || allowed.has(name)
+  return { ...params, capabilities: Object.fromEntries(Object.entries(given).filter(([name]) => isAllowed(name))) }
+}
+
+const isFeature = (name: string): name is ClientFeature => CLIENT_FEATURE_NAMES.some((each) => each === name)
+
+export interface Introduced {
+  readonly server: string
+  readonly result: Fields
+}
+
+/** One answer to `initialize` for several servers. Tasks are left out: their ids do not name a server. */
+export const introduceTogether = (servers: readonly Introduced[], version: string): Fields => {
+  const capabilities: Record<string, Fields> = {}
+  for (const { result } of servers)
+    for (const [name, value] of Object.entries(fieldsOf(result['capabilities'])))
+      if (name !== 'tasks') capabilities[name] = { ...capabilities[name], ...onlyTrue(fieldsOf(value)) }
+  const instructions = servers.flatMap(({ server, result }) =>
+    typeof result['instructions'] === 'string' ? [`${server}: ${result['instructions']}`] : [],
+  )
+  const versions = servers.map(({ result }) => textOf(result['protocolVersion'])).sort()
+  return {
+    protocolVersion: versions[0],
+    capabilities,
+    serverInfo: { name: 'cordon', version },
+    ...(instructions.length === 0 ? {} : { instructions: instructions.join('\n\n') }),
+  }
+}
+
+/** A `false` of one server must not hide the `true` of another. */
+const onlyTrue = (fields: Fields): Fields => Object.fromEntries(Object.entries(fields).filter(([, is]) => is !== false))
+
+/** The token by which progress of a request is told. */
+export const progressTokenOf = (params: Fields): unknown => fieldsOf(params['_meta'])['progressToken']
+
+export const withProgressToken = (params: Fields, token: MessageId): Fields => ({
+  ...params,
+  _meta: { ...fieldsOf(params['_meta']), progressToken: token },
+})
+
+/** An error of Cordon as an answer. The model's words are the message, because hosts show it to the model. */
+export const errorAnswer = (id: MessageId, { code, agentMessage }: CordonError, rpc = RPC_ERRORS.refused): Fields => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code: rpc, message: agentMessage, data: { [`${OWN_PREFIX}error`]: code } },
+})
+
+/** The result of a call that did not run, or gave none: the model reads the reason. */
+export const refusedResult = (reason: string, facts: Fields): Fields => ({
+  content: [{ type: 'text', text: reason }],
+  isError: true,
+  _meta: Object.fromEntries(Object.entries(facts).map(([name, value]) => [`${OWN_PREFIX}${name}`, value])),
+})
+
+/**
+ * Revision 2026-07-28 puts requests of a server into its results. This gateway cannot judge them there, so it does not
+ * let them pass.
+ */
+export const asksInResult = (result: Fields): boolean => result['resultType'] === 'input_required'
+
+/** Shows who asks: a client shows the message, and not the connection that it came through. */
+export const signElicitation = (params: Fields, server: string): Fields => ({
+  ...params,
+  message: `The MCP server "${server}" asks: ${textOf(params['message'])}`,
+})

@@ -1,0 +1,86 @@
+// Messages of JSON-RPC 2.0, one per line. A message keeps every field that it came with.
+import { isMapping } from '../../shapes/index.js'
+
+import { stripOwnKeys } from './own-keys.js'
+
+export type Fields = Readonly<Record<string, unknown>>
+export type MessageId = string | number
+
+export interface RequestMessage {
+  readonly kind: 'request'
+  readonly id: MessageId
+  readonly method: string
+  readonly fields: Fields
+}
+
+export interface NotificationMessage {
+  readonly kind: 'notification'
+  readonly method: string
+  readonly fields: Fields
+}
+
+export interface AnswerMessage {
+  readonly kind: 'answer'
+  readonly id: MessageId
+  readonly fields: Fields
+}
+
+export type Message = RequestMessage | NotificationMessage | AnswerMessage
+export type ReadMessage = Message | { readonly kind: 'garbage'; readonly problem: string }
+
+/** Error codes of JSON-RPC. `refused` is the one for an application. */
+export const RPC_ERRORS = {
+  parse: -32700,
+  invalid: -32600,
+  unknownMethod: -32601,
+  invalidParams: -32602,
+  refused: -32000,
+}
+
+/** A line of a server also loses the keys that only Cordon may set. A line may hold several messages (2025-03-26). */
+export const readLine = (line: string, from: 'client' | 'server'): readonly ReadMessage[] => {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    return [garbage('it is not JSON')]
+  }
+  if (stripOwnKeys(value, from === 'server' ? 'removed' : 'kept') === 'too-deep')
+    return [garbage('it is nested too deeply')]
+  return Array.isArray(value) ? value.map(readValue) : [readValue(value)]
+}
+
+const garbage = (problem: string): ReadMessage => ({ kind: 'garbage', problem })
+
+const readValue = (value: unknown): ReadMessage => {
+  if (!isMapping(value)) return garbage('it is not a JSON object')
+  const { id, method } = value
+  const hasId = typeof id === 'string' || typeof id === 'number'
+  if (typeof method === 'string')
+    return hasId ? { kind: 'request', id, method, fields: value } : readNotification(method, value)
+  if (!hasId) return garbage('it has neither a method nor an id')
+  if ('result' in value === 'error' in value) return garbage('it has no result and no error, or both')
+  return { kind: 'answer', id, fields: value }
+}
+
+const readNotification = (method: string, fields: Fields): ReadMessage =>
+  'id' in fields ? garbage('its id is neither a text nor a number') : { kind: 'notification', method, fields }
+
+export const paramsOf = ({ fields: { params } }: { readonly fields: Fields }): Fields =>
+  isMapping(params) ? params : {}
+
+export const fieldsOf = (value: unknown): Fields => (isMapping(value) ? value : {})
+
+/** A field that should be a text. */
+export const textOf = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise)
+
+export const requestOf = (id: MessageId, method: string, params: Fields): Fields => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
+})
+
+export const notificationOf = (method: string, params: Fields): Fields => ({ jsonrpc: '2.0', method, params })
+
+export const resultOf = (id: MessageId, result: Fields): Fields => ({ jsonrpc: '2.0', id, result })

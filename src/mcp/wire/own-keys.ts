@@ -1,0 +1,27 @@
+// Keys of `_meta` by which Cordon tells clients of its decisions. A server must not be able to set one.
+
+/** The prefix of the keys that Cordon sets. */
+export const OWN_PREFIX = 'cordon/'
+
+const OWN = /^(?:[a-z0-9.-]*\.)?cordon(?:$|[/:.])/i
+
+/** Deeper values could not be written again. */
+const DEEPEST = 500
+
+/** Changes the value, which was just parsed. `kept`: the keys stay, and only the depth is checked. */
+export const stripOwnKeys = (value: unknown, own: 'removed' | 'kept'): 'done' | 'too-deep' => {
+  let level: readonly object[] = isObject(value) ? [value] : []
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > DEEPEST) return 'too-deep'
+    const next: object[] = []
+    for (const each of level) {
+      for (const child of Object.values(each)) if (isObject(child)) next.push(child)
+      const meta = own === 'removed' && '_meta' in each ? each._meta : undefined
+      if (isObject(meta)) for (const key of Object.keys(meta)) if (OWN.test(key)) Reflect.deleteProperty(meta, key)
+    }
+    level = next
+  }
+  return 'done'
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null

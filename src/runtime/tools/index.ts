@@ -1,0 +1,2 @@
+export { mcpTool } from './tools.js'
+export type { ServerReply, ToolServer } from './tools.js'
