@@ -142,7 +142,6 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
   }
   const introduceAll = async (request: RequestMessage): Promise<Fields> => {
     const answers = await Promise.all(links.map((link) => inTime(link, introduceTo(link, request))))
-    running.delete(request.id)
     const introduced = answers.flatMap((answer, at) =>
       'result' in answer ? [{ server: servers[at]?.name ?? '', result: fieldsOf(answer['result']) }] : [],
     )

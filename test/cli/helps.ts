@@ -12,6 +12,7 @@ import { DEMO_HELP } from '../../src/cli/demo/demo-help.js'
 import { DOCTOR_HELP } from '../../src/cli/doctor/doctor-help.js'
 import type { CommandHelp } from '../../src/cli/help.js'
 import { LOG_HELP } from '../../src/cli/log/log-help.js'
+import { MCP_HELP } from '../../src/cli/mcp/mcp-help.js'
 import { POLICY_HELP } from '../../src/cli/policy/policy-help.js'
 import { RUN_HELP } from '../../src/cli/request/run-options.js'
 import { RUNS_HELP } from '../../src/cli/team/runs-help.js'
@@ -25,6 +26,7 @@ import { WHY_HELP } from '../../src/cli/log/why-help.js'
 /** In the order of docs/cli.md. */
 export const HELPS: Readonly<Record<string, CommandHelp>> = {
   run: RUN_HELP,
+  mcp: MCP_HELP,
   doctor: DOCTOR_HELP,
   policy: POLICY_HELP,
   log: LOG_HELP,
