@@ -10,6 +10,7 @@ import { DECISION_ERRORS } from './decision-errors.js'
 import { EGRESS_ERRORS } from './egress-errors.js'
 import type { ErrorText } from './error-text.js'
 import { MCP_ERRORS } from './mcp-errors.js'
+import { MCP_SETUP_ERRORS } from './mcp-setup-errors.js'
 import { RUNTIME_ERRORS } from './runtime-errors.js'
 import { SERVER_ERRORS } from './server-errors.js'
 import { STORE_ERRORS } from './store-errors.js'
@@ -272,6 +273,7 @@ export const ERRORS = {
   ...RUNTIME_ERRORS,
   // MCP gateway
   ...MCP_ERRORS,
+  ...MCP_SETUP_ERRORS,
   ...EGRESS_ERRORS,
   ...STORE_ERRORS,
   ...SERVER_ERRORS,

@@ -1,0 +1,100 @@
+// Reads a client's file, and changes the start commands of servers in it. It keeps the first version as a backup.
+import crypto from 'node:crypto'
+import {
+  chmodSync,
+  copyFileSync,
+  constants,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+
+import { CordonError, fail, messageOf } from '../../errors/index.js'
+
+import type { ClientFile } from './clients.js'
+import { jsonText } from './json-file.js'
+import type { ServerEntry, StartCommand } from './server-entry.js'
+import { tomlText } from './toml-file.js'
+
+/** How a format is read and changed. */
+export interface ConfigText {
+  readonly parse: (text: string) => unknown
+  /** The text with another start command at a place. Everything else stays as it is. */
+  readonly withStart: (text: string, place: readonly string[], start: StartCommand) => string
+}
+
+const FORMATS: Readonly<Record<ClientFile['format'], ConfigText>> = { json: jsonText, toml: tomlText }
+
+export interface ReadConfig {
+  readonly text: string
+  readonly entries: readonly ServerEntry[]
+}
+
+/** Undefined if there is no such file. */
+export const readConfig = ({ path, format, places }: ClientFile): ReadConfig | undefined => {
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined
+  try {
+    const text = readFileSync(path, 'utf8')
+    const value = text.trim() === '' ? {} : FORMATS[format].parse(text)
+    return { text, entries: places.flatMap((place) => entriesAt(value, place)) }
+  } catch (error) {
+    throw fail('client-file-unreadable', { path, problem: messageOf(error) }, error)
+  }
+}
+
+export interface Change {
+  readonly place: readonly string[]
+  readonly start: StartCommand
+}
+
+/** Writes all changes, or none. Returns the path of the backup. */
+export const writeConfig = ({ path, format }: ClientFile, { text }: ReadConfig, changes: readonly Change[]): string => {
+  const { parse, withStart } = FORMATS[format]
+  try {
+    const after = changes.reduce((current, { place, start }) => withStart(current, place, start), text)
+    if (!isDeepStrictEqual(plain(parse(after)), changes.reduce(changed, plain(parse(text)))))
+      throw new Error('its form is one that cannot be changed without changing more')
+    // A client's file may be a link into a folder of settings. The link stays.
+    const real = realpathSync(path)
+    const backup = backUp(real)
+    if (readFileSync(real, 'utf8') !== text) throw new Error('somebody else changed it at the same time')
+    const temporary = `${real}.${crypto.randomBytes(6).toString('hex')}`
+    writeFileSync(temporary, after, { flag: 'wx', mode: 0o600 })
+    chmodSync(temporary, statSync(real).mode & 0o777)
+    renameSync(temporary, real)
+    return backup
+  } catch (error) {
+    if (error instanceof CordonError) throw error
+    throw fail('client-file-unchanged', { path, problem: messageOf(error) }, error)
+  }
+}
+
+/** The first version stays: later ones differ from it by what Cordon wrote. */
+const backUp = (path: string): string => {
+  const backup = `${path}.before-cordon`
+  if (statSync(backup, { throwIfNoEntry: false }) === undefined) copyFileSync(path, backup, constants.COPYFILE_EXCL)
+  return backup
+}
+
+const entriesAt = (value: unknown, place: readonly string[], above: readonly string[] = []): readonly ServerEntry[] => {
+  if (typeof value !== 'object' || value === null) return []
+  const [key, ...rest] = place
+  if (key === undefined)
+    return Object.entries(value).map(([name, entry]) => ({ place: [...above, name], value: entry as unknown }))
+  const keys = key === '*' ? Object.keys(value) : Object.hasOwn(value, key) ? [key] : []
+  return keys.flatMap((each) => entriesAt((value as Readonly<Record<string, unknown>>)[each], rest, [...above, each]))
+}
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null)) as unknown
+
+/** What a change means, independently of how it is written. */
+const changed = (value: unknown, { place, start }: Change): unknown => {
+  const [key, ...rest] = place
+  const mapping = value as Readonly<Record<string, unknown>>
+  if (key !== undefined) return { ...mapping, [key]: changed(mapping[key], { place: rest, start }) }
+  const { args: _args, ...others } = mapping
+  return { ...others, command: start.command, ...(start.args.length === 0 ? {} : { args: start.args }) }
+}

@@ -1,0 +1,24 @@
+// A client's file in JSON, with comments and trailing commas as several clients allow. Changes keep both.
+import { applyEdits, modify, parse, printParseErrorCode } from 'jsonc-parser'
+import type { ParseError } from 'jsonc-parser'
+
+import type { ConfigText } from './config-file.js'
+
+const FORM = { formattingOptions: { insertSpaces: true, tabSize: 2 } }
+
+export const jsonText: ConfigText = {
+  parse: (text) => {
+    const errors: ParseError[] = []
+    const value = parse(text, errors, { allowTrailingComma: true }) as unknown
+    const [first] = errors
+    if (first !== undefined)
+      throw new Error(`${printParseErrorCode(first.error)} in line ${String(lineOf(text, first.offset))}`)
+    return value
+  },
+  withStart: (text, place, { command, args }) => {
+    const withCommand = applyEdits(text, modify(text, [...place, 'command'], command, FORM))
+    return applyEdits(withCommand, modify(withCommand, [...place, 'args'], args.length === 0 ? undefined : args, FORM))
+  },
+}
+
+const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length

@@ -1,0 +1,83 @@
+// The consent to one server, in a file of the user's state folder. Tools cannot reach it.
+import crypto from 'node:crypto'
+import { mkdirSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import { fail, messageOf } from '../../errors/index.js'
+import { fields, list, mapping, oneOf, text } from '../../shapes/index.js'
+import type { Place, Shaped } from '../../shapes/index.js'
+
+import { NO_CONSENT } from './consent.js'
+import type { ConsentRecord } from './consent.js'
+import { OFFER_KINDS } from './offer.js'
+
+/** The same name in another project is another server. */
+export interface ServerIdentity {
+  readonly server: string
+  readonly workspace: string
+}
+
+const CONSENT = fields({
+  server: text(),
+  workspace: text(),
+  kinds: list(oneOf(OFFER_KINDS)),
+  pins: mapping(text()),
+  held: mapping(fields({ offered: text(), because: text() })),
+})
+
+export type KeptConsent = Shaped<typeof CONSENT>
+
+const pathOf = (folder: string, { server, workspace }: ServerIdentity): string =>
+  join(folder, `${crypto.createHash('sha256').update(`${workspace}\0${server}`).digest('hex').slice(0, 32)}.json`)
+
+/** A missing file is no consent. A file that cannot be read is an error: it might have refused something. */
+export const readConsent = (folder: string, identity: ServerIdentity): KeptConsent => {
+  const path = pathOf(folder, identity)
+  return statSync(path, { throwIfNoEntry: false }) === undefined ? { ...identity, ...NO_CONSENT } : readFile(path)
+}
+
+export const writeConsent = (folder: string, identity: ServerIdentity, record: ConsentRecord): void => {
+  const path = pathOf(folder, identity)
+  const temporary = `${path}.${crypto.randomBytes(6).toString('hex')}`
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    writeFileSync(temporary, `${JSON.stringify({ ...identity, ...record }, undefined, 2)}\n`, {
+      mode: 0o600,
+      flag: 'wx',
+    })
+    renameSync(temporary, path)
+  } catch (error) {
+    throw fail('consent-unwritable', { path, problem: messageOf(error) }, error)
+  }
+}
+
+/** All servers that somebody consented to, of all projects. */
+export const listConsents = (folder: string): readonly KeptConsent[] =>
+  statSync(folder, { throwIfNoEntry: false }) === undefined
+    ? []
+    : readdirSync(folder)
+        .filter((name) => name.endsWith('.json'))
+        .sort()
+        .map((name) => readFile(join(folder, name)))
+
+const readFile = (path: string): KeptConsent => {
+  try {
+    return CONSENT.read(JSON.parse(readFileSync(path, 'utf8')) as unknown, placeIn(path))
+  } catch (error) {
+    throw fail('consent-unreadable', { path, problem: messageOf(error) }, error)
+  }
+}
+
+const placeIn = (where: string): Place => {
+  const told: Place['told'] = (found, expected) => new Error(`${where} is ${found}, and not ${expected}`)
+  const place: Place = {
+    at: (key) => placeIn(`${where}: ${String(key)}`),
+    entry: (name) => placeIn(`${where}: ${JSON.stringify(name)}`),
+    hidden: () => place,
+    told,
+    wrong: (value, expected) => told(typeof value, expected),
+    notOneOf: (_value, known) => told('another word', `one of ${known.join(', ')}`),
+    unknown: (key) => new Error(`${where} has the unknown field ${JSON.stringify(key)}`),
+  }
+  return place
+}

@@ -1,0 +1,222 @@
+// Files of clients: servers go behind Cordon and back, and nothing else in the file changes.
+import {
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  chmodSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { clientFiles } from '../../src/cli/mcp-clients/clients.js'
+import type { ClientFile } from '../../src/cli/mcp-clients/clients.js'
+import { readConfig, writeConfig } from '../../src/cli/mcp-clients/config-file.js'
+import { nameOfEntry, readEntry, wrapped } from '../../src/cli/mcp-clients/server-entry.js'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cordon-clients-'))
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const fileWith = (name: string, text: string, places = [['mcpServers']]): ClientFile => {
+  writeFileSync(join(folder, name), text)
+  return {
+    client: 'cursor',
+    scope: 'user',
+    path: join(folder, name),
+    format: name.endsWith('.toml') ? 'toml' : 'json',
+    places,
+  }
+}
+const textOf = ({ path }: ClientFile): string => readFileSync(path, 'utf8')
+
+const change = (file: ClientFile, isInstall: boolean): void => {
+  const config = readConfig(file)
+  if (config === undefined) throw new Error('there is no file')
+  const changes = config.entries.flatMap((each) => {
+    const entry = readEntry(each)
+    if (isInstall && entry.kind === 'bare')
+      return [{ place: each.place, start: wrapped(nameOfEntry(each), entry, ['/usr/bin/cordon'], ['--read', '/data']) }]
+    return !isInstall && entry.kind === 'wrapped' ? [{ place: each.place, start: entry.start }] : []
+  })
+  if (changes.length > 0) writeConfig(file, config, changes)
+}
+const install = (file: ClientFile) => {
+  change(file, true)
+}
+const uninstall = (file: ClientFile) => {
+  change(file, false)
+}
+
+const JSONC = `{
+  // My servers.
+  "mcpServers": {
+    "files": {
+      "command": "npx", /* by npm */
+      "args": ["-y", "@modelcontextprotocol/server-filesystem", "/data"],
+      "env": { "DEBUG": "1" },
+    },
+    "remote": { "url": "https://example.com/mcp" }
+  },
+  "theme": "dark" // keep
+}
+`
+
+const TOML = `# My settings.
+model = "gpt-5"
+
+[mcp_servers.files] # files
+command = "npx"
+# Where the data is.
+args = [
+  "-y", # do not ask
+  "@modelcontextprotocol/server-filesystem",
+  "/data",
+]
+startup_timeout_sec = 20
+
+[mcp_servers.files.env]
+DEBUG = "1"
+
+[mcp_servers."with.dot"]
+command = "server"
+`
+
+describe('a file in JSON with comments', () => {
+  test('keeps its comments and its other servers', () => {
+    const file = fileWith('mcp.json', JSONC)
+    install(file)
+    const text = textOf(file)
+    for (const kept of ['// My servers.', '/* by npm */', '// keep', '"url": "https://example.com/mcp"'])
+      expect(text).toContain(kept)
+    expect(readConfig(file)?.entries.map(({ value }) => value)).toEqual([
+      {
+        command: '/usr/bin/cordon',
+        args: [
+          ...['mcp', '--name', 'files', '--env', 'DEBUG', '--read', '/data', '--', 'npx', '-y'],
+          ...['@modelcontextprotocol/server-filesystem', '/data'],
+        ],
+        env: { DEBUG: '1' },
+      },
+      { url: 'https://example.com/mcp' },
+    ])
+  })
+})
+
+describe.each([
+  ['JSON with comments', 'mcp.json', JSONC, [['mcpServers']]],
+  ['TOML', 'config.toml', TOML, [['mcp_servers']]],
+  [
+    'JSON by project',
+    '.claude.json',
+    `{"projects": {"/a": {"mcpServers": {"x": {"command": "x"}}}, "/b": {}}}`,
+    [['projects', '*', 'mcpServers']],
+  ],
+])('a file in %s', (_format, name, text, places) => {
+  test('is the same as before after uninstall, apart from layout', () => {
+    const file = fileWith(name, text, places)
+    const before = readConfig(file)?.entries
+    install(file)
+    expect(readConfig(file)?.entries).not.toEqual(before)
+    uninstall(file)
+    expect(readConfig(file)?.entries).toEqual(before)
+  })
+
+  test('is not changed by a second install, nor by a second uninstall', () => {
+    const file = fileWith(name, text, places)
+    install(file)
+    const once = textOf(file)
+    install(file)
+    expect(textOf(file)).toBe(once)
+    uninstall(file)
+    const back = textOf(file)
+    uninstall(file)
+    expect(textOf(file)).toBe(back)
+  })
+
+  test('has a backup of its first version, and keeps its mode', () => {
+    const file = fileWith(name, text, places)
+    chmodSync(file.path, 0o600)
+    install(file)
+    uninstall(file)
+    install(file)
+    expect(readFileSync(`${file.path}.before-cordon`, 'utf8')).toBe(text)
+    expect(statSync(file.path).mode & 0o777).toBe(0o600)
+    expect(readdirSync(folder).sort()).toEqual([name, `${name}.before-cordon`].sort())
+  })
+})
+
+test('comments of TOML stay', () => {
+  const file = fileWith('config.toml', TOML, [['mcp_servers']])
+  install(file)
+  for (const kept of ['# My settings.', '# files', '# Where the data is.', 'startup_timeout_sec = 20'])
+    expect(textOf(file)).toContain(kept)
+})
+
+test('a link stays a link', () => {
+  const file = fileWith('real.json', JSONC)
+  symlinkSync(file.path, join(folder, 'link.json'))
+  install({ ...file, path: join(folder, 'link.json') })
+  expect(
+    readdirSync(folder, { withFileTypes: true })
+      .find(({ name }) => name === 'link.json')
+      ?.isSymbolicLink(),
+  ).toBe(true)
+  expect(textOf(file)).toContain('/usr/bin/cordon')
+})
+
+describe('a file stays as it is', () => {
+  test.each([
+    ['that is no JSON', 'mcp.json', '{"mcpServers": {"a": {"command": "a"}}'],
+    ['that is no TOML', 'config.toml', '[mcp_servers.a\ncommand = "a"'],
+  ])('%s', (_name, name, text) => {
+    const file = fileWith(name, text, [['mcpServers'], ['mcp_servers']])
+    expect(() => {
+      install(file)
+    }).toThrow(expect.objectContaining({ code: 'client-file-unreadable' }))
+    expect(textOf(file)).toBe(text)
+  })
+
+  test('if it is TOML of a form that cannot be changed line by line', () => {
+    const text = 'mcp_servers = { a = { command = "a" } }\n'
+    const file = fileWith('config.toml', text, [['mcp_servers']])
+    expect(() => {
+      install(file)
+    }).toThrow(expect.objectContaining({ code: 'client-file-unchanged' }))
+    expect(textOf(file)).toBe(text)
+    expect(readdirSync(folder)).toEqual(['config.toml'])
+  })
+})
+
+test('a server that is remote, or whose command is none, is left alone and says why', () => {
+  const because = (value: unknown) => {
+    const entry = readEntry({ place: ['mcpServers', 'a'], value })
+    return entry.kind === 'other' ? entry.because : entry.kind
+  }
+  expect(because({ url: 'https://example.com' })).toContain('remote')
+  expect(because({ command: ['a'] })).toContain('cannot be read')
+  expect(because({})).toContain('no command')
+  expect(because({ command: 'cordon', args: ['mcp', '--config', 'x.json'] })).toBe('bare')
+  expect(because({ command: 'node', args: ['/opt/cordon/bin/cordon.js', 'mcp', '--', 'a'] })).toBe('wrapped')
+})
+
+test('every client has a file of its user, and variables move it', () => {
+  const files = clientFiles({ home: '/h', workspace: '/w', environment: { XDG_CONFIG_HOME: '/x', CODEX_HOME: '/c' } })
+  expect(files.filter(({ scope }) => scope === 'user').map(({ path }) => path)).toEqual([
+    '/x/Claude/claude_desktop_config.json',
+    '/h/.claude.json',
+    '/h/.cursor/mcp.json',
+    '/x/Code/User/mcp.json',
+    '/c/config.toml',
+    '/h/.gemini/settings.json',
+  ])
+})
