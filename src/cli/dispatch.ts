@@ -15,6 +15,7 @@ import { DOCTOR_HELP } from './doctor/doctor-help.js'
 import { reportFailure, reportRefusal } from './failure.js'
 import { LOG_HELP } from './log/log-help.js'
 import { MCP_HELP } from './mcp/mcp-help.js'
+import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from './mcp-setup/mcp-setup-help.js'
 import { POLICY_HELP } from './policy/policy-help.js'
 import { RUNNER_HELP } from './team/runner-help.js'
 import { RUN_HELP } from './request/run-options.js'
@@ -32,11 +33,24 @@ interface Command {
   readonly load: () => Promise<(line: CommandLine) => Promise<number>>
   /** Its options may stand anywhere among its words, and it has its own exit statuses (`reportRefusal`). */
   readonly takesWords?: true
+  /** Another command for some first words. */
+  readonly actions?: { readonly words: readonly string[]; readonly command: Command }
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   run: { help: RUN_HELP, load: async () => (await import('./run/run.js')).run },
-  mcp: { help: MCP_HELP, load: async () => (await import('./mcp/mcp.js')).mcp },
+  mcp: {
+    help: MCP_HELP,
+    load: async () => (await import('./mcp/mcp.js')).mcp,
+    actions: {
+      words: MCP_SETUP_ACTIONS,
+      command: {
+        help: MCP_SETUP_HELP,
+        takesWords: true,
+        load: async () => (await import('./mcp-setup/mcp-setup.js')).mcpSetup,
+      },
+    },
+  },
   doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor/doctor.js')).doctor },
   policy: { help: POLICY_HELP, takesWords: true, load: async () => (await import('./policy/policy.js')).policy },
   log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log/log.js')).log },
@@ -101,9 +115,13 @@ const perform = async (given: readonly string[], environment: Environment): Prom
   const answer = answerOf(given)
   if (answer !== undefined) return print(answer)
   const [name = '', ...words] = given[0] === 'help' ? given.slice(1) : given
-  const command = commandOf(name)
-  if (command === undefined) throw unknown(name)
-  const { help, load, takesWords = false } = command
+  const found = commandOf(name)
+  if (found === undefined) throw unknown(name)
+  const {
+    help,
+    load,
+    takesWords = false,
+  } = found.actions?.words.includes(words[0] ?? '') === true ? found.actions.command : found
   try {
     const line = (takesWords ? parseScattered : parseArguments)(words, help, `cordon ${name}`)
     if (line.switches.has('help')) return print(renderHelp(help))

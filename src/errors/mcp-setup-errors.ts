@@ -24,12 +24,12 @@ export const MCP_SETUP_ERRORS = {
     when: 'A file in which a client lists MCP servers cannot be read. It is left as it is.',
     message: 'the file {path} cannot be read: {problem}',
     agent: 'Tools are not set up correctly.',
-    fix: 'mend the file, or change it by hand: put "cordon mcp --name NAME --" before the command of a server',
+    fix: 'mend the file, or change it by hand: put "cordon mcp --server NAME --" before the command of a server',
   },
   'client-file-unchanged': {
     when: 'A file in which a client lists MCP servers cannot be changed. It is left as it is.',
     message: 'the file {path} was not changed: {problem}',
     agent: 'Tools are not set up correctly.',
-    fix: 'change it by hand: put "cordon mcp --name NAME --" before the command of a server',
+    fix: 'change it by hand: put "cordon mcp --server NAME --" before the command of a server',
   },
 } as const satisfies Record<string, ErrorText>

@@ -4,15 +4,17 @@ import { CordonError, fail } from '../errors/index.js'
 import type { Cordon } from '../runtime/index.js'
 
 import { callTool } from './call-tool.js'
+import type { OfferKind } from './consent/index.js'
 import type { Asked } from './exchange.js'
 import { createFromServers } from './from-server.js'
 import type { SendToClient } from './from-server.js'
+import { createOffered } from './offered.js'
 import { createServedTools } from './served-tools.js'
 import type { ToolNaming, ToolRegister } from './served-tools.js'
 import { openServerLink } from './server-link.js'
 import type { ServerLink, ServerSource } from './server-link.js'
 import { createRouter, sharedName } from './several-servers.js'
-import { LISTS, METHODS, errorAnswer, introduce, introduceTogether } from './wire/era-2025.js'
+import { LISTS, METHODS, errorAnswer, introduce, introduceTogether, refusedResult } from './wire/era-2025.js'
 import { RPC_ERRORS, fieldsOf, paramsOf, readLine, requestOf, resultOf, textOf } from './wire/messages.js'
 import type { Fields, MessageId, NotificationMessage, RequestMessage } from './wire/messages.js'
 
@@ -60,6 +62,7 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
   const nameOf: ToolNaming['nameOf'] = (link, own) => (isShared ? sharedName(link.name, own) : own)
   const tools = createServedTools(cordon, { nameOf, policyOf })
   const router = createRouter(links)
+  const offered = createOffered(onTrouble)
 
   const tellTrouble = (error: unknown): void => {
     if (!(error instanceof CordonError)) throw error
@@ -87,9 +90,14 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
     }
     throw fail('mcp-server-garbled', { server: link.name, problem: `lists more than ${MOST_PAGES} pages` })
   }
+  /** The whole list of a server, as clients may read it. */
+  const listAdmitted = async (link: ServerLink, method: string): Promise<readonly Fields[]> => {
+    const entries = await offered.admitted(link, method, await listAll(link, method), undefined)
+    if (method === METHODS.listTools) await tools.learn(link, entries, true)
+    return entries
+  }
   const learnAll = async (link: ServerLink): Promise<void> => {
-    if ('tools' in (capabilities.get(link) ?? { tools: {} }))
-      await tools.learn(link, await listAll(link, METHODS.listTools), true)
+    if ('tools' in (capabilities.get(link) ?? { tools: {} })) await listAdmitted(link, METHODS.listTools)
   }
 
   /** The lists of all servers as one. A server that fails is left out. */
@@ -99,9 +107,7 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
     const lists = await Promise.all(
       having.map(async (link) => {
         try {
-          const entries = await listAll(link, method)
-          if (method === METHODS.listTools) await tools.learn(link, entries, true)
-          return router.share(link, method, entries)
+          return router.share(link, method, await listAdmitted(link, method))
         } catch (error) {
           if (!(error instanceof CordonError)) throw error
           onTrouble(error)
@@ -111,15 +117,29 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
     )
     return resultOf(id, { [field]: lists.flat() })
   }
-  const listTools = async (link: ServerLink, request: RequestMessage): Promise<Fields> => {
+  const listOf = async (link: ServerLink, request: RequestMessage): Promise<Fields> => {
+    const { method } = request
+    const { field = '' } = LISTS[method] ?? {}
     const answer = await relay(link, request)
-    const { tools: listed, nextCursor } = fieldsOf(answer['result'])
-    const isWhole = nextCursor === undefined && !('cursor' in paramsOf(request))
-    if (Array.isArray(listed)) void tools.learn(link, listed, isWhole).catch(tellTrouble)
-    return answer
+    const result = fieldsOf(answer['result'])
+    const listed = result[field]
+    if (!Array.isArray(listed)) return answer
+    const isWhole = result['nextCursor'] === undefined && !('cursor' in paramsOf(request))
+    const others = isWhole ? undefined : () => listAll(link, method)
+    const entries = await offered.admitted(link, method, listed, others)
+    if (method === METHODS.listTools) void tools.learn(link, entries, isWhole).catch(tellTrouble)
+    return { ...answer, result: { ...result, [field]: entries } }
   }
+  /** Why nobody may use a tool or prompt of this name, which clients use. */
+  const refusalOf = (kind: OfferKind, name: string): CordonError | undefined =>
+    links
+      .filter((link) => name.startsWith(nameOf(link, '')))
+      .map((link) => offered.refusal(link, kind, name.slice(nameOf(link, '').length)))
+      .find((refusal) => refusal !== undefined)
   const call = async (request: RequestMessage): Promise<Fields> => {
     const name = textOf(paramsOf(request)['name'])
+    const refusal = refusalOf('tool', name)
+    if (refusal !== undefined) return resultOf(request.id, refusedResult(refusal.agentMessage, { error: refusal.code }))
     const cancelling = new AbortController()
     running.set(request.id, () => {
       cancelling.abort()
@@ -131,12 +151,16 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
       tool = await tools.find(name)
     }
     if (tool === undefined)
-      return errorAnswer(request.id, fail('mcp-tool-unknown', { tool: name }), RPC_ERRORS.invalidParams)
+      return errorAnswer(
+        request.id,
+        refusalOf('tool', name) ?? fail('mcp-tool-unknown', { tool: name }),
+        RPC_ERRORS.invalidParams,
+      )
     return callTool(cordon, tool, request, cancelling.signal)
   }
   const introduceTo = async (link: ServerLink, request: RequestMessage): Promise<Fields> => {
     const params = introduce(paramsOf(request), link.source.allowed)
-    const answer = await relay(link, request, params)
+    const answer = offered.introduced(link, await relay(link, request, params))
     capabilities.set(link, fieldsOf(fieldsOf(answer['result'])['capabilities']))
     return answer
   }
@@ -168,9 +192,13 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
   const answerOf = async (request: RequestMessage): Promise<Fields> => {
     const [only] = links
     if (request.method === METHODS.callTool) return call(request)
+    if (request.method === METHODS.getPrompt) {
+      const refusal = refusalOf('prompt', textOf(paramsOf(request)['name']))
+      if (refusal !== undefined) throw refusal
+    }
     if (isShared || only === undefined) return answerTogether(request)
     if (request.method === METHODS.initialize) return introduceTo(only, request)
-    if (request.method === METHODS.listTools) return listTools(only, request)
+    if (request.method in LISTS) return listOf(only, request)
     return relay(only, request)
   }
   const serve = async (request: RequestMessage): Promise<void> => {

@@ -1,3 +1,13 @@
+export {
+  consentStore,
+  consentTo,
+  createConsent,
+  differenceOf,
+  listConsents,
+  warningsOf,
+  writeConsent,
+} from './consent/index.js'
+export type { Consent, KeptConsent } from './consent/index.js'
 export { openGateway } from './gateway.js'
 export type { GatewayParts } from './gateway.js'
 export type { SendToClient } from './from-server.js'

@@ -3,6 +3,7 @@ import { CordonError, fail } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
 import type { OpenProgram, SandboxProfile } from '../sandbox/index.js'
 
+import type { Consent } from './consent/index.js'
 import { createExchange } from './exchange.js'
 import type { Asked } from './exchange.js'
 import { METHODS, asksInResult, errorAnswer, progressTokenOf, withProgressToken } from './wire/era-2025.js'
@@ -19,6 +20,8 @@ export interface ServerSource {
   readonly boundary: Boundary
   /** What it may ask its client for. */
   readonly allowed: ReadonlySet<ClientFeature>
+  /** What was consented to of what it offers. */
+  readonly consent: Consent
   /** Runs it in its cell. Gives a description of its end, or rejects if it did not start. */
   readonly run: (streams: ServerStreams) => Promise<string>
 }

@@ -14,10 +14,10 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { clientFiles } from '../../src/cli/mcp-clients/clients.js'
-import type { ClientFile } from '../../src/cli/mcp-clients/clients.js'
-import { readConfig, writeConfig } from '../../src/cli/mcp-clients/config-file.js'
-import { nameOfEntry, readEntry, wrapped } from '../../src/cli/mcp-clients/server-entry.js'
+import { clientFiles } from '../../src/cli/mcp-setup/clients.js'
+import type { ClientFile } from '../../src/cli/mcp-setup/clients.js'
+import { readConfig, writeConfig } from '../../src/cli/mcp-setup/config-file.js'
+import { nameOfEntry, readEntry, wrapped } from '../../src/cli/mcp-setup/server-entry.js'
 
 let folder: string
 beforeEach(() => {
@@ -45,7 +45,7 @@ const change = (file: ClientFile, isInstall: boolean): void => {
   const changes = config.entries.flatMap((each) => {
     const entry = readEntry(each)
     if (isInstall && entry.kind === 'bare')
-      return [{ place: each.place, start: wrapped(nameOfEntry(each), entry, ['/usr/bin/cordon'], ['--read', '/data']) }]
+      return [{ place: each.place, start: wrapped(nameOfEntry(each), entry, ['/usr/bin/cordon']) }]
     return !isInstall && entry.kind === 'wrapped' ? [{ place: each.place, start: entry.start }] : []
   })
   if (changes.length > 0) writeConfig(file, config, changes)
@@ -102,7 +102,7 @@ describe('a file in JSON with comments', () => {
       {
         command: '/usr/bin/cordon',
         args: [
-          ...['mcp', '--name', 'files', '--env', 'DEBUG', '--read', '/data', '--', 'npx', '-y'],
+          ...['mcp', '--server', 'files', '--env', 'DEBUG', '--', 'npx', '-y'],
           ...['@modelcontextprotocol/server-filesystem', '/data'],
         ],
         env: { DEBUG: '1' },

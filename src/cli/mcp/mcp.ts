@@ -11,7 +11,7 @@ import type { CommandLine, Environment } from '../command-line.js'
 import { reportFailure } from '../failure.js'
 import { openOutput } from '../run/output-sink.js'
 import { openRunLog, recordSettingsOf } from '../run/perform-run.js'
-import { configFolderOf } from '../settings/own-folders.js'
+import { configFolderOf, consentFolderOf } from '../settings/own-folders.js'
 import { STDERR } from '../text/console-text.js'
 import { version } from '../text/version.js'
 import { openClient } from './client-input.js'
@@ -37,7 +37,8 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
   sandbox.catch(() => undefined)
   try {
     const onStderr = passStderr(chosen.length > 1)
-    const place = { audit, sandbox, environment, allowed, onStderr }
+    const consentFolder = consentFolderOf(environment, home)
+    const place = { audit, sandbox, environment, allowed, consentFolder, onStderr }
     await serve(
       first,
       servers.map((each) => serverSource(each, place)),

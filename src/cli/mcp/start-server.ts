@@ -2,6 +2,7 @@
 // open, and its cell grants what all its tools need together.
 import { resolve } from 'node:path'
 
+import { consentStore, createConsent } from '../../mcp/index.js'
 import type { ClientFeature, ServerSource, ServerStreams } from '../../mcp/index.js'
 import type { Mode } from '../../gate/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
@@ -72,6 +73,7 @@ export interface ServerPlace {
   readonly sandbox: Promise<Sandbox>
   readonly environment: Environment
   readonly allowed: ReadonlySet<ClientFeature>
+  readonly consentFolder: string
   readonly onStderr: (server: string, bytes: Uint8Array) => void
 }
 
@@ -80,6 +82,9 @@ export const serverSource = ({ server, prepared }: PreparedServer, place: Server
   cwd: prepared.order.cwd,
   boundary: prepared.tool.boundary,
   allowed: place.allowed,
+  consent: createConsent(
+    consentStore(place.consentFolder, { server: server.name, workspace: prepared.order.workspace }),
+  ),
   run: async (streams) => {
     const { result } = await performRunIn(place.audit, prepared, launching(server, prepared, place, streams), ignore)
     return describeEnding(result)

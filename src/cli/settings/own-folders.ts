@@ -10,6 +10,10 @@ const folderOf = (named: string | undefined, home: string, ...otherwise: readonl
 export const stateFolderOf = ({ XDG_STATE_HOME: state }: Environment, home: string): string =>
   folderOf(state, home, '.local', 'state')
 
+/** For the consent to MCP servers. */
+export const consentFolderOf = (environment: Environment, home: string): string =>
+  join(stateFolderOf(environment, home), 'mcp')
+
 /** For rules and policies of the user. */
 export const configFolderOf = ({ XDG_CONFIG_HOME: config }: Environment, home: string): string =>
   folderOf(config, home, '.config')

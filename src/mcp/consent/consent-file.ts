@@ -4,11 +4,11 @@ import { mkdirSync, readFileSync, readdirSync, renameSync, statSync, writeFileSy
 import { dirname, join } from 'node:path'
 
 import { fail, messageOf } from '../../errors/index.js'
-import { fields, list, mapping, oneOf, text } from '../../shapes/index.js'
-import type { Place, Shaped } from '../../shapes/index.js'
+import { fields, list, oneOf, text, valuesOf } from '../../shapes/index.js'
+import type { Place } from '../../shapes/index.js'
 
 import { NO_CONSENT } from './consent.js'
-import type { ConsentRecord } from './consent.js'
+import type { ConsentRecord, ConsentStore } from './consent.js'
 import { OFFER_KINDS } from './offer.js'
 
 /** The same name in another project is another server. */
@@ -17,15 +17,15 @@ export interface ServerIdentity {
   readonly workspace: string
 }
 
+export type KeptConsent = ServerIdentity & ConsentRecord
+
 const CONSENT = fields({
   server: text(),
   workspace: text(),
-  kinds: list(oneOf(OFFER_KINDS)),
-  pins: mapping(text()),
-  held: mapping(fields({ offered: text(), because: text() })),
+  kinds: list(oneOf(...OFFER_KINDS)),
+  pins: valuesOf(text()),
+  held: valuesOf(fields({ offered: text(), because: text() })),
 })
-
-export type KeptConsent = Shaped<typeof CONSENT>
 
 const pathOf = (folder: string, { server, workspace }: ServerIdentity): string =>
   join(folder, `${crypto.createHash('sha256').update(`${workspace}\0${server}`).digest('hex').slice(0, 32)}.json`)
@@ -36,12 +36,16 @@ export const readConsent = (folder: string, identity: ServerIdentity): KeptConse
   return statSync(path, { throwIfNoEntry: false }) === undefined ? { ...identity, ...NO_CONSENT } : readFile(path)
 }
 
-export const writeConsent = (folder: string, identity: ServerIdentity, record: ConsentRecord): void => {
-  const path = pathOf(folder, identity)
+export const writeConsent = (
+  folder: string,
+  { server, workspace }: ServerIdentity,
+  { kinds, pins, held }: ConsentRecord,
+): void => {
+  const path = pathOf(folder, { server, workspace })
   const temporary = `${path}.${crypto.randomBytes(6).toString('hex')}`
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    writeFileSync(temporary, `${JSON.stringify({ ...identity, ...record }, undefined, 2)}\n`, {
+    writeFileSync(temporary, `${JSON.stringify({ server, workspace, kinds, pins, held }, undefined, 2)}\n`, {
       mode: 0o600,
       flag: 'wx',
     })
@@ -50,6 +54,13 @@ export const writeConsent = (folder: string, identity: ServerIdentity, record: C
     throw fail('consent-unwritable', { path, problem: messageOf(error) }, error)
   }
 }
+
+export const consentStore = (folder: string, identity: ServerIdentity): ConsentStore => ({
+  read: () => readConsent(folder, identity),
+  write: (record) => {
+    writeConsent(folder, identity, record)
+  },
+})
 
 /** All servers that somebody consented to, of all projects. */
 export const listConsents = (folder: string): readonly KeptConsent[] =>
@@ -62,7 +73,7 @@ export const listConsents = (folder: string): readonly KeptConsent[] =>
 
 const readFile = (path: string): KeptConsent => {
   try {
-    return CONSENT.read(JSON.parse(readFileSync(path, 'utf8')) as unknown, placeIn(path))
+    return CONSENT.read(JSON.parse(readFileSync(path, 'utf8')) as unknown, placeIn(path)) as KeptConsent
   } catch (error) {
     throw fail('consent-unreadable', { path, problem: messageOf(error) }, error)
   }

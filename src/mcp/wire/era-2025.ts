@@ -2,6 +2,7 @@
 // fields of these revisions are in this file alone.
 import type { CordonError } from '../../errors/index.js'
 
+import type { OfferKind } from '../consent/index.js'
 import type { Fields, MessageId } from './messages.js'
 import { RPC_ERRORS, fieldsOf, textOf } from './messages.js'
 import { OWN_PREFIX } from './own-keys.js'
@@ -36,12 +37,19 @@ export const CLIENT_FEATURE_NAMES = Object.keys(CLIENT_FEATURES) as readonly Cli
 export const featureOf = (method: string): ClientFeature | undefined =>
   CLIENT_FEATURE_NAMES.find((name) => CLIENT_FEATURES[name] === method)
 
-/** The lists of a server: the field of the answer, the capability, and the field that names an entry. */
-export const LISTS: Readonly<Record<string, { readonly field: string; readonly capability: string }>> = {
-  [METHODS.listTools]: { field: 'tools', capability: 'tools' },
-  'prompts/list': { field: 'prompts', capability: 'prompts' },
+interface ServerList {
+  /** The field of the answer. */
+  readonly field: string
+  readonly capability: string
+  /** What its entries are, if models read them. */
+  readonly offer?: OfferKind
+}
+
+export const LISTS: Readonly<Record<string, ServerList>> = {
+  [METHODS.listTools]: { field: 'tools', capability: 'tools', offer: 'tool' },
+  'prompts/list': { field: 'prompts', capability: 'prompts', offer: 'prompt' },
   'resources/list': { field: 'resources', capability: 'resources' },
-  'resources/templates/list': { field: 'resourceTemplates', capability: 'resources' },
+  'resources/templates/list': { field: 'resourceTemplates', capability: 'resources', offer: 'resource-template' },
 }
 
 /** The params of `initialize` for a server: without the features that it may not use. */

@@ -37,18 +37,17 @@ export const readEntry = ({ value }: ServerEntry): ReadEntry => {
     : { kind: 'wrapped', start: inner }
 }
 
-/** `cordon`: the words that start Cordon. `options`: more options for `cordon mcp`. */
+/** `cordon`: the words that start Cordon. */
 export const wrapped = (
   name: string,
   { start, variables }: Extract<ReadEntry, { kind: 'bare' }>,
   cordon: readonly [string, ...string[]],
-  options: readonly string[],
 ): StartCommand => {
   const [command, ...first] = cordon
   const passed = variables.flatMap((variable) => ['--env', variable])
   return {
     command,
-    args: [...first, 'mcp', '--name', name, ...passed, ...options, '--', start.command, ...start.args],
+    args: [...first, 'mcp', '--server', name, ...passed, '--', start.command, ...start.args],
   }
 }
 

@@ -47,7 +47,7 @@ export const clientCommand = (
   cordon: readonly [string, ...string[]],
 ): number => {
   const { HOME: own } = environment
-  const { clients, options } = readWords(action, rest)
+  const clients = clientsIn(action, rest.slice(1))
   const files = clientFiles({
     home: own?.startsWith('/') === true ? own : homedir(),
     workspace: process.cwd(),
@@ -62,7 +62,7 @@ export const clientCommand = (
   const problems: CordonError[] = []
   const outcomes = files.flatMap((file) => {
     try {
-      return changeFile(action, file, { names, cordon, options, isDry: switches.has('dry-run') })
+      return changeFile(action, file, { names, cordon, isDry: switches.has('dry-run') })
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
       problems.push(error)
@@ -84,27 +84,20 @@ export const clientCommand = (
   return problems.length > 0 || unknown.length > 0 || (action !== 'list' && outcomes.length === 0) ? EXIT_WRONG : 0
 }
 
-const readWords = (action: ClientAction, rest: readonly string[]) => {
-  const end = rest.indexOf('--')
-  const clients = end === -1 ? rest : rest.slice(0, end)
-  const options = end === -1 ? [] : rest.slice(end + 1)
-  const unknown = clients.find((word) => !CLIENTS.some((client) => client === word))
-  if (unknown !== undefined)
-    throw usage(
-      `there is no client "${visible(unknown)}"`,
-      `${COMMAND} ${action}`,
-      didYouMean(unknown, CLIENTS) ?? `clients: ${CLIENTS.join(', ')}`,
-    )
-  if (options.length > 0 && action !== 'install')
-    throw usage(`${action} takes no options for servers: ${options.join(' ')}`, `${COMMAND} ${action}`)
-  return { clients, options }
+const clientsIn = (action: ClientAction, words: readonly string[]): readonly string[] => {
+  const unknown = words.find((word) => !CLIENTS.some((client) => client === word))
+  if (unknown === undefined) return words
+  throw usage(
+    `there is no client "${visible(unknown)}"`,
+    `${COMMAND} ${action}`,
+    didYouMean(unknown, CLIENTS) ?? `clients: ${CLIENTS.join(', ')}`,
+  )
 }
 
 interface Wish {
   /** Empty for all servers. */
   readonly names: readonly string[]
   readonly cordon: readonly [string, ...string[]]
-  readonly options: readonly string[]
   readonly isDry: boolean
 }
 
@@ -130,9 +123,9 @@ const serversOf = (file: ClientFile, { entries }: ReadConfig): readonly FoundSer
 const nextOf = (
   action: Exclude<ClientAction, 'list'>,
   { name, entry }: FoundServer,
-  { cordon, options }: Wish,
+  { cordon }: Wish,
 ): StartCommand | undefined => {
-  if (action === 'install') return entry.kind === 'bare' ? wrapped(name, entry, cordon, options) : undefined
+  if (action === 'install') return entry.kind === 'bare' ? wrapped(name, entry, cordon) : undefined
   return entry.kind === 'wrapped' ? entry.start : undefined
 }
 

@@ -1,0 +1,41 @@
+import { flag, values } from '../arguments.js'
+import type { CommandHelp } from '../help.js'
+
+export const MCP_SETUP_ACTIONS = ['install', 'uninstall', 'list', 'diff', 'trust'] as const
+
+export const MCP_SETUP_HELP: CommandHelp = {
+  usage: [
+    'cordon mcp install|uninstall [CLIENT…] [options]',
+    '       cordon mcp list [CLIENT…] [options]',
+    '       cordon mcp diff [SERVER]',
+    '       cordon mcp trust SERVER [OFFER…]',
+  ].join('\n'),
+  summary: 'put the MCP servers of clients behind Cordon, and consent to what servers offer',
+  description: [
+    'install changes the files of clients, so that they start each server with "cordon mcp --server NAME -- …".',
+    'uninstall changes them back. list shows which servers are behind Cordon. The first version of a file stays',
+    'beside it, as FILE.before-cordon.',
+    '',
+    'diff shows what servers offer beyond what was consented to: changed or new tools, prompts, resource',
+    'templates and instructions. trust consents to it.',
+  ],
+  groups: [
+    {
+      title: 'options',
+      options: [
+        values('server', 'NAME', 'only this server'),
+        flag('user', 'only the files of the user'),
+        flag('project', 'only the files of the project in this folder'),
+        flag('dry-run', 'show what would change'),
+        flag('json', 'print JSON'),
+      ],
+    },
+  ],
+  notes: [
+    'Clients: claude-desktop, claude-code, cursor, vscode, codex, gemini (default: all).',
+    '',
+    'What a server offers when it is first started is consented to. A change, a new offer, hidden characters or a',
+    'name that looks like another keep an offer from the model until you trust it. diff and trust are about the',
+    'servers that were started in this folder.',
+  ],
+}

@@ -1,0 +1,8 @@
+export { consentTo, createConsent } from './consent.js'
+export type { Consent } from './consent.js'
+export { consentStore, listConsents, writeConsent } from './consent-file.js'
+export type { KeptConsent } from './consent-file.js'
+export { differenceOf } from './difference.js'
+export { nameOf } from './offer.js'
+export type { OfferKind } from './offer.js'
+export { warningsOf } from './warnings.js'
