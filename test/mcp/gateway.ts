@@ -12,7 +12,7 @@ import { onTestFinished } from 'vitest'
 import { OWN_FOLDERS } from '../cli/own-folders.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const CORDON = join(ROOT, 'bin/cordon.js')
+export const CORDON = join(ROOT, 'bin/cordon.js')
 const MODULES = join(ROOT, 'node_modules')
 
 export const serverScript = (name: string): string =>
@@ -36,6 +36,12 @@ export const folderWith = (files: Readonly<Record<string, string>>): string => {
 /** The grants that a published server needs to start. */
 export const STARTABLE = ['--read', `${MODULES}/**`, '--read', `${dirname(HOSTILE)}/**`]
 
+export const GATEWAY_ENVIRONMENT = {
+  PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+  HOME: tmpdir(),
+  ...OWN_FOLDERS,
+}
+
 export interface Opened {
   readonly client: Client
   readonly stderr: () => string
@@ -50,7 +56,7 @@ export const openGateway = async (
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [CORDON, 'mcp', ...STARTABLE, ...words],
-    env: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: tmpdir(), ...OWN_FOLDERS },
+    env: GATEWAY_ENVIRONMENT,
     cwd,
     stderr: 'pipe',
     maxBufferSize: 64 * 1024 * 1024,
