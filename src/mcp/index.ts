@@ -7,7 +7,7 @@ export {
   warningsOf,
   writeConsent,
 } from './consent/index.js'
-export type { Consent, KeptConsent } from './consent/index.js'
+export type { KeptConsent } from './consent/index.js'
 export { openGateway } from './gateway.js'
 export type { GatewayParts } from './gateway.js'
 export type { SendToClient } from './from-server.js'

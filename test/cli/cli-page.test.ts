@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 
 import { renderHelp } from '../../src/cli/help.js'
 import type { CommandHelp } from '../../src/cli/help.js'
+import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from '../../src/cli/mcp-setup/mcp-setup-help.js'
 import { MECHANISMS } from '../../src/policy/index.js'
 
 import { HELPS, expectAllCommands } from './helps.js'
@@ -158,14 +159,17 @@ const MECHANISMS_PAGE = [
   '',
 ]
 
+const MORE: Readonly<Record<string, readonly string[]>> = {
+  run: [...RUN_PAGE, ...MECHANISMS_PAGE],
+  mcp: command(`mcp ${MCP_SETUP_ACTIONS.join('|')}`, MCP_SETUP_HELP),
+}
+
 const page = [
   '# Command line',
   '',
   'This page is written from the help of the commands by `npx vitest run test/cli/cli-page.test.ts -u`.',
   '',
-  ...Object.entries(HELPS).flatMap(([name, help]) =>
-    command(name, help, name === 'run' ? [...RUN_PAGE, ...MECHANISMS_PAGE] : []),
-  ),
+  ...Object.entries(HELPS).flatMap(([name, help]) => command(name, help, MORE[name])),
 ].join('\n')
 
 test('docs/cli.md equals the help of all commands', async () => {

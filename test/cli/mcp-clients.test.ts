@@ -1,5 +1,7 @@
 // Files of clients: servers go behind Cordon and back, and nothing else in the file changes.
+import { spawnSync } from 'node:child_process'
 import {
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -11,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
@@ -18,6 +21,8 @@ import { clientFiles } from '../../src/cli/mcp-setup/clients.js'
 import type { ClientFile } from '../../src/cli/mcp-setup/clients.js'
 import { readConfig, writeConfig } from '../../src/cli/mcp-setup/config-file.js'
 import { nameOfEntry, readEntry, wrapped } from '../../src/cli/mcp-setup/server-entry.js'
+
+const PROGRAM = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
 
 let folder: string
 beforeEach(() => {
@@ -219,4 +224,84 @@ test('every client has a file of its user, and variables move it', () => {
     '/c/config.toml',
     '/h/.gemini/settings.json',
   ])
+})
+
+describe('cordon mcp', () => {
+  const cordon = (...words: readonly string[]) => {
+    const { stdout, stderr, status } = spawnSync(process.execPath, [PROGRAM, 'mcp', ...words], {
+      cwd: folder,
+      env: { HOME: join(folder, 'home'), NO_COLOR: '1' },
+      encoding: 'utf8',
+    })
+    return { stdout, stderr, status }
+  }
+  const project = () => fileWith('.mcp.json', JSONC)
+
+  test('list, install, list again and uninstall', () => {
+    const file = project()
+    const before = readConfig(file)?.entries
+    expect(cordon('list').stdout).toContain('files: not behind Cordon: npx -y')
+    expect(cordon('list').stdout).toContain('remote: left alone, because it is a remote server')
+    expect(cordon('install', 'claude-code').stdout).toContain('files: now behind Cordon')
+    expect(cordon('list').stdout).toContain('files: behind Cordon: npx -y')
+    expect(readConfig(file)?.entries[0]?.value).toMatchObject({
+      command: process.execPath,
+      args: [
+        PROGRAM,
+        'mcp',
+        '--server',
+        'files',
+        '--env',
+        'DEBUG',
+        '--',
+        'npx',
+        '-y',
+        expect.any(String) as string,
+        '/data',
+      ],
+    })
+    expect(cordon('uninstall').stdout).toContain('files: no longer behind Cordon')
+    expect(readConfig(file)?.entries).toEqual(before)
+  })
+
+  test('install --dry-run changes nothing, and --json tells everything', () => {
+    const file = project()
+    const { servers } = JSON.parse(cordon('install', '--dry-run', '--json').stdout) as { readonly servers: unknown }
+    expect(servers).toMatchObject([
+      { client: 'claude-code', server: 'files', state: 'installed' },
+      { server: 'remote', state: 'other' },
+    ])
+    expect(textOf(file)).toBe(JSONC)
+  })
+
+  test('install of a client, a server or a place that does not exist says so', () => {
+    project()
+    expect(cordon('install', 'cursr')).toMatchObject({
+      stderr: expect.stringContaining('did you mean "cursor"?') as string,
+    })
+    expect(cordon('install', '--server', 'fils')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('no client has a server "fils"') as string,
+    })
+    expect(cordon('install', 'gemini')).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('.gemini') as string,
+    })
+  })
+
+  test('a broken file of one client does not keep those of others from being changed', () => {
+    const file = project()
+    mkdirSync(join(folder, '.cursor'))
+    writeFileSync(join(folder, '.cursor', 'mcp.json'), '{')
+    const { status, stderr } = cordon('install')
+    expect([status, stderr]).toEqual([1, expect.stringContaining('.cursor/mcp.json cannot be read') as string])
+    expect(textOf(file)).toContain('"--server"')
+  })
+
+  test('a server is a word after --, also if it is called like an action', () => {
+    expect(cordon('--', 'list')).toMatchObject({
+      stdout: '',
+      stderr: expect.stringContaining('server "list"') as string,
+    })
+  })
 })

@@ -16,15 +16,9 @@ import { CordonError, fail, messageOf } from '../../errors/index.js'
 
 import type { ClientFile } from './clients.js'
 import { jsonText } from './json-file.js'
+import type { ConfigText } from './config-text.js'
 import type { ServerEntry, StartCommand } from './server-entry.js'
 import { tomlText } from './toml-file.js'
-
-/** How a format is read and changed. */
-export interface ConfigText {
-  readonly parse: (text: string) => unknown
-  /** The text with another start command at a place. Everything else stays as it is. */
-  readonly withStart: (text: string, place: readonly string[], start: StartCommand) => string
-}
 
 const FORMATS: Readonly<Record<ClientFile['format'], ConfigText>> = { json: jsonText, toml: tomlText }
 

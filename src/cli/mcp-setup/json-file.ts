@@ -2,7 +2,7 @@
 import { applyEdits, modify, parse, printParseErrorCode } from 'jsonc-parser'
 import type { ParseError } from 'jsonc-parser'
 
-import type { ConfigText } from './config-file.js'
+import type { ConfigText } from './config-text.js'
 
 const FORM = { formattingOptions: { insertSpaces: true, tabSize: 2 } }
 

@@ -2,7 +2,7 @@
 // comments stay. What this cannot write is refused: the result is parsed, and must have changed as meant and no more.
 import { parse } from 'smol-toml'
 
-import type { ConfigText } from './config-file.js'
+import type { ConfigText } from './config-text.js'
 
 export const tomlText: ConfigText = {
   parse: (text) => parse(text),
