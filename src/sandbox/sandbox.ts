@@ -313,6 +313,7 @@ const runIn = async (
   const isCancelled = () => signal?.aborted === true
   const abort = () => {
     cell.kill()
+    if (onStarted !== undefined) discardUnheard(cell)
   }
   signal?.addEventListener('abort', abort, { once: true })
   try {
@@ -343,6 +344,20 @@ const runIn = async (
     signal?.removeEventListener('abort', abort)
     cell.discard()
   }
+}
+
+const UNSENT_KILL_MS = 200
+const UNHEARD_KILL_MS = 5_000
+
+/**
+ * A launcher reads nothing more, also no kill, while its program leaves too much input unread. Closing the connection
+ * kills the cell too, but leaves no report of it.
+ */
+const discardUnheard = (cell: Cell): void => {
+  setTimeout(() => {
+    if (cell.waiting() > 0) cell.discard()
+  }, UNSENT_KILL_MS).unref()
+  setTimeout(cell.discard, UNHEARD_KILL_MS).unref()
 }
 
 const bytesOf = (stdin: string | Uint8Array | undefined): Uint8Array =>

@@ -60,13 +60,6 @@ const MOST_KEPT = 10_000
 
 const CLOSING_MS = 1
 
-/**
- * How long a kill may wait behind input. A launcher reads no more frames while its tool leaves too much input unread.
- * Then the connection is closed, which kills the cell too, but leaves no report of it.
- */
-const UNSENT_KILL_MS = 200
-const UNHEARD_KILL_MS = 5_000
-
 /** `plan`: made by `encodePlan`. */
 export const openCell = (connection: Socket, plan: Buffer): Cell => {
   const violations: ReportedViolation[] = []
@@ -194,12 +187,6 @@ export const openCell = (connection: Socket, plan: Buffer): Cell => {
     kill: () => {
       isKilled = true
       send(encodeFrame(TO_CELL.kill))
-      setTimeout(() => {
-        if (connection.writableLength > 0) connection.destroy()
-      }, UNSENT_KILL_MS).unref()
-      setTimeout(() => {
-        connection.destroy()
-      }, UNHEARD_KILL_MS).unref()
     },
     discard: () => {
       if (!ended) connection.destroy()
