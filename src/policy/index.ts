@@ -42,7 +42,7 @@ export { didYouMean, nearestKey } from './nearest-key.js'
 export { parseRequestHost } from './network/network-request.js'
 export type { NetworkRequest, NetworkUse, RequestHost } from './network/network-request.js'
 export { LIMIT_FORMS, LIMIT_NAMES } from './parse/parse-limits.js'
-export { parsePolicy } from './parse/parse-policy.js'
+export { parsePolicy, parsePolicyNode } from './parse/parse-policy.js'
 export type { CredentialInput, HostInput, LimitsInput, PolicyInput } from './parse/policy-input.js'
 export { parsePathGlob } from './glob/path-glob.js'
 export type { Anchor, GlobAlternative, PathGlob } from './glob/path-glob.js'
@@ -62,6 +62,7 @@ export {
   itemsOf,
   keyOf,
   mappingOf,
+  namedNodesOf,
   oneOf,
   placeOf,
   required,

@@ -52,11 +52,12 @@ export const openGateway = async (
   words: readonly string[],
   capabilities: ClientCapabilities = {},
   prepare: (client: Client) => void = () => undefined,
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<Opened> => {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [CORDON, 'mcp', ...STARTABLE, ...words],
-    env: GATEWAY_ENVIRONMENT,
+    env: { ...GATEWAY_ENVIRONMENT, ...variables },
     cwd,
     stderr: 'pipe',
     maxBufferSize: 64 * 1024 * 1024,

@@ -1,33 +1,47 @@
 // `cordon mcp`: a gateway between one MCP client and its servers.
+import { homedir } from 'node:os'
+import { dirname } from 'node:path'
+
 import { fail } from '../../errors/index.js'
 import { CLIENT_FEATURE_NAMES, createLineReader, openGateway, sharedName } from '../../mcp/index.js'
 import type { ClientFeature, GatewayParts } from '../../mcp/index.js'
+import { parseAbsolutePath } from '../../policy/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
 import { createCordon } from '../../runtime/index.js'
 import type { AuditLog } from '../../runtime/audit/index.js'
 import { openSandbox } from '../../sandbox/index.js'
 
+import type { Arguments } from '../arguments.js'
 import type { CommandLine, Environment } from '../command-line.js'
 import { reportFailure } from '../failure.js'
 import { openOutput } from '../run/output-sink.js'
 import { openRunLog, recordSettingsOf } from '../run/perform-run.js'
 import { configFolderOf, consentFolderOf } from '../settings/own-folders.js'
-import { STDERR } from '../text/console-text.js'
+import { STDERR, writeText } from '../text/console-text.js'
+import { visible } from '../text/visible-text.js'
 import { version } from '../text/version.js'
 import { openClient } from './client-input.js'
 import { chooseServers } from './server-choice.js'
 import { prepareServer, serverSource } from './start-server.js'
 import type { PreparedServer } from './start-server.js'
-import { readToolPolicies } from './tool-policies.js'
-import type { ToolPolicies } from './tool-policies.js'
+import { readServerSettings } from './server-settings.js'
+import type { AllServerSettings } from './server-settings.js'
+import { policiesWithin, policyNamed, readToolFile } from './tool-policies.js'
+import type { ToolEntry } from './tool-policies.js'
 
 export const mcp = async ({ given, environment }: CommandLine): Promise<number> => {
   const chosen = chooseServers(given)
-  const tools = readToolPolicies(given.values.get('tools')?.[0])
-  const allowed = new Set((given.values.get('allow') ?? []).map(featureNamed))
+  const tools = readToolFile(given.values.get('tools')?.[0])
+  const settings = settingsHere(given, environment)
+  const allowed = (given.values.get('allow') ?? []).map(featureNamed)
   const startOf = (server: string): string => (chosen.length > 1 ? sharedName(server, '') : '')
   const servers = await Promise.all(
-    chosen.map((server) => prepareServer(server, given, environment, tools, startOf(server.name))),
+    chosen.map((server) =>
+      prepareServer(server, given, environment, [
+        ...policiesWithin(startOf(server.name), tools),
+        ...settings.of(server.name).policies,
+      ]),
+    ),
   )
   const [first] = servers
   if (first === undefined) return 0
@@ -38,11 +52,15 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
   try {
     const onStderr = passStderr(chosen.length > 1)
     const consentFolder = consentFolderOf(environment, home)
-    const place = { audit, sandbox, environment, allowed, consentFolder, onStderr }
+    const allowedTo = (server: string) => new Set([...allowed, ...settings.of(server).allowed])
+    const place = { audit, sandbox, environment, allowedTo, consentFolder, onStderr }
     await serve(
       first,
       servers.map((each) => serverSource(each, place)),
-      policiesOf(servers, tools),
+      policiesOf(servers, (name, server) => [
+        policyNamed(name, tools),
+        policyNamed(name.slice(startOf(server).length), settings.of(server).tools),
+      ]),
       audit,
       environment,
     )
@@ -88,14 +106,38 @@ const serve = async (
   }
 }
 
+/** `found`: the policies for the name that clients use, the most important first. */
 const policiesOf =
-  (servers: readonly PreparedServer[], tools: ToolPolicies): GatewayParts['policyOf'] =>
+  (
+    servers: readonly PreparedServer[],
+    found: (name: string, server: string) => readonly (ToolEntry['policy'] | undefined)[],
+  ): GatewayParts['policyOf'] =>
   (name, link) => {
     const owner = servers.find(({ server }) => server.name === link.name)
-    const found = tools.policyOf(name)
-    const policy = found === 'server' ? owner?.policy : found
+    const first = found(name, link.name).find((policy) => policy !== undefined)
+    const policy = first === 'server' ? owner?.policy : first
     return policy === undefined ? undefined : withTimeout(policy, owner?.timeout)
   }
+
+/** A project that nobody trusts grants nothing, and says so. */
+const settingsHere = ({ values }: Arguments, environment: Environment): AllServerSettings => {
+  const { HOME: own } = environment
+  const home = parseAbsolutePath(own?.startsWith('/') === true ? own : homedir(), 'HOME')
+  const configFolder = configFolderOf(environment, home)
+  const settings = readServerSettings({
+    workspace: parseAbsolutePath(process.cwd(), 'the working directory'),
+    home,
+    configFolder,
+    ruleFiles: values.get('rules') ?? [],
+  })
+  for (const path of settings.ignored)
+    writeText(
+      STDERR,
+      `cordon: ${visible(path)} does not count, because its project is not trusted; to trust it, add to ` +
+        `${visible(configFolder)}/rules.yaml: trusted_projects: [${visible(dirname(dirname(path)))}]\n`,
+    )
+  return settings
+}
 
 const withTimeout = (policy: ToolPolicy, timeout: number | undefined): ToolPolicy =>
   timeout === undefined ? policy : { ...policy, limits: { wall: timeout, ...policy.limits } }

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { consentStore, createConsent } from '../../mcp/index.js'
 import type { ClientFeature, ServerSource, ServerStreams } from '../../mcp/index.js'
 import type { Mode } from '../../gate/index.js'
-import type { ToolPolicy } from '../../policy/index.js'
+import type { PlacedPolicy, ToolPolicy } from '../../policy/index.js'
 import type { AuditLog } from '../../runtime/audit/index.js'
 import { describeEnding } from '../../sandbox/index.js'
 import type { CallResult, Sandbox } from '../../sandbox/index.js'
@@ -20,7 +20,6 @@ import { performRunIn } from '../run/perform-run.js'
 import { prepareRun } from '../run/prepare-run.js'
 import type { PreparedRun } from '../run/run-gate.js'
 import type { ChosenServer } from './server-choice.js'
-import type { ToolPolicies } from './tool-policies.js'
 
 export interface PreparedServer {
   readonly server: ChosenServer
@@ -33,17 +32,16 @@ export interface PreparedServer {
   readonly mode: Mode | undefined
 }
 
-/** `start`: how the names of its tools begin. */
+/** `policies`: those of its settings and of its tools, which its cell grants. */
 export const prepareServer = async (
   server: ChosenServer,
   given: Arguments,
   environment: Environment,
-  tools: ToolPolicies,
-  start: string,
+  policies: readonly PlacedPolicy[],
 ): Promise<PreparedServer> => {
   const order = await parseRun(wordsFor(server, given), environment)
   const { wall: timeout, ...limits } = order.policy.limits
-  const policy = combinePolicies(tools.forNames(start), { ...order.policy, limits })
+  const policy = combinePolicies(policies, { ...order.policy, limits })
   const { mode } = order
   return {
     server,
@@ -72,7 +70,8 @@ export interface ServerPlace {
   readonly audit: AuditLog
   readonly sandbox: Promise<Sandbox>
   readonly environment: Environment
-  readonly allowed: ReadonlySet<ClientFeature>
+  /** What each server may ask its client for. */
+  readonly allowedTo: (server: string) => ReadonlySet<ClientFeature>
   readonly consentFolder: string
   readonly onStderr: (server: string, bytes: Uint8Array) => void
 }
@@ -81,7 +80,7 @@ export const serverSource = ({ server, prepared }: PreparedServer, place: Server
   name: server.name,
   cwd: prepared.order.cwd,
   boundary: prepared.tool.boundary,
-  allowed: place.allowed,
+  allowed: place.allowedTo(server.name),
   consent: createConsent(
     consentStore(place.consentFolder, { server: server.name, workspace: prepared.order.workspace }),
   ),

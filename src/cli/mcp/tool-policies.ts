@@ -1,47 +1,40 @@
-// Policies of tools, by patterns of their names (`--tools FILE`).
-import { parsePolicy } from '../../policy/index.js'
-import type { PlacedPolicy, ToolPolicy } from '../../policy/index.js'
-import { fail } from '../../errors/index.js'
-import { isMapping } from '../../shapes/index.js'
+// Policies of tools, by patterns of their names.
+import { namedNodesOf, parsePolicyNode, placeOf } from '../../policy/index.js'
+import type { PlacedPolicy, PolicyNode, ToolPolicy } from '../../policy/index.js'
 
 import { readGivenDocument } from '../text/given-document.js'
 
-export interface ToolPolicies {
-  /** Those that tools with names like this may have. The cell of their server grants all of them. */
-  readonly forNames: (start: string) => readonly PlacedPolicy[]
-  /** `server`: the policy of the cell. Undefined: nobody wrote one. */
-  readonly policyOf: (name: string) => ToolPolicy | 'server' | undefined
-}
-
-interface Entry {
+/** `server`: the policy of the cell. */
+export interface ToolEntry {
   readonly pattern: string
   readonly policy: ToolPolicy | 'server'
   readonly source: string
 }
 
-export const readToolPolicies = (file: string | undefined): ToolPolicies => {
-  const entries = file === undefined ? [] : readEntries(file)
-  return {
-    forNames: (start) =>
-      entries.flatMap(({ pattern, policy, source }) =>
-        policy !== 'server' && couldMatch(pattern, start)
-          ? [{ source, policy: withoutLimits(policy), whereIs: () => source }]
-          : [],
-      ),
-    policyOf: (name) => entries.find(({ pattern }) => matches(pattern, name))?.policy,
-  }
-}
-
 const FIX = 'write it like: read_*: { filesystem: { read: [.] } }'
 
-const readEntries = (file: string): readonly Entry[] => {
-  const { name, node } = readGivenDocument(file, FIX)
-  if (!isMapping(node.value)) throw fail('usage-error', { problem: `${name} maps no tools to policies`, fix: FIX })
-  return Object.entries(node.value).map(([pattern, value]) => {
-    const source = `${name}: ${pattern}`
-    return { pattern, source, policy: value === 'server' ? value : parsePolicy(value, source) }
-  })
-}
+/** `--tools FILE`. */
+export const readToolFile = (file: string | undefined): readonly ToolEntry[] =>
+  file === undefined ? [] : toolEntries(readGivenDocument(file, FIX).node)
+
+export const toolEntries = (node: PolicyNode): readonly ToolEntry[] =>
+  namedNodesOf(node).map(([pattern, entry]) => ({
+    pattern,
+    source: placeOf(entry),
+    policy: entry.value === 'server' ? entry.value : parsePolicyNode(entry),
+  }))
+
+/** The first entry counts. */
+export const policyNamed = (name: string, entries: readonly ToolEntry[]): ToolEntry['policy'] | undefined =>
+  entries.find(({ pattern }) => matches(pattern, name))?.policy
+
+/** The policies of tools whose names begin like this. The cell of their server grants all of them. */
+export const policiesWithin = (start: string, entries: readonly ToolEntry[]): readonly PlacedPolicy[] =>
+  entries.flatMap(({ pattern, policy, source }) =>
+    policy !== 'server' && couldMatch(pattern, start)
+      ? [{ source, policy: withoutLimits(policy), whereIs: () => source }]
+      : [],
+  )
 
 /** Limits hold for one call of the tool, and not for the life of its server. */
 const withoutLimits = (policy: ToolPolicy): ToolPolicy => ({ ...policy, limits: {} })
@@ -52,7 +45,7 @@ const couldMatch = (pattern: string, start: string): boolean => {
 }
 
 /** `*` stands for any text. Each part is looked for once, from the left. */
-const matches = (pattern: string, name: string): boolean => {
+export const matches = (pattern: string, name: string): boolean => {
   const [first = '', ...parts] = pattern.split('*')
   const last = parts.pop()
   if (last === undefined) return name === pattern

@@ -80,6 +80,12 @@ export const mappingOf = <Key extends string>(
   return entries
 }
 
+/** The entries of a mapping with any keys. */
+export const namedNodesOf = (node: PolicyNode): readonly (readonly [string, PolicyNode])[] => {
+  const entries = mappingOf(node, isMapping(node.value) ? Object.keys(node.value) : [])
+  return Object.entries(entries).flatMap(([name, entry]) => (entry === undefined ? [] : [[name, entry] as const]))
+}
+
 /** The value at a key that must be there. */
 export const required = <Key extends string>(
   node: PolicyNode,

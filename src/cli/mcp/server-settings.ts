@@ -1,0 +1,91 @@
+// Settings of servers by their names: mcp.yaml of the user, and .cordon/mcp.yaml of projects that the user trusts.
+//
+//     servers:
+//       files:
+//         policy: { filesystem: { read: [data/**] } }   # of its cell, beside those of its tools
+//         allow: [roots]                                 # what it may ask its client for
+//         tools: { read_*: { filesystem: { read: [data/**] } }, "*": server }
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { CLIENT_FEATURE_NAMES } from '../../mcp/index.js'
+import type { ClientFeature } from '../../mcp/index.js'
+import { itemsOf, mappingOf, namedNodesOf, oneOf, parsePolicyNode, placeOf, readDocument } from '../../policy/index.js'
+import type { PlacedPolicy, PolicyNode } from '../../policy/index.js'
+import { PROJECT_FOLDER, projectFolders, readRuleFile, trustOf } from '../../runtime/rule-files/index.js'
+import type { Trust } from '../../runtime/rule-files/index.js'
+
+import { isVouchedFor } from '../policy/policy-sources.js'
+import type { PolicyPlaces } from '../policy/policy-sources.js'
+import { matches, policiesWithin, toolEntries } from './tool-policies.js'
+import type { ToolEntry } from './tool-policies.js'
+
+const FILE = 'mcp.yaml'
+
+export interface ServerSettings {
+  /** For its cell: its own policy and those of its tools. */
+  readonly policies: readonly PlacedPolicy[]
+  /** By the names that the server uses. */
+  readonly tools: readonly ToolEntry[]
+  readonly allowed: readonly ClientFeature[]
+}
+
+export interface AllServerSettings {
+  readonly of: (server: string) => ServerSettings
+  /** Files of projects that the user does not trust. They do not count. */
+  readonly ignored: readonly string[]
+}
+
+export const readServerSettings = (places: PolicyPlaces): AllServerSettings => {
+  const user = process.geteuid?.() ?? 0
+  const own = join(places.configFolder, FILE)
+  const ofProjects = projectFolders(places.workspace, user)
+    .map(({ folder, owner }) => ({ folder, owner, path: join(folder, PROJECT_FOLDER, FILE) }))
+    .filter(({ path }) => existsSync(path))
+  const isTrusted = ofProjects.map(({ folder }) => isVouchedFor(folder, places))
+  const entries = [
+    ...(existsSync(own) ? readSettings(own, trustOf('user', user, user)) : []),
+    ...ofProjects.flatMap(({ path, owner }, at) =>
+      isTrusted[at] === true ? readSettings(path, trustOf('project', user, owner)) : [],
+    ),
+  ]
+  return {
+    of: (server) => {
+      const found = entries.filter(({ pattern }) => matches(pattern, server))
+      return {
+        policies: found.flatMap(({ policies }) => policies),
+        tools: found.flatMap(({ tools }) => tools),
+        allowed: found.flatMap(({ allowed }) => allowed),
+      }
+    },
+    ignored: ofProjects.flatMap(({ path }, at) => (isTrusted[at] === true ? [] : [path])),
+  }
+}
+
+interface SettingsEntry extends ServerSettings {
+  /** Of names of servers. */
+  readonly pattern: string
+}
+
+const readSettings = (path: string, trust: Trust): readonly SettingsEntry[] => {
+  const { servers } = mappingOf(readDocument(readRuleFile(path, trust), path), ['servers'])
+  return servers === undefined ? [] : namedNodesOf(servers).map(([pattern, node]) => readEntry(pattern, node))
+}
+
+const readEntry = (pattern: string, node: PolicyNode): SettingsEntry => {
+  const { policy, tools, allow } = mappingOf(node, ['policy', 'tools', 'allow'])
+  const entries = tools === undefined ? [] : toolEntries(tools)
+  const placed = policy === undefined ? [] : [placedPolicy(policy)]
+  return {
+    pattern,
+    tools: entries,
+    policies: [...placed, ...policiesWithin('', entries)],
+    allowed:
+      allow === undefined ? [] : itemsOf(allow, 'a list of features').map((item) => oneOf(item, CLIENT_FEATURE_NAMES)),
+  }
+}
+
+const placedPolicy = (node: PolicyNode): PlacedPolicy => {
+  const source = placeOf(node)
+  return { source, policy: parsePolicyNode(node), whereIs: () => source }
+}
