@@ -6,6 +6,8 @@ import { fail } from '../errors/index.js'
 import { isReadable, isWithinPath, parseAbsolutePath } from '../policy/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 
+import type { ClientUser } from './ask-client.js'
+import { skeletonOf } from './consent/index.js'
 import { createExchange } from './exchange.js'
 import type { Asked } from './exchange.js'
 import type { ServerLink } from './server-link.js'
@@ -18,7 +20,7 @@ import {
   withProgressToken,
 } from './wire/era-2025.js'
 import type { ClientFeature } from './wire/era-2025.js'
-import { RPC_ERRORS, fieldsOf, notificationOf, paramsOf, resultOf } from './wire/messages.js'
+import { RPC_ERRORS, fieldsOf, notificationOf, paramsOf, requestOf, resultOf } from './wire/messages.js'
 import type { AnswerMessage, Fields, NotificationMessage, RequestMessage } from './wire/messages.js'
 
 /** Gives a promise if the client is slow, which settles when it has caught up. */
@@ -29,6 +31,8 @@ export interface FromServers {
   readonly answer: (answer: AnswerMessage) => void
   /** Progress of the client with a request of a server. */
   readonly progress: (message: NotificationMessage) => void
+  /** Asks the client for Cordon itself. Undefined if it gives no result. */
+  readonly askForCordon: ClientUser['ask']
   /** Takes back the questions of a server that has ended. */
   readonly withdraw: (link: ServerLink) => void
 }
@@ -70,6 +74,11 @@ export const createFromServers = (send: SendToClient): FromServers => {
       return
     }
     const feature = featureOf(method)
+    if (feature === 'elicitation' && speaksForCordon(message)) {
+      const fix = 'only Cordon asks in the name of Cordon'
+      link.send(errorAnswer(id, fail('mcp-request-refused', { server: link.name, method, fix }), RPC_ERRORS.refused))
+      return
+    }
     const isAllowed = feature !== undefined && link.source.allowed.has(feature)
     const open = [...questions.values()].filter((each) => each.link === link).length
     if (isAllowed && open < MOST_QUESTIONS) {
@@ -110,6 +119,19 @@ export const createFromServers = (send: SendToClient): FromServers => {
       if (question?.asked.token === undefined) return
       question.link.send({ ...message.fields, params: { ...params, progressToken: question.asked.token } })
     },
+    askForCordon: async (method, params, signal) => {
+      const asked = exchange.ask(undefined)
+      const { id } = asked
+      const cancel = () => {
+        if (exchange.cancel(id)) void send(notificationOf(METHODS.cancelled, { requestId: id }))
+      }
+      if (signal.aborted) cancel()
+      else void send(requestOf(id, method, params))
+      signal.addEventListener('abort', cancel, { once: true })
+      const answer = await asked.answer
+      signal.removeEventListener('abort', cancel)
+      return answer.kind === 'answered' && 'result' in answer.fields ? fieldsOf(answer.fields['result']) : undefined
+    },
     withdraw: (link) => {
       for (const [id, question] of questions) {
         if (question.link !== link) continue
@@ -119,6 +141,12 @@ export const createFromServers = (send: SendToClient): FromServers => {
     },
   }
 }
+
+/** Whether a word of a question, as a reader sees it, is our name. */
+const speaksForCordon = (message: RequestMessage): boolean =>
+  JSON.stringify(paramsOf(message))
+    .split(/[^\p{L}\p{M}\p{N}\p{Cf}]+/u)
+    .some((word) => skeletonOf(word) === 'cordon')
 
 const fixOf = (feature: ClientFeature, isAllowed: boolean): string =>
   isAllowed ? 'the client has to answer its earlier questions first' : `start the gateway with --allow ${feature}`

@@ -1,8 +1,9 @@
 // The gateway between one client and its servers. It relays what it does not have to decide, and sends every call of a
 // tool through the gate.
 import { CordonError, fail } from '../errors/index.js'
-import type { Cordon } from '../runtime/index.js'
+import type { Approve, Cordon } from '../runtime/index.js'
 
+import { approveByClient } from './ask-client.js'
 import { callTool } from './call-tool.js'
 import type { OfferKind } from './consent/index.js'
 import type { Asked } from './exchange.js'
@@ -31,6 +32,8 @@ export interface GatewayParts {
 export interface Gateway {
   /** Takes one line of the client. */
   readonly take: (line: string) => void
+  /** Asks the user of the client. */
+  readonly approve: Approve
   /** Ends all servers. */
   readonly close: () => Promise<void>
 }
@@ -63,6 +66,12 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
   const tools = createServedTools(cordon, { nameOf, policyOf })
   const router = createRouter(links)
   const offered = createOffered(onTrouble)
+  let introduction: Fields = {}
+  const approve = approveByClient({
+    name: () => textOf(fieldsOf(introduction['clientInfo'])['name'], 'an MCP client').slice(0, 100),
+    canBeAsked: () => 'elicitation' in fieldsOf(introduction['capabilities']),
+    ask: fromServers.askForCordon,
+  })
 
   const tellTrouble = (error: unknown): void => {
     if (!(error instanceof CordonError)) throw error
@@ -191,6 +200,7 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
   }
   const answerOf = async (request: RequestMessage): Promise<Fields> => {
     const [only] = links
+    if (request.method === METHODS.initialize) introduction = paramsOf(request)
     if (request.method === METHODS.callTool) return call(request)
     if (request.method === METHODS.getPrompt) {
       const refusal = refusalOf('prompt', textOf(paramsOf(request)['name']))
@@ -246,6 +256,7 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
         else void send({ jsonrpc: '2.0', id: null, error: { code: RPC_ERRORS.parse, message: message.problem } })
       }
     },
+    approve,
     close: async () => {
       isClosing = true
       await Promise.all(links.map((link) => link.close()))

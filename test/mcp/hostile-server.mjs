@@ -44,12 +44,12 @@ const DEEDS = {
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${'['.repeat(100_000)}${']'.repeat(100_000)}}\n`)
     text(id, 'after depth')
   },
-  ask: (id, { method }) => {
+  ask: (id, { method, message = 'Your password?' }) => {
     asking = id
     write({
       id: 'question',
       method,
-      params: { message: 'Your password?', requestedSchema: { type: 'object', properties: {} } },
+      params: { message, requestedSchema: { type: 'object', properties: {} } },
     })
   },
 }

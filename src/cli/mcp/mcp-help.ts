@@ -34,6 +34,7 @@ export const MCP_HELP: CommandHelp = {
       title: 'decision',
       options: [
         value('mode', 'MODE', 'as of `cordon run`, for calls of tools (default: on_request)'),
+        value('ask', 'client', 'let the user of the client approve calls (default: a call that asks is refused)'),
         values('rules', 'FILE', 'another rule file'),
       ],
     },

@@ -8,9 +8,11 @@ import type { ClientFeature, GatewayParts } from '../../mcp/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
 import { createCordon } from '../../runtime/index.js'
+import type { Approve } from '../../runtime/index.js'
 import type { AuditLog } from '../../runtime/audit/index.js'
 import { openSandbox } from '../../sandbox/index.js'
 
+import { usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
 import type { CommandLine, Environment } from '../command-line.js'
 import { reportFailure } from '../failure.js'
@@ -63,6 +65,7 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
       ]),
       audit,
       environment,
+      isClientAskedBy(given),
     )
   } finally {
     await sandbox.then(
@@ -81,9 +84,13 @@ const serve = async (
   policyOf: GatewayParts['policyOf'],
   audit: AuditLog,
   environment: Environment,
+  isClientAsked: boolean,
 ): Promise<void> => {
   const { workspace, home } = order
+  /** Set before the first call, which comes from the client. */
+  let asked: Approve = () => ({ kind: 'timed_out', then: 'deny' })
   const cordon = await createCordon({
+    ...(isClientAsked ? { approve: (...question: Parameters<Approve>) => asked(...question) } : {}),
     ...{ tools: [], workspace, home, audit, ruleFiles: 'none', rules: ruleSets },
     mode: mode ?? 'on_request',
     configFolder: configFolderOf(environment, home),
@@ -97,6 +104,7 @@ const serve = async (
       reportFailure(error, environment)
     },
   })
+  asked = gateway.approve
   try {
     await client.read(gateway.take)
   } finally {
@@ -141,6 +149,13 @@ const settingsHere = ({ values }: Arguments, environment: Environment): AllServe
 
 const withTimeout = (policy: ToolPolicy, timeout: number | undefined): ToolPolicy =>
   timeout === undefined ? policy : { ...policy, limits: { wall: timeout, ...policy.limits } }
+
+/** `--ask client`: who sits at the client may approve calls. */
+const isClientAskedBy = ({ values }: Arguments): boolean => {
+  const word = values.get('ask')?.[0]
+  if (word !== undefined && word !== 'client') throw usage(`--ask does not know ${JSON.stringify(word)}`, 'cordon mcp')
+  return word === 'client'
+}
 
 const featureNamed = (word: string): ClientFeature => {
   const found = CLIENT_FEATURE_NAMES.find((name) => name === word)

@@ -31,6 +31,7 @@ export const CLIENT_FEATURES = {
   elicitation: 'elicitation/create',
   roots: METHODS.listRoots,
 } as const
+export const ELICIT = CLIENT_FEATURES.elicitation
 export type ClientFeature = keyof typeof CLIENT_FEATURES
 export const CLIENT_FEATURE_NAMES = Object.keys(CLIENT_FEATURES) as readonly ClientFeature[]
 
@@ -114,6 +115,26 @@ export const refusedResult = (reason: string, facts: Fields): Fields => ({
  * let them pass.
  */
 export const asksInResult = (result: Fields): boolean => result['resultType'] === 'input_required'
+
+const ANSWERS = { reject: 'No', once: 'Yes, this once', session: 'Yes, for this session' } as const
+
+/** A question that one of three words answers. */
+export const approvalQuestion = (message: string): Fields => ({
+  message,
+  requestedSchema: {
+    type: 'object',
+    properties: {
+      answer: { type: 'string', title: 'Answer', enum: Object.keys(ANSWERS), enumNames: Object.values(ANSWERS) },
+    },
+    required: ['answer'],
+  },
+})
+
+/** Anything but a clear yes is a no. */
+export const approvalWord = (result: Fields | undefined): keyof typeof ANSWERS => {
+  const answer = fieldsOf(result?.['content'])['answer']
+  return result?.['action'] === 'accept' && (answer === 'once' || answer === 'session') ? answer : 'reject'
+}
 
 /** Shows who asks: a client shows the message, and not the connection that it came through. */
 export const signElicitation = (params: Fields, server: string): Fields => ({

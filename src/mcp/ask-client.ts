@@ -1,0 +1,44 @@
+// Asks the user of the client whether a call may run, by an elicitation of Cordon itself.
+import type { JsonValue } from '../gate/index.js'
+import type { Approve } from '../runtime/index.js'
+
+import { ELICIT, approvalQuestion, approvalWord } from './wire/era-2025.js'
+import type { Fields } from './wire/messages.js'
+
+export interface ClientUser {
+  /** As the client calls itself. */
+  readonly name: () => string
+  readonly canBeAsked: () => boolean
+  /** The result, or undefined if there is none. */
+  readonly ask: (method: string, params: Fields, signal: AbortSignal) => Promise<Fields | undefined>
+}
+
+export const approveByClient =
+  (user: ClientUser): Approve =>
+  async ({ tool, input, reason }, { signal }) => {
+    const by = `the user of ${user.name()}`
+    if (!user.canBeAsked()) return { kind: 'deny', by, reason: 'this client cannot ask its user' }
+    const question = [`Cordon asks: may the tool "${tool}" be called?`, shown(input), `Why it is asked: ${reason}`]
+    const answer = await user.ask(ELICIT, approvalQuestion(question.join('\n')), signal)
+    switch (approvalWord(answer)) {
+      case 'once':
+        return { kind: 'approve_once', by }
+      case 'session':
+        return { kind: 'approve_for_scope', by }
+      default:
+        return { kind: 'deny', by, reason: 'the user of the client did not approve it' }
+    }
+  }
+
+const MOST_SHOWN = 4_000
+
+/** The arguments on one line, without characters that hide or move text. */
+const shown = (input: JsonValue): string => {
+  const text = JSON.stringify(input).replace(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  )
+  return text.length <= MOST_SHOWN
+    ? `Arguments: ${text}`
+    : `Arguments (${text.length} characters, the first ${MOST_SHOWN} are shown): ${text.slice(0, MOST_SHOWN)}`
+}
