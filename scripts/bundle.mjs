@@ -52,7 +52,11 @@ const SCRIPT = {
 }
 
 /** Modules that load slowly and that few calls need. A bundle loads them when it first uses something of them. */
-const SLOW = ['acorn', ...['http', 'http2', 'https', 'tls', 'dns/promises', 'readline'].map((name) => `node:${name}`)]
+const SLOW = [
+  'acorn',
+  'jsonc-parser',
+  ...['http', 'http2', 'https', 'tls', 'dns/promises', 'readline'].map((name) => `node:${name}`),
+]
 const REQUIRED = new RegExp(
   String.raw`__toESM\(require\("(${SLOW.join('|')})"\), 1\)|require\("(${SLOW.join('|')})"\)`,
   'g',

@@ -13,6 +13,7 @@ import { CREDENTIALS_HELP } from './team/credentials-help.js'
 import { DEMO_HELP } from './demo/demo-help.js'
 import { DOCTOR_HELP } from './doctor/doctor-help.js'
 import { reportFailure, reportRefusal } from './failure.js'
+import { HOOK_HELP } from './hook/hook-help.js'
 import { LOG_HELP } from './log/log-help.js'
 import { MCP_HELP } from './mcp/mcp-help.js'
 import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from './mcp-setup/mcp-setup-help.js'
@@ -51,6 +52,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       },
     },
   },
+  hook: { help: HOOK_HELP, takesWords: true, load: async () => (await import('./hook/hook.js')).hook },
   doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor/doctor.js')).doctor },
   policy: { help: POLICY_HELP, takesWords: true, load: async () => (await import('./policy/policy.js')).policy },
   log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log/log.js')).log },

@@ -11,6 +11,7 @@ import { EGRESS_ERRORS } from './egress-errors.js'
 import type { ErrorText } from './error-text.js'
 import { MCP_ERRORS } from './mcp-errors.js'
 import { MCP_SETUP_ERRORS } from './mcp-setup-errors.js'
+import { HOOK_ERRORS } from './hook-errors.js'
 import { RUNTIME_ERRORS } from './runtime-errors.js'
 import { SERVER_ERRORS } from './server-errors.js'
 import { STORE_ERRORS } from './store-errors.js'
@@ -277,6 +278,7 @@ export const ERRORS = {
   ...EGRESS_ERRORS,
   ...STORE_ERRORS,
   ...SERVER_ERRORS,
+  ...HOOK_ERRORS,
 } as const satisfies Record<string, ErrorText>
 
 export type ErrorCode = keyof typeof ERRORS

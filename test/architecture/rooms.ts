@@ -33,6 +33,7 @@ export const PARTS_WITH_INDEX: readonly string[] = [
   'src/runtime/own-files/index.js',
   'src/runtime/rule-files/index.js',
   'src/runtime/tools/index.js',
+  'src/runtime/settings/index.js',
 ]
 
 export const levelOf = (room: string): number => ROOM_ORDER.findIndex((level) => level.includes(room))

@@ -53,12 +53,15 @@ export const LIMITING: Partial<Readonly<Record<keyof Limits, Option>>> = {
   output: value('output', 'SIZE', 'size of stdout and stderr together (default: none)'),
 }
 
+export const LIMITS: readonly Option[] = Object.values(LIMITING)
+
 export const LIMIT_OPTIONS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(LIMITING).map(([limit, { name }]) => [name, limit]),
 )
 
 export const CELL: readonly Option[] = [
   value('cwd', 'DIR', 'working directory of the command (default: this one)', 'chdir dir workdir directory C'),
+  value('workspace', 'DIR', 'start of relative globs, and of the search for rules (default: this directory)'),
   value('form', 'NAME', 'form of the cell: auto, namespaces, landlock (default: auto)'),
   values('require', 'NAME', 'refuse to run without this mechanism: mount-namespace, landlock, cgroup, …'),
 ]
@@ -94,7 +97,7 @@ export const RUN_HELP: CommandHelp = {
   ],
   groups: [
     { title: 'grants', options: GRANTS },
-    { title: 'limits', options: Object.values(LIMITING) },
+    { title: 'limits', options: LIMITS },
     { title: 'sandbox', options: CELL },
     { title: 'decision', options: DECISION },
     { title: 'network', options: EGRESS },

@@ -52,7 +52,9 @@ export const parseRun = async (given: Arguments, environment: Environment): Prom
   const all = (name: string): readonly string[] => given.values.get(name) ?? []
   if (given.rest.length === 0)
     throw fail('usage-error', { problem: 'no command given', fix: 'cordon run [options] -- COMMAND…' })
-  const workspace = currentFolder()
+  const here = currentFolder()
+  const workspace =
+    first('workspace') === undefined ? here : folderAt(resolve(here, first('workspace') ?? '.'), '--workspace')
   const home = homeOf(environment)
   const configFolder = configFolderOf(environment, home)
   const form = oneOf('form', first('form') ?? 'auto', FORMS)
@@ -66,7 +68,7 @@ export const parseRun = async (given: Arguments, environment: Environment): Prom
   const needsSecrets = policy.credentials.length > 0 || all('secret').length > 0
   return {
     argv: given.rest,
-    cwd: folderAt(resolve(workspace, first('cwd') ?? '.')),
+    cwd: folderAt(resolve(here, first('cwd') ?? '.'), '--cwd'),
     workspace,
     home,
     policy,
@@ -118,11 +120,11 @@ const currentFolder = (): AbsolutePath => {
   }
 }
 
-const folderAt = (path: string): AbsolutePath => {
+const folderAt = (path: string, option: string): AbsolutePath => {
   try {
     // A cell has only real folders, and no links to them.
     const real = realpathSync(path)
-    if (statSync(real).isDirectory()) return parseAbsolutePath(real, '--cwd')
+    if (statSync(real).isDirectory()) return parseAbsolutePath(real, option)
   } catch {
     // The error follows.
   }

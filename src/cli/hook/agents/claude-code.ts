@@ -1,0 +1,83 @@
+// Claude Code: https://code.claude.com/docs/en/hooks
+import type { JsonObject } from '../../../gate/index.js'
+
+import type { Agent } from '../agent.js'
+import { mappingIn, requireEvent, textIn } from '../message.js'
+import { HOST_SECONDS } from '../installed-command.js'
+import { hookList } from '../settings-file.js'
+import { actionOf } from '../tool-action.js'
+import type { ToolTable } from '../tool-action.js'
+import { BY_A_RULE, IN_A_CELL, SILENCE, preToolUse } from './pre-tool-use.js'
+
+const NAME = 'claude-code'
+
+const TOOLS: ToolTable = {
+  agent: NAME,
+  shell: { Bash: 'command' },
+  files: {
+    Read: { read: ['file_path'] },
+    Write: { write: ['file_path'] },
+    Edit: { write: ['file_path'] },
+    MultiEdit: { write: ['file_path'] },
+    NotebookEdit: { write: ['notebook_path'] },
+    NotebookRead: { read: ['notebook_path'] },
+    Glob: { folder: ['path'], glob: ['pattern'] },
+    Grep: { folder: ['path'], glob: ['glob'] },
+    LS: { folder: ['path'] },
+  },
+  // The tools that a sub-agent calls come to the hook themselves.
+  harmless: [
+    ...['Agent', 'Task', 'TodoWrite', 'TodoRead', 'TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate', 'TaskOutput'],
+    ...['TaskStop', 'BashOutput', 'KillShell', 'KillBash', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode'],
+    'ToolSearch',
+  ],
+}
+
+export const CLAUDE_CODE: Agent = {
+  name: NAME,
+  title: 'Claude Code',
+  canAsk: () => true,
+  parse: (message, { CLAUDE_PROJECT_DIR: project }) => {
+    requireEvent(message, 'hook_event_name', ['PreToolUse'], NAME)
+    const tool = textIn(message, 'tool_name', NAME)
+    const cwd = textIn(message, 'cwd', NAME)
+    const workspace = project?.startsWith('/') === true ? project : cwd
+    return { tool, action: actionOf(tool, mappingIn(message, 'tool_input', NAME), TOOLS), workspace, cwd }
+  },
+  answer: (verdict, message) => {
+    switch (verdict.kind) {
+      case 'deny':
+        return preToolUse({ decision: 'deny', reason: verdict.reason })
+      case 'ask':
+        return preToolUse({ decision: 'ask', reason: verdict.reason, input: withCommand(message, verdict.command) })
+      case 'run':
+        if (verdict.command !== undefined)
+          return preToolUse({ decision: 'allow', reason: IN_A_CELL, input: withCommand(message, verdict.command) })
+        // Without an answer Claude Code asks its user by its own settings.
+        return verdict.isAllowed ? preToolUse({ decision: 'allow', reason: BY_A_RULE }) : SILENCE
+    }
+  },
+  settings: {
+    files: { project: '.claude/settings.json', user: '~/.claude/settings.json' },
+    ...hookList({
+      agent: NAME,
+      lists: [['hooks', 'PreToolUse']],
+      // A version before 2.1.295 ignores `onFailure`. There the command itself turns failures into a block.
+      entry: (command) => ({
+        matcher: '*',
+        hooks: [{ type: 'command', command, timeout: HOST_SECONDS, onFailure: 'block' }],
+      }),
+    }),
+  },
+  notHeld: [
+    'Files that a user mentions with @ are read without a hook.',
+    'With --bare, --safe-mode or disableAllHooks, Claude Code runs no hook and says nothing to Cordon.',
+    'File tools run in Claude Code itself. Cordon checks their paths, but no cell confines them.',
+    'Deny and ask rules of Claude Code about Bash see the command line of cordon run. Write them as rules of Cordon.',
+    'Each command starts in the folder of the session: a cd does not last until the next command.',
+  ],
+}
+
+/** The other fields stay: timeout, run_in_background, description. */
+const withCommand = (message: JsonObject, command: string | undefined): JsonObject | undefined =>
+  command === undefined ? undefined : { ...mappingIn(message, 'tool_input', NAME), command }

@@ -1,0 +1,23 @@
+// The command that an agent's settings name. Most agents run the tool if their hook is missing, crashes or takes too
+// long. So a shell stands around the hook and turns each of these into exit status 2, which blocks the tool.
+import { quoted } from './shell-text.js'
+
+/** The hook itself gives up after this long. */
+export const OWN_SECONDS = 20
+/** `timeout` kills it after this long. */
+const KILL_SECONDS = 25
+/** The agent may kill it after this long, and would then run the tool. */
+export const HOST_SECONDS = 40
+
+/** Codex blocks only if stderr says why. */
+const SCRIPT =
+  `timeout -s KILL ${String(KILL_SECONDS)} "$@"; s=$?; [ $s = 0 ] && exit 0; [ $s = 2 ] || ` +
+  'echo "cordon: the hook failed (status $s), so this call does not run; check: $*" >&2; exit 2'
+
+/** Every agent starts it by a shell of its own choice, so the script names its shell. */
+export const installedCommand = (words: readonly string[]): string =>
+  ['/bin/sh', '-c', SCRIPT, 'cordon-hook', ...words].map(quoted).join(' ')
+
+/** Whether a command of a settings file is the hook of this agent. */
+export const isInstalledCommand = (command: unknown, agent: string): command is string =>
+  typeof command === 'string' && command.includes(`'cordon-hook'`) && command.includes(`'hook' '${agent}'`)

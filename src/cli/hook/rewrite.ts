@@ -1,0 +1,68 @@
+// Turns a shell command of an agent into a `cordon run` of the same command.
+import { existsSync } from 'node:fs'
+
+import type { Arguments } from '../arguments.js'
+import type { Environment } from '../command-line.js'
+import { findPolicies } from '../policy/policy-sources.js'
+import { EGRESS, GRANTS, LIMITS } from '../request/run-options.js'
+import { homeOf } from '../request/run-request.js'
+import { configFolderOf } from '../settings/own-folders.js'
+import { parseAbsolutePath } from '../../policy/index.js'
+import type { AgentCall } from './agent.js'
+import { quoted } from './shell-text.js'
+
+/** The policy of the user or the project that counts if no other is named. */
+const DEFAULT_POLICY = 'agent'
+const DEFAULT_PRESETS = ['workspace', 'toolchains']
+/** A cell confines commands, so nobody is asked about one unless a rule asks. */
+const DEFAULT_MODE = 'on_failure'
+
+/** Options of `cordon run` that `cordon hook` passes on. */
+export const PASSED_ON = [...GRANTS, ...LIMITS, ...EGRESS]
+
+export const modeWords = ({ values }: Arguments): readonly string[] => [
+  ...['--mode', values.get('mode')?.[0] ?? DEFAULT_MODE],
+  ...(values.get('rules') ?? []).flatMap((file) => ['--rules', file]),
+]
+
+export const grantWords = (given: Arguments, call: AgentCall, environment: Environment): readonly string[] => {
+  const all = (name: string): readonly string[] => given.values.get(name) ?? []
+  const presets = all('preset').length > 0 ? [] : DEFAULT_PRESETS
+  const policies = all('policy').length > 0 ? [] : defaultPolicies(given, call, environment)
+  return [
+    ...['--workspace', call.workspace],
+    ...presets.flatMap((name) => ['--preset', name]),
+    ...policies.flatMap((name) => ['--policy', name]),
+    ...PASSED_ON.flatMap(({ name }) => all(name).flatMap((value) => [`--${name}`, value])),
+  ]
+}
+
+const defaultPolicies = (given: Arguments, { workspace }: AgentCall, environment: Environment): readonly string[] => {
+  const home = homeOf(environment)
+  const found = findPolicies({
+    ...{ workspace: parseAbsolutePath(workspace, 'the workspace'), home },
+    configFolder: configFolderOf(environment, home),
+    ruleFiles: given.values.get('rules') ?? [],
+  })
+  const named = found.filter(({ name, source }) => name === DEFAULT_POLICY && source !== 'bundled')
+  return [...new Set(named.map(({ source }) => `${source}:${DEFAULT_POLICY}`))]
+}
+
+/** Agents write for bash. */
+const SHELL = ['/bin/bash', '/usr/bin/bash'].find((path) => existsSync(path)) ?? '/bin/sh'
+
+export const commandWords = (command: string): readonly string[] => [SHELL, '-c', command]
+
+/** `session`: in which the person's answer to the agent's question is kept. */
+export const rewritten = (words: readonly string[], command: string, session: string | undefined): string =>
+  [
+    ...ownWords(),
+    ...['run', ...words],
+    ...(session === undefined ? [] : ['--session', session]),
+    ...['--', ...commandWords(command)],
+  ]
+    .map(quoted)
+    .join(' ')
+
+/** This very Cordon: the PATH of the agent's shell may have another one, or none. */
+export const ownWords = (): readonly string[] => [process.execPath, process.argv[1] ?? '']

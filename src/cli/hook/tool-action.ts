@@ -1,0 +1,66 @@
+// What a tool of an agent does, by a table of the agent's own tools. A tool that no table knows is `other`: it needs a
+// rule, or a person.
+import type { JsonObject } from '../../gate/index.js'
+
+import type { ToolAction } from './agent.js'
+import { textIn, textsOf, unreadable } from './message.js'
+
+/** Fields of a tool that hold a path, or a list of paths. */
+interface FileTool {
+  readonly read?: readonly string[]
+  readonly write?: readonly string[]
+  /** Such fields may be missing. The tool then starts at the working directory. */
+  readonly folder?: readonly string[]
+  /** Such fields hold a pattern, which may lead out of the folder. */
+  readonly glob?: readonly string[]
+}
+
+export interface ToolTable {
+  readonly agent: string
+  /** By name, the field with the command line. */
+  readonly shell: Readonly<Record<string, string>>
+  readonly files: Readonly<Record<string, FileTool>>
+  readonly harmless: readonly string[]
+}
+
+export const actionOf = (tool: string, input: JsonObject, table: ToolTable): ToolAction => {
+  const { agent, shell, files, harmless } = table
+  const field = Object.hasOwn(shell, tool) ? shell[tool] : undefined
+  if (field !== undefined) return { kind: 'shell', command: textIn(input, field, agent) }
+  const fileTool = Object.hasOwn(files, tool) ? files[tool] : undefined
+  if (fileTool !== undefined) return filesOf(tool, input, fileTool, agent)
+  return harmless.includes(tool) ? { kind: 'harmless' } : { kind: 'other', input }
+}
+
+const filesOf = (
+  tool: string,
+  input: JsonObject,
+  { read = [], write = [], folder = [], glob = [] }: FileTool,
+  agent: string,
+): ToolAction => {
+  // A tool without its path was changed by its authors: nobody knows what it would open.
+  const pathsIn = (field: string): readonly string[] => {
+    const paths = textsOf(input[field])
+    if (paths === undefined || paths.length === 0 || paths.includes(''))
+      throw unreadable(agent, `calls ${tool} without a path in "${field}"`)
+    return paths
+  }
+  const folders = folder.flatMap((field) => (isEmpty(input[field]) ? ['.'] : pathsIn(field)))
+  const globs = glob.flatMap((field) => (isEmpty(input[field]) ? [] : pathsIn(field)))
+  return {
+    kind: 'files',
+    read: [...read.flatMap(pathsIn), ...folders, ...globs.flatMap(startOfGlob)],
+    write: write.flatMap(pathsIn),
+  }
+}
+
+const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ''
+
+/** The folder at which a pattern starts, if it can leave the folder that the tool names. */
+const startOfGlob = (pattern: string): readonly string[] => {
+  if (!/^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(pattern)) return []
+  const plain = pattern.split(/[*?[{]/, 1)[0] ?? ''
+  const start = plain === pattern ? plain : plain.replace(/[^/]*$/, '')
+  // Braces can hide a `..` behind the plain start.
+  return pattern.slice(plain.length).includes('..') ? ['/'] : [start === '' ? '.' : start]
+}

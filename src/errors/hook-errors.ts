@@ -1,0 +1,29 @@
+// Errors of `cordon hook`. See table.ts.
+import type { ErrorText } from './error-text.js'
+
+export const HOOK_ERRORS = {
+  'hook-input-unreadable': {
+    when: "A coding agent's message to its hook is not one that Cordon knows. The call is blocked.",
+    message: 'the message of {agent} to its hook {problem}',
+    agent: 'The hook could not read this call, so it does not run.',
+    fix: 'use the versions of {agent} and Cordon that docs/hooks.md names; to work without Cordon: cordon hook uninstall {agent}',
+  },
+  'hook-too-slow': {
+    when: 'The hook of a coding agent had no decision in time. The call is blocked.',
+    message: 'there was no decision within {seconds} s',
+    agent: 'The hook took too long, so this call does not run.',
+    fix: 'try again when the machine is less busy; another process may hold the audit log: cordon log verify',
+  },
+  'hook-workspace-too-wide': {
+    when: 'A coding agent works in a folder that contains the home folder. Its commands could read every key in it.',
+    message: 'the workspace {workspace} contains the home folder, so the preset "workspace" would grant all of it',
+    agent: 'The agent was started in a folder that is too wide. Ask the user to start it in a project folder.',
+    fix: 'start the agent in the folder of a project; or say what to grant: cordon hook install {agent} --preset toolchains --write DIR',
+  },
+  'hook-cell-impossible': {
+    when: "A coding agent would start the command in a sandbox of its own, in which Cordon's cell cannot start.",
+    message: '{problem}',
+    agent: 'Commands cannot run: the sandbox of this agent keeps the sandbox of Cordon from starting. Tell the user.',
+    fix: '{fix}',
+  },
+} as const satisfies Readonly<Record<string, ErrorText>>
