@@ -8,8 +8,8 @@ export interface AgentCall {
   /** The agent's own name of the tool. */
   readonly tool: string
   readonly action: ToolAction
-  /** The folder of the project. */
-  readonly workspace: string
+  /** The folder of the project, as the agent's user chose it. Undefined if the agent does not say. */
+  readonly workspace: string | undefined
   readonly cwd: string
 }
 

@@ -64,5 +64,5 @@ const readMessage = async (agent: Agent): Promise<JsonObject> => {
   const read = readBoundedJson(Buffer.concat(chunks), LIMITS, 'unique')
   if (read.kind !== 'json') throw unreadable(agent.name, read.problem)
   if (!isMapping(read.value)) throw unreadable(agent.name, 'is not an object')
-  return read.value as JsonObject
+  return read.value
 }

@@ -24,6 +24,7 @@ import { inputOf } from '../run/run-tool.js'
 import { auditPathOf, stateFolderOf } from '../settings/own-folders.js'
 import type { Agent, AgentCall, Verdict } from './agent.js'
 import { rememberApproval } from './host-approval.js'
+import { unreadable } from './message.js'
 import { commandWords, grantWords, modeWords, rewritten } from './rewrite.js'
 
 export interface Asked {
@@ -38,7 +39,10 @@ export interface Asked {
 export const decide = async (asked: Asked): Promise<Verdict> => {
   const { agent, call, message, given, environment } = asked
   const runsInCell = call.action.kind === 'shell' && !given.switches.has('no-cell')
-  const words = [...grantWords(given, call, environment), ...modeWords(given)]
+  const workspace = given.values.get('workspace')?.[0] ?? call.workspace
+  if (workspace?.startsWith('/') !== true)
+    throw unreadable(agent.name, 'does not say which folder is the project; install the hook with --project')
+  const words = [...grantWords(given, workspace, environment), ...modeWords(given)]
   const order = await orderOf(words, call, environment)
   if (order.policy.presets.includes('workspace') && isWithinPath(order.home, order.workspace))
     throw fail('hook-workspace-too-wide', { workspace: order.workspace, agent: agent.name })

@@ -24,6 +24,7 @@ export const HOOK_HELP: CommandHelp = {
       options: [
         value('mode', 'MODE', 'mode of the gate, see: cordon run --help (default: on_failure)'),
         values('rules', 'FILE', 'another rule file'),
+        value('workspace', 'DIR', 'the folder of the project (default: the folder that the agent names)'),
         flag('no-cell', 'only decide: commands run as the agent runs them, without a cell'),
       ],
     },

@@ -1,16 +1,51 @@
 // `cordon hook`: the hook of a coding agent, and its installation.
-import { unknownAction } from '../arguments.js'
+import { nearestKey } from '../../policy/index.js'
+
+import { unknownAction, usage } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
 import type { Agent } from './agent.js'
 
+const COMMAND = 'cordon hook'
+
 /** Each is loaded alone, because the hook runs before every tool call. */
-export const AGENTS: Readonly<Record<string, () => Promise<Agent>>> = {
+const AGENTS: Readonly<Record<string, () => Promise<Agent>>> = {
   'claude-code': async () => (await import('./agents/claude-code.js')).CLAUDE_CODE,
+  'codex': async () => (await import('./agents/codex.js')).CODEX,
+  'gemini': async () => (await import('./agents/gemini.js')).GEMINI,
+  'cursor': async () => (await import('./agents/cursor.js')).CURSOR,
+  'vscode': async () => (await import('./agents/vscode.js')).VSCODE,
+  'opencode': async () => (await import('./agents/opencode.js')).OPENCODE,
 }
+
+const ACTIONS = ['install', 'uninstall', 'list']
 
 export const hook = async (line: CommandLine): Promise<number> => {
   const [action, ...rest] = line.given.rest
-  const load = action !== undefined && Object.hasOwn(AGENTS, action) ? AGENTS[action] : undefined
-  if (load !== undefined && rest.length === 0) return (await import('./answer-hook.js')).answerHook(await load(), line)
-  throw unknownAction(action, ['install', 'uninstall', 'list', ...Object.keys(AGENTS)], 'cordon hook')
+  if (action === undefined || (!ACTIONS.includes(action) && !Object.hasOwn(AGENTS, action)))
+    throw unknownAction(action, [...ACTIONS, ...Object.keys(AGENTS)], COMMAND)
+  const expected = action === 'install' || action === 'uninstall' ? 1 : 0
+  if (rest.length > expected) throw usage(`unexpected word ${rest[expected] ?? ''}`, COMMAND)
+  switch (action) {
+    case 'install':
+      return (await import('./install-hook.js')).installHook(await agentNamed(rest[0]), line)
+    case 'uninstall':
+      return (await import('./install-hook.js')).uninstallHook(await agentNamed(rest[0]), line)
+    case 'list': {
+      const agents = await Promise.all(Object.values(AGENTS).map((load) => load()))
+      return (await import('./install-hook.js')).listHooks(agents, line)
+    }
+    default:
+      return (await import('./answer-hook.js')).answerHook(await agentNamed(action), line)
+  }
+}
+
+const agentNamed = async (name: string | undefined): Promise<Agent> => {
+  const load = name !== undefined && Object.hasOwn(AGENTS, name) ? AGENTS[name] : undefined
+  if (load !== undefined) return load()
+  const near = name === undefined ? undefined : nearestKey(name, Object.keys(AGENTS))
+  throw usage(
+    name === undefined ? 'no agent is named' : `there is no agent ${JSON.stringify(name)}`,
+    COMMAND,
+    near === undefined ? `name one of: ${Object.keys(AGENTS).join(', ')}` : `did you mean ${near}?`,
+  )
 }

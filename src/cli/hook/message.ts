@@ -16,7 +16,7 @@ export const textIn = (message: JsonObject, key: string, agent: string): string 
 export const mappingIn = (message: JsonObject, key: string, agent: string): JsonObject => {
   const value = message[key]
   if (!isMapping(value)) throw unreadable(agent, `has no object "${key}"`)
-  return value as JsonObject
+  return value
 }
 
 /** The message must be about a call that has not run yet. */
@@ -29,5 +29,5 @@ export const requireEvent = (message: JsonObject, key: string, events: readonly 
 /** A text, or every text of a list. Undefined for anything else. */
 export const textsOf = (value: JsonValue | undefined): readonly string[] | undefined => {
   if (typeof value === 'string') return [value]
-  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? (value as string[]) : undefined
+  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
 }

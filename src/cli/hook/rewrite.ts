@@ -8,7 +8,6 @@ import { EGRESS, GRANTS, LIMITS } from '../request/run-options.js'
 import { homeOf } from '../request/run-request.js'
 import { configFolderOf } from '../settings/own-folders.js'
 import { parseAbsolutePath } from '../../policy/index.js'
-import type { AgentCall } from './agent.js'
 import { quoted } from './shell-text.js'
 
 /** The policy of the user or the project that counts if no other is named. */
@@ -25,19 +24,19 @@ export const modeWords = ({ values }: Arguments): readonly string[] => [
   ...(values.get('rules') ?? []).flatMap((file) => ['--rules', file]),
 ]
 
-export const grantWords = (given: Arguments, call: AgentCall, environment: Environment): readonly string[] => {
+export const grantWords = (given: Arguments, workspace: string, environment: Environment): readonly string[] => {
   const all = (name: string): readonly string[] => given.values.get(name) ?? []
   const presets = all('preset').length > 0 ? [] : DEFAULT_PRESETS
-  const policies = all('policy').length > 0 ? [] : defaultPolicies(given, call, environment)
+  const policies = all('policy').length > 0 ? [] : defaultPolicies(given, workspace, environment)
   return [
-    ...['--workspace', call.workspace],
+    ...['--workspace', workspace],
     ...presets.flatMap((name) => ['--preset', name]),
     ...policies.flatMap((name) => ['--policy', name]),
     ...PASSED_ON.flatMap(({ name }) => all(name).flatMap((value) => [`--${name}`, value])),
   ]
 }
 
-const defaultPolicies = (given: Arguments, { workspace }: AgentCall, environment: Environment): readonly string[] => {
+const defaultPolicies = (given: Arguments, workspace: string, environment: Environment): readonly string[] => {
   const home = homeOf(environment)
   const found = findPolicies({
     ...{ workspace: parseAbsolutePath(workspace, 'the workspace'), home },

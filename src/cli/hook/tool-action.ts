@@ -5,7 +5,7 @@ import type { JsonObject } from '../../gate/index.js'
 import type { ToolAction } from './agent.js'
 import { textIn, textsOf, unreadable } from './message.js'
 
-/** Fields of a tool that hold a path, or a list of paths. */
+/** Fields of a tool that hold a path, or a list of paths. `a|b`: the first of these that is given. */
 interface FileTool {
   readonly read?: readonly string[]
   readonly write?: readonly string[]
@@ -38,15 +38,20 @@ const filesOf = (
   { read = [], write = [], folder = [], glob = [] }: FileTool,
   agent: string,
 ): ToolAction => {
+  const valueOf = (field: string) =>
+    field
+      .split('|')
+      .map((name) => input[name])
+      .find((value) => !isEmpty(value))
   // A tool without its path was changed by its authors: nobody knows what it would open.
   const pathsIn = (field: string): readonly string[] => {
-    const paths = textsOf(input[field])
+    const paths = textsOf(valueOf(field))
     if (paths === undefined || paths.length === 0 || paths.includes(''))
       throw unreadable(agent, `calls ${tool} without a path in "${field}"`)
     return paths
   }
-  const folders = folder.flatMap((field) => (isEmpty(input[field]) ? ['.'] : pathsIn(field)))
-  const globs = glob.flatMap((field) => (isEmpty(input[field]) ? [] : pathsIn(field)))
+  const folders = folder.flatMap((field) => (isEmpty(valueOf(field)) ? ['.'] : pathsIn(field)))
+  const globs = glob.flatMap((field) => (isEmpty(valueOf(field)) ? [] : pathsIn(field)))
   return {
     kind: 'files',
     read: [...read.flatMap(pathsIn), ...folders, ...globs.flatMap(startOfGlob)],

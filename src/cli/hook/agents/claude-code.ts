@@ -41,8 +41,8 @@ export const CLAUDE_CODE: Agent = {
     requireEvent(message, 'hook_event_name', ['PreToolUse'], NAME)
     const tool = textIn(message, 'tool_name', NAME)
     const cwd = textIn(message, 'cwd', NAME)
-    const workspace = project?.startsWith('/') === true ? project : cwd
-    return { tool, action: actionOf(tool, mappingIn(message, 'tool_input', NAME), TOOLS), workspace, cwd }
+    // `cwd` follows the commands of the model, so it cannot be the workspace.
+    return { tool, action: actionOf(tool, mappingIn(message, 'tool_input', NAME), TOOLS), workspace: project, cwd }
   },
   answer: (verdict, message) => {
     switch (verdict.kind) {
@@ -58,7 +58,8 @@ export const CLAUDE_CODE: Agent = {
     }
   },
   settings: {
-    files: { project: '.claude/settings.json', user: '~/.claude/settings.json' },
+    // Not settings.json, which teams share: the command names paths of this machine.
+    files: { project: '.claude/settings.local.json', user: '~/.claude/settings.json' },
     ...hookList({
       agent: NAME,
       lists: [['hooks', 'PreToolUse']],

@@ -18,8 +18,14 @@ export const preToolUse = ({ decision, reason, input }: PreToolUse): Answer => {
     permissionDecisionReason: reason,
     ...(input === undefined ? {} : { updatedInput: input }),
   }
-  return { stdout: `${JSON.stringify({ hookSpecificOutput: output })}\n`, stderr: '', status: 0 }
+  return jsonAnswer({ hookSpecificOutput: output })
 }
+
+export const jsonAnswer = (value: Readonly<Record<string, unknown>>): Answer => ({
+  stdout: `${JSON.stringify(value)}\n`,
+  stderr: '',
+  status: 0,
+})
 
 /** What a person reads where the agent shows why the hook allows. */
 export const IN_A_CELL = 'Cordon runs it in a cell'

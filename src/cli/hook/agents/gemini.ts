@@ -1,0 +1,74 @@
+// Gemini CLI: https://geminicli.com/docs/hooks/reference
+import type { Agent } from '../agent.js'
+import { HOST_SECONDS } from '../installed-command.js'
+import { mappingIn, requireEvent, textIn } from '../message.js'
+import { hookList } from '../settings-file.js'
+import { actionOf } from '../tool-action.js'
+import type { ToolTable } from '../tool-action.js'
+import { jsonAnswer, SILENCE } from './pre-tool-use.js'
+
+const NAME = 'gemini'
+const EVENT = 'BeforeTool'
+const FOLDER = ['dir_path|path']
+
+const TOOLS: ToolTable = {
+  agent: NAME,
+  shell: { run_shell_command: 'command' },
+  files: {
+    read_file: { read: ['file_path|absolute_path'] },
+    write_file: { write: ['file_path'] },
+    replace: { write: ['file_path'] },
+    list_directory: { folder: FOLDER },
+    glob: { folder: FOLDER, glob: ['pattern'] },
+    grep_search: { folder: FOLDER, glob: ['include', 'include_pattern'] },
+    search_file_content: { folder: FOLDER, glob: ['include'] },
+    read_many_files: { folder: FOLDER, glob: ['include', 'paths'] },
+  },
+  harmless: ['write_todos', 'ask_user', 'enter_plan_mode', 'exit_plan_mode', 'complete_task'],
+}
+
+export const GEMINI: Agent = {
+  name: NAME,
+  title: 'Gemini CLI',
+  canAsk: () => false,
+  parse: (message, { GEMINI_PROJECT_DIR: project }) => {
+    requireEvent(message, 'hook_event_name', [EVENT], NAME)
+    const tool = textIn(message, 'tool_name', NAME)
+    const cwd = textIn(message, 'cwd', NAME)
+    const action = actionOf(tool, mappingIn(message, 'tool_input', NAME), TOOLS)
+    return { tool, action, workspace: project?.startsWith('/') === true ? project : cwd, cwd }
+  },
+  answer: (verdict) => {
+    switch (verdict.kind) {
+      case 'deny':
+      case 'ask':
+        return jsonAnswer({ decision: 'deny', reason: verdict.reason })
+      case 'run':
+        // Gemini CLI merges these fields into the arguments of the model.
+        return verdict.command === undefined
+          ? SILENCE
+          : jsonAnswer({
+              decision: 'allow',
+              hookSpecificOutput: { hookEventName: EVENT, tool_input: { command: verdict.command } },
+            })
+    }
+  },
+  settings: {
+    files: { project: '.gemini/settings.json', user: '~/.gemini/settings.json' },
+    ...hookList({
+      agent: NAME,
+      lists: [['hooks', EVENT]],
+      entry: (command) => ({
+        matcher: '.*',
+        hooks: [{ name: 'cordon', type: 'command', command, timeout: HOST_SECONDS * 1000 }],
+      }),
+    }),
+  },
+  notHeld: [
+    'Gemini CLI has no answer "ask". Cordon denies such a call, and says which rule would allow it.',
+    'Gemini CLI asks its user about the rewritten command by its own settings.',
+    'If hooks are turned off in its settings, or /bin/sh is missing, Gemini CLI runs no hook and says nothing to Cordon.',
+    'In the sandbox of Gemini CLI (--sandbox) no cell can start, and every command fails.',
+    'File tools run in Gemini CLI itself. Cordon checks their paths, but no cell confines them.',
+  ],
+}
