@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
+import { provideAgents } from './agent-programs.mjs'
 import { TEST_NEEDS } from './test-needs.mjs'
 import { provideKernel } from './vm-kernel.mjs'
 
@@ -40,5 +41,6 @@ export const installNeeds = () => {
       (need) => `${need.command} is missing (${need.because}); apt-get install ${need.packages.join(' ')}`,
     ),
     ...kernel,
+    ...provideAgents().map((name) => `${name} is missing (hooks are tried with it); node scripts/agent-programs.mjs`),
   ]
 }

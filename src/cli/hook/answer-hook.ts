@@ -7,7 +7,7 @@ import { isMapping } from '../../shapes/index.js'
 
 import type { CommandLine } from '../command-line.js'
 import { STDERR, STDOUT, oneLine, writeFully } from '../text/console-text.js'
-import type { Agent, Answer } from './agent.js'
+import type { Agent, AgentCall, Answer } from './agent.js'
 import { decide } from './decide.js'
 import { OWN_SECONDS } from './installed-command.js'
 import { unreadable } from './message.js'
@@ -25,12 +25,16 @@ export const answerHook = async (agent: Agent, line: CommandLine): Promise<numbe
   const timer = setTimeout(() => {
     process.exit(send(blockedBy(fail('hook-too-slow', { seconds: OWN_SECONDS }))))
   }, OWN_SECONDS * 1000)
+  let call: AgentCall | undefined
   try {
     const message = await readMessage(agent)
-    const call = agent.parse(message, line.environment)
+    call = agent.parse(message, line.environment)
     const verdict = await decide({ agent, call, message, ...line })
     return send(agent.answer(verdict, message))
   } catch (error) {
+    const { recordBlock } = await import('./record-block.js')
+    // It is blocked either way.
+    await recordBlock(agent, call, error, line).catch(() => undefined)
     return send(blockedBy(error))
   } finally {
     clearTimeout(timer)

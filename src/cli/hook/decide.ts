@@ -135,7 +135,8 @@ const judgedCall = (
       // The paths decide, so no question about the tool as a whole is left.
       const described = describeTool({
         ...declared,
-        policy: { ...policy, risk: { kind: 'declared', level: 'low' } },
+        // What commands can read in a cell, file tools can read too.
+        policy: { ...policy, presets: [...policy.presets, 'system'], risk: { kind: 'declared', level: 'low' } },
         schema: FILE_SCHEMA,
       })
       const isReadOnly = action.write.length === 0

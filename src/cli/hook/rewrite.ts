@@ -50,7 +50,8 @@ const defaultPolicies = (given: Arguments, workspace: string, environment: Envir
 /** Agents write for bash. */
 const SHELL = ['/bin/bash', '/usr/bin/bash'].find((path) => existsSync(path)) ?? '/bin/sh'
 
-export const commandWords = (command: string): readonly string[] => [SHELL, '-c', command]
+/** Behind `--`, because a command that begins with a dash would be options of the shell. */
+export const commandWords = (command: string): readonly string[] => [SHELL, '-c', '--', command]
 
 /** `session`: in which the person's answer to the agent's question is kept. */
 export const rewritten = (words: readonly string[], command: string, session: string | undefined): string =>

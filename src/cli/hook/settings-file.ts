@@ -35,8 +35,8 @@ export const hookList = ({ agent, lists, entry, also = [] }: HookList): Pick<Age
       const found = placesOf(read(text, path), list, path, agent)
       for (const at of found.toReversed()) put([...list, at], undefined)
       if (change.kind === 'install') {
-        const end = found[0] ?? -1
-        put([...list, end], entry(change.command), { isArrayInsertion: true })
+        // First in the list: to remove the last entry also removes a comment behind the entry before it.
+        put([...list, found[0] ?? 0], entry(change.command), { isArrayInsertion: true })
       } else if (found.length > 0) removeEmpty(list)
     }
     return text

@@ -83,14 +83,21 @@ export const excessOf = (bytes: Readonly<ArrayLike<number>>, limits: JsonLimits)
   return undefined
 }
 
-// A string without an end counts as ended by the text. Otherwise the search would start again at each of its quotes.
-const STRING_OR_PUNCTUATION = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|[{}[\],:]/g
-
 /** A key that one object has twice. Only for texts that JSON.parse accepts: it looks at strings and punctuation. */
 const repeatedKey = (text: string): string | undefined => {
   const open: (Set<string> | undefined)[] = []
   let lastString: string | undefined
-  for (const [token] of text.matchAll(STRING_OR_PUNCTUATION)) {
+  for (let at = 0; at < text.length; at += 1) {
+    const token = text.charAt(at)
+    // By hand: a regular expression would need stack for each letter of a long string.
+    if (token === '"') {
+      const start = at
+      at += 1
+      while (at < text.length && text.charAt(at) !== '"') at += text.charAt(at) === '\\' ? 2 : 1
+      lastString = text.slice(start, at + 1)
+      continue
+    }
+    if (!'{}[],:'.includes(token)) continue
     if (token === '{') open.push(new Set())
     else if (token === '[') open.push(undefined)
     else if (token === '}' || token === ']') open.pop()
@@ -101,7 +108,7 @@ const repeatedKey = (text: string): string | undefined => {
       if (keys?.has(key) === true) return key
       keys?.add(key)
     }
-    lastString = token.startsWith('"') ? token : undefined
+    lastString = undefined
   }
   return undefined
 }

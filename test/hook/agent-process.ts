@@ -1,0 +1,124 @@
+// A real agent in a folder and a home of its own, with a scripted model and the hook that `cordon hook install` wrote.
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+import { CORDON, cordonProcess } from '../cli/cordon.js'
+import type { Ran } from '../cli/cordon.js'
+import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
+import { startModel } from './scripted-model.js'
+import type { ToolCall } from './scripted-model.js'
+
+export interface AgentPlace {
+  readonly root: string
+  readonly workspace: string
+  readonly home: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly cordon: (words: readonly string[]) => Ran
+  /** Rules of the user. */
+  readonly setRules: (text: string) => void
+  readonly remove: () => void
+}
+
+export const agentPlace = (): AgentPlace => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-agent-')))
+  const [workspace, home] = [join(root, 'project'), join(root, 'home')]
+  mkdirSync(workspace)
+  mkdirSync(home)
+  writeFileSync(join(root, 'secret'), 'a secret\n')
+  const environment = {
+    ...{ PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, LANG: 'C.UTF-8', SHELL: '/bin/bash' },
+    XDG_STATE_HOME: join(home, '.local/state'),
+    XDG_CONFIG_HOME: join(home, '.config'),
+  }
+  return {
+    ...{ root, workspace, home, environment },
+    cordon: (words) => cordonProcess(words, { cwd: workspace, environment }),
+    setRules: (text) => {
+      const file = join(home, '.config/cordon/rules.yaml')
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, text)
+    },
+    remove: () => {
+      rmSync(root, { recursive: true, force: true })
+    },
+  }
+}
+
+/** What stands in the settings in place of the hook. */
+export const BROKEN_HOOKS = {
+  missing: `'/nonexistent/cordon'`,
+  crashed: `'/bin/sh' '-c' 'kill -SEGV $$'`,
+  slow: `'/bin/sh' '-c' 'sleep 600'`,
+}
+
+/** Replaces the hook in the installed settings, and lets `timeout` end it soon. */
+export const breakHook = (settings: string, how: keyof typeof BROKEN_HOOKS): void => {
+  const text = readFileSync(settings, 'utf8')
+  const broken = text.replace(`'${process.execPath}' '${CORDON}'`, () => BROKEN_HOOKS[how]).replace('KILL 25', 'KILL 2')
+  if (broken === text) throw new Error('the settings have no hook')
+  writeFileSync(settings, broken)
+}
+
+export interface AgentRun {
+  /** What the model was told about its calls. */
+  readonly results: readonly string[]
+  readonly output: string
+  readonly questions: readonly string[]
+}
+
+interface AgentCommand {
+  readonly program: string
+  readonly words: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  /** Lines for its stdin, and the answer to a line that it prints. */
+  readonly dialog?: { readonly first: string; readonly reply: (line: string) => string | undefined | 'end' }
+}
+
+export const runAgent = async (
+  place: AgentPlace,
+  calls: readonly ToolCall[],
+  commandFor: (url: string) => AgentCommand,
+): Promise<AgentRun> => {
+  const model = await startModel(calls)
+  try {
+    const { program, words, environment, dialog } = commandFor(model.url)
+    const questions: string[] = []
+    const output = await new Promise<string>((resolve) => {
+      const child = spawn(program, words, {
+        cwd: place.workspace,
+        env: { ...place.environment, ...environment },
+        timeout: ENDS_WHAT_HANGS_MS,
+        stdio: [dialog === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      })
+      let all = ''
+      let rest = ''
+      if (dialog !== undefined) child.stdin?.write(`${dialog.first}\n`)
+      child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+        all += text
+        const lines = (rest + text).split('\n')
+        rest = lines.pop() ?? ''
+        for (const line of dialog === undefined ? [] : lines) {
+          const reply = dialog?.reply(line)
+          if (reply === 'end') child.stdin?.end()
+          else if (reply !== undefined) {
+            questions.push(line)
+            child.stdin?.write(`${reply}\n`)
+          }
+        }
+      })
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+        all += text
+      })
+      child.on('close', () => {
+        resolve(all)
+      })
+    })
+    return { results: model.results, output, questions }
+  } finally {
+    await model.close()
+  }
+}
+
+export const isMade = ({ workspace }: AgentPlace, name: string): boolean => existsSync(join(workspace, name))

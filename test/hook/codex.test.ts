@@ -1,0 +1,131 @@
+// The real Codex with the hook that Cordon installs.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { agentProgram, AGENT_PACKAGES } from '../../scripts/agent-programs.mjs'
+import { needs } from '../requirement.js'
+import { BROKEN_HOOKS, agentPlace, breakHook, isMade, runAgent } from './agent-process.js'
+import type { AgentPlace, AgentRun } from './agent-process.js'
+
+const PROGRAM = agentProgram('codex')
+
+let place: AgentPlace
+beforeEach((context) => {
+  needs(context as never, PROGRAM !== undefined, `npm did not install ${AGENT_PACKAGES.codex}`)
+  place = agentPlace()
+})
+afterEach(() => {
+  place.remove()
+})
+
+/** People trust a hook in the terminal of Codex. A program can only leave that out. */
+const TRUST = '--dangerously-bypass-hook-trust'
+
+interface Given {
+  readonly sandbox?: string
+  readonly trust?: readonly string[]
+  readonly workdir?: string
+}
+
+const bash = (
+  command: string,
+  { sandbox = 'danger-full-access', trust = [TRUST], workdir }: Given = {},
+): Promise<AgentRun> =>
+  runAgent(
+    place,
+    [{ name: 'exec_command', input: { cmd: command, ...(workdir === undefined ? {} : { workdir }) } }],
+    (url) => {
+      const settings = [
+        ...['model = "scripted"', 'model_provider = "scripted"', '[model_providers.scripted]', 'name = "scripted"'],
+        ...[`base_url = "${url}/v1"`, 'wire_api = "responses"', 'env_key = "OPENAI_API_KEY"', ''],
+      ]
+      mkdirSync(join(place.home, '.codex'), { recursive: true })
+      writeFileSync(join(place.home, '.codex/config.toml'), settings.join('\n'))
+      return {
+        program: PROGRAM ?? '',
+        words: ['exec', '--skip-git-repo-check', ...trust, '--sandbox', sandbox, 'go'],
+        environment: { OPENAI_API_KEY: 'none' },
+      }
+    },
+  )
+
+// For the user: Codex reads the hooks of a project only if the user trusts the project.
+const install = (...options: readonly string[]): void => {
+  const { status, stderr } = place.cordon(['hook', 'install', 'codex', '--user', ...options])
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+}
+
+describe('Codex', () => {
+  test('without the hook, a command reads a file outside of the project', async () => {
+    expect((await bash('cat ../secret')).results.join()).toContain('a secret')
+  })
+
+  test('a command runs in a cell: it writes in the project, and reads nothing outside', async () => {
+    install()
+    const { results } = await bash(`cat ../secret; echo "it's $((1 + 1))" > made; cat made`)
+    expect(results.join()).toContain("it's 2")
+    expect(results.join()).not.toContain('a secret')
+    expect(readFileSync(join(place.workspace, 'made'), 'utf8')).toBe("it's 2\n")
+  })
+
+  test('the model cannot choose the workspace by the folder of its command', async () => {
+    install()
+    const { results } = await bash('echo "here: $(ls)"; cat secret; touch made', { workdir: place.root })
+    expect(results.join()).toContain('here: project\n')
+    expect(results.join()).not.toContain('a secret')
+  })
+
+  test('a command in a subfolder of the workspace works there', async () => {
+    install()
+    mkdirSync(join(place.workspace, 'sub'))
+    await bash('touch made', { workdir: join(place.workspace, 'sub') })
+    expect(isMade(place, 'sub/made')).toBe(true)
+  })
+
+  test('a rule denies a command, and the model reads why', async () => {
+    place.setRules('rules:\n  - { effect: deny, command: touch, because: nothing is made here }\n')
+    install()
+    const { results } = await bash('touch made')
+    expect(results.join()).toContain('nothing is made here')
+    expect(isMade(place, 'made')).toBe(false)
+  })
+
+  test('Codex ignores "ask", so a rule that asks denies', async () => {
+    place.setRules('rules:\n  - { effect: ask, command: touch, because: somebody has to look }\n')
+    install()
+    const { results } = await bash('touch made')
+    expect(results.join()).toContain('blocked by PreToolUse hook')
+    expect(isMade(place, 'made')).toBe(false)
+  })
+
+  test('in the sandbox of Codex a command is denied with the fix', async () => {
+    install()
+    const { results } = await bash('touch made', { sandbox: 'workspace-write' })
+    expect(results.join()).toContain('hook-cell-impossible')
+    expect(results.join()).toContain('--no-cell')
+    expect(isMade(place, 'made')).toBe(false)
+  })
+
+  test('with --no-cell Cordon only decides', async () => {
+    place.setRules('rules:\n  - { effect: deny, command: touch, because: nothing is made here }\n')
+    install('--no-cell')
+    expect((await bash('touch made')).results.join()).toContain('nothing is made here')
+    expect((await bash('cat ../secret')).results.join()).toContain('a secret')
+  })
+
+  test.each(Object.keys(BROKEN_HOOKS) as (keyof typeof BROKEN_HOOKS)[])('a %s hook runs nothing', async (how) => {
+    install()
+    breakHook(join(place.home, '.codex/hooks.json'), how)
+    const { results } = await bash('touch made')
+    expect(results.join()).toContain('does not run')
+    expect(isMade(place, 'made')).toBe(false)
+  })
+
+  test('is not held: Codex runs no hook that its user has not trusted, and the installer says so', async () => {
+    const { stdout } = place.cordon(['hook', 'install', 'codex', '--user'])
+    expect(stdout).toContain('only after you trusted it')
+    expect((await bash('cat ../secret', { trust: [] })).results.join()).toContain('a secret')
+  })
+})

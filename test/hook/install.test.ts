@@ -1,0 +1,138 @@
+// Installing and removing hooks in settings that people wrote.
+import { chmodSync, existsSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { hookPlace } from './hook-line.js'
+
+const FILES: Readonly<Record<string, readonly [project: string, user: string]>> = {
+  'claude-code': ['.claude/settings.local.json', '.claude/settings.json'],
+  'codex': ['.codex/hooks.json', '.codex/hooks.json'],
+  'gemini': ['.gemini/settings.json', '.gemini/settings.json'],
+  'cursor': ['.cursor/hooks.json', '.cursor/hooks.json'],
+  'vscode': ['.github/hooks/cordon.json', '.copilot/hooks/cordon.json'],
+  'opencode': ['.opencode/plugins/cordon.js', '.config/opencode/plugins/cordon.js'],
+}
+
+describe.each(Object.entries(FILES))('%s', (agent, [project, user]) => {
+  test('is installed for a project and for a user, listed, and removed', () => {
+    const { cordon, workspace, home } = hookPlace()
+    const installed = cordon('hook', 'install', agent, '--net', 'example.org', '--no-cell')
+    expect(installed).toMatchObject({ status: 0, stderr: '' })
+    expect(installed.stdout).toContain('does not let Cordon hold')
+    expect(cordon('hook', 'install', agent, '--user').status).toBe(0)
+    const listed = cordon('hook', 'list').stdout
+    expect(listed).toContain(`--workspace ${workspace} --net example.org --no-cell`)
+    expect(listed).toContain(join(home, user))
+    expect(cordon('hook', 'uninstall', agent).status).toBe(0)
+    expect(cordon('hook', 'uninstall', agent, '--user').status).toBe(0)
+    expect(cordon('hook', 'list').stdout).toBe('No hook is installed here.\n')
+    expect(cordon('hook', 'uninstall', agent).status).toBe(0)
+  })
+
+  test('is installed once, and with the options of the last time', () => {
+    const { cordon, workspace } = hookPlace()
+    const file = join(workspace, project)
+    cordon('hook', 'install', agent)
+    const first = readFileSync(file, 'utf8')
+    cordon('hook', 'install', agent)
+    expect(readFileSync(file, 'utf8')).toBe(first)
+    cordon('hook', 'install', agent, '--mode', 'untrusted')
+    expect(readFileSync(file, 'utf8').split(`'cordon-hook'`)).toHaveLength(2)
+    cordon('hook', 'install', agent)
+    expect(readFileSync(file, 'utf8')).toBe(first)
+  })
+})
+
+const WRITTEN = `{
+  // my settings
+  "model": "opus", /* the best */
+  "hooks": {
+    "PreToolUse": [
+      { "matcher": "Bash", "hooks": [{ "type": "command", "command": "./mine.sh" }] }, // mine
+    ],
+    "Stop": []
+  },
+}
+`
+
+test('comments, other hooks and the rest of the file survive, and uninstalling brings the file back', () => {
+  const { cordon, write, workspace } = hookPlace()
+  const file = write('project/.claude/settings.local.json', WRITTEN)
+  cordon('hook', 'install', 'claude-code')
+  const text = readFileSync(file, 'utf8')
+  for (const part of ['// my settings', '/* the best */', './mine.sh', '// mine', '"Stop": []', 'cordon-hook'])
+    expect(text).toContain(part)
+  expect(readFileSync(`${file}.before-cordon`, 'utf8')).toBe(WRITTEN)
+  expect(cordon('hook', 'list').stdout).toContain(workspace)
+  cordon('hook', 'uninstall', 'claude-code')
+  expect(readFileSync(file, 'utf8').replaceAll(/[\s,]/g, '')).toBe(WRITTEN.replaceAll(/[\s,]/g, ''))
+})
+
+test.each([
+  ['no JSON', '{ "hooks": '],
+  ['a list', '[]'],
+  ['hooks that are no object', '{ "hooks": [] }'],
+  ['a list of hooks that is no list', '{ "hooks": { "PreToolUse": {} } }'],
+])('refuses settings that it cannot read: %s', (_, text) => {
+  const { cordon, write } = hookPlace()
+  const file = write('project/.claude/settings.local.json', text)
+  for (const action of ['install', 'uninstall'] as const) {
+    const ran = cordon('hook', action, 'claude-code')
+    expect(ran.status).toBe(2)
+    expect(ran.stderr).toContain('file-syntax')
+  }
+  expect(readFileSync(file, 'utf8')).toBe(text)
+  expect(existsSync(`${file}.before-cordon`)).toBe(false)
+})
+
+test('does not replace a plugin of opencode that somebody else wrote', () => {
+  const { cordon, write } = hookPlace()
+  const file = write('project/.opencode/plugins/cordon.js', 'export const mine = 1\n')
+  expect(cordon('hook', 'install', 'opencode').status).toBe(2)
+  expect(readFileSync(file, 'utf8')).toBe('export const mine = 1\n')
+})
+
+test('settings that are a link stay one, and keep their mode', () => {
+  const { cordon, write, workspace } = hookPlace()
+  const real = write('dotfiles/claude.json', '{ "a": 1 }\n')
+  chmodSync(real, 0o640)
+  write('project/.claude/x', '')
+  const link = join(workspace, '.claude/settings.local.json')
+  symlinkSync(real, link)
+  cordon('hook', 'install', 'claude-code')
+  expect(readlinkSync(link)).toBe(real)
+  expect(readFileSync(real, 'utf8')).toContain('cordon-hook')
+  expect(statSync(real).mode & 0o777).toBe(0o640)
+})
+
+test('--print writes nothing', () => {
+  const { cordon, workspace } = hookPlace()
+  const ran = cordon('hook', 'install', 'claude-code', '--print')
+  expect(JSON.parse(ran.stdout)).toMatchObject({ hooks: { PreToolUse: [{ hooks: [{ onFailure: 'block' }] }] } })
+  expect(existsSync(join(workspace, '.claude'))).toBe(false)
+})
+
+test('the installed command blocks if the hook prints nothing that says so', () => {
+  const { cordon, workspace, shell } = hookPlace()
+  cordon('hook', 'install', 'claude-code')
+  const file = join(workspace, '.claude/settings.local.json')
+  const settings = JSON.parse(readFileSync(file, 'utf8')) as {
+    hooks: { PreToolUse: { hooks: { command: string }[] }[] }
+  }
+  const command = settings.hooks.PreToolUse[0]?.hooks[0]?.command ?? ''
+  const message = { hook_event_name: 'PreToolUse', tool_name: 'TodoWrite', tool_input: {}, cwd: workspace }
+  writeFileSync(join(workspace, 'message'), JSON.stringify(message))
+  expect(shell(`cat message | ${command}`)).toMatchObject({ status: 0, stdout: '' })
+  const killed = shell(`cat message | ${command.replace(/'hook' 'claude-code'/, "'no-such-command'")}`)
+  expect(killed.status).toBe(2)
+  expect(killed.stderr).not.toBe('')
+})
+
+test('a wrong agent or option is refused, with the right one', () => {
+  const { cordon } = hookPlace()
+  expect(cordon('hook', 'install', 'cluade-code').stderr).toContain('claude-code')
+  expect(cordon('hook', 'install').stderr).toContain('name one of')
+  expect(cordon('hook', 'install', 'codex', '--project', '--user').status).toBe(2)
+})
