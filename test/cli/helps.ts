@@ -11,6 +11,7 @@ import { CREDENTIALS_HELP } from '../../src/cli/team/credentials-help.js'
 import { DEMO_HELP } from '../../src/cli/demo/demo-help.js'
 import { DOCTOR_HELP } from '../../src/cli/doctor/doctor-help.js'
 import type { CommandHelp } from '../../src/cli/help.js'
+import { HOOK_HELP } from '../../src/cli/hook/hook-help.js'
 import { LOG_HELP } from '../../src/cli/log/log-help.js'
 import { MCP_HELP } from '../../src/cli/mcp/mcp-help.js'
 import { POLICY_HELP } from '../../src/cli/policy/policy-help.js'
@@ -27,6 +28,7 @@ import { WHY_HELP } from '../../src/cli/log/why-help.js'
 export const HELPS: Readonly<Record<string, CommandHelp>> = {
   run: RUN_HELP,
   mcp: MCP_HELP,
+  hook: HOOK_HELP,
   doctor: DOCTOR_HELP,
   policy: POLICY_HELP,
   log: LOG_HELP,

@@ -73,7 +73,7 @@ interface AgentCommand {
   readonly words: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   /** Lines for its stdin, and the answer to a line that it prints. */
-  readonly dialog?: { readonly first: string; readonly reply: (line: string) => string | undefined | 'end' }
+  readonly dialog?: { readonly first: string; readonly reply: (line: string) => string | undefined }
 }
 
 export const runAgent = async (

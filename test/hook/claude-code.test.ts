@@ -16,7 +16,7 @@ const ASK = 'rules:\n  - { effect: ask, command: "touch **", because: somebody h
 
 let place: AgentPlace
 beforeEach((context) => {
-  needs(context as never, PROGRAM !== undefined, `npm did not install ${AGENT_PACKAGES.claude}`)
+  needs(context, PROGRAM !== undefined, `npm did not install ${AGENT_PACKAGES.claude}`)
   place = agentPlace()
 })
 afterEach(() => {

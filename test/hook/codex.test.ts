@@ -13,7 +13,7 @@ const PROGRAM = agentProgram('codex')
 
 let place: AgentPlace
 beforeEach((context) => {
-  needs(context as never, PROGRAM !== undefined, `npm did not install ${AGENT_PACKAGES.codex}`)
+  needs(context, PROGRAM !== undefined, `npm did not install ${AGENT_PACKAGES.codex}`)
   place = agentPlace()
 })
 afterEach(() => {

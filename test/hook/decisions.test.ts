@@ -161,6 +161,17 @@ describe('a file tool', () => {
   })
 })
 
+describe('in the mode plan', () => {
+  test('only what changes nothing runs', () => {
+    const plan = ['--mode', 'plan'] as const
+    expect(decisionOf('Bash', { command: 'ls' }, ...plan)).toBe('deny')
+    expect(decisionOf('Bash', { command: 'ls' }, ...plan, '--preset', 'toolchains', '--read', '.')).toBe('allow')
+    expect(decisionOf('Write', { file_path: join(workspace, 'x'), content: '' }, ...plan)).toBe('deny')
+    expect(decisionOf('Read', { file_path: join(workspace, 'inside') }, ...plan)).toBe('silent 0')
+    expect(decisionOf('TodoWrite', { todos: [] }, ...plan)).toBe('silent 0')
+  })
+})
+
 describe('any other tool', () => {
   test('asks, unless a rule allows or denies it by name', () => {
     expect(decisionOf('mcp__x__read', { path: '/etc' })).toBe('ask')
@@ -223,6 +234,13 @@ describe('a failure blocks the call', () => {
     )
     expect(blocked).toMatchObject({ status: 2, stdout: '' })
     expect(blocked.stderr).toContain('audit-')
+  })
+
+  test('a message that does not end', () => {
+    const blocked = place.shell(
+      `sleep 60 | '${process.execPath}' '${join(process.cwd(), 'bin/cordon.js')}' hook claude-code`,
+    )
+    expect(blocked).toMatchObject({ status: 2, stderr: expect.stringContaining('hook-too-slow') as string })
   })
 
   test('stdout that nobody can read', () => {

@@ -49,17 +49,17 @@ export const decide = async (asked: Asked): Promise<Verdict> => {
   const problem = runsInCell ? agent.cellProblem?.(message) : undefined
   if (problem !== undefined) throw fail('hook-cell-impossible', problem)
   const evaluation = await evaluate(asked, order)
-  const command = (session?: string): string | undefined =>
-    call.action.kind === 'shell' && runsInCell ? rewritten(words, call.action.command, session) : undefined
   const { decision } = evaluation
+  const commandIn = (session: () => string | undefined): string | undefined =>
+    call.action.kind === 'shell' && runsInCell ? rewritten(words, call.action.command, session()) : undefined
   switch (evaluation.kind) {
     case 'permitted':
-      return { kind: 'run', command: command(), isAllowed: decision.decision_source === 'rule' }
+      return { kind: 'run', command: commandIn(() => undefined), isAllowed: decision.decision_source === 'rule' }
     case 'asking':
       // The run that the person then lets start is asked about again, and has nobody to ask.
       return {
         kind: 'ask',
-        command: command(runsInCell ? rememberApproval(agent, decision, stateFolderOf(environment, order.home)) : ''),
+        command: commandIn(() => rememberApproval(agent, decision, stateFolderOf(environment, order.home))),
         reason: `Cordon asks: ${evaluation.why}`,
       }
     case 'refused':
@@ -144,7 +144,7 @@ const judgedCall = (
       return { tool: { ...described, ...held, isReadOnly }, input: { read: action.read, write: action.write } }
     }
     case 'harmless':
-      return { tool: unconfined(declared, 'low'), input: {} }
+      return { tool: { ...unconfined(declared, 'low'), isReadOnly: true }, input: {} }
     case 'other':
       return { tool: unconfined(declared, 'unknown'), input: action.input }
   }

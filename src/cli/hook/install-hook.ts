@@ -79,7 +79,7 @@ const pathOf = (agent: Agent, scope: Scope, environment: Environment): string =>
   return file.startsWith('~/') ? join(homeOf(environment), file.slice(2)) : resolve(file)
 }
 
-/** The options of the hook, as they stand in the settings. Files are looked for from here, and the hook runs elsewhere. */
+/** The options of the hook, as they stand in the settings. Paths are absolute, because the hook runs elsewhere. */
 const optionsOf = ({ values, switches }: Arguments, scope: Scope): readonly string[] => {
   const isFile = (name: string, value: string): boolean =>
     name === 'rules' || name === 'upstream-ca' || (name === 'policy' && /\/|\.(?:ya?ml|json)$/.test(value))
@@ -123,15 +123,15 @@ const read = (path: string): string => {
   }
 }
 
-/** `backup`: of the file without the hook. A settings file may be a link into a folder of dot files, and must stay one. */
+/** `backup`: of the file without the hook. A file that is a link, perhaps into a folder of dot files, stays one. */
 const write = (given: string, text: string, keep: 'backup' | 'no-backup'): void => {
   try {
     mkdirSync(dirname(given), { recursive: true })
     const exists = existsSync(given)
     const path = exists ? realpathSync(given) : given
     if (exists && keep === 'backup') copyFileSync(path, `${path}.before-cordon`)
-    const isEmpty = /^\s*(?:\{\s*\})?\s*$/.test(text)
-    if (isEmpty) {
+    // The hook was alone in it.
+    if (['', '{}'].includes(text.replaceAll(/\s/g, ''))) {
       rmSync(path, { force: true })
       return
     }
