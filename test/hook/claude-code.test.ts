@@ -41,11 +41,11 @@ const call = (name: string, input: Readonly<Record<string, unknown>>): Promise<A
 const bash = (command: string): Promise<AgentRun> => call('Bash', { command })
 
 /** A program that uses Claude Code answers its questions. */
-const bashWithPerson = (command: string, behavior: 'allow' | 'deny'): Promise<AgentRun> =>
+const bashWithPerson = (command: string, behavior: 'allow' | 'deny', mode = 'default'): Promise<AgentRun> =>
   runAgent(place, [{ name: 'Bash', input: { command } }], (url) => ({
     ...commandFor([
       ...['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'],
-      ...['--permission-prompt-tool', 'stdio'],
+      ...['--permission-prompt-tool', 'stdio', '--permission-mode', mode],
     ])(url),
     dialog: {
       first: JSON.stringify({ type: 'user', message: { role: 'user', content: 'go' } }),
@@ -118,6 +118,13 @@ describe('Claude Code', () => {
     const { results, questions } = await bashWithPerson('touch made', 'deny')
     expect(questions).toHaveLength(1)
     expect(results).toEqual(['I say no'])
+    expect(isMade(place, 'made')).toBe(false)
+  })
+
+  test.each(['acceptEdits', 'auto', 'dontAsk'])('a rule asks in the mode %s of Claude Code', async (mode) => {
+    place.setRules(ASK)
+    install()
+    expect((await bashWithPerson('touch made', 'deny', mode)).questions).toHaveLength(1)
     expect(isMade(place, 'made')).toBe(false)
   })
 

@@ -87,6 +87,11 @@ describe('a shell command', () => {
     write('home/.config/cordon/policies/agent.yaml', 'filesystem: { read: [] }\n')
   })
 
+  test('asks in the plan mode of Claude Code', () => {
+    const ran = hook('claude-code', { ...message('Bash', { command: 'ls' }), permission_mode: 'plan' })
+    expect(answerIn(ran).permissionDecision).toBe('ask')
+  })
+
   test('is denied by a rule, and allowed beside it', () => {
     rules('  - { effect: deny, command: rm, because: nothing is removed }\n')
     expect(decisionOf('Bash', { command: 'ls && rm x' })).toBe('deny')
@@ -258,7 +263,9 @@ describe('a failure blocks the call', () => {
 
   test('a workspace that contains the home folder, unless the grants are named', () => {
     const wide = ['--workspace', place.root] as const
-    expect(claude('Bash', { command: 'ls' }, ...wide).stderr).toContain('hook-workspace-too-wide')
+    symlinkSync(home, join(place.root, 'link'))
+    for (const folder of [place.root, home, join(place.root, 'link')])
+      expect(claude('Bash', { command: 'ls' }, '--workspace', folder).stderr).toContain('hook-workspace-too-wide')
     expect(decisionOf('Bash', { command: 'ls' }, ...wide, '--preset', 'toolchains')).toBe('allow')
   })
 

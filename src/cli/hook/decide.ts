@@ -6,6 +6,7 @@ import { bug, fail } from '../../errors/index.js'
 import { createGate, createSessionCount, describeTool, pathRead, pathWrite } from '../../gate/index.js'
 import type { Evaluation, GateTool, JsonObject } from '../../gate/index.js'
 import { isWithinPath, parsePolicy } from '../../policy/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
 import { auditOwnFiles, openAuditLog } from '../../runtime/audit/index.js'
 import { createEventStream, decided, denied, recordArguments } from '../../runtime/events/index.js'
 import { shieldOwnFiles } from '../../runtime/own-files/index.js'
@@ -44,7 +45,7 @@ export const decide = async (asked: Asked): Promise<Verdict> => {
     throw unreadable(agent.name, 'does not say which folder is the project; install the hook with --project')
   const words = [...grantWords(given, workspace, environment), ...modeWords(given)]
   const order = await orderOf(words, call, environment)
-  if (order.policy.presets.includes('workspace') && isWithinPath(order.home, order.workspace))
+  if (order.policy.presets.includes('workspace') && isWithinPath(realHome(order.home), order.workspace))
     throw fail('hook-workspace-too-wide', { workspace: order.workspace, agent: agent.name })
   const problem = runsInCell ? agent.cellProblem?.(message) : undefined
   if (problem !== undefined) throw fail('hook-cell-impossible', problem)
@@ -67,6 +68,12 @@ export const decide = async (asked: Asked): Promise<Verdict> => {
     case 'substituted':
       return bug('a hook of the gate answers, and there is none')
   }
+}
+
+/** The workspace is a real path too. */
+const realHome = (home: AbsolutePath): AbsolutePath => {
+  const found = resolveOnHost(home)
+  return found.kind === 'object' ? found.path : home
 }
 
 /** The run that a shell command becomes. For other tools it has the same grants and no command of its own. */

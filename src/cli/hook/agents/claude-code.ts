@@ -51,8 +51,11 @@ export const CLAUDE_CODE: Agent = {
       case 'ask':
         return preToolUse({ decision: 'ask', reason: verdict.reason, input: withCommand(message, verdict.command) })
       case 'run':
-        if (verdict.command !== undefined)
-          return preToolUse({ decision: 'allow', reason: IN_A_CELL, input: withCommand(message, verdict.command) })
+        if (verdict.command !== undefined) {
+          // In its plan mode the user expects no changes, and a cell may write the project.
+          const decision = message['permission_mode'] === 'plan' ? 'ask' : 'allow'
+          return preToolUse({ decision, reason: IN_A_CELL, input: withCommand(message, verdict.command) })
+        }
         // Without an answer Claude Code asks its user by its own settings.
         return verdict.isAllowed ? preToolUse({ decision: 'allow', reason: BY_A_RULE }) : SILENCE
     }
