@@ -6,6 +6,8 @@ import { expect, test } from 'vitest'
 
 import { renderHelp } from '../../src/cli/help.js'
 
+import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from '../../src/cli/mcp-setup/mcp-setup-help.js'
+
 import { HELPS } from './helps.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -18,6 +20,9 @@ const pages = [
   ),
 ]
 
+const MCP_SETUP = new RegExp(`^ (?:${MCP_SETUP_ACTIONS.join('|')})\\b`)
+const KNOWN: typeof HELPS = { ...HELPS, 'mcp-setup': MCP_SETUP_HELP }
+
 interface Named {
   readonly command: string
   readonly option: string
@@ -29,8 +34,9 @@ interface Named {
  */
 const namedIn = (text: string): readonly Named[] =>
   Array.from(text.matchAll(/\bcordon (?<command>[a-z]+)(?<words>[^\n`|;#]*)/g)).flatMap(({ groups }) => {
-    const { command = '', words = '' } = groups ?? {}
-    if (!Object.hasOwn(HELPS, command)) return []
+    const { command: name = '', words = '' } = groups ?? {}
+    const command = name === 'mcp' && MCP_SETUP.test(words) ? 'mcp-setup' : name
+    if (!Object.hasOwn(KNOWN, command)) return []
     const own = words.split(/ -- |, or | and cordon /)[0] ?? ''
     return Array.from(own.matchAll(/(?<=[ [(])--(?<option>[a-z][a-z-]*)/g), ({ groups: found }) => ({
       command,
@@ -40,7 +46,7 @@ const namedIn = (text: string): readonly Named[] =>
 
 const isKnown = ({ command, option }: Named): boolean =>
   option === 'help' ||
-  HELPS[command]?.groups.some(({ options }) => options.some(({ name }) => name === option)) === true
+  KNOWN[command]?.groups.some(({ options }) => options.some(({ name }) => name === option)) === true
 
 test.each(pages)('%s names only existing options', (page) => {
   expect(namedIn(readFileSync(join(ROOT, page), 'utf8')).filter((each) => !isKnown(each))).toEqual([])

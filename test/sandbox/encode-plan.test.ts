@@ -33,6 +33,8 @@ describe('a plan in words', () => {
       'no',
       'clock',
       'start',
+      'relay',
+      'gathered',
       'probe',
       'no',
       'end',
