@@ -55,6 +55,7 @@ const SCRIPT = {
 const SLOW = [
   'acorn',
   'jsonc-parser',
+  'smol-toml',
   ...['http', 'http2', 'https', 'tls', 'dns/promises', 'readline'].map((name) => `node:${name}`),
 ]
 const REQUIRED = new RegExp(
