@@ -44,11 +44,17 @@ export const MCP_ERRORS = {
     agent: 'There is no such tool. Use one of the listed tools.',
     fix: 'list the tools again',
   },
+  'mcp-relay-failed': {
+    when: 'The gateway could not relay a message of an MCP server or client.',
+    message: 'the gateway could not relay a message: {problem}',
+    agent: 'This request failed. Tell the user.',
+    fix: 'report it to the author of the server',
+  },
   'mcp-offer-held': {
     when: 'An MCP server offers something that nobody has consented to. Clients do not get it.',
     message: 'the {offer} of the MCP server "{server}" is held, because {because}',
     agent: 'This is not available: the server changed what it offers, and a person has to agree. Tell the user.',
-    fix: 'look at it with: cordon mcp diff {server}; then consent to it with: cordon mcp trust {server}',
+    fix: 'look at it with: cordon mcp diff {server}; that shows how to consent to it',
   },
   'mcp-tools-too-many': {
     when: 'An MCP server lists more tools than the gateway takes.',

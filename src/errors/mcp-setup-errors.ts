@@ -8,6 +8,12 @@ export const MCP_SETUP_ERRORS = {
     agent: 'Tools are not set up correctly.',
     fix: 'see what waits: cordon mcp diff',
   },
+  'consent-unseen': {
+    when: 'Somebody consents to offers of an MCP server that differ from those that were shown.',
+    message: 'consent to offers of the MCP server "{server}" was given {problem}',
+    agent: 'Tools are not set up correctly.',
+    fix: 'look at what waits now, and use the command that it ends with: cordon mcp diff {server}',
+  },
   'consent-unreadable': {
     when: 'The file with the consent to an MCP server cannot be read. The server is not started.',
     message: 'the consent to an MCP server cannot be read from {path}: {problem}',

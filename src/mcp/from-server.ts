@@ -13,6 +13,7 @@ import type { Asked } from './exchange.js'
 import type { ServerLink } from './server-link.js'
 import {
   METHODS,
+  TOLD_BY_SERVERS,
   errorAnswer,
   featureOf,
   progressTokenOf,
@@ -108,7 +109,7 @@ export const createFromServers = (send: SendToClient): FromServers => {
       if (message.kind === 'request') request(link, message)
       else if (message.method === METHODS.cancelled) cancel(link, message)
       else if (message.method === METHODS.progress) progress(link, message)
-      else link.hold(send(message.fields))
+      else if (TOLD_BY_SERVERS.has(message.method)) link.hold(send(message.fields))
     },
     answer: ({ id, fields }) => {
       exchange.settle(id, fields)

@@ -1,6 +1,6 @@
 // The gateway between one client and its servers. It relays what it does not have to decide, and sends every call of a
 // tool through the gate.
-import { CordonError, fail } from '../errors/index.js'
+import { CordonError, fail, messageOf } from '../errors/index.js'
 import type { Approve, Cordon } from '../runtime/index.js'
 
 import { approveByClient } from './ask-client.js'
@@ -15,7 +15,15 @@ import type { ToolNaming, ToolRegister } from './served-tools.js'
 import { openServerLink } from './server-link.js'
 import type { ServerLink, ServerSource } from './server-link.js'
 import { createRouter, sharedName } from './several-servers.js'
-import { LISTS, METHODS, errorAnswer, introduce, introduceTogether, refusedResult } from './wire/era-2025.js'
+import {
+  LISTS,
+  METHODS,
+  errorAnswer,
+  introduce,
+  introduceTogether,
+  isNotification,
+  refusedResult,
+} from './wire/era-2025.js'
 import { RPC_ERRORS, fieldsOf, paramsOf, readLine, requestOf, resultOf, textOf } from './wire/messages.js'
 import type { Fields, MessageId, NotificationMessage, RequestMessage } from './wire/messages.js'
 
@@ -43,6 +51,7 @@ const INTRODUCTION_MS = 30_000
 
 /** A server that gives more pages than this gives them for ever. */
 const MOST_PAGES = 1_000
+const MOST_ENTRIES = 10_000
 
 export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, version }: GatewayParts): Gateway => {
   const fromServers = createFromServers(send)
@@ -93,11 +102,13 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
       if (answer.kind === 'lost') throw answer.error
       const result = fieldsOf(answer.fields['result'])
       const found = result[LISTS[method]?.field ?? '']
-      entries.push(...(Array.isArray(found) ? (found as readonly unknown[]) : []))
+      for (const entry of Array.isArray(found) ? (found as readonly unknown[]) : []) entries.push(entry)
+      if (entries.length > MOST_ENTRIES) break
       if (typeof result['nextCursor'] !== 'string') return entries
       params = { cursor: result['nextCursor'] }
     }
-    throw fail('mcp-server-garbled', { server: link.name, problem: `lists more than ${MOST_PAGES} pages` })
+    const problem = `has a list of more than ${MOST_PAGES} pages or ${MOST_ENTRIES} entries`
+    throw fail('mcp-server-garbled', { server: link.name, problem })
   }
   /** The whole list of a server, as clients may read it. */
   const listAdmitted = async (link: ServerLink, method: string): Promise<readonly Fields[]> => {
@@ -219,8 +230,10 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
     }
     running.set(id, ignore)
     const answer = await answerOf(request).catch((error: unknown) => {
-      if (error instanceof CordonError) return errorAnswer(id, error)
-      throw error
+      return errorAnswer(
+        id,
+        error instanceof CordonError ? error : fail('mcp-relay-failed', { problem: messageOf(error) }),
+      )
     })
     // A client that cancelled waits for no answer.
     if (!running.delete(id)) return
@@ -235,7 +248,7 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
       running.delete(requestId as MessageId)
       cancel?.(given)
     } else if (message.method === METHODS.progress) fromServers.progress(message)
-    else
+    else if (isNotification(message.method))
       for (const link of links)
         if (message.method !== METHODS.rootsChanged || link.source.allowed.has('roots')) link.send(message.fields)
   }

@@ -52,17 +52,19 @@ export const createOffered = (onTrouble: (error: CordonError) => void): Offered 
   }
   return {
     introduced: (link, answer) => {
+      if (!('result' in answer)) return answer
       const { instructions, ...result } = fieldsOf(answer['result'])
       const capabilities = fieldsOf(result['capabilities'])
       // What a server does not offer now is new if it offers it later.
       for (const { offer, capability } of Object.values(LISTS))
         if (offer !== undefined && !(capability in capabilities)) see(link, offer, [])
-      if (typeof instructions !== 'string') {
-        if ('result' in answer) see(link, 'instructions', [])
-        return answer
-      }
-      see(link, 'instructions', [{ instructions }])
-      return judge(link, 'instructions', [{ instructions }]).length === 1 ? answer : { ...answer, result }
+      // Clients show a server's own name and description beside its instructions.
+      const { version, ...about } = fieldsOf(result['serverInfo'])
+      const offer = { about, instructions: typeof instructions === 'string' ? instructions : null } as JsonObject
+      see(link, 'instructions', [offer])
+      if (judge(link, 'instructions', [offer]).length === 1)
+        return typeof instructions === 'string' ? answer : { ...answer, result }
+      return { ...answer, result: { ...result, serverInfo: { name: link.name, version } } }
     },
     admitted: async (link, method, entries, listAll) => {
       const kind = LISTS[method]?.offer

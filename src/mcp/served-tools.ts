@@ -2,11 +2,12 @@
 import { CordonError, fail } from '../errors/index.js'
 import type { JsonSchema } from '../gate/index.js'
 import type { ToolPolicy } from '../policy/index.js'
-import type { Cordon } from '../runtime/index.js'
+import type { Cordon, ToolDefinition } from '../runtime/index.js'
 import { mcpTool } from '../runtime/tools/index.js'
 import type { ToolServer } from '../runtime/tools/index.js'
 import { isMapping } from '../shapes/index.js'
 
+import { plainSchema } from './plain-schema.js'
 import { serverOfTools } from './call-tool.js'
 import type { ServedTool } from './call-tool.js'
 import type { ServerLink } from './server-link.js'
@@ -26,7 +27,6 @@ export interface ToolNaming {
 
 export type ToolRegister = Pick<Cordon, 'addTool' | 'removeTool'>
 
-/** Each change of the tools opens the gate anew. */
 const MOST_TOOLS = 1_000
 
 interface Known extends ServedTool {
@@ -49,30 +49,51 @@ export const createServedTools = (cordon: ToolRegister, { nameOf, policyOf }: To
     known.delete(name)
     if (before !== undefined && before.problem === undefined) await cordon.removeTool(name)
   }
-  const add = async (link: ServerLink, { name: ownName, description, schema, text }: Listed): Promise<void> => {
+  const definitionOf = (link: ServerLink, { name: ownName, description, schema }: Listed): ToolDefinition => {
     const name = nameOf(link, ownName)
-    const before = known.get(name)
-    if (before?.text === text && before.link === link) return
-    await remove(name)
+    const { cwd } = link.source
+    return mcpTool({ name, description, input: schema, policy: policyOf(name, link), cwd, server: serverOf(link) })
+  }
+  /** Keeps the problem of a tool that the gate does not take. */
+  const add = async (link: ServerLink, tool: Listed): Promise<void> => {
+    const { name: ownName, text } = tool
     let problem: CordonError | undefined
     try {
-      const policy = policyOf(name, link)
-      const { cwd } = link.source
-      await cordon.addTool(mcpTool({ name, description, input: schema, policy, cwd, server: serverOf(link) }))
+      await cordon.addTool(definitionOf(link, tool))
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
       problem = error
     }
-    known.set(name, { link, ownName, text, problem })
+    known.set(nameOf(link, ownName), { link, ownName, text, problem })
+  }
+  /** All at once, because each change opens the gate anew. One by one if there is something wrong with one of them. */
+  const addAll = async (link: ServerLink, tools: readonly Listed[]): Promise<void> => {
+    if (tools.length === 0) return
+    try {
+      await cordon.addTool(...tools.map((tool) => definitionOf(link, tool)))
+      for (const { name: ownName, text } of tools)
+        known.set(nameOf(link, ownName), { link, ownName, text, problem: undefined })
+    } catch (error) {
+      if (!(error instanceof CordonError)) throw error
+      for (const tool of tools) await add(link, tool)
+    }
   }
   const learn = async (link: ServerLink, listed: readonly unknown[], isWhole: boolean): Promise<void> => {
-    const tools = listed.flatMap(readListed)
-    const names = new Set(tools.map(({ name }) => name))
-    const others = [...known.values()].filter((each) => each.link === link && !names.has(each.ownName))
-    if (names.size + (isWhole ? 0 : others.length) > MOST_TOOLS)
+    const tools = new Map(listed.flatMap(readListed).map((tool) => [tool.name, tool]))
+    const others = [...known.values()].filter((each) => each.link === link && !tools.has(each.ownName))
+    if (tools.size + (isWhole ? 0 : others.length) > MOST_TOOLS)
       throw fail('mcp-tools-too-many', { server: link.name, most: MOST_TOOLS })
     if (isWhole) for (const { ownName } of others) await remove(nameOf(link, ownName))
-    for (const tool of tools) await add(link, tool)
+    const changed: Listed[] = []
+    for (const tool of tools.values()) {
+      const name = nameOf(link, tool.name)
+      const before = known.get(name)
+      // A server cannot take over the tool of another one.
+      if (before !== undefined && (before.link !== link || before.text === tool.text)) continue
+      await remove(name)
+      changed.push(tool)
+    }
+    await addAll(link, changed)
   }
   return {
     learn: (link, listed, isWhole) => {
@@ -104,7 +125,7 @@ interface Listed {
 const readListed = (tool: unknown): readonly Listed[] => {
   if (!isMapping(tool) || typeof tool['name'] !== 'string') return []
   const { name, description, inputSchema } = tool
-  const schema = isMapping(inputSchema) ? inputSchema : {}
+  const schema = plainSchema(inputSchema)
   const told = typeof description === 'string' ? description : ''
   return [{ name, description: told, schema, text: JSON.stringify([told, schema]) }]
 }

@@ -107,6 +107,7 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
     const bytes = Buffer.from(`${JSON.stringify(message)}\n`)
     if (program === undefined) early.push(bytes)
     else program.write(bytes)
+    requireReading()
   }
   const requireReading = (): void => {
     const bytes = program?.waiting() ?? 0
@@ -118,7 +119,6 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
     name,
     profile: () => program?.profile,
     ask: (request) => {
-      requireReading()
       const params = fieldsOf(request['params'])
       const token = progressTokenOf(params)
       const asked = exchange.ask(token)

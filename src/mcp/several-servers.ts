@@ -71,7 +71,8 @@ export const createRouter = (links: readonly ServerLink[]): Router => {
       return entries.map((each) => {
         const entry = fieldsOf(each)
         if (NAMED.has(field)) return { ...entry, name: sharedName(link.name, textOf(entry['name'])) }
-        if (typeof entry['uri'] === 'string') keepFirst(owners, entry['uri'], link)
+        const uri = entry['uri']
+        if (typeof uri === 'string' && ownerOf(uri) === undefined) owners.set(uri, link)
         const template = entry['uriTemplate']
         if (typeof template === 'string') {
           keepFirst(templates, template.split('{', 1)[0] ?? '', link)

@@ -49,7 +49,7 @@ export interface Cordon<Tools extends readonly ToolDefinition[] = readonly ToolD
   /** Adds a rule set of this session. It replaces an earlier one of the same name. */
   readonly addRules: (name: string, rules: RuleSet | RuleSetInput | readonly RuleInput[]) => Promise<void>
   readonly removeRules: (name: string) => Promise<void>
-  readonly addTool: (tool: ToolDefinition) => Promise<void>
+  readonly addTool: (...tools: readonly ToolDefinition[]) => Promise<void>
   /** Calls that run go on. */
   readonly removeTool: (name: string) => Promise<void>
   readonly on: <Type extends EventType | '*'>(type: Type, listener: Listener<Type>) => () => void

@@ -24,6 +24,8 @@ import { nameOfEntry, readEntry, wrapped } from '../../src/cli/mcp-setup/server-
 
 const PROGRAM = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
 
+const CORDON = ['/usr/bin/cordon'] as const
+
 let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'cordon-clients-'))
@@ -48,9 +50,9 @@ const change = (file: ClientFile, isInstall: boolean): void => {
   const config = readConfig(file)
   if (config === undefined) throw new Error('there is no file')
   const changes = config.entries.flatMap((each) => {
-    const entry = readEntry(each)
+    const entry = readEntry(each, CORDON)
     if (isInstall && entry.kind === 'bare')
-      return [{ place: each.place, start: wrapped(nameOfEntry(each), entry, ['/usr/bin/cordon']) }]
+      return [{ place: each.place, start: wrapped(nameOfEntry(each), entry, CORDON) }]
     return !isInstall && entry.kind === 'wrapped' ? [{ place: each.place, start: entry.start }] : []
   })
   if (changes.length > 0) writeConfig(file, config, changes)
@@ -107,7 +109,7 @@ describe('a file in JSON with comments', () => {
       {
         command: '/usr/bin/cordon',
         args: [
-          ...['mcp', '--server', 'files', '--env', 'DEBUG', '--', 'npx', '-y'],
+          ...['mcp', '--server=files', '--env=DEBUG', '--', 'npx', '-y'],
           ...['@modelcontextprotocol/server-filesystem', '/data'],
         ],
         env: { DEBUG: '1' },
@@ -204,14 +206,43 @@ describe('a file stays as it is', () => {
 
 test('a server that is remote, or whose command is none, is left alone and says why', () => {
   const because = (value: unknown) => {
-    const entry = readEntry({ place: ['mcpServers', 'a'], value })
+    const entry = readEntry({ place: ['mcpServers', 'a'], value }, CORDON)
     return entry.kind === 'other' ? entry.because : entry.kind
   }
   expect(because({ url: 'https://example.com' })).toContain('remote')
   expect(because({ command: ['a'] })).toContain('cannot be read')
   expect(because({})).toContain('no command')
   expect(because({ command: 'cordon', args: ['mcp', '--config', 'x.json'] })).toBe('bare')
-  expect(because({ command: 'node', args: ['/opt/cordon/bin/cordon.js', 'mcp', '--', 'a'] })).toBe('wrapped')
+  expect(because({ command: '/usr/bin/cordon', args: ['mcp', '--', 'a'] })).toBe('wrapped')
+  expect(because({ command: 'npx', args: ['cordon', 'mcp', '--server', 'a', '--', 'a'] })).toBe('wrapped')
+})
+
+test.each(['NODE_OPTIONS', 'LD_PRELOAD', 'XDG_CONFIG_HOME', 'CORDON_AUDIT', 'HOME', 'OPENSSL_CONF'])(
+  'an entry that sets %s is left alone: the variable would reach Cordon itself',
+  (name) => {
+    const value = { command: 'a', env: { [name]: 'x' } }
+    expect(readEntry({ place: ['a'], value }, CORDON)).toMatchObject({ kind: 'other' })
+    expect(readEntry({ place: ['a'], value: { command: 'a', env: { [`MY_${name}`]: 'x' } } }, CORDON)).toMatchObject({
+      kind: 'bare',
+    })
+  },
+)
+
+test.each([
+  ['./cordon', ['mcp', '--', 'a']],
+  ['/project/bin/cordon', ['mcp', '--', 'a']],
+  ['sh', ['tools/cordon', 'mcp', '--', 'a']],
+])('a program of a project that is only called like Cordon does not count: %s', (command, args) => {
+  expect(readEntry({ place: ['a'], value: { command, args } }, CORDON).kind).toBe('bare')
+})
+
+test('a link of a project is not followed, and its target stays', () => {
+  const file = fileWith('real.json', JSONC)
+  symlinkSync(file.path, join(folder, '.mcp.json'))
+  expect(() => {
+    install({ ...file, scope: 'project', path: join(folder, '.mcp.json') })
+  }).toThrow(expect.objectContaining({ code: 'client-file-unchanged' }))
+  expect(textOf(file)).toBe(JSONC)
 })
 
 test('every client has a file of its user, and variables move it', () => {
@@ -246,19 +277,7 @@ describe('cordon mcp', () => {
     expect(cordon('list').stdout).toContain('files: behind Cordon: npx -y')
     expect(readConfig(file)?.entries[0]?.value).toMatchObject({
       command: process.execPath,
-      args: [
-        PROGRAM,
-        'mcp',
-        '--server',
-        'files',
-        '--env',
-        'DEBUG',
-        '--',
-        'npx',
-        '-y',
-        expect.any(String) as string,
-        '/data',
-      ],
+      args: [PROGRAM, 'mcp', '--server=files', '--env=DEBUG', '--', 'npx', '-y', expect.any(String) as string, '/data'],
     })
     expect(cordon('uninstall').stdout).toContain('files: no longer behind Cordon')
     expect(readConfig(file)?.entries).toEqual(before)
@@ -295,7 +314,7 @@ describe('cordon mcp', () => {
     writeFileSync(join(folder, '.cursor', 'mcp.json'), '{')
     const { status, stderr } = cordon('install')
     expect([status, stderr]).toEqual([1, expect.stringContaining('.cursor/mcp.json cannot be read') as string])
-    expect(textOf(file)).toContain('"--server"')
+    expect(textOf(file)).toContain('"--server=files"')
   })
 
   test('a server is a word after --, also if it is called like an action', () => {

@@ -121,12 +121,24 @@ test('a difference names the place, what was, and what is', () => {
   ).toEqual(['- title: "Read"', '+ inputSchema.required.0: "path"'])
 })
 
+test('a difference cannot be hidden by a key that looks like a place', () => {
+  expect(
+    differenceOf(
+      { inputSchema: { description: 'kind' } },
+      { 'inputSchema': { description: 'evil' }, 'inputSchema.description': 'kind' },
+    ),
+  ).toContain('+ inputSchema.description: "evil"')
+})
+
 describe('warnings', () => {
   test.each([
     ['tags', 'Adds numbers\u{e0069}\u{e0067}'],
     ['a zero-width space', 'Adds\u200bnumbers'],
     ['a change of direction', 'Adds \u202enumbers'],
     ['an escape sequence', 'Adds \u001b[8mnumbers'],
+    ['variation selectors', 'Adds\ufe00\ufe01 numbers'],
+    ['selectors behind an emoji', 'Adds 😀\ufe0f\ufe0f\ufe0e numbers'],
+    ['a line separator', 'Adds\u2028numbers'],
   ])('name hidden characters: %s', (_name, description) => {
     expect(warningsOf({ description })).toMatchObject([{ kind: 'hidden-characters' }])
   })

@@ -35,6 +35,8 @@ const stage = (offers: object = FIRST) => {
   }
 }
 
+const markIn = (shown: string): string => /--seen (\w+)/.exec(shown)?.[1] ?? ''
+
 const namesOf = async ({ client }: Awaited<ReturnType<typeof openGateway>>): Promise<readonly string[]> => {
   const { tools, nextCursor } = await client.listTools()
   const more = nextCursor === undefined ? [] : (await client.listTools({ cursor: nextCursor })).tools
@@ -83,7 +85,8 @@ describe('what it offers later', () => {
     await namesOf(gateway)
     offer({ tools: [tool('look', 'Looks'), tool('write', 'Writes'), tool('send')] })
     expect(await namesOf(gateway)).toEqual(['send'])
-    expect(cordon('trust', 'changing', 'look')).toContain('Consented to')
+    expect(() => cordon('trust', 'changing', 'look')).toThrow('consent-unseen')
+    expect(cordon('trust', 'changing', 'look', '--seen', markIn(cordon('diff')))).toContain('Consented to')
     expect(textOf(await gateway.client.callTool({ name: 'look', arguments: {} }))).toBe('called look')
     expect(await namesOf(gateway)).toEqual(['look', 'send'])
   })
@@ -94,8 +97,12 @@ describe('what it offers later', () => {
     await namesOf(gateway)
     offer({ tools: [tool('look', 'Looks')] })
     await namesOf(gateway)
-    cordon('trust', 'changing')
+    const seen = markIn(cordon('diff'))
     offer({ tools: [tool('look', 'Looks and sends')] })
+    expect(await namesOf(gateway)).toEqual([])
+    expect(() => cordon('trust', 'changing', '--seen', seen)).toThrow('consent-unseen')
+    cordon('trust', 'changing', '--seen', markIn(cordon('diff')))
+    offer({ tools: [tool('look', 'Looks')] })
     expect(await namesOf(gateway)).toEqual([])
   })
 

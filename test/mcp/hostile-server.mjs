@@ -1,14 +1,18 @@
 // A server that misbehaves as its tools are told to.
 import { createInterface } from 'node:readline'
 
-const NAMES = ['echo', 'die', 'hang', 'twice', 'nobody', 'garbage', 'large', 'spoof', 'flood', 'deep', 'ask']
-const tools = NAMES.map((name) => ({ name, inputSchema: { type: 'object' }, _meta: { 'cordon/policy': 'all' } }))
+const NAMES = ['echo', 'die', 'hang', 'twice', 'nobody', 'garbage', 'large', 'spoof', 'flood', 'deep', 'ask', 'slow']
+const SLOW = { type: 'object', properties: { words: { type: 'string', pattern: '^(a|a)*$' } } }
+const schemaOf = (name) => (name === 'slow' ? SLOW : { type: 'object' })
+const own = NAMES.map((name) => ({ name, inputSchema: schemaOf(name), _meta: { 'cordon/policy': 'all' } }))
+const tools = process.argv[2] === 'many' ? Array.from({ length: 300_000 }, () => ({})) : own
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const text = (id, words) => write({ id, result: { content: [{ type: 'text', text: words }] } })
 let asking
 
 const DEEDS = {
   echo: (id, { words = '' }) => text(id, words),
+  slow: (id, { words = '' }) => text(id, words),
   die: () => process.exit(3),
   hang: () => undefined,
   twice: (id) => {

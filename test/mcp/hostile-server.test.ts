@@ -1,5 +1,5 @@
 // A server that breaks the rules harms nobody but itself.
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { ElicitRequestSchema, ResultSchema as AnyResult } from '@modelcontextprotocol/sdk/types.js'
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, test } from 'vitest'
 
@@ -55,6 +55,38 @@ describe('a hostile server', () => {
     expect(textOf(await client.callTool({ name: 'echo', arguments: { words: 'next' } }))).toBe('next')
     expect(stderr()).toContain('mcp-server-garbled')
     expect(stderr()).toContain(problem)
+  })
+
+  test('does not get a call without an id, which the gate would not judge', async () => {
+    const { client } = await open()
+    await client.notification({ method: 'tools/call', params: { name: 'die', arguments: {} } })
+    expect(textOf(await client.callTool({ name: 'echo', arguments: { words: 'alive' } }))).toBe('alive')
+  })
+
+  test('does not get keys that differ from judged ones only in case', async () => {
+    const { client } = await open()
+    const params = { name: 'echo', arguments: { words: 'judged' }, Arguments: { words: 'other' } }
+    await expect(client.request({ method: 'tools/call', params }, AnyResult, { timeout: 2_000 })).rejects.toThrow()
+    expect(textOf(await client.callTool({ name: 'echo', arguments: { words: 'alive' } }))).toBe('alive')
+  })
+
+  test('cannot keep the gateway busy with a pattern of its schema', async () => {
+    const { client } = await open()
+    const words = `${'a'.repeat(40)}!`
+    expect(textOf(await client.callTool({ name: 'slow', arguments: { words } }))).toBe(words)
+  })
+
+  test('that lists 300,000 tools is left out, and another server goes on', async () => {
+    const folder = folderWith({
+      'tools.yaml': '"*": server\n',
+      'mcp.json': JSON.stringify({
+        mcpServers: { bad: { command: 'node', args: [HOSTILE, 'many'] }, good: { command: 'node', args: [HOSTILE] } },
+      }),
+    })
+    const { client } = await openGateway(folder, ['--tools', 'tools.yaml', '--config', 'mcp.json'])
+    const { tools } = await client.listTools()
+    expect(tools.every(({ name }) => name.startsWith('good__'))).toBe(true)
+    expect(textOf(await client.callTool({ name: 'good__echo', arguments: { words: 'alive' } }))).toBe('alive')
   })
 
   test('cannot set keys of Cordon, and keeps all others', async () => {

@@ -104,7 +104,9 @@ interface Wish {
 const changeFile = (action: ClientAction, file: ClientFile, wish: Wish): readonly Outcome[] => {
   const config = readConfig(file)
   if (config === undefined) return []
-  const found = serversOf(file, config).filter(({ name }) => wish.names.length === 0 || wish.names.includes(name))
+  const found = serversOf(file, config, wish.cordon).filter(
+    ({ name }) => wish.names.length === 0 || wish.names.includes(name),
+  )
   const planned = found.map((server) => ({
     server,
     start: action === 'list' ? undefined : nextOf(action, server, wish),
@@ -116,8 +118,8 @@ const changeFile = (action: ClientAction, file: ClientFile, wish: Wish): readonl
   return planned.map(({ server, start }) => outcomeOf(server, start, action))
 }
 
-const serversOf = (file: ClientFile, { entries }: ReadConfig): readonly FoundServer[] =>
-  entries.map((each) => ({ file, name: nameOfEntry(each), place: each.place, entry: readEntry(each) }))
+const serversOf = (file: ClientFile, { entries }: ReadConfig, cordon: Wish['cordon']): readonly FoundServer[] =>
+  entries.map((each) => ({ file, name: nameOfEntry(each), place: each.place, entry: readEntry(each, cordon) }))
 
 /** Undefined if it stays as it is. */
 const nextOf = (

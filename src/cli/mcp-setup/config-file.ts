@@ -4,6 +4,7 @@ import {
   chmodSync,
   copyFileSync,
   constants,
+  lstatSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -27,10 +28,14 @@ export interface ReadConfig {
   readonly entries: readonly ServerEntry[]
 }
 
+const MOST_BYTES = 16 * 1024 * 1024
+
 /** Undefined if there is no such file. */
 export const readConfig = ({ path, format, places }: ClientFile): ReadConfig | undefined => {
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return undefined
   try {
+    if (!found.isFile() || found.size > MOST_BYTES) throw new Error('it is no file of settings')
     const text = readFileSync(path, 'utf8')
     const value = text.trim() === '' ? {} : FORMATS[format].parse(text)
     return { text, entries: places.flatMap((place) => entriesAt(value, place)) }
@@ -45,14 +50,19 @@ export interface Change {
 }
 
 /** Writes all changes, or none. Returns the path of the backup. */
-export const writeConfig = ({ path, format }: ClientFile, { text }: ReadConfig, changes: readonly Change[]): string => {
+export const writeConfig = (
+  { path, format, scope }: ClientFile,
+  { text }: ReadConfig,
+  changes: readonly Change[],
+): string => {
   const { parse, withStart } = FORMATS[format]
   try {
     const after = changes.reduce((current, { place, start }) => withStart(current, place, start), text)
     if (!isDeepStrictEqual(plain(parse(after)), changes.reduce(changed, plain(parse(text)))))
       throw new Error('its form is one that cannot be changed without changing more')
-    // A client's file may be a link into a folder of settings. The link stays.
+    // A file of the user may be a link into a folder of settings. A link of a project could lead anywhere.
     const real = realpathSync(path)
+    if (scope === 'project' && lstatSync(path).isSymbolicLink()) throw new Error('it is a link')
     const backup = backUp(real)
     if (readFileSync(real, 'utf8') !== text) throw new Error('somebody else changed it at the same time')
     const temporary = `${real}.${crypto.randomBytes(6).toString('hex')}`

@@ -2,6 +2,7 @@
 import { homedir } from 'node:os'
 
 import { fail } from '../../errors/index.js'
+import { hashOf } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import { consentTo, differenceOf, listConsents, warningsOf, writeConsent } from '../../mcp/index.js'
 import type { KeptConsent } from '../../mcp/index.js'
@@ -21,6 +22,8 @@ interface Waiting {
   readonly because: string
   readonly difference: readonly string[]
   readonly warnings: readonly string[]
+  /** For `trust --seen`. */
+  readonly seen: string
 }
 
 export const diffCommand = ({ given: { switches, rest }, environment }: CommandLine): number => {
@@ -31,20 +34,29 @@ export const diffCommand = ({ given: { switches, rest }, environment }: CommandL
   return 0
 }
 
-/** Consents to exactly what was offered last. It says what that is. */
-export const trustCommand = ({ given: { switches, rest }, environment }: CommandLine): number => {
+/** Consents to what `diff` showed, which `--seen` names. A server may have changed its offers since. */
+export const trustCommand = ({ given: { switches, values, rest }, environment }: CommandLine): number => {
   const [, name, ...offers] = rest
   if (name === undefined) throw usage('trust takes a server', 'cordon mcp', 'see which there are: cordon mcp diff')
   const [consent] = consentsHere(environment, name)
   if (consent === undefined) return 0
   const keys = offers.length === 0 ? Object.keys(consent.held) : offers.map((offer) => keyNamed(offer, consent))
-  const { kinds, pins, held } = consentTo(consent, keys)
-  show(waitingOf(consent, keys), switches.has('json'), paintFor(STDOUT, environment))
-  if (keys.length === 0) return 0
-  writeConsent(folderOf(environment), consent, { kinds, pins, held })
-  if (!switches.has('json')) print(`Consented to ${keys.map(visibleWord).join(', ')} of ${visible(name)}.`)
+  const next = consentTo(consent, keys)
+  const seen = values.get('seen')?.[0]
+  if (keys.length > 0 && seen !== markOf(consent))
+    throw fail('consent-unseen', { server: name, problem: seen === undefined ? 'without --seen' : 'to something else' })
+  if (keys.length > 0) writeConsent(folderOf(environment), consent, next)
+  if (switches.has('json')) print(JSON.stringify({ server: name, consented: keys }, undefined, 2))
+  else print(keys.length === 0 ? NOTHING : `Consented to ${keys.map(visibleWord).join(', ')} of ${visible(name)}.`)
   return 0
 }
+
+/** Stands for everything of a server that waits. */
+const markOf = ({ held }: KeptConsent): string =>
+  hashOf(Object.entries(held).map(([key, { offered }]) => [key, offered])).slice(
+    'sha256:'.length,
+    'sha256:'.length + 12,
+  )
 
 const folderOf = (environment: Environment): string => {
   const { HOME: own } = environment
@@ -72,8 +84,8 @@ const keyNamed = (offer: string, { held }: KeptConsent): string => {
   return named.length === 1 ? (named[0] ?? offer) : offer
 }
 
-const waitingOf = (consent: KeptConsent, keys = Object.keys(consent.held)): readonly Waiting[] =>
-  keys.flatMap((key) => {
+const waitingOf = (consent: KeptConsent): readonly Waiting[] =>
+  Object.keys(consent.held).flatMap((key) => {
     const { offered, because } = consent.held[key] ?? {}
     if (offered === undefined || because === undefined) return []
     const value = JSON.parse(offered) as JsonValue
@@ -85,6 +97,7 @@ const waitingOf = (consent: KeptConsent, keys = Object.keys(consent.held)): read
         because,
         difference: differenceOf(pinned === undefined ? {} : (JSON.parse(pinned) as JsonValue), value),
         warnings: warningsOf(value).map(({ problem }) => problem),
+        seen: markOf(consent),
       },
     ]
   })
@@ -94,13 +107,17 @@ const show = (waiting: readonly Waiting[], isJson: boolean, paint: Paint): void 
     print(JSON.stringify(waiting, undefined, 2))
     return
   }
-  if (waiting.length === 0) print('Nothing waits for consent.')
+  if (waiting.length === 0) print(NOTHING)
   for (const { server, offer, because, difference, warnings } of waiting) {
     print(`${paint('bold', `${visible(server)}: ${visible(offer)}`)}, held because ${visible(because)}`)
     for (const warning of warnings) print(paint('yellow', `  warning: it ${visible(warning)}`))
     for (const line of difference) print(paint(line.startsWith('+') ? 'green' : 'red', `  ${visible(line)}`))
   }
+  const marks = new Map(waiting.map(({ server, seen }) => [server, seen]))
+  for (const [server, seen] of marks) print(`To consent: cordon mcp trust ${visibleWord(server)} --seen ${seen}`)
 }
+
+const NOTHING = 'Nothing waits for consent.'
 
 const print = (line: string): void => {
   writeText(STDOUT, `${line}\n`)

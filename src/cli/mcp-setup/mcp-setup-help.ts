@@ -1,4 +1,4 @@
-import { flag, values } from '../arguments.js'
+import { flag, value, values } from '../arguments.js'
 import type { CommandHelp } from '../help.js'
 
 export const MCP_SETUP_ACTIONS = ['install', 'uninstall', 'list', 'diff', 'trust'] as const
@@ -8,7 +8,7 @@ export const MCP_SETUP_HELP: CommandHelp = {
     'cordon mcp install|uninstall [CLIENT…] [options]',
     '       cordon mcp list [CLIENT…] [options]',
     '       cordon mcp diff [SERVER]',
-    '       cordon mcp trust SERVER [OFFER…]',
+    '       cordon mcp trust SERVER [OFFER…] --seen MARK',
   ].join('\n'),
   summary: 'put the MCP servers of clients behind Cordon, and consent to what servers offer',
   description: [
@@ -26,6 +26,7 @@ export const MCP_SETUP_HELP: CommandHelp = {
         values('server', 'NAME', 'only this server'),
         flag('user', 'only the files of the user'),
         flag('project', 'only the files of the project in this folder'),
+        value('seen', 'MARK', 'what diff showed; trust consents to nothing else'),
         flag('dry-run', 'show what would change'),
         flag('json', 'print JSON'),
       ],

@@ -1,6 +1,4 @@
 // One server in a client's file: its command becomes `cordon mcp … -- command`, and back.
-import { basename } from 'node:path'
-
 export interface ServerEntry {
   /** Keys from the top of the file to the server, the last of them its name. */
   readonly place: readonly string[]
@@ -21,7 +19,11 @@ export type ReadEntry =
 
 export const nameOfEntry = ({ place }: ServerEntry): string => place.at(-1) ?? ''
 
-export const readEntry = ({ value }: ServerEntry): ReadEntry => {
+/** Variables that steer Cordon, Node or the loader of programs. An entry's variables reach the gateway first. */
+const STEERING = /^(?:NODE_|LD_|DYLD_|CORDON_|XDG_|OPENSSL_|SSL_|GCONV_|GLIBC_|MALLOC_)|^(?:HOME|LOCPATH|BASH_ENV|ENV)$/
+
+/** `cordon`: the words that start this program. */
+export const readEntry = ({ value }: ServerEntry, cordon: readonly string[]): ReadEntry => {
   if (!isMapping(value)) return other('it is not a mapping')
   const { command, args = [], env = {} } = value
   if (command === undefined)
@@ -31,7 +33,9 @@ export const readEntry = ({ value }: ServerEntry): ReadEntry => {
         : 'it has no command',
     )
   if (typeof command !== 'string' || !isTexts(args) || !isMapping(env)) return other('its command cannot be read')
-  const inner = commandInside([command, ...args])
+  const steering = Object.keys(env).find((name) => STEERING.test(name))
+  if (steering !== undefined) return other(`its variable ${steering} would steer Cordon itself: remove it first`)
+  const inner = commandInside([command, ...args], cordon)
   return inner === undefined
     ? { kind: 'bare', start: { command, args }, variables: Object.keys(env) }
     : { kind: 'wrapped', start: inner }
@@ -44,19 +48,21 @@ export const wrapped = (
   cordon: readonly [string, ...string[]],
 ): StartCommand => {
   const [command, ...first] = cordon
-  const passed = variables.flatMap((variable) => ['--env', variable])
+  const passed = variables.map((variable) => `--env=${variable}`)
   return {
     command,
-    args: [...first, 'mcp', '--server', name, ...passed, '--', start.command, ...start.args],
+    args: [...first, 'mcp', `--server=${name}`, ...passed, '--', start.command, ...start.args],
   }
 }
 
-/** The command behind `cordon mcp … --`. */
-const commandInside = (words: readonly string[]): StartCommand | undefined => {
-  const at = words.findIndex(
-    (word, index) => word === 'mcp' && ['cordon', 'cordon.js'].includes(basename(words[index - 1] ?? '')),
-  )
-  const end = at === -1 || at > 2 ? -1 : words.indexOf('--', at)
+/**
+ * The command behind `cordon mcp … --`. Only this program and one that the user installed count: a project could bring
+ * a program of that name.
+ */
+const commandInside = (words: readonly string[], cordon: readonly string[]): StartCommand | undefined => {
+  const starts = [cordon, ['cordon'], ['npx', 'cordon'], ['npx', '-y', 'cordon']]
+  const start = starts.find((each) => [...each, 'mcp'].every((word, at) => words[at] === word))
+  const end = start === undefined ? -1 : words.indexOf('--', start.length)
   const [command, ...args] = end === -1 ? [] : words.slice(end + 1)
   return command === undefined ? undefined : { command, args }
 }

@@ -69,8 +69,13 @@ const readServer = (file: string, name: string, entry: unknown): ChosenServer =>
 const isTexts = (values: unknown): values is readonly string[] =>
   Array.isArray(values) && values.every((each) => typeof each === 'string')
 
-/** Names of tools begin with it, and models accept few characters. */
-const nameFor = (name: string): string => name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 40)
+/** Names of tools begin with it and two lines, and models accept few characters. */
+const nameFor = (name: string): string =>
+  name
+    .replaceAll(/[^A-Za-z0-9_-]/g, '_')
+    .replaceAll(/_{2,}/g, '_')
+    .slice(0, 40)
+    .replaceAll(/^_|_$/g, '') || 'server'
 
 const INTERPRETERS: ReadonlySet<string> = new Set([
   'node',

@@ -22,7 +22,11 @@ const leavesOf = (value: JsonValue): ReadonlyMap<string, string> => {
     const { place, value: at } = next
     const inner = typeof at === 'object' && at !== null ? Object.entries<JsonValue>(at) : []
     if (inner.length === 0) leaves.set(place, JSON.stringify(at))
-    for (const [key, each] of inner.reverse()) open.push({ place: place === '' ? key : `${place}.${key}`, value: each })
+    for (const [key, each] of inner.reverse())
+      open.push({ place: place === '' ? shown(key) : `${place}.${shown(key)}`, value: each })
   }
   return leaves
 }
+
+/** A key with a dot in it must not look like a place further inside. */
+const shown = (key: string): string => (/^[\w$-]+$/.test(key) ? key : JSON.stringify(key))

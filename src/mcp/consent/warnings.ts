@@ -2,10 +2,11 @@
 import type { JsonValue } from '../../gate/index.js'
 
 /** What a screen does not show: controls, formats, tags, private use, and blanks that are not plain ones. */
-const HIDDEN = /(?![\n\r\t])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u{e0000}-\u{e0fff}\u115f\u1160\u2800\u3164\uffa0]/u
+const HIDDEN = /(?![\n\r\t])[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u
 
 /** Joiners and variants within an emoji are part of its picture. */
-const EMOJI = /\p{Extended_Pictographic}(?:[\ufe0e\ufe0f]|[\u{1f3fb}-\u{1f3ff}]|\u200d\p{Extended_Pictographic})*/gu
+const EMOJI =
+  /\p{Extended_Pictographic}[\ufe0e\ufe0f\u{1f3fb}-\u{1f3ff}]?(?:\u200d\p{Extended_Pictographic}[\ufe0e\ufe0f\u{1f3fb}-\u{1f3ff}]?)*/gu
 
 /** Seen in real attacks by descriptions. Nobody is kept from writing other words: a person still has to read. */
 const INSTRUCTIONS: readonly RegExp[] = [

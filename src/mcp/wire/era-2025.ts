@@ -25,6 +25,24 @@ export const METHODS = {
   listRoots: 'roots/list',
 } as const
 
+/** A call without an id would pass the gate, so clients may send only these without one. */
+export const isNotification = (method: string): boolean => method.startsWith('notifications/')
+
+/** What a server may tell its client unasked. Hosts show some others to the model. */
+export const TOLD_BY_SERVERS: ReadonlySet<string> = new Set([
+  METHODS.cancelled,
+  METHODS.progress,
+  'notifications/message',
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/resources/updated',
+  'notifications/elicitation/complete',
+  'notifications/tasks/status',
+])
+
+const REVISIONS: ReadonlySet<string> = new Set(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
+
 /** What a server may ask its client for: the name in capabilities, and the method. */
 export const CLIENT_FEATURES = {
   sampling: 'sampling/createMessage',
@@ -76,9 +94,9 @@ export const introduceTogether = (servers: readonly Introduced[], version: strin
   const instructions = servers.flatMap(({ server, result }) =>
     typeof result['instructions'] === 'string' ? [`${server}: ${result['instructions']}`] : [],
   )
-  const versions = servers.map(({ result }) => textOf(result['protocolVersion'])).sort()
+  const versions = servers.map(({ result }) => textOf(result['protocolVersion'])).filter((each) => REVISIONS.has(each))
   return {
-    protocolVersion: versions[0],
+    protocolVersion: versions.sort()[0] ?? '2025-11-25',
     capabilities,
     serverInfo: { name: 'cordon', version },
     ...(instructions.length === 0 ? {} : { instructions: instructions.join('\n\n') }),

@@ -2,8 +2,8 @@
 
 const NEWLINE = 0x0a
 
-/** A message beyond this ends its connection: V8 cannot hold much longer texts. */
-export const LONGEST_LINE = 256 * 1024 * 1024
+/** A message beyond this ends its connection. As objects it takes many times its length. */
+export const LONGEST_LINE = 64 * 1024 * 1024
 
 export interface LineListener {
   readonly onLine: (line: string) => void

@@ -54,13 +54,20 @@ const garbage = (problem: string): ReadMessage => ({ kind: 'garbage', problem })
 
 const readValue = (value: unknown): ReadMessage => {
   if (!isMapping(value)) return garbage('it is not a JSON object')
-  const { id, method } = value
+  const { id, method, params } = value
+  if (hasTwins(value) || (isMapping(params) && hasTwins(params))) return garbage('two of its keys differ only in case')
   const hasId = typeof id === 'string' || typeof id === 'number'
   if (typeof method === 'string')
     return hasId ? { kind: 'request', id, method, fields: value } : readNotification(method, value)
   if (!hasId) return garbage('it has neither a method nor an id')
   if ('result' in value === 'error' in value) return garbage('it has no result and no error, or both')
   return { kind: 'answer', id, fields: value }
+}
+
+/** A reader that ignores case could take another value than the one that was judged. */
+const hasTwins = (value: Fields): boolean => {
+  const keys = Object.keys(value)
+  return new Set(keys.map((key) => key.toLowerCase())).size < keys.length
 }
 
 const readNotification = (method: string, fields: Fields): ReadMessage =>

@@ -98,15 +98,19 @@ export const createSessionChanges = ({ first, gate, events, openGate, onChange }
         },
         { change: 'rules', because: `the host removed the rules "${name}"` },
       ),
-    addTool: (tool) =>
+    addTool: (...tools) =>
       change(
         (now) => {
-          requirePortable(tool)
-          const definitions = [...now.tools.list.map(({ definition }) => definition), tool]
+          for (const tool of tools) requirePortable(tool)
+          const definitions = [...now.tools.list.map(({ definition }) => definition), ...tools]
           requireKnownPrerequisites(definitions)
           return { ...now, tools: now.tools.having(definitions) }
         },
-        { change: 'tools', because: `the host added the tool "${tool.name}"`, tool: tool.name },
+        {
+          change: 'tools',
+          because: `the host added the tool ${tools.map(({ name }) => `"${name}"`).join(', ')}`,
+          ...(tools.length === 1 ? { tool: tools[0]?.name ?? '' } : {}),
+        },
       ),
     removeTool: (name) =>
       change(
