@@ -69,6 +69,9 @@ const FILES_FOR_ONE_USER = [
   'words',
 ].map((name) => `test/cli/${name}.test.ts`)
 
+/** They try programs that are installed for the user who runs the tests (agent-programs.mjs). */
+const FILES_WITH_AGENTS = ['test/hook/claude-code.test.ts', 'test/hook/codex.test.ts']
+
 /** The code of a cell: the launcher, and the rooms that start it. They import no others. */
 const CELL = ['native', 'src/sandbox', 'src/policy', 'src/errors', 'src/shapes', 'scripts/build-native.mjs']
 
@@ -171,7 +174,14 @@ const runAsOrdinaryUser = async () => {
   }
   add(
     await withCopyFor(user, ROOT, (checkout, node) =>
-      runVitest({ checkout, folders, without: FILES_FOR_ONE_USER, node, as: { uid: user.uid, gid: user.gid }, env }),
+      runVitest({
+        checkout,
+        folders,
+        without: [...FILES_FOR_ONE_USER, ...FILES_WITH_AGENTS],
+        node,
+        as: { uid: user.uid, gid: user.gid },
+        env,
+      }),
     ),
   )
 }

@@ -98,7 +98,8 @@ static void relay(struct call *call, int *from, enum frame_kind kind)
 		return;
 	}
 	note_size(call);
-	/* A reader that wakes up for every small write slows the tool. One that waits for an answer wants it at once. */
+	/* A reader that wakes up for every small write slows the tool. One that waits for an answer wants it at once.
+	 */
 	uint64_t now = milliseconds();
 	call->resting = !to_terminal && !call->plan->relays_at_once && now - call->last_output <= 1;
 	call->last_output = now;
