@@ -53,7 +53,7 @@ export const attachedRunner = (launch: Launch, ownFiles: readonly OwnFile[]): At
   }
 }
 
-/** A failing command is no error of Cordon. */
+/** If the command fails, that is not an error of Cordon. */
 const judge = ({ result, intrusions: [intrusion] }: AttachedRun) => {
   if (result.status === 'limit' && result.limit === 'wall')
     return { status: 'timeout', reason: 'the wall-clock limit', error: intrusion } as const

@@ -153,8 +153,8 @@ export const network: Area = area('Network', [
   })),
   {
     claim:
-      'granted hosts are reached by name, below a name, by address and by proxy, the proxy is told which, ' +
-      'and nothing else is reached',
+      'a tool reaches granted hosts by name, subdomain, address and proxy, and no other host. ' +
+      'The proxy gets the name of the host.',
     tell: async (stage) => {
       const { result, asked } = await served(
         stage,
