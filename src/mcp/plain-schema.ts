@@ -1,7 +1,7 @@
 // The part of a server's schema that the gate checks. Patterns, formats, references and combinations are left out: they
 // are a server's own programs, and could keep the gateway busy for hours. The server checks its whole schema itself.
 import type { JsonSchema } from '../gate/index.js'
-import { isMapping } from '../shapes/index.js'
+import { isMapping, isTexts } from '../shapes/index.js'
 
 const TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 const LIMITS = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'] as const
@@ -28,6 +28,3 @@ export const plainSchema = (schema: unknown, depth = 0): JsonSchema => {
 
 const isType = (type: unknown): boolean =>
   TYPES.has(type) || (Array.isArray(type) && type.length > 0 && type.every((each) => TYPES.has(each)))
-
-const isTexts = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((each) => typeof each === 'string')

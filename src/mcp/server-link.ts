@@ -80,7 +80,7 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
     killing.abort()
     listener.onEnd(link, error)
   }
-  /** Each kind of trouble is told once. A server can repeat it as often as it likes. */
+  /** Reports each kind of trouble once, because a server can repeat it without end. */
   const trouble = (problem: string): void => {
     if (troubled.has(problem)) return
     troubled.add(problem)

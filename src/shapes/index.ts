@@ -10,6 +10,7 @@ export {
   filled,
   isAmount,
   isMapping,
+  isTexts,
   list,
   mapping,
   matching,

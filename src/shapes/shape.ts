@@ -71,6 +71,8 @@ const isNumber = (value: unknown): value is number => typeof value === 'number' 
 export const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+export const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isText)
+
 export const text = (more: Schema = {}): Shape<string> =>
   such('a text', isText, { schema: { type: 'string', ...more } })
 export const filled = (): Shape<string> =>

@@ -1,12 +1,11 @@
 // `cordon mcp install | uninstall | list`: puts the servers in the files of clients behind Cordon, and takes them out.
-import { homedir } from 'node:os'
-
 import { CordonError } from '../../errors/index.js'
 import { didYouMean } from '../../policy/index.js'
 
 import { usage } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
 import { reportFailure } from '../failure.js'
+import { homeOf } from '../settings/own-folders.js'
 import { STDERR, STDOUT, paintFor, writeText } from '../text/console-text.js'
 import { visible, visibleWord } from '../text/visible-text.js'
 
@@ -46,10 +45,9 @@ export const clientCommand = (
   { given: { switches, values, rest }, environment }: CommandLine,
   cordon: readonly [string, ...string[]],
 ): number => {
-  const { HOME: own } = environment
   const clients = clientsIn(action, rest.slice(1))
   const files = clientFiles({
-    home: own?.startsWith('/') === true ? own : homedir(),
+    home: homeOf(environment),
     workspace: process.cwd(),
     environment,
   }).filter(

@@ -35,7 +35,7 @@ export const readConfig = ({ path, format, places }: ClientFile): ReadConfig | u
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined) return undefined
   try {
-    if (!found.isFile() || found.size > MOST_BYTES) throw new Error('it is no file of settings')
+    if (!found.isFile() || found.size > MOST_BYTES) throw new Error('it is not a settings file')
     const text = readFileSync(path, 'utf8')
     const value = text.trim() === '' ? {} : FORMATS[format].parse(text)
     return { text, entries: places.flatMap((place) => entriesAt(value, place)) }

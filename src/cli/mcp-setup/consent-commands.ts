@@ -1,6 +1,4 @@
 // `cordon mcp diff | trust`: what servers offer beyond what was consented to, and the consent to it.
-import { homedir } from 'node:os'
-
 import { fail } from '../../errors/index.js'
 import { hashOf } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
@@ -10,7 +8,7 @@ import { didYouMean } from '../../policy/index.js'
 
 import { usage } from '../arguments.js'
 import type { CommandLine, Environment } from '../command-line.js'
-import { consentFolderOf } from '../settings/own-folders.js'
+import { consentFolderOf, homeOf } from '../settings/own-folders.js'
 import { STDOUT, paintFor, writeText } from '../text/console-text.js'
 import type { Paint } from '../text/console-text.js'
 import { visible, visibleWord } from '../text/visible-text.js'
@@ -58,10 +56,7 @@ const markOf = ({ held }: KeptConsent): string =>
     'sha256:'.length + 12,
   )
 
-const folderOf = (environment: Environment): string => {
-  const { HOME: own } = environment
-  return consentFolderOf(environment, own?.startsWith('/') === true ? own : homedir())
-}
+const folderOf = (environment: Environment): string => consentFolderOf(environment, homeOf(environment))
 
 /** The servers of this folder, or the one that is named. */
 const consentsHere = (environment: Environment, name: string | undefined): readonly KeptConsent[] => {

@@ -1,4 +1,6 @@
 // One server in a client's file: its command becomes `cordon mcp … -- command`, and back.
+import { isMapping, isTexts } from '../../shapes/index.js'
+
 export interface ServerEntry {
   /** Keys from the top of the file to the server, the last of them its name. */
   readonly place: readonly string[]
@@ -68,9 +70,3 @@ const commandInside = (words: readonly string[], cordon: readonly string[]): Sta
 }
 
 const other = (because: string): ReadEntry => ({ kind: 'other', because })
-
-const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const isTexts = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((each) => typeof each === 'string')

@@ -1,5 +1,4 @@
 // `cordon mcp`: a gateway between one MCP client and its servers.
-import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 
 import { fail } from '../../errors/index.js'
@@ -18,7 +17,7 @@ import type { CommandLine, Environment } from '../command-line.js'
 import { reportFailure } from '../failure.js'
 import { openOutput } from '../run/output-sink.js'
 import { openRunLog, recordSettingsOf } from '../run/perform-run.js'
-import { configFolderOf, consentFolderOf } from '../settings/own-folders.js'
+import { configFolderOf, consentFolderOf, homeOf } from '../settings/own-folders.js'
 import { STDERR, writeText } from '../text/console-text.js'
 import { visible } from '../text/visible-text.js'
 import { version } from '../text/version.js'
@@ -129,8 +128,7 @@ const policiesOf =
 
 /** A project that nobody trusts grants nothing, and says so. */
 const settingsHere = ({ values }: Arguments, environment: Environment): AllServerSettings => {
-  const { HOME: own } = environment
-  const home = parseAbsolutePath(own?.startsWith('/') === true ? own : homedir(), 'HOME')
+  const home = homeOf(environment)
   const configFolder = configFolderOf(environment, home)
   const settings = readServerSettings({
     workspace: parseAbsolutePath(process.cwd(), 'the working directory'),

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 
 import { fail } from '../../errors/index.js'
 import { nearestKey } from '../../policy/index.js'
-import { isMapping } from '../../shapes/index.js'
+import { isMapping, isTexts } from '../../shapes/index.js'
 
 import { usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
@@ -65,9 +65,6 @@ const readServer = (file: string, name: string, entry: unknown): ChosenServer =>
     throw invalid(file, `"cwd" of "${name}" is not a text`, 'name a folder')
   return { name: nameFor(name), argv: [command, ...args], variables: env as ChosenServer['variables'], cwd }
 }
-
-const isTexts = (values: unknown): values is readonly string[] =>
-  Array.isArray(values) && values.every((each) => typeof each === 'string')
 
 /** Names of tools begin with it and two lines, and models accept few characters. */
 const nameFor = (name: string): string =>

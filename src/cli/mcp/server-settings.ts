@@ -8,6 +8,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { parseTextPattern } from '../../gate/index.js'
+import type { TextPattern } from '../../gate/index.js'
 import { CLIENT_FEATURE_NAMES } from '../../mcp/index.js'
 import type { ClientFeature } from '../../mcp/index.js'
 import { itemsOf, mappingOf, namedNodesOf, oneOf, parsePolicyNode, placeOf, readDocument } from '../../policy/index.js'
@@ -17,7 +19,7 @@ import type { Trust } from '../../runtime/rule-files/index.js'
 
 import { isVouchedFor } from '../policy/policy-sources.js'
 import type { PolicyPlaces } from '../policy/policy-sources.js'
-import { matches, policiesWithin, toolEntries } from './tool-policies.js'
+import { policiesWithin, toolEntries } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 
 const FILE = 'mcp.yaml'
@@ -51,7 +53,7 @@ export const readServerSettings = (places: PolicyPlaces): AllServerSettings => {
   ]
   return {
     of: (server) => {
-      const found = entries.filter(({ pattern }) => matches(pattern, server))
+      const found = entries.filter(({ pattern }) => pattern.matches(server))
       return {
         policies: found.flatMap(({ policies }) => policies),
         tools: found.flatMap(({ tools }) => tools),
@@ -64,7 +66,7 @@ export const readServerSettings = (places: PolicyPlaces): AllServerSettings => {
 
 interface SettingsEntry extends ServerSettings {
   /** Of names of servers. */
-  readonly pattern: string
+  readonly pattern: TextPattern
 }
 
 const readSettings = (path: string, trust: Trust): readonly SettingsEntry[] => {
@@ -77,7 +79,7 @@ const readEntry = (pattern: string, node: PolicyNode): SettingsEntry => {
   const entries = tools === undefined ? [] : toolEntries(tools)
   const placed = policy === undefined ? [] : [placedPolicy(policy)]
   return {
-    pattern,
+    pattern: parseTextPattern(pattern),
     tools: entries,
     policies: [...placed, ...policiesWithin('', entries)],
     allowed:

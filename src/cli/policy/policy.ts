@@ -1,6 +1,4 @@
 // `cordon policy`: lists, shows, checks, tests and compares policies.
-import { homedir } from 'node:os'
-
 import { CordonError } from '../../errors/index.js'
 import {
   beyond,
@@ -19,7 +17,7 @@ import { combinePolicies } from './combine-policies.js'
 import type { CommandLine, Environment } from '../command-line.js'
 import { STDOUT, oneLine, paintFor, writeText } from '../text/console-text.js'
 import type { Paint } from '../text/console-text.js'
-import { configFolderOf } from '../settings/own-folders.js'
+import { configFolderOf, homeOf } from '../settings/own-folders.js'
 import { loadPolicy, readPolicy } from './policy-file.js'
 import type { LoadedPolicy } from './policy-file.js'
 import { answerRequest } from './policy-request.js'
@@ -52,8 +50,7 @@ export const policy = async ({ given: { switches, values, rest }, environment }:
   }
   const action = word !== undefined && Object.hasOwn(actions, word) ? actions[word] : undefined
   if (action === undefined) throw unknownAction(word, Object.keys(actions), COMMAND)
-  const { HOME: own } = environment
-  const home = parseAbsolutePath(own?.startsWith('/') === true ? own : homedir(), 'HOME')
+  const home = homeOf(environment)
   const places = {
     workspace: parseAbsolutePath(process.cwd(), 'the working directory'),
     home,

@@ -1,6 +1,5 @@
 // Parses the words of `cordon run`. Nothing is started.
 import { realpathSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 
 import type { SecretSource } from '../../egress/index.js'
@@ -18,7 +17,7 @@ import { combinePolicies } from '../policy/combine-policies.js'
 import { NO_EGRESS, joinEgress, readEgress } from '../settings/egress-order.js'
 import type { EgressOrder } from '../settings/egress-order.js'
 import { readOnly } from '../settings/own-files.js'
-import { configFolderOf } from '../settings/own-folders.js'
+import { configFolderOf, homeOf } from '../settings/own-folders.js'
 import { loadPolicy } from '../policy/policy-file.js'
 import { FORMS, LIMIT_OPTIONS } from './run-options.js'
 import { asWord } from '../text/shell-word.js'
@@ -129,22 +128,6 @@ const folderAt = (path: string, option: string): AbsolutePath => {
     // The error follows.
   }
   throw fail('cwd-missing', { path })
-}
-
-export const homeOf = ({ HOME: home }: Environment): AbsolutePath =>
-  parseAbsolutePath(home?.startsWith('/') === true ? home : homeOfAccount(), 'HOME')
-
-/** The user of a container may be missing in /etc/passwd. */
-const homeOfAccount = (): string => {
-  try {
-    return homedir()
-  } catch (cause) {
-    throw fail(
-      'usage-error',
-      { problem: 'HOME is not set, and this user has no entry in /etc/passwd', fix: 'set HOME to a folder' },
-      cause,
-    )
-  }
 }
 
 /** Parses each option by itself, so that an error names it. */

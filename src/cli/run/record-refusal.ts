@@ -10,7 +10,7 @@ import type { CommandLine } from '../command-line.js'
 import type { Decided } from './facts.js'
 import { auditPathOf } from '../settings/own-folders.js'
 import { recordSettingsOf } from './perform-run.js'
-import { homeOf } from '../request/run-request.js'
+import { homeOf } from '../settings/own-folders.js'
 import { asWord } from '../text/shell-word.js'
 
 /** Ignores problems of the log: nothing ran, and the refusal is printed anyway. */

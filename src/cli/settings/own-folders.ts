@@ -1,4 +1,9 @@
+import { homedir } from 'node:os'
 import { join } from 'node:path'
+
+import { fail } from '../../errors/index.js'
+import { parseAbsolutePath } from '../../policy/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
 
 import type { Environment } from '../command-line.js'
 
@@ -22,4 +27,20 @@ export const configFolderOf = ({ XDG_CONFIG_HOME: config }: Environment, home: s
 export const auditPathOf = (environment: Environment, home: string): string => {
   const { CORDON_AUDIT: named } = environment
   return named !== undefined && named !== '' ? named : join(stateFolderOf(environment, home), 'audit.jsonl')
+}
+
+export const homeOf = ({ HOME: home }: Environment): AbsolutePath =>
+  parseAbsolutePath(home?.startsWith('/') === true ? home : homeOfAccount(), 'HOME')
+
+/** The user of a container may be missing in /etc/passwd. */
+const homeOfAccount = (): string => {
+  try {
+    return homedir()
+  } catch (cause) {
+    throw fail(
+      'usage-error',
+      { problem: 'HOME is not set, and this user has no entry in /etc/passwd', fix: 'set HOME to a folder' },
+      cause,
+    )
+  }
 }

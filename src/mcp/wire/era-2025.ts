@@ -106,7 +106,7 @@ export const introduceTogether = (servers: readonly Introduced[], version: strin
 /** A `false` of one server must not hide the `true` of another. */
 const onlyTrue = (fields: Fields): Fields => Object.fromEntries(Object.entries(fields).filter(([, is]) => is !== false))
 
-/** The token by which progress of a request is told. */
+/** The token that progress notifications of a request carry. */
 export const progressTokenOf = (params: Fields): unknown => fieldsOf(params['_meta'])['progressToken']
 
 export const withProgressToken = (params: Fields, token: MessageId): Fields => ({
@@ -154,7 +154,7 @@ export const approvalWord = (result: Fields | undefined): keyof typeof ANSWERS =
   return result?.['action'] === 'accept' && (answer === 'once' || answer === 'session') ? answer : 'reject'
 }
 
-/** Shows who asks: a client shows the message, and not the connection that it came through. */
+/** Names the server in the message. A client shows only the message, so its user would not know who asks. */
 export const signElicitation = (params: Fields, server: string): Fields => ({
   ...params,
   message: `The MCP server "${server}" asks: ${textOf(params['message'])}`,
