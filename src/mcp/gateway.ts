@@ -15,6 +15,7 @@ import type { ToolNaming, ToolRegister } from './served-tools.js'
 import { openServerLink } from './server-link.js'
 import type { ServerLink, ServerSource } from './server-link.js'
 import { createRouter, sharedName } from './several-servers.js'
+import { createClientSpeech } from './stateless/client-speech.js'
 import {
   LISTS,
   METHODS,
@@ -25,7 +26,7 @@ import {
   refusedResult,
 } from './wire/era-2025.js'
 import { RPC_ERRORS, fieldsOf, paramsOf, readLine, requestOf, resultOf, textOf } from './wire/messages.js'
-import type { Fields, MessageId, NotificationMessage, RequestMessage } from './wire/messages.js'
+import type { Fields, Message, MessageId, NotificationMessage, RequestMessage } from './wire/messages.js'
 
 export interface GatewayParts {
   readonly servers: readonly ServerSource[]
@@ -53,7 +54,18 @@ const INTRODUCTION_MS = 30_000
 const MOST_PAGES = 1_000
 const MOST_ENTRIES = 10_000
 
-export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, version }: GatewayParts): Gateway => {
+export const openGateway = ({
+  servers,
+  cordon,
+  policyOf,
+  send: toClient,
+  onTrouble,
+  version,
+}: GatewayParts): Gateway => {
+  const speech = createClientSpeech(toClient, (message) => {
+    takeMessage(message)
+  })
+  const { send } = speech
   const fromServers = createFromServers(send)
   const isShared = servers.length > 1
   let isClosing = false
@@ -252,6 +264,11 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
       for (const link of links)
         if (message.method !== METHODS.rootsChanged || link.source.allowed.has('roots')) link.send(message.fields)
   }
+  const takeMessage = (message: Message): void => {
+    if (message.kind === 'request') void serve(message)
+    else if (message.kind === 'notification') hear(message)
+    else fromServers.answer(message)
+  }
   const inTime = async (link: ServerLink, introduced: Promise<Fields>): Promise<Fields> => {
     const error = fail('mcp-server-silent', { server: link.name, seconds: INTRODUCTION_MS / 1_000 })
     const timer = setTimeout(link.end, INTRODUCTION_MS, error)
@@ -263,10 +280,8 @@ export const openGateway = ({ servers, cordon, policyOf, send, onTrouble, versio
   return {
     take: (line) => {
       for (const message of readLine(line, 'client')) {
-        if (message.kind === 'request') void serve(message)
-        else if (message.kind === 'notification') hear(message)
-        else if (message.kind === 'answer') fromServers.answer(message)
-        else void send({ jsonrpc: '2.0', id: null, error: { code: RPC_ERRORS.parse, message: message.problem } })
+        if (message.kind !== 'garbage') speech.take(message)
+        else void toClient({ jsonrpc: '2.0', id: null, error: { code: RPC_ERRORS.parse, message: message.problem } })
       }
     },
     approve,

@@ -8,6 +8,7 @@ export {
   writeConsent,
 } from './consent/index.js'
 export type { KeptConsent } from './consent/index.js'
+export type { OpenConnection } from './http/connection.js'
 export { openGateway } from './gateway.js'
 export type { GatewayParts } from './gateway.js'
 export type { SendToClient } from './from-server.js'

@@ -6,8 +6,10 @@ import type { OpenProgram, SandboxProfile } from '../sandbox/index.js'
 import type { Consent } from './consent/index.js'
 import { createExchange } from './exchange.js'
 import type { Asked } from './exchange.js'
-import { METHODS, asksInResult, errorAnswer, progressTokenOf, withProgressToken } from './wire/era-2025.js'
+import { createServerSpeech } from './stateless/server-speech.js'
+import { METHODS, errorAnswer, progressTokenOf, withProgressToken } from './wire/era-2025.js'
 import type { ClientFeature } from './wire/era-2025.js'
+import { asksInResult } from './wire/era-2026.js'
 import { createLineReader } from './wire/lines.js'
 import { fieldsOf, notificationOf, readLine } from './wire/messages.js'
 import type { AnswerMessage, Fields, NotificationMessage, RequestMessage } from './wire/messages.js'
@@ -94,15 +96,27 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
     onLine: (line) => {
       for (const message of readLine(line, 'server')) {
         if (message.kind === 'garbage') trouble(`writes lines that are no messages: ${message.problem}`)
-        else if (message.kind === 'answer') settle(message)
-        else listener.onMessage(link, message)
+        else speech.take(message)
       }
     },
     onTooLong: () => {
       end(fail('mcp-server-garbled', { server: name, problem: 'wrote a message that is too long' }))
     },
   })
+  const speech = createServerSpeech({
+    server: name,
+    toServer: (fields) => {
+      write(fields)
+    },
+    toGateway: (message) => {
+      if (message.kind === 'answer') settle(message)
+      else listener.onMessage(link, message)
+    },
+  })
   const send = (message: Fields): void => {
+    if (ended === undefined) speech.send(message)
+  }
+  const write = (message: Fields): void => {
     if (ended !== undefined) return
     const bytes = Buffer.from(`${JSON.stringify(message)}\n`)
     if (program === undefined) early.push(bytes)

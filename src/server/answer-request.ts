@@ -7,7 +7,7 @@ import type { Caller, Registry, Turn } from '../store/index.js'
 
 import { knowCaller, requireKind, requireTeam } from './authenticate.js'
 import type { Reception } from './authenticate.js'
-import { guardRequest } from './guard-request.js'
+import { guardRequest } from './door/index.js'
 import { RETRY_AFTER, problemOf } from './problem.js'
 import { presenceOf, withinTime } from './presence.js'
 import type { Presence } from './presence.js'

@@ -5,7 +5,7 @@ import { fail } from '../errors/index.js'
 import { authenticate } from '../store/index.js'
 import type { AnyOperation, Caller, Engine, TokenHolder } from '../store/index.js'
 
-import type { Door } from './guard-request.js'
+import type { Door } from './door/index.js'
 
 export interface Known {
   readonly caller: Caller

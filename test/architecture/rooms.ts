@@ -8,7 +8,8 @@ export const ROOM_ORDER: readonly (readonly string[])[] = [
   ['gate'],
   ['sandbox', 'egress', 'store'],
   ['runtime'],
-  ['server', 'mcp'],
+  ['server'],
+  ['mcp'],
   ['cli'],
 ]
 
@@ -34,6 +35,8 @@ export const PARTS_WITH_INDEX: readonly string[] = [
   'src/runtime/rule-files/index.js',
   'src/runtime/tools/index.js',
   'src/runtime/settings/index.js',
+  'src/mcp/http/index.js',
+  'src/server/door/index.js',
 ]
 
 export const levelOf = (room: string): number => ROOM_ORDER.findIndex((level) => level.includes(room))

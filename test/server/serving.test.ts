@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { parseListenAddress, serveStore } from '../../src/server/index.js'
 import type { ServeSettings, ServedStore } from '../../src/server/index.js'
-import { requireSafe } from '../../src/server/listen-address.js'
+import { requireSafe } from '../../src/server/door/index.js'
 import { OPERATION_NAMES, openRemoteAccess, operationOf } from '../../src/store/index.js'
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 

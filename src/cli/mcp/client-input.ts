@@ -12,6 +12,12 @@ export interface Client {
   readonly end: () => Promise<void>
 }
 
+/** Settles when this process is told to end. */
+export const untilSignal = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of SIGNALS) process.on(signal, resolve)
+  })
+
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 export const openClient = (): Client => {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 import { fail } from '../../errors/index.js'
 import { CLIENT_FEATURE_NAMES, createLineReader, openGateway, sharedName } from '../../mcp/index.js'
-import type { ClientFeature, GatewayParts } from '../../mcp/index.js'
+import type { ClientFeature, GatewayParts, OpenConnection } from '../../mcp/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
 import { createCordon } from '../../runtime/index.js'
@@ -21,7 +21,9 @@ import { configFolderOf, consentFolderOf, homeOf } from '../settings/own-folders
 import { STDERR, writeText } from '../text/console-text.js'
 import { visible } from '../text/visible-text.js'
 import { version } from '../text/version.js'
-import { openClient } from './client-input.js'
+import { openClient, untilSignal } from './client-input.js'
+import { listeningBy } from './listening.js'
+import type { Listening } from './listening.js'
 import { chooseServers } from './server-choice.js'
 import { prepareServer, serverSource } from './start-server.js'
 import type { PreparedServer } from './start-server.js'
@@ -55,17 +57,16 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
     const consentFolder = consentFolderOf(environment, home)
     const allowedTo = (server: string) => new Set([...allowed, ...settings.of(server).allowed])
     const place = { audit, sandbox, environment, allowedTo, consentFolder, onStderr }
-    await serve(
+    const policyOf = policiesOf(servers, (name, server) => [
+      policyNamed(name, tools),
+      policyNamed(name.slice(startOf(server).length), settings.of(server).tools),
+    ])
+    const open = connecting({
       first,
-      servers.map((each) => serverSource(each, place)),
-      policiesOf(servers, (name, server) => [
-        policyNamed(name, tools),
-        policyNamed(name.slice(startOf(server).length), settings.of(server).tools),
-      ]),
-      audit,
-      environment,
-      isClientAskedBy(given),
-    )
+      sources: () => servers.map((each) => serverSource(each, place)),
+      ...{ policyOf, audit, environment, isClientAsked: isClientAskedBy(given) },
+    })
+    await serve(open, listeningBy(given))
   } finally {
     await sandbox.then(
       (open) => open.close(),
@@ -76,40 +77,68 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
   return 0
 }
 
-/** The rules, the mode and the folders are the same for all servers. */
-const serve = async (
-  { prepared: { order, ruleSets }, mode }: PreparedServer,
-  servers: GatewayParts['servers'],
-  policyOf: GatewayParts['policyOf'],
-  audit: AuditLog,
-  environment: Environment,
-  isClientAsked: boolean,
-): Promise<void> => {
-  const { workspace, home } = order
-  /** Set before the first call, which comes from the client. */
-  let asked: Approve = () => ({ kind: 'timed_out', then: 'deny' })
-  const cordon = await createCordon({
-    ...(isClientAsked ? { approve: (...question: Parameters<Approve>) => asked(...question) } : {}),
-    ...{ tools: [], workspace, home, audit, ruleFiles: 'none', rules: ruleSets },
-    mode: mode ?? 'on_request',
-    configFolder: configFolderOf(environment, home),
-    record: recordSettingsOf(environment),
-    requestedBy: 'mcp-client',
-  })
-  const client = openClient()
-  const gateway = openGateway({
-    ...{ servers, cordon, policyOf, version: version(), send: client.send },
-    onTrouble: (error) => {
-      reportFailure(error, environment)
-    },
-  })
-  asked = gateway.approve
+interface Connecting {
+  /** The rules, the mode and the folders are the same for all servers. */
+  readonly first: PreparedServer
+  /** Servers that were not started yet. */
+  readonly sources: () => GatewayParts['servers']
+  readonly policyOf: GatewayParts['policyOf']
+  readonly audit: AuditLog
+  readonly environment: Environment
+  readonly isClientAsked: boolean
+}
+
+/** Opens the gateway of one client, with servers of its own. */
+const connecting =
+  ({ first, sources, policyOf, audit, environment, isClientAsked }: Connecting): OpenConnection =>
+  async (send) => {
+    const { order, ruleSets } = first.prepared
+    const { workspace, home } = order
+    /** Set before the first call, which comes from the client. */
+    let asked: Approve = () => ({ kind: 'timed_out', then: 'deny' })
+    const cordon = await createCordon({
+      ...(isClientAsked ? { approve: (...question: Parameters<Approve>) => asked(...question) } : {}),
+      ...{ tools: [], workspace, home, audit, ruleFiles: 'none', rules: ruleSets },
+      mode: first.mode ?? 'on_request',
+      configFolder: configFolderOf(environment, home),
+      record: recordSettingsOf(environment),
+      requestedBy: 'mcp-client',
+    })
+    const gateway = openGateway({
+      ...{ servers: sources(), cordon, policyOf, version: version(), send },
+      onTrouble: (error) => {
+        reportFailure(error, environment)
+      },
+    })
+    asked = gateway.approve
+    return {
+      take: gateway.take,
+      close: async () => {
+        await gateway.close()
+        await cordon.close()
+      },
+    }
+  }
+
+const serve = async (open: OpenConnection, listening: Listening | undefined): Promise<void> => {
+  if (listening === undefined) {
+    const client = openClient()
+    const connection = await open(client.send)
+    try {
+      await client.read(connection.take)
+    } finally {
+      await connection.close()
+      await client.end()
+    }
+    return
+  }
+  const { openEndpoint } = await import('../../mcp/http/index.js')
+  const endpoint = await openEndpoint({ ...listening, open })
   try {
-    await client.read(gateway.take)
+    writeText(STDERR, `cordon: MCP clients connect to ${endpoint.url}\n`)
+    await untilSignal()
   } finally {
-    await gateway.close()
-    await cordon.close()
-    await client.end()
+    await endpoint.close()
   }
 }
 

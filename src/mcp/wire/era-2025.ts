@@ -22,6 +22,7 @@ export const METHODS = {
   cancelled: 'notifications/cancelled',
   progress: 'notifications/progress',
   rootsChanged: 'notifications/roots/list_changed',
+  logMessage: 'notifications/message',
   listRoots: 'roots/list',
 } as const
 
@@ -32,7 +33,7 @@ export const isNotification = (method: string): boolean => method.startsWith('no
 export const TOLD_BY_SERVERS: ReadonlySet<string> = new Set([
   METHODS.cancelled,
   METHODS.progress,
-  'notifications/message',
+  METHODS.logMessage,
   'notifications/tools/list_changed',
   'notifications/prompts/list_changed',
   'notifications/resources/list_changed',
@@ -41,7 +42,20 @@ export const TOLD_BY_SERVERS: ReadonlySet<string> = new Set([
   'notifications/tasks/status',
 ])
 
-const REVISIONS: ReadonlySet<string> = new Set(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
+export const LATEST_REVISION = '2025-11-25'
+export const REVISIONS: ReadonlySet<string> = new Set(['2024-11-05', '2025-03-26', '2025-06-18', LATEST_REVISION])
+
+/** Requests during which a server may ask its client for something. */
+export const MULTI_ROUND: ReadonlySet<string> = new Set([METHODS.callTool, METHODS.getPrompt, METHODS.readResource])
+
+/** Requests that later revisions do not have. */
+export const REMOVED: ReadonlySet<string> = new Set([
+  METHODS.initialize,
+  METHODS.ping,
+  METHODS.setLevel,
+  METHODS.subscribe,
+  METHODS.unsubscribe,
+])
 
 /** What a server may ask its client for: the name in capabilities, and the method. */
 export const CLIENT_FEATURES = {
@@ -96,7 +110,7 @@ export const introduceTogether = (servers: readonly Introduced[], version: strin
   )
   const versions = servers.map(({ result }) => textOf(result['protocolVersion'])).filter((each) => REVISIONS.has(each))
   return {
-    protocolVersion: versions.sort()[0] ?? '2025-11-25',
+    protocolVersion: versions.sort()[0] ?? LATEST_REVISION,
     capabilities,
     serverInfo: { name: 'cordon', version },
     ...(instructions.length === 0 ? {} : { instructions: instructions.join('\n\n') }),
@@ -127,12 +141,6 @@ export const refusedResult = (reason: string, facts: Fields): Fields => ({
   isError: true,
   _meta: Object.fromEntries(Object.entries(facts).map(([name, value]) => [`${OWN_PREFIX}${name}`, value])),
 })
-
-/**
- * Revision 2026-07-28 puts requests of a server into its results. This gateway cannot judge them there, so it does not
- * let them pass.
- */
-export const asksInResult = (result: Fields): boolean => result['resultType'] === 'input_required'
 
 const ANSWERS = { reject: 'No', once: 'Yes, this once', session: 'Yes, for this session' } as const
 

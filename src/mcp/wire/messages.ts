@@ -91,3 +91,10 @@ export const requestOf = (id: MessageId, method: string, params: Fields): Fields
 export const notificationOf = (method: string, params: Fields): Fields => ({ jsonrpc: '2.0', method, params })
 
 export const resultOf = (id: MessageId, result: Fields): Fields => ({ jsonrpc: '2.0', id, result })
+
+/** An error as the protocol itself has it. Errors of Cordon are answered with their own words. */
+export const errorOf = (id: MessageId, code: number, message: string, data?: Fields): Fields => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message, ...(data === undefined ? {} : { data }) },
+})

@@ -1,7 +1,7 @@
 // The address of a server, and whether it is safe to listen there.
 import { isIPv4, isIPv6 } from 'node:net'
 
-import { fail } from '../errors/index.js'
+import { fail } from '../../errors/index.js'
 
 export interface ListenAddress {
   readonly host: string

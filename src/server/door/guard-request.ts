@@ -2,7 +2,7 @@
 // the page's own origin (Origin, Sec-Fetch-Site).
 import type { IncomingMessage } from 'node:http'
 
-import { fail } from '../errors/index.js'
+import { fail } from '../../errors/index.js'
 
 export interface Door {
   readonly kind: 'tcp' | 'socket'

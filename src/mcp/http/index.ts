@@ -1,0 +1,1 @@
+export { openEndpoint } from './endpoint.js'

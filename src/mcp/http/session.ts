@@ -1,0 +1,99 @@
+// A session of the revisions up to 2025-11-25: one client with its own gateway. Each POST has a stream for the answers
+// to its requests. What belongs to no request goes to the stream of a GET, or waits for one.
+import type { ServerResponse } from 'node:http'
+
+import { METHODS, progressTokenOf } from '../wire/era-2025.js'
+import { fieldsOf, paramsOf } from '../wire/messages.js'
+import type { Fields, Message, MessageId } from '../wire/messages.js'
+import type { Connection, OpenConnection } from './connection.js'
+import { openMessageStream } from './event-stream.js'
+import type { MessageStream } from './event-stream.js'
+
+export interface Session {
+  readonly id: string
+  /** A body of a POST with requests. The response stays open until all are answered. */
+  readonly ask: (text: string, messages: readonly Message[], response: ServerResponse) => void
+  /** A body without requests. */
+  readonly tell: (text: string) => void
+  /** The stream of a GET. False if there is one already. */
+  readonly listen: (response: ServerResponse) => boolean
+  readonly isIdle: () => boolean
+  readonly close: () => Promise<void>
+}
+
+/** Messages that wait for the stream of a GET. The oldest are dropped. */
+const MOST_WAITING = 1_000
+
+interface PostStream {
+  readonly stream: MessageStream
+  readonly ids: Set<MessageId>
+  readonly tokens: ReadonlySet<unknown>
+}
+
+export const openSession = async (id: string, open: OpenConnection): Promise<Session> => {
+  const posts = new Set<PostStream>()
+  let standing: MessageStream | undefined
+  let early: Fields[] = []
+
+  const sendUnrelated = (message: Fields): Promise<void> | undefined => {
+    // A question comes during a request, mostly the last one.
+    const post = [...posts].findLast(({ stream }) => stream.isOpen())
+    const stream = standing?.isOpen() === true ? standing : post?.stream
+    if (stream !== undefined) return stream.write(message)
+    early = [...early, message].slice(-MOST_WAITING)
+    return undefined
+  }
+  const answer = (post: PostStream, answered: MessageId, message: Fields): Promise<void> | undefined => {
+    const slow = post.stream.write(message)
+    post.ids.delete(answered)
+    if (post.ids.size === 0) {
+      posts.delete(post)
+      post.stream.end()
+    }
+    return slow
+  }
+  const connection: Connection = await open((message) => {
+    const { id: answered, method } = message
+    const isAnswer = method === undefined && (typeof answered === 'string' || typeof answered === 'number')
+    if (isAnswer) {
+      const post = [...posts].find(({ ids }) => ids.has(answered))
+      return post === undefined ? undefined : answer(post, answered, message)
+    }
+    const token = method === METHODS.progress ? paramsOf({ fields: message })['progressToken'] : undefined
+    const post = token === undefined ? undefined : [...posts].find(({ tokens }) => tokens.has(token))
+    return post?.stream.isOpen() === true ? post.stream.write(message) : sendUnrelated(message)
+  })
+  return {
+    id,
+    ask: (text, messages, response) => {
+      const requests = messages.filter((message) => message.kind === 'request')
+      const tokens = requests
+        .map((request) => progressTokenOf(paramsOf(request)))
+        .filter((token) => token !== undefined)
+      const stream = openMessageStream(response, { 'mcp-session-id': id })
+      posts.add({ stream, ids: new Set(requests.map((request) => request.id)), tokens: new Set(tokens) })
+      connection.take(text)
+    },
+    tell: connection.take,
+    listen: (response) => {
+      if (standing?.isOpen() === true) return false
+      standing = openMessageStream(response, { 'mcp-session-id': id })
+      const waiting = early
+      early = []
+      for (const message of waiting) void standing.write(message)
+      return true
+    },
+    isIdle: () => standing?.isOpen() !== true && ![...posts].some(({ stream }) => stream.isOpen()),
+    close: async () => {
+      standing?.end()
+      for (const { stream } of posts) stream.end()
+      await connection.close()
+    },
+  }
+}
+
+/** Whether a message begins a session. */
+export const begins = (message: Message): boolean =>
+  message.kind === 'request' &&
+  message.method === METHODS.initialize &&
+  !('_meta' in fieldsOf(message.fields['params']))

@@ -1,0 +1,128 @@
+// Requests of revision 2026-07-28 over HTTP. All clients share one gateway, so ids and progress tokens are ours. The
+// response is one message, or a stream if something comes before the answer. Who closes it cancels the request.
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+
+import { METHODS, progressTokenOf, withProgressToken } from '../wire/era-2025.js'
+import { STATELESS_ERRORS, clientOf, ofSubscription, subscriptionOf } from '../wire/era-2026.js'
+import { RPC_ERRORS, errorOf, fieldsOf, notificationOf, paramsOf, textOf } from '../wire/messages.js'
+import type { Fields, MessageId, RequestMessage } from '../wire/messages.js'
+import type { Connection, OpenConnection } from './connection.js'
+import { openMessageStream, sendJson } from './event-stream.js'
+import type { MessageStream } from './event-stream.js'
+
+export interface StatelessRequests {
+  readonly ask: (request: RequestMessage, headers: IncomingHttpHeaders, response: ServerResponse) => void
+  readonly close: () => Promise<void>
+}
+
+interface Asker {
+  readonly id: MessageId
+  readonly token: unknown
+  readonly wantsLog: boolean
+  readonly response: ServerResponse
+  stream: MessageStream | undefined
+}
+
+export const openStatelessRequests = (open: OpenConnection): StatelessRequests => {
+  const askers = new Map<unknown, Asker>()
+  let connection: Promise<Connection> | undefined
+  let lastId = 0
+
+  const write = (asker: Asker, message: Fields): Promise<void> | undefined => {
+    asker.stream ??= openMessageStream(asker.response)
+    return asker.stream.write(message)
+  }
+  const answer = (own: unknown, asker: Asker, message: Fields): Promise<void> | undefined => {
+    askers.delete(own)
+    const answered = { ...message, id: asker.id }
+    if (asker.stream === undefined) {
+      sendJson(asker.response, statusOf(message), answered)
+      return undefined
+    }
+    const slow = asker.stream.write(answered)
+    asker.stream.end()
+    return slow
+  }
+  const send = (message: Fields): Promise<void> | undefined => {
+    const { id, method } = message
+    const found = askers.get(id)
+    if (method === undefined) return found === undefined ? undefined : answer(id, found, message)
+    const params = paramsOf({ fields: message })
+    const subscription = subscriptionOf(params)
+    const listener = askers.get(subscription)
+    if (listener !== undefined) return write(listener, { ...message, params: ofSubscription(params, listener.id) })
+    const asker = askers.get(params['progressToken'])
+    if (method === METHODS.progress && asker !== undefined)
+      return write(asker, { ...message, params: { ...params, progressToken: asker.token } })
+    if (method !== METHODS.logMessage) return undefined
+    // A server does not say to which request a line of its log belongs.
+    const reader = [...askers.values()].findLast(({ wantsLog }) => wantsLog)
+    return reader === undefined ? undefined : write(reader, message)
+  }
+  return {
+    ask: (request, headers, response) => {
+      const problem = mismatchOf(request, headers)
+      if (problem !== undefined) {
+        sendJson(response, 400, errorOf(request.id, STATELESS_ERRORS.headerMismatch, `Header mismatch: ${problem}`))
+        return
+      }
+      lastId += 1
+      const own = `http-${lastId}`
+      const params = paramsOf(request)
+      const token = progressTokenOf(params)
+      const wantsLog = clientOf(params).logLevel !== undefined
+      askers.set(own, { id: request.id, token, wantsLog, response, stream: undefined })
+      connection ??= open(send)
+      const take = (message: Fields): void => {
+        void connection?.then((opened) => {
+          opened.take(JSON.stringify(message))
+        })
+      }
+      response.on('close', () => {
+        if (askers.delete(own)) take(notificationOf(METHODS.cancelled, { requestId: own }))
+      })
+      const tracked = token === undefined ? params : withProgressToken(params, own)
+      take({ ...request.fields, id: own, params: tracked })
+    },
+    close: async () => {
+      for (const { response } of askers.values()) response.end()
+      await (await connection)?.close()
+    },
+  }
+}
+
+const statusOf = (message: Fields): number => {
+  const code = fieldsOf(message['error'])['code']
+  if (code === RPC_ERRORS.unknownMethod) return 404
+  const isBad = code === STATELESS_ERRORS.unsupportedVersion || code === STATELESS_ERRORS.missingCapability
+  return isBad ? 400 : 200
+}
+
+/** Requests whose name is in a header too. */
+const NAMED: Readonly<Record<string, string>> = {
+  [METHODS.callTool]: 'name',
+  [METHODS.getPrompt]: 'name',
+  [METHODS.readResource]: 'uri',
+}
+
+/** What a proxy reads in the headers must be what the gateway judges. */
+const mismatchOf = (request: RequestMessage, headers: IncomingHttpHeaders): string | undefined => {
+  const { method } = request
+  const params = paramsOf(request)
+  if (headers['mcp-protocol-version'] !== clientOf(params).version)
+    return 'MCP-Protocol-Version is not that of the body'
+  if (headerText(headers['mcp-method']) !== method) return 'Mcp-Method is not the method of the body'
+  const named = NAMED[method]
+  if (named === undefined) return undefined
+  return headerText(headers['mcp-name']) === textOf(params[named])
+    ? undefined
+    : `Mcp-Name is not the ${named} of the body`
+}
+
+const ENCODED = /^=\?base64\?([A-Za-z0-9+/=]*)\?=$/
+
+const headerText = (value: string | readonly string[] | undefined): string | undefined => {
+  if (typeof value !== 'string') return undefined
+  const [, encoded] = ENCODED.exec(value) ?? []
+  return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8')
+}

@@ -1,0 +1,295 @@
+// A client of revision 2026-07-28, for a gateway that speaks the revisions before it. The gateway sees one client that
+// introduces itself once. A question to this client becomes a result that asks, and the same request comes again with
+// the answer: until then the call waits here.
+import { randomUUID } from 'node:crypto'
+
+import { canonicalJson } from '../../gate/index.js'
+import type { JsonValue } from '../../gate/index.js'
+import { isMapping } from '../../shapes/index.js'
+
+import type { SendToClient } from '../from-server.js'
+import { LISTS, METHODS, MULTI_ROUND, REMOVED, REVISIONS, featureOf } from '../wire/era-2025.js'
+import {
+  DISCOVER,
+  LISTEN,
+  STATELESS_ERRORS,
+  STATELESS_REVISION,
+  answersIn,
+  clientOf,
+  completed,
+  discovered,
+  inputRequired,
+  withoutClient,
+} from '../wire/era-2026.js'
+import type { RequestClient } from '../wire/era-2026.js'
+import {
+  RPC_ERRORS,
+  errorOf,
+  fieldsOf,
+  notificationOf,
+  paramsOf,
+  requestOf,
+  resultOf,
+  textOf,
+} from '../wire/messages.js'
+import type { AnswerMessage, Fields, Message, MessageId, RequestMessage } from '../wire/messages.js'
+import { createListening } from './listening.js'
+
+export interface ClientSpeech {
+  /** A message of the client. */
+  readonly take: (message: Message) => void
+  /** A message for the client. */
+  readonly send: SendToClient
+}
+
+/** How long a question waits for the request that answers it. */
+const ANSWER_MS = 10 * 60_000
+
+interface Waiting {
+  readonly request: RequestMessage
+  readonly client: RequestClient
+  /** The id and the progress token that the client uses now. Undefined: it was answered with questions. */
+  asker: { readonly id: MessageId; readonly token: unknown } | undefined
+  /** Ids of questions, by the keys that the client gets. */
+  readonly questions: Map<string, RequestMessage>
+  /** Came while the client was asked. */
+  answer: Fields | undefined
+  timer: NodeJS.Timeout | undefined
+}
+
+/** `toGateway` takes what a client of an earlier revision would send, and answers through `send`. */
+export const createClientSpeech = (toClient: SendToClient, toGateway: (message: Message) => void): ClientSpeech => {
+  let era: 'unknown' | 'session' | 'stateless' = 'unknown'
+  let introduced: Promise<Fields> | undefined
+  let lastId = 0
+  const waiting = new Map<MessageId, Waiting>()
+  const suspended = new Map<string, { readonly id: MessageId; readonly waiting: Waiting }>()
+  /** Requests of this file itself. */
+  const own = new Map<MessageId, (answer: Fields) => void>()
+
+  const askGateway = (method: string, params: Fields): Promise<Fields> =>
+    new Promise((resolve) => {
+      lastId += 1
+      own.set(lastId, resolve)
+      const fields = requestOf(lastId, method, params)
+      toGateway({ kind: 'request', id: lastId, method, fields })
+    })
+  const tellGateway = (method: string, params: Fields): void => {
+    toGateway({ kind: 'notification', method, fields: notificationOf(method, params) })
+  }
+  const listening = createListening({ send: toClient, askGateway })
+
+  /** The gateway is introduced once, with what the first request says. */
+  const introduce = ({ info, capabilities }: RequestClient): Promise<Fields> =>
+    (introduced ??= (async () => {
+      const answer = await askGateway(METHODS.initialize, {
+        protocolVersion: STATELESS_REVISION,
+        capabilities,
+        clientInfo: info ?? { name: 'an MCP client', version: '' },
+      })
+      // A server that did not start can be asked again, and says so again.
+      if (!('result' in answer)) introduced = undefined
+      else tellGateway(METHODS.initialized, {})
+      return answer
+    })())
+
+  const finish = (id: MessageId, entry: Waiting, answer: Fields): void => {
+    waiting.delete(id)
+    if (entry.asker !== undefined) void toClient(statelessAnswer(answer, entry.asker.id, entry.request.method))
+  }
+  /** Answers the client with all questions that it has not answered. */
+  const suspend = (id: MessageId, entry: Waiting): void => {
+    const { asker } = entry
+    if (asker === undefined) return
+    entry.asker = undefined
+    const state = randomUUID()
+    suspended.set(state, { id, waiting: entry })
+    entry.timer = setTimeout(() => {
+      suspended.delete(state)
+      waiting.delete(id)
+      tellGateway(METHODS.cancelled, { requestId: id, reason: 'nobody answered its question' })
+    }, ANSWER_MS).unref()
+    const requests = [...entry.questions].map(([key, { method, fields }]) => [
+      key,
+      { method, params: paramsOf({ fields }) },
+    ])
+    void toClient(resultOf(asker.id, inputRequired(Object.fromEntries(requests) as Fields, state)))
+  }
+  const goOn = (request: RequestMessage, state: string): void => {
+    const found = suspended.get(state)
+    const params = paramsOf(request)
+    // A state counts once, and only for the request that it came with.
+    if (found === undefined || !isSameRequest(found.waiting.request, request)) {
+      void toClient(errorOf(request.id, RPC_ERRORS.invalidParams, 'this requestState is unknown, used or expired'))
+      return
+    }
+    suspended.delete(state)
+    const { id, waiting: entry } = found
+    clearTimeout(entry.timer)
+    entry.asker = { id: request.id, token: tokenOf(params) }
+    const { responses } = answersIn(params)
+    for (const [key, question] of [...entry.questions]) {
+      if (!Object.hasOwn(responses, key)) continue
+      entry.questions.delete(key)
+      const fields = resultOf(question.id, fieldsOf(responses[key]))
+      toGateway({ kind: 'answer', id: question.id, fields })
+    }
+    if (entry.answer !== undefined) finish(id, entry, entry.answer)
+    else if (entry.questions.size > 0) suspend(id, entry)
+  }
+
+  const forward = (request: RequestMessage, client: RequestClient): void => {
+    lastId += 1
+    const id = lastId
+    const params = withoutClient(paramsOf(request))
+    const token = tokenOf(params)
+    waiting.set(id, {
+      ...{ request, client, questions: new Map<string, RequestMessage>(), answer: undefined, timer: undefined },
+      asker: { id: request.id, token },
+    })
+    // Tokens of several requests may be equal, ids are not.
+    const tracked =
+      token === undefined ? params : { ...params, _meta: { ...fieldsOf(params['_meta']), progressToken: id } }
+    toGateway({ ...request, id, fields: { ...request.fields, id, params: tracked } })
+  }
+
+  const answerTo = async (request: RequestMessage): Promise<void> => {
+    const { id, method } = request
+    const params = paramsOf(request)
+    const client = clientOf(params)
+    const refusal = refusalOf(id, method, client)
+    if (refusal !== undefined) {
+      void toClient(refusal)
+      return
+    }
+    const { state } = answersIn(params)
+    if (state !== undefined) {
+      goOn(request, textOf(state))
+      return
+    }
+    const introduction = await introduce(client)
+    const result = fieldsOf(introduction['result'])
+    if (!('result' in introduction)) void toClient({ ...introduction, id })
+    else if (method === DISCOVER) void toClient(resultOf(id, discovered(result, VERSIONS)))
+    else if (method === LISTEN) await listening.open(id, params, fieldsOf(result['capabilities']))
+    else {
+      await setLevel(client, fieldsOf(result['capabilities']))
+      forward(request, client)
+    }
+  }
+  let level: unknown
+  const setLevel = async ({ logLevel }: RequestClient, capabilities: Fields): Promise<void> => {
+    if (logLevel === undefined || logLevel === level || !('logging' in capabilities)) return
+    level = logLevel
+    await askGateway(METHODS.setLevel, { level })
+  }
+
+  /** A question of the gateway goes to the request that has waited longest, of those whose client can answer it. */
+  const ask = (question: RequestMessage): void => {
+    const feature = featureOf(question.method)
+    const able = [...waiting].filter(
+      ([, { request, client }]) => MULTI_ROUND.has(request.method) && (feature ?? '') in fieldsOf(client.capabilities),
+    )
+    const [id, entry] = able.find(([, { asker }]) => asker !== undefined) ?? able[0] ?? []
+    if (id === undefined || entry === undefined) {
+      const fields = errorOf(question.id, RPC_ERRORS.unknownMethod, 'no request waits that this could be asked with')
+      toGateway({ kind: 'answer', id: question.id, fields })
+      return
+    }
+    entry.questions.set(`question-${question.id}`, question)
+    suspend(id, entry)
+  }
+  const withdraw = (requestId: unknown): void => {
+    for (const { questions } of waiting.values()) questions.delete(`question-${String(requestId)}`)
+  }
+  const takeAnswer = ({ id, fields }: AnswerMessage): void => {
+    const entry = waiting.get(id)
+    if (entry === undefined) {
+      own.get(id)?.(fields)
+      own.delete(id)
+    } else if (entry.asker === undefined) entry.answer = fields
+    else finish(id, entry, fields)
+  }
+  const tell = (method: string, fields: Fields): Promise<void> | undefined => {
+    const params = paramsOf({ fields })
+    if (method === METHODS.cancelled) withdraw(params['requestId'])
+    else if (method === METHODS.progress) {
+      const token = waiting.get(params['progressToken'] as MessageId)?.asker?.token
+      if (token !== undefined) return toClient({ ...fields, params: { ...params, progressToken: token } })
+    } else if (method === METHODS.logMessage) {
+      if ([...waiting.values()].some(({ client }) => client.logLevel !== undefined)) return toClient(fields)
+    } else return listening.tell(method, params)
+    return undefined
+  }
+  const cancel = (requestId: unknown): void => {
+    if (listening.close(requestId)) return
+    for (const [id, { asker }] of waiting) {
+      if (asker?.id !== requestId) continue
+      waiting.delete(id)
+      tellGateway(METHODS.cancelled, { requestId: id })
+    }
+  }
+
+  return {
+    take: (message) => {
+      if (era === 'unknown' && message.kind === 'request')
+        era = clientOf(paramsOf(message)).version === undefined ? 'session' : 'stateless'
+      if (era !== 'stateless') toGateway(message)
+      else if (message.kind === 'request') void answerTo(message)
+      else if (message.kind === 'notification' && message.method === METHODS.cancelled)
+        cancel(paramsOf(message)['requestId'])
+    },
+    send: (fields) => {
+      if (era !== 'stateless') return toClient(fields)
+      const { id, method } = fields
+      const hasId = typeof id === 'string' || typeof id === 'number'
+      if (typeof method !== 'string') {
+        if (hasId) takeAnswer({ kind: 'answer', id, fields })
+      } else if (hasId) ask({ kind: 'request', id, method, fields })
+      else return tell(method, fields)
+      return undefined
+    },
+  }
+}
+
+/** What the gateway speaks, the newest first. */
+const VERSIONS: readonly string[] = [STATELESS_REVISION, ...[...REVISIONS].sort().reverse()]
+
+const refusalOf = (id: MessageId, method: string, { version, capabilities }: RequestClient): Fields | undefined => {
+  if (version === undefined || !isMapping(capabilities))
+    return errorOf(id, RPC_ERRORS.invalidParams, '_meta has no protocol version or no client capabilities')
+  if (version !== STATELESS_REVISION)
+    return errorOf(id, STATELESS_ERRORS.unsupportedVersion, 'Unsupported protocol version', {
+      supported: VERSIONS,
+      requested: version,
+    })
+  return REMOVED.has(method)
+    ? errorOf(id, RPC_ERRORS.unknownMethod, `there is no ${method} in this revision`)
+    : undefined
+}
+
+/** The code that revisions before this one have for a resource that is not there. */
+const NO_RESOURCE = -32002
+
+const statelessAnswer = (answer: Fields, id: MessageId, method: string): Fields => {
+  const error = fieldsOf(answer['error'])
+  if ('error' in answer)
+    return {
+      ...answer,
+      id,
+      error: error['code'] === NO_RESOURCE ? { ...error, code: RPC_ERRORS.invalidParams } : error,
+    }
+  const isCacheable = method in LISTS || method === METHODS.readResource
+  return { ...answer, id, result: completed(fieldsOf(answer['result']), isCacheable) }
+}
+
+const tokenOf = (params: Fields): unknown => fieldsOf(params['_meta'])['progressToken']
+
+const isSameRequest = (first: RequestMessage, again: RequestMessage): boolean =>
+  first.method === again.method && contentOf(first) === contentOf(again)
+
+/** What is asked, without what is said about the client. */
+const contentOf = (request: RequestMessage): string => {
+  const { _meta, ...params } = withoutClient(paramsOf(request))
+  return canonicalJson(params as JsonValue)
+}

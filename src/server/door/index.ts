@@ -1,0 +1,4 @@
+export { guardRequest } from './guard-request.js'
+export type { Door } from './guard-request.js'
+export { isLoopback, parseListenAddress, renderAddress, requireEncrypted, requireSafe } from './listen-address.js'
+export type { ListenAddress } from './listen-address.js'

@@ -1,0 +1,112 @@
+// Clients and servers of both eras, in every combination, through the gateway: on pipes and over HTTP.
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { ClientCapabilities, Transport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+import { CORDON, GATEWAY_ENVIRONMENT, STARTABLE, folderWith, textOf } from './gateway.js'
+
+const SERVER = fileURLToPath(new URL('both-eras-server.mjs', import.meta.url))
+
+type Era = 'session' | 'stateless'
+const ERAS: readonly Era[] = ['session', 'stateless']
+
+const wordsFor = (era: string, words: readonly string[]): readonly string[] => [
+  ...[CORDON, 'mcp', ...STARTABLE, '--tools', 'tools.yaml', '--allow', 'elicitation', ...words],
+  ...['--', 'node', SERVER, era],
+]
+
+const workspace = (): string => folderWith({ 'tools.yaml': '"*": server\n' })
+
+const onPipes = (era: string): Transport =>
+  new StdioClientTransport({
+    command: process.execPath,
+    args: [...wordsFor(era, [])],
+    env: GATEWAY_ENVIRONMENT,
+    cwd: workspace(),
+    stderr: 'inherit',
+  })
+
+/** A gateway that listens on a free port. */
+const listening = async (era: string, words: readonly string[] = ['--token', 'none']): Promise<string> => {
+  const gateway = spawn(process.execPath, wordsFor(era, ['--listen', '127.0.0.1:0', ...words]), {
+    env: GATEWAY_ENVIRONMENT,
+    cwd: workspace(),
+    stdio: ['ignore', 'inherit', 'pipe'],
+  })
+  onTestFinished(() => ended(gateway))
+  return new Promise((resolve, reject) => {
+    let said = ''
+    gateway.stderr.on('data', (bytes: Buffer) => {
+      said += bytes.toString()
+      const [url] = /http:\S+/.exec(said) ?? []
+      if (url !== undefined) resolve(url)
+    })
+    gateway.on('exit', () => {
+      reject(new Error(said))
+    })
+  })
+}
+
+const ended = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    child.on('exit', () => {
+      resolve()
+    })
+    child.kill('SIGTERM')
+  })
+
+const connect = async (era: Era, transport: Transport, capabilities: ClientCapabilities = {}): Promise<Client> => {
+  const mode = era === 'session' ? 'legacy' : ({ pin: '2026-07-28' } as const)
+  const client = new Client({ name: 'test', version: '1' }, { capabilities, versionNegotiation: { mode } })
+  onTestFinished(() => client.close())
+  if (capabilities.elicitation !== undefined)
+    client.setRequestHandler('elicitation/create', ({ params }) =>
+      params.message.includes('Your name?')
+        ? { action: 'accept', content: { name: `Ada (${params.message})` } }
+        : { action: 'decline' },
+    )
+  await client.connect(transport)
+  return client
+}
+
+const ASKED = 'Hello Ada (The MCP server "both-eras-server" asks: Your name?)'
+
+const TRANSPORTS = {
+  pipes: (server: string): Promise<Transport> => Promise.resolve(onPipes(server)),
+  HTTP: async (server: string): Promise<Transport> =>
+    new StreamableHTTPClientTransport(new URL(await listening(server))),
+}
+
+for (const [name, open] of Object.entries(TRANSPORTS))
+  for (const client of ERAS)
+    for (const server of ERAS)
+      describe(`a ${client} client, over ${name}, and a ${server} server`, () => {
+        test('lists and calls tools, reads prompts and resources', async () => {
+          const connected = await connect(client, await open(server))
+          const { tools } = await connected.listTools()
+          expect(tools.map((tool) => tool.name)).toEqual(['echo', 'greet', 'count', 'grow'])
+          expect(textOf(await connected.callTool({ name: 'echo', arguments: { said: 'hi' } }))).toBe('hi')
+          expect((await connected.getPrompt({ name: 'hello' })).messages).toHaveLength(1)
+          const { contents } = await connected.readResource({ uri: 'test://one' })
+          expect(contents).toMatchObject([{ text: 'one' }])
+          expect((await connected.listResourceTemplates()).resourceTemplates).toHaveLength(1)
+        })
+
+        test('gets answers of the user, and they say which server asks', async () => {
+          const connected = await connect(client, await open(server), { elicitation: {} })
+          expect(textOf(await connected.callTool({ name: 'greet', arguments: {} }))).toBe(ASKED)
+        })
+
+        test('hears of progress', async () => {
+          const connected = await connect(client, await open(server))
+          const heard: number[] = []
+          const onprogress = ({ progress }: { progress: number }) => heard.push(progress)
+          await connected.callTool({ name: 'count', arguments: {} }, { onprogress })
+          expect(heard).toEqual([1, 2, 3])
+        })
+      })
