@@ -1,26 +1,14 @@
 // Clients and servers of both eras, in every combination, through the gateway: on pipes and over HTTP.
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { ClientCapabilities, Transport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { CORDON, GATEWAY_ENVIRONMENT, STARTABLE, folderWith, textOf } from './gateway.js'
-
-const SERVER = fileURLToPath(new URL('both-eras-server.mjs', import.meta.url))
+import { GATEWAY_ENVIRONMENT, textOf } from './gateway.js'
+import { listening, wordsFor, workspace } from './listening.js'
 
 type Era = 'session' | 'stateless'
 const ERAS: readonly Era[] = ['session', 'stateless']
-
-const wordsFor = (era: string, words: readonly string[]): readonly string[] => [
-  ...[CORDON, 'mcp', ...STARTABLE, '--tools', 'tools.yaml', '--allow', 'elicitation', ...words],
-  ...['--', 'node', SERVER, era],
-]
-
-const workspace = (): string => folderWith({ 'tools.yaml': '"*": server\n' })
 
 const onPipes = (era: string): Transport =>
   new StdioClientTransport({
@@ -29,35 +17,6 @@ const onPipes = (era: string): Transport =>
     env: GATEWAY_ENVIRONMENT,
     cwd: workspace(),
     stderr: 'inherit',
-  })
-
-/** A gateway that listens on a free port. */
-const listening = async (era: string, words: readonly string[] = ['--token', 'none']): Promise<string> => {
-  const gateway = spawn(process.execPath, wordsFor(era, ['--listen', '127.0.0.1:0', ...words]), {
-    env: GATEWAY_ENVIRONMENT,
-    cwd: workspace(),
-    stdio: ['ignore', 'inherit', 'pipe'],
-  })
-  onTestFinished(() => ended(gateway))
-  return new Promise((resolve, reject) => {
-    let said = ''
-    gateway.stderr.on('data', (bytes: Buffer) => {
-      said += bytes.toString()
-      const [url] = /http:\S+/.exec(said) ?? []
-      if (url !== undefined) resolve(url)
-    })
-    gateway.on('exit', () => {
-      reject(new Error(said))
-    })
-  })
-}
-
-const ended = (child: ChildProcess): Promise<void> =>
-  new Promise((resolve) => {
-    child.on('exit', () => {
-      resolve()
-    })
-    child.kill('SIGTERM')
   })
 
 const connect = async (era: Era, transport: Transport, capabilities: ClientCapabilities = {}): Promise<Client> => {

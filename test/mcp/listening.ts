@@ -1,0 +1,47 @@
+// The gateway in front of a server of both eras, on pipes or on a free port.
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+import { onTestFinished } from 'vitest'
+
+import { CORDON, GATEWAY_ENVIRONMENT, STARTABLE, folderWith } from './gateway.js'
+
+const SERVER = fileURLToPath(new URL('both-eras-server.mjs', import.meta.url))
+
+export const wordsFor = (era: string, words: readonly string[]): readonly string[] => [
+  ...[CORDON, 'mcp', ...STARTABLE, '--tools', 'tools.yaml', '--allow', 'elicitation', ...words],
+  ...['--', 'node', SERVER, era],
+]
+
+export const workspace = (): string => folderWith({ 'tools.yaml': '"*": server\n' })
+
+/** A gateway that listens on a free port. */
+export const listening = async (era: string, words: readonly string[] = ['--token', 'none']): Promise<string> => {
+  const gateway = spawn(process.execPath, wordsFor(era, ['--listen', '127.0.0.1:0', ...words]), {
+    env: GATEWAY_ENVIRONMENT,
+    cwd: workspace(),
+    stdio: ['ignore', 'inherit', 'pipe'],
+  })
+  onTestFinished(() => ended(gateway))
+  return new Promise((resolve, reject) => {
+    let said = ''
+    gateway.stderr.on('data', (bytes: Buffer) => {
+      said += bytes.toString()
+      const [url] = /http:\S+/.exec(said) ?? []
+      if (url !== undefined) resolve(url)
+    })
+    gateway.on('exit', () => {
+      reject(new Error(said))
+    })
+  })
+}
+
+const ended = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    if (child.exitCode !== null) resolve()
+    child.on('exit', () => {
+      resolve()
+    })
+    child.kill('SIGTERM')
+  })
