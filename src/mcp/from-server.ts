@@ -23,6 +23,7 @@ import {
 import type { ClientFeature } from './wire/era-2025.js'
 import { RPC_ERRORS, fieldsOf, notificationOf, paramsOf, requestOf, resultOf } from './wire/messages.js'
 import type { AnswerMessage, Fields, NotificationMessage, RequestMessage } from './wire/messages.js'
+import { aboutOf, withAbout } from './wire/own-keys.js'
 
 /** Gives a promise if the client is slow, which settles when it has caught up. */
 export type SendToClient = (message: Fields) => Promise<void> | undefined
@@ -53,14 +54,16 @@ export const createFromServers = (send: SendToClient): FromServers => {
   const questions = new Map<number, Question>()
 
   const ask = async (link: ServerLink, request: RequestMessage, feature: ClientFeature): Promise<void> => {
-    const params = paramsOf(request)
+    const { about, params } = aboutOf(paramsOf(request))
     const token = progressTokenOf(params)
     const asked = exchange.ask(token)
     const { id } = asked
     questions.set(id, { link, request, asked })
     const shown = feature === 'elicitation' ? signElicitation(params, link.name) : params
     const tracked = token === undefined ? shown : withProgressToken(shown, id)
-    link.hold(send({ ...request.fields, id, ...('params' in request.fields ? { params: tracked } : {}) }))
+    const subject = about === undefined ? undefined : link.waiting(about.request)?.token
+    const related = about === undefined ? tracked : withAbout(tracked, { ...about, request: subject })
+    link.hold(send({ ...request.fields, id, ...('params' in request.fields ? { params: related } : {}) }))
     const answer = await asked.answer
     questions.delete(id)
     // Who cancelled it waits for no answer.
@@ -145,7 +148,7 @@ export const createFromServers = (send: SendToClient): FromServers => {
 
 /** Whether a word of a question, as a reader sees it, is our name. */
 const speaksForCordon = (message: RequestMessage): boolean =>
-  JSON.stringify(paramsOf(message))
+  JSON.stringify(aboutOf(paramsOf(message)).params)
     .split(/[^\p{L}\p{M}\p{N}\p{Cf}]+/u)
     .some((word) => skeletonOf(word) === 'cordon')
 

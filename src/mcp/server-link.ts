@@ -105,6 +105,7 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
   })
   const speech = createServerSpeech({
     server: name,
+    allowed: source.allowed,
     toServer: (fields) => {
       write(fields)
     },

@@ -2,6 +2,8 @@
 // response is one message, or a stream if something comes before the answer. Who closes it cancels the request.
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 
+import { isMapping } from '../../shapes/index.js'
+
 import { METHODS, progressTokenOf, withProgressToken } from '../wire/era-2025.js'
 import { STATELESS_ERRORS, clientOf, ofSubscription, subscriptionOf } from '../wire/era-2026.js'
 import { RPC_ERRORS, errorOf, fieldsOf, notificationOf, paramsOf, textOf } from '../wire/messages.js'
@@ -9,6 +11,9 @@ import type { Fields, MessageId, RequestMessage } from '../wire/messages.js'
 import type { Connection, OpenConnection } from './connection.js'
 import { openMessageStream, sendJson } from './event-stream.js'
 import type { MessageStream } from './event-stream.js'
+import { headerText } from './header-text.js'
+import { createParamHeaders } from './param-headers.js'
+import type { ParamHeaders } from './param-headers.js'
 
 export interface StatelessRequests {
   readonly ask: (request: RequestMessage, headers: IncomingHttpHeaders, response: ServerResponse) => void
@@ -17,6 +22,7 @@ export interface StatelessRequests {
 
 interface Asker {
   readonly id: MessageId
+  readonly method: string
   readonly token: unknown
   readonly wantsLog: boolean
   readonly response: ServerResponse
@@ -26,6 +32,7 @@ interface Asker {
 export const openStatelessRequests = (open: OpenConnection): StatelessRequests => {
   const askers = new Map<unknown, Asker>()
   let connection: Promise<Connection> | undefined
+  const paramHeaders = createParamHeaders()
   let lastId = 0
 
   const write = (asker: Asker, message: Fields): Promise<void> | undefined => {
@@ -34,6 +41,7 @@ export const openStatelessRequests = (open: OpenConnection): StatelessRequests =
   }
   const answer = (own: unknown, asker: Asker, message: Fields): Promise<void> | undefined => {
     askers.delete(own)
+    if (asker.method === METHODS.listTools) paramHeaders.learn(fieldsOf(message['result']))
     const answered = { ...message, id: asker.id }
     if (asker.stream === undefined) {
       sendJson(asker.response, statusOf(message), answered)
@@ -61,7 +69,13 @@ export const openStatelessRequests = (open: OpenConnection): StatelessRequests =
   }
   return {
     ask: (request, headers, response) => {
-      const problem = mismatchOf(request, headers)
+      const { version, capabilities } = clientOf(paramsOf(request))
+      if (version === undefined || !isMapping(capabilities)) {
+        const problem = '_meta has no protocol version or no client capabilities'
+        sendJson(response, 400, errorOf(request.id, RPC_ERRORS.invalidParams, problem))
+        return
+      }
+      const problem = mismatchOf(request, headers, paramHeaders)
       if (problem !== undefined) {
         sendJson(response, 400, errorOf(request.id, STATELESS_ERRORS.headerMismatch, `Header mismatch: ${problem}`))
         return
@@ -71,7 +85,7 @@ export const openStatelessRequests = (open: OpenConnection): StatelessRequests =
       const params = paramsOf(request)
       const token = progressTokenOf(params)
       const wantsLog = clientOf(params).logLevel !== undefined
-      askers.set(own, { id: request.id, token, wantsLog, response, stream: undefined })
+      askers.set(own, { id: request.id, method: request.method, token, wantsLog, response, stream: undefined })
       connection ??= open(send)
       const take = (message: Fields): void => {
         void connection?.then((opened) => {
@@ -106,7 +120,11 @@ const NAMED: Readonly<Record<string, string>> = {
 }
 
 /** What a proxy reads in the headers must be what the gateway judges. */
-const mismatchOf = (request: RequestMessage, headers: IncomingHttpHeaders): string | undefined => {
+const mismatchOf = (
+  request: RequestMessage,
+  headers: IncomingHttpHeaders,
+  mirrored: ParamHeaders,
+): string | undefined => {
   const { method } = request
   const params = paramsOf(request)
   if (headers['mcp-protocol-version'] !== clientOf(params).version)
@@ -114,15 +132,8 @@ const mismatchOf = (request: RequestMessage, headers: IncomingHttpHeaders): stri
   if (headerText(headers['mcp-method']) !== method) return 'Mcp-Method is not the method of the body'
   const named = NAMED[method]
   if (named === undefined) return undefined
-  return headerText(headers['mcp-name']) === textOf(params[named])
-    ? undefined
-    : `Mcp-Name is not the ${named} of the body`
-}
-
-const ENCODED = /^=\?base64\?([A-Za-z0-9+/=]*)\?=$/
-
-const headerText = (value: string | readonly string[] | undefined): string | undefined => {
-  if (typeof value !== 'string') return undefined
-  const [, encoded] = ENCODED.exec(value) ?? []
-  return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8')
+  const name = textOf(params[named])
+  if (headerText(headers['mcp-name']) !== name) return `Mcp-Name is not the ${named} of the body`
+  const header = method === METHODS.callTool ? mirrored.mismatch(name, params['arguments'], headers) : undefined
+  return header === undefined ? undefined : `${header} is not the argument of the body`
 }

@@ -19,7 +19,7 @@ import {
   completed,
   discovered,
   inputRequired,
-  withoutClient,
+  withoutAnswers,
 } from '../wire/era-2026.js'
 import type { RequestClient } from '../wire/era-2026.js'
 import {
@@ -33,6 +33,7 @@ import {
   textOf,
 } from '../wire/messages.js'
 import type { AnswerMessage, Fields, Message, MessageId, RequestMessage } from '../wire/messages.js'
+import { aboutOf } from '../wire/own-keys.js'
 import { createListening } from './listening.js'
 
 export interface ClientSpeech {
@@ -141,15 +142,14 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
   const forward = (request: RequestMessage, client: RequestClient): void => {
     lastId += 1
     const id = lastId
-    const params = withoutClient(paramsOf(request))
+    const params = withoutAnswers(paramsOf(request))
     const token = tokenOf(params)
     waiting.set(id, {
       ...{ request, client, questions: new Map<string, RequestMessage>(), answer: undefined, timer: undefined },
       asker: { id: request.id, token },
     })
-    // Tokens of several requests may be equal, ids are not.
-    const tracked =
-      token === undefined ? params : { ...params, _meta: { ...fieldsOf(params['_meta']), progressToken: id } }
+    // By this token questions and progress find their request. Those of clients may be equal.
+    const tracked = { ...params, _meta: { ...fieldsOf(params['_meta']), progressToken: id } }
     toGateway({ ...request, id, fields: { ...request.fields, id, params: tracked } })
   }
 
@@ -184,23 +184,34 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     await askGateway(METHODS.setLevel, { level })
   }
 
-  /** A question of the gateway goes to the request that has waited longest, of those whose client can answer it. */
-  const ask = (question: RequestMessage): void => {
-    const feature = featureOf(question.method)
+  /** The request that a question belongs to. If nobody says: the one that has waited longest. */
+  const requestFor = (about: unknown, feature: string): readonly [MessageId, Waiting] | undefined => {
     const able = [...waiting].filter(
-      ([, { request, client }]) => MULTI_ROUND.has(request.method) && (feature ?? '') in fieldsOf(client.capabilities),
+      ([id, { request, client }]) =>
+        (about === undefined || about === id) &&
+        MULTI_ROUND.has(request.method) &&
+        feature in fieldsOf(client.capabilities),
     )
-    const [id, entry] = able.find(([, { asker }]) => asker !== undefined) ?? able[0] ?? []
+    return able.find(([, { asker }]) => asker !== undefined) ?? able[0]
+  }
+  const ask = (question: RequestMessage): void => {
+    const { about, params } = aboutOf(paramsOf(question))
+    const [id, entry] = requestFor(about?.request, featureOf(question.method) ?? '') ?? []
     if (id === undefined || entry === undefined) {
       const fields = errorOf(question.id, RPC_ERRORS.unknownMethod, 'no request waits that this could be asked with')
       toGateway({ kind: 'answer', id: question.id, fields })
       return
     }
-    entry.questions.set(`question-${question.id}`, question)
-    suspend(id, entry)
+    const key = about === undefined || entry.questions.has(about.key) ? `question-${question.id}` : about.key
+    entry.questions.set(key, { ...question, fields: { ...question.fields, params } })
+    // Questions of one moment are asked together.
+    setImmediate(() => {
+      if (entry.questions.size > 0) suspend(id, entry)
+    })
   }
   const withdraw = (requestId: unknown): void => {
-    for (const { questions } of waiting.values()) questions.delete(`question-${String(requestId)}`)
+    for (const { questions } of waiting.values())
+      for (const [key, question] of questions) if (question.id === requestId) questions.delete(key)
   }
   const takeAnswer = ({ id, fields }: AnswerMessage): void => {
     const entry = waiting.get(id)
@@ -240,9 +251,9 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
         cancel(paramsOf(message)['requestId'])
     },
     send: (fields) => {
-      if (era !== 'stateless') return toClient(fields)
       const { id, method } = fields
       const hasId = typeof id === 'string' || typeof id === 'number'
+      if (era !== 'stateless') return toClient(hasId && isMapping(fields['params']) ? withoutAbout(fields) : fields)
       if (typeof method !== 'string') {
         if (hasId) takeAnswer({ kind: 'answer', id, fields })
       } else if (hasId) ask({ kind: 'request', id, method, fields })
@@ -283,6 +294,8 @@ const statelessAnswer = (answer: Fields, id: MessageId, method: string): Fields 
   return { ...answer, id, result: completed(fieldsOf(answer['result']), isCacheable) }
 }
 
+const withoutAbout = (fields: Fields): Fields => ({ ...fields, params: aboutOf(paramsOf({ fields })).params })
+
 const tokenOf = (params: Fields): unknown => fieldsOf(params['_meta'])['progressToken']
 
 const isSameRequest = (first: RequestMessage, again: RequestMessage): boolean =>
@@ -290,6 +303,6 @@ const isSameRequest = (first: RequestMessage, again: RequestMessage): boolean =>
 
 /** What is asked, without what is said about the client. */
 const contentOf = (request: RequestMessage): string => {
-  const { _meta, ...params } = withoutClient(paramsOf(request))
+  const { _meta, ...params } = withoutAnswers(paramsOf(request))
   return canonicalJson(params as JsonValue)
 }

@@ -1,18 +1,23 @@
 // A server of revision 2026-07-28, for a gateway that speaks the revisions before it. The gateway sees a server that is
 // introduced once. A result that asks for something becomes requests to the client, and the same request goes to the
 // server again with the answers. Which revision a server speaks shows when it is introduced.
-import { LATEST_REVISION, METHODS } from '../wire/era-2025.js'
+import { isMapping } from '../../shapes/index.js'
+
+import { LATEST_REVISION, METHODS, allowedOf } from '../wire/era-2025.js'
+import type { ClientFeature } from '../wire/era-2025.js'
 import {
   ACKNOWLEDGED,
   DISCOVER,
   STATELESS_REVISION,
   asksInResult,
+  clientOf,
   introductionFrom,
   grantable,
   listenTo,
   questionsIn,
   withAnswers,
   withClient,
+  withoutClient,
   withoutSubscription,
 } from '../wire/era-2026.js'
 import type { RequestClient } from '../wire/era-2026.js'
@@ -28,6 +33,8 @@ import {
 } from '../wire/messages.js'
 import type { AnswerMessage, Fields, Message, MessageId, RequestMessage } from '../wire/messages.js'
 
+import { withAbout } from '../wire/own-keys.js'
+
 export interface ServerSpeech {
   /** A message for the server. */
   readonly send: (fields: Fields) => void
@@ -37,6 +44,8 @@ export interface ServerSpeech {
 
 export interface SpeechParts {
   readonly server: string
+  /** What the server may ask its client for. */
+  readonly allowed: ReadonlySet<ClientFeature>
   readonly toServer: (fields: Fields) => void
   readonly toGateway: (message: Message) => void
 }
@@ -62,7 +71,7 @@ interface Questions {
   readonly answers: Record<string, unknown>
 }
 
-export const createServerSpeech = ({ server, toServer, toGateway }: SpeechParts): ServerSpeech => {
+export const createServerSpeech = ({ server, allowed, toServer, toGateway }: SpeechParts): ServerSpeech => {
   let isStateless = false
   let client: Omit<RequestClient, 'version'> = { info: undefined, capabilities: {}, logLevel: undefined }
   let capabilities: Fields = {}
@@ -137,6 +146,12 @@ export const createServerSpeech = ({ server, toServer, toGateway }: SpeechParts)
     answerGateway(id, resultOf(id, {}))
   }
 
+  /** A client of the stateless revision says anew with each request what it can. */
+  const clientFor = (params: Fields): Omit<RequestClient, 'version'> => {
+    const { info, capabilities: given, logLevel } = clientOf(params)
+    if (!isMapping(given)) return client
+    return { info: info ?? client.info, capabilities: allowedOf(given, allowed), logLevel }
+  }
   const ask = (round: Round): void => {
     const id = round.count === 0 ? round.id : newId()
     rounds.set(id, round)
@@ -150,7 +165,7 @@ export const createServerSpeech = ({ server, toServer, toGateway }: SpeechParts)
       answerGateway(id, resultOf(id, {}))
     } else if (method === METHODS.subscribe || method === METHODS.unsubscribe)
       subscribe(id, params, method === METHODS.subscribe)
-    else ask({ id, request: { ...fields, params: withClient(params, client) }, count: 0 })
+    else ask({ id, request: { ...fields, params: withClient(params, clientFor(params)) }, count: 0 })
   }
   const cancel = (fields: Fields): void => {
     const params = fieldsOf(fields['params'])
@@ -181,7 +196,7 @@ export const createServerSpeech = ({ server, toServer, toGateway }: SpeechParts)
       const id = newId()
       questions.set(id, { asked, key })
       const { method, params } = fieldsOf(requests[key])
-      const fields = requestOf(id, textOf(method), fieldsOf(params))
+      const fields = requestOf(id, textOf(method), withAbout(fieldsOf(params), { request: round.id, key }))
       toGateway({ kind: 'request', id, method: textOf(method), fields })
     }
   }
@@ -228,7 +243,7 @@ export const createServerSpeech = ({ server, toServer, toGateway }: SpeechParts)
       const { id, method } = fields
       const hasId = typeof id === 'string' || typeof id === 'number'
       if (hasId && method === METHODS.initialize) void introduce(id, fields)
-      else if (!isStateless) toServer(fields)
+      else if (!isStateless) toServer(plain(fields))
       else if (hasId && typeof method === 'string') request(id, method, fields)
       else if (hasId) takeReply(id, fields)
       else if (method === METHODS.cancelled) cancel(fields)
@@ -242,3 +257,7 @@ export const createServerSpeech = ({ server, toServer, toGateway }: SpeechParts)
     },
   }
 }
+
+/** A message for a server of an earlier revision. */
+const plain = (fields: Fields): Fields =>
+  isMapping(fields['params']) ? { ...fields, params: withoutClient(fields['params']) } : fields

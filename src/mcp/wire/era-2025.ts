@@ -85,12 +85,15 @@ export const LISTS: Readonly<Record<string, ServerList>> = {
   'resources/templates/list': { field: 'resourceTemplates', capability: 'resources', offer: 'resource-template' },
 }
 
-/** The params of `initialize` for a server: without the features that it may not use. */
-export const introduce = (params: Fields, allowed: ReadonlySet<ClientFeature>): Fields => {
-  const given = fieldsOf(params['capabilities'])
-  const isAllowed = (name: string) => !isFeature(name) || allowed.has(name)
-  return { ...params, capabilities: Object.fromEntries(Object.entries(given).filter(([name]) => isAllowed(name))) }
-}
+/** The params of `initialize` for a server. */
+export const introduce = (params: Fields, allowed: ReadonlySet<ClientFeature>): Fields => ({
+  ...params,
+  capabilities: allowedOf(fieldsOf(params['capabilities']), allowed),
+})
+
+/** Capabilities of a client without the features that a server may not use. */
+export const allowedOf = (capabilities: Fields, allowed: ReadonlySet<ClientFeature>): Fields =>
+  Object.fromEntries(Object.entries(capabilities).filter(([name]) => !isFeature(name) || allowed.has(name)))
 
 const isFeature = (name: string): name is ClientFeature => CLIENT_FEATURE_NAMES.some((each) => each === name)
 

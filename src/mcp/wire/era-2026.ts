@@ -58,11 +58,18 @@ export const withClient = (
 
 const CLIENT_KEYS: ReadonlySet<string> = new Set([META.version, META.client, META.capabilities, META.logLevel])
 
-/** Params without what this revision alone knows. */
+/** Params for a server of an earlier revision. */
 export const withoutClient = (params: Fields): Fields => {
-  const { _meta, inputResponses: _responses, requestState: _state, ...own } = params
+  if (!('_meta' in params)) return params
+  const { _meta, ...own } = params
   const meta = Object.entries(fieldsOf(_meta)).filter(([key]) => !CLIENT_KEYS.has(key))
   return meta.length === 0 ? own : { ...own, _meta: Object.fromEntries(meta) }
+}
+
+/** What is asked, without the answers to questions about it. */
+export const withoutAnswers = (params: Fields): Fields => {
+  const { inputResponses: _responses, requestState: _state, ...own } = params
+  return own
 }
 
 /** A result that asks its client for something, and wants the same request again with the answers. */

@@ -1,7 +1,32 @@
 // Keys of `_meta` by which Cordon tells clients of its decisions. A server must not be able to set one.
+import { isMapping } from '../../shapes/index.js'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const fieldsOf = (value: unknown): Fields => (isMapping(value) ? value : {})
 
 /** The prefix of the keys that Cordon sets. */
 export const OWN_PREFIX = 'cordon/'
+
+/** The request that a question of a server belongs to, inside of the gateway, and the name that the server gave it. */
+export interface About {
+  readonly request: unknown
+  readonly key: string
+}
+
+const ABOUT = `${OWN_PREFIX}about`
+
+/** Takes it from the params of a question. No server can set it. */
+export const aboutOf = (params: Fields): { readonly about: About | undefined; readonly params: Fields } => {
+  const { _meta, ...own } = params
+  const { [ABOUT]: about, ...meta } = fieldsOf(_meta)
+  return { about: about as About | undefined, params: Object.keys(meta).length === 0 ? own : { ...own, _meta: meta } }
+}
+
+export const withAbout = (params: Fields, about: About): Fields => ({
+  ...params,
+  _meta: { ...fieldsOf(params['_meta']), [ABOUT]: about },
+})
 
 const OWN = /^(?:[a-z0-9.-]*\.)?cordon(?:$|[/:.])/i
 
