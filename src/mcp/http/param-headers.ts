@@ -1,5 +1,5 @@
-// Arguments of a call that are in headers too, because the schema of its tool says so (`x-mcp-header`). Proxies read the
-// headers, so they must say the same as the body.
+// Arguments of a call that are in headers too, because the schema of its tool says so (`x-mcp-header`). Proxies read
+// the headers, so they must say the same as the body.
 import type { IncomingHttpHeaders } from 'node:http'
 
 import { isMapping } from '../../shapes/index.js'
