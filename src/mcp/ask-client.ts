@@ -1,13 +1,12 @@
 // Asks the user of the client whether a call may run, by an elicitation of Cordon itself.
-import type { JsonValue } from '../gate/index.js'
+import type { ApprovalAnswer, JsonValue } from '../gate/index.js'
 import type { Approve } from '../runtime/index.js'
 
 import { ELICIT, approvalQuestion, approvalWord } from './wire/era-2025.js'
 import type { Fields } from './wire/messages.js'
 
 export interface ClientUser {
-  /** As the client calls itself. */
-  readonly name: () => string
+  readonly by: () => string
   readonly canBeAsked: () => boolean
   /** The result, or undefined if there is none. */
   readonly ask: (method: string, params: Fields, signal: AbortSignal) => Promise<Fields | undefined>
@@ -16,19 +15,37 @@ export interface ClientUser {
 export const approveByClient =
   (user: ClientUser): Approve =>
   async ({ tool, input, reason }, { signal }) => {
-    const by = `the user of ${user.name()}`
+    const by = user.by()
     if (!user.canBeAsked()) return { kind: 'deny', by, reason: 'this client cannot ask its user' }
-    const question = [`Cordon asks: may the tool "${tool}" be called?`, shown(input), `Why it is asked: ${reason}`]
-    const answer = await user.ask(ELICIT, approvalQuestion(question.join('\n')), signal)
-    switch (approvalWord(answer)) {
-      case 'once':
-        return { kind: 'approve_once', by }
-      case 'session':
-        return { kind: 'approve_for_scope', by }
-      default:
-        return { kind: 'deny', by, reason: 'the user of the client did not approve it' }
-    }
+    const { method, params } = approvalRequest({ tool, input, reason })
+    return approvalAnswer(await user.ask(method, params, signal), by)
   }
+
+export interface AskedCall {
+  readonly tool: string
+  readonly input: JsonValue
+  readonly reason: string
+}
+
+export const approvalRequest = ({
+  tool,
+  input,
+  reason,
+}: AskedCall): { readonly method: string; readonly params: Fields } => {
+  const question = [`Cordon asks: may the tool "${tool}" be called?`, shown(input), `Why it is asked: ${reason}`]
+  return { method: ELICIT, params: approvalQuestion(question.join('\n')) }
+}
+
+export const approvalAnswer = (result: Fields | undefined, by: string): ApprovalAnswer => {
+  switch (approvalWord(result)) {
+    case 'once':
+      return { kind: 'approve_once', by }
+    case 'session':
+      return { kind: 'approve_for_scope', by }
+    default:
+      return { kind: 'deny', by, reason: 'the user of the client did not approve it' }
+  }
+}
 
 const MOST_SHOWN = 4_000
 

@@ -1,12 +1,14 @@
 // One call of a tool: from the client through the gate to its server, and back.
-import { CordonError } from '../errors/index.js'
+import { CordonError, fail } from '../errors/index.js'
 import type { JsonValue } from '../gate/index.js'
 import type { Cordon, ToolResult } from '../runtime/index.js'
 import type { ServerReply, ToolServer } from '../runtime/tools/index.js'
 
+import { approvalAnswer, approvalRequest } from './ask-client.js'
 import type { ServerLink } from './server-link.js'
 import { errorAnswer, refusedResult } from './wire/era-2025.js'
-import { fieldsOf, resultOf, textOf } from './wire/messages.js'
+import { answersIn, inputRequired, withoutAnswers } from './wire/era-2026.js'
+import { RPC_ERRORS, fieldsOf, resultOf, textOf } from './wire/messages.js'
 import type { Fields, RequestMessage } from './wire/messages.js'
 
 export interface ServedTool {
@@ -20,6 +22,8 @@ export interface ServedTool {
 /** A request on its way: the server gets all of its fields, with the arguments that the gate judged. */
 interface RelayedCall {
   readonly request: RequestMessage
+  /** The tool that the client names. */
+  readonly name: string
   readonly ownName: string
   /** The error that the server answered, which the client gets as it is. */
   refusal: Fields | undefined
@@ -28,8 +32,10 @@ interface RelayedCall {
 export const serverOfTools = (link: ServerLink): ToolServer => ({
   name: link.name,
   profile: link.profile,
-  call: async ({ input, signal, attachment }) => {
+  call: async ({ tool, input, signal, attachment }) => {
     const relayed = attachment as RelayedCall
+    // A ticket is for one tool, and the request that shows it could name another.
+    if (relayed.name !== tool) return { kind: 'lost', error: ticketOfAnother(tool) }
     const asked = link.ask({ ...relayed.request.fields, params: judgedParams(relayed, input) })
     const cancel = () => {
       link.cancel(asked)
@@ -43,7 +49,7 @@ export const serverOfTools = (link: ServerLink): ToolServer => ({
 })
 
 const judgedParams = ({ request, ownName }: RelayedCall, input: JsonValue): Fields => {
-  const params = fieldsOf(request.fields['params'])
+  const params = withoutAnswers(fieldsOf(request.fields['params']))
   return { ...params, name: ownName, ...('arguments' in params ? { arguments: input } : {}) }
 }
 
@@ -57,29 +63,60 @@ const readReply = (fields: Fields, relayed: RelayedCall): ServerReply => {
   return { kind: 'result', result: result as JsonValue, isError: result['isError'] === true }
 }
 
+const ticketOfAnother = (tool: string): CordonError =>
+  fail('ticket-refused', { problem: `is for the tool ${JSON.stringify(tool)}`, fix: 'repeat the request as it was' })
+
+/** The name of our question among those of a result. */
+const APPROVAL = 'approval'
+
 /** A call is decided again if the tools change meanwhile. */
 const MOST_DECISIONS = 5
 
+export interface Caller {
+  /** Who sits at the client. */
+  readonly by: string
+  /** Whether a call that asks becomes a result that asks (2026-07-28). */
+  readonly isAskedInResults: boolean
+  readonly signal: AbortSignal
+}
+
 export const callTool = async (
-  cordon: Pick<Cordon, 'call'>,
+  cordon: Pick<Cordon, 'call' | 'resume'>,
   { link, ownName, problem }: ServedTool,
   request: RequestMessage,
-  signal: AbortSignal,
+  { by, isAskedInResults, signal }: Caller,
 ): Promise<Fields> => {
   const { id } = request
   const params = fieldsOf(request.fields['params'])
   const name = textOf(params['name'])
   if (problem !== undefined) return resultOf(id, refusedResult(problem.agentMessage, { error: problem.code }))
-  const relayed: RelayedCall = { request, ownName, refusal: undefined }
+  const relayed: RelayedCall = { request, name, ownName, refusal: undefined }
+  const input = params['arguments'] ?? {}
+  const { state, responses } = answersIn(params)
+  if (state !== undefined && !isAskedInResults)
+    return errorAnswer(
+      id,
+      fail('ticket-refused', { problem: 'is unknown, used or expired', fix: 'make the call again' }),
+      RPC_ERRORS.invalidParams,
+    )
+  const call = (): Promise<ToolResult> =>
+    state !== undefined
+      ? cordon.resume(textOf(state), approvalAnswer(fieldsOf(responses[APPROVAL]), by), { signal, attachment: relayed })
+      : cordon.call(name, input, { signal, attachment: relayed, onAsk: isAskedInResults ? 'suspend' : 'wait' })
   try {
     for (let decisions = 1; ; decisions += 1) {
-      const result = await cordon.call(name, params['arguments'] ?? {}, { signal, attachment: relayed })
+      const result = await call()
       if (relayed.refusal !== undefined) return { ...relayed.refusal, id }
+      if (result.status === 'pending') {
+        const asked = { tool: name, input: input as JsonValue, reason: result.approval.reason }
+        return resultOf(id, inputRequired({ [APPROVAL]: approvalRequest(asked) }, result.ticket))
+      }
       if (result.facts.error?.code !== 'call-outdated' || decisions === MOST_DECISIONS)
         return resultOf(id, answerOf(result, link))
     }
   } catch (error) {
-    if (error instanceof CordonError) return errorAnswer(id, error)
+    if (error instanceof CordonError)
+      return errorAnswer(id, error, error.code === 'ticket-refused' ? RPC_ERRORS.invalidParams : undefined)
     throw error
   }
 }

@@ -30,7 +30,9 @@ import type { Fields, Message, MessageId, NotificationMessage, RequestMessage } 
 
 export interface GatewayParts {
   readonly servers: readonly ServerSource[]
-  readonly cordon: ToolRegister & Pick<Cordon, 'call'>
+  readonly cordon: ToolRegister & Pick<Cordon, 'call' | 'resume'>
+  /** The user of the client may approve calls. */
+  readonly isClientAsked: boolean
   readonly policyOf: ToolNaming['policyOf']
   readonly send: SendToClient
   /** For the operator: a server failed, or misbehaves. */
@@ -54,14 +56,8 @@ const INTRODUCTION_MS = 30_000
 const MOST_PAGES = 1_000
 const MOST_ENTRIES = 10_000
 
-export const openGateway = ({
-  servers,
-  cordon,
-  policyOf,
-  send: toClient,
-  onTrouble,
-  version,
-}: GatewayParts): Gateway => {
+export const openGateway = (parts: GatewayParts): Gateway => {
+  const { servers, cordon, isClientAsked, policyOf, send: toClient, onTrouble, version } = parts
   const speech = createClientSpeech(toClient, (message) => {
     takeMessage(message)
   })
@@ -88,8 +84,10 @@ export const openGateway = ({
   const router = createRouter(links)
   const offered = createOffered(onTrouble)
   let introduction: Fields = {}
+  const user = (): string =>
+    `the user of ${textOf(fieldsOf(introduction['clientInfo'])['name'], 'an MCP client').slice(0, 100)}`
   const approve = approveByClient({
-    name: () => textOf(fieldsOf(introduction['clientInfo'])['name'], 'an MCP client').slice(0, 100),
+    by: user,
     canBeAsked: () => 'elicitation' in fieldsOf(introduction['capabilities']),
     ask: fromServers.askForCordon,
   })
@@ -188,7 +186,11 @@ export const openGateway = ({
         refusalOf('tool', name) ?? fail('mcp-tool-unknown', { tool: name }),
         RPC_ERRORS.invalidParams,
       )
-    return callTool(cordon, tool, request, cancelling.signal)
+    return callTool(cordon, tool, request, {
+      by: user(),
+      isAskedInResults: isClientAsked && speech.canBeAskedInResults(request),
+      signal: cancelling.signal,
+    })
   }
   const introduceTo = async (link: ServerLink, request: RequestMessage): Promise<Fields> => {
     const params = introduce(paramsOf(request), link.source.allowed)

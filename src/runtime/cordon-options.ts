@@ -76,6 +76,8 @@ export interface ResumeOptions {
   readonly onOutput?: (chunk: ToolOutput) => void
   /** Gets the log lines of a function tool. */
   readonly onLog?: (line: ToolLog) => void
+  /** For a tool of an MCP server: passed to its server beside the input. The gate does not judge it. */
+  readonly attachment?: unknown
 }
 
 /** `callStream` has the listeners. */
@@ -84,8 +86,6 @@ export type StreamOptions = Omit<CallOptions, 'onProgress' | 'onOutput' | 'onLog
 export interface CallOptions extends ResumeOptions {
   /** If somebody has to approve the call: `wait` for the answer (default), or `suspend` and return a ticket. */
   readonly onAsk?: 'wait' | 'suspend'
-  /** For a tool of an MCP server: passed to its server beside the input. The gate does not judge it. */
-  readonly attachment?: unknown
   /** Constraints and budgets count per session. */
   readonly session?: string
   /** Approvals that were given elsewhere. One for a call lets one call run, also if it fails. */

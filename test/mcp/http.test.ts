@@ -1,76 +1,13 @@
 // The gateway over HTTP: who is let in, and whom an answer is for.
 import { writeFileSync } from 'node:fs'
-import { request } from 'node:http'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
 import { folderWith } from './gateway.js'
+import { INITIALIZE, META, ask, errorOf, post, resultOf, saidIn } from './http-client.js'
+import type { Fields } from './http-client.js'
 import { listening } from './listening.js'
-
-type Fields = Readonly<Record<string, unknown>>
-
-const JSON_HEADERS = { 'content-type': 'application/json', 'accept': 'application/json, text/event-stream' }
-
-interface Answered {
-  readonly status: number
-  readonly headers: Readonly<Record<string, unknown>>
-  /** Messages of the body: one, or those of a stream. */
-  readonly messages: readonly Fields[]
-}
-
-/** Node's own client, because `fetch` does not let a test choose its Host. */
-const post = (url: string, message: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answered> =>
-  new Promise((resolve, reject) => {
-    const sent = request(url, { method: 'POST', headers: { ...JSON_HEADERS, ...headers } }, (response) => {
-      let body = ''
-      response.on('data', (bytes: Buffer) => (body += bytes.toString()))
-      response.on('end', () => {
-        const lines = body.startsWith('event:') ? body.split('\n').filter((line) => line.startsWith('data: ')) : [body]
-        const messages = lines
-          .map((line) => line.replace(/^data: /, ''))
-          .filter((line) => line !== '')
-          .map((line) => JSON.parse(line) as Fields)
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, messages })
-      })
-    })
-    sent.on('error', reject)
-    sent.end(JSON.stringify(message))
-  })
-
-const INITIALIZE = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-}
-
-const META = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
-}
-
-/** A request of revision 2026-07-28, with its headers. */
-const ask = (
-  url: string,
-  method: string,
-  params: Fields,
-  { id = 1, meta = META, headers = {} }: { id?: number; meta?: Fields; headers?: Record<string, string> } = {},
-): Promise<Answered> =>
-  post(
-    url,
-    { jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } },
-    {
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': method,
-      ...(typeof params['name'] === 'string' ? { 'mcp-name': params['name'] } : {}),
-      ...headers,
-    },
-  )
-
-const resultOf = ({ messages }: Answered): Fields => (messages.at(-1)?.['result'] ?? {}) as Fields
-const errorOf = ({ messages }: Answered): Fields => (messages.at(-1)?.['error'] ?? {}) as Fields
-const saidIn = (answered: Answered): string => JSON.stringify(resultOf(answered)['content'] ?? null)
 
 describe('who is let in', () => {
   test('a request for a foreign host is refused, and one for this host is not', async () => {

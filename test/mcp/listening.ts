@@ -14,13 +14,18 @@ export const wordsFor = (era: string, words: readonly string[]): readonly string
   ...['--', 'node', SERVER, era],
 ]
 
-export const workspace = (): string => folderWith({ 'tools.yaml': '"*": server\n' })
+export const workspace = (rules = ''): string =>
+  folderWith({ 'tools.yaml': '"*": server\n', ...(rules === '' ? {} : { 'rules.yaml': rules }) })
 
 /** A gateway that listens on a free port. */
-export const listening = async (era: string, words: readonly string[] = ['--token', 'none']): Promise<string> => {
+export const listening = async (
+  era: string,
+  words: readonly string[] = ['--token', 'none'],
+  cwd = workspace(),
+): Promise<string> => {
   const gateway = spawn(process.execPath, wordsFor(era, ['--listen', '127.0.0.1:0', ...words]), {
     env: GATEWAY_ENVIRONMENT,
-    cwd: workspace(),
+    cwd,
     stdio: ['ignore', 'inherit', 'pipe'],
   })
   onTestFinished(() => ended(gateway))

@@ -1,5 +1,5 @@
 // `cordon mcp`: a gateway between one MCP client and its servers.
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { fail } from '../../errors/index.js'
 import { CLIENT_FEATURE_NAMES, createLineReader, openGateway, sharedName } from '../../mcp/index.js'
@@ -29,6 +29,7 @@ import { prepareServer, serverSource } from './start-server.js'
 import type { PreparedServer } from './start-server.js'
 import { readServerSettings } from './server-settings.js'
 import type { AllServerSettings } from './server-settings.js'
+import { ticketsIn } from './ticket-key.js'
 import { policiesWithin, policyNamed, readToolFile } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 
@@ -97,7 +98,12 @@ const connecting =
     /** Set before the first call, which comes from the client. */
     let asked: Approve = () => ({ kind: 'timed_out', then: 'deny' })
     const cordon = await createCordon({
-      ...(isClientAsked ? { approve: (...question: Parameters<Approve>) => asked(...question) } : {}),
+      ...(isClientAsked
+        ? {
+            approve: (...question: Parameters<Approve>) => asked(...question),
+            tickets: ticketsIn(join(consentFolderOf(environment, home), 'tickets')),
+          }
+        : {}),
       ...{ tools: [], workspace, home, audit, ruleFiles: 'none', rules: ruleSets },
       mode: first.mode ?? 'on_request',
       configFolder: configFolderOf(environment, home),
@@ -105,7 +111,7 @@ const connecting =
       requestedBy: 'mcp-client',
     })
     const gateway = openGateway({
-      ...{ servers: sources(), cordon, policyOf, version: version(), send },
+      ...{ servers: sources(), cordon, isClientAsked, policyOf, version: version(), send },
       onTrouble: (error) => {
         reportFailure(error, environment)
       },

@@ -9,6 +9,7 @@ import { isMapping } from '../../shapes/index.js'
 
 import type { SendToClient } from '../from-server.js'
 import { LISTS, METHODS, MULTI_ROUND, REMOVED, REVISIONS, featureOf } from '../wire/era-2025.js'
+import type { ClientFeature } from '../wire/era-2025.js'
 import {
   DISCOVER,
   LISTEN,
@@ -41,6 +42,8 @@ export interface ClientSpeech {
   readonly take: (message: Message) => void
   /** A message for the client. */
   readonly send: SendToClient
+  /** Whether a result may ask the user of this client. */
+  readonly canBeAskedInResults: (request: RequestMessage) => boolean
 }
 
 /** How long a question waits for the request that answers it. */
@@ -116,9 +119,14 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     ])
     void toClient(resultOf(asker.id, inputRequired(Object.fromEntries(requests) as Fields, state)))
   }
-  const goOn = (request: RequestMessage, state: string): void => {
+  const goOn = (request: RequestMessage, client: RequestClient, state: string): void => {
     const found = suspended.get(state)
     const params = paramsOf(request)
+    // It may be the ticket of a call that waits for an approval.
+    if (found === undefined && request.method === METHODS.callTool) {
+      forward(request, client, params)
+      return
+    }
     // A state counts once, and only for the request that it came with.
     if (found === undefined || !isSameRequest(found.waiting.request, request)) {
       void toClient(errorOf(request.id, RPC_ERRORS.invalidParams, 'this requestState is unknown, used or expired'))
@@ -139,10 +147,9 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     else if (entry.questions.size > 0) suspend(id, entry)
   }
 
-  const forward = (request: RequestMessage, client: RequestClient): void => {
+  const forward = (request: RequestMessage, client: RequestClient, params: Fields): void => {
     lastId += 1
     const id = lastId
-    const params = withoutAnswers(paramsOf(request))
     const token = tokenOf(params)
     waiting.set(id, {
       ...{ request, client, questions: new Map<string, RequestMessage>(), answer: undefined, timer: undefined },
@@ -164,7 +171,7 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     }
     const { state } = answersIn(params)
     if (state !== undefined) {
-      goOn(request, textOf(state))
+      goOn(request, client, textOf(state))
       return
     }
     const introduction = await introduce(client)
@@ -174,7 +181,7 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     else if (method === LISTEN) await listening.open(id, params, fieldsOf(result['capabilities']))
     else {
       await setLevel(client, fieldsOf(result['capabilities']))
-      forward(request, client)
+      forward(request, client, withoutAnswers(params))
     }
   }
   let level: unknown
@@ -250,6 +257,8 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
       else if (message.kind === 'notification' && message.method === METHODS.cancelled)
         cancel(paramsOf(message)['requestId'])
     },
+    canBeAskedInResults: (request) =>
+      era === 'stateless' && ELICITATION in fieldsOf(clientOf(paramsOf(request)).capabilities),
     send: (fields) => {
       const { id, method } = fields
       const hasId = typeof id === 'string' || typeof id === 'number'
@@ -293,6 +302,8 @@ const statelessAnswer = (answer: Fields, id: MessageId, method: string): Fields 
   const isCacheable = method in LISTS || method === METHODS.readResource
   return { ...answer, id, result: completed(fieldsOf(answer['result']), isCacheable) }
 }
+
+const ELICITATION: ClientFeature = 'elicitation'
 
 const withoutAbout = (fields: Fields): Fields => ({ ...fields, params: aboutOf(paramsOf({ fields })).params })
 

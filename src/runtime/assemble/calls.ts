@@ -83,7 +83,6 @@ export const createCalls = ({ options, services, sessions, widener, nameOf }: Ca
   ): Promise<ToolResult> => {
     checkCallOptions(asked, { hasRegistry: registeredCalls !== undefined, hasTickets: suspension !== undefined })
     const { session = MAIN_SESSION, approvals, invocation, registry: askedWith, onInvocation, onAsk } = asked
-    const { attachment } = asked
     const own = sessions.of(session)
     const isSuspending = onAsk === 'suspend'
     return perform(
@@ -91,7 +90,6 @@ export const createCalls = ({ options, services, sessions, widener, nameOf }: Ca
       {
         ...listenersOf(asked),
         ...{ session, isSuspending, resumed: undefined, onApproved: own.keep, resume: invocation, askedWith },
-        attachment,
         onInvocation: onInvocation ?? ignore,
       },
     )
@@ -120,7 +118,6 @@ export const createCalls = ({ options, services, sessions, widener, nameOf }: Ca
           ...listenersOf(asked),
           ...{ session, isSuspending: true, resumed: { ticket, answer }, onApproved: own.keep },
           ...{ resume: invocation ?? undefined, askedWith: undefined, onInvocation: ignore },
-          attachment: undefined,
         },
       )
     },
@@ -137,8 +134,8 @@ export const createCalls = ({ options, services, sessions, widener, nameOf }: Ca
   }
 }
 
-const listenersOf = ({ signal, onProgress = ignore, onOutput, onLog = ignore }: ResumeOptions) => ({
-  ...{ signal, onProgress, onOutput, onLog },
+const listenersOf = ({ signal, onProgress = ignore, onOutput, onLog = ignore, attachment }: ResumeOptions) => ({
+  ...{ signal, onProgress, onOutput, onLog, attachment },
 })
 
 const ignore = (): void => undefined

@@ -209,6 +209,7 @@ const RESUME: ShapesOf<ResumeOptions> = {
   onProgress: aFunction('a function of what the tool tells'),
   onOutput: aFunction('a function of what the tool writes'),
   onLog: aFunction('a function of a log line'),
+  attachment: checked(() => undefined),
 }
 const resumeOptions = mapping<ResumeOptions>(RESUME, 'resume(ticket, answer, { signal })')
 
@@ -217,7 +218,6 @@ const callOptions = mapping<CallOptions>(
     ...RESUME,
     onAsk: oneOf('wait', 'suspend'),
     session: aText('a name'),
-    attachment: checked(() => undefined),
     // Each approval is checked later, with an error of its own.
     approvals: such('a list of approvals', Array.isArray),
     invocation: aText('the id of a call in the registry'),
