@@ -7,7 +7,7 @@ const SIZES = { small: 8_000, large: 64_000 }
 const MOST_GROWTH = 40
 /** Quadratic work at the large size takes a second and more; less proves nothing. */
 const NOTHING_US = 100_000
-const ROUNDS = 4
+const ROUNDS = 8
 
 /** The best of all rounds, or the first one that takes no longer than `enough`. */
 const effortOf = async (work: (size: number) => unknown, size: number, enough = 0): Promise<number> => {
