@@ -3,21 +3,17 @@
 // the answer: until then the call waits here.
 import { randomUUID } from 'node:crypto'
 
-import { canonicalJson } from '../../gate/index.js'
-import type { JsonValue } from '../../gate/index.js'
 import { isMapping } from '../../shapes/index.js'
 
 import type { SendToClient } from '../from-server.js'
-import { LISTS, METHODS, MULTI_ROUND, REMOVED, REVISIONS, featureOf } from '../wire/era-2025.js'
+import { METHODS, MULTI_ROUND, featureOf, progressTokenOf, withProgressToken } from '../wire/era-2025.js'
 import type { ClientFeature } from '../wire/era-2025.js'
 import {
   DISCOVER,
   LISTEN,
-  STATELESS_ERRORS,
   STATELESS_REVISION,
   answersIn,
   clientOf,
-  completed,
   discovered,
   inputRequired,
   withoutAnswers,
@@ -36,6 +32,7 @@ import {
 import type { AnswerMessage, Fields, Message, MessageId, RequestMessage } from '../wire/messages.js'
 import { aboutOf } from '../wire/own-keys.js'
 import { createListening } from './listening.js'
+import { SPOKEN_REVISIONS, isSameRequest, refusalOf, statelessAnswer } from './stateless-answers.js'
 
 export interface ClientSpeech {
   /** A message of the client. */
@@ -135,7 +132,7 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     suspended.delete(state)
     const { id, waiting: entry } = found
     clearTimeout(entry.timer)
-    entry.asker = { id: request.id, token: tokenOf(params) }
+    entry.asker = { id: request.id, token: progressTokenOf(params) }
     const { responses } = answersIn(params)
     for (const [key, question] of [...entry.questions]) {
       if (!Object.hasOwn(responses, key)) continue
@@ -150,14 +147,13 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
   const forward = (request: RequestMessage, client: RequestClient, params: Fields): void => {
     lastId += 1
     const id = lastId
-    const token = tokenOf(params)
+    const token = progressTokenOf(params)
     waiting.set(id, {
       ...{ request, client, questions: new Map<string, RequestMessage>(), answer: undefined, timer: undefined },
       asker: { id: request.id, token },
     })
     // By this token questions and progress find their request. Those of clients may be equal.
-    const tracked = { ...params, _meta: { ...fieldsOf(params['_meta']), progressToken: id } }
-    toGateway({ ...request, id, fields: { ...request.fields, id, params: tracked } })
+    toGateway({ ...request, id, fields: { ...request.fields, id, params: withProgressToken(params, id) } })
   }
 
   const answerTo = async (request: RequestMessage): Promise<void> => {
@@ -177,7 +173,7 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     const introduction = await introduce(client)
     const result = fieldsOf(introduction['result'])
     if (!('result' in introduction)) void toClient({ ...introduction, id })
-    else if (method === DISCOVER) void toClient(resultOf(id, discovered(result, VERSIONS)))
+    else if (method === DISCOVER) void toClient(resultOf(id, discovered(result, SPOKEN_REVISIONS)))
     else if (method === LISTEN) await listening.open(id, params, fieldsOf(result['capabilities']))
     else {
       await setLevel(client, fieldsOf(result['capabilities']))
@@ -272,48 +268,6 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
   }
 }
 
-/** What the gateway speaks, the newest first. */
-const VERSIONS: readonly string[] = [STATELESS_REVISION, ...[...REVISIONS].sort().reverse()]
-
-const refusalOf = (id: MessageId, method: string, { version, capabilities }: RequestClient): Fields | undefined => {
-  if (version === undefined || !isMapping(capabilities))
-    return errorOf(id, RPC_ERRORS.invalidParams, '_meta has no protocol version or no client capabilities')
-  if (version !== STATELESS_REVISION)
-    return errorOf(id, STATELESS_ERRORS.unsupportedVersion, 'Unsupported protocol version', {
-      supported: VERSIONS,
-      requested: version,
-    })
-  return REMOVED.has(method)
-    ? errorOf(id, RPC_ERRORS.unknownMethod, `there is no ${method} in this revision`)
-    : undefined
-}
-
-/** The code that revisions before this one have for a resource that is not there. */
-const NO_RESOURCE = -32002
-
-const statelessAnswer = (answer: Fields, id: MessageId, method: string): Fields => {
-  const error = fieldsOf(answer['error'])
-  if ('error' in answer)
-    return {
-      ...answer,
-      id,
-      error: error['code'] === NO_RESOURCE ? { ...error, code: RPC_ERRORS.invalidParams } : error,
-    }
-  const isCacheable = method in LISTS || method === METHODS.readResource
-  return { ...answer, id, result: completed(fieldsOf(answer['result']), isCacheable) }
-}
-
 const ELICITATION: ClientFeature = 'elicitation'
 
 const withoutAbout = (fields: Fields): Fields => ({ ...fields, params: aboutOf(paramsOf({ fields })).params })
-
-const tokenOf = (params: Fields): unknown => fieldsOf(params['_meta'])['progressToken']
-
-const isSameRequest = (first: RequestMessage, again: RequestMessage): boolean =>
-  first.method === again.method && contentOf(first) === contentOf(again)
-
-/** What is asked, without what is said about the client. */
-const contentOf = (request: RequestMessage): string => {
-  const { _meta, ...params } = withoutAnswers(paramsOf(request))
-  return canonicalJson(params as JsonValue)
-}
