@@ -8,7 +8,8 @@ export const ROOM_ORDER: readonly (readonly string[])[] = [
   ['gate'],
   ['sandbox', 'egress', 'store'],
   ['runtime'],
-  ['server', 'mcp'],
+  ['server', 'mcp-server'],
+  ['mcp'],
   ['cli'],
 ]
 
