@@ -3,8 +3,8 @@
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { Proposal } from '../../mcp-server/index.js'
-import { describeWitness, isWithin } from '../../policy/index.js'
-import type { Places, PolicyInput, ToolPolicy } from '../../policy/index.js'
+import { describeWitness, isWithin, resolvePolicy } from '../../policy/index.js'
+import type { Boundary, Places, PolicyInput, ToolPolicy } from '../../policy/index.js'
 
 import type { ToolEntry } from './tool-policies.js'
 
@@ -28,24 +28,24 @@ export type GrantedPolicy =
 /** `said`: what the user wrote of the tool. */
 export type JudgeProposal = (tool: ProposingTool, said: ToolEntry['policy'] | undefined) => GrantedPolicy
 
-/** A server may propose patterns that take long to compare. After this many, its proposals are not compared. */
-const MOST_UNDECIDED = 3
-
 export const createProposalJudge = ({ name: server, policy: cell, places }: ProposingServer): JudgeProposal => {
-  let undecided = 0
+  /** Some patterns take seconds to compare, in which nobody else is served. A server gets one such attempt. */
+  let isEntangled = false
   const problemOf = (proposed: ToolPolicy, bound: ToolPolicy): string | undefined => {
-    if (undecided >= MOST_UNDECIDED) return 'it is not compared, because others took too long to compare'
+    if (isEntangled) return 'it is not compared, because another one took too long to compare'
     const found = isWithin(proposed, bound, { ...places, kind: 'mcp' })
     if (found.within) return undefined
-    if (found.witness.kind === 'undecided') undecided += 1
+    isEntangled = found.witness.kind === 'undecided'
     return `it ${describeWitness(found.witness)}`
   }
   const accept = (tool: string, proposed: ToolPolicy, within: ToolPolicy | 'server'): GrantedPolicy => {
     // The limits of the cell hold for the life of the server, and not for a call.
     const bound = within === 'server' ? { ...cell, limits: {} } : within
-    const policy = boundBy(proposed, bound)
-    const problem = problemOf(policy, bound)
-    return problem === undefined ? { policy } : none(fail('mcp-proposal-beyond', { server, tool, problem }))
+    const limited = limitedBy(proposed, bound)
+    const problem = problemOf(limited, bound)
+    return problem === undefined
+      ? { policy: ratedAs(limited, resolvePolicy(bound, { ...places, kind: 'mcp' })) }
+      : none(fail('mcp-proposal-beyond', { server, tool, problem }))
   }
   return ({ name: tool, proposal }, said) => {
     if (said === 'server') return { policy: cell }
@@ -66,10 +66,17 @@ export const createProposalJudge = ({ name: server, policy: cell, places }: Prop
 const none = (trouble: CordonError | undefined): GrantedPolicy => ({ policy: undefined, trouble })
 
 /** Limits and required mechanisms of the bound hold for every proposal. */
-const boundBy = (proposed: ToolPolicy, bound: ToolPolicy): ToolPolicy => ({
+const limitedBy = (proposed: ToolPolicy, bound: ToolPolicy): ToolPolicy => ({
   ...proposed,
   limits: { ...bound.limits, ...proposed.limits },
   require: [...new Set([...bound.require, ...proposed.require])],
+})
+
+/** A server cannot call its tool harmless: what needs an approval within the bound needs one for every proposal. */
+const ratedAs = (policy: ToolPolicy, { risk, egressClass }: Boundary): ToolPolicy => ({
+  ...policy,
+  risk: { kind: 'declared', level: risk.level },
+  egressClass: { kind: 'declared', level: egressClass.level },
 })
 
 const waiting = (server: string, tool: string, input: PolicyInput): CordonError =>
