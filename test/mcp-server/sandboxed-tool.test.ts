@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { McpServer as McpServer2 } from '@modelcontextprotocol/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 
@@ -13,6 +14,8 @@ import { newMark, survivorsOf, untilRunning } from '../attacks/survivors.js'
 import { metaOf, textOf } from '../mcp/gateway.js'
 
 import { SERVERS, connect } from './connected.js'
+
+const INFO = { name: 'test', version: '1' }
 
 const addReader = (server: ToolRegistrar): void => {
   sandboxedTool(server, {
@@ -152,6 +155,19 @@ describe.each(SERVERS)('on an McpServer of %s', (_, makeServer) => {
     sandboxedTool(server, { name: 'late', policy: {}, run: () => 'late' })
     expect(textOf(await client.callTool({ name: 'late' }))).toBe('late')
   })
+})
+
+test('the tool that the SDK registered is given back, so that it can be disabled', async () => {
+  const [one, two] = [new McpServer(INFO), new McpServer2(INFO)]
+  const options = { name: 'one', policy: {}, run: () => 1 } as const
+  sandboxedTool(one, options).disable()
+  const second = sandboxedTool(two, options)
+  second.disable()
+  second.enable()
+  const listed = async (server: McpServer | McpServer2) =>
+    (await (await connect(server, () => undefined)).client.listTools()).tools.map(({ name }) => name)
+  expect(await listed(one)).toEqual([])
+  expect(await listed(two)).toEqual(['one'])
 })
 
 /** As they are on the wire. */
