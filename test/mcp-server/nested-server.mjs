@@ -1,10 +1,11 @@
-// A server with sandboxed tools that fetch from hosts. Its arguments: the port of own.test and that of outer.test.
+// A server with sandboxed tools that fetch from hosts and read files. Its arguments: the ports of own.test and of
+// outer.test, and the files that two of its tools read.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { sandboxedTool } from 'cordon/mcp'
 import { z } from 'zod'
 
-const [own, outer] = process.argv.slice(2)
+const [own, outer, granted, withheld] = process.argv.slice(2)
 const server = new McpServer({ name: 'nested', version: '1' })
 const reads = (...hosts) => ({ network: hosts.map((host) => ({ host, methods: ['GET'] })) })
 
@@ -30,6 +31,8 @@ sandboxedTool(server, {
   policy: POLICIES.fetch_own,
   command: ({ host, port }) => ['/usr/bin/curl', '-sS', '--noproxy', '*', `http://${host}:${port}/`],
 })
+for (const [name, file] of Object.entries({ read_granted: granted, read_withheld: withheld }))
+  sandboxedTool(server, { name, policy: { filesystem: { read: [file] } }, command: () => ['/bin/cat', file] })
 // Only an omitted `exec` can be given up.
 for (const [name, policy] of Object.entries({ starts_nothing: { exec: 'none' }, starts_programs: {} }))
   sandboxedTool(server, {

@@ -1,4 +1,4 @@
-// Hosts of a sandboxed tool whose server runs in a cell itself: only those that both cells grant are reached.
+// Sandboxed tools of a server that runs in a cell itself: they have only what both cells grant.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,23 +15,28 @@ const own = await startHttp((_request, response) => response.end('of own'))
 const outer = await startHttp((_request, response) => response.end('of outer'))
 afterAll(() => Promise.all([own.close(), outer.close()]))
 
-// The outer cell grants these hosts. Of `fetch_more`, which wants another one, the gateway judges nothing.
+// The outer cell grants these hosts.
 const OUTER = [`own.test:${String(own.port)}`, `outer.test:${String(outer.port)}`, `nobody.test:${String(outer.port)}`]
+/** Tools that want more than the outer cell has. The gateway lets their calls pass, so that the cells are judged. */
+const JUDGED_INSIDE = { fetch_more: 'server', read_granted: 'server', read_withheld: 'server' }
 const settings = (hosts: readonly string[]): string => {
   const network = hosts.map((host) => ({ host, methods: ['GET'] }))
-  return `servers: ${JSON.stringify({ nested: { tools: { 'fetch_more': 'server', '*': { proposed: { within: { network } } } } } })}\n`
+  const tools = { ...JUDGED_INSIDE, '*': { proposed: { within: { network } } } }
+  return `servers: ${JSON.stringify({ nested: { tools } })}\n`
 }
 
 const open = async (form: string, hosts: readonly string[] = OUTER) => {
   const config = folderWith({})
   mkdirSync(join(config, 'cordon'))
   writeFileSync(join(config, 'cordon', 'mcp.yaml'), settings(hosts))
+  const folder = folderWith({ granted: 'granted', withheld: 'a secret' })
   const { client } = await openGateway(
-    folderWith({}),
+    folder,
     [
-      ...['--form', form, '--read', CHECKOUT, '--server', 'nested'],
+      ...['--form', form, '--read', CHECKOUT, '--read', 'granted', '--server', 'nested'],
       ...['own.test', 'outer.test', 'nobody.test'].flatMap((name) => ['--resolve', `${name}=127.0.0.1`]),
       ...['--', 'node', SERVER, String(own.port), String(outer.port)],
+      ...['granted', 'withheld'].map((name) => join(folder, name)),
     ],
     {},
     undefined,
@@ -68,6 +73,14 @@ describe.each(['namespaces', 'landlock'])('behind `cordon mcp` in the form %s', 
     expect(text).toMatch(/^502 /)
     expect(outer.connections()).toBe(before)
     expect(await call('fetch_more', 'own.test')).toEqual({ isError: false, text: '200 of own' })
+  })
+
+  test('it reads no file that only its own policy grants', async () => {
+    const call = await open(form)
+    expect(await call('read_granted', 'own.test')).toEqual({ isError: false, text: 'granted' })
+    const refused = await call('read_withheld', 'own.test')
+    expect(refused.isError).toBe(true)
+    expect(refused.text).not.toContain('a secret')
   })
 
   test('a function that says exec: none is refused, because nothing can enforce that there', async () => {
