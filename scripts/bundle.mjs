@@ -32,7 +32,7 @@ const storeCommandsApart = {
 }
 
 // All rooms that the package exports, in one file, so that they share their classes and state.
-const ROOMS = ['runtime', 'policy', 'gate', 'sandbox', 'egress', 'store', 'server', 'errors']
+const ROOMS = ['runtime', 'policy', 'gate', 'sandbox', 'egress', 'store', 'server', 'mcp-server', 'errors']
 const LIBRARY_OUT = join(ROOT, 'dist', 'bundle', 'library')
 
 const OPTIONS = { bundle: true, platform: 'node', target: 'node20', packages: 'external', logLevel: 'warning' }
@@ -100,7 +100,7 @@ await build({
   },
 })
 // A room is evaluated when it is first imported.
-const loaders = ROOMS.map((room) => `exports.${room} = () => require('./${room}/index.js')`).join('\n')
+const loaders = ROOMS.map((room) => `exports['${room}'] = () => require('./${room}/index.js')`).join('\n')
 await build({
   ...SCRIPT,
   stdin: { contents: loaders, resolveDir: join(ROOT, 'dist') },
@@ -115,7 +115,7 @@ export const rooms = loadBundle('library').exports
 writeFileSync(join(LIBRARY_OUT, 'load.js'), LOADER)
 for (const room of ROOMS) {
   const names = Object.keys(await import(join(ROOT, 'dist', room, 'index.js')))
-  const lines = [`import { rooms } from './load.js'`, '', `const room = rooms.${room}()`]
+  const lines = [`import { rooms } from './load.js'`, '', `const room = rooms['${room}']()`]
   const exported = names.map((name) => `export const ${name} = room.${name}`)
   writeFileSync(join(LIBRARY_OUT, `${room}.js`), [...lines, ...exported, ''].join('\n'))
 }

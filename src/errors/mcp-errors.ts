@@ -68,4 +68,28 @@ export const MCP_ERRORS = {
     agent: 'There is no such thing here. Use a listed name.',
     fix: 'list the names first: with several servers they begin with the server, such as files__read_file',
   },
+  'mcp-proposal-waiting': {
+    when: 'An MCP server proposes a policy for a tool, and nobody has accepted it. The tool gets no policy.',
+    message: 'the tool "{tool}" of the MCP server "{server}" proposes a policy that nobody accepted: {proposal}',
+    agent: 'This tool has no policy, so it may not run. Other arguments will not help. Tell the user.',
+    fix: 'if you agree with it, add to mcp.yaml: {line}',
+  },
+  'mcp-proposal-beyond': {
+    when: 'An MCP server proposes a policy for a tool that goes beyond what you accept. The tool gets no policy.',
+    message: 'the tool "{tool}" of the MCP server "{server}" proposes more than you accept: {problem}',
+    agent: 'This tool has no policy, so it may not run. Other arguments will not help. Tell the user.',
+    fix: 'grant more after "within" in mcp.yaml, or write a policy for the tool yourself',
+  },
+  'mcp-proposal-unreadable': {
+    when: 'An MCP server proposes a policy for a tool that cannot be read. The tool gets no policy.',
+    message: 'the tool "{tool}" of the MCP server "{server}" gets no policy: {problem}',
+    agent: 'This tool has no policy, so it may not run. Other arguments will not help. Tell the user.',
+    fix: 'write a policy for the tool yourself, in mcp.yaml, or report it to the author of the server',
+  },
+  'proposal-invalid': {
+    when: 'The annotations of a tool propose a policy in a form that cannot be read.',
+    message: '{source} proposes a policy that cannot be read: {problem}',
+    agent: 'The policy of this tool is invalid.',
+    fix: 'write a policy for the tool yourself, or report it to the author of the server',
+  },
 } as const satisfies Readonly<Record<string, ErrorText>>

@@ -1,6 +1,8 @@
 // The tools of all servers, as the gate knows them: each with the policy that somebody wrote for it, or with none.
 import { CordonError, fail } from '../errors/index.js'
 import type { JsonSchema } from '../gate/index.js'
+import { proposalOf } from '../mcp-server/index.js'
+import type { Proposal } from '../mcp-server/index.js'
 import type { ToolPolicy } from '../policy/index.js'
 import type { Cordon, ToolDefinition } from '../runtime/index.js'
 import { mcpTool } from '../runtime/tools/index.js'
@@ -21,8 +23,13 @@ export interface ServedTools {
 
 export interface ToolNaming {
   readonly nameOf: (link: ServerLink, ownName: string) => string
-  /** Undefined: nobody wrote one. */
-  readonly policyOf: (name: string, link: ServerLink) => ToolPolicy | undefined
+  readonly policyOf: (name: string, link: ServerLink, proposal: Proposal) => ToolRights
+}
+
+/** `policy` is undefined if nobody wrote or accepted one. `policyFix`: what would give it one. */
+export interface ToolRights {
+  readonly policy: ToolPolicy | undefined
+  readonly policyFix: string | undefined
 }
 
 export type ToolRegister = Pick<Cordon, 'addTool' | 'removeTool'>
@@ -49,10 +56,10 @@ export const createServedTools = (cordon: ToolRegister, { nameOf, policyOf }: To
     known.delete(name)
     if (before !== undefined && before.problem === undefined) await cordon.removeTool(name)
   }
-  const definitionOf = (link: ServerLink, { name: ownName, description, schema }: Listed): ToolDefinition => {
+  const definitionOf = (link: ServerLink, { name: ownName, description, schema, proposal }: Listed): ToolDefinition => {
     const name = nameOf(link, ownName)
     const { cwd } = link.source
-    return mcpTool({ name, description, input: schema, policy: policyOf(name, link), cwd, server: serverOf(link) })
+    return mcpTool({ name, description, input: schema, ...policyOf(name, link, proposal), cwd, server: serverOf(link) })
   }
   /** Keeps the problem of a tool that the gate does not take. */
   const add = async (link: ServerLink, tool: Listed): Promise<void> => {
@@ -118,14 +125,16 @@ interface Listed {
   readonly name: string
   readonly description: string
   readonly schema: JsonSchema
+  readonly proposal: Proposal
   /** By which a change is recognised. */
   readonly text: string
 }
 
 const readListed = (tool: unknown): readonly Listed[] => {
   if (!isMapping(tool) || typeof tool['name'] !== 'string') return []
-  const { name, description, inputSchema } = tool
+  const { name, description, inputSchema, annotations } = tool
   const schema = plainSchema(inputSchema)
   const told = typeof description === 'string' ? description : ''
-  return [{ name, description: told, schema, text: JSON.stringify([told, schema]) }]
+  const proposal = proposalOf({ name, annotations })
+  return [{ name, description: told, schema, proposal, text: JSON.stringify([told, schema, annotations]) }]
 }

@@ -16,7 +16,7 @@ const { newFolder } = openStage()
 const PAGE = readFileSync(join(ROOT, 'docs', 'runtime.md'), 'utf8')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 
-const ROOMS = ['runtime', 'policy', 'gate', 'sandbox', 'egress', 'store', 'server', 'errors']
+const ROOMS = ['runtime', 'policy', 'gate', 'sandbox', 'egress', 'store', 'server', 'mcp', 'errors']
 
 const blockAfter = (page: string, heading: string): string =>
   /```[jt]s\n([^]*?)```/.exec(page.slice(page.indexOf(heading)))?.[1] ?? ''

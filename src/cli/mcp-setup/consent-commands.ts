@@ -12,6 +12,7 @@ import { consentFolderOf, homeOf } from '../settings/own-folders.js'
 import { STDOUT, paintFor, writeText } from '../text/console-text.js'
 import type { Paint } from '../text/console-text.js'
 import { visible, visibleWord } from '../text/visible-text.js'
+import { acceptingLineOf } from './proposed-policy.js'
 
 /** One offer that waits for consent. */
 interface Waiting {
@@ -20,6 +21,8 @@ interface Waiting {
   readonly because: string
   readonly difference: readonly string[]
   readonly warnings: readonly string[]
+  /** The line of mcp.yaml that accepts the policy which it proposes. */
+  readonly accept: string | null
   /** For `trust --seen`. */
   readonly seen: string
 }
@@ -46,6 +49,9 @@ export const trustCommand = ({ given: { switches, values, rest }, environment }:
   if (keys.length > 0) writeConsent(folderOf(environment), consent, next)
   if (switches.has('json')) print(JSON.stringify({ server: name, consented: keys }, undefined, 2))
   else print(keys.length === 0 ? NOTHING : `Consented to ${keys.map(visibleWord).join(', ')} of ${visible(name)}.`)
+  if (!switches.has('json'))
+    for (const { offer, accept } of waitingOf(consent))
+      if (accept !== null && keys.includes(offer)) print(`${visible(offer)}: ${ACCEPTING} ${visible(accept)}`)
   return 0
 }
 
@@ -92,6 +98,7 @@ const waitingOf = (consent: KeptConsent): readonly Waiting[] =>
         because,
         difference: differenceOf(pinned === undefined ? {} : (JSON.parse(pinned) as JsonValue), value),
         warnings: warningsOf(value).map(({ problem }) => problem),
+        accept: acceptingLineOf(consent.server, value) ?? null,
         seen: markOf(consent),
       },
     ]
@@ -103,14 +110,18 @@ const show = (waiting: readonly Waiting[], isJson: boolean, paint: Paint): void 
     return
   }
   if (waiting.length === 0) print(NOTHING)
-  for (const { server, offer, because, difference, warnings } of waiting) {
+  for (const { server, offer, because, difference, warnings, accept } of waiting) {
     print(`${paint('bold', `${visible(server)}: ${visible(offer)}`)}, held because ${visible(because)}`)
     for (const warning of warnings) print(paint('yellow', `  warning: it ${visible(warning)}`))
     for (const line of difference) print(paint(line.startsWith('+') ? 'green' : 'red', `  ${visible(line)}`))
+    if (accept !== null) print(`  ${ACCEPTING} ${visible(accept)}`)
   }
   const marks = new Map(waiting.map(({ server, seen }) => [server, seen]))
   for (const [server, seen] of marks) print(`To consent: cordon mcp trust ${visibleWord(server)} --seen ${seen}`)
 }
+
+/** Consent lets the model read the tool. It gives the tool no right. */
+const ACCEPTING = 'It proposes a policy, which grants nothing by itself. To accept it, add to mcp.yaml:'
 
 const NOTHING = 'Nothing waits for consent.'
 

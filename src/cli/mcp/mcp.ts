@@ -1,7 +1,7 @@
 // `cordon mcp`: a gateway between one MCP client and its servers.
 import { dirname, join } from 'node:path'
 
-import { fail } from '../../errors/index.js'
+import { bug, fail } from '../../errors/index.js'
 import { CLIENT_FEATURE_NAMES, createLineReader, openGateway, sharedName } from '../../mcp/index.js'
 import type { ClientFeature, GatewayParts, OpenConnection } from '../../mcp/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
@@ -21,6 +21,7 @@ import { configFolderOf, consentFolderOf, homeOf } from '../settings/own-folders
 import { STDERR, writeText } from '../text/console-text.js'
 import { visible } from '../text/visible-text.js'
 import { version } from '../text/version.js'
+import { createProposalJudge } from './accept-proposal.js'
 import { openClient, untilSignal } from './client-input.js'
 import { listeningBy } from './listening.js'
 import type { Listening } from './listening.js'
@@ -58,10 +59,10 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
     const consentFolder = consentFolderOf(environment, home)
     const allowedTo = (server: string) => new Set([...allowed, ...settings.of(server).allowed])
     const place = { audit, sandbox, environment, allowedTo, consentFolder, onStderr }
-    const policyOf = policiesOf(servers, (name, server) => [
-      policyNamed(name, tools),
-      policyNamed(name.slice(startOf(server).length), settings.of(server).tools),
-    ])
+    const policyOf = policiesOf(servers, environment, (name, server) => {
+      const ownName = name.slice(startOf(server).length)
+      return { ownName, said: policyNamed(name, tools) ?? policyNamed(ownName, settings.of(server).tools) }
+    })
     const open = connecting({
       first,
       sources: () => servers.map((each) => serverSource(each, place)),
@@ -148,18 +149,39 @@ const serve = async (open: OpenConnection, listening: Listening | undefined): Pr
   }
 }
 
-/** `found`: the policies for the name that clients use, the most important first. */
-const policiesOf =
-  (
-    servers: readonly PreparedServer[],
-    found: (name: string, server: string) => readonly (ToolEntry['policy'] | undefined)[],
-  ): GatewayParts['policyOf'] =>
-  (name, link) => {
-    const owner = servers.find(({ server }) => server.name === link.name)
-    const first = found(name, link.name).find((policy) => policy !== undefined)
-    const policy = first === 'server' ? owner?.policy : first
-    return policy === undefined ? undefined : withTimeout(policy, owner?.timeout)
+interface SaidOfTool {
+  /** As its server calls it. */
+  readonly ownName: string
+  /** By the user. */
+  readonly said: ToolEntry['policy'] | undefined
+}
+
+/** `find`: by the name that clients use. A proposal that nobody accepted is reported once. */
+const policiesOf = (
+  servers: readonly PreparedServer[],
+  environment: Environment,
+  find: (name: string, server: string) => SaidOfTool,
+): GatewayParts['policyOf'] => {
+  const owners = new Map(
+    servers.map(({ server: { name }, policy, timeout, prepared: { order: places } }) => [
+      name,
+      { timeout, judge: createProposalJudge({ name, policy, places }) },
+    ]),
+  )
+  const told = new Set<string>()
+  return (name, link, proposal) => {
+    const { timeout, judge } = owners.get(link.name) ?? bug(`a link to the unknown server ${link.name}`)
+    const { ownName, said } = find(name, link.name)
+    const granted = judge({ name: ownName, proposal }, said)
+    if (granted.policy !== undefined) return { policy: withTimeout(granted.policy, timeout), policyFix: undefined }
+    const { trouble } = granted
+    if (trouble !== undefined && !told.has(trouble.message)) {
+      told.add(trouble.message)
+      reportFailure(trouble, environment)
+    }
+    return { policy: undefined, policyFix: trouble?.fix }
   }
+}
 
 /** A project that nobody trusts grants nothing, and says so. */
 const settingsHere = ({ values }: Arguments, environment: Environment): AllServerSettings => {

@@ -1,16 +1,22 @@
 // Policies of tools, by patterns of their names.
 import { parseTextPattern } from '../../gate/index.js'
 import type { TextPattern } from '../../gate/index.js'
-import { namedNodesOf, parsePolicyNode, placeOf } from '../../policy/index.js'
+import { mappingOf, namedNodesOf, parsePolicyNode, placeOf, required } from '../../policy/index.js'
 import type { PlacedPolicy, PolicyNode, ToolPolicy } from '../../policy/index.js'
+import { isMapping } from '../../shapes/index.js'
 
 import { readGivenDocument } from '../text/given-document.js'
+
+/** What the server proposes, if it is within this. */
+export interface AcceptedProposal {
+  readonly proposedWithin: ToolPolicy | 'server'
+}
 
 /** `server`: the policy of the cell. */
 export interface ToolEntry {
   /** Of names, as in rules. */
   readonly pattern: TextPattern
-  readonly policy: ToolPolicy | 'server'
+  readonly policy: ToolPolicy | 'server' | AcceptedProposal
   readonly source: string
 }
 
@@ -24,8 +30,18 @@ export const toolEntries = (node: PolicyNode): readonly ToolEntry[] =>
   namedNodesOf(node).map(([pattern, entry]) => ({
     pattern: parseTextPattern(pattern),
     source: placeOf(entry),
-    policy: entry.value === 'server' ? entry.value : parsePolicyNode(entry),
+    policy: entryPolicy(entry),
   }))
+
+/** `server`, `proposed`, `{ proposed: { within: POLICY } }` or a policy. */
+const entryPolicy = (node: PolicyNode): ToolEntry['policy'] => {
+  if (node.value === 'server') return node.value
+  if (node.value === 'proposed') return { proposedWithin: 'server' }
+  if (!isMapping(node.value) || !('proposed' in node.value)) return parsePolicyNode(node)
+  const proposed = required(node, mappingOf(node, ['proposed']), 'proposed')
+  const bound = required(proposed, mappingOf(proposed, ['within']), 'within', 'or write only: proposed')
+  return { proposedWithin: parsePolicyNode(bound) }
+}
 
 /** The first entry counts. */
 export const policyNamed = (name: string, entries: readonly ToolEntry[]): ToolEntry['policy'] | undefined =>
@@ -33,11 +49,12 @@ export const policyNamed = (name: string, entries: readonly ToolEntry[]): ToolEn
 
 /** The policies of tools whose names begin like this. The cell of their server grants all of them. */
 export const policiesWithin = (start: string, entries: readonly ToolEntry[]): readonly PlacedPolicy[] =>
-  entries.flatMap(({ pattern, policy, source }) =>
-    policy !== 'server' && couldMatch(pattern, start)
-      ? [{ source, policy: withoutLimits(policy), whereIs: () => source }]
-      : [],
-  )
+  entries.flatMap(({ pattern, policy, source }) => {
+    const granted = policy !== 'server' && 'proposedWithin' in policy ? policy.proposedWithin : policy
+    return granted !== 'server' && couldMatch(pattern, start)
+      ? [{ source, policy: withoutLimits(granted), whereIs: () => source }]
+      : []
+  })
 
 /** Limits hold for one call of the tool, and not for the life of its server. */
 const withoutLimits = (policy: ToolPolicy): ToolPolicy => ({ ...policy, limits: {} })

@@ -77,6 +77,7 @@ export const waysToAllow = (
 ): Pick<GateCall, 'waysToAllow' | 'waysToApprove'> => {
   if (tool === undefined) return {}
   const { name, kind } = tool.definition
+  const policyFix = kind === 'mcp' ? tool.definition.policyFix : undefined
   const asking =
     approve === undefined
       ? [
@@ -86,6 +87,7 @@ export const waysToAllow = (
       : []
   return {
     waysToAllow: [
+      ...(policyFix === undefined ? [] : [policyFix]),
       'add a rule that allows it, best with a condition: createCordon({ rules: [{ rules: [{ effect: "allow", ' +
         `tool: ${JSON.stringify(name)}, because: "…" }] }], … })`,
       ...asking,

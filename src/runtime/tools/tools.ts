@@ -73,7 +73,12 @@ export type ToolDefinition<
         readonly encoding: 'utf8' | 'base64'
       }
     | { readonly kind: 'function'; readonly from: FunctionSource; readonly result: ResultLimits | undefined }
-    | { readonly kind: 'mcp'; readonly server: ToolServer; readonly hasPolicy: boolean }
+    | {
+        readonly kind: 'mcp'
+        readonly server: ToolServer
+        readonly hasPolicy: boolean
+        readonly policyFix: string | undefined
+      }
     | { readonly kind: 'in-process'; readonly run: ToolRun; readonly result: ResultLimits | undefined }
   )
 
@@ -169,17 +174,28 @@ export interface McpToolOptions {
   readonly input: JsonSchema
   /** Undefined: nobody wrote one, so the tool gets no right and no mode trusts it. */
   readonly policy: ToolPolicy | undefined
+  /** What would give it one. */
+  readonly policyFix: string | undefined
   readonly cwd: string
   readonly server: ToolServer
 }
 
 /** A tool of an MCP server. The server runs already, in a cell that all its tools share. */
-export const mcpTool = ({ name, description, input, policy, cwd, server }: McpToolOptions): ToolDefinition => ({
+export const mcpTool = ({
+  name,
+  description,
+  input,
+  policy,
+  policyFix,
+  cwd,
+  server,
+}: McpToolOptions): ToolDefinition => ({
   ...common({ name, description, input, cwd, policy: { risk: 'unknown' } }),
   ...(policy === undefined ? {} : { policy }),
   kind: 'mcp',
   server,
   hasPolicy: policy !== undefined,
+  policyFix,
 })
 
 const common = <Name extends string, Input>(

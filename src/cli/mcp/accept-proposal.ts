@@ -1,0 +1,91 @@
+// Decides which policy a tool of a server gets: the one that the user wrote, or the one that the server proposes, if
+// the user accepts proposals and this one stays within their bound. Without a word of the user a tool gets none.
+import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
+import type { Proposal } from '../../mcp-server/index.js'
+import { describeWitness, isWithin, resolvePolicy } from '../../policy/index.js'
+import type { Boundary, Places, PolicyInput, ToolPolicy } from '../../policy/index.js'
+
+import type { ToolEntry } from './tool-policies.js'
+
+export interface ProposingServer {
+  readonly name: string
+  /** Of its cell. */
+  readonly policy: ToolPolicy
+  readonly places: Places
+}
+
+export interface ProposingTool {
+  /** As its server calls it. */
+  readonly name: string
+  readonly proposal: Proposal
+}
+
+/** Without a policy: why, if the server proposes one. */
+export type GrantedPolicy =
+  { readonly policy: ToolPolicy } | { readonly policy: undefined; readonly trouble: CordonError | undefined }
+
+/** `said`: what the user wrote of the tool. */
+export type JudgeProposal = (tool: ProposingTool, said: ToolEntry['policy'] | undefined) => GrantedPolicy
+
+export const createProposalJudge = ({ name: server, policy: cell, places }: ProposingServer): JudgeProposal => {
+  /** Some patterns take seconds to compare, in which nobody else is served. A server gets one such attempt. */
+  let isEntangled = false
+  const problemOf = (proposed: ToolPolicy, bound: ToolPolicy): string | undefined => {
+    if (isEntangled) return 'it is not compared, because another one took too long to compare'
+    const found = isWithin(proposed, bound, { ...places, kind: 'mcp' })
+    if (found.within) return undefined
+    isEntangled = found.witness.kind === 'undecided'
+    return `it ${describeWitness(found.witness)}`
+  }
+  const accept = (tool: string, proposed: ToolPolicy, within: ToolPolicy | 'server'): GrantedPolicy => {
+    // The limits of the cell hold for the life of the server, and not for a call.
+    const bound = within === 'server' ? { ...cell, limits: {} } : within
+    const limited = limitedBy(proposed, bound)
+    const problem = problemOf(limited, bound)
+    return problem === undefined
+      ? { policy: ratedAs(limited, resolvePolicy(bound, { ...places, kind: 'mcp' })) }
+      : none(fail('mcp-proposal-beyond', { server, tool, problem }))
+  }
+  return ({ name: tool, proposal }, said) => {
+    if (said === 'server') return { policy: cell }
+    if (said !== undefined && !('proposedWithin' in said)) return { policy: said }
+    switch (proposal.kind) {
+      case 'none':
+        return none(undefined)
+      case 'unreadable':
+        return none(fail('mcp-proposal-unreadable', { server, tool, problem: proposal.error.message }))
+      case 'policy':
+        return said === undefined
+          ? none(waiting(server, tool, proposal.input))
+          : accept(tool, proposal.policy, said.proposedWithin)
+    }
+  }
+}
+
+const none = (trouble: CordonError | undefined): GrantedPolicy => ({ policy: undefined, trouble })
+
+/** Limits and required mechanisms of the bound hold for every proposal. */
+const limitedBy = (proposed: ToolPolicy, bound: ToolPolicy): ToolPolicy => ({
+  ...proposed,
+  limits: { ...bound.limits, ...proposed.limits },
+  require: [...new Set([...bound.require, ...proposed.require])],
+})
+
+/** A server cannot call its tool harmless: what needs an approval within the bound needs one for every proposal. */
+const ratedAs = (policy: ToolPolicy, { risk, egressClass }: Boundary): ToolPolicy => ({
+  ...policy,
+  risk: { kind: 'declared', level: risk.level },
+  egressClass: { kind: 'declared', level: egressClass.level },
+})
+
+const waiting = (server: string, tool: string, input: PolicyInput): CordonError =>
+  fail('mcp-proposal-waiting', {
+    ...{ server, tool },
+    proposal: JSON.stringify(input),
+    line: acceptingLine(server, tool, input),
+  })
+
+/** The line of mcp.yaml that accepts exactly this. JSON is YAML. */
+export const acceptingLine = (server: string, tool: string, input: PolicyInput): string =>
+  `servers: ${JSON.stringify({ [server]: { tools: { [tool]: { proposed: { within: input } } } } })}`

@@ -1,0 +1,10 @@
+/// <reference types="node" preserve="true" />
+export { createMcpSandbox } from './mcp-sandbox.js'
+export type { McpSandbox, McpSandboxOptions, McpToolOptions } from './mcp-sandbox.js'
+export { proposalOf } from './proposal.js'
+export type { Proposal } from './proposal.js'
+export { sandboxSettings, sandboxedTool } from './sandboxed-tool.js'
+export type { SandboxSettings, SandboxedToolOptions } from './tool-options.js'
+export { policyFromCapabilities } from './sandlock-capabilities.js'
+export type { SandlockCapabilities } from './sandlock-capabilities.js'
+export type { ToolRegistrar } from './sdk-server.js'
