@@ -19,6 +19,7 @@ import { performRunIn } from '../run/perform-run.js'
 import { prepareRun } from '../run/prepare-run.js'
 import type { PreparedRun } from '../run/run-gate.js'
 import type { ChosenServer } from './server-choice.js'
+import { adviseOnServer, keepEnd, lastLines } from './start-failure.js'
 
 export interface PreparedServer {
   readonly server: ChosenServer
@@ -84,14 +85,25 @@ export const serverSource = ({ server, prepared }: PreparedServer, place: Server
     consentStore(place.consentFolder, { server: server.name, workspace: prepared.order.workspace }),
   ),
   run: async (streams) => {
-    const launch = launchInCell(place.sandbox, place.environment, prepared.order, {
+    const { environment, audit, sandbox, onStderr } = place
+    const { order } = prepared
+    const said = keepEnd()
+    const launch = launchInCell(sandbox, environment, order, {
       ...streams,
+      // A server that cannot start should say which file it lacked.
+      observe: 'reads',
       onStderr: (bytes) => {
-        place.onStderr(server.name, bytes)
+        said.add(bytes)
+        onStderr(server.name, bytes)
       },
     })
-    const { result } = await performRunIn(place.audit, prepared, launch, ignore)
-    return describeEnding(result)
+    const { result, boundary, ownFiles } = await performRunIn(audit, prepared, launch, ignore)
+    return {
+      how: describeEnding(result),
+      lastWords: lastLines(said.text()),
+      advice: () =>
+        adviseOnServer({ name: server.name, order, boundary, ownFiles, result, said: said.text(), environment }),
+    }
   },
 })
 
