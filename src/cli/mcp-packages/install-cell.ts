@@ -1,12 +1,10 @@
 // The cell in which packages are installed. It reaches only the registry that the user's own configuration names, and
 // writes only to the folder of the installation. Each command in it is a run of its own in the audit log.
-import { PROTECTED_NAMES, escapeGlob, parsePolicy } from '../../policy/index.js'
-import type { PlacedPolicy } from '../../policy/index.js'
+import { escapeGlob } from '../../policy/index.js'
 import type { AuditLog } from '../../runtime/audit/index.js'
 import { describeEnding, openSandbox } from '../../sandbox/index.js'
 
 import type { Environment } from '../command-line.js'
-import { combinePolicies } from '../policy/combine-policies.js'
 import { parseRun } from '../request/run-request.js'
 import { launchInCell } from '../run/launch-in-cell.js'
 import { performRunIn } from '../run/perform-run.js'
@@ -57,15 +55,15 @@ export const withInstallCell = async <Value>(
     ['form', form === undefined ? [] : [form]],
   ]
   const values = new Map(grants.filter(([, given]) => given.length > 0))
-  const typed = await parseRun({ switches: new Set(), values, rest: ['true'] }, environment)
-  const order = { ...typed, policy: combinePolicies([anyNameIn(folder)], typed.policy) }
+  const order = await parseRun({ switches: new Set(), values, rest: ['true'] }, environment)
   const sandbox = openSandbox({ form: order.form, nursery: 'none' })
   sandbox.catch(() => undefined)
   try {
     return await work(async (argv) => {
       const each = { ...order, argv }
       const prepared = prepareRun(each, false, environment, 'installation')
-      const launch = launchInCell(sandbox, environment, each, {})
+      // Archives contain settings of editors and the like. In this folder nobody works, and nothing starts.
+      const launch = launchInCell(sandbox, environment, each, { names: 'free' })
       const { result } = await performRunIn(audit, prepared, launch, () => undefined)
       return {
         isDone: result.status === 'exited' && result.exitCode === 0,
@@ -80,18 +78,6 @@ export const withInstallCell = async <Value>(
       () => undefined,
     )
   }
-}
-
-/**
- * Archives of packages contain settings of editors and the like. Here they are only files: nobody works in this folder,
- * and later nothing is written to it.
- */
-const anyNameIn = (folder: string): PlacedPolicy => {
-  const source = 'the installation of a package'
-  const write = PROTECTED_NAMES.filter(({ scope }) => scope !== 'root').map(
-    ({ name }) => `${escapeGlob(folder)}/**/${escapeGlob(name)}`,
-  )
-  return { source, policy: parsePolicy({ filesystem: { write } }, source), whereIs: () => source }
 }
 
 /** What went wrong, in the words of the program. */

@@ -43,7 +43,7 @@ export const startPackage = async (
   if (folder !== undefined && existsSync(folder)) return started(call, folder, settings)
   onInstall()
   const pinned = await installing(call, settings, async (stage) => {
-    const wanted = locked ?? (await stage.resolve())
+    const wanted = locked ?? (await stage.installNewest())
     await stage.install(wanted)
     // Another gateway may have pinned it at the same time. The first one counts.
     const first = await changeLock(place, key, (before) => before ?? wanted)
@@ -66,8 +66,8 @@ export const updatePackage = (
   settings: InstallSettings,
   isDry: boolean,
 ): Promise<Update> =>
-  installing(call, settings, async ({ resolve, install }) => {
-    const after = await resolve()
+  installing(call, settings, async ({ look, install }) => {
+    const after = await look()
     const key = lockKeyOf(call)
     let before = readLock(place)[key]
     const isChanged = before === undefined || hash(before) !== hash(after)
@@ -97,7 +97,9 @@ const folderFor = (root: string, { source, name }: PackageCall, entry: LockEntry
 }
 
 interface Stage {
-  readonly resolve: () => Promise<LockEntry>
+  /** What is the newest now. */
+  readonly look: () => Promise<LockEntry>
+  readonly installNewest: () => Promise<LockEntry>
   /** Nothing happens if it is there already. */
   readonly install: (entry: LockEntry) => Promise<void>
 }
@@ -120,7 +122,13 @@ const installing = async <Value>(
   try {
     return await withInstallCell(settings, installer.order(staging, settings.environment), (run: RunStep) =>
       work({
-        resolve: () => installer.resolve(call, newFolder(), run),
+        look: () => installer.resolve(call, newFolder(), run, 'names'),
+        installNewest: async () => {
+          const folder = newFolder()
+          const entry = await installer.resolve(call, folder, run, 'files')
+          putInPlace(folder, folderFor(root, call, entry))
+          return entry
+        },
         install: async (entry) => {
           const target = folderFor(root, call, entry)
           if (existsSync(target)) return

@@ -10,8 +10,8 @@ export interface Installer {
   /** What the cell of its servers needs to find the interpreter. */
   readonly presets: readonly PresetName[]
   readonly order: (folder: string, environment: Environment) => CellOrder
-  /** Finds out what the words mean now. */
-  readonly resolve: (call: PackageCall, folder: string, run: RunStep) => Promise<LockEntry>
+  /** Finds out what the words mean now. With `files` it also installs that. */
+  readonly resolve: (call: PackageCall, folder: string, run: RunStep, depth: 'names' | 'files') => Promise<LockEntry>
   /** Installs exactly the entry. */
   readonly install: (call: PackageCall, entry: LockEntry, folder: string, run: RunStep) => Promise<void>
   /** The words that start its program, without the network. */

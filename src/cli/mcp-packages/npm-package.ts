@@ -1,6 +1,6 @@
 // Packages of npm: `npm install` finds out what a package needs, and `npm ci` installs exactly that. No install script
 // runs.
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { fail, messageOf } from '../../errors/index.js'
@@ -12,6 +12,7 @@ import type { Step } from './install-cell.js'
 import type { Installer } from './installer.js'
 import { checkTree, lockFor, manifestFor, readTree } from './npm-tree.js'
 
+const LOCKING = ['--lockfile-version=3', '--omit-lockfile-registry-resolved', '--omit=dev']
 /** npm would also repeat for minutes what has a wrong hash. */
 const RETRIES = ['--fetch-retries=1', '--fetch-retry-mintimeout=500']
 const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error', ...RETRIES]
@@ -30,19 +31,20 @@ export const npmInstaller: Installer = {
       npm_config_globalconfig: join(folder, 'home', 'npmrc'),
     },
   }),
-  resolve: async ({ name, wanted }, folder, run) => {
+  resolve: async ({ name, wanted }, folder, run, depth) => {
     writeFileSync(join(folder, 'package.json'), manifestFor(name, wanted === '' ? 'latest' : wanted))
-    const words = ['--package-lock-only', '--lockfile-version=3', '--omit-lockfile-registry-resolved', '--omit=dev']
+    const words = [...(depth === 'names' ? ['--package-lock-only'] : []), ...LOCKING]
     const step = await run(['npm', 'install', `--prefix=${folder}`, ...words, ...QUIET])
     if (!step.isDone) throw notInstalled(name, step)
     try {
-      return readTree(name, readFileSync(join(folder, 'package-lock.json'), 'utf8'))
+      const entry = readTree(name, readFileSync(join(folder, 'package-lock.json'), 'utf8'))
+      if (depth === 'files') checkTree(folder, name, entry)
+      return entry
     } catch (error) {
       throw fail('mcp-package-not-installed', { name, problem: messageOf(error), fix: OTHER_VERSION }, error)
     }
   },
   install: async ({ name }, entry, folder, run) => {
-    mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'package.json'), manifestFor(name, entry.version))
     writeFileSync(join(folder, 'package-lock.json'), lockFor(name, entry))
     const step = await run(['npm', 'ci', `--prefix=${folder}`, '--omit=dev', ...QUIET])

@@ -24,21 +24,17 @@ export const pypiInstaller: Installer = {
     // Nothing is installed into the system, which a cell cannot write to. Debian's pip asks for this word even so.
     variables: { HOME: join(folder, 'home'), PIP_BREAK_SYSTEM_PACKAGES: '1' },
   }),
-  resolve: ({ name, wanted }, folder, run) => resolve(name, wanted, [], folder, run),
+  resolve: async ({ name, wanted }, folder, run, depth) => {
+    const entry = await resolve(name, wanted, [], folder, run)
+    if (depth === 'files') await install(name, entry, folder, run)
+    return entry
+  },
   install: async ({ name }, entry, folder, run) => {
     // A lock may come with a project that nobody trusts. It may choose versions, but no packages.
     const found = await resolve(name, entry.version, versionsIn(entry), folder, run)
     const difference = differenceOf(entry, found)
     if (difference !== undefined) throw fail('mcp-package-altered', { name, problem: difference })
-    writeFileSync(join(folder, 'requirements.txt'), requirementsOf(entry))
-    const made = await run(['python3', '-m', 'venv', '--without-pip', join(folder, 'python')])
-    if (!made.isDone) throw notInstalled(name, made)
-    const into = ['--python', join(folder, 'python', 'bin', 'python')]
-    const words = ['install', '--require-hashes', '--no-deps', ...WHEELS, '-r', join(folder, 'requirements.txt')]
-    const step = await run([...PIP, ...into, ...words])
-    if (!step.isDone && /DO NOT MATCH THE HASHES/.test(step.stderr))
-      throw fail('mcp-package-altered', { name, problem: complaintOf(step, COMPLAINT) })
-    if (!step.isDone) throw notInstalled(name, step)
+    await install(name, entry, folder, run)
   },
   start: ({ name, program = name, args }, folder) => {
     const script = join(folder, 'python', 'bin', program)
@@ -50,6 +46,18 @@ export const pypiInstaller: Installer = {
       })
     return [join(folder, 'python', 'bin', 'python'), script, ...args]
   },
+}
+
+const install = async (name: string, entry: LockEntry, folder: string, run: RunStep): Promise<void> => {
+  writeFileSync(join(folder, 'requirements.txt'), requirementsOf(entry))
+  const made = await run(['python3', '-m', 'venv', '--without-pip', join(folder, 'python')])
+  if (!made.isDone) throw notInstalled(name, made)
+  const into = ['--python', join(folder, 'python', 'bin', 'python')]
+  const words = ['install', '--require-hashes', '--no-deps', ...WHEELS, '-r', join(folder, 'requirements.txt')]
+  const step = await run([...PIP, ...into, ...words])
+  if (!step.isDone && /DO NOT MATCH THE HASHES/.test(step.stderr))
+    throw fail('mcp-package-altered', { name, problem: complaintOf(step, COMPLAINT) })
+  if (!step.isDone) throw notInstalled(name, step)
 }
 
 const COMPLAINT = /^(?:ERROR: ?)/
