@@ -1,5 +1,6 @@
 // A project whose servers come from packages, with its own caches, settings and log.
 import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -13,8 +14,26 @@ export interface Lock {
   >
 }
 
+interface PackagedProject {
+  readonly folder: string
+  readonly variables: Readonly<Record<'HOME' | 'XDG_CACHE_HOME' | 'XDG_CONFIG_HOME' | 'XDG_STATE_HOME', string>>
+  readonly lockPath: string
+  /** Where packages are installed. */
+  readonly installed: string
+  /** The answer of its tool. */
+  readonly call: (words: readonly string[], options?: readonly string[]) => Promise<string>
+  /** Runs `cordon` until it ends. */
+  readonly cordon: (words: readonly string[]) => Promise<{ status: number | null; stdout: string; stderr: string }>
+  /** A gateway that goes on. */
+  readonly start: (words: readonly string[]) => ChildProcess
+  readonly gatewayWords: (words: readonly string[]) => readonly string[]
+  readonly lock: () => Lock
+  readonly folders: () => readonly string[]
+  readonly log: () => string
+}
+
 /** `home` has the configuration of the package manager. */
-export const packagedProject = (home: string, files: Readonly<Record<string, string>> = {}) => {
+export const packagedProject = (home: string, files: Readonly<Record<string, string>> = {}): PackagedProject => {
   const folder = folderWith({ 'tools.yaml': '"*": server\n', '.cordon/.keep': '', ...files })
   const own = folderWith({})
   const variables = {
@@ -28,16 +47,14 @@ export const packagedProject = (home: string, files: Readonly<Record<string, str
   const installed = join(own, 'cache', 'cordon', 'mcp')
   const lockPath = join(folder, '.cordon', 'mcp.lock')
   return {
-    ...{ folder, variables, open, lockPath, installed },
-    /** The answer of its tool. */
-    call: async (words: readonly string[], options: readonly string[] = []): Promise<string> => {
+    ...{ folder, variables, lockPath, installed },
+    call: async (words, options = []) => {
       const { client } = await open(words, options)
       const answer = textOf(await client.callTool({ name: 'tell', arguments: {} }))
       await client.close()
       return answer
     },
-    /** Runs `cordon` until it ends. */
-    cordon: (words: readonly string[]): Promise<{ status: number | null; stdout: string; stderr: string }> =>
+    cordon: (words) =>
       new Promise((resolve) => {
         const environment = { ...GATEWAY_ENVIRONMENT, ...variables }
         const child = spawn(process.execPath, [CORDON, ...words], { cwd: folder, env: environment })
@@ -49,12 +66,12 @@ export const packagedProject = (home: string, files: Readonly<Record<string, str
           resolve({ status, ...said })
         })
       }),
-    start: (words: readonly string[]) =>
+    start: (words) =>
       spawn(process.execPath, [CORDON, 'mcp', ...STARTABLE, '--', ...words], {
         cwd: folder,
         env: { ...GATEWAY_ENVIRONMENT, ...variables },
       }),
-    gatewayWords: (words: readonly string[]): readonly string[] => ['mcp', ...STARTABLE, '--', ...words],
+    gatewayWords: (words) => ['mcp', ...STARTABLE, '--', ...words],
     lock: () => JSON.parse(readFileSync(lockPath, 'utf8')) as Lock,
     folders: () => (existsSync(installed) ? readdirSync(installed) : []),
     log: () => readFileSync(join(own, 'state', 'cordon', 'audit.jsonl'), 'utf8'),

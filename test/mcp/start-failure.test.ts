@@ -9,7 +9,13 @@ import { serverSource } from './local-registry.js'
 const failing = async (before: string, options: readonly string[] = [], variables = {}) => {
   const folder = folderWith({ 'server.cjs': serverSource('"started"', before), 'secret/key.txt': 'key' })
   const words = ['--read', join(folder, 'server.cjs'), ...options.map((word) => word.replace('FOLDER', folder))]
-  const opened = openGateway(folder, [...words, '--server', 'mine', '--', 'node', 'server.cjs'], {}, undefined, variables)
+  const opened = openGateway(
+    folder,
+    [...words, '--server', 'mine', '--', 'node', 'server.cjs'],
+    {},
+    undefined,
+    variables,
+  )
   const stderr = await opened.then(
     () => 'started',
     (error: unknown) => String(error),

@@ -1,5 +1,5 @@
-// Why a server ended before it answered: what it was refused, what it said last, and the options and the line of mcp.yaml
-// that would grant it. A server says itself which variable it lacks, because nobody else can know.
+// Why a server ended before it answered: what it was refused, what it said last, and the options and the line of
+// mcp.yaml that would grant it. Only the server itself can say which variable it lacks.
 import { isHabit } from '../../sandbox/index.js'
 import type { CallResult } from '../../sandbox/index.js'
 import type { Boundary } from '../../policy/index.js'
@@ -84,14 +84,19 @@ const MOST_KEPT = 4_096
 const MOST_LINES = 3
 const MOST_LETTERS = 300
 
+interface KeptEnd {
+  readonly add: (bytes: Uint8Array) => void
+  readonly text: () => string
+}
+
 /** Keeps the end of what a server writes. */
-export const keepEnd = () => {
+export const keepEnd = (): KeptEnd => {
   let kept = Buffer.alloc(0)
   return {
-    add: (bytes: Uint8Array): void => {
+    add: (bytes) => {
       kept = Buffer.concat([kept, bytes]).subarray(-MOST_KEPT)
     },
-    text: (): string => kept.toString('utf8'),
+    text: () => kept.toString('utf8'),
   }
 }
 

@@ -9,7 +9,14 @@ import type { AuditLog } from '../audit/audit-log.js'
 import { auditOwnFiles } from '../audit/audit-own-files.js'
 import type { CordonOptions } from '../cordon-options.js'
 import { sourcesOf } from '../network/index.js'
-import { configFiles, credentialFiles, namedFiles, packageFiles, shieldOwnFiles, stateFiles } from '../own-files/index.js'
+import {
+  configFiles,
+  credentialFiles,
+  namedFiles,
+  packageFiles,
+  shieldOwnFiles,
+  stateFiles,
+} from '../own-files/index.js'
 import type { OwnFile } from '../own-files/index.js'
 import { registryOwnFiles } from '../registry/index.js'
 import { bindTool } from '../tools/bound-tool.js'
