@@ -81,6 +81,19 @@ describe('a package of npm', () => {
     expect(await packagedProject(registry.home).call(NPX)).toBe('the second')
   })
 
+  test.each([
+    ['leads out of its folder', `${'../'.repeat(14)}bin/true`, 'its program leads to'],
+    ['is missing', 'missing.js', 'it has no program of its name'],
+    ['is no text', 5, 'it has no program of its name'],
+  ])('whose program %s is not started', async (_, path, problem) => {
+    const registry = await startRegistry(GREETING, server('1.0.0', '"never"', { bin: { 'server-greet': path } }))
+    const { cordon, gatewayWords } = packagedProject(registry.home)
+    expect(await cordon(gatewayWords(NPX))).toMatchObject({
+      status: 125,
+      stderr: expect.stringContaining(problem) as string,
+    })
+  })
+
   test('runs no install script', async () => {
     const registry = await startRegistry(
       GREETING,

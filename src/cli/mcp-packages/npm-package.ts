@@ -1,6 +1,6 @@
 // Packages of npm: `npm install` finds out what a package needs, and `npm ci` installs exactly that. No install script
 // runs.
-import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { fail, messageOf } from '../../errors/index.js'
@@ -95,15 +95,16 @@ const programFile = (folder: string, name: string, program: string | undefined):
   const names = Object.keys(programs)
   const isAlone = new Set(Object.values(programs)).size === 1
   const chosen = program ?? (isAlone ? names[0] : short)
-  const path = chosen !== undefined && Object.hasOwn(programs, chosen) ? programs[chosen] : undefined
-  if (path === undefined)
+  const path: unknown = chosen !== undefined && Object.hasOwn(programs, chosen) ? programs[chosen] : undefined
+  const file = typeof path === 'string' ? join(own, path) : undefined
+  if (file === undefined || !existsSync(file))
     throw fail('mcp-package-not-installed', {
       name,
       problem: program === undefined ? 'it has no program of its name' : `it has no program ${JSON.stringify(program)}`,
       fix:
         names.length === 0 ? 'name a package that is a server' : `name one: npx --package ${name} ${names.join('|')}`,
     })
-  const real = realpathSync(join(own, path))
+  const real = realpathSync(file)
   if (!real.startsWith(`${realpathSync(folder)}/`))
     throw fail('mcp-package-altered', { name, problem: `its program leads to ${real}` })
   return real
