@@ -23,8 +23,8 @@ static void check(const uint8_t *question, size_t size, const struct broker_term
 		return;
 	const uint8_t wide[16] = { [10] = 0xff,	       [11] = 0xff,	   [12] = answer[length - 4],
 				   answer[length - 3], answer[length - 2], answer[length - 1] };
-	const char *name = name_behind(names, wide);
-	HOLDS(is_stand_in_address(wide) && name && reaches_name(terms, name, 0) && !refused[0]);
+	const char *name = name_behind(terms, names, wide);
+	HOLDS(is_stand_in_address(terms, wide) && name && reaches_name(terms, name, 0) && !refused[0]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -67,19 +67,29 @@ bool reaches_name(const struct broker_terms *terms, const char *name, uint16_t p
 	return false;
 }
 
-static bool lies_in(const struct reach *block, const uint8_t address[16])
+static bool begin_alike(const uint8_t left[16], const uint8_t right[16], unsigned bits)
 {
-	unsigned whole = block->bits / 8, rest = block->bits % 8;
+	unsigned whole = bits / 8, rest = bits % 8;
 
-	if (memcmp(block->address, address, whole) != 0)
+	if (memcmp(left, right, whole) != 0)
 		return false;
-	return rest == 0 || ((block->address[whole] ^ address[whole]) >> (8 - rest)) == 0;
+	return rest == 0 || ((left[whole] ^ right[whole]) >> (8 - rest)) == 0;
 }
 
 bool reaches_address(const struct broker_terms *terms, const uint8_t address[16], uint16_t port)
 {
 	for (const struct reach *each = terms->reaches; each < terms->reaches + terms->reach_count; each++)
-		if (each->kind == REACH_BLOCK && (!port || each->port == port) && lies_in(each, address))
+		if (each->kind == REACH_BLOCK && (!port || each->port == port) &&
+		    begin_alike(each->address, address, each->bits))
+			return true;
+	return false;
+}
+
+bool reaches_into(const struct broker_terms *terms, const uint8_t block[16], unsigned bits)
+{
+	for (const struct reach *each = terms->reaches; each < terms->reaches + terms->reach_count; each++)
+		if (each->kind == REACH_BLOCK &&
+		    begin_alike(each->address, block, each->bits < bits ? each->bits : bits))
 			return true;
 	return false;
 }

@@ -30,3 +30,5 @@ bool parse_reach(const char *kind, const char *value, const char *port, struct r
 /* By any port when `port` is 0. */
 bool reaches_name(const struct broker_terms *terms, const char *name, uint16_t port);
 bool reaches_address(const struct broker_terms *terms, const uint8_t address[16], uint16_t port);
+/* Whether a granted block has an address of this one. */
+bool reaches_into(const struct broker_terms *terms, const uint8_t block[16], unsigned bits);

@@ -8,6 +8,30 @@ export const MCP_ERRORS = {
     agent: 'This server is not available. Other arguments will not help. Tell the user.',
     fix: '{fix}',
   },
+  'mcp-package-unclear': {
+    when: 'The words that start an MCP server from a package are not ones that Cordon knows exactly.',
+    message: '`{runner}` cannot start an MCP server with these words: {problem}',
+    agent: 'This server is not available. Tell the user.',
+    fix: '{fix}',
+  },
+  'mcp-package-not-installed': {
+    when: 'The package of an MCP server could not be installed, or has no such program.',
+    message: 'the package {name} was not installed: {problem}',
+    agent: 'This server is not available. Tell the user.',
+    fix: '{fix}',
+  },
+  'mcp-package-altered': {
+    when: 'The package of an MCP server, or one that it needs, is not what mcp.lock pins. Nothing was installed.',
+    message: 'the package {name} is not what mcp.lock pins: {problem}',
+    agent: 'This server is not available. Tell the user.',
+    fix: 'find out who changed the lock or the registry; to pin what the registry has now: cordon mcp update {name}',
+  },
+  'mcp-lock-invalid': {
+    when: 'The file that pins packages of MCP servers cannot be read. No package is started.',
+    message: '{path} cannot be used: {problem}',
+    agent: 'This server is not available. Tell the user.',
+    fix: 'restore the file; if you remove it, packages are pinned anew at their next start',
+  },
   'mcp-server-ended': {
     when: 'An MCP server ended while it was needed, or before.',
     message: 'the MCP server "{server}" has ended: {how}',

@@ -24,8 +24,16 @@ export interface ServerSource {
   readonly allowed: ReadonlySet<ClientFeature>
   /** What was consented to of what it offers. */
   readonly consent: Consent
-  /** Runs it in its cell. Gives a description of its end, or rejects if it did not start. */
-  readonly run: (streams: ServerStreams) => Promise<string>
+  /** Runs it in its cell. Rejects if it did not start. */
+  readonly run: (streams: ServerStreams) => Promise<ServerEnd>
+}
+
+export interface ServerEnd {
+  readonly how: string
+  /** The end of what it wrote to stderr. */
+  readonly lastWords: string
+  /** The grants that it may have lacked. Empty if nothing is known. */
+  readonly advice: () => string
 }
 
 export interface ServerStreams {
@@ -72,6 +80,7 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
   let program: OpenProgram | undefined
   let early: Buffer[] = []
   let ended: CordonError | undefined
+  let hasAnswered = false
 
   const end = (error: CordonError): void => {
     if (ended !== undefined) return
@@ -89,6 +98,7 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
     listener.onTrouble(fail('mcp-server-garbled', { server: name, problem }))
   }
   const settle = ({ id, fields }: AnswerMessage): void => {
+    hasAnswered = true
     if (exchange.settle(id, withoutQuestions(fields, name)) === 'unasked')
       trouble('answers what nobody asked, or answers twice')
   }
@@ -171,8 +181,8 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
       signal: killing.signal,
     })
     .then(
-      (how) => {
-        end(fail('mcp-server-ended', { server: name, how }))
+      (ending) => {
+        end(hasAnswered ? fail('mcp-server-ended', { server: name, how: ending.how }) : endedAtOnce(name, ending))
       },
       (error: unknown) => {
         end(
@@ -184,6 +194,13 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
     )
   return link
 }
+
+const endedAtOnce = (server: string, { how, lastWords, advice }: ServerEnd): CordonError =>
+  fail('mcp-server-not-started', {
+    server,
+    problem: `it ended before it answered (${how})${lastWords === '' ? '' : `; its last words: ${lastWords}`}`,
+    fix: advice() || 'see what it wrote to stderr; nothing that it was refused is known (cordon why last)',
+  })
 
 const notStarted = (server: string, error: unknown): CordonError =>
   fail(

@@ -27,6 +27,11 @@ export interface CellSettings {
   /** (default: changes) */
   readonly observe?: Observing
   /**
+   * `free`: no name is protected in the write roots. For a new folder in which nobody works and nothing starts
+   * (default: protected).
+   */
+  readonly names?: 'protected' | 'free'
+  /**
    * Starts the program before its call with this first input. It waits for the rest, which is the call's, and its time
    * limits count from there. All calls then have these arguments.
    */

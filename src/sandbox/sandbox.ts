@@ -150,9 +150,10 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     }
     return { cell: { ...cell, discard }, door }
   }
-  const patrolFor = async ({ boundary }: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
+  const patrolFor = async ({ boundary, names }: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
     refuseClosed()
-    if (boundary.write.length === 0 && !boundary.read.some(({ negated }) => negated)) return NO_PATROL
+    const carved = [...boundary.read, ...boundary.write].some(({ negated }) => negated)
+    if (!carved && (boundary.write.length === 0 || names === 'free')) return NO_PATROL
     if (watcher?.isAlive() !== true) watcher = startWatcher(launcher)
     return beginPatrol(watcher, boundary, onAppearance)
   }

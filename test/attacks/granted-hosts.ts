@@ -100,7 +100,7 @@ export interface GrantedOptions extends Omit<PolicyText, 'network'> {
 /** Runs a command in a cell that may reach these. */
 export const runGranted = async (
   cell: Cell,
-  network: readonly string[],
+  network: NonNullable<PolicyText['network']>,
   argv: readonly string[],
   { onStdout, signal, ...policy }: GrantedOptions = {},
 ): Promise<GrantedCall> => {

@@ -18,7 +18,7 @@ export type { Form } from '../../src/sandbox/index.js'
 /** As a policy file would say it; `filesystem.read` is completed with the folder of the attack programs. */
 export interface PolicyText {
   readonly filesystem?: { readonly read?: readonly string[]; readonly write?: readonly string[] }
-  readonly network?: 'none' | 'all' | readonly string[]
+  readonly network?: 'none' | 'all' | readonly (string | { readonly host: string; readonly action: 'deny' })[]
   readonly environment?: readonly string[]
   readonly exec?: 'none' | 'all' | readonly string[]
   readonly limits?: Readonly<Record<string, string | number>>

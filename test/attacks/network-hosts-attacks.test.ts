@@ -148,6 +148,8 @@ describeForms('a grant of hosts', (cell) => {
       'fd00:ec2::254',
       '198.18.0.1',
       '198.19.255.255',
+      '22.18.0.1',
+      '22.19.255.255',
       ...own,
     ]
     const { stdout } = await run(

@@ -1,3 +1,4 @@
+import { parse as parseAddress } from 'ipaddr.js'
 import { expect, test } from 'vitest'
 
 import { exitCodeOf } from '../ending.js'
@@ -37,7 +38,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
 describeForms('granted hosts', (cell) => {
   const run = (
     argv: readonly string[],
-    network: readonly string[] = [WEB_GRANT, REPEATER_GRANT],
+    network: Parameters<typeof runGranted>[1] = [WEB_GRANT, REPEATER_GRANT],
     policy: Parameters<typeof runGranted>[3] = {},
   ) => runGranted(cell, network, argv, policy)
 
@@ -121,6 +122,49 @@ describeForms('granted hosts', (cell) => {
       [`127.0.0.1:${String(repeater.port)}`],
     )
     expect(stdout).toBe('own\n')
+  })
+
+  test('resolve to addresses that programs take for public ones, and that lead nowhere else', async () => {
+    const { stdout, result } = await run(
+      python(
+        'import ipaddress',
+        `address = socket.getaddrinfo("${GRANTED}", ${String(repeater.port)})[0][4][0]; at = ipaddress.ip_address(address)`,
+        'print(address, at.is_global, at.is_private or at.is_reserved or at.is_multicast)',
+        `s = socket.create_connection((address, ${String(repeater.port)})); s.sendall(b"own\\n"); ` +
+          'print(s.recv(9).decode(), end="")',
+        'for other in (at + 1, at + 65536, ipaddress.ip_address("22.17.0.1"), ipaddress.ip_address("198.18.0.1")):',
+        `  try: socket.create_connection((str(other), ${String(repeater.port)}), 5); print("REACHED", other)`,
+        '  except OSError as e: print("refused")',
+      ),
+    )
+    const [address = '', ...checks] = (stdout.split('\n')[0] ?? '').split(' ')
+    expect(checks).toEqual(['True', 'False'])
+    expect(parseAddress(address).range()).toBe('unicast')
+    expect(stdout.split('\n').slice(1)).toEqual(['own', 'refused', 'refused', 'refused', 'refused', ''])
+    expect(result.violations.filter(({ kind }) => kind === 'connect')).toHaveLength(4)
+  })
+
+  test('do not take the place of an address that is granted itself', async () => {
+    const before = repeater.connections()
+    const port = String(repeater.port)
+    // The keeper lets the granted block through. The proxy refuses this one address of it, so nobody is dialled.
+    const { stdout, result } = await run(
+      python(
+        `print(socket.getaddrinfo("${GRANTED}", ${port})[0][4][0])`,
+        `try: s = socket.create_connection(("22.18.0.1", 443), 5); s.sendall(b"x"); print("SAID", s.recv(9))`,
+        'except OSError as e: print("refused")',
+        `s = socket.create_connection(("${GRANTED}", ${port})); s.sendall(b"own\\n"); print(s.recv(9).decode(), end="")`,
+      ),
+      [REPEATER_GRANT, '22.18.0.0/16', { host: '22.18.0.1', action: 'deny' }],
+    )
+    const lines = stdout.split('\n')
+    expect(lines[0]).toMatch(/^198\.18\./)
+    expect(stdout).not.toContain("SAID b'x")
+    expect(lines.at(-2)).toBe('own')
+    expect(repeater.connections()).toBe(before + 1)
+    expect(result.violations).toContainEqual(
+      expect.objectContaining({ kind: 'egress', host: '22.18.0.1', reason: 'denied' }),
+    )
   })
 
   test('are reached below a name, but not at the name itself', async () => {

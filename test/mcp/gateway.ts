@@ -67,7 +67,9 @@ export const openGateway = async (
   const client = new Client({ name: 'test', version: '1' }, { capabilities })
   prepare(client)
   onTestFinished(() => client.close())
-  await client.connect(transport)
+  await client.connect(transport).catch((error: unknown) => {
+    throw new Error(`${String(error)}; stderr: ${said}`, { cause: error })
+  })
   return { client, stderr: () => said }
 }
 

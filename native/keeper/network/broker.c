@@ -118,7 +118,7 @@ static enum route route_of(const struct broker *broker, const union address *add
 	*into = (struct destination){ 0 };
 	widen(address, wide);
 	into->port = ntohs(address->any.sa_family == AF_INET ? address->v4.sin_port : address->v6.sin6_port);
-	const char *name = name_behind(&broker->questions.names, wide);
+	const char *name = name_behind(terms, &broker->questions.names, wide);
 	write_host(wide, name, into);
 	bool reached = name ? reaches_name(terms, name, into->port) : reaches_address(terms, wide, into->port);
 	if (is_stream && reached)
@@ -127,7 +127,7 @@ static enum route route_of(const struct broker *broker, const union address *add
 	into->is_proxy = is_stream && into->port == terms->port && memcmp(wide, proxy_address, sizeof wide) == 0;
 	if (into->is_proxy)
 		return ROUTE_PROXY;
-	if (is_stand_in_address(wide))
+	if (is_stand_in_address(terms, wide))
 		return is_stream ? ROUTE_REFUSED : ROUTE_NOWHERE;
 	/* Whichever server a resolver knows of: we answer. */
 	if (into->port == NAMES_PORT && !is_stream && enclosed)

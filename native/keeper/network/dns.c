@@ -19,16 +19,24 @@ enum { NO_ERROR = 0, FORMAT_ERROR = 1, SERVER_FAILURE = 2, NO_SUCH_NAME = 3, NOT
 enum { IS_ANSWER = 0x80, OPERATION = 0x78, IS_AUTHORITATIVE = 0x04, WANTS_RECURSION = 0x01, HAS_RECURSION = 0x80 };
 enum { TYPE_A = 1, TYPE_OPTIONS = 41, CLASS_INTERNET = 1 };
 
-static const uint8_t stand_in_block[14] = { [10] = 0xff, [11] = 0xff, [12] = 198, [13] = 18 };
+static const uint8_t public_block[16] = { [10] = 0xff, [11] = 0xff, [12] = 22, [13] = 18 };
+static const uint8_t nobodys_block[16] = { [10] = 0xff, [11] = 0xff, [12] = 198, [13] = 18 };
+#define BLOCK_BITS (96 + 15)
 
-bool is_stand_in_address(const uint8_t address[16])
+/* A granted address must lead to where it says, and to no name. */
+static const uint8_t *stand_in_block(const struct broker_terms *terms)
 {
-	return memcmp(address, stand_in_block, 13) == 0 && (address[13] & 0xfe) == 18;
+	return reaches_into(terms, public_block, BLOCK_BITS) ? nobodys_block : public_block;
 }
 
-const char *name_behind(const struct known_names *names, const uint8_t address[16])
+bool is_stand_in_address(const struct broker_terms *terms, const uint8_t address[16])
 {
-	if (!is_stand_in_address(address) || address[13] != 18)
+	return memcmp(address, stand_in_block(terms), 13) == 0 && (address[13] & 0xfe) == 18;
+}
+
+const char *name_behind(const struct broker_terms *terms, const struct known_names *names, const uint8_t address[16])
+{
+	if (!is_stand_in_address(terms, address) || address[13] != 18)
 		return NULL;
 	size_t number = address[14] << 8 | address[15];
 	return number >= 1 && number <= names->count ? names->at[number - 1] : NULL;
@@ -115,7 +123,7 @@ static size_t put_header(uint8_t *answer, const uint8_t *question, uint8_t code,
 	return HEADER;
 }
 
-static size_t put_address(uint8_t *at, size_t number)
+static size_t put_address(uint8_t *at, const uint8_t *block, size_t number)
 {
 	const uint8_t record[16] = { 0xc0,
 				     HEADER,
@@ -129,8 +137,8 @@ static size_t put_address(uint8_t *at, size_t number)
 				     60,
 				     0,
 				     4,
-				     198,
-				     18,
+				     block[12],
+				     block[13],
 				     (uint8_t)(number >> 8),
 				     (uint8_t)number };
 
@@ -170,5 +178,5 @@ size_t answer_question(const struct broker_terms *terms, struct known_names *nam
 			       1, number ? 1 : 0);
 	memcpy(answer + at, bytes + HEADER, question.end - HEADER);
 	at = question.end;
-	return number ? at + put_address(answer + at, number) : at;
+	return number ? at + put_address(answer + at, stand_in_block(terms), number) : at;
 }

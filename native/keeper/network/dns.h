@@ -13,9 +13,13 @@ struct known_names {
 };
 
 /* The name that an address stands for; NULL when it stands for none. */
-const char *name_behind(const struct known_names *names, const uint8_t address[16]);
-/* 198.18.0.0/15, which nobody has: it is set aside for measuring devices (RFC 2544). */
-bool is_stand_in_address(const uint8_t address[16]);
+const char *name_behind(const struct broker_terms *terms, const struct known_names *names, const uint8_t address[16]);
+/*
+ * 22.18.0.0/15. Programs that refuse private addresses take these for public ones. They are somebody's, so that a call
+ * with a grant of one of them gets 198.18.0.0/15 instead, which nobody has: it is set aside for measuring devices
+ * (RFC 2544). Connections to either end at the proxy, by the name that the address stands for.
+ */
+bool is_stand_in_address(const struct broker_terms *terms, const uint8_t address[16]);
 
 /*
  * The answer to one question, or 0 when there is none to give. Nothing is looked

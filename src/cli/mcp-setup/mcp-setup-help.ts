@@ -1,7 +1,7 @@
 import { flag, value, values } from '../arguments.js'
 import type { CommandHelp } from '../help.js'
 
-export const MCP_SETUP_ACTIONS = ['install', 'uninstall', 'list', 'diff', 'trust'] as const
+export const MCP_SETUP_ACTIONS = ['install', 'uninstall', 'list', 'diff', 'trust', 'update'] as const
 
 export const MCP_SETUP_HELP: CommandHelp = {
   usage: [
@@ -9,6 +9,7 @@ export const MCP_SETUP_HELP: CommandHelp = {
     '       cordon mcp list [CLIENT…] [options]',
     '       cordon mcp diff [SERVER]',
     '       cordon mcp trust SERVER [OFFER…] --seen MARK',
+    '       cordon mcp update [PACKAGE…]',
   ].join('\n'),
   summary: 'put the MCP servers of clients behind Cordon, and consent to what servers offer',
   description: [
@@ -18,6 +19,9 @@ export const MCP_SETUP_HELP: CommandHelp = {
     '',
     'diff shows what servers offer beyond what was consented to: changed or new tools, prompts, resource',
     'templates and instructions. trust consents to it.',
+    '',
+    'update pins the newest version of packages that servers are started from (npx, uvx), and shows the old and',
+    'the new version. Without it a server stays at the version in .cordon/mcp.lock.',
   ],
   groups: [
     {

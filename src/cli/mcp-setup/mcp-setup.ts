@@ -1,4 +1,4 @@
-// `cordon mcp install | uninstall | list | diff | trust`.
+// `cordon mcp install | uninstall | list | diff | trust | update`.
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -11,9 +11,7 @@ import { MCP_SETUP_ACTIONS } from './mcp-setup-help.js'
 
 const PROGRAM = fileURLToPath(new URL('../../../bin/cordon.js', import.meta.url))
 
-export const mcpSetup = (line: CommandLine): Promise<number> => Promise.resolve(perform(line))
-
-const perform = (line: CommandLine): number => {
+export const mcpSetup = async (line: CommandLine): Promise<number> => {
   const [action] = line.given.rest
   switch (action) {
     case 'install':
@@ -25,6 +23,8 @@ const perform = (line: CommandLine): number => {
       return diffCommand(line)
     case 'trust':
       return trustCommand(line)
+    case 'update':
+      return (await import('./update-command.js')).updateCommand(line)
     default:
       throw unknownAction(action, MCP_SETUP_ACTIONS, 'cordon mcp')
   }

@@ -10,11 +10,12 @@ import { createCordon } from '../../runtime/index.js'
 import type { Approve } from '../../runtime/index.js'
 import type { AuditLog } from '../../runtime/audit/index.js'
 import { openSandbox } from '../../sandbox/index.js'
+import type { Sandbox } from '../../sandbox/index.js'
 
 import { usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
 import type { CommandLine, Environment } from '../command-line.js'
-import { reportFailure } from '../failure.js'
+import { EXIT_REFUSED, reportFailure } from '../failure.js'
 import { openOutput } from '../run/output-sink.js'
 import { openRunLog, recordSettingsOf } from '../run/perform-run.js'
 import { configFolderOf, consentFolderOf, homeOf } from '../settings/own-folders.js'
@@ -25,6 +26,7 @@ import { createProposalJudge } from './accept-proposal.js'
 import { openClient, untilSignal } from './client-input.js'
 import { listeningBy } from './listening.js'
 import type { Listening } from './listening.js'
+import { locateServers } from './packaged-servers.js'
 import { chooseServers } from './server-choice.js'
 import { prepareServer, serverSource } from './start-server.js'
 import type { PreparedServer } from './start-server.js'
@@ -40,21 +42,24 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
   const settings = settingsHere(given, environment)
   const allowed = (given.values.get('allow') ?? []).map(featureNamed)
   const startOf = (server: string): string => (chosen.length > 1 ? sharedName(server, '') : '')
-  const servers = await Promise.all(
-    chosen.map((server) =>
-      prepareServer(server, given, environment, [
-        ...policiesWithin(startOf(server.name), tools),
-        ...settings.of(server.name).policies,
-      ]),
-    ),
-  )
-  const [first] = servers
-  if (first === undefined) return 0
-  const { home, form } = first.prepared.order
+  const home = homeOf(environment)
   const audit = await openRunLog(environment, home)
-  const sandbox = openSandbox({ form, nursery: 'none' })
-  sandbox.catch(() => undefined)
+  let sandbox: Promise<Sandbox> | undefined
   try {
+    const located = await locateServers(chosen, given, environment, audit)
+    const servers = await Promise.all(
+      located.map(({ server, policies }) =>
+        prepareServer(server, given, environment, [
+          ...policies,
+          ...policiesWithin(startOf(server.name), tools),
+          ...settings.of(server.name).policies,
+        ]),
+      ),
+    )
+    const [first] = servers
+    if (first === undefined) return EXIT_REFUSED
+    sandbox = openSandbox({ form: first.prepared.order.form, nursery: 'none' })
+    sandbox.catch(() => undefined)
     const onStderr = passStderr(chosen.length > 1)
     const consentFolder = consentFolderOf(environment, home)
     const allowedTo = (server: string) => new Set([...allowed, ...settings.of(server).allowed])
@@ -70,7 +75,7 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
     })
     await serve(open, listeningBy(given))
   } finally {
-    await sandbox.then(
+    await sandbox?.then(
       (open) => open.close(),
       () => undefined,
     )

@@ -7,6 +7,7 @@ import { isMapping, isTexts } from '../../shapes/index.js'
 
 import { usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
+import { packageCallOf } from '../mcp-packages/package-words.js'
 import { readGivenDocument } from '../text/given-document.js'
 
 export interface ChosenServer {
@@ -74,19 +75,13 @@ const nameFor = (name: string): string =>
     .slice(0, 40)
     .replaceAll(/^_|_$/g, '') || 'server'
 
-const INTERPRETERS: ReadonlySet<string> = new Set([
-  'node',
-  'npx',
-  'bun',
-  'bunx',
-  'deno',
-  'python',
-  'python3',
-  'uv',
-  'uvx',
-])
+const INTERPRETERS: ReadonlySet<string> = new Set(['node', 'bun', 'deno', 'python', 'python3', 'uv'])
 
-const programName = ([program = '', ...words]: readonly string[]): string => {
+/** Without a version: what a server was trusted with stays with its name. */
+const programName = (argv: readonly string[]): string => {
+  const [program = '', ...words] = argv
+  const ofPackage = packageCallOf(argv)?.name.split('/').at(-1)
+  if (ofPackage !== undefined) return ofPackage
   const first = basename(program)
   const script = INTERPRETERS.has(first) ? words.find((word) => !word.startsWith('-')) : undefined
   if (script === undefined) return first

@@ -3,23 +3,23 @@
 import { resolve } from 'node:path'
 
 import { consentStore, createConsent } from '../../mcp/index.js'
-import type { ClientFeature, ServerSource, ServerStreams } from '../../mcp/index.js'
+import type { ClientFeature, ServerSource } from '../../mcp/index.js'
 import type { Mode } from '../../gate/index.js'
 import type { PlacedPolicy, ToolPolicy } from '../../policy/index.js'
 import type { AuditLog } from '../../runtime/audit/index.js'
 import { describeEnding } from '../../sandbox/index.js'
-import type { CallResult, Sandbox } from '../../sandbox/index.js'
-import { withoutUndefined } from '../../shapes/index.js'
+import type { Sandbox } from '../../sandbox/index.js'
 
 import type { Arguments } from '../arguments.js'
 import type { Environment } from '../command-line.js'
 import { combinePolicies } from '../policy/combine-policies.js'
 import { parseRun } from '../request/run-request.js'
-import type { Launch } from '../run/attached-runner.js'
+import { launchInCell } from '../run/launch-in-cell.js'
 import { performRunIn } from '../run/perform-run.js'
 import { prepareRun } from '../run/prepare-run.js'
 import type { PreparedRun } from '../run/run-gate.js'
 import type { ChosenServer } from './server-choice.js'
+import { adviseOnServer, keepEnd, lastLines } from './start-failure.js'
 
 export interface PreparedServer {
   readonly server: ChosenServer
@@ -85,37 +85,26 @@ export const serverSource = ({ server, prepared }: PreparedServer, place: Server
     consentStore(place.consentFolder, { server: server.name, workspace: prepared.order.workspace }),
   ),
   run: async (streams) => {
-    const { result } = await performRunIn(place.audit, prepared, launching(server, prepared, place, streams), ignore)
-    return describeEnding(result)
+    const { environment, audit, sandbox, onStderr } = place
+    const { order } = prepared
+    const said = keepEnd()
+    const launch = launchInCell(sandbox, environment, order, {
+      ...streams,
+      // A server that cannot start should say which file it lacked.
+      observe: 'reads',
+      onStderr: (bytes) => {
+        said.add(bytes)
+        onStderr(server.name, bytes)
+      },
+    })
+    const { result, boundary, ownFiles } = await performRunIn(audit, prepared, launch, ignore)
+    return {
+      how: describeEnding(result),
+      lastWords: lastLines(said.text()),
+      advice: () =>
+        adviseOnServer({ name: server.name, order, boundary, ownFiles, result, said: said.text(), environment }),
+    }
   },
 })
 
 const ignore = (): void => undefined
-
-const launching =
-  (
-    { name }: ChosenServer,
-    { order: { cwd, egress, secrets } }: PreparedRun,
-    { sandbox, environment, onStderr }: ServerPlace,
-    streams: ServerStreams,
-  ): Launch =>
-  async (argv, boundary, { beforeStart, ...call }) => {
-    const open = await sandbox
-    const run = (passed: Environment, granted: object): Promise<CallResult> =>
-      open.run({
-        ...{ argv, boundary, cwd, beforeStart, ...granted, ...streams },
-        ...withoutUndefined({ searchPath: environment['PATH'] }),
-        hostEnvironment: withoutUndefined(passed),
-        onStderr: (bytes) => {
-          onStderr(name, bytes)
-        },
-      })
-    if (boundary.network.kind !== 'hosts') return run(environment, {})
-    const { runWithNetwork } = await import('../run/run-network.js')
-    return runWithNetwork(
-      { ...egress, secrets, environment, isNested: open.host.nesting.held },
-      boundary,
-      call,
-      ({ passed, ...granted }) => run(passed, granted),
-    )
-  }

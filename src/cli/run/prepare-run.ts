@@ -12,16 +12,23 @@ import { loadRuleFiles } from '../../runtime/rule-files/index.js'
 import type { Environment } from '../command-line.js'
 import type { PreparedRun } from './run-gate.js'
 import { ownFilesOf } from '../settings/own-files.js'
-import { configFolderOf, stateFolderOf } from '../settings/own-folders.js'
+import { configFolderOf, packageFolderOf, stateFolderOf } from '../settings/own-folders.js'
 import type { RunOrder } from '../request/run-request.js'
 import { runTool } from './run-tool.js'
 import { openSession } from './session-approvals.js'
 
-export const prepareRun = (order: RunOrder, isInteractive: boolean, environment: Environment): PreparedRun => {
+/** `kind`: an installation of Cordon itself writes to the folder of packages. */
+export const prepareRun = (
+  order: RunOrder,
+  isInteractive: boolean,
+  environment: Environment,
+  kind: 'command' | 'installation' = 'command',
+): PreparedRun => {
   const { workspace, home } = order
   const [config, state] = [configFolderOf(environment, home), stateFolderOf(environment, home)]
   const ruleSets = loadRuleFiles({ workspace, home, userFolder: config, projects: 'read', files: order.ruleFiles })
-  const ownFiles = ownFilesIn(order, environment)
+  const packages = packageFolderOf(environment, home)
+  const ownFiles = ownFilesIn(order, environment).filter(({ path }) => kind === 'command' || path !== packages)
   const session = order.session ?? environment['CORDON_SESSION']
   return {
     order,

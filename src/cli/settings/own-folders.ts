@@ -23,6 +23,10 @@ export const consentFolderOf = (environment: Environment, home: string): string 
 export const configFolderOf = ({ XDG_CONFIG_HOME: config }: Environment, home: string): string =>
   folderOf(config, home, '.config')
 
+/** For packages of MCP servers. */
+export const packageFolderOf = ({ XDG_CACHE_HOME: cache }: Environment, home: string): string =>
+  join(folderOf(cache, home, '.cache'), 'mcp')
+
 /** The audit log, unless an option names another. */
 export const auditPathOf = (environment: Environment, home: string): string => {
   const { CORDON_AUDIT: named } = environment

@@ -41,7 +41,7 @@ export const findAddresses = async (
   throw new Denied(refusals.find((refusal) => refusal !== undefined) ?? denial('address', 'the name has no address'))
 }
 
-/** 198.18.0.0/15, from which keepers take addresses for names (native/keeper/network/dns.c). */
+/** 198.18.0.0/15, for names of calls that are granted a part of 22.18.0.0/15 (native/keeper/network/dns.c). */
 const STAND_INS = { family: 4, first: 0xc612_0000n, prefixLength: 15 } as const
 
 /** A denial of some methods or paths denies the whole address: requests are judged by name. */

@@ -4,8 +4,7 @@ import { mkdirSync, readFileSync, readdirSync, renameSync, statSync, writeFileSy
 import { dirname, join } from 'node:path'
 
 import { fail, messageOf } from '../../errors/index.js'
-import { fields, list, oneOf, text, valuesOf } from '../../shapes/index.js'
-import type { Place } from '../../shapes/index.js'
+import { fields, list, oneOf, placeInFile, text, valuesOf } from '../../shapes/index.js'
 
 import { NO_CONSENT } from './consent.js'
 import type { ConsentRecord, ConsentStore } from './consent.js'
@@ -73,22 +72,8 @@ export const listConsents = (folder: string): readonly KeptConsent[] =>
 
 const readFile = (path: string): KeptConsent => {
   try {
-    return CONSENT.read(JSON.parse(readFileSync(path, 'utf8')) as unknown, placeIn(path)) as KeptConsent
+    return CONSENT.read(JSON.parse(readFileSync(path, 'utf8')) as unknown, placeInFile(path)) as KeptConsent
   } catch (error) {
     throw fail('consent-unreadable', { path, problem: messageOf(error) }, error)
   }
-}
-
-const placeIn = (where: string): Place => {
-  const told: Place['told'] = (found, expected) => new Error(`${where} is ${found}, and not ${expected}`)
-  const place: Place = {
-    at: (key) => placeIn(`${where}: ${String(key)}`),
-    entry: (name) => placeIn(`${where}: ${JSON.stringify(name)}`),
-    hidden: () => place,
-    told,
-    wrong: (value, expected) => told(typeof value, expected),
-    notOneOf: (_value, known) => told('another word', `one of ${known.join(', ')}`),
-    unknown: (key) => new Error(`${where} has the unknown field ${JSON.stringify(key)}`),
-  }
-  return place
 }

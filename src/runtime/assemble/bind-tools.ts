@@ -9,7 +9,14 @@ import type { AuditLog } from '../audit/audit-log.js'
 import { auditOwnFiles } from '../audit/audit-own-files.js'
 import type { CordonOptions } from '../cordon-options.js'
 import { sourcesOf } from '../network/index.js'
-import { configFiles, credentialFiles, namedFiles, shieldOwnFiles, stateFiles } from '../own-files/index.js'
+import {
+  configFiles,
+  credentialFiles,
+  namedFiles,
+  packageFiles,
+  shieldOwnFiles,
+  stateFiles,
+} from '../own-files/index.js'
 import type { OwnFile } from '../own-files/index.js'
 import { registryOwnFiles } from '../registry/index.js'
 import { bindTool } from '../tools/bound-tool.js'
@@ -78,6 +85,7 @@ const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { ho
     ...credentialFiles(sources, { folder: process.cwd(), home, searchPath: environment?.['PATH'] }),
     ...configFiles(configFolder ?? join(home, '.config', 'cordon')),
     ...stateFiles(join(home, '.local', 'state', 'cordon')),
+    ...packageFiles(join(home, '.cache', 'cordon', 'mcp')),
     ...namedFiles(
       tools.flatMap(({ policyFile }) => policyFile ?? []),
       'the policy of a tool',

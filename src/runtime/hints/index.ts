@@ -1,5 +1,5 @@
 export { fixOfFailure } from './failure-fix.js'
-export { policyAdvice } from './policy-lines.js'
+export { policyAdvice, policyLines } from './policy-lines.js'
 export {
   MOST_ARGUMENTS,
   hasGrantsIn,

@@ -20,10 +20,23 @@ export interface Advised {
 
 const MOST_ENTRIES = 5
 
-/** Empty if no line would help. */
-export const policyAdvice = (violations: readonly Violation[], advised: Advised): string => {
+/** The lines of a policy that would allow what was refused. */
+export const policyLines = (violations: readonly Violation[], advised: Advised): readonly string[] => {
+  const wanted = wantedBy(violations, advised)
+  const hosts = violations.some(isLookup) ? hostsNamedIn(advised.words) : []
+  for (const host of hosts) wanted.network.add(host)
+  return linesOf({ ...wanted, limits: new Set() })
+}
+
+const wantedBy = (violations: readonly Violation[], advised: Advised): Wanted => {
   const wanted = nothingWanted()
   for (const violation of violations) want(violation, wanted, advised)
+  return wanted
+}
+
+/** Empty if no line would help. */
+export const policyAdvice = (violations: readonly Violation[], advised: Advised): string => {
+  const wanted = wantedBy(violations, advised)
   const lines = linesOf(wanted)
   const looksUp = violations.some(isLookup)
   const hosts = looksUp ? hostsNamedIn(advised.words) : []

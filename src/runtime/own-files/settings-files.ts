@@ -25,6 +25,11 @@ export const stateFiles = (folder: string): readonly OwnFile[] => [
   { path: folder, access: 'withheld', what: 'the state of Cordon', fix: 'grant something else' },
 ]
 
+/** Installed packages of MCP servers. A tool that changes one would choose what a server runs. */
+export const packageFiles = (folder: string): readonly OwnFile[] => [
+  { path: folder, access: 'read-only', what: 'the packages of MCP servers', fix: 'grant something else' },
+]
+
 /** Files that the user named: policies, rules, certificates, tools. A pipe cannot be changed afterwards. */
 export const namedFiles = (paths: readonly string[], what: string): readonly OwnFile[] =>
   paths

@@ -7,12 +7,9 @@ import {
   linkSync,
   mkdirSync,
   openSync,
-  readFileSync,
-  readlinkSync,
   realpathSync,
   renameSync,
   statSync,
-  symlinkSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -25,9 +22,9 @@ import type * as Yaml from 'yaml'
 import { CordonError, codeOf, fail, messageOf } from '../../errors/index.js'
 import { loadRules } from '../../gate/index.js'
 import type { RuleFileContext } from '../../gate/index.js'
-import { monotonicMs } from '../../shapes/index.js'
 
 import { readRuleFile, trustOf } from './read-rule-file.js'
+import { takeTurn } from './take-turn.js'
 
 export interface RuleToAdd {
   /** The lines of the item, beginning with `- ` or with comments. */
@@ -36,8 +33,6 @@ export interface RuleToAdd {
   readonly text: string
   readonly id: string
 }
-
-const LONGEST_WAIT_MS = 30_000
 
 const require = createRequire(import.meta.url)
 
@@ -132,59 +127,6 @@ export const withRule = (text: string, lines: readonly string[]): string => {
   const lineEnd = text.indexOf('\n', Math.max(0, end - 1))
   const at = lineEnd === -1 ? ended.length : lineEnd + 1
   return `${ended.slice(0, at)}${indented(indent)}${ended.slice(at)}`
-}
-
-/** The lock is a link that names this process. The lock of a process that is gone is taken over. */
-const takeTurn = async (lock: string): Promise<() => void> => {
-  const deadline = monotonicMs() + LONGEST_WAIT_MS
-  for (;;) {
-    try {
-      symlinkSync(String(process.pid), lock)
-      return () => {
-        remove(lock)
-      }
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error
-    }
-    if (monotonicMs() > deadline) {
-      if (isGone(ownerOf(lock))) takeAway(lock)
-      else
-        throw new Error(
-          `the process ${ownerOf(lock) ?? '?'} has been writing to it for too long; if that is gone, remove ${lock}`,
-        )
-    }
-    await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 20))
-  }
-}
-
-/** Moved first: of two processes that see the same dead owner only one removes its lock, and never the other's lock. */
-const takeAway = (lock: string): void => {
-  const aside = `${lock}.${randomBytes(6).toString('hex')}`
-  try {
-    renameSync(lock, aside)
-    if (!isGone(ownerOf(aside))) renameSync(aside, lock)
-    else unlinkSync(aside)
-  } catch {
-    // Another process was faster.
-  }
-}
-
-const ownerOf = (lock: string): string | undefined => {
-  try {
-    return readlinkSync(lock)
-  } catch {
-    return undefined
-  }
-}
-
-const isGone = (owner: string | undefined): boolean => {
-  if (owner === undefined || !/^\d+$/.test(owner)) return true
-  try {
-    readFileSync(`/proc/${owner}/stat`)
-    return false
-  } catch {
-    return true
-  }
 }
 
 const remove = (path: string): void => {

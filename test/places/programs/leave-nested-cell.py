@@ -41,10 +41,10 @@ def marked(number, act):
     return act()
 
 everywhere = (b'name', b'outer.test', str(outer_port).encode(), b'block', b'0.0.0.0/0', str(outer_port).encode())
-anything = lambda: reach(('127.0.0.1', outer_port)) or reach(('198.18.0.1', outer_port)) or reach(('198.18.0.1', own_port))
+anything = lambda: reach(('127.0.0.1', outer_port)) or reach(('22.18.0.1', outer_port)) or reach(('22.18.0.1', own_port))
 
 # Addresses that the outer cell has given to names, its loopback, and the server itself.
-for last in range(1, 9): route(f'address-of-a-name-{last}', lambda: reach((f'198.18.0.{last}', outer_port)))
+for last in range(1, 9): route(f'address-of-a-name-{last}', lambda: reach((f'22.18.0.{last}', outer_port)))
 route('address', lambda: reach(('127.0.0.1', outer_port)))
 route('mapped', lambda: reach(('::ffff:127.0.0.1', outer_port), socket.AF_INET6))
 route('name', lambda: socket.getaddrinfo('outer.test', outer_port))

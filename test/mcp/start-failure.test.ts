@@ -1,0 +1,66 @@
+// A server that cannot start says what it lacked, and the option and the line of mcp.yaml that would grant it.
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { folderWith, openGateway } from './gateway.js'
+import { serverSource } from './local-registry.js'
+
+const failing = async (before: string, options: readonly string[] = [], variables = {}) => {
+  const folder = folderWith({ 'server.cjs': serverSource('"started"', before), 'secret/key.txt': 'key' })
+  const words = ['--read', join(folder, 'server.cjs'), ...options.map((word) => word.replace('FOLDER', folder))]
+  const opened = openGateway(
+    folder,
+    [...words, '--server', 'mine', '--', 'node', 'server.cjs'],
+    {},
+    undefined,
+    variables,
+  )
+  const stderr = await opened.then(
+    () => 'started',
+    (error: unknown) => String(error),
+  )
+  return { stderr, folder }
+}
+
+describe('a server that cannot start', () => {
+  test('for want of a file names the file, the option and the line', async () => {
+    const read = 'require("node:fs").readFileSync(process.cwd() + "/secret/key.txt")'
+    const { stderr, folder } = await failing(read)
+    expect(stderr).toContain('mcp-server-not-started')
+    expect(stderr).toContain('it ended before it answered (exit 1)')
+    expect(stderr).toContain('ENOENT')
+    expect(stderr).toContain(`add --read ${folder}/secret/key.txt`)
+    expect(stderr).toContain("servers: { mine: { policy: { filesystem: { read: ['secret/key.txt'] } } } }")
+    expect((await failing(read, ['--read', 'FOLDER/secret/key.txt'])).stderr).toBe('started')
+  })
+
+  test.each([
+    ['with no host granted', []],
+    ['with another host granted', ['--net', 'other.example']],
+  ])('for want of a host names the host, the option and the line (%s)', async (_, options) => {
+    const look = 'require("node:dns").lookup("api.example.org", (error) => { if (error) throw error })'
+    const { stderr } = await failing(look, options)
+    expect(stderr).toContain('add --net api.example.org')
+    expect(stderr).toContain("servers: { mine: { policy: { network: ['api.example.org'] } } }")
+    expect((await failing(look, ['--net', 'api.example.org'])).stderr).toBe('started')
+  })
+
+  test('for want of a variable names the variable, the option and the line', async () => {
+    const need =
+      'if (!process.env.EXAMPLE_API_KEY) { console.error("Error: EXAMPLE_API_KEY is required"); process.exit(0) }'
+    const { stderr } = await failing(need)
+    expect(stderr).toContain('its last words: Error: EXAMPLE_API_KEY is required')
+    expect(stderr).toContain('add --env EXAMPLE_API_KEY=VALUE')
+    expect(stderr).toContain('servers: { mine: { policy: { environment: [EXAMPLE_API_KEY] } } }')
+    const variables = { EXAMPLE_API_KEY: 'x' }
+    expect((await failing(need, [], variables)).stderr).toMatch(/add --env EXAMPLE_API_KEY[;\n]/)
+    expect((await failing(need, ['--env', 'EXAMPLE_API_KEY'], variables)).stderr).toBe('started')
+  })
+
+  test('for its own reasons gets no advice about grants', async () => {
+    const { stderr } = await failing('throw new Error("my own fault")')
+    expect(stderr).toContain('my own fault')
+    expect(stderr).not.toMatch(/add --/)
+  })
+})
