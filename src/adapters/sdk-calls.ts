@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import { CordonError, fail } from '../errors/index.js'
 import type { ApprovalAnswer } from '../gate/index.js'
+import { toModel } from '../runtime/index.js'
 import type {
   Cordon,
   ListedTool,
@@ -66,7 +67,20 @@ export interface SdkCalls extends Suspending {
   readonly suspend: (call: SdkCall) => Promise<SuspendedCall | undefined>
   /** Runs a call, or goes on with it if it was suspended. */
   readonly run: (call: SdkCall, listeners?: Omit<ResumeOptions, 'signal'>) => Promise<ToolResult>
+  /** Goes on with a suspended call, if it is this call. */
+  readonly goOn: (call: SdkCall, suspended: SuspendedCall, answer?: ApprovalAnswer) => Promise<ToolResult>
   readonly stream: (call: SdkCall) => AsyncIterable<StreamPart>
+  /**
+   * For SDKs that leave calls to the program: runs those of a conversation that have no result yet, or that somebody
+   * has answered. Gives the text of each for the model. A suspended call has none.
+   */
+  readonly texts: (calls: readonly SdkCall[], hasResult: (id: string) => boolean) => Promise<readonly CallText[]>
+}
+
+export interface CallText {
+  readonly id: string
+  readonly text: string
+  readonly isError: boolean
 }
 
 export const createSdkCalls = (cordon: SdkRuntime, options: AdapterOptions): SdkCalls => {
@@ -95,6 +109,10 @@ export const createSdkCalls = (cordon: SdkRuntime, options: AdapterOptions): Sdk
     waiting.delete(call.id)
     return keep(call, await cordon.resume(call.ticket, answer, listeners))
   }
+  const goOn = async (call: SdkCall, ready: Answered, listeners: ResumeOptions): Promise<ToolResult> => {
+    requireSame(ready.call, call)
+    return resume(ready, { ...listeners, ...withoutUndefined({ signal: call.signal }) })
+  }
 
   const run: SdkCalls['run'] = async (call, listeners = {}) => {
     const ran = early.get(call.id)
@@ -103,11 +121,25 @@ export const createSdkCalls = (cordon: SdkRuntime, options: AdapterOptions): Sdk
     // The SDK goes on because its conversation says that somebody approved. Only `answer` counts.
     if (ready === undefined && waiting.has(call.id)) throw refused('has no answer yet', 'call answer() first')
     if (ready === undefined) return keep(call, await start(call, listeners))
-    requireSame(ready.call, call)
-    return resume(ready, { ...listeners, ...withoutUndefined({ signal: call.signal }) })
+    return goOn(call, ready, listeners)
+  }
+  const textOf = async (call: SdkCall): Promise<readonly CallText[]> => {
+    try {
+      const result = await run(call)
+      const { text, isError } = toModel(result)
+      return result.status === 'pending' ? [] : [{ id: call.id, text, isError }]
+    } catch (error) {
+      // The other calls of the conversation may have run. Their results must not be lost.
+      if (!(error instanceof CordonError)) throw error
+      return [{ id: call.id, text: error.agentMessage, isError: true }]
+    }
   }
   return {
     tools,
+    texts: async (calls, hasResult) => {
+      const isOpen = ({ id }: SdkCall): boolean => answered.has(id) || !(hasResult(id) || waiting.has(id))
+      return (await Promise.all(calls.filter(isOpen).map(textOf))).flat()
+    },
     suspended: () => [...waiting.values()].filter(({ id }) => !answered.has(id)),
     answer: async (call, answer) => {
       if (answer?.kind === 'deny') await resume({ call, answer }, {})
@@ -125,6 +157,7 @@ export const createSdkCalls = (cordon: SdkRuntime, options: AdapterOptions): Sdk
       return waiting.get(call.id)
     },
     run: (call, listeners) => toldToModel(run(call, listeners)),
+    goOn: (call, suspended, answer) => toldToModel(goOn(call, { call: suspended, answer }, {})),
     async *stream(call) {
       if ([early, answered, waiting].some((each) => each.has(call.id))) {
         yield { kind: 'result', result: await toldToModel(run(call)) }
@@ -149,9 +182,9 @@ interface Answered {
 }
 
 /** A person approved what was shown. A conversation that comes from elsewhere may say something else by now. */
-const requireSame = (suspended: SuspendedCall, { tool, input }: SdkCall): void => {
-  if (suspended.tool !== tool || !isDeepStrictEqual(suspended.input, valueOf(input)))
-    throw refused('is for another call')
+const requireSame = (suspended: SuspendedCall, { id, tool, input }: SdkCall): void => {
+  const isSame = suspended.id === id && suspended.tool === tool && isDeepStrictEqual(suspended.input, valueOf(input))
+  if (!isSame) throw refused('is for another call')
 }
 
 const refused = (problem: string, fix = 'make the call again'): CordonError => fail('ticket-refused', { problem, fix })
