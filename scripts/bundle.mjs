@@ -35,6 +35,18 @@ const storeCommandsApart = {
 const ROOMS = ['runtime', 'policy', 'gate', 'sandbox', 'egress', 'store', 'server', 'mcp-server', 'errors']
 const LIBRARY_OUT = join(ROOT, 'dist', 'bundle', 'library')
 
+/** Modules that connect a runtime to an SDK. Each is an export of the package. */
+const ADAPTERS = ['ai', 'openai', 'anthropic', 'langchain']
+
+/** Adapters take the rooms from the library file too. They are ES modules, so that they get the program's own SDK. */
+const roomsApart = {
+  name: 'rooms-apart',
+  setup: ({ onResolve }) => {
+    const room = new RegExp(`^\\.\\./(${ROOMS.join('|')})/index\\.js$`)
+    onResolve({ filter: room }, ({ path }) => ({ path: `./${room.exec(path)[1]}.js`, external: true }))
+  },
+}
+
 const OPTIONS = { bundle: true, platform: 'node', target: 'node20', packages: 'external', logLevel: 'warning' }
 const modulesOf = (names) => names.map((name) => join(ROOT, 'dist', 'cli', `${name}.js`))
 
@@ -119,3 +131,12 @@ for (const room of ROOMS) {
   const exported = names.map((name) => `export const ${name} = room.${name}`)
   writeFileSync(join(LIBRARY_OUT, `${room}.js`), [...lines, ...exported, ''].join('\n'))
 }
+await build({
+  ...OPTIONS,
+  splitting: true,
+  format: 'esm',
+  entryPoints: ADAPTERS.map((name) => join(ROOT, 'dist', 'adapters', `${name}.js`)),
+  chunkNames: 'adapters-[hash]',
+  outdir: LIBRARY_OUT,
+  plugins: [roomsApart],
+})

@@ -27,6 +27,7 @@ const FOR_ONE_USER = new Set([
   'sandbox',
   'egress',
   'runtime',
+  'adapters',
   'field',
   'store',
   'server',

@@ -8,7 +8,7 @@ export const ROOM_ORDER: readonly (readonly string[])[] = [
   ['gate'],
   ['sandbox', 'egress', 'store'],
   ['runtime'],
-  ['server', 'mcp-server'],
+  ['server', 'mcp-server', 'adapters'],
   ['mcp'],
   ['cli'],
 ]
