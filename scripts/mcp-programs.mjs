@@ -1,4 +1,6 @@
 // The clients and servers that test/mcp tries beside those among the dependencies.
+import { join } from 'node:path'
+
 import { npmPrograms, provideIfStarted } from './npm-programs.mjs'
 
 /** By short names. docs/mcp.md names these versions. */
@@ -16,6 +18,13 @@ export const MCP_PACKAGES = {
 const { installed, provide } = npmPrograms('mcp', MCP_PACKAGES)
 
 export const mcpModules = installed
+
+/** The path of a newer Node. Undefined if it is not installed. */
+export const newerNode = () => {
+  const modules = installed('node')
+  return modules === undefined ? undefined : join(modules, MCP_PACKAGES.node.replace(/@.*/, ''), 'bin', 'node')
+}
+
 export const provideMcpPrograms = provide
 
 provideIfStarted(import.meta.url, provide)

@@ -70,9 +70,13 @@ const FILES_FOR_ONE_USER = [
 ].map((name) => `test/cli/${name}.test.ts`)
 
 /** They try programs that are installed for the user who runs the tests (agent-programs.mjs, mcp-programs.mjs). */
-const FILES_WITH_FOREIGN_PROGRAMS = ['hook/claude-code', 'hook/codex', 'mcp/conformance'].map(
-  (name) => `test/${name}.test.ts`,
-)
+const FILES_WITH_FOREIGN_PROGRAMS = [
+  'hook/claude-code',
+  'hook/codex',
+  'mcp/conformance',
+  'mcp/further-servers',
+  'mcp/inspector',
+].map((name) => `test/${name}.test.ts`)
 
 /** The code of a cell: the launcher, and the rooms that start it. They import no others. */
 const CELL = ['native', 'src/sandbox', 'src/policy', 'src/errors', 'src/shapes', 'scripts/build-native.mjs']

@@ -7,13 +7,13 @@ import { promisify } from 'node:util'
 
 import { beforeEach, expect, test } from 'vitest'
 
-import { MCP_PACKAGES, mcpModules } from '../../scripts/mcp-programs.mjs'
+import { MCP_PACKAGES, mcpModules, newerNode } from '../../scripts/mcp-programs.mjs'
 import { needs } from '../requirement.js'
 import { CORDON, GATEWAY_ENVIRONMENT, STARTABLE, folderWith } from './gateway.js'
 import { addressOf } from './listening.js'
 
 const SUITE = mcpModules('conformance')
-const NODE = mcpModules('node')
+const NODE = newerNode()
 
 beforeEach((context) => {
   needs(context, SUITE !== undefined, `npm did not install ${MCP_PACKAGES.conformance}`)
@@ -40,8 +40,11 @@ const foundAt = async (url: string, revision: string): Promise<Readonly<Record<s
   const folder = folderWith({})
   const program = join(SUITE ?? '', '@modelcontextprotocol/conformance/dist/index.js')
   const words = ['server', '--url', url, '--suite', 'all', '--spec-version', revision, '-o', folder]
-  const node = join(NODE ?? '', MCP_PACKAGES.node.replace(/@.*/, ''), 'bin/node')
-  await promisify(execFile)(node, [program, ...words], { cwd: folder, env: GATEWAY_ENVIRONMENT, maxBuffer: 2 ** 26 })
+  await promisify(execFile)(NODE ?? '', [program, ...words], {
+    cwd: folder,
+    env: GATEWAY_ENVIRONMENT,
+    maxBuffer: 2 ** 26,
+  })
   return Object.fromEntries(
     readdirSync(folder).map((name) => {
       const checks = JSON.parse(readFileSync(join(folder, name, 'checks.json'), 'utf8')) as readonly Check[]
