@@ -13,7 +13,14 @@ const PURE = 'architecture|errors|policy|gate|sandbox'
 const STORES = 'store|server'
 
 /** Short files that take long: begun last, one of them would be waited for alone. */
-const LONG = ['cli/packed-install', 'faults/here', 'faults/faults', 'sanitized/conformance', 'conformance/native']
+const LONG = [
+  'cli/packed-install',
+  'faults/here',
+  'faults/faults',
+  'sanitized/conformance',
+  'conformance/native',
+  'mcp/conformance',
+]
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 import { provideAgents } from './agent-programs.mjs'
+import { provideMcpPrograms } from './mcp-programs.mjs'
 import { TEST_NEEDS } from './test-needs.mjs'
 import { provideKernel } from './vm-kernel.mjs'
 
@@ -42,5 +43,6 @@ export const installNeeds = () => {
     ),
     ...kernel,
     ...provideAgents().map((name) => `${name} is missing (hooks are tried with it); node scripts/agent-programs.mjs`),
+    ...provideMcpPrograms().map((name) => `${name} is missing (MCP is tried with it); node scripts/mcp-programs.mjs`),
   ]
 }

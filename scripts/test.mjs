@@ -70,8 +70,14 @@ const FILES_FOR_ONE_USER = [
   'words',
 ].map((name) => `test/cli/${name}.test.ts`)
 
-/** They try programs that are installed for the user who runs the tests (agent-programs.mjs). */
-const FILES_WITH_AGENTS = ['test/hook/claude-code.test.ts', 'test/hook/codex.test.ts']
+/** They try programs that are installed for the user who runs the tests (agent-programs.mjs, mcp-programs.mjs). */
+const FILES_WITH_FOREIGN_PROGRAMS = [
+  'hook/claude-code',
+  'hook/codex',
+  'mcp/conformance',
+  'mcp/further-servers',
+  'mcp/inspector',
+].map((name) => `test/${name}.test.ts`)
 
 /** The code of a cell: the launcher, and the rooms that start it. They import no others. */
 const CELL = ['native', 'src/sandbox', 'src/policy', 'src/errors', 'src/shapes', 'scripts/build-native.mjs']
@@ -178,7 +184,7 @@ const runAsOrdinaryUser = async () => {
       runVitest({
         checkout,
         folders,
-        without: [...FILES_FOR_ONE_USER, ...FILES_WITH_AGENTS],
+        without: [...FILES_FOR_ONE_USER, ...FILES_WITH_FOREIGN_PROGRAMS],
         node,
         as: { uid: user.uid, gid: user.gid },
         env,

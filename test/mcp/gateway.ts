@@ -47,16 +47,22 @@ export interface Opened {
   readonly stderr: () => string
 }
 
-export const openGateway = async (
+export const openGateway = (cwd: string, words: readonly string[], ...asClient: AsClient): Promise<Opened> =>
+  openProgram(cwd, [process.execPath, CORDON, 'mcp', ...STARTABLE, ...words], ...asClient)
+
+type AsClient = Parameters<typeof openProgram> extends [string, readonly string[], ...infer Rest] ? Rest : never
+
+/** A client of any MCP server, without Cordon too. */
+export const openProgram = async (
   cwd: string,
-  words: readonly string[],
+  [command = '', ...args]: readonly string[],
   capabilities: ClientCapabilities = {},
   prepare: (client: Client) => void = () => undefined,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<Opened> => {
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [CORDON, 'mcp', ...STARTABLE, ...words],
+    command,
+    args,
     env: { ...GATEWAY_ENVIRONMENT, ...variables },
     cwd,
     stderr: 'pipe',

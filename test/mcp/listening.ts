@@ -18,25 +18,28 @@ export const workspace = (rules = ''): string =>
   folderWith({ 'tools.yaml': '"*": server\n', ...(rules === '' ? {} : { 'rules.yaml': rules }) })
 
 /** A gateway that listens on a free port. */
-export const listening = async (
+export const listening = (
   era: string,
   words: readonly string[] = ['--token', 'none'],
   cwd = workspace(),
-): Promise<string> => {
-  const gateway = spawn(process.execPath, wordsFor(era, ['--listen', '127.0.0.1:0', ...words]), {
+): Promise<string> => addressOf(wordsFor(era, ['--listen', '127.0.0.1:0', ...words]), cwd)
+
+/** Starts a script of Node that says its address on stderr. It runs until the test ends. */
+export const addressOf = async (words: readonly string[], cwd = workspace()): Promise<string> => {
+  const script = spawn(process.execPath, words, {
     env: GATEWAY_ENVIRONMENT,
     cwd,
     stdio: ['ignore', 'inherit', 'pipe'],
   })
-  onTestFinished(() => ended(gateway))
+  onTestFinished(() => ended(script))
   return new Promise((resolve, reject) => {
     let said = ''
-    gateway.stderr.on('data', (bytes: Buffer) => {
+    script.stderr.on('data', (bytes: Buffer) => {
       said += bytes.toString()
-      const [url] = /http:\S+/.exec(said) ?? []
+      const [url] = /http:\S+(?=\n)/.exec(said) ?? []
       if (url !== undefined) resolve(url)
     })
-    gateway.on('exit', () => {
+    script.on('exit', () => {
       reject(new Error(said))
     })
   })
