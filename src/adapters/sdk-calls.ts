@@ -88,7 +88,7 @@ export const createSdkCalls = (cordon: SdkRuntime, options: AdapterOptions): Sdk
   const waiting = new Map<string, SuspendedCall>()
   const answered = new Map<string, Answered>()
   // Results of calls that were about to be suspended, and ran because a rule changed in between.
-  const early = new Map<string, ToolResult>()
+  const early = new Map<string, { readonly call: SdkCall; readonly result: ToolResult }>()
   const tools = cordon.listTools()
   const nameOf = new Map(tools.map(({ modelName, name }) => [modelName, name]))
   const callOptions = { onAsk, ...withoutUndefined({ session }) }
@@ -107,7 +107,8 @@ export const createSdkCalls = (cordon: SdkRuntime, options: AdapterOptions): Sdk
   const resume = async ({ call, answer }: Answered, listeners: ResumeOptions): Promise<ToolResult> => {
     answered.delete(call.id)
     waiting.delete(call.id)
-    return keep(call, await cordon.resume(call.ticket, answer, listeners))
+    const expected = { tool: nameOf.get(call.tool) ?? call.tool, input: call.input }
+    return keep(call, await cordon.resume(call.ticket, answer, { ...listeners, expected }))
   }
   const goOn = async (call: SdkCall, ready: Answered, listeners: ResumeOptions): Promise<ToolResult> => {
     requireSame(ready.call, call)
@@ -116,7 +117,11 @@ export const createSdkCalls = (cordon: SdkRuntime, options: AdapterOptions): Sdk
 
   const run: SdkCalls['run'] = async (call, listeners = {}) => {
     const ran = early.get(call.id)
-    if (early.delete(call.id) && ran !== undefined) return ran
+    if (ran !== undefined) {
+      early.delete(call.id)
+      requireSame(ran.call, call)
+      return ran.result
+    }
     const ready = answered.get(call.id)
     // The SDK goes on because its conversation says that somebody approved. Only `answer` counts.
     if (ready === undefined && waiting.has(call.id)) throw refused('has no answer yet', 'call answer() first')
@@ -153,7 +158,7 @@ export const createSdkCalls = (cordon: SdkRuntime, options: AdapterOptions): Sdk
       const { kind } = await cordon.evaluate(name, valueOf(call.input), withoutUndefined({ session }))
       if (kind !== 'asking') return undefined
       const result = keep(call, await toldToModel(start(call)))
-      if (result.status !== 'pending') early.set(call.id, result)
+      if (result.status !== 'pending') early.set(call.id, { call, result })
       return waiting.get(call.id)
     },
     run: (call, listeners) => toldToModel(run(call, listeners)),
@@ -182,8 +187,8 @@ interface Answered {
 }
 
 /** A person approved what was shown. A conversation that comes from elsewhere may say something else by now. */
-const requireSame = (suspended: SuspendedCall, { id, tool, input }: SdkCall): void => {
-  const isSame = suspended.id === id && suspended.tool === tool && isDeepStrictEqual(suspended.input, valueOf(input))
+const requireSame = (shown: Pick<SdkCall, 'id' | 'tool' | 'input'>, { id, tool, input }: SdkCall): void => {
+  const isSame = shown.id === id && shown.tool === tool && isDeepStrictEqual(valueOf(shown.input), valueOf(input))
   if (!isSame) throw refused('is for another call')
 }
 

@@ -22,8 +22,6 @@ export interface ServedTool {
 /** A request on its way: the server gets all of its fields, with the arguments that the gate judged. */
 interface RelayedCall {
   readonly request: RequestMessage
-  /** The tool that the client names. */
-  readonly name: string
   readonly ownName: string
   /** The error that the server answered, which the client gets as it is. */
   refusal: Fields | undefined
@@ -32,10 +30,8 @@ interface RelayedCall {
 export const serverOfTools = (link: ServerLink): ToolServer => ({
   name: link.name,
   profile: link.profile,
-  call: async ({ tool, input, signal, attachment }) => {
+  call: async ({ input, signal, attachment }) => {
     const relayed = attachment as RelayedCall
-    // A ticket is for one tool, and the request that shows it could name another.
-    if (relayed.name !== tool) return { kind: 'lost', error: ticketOfAnother(tool) }
     const asked = link.ask({ ...relayed.request.fields, params: judgedParams(relayed, input) })
     const cancel = () => {
       link.cancel(asked)
@@ -50,7 +46,9 @@ export const serverOfTools = (link: ServerLink): ToolServer => ({
 
 const judgedParams = ({ request, ownName }: RelayedCall, input: JsonValue): Fields => {
   const params = withoutAnswers(fieldsOf(request.fields['params']))
-  return { ...params, name: ownName, ...('arguments' in params ? { arguments: input } : {}) }
+  // What was judged is sent. Only a call without arguments stays one.
+  const isGiven = 'arguments' in params || Object.keys(fieldsOf(input)).length > 0
+  return { ...params, name: ownName, ...(isGiven ? { arguments: input } : {}) }
 }
 
 const readReply = (fields: Fields, relayed: RelayedCall): ServerReply => {
@@ -62,9 +60,6 @@ const readReply = (fields: Fields, relayed: RelayedCall): ServerReply => {
   // It was JSON when it came.
   return { kind: 'result', result: result as JsonValue, isError: result['isError'] === true }
 }
-
-const ticketOfAnother = (tool: string): CordonError =>
-  fail('ticket-refused', { problem: `is for the tool ${JSON.stringify(tool)}`, fix: 'repeat the request as it was' })
 
 /** The name of our question among those of a result. */
 const APPROVAL = 'approval'
@@ -90,7 +85,7 @@ export const callTool = async (
   const params = fieldsOf(request.fields['params'])
   const name = textOf(params['name'])
   if (problem !== undefined) return resultOf(id, refusedResult(problem.agentMessage, { error: problem.code }))
-  const relayed: RelayedCall = { request, name, ownName, refusal: undefined }
+  const relayed: RelayedCall = { request, ownName, refusal: undefined }
   const input = params['arguments'] ?? {}
   const { state, responses } = answersIn(params)
   if (state !== undefined && !isAskedInResults)
@@ -101,7 +96,10 @@ export const callTool = async (
     )
   const call = (): Promise<ToolResult> =>
     state !== undefined
-      ? cordon.resume(textOf(state), approvalAnswer(fieldsOf(responses[APPROVAL]), by), { signal, attachment: relayed })
+      ? cordon.resume(textOf(state), approvalAnswer(fieldsOf(responses[APPROVAL]), by), {
+          ...{ signal, attachment: relayed },
+          expected: { tool: name, input },
+        })
       : cordon.call(name, input, { signal, attachment: relayed, onAsk: isAskedInResults ? 'suspend' : 'wait' })
   try {
     for (let decisions = 1; ; decisions += 1) {

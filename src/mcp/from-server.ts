@@ -3,11 +3,12 @@
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { fail } from '../errors/index.js'
+import type { JsonValue } from '../gate/index.js'
 import { isReadable, isWithinPath, parseAbsolutePath } from '../policy/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 
 import type { ClientUser } from './ask-client.js'
-import { skeletonOf } from './consent/index.js'
+import { skeletonOf, textsOf } from './consent/index.js'
 import { createExchange } from './exchange.js'
 import type { Asked } from './exchange.js'
 import type { ServerLink } from './server-link.js'
@@ -37,6 +38,8 @@ export interface FromServers {
   readonly askForCordon: ClientUser['ask']
   /** Takes back the questions of a server that has ended. */
   readonly withdraw: (link: ServerLink) => void
+  /** Nobody answers any more. */
+  readonly end: () => void
 }
 
 /** Questions of one server that a client has not answered yet. */
@@ -136,6 +139,9 @@ export const createFromServers = (send: SendToClient): FromServers => {
       signal.removeEventListener('abort', cancel)
       return answer.kind === 'answered' && 'result' in answer.fields ? fieldsOf(answer.fields['result']) : undefined
     },
+    end: () => {
+      exchange.end(fail('cancelled', {}))
+    },
     withdraw: (link) => {
       for (const [id, question] of questions) {
         if (question.link !== link) continue
@@ -148,7 +154,8 @@ export const createFromServers = (send: SendToClient): FromServers => {
 
 /** Whether a word of a question, as a reader sees it, is our name. */
 const speaksForCordon = (message: RequestMessage): boolean =>
-  JSON.stringify(aboutOf(paramsOf(message)).params)
+  textsOf(aboutOf(paramsOf(message)).params as JsonValue)
+    .join('\n')
     .split(/[^\p{L}\p{M}\p{N}\p{Cf}]+/u)
     .some((word) => skeletonOf(word) === 'cordon')
 

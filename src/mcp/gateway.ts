@@ -25,6 +25,8 @@ import {
   isNotification,
   refusedResult,
 } from './wire/era-2025.js'
+import { clientOf } from './wire/era-2026.js'
+import { LONGEST_LINE } from './wire/lines.js'
 import { RPC_ERRORS, fieldsOf, paramsOf, readLine, requestOf, resultOf, textOf } from './wire/messages.js'
 import type { Fields, Message, MessageId, NotificationMessage, RequestMessage } from './wire/messages.js'
 
@@ -84,17 +86,19 @@ export const openGateway = (parts: GatewayParts): Gateway => {
   const router = createRouter(links)
   const offered = createOffered(onTrouble)
   let introduction: Fields = {}
-  const user = (): string =>
-    `the user of ${textOf(fieldsOf(introduction['clientInfo'])['name'], 'an MCP client').slice(0, 100)}`
+  const user = (info = introduction['clientInfo']): string =>
+    `the user of ${textOf(fieldsOf(info)['name'], 'an MCP client').slice(0, 100)}`
   const approve = approveByClient({
-    by: user,
-    canBeAsked: () => 'elicitation' in fieldsOf(introduction['capabilities']),
+    by: () => user(),
+    // A client without a session is asked by the result of its own call.
+    canBeAsked: () => !speech.isStateless() && 'elicitation' in fieldsOf(introduction['capabilities']),
     ask: fromServers.askForCordon,
   })
 
+  const asCordonError = (error: unknown): CordonError =>
+    error instanceof CordonError ? error : fail('mcp-relay-failed', { problem: messageOf(error) }, error)
   const tellTrouble = (error: unknown): void => {
-    if (!(error instanceof CordonError)) throw error
-    onTrouble(error)
+    onTrouble(asCordonError(error))
   }
   /** Sends a request on, and gives its answer with the id of the client. */
   const relay = async (link: ServerLink, request: RequestMessage, params?: Fields): Promise<Fields> => {
@@ -106,6 +110,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
   }
   const listAll = async (link: ServerLink, method: string): Promise<readonly unknown[]> => {
     const entries: unknown[] = []
+    let letters = 0
     let params: Fields = {}
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const answer = await link.ask(requestOf(0, method, params)).answer
@@ -113,11 +118,12 @@ export const openGateway = (parts: GatewayParts): Gateway => {
       const result = fieldsOf(answer.fields['result'])
       const found = result[LISTS[method]?.field ?? '']
       for (const entry of Array.isArray(found) ? (found as readonly unknown[]) : []) entries.push(entry)
-      if (entries.length > MOST_ENTRIES) break
+      letters += JSON.stringify(found ?? null).length
+      if (entries.length > MOST_ENTRIES || letters > LONGEST_LINE) break
       if (typeof result['nextCursor'] !== 'string') return entries
       params = { cursor: result['nextCursor'] }
     }
-    const problem = `has a list of more than ${MOST_PAGES} pages or ${MOST_ENTRIES} entries`
+    const problem = `has a list of more than ${MOST_PAGES} pages, ${MOST_ENTRIES} entries or ${LONGEST_LINE} letters`
     throw fail('mcp-server-garbled', { server: link.name, problem })
   }
   /** The whole list of a server, as clients may read it. */
@@ -137,15 +143,17 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     const lists = await Promise.all(
       having.map(async (link) => {
         try {
-          return router.share(link, method, await listAdmitted(link, method))
+          return { link, entries: await listAdmitted(link, method) }
         } catch (error) {
           if (!(error instanceof CordonError)) throw error
           onTrouble(error)
-          return []
+          return { link, entries: [] }
         }
       }),
     )
-    return resultOf(id, { [field]: lists.flat() })
+    // In the order of the servers: the first one that lists a resource has it, and not the fastest one.
+    const shared = lists.flatMap(({ link, entries }) => router.share(link, method, entries))
+    return resultOf(id, { [field]: shared })
   }
   const listOf = async (link: ServerLink, request: RequestMessage): Promise<Fields> => {
     const { method } = request
@@ -186,9 +194,11 @@ export const openGateway = (parts: GatewayParts): Gateway => {
         refusalOf('tool', name) ?? fail('mcp-tool-unknown', { tool: name }),
         RPC_ERRORS.invalidParams,
       )
+    const client = clientOf(paramsOf(request))
+    const canElicit = 'elicitation' in fieldsOf(client.capabilities)
     return callTool(cordon, tool, request, {
-      by: user(),
-      isAskedInResults: isClientAsked && speech.canBeAskedInResults(request),
+      by: user(speech.isStateless() ? client.info : undefined),
+      isAskedInResults: isClientAsked && speech.isStateless() && canElicit,
       signal: cancelling.signal,
     })
   }
@@ -243,16 +253,19 @@ export const openGateway = (parts: GatewayParts): Gateway => {
       return
     }
     running.set(id, ignore)
-    const answer = await answerOf(request).catch((error: unknown) => {
-      return errorAnswer(
-        id,
-        error instanceof CordonError ? error : fail('mcp-relay-failed', { problem: messageOf(error) }),
-      )
-    })
+    const answer = await answerOf(request).catch((error: unknown) => errorAnswer(id, asCordonError(error)))
     // A client that cancelled waits for no answer.
     if (!running.delete(id)) return
-    const slow = send(answer)
+    const slow = sendOrRefuse(id, answer)
     if (slow !== undefined) for (const link of links) link.hold(slow)
+  }
+  /** Answers of several servers together may be longer than a text can be. */
+  const sendOrRefuse = (id: MessageId, answer: Fields): Promise<void> | undefined => {
+    try {
+      return send(answer)
+    } catch (error) {
+      return send(errorAnswer(id, asCordonError(error)))
+    }
   }
   const hear = (message: NotificationMessage): void => {
     const params = paramsOf(message)
@@ -289,6 +302,8 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     approve,
     close: async () => {
       isClosing = true
+      for (const cancel of running.values()) cancel({})
+      fromServers.end()
       await Promise.all(links.map((link) => link.close()))
     },
   }

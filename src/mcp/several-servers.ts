@@ -72,7 +72,7 @@ export const createRouter = (links: readonly ServerLink[]): Router => {
         const entry = fieldsOf(each)
         if (NAMED.has(field)) return { ...entry, name: sharedName(link.name, textOf(entry['name'])) }
         const uri = entry['uri']
-        if (typeof uri === 'string' && ownerOf(uri) === undefined) owners.set(uri, link)
+        if (typeof uri === 'string') keepFirst(owners, uri, link)
         const template = entry['uriTemplate']
         if (typeof template === 'string') {
           keepFirst(templates, template.split('{', 1)[0] ?? '', link)

@@ -80,6 +80,11 @@ export interface ResumeOptions {
   readonly attachment?: unknown
 }
 
+export interface ResumedCallOptions extends ResumeOptions {
+  /** The call that was shown to whoever answered. A ticket of another call is refused. */
+  readonly expected?: { readonly tool: string; readonly input: unknown }
+}
+
 /** `callStream` has the listeners. */
 export type StreamOptions = Omit<CallOptions, 'onProgress' | 'onOutput' | 'onLog'>
 

@@ -12,7 +12,7 @@ import type {
 } from '../gate/index.js'
 
 import type { StreamPart } from './call/call-stream.js'
-import type { CallOptions, ResumeOptions, StreamOptions } from './cordon-options.js'
+import type { CallOptions, ResumedCallOptions, StreamOptions } from './cordon-options.js'
 import type { Listener } from './events/event-stream.js'
 import type { EventType } from './events/event-types.js'
 import type { ListedTool } from './model/list-tools.js'
@@ -27,7 +27,7 @@ export interface Cordon<Tools extends readonly ToolDefinition[] = readonly ToolD
    * Goes on with a suspended call, in this process or another one. The call is gated again, and runs only if nothing
    * has become stricter. With a registry people answer there, and `answer` is left out.
    */
-  readonly resume: (ticket: string, answer?: ApprovalAnswer, options?: ResumeOptions) => Promise<ToolResult>
+  readonly resume: (ticket: string, answer?: ApprovalAnswer, options?: ResumedCallOptions) => Promise<ToolResult>
   /** Decides without running, asking or counting. */
   readonly evaluate: (name: string, input?: unknown, options?: Pick<CallOptions, 'session'>) => Promise<Evaluation>
   /**

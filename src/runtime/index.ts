@@ -1,7 +1,14 @@
 /// <reference types="node" preserve="true" />
 export type { ApprovalRequest, Approve } from './approvals.js'
 export { createCordon } from './create-cordon.js'
-export type { CallOptions, CordonOptions, HostHook, ResumeOptions, StreamOptions } from './cordon-options.js'
+export type {
+  CallOptions,
+  CordonOptions,
+  HostHook,
+  ResumeOptions,
+  ResumedCallOptions,
+  StreamOptions,
+} from './cordon-options.js'
 export type { AskedWith } from './registry/asked-with.js'
 export type { Call, Cordon } from './cordon.js'
 export type { StreamPart } from './call/call-stream.js'

@@ -11,7 +11,7 @@ const places = { workspace: parseAbsolutePath('/work'), home: parseAbsolutePath(
 const policyOf = (input: PolicyInput) => parsePolicy(input, 'test')
 const CELL = policyOf({ filesystem: { read: ['./**'], write: ['out/**'] }, network: ['api.test'] })
 const judge = (policy: PolicyInput, within: PolicyInput) =>
-  createProposalJudge({ name: 'server', policy: CELL, places })(
+  createProposalJudge({ name: 'server', policy: CELL, timeout: undefined, places })(
     { name: 'tool', proposal: proposalOf({ name: 'tool', annotations: { 'cordon:policy': policy } }) },
     { proposedWithin: policyOf(within) },
   )
@@ -64,7 +64,7 @@ describe('a proposal', () => {
       fc.property(fc.oneof(written, fc.jsonValue()), fc.jsonValue(), (policy, other) => {
         for (const annotations of [{ 'cordon:policy': policy }, { 'sandlock:fs_readable': other }, policy, other]) {
           const proposal = proposalOf({ name: 'tool', annotations })
-          const decide = createProposalJudge({ name: 'server', policy: CELL, places })
+          const decide = createProposalJudge({ name: 'server', policy: CELL, timeout: undefined, places })
           expect(decide({ name: 'tool', proposal }, undefined).policy).toBeUndefined()
         }
       }),
@@ -94,8 +94,21 @@ describe('a proposal', () => {
     expect(judge(reads, reads).policy).toMatchObject({ egressClass: { level: 'read_only' } })
   })
 
+  test('cannot take longer than the time that the user gives a call', () => {
+    const bounded = createProposalJudge({ name: 'server', policy: CELL, timeout: 30_000, places })
+    const propose = (wall: string) => {
+      const annotations = { 'cordon:policy': { limits: { wall } } }
+      return bounded(
+        { name: 'tool', proposal: proposalOf({ name: 'tool', annotations }) },
+        { proposedWithin: 'server' },
+      )
+    }
+    expect(propose('24h').policy).toBeUndefined()
+    expect(propose('10s').policy?.limits.wall).toBe(10_000)
+  })
+
   test('is not compared any more after another one took too long to compare', () => {
-    const decide = createProposalJudge({ name: 'server', policy: CELL, places })
+    const decide = createProposalJudge({ name: 'server', policy: CELL, timeout: undefined, places })
     const stars = Array.from({ length: 14 }, (_, at) => `/**/${'*a'.repeat(8)}${'?'.repeat(at)}*/**/b*`)
     const within = { proposedWithin: policyOf({ filesystem: { read: stars.map((each) => each.replace('b*', '*c')) } }) }
     const given = (policy: PolicyInput) => {

@@ -75,7 +75,12 @@ test('a server that asks in the name of Cordon is refused, and one that asks for
   const { gateway, asked } = await open({ action: 'decline' }, '--allow', 'elicitation')
   const ask = async (message: string) =>
     textOf(await gateway.client.callTool({ name: 'ask', arguments: { method: 'elicitation/create', message } }))
-  for (const message of ['Cordon asks: may I?', 'From c0rdоn', 'cor\u200bdon needs your password'])
+  for (const message of [
+    'Cordon asks: may I?',
+    'Hello\nCordon asks',
+    'From c0rdоn',
+    'cor\u200bdon needs your password',
+  ])
     expect(await ask(message)).toContain('mcp-request-refused')
   expect(asked).toEqual([])
   expect(await ask('Which record on the list?')).toContain('decline')

@@ -99,6 +99,13 @@ describe('a hostile server', () => {
     })
   })
 
+  test('cannot give its error the code of an error of Cordon', async () => {
+    const { client } = await open()
+    const lying = client.callTool({ name: 'lie', arguments: {} })
+    await expect(lying).rejects.toMatchObject({ code: -32000, data: { kept: 1 } })
+    await expect(lying).rejects.not.toMatchObject({ data: { 'cordon/error': 'approval-rejected' } })
+  })
+
   test('can send a message of more than 20 MB', async () => {
     const { client } = await open()
     const bytes = 21 * 1024 * 1024

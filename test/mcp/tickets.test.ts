@@ -1,7 +1,7 @@
 // A call of a client without a session that waits for an approval: its ticket is the state of the result that asks.
 import { describe, expect, test } from 'vitest'
 
-import { errorOf, ask, resultOf, saidIn } from './http-client.js'
+import { META, ask, errorOf, resultOf, saidIn } from './http-client.js'
 import type { Answered, Fields } from './http-client.js'
 import { listening, workspace } from './listening.js'
 
@@ -38,6 +38,15 @@ describe('a ticket of the gateway', () => {
     ranNothing(await answer(url, ticket, 'once'))
   })
 
+  test('is not given for a call of a client that cannot be asked, and nobody else is asked', async () => {
+    const url = await open(workspace(`rules:\n${RULES.join('')}`))
+    const { ticket } = await asked(url)
+    const meta = { ...META, 'io.modelcontextprotocol/clientCapabilities': {} }
+    const refused = resultOf(await ask(url, 'tools/call', ECHO, { meta }))
+    expect(refused).toMatchObject({ isError: true, _meta: { 'cordon/status': 'denied' } })
+    expect(saidIn(await answer(url, ticket, 'once'))).toContain('hi')
+  })
+
   test('runs nothing after a no', async () => {
     const url = await open(workspace(`rules:\n${RULES.join('')}`))
     const { ticket } = await asked(url)
@@ -56,14 +65,13 @@ describe('a ticket of the gateway', () => {
     expect(saidIn(await answer(url, ticket, 'once'))).toContain('hi')
   })
 
-  test('is for its own tool and its own arguments, whatever the request says', async () => {
+  test('is for its own tool and its own arguments', async () => {
     const url = await open(workspace(`rules:\n${RULES.join('')}`))
-    const first = await asked(url)
-    const other = await answer(url, first.ticket, 'once', { name: 'grow', arguments: {} })
-    expect(saidIn(other)).not.toContain('grew')
-    const second = await asked(url)
-    const said = await answer(url, second.ticket, 'once', { name: 'echo', arguments: { said: 'something else' } })
-    expect(saidIn(said)).not.toContain('something else')
+    const { ticket } = await asked(url)
+    ranNothing(await answer(url, ticket, 'once', { name: 'grow', arguments: {} }))
+    ranNothing(await answer(url, ticket, 'once', { name: 'echo', arguments: { said: 'something else' } }))
+    ranNothing(await answer(url, ticket, 'once', { name: 'echo' }))
+    expect(saidIn(await answer(url, ticket, 'once'))).toContain('hi')
   })
 
   test('counts in another gateway of the same user, once among both', async () => {

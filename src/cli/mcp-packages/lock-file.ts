@@ -13,9 +13,12 @@ import type { Shaped } from '../../shapes/index.js'
 
 const FILE = 'mcp.lock'
 
+/** npm takes other texts for other packages: `npm:other@1.0.0`. */
+const VERSION = matching(/^v?\d[\w.+!-]*$/, 'a version, such as 1.2.3')
+
 /** One package in the tree of another, by its place (npm: node_modules/a/node_modules/b; PyPI: its name). */
 const LOCKED = fields({
-  version: text(),
+  version: VERSION,
   /** Missing for a package that lies in the archive of another one. */
   integrity: optional(matching(/^sha(?:512|256)-[\w+/]+=*$/, 'sha512-… or sha256-…')),
   /** If its folder has another name. */
@@ -29,7 +32,7 @@ const LOCKED = fields({
   ...{ os: optional(list(text())), cpu: optional(list(text())), libc: optional(list(text())) },
 })
 
-const ENTRY = fields({ version: text(), integrity: text(), tree: valuesOf(LOCKED) })
+const ENTRY = fields({ version: VERSION, integrity: text(), tree: valuesOf(LOCKED) })
 
 const LOCK = fields({ format: oneOf('1'), packages: valuesOf(ENTRY) })
 

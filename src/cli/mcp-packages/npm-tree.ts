@@ -71,6 +71,9 @@ export const checkTree = (folder: string, name: string, { version, integrity, tr
     if (manifest !== undefined) manifests.set(place, checked(place, locked, manifest))
     else if (locked.optional !== true && locked.devOptional !== true) throw new Error(`${place} was not installed`)
   }
+  for (const place of manifests.keys())
+    if (tree[place]?.inBundle === true && !parentsOf(place).some((parent) => manifests.get(parent)?.hasBundle === true))
+      throw new Error(`${place} is in no archive of another package, and has no sha512`)
   const needed = new Set<string>()
   const need = (place: string, real: string): void => {
     const manifest = manifests.get(place)
@@ -79,6 +82,7 @@ export const checkTree = (folder: string, name: string, { version, integrity, tr
     needed.add(place)
     for (const [needs, spec] of Object.entries(manifest.needs)) {
       const at = findFrom(place, needs, manifests)
+      if (at === undefined && manifest.required.has(needs)) throw new Error(`${place} lacks ${needs}`)
       if (at !== undefined) need(at, /^npm:(?<alias>@?[^@]+)/.exec(spec)?.groups?.['alias'] ?? needs)
     }
   }
@@ -94,6 +98,10 @@ interface Manifest {
   readonly name: string
   /** Everything that it may find beside itself, by name, with the wanted versions. */
   readonly needs: Readonly<Record<string, string>>
+  /** Those that it cannot do without. */
+  readonly required: ReadonlySet<string>
+  /** Whether other packages lie in its archive. */
+  readonly hasBundle: boolean
 }
 
 type Specs = Readonly<Record<string, string>>
@@ -102,6 +110,9 @@ interface RawManifest extends Partial<Readonly<Record<'dependencies' | 'optional
   readonly name: string
   readonly version: string
   readonly peerDependencies?: Specs
+  /** npm knows two names. */
+  readonly bundleDependencies?: readonly string[] | boolean
+  readonly bundledDependencies?: readonly string[] | boolean
 }
 
 const readManifest = (folder: string): RawManifest | undefined => {
@@ -117,18 +128,30 @@ const checked = (place: string, locked: LockedPackage, manifest: RawManifest): M
   const name = locked.name ?? folderNameOf(place)
   if (manifest.name !== name || withoutBuild(manifest.version) !== withoutBuild(locked.version))
     throw new Error(`${place} is ${manifest.name}@${manifest.version}, and not ${name}@${locked.version}`)
-  const own = { ...manifest.dependencies, ...manifest.optionalDependencies }
+  const optional = manifest.optionalDependencies ?? {}
+  const own = { ...manifest.dependencies, ...optional }
   const peers = manifest.peerDependencies ?? {}
+  // A required package that the lock calls optional could be left out.
   if (
     !isDeepStrictEqual(own, { ...locked.dependencies, ...locked.optionalDependencies }) ||
+    !isDeepStrictEqual(optional, { ...locked.optionalDependencies }) ||
     !isDeepStrictEqual(peers, { ...locked.peerDependencies })
   )
     throw new Error(`${place} needs other packages than the lock says`)
-  return { name, needs: { ...peers, ...own } }
+  const required = new Set(Object.keys(own).filter((each) => !(each in optional)))
+  const bundled = manifest.bundleDependencies ?? manifest.bundledDependencies ?? []
+  return { name, needs: { ...peers, ...own }, required, hasBundle: bundled === true || Object.keys(bundled).length > 0 }
 }
 
 /** npm leaves out the build: 1.0.0+5, v1.0.0. */
 const withoutBuild = (version: string): string => version.replace(/^[v=\s]+/, '').replace(/\+.*$/s, '')
+
+const parentsOf = (place: string): readonly string[] => {
+  const parents: string[] = []
+  for (let at = place.lastIndexOf(`/${MODULES}`); at > 0; at = place.lastIndexOf(`/${MODULES}`, at - 1))
+    parents.push(place.slice(0, at))
+  return parents
+}
 
 /** As Node finds it: beside the package, then beside each folder above. */
 const findFrom = (place: string, name: string, places: ReadonlyMap<string, unknown>): string | undefined => {

@@ -6,12 +6,15 @@ import type { Proposal } from '../../mcp-server/index.js'
 import { describeWitness, isWithin, resolvePolicy } from '../../policy/index.js'
 import type { Boundary, Places, PolicyInput, ToolPolicy } from '../../policy/index.js'
 
+import { withTimeout } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 
 export interface ProposingServer {
   readonly name: string
   /** Of its cell. */
   readonly policy: ToolPolicy
+  /** The longest that a call of its tools may take, in milliseconds. */
+  readonly timeout: number | undefined
   readonly places: Places
 }
 
@@ -28,7 +31,12 @@ export type GrantedPolicy =
 /** `said`: what the user wrote of the tool. */
 export type JudgeProposal = (tool: ProposingTool, said: ToolEntry['policy'] | undefined) => GrantedPolicy
 
-export const createProposalJudge = ({ name: server, policy: cell, places }: ProposingServer): JudgeProposal => {
+export const createProposalJudge = ({
+  name: server,
+  policy: cell,
+  timeout,
+  places,
+}: ProposingServer): JudgeProposal => {
   /** Some patterns take seconds to compare, in which nobody else is served. A server gets one such attempt. */
   let isEntangled = false
   const problemOf = (proposed: ToolPolicy, bound: ToolPolicy): string | undefined => {
@@ -40,7 +48,7 @@ export const createProposalJudge = ({ name: server, policy: cell, places }: Prop
   }
   const accept = (tool: string, proposed: ToolPolicy, within: ToolPolicy | 'server'): GrantedPolicy => {
     // The limits of the cell hold for the life of the server, and not for a call.
-    const bound = within === 'server' ? { ...cell, limits: {} } : within
+    const bound = withTimeout(within === 'server' ? { ...cell, limits: {} } : within, timeout)
     const limited = limitedBy(proposed, bound)
     const problem = problemOf(limited, bound)
     return problem === undefined

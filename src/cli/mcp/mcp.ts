@@ -5,7 +5,6 @@ import { bug, fail } from '../../errors/index.js'
 import { CLIENT_FEATURE_NAMES, createLineReader, openGateway, sharedName } from '../../mcp/index.js'
 import type { ClientFeature, GatewayParts, OpenConnection } from '../../mcp/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
-import type { ToolPolicy } from '../../policy/index.js'
 import { createCordon } from '../../runtime/index.js'
 import type { Approve } from '../../runtime/index.js'
 import type { AuditLog } from '../../runtime/audit/index.js'
@@ -33,7 +32,7 @@ import type { PreparedServer } from './start-server.js'
 import { readServerSettings } from './server-settings.js'
 import type { AllServerSettings } from './server-settings.js'
 import { ticketsIn } from './ticket-key.js'
-import { policiesWithin, policyNamed, readToolFile } from './tool-policies.js'
+import { policiesWithin, policyNamed, readToolFile, withTimeout } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 
 export const mcp = async ({ given, environment }: CommandLine): Promise<number> => {
@@ -170,7 +169,7 @@ const policiesOf = (
   const owners = new Map(
     servers.map(({ server: { name }, policy, timeout, prepared: { order: places } }) => [
       name,
-      { timeout, judge: createProposalJudge({ name, policy, places }) },
+      { timeout, judge: createProposalJudge({ name, policy, timeout, places }) },
     ]),
   )
   const told = new Set<string>()
@@ -206,9 +205,6 @@ const settingsHere = ({ values }: Arguments, environment: Environment): AllServe
     )
   return settings
 }
-
-const withTimeout = (policy: ToolPolicy, timeout: number | undefined): ToolPolicy =>
-  timeout === undefined ? policy : { ...policy, limits: { wall: timeout, ...policy.limits } }
 
 /** `--ask client`: who sits at the client may approve calls. */
 const isClientAskedBy = ({ values }: Arguments): boolean => {

@@ -61,3 +61,7 @@ const withoutLimits = (policy: ToolPolicy): ToolPolicy => ({ ...policy, limits: 
 
 const couldMatch = ({ runs: [literal = ''], isLiteral }: TextPattern, start: string): boolean =>
   literal.startsWith(start) || (!isLiteral && start.startsWith(literal))
+
+/** `--timeout` holds where a policy names no time of its own. */
+export const withTimeout = (policy: ToolPolicy, timeout: number | undefined): ToolPolicy =>
+  timeout === undefined ? policy : { ...policy, limits: { wall: timeout, ...policy.limits } }

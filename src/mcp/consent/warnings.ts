@@ -52,7 +52,7 @@ const instructionIn = (text: string): string | undefined => {
 }
 
 /** Every text in it, keys included. */
-const textsOf = (value: JsonValue): readonly string[] => {
+export const textsOf = (value: JsonValue): readonly string[] => {
   const texts: string[] = []
   const open: JsonValue[] = [value]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

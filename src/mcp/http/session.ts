@@ -21,8 +21,9 @@ export interface Session {
   readonly close: () => Promise<void>
 }
 
-/** Messages that wait for the stream of a GET. The oldest are dropped. */
+/** Messages that wait for the stream of a GET. Beyond this they are dropped. */
 const MOST_WAITING = 1_000
+const MOST_WAITING_BYTES = 4 * 1024 * 1024
 
 interface PostStream {
   readonly stream: MessageStream
@@ -34,13 +35,18 @@ export const openSession = async (id: string, open: OpenConnection): Promise<Ses
   const posts = new Set<PostStream>()
   let standing: MessageStream | undefined
   let early: Fields[] = []
+  let earlyBytes = 0
 
   const sendUnrelated = (message: Fields): Promise<void> | undefined => {
     // A question comes during a request, mostly the last one.
     const post = [...posts].findLast(({ stream }) => stream.isOpen())
     const stream = standing?.isOpen() === true ? standing : post?.stream
     if (stream !== undefined) return stream.write(message)
-    early = [...early, message].slice(-MOST_WAITING)
+    const { length } = JSON.stringify(message)
+    if (early.length < MOST_WAITING && earlyBytes + length <= MOST_WAITING_BYTES) {
+      early.push(message)
+      earlyBytes += length
+    }
     return undefined
   }
   const answer = (post: PostStream, answered: MessageId, message: Fields): Promise<void> | undefined => {
@@ -80,6 +86,7 @@ export const openSession = async (id: string, open: OpenConnection): Promise<Ses
       standing = openMessageStream(response, { 'mcp-session-id': id })
       const waiting = early
       early = []
+      earlyBytes = 0
       for (const message of waiting) void standing.write(message)
       return true
     },

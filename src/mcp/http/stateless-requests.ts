@@ -2,6 +2,7 @@
 // response is one message, or a stream if something comes before the answer. Who closes it cancels the request.
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 
+import { messageOf } from '../../errors/index.js'
 import { isMapping } from '../../shapes/index.js'
 
 import { METHODS, progressTokenOf, withProgressToken } from '../wire/era-2025.js'
@@ -29,43 +30,49 @@ interface Asker {
   stream: MessageStream | undefined
 }
 
+/** Beyond this a client counts as one that does not read. */
+const MOST_UNREAD = 64 * 1024 * 1024
+
 export const openStatelessRequests = (open: OpenConnection): StatelessRequests => {
   const askers = new Map<unknown, Asker>()
   let connection: Promise<Connection> | undefined
   const paramHeaders = createParamHeaders()
   let lastId = 0
 
-  const write = (asker: Asker, message: Fields): Promise<void> | undefined => {
+  /** Nobody waits for a slow client, because others share its servers. One that does not read at all is cut off. */
+  const write = (asker: Asker, message: Fields): void => {
     asker.stream ??= openMessageStream(asker.response)
-    return asker.stream.write(message)
+    void asker.stream.write(message)
+    if (asker.response.writableLength > MOST_UNREAD) asker.response.destroy()
   }
-  const answer = (own: unknown, asker: Asker, message: Fields): Promise<void> | undefined => {
+  const answer = (own: unknown, asker: Asker, message: Fields): void => {
     askers.delete(own)
     if (asker.method === METHODS.listTools) paramHeaders.learn(fieldsOf(message['result']))
     const answered = { ...message, id: asker.id }
     if (asker.stream === undefined) {
       sendJson(asker.response, statusOf(message), answered)
-      return undefined
+      return
     }
-    const slow = asker.stream.write(answered)
+    write(asker, answered)
     asker.stream.end()
-    return slow
   }
-  const send = (message: Fields): Promise<void> | undefined => {
+  const send = (message: Fields): undefined => {
     const { id, method } = message
-    const found = askers.get(id)
-    if (method === undefined) return found === undefined ? undefined : answer(id, found, message)
     const params = paramsOf({ fields: message })
-    const subscription = subscriptionOf(params)
-    const listener = askers.get(subscription)
-    if (listener !== undefined) return write(listener, { ...message, params: ofSubscription(params, listener.id) })
+    const listener = askers.get(subscriptionOf(params))
     const asker = askers.get(params['progressToken'])
-    if (method === METHODS.progress && asker !== undefined)
-      return write(asker, { ...message, params: { ...params, progressToken: asker.token } })
-    if (method !== METHODS.logMessage) return undefined
-    // A server does not say to which request a line of its log belongs.
-    const reader = [...askers.values()].findLast(({ wantsLog }) => wantsLog)
-    return reader === undefined ? undefined : write(reader, message)
+    if (method === undefined) {
+      const found = askers.get(id)
+      if (found !== undefined) answer(id, found, message)
+    } else if (listener !== undefined) write(listener, { ...message, params: ofSubscription(params, listener.id) })
+    else if (method === METHODS.progress && asker !== undefined)
+      write(asker, { ...message, params: { ...params, progressToken: asker.token } })
+    else if (method === METHODS.logMessage) {
+      // A server does not say to which request a line of its log belongs.
+      const reader = [...askers.values()].findLast(({ wantsLog }) => wantsLog)
+      if (reader !== undefined) write(reader, message)
+    }
+    return undefined
   }
   return {
     ask: (request, headers, response) => {
@@ -88,9 +95,16 @@ export const openStatelessRequests = (open: OpenConnection): StatelessRequests =
       askers.set(own, { id: request.id, method: request.method, token, wantsLog, response, stream: undefined })
       connection ??= open(send)
       const take = (message: Fields): void => {
-        void connection?.then((opened) => {
-          opened.take(JSON.stringify(message))
-        })
+        connection?.then(
+          (opened) => {
+            opened.take(JSON.stringify(message))
+          },
+          (error: unknown) => {
+            connection = undefined
+            askers.delete(own)
+            sendJson(response, 500, errorOf(request.id, RPC_ERRORS.refused, messageOf(error)))
+          },
+        )
       }
       response.on('close', () => {
         if (askers.delete(own)) take(notificationOf(METHODS.cancelled, { requestId: own }))
@@ -100,7 +114,7 @@ export const openStatelessRequests = (open: OpenConnection): StatelessRequests =
     },
     close: async () => {
       for (const { response } of askers.values()) response.end()
-      await (await connection)?.close()
+      await (await connection?.catch(() => undefined))?.close()
     },
   }
 }

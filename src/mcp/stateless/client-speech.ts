@@ -7,7 +7,6 @@ import { isMapping } from '../../shapes/index.js'
 
 import type { SendToClient } from '../from-server.js'
 import { METHODS, MULTI_ROUND, featureOf, progressTokenOf, withProgressToken } from '../wire/era-2025.js'
-import type { ClientFeature } from '../wire/era-2025.js'
 import {
   DISCOVER,
   LISTEN,
@@ -31,6 +30,7 @@ import {
 } from '../wire/messages.js'
 import type { AnswerMessage, Fields, Message, MessageId, RequestMessage } from '../wire/messages.js'
 import { aboutOf } from '../wire/own-keys.js'
+import type { About } from '../wire/own-keys.js'
 import { createListening } from './listening.js'
 import { SPOKEN_REVISIONS, isSameRequest, refusalOf, statelessAnswer } from './stateless-answers.js'
 
@@ -39,8 +39,7 @@ export interface ClientSpeech {
   readonly take: (message: Message) => void
   /** A message for the client. */
   readonly send: SendToClient
-  /** Whether a result may ask the user of this client. */
-  readonly canBeAskedInResults: (request: RequestMessage) => boolean
+  readonly isStateless: () => boolean
 }
 
 /** How long a question waits for the request that answers it. */
@@ -58,13 +57,21 @@ interface Waiting {
   timer: NodeJS.Timeout | undefined
 }
 
+interface Suspended {
+  readonly id: MessageId
+  readonly waiting: Waiting
+  readonly shown: ReadonlyMap<string, RequestMessage>
+}
+
 /** `toGateway` takes what a client of an earlier revision would send, and answers through `send`. */
 export const createClientSpeech = (toClient: SendToClient, toGateway: (message: Message) => void): ClientSpeech => {
   let era: 'unknown' | 'session' | 'stateless' = 'unknown'
   let introduced: Promise<Fields> | undefined
   let lastId = 0
   const waiting = new Map<MessageId, Waiting>()
-  const suspended = new Map<string, { readonly id: MessageId; readonly waiting: Waiting }>()
+  const suspended = new Map<string, Suspended>()
+  /** Requests of the client that were not forwarded yet. */
+  const beginning = new Set<MessageId>()
   /** Requests of this file itself. */
   const own = new Map<MessageId, (answer: Fields) => void>()
 
@@ -77,6 +84,9 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     })
   const tellGateway = (method: string, params: Fields): void => {
     toGateway({ kind: 'notification', method, fields: notificationOf(method, params) })
+  }
+  const refuse = ({ id }: RequestMessage, problem: string): void => {
+    toGateway({ kind: 'answer', id, fields: errorOf(id, RPC_ERRORS.unknownMethod, problem) })
   }
   const listening = createListening({ send: toClient, askGateway })
 
@@ -104,10 +114,11 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     if (asker === undefined) return
     entry.asker = undefined
     const state = randomUUID()
-    suspended.set(state, { id, waiting: entry })
+    suspended.set(state, { id, waiting: entry, shown: new Map(entry.questions) })
     entry.timer = setTimeout(() => {
       suspended.delete(state)
       waiting.delete(id)
+      for (const question of entry.questions.values()) refuse(question, 'nobody answered')
       tellGateway(METHODS.cancelled, { requestId: id, reason: 'nobody answered its question' })
     }, ANSWER_MS).unref()
     const requests = [...entry.questions].map(([key, { method, fields }]) => [
@@ -116,26 +127,22 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     ])
     void toClient(resultOf(asker.id, inputRequired(Object.fromEntries(requests) as Fields, state)))
   }
-  const goOn = (request: RequestMessage, client: RequestClient, state: string): void => {
+  const goOn = (request: RequestMessage, state: string): void => {
     const found = suspended.get(state)
     const params = paramsOf(request)
-    // It may be the ticket of a call that waits for an approval.
-    if (found === undefined && request.method === METHODS.callTool) {
-      forward(request, client, params)
-      return
-    }
     // A state counts once, and only for the request that it came with.
     if (found === undefined || !isSameRequest(found.waiting.request, request)) {
       void toClient(errorOf(request.id, RPC_ERRORS.invalidParams, 'this requestState is unknown, used or expired'))
       return
     }
     suspended.delete(state)
-    const { id, waiting: entry } = found
+    const { id, waiting: entry, shown } = found
     clearTimeout(entry.timer)
     entry.asker = { id: request.id, token: progressTokenOf(params) }
     const { responses } = answersIn(params)
-    for (const [key, question] of [...entry.questions]) {
-      if (!Object.hasOwn(responses, key)) continue
+    for (const [key, question] of shown) {
+      // A question that came later may have the key of one that was taken back.
+      if (entry.questions.get(key) !== question || !Object.hasOwn(responses, key)) continue
       entry.questions.delete(key)
       const fields = resultOf(question.id, fieldsOf(responses[key]))
       toGateway({ kind: 'answer', id: question.id, fields })
@@ -166,19 +173,22 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
       return
     }
     const { state } = answersIn(params)
-    if (state !== undefined) {
-      goOn(request, client, textOf(state))
+    // A state that is not known here may be the ticket of a call that waits for an approval.
+    const isTicket = state !== undefined && method === METHODS.callTool && !suspended.has(textOf(state))
+    if (state !== undefined && !isTicket) {
+      goOn(request, textOf(state))
       return
     }
+    beginning.add(id)
     const introduction = await introduce(client)
     const result = fieldsOf(introduction['result'])
+    if ('result' in introduction) await setLevel(client, fieldsOf(result['capabilities']))
+    // Cancelled meanwhile.
+    if (!beginning.delete(id)) return
     if (!('result' in introduction)) void toClient({ ...introduction, id })
     else if (method === DISCOVER) void toClient(resultOf(id, discovered(result, SPOKEN_REVISIONS)))
     else if (method === LISTEN) await listening.open(id, params, fieldsOf(result['capabilities']))
-    else {
-      await setLevel(client, fieldsOf(result['capabilities']))
-      forward(request, client, withoutAnswers(params))
-    }
+    else forward(request, client, isTicket ? params : withoutAnswers(params))
   }
   let level: unknown
   const setLevel = async ({ logLevel }: RequestClient, capabilities: Fields): Promise<void> => {
@@ -188,10 +198,10 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
   }
 
   /** The request that a question belongs to. If nobody says: the one that has waited longest. */
-  const requestFor = (about: unknown, feature: string): readonly [MessageId, Waiting] | undefined => {
+  const requestFor = (about: About | undefined, feature: string): readonly [MessageId, Waiting] | undefined => {
     const able = [...waiting].filter(
       ([id, { request, client }]) =>
-        (about === undefined || about === id) &&
+        (about === undefined || about.request === id) &&
         MULTI_ROUND.has(request.method) &&
         feature in fieldsOf(client.capabilities),
     )
@@ -199,14 +209,15 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
   }
   const ask = (question: RequestMessage): void => {
     const { about, params } = aboutOf(paramsOf(question))
-    const [id, entry] = requestFor(about?.request, featureOf(question.method) ?? '') ?? []
+    const [id, entry] = requestFor(about, featureOf(question.method) ?? '') ?? []
     if (id === undefined || entry === undefined) {
-      const fields = errorOf(question.id, RPC_ERRORS.unknownMethod, 'no request waits that this could be asked with')
-      toGateway({ kind: 'answer', id: question.id, fields })
+      refuse(question, 'no request waits that this could be asked with')
       return
     }
-    const key = about === undefined || entry.questions.has(about.key) ? `question-${question.id}` : about.key
-    entry.questions.set(key, { ...question, fields: { ...question.fields, params } })
+    entry.questions.set(freeKey(entry.questions, about?.key ?? 'question'), {
+      ...question,
+      fields: { ...question.fields, params },
+    })
     // Questions of one moment are asked together.
     setImmediate(() => {
       if (entry.questions.size > 0) suspend(id, entry)
@@ -236,7 +247,7 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     return undefined
   }
   const cancel = (requestId: unknown): void => {
-    if (listening.close(requestId)) return
+    if (beginning.delete(requestId as MessageId) || listening.close(requestId)) return
     for (const [id, { asker }] of waiting) {
       if (asker?.id !== requestId) continue
       waiting.delete(id)
@@ -253,8 +264,7 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
       else if (message.kind === 'notification' && message.method === METHODS.cancelled)
         cancel(paramsOf(message)['requestId'])
     },
-    canBeAskedInResults: (request) =>
-      era === 'stateless' && ELICITATION in fieldsOf(clientOf(paramsOf(request)).capabilities),
+    isStateless: () => era === 'stateless',
     send: (fields) => {
       const { id, method } = fields
       const hasId = typeof id === 'string' || typeof id === 'number'
@@ -268,6 +278,11 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
   }
 }
 
-const ELICITATION: ClientFeature = 'elicitation'
+/** A server must not be able to put its question in the place of another one. */
+const freeKey = (questions: ReadonlyMap<string, unknown>, wanted: string): string => {
+  let key = wanted
+  for (let more = 2; questions.has(key); more += 1) key = `${wanted}-${more}`
+  return key
+}
 
 const withoutAbout = (fields: Fields): Fields => ({ ...fields, params: aboutOf(paramsOf({ fields })).params })

@@ -176,10 +176,13 @@ export const createServerSpeech = ({ server, allowed, toServer, toGateway }: Spe
     }
     for (const [id, { asked }] of questions) {
       if (asked.round.id !== params['requestId']) continue
-      questions.delete(id)
-      const withdrawn = notificationOf(METHODS.cancelled, { requestId: id })
-      toGateway({ kind: 'notification', method: METHODS.cancelled, fields: withdrawn })
+      takeBack(id)
     }
+  }
+  const takeBack = (id: MessageId): void => {
+    questions.delete(id)
+    const withdrawn = notificationOf(METHODS.cancelled, { requestId: id })
+    toGateway({ kind: 'notification', method: METHODS.cancelled, fields: withdrawn })
   }
 
   /** The gateway judges each question, as one of a server that asks by itself. */
@@ -211,7 +214,7 @@ export const createServerSpeech = ({ server, allowed, toServer, toGateway }: Spe
     const { asked, key } = found
     if ('error' in fields) {
       // Its other questions need no answer any more.
-      for (const [other, { asked: others }] of questions) if (others === asked) questions.delete(other)
+      for (const [other, { asked: others }] of questions) if (others === asked) takeBack(other)
       answerGateway(asked.round.id, fields)
       return
     }
@@ -251,8 +254,8 @@ export const createServerSpeech = ({ server, allowed, toServer, toGateway }: Spe
     take: (message) => {
       if (message.kind === 'answer') takeAnswer(message)
       else if (message.kind === 'request') takeRequest(message)
-      else if (!isStateless) toGateway(message)
-      else if (message.method !== ACKNOWLEDGED)
+      else if (!isStateless || message.method !== ACKNOWLEDGED)
+        // No server may address a subscription of a client.
         toGateway({ ...message, fields: { ...message.fields, params: withoutSubscription(paramsOf(message)) } })
     },
   }

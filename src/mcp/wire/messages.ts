@@ -47,8 +47,11 @@ export const readLine = (line: string, from: 'client' | 'server'): readonly Read
   }
   if (stripOwnKeys(value, from === 'server' ? 'removed' : 'kept') === 'too-deep')
     return [garbage('it is nested too deeply')]
-  return Array.isArray(value) ? value.map(readValue) : [readValue(value)]
+  if (!Array.isArray(value)) return [readValue(value)]
+  return value.length > MOST_IN_A_LINE ? [garbage('it has too many messages')] : value.map(readValue)
 }
+
+const MOST_IN_A_LINE = 10_000
 
 const garbage = (problem: string): ReadMessage => ({ kind: 'garbage', problem })
 

@@ -41,8 +41,10 @@ export const stripOwnKeys = (value: unknown, own: 'removed' | 'kept'): 'done' | 
     const next: object[] = []
     for (const each of level) {
       for (const child of Object.values(each)) if (isObject(child)) next.push(child)
-      const meta = own === 'removed' && '_meta' in each ? each._meta : undefined
-      if (isObject(meta)) for (const key of Object.keys(meta)) if (OWN.test(key)) Reflect.deleteProperty(meta, key)
+      // Errors of Cordon have such keys in their data.
+      const [meta, data] = own === 'kept' ? [] : [(each as Fields)['_meta'], (each as Fields)['data']]
+      for (const place of [meta, data])
+        if (isObject(place)) for (const key of Object.keys(place)) if (OWN.test(key)) Reflect.deleteProperty(place, key)
     }
     level = next
   }

@@ -109,7 +109,7 @@ export const createCalls = ({ options, services, sessions, widener, nameOf }: Ca
           fix: 'give createCordon tickets: { key }',
         })
       const answer = given === undefined ? undefined : decisiveAnswer(given)
-      const ticket = takeTicket(text, answer, suspension)
+      const ticket = takeTicket(text, answer, asked.expected, suspension)
       const { tool, input, session, callId, invocation } = ticket
       const own = sessions.of(session)
       return perform(

@@ -25,7 +25,7 @@ export const runOnServer = async (
   await beforeStart()
   const limited = limitedBy(policy.limits.wall, signal)
   const began = monotonicMs()
-  const reply = await server.call({ tool: name, input, attachment, signal: limited.signal }).finally(limited.done)
+  const reply = await server.call({ input, attachment, signal: limited.signal }).finally(limited.done)
   const { wall } = policy.limits
   return {
     ...endOf(name, input, reply, limited.isOver()),

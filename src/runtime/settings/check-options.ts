@@ -6,7 +6,14 @@ import type { SandboxOptions } from '../../sandbox/index.js'
 
 import { DURABILITIES } from '../audit/audit-log.js'
 import type { AuditLog, AuditSettings } from '../audit/audit-log.js'
-import type { CallOptions, CordonOptions, HostHook, OwnFilesOption, ResumeOptions } from '../cordon-options.js'
+import type {
+  CallOptions,
+  CordonOptions,
+  HostHook,
+  OwnFilesOption,
+  ResumeOptions,
+  ResumedCallOptions,
+} from '../cordon-options.js'
 import { EVENT_TYPES } from '../events/event-types.js'
 import type { EventContext } from '../events/event.js'
 import type { RecordSettings } from '../events/recorded-arguments.js'
@@ -211,7 +218,10 @@ const RESUME: ShapesOf<ResumeOptions> = {
   onLog: aFunction('a function of a log line'),
   attachment: checked(() => undefined),
 }
-const resumeOptions = mapping<ResumeOptions>(RESUME, 'resume(ticket, answer, { signal })')
+const resumeOptions = mapping<ResumedCallOptions>(
+  { ...RESUME, expected: such('{ tool, input }', isMapping) },
+  'resume(ticket, answer, { signal })',
+)
 
 const callOptions = mapping<CallOptions>(
   {
@@ -236,7 +246,7 @@ export const checkEventType = (type: unknown): void => {
   oneOf('*', ...EVENT_TYPES).read(type, optionPlace('on', 'the type of event'))
 }
 
-export const checkResumeOptions = (options: ResumeOptions): void => {
+export const checkResumeOptions = (options: ResumedCallOptions): void => {
   resumeOptions.read(options, optionPlace('resume'))
 }
 

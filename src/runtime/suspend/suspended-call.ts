@@ -1,11 +1,13 @@
 // A call that waits for an approval outside of memory: how it is suspended, and how its answer is taken.
+import { isDeepStrictEqual } from 'node:util'
+
 import { CordonError, fail, messageOf } from '../../errors/index.js'
 import { ANSWER_FIX, parseAnswer } from '../../gate/index.js'
 import type { ApprovalAnswer, Evaluation, Gate } from '../../gate/index.js'
 
 import { recordAnswer, recordQuestion } from '../approvals.js'
 import type { Recording } from '../approvals.js'
-import type { CordonOptions } from '../cordon-options.js'
+import type { CordonOptions, ResumedCallOptions } from '../cordon-options.js'
 import type { EventStream } from '../events/event-stream.js'
 import type { RegisteredCalls } from '../registry/registered-calls.js'
 import type { PendingApproval } from '../result/tool-result.js'
@@ -73,9 +75,13 @@ export const lifetimeOf = ({ settings }: Suspension): number => settings.lifetim
 export const takeTicket = (
   text: unknown,
   answer: ApprovalAnswer | undefined,
+  expected: ResumedCallOptions['expected'],
   { settings, used, hasRegistry, principal, markOf, now }: Suspension,
 ): Ticket => {
   const ticket = openTicket(text, settings)
+  const isExpected =
+    expected === undefined || (ticket.tool === expected.tool && isDeepStrictEqual(ticket.input, expected.input))
+  if (!isExpected) throw ticketRefused('is for another call than the one that was shown')
   if (ticket.principal !== principal)
     throw ticketRefused('belongs to a call of somebody else', 'resume it where the call was made')
   if (ticket.toolMark !== markOf(ticket.tool)) throw ticketRefused('is for another version or place of its tool')

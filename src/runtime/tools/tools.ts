@@ -91,8 +91,6 @@ export interface ToolServer {
 }
 
 export interface ServerCall {
-  /** The name of the tool, as the gate judged it. */
-  readonly tool: string
   readonly input: JsonValue
   readonly signal: AbortSignal | undefined
   /** From the caller of the tool to its server. The gate does not judge it. */
