@@ -220,6 +220,24 @@ describe('a package that is not what the lock pins', () => {
       }),
     ).toMatch(/mcp-package-altered|mcp-package-not-installed|mcp-lock-invalid/)
     writeFileSync(project.lockPath, text)
+    // npm takes this version for the name of another package.
+    expect(
+      await refused(({ packages }) => {
+        Object.assign(packages[KEY]?.tree ?? {}, { [at]: { ...evil, version: 'npm:evil@1.0.0' } })
+      }),
+    ).toContain('mcp-lock-invalid')
+    writeFileSync(project.lockPath, text)
+    // A package that its dependent requires must not be left out.
+    expect(
+      await refused(({ packages }) => {
+        const tree = packages[KEY]?.tree ?? {}
+        for (const [place, locked] of Object.entries(tree)) {
+          if (place === at) Object.assign(locked, { optional: true, integrity: evil.integrity })
+          else Object.assign(locked, { dependencies: {}, optionalDependencies: locked['dependencies'] })
+        }
+      }),
+    ).toContain('mcp-package-altered')
+    writeFileSync(project.lockPath, text)
     expect(await project.call(NPX)).toBe('hello')
   })
 })
