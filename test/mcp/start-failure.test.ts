@@ -6,8 +6,14 @@ import { describe, expect, test } from 'vitest'
 import { folderWith, openGateway } from './gateway.js'
 import { serverSource } from './local-registry.js'
 
+/** `before`: what the server does first. `SERVER` in it stands for the server itself, if it has to wait for something. */
 const failing = async (before: string, options: readonly string[] = [], variables = {}) => {
-  const folder = folderWith({ 'server.cjs': serverSource('"started"', before), 'secret/key.txt': 'key' })
+  const waiting = before.split('SERVER')
+  const source =
+    waiting.length === 1
+      ? serverSource('"started"', before)
+      : waiting.join(serverSource('"started"').replace(/^#!.*/, ''))
+  const folder = folderWith({ 'server.cjs': source, 'secret/key.txt': 'key' })
   const words = ['--read', join(folder, 'server.cjs'), ...options.map((word) => word.replace('FOLDER', folder))]
   const opened = openGateway(
     folder,
@@ -39,7 +45,7 @@ describe('a server that cannot start', () => {
     ['with no host granted', []],
     ['with another host granted', ['--net', 'other.example']],
   ])('for want of a host names the host, the option and the line (%s)', async (_, options) => {
-    const look = 'require("node:dns").lookup("api.example.org", (error) => { if (error) throw error })'
+    const look = 'require("node:dns").lookup("api.example.org", (error) => { if (error) throw error\nSERVER })'
     const { stderr } = await failing(look, options)
     expect(stderr).toContain('add --net api.example.org')
     expect(stderr).toContain("servers: { mine: { policy: { network: ['api.example.org'] } } }")
