@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { folderWith, openGateway } from './gateway.js'
 import { serverSource } from './local-registry.js'
 
-/** `before`: what the server does first. `SERVER` in it stands for the server itself, if it has to wait for something. */
+/** `before`: what the server does first. `SERVER` in it stands for the server itself, if it waits for something. */
 const failing = async (before: string, options: readonly string[] = [], variables = {}) => {
   const waiting = before.split('SERVER')
   const source =
