@@ -133,32 +133,34 @@ _Noreturn void watch_over_tool(const struct keeper *keeper)
 {
 	const struct plan *plan = keeper->plan;
 	struct remembered *remembered = keeper->remembered;
-	struct pollfd polled[4 + BROKER_DESCRIPTORS + MOST_NESTED * NESTED_DESCRIPTORS] = {
-		{ .fd = keeper->signals, .events = POLLIN },
-		{ .fd = keeper->from_tool, .events = POLLIN },
-		{ .fd = -1, .events = POLLIN }, /* the listener, once it has come */
-		{ .fd = keeper->mounts, .events = POLLPRI },
-	};
-	int status = 0;
+	struct watched watched = { 0 };
+	int status = 0, from_tool = keeper->from_tool, listener = -1;
 
 	for (;;) {
-		size_t more = remembered->call.broker ? watch_broker(&remembered->broker, polled + 4) : 0;
-		size_t inside = watch_nested(&remembered->nest, polled + 4 + more);
-		if (poll(polled, 4 + more + inside, -1) < 0 && errno != EINTR)
+		watched.count = 0;
+		watch(&watched, keeper->signals, POLLIN);
+		watch(&watched, from_tool, POLLIN);
+		watch(&watched, listener, POLLIN);
+		watch(&watched, keeper->mounts, POLLPRI);
+		if (remembered->call.broker)
+			watch_broker(&remembered->broker, &watched);
+		watch_nested(&remembered->nest, &watched);
+		if (poll(watched.at, watched.count, -1) < 0 && errno != EINTR)
 			die("keeper", "poll");
+		const struct pollfd *polled = watched.at, *others = polled + 4;
 		/* Before anything else: every moment counts. The tool's status follows. */
 		if (polled[3].revents && tell_fallen_seal(plan, keeper->supervisor))
 			kill(-1, SIGKILL);
 		if (polled[2].revents & POLLIN)
-			answer_notification(remembered, polled[2].fd);
+			answer_notification(remembered, listener);
 		if (polled[2].revents & (POLLHUP | POLLERR))
-			polled[2].fd = -1;
-		if (more)
-			answer_broker(&remembered->broker, polled + 4);
-		hear_nested(&remembered->nest, polled + 4 + more, inside);
+			listener = -1;
+		if (remembered->call.broker)
+			others = answer_broker(&remembered->broker, others);
+		hear_nested(&remembered->nest, others);
 		if (polled[1].revents) {
-			polled[2].fd = take_listener(keeper->from_tool);
-			polled[1].fd = -1;
+			listener = take_listener(from_tool);
+			from_tool = -1;
 		}
 		if (polled[0].revents & POLLIN) {
 			struct signalfd_siginfo signal;

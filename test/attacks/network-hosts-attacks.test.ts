@@ -243,6 +243,22 @@ describeForms('a grant of hosts', (cell) => {
     expect(result.violations).toContainEqual({ kind: 'lookup', name: `exfiltrated.${OTHER}` })
   })
 
+  test('answers threads that ask for names at the same time, and one who asks too often alone loses', async () => {
+    const { stdout } = await run(
+      python(
+        `name = b"".join(bytes([len(l)]) + l for l in b"${GRANTED}".split(b".")) + b"\\0"`,
+        'question = b"ab\\x01\\0\\0\\x01\\0\\0\\0\\0\\0\\0" + name + b"\\0\\1\\0\\1"',
+        'question = struct.pack(">H", len(question)) + question',
+        'def answered(s):\n  try: s.sendall(question); return s.recv(999) != b""\n  except OSError: return False',
+        'begin = lambda count: [socket.create_connection(("192.0.2.53", 53), 5) for _ in range(count)]',
+        'print([answered(s) for s in begin(200)].count(True))',
+        'many = begin(400); print([answered(s) for s in many].index(True) > 0, answered(many[-1]))',
+        'print([answered(s) for s in begin(1)])',
+      ),
+    )
+    expect(stdout).toBe('200\nTrue True\n[True]\n')
+  })
+
   test('accepts only requests with one reading, for the host of the connection', async () => {
     const requests = [
       `GET /absolute HTTP/1.1\r\nHost: ${OTHER}\r\n\r\n`,

@@ -290,19 +290,18 @@ int answer_brokered(const struct notification *call, const union address *addres
 	return ENETUNREACH;
 }
 
-size_t watch_broker(const struct broker *broker, struct pollfd *polled)
+void watch_broker(struct broker *broker, struct watched *watched)
 {
-	polled[0] = (struct pollfd){ .fd = broker->questions.datagrams, .events = POLLIN };
-	polled[1] = (struct pollfd){ .fd = broker->door, .events = POLLIN };
-	watch_conversations(&broker->questions, polled + 2);
-	return BROKER_DESCRIPTORS;
+	watch(watched, broker->questions.datagrams, POLLIN);
+	watch(watched, broker->door, POLLIN);
+	watch_conversations(&broker->questions, watched);
 }
 
-void answer_broker(struct broker *broker, const struct pollfd *polled)
+const struct pollfd *answer_broker(struct broker *broker, const struct pollfd *polled)
 {
 	if (polled[0].revents)
 		answer_datagram(&broker->questions);
 	if (polled[1].revents)
 		turn_strangers_away(broker);
-	hear_conversations(&broker->questions, polled + 2);
+	return hear_conversations(&broker->questions, polled + 2);
 }

@@ -3,8 +3,6 @@
 #include "keeper/network/address.h"
 #include "keeper/network/questions.h"
 
-#define BROKER_DESCRIPTORS (2 + MOST_CONVERSATIONS)
-
 struct broker {
 	const struct plan *plan;
 	int door; /* where the tool's sockets are connected to, or -1 */
@@ -17,6 +15,6 @@ int open_door(uint16_t port, struct sockaddr_in *address);
 /* Before privileges are dropped. */
 void open_broker(struct broker *broker, const struct plan *plan, int supervisor, struct told *told);
 int answer_brokered(const struct notification *call, const union address *address, socklen_t length);
-/* Room for BROKER_DESCRIPTORS. Returns how many there are. */
-size_t watch_broker(const struct broker *broker, struct pollfd *polled);
-void answer_broker(struct broker *broker, const struct pollfd *polled);
+void watch_broker(struct broker *broker, struct watched *watched);
+/* Returns what follows in `polled`. */
+const struct pollfd *answer_broker(struct broker *broker, const struct pollfd *polled);

@@ -179,27 +179,29 @@ int answer_request(const struct notification *call, size_t length)
 }
 
 /* Each of the cells inside has its stream, of which only the end matters, and its questions. */
-size_t watch_nested(const struct nest *nest, struct pollfd *polled)
+void watch_nested(struct nest *nest, struct watched *watched)
 {
+	nest->polled = nest->count;
 	for (size_t i = 0; i < nest->count; i++) {
-		const struct questions *questions = &nest->at[i]->broker.questions;
-		struct pollfd *own = polled + i * NESTED_DESCRIPTORS;
-		own[0] = (struct pollfd){ .fd = questions->supervisor };
-		watch_conversations(questions, own + 1);
+		watch(watched, nest->at[i]->broker.questions.supervisor, 0);
+		watch_conversations(&nest->at[i]->broker.questions, watched);
 	}
-	return nest->count * NESTED_DESCRIPTORS;
 }
 
-void hear_nested(struct nest *nest, const struct pollfd *polled, size_t count)
+void hear_nested(struct nest *nest, const struct pollfd *polled)
 {
-	/* From the last on, because the last takes the place of one that is forgotten. */
-	for (size_t i = count / NESTED_DESCRIPTORS; i-- > 0;) {
-		const struct pollfd *own = polled + i * NESTED_DESCRIPTORS;
-		if (own[0].revents & (POLLHUP | POLLERR)) {
-			forget(nest->at[i]);
-			nest->at[i] = nest->at[--nest->count];
-			continue;
-		}
-		hear_conversations(&nest->at[i]->broker.questions, own + 1);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nest->count; i++) {
+		struct nested *cell = nest->at[i];
+		bool was_polled = i < nest->polled;
+		bool has_ended = was_polled && polled->revents & (POLLHUP | POLLERR);
+		if (was_polled)
+			polled = hear_conversations(&cell->broker.questions, polled + 1);
+		if (has_ended)
+			forget(cell);
+		else
+			nest->at[kept++] = cell;
 	}
+	nest->count = kept;
 }

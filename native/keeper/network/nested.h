@@ -4,7 +4,6 @@
 
 #define MOST_NESTED 64
 #define MOST_DEEPER 16 /* of these, asked for by cells that are inside another one themselves */
-#define NESTED_DESCRIPTORS (1 + MOST_CONVERSATIONS)
 
 /* One cell inside this one: its mark, its destinations, and the stream by which its supervisor is told. */
 struct nested {
@@ -24,7 +23,7 @@ struct nest {
 	struct sockaddr_in door_address;
 	uint64_t unmarked; /* what processes of the cell itself have where cells inside have their mark */
 	struct nested *at[MOST_NESTED];
-	size_t count;
+	size_t count, polled; /* and how many of them were polled */
 };
 
 void open_nest(struct nest *nest, const struct plan *plan, struct broker *own);
@@ -39,5 +38,5 @@ enum whose whose_call(const struct notification *call, struct nested **into);
 /* The answer to a call on a file by a process of a cell inside; NOT_OURS for others. */
 int answer_nested_file(const struct notification *call);
 
-size_t watch_nested(const struct nest *nest, struct pollfd *polled);
-void hear_nested(struct nest *nest, const struct pollfd *polled, size_t count);
+void watch_nested(struct nest *nest, struct watched *watched);
+void hear_nested(struct nest *nest, const struct pollfd *polled);

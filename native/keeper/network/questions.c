@@ -1,6 +1,7 @@
 /* Where a tool asks for names: datagrams at the loopback of its namespace, and streams. */
 #include "keeper/network/questions.h"
 #include "keeper/call/notification.h"
+#include "wire/memory.h"
 #include "wire/report.h"
 
 static size_t answer_and_report(struct questions *questions, const uint8_t *question, size_t length,
@@ -85,10 +86,13 @@ int begin_conversation(struct questions *questions, int flags)
 	int ends[2];
 	struct conversation *chosen = NULL;
 
-	for (size_t i = 0; i < MOST_CONVERSATIONS && !chosen; i++)
+	for (size_t i = 0; i < questions->count && !chosen; i++)
 		if (questions->conversations[i].stream < 0)
 			chosen = &questions->conversations[i];
-	if (!chosen) { /* the oldest has had its time */
+	if (!chosen && questions->count < MOST_CONVERSATIONS) {
+		APPEND(questions->conversations, questions->count, (struct conversation){ .stream = -1 });
+		chosen = &questions->conversations[questions->count - 1];
+	} else if (!chosen) { /* the oldest has had its time */
 		chosen = &questions->conversations[questions->next++ % MOST_CONVERSATIONS];
 		end_conversation(chosen);
 	}
@@ -100,31 +104,37 @@ int begin_conversation(struct questions *questions, int flags)
 	return ends[1];
 }
 
-void watch_conversations(const struct questions *questions, struct pollfd *polled)
+void watch(struct watched *watched, int fd, short events)
 {
-	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
-		polled[i] = (struct pollfd){ .fd = questions->conversations[i].stream, .events = POLLIN };
+	APPEND(watched->at, watched->count, (struct pollfd){ .fd = fd, .events = events });
 }
 
-void hear_conversations(struct questions *questions, const struct pollfd *polled)
+void watch_conversations(struct questions *questions, struct watched *watched)
 {
-	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
+	questions->polled = questions->count;
+	for (size_t i = 0; i < questions->count; i++)
+		watch(watched, questions->conversations[i].stream, POLLIN);
+}
+
+const struct pollfd *hear_conversations(struct questions *questions, const struct pollfd *polled)
+{
+	for (size_t i = 0; i < questions->polled; i++)
 		/* It may have been given to another meanwhile. */
 		if (polled[i].revents && questions->conversations[i].stream == polled[i].fd)
 			hear(questions, &questions->conversations[i]);
+	return polled + questions->polled;
 }
 
 void begin_questions(struct questions *questions, const struct broker_terms *terms, int supervisor, struct told *told)
 {
 	*questions = (struct questions){ .terms = terms, .supervisor = supervisor, .told = told, .datagrams = -1 };
-	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
-		questions->conversations[i].stream = -1;
 }
 
 void end_questions(struct questions *questions)
 {
-	for (size_t i = 0; i < MOST_CONVERSATIONS; i++)
+	for (size_t i = 0; i < questions->count; i++)
 		if (questions->conversations[i].stream >= 0)
 			end_conversation(&questions->conversations[i]);
+	free(questions->conversations);
 	free(questions->names.at);
 }

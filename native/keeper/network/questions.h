@@ -4,7 +4,14 @@
 
 struct told; /* keeper/call/notification.h */
 
-#define MOST_CONVERSATIONS 16
+/* A program asks for as many names at once as it has threads that do. */
+#define MOST_CONVERSATIONS 256
+
+/* What is polled next. */
+struct watched {
+	struct pollfd *at;
+	size_t count;
+};
 
 /* Names asked for over a stream. */
 struct conversation {
@@ -19,7 +26,8 @@ struct questions {
 	struct told *told;
 	int datagrams; /* where names are asked for, or -1 */
 	struct known_names names;
-	struct conversation conversations[MOST_CONVERSATIONS];
+	struct conversation *conversations; /* the places of those that ended are used again */
+	size_t count, polled; /* places, and those that were polled */
 	unsigned next; /* the conversation that ends when there are too many */
 };
 
@@ -27,8 +35,9 @@ struct questions {
 void begin_questions(struct questions *questions, const struct broker_terms *terms, int supervisor, struct told *told);
 void end_questions(struct questions *questions);
 void answer_datagram(struct questions *questions);
-/* Room for MOST_CONVERSATIONS. */
-void watch_conversations(const struct questions *questions, struct pollfd *polled);
-void hear_conversations(struct questions *questions, const struct pollfd *polled);
+void watch(struct watched *watched, int fd, short events);
+void watch_conversations(struct questions *questions, struct watched *watched);
+/* Returns what follows in `polled`. */
+const struct pollfd *hear_conversations(struct questions *questions, const struct pollfd *polled);
 /* One end of a new conversation, for the tool; -1 with errno. */
 int begin_conversation(struct questions *questions, int flags);
