@@ -12,6 +12,7 @@ import { skeletonOf, textsOf } from './consent/index.js'
 import { createExchange } from './exchange.js'
 import type { Asked } from './exchange.js'
 import type { ServerLink } from './server-link.js'
+import { aboutOf, withAbout } from './wire/about.js'
 import {
   METHODS,
   TOLD_BY_SERVERS,
@@ -24,7 +25,6 @@ import {
 import type { ClientFeature } from './wire/era-2025.js'
 import { RPC_ERRORS, fieldsOf, notificationOf, paramsOf, requestOf, resultOf } from './wire/messages.js'
 import type { AnswerMessage, Fields, NotificationMessage, RequestMessage } from './wire/messages.js'
-import { aboutOf, withAbout } from './wire/own-keys.js'
 
 /** Gives a promise if the client is slow, which settles when it has caught up. */
 export type SendToClient = (message: Fields) => Promise<void> | undefined

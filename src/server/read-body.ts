@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 
 import { fail } from '../errors/index.js'
-import type { CordonError } from '../errors/index.js'
 import { isMapping } from '../shapes/index.js'
 
+import { bodyBytes } from './door/index.js'
 import { unfitNumber } from './exact-numbers.js'
 import type { NumberForm } from './exact-numbers.js'
 import { invalid } from './problem.js'
@@ -23,34 +23,8 @@ export const readBody = async (
     throw invalid('its Content-Type is not application/json')
   if (encoding !== undefined) throw invalid('its body has a Content-Encoding')
   if (length !== undefined && Number(length) > mostBytes) throw fail('request-too-large', { limit: mostBytes })
-  return parseMapping(await bytesOf(request, mostBytes), numbers)
+  return parseMapping(await bodyBytes(request, mostBytes), numbers)
 }
-
-/** Without an async iterator: leaving it early would close the connection before the refusal is sent. */
-const bytesOf = (request: IncomingMessage, mostBytes: number): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    const take = (chunk: Buffer): void => {
-      size += chunk.byteLength
-      if (size <= mostBytes) chunks.push(chunk)
-      else refuse(fail('request-too-large', { limit: mostBytes }))
-    }
-    const refuse = (error: CordonError): void => {
-      request.off('data', take)
-      chunks.length = 0
-      reject(error)
-    }
-    request.on('data', take)
-    request.on('end', () => {
-      resolve(Buffer.concat(chunks))
-    })
-    // The client went away, or took too long.
-    for (const event of ['error', 'close'] as const)
-      request.on(event, () => {
-        refuse(invalid('its body ended too early'))
-      })
-  })
 
 /** According to Content-Length. Without it, the largest body. */
 export const lengthOf = ({ headers }: IncomingMessage, mostBytes: number): number =>

@@ -11,7 +11,7 @@ import type { Engine } from '../store/index.js'
 
 import { answerRequest } from './answer-request.js'
 import type { Answering } from './answer-request.js'
-import { isLoopback, renderAddress, requireEncrypted, requireSafe } from './door/index.js'
+import { isLoopback, listenOnAddress, renderAddress, requireEncrypted, requireSafe } from './door/index.js'
 import type { Door, ListenAddress } from './door/index.js'
 import { listenOnSocket } from './listen-socket.js'
 import { describeApi } from './openapi.js'
@@ -192,23 +192,6 @@ const makeServer = (
   server.maxConnections = MOST_CONNECTIONS
   return server
 }
-
-const listenOnAddress = (server: Server, { host, port }: ListenAddress): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      reject(
-        fail(
-          'listen-refused',
-          { where: renderAddress({ host, port }), problem: error.message, fix: 'name another address with --listen' },
-          error,
-        ),
-      )
-    })
-    server.listen(port, host, () => {
-      const address = server.address()
-      resolve(typeof address === 'object' && address !== null ? address.port : port)
-    })
-  })
 
 /** Valid values of Host. A wildcard address is no name of this server: --host gives one. */
 const namesOf = ({ host, port }: ListenAddress, given: readonly string[]): readonly string[] => [

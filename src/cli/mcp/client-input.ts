@@ -12,7 +12,7 @@ export interface Client {
   readonly end: () => Promise<void>
 }
 
-/** Settles when this process is told to end. */
+/** Resolves at SIGTERM, SIGINT or SIGHUP. */
 export const untilSignal = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of SIGNALS) process.on(signal, resolve)
@@ -33,8 +33,7 @@ export const openClient = (): Client => {
     read: async (onLine) => {
       const read = createLineReader({ onLine, onTooLong: leave })
       process.stdin.on('data', read).on('end', leave).on('error', leave)
-      for (const signal of SIGNALS) process.on(signal, leave)
-      await gone
+      await Promise.race([gone, untilSignal()])
       process.stdin.destroy()
     },
     end: () => output.end(true),

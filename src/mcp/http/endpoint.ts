@@ -2,11 +2,10 @@
 // own. Clients of revision 2026-07-28 share one gateway.
 import { randomUUID, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import { CordonError, fail, messageOf } from '../../errors/index.js'
-import { guardRequest, renderAddress } from '../../server/door/index.js'
+import { CordonError, messageOf } from '../../errors/index.js'
+import { bodyBytes, guardRequest, listenOnAddress, renderAddress } from '../../server/door/index.js'
 import type { Door, ListenAddress } from '../../server/door/index.js'
 
 import { REVISIONS } from '../wire/era-2025.js'
@@ -78,8 +77,7 @@ export const openEndpoint = async ({ address, token, open }: EndpointSettings): 
     return session
   }
   const post = async (request: IncomingMessage, response: ServerResponse): Promise<Refusal | undefined> => {
-    const text = await textOf(request)
-    if (typeof text !== 'string') return text
+    const text = (await bodyBytes(request, LONGEST_LINE)).toString('utf8')
     const read = readLine(text, 'client')
     const garbage = read.find((message) => message.kind === 'garbage')
     if (garbage !== undefined) return refusal(400, garbage.problem, RPC_ERRORS.parse)
@@ -130,14 +128,14 @@ export const openEndpoint = async ({ address, token, open }: EndpointSettings): 
 
   const server = createServer((request, response) => {
     answer(request, response)
-      .catch((error: unknown) => refusal(500, messageOf(error)))
+      .catch((error: unknown) => refusal(statusOf(error), messageOf(error)))
       .then((refused) => {
         if (refused !== undefined) refuse(response, refused)
       }, ignore)
   })
   // Streams stay open for as long as a call takes.
   server.requestTimeout = 0
-  const port = await listen(server, address)
+  const port = await listenOnAddress(server, address)
   for (const name of [renderAddress({ ...address, port }), `localhost:${port}`]) {
     hosts.add(name)
     origins.add(`http://${name}`)
@@ -159,17 +157,6 @@ export const openEndpoint = async ({ address, token, open }: EndpointSettings): 
   }
 }
 
-const listen = (server: Server, { host, port }: ListenAddress): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      const fix = 'choose another port; 0 is any free one'
-      reject(fail('listen-refused', { where: renderAddress({ host, port }), problem: messageOf(error), fix }, error))
-    })
-    server.listen(port, host, () => {
-      resolve((server.address() as AddressInfo).port)
-    })
-  })
-
 /** Why a request reaches no server. */
 interface Refusal {
   readonly status: number
@@ -182,6 +169,11 @@ const refusal = (status: number, problem: string, code: number = RPC_ERRORS.inva
   problem,
   code,
 })
+
+const statusOf = (error: unknown): number => {
+  if (!(error instanceof CordonError)) return 500
+  return error.code === 'request-too-large' ? 413 : error.code === 'request-invalid' ? 400 : 500
+}
 
 const ignore = (): void => undefined
 
@@ -225,25 +217,3 @@ const unknownVersion = ({ headers }: IncomingMessage): Refusal | undefined => {
 
 const isStateless = (message: RequestMessage, { headers }: IncomingMessage): boolean =>
   clientOf(paramsOf(message)).version !== undefined || headers['mcp-protocol-version'] === STATELESS_REVISION
-
-const textOf = (request: IncomingMessage): Promise<string | Refusal> =>
-  new Promise((resolve) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    const take = (chunk: Buffer): void => {
-      size += chunk.byteLength
-      if (size <= LONGEST_LINE) chunks.push(chunk)
-      else {
-        chunks.length = 0
-        request.off('data', take).resume()
-        resolve(refusal(413, `a message may have ${LONGEST_LINE} bytes`))
-      }
-    }
-    request.on('data', take)
-    request.on('end', () => {
-      resolve(Buffer.concat(chunks).toString('utf8'))
-    })
-    request.on('close', () => {
-      resolve(refusal(400, 'the body ended too early'))
-    })
-  })

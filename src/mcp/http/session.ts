@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http'
 
 import { METHODS, progressTokenOf } from '../wire/era-2025.js'
-import { fieldsOf, paramsOf } from '../wire/messages.js'
+import { fieldsOf, isId, paramsOf } from '../wire/messages.js'
 import type { Fields, Message, MessageId } from '../wire/messages.js'
 import type { Connection, OpenConnection } from './connection.js'
 import { openMessageStream } from './event-stream.js'
@@ -60,8 +60,7 @@ export const openSession = async (id: string, open: OpenConnection): Promise<Ses
   }
   const connection: Connection = await open((message) => {
     const { id: answered, method } = message
-    const isAnswer = method === undefined && (typeof answered === 'string' || typeof answered === 'number')
-    if (isAnswer) {
+    if (method === undefined && isId(answered)) {
       const post = [...posts].find(({ ids }) => ids.has(answered))
       return post === undefined ? undefined : answer(post, answered, message)
     }

@@ -3,8 +3,8 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 
 import { messageOf } from '../../errors/index.js'
-import { isMapping } from '../../shapes/index.js'
 
+import { withoutClientError } from '../stateless/stateless-answers.js'
 import { METHODS, progressTokenOf, withProgressToken } from '../wire/era-2025.js'
 import { STATELESS_ERRORS, clientOf, ofSubscription, subscriptionOf } from '../wire/era-2026.js'
 import { RPC_ERRORS, errorOf, fieldsOf, notificationOf, paramsOf, textOf } from '../wire/messages.js'
@@ -76,10 +76,9 @@ export const openStatelessRequests = (open: OpenConnection): StatelessRequests =
   }
   return {
     ask: (request, headers, response) => {
-      const { version, capabilities } = clientOf(paramsOf(request))
-      if (version === undefined || !isMapping(capabilities)) {
-        const problem = '_meta has no protocol version or no client capabilities'
-        sendJson(response, 400, errorOf(request.id, RPC_ERRORS.invalidParams, problem))
+      const withoutClient = withoutClientError(request.id, clientOf(paramsOf(request)))
+      if (withoutClient !== undefined) {
+        sendJson(response, 400, withoutClient)
         return
       }
       const problem = mismatchOf(request, headers, paramHeaders)

@@ -6,6 +6,8 @@ import { randomUUID } from 'node:crypto'
 import { isMapping } from '../../shapes/index.js'
 
 import type { SendToClient } from '../from-server.js'
+import { aboutOf } from '../wire/about.js'
+import type { About } from '../wire/about.js'
 import { METHODS, MULTI_ROUND, featureOf, progressTokenOf, withProgressToken } from '../wire/era-2025.js'
 import {
   DISCOVER,
@@ -22,6 +24,7 @@ import {
   RPC_ERRORS,
   errorOf,
   fieldsOf,
+  isId,
   notificationOf,
   paramsOf,
   requestOf,
@@ -29,8 +32,6 @@ import {
   textOf,
 } from '../wire/messages.js'
 import type { AnswerMessage, Fields, Message, MessageId, RequestMessage } from '../wire/messages.js'
-import { aboutOf } from '../wire/own-keys.js'
-import type { About } from '../wire/own-keys.js'
 import { createListening } from './listening.js'
 import { SPOKEN_REVISIONS, isSameRequest, refusalOf, statelessAnswer } from './stateless-answers.js'
 
@@ -267,11 +268,10 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     isStateless: () => era === 'stateless',
     send: (fields) => {
       const { id, method } = fields
-      const hasId = typeof id === 'string' || typeof id === 'number'
-      if (era !== 'stateless') return toClient(hasId && isMapping(fields['params']) ? withoutAbout(fields) : fields)
+      if (era !== 'stateless') return toClient(isId(id) && isMapping(fields['params']) ? withoutAbout(fields) : fields)
       if (typeof method !== 'string') {
-        if (hasId) takeAnswer({ kind: 'answer', id, fields })
-      } else if (hasId) ask({ kind: 'request', id, method, fields })
+        if (isId(id)) takeAnswer({ kind: 'answer', id, fields })
+      } else if (isId(id)) ask({ kind: 'request', id, method, fields })
       else return tell(method, fields)
       return undefined
     },

@@ -3,6 +3,7 @@
 // server again with the answers. Which revision a server speaks shows when it is introduced.
 import { isMapping } from '../../shapes/index.js'
 
+import { withAbout } from '../wire/about.js'
 import { LATEST_REVISION, METHODS, allowedOf } from '../wire/era-2025.js'
 import type { ClientFeature } from '../wire/era-2025.js'
 import {
@@ -11,10 +12,11 @@ import {
   STATELESS_REVISION,
   asksInResult,
   clientOf,
-  introductionFrom,
   grantable,
+  introductionFrom,
   listenTo,
   questionsIn,
+  wishFields,
   withAnswers,
   withClient,
   withoutClient,
@@ -25,6 +27,7 @@ import {
   RPC_ERRORS,
   errorOf,
   fieldsOf,
+  isId,
   notificationOf,
   paramsOf,
   requestOf,
@@ -32,8 +35,6 @@ import {
   textOf,
 } from '../wire/messages.js'
 import type { AnswerMessage, Fields, Message, MessageId, RequestMessage } from '../wire/messages.js'
-
-import { withAbout } from '../wire/own-keys.js'
 
 export interface ServerSpeech {
   /** A message for the server. */
@@ -63,11 +64,10 @@ interface Round {
   readonly count: number
 }
 
-/** Questions of one result, until all are answered. */
+/** The questions of one result, which are asked again when all are answered. */
 interface Questions {
   readonly round: Round
   readonly state: unknown
-  readonly left: Set<string>
   readonly answers: Record<string, unknown>
 }
 
@@ -133,7 +133,7 @@ export const createServerSpeech = ({ server, allowed, toServer, toGateway }: Spe
     const wishes = grantable({ ...every, resourceSubscriptions: [...subscribed] }, capabilities)
     if (listener !== undefined) toServer(notificationOf(METHODS.cancelled, { requestId: listener }))
     listener = undefined
-    if (!Object.values(wishes).some((wish) => wish === true || (Array.isArray(wish) && wish.length > 0))) return
+    if (Object.keys(wishFields(wishes)).length === 0) return
     listener = newId()
     const request = listenTo(listener, wishes)
     toServer({ ...request, params: withClient(fieldsOf(request['params']), client) })
@@ -193,7 +193,7 @@ export const createServerSpeech = ({ server, allowed, toServer, toGateway }: Spe
       answerGateway(round.id, errorOf(round.id, RPC_ERRORS.refused, 'the server asks again and again'))
       return
     }
-    const asked: Questions = { round, state, left: new Set(keys), answers: {} }
+    const asked: Questions = { round, state, answers: {} }
     if (keys.length === 0) again(asked)
     for (const key of keys) {
       const id = newId()
@@ -219,8 +219,7 @@ export const createServerSpeech = ({ server, allowed, toServer, toGateway }: Spe
       return
     }
     asked.answers[key] = fields['result']
-    asked.left.delete(key)
-    if (asked.left.size === 0) again(asked)
+    if (![...questions.values()].some((other) => other.asked === asked)) again(asked)
   }
   const takeAnswer = (message: AnswerMessage): void => {
     const { id, fields } = message
@@ -244,11 +243,10 @@ export const createServerSpeech = ({ server, allowed, toServer, toGateway }: Spe
   return {
     send: (fields) => {
       const { id, method } = fields
-      const hasId = typeof id === 'string' || typeof id === 'number'
-      if (hasId && method === METHODS.initialize) void introduce(id, fields)
+      if (isId(id) && method === METHODS.initialize) void introduce(id, fields)
       else if (!isStateless) toServer(plain(fields))
-      else if (hasId && typeof method === 'string') request(id, method, fields)
-      else if (hasId) takeReply(id, fields)
+      else if (isId(id) && typeof method === 'string') request(id, method, fields)
+      else if (isId(id)) takeReply(id, fields)
       else if (method === METHODS.cancelled) cancel(fields)
     },
     take: (message) => {

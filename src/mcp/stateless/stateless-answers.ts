@@ -12,14 +12,17 @@ import type { Fields, MessageId, RequestMessage } from '../wire/messages.js'
 /** What the gateway speaks, the newest first. */
 export const SPOKEN_REVISIONS: readonly string[] = [STATELESS_REVISION, ...[...REVISIONS].sort().reverse()]
 
-/** Why a request is no request of this revision. */
-export const refusalOf = (
-  id: MessageId,
-  method: string,
-  { version, capabilities }: RequestClient,
-): Fields | undefined => {
-  if (version === undefined || !isMapping(capabilities))
-    return errorOf(id, RPC_ERRORS.invalidParams, '_meta has no protocol version or no client capabilities')
+/** The error for a request that does not say who asks. */
+export const withoutClientError = (id: MessageId, { version, capabilities }: RequestClient): Fields | undefined =>
+  version === undefined || !isMapping(capabilities)
+    ? errorOf(id, RPC_ERRORS.invalidParams, '_meta has no protocol version or no client capabilities')
+    : undefined
+
+/** The error for a request that does not follow this revision. */
+export const refusalOf = (id: MessageId, method: string, client: RequestClient): Fields | undefined => {
+  const { version } = client
+  const withoutClient = withoutClientError(id, client)
+  if (withoutClient !== undefined) return withoutClient
   if (version !== STATELESS_REVISION)
     return errorOf(id, STATELESS_ERRORS.unsupportedVersion, 'Unsupported protocol version', {
       supported: SPOKEN_REVISIONS,
@@ -46,7 +49,7 @@ export const statelessAnswer = (answer: Fields, id: MessageId, method: string): 
   return { ...answer, id, result: completed(fieldsOf(answer['result']), isCacheable) }
 }
 
-/** Whether a request asks what another one did. Who asks may have changed. */
+/** Whether two requests have the same method and params. Their `_meta` may differ. */
 export const isSameRequest = (first: RequestMessage, again: RequestMessage): boolean =>
   first.method === again.method && contentOf(first) === contentOf(again)
 

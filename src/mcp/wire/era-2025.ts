@@ -165,7 +165,7 @@ export const approvalWord = (result: Fields | undefined): keyof typeof ANSWERS =
   return result?.['action'] === 'accept' && (answer === 'once' || answer === 'session') ? answer : 'reject'
 }
 
-/** Names the server in the message. A client shows only the message, so its user would not know who asks. */
+/** Puts the name of the server into the message, because clients show only the message. */
 export const signElicitation = (params: Fields, server: string): Fields => ({
   ...params,
   message: `The MCP server "${server}" asks: ${textOf(params['message'])}`,

@@ -6,6 +6,8 @@ import { stripOwnKeys } from './own-keys.js'
 export type Fields = Readonly<Record<string, unknown>>
 export type MessageId = string | number
 
+export const isId = (value: unknown): value is MessageId => typeof value === 'string' || typeof value === 'number'
+
 export interface RequestMessage {
   readonly kind: 'request'
   readonly id: MessageId
@@ -59,10 +61,9 @@ const readValue = (value: unknown): ReadMessage => {
   if (!isMapping(value)) return garbage('it is not a JSON object')
   const { id, method, params } = value
   if (hasTwins(value) || (isMapping(params) && hasTwins(params))) return garbage('two of its keys differ only in case')
-  const hasId = typeof id === 'string' || typeof id === 'number'
   if (typeof method === 'string')
-    return hasId ? { kind: 'request', id, method, fields: value } : readNotification(method, value)
-  if (!hasId) return garbage('it has neither a method nor an id')
+    return isId(id) ? { kind: 'request', id, method, fields: value } : readNotification(method, value)
+  if (!isId(id)) return garbage('it has neither a method nor an id')
   if ('result' in value === 'error' in value) return garbage('it has no result and no error, or both')
   return { kind: 'answer', id, fields: value }
 }
