@@ -30,18 +30,29 @@ export interface Router {
 
 const NAMED: ReadonlySet<string> = new Set(['tools', 'prompts'])
 
+/** Of a server with more resources than this, the rest cannot be read. */
+const MOST_OWNED = 100_000
+
 export const createRouter = (links: readonly ServerLink[]): Router => {
-  const owners = new Map<string, ServerLink>()
+  const resources = new Map<string, ServerLink>()
   /** The text before the first variable of a template. */
   const templates = new Map<string, ServerLink>()
+  const counts = new Map<ServerLink, number>()
 
+  /** A server cannot take over what another one listed before. */
+  const keepFirst = (owners: Map<string, ServerLink>, key: string, link: ServerLink): void => {
+    const count = counts.get(link) ?? 0
+    if (owners.has(key) || count >= MOST_OWNED) return
+    owners.set(key, link)
+    counts.set(link, count + 1)
+  }
   const byName = (params: Fields): Route | undefined => {
     const name = textOf(params['name'])
     const link = links.find((each) => name.startsWith(sharedName(each.name, '')))
     return link === undefined ? undefined : { link, params: { ...params, name: ownNameOf(link, name) } }
   }
   const ownerOf = (uri: string): ServerLink | undefined =>
-    owners.get(uri) ?? [...templates].find(([start]) => start !== '' && uri.startsWith(start))?.[1]
+    resources.get(uri) ?? [...templates].find(([start]) => start !== '' && uri.startsWith(start))?.[1]
   const byUri = (params: Fields): Route | undefined => {
     const link = ownerOf(textOf(params['uri']))
     return link === undefined ? undefined : { link, params }
@@ -72,11 +83,11 @@ export const createRouter = (links: readonly ServerLink[]): Router => {
         const entry = fieldsOf(each)
         if (NAMED.has(field)) return { ...entry, name: sharedName(link.name, textOf(entry['name'])) }
         const uri = entry['uri']
-        if (typeof uri === 'string') keepFirst(owners, uri, link)
+        if (typeof uri === 'string') keepFirst(resources, uri, link)
         const template = entry['uriTemplate']
         if (typeof template === 'string') {
           keepFirst(templates, template.split('{', 1)[0] ?? '', link)
-          keepFirst(owners, template, link)
+          keepFirst(resources, template, link)
         }
         return entry
       })
@@ -85,9 +96,4 @@ export const createRouter = (links: readonly ServerLink[]): Router => {
       found(method, params) ??
       fail('mcp-not-routed', { what: textOf(params['uri'] ?? params['name'], `the method ${method}`) }),
   }
-}
-
-/** A server cannot take over what another one listed before. */
-const keepFirst = (owners: Map<string, ServerLink>, key: string, link: ServerLink): void => {
-  if (!owners.has(key)) owners.set(key, link)
 }

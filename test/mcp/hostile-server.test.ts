@@ -3,6 +3,8 @@ import { ElicitRequestSchema, ResultSchema as AnyResult } from '@modelcontextpro
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, test } from 'vitest'
 
+import { plainSchema } from '../../src/mcp/plain-schema.js'
+
 import { HOSTILE, folderWith, metaOf, openGateway, textOf } from './gateway.js'
 
 const open = (
@@ -74,6 +76,16 @@ describe('a hostile server', () => {
     const { client } = await open()
     const words = `${'a'.repeat(40)}!`
     expect(textOf(await client.callTool({ name: 'slow', arguments: { words } }))).toBe(words)
+  })
+
+  test('cannot keep the gateway busy with a schema of 300,000 parts, and calls that fit the rest go on', () => {
+    const wide = Object.fromEntries(Array.from({ length: 300_000 }, (_, at) => [`p${at}`, { type: 'string' }]))
+    const schema = plainSchema({
+      type: 'object',
+      properties: { count: { type: 'integer' }, inner: { properties: wide } },
+    })
+    expect(schema).toMatchObject({ type: 'object', properties: { count: { type: 'integer' } } })
+    expect(JSON.stringify(schema).length).toBeLessThan(100_000)
   })
 
   test('that lists 300,000 tools is left out, and another server goes on', async () => {

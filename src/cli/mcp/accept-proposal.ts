@@ -5,6 +5,7 @@ import type { CordonError } from '../../errors/index.js'
 import type { Proposal } from '../../mcp-server/index.js'
 import { describeWitness, isWithin, resolvePolicy } from '../../policy/index.js'
 import type { Boundary, Places, PolicyInput, ToolPolicy } from '../../policy/index.js'
+import { monotonicMs } from '../../shapes/index.js'
 
 import { withTimeout } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
@@ -31,20 +32,23 @@ export type GrantedPolicy =
 /** `said`: what the user wrote of the tool. */
 export type JudgeProposal = (tool: ProposingTool, said: ToolEntry['policy'] | undefined) => GrantedPolicy
 
+/** While proposals are compared, nobody else is served. This is the time for all proposals of a server. */
+const MOST_COMPARING_MS = 5_000
+
 export const createProposalJudge = ({
   name: server,
   policy: cell,
   timeout,
   places,
 }: ProposingServer): JudgeProposal => {
-  /** Some patterns take seconds to compare, in which nobody else is served. A server gets one such attempt. */
-  let isEntangled = false
+  let spentMs = 0
   const problemOf = (proposed: ToolPolicy, bound: ToolPolicy): string | undefined => {
-    if (isEntangled) return 'it is not compared, because another one took too long to compare'
+    if (spentMs > MOST_COMPARING_MS) return 'it is not compared, because others took too long to compare'
+    const began = monotonicMs()
     const found = isWithin(proposed, bound, { ...places, kind: 'mcp' })
-    if (found.within) return undefined
-    isEntangled = found.witness.kind === 'undecided'
-    return `it ${describeWitness(found.witness)}`
+    // Patterns that cannot be compared would take as long again.
+    spentMs += !found.within && found.witness.kind === 'undecided' ? Infinity : monotonicMs() - began
+    return found.within ? undefined : `it ${describeWitness(found.witness)}`
   }
   const accept = (tool: string, proposed: ToolPolicy, within: ToolPolicy | 'server'): GrantedPolicy => {
     // The limits of the cell hold for the life of the server, and not for a call.
