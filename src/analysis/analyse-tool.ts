@@ -1,0 +1,124 @@
+// One tool: its code, its policy, and what the code does beyond it.
+import ts from 'typescript'
+
+import { CordonError } from '../errors/index.js'
+import { parsePolicy, resolvePolicy } from '../policy/index.js'
+import type { Places, PolicyInput } from '../policy/index.js'
+
+import { bare } from './declarations.js'
+import { createJudge } from './judge.js'
+import type { Lack } from './judge.js'
+import { literalOf } from './literal.js'
+import { usesOf } from './reach.js'
+import { programsIn } from './shell-programs.js'
+import { isToolCall, readToolSite } from './tool-site.js'
+import type { ToolSite } from './tool-site.js'
+import type { Deed, Use } from './use.js'
+import { createValues } from './values.js'
+import type { Values } from './values.js'
+
+export interface AnalysedTool {
+  readonly site: ToolSite
+  /** `missing`: the tool has no policy. `computed`: its policy is only known when the program runs. */
+  readonly policy: 'written' | 'missing' | 'computed' | CordonError
+  readonly uses: readonly Use[]
+  readonly beyond: readonly Exceeding[]
+}
+
+/** Something that the code does and the policy does not grant. */
+export interface Exceeding extends Lack {
+  readonly use: Use
+}
+
+/** The calls in a file that make a tool. */
+export const toolCallsIn = (file: ts.SourceFile, program: ts.Program): readonly ts.CallExpression[] => {
+  const checker = program.getTypeChecker()
+  const found: ts.CallExpression[] = []
+  const look = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && isToolCall(node, checker)) found.push(node)
+    ts.forEachChild(node, look)
+  }
+  look(file)
+  return found
+}
+
+/** Undefined if the options of the tool are not written out. */
+export const analyseTool = (call: ts.CallExpression, program: ts.Program, places: Places): AnalysedTool | undefined => {
+  const values = createValues(program.getTypeChecker(), () => undefined)
+  const site = readToolSite(call, values, program)
+  if (site === undefined) return undefined
+  const uses = [
+    ...(site.start === undefined ? [] : usesOf(program, site.start)).filter(isOfTheCell(site)),
+    ...commandUses(site, values),
+  ]
+  const policy = policyOf(site, values)
+  if (typeof policy === 'string' || policy instanceof CordonError) {
+    const granted = policy === 'missing' ? {} : undefined
+    return {
+      ...{ site, uses },
+      policy: policy,
+      beyond: granted === undefined ? [] : exceeding(site, granted, uses, places),
+    }
+  }
+  return { site, uses, policy: 'written', beyond: exceeding(site, policy, uses, places) }
+}
+
+/** The function that makes the words of a command runs in the agent, and not in the cell. */
+const isOfTheCell =
+  (site: ToolSite) =>
+  ({ deed }: Use): boolean =>
+    site.kind !== 'process' || deed.kind === 'opaque' || deed.kind === 'package'
+
+const exceeding = (site: ToolSite, policy: PolicyInput, uses: readonly Use[], places: Places): readonly Exceeding[] => {
+  // Nothing confines a tool in the agent's own process.
+  if (site.kind === 'in-process') return []
+  const kind = site.kind === 'process' ? 'process' : 'function'
+  const judge = createJudge(resolvePolicy(parsePolicy(policy, 'policy'), { ...places, kind }), places)
+  return uses.flatMap((use): readonly Exceeding[] => {
+    const lack = judge(use.deed)
+    return lack === undefined ? [] : [{ ...lack, use }]
+  })
+}
+
+const policyOf = (site: ToolSite, values: Values): PolicyInput | 'missing' | 'computed' | CordonError => {
+  if (site.policy === undefined) return 'missing'
+  const written = literalOf(site.policy, values)
+  if (written === undefined) return 'computed'
+  try {
+    parsePolicy(written as PolicyInput, 'policy')
+    return written as PolicyInput
+  } catch (error) {
+    if (error instanceof CordonError) return error
+    throw error
+  }
+}
+
+/** The programs of `command: () => ['sh', '-c', '…']`. The first word is the tool itself. */
+const commandUses = (site: ToolSite, values: Values): readonly Use[] => {
+  if (site.kind !== 'process' || site.start === undefined) return []
+  const { start } = site
+  return returnedFrom(start).flatMap((words): readonly Use[] => {
+    const [shell, option, line] = ts.isArrayLiteralExpression(words) ? words.elements : []
+    if (shell === undefined || option === undefined || line === undefined) return []
+    const isShell = /(?:^|\/)(?:ba|da|z|k)?sh$/.test(values.constant(shell) ?? '')
+    if (!isShell || !/^-\w*c$/.test(values.constant(option) ?? '')) return []
+    const deeds: readonly Deed[] = values.texts(line).flatMap(programsIn)
+    return deeds.map((deed): Use => ({ deed, node: line, chain: [] }))
+  })
+}
+
+const returnedFrom = (start: ts.Node): readonly ts.Expression[] => {
+  if (ts.isArrayLiteralExpression(start)) return [start]
+  if (!ts.isFunctionLike(start)) return []
+  const body = 'body' in start ? start.body : undefined
+  if (body === undefined) return []
+  if (!ts.isBlock(body)) return [bare(body as ts.Expression)]
+  const found: ts.Expression[] = []
+  const look = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node)) return
+    if (ts.isReturnStatement(node) && node.expression !== undefined) found.push(bare(node.expression))
+    ts.forEachChild(node, look)
+  }
+  ts.forEachChild(body, look)
+  return found
+}

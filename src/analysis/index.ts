@@ -1,0 +1,5 @@
+export { analyseTool, toolCallsIn } from './analyse-tool.js'
+export type { AnalysedTool, Exceeding } from './analyse-tool.js'
+export type { Grant, Lack } from './judge.js'
+export type { ToolSite } from './tool-site.js'
+export type { Deed, Step, Use } from './use.js'

@@ -1,0 +1,242 @@
+// Where a value comes from: a module of Node, a global, a package, or the project itself.
+import { isBuiltin } from 'node:module'
+
+import ts from 'typescript'
+
+import { assignedIn, bare, isOwnCode } from './declarations.js'
+
+/** `fs.promises.readFile` is `{ module: 'fs', path: ['promises', 'readFile'] }`. */
+export type Origin =
+  | { readonly kind: 'module'; readonly module: string; readonly path: readonly string[] }
+  | { readonly kind: 'global'; readonly path: readonly string[] }
+  | { readonly kind: 'package'; readonly name: string }
+  /** A member whose name is computed, or a module whose name is. */
+  | { readonly kind: 'computed'; readonly because: string }
+
+const MOST_DEEP = 40
+
+const GLOBAL_OBJECTS: ReadonlySet<string> = new Set(['globalThis', 'global', 'self', 'window'])
+/** Globals that have effects, or lead to something that has. */
+const GLOBALS: ReadonlySet<string> = new Set([
+  ...GLOBAL_OBJECTS,
+  ...['process', 'require', 'module', 'fetch', 'WebSocket', 'EventSource', 'eval', 'Function', 'WebAssembly'],
+])
+
+export const moduleName = (specifier: string): string => specifier.replace(/^node:/, '')
+
+export interface Origins {
+  readonly of: (expression: ts.Expression) => readonly Origin[]
+  /** The text of an expression, if it is a constant. */
+  readonly constant: (expression: ts.Expression) => string | undefined
+}
+
+export const createOrigins = (
+  checker: ts.TypeChecker,
+  constant: (expression: ts.Expression) => string | undefined,
+): Origins => {
+  const fromSpecifier = (specifier: string | undefined, because: string): readonly Origin[] => {
+    if (specifier === undefined) return [{ kind: 'computed', because }]
+    if (specifier.startsWith('.') || specifier.startsWith('/') || specifier.startsWith('file:')) return []
+    if (moduleName(specifier) === 'process') return [global('process')]
+    return isBuiltin(specifier)
+      ? [{ kind: 'module', module: moduleName(specifier), path: [] }]
+      : [{ kind: 'package', name: packageName(specifier) }]
+  }
+
+  const ofIdentifier = (name: ts.Identifier, depth: number): readonly Origin[] => {
+    const symbol = checker.getSymbolAtLocation(name)
+    const declarations = symbol?.declarations ?? []
+    if (!declarations.some(isOwnCode)) {
+      const isGlobal = GLOBALS.has(name.text) && !declarations.some((each) => ts.isParameter(each))
+      if (isGlobal) return GLOBAL_OBJECTS.has(name.text) ? [{ kind: 'global', path: [] }] : [global(name.text)]
+    }
+    return declarations.flatMap((declaration) => ofDeclaration(declaration, depth))
+  }
+
+  const ofDeclaration = (declaration: ts.Declaration, depth: number): readonly Origin[] => {
+    if (depth > MOST_DEEP) return []
+    if (ts.isImportSpecifier(declaration)) {
+      const from = ofImport(declaration)
+      const imported = (declaration.propertyName ?? declaration.name).text
+      return from.length > 0 ? from.flatMap((origin) => member(origin, imported)) : ofAlias(declaration, depth)
+    }
+    if (ts.isNamespaceImport(declaration) || ts.isImportClause(declaration)) {
+      const from = ofImport(declaration)
+      return from.length > 0 ? from : ofAlias(declaration, depth)
+    }
+    if (ts.isImportEqualsDeclaration(declaration) && ts.isExternalModuleReference(declaration.moduleReference))
+      return fromSpecifier(constant(declaration.moduleReference.expression), 'the module has a computed name')
+    if (ts.isExportSpecifier(declaration)) {
+      const from = declaration.parent.parent.moduleSpecifier
+      const own = (declaration.propertyName ?? declaration.name).text
+      if (from !== undefined && ts.isStringLiteral(from)) {
+        const origins = fromSpecifier(from.text, '')
+        if (origins.length > 0) return origins.flatMap((origin) => member(origin, own))
+      }
+      return ofAlias(declaration, depth)
+    }
+    if (ts.isVariableDeclaration(declaration)) {
+      const values = [declaration.initializer, ...assignedIn(checker, declaration)]
+      return values.flatMap((value) => (value === undefined ? [] : ofExpression(value, depth + 1)))
+    }
+    if (ts.isPropertyAssignment(declaration)) return ofExpression(declaration.initializer, depth + 1)
+    if (ts.isShorthandPropertyAssignment(declaration)) {
+      const value = checker.getShorthandAssignmentValueSymbol(declaration)
+      return (value?.declarations ?? []).flatMap((each) => ofDeclaration(each, depth + 1))
+    }
+    if (ts.isPropertyDeclaration(declaration) && declaration.initializer !== undefined)
+      return ofExpression(declaration.initializer, depth + 1)
+    if (ts.isExportAssignment(declaration)) return ofExpression(declaration.expression, depth + 1)
+    if (ts.isBindingElement(declaration)) return ofBinding(declaration, depth + 1)
+    if (ts.isParameter(declaration)) return ofThenParameter(declaration, depth + 1)
+    return []
+  }
+
+  const ofImport = (declaration: ts.ImportSpecifier | ts.NamespaceImport | ts.ImportClause): readonly Origin[] => {
+    const { moduleSpecifier } = ts.findAncestor(declaration, ts.isImportDeclaration) ?? {}
+    return moduleSpecifier !== undefined && ts.isStringLiteral(moduleSpecifier)
+      ? fromSpecifier(moduleSpecifier.text, '')
+      : []
+  }
+
+  /** A name that another file of the project exports. */
+  const ofAlias = (declaration: ts.Declaration & { readonly name?: ts.Node }, depth: number): readonly Origin[] => {
+    const symbol = declaration.name === undefined ? undefined : checker.getSymbolAtLocation(declaration.name)
+    // One step at a time: the last one may lead out of the project, into a module of Node.
+    const next =
+      symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias ? checker.getImmediateAliasedSymbol(symbol) : symbol
+    return (next?.declarations ?? [])
+      .filter((each) => each !== declaration)
+      .flatMap((each) => ofDeclaration(each, depth + 1))
+  }
+
+  /** `const { a: { b } } = value` */
+  const ofBinding = (element: ts.BindingElement, depth: number): readonly Origin[] => {
+    const pattern = element.parent
+    if (!ts.isObjectBindingPattern(pattern)) return []
+    const holder = pattern.parent
+    const whole = ts.isBindingElement(holder)
+      ? ofBinding(holder, depth)
+      : ts.isParameter(holder)
+        ? ofThenParameter(holder, depth)
+        : holder.initializer === undefined
+          ? []
+          : ofExpression(holder.initializer, depth)
+    if (element.dotDotDotToken !== undefined) return whole
+    const name = element.propertyName ?? element.name
+    if (ts.isIdentifier(name) || ts.isStringLiteral(name)) return whole.flatMap((origin) => member(origin, name.text))
+    const key = ts.isComputedPropertyName(name) ? constant(name.expression) : undefined
+    return whole.flatMap((origin) => member(origin, key))
+  }
+
+  /** `import('x').then((module) => …)` */
+  const ofThenParameter = (parameter: ts.ParameterDeclaration, depth: number): readonly Origin[] => {
+    const callback = parameter.parent
+    const call = callback.parent
+    if (!ts.isCallExpression(call) || call.arguments[0] !== callback || callback.parameters[0] !== parameter) return []
+    const { expression } = call
+    return ts.isPropertyAccessExpression(expression) && expression.name.text === 'then'
+      ? ofExpression(expression.expression, depth)
+      : []
+  }
+
+  const ofCall = (call: ts.CallExpression, depth: number): readonly Origin[] => {
+    const [first, second] = call.arguments
+    if (call.expression.kind === ts.SyntaxKind.ImportKeyword)
+      return fromSpecifier(first && constant(first), 'the imported module has a computed name')
+    const callees = ofExpression(call.expression, depth)
+    if (callees.some(isRequire))
+      return fromSpecifier(first && constant(first), 'the required module has a computed name')
+    if (callees.some((origin) => isMember(origin, 'process', 'getBuiltinModule')))
+      return fromSpecifier(first && constant(first), 'the required module has a computed name')
+    if (callees.some((origin) => isMember(origin, 'module', 'createRequire'))) return [global('require')]
+    if (callees.some((origin) => isMember(origin, 'util', 'promisify')) && first !== undefined)
+      return ofExpression(first, depth)
+    if (!ts.isPropertyAccessExpression(call.expression)) return []
+    const { expression: object, name } = call.expression
+    if (name.text === 'bind') return ofExpression(object, depth)
+    if (isNamed(object, 'Reflect') && name.text === 'get' && first !== undefined && second !== undefined)
+      return ofExpression(first, depth).flatMap((origin) => member(origin, constant(second)))
+    return []
+  }
+
+  const ofExpression = (given: ts.Expression, depth: number): readonly Origin[] => {
+    if (depth > MOST_DEEP) return [{ kind: 'computed', because: 'too many names lead there' }]
+    const expression = bare(given)
+    if (ts.isIdentifier(expression)) return ofIdentifier(expression, depth + 1)
+    if (ts.isAwaitExpression(expression)) return ofExpression(expression.expression, depth + 1)
+    if (ts.isCallExpression(expression)) return ofCall(expression, depth + 1)
+    if (ts.isConditionalExpression(expression))
+      return [expression.whenTrue, expression.whenFalse].flatMap((each) => ofExpression(each, depth + 1))
+    if (ts.isBinaryExpression(expression) && CHOICES.has(expression.operatorToken.kind))
+      return [expression.left, expression.right].flatMap((each) => ofExpression(each, depth + 1))
+    if (ts.isBinaryExpression(expression) && expression.operatorToken.kind === ts.SyntaxKind.CommaToken)
+      return ofExpression(expression.right, depth + 1)
+    if (ts.isPropertyAccessExpression(expression)) {
+      const found = ofExpression(expression.expression, depth + 1)
+      if (found.length > 0) return found.flatMap((origin) => member(origin, expression.name.text))
+      return ofProperty(expression.name, depth + 1)
+    }
+    if (ts.isElementAccessExpression(expression)) {
+      const found = ofExpression(expression.expression, depth + 1)
+      return found.flatMap((origin) => member(origin, constant(expression.argumentExpression)))
+    }
+    return []
+  }
+
+  /** A property of an object or a class of the project. */
+  const ofProperty = (name: ts.MemberName, depth: number): readonly Origin[] =>
+    (checker.getSymbolAtLocation(name)?.declarations ?? []).flatMap((each) => ofDeclaration(each, depth))
+
+  return { of: (expression) => ofExpression(expression, 0), constant }
+}
+
+const CHOICES: ReadonlySet<ts.SyntaxKind> = new Set([
+  ts.SyntaxKind.BarBarToken,
+  ts.SyntaxKind.QuestionQuestionToken,
+  ts.SyntaxKind.AmpersandAmpersandToken,
+])
+
+const global = (name: string): Origin => ({ kind: 'global', path: [name] })
+
+const isRequire = (origin: Origin): boolean =>
+  origin.kind === 'global' && (origin.path.join('.') === 'require' || origin.path.join('.') === 'module.require')
+
+const isMember = (origin: Origin, module: string, name: string): boolean =>
+  (origin.kind === 'module' && origin.module === module && origin.path[0] === name) ||
+  (origin.kind === 'global' && origin.path[0] === module && origin.path[1] === name)
+
+const isNamed = (expression: ts.Expression, name: string): boolean =>
+  ts.isIdentifier(expression) && expression.text === name
+
+/** A member of a value. `name` is undefined if it is computed. */
+const member = (origin: Origin, name: string | undefined): readonly Origin[] => {
+  switch (origin.kind) {
+    case 'package':
+    case 'computed':
+      return [origin]
+    case 'module':
+      if (name === undefined) return [{ kind: 'computed', because: `a member of ${origin.module} has a computed name` }]
+      return [name === 'default' ? origin : { ...origin, path: [...origin.path, name] }]
+    case 'global': {
+      if (name === undefined) {
+        // Variables have names of their own.
+        if (origin.path.join('.') === 'process.env') return [{ ...origin, path: [...origin.path, '*'] }]
+        return [
+          {
+            kind: 'computed',
+            because: `a member of ${origin.path.join('.') || 'the global object'} has a computed name`,
+          },
+        ]
+      }
+      if (origin.path.length > 0) return [{ ...origin, path: [...origin.path, name] }]
+      return GLOBALS.has(name) ? (GLOBAL_OBJECTS.has(name) ? [origin] : [global(name)]) : []
+    }
+  }
+}
+
+const packageName = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
