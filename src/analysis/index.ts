@@ -1,5 +1,8 @@
 export { analyseTool, toolCallsIn } from './analyse-tool.js'
 export type { AnalysedTool, Exceeding } from './analyse-tool.js'
+export { grantEdit } from './grant-edit.js'
 export type { Grant, Lack } from './judge.js'
+export { reachOfPackage } from './package-reach.js'
+export type { PackageReach } from './package-reach.js'
 export type { ToolSite } from './tool-site.js'
 export type { Deed, Step, Use } from './use.js'

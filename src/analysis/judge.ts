@@ -65,7 +65,7 @@ const judgeFile = (boundary: Boundary, access: 'read' | 'write', path: Text, pla
     return granted ? undefined : { does: `${verb} files`, grant: { section: access, entry: undefined } }
   }
   const absolute = absoluteOf(path.text, places)
-  if (isBeneath(absolute, TEMPORARY)) return undefined
+  if (isBeneath(absolute, TEMPORARY) && !isBeneath(absolute, places.workspace)) return undefined
   if (path.kind === 'start') {
     const folder = path.text.endsWith('/') ? absolute : (posix.dirname(absolute) as AbsolutePath)
     return mayReach(boundary, access, folder)

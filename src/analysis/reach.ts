@@ -349,7 +349,8 @@ const isAlias = (expression: ts.Expression): boolean => {
 const isDeclaredName = (name: ts.Identifier): boolean => {
   const { parent } = name
   if (ts.isBindingElement(parent)) return parent.initializer !== name
-  if (ts.isFunctionLike(parent) || ts.isClassLike(parent) || ts.isVariableDeclaration(parent)) return parent.name === name
+  if (ts.isFunctionLike(parent) || ts.isClassLike(parent) || ts.isVariableDeclaration(parent))
+    return parent.name === name
   if (ts.isParameter(parent) || ts.isPropertyDeclaration(parent)) return parent.name === name
   return (
     ts.isImportSpecifier(parent) ||

@@ -1,0 +1,36 @@
+// The tools of a file that ESLint looks at, analysed once for all rules.
+import { homedir } from 'node:os'
+
+import type { Rule } from 'eslint'
+import type ts from 'typescript'
+
+import { analyseTool, toolCallsIn } from '../analysis/index.js'
+import type { AnalysedTool } from '../analysis/index.js'
+import { parseAbsolutePath } from '../policy/index.js'
+
+interface ParserServices {
+  readonly program?: ts.Program | null
+}
+
+const analysed = new WeakMap<ts.SourceFile, readonly AnalysedTool[]>()
+
+/** Empty if the file declares no tools. */
+export const toolsIn = (context: Rule.RuleContext): readonly AnalysedTool[] => {
+  if (!/\bcordon\b/.test(context.sourceCode.text)) return []
+  const { program } = context.sourceCode.parserServices as ParserServices
+  if (program === undefined || program === null)
+    throw new Error(
+      'the rules of cordon need the types of the project: set languageOptions.parser to that of typescript-eslint, ' +
+        'and parserOptions: { projectService: true }',
+    )
+  const file = program.getSourceFile(context.filename)
+  if (file === undefined) return []
+  const places = {
+    workspace: parseAbsolutePath(context.cwd, 'cwd'),
+    home: parseAbsolutePath(homedir(), 'home'),
+  }
+  const tools =
+    analysed.get(file) ?? toolCallsIn(file, program).flatMap((call) => analyseTool(call, program, places) ?? [])
+  analysed.set(file, tools)
+  return tools
+}

@@ -1,0 +1,46 @@
+import type { Rule } from 'eslint'
+
+import { grantEdit } from '../analysis/index.js'
+import type { Grant } from '../analysis/index.js'
+
+import { toolsIn } from './analysed-file.js'
+import { nameOf, placeOf, reportAt, wayTo } from './report.js'
+
+export const withinPolicy: Rule.RuleModule = {
+  meta: {
+    type: 'problem',
+    docs: { description: 'The code of a tool does only what its policy grants.' },
+    hasSuggestions: true,
+    schema: [],
+    messages: {
+      beyond: '{{tool}} {{does}}, and its policy does not grant that{{way}}.',
+      grant: 'Add {{entry}} to {{section}} of its policy.',
+      invalid: 'The policy of {{tool}} is not valid: {{problem}}.',
+      computed: 'The policy of {{tool}} is computed, so its code is not compared with it.',
+    },
+  },
+  create: (context) => ({
+    'Program:exit': () => {
+      for (const tool of toolsIn(context)) {
+        const shown = tool.site.policy ?? tool.site.call
+        if (tool.policy === 'computed') reportAt(context, shown, 'computed', { tool: nameOf(tool) })
+        else if (typeof tool.policy === 'object')
+          reportAt(context, shown, 'invalid', { tool: nameOf(tool), problem: tool.policy.message })
+        for (const { does, use, grant } of tool.beyond) {
+          const edit = grantEdit(tool.site, grant)
+          const data = { tool: nameOf(tool), does, way: wayTo(tool, use) }
+          reportAt(context, placeOf(tool, use), 'beyond', data, edit === undefined ? [] : [suggestion(grant, edit)])
+        }
+      }
+    },
+  }),
+}
+
+const suggestion = (
+  { section, entry = '' }: Grant,
+  { at, text }: { readonly at: number; readonly text: string },
+): Rule.SuggestionReportDescriptor => ({
+  messageId: 'grant',
+  data: { section, entry },
+  fix: (fixer) => fixer.insertTextAfterRange([at, at], text),
+})
