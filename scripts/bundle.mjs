@@ -38,7 +38,13 @@ const LIBRARY_OUT = join(ROOT, 'dist', 'bundle', 'library')
 /** Modules that connect a runtime to an SDK. Each is an export of the package. */
 const ADAPTERS = ['ai', 'openai', 'anthropic', 'langchain']
 
-/** Adapters take the rooms from the library file too. They are ES modules, so that they get the program's own SDK. */
+/** Modules beside the rooms, by the name of their file. */
+const BESIDE = {
+  ...Object.fromEntries(ADAPTERS.map((name) => [name, join('adapters', name)])),
+  eslint: join('eslint', 'index'),
+}
+
+/** They take the rooms from the library file too. They are ES modules, so that they get the program's own SDK. */
 const roomsApart = {
   name: 'rooms-apart',
   setup: ({ onResolve }) => {
@@ -135,8 +141,10 @@ await build({
   ...OPTIONS,
   splitting: true,
   format: 'esm',
-  entryPoints: ADAPTERS.map((name) => join(ROOT, 'dist', 'adapters', `${name}.js`)),
-  chunkNames: 'adapters-[hash]',
+  entryPoints: Object.fromEntries(
+    Object.entries(BESIDE).map(([name, module]) => [name, join(ROOT, 'dist', `${module}.js`)]),
+  ),
+  chunkNames: 'beside-[hash]',
   outdir: LIBRARY_OUT,
   plugins: [roomsApart],
 })

@@ -85,7 +85,7 @@ const policyOf = (site: ToolSite, values: Values): PolicyInput | 'missing' | 'co
   const written = literalOf(site.policy, values)
   if (written === undefined) return 'computed'
   try {
-    parsePolicy(written as PolicyInput, 'policy')
+    parsePolicy(written, 'policy')
     return written as PolicyInput
   } catch (error) {
     if (error instanceof CordonError) return error
@@ -112,7 +112,7 @@ const returnedFrom = (start: ts.Node): readonly ts.Expression[] => {
   if (!ts.isFunctionLike(start)) return []
   const body = 'body' in start ? start.body : undefined
   if (body === undefined) return []
-  if (!ts.isBlock(body)) return [bare(body as ts.Expression)]
+  if (!ts.isBlock(body)) return [bare(body)]
   const found: ts.Expression[] = []
   const look = (node: ts.Node): void => {
     if (ts.isFunctionLike(node)) return

@@ -43,7 +43,7 @@ const objectOf = (object: ts.ObjectLiteralExpression, values: Values, depth: num
       Object.assign(found, value)
       continue
     }
-    const name = each.name === undefined ? undefined : nameOf(each.name)
+    const name = nameOf(each.name)
     const written = ts.isPropertyAssignment(each)
       ? each.initializer
       : ts.isShorthandPropertyAssignment(each)

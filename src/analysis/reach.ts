@@ -209,7 +209,7 @@ export const usesOf = (program: ts.Program, start: ts.Node): readonly Use[] => {
   const visit = (node: ts.Node, chain: readonly Step[]): void => {
     if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return
     if (ts.isImportDeclaration(node)) {
-      if (node.importClause?.isTypeOnly !== true) {
+      if (node.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword) {
         enterModule(node.moduleSpecifier, chain)
         visitImported(node.moduleSpecifier, chain)
       }

@@ -10,10 +10,12 @@ const fileOf = ({ before = '', policy, run }: Case): string =>
 const folderOf = (at: number): string => `case-${at}`
 const program = projectOf(
   Object.fromEntries(
-    CORPUS.flatMap((each, at) => [
-      [`${folderOf(at)}/tool.ts`, fileOf(each)],
-      ...Object.entries(each.files ?? {}).map(([name, text]) => [`${folderOf(at)}/${name}`, text]),
-    ]),
+    CORPUS.flatMap((each, at) =>
+      Object.entries({ ...each.files, 'tool.ts': fileOf(each) }).map(([name, text]) => [
+        `${folderOf(at)}/${name}`,
+        text,
+      ]),
+    ),
   ),
 )
 

@@ -27,17 +27,17 @@ const OPTIONS: ts.CompilerOptions = {
 export const projectOf = (files: Readonly<Record<string, string>>): ts.Program => {
   const texts = new Map(Object.entries(files).map(([name, text]) => [join(WORKSPACE, name), text]))
   const host = ts.createCompilerHost(OPTIONS)
-  const { getSourceFile, fileExists, readFile, directoryExists } = host
   const parsed = new Map<string, ts.SourceFile>()
+  const real = ts.createCompilerHost(OPTIONS)
   host.getCurrentDirectory = () => WORKSPACE
-  host.fileExists = (path) => texts.has(path) || fileExists(path)
-  host.readFile = (path) => texts.get(path) ?? readFile(path)
-  host.directoryExists = (path) => path.startsWith(WORKSPACE) || (directoryExists?.(path) ?? true)
+  host.fileExists = (path) => texts.has(path) || real.fileExists(path)
+  host.readFile = (path) => texts.get(path) ?? real.readFile(path)
+  host.directoryExists = (path) => path.startsWith(WORKSPACE) || (real.directoryExists?.(path) ?? true)
   host.getSourceFile = (path, version, ...rest) => {
     const text = texts.get(path)
     const found =
       parsed.get(path) ??
-      (text === undefined ? getSourceFile(path, version, ...rest) : ts.createSourceFile(path, text, version, true))
+      (text === undefined ? real.getSourceFile(path, version, ...rest) : ts.createSourceFile(path, text, version, true))
     if (found !== undefined) parsed.set(path, found)
     return found
   }

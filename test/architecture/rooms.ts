@@ -6,9 +6,9 @@ export const ROOM_ORDER: readonly (readonly string[])[] = [
   ['errors', 'shapes'],
   ['policy'],
   ['gate'],
-  ['sandbox', 'egress', 'store'],
+  ['sandbox', 'egress', 'store', 'analysis'],
   ['runtime'],
-  ['server', 'mcp-server', 'adapters'],
+  ['server', 'mcp-server', 'adapters', 'eslint'],
   ['mcp'],
   ['cli'],
 ]
