@@ -27,6 +27,7 @@ import { listeningBy } from './listening.js'
 import type { Listening } from './listening.js'
 import { locateServers } from './packaged-servers.js'
 import { chooseServers } from './server-choice.js'
+import type { ChosenServer } from './server-choice.js'
 import { prepareServer, serverSource } from './start-server.js'
 import type { PreparedServer } from './start-server.js'
 import { readServerSettings } from './server-settings.js'
@@ -36,9 +37,9 @@ import { policiesWithin, policyNamed, readToolFile, withTimeout } from './tool-p
 import type { ToolEntry } from './tool-policies.js'
 
 export const mcp = async ({ given, environment }: CommandLine): Promise<number> => {
-  const chosen = chooseServers(given)
   const tools = readToolFile(given.values.get('tools')?.[0])
   const settings = settingsHere(given, environment)
+  const chosen = chooseServers(given).map((server) => publishedBy(server, settings))
   const allowed = (given.values.get('allow') ?? []).map(featureNamed)
   const startOf = (server: string): string => (chosen.length > 1 ? sharedName(server, '') : '')
   const home = homeOf(environment)
@@ -130,6 +131,14 @@ const connecting =
       },
     }
   }
+
+/** The command line counts before the settings. */
+const publishedBy = (server: ChosenServer, settings: AllServerSettings): ChosenServer => {
+  const [url] = settings.of(server.name).published
+  return url === undefined || server.transport.kind !== 'stdio'
+    ? server
+    : { ...server, transport: { kind: 'published', url } }
+}
 
 const serve = async (open: OpenConnection, listening: Listening | undefined): Promise<void> => {
   if (listening === undefined) {

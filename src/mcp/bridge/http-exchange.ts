@@ -1,0 +1,69 @@
+// One request over HTTP. Redirects are not followed, and no cookie is kept.
+import { Agent as HttpAgent, request as requestHttp } from 'node:http'
+import type { IncomingMessage, RequestOptions } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+
+import { HttpFailure } from './http-failure.js'
+
+export interface HttpRequest {
+  readonly method: 'POST' | 'GET' | 'DELETE'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal: AbortSignal
+  /** The request is on its way. */
+  readonly onSent?: () => void
+}
+
+export interface HttpServer {
+  /** Rejects with an `HttpFailure`. */
+  readonly send: (request: HttpRequest) => Promise<IncomingMessage>
+}
+
+/** The proxy lets a call have 128 unfinished requests. */
+const MOST_REQUESTS = 96
+/** Others never wait for requests, because a request may wait for the answer to a question. */
+const MOST_OTHERS = 16
+
+export const createHttpServer = (url: URL): HttpServer => {
+  const isSecure = url.protocol === 'https:'
+  const agentOf = (maxSockets: number) => new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets })
+  const agents = { requests: agentOf(MOST_REQUESTS), others: agentOf(MOST_OTHERS) }
+  const request = isSecure ? requestHttps : requestHttp
+  return {
+    send: ({ method, headers, body, signal, onSent }) =>
+      new Promise((resolve, reject) => {
+        const options: RequestOptions = {
+          ...{ method, signal },
+          agent: onSent === undefined ? agents.others : agents.requests,
+          headers: {
+            ...headers,
+            'accept-encoding': 'identity',
+            ...(body === undefined
+              ? {}
+              : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+          },
+        }
+        const sent = request(url, options, resolve)
+        sent.on('error', (error: NodeJS.ErrnoException) => {
+          reject(new HttpFailure(`${url.host} cannot be reached: ${error.code ?? error.message}`))
+        })
+        sent.on('finish', () => onSent?.())
+        sent.end(body)
+      }),
+  }
+}
+
+/** The whole body as a text. */
+export const bodyOf = async (response: IncomingMessage, longest: number): Promise<string> => {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > longest) {
+      response.destroy()
+      throw new HttpFailure(`the server sent an answer of more than ${longest} bytes`)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
