@@ -128,21 +128,24 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
       await readAnswer(request, response, signal)
       return
     }
-    const isJson = /^application\/json\s*(?:;|$)/i.test(response.headers['content-type'] ?? '')
+    const isRefused = response.statusCode === 401 || response.statusCode === 403
+    const isJson = !isRefused && /^application\/json\s*(?:;|$)/i.test(response.headers['content-type'] ?? '')
     const text = isJson ? await bodyOf(response, LONGEST_LINE) : ''
+    if (isJson && response.statusCode === 200) {
+      if (await deliver(text, request)) return
+      throw new HttpFailure('the server answered, but not this request')
+    }
     // Some errors of the protocol have a status of their own.
-    if (isJson && response.statusCode !== 401 && (await isDelivered(text, request, response.statusCode === 200))) return
+    if (isJson && isErrorFor(request, text)) {
+      await deliver(text, request)
+      return
+    }
     response.destroy()
     if (session.isGone(response)) {
       complain('the server has ended the session')
       giveUp()
     }
     throw new HttpFailure(problemIn(response), challengeIn(response))
-  }
-  const isDelivered = async (text: string, request: RequestMessage, isExpected: boolean): Promise<boolean> => {
-    const [message] = readLine(text, 'server')
-    const isError = message?.kind === 'answer' && message.id === request.id && 'error' in message.fields
-    return (isExpected || isError) && (await deliver(text, request))
   }
 
   const ask = async (request: RequestMessage, body: string, onSent: () => void): Promise<void> => {
@@ -228,6 +231,11 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
 }
 
 const isStateless = (request: RequestMessage): boolean => textOf(clientOf(paramsOf(request)).version) !== ''
+
+const isErrorFor = ({ id }: RequestMessage, text: string): boolean => {
+  const [message] = readLine(text, 'server')
+  return message?.kind === 'answer' && message.id === id && 'error' in message.fields
+}
 
 const isEventStream = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode === 200 && /^text\/event-stream\s*(?:;|$)/i.test(headers['content-type'] ?? '')
