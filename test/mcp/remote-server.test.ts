@@ -1,5 +1,5 @@
 // Servers on the network: reached only through egress, with headers that their cell never has.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { request as requestHttp } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { serverAuthority, startHttps } from '../egress/servers.js'
 import type { Handle } from '../egress/servers.js'
-import { CORDON, STARTABLE, folderWith, openProgram, textOf } from './gateway.js'
+import { CORDON, STARTABLE, folderWith, openProgram, serverScript, textOf } from './gateway.js'
 import type { Opened } from './gateway.js'
 import { ask, saidIn } from './http-client.js'
 import { addressOf } from './listening.js'
@@ -177,6 +177,19 @@ describe('a remote server', () => {
     const stdio = [CORDON, 'mcp', ...STARTABLE, ...grants, '--', 'node', CONFORMANCE]
     expect(await granted(stdio)).toContain('other.test')
   })
+})
+
+test('the file with headers of a remote server cannot be read by another server of it', async () => {
+  const folder = folderWith({ 'note.txt': 'a note', 'tools.yaml': '"*": server\n' })
+  const files = { command: 'node', args: [serverScript('filesystem'), folder] }
+  const remote = { url: 'https://mcp.invalid/mcp', headers: { Authorization: `Bearer ${TOKEN}` } }
+  writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { files, remote } }))
+  const words = ['mcp', ...STARTABLE, '--read', `${folder}/**`, '--config', 'mcp.json', '--tools', 'tools.yaml']
+  const { client } = await openProgram(folder, [process.execPath, CORDON, ...words])
+  const read = async (path: string): Promise<string> =>
+    textOf(await client.callTool({ name: 'files__read_text_file', arguments: { path: join(folder, path) } }))
+  expect(await read('note.txt')).toBe('a note')
+  expect(await read('mcp.json')).not.toContain(TOKEN)
 })
 
 describe('an entry that is refused', () => {

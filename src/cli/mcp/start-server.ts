@@ -7,6 +7,7 @@ import type { ClientFeature, ServerSource } from '../../mcp/index.js'
 import type { Mode } from '../../gate/index.js'
 import type { PlacedPolicy, ToolPolicy } from '../../policy/index.js'
 import type { AuditLog } from '../../runtime/audit/index.js'
+import type { OwnFile } from '../../runtime/own-files/index.js'
 import { describeEnding } from '../../sandbox/index.js'
 import type { Sandbox } from '../../sandbox/index.js'
 
@@ -35,12 +36,13 @@ export interface PreparedServer {
   readonly mode: Mode | undefined
 }
 
-/** `policies`: those of its settings and of its tools, which its cell grants. */
+/** `policies`: those of its settings and tools, which its cell grants. `withheldFiles`: files with secrets of others. */
 export const prepareServer = async (
   server: ChosenServer,
   given: Arguments,
   environment: Environment,
   policies: readonly PlacedPolicy[],
+  withheldFiles: readonly OwnFile[],
 ): Promise<PreparedServer> => {
   const { transport } = server
   const words = wordsFor(server, transport.kind === 'remote' ? withoutGrants(given) : given)
@@ -50,12 +52,13 @@ export const prepareServer = async (
   const policy = combinePolicies(granted, { ...order.policy, limits })
   const secrets = transport.kind === 'remote' ? transport.remote.secrets : order.secrets
   const { mode } = order
+  const ownFiles = [...order.ownFiles, ...withheldFiles]
   return {
     server,
     policy,
     timeout,
     mode,
-    prepared: prepareRun({ ...order, policy, secrets, mode: undefined }, false, environment),
+    prepared: prepareRun({ ...order, policy, secrets, ownFiles, mode: undefined }, false, environment),
   }
 }
 

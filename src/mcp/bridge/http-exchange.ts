@@ -10,8 +10,8 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly signal: AbortSignal
-  /** The request is on its way. */
-  readonly onSent?: () => void
+  /** Answers and notifications never wait for requests: a request may wait for the answer to a question. */
+  readonly lane: 'requests' | 'others'
 }
 
 export interface HttpServer {
@@ -20,21 +20,24 @@ export interface HttpServer {
 }
 
 /** The proxy lets a call have 128 unfinished requests. */
-const MOST_REQUESTS = 96
-/** Others never wait for requests, because a request may wait for the answer to a question. */
-const MOST_OTHERS = 16
+const MOST = { requests: 96, others: 16 }
+
+/** Servers close idle connections after five seconds or more. A request must not meet that. */
+const IDLE_MS = 4_000
 
 export const createHttpServer = (url: URL): HttpServer => {
   const isSecure = url.protocol === 'https:'
-  const agentOf = (maxSockets: number) => new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets })
-  const agents = { requests: agentOf(MOST_REQUESTS), others: agentOf(MOST_OTHERS) }
+  // Only TLS makes a new connection expensive.
+  const agentOf = (maxSockets: number) =>
+    isSecure ? new HttpsAgent({ keepAlive: true, timeout: IDLE_MS, maxSockets }) : new HttpAgent({ maxSockets })
+  const agents = { requests: agentOf(MOST.requests), others: agentOf(MOST.others) }
   const request = isSecure ? requestHttps : requestHttp
   return {
-    send: ({ method, headers, body, signal, onSent }) =>
+    send: ({ method, headers, body, signal, lane }) =>
       new Promise((resolve, reject) => {
         const options: RequestOptions = {
           ...{ method, signal },
-          agent: onSent === undefined ? agents.others : agents.requests,
+          agent: agents[lane],
           headers: {
             ...headers,
             'accept-encoding': 'identity',
@@ -47,7 +50,6 @@ export const createHttpServer = (url: URL): HttpServer => {
         sent.on('error', (error: NodeJS.ErrnoException) => {
           reject(new HttpFailure(`${url.host} cannot be reached: ${error.code ?? error.message}`))
         })
-        sent.on('finish', () => onSent?.())
         sent.end(body)
       }),
   }

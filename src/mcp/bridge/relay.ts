@@ -2,6 +2,8 @@
 // does. A request that has no answer of the server is answered with an error.
 import type { IncomingMessage } from 'node:http'
 
+import { messageOf } from '../../errors/index.js'
+
 import { headersOf } from '../http/mirrored-headers.js'
 import { createParamHeaders } from '../http/param-headers.js'
 import { METHODS } from '../wire/era-2025.js'
@@ -40,6 +42,10 @@ const ACCEPT = 'application/json, text/event-stream'
 const TAKEN_MS = 10_000
 /** How often a lost stream is opened again without getting anything new. */
 const MOST_RESUMED = 5
+/** A stream that lasted as long was no failure. */
+const LONG_LIVED_MS = 10_000
+/** How long a stream may stay open after its answer. */
+const LINGER_MS = 1_000
 const SHORTEST_PAUSE = 100
 const USUAL_PAUSE = 1_000
 const LONGEST_PAUSE = 30_000
@@ -75,19 +81,22 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
     onData: (data: string) => Promise<'done' | 'more'>,
   ): Promise<{ readonly isDone: boolean; readonly lastId: string | undefined }> => {
     let lastId: string | undefined
+    let lingering: NodeJS.Timeout | undefined
     try {
       for await (const bytes of response as AsyncIterable<Uint8Array>)
         for (const { data, id } of reader.take(bytes)) {
           lastId = id ?? lastId
-          if (data !== '' && (await onData(data)) === 'done') return { isDone: true, lastId }
+          // A stream that ends by itself leaves a connection that can be used again.
+          if (data !== '' && (await onData(data)) === 'done') lingering ??= setTimeout(cutOff, LINGER_MS, response)
         }
     } catch (error) {
       if (error instanceof HttpFailure || isClosing()) throw error
-      complain(`a stream of the server broke: ${error instanceof Error ? error.message : String(error)}`)
+      if (lingering === undefined) complain(`a stream of the server broke: ${messageOf(error)}`)
     } finally {
+      clearTimeout(lingering)
       response.destroy()
     }
-    return { isDone: false, lastId }
+    return { isDone: lingering !== undefined, lastId }
   }
   const streamOf = async (lastId: string | undefined, signal: AbortSignal): Promise<IncomingMessage> =>
     server.send({
@@ -98,6 +107,7 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
         ...(lastId === undefined ? {} : { 'last-event-id': lastId }),
       },
       signal,
+      lane: 'others',
     })
 
   /** A stream that ends before the answer goes on from its last event, if events have ids. */
@@ -148,24 +158,24 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
     throw new HttpFailure(problemIn(response), challengeIn(response))
   }
 
-  const ask = async (request: RequestMessage, body: string, onSent: () => void): Promise<void> => {
+  const ask = async (request: RequestMessage, body: string): Promise<void> => {
     const cancelling = new AbortController()
     const { signal } = cancelling
     running.set(request.id, { cancelling, isStateless: isStateless(request) })
     try {
       const own = isStateless(request) ? headersOf(request, paramHeaders) : session.headers()
       const headers = { ...own, accept: ACCEPT }
-      await receive(request, await server.send({ method: 'POST', headers, body, signal, onSent }), signal)
+      const response = await server.send({ method: 'POST', headers, body, signal, lane: 'requests' })
+      await receive(request, response, signal)
     } catch (error) {
       if (!signal.aborted) await toGateway(JSON.stringify(failureAnswer(request.id, asFailure(error))))
     } finally {
-      onSent()
       running.delete(request.id)
     }
   }
   const tell = async (message: Message, body: string): Promise<void> => {
     const headers = { ...session.headers(), accept: ACCEPT }
-    const response = await server.send({ method: 'POST', headers, body, signal: closing.signal })
+    const response = await server.send({ method: 'POST', headers, body, signal: closing.signal, lane: 'others' })
     response.destroy()
     if ((response.statusCode ?? 0) >= 300) throw new HttpFailure(problemIn(response), challengeIn(response))
     if (message.kind === 'notification' && message.method === METHODS.initialized) void listen()
@@ -175,6 +185,7 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
     let resumeAt: string | undefined
     for (let failed = 0; failed <= MOST_RESUMED && !isClosing(); failed += 1) {
       const reader = createEventReader(LONGEST_LINE)
+      const begun = Date.now()
       try {
         const response = await streamOf(resumeAt, closing.signal)
         if (!isEventStream(response)) {
@@ -182,12 +193,13 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
           if (response.statusCode !== 405) complain(`there is no stream of messages: ${problemIn(response)}`)
           return
         }
-        failed = 0
         const { lastId } = await readEvents(response, reader, async (data) => {
           await deliver(data, undefined)
           return 'more'
         })
         resumeAt = lastId ?? resumeAt
+        // Proxies end streams on which nothing happens.
+        if (lastId !== undefined || Date.now() - begun > LONG_LIVED_MS) failed = 0
       } catch (error) {
         if (isClosing()) return
         complain(asFailure(error).message)
@@ -195,25 +207,24 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
       await pause((reader.retry() ?? USUAL_PAUSE) * 2 ** failed, closing.signal)
     }
   }
+  /** Messages go out at once, each by itself. Only the end of the introduction comes before all that follow it. */
   const pass = async (message: Message, body: string): Promise<void> => {
     if (message.kind === 'request') {
-      // Later messages are sent after this one, but do not wait for its answer.
-      await new Promise<void>((resolve) => {
-        void ask(message, body, resolve)
-      })
+      void ask(message, body)
       return
     }
-    if (message.kind === 'notification' && message.method === METHODS.cancelled) {
-      const found = running.get(paramsOf(message)['requestId'])
-      if (found?.isStateless === true) {
-        found.cancelling.abort()
-        return
-      }
-    }
-    const told = tell(message, body).catch((error: unknown) => {
-      if (!isClosing()) complain(asFailure(error).message)
-    })
-    await Promise.race([told, pause(TAKEN_MS, closing.signal)])
+    const cancelled = message.kind === 'notification' && message.method === METHODS.cancelled
+    const found = cancelled ? running.get(paramsOf(message)['requestId']) : undefined
+    const told =
+      found?.isStateless === true
+        ? Promise.resolve()
+        : tell(message, body).catch((error: unknown) => {
+            if (!isClosing()) complain(asFailure(error).message)
+          })
+    const isIntroduction = message.kind === 'notification' && message.method === METHODS.initialized
+    if (isIntroduction) await Promise.race([told, pause(TAKEN_MS, closing.signal)])
+    // Without a session this is how a request is cancelled. With one it only frees the connection.
+    else void told.then(() => found?.cancelling.abort())
   }
   return {
     take: (line) => {
@@ -225,7 +236,7 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
       for (const { cancelling } of running.values()) cancelling.abort()
       if (!session.isOpen()) return
       const signal = AbortSignal.timeout(USUAL_PAUSE)
-      await server.send({ method: 'DELETE', headers: session.headers(), signal }).catch(() => undefined)
+      await server.send({ method: 'DELETE', headers: session.headers(), signal, lane: 'others' }).catch(() => undefined)
     },
   }
 }
@@ -243,7 +254,11 @@ const isEventStream = ({ statusCode, headers }: IncomingMessage): boolean =>
 const asFailure = (error: unknown): HttpFailure =>
   error instanceof HttpFailure
     ? error
-    : new HttpFailure(`the connection broke: ${error instanceof Error ? error.message : String(error)}`)
+    : new HttpFailure(`the connection broke: ${messageOf(error)}`)
+
+const cutOff = (response: IncomingMessage): void => {
+  response.destroy()
+}
 
 /** Settles early if the signal says so. */
 const pause = (wanted: number, signal: AbortSignal): Promise<void> =>
