@@ -1,4 +1,4 @@
-// A server over HTTP that misbehaves as its tools are told to. Words: the port.
+// A server over HTTP that misbehaves as its tools are told to. Words: the port, and the address.
 import { createServer } from 'node:http'
 
 const NAMES = [
@@ -120,4 +120,4 @@ createServer((request, response) => {
     if (text === '') response.writeHead(204).end()
     else answer(request, response, JSON.parse(text))
   })
-}).listen(Number(process.argv[2]), '127.0.0.1')
+}).listen(Number(process.argv[2]), process.argv[3] ?? '127.0.0.1')

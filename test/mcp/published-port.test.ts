@@ -65,6 +65,12 @@ describe('a published server over HTTP', () => {
     expect(textOf(await client.callTool({ name: 'test_simple_text', arguments: {} }))).toContain('simple text')
   })
 
+  test('may listen on the loopback of IPv6 alone', async () => {
+    const server = fileURLToPath(new URL('hostile-http-server.mjs', import.meta.url))
+    const { client } = await publishing(['--publish', `${PORT + 4}`], ['node', server, `${PORT + 4}`, '::1'])
+    expect(textOf(await client.callTool({ name: 'echo', arguments: { words: 'hi' } }))).toBe('hi')
+  })
+
   test('may be named in mcp.yaml', async () => {
     const settings = { '.config/cordon/mcp.yaml': `servers: { mine: { publish: ${PORT + 2}/mcp } }\n` }
     const cwd = workspace(settings)

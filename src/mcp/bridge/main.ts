@@ -5,6 +5,7 @@ import { createHttpServer } from './http-exchange.js'
 import { startPublishedServer } from './published-server.js'
 import type { Ending, PublishedServer } from './published-server.js'
 import { createRelay } from './relay.js'
+import type { Relay } from './relay.js'
 
 const [, , address = '', ...command] = process.argv
 const url = new URL(address)
@@ -21,39 +22,41 @@ const exitAs = (ending: Ending): void => {
 const published: PublishedServer | undefined = command.length === 0 ? undefined : startPublishedServer(command, url)
 void published?.ended.then(exitAs)
 
-const relay = createRelay({
-  server: createHttpServer(url),
-  toGateway: (line) =>
-    process.stdout.write(`${line}\n`) ? undefined : new Promise((resolve) => process.stdout.once('drain', resolve)),
-  complain,
-  giveUp: () => {
-    // After the answers that were written.
-    setImmediate(() => process.exit(1))
-  },
-})
+const open = (at: URL): Relay =>
+  createRelay({
+    server: createHttpServer(at),
+    toGateway: (line) =>
+      process.stdout.write(`${line}\n`) ? undefined : new Promise((resolve) => process.stdout.once('drain', resolve)),
+    complain,
+    giveUp: () => {
+      // After the answers that were written.
+      setImmediate(() => process.exit(1))
+    },
+  })
 
+let relay = published === undefined ? open(url) : undefined
+/** Lines that came before the server listened. */
 const early: string[] = []
-let isReady = published === undefined
-void published?.listens.then((listens) => {
-  if (!listens) {
+void published?.address.then((address) => {
+  if (address === undefined) {
     complain(`the server does not listen at ${url.host}`)
     process.exit(1)
   }
-  isReady = true
+  relay = open(address)
   for (const line of early.splice(0)) relay.take(line)
 })
 
 const read = createLineReader({
   onLine: (line) => {
-    if (isReady) relay.take(line)
-    else early.push(line)
+    if (relay === undefined) early.push(line)
+    else relay.take(line)
   },
   onTooLong: () => {
     process.exit(1)
   },
 })
 process.stdin.on('data', read).on('end', () => {
-  void relay.close().then(() => {
+  void Promise.resolve(relay?.close()).then(() => {
     published?.end()
     process.exit(0)
   })

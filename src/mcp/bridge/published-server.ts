@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
 
 export interface PublishedServer {
-  /** Settles when something accepts connections at the port. False if nothing does for a long time. */
-  readonly listens: Promise<boolean>
+  /** The address at which something accepts connections. Undefined if nothing does for a long time. */
+  readonly address: Promise<URL | undefined>
   /** How it ended. */
   readonly ended: Promise<Ending>
   readonly end: () => void
@@ -30,7 +30,7 @@ export const startPublishedServer = ([program = '', ...words]: readonly string[]
     })
   })
   return {
-    listens: untilListening(url),
+    address: untilListening(url),
     ended,
     end: () => {
       child.kill('SIGTERM')
@@ -38,17 +38,20 @@ export const startPublishedServer = ([program = '', ...words]: readonly string[]
   }
 }
 
-const untilListening = async ({ hostname, port }: URL): Promise<boolean> => {
+/** To some servers, localhost means the loopback of IPv6 alone. */
+const untilListening = async (url: URL): Promise<URL | undefined> => {
+  const other = new URL(url)
+  other.hostname = '[::1]'
   for (const deadline = Date.now() + LONGEST_START; Date.now() < deadline;) {
-    if (await accepts(hostname, Number(port === '' ? 80 : port))) return true
+    for (const address of [url, other]) if (await accepts(address)) return address
     await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES))
   }
-  return false
+  return undefined
 }
 
-const accepts = (host: string, port: number): Promise<boolean> =>
+const accepts = ({ hostname, port }: URL): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect(port, host)
+    const socket = connect(Number(port === '' ? 80 : port), hostname.replaceAll(/[[\]]/g, ''))
     const settle = (is: boolean) => () => {
       socket.destroy()
       resolve(is)

@@ -252,9 +252,7 @@ const isEventStream = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode === 200 && /^text\/event-stream\s*(?:;|$)/i.test(headers['content-type'] ?? '')
 
 const asFailure = (error: unknown): HttpFailure =>
-  error instanceof HttpFailure
-    ? error
-    : new HttpFailure(`the connection broke: ${messageOf(error)}`)
+  error instanceof HttpFailure ? error : new HttpFailure(`the connection broke: ${messageOf(error)}`)
 
 const cutOff = (response: IncomingMessage): void => {
   response.destroy()
