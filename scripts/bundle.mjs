@@ -19,6 +19,8 @@ const STORE_COMMANDS = [
 const STORE_OUT = join(ROOT, 'dist', 'bundle', 'store-commands')
 // At the same depth as the modules, which find package.json, launcher, runner and policies by relative paths.
 const OUT = join(ROOT, 'dist', 'bundle', 'command-line')
+/** The program that runs in the cell of an MCP server which speaks HTTP. */
+const BRIDGE_OUT = join(ROOT, 'dist', 'bundle', 'bridge')
 
 const storeCommandsApart = {
   name: 'store-commands-apart',
@@ -96,7 +98,7 @@ const finishScript = (folder) => {
   writeFileSync(file, `// ${name}\n${written}`)
 }
 
-for (const folder of [OUT, STORE_OUT, LIBRARY_OUT]) rmSync(folder, { recursive: true, force: true })
+for (const folder of [OUT, STORE_OUT, LIBRARY_OUT, BRIDGE_OUT]) rmSync(folder, { recursive: true, force: true })
 await build({
   ...SCRIPT,
   entryPoints: modulesOf(['dispatch']),
@@ -104,6 +106,13 @@ await build({
   plugins: [storeCommandsApart],
 })
 finishScript(OUT)
+// In one file, so that a cell needs no other.
+await build({
+  ...OPTIONS,
+  format: 'cjs',
+  entryPoints: [join(ROOT, 'dist', 'mcp', 'bridge', 'main.js')],
+  outfile: join(BRIDGE_OUT, 'main.cjs'),
+})
 const { PREPARED_WORDS, answerOf } = await import('../dist/cli/dispatch.js')
 const answers = PREPARED_WORDS.map((words) => [words.join(' '), answerOf(words)])
 writeFileSync(join(ROOT, 'dist', 'bundle', 'answers.json'), JSON.stringify(Object.fromEntries(answers)))

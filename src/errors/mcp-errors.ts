@@ -56,6 +56,24 @@ export const MCP_ERRORS = {
     agent: 'This server gave an answer that cannot be used. Tell the user.',
     fix: 'a server must write only messages to stdout; see its documentation, or report it to its author',
   },
+  'mcp-http-failed': {
+    when: 'An MCP server that speaks HTTP did not answer a request as the protocol says, or could not be reached.',
+    message: 'the MCP server "{server}" did not answer: {problem}',
+    agent: 'This server did not answer. Try again once. If it fails again, tell the user.',
+    fix: 'check its address and whether it runs; `cordon why last` says what the network refused',
+  },
+  'mcp-login-required': {
+    when: 'A remote MCP server refused a request because it wants a login, or other rights than it was given.',
+    message: 'the MCP server "{server}" wants a login: {problem}',
+    agent: 'This server wants the user to log in. Other arguments will not help. Tell the user.',
+    fix: 'run: cordon mcp login {server}; or put a valid token into the headers of its entry',
+  },
+  'mcp-port-unpublishable': {
+    when: 'An MCP server cannot publish a port to the gateway alone, because its cell shares the loopback of the host.',
+    message: 'the MCP server "{server}" cannot publish its port: {problem}',
+    agent: 'This server is not available. Tell the user.',
+    fix: '{fix}',
+  },
   'mcp-request-refused': {
     when: 'An MCP server asked its client for something that the gateway was not told to allow.',
     message: 'the MCP server "{server}" may not ask its client: {method}',

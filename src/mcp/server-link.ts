@@ -4,6 +4,7 @@ import type { Boundary } from '../policy/index.js'
 import type { OpenProgram, SandboxProfile } from '../sandbox/index.js'
 
 import type { Consent } from './consent/index.js'
+import { failureIn } from './bridge/http-failure.js'
 import { createExchange } from './exchange.js'
 import type { Asked } from './exchange.js'
 import { createServerSpeech } from './stateless/server-speech.js'
@@ -18,6 +19,8 @@ import type { AnswerMessage, Fields, NotificationMessage, RequestMessage } from 
 export interface ServerSource {
   readonly name: string
   readonly cwd: string
+  /** `http`: a bridge in its cell speaks for it. */
+  readonly speaks: 'stdio' | 'http'
   /** Of its cell. The roots of a client are clipped to it. */
   readonly boundary: Boundary
   /** What it may ask its client for. */
@@ -69,6 +72,9 @@ export interface LinkListener {
 /** Beyond this a server counts as one that does not read. */
 const MOST_UNREAD = 64 * 1024 * 1024
 
+/** A server chooses some of the words. */
+const MOST_TROUBLES = 100
+
 /** How long a server may take to end after its input has ended. */
 const LAST_MS = 2_000
 
@@ -92,15 +98,20 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
     listener.onEnd(link, error)
   }
   /** Reports each kind of trouble once, because a server can repeat it without end. */
+  const report = (error: CordonError): void => {
+    if (troubled.size >= MOST_TROUBLES || troubled.has(error.message)) return
+    troubled.add(error.message)
+    listener.onTrouble(error)
+  }
   const trouble = (problem: string): void => {
-    if (troubled.has(problem)) return
-    troubled.add(problem)
-    listener.onTrouble(fail('mcp-server-garbled', { server: name, problem }))
+    report(fail('mcp-server-garbled', { server: name, problem }))
   }
   const settle = ({ id, fields }: AnswerMessage): void => {
     hasAnswered = true
-    if (exchange.settle(id, withoutQuestions(fields, name)) === 'unasked')
-      trouble('answers what nobody asked, or answers twice')
+    const failure = source.speaks === 'http' ? failureOf(name, fields) : undefined
+    if (failure !== undefined) report(failure)
+    const answer = failure === undefined ? withoutQuestions(fields, name) : errorAnswer(0, failure)
+    if (exchange.settle(id, answer) === 'unasked') trouble('answers what nobody asked, or answers twice')
   }
   const read = createLineReader({
     onLine: (line) => {
@@ -217,4 +228,14 @@ const notStarted = (server: string, error: unknown): CordonError =>
 const withoutQuestions = (fields: Fields, server: string): Fields => {
   if (!asksInResult(fieldsOf(fields['result']))) return fields
   return errorAnswer(0, fail('mcp-request-refused', { server, method: 'input_required', fix: 'use an older client' }))
+}
+
+/** What the bridge in the cell of a server says instead of an answer. */
+const failureOf = (server: string, fields: Fields): CordonError | undefined => {
+  const failure = failureIn(fields)
+  if (failure === undefined) return undefined
+  const { problem, challenge } = failure
+  if (challenge === undefined) return fail('mcp-http-failed', { server, problem })
+  // The cause has the challenge, for whoever logs in.
+  return fail('mcp-login-required', { server, problem }, failure)
 }

@@ -25,7 +25,7 @@ export type {
   Sandbox,
   SandboxOptions,
 } from './sandbox-interface.js'
-export { SYSTEM_PATH, lookUp } from './grants/program.js'
+export { SYSTEM_PATH, findProgram, lookUp } from './grants/program.js'
 export { folderAround, startNeedsOf } from './result/start-needs.js'
 export type { StartContext, StartNeeds } from './result/start-needs.js'
 export { isKernelView, unmatchedReads } from './grants/survey.js'

@@ -39,6 +39,11 @@ export const PARTS_WITH_INDEX: readonly string[] = [
   'src/server/door/index.js',
 ]
 
+/** Programs that run inside a cell. They have words of their own, and may start others there. */
+const IN_CELLS: readonly string[] = ['src/mcp/bridge/']
+
+export const isInCell = (path: string): boolean => IN_CELLS.some((folder) => path.startsWith(folder))
+
 export const levelOf = (room: string): number => ROOM_ORDER.findIndex((level) => level.includes(room))
 
 /** `src/policy/index.ts` → `policy` */

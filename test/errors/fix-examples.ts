@@ -73,6 +73,7 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'mcp-server-not-started': 'install it, or correct the name',
   'mcp-package-unclear': 'write it as: npx [-y|--yes|-q|--quiet] NAME[@VERSION] ARGS…',
   'mcp-package-not-installed': 'check the name, and that npm reaches its registry here: npm view NAME version',
+  'mcp-port-unpublishable': 'name the hosts that it needs: --net HOST',
   'mcp-request-refused': 'start the gateway with --allow sampling',
   'rules-unsafe': 'see who may write there: ls -ld /home/me/.config/cordon /home/me/.config/cordon/rules.yaml',
 }

@@ -1,5 +1,5 @@
 // What the server scenarios of the official conformance suite ask for: tools, prompts and resources with given names.
-// It serves stdio, and with the word `http` clients of both eras over streamable HTTP, on a free port.
+// It serves stdio, and with the word `http` clients of both eras over streamable HTTP, on a free port or the given one.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
@@ -277,7 +277,9 @@ const serveHttp = () => {
     // A client may leave before the end.
     else await pipeline(Readable.fromWeb(stream), response).catch(() => undefined)
   })
-  http.listen(0, '127.0.0.1', () => process.stderr.write(`http://127.0.0.1:${http.address().port}/mcp\n`))
+  http.listen(Number(process.argv[3] ?? 0), '127.0.0.1', () =>
+    process.stderr.write(`http://127.0.0.1:${http.address().port}/mcp\n`),
+  )
 }
 
 if (process.argv[2] === 'http') serveHttp()

@@ -24,11 +24,16 @@ const SERVER = fileURLToPath(new URL('conformance-server.mjs', import.meta.url))
 
 const bareServer = (): Promise<string> => addressOf([SERVER, 'http'])
 
-const gateway = (): Promise<string> =>
+const gateway = (...server: readonly string[]): Promise<string> =>
   addressOf([
     ...[CORDON, 'mcp', '--listen', '127.0.0.1:0', '--token', 'none', ...STARTABLE, '--tools', 'tools.yaml'],
-    ...['--allow', 'elicitation', '--allow', 'sampling', '--allow', 'roots', '--', 'node', SERVER],
+    ...['--allow', 'elicitation', '--allow', 'sampling', '--allow', 'roots', ...server],
   ])
+
+const GATEWAYS = {
+  'stdio': () => gateway('--', 'node', SERVER),
+  'HTTP in its cell': () => gateway('--publish', '47371', '--', 'node', SERVER, 'http', '47371'),
+}
 
 interface Check {
   readonly id: string
@@ -66,11 +71,15 @@ const NOT_MET: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Those that the server itself meets. It does not resume streams either. */
 const ONLY_BEHIND_GATEWAY = ['sep-2322-ignore-unexpected-params']
 
-test.each(Object.keys(NOT_MET))(
-  'the suite finds the same behind the gateway as at the server itself, for the revision %s',
-  async (revision) => {
+test.each(
+  Object.keys(NOT_MET).flatMap((revision) =>
+    Object.entries(GATEWAYS).map(([transport, start]) => [revision, transport, start] as const),
+  ),
+)(
+  'the suite finds the same behind the gateway as at the server itself, for the revision %s over %s',
+  async (revision, _, gatewayTo) => {
     const [bare, behind] = await Promise.all(
-      [bareServer, gateway].map(async (start) => foundAt(await start(), revision)),
+      [bareServer, gatewayTo].map(async (start) => foundAt(await start(), revision)),
     )
     const notMet = Object.values(behind ?? {})
       .flat()

@@ -8,6 +8,7 @@ import { parseAbsolutePath } from '../../policy/index.js'
 import { createCordon } from '../../runtime/index.js'
 import type { Approve } from '../../runtime/index.js'
 import type { AuditLog } from '../../runtime/audit/index.js'
+import type { OwnFile } from '../../runtime/own-files/index.js'
 import { openSandbox } from '../../sandbox/index.js'
 import type { Sandbox } from '../../sandbox/index.js'
 
@@ -17,6 +18,7 @@ import type { CommandLine, Environment } from '../command-line.js'
 import { EXIT_REFUSED, reportFailure } from '../failure.js'
 import { openOutput } from '../run/output-sink.js'
 import { openRunLog, recordSettingsOf } from '../run/perform-run.js'
+import { withheld } from '../settings/own-files.js'
 import { configFolderOf, consentFolderOf, homeOf } from '../settings/own-folders.js'
 import { STDERR, writeText } from '../text/console-text.js'
 import { visible } from '../text/visible-text.js'
@@ -27,6 +29,7 @@ import { listeningBy } from './listening.js'
 import type { Listening } from './listening.js'
 import { locateServers } from './packaged-servers.js'
 import { chooseServers } from './server-choice.js'
+import type { ChosenServer } from './server-choice.js'
 import { prepareServer, serverSource } from './start-server.js'
 import type { PreparedServer } from './start-server.js'
 import { readServerSettings } from './server-settings.js'
@@ -36,9 +39,9 @@ import { policiesWithin, policyNamed, readToolFile, withTimeout } from './tool-p
 import type { ToolEntry } from './tool-policies.js'
 
 export const mcp = async ({ given, environment }: CommandLine): Promise<number> => {
-  const chosen = chooseServers(given)
   const tools = readToolFile(given.values.get('tools')?.[0])
   const settings = settingsHere(given, environment)
+  const chosen = chooseServers(given).map((server) => publishedBy(server, settings))
   const allowed = (given.values.get('allow') ?? []).map(featureNamed)
   const startOf = (server: string): string => (chosen.length > 1 ? sharedName(server, '') : '')
   const home = homeOf(environment)
@@ -48,11 +51,13 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
     const located = await locateServers(chosen, given, environment, audit)
     const servers = await Promise.all(
       located.map(({ server, policies }) =>
-        prepareServer(server, given, environment, [
-          ...policies,
-          ...policiesWithin(startOf(server.name), tools),
-          ...settings.of(server.name).policies,
-        ]),
+        prepareServer(
+          server,
+          given,
+          environment,
+          [...policies, ...policiesWithin(startOf(server.name), tools), ...settings.of(server.name).policies],
+          filesWithHeaders(chosen, given),
+        ),
       ),
     )
     const [first] = servers
@@ -130,6 +135,20 @@ const connecting =
       },
     }
   }
+
+/** The command line counts before the settings. */
+const publishedBy = (server: ChosenServer, settings: AllServerSettings): ChosenServer => {
+  const [url] = settings.of(server.name).published
+  return url === undefined || server.transport.kind !== 'stdio'
+    ? server
+    : { ...server, transport: { kind: 'published', url } }
+}
+
+/** The headers of a remote server are secrets, which no server of the same file may read. */
+const filesWithHeaders = (chosen: readonly ChosenServer[], { values }: Arguments): readonly OwnFile[] => {
+  const hasHeaders = chosen.some(({ transport }) => transport.kind === 'remote' && transport.remote.secrets.size > 0)
+  return hasHeaders ? (values.get('config') ?? []).map((path) => withheld(path, 'the headers of remote servers')) : []
+}
 
 const serve = async (open: OpenConnection, listening: Listening | undefined): Promise<void> => {
   if (listening === undefined) {

@@ -9,6 +9,17 @@ import { usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
 import { packageCallOf } from '../mcp-packages/package-words.js'
 import { readGivenDocument } from '../text/given-document.js'
+import { bridgeTo } from './bridge.js'
+import { parsePublished } from './published-port.js'
+import { readRemoteServer } from './remote-server.js'
+import type { RemoteServer } from './remote-server.js'
+
+/** How a server speaks with the gateway. */
+export type Transport =
+  | { readonly kind: 'stdio' }
+  /** Over HTTP, inside its cell. */
+  | { readonly kind: 'published'; readonly url: string }
+  | { readonly kind: 'remote'; readonly remote: RemoteServer }
 
 export interface ChosenServer {
   readonly name: string
@@ -16,15 +27,17 @@ export interface ChosenServer {
   /** Variables that the file sets. */
   readonly variables: Readonly<Record<string, string>>
   readonly cwd: string | undefined
+  readonly transport: Transport
 }
 
 const COMMAND = 'cordon mcp'
 
 export const chooseServers = ({ rest, values }: Arguments): readonly ChosenServer[] => {
-  const [file, wanted] = [values.get('config')?.[0], values.get('server')?.[0]]
+  const [file, wanted, publish] = ['config', 'server', 'publish'].map((name) => values.get(name)?.[0])
   if (file === undefined) {
     if (rest.length === 0) throw usage('no server given', COMMAND, `${COMMAND} -- SERVER…, or ${COMMAND} --config FILE`)
-    return [{ name: nameFor(wanted ?? programName(rest)), argv: rest, variables: {}, cwd: undefined }]
+    const name = nameFor(wanted ?? programName(rest))
+    return [{ name, argv: rest, variables: {}, cwd: undefined, transport: transportOf(publish) }]
   }
   if (rest.length > 0)
     throw usage('--config FILE names the servers, and so do words after --', COMMAND, 'leave one out')
@@ -33,11 +46,16 @@ export const chooseServers = ({ rest, values }: Arguments): readonly ChosenServe
   if (wanted !== undefined && !names.includes(wanted)) throw unknownServer(file, wanted, names)
   const chosen = names.filter((name) => (wanted === undefined ? !isDisabled(entries[name]) : name === wanted))
   if (chosen.length === 0) throw invalid(file, 'no server is in it', 'add one below "mcpServers"')
-  const servers = chosen.map((name) => readServer(file, name, entries[name]))
+  const servers = chosen.map((name) => readServer(file, name, entries[name], transportOf(publish)))
+  if (publish !== undefined && servers.length > 1)
+    throw usage('--publish is for one server', COMMAND, 'choose one with --server NAME')
   const twice = servers.find(({ name }, at) => servers.findIndex((other) => other.name === name) !== at)
   if (twice !== undefined) throw invalid(file, `two servers would be called ${twice.name}`, 'rename one')
   return servers
 }
+
+const transportOf = (publish: string | undefined): Transport =>
+  publish === undefined ? { kind: 'stdio' } : { kind: 'published', url: parsePublished(publish, '--publish') }
 
 const entriesOf = (file: string): Readonly<Record<string, unknown>> => {
   const fix = 'name a file such as { "mcpServers": { "files": { "command": "mcp-server-filesystem", "args": ["."] } } }'
@@ -50,21 +68,32 @@ const entriesOf = (file: string): Readonly<Record<string, unknown>> => {
 const isDisabled = (entry: unknown): boolean => isMapping(entry) && entry['disabled'] === true
 
 /** Other keys belong to other programs. */
-const readServer = (file: string, name: string, entry: unknown): ChosenServer => {
+const readServer = (file: string, name: string, entry: unknown, transport: Transport): ChosenServer => {
   if (!isMapping(entry)) throw invalid(file, `"${name}" is not a mapping`, 'give it a "command"')
   const { command, args = [], env = {}, cwd } = entry
-  if (typeof command !== 'string')
-    throw invalid(
-      file,
-      `"${name}" has no "command"`,
-      'url' in entry ? 'servers on the network are not supported yet: choose others with --server NAME' : 'add it',
-    )
+  if (command === undefined && 'url' in entry) return remoteServer(file, name, entry, transport)
+  if (typeof command !== 'string') throw invalid(file, `"${name}" has no "command" and no "url"`, 'add one of them')
   if (!isTexts(args)) throw invalid(file, `"args" of "${name}" is not a list of texts`, 'write it like ["-y", "."]')
   if (!isMapping(env) || !isTexts(Object.values(env)))
     throw invalid(file, `"env" of "${name}" is not a mapping of names to texts`, 'write it like { "LANG": "C" }')
   if (cwd !== undefined && typeof cwd !== 'string')
     throw invalid(file, `"cwd" of "${name}" is not a text`, 'name a folder')
-  return { name: nameFor(name), argv: [command, ...args], variables: env as ChosenServer['variables'], cwd }
+  const variables = env as ChosenServer['variables']
+  return { name: nameFor(name), argv: [command, ...args], variables, cwd, transport }
+}
+
+const remoteServer = (
+  file: string,
+  name: string,
+  entry: Readonly<Record<string, unknown>>,
+  { kind }: Transport,
+): ChosenServer => {
+  if (kind === 'published') throw usage(`"${name}" is a remote server, and --publish is for others`, COMMAND)
+  const remote = readRemoteServer(nameFor(name), `${file}: "${name}"`, entry)
+  return {
+    ...{ name: nameFor(name), argv: bridgeTo(remote.url), variables: {}, cwd: undefined },
+    transport: { kind: 'remote', remote },
+  }
 }
 
 /** Names of tools begin with it and two lines, and models accept few characters. */

@@ -4,6 +4,7 @@
 //       files:
 //         policy: { filesystem: { read: [data/**] } }   # of its cell, beside those of its tools
 //         allow: [roots]                                 # what it may ask its client for
+//         publish: 3000/mcp                              # the port at which it serves HTTP inside its cell
 //         tools: { read_*: { filesystem: { read: [data/**] } }, "*": server }
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,6 +20,7 @@ import type { Trust } from '../../runtime/rule-files/index.js'
 
 import { isVouchedFor } from '../policy/policy-sources.js'
 import type { PolicyPlaces } from '../policy/policy-sources.js'
+import { parsePublished } from './published-port.js'
 import { policiesWithin, toolEntries } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 
@@ -30,6 +32,8 @@ export interface ServerSettings {
   /** By the names that the server uses. */
   readonly tools: readonly ToolEntry[]
   readonly allowed: readonly ClientFeature[]
+  /** The addresses of its port, inside its cell. The first one counts. */
+  readonly published: readonly string[]
 }
 
 export interface AllServerSettings {
@@ -58,6 +62,7 @@ export const readServerSettings = (places: PolicyPlaces): AllServerSettings => {
         policies: found.flatMap(({ policies }) => policies),
         tools: found.flatMap(({ tools }) => tools),
         allowed: found.flatMap(({ allowed }) => allowed),
+        published: found.flatMap(({ published }) => published),
       }
     },
     ignored: ofProjects.flatMap(({ path }, at) => (isTrusted[at] === true ? [] : [path])),
@@ -75,7 +80,7 @@ const readSettings = (path: string, trust: Trust): readonly SettingsEntry[] => {
 }
 
 const readEntry = (pattern: string, node: PolicyNode): SettingsEntry => {
-  const { policy, tools, allow } = mappingOf(node, ['policy', 'tools', 'allow'])
+  const { policy, tools, allow, publish } = mappingOf(node, ['policy', 'tools', 'allow', 'publish'])
   const entries = tools === undefined ? [] : toolEntries(tools)
   const placed = policy === undefined ? [] : [placedPolicy(policy)]
   return {
@@ -84,6 +89,7 @@ const readEntry = (pattern: string, node: PolicyNode): SettingsEntry => {
     policies: [...placed, ...policiesWithin('', entries)],
     allowed:
       allow === undefined ? [] : itemsOf(allow, 'a list of features').map((item) => oneOf(item, CLIENT_FEATURE_NAMES)),
+    published: publish === undefined ? [] : [parsePublished(String(publish.value), placeOf(publish))],
   }
 }
 

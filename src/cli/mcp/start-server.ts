@@ -7,6 +7,7 @@ import type { ClientFeature, ServerSource } from '../../mcp/index.js'
 import type { Mode } from '../../gate/index.js'
 import type { PlacedPolicy, ToolPolicy } from '../../policy/index.js'
 import type { AuditLog } from '../../runtime/audit/index.js'
+import type { OwnFile } from '../../runtime/own-files/index.js'
 import { describeEnding } from '../../sandbox/index.js'
 import type { Sandbox } from '../../sandbox/index.js'
 
@@ -14,10 +15,13 @@ import type { Arguments } from '../arguments.js'
 import type { Environment } from '../command-line.js'
 import { combinePolicies } from '../policy/combine-policies.js'
 import { parseRun } from '../request/run-request.js'
+import { GRANTS } from '../request/run-options.js'
+import type { Launch } from '../run/attached-runner.js'
 import { launchInCell } from '../run/launch-in-cell.js'
 import { performRunIn } from '../run/perform-run.js'
 import { prepareRun } from '../run/prepare-run.js'
 import type { PreparedRun } from '../run/run-gate.js'
+import { launchPublished, withBridge } from './bridge.js'
 import type { ChosenServer } from './server-choice.js'
 import { adviseOnServer, keepEnd, lastLines } from './start-failure.js'
 
@@ -32,24 +36,36 @@ export interface PreparedServer {
   readonly mode: Mode | undefined
 }
 
-/** `policies`: those of its settings and of its tools, which its cell grants. */
+/** `policies`: those of its settings and tools, which its cell grants. `withheldFiles`: files with secrets of others. */
 export const prepareServer = async (
   server: ChosenServer,
   given: Arguments,
   environment: Environment,
   policies: readonly PlacedPolicy[],
+  withheldFiles: readonly OwnFile[],
 ): Promise<PreparedServer> => {
-  const order = await parseRun(wordsFor(server, given), environment)
+  const { transport } = server
+  const words = wordsFor(server, transport.kind === 'remote' ? withoutGrants(given) : given)
+  const order = await parseRun(words, environment)
   const { wall: timeout, ...limits } = order.policy.limits
-  const policy = combinePolicies(policies, { ...order.policy, limits })
+  const granted = transport.kind === 'remote' ? [transport.remote.policy] : policies
+  const policy = combinePolicies(granted, { ...order.policy, limits })
+  const secrets = transport.kind === 'remote' ? transport.remote.secrets : order.secrets
   const { mode } = order
+  const ownFiles = [...order.ownFiles, ...withheldFiles]
   return {
     server,
     policy,
     timeout,
     mode,
-    prepared: prepareRun({ ...order, policy, mode: undefined }, false, environment),
+    prepared: prepareRun({ ...order, policy, secrets, ownFiles, mode: undefined }, false, environment),
   }
+}
+
+/** The cell of a remote server reaches that server, and nothing else. */
+const withoutGrants = ({ values, ...given }: Arguments): Arguments => {
+  const granting = new Set([...GRANTS.map(({ name }) => name), 'secret'])
+  return { ...given, values: new Map([...values].filter(([name]) => !granting.has(name))) }
 }
 
 /** The words of `cordon run` for it. */
@@ -79,6 +95,7 @@ export interface ServerPlace {
 export const serverSource = ({ server, prepared }: PreparedServer, place: ServerPlace): ServerSource => ({
   name: server.name,
   cwd: prepared.order.cwd,
+  speaks: server.transport.kind === 'stdio' ? 'stdio' : 'http',
   boundary: prepared.tool.boundary,
   allowed: place.allowedTo(server.name),
   consent: createConsent(
@@ -97,7 +114,12 @@ export const serverSource = ({ server, prepared }: PreparedServer, place: Server
         onStderr(server.name, bytes)
       },
     })
-    const { result, boundary, ownFiles } = await performRunIn(audit, prepared, launch, ignore)
+    const { result, boundary, ownFiles } = await performRunIn(
+      audit,
+      prepared,
+      bridged(launch, { server, prepared, place }),
+      ignore,
+    )
     return {
       how: describeEnding(result),
       lastWords: lastLines(said.text()),
@@ -106,5 +128,24 @@ export const serverSource = ({ server, prepared }: PreparedServer, place: Server
     }
   },
 })
+
+interface Bridged extends Pick<PreparedServer, 'server' | 'prepared'> {
+  readonly place: ServerPlace
+}
+
+const bridged = (launch: Launch, { server, prepared: { order }, place }: Bridged): Launch => {
+  const { transport, name } = server
+  switch (transport.kind) {
+    case 'stdio':
+      return launch
+    case 'remote':
+      return (argv, boundary, call) => launch(argv, withBridge(boundary), call)
+    case 'published': {
+      const { environment, sandbox } = place
+      const host = sandbox.then((open) => open.host)
+      return launchPublished(launch, host, { name, url: transport.url, order, environment })
+    }
+  }
+}
 
 const ignore = (): void => undefined

@@ -74,6 +74,8 @@ const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing
           'run the tool by cordon runner --key FILE, or name another source',
         )
       return { bytes: await host.stored(source.team, source.ref) }
+    case 'given':
+      return source.read()
   }
 }
 

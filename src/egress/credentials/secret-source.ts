@@ -10,6 +10,8 @@ export type SecretSource =
   | { readonly kind: 'vault'; readonly mount: string; readonly path: string; readonly field: string }
   /** Sealed in a team's registry. */
   | { readonly kind: 'store'; readonly team: string; readonly ref: string }
+  /** Held by Cordon itself. It may be another value each time. `what`: in words that may be shown. */
+  | { readonly kind: 'given'; readonly what: string; readonly read: () => Promise<ReadSecret> | ReadSecret }
 
 /**
  * `env:NAME`, `file:PATH`, `command:PROGRAM ARGUMENTS`, `keyring:SERVICE/ACCOUNT`, `vault:MOUNT/PATH#FIELD`,
@@ -67,6 +69,8 @@ export const describeSource = (source: SecretSource): string => {
       return `the field ${source.field} of ${source.mount}/${source.path} in Vault`
     case 'store':
       return `the credential ${source.ref} of ${source.team} in the store`
+    case 'given':
+      return source.what
   }
 }
 

@@ -8,3 +8,9 @@ export const headerText = (value: string | readonly string[] | undefined): strin
   if (encoded === undefined) return /^[\t\x20-\x7e]*$/.test(value) ? value : undefined
   return BASE64.test(encoded) ? Buffer.from(encoded, 'base64').toString('utf8') : undefined
 }
+
+/** A text as a header. It is encoded if a header cannot carry it as it is, or it looks encoded itself. */
+export const encodedHeader = (text: string): string =>
+  /^(?! )[\x20-\x7e]*$/.test(text) && !text.endsWith(' ') && !ENCODED.test(text)
+    ? text
+    : `=?base64?${Buffer.from(text).toString('base64')}?=`

@@ -6,7 +6,7 @@ import { isMapping } from '../../shapes/index.js'
 
 import { fieldsOf, textOf } from '../wire/messages.js'
 import type { Fields } from '../wire/messages.js'
-import { headerText } from './header-text.js'
+import { encodedHeader, headerText } from './header-text.js'
 
 interface MirroredArgument {
   /** In lower case. */
@@ -19,6 +19,8 @@ export interface ParamHeaders {
   readonly learn: (result: Fields) => void
   /** The first header that differs from the arguments. */
   readonly mismatch: (tool: string, args: unknown, headers: IncomingHttpHeaders) => string | undefined
+  /** The headers for a call of this tool. */
+  readonly headersFor: (tool: string, args: unknown) => Readonly<Record<string, string>>
 }
 
 const MOST_TOOLS = 10_000
@@ -32,6 +34,13 @@ export const createParamHeaders = (): ParamHeaders => {
     },
     mismatch: (tool, args, headers) =>
       mirrored.get(tool)?.find(({ header, path }) => !isEqual(headers[header], valueAt(args, path)))?.header,
+    headersFor: (tool, args) =>
+      Object.fromEntries(
+        (mirrored.get(tool) ?? []).flatMap(({ header, path }) => {
+          const value = valueAt(args, path)
+          return isPlain(value) ? [[header, encodedHeader(String(value))]] : []
+        }),
+      ),
   }
 }
 
@@ -48,6 +57,8 @@ const valueAt = (args: unknown, path: readonly string[]): unknown =>
 
 const isEqual = (header: string | readonly string[] | undefined, value: unknown): boolean => {
   if (value === undefined || value === null) return header === undefined
-  const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-  return isPlain && headerText(header) === String(value)
+  return isPlain(value) && headerText(header) === String(value)
 }
+
+const isPlain = (value: unknown): value is string | number | boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'

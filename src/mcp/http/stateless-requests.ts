@@ -7,14 +7,13 @@ import { messageOf } from '../../errors/index.js'
 import { withoutClientError } from '../stateless/stateless-answers.js'
 import { METHODS, progressTokenOf, withProgressToken } from '../wire/era-2025.js'
 import { STATELESS_ERRORS, clientOf, ofSubscription, subscriptionOf } from '../wire/era-2026.js'
-import { RPC_ERRORS, errorOf, fieldsOf, notificationOf, paramsOf, textOf } from '../wire/messages.js'
+import { RPC_ERRORS, errorOf, fieldsOf, notificationOf, paramsOf } from '../wire/messages.js'
 import type { Fields, MessageId, RequestMessage } from '../wire/messages.js'
 import type { Connection, OpenConnection } from './connection.js'
 import { openMessageStream, sendJson } from './event-stream.js'
 import type { MessageStream } from './event-stream.js'
-import { headerText } from './header-text.js'
+import { mismatchOf } from './mirrored-headers.js'
 import { createParamHeaders } from './param-headers.js'
-import type { ParamHeaders } from './param-headers.js'
 
 export interface StatelessRequests {
   readonly ask: (request: RequestMessage, headers: IncomingHttpHeaders, response: ServerResponse) => void
@@ -123,30 +122,4 @@ const statusOf = (message: Fields): number => {
   if (code === RPC_ERRORS.unknownMethod) return 404
   const isBad = code === STATELESS_ERRORS.unsupportedVersion || code === STATELESS_ERRORS.missingCapability
   return isBad ? 400 : 200
-}
-
-/** Requests whose name is in a header too. */
-const NAMED: Readonly<Record<string, string>> = {
-  [METHODS.callTool]: 'name',
-  [METHODS.getPrompt]: 'name',
-  [METHODS.readResource]: 'uri',
-}
-
-/** What a proxy reads in the headers must be what the gateway judges. */
-const mismatchOf = (
-  request: RequestMessage,
-  headers: IncomingHttpHeaders,
-  mirrored: ParamHeaders,
-): string | undefined => {
-  const { method } = request
-  const params = paramsOf(request)
-  if (headers['mcp-protocol-version'] !== clientOf(params).version)
-    return 'MCP-Protocol-Version is not that of the body'
-  if (headerText(headers['mcp-method']) !== method) return 'Mcp-Method is not the method of the body'
-  const named = NAMED[method]
-  if (named === undefined) return undefined
-  const name = textOf(params[named])
-  if (headerText(headers['mcp-name']) !== name) return `Mcp-Name is not the ${named} of the body`
-  const header = method === METHODS.callTool ? mirrored.mismatch(name, params['arguments'], headers) : undefined
-  return header === undefined ? undefined : `${header} is not the argument of the body`
 }

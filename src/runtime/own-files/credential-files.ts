@@ -51,6 +51,7 @@ const filesOf = (source: SecretSource, { folder, home, searchPath }: CredentialP
     case 'environment':
     case 'keyring':
     case 'store':
+    case 'given':
       return []
   }
 }

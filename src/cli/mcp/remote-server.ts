@@ -1,0 +1,70 @@
+// A server on the network: an entry with a "url". Its cell has the bridge, and reaches that host alone. The headers of
+// the entry are credentials: the proxy puts them into requests, and the cell never has them.
+import { fail } from '../../errors/index.js'
+import { parsePolicy } from '../../policy/index.js'
+import type { PlacedPolicy } from '../../policy/index.js'
+import type { SecretSource } from '../../egress/index.js'
+import { isMapping, isTexts } from '../../shapes/index.js'
+
+export interface RemoteServer {
+  readonly url: string
+  /** Of its cell. */
+  readonly policy: PlacedPolicy
+  /** The sources of its headers. */
+  readonly secrets: ReadonlyMap<string, SecretSource>
+}
+
+/** `name`: as Cordon calls it. `source`: the file and its entry. */
+export const readRemoteServer = (
+  name: string,
+  source: string,
+  { type, url: given, headers = {} }: Readonly<Record<string, unknown>>,
+): RemoteServer => {
+  const invalid = (problem: string, fix: string) => fail('usage-error', { problem: `${source}: ${problem}`, fix })
+  if (type === 'sse')
+    throw invalid(
+      'the transport HTTP+SSE of the revision 2024-11-05 is not supported',
+      'most such servers speak streamable HTTP too, at another path: write "type": "http" and that "url"',
+    )
+  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+    throw invalid('"url" is not an address such as https://mcp.example.org/mcp', 'put secrets into "headers"')
+  if (isHere(url.hostname))
+    throw invalid(
+      `${url.host} is this host, which cells do not reach`,
+      'let Cordon start the server: cordon mcp --publish PORT/PATH -- SERVER…',
+    )
+  if (!isMapping(headers) || !isTexts(Object.values(headers)))
+    throw invalid('"headers" is not a mapping of names to texts', 'write it like { "Authorization": "Bearer …" }')
+  const texts = Object.entries(headers as Readonly<Record<string, string>>)
+  const [first] = texts
+  if (first !== undefined && url.protocol === 'http:')
+    throw invalid(`its header ${first[0]} would go over the network in the clear`, 'use https')
+  const variable = texts.find(([, text]) => text.includes('${'))
+  if (variable !== undefined)
+    throw invalid(
+      `its header ${variable[0]} names a variable, and Cordon gives variables of yours to no host that a file names`,
+      'write the value itself into a file that only you can read (chmod 600)',
+    )
+  url.hash = ''
+  const host = `${url.hostname}:${url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port}`
+  const credentials = texts.map(([header], at) => ({
+    id: `mcp.${name.toLowerCase()}.${at}`,
+    inject: { host, header, format: '{value}' },
+  }))
+  const policy = parsePolicy({ network: [{ host, methods: ['GET', 'POST', 'DELETE'] }], credentials }, source)
+  return {
+    url: url.href,
+    policy: { source, policy, whereIs: () => source },
+    secrets: new Map(
+      texts.map(([header, text], at) => [
+        credentials[at]?.id ?? '',
+        { kind: 'given', what: `the header ${header} of ${source}`, read: () => ({ bytes: Buffer.from(text) }) },
+      ]),
+    ),
+  }
+}
+
+/** A cell has a loopback of its own, or none. */
+const isHere = (hostname: string): boolean =>
+  /(?:^|\.)localhost\.?$/.test(hostname) || /^127\.\d+\.\d+\.\d+$|^0\.0\.0\.0$|^\[::1?\]$/.test(hostname)

@@ -1,0 +1,86 @@
+// A hostile server over HTTP: each deed ends in a typed error or in its answer, and the gateway goes on.
+import { fileURLToPath } from 'node:url'
+
+import { describe, expect, test } from 'vitest'
+
+import { folderWith, metaOf, openGateway, textOf } from './gateway.js'
+import type { Opened } from './gateway.js'
+
+const HOSTILE_HTTP = fileURLToPath(new URL('hostile-http-server.mjs', import.meta.url))
+const PORT = 47_331
+const MEGABYTE = 1024 * 1024
+
+const open = (): Promise<Opened> =>
+  openGateway(folderWith({ 'tools.yaml': '"*": server\n' }), [
+    ...['--tools', 'tools.yaml', '--server', 'mine', '--publish', `${PORT}`],
+    ...['--', 'node', HOSTILE_HTTP, `${PORT}`],
+  ])
+
+const call = ({ client }: Opened, name: string, args: Readonly<Record<string, unknown>> = {}): Promise<unknown> =>
+  client.callTool({ name, arguments: args })
+
+describe('a hostile server over HTTP', () => {
+  test('gets a typed error for each wrong answer, and its other calls go on', async () => {
+    const opened = await open()
+    for (const [deed, code, words] of [
+      ['redirect', 'mcp-http-failed', 'redirects are not followed'],
+      ['page', 'mcp-http-failed', 'content type'],
+      ['garbage', 'mcp-http-failed', 'not a message'],
+      ['broken-event', 'mcp-http-failed', 'not a message'],
+      ['nobody', 'mcp-http-failed', 'not this request'],
+      ['cut', 'mcp-http-failed', 'ended its stream before it answered'],
+      ['accepted', 'mcp-http-failed', 'HTTP 202'],
+      ['fault', 'mcp-http-failed', 'HTTP 500'],
+      ['endless', 'mcp-http-failed', 'ended its stream'],
+      ['login', 'mcp-login-required', 'cordon mcp login mine'],
+      ['rights', 'mcp-login-required', 'HTTP 403'],
+    ] as const) {
+      const error: unknown = await call(opened, deed).catch((thrown: unknown) => thrown)
+      expect([deed, error]).toEqual([deed, expect.objectContaining({ data: { 'cordon/error': code } })])
+      expect([deed, opened.stderr()]).toEqual([deed, expect.stringContaining(words)])
+    }
+    expect(textOf(await call(opened, 'echo', { words: 'still here' }))).toBe('still here')
+  }, 60_000)
+
+  test('is read as the standard says: several lines, comments, two answers, a lost stream', async () => {
+    const opened = await open()
+    expect(textOf(await call(opened, 'events'))).toBe('in lines')
+    expect(textOf(await call(opened, 'twice'))).toBe('first')
+    expect(textOf(await call(opened, 'resume'))).toBe('resumed')
+    expect(textOf(await call(opened, 'flood'))).toBe('flooded')
+  })
+
+  test.each(['json', 'event'])('sends and gets messages of 20 MB (%s)', async (as) => {
+    const opened = await open()
+    const bytes = 20 * MEGABYTE
+    expect(textOf(await call(opened, 'large', { bytes, as }))).toHaveLength(bytes)
+    expect(textOf(await call(opened, 'echo', { words: 'y'.repeat(bytes) }))).toHaveLength(bytes)
+  })
+
+  test('gets no cookie back that it set', async () => {
+    expect(textOf(await call(await open(), 'cookies'))).toBe('undefined')
+  })
+
+  test('answers 300 calls at once, while one hangs', async () => {
+    const opened = await open()
+    const hanging = new AbortController()
+    const hung = opened.client
+      .callTool({ name: 'hang', arguments: {} }, undefined, { signal: hanging.signal })
+      .catch(() => 'cancelled')
+    const words = Array.from({ length: 300 }, (_, at) => `call ${at}`)
+    const said = await Promise.all(words.map(async (each) => textOf(await call(opened, 'echo', { words: each }))))
+    expect(said).toEqual(words)
+    hanging.abort('enough')
+    expect(await hung).toBe('cancelled')
+    await expect.poll(async () => textOf(await call(opened, 'cancelled'))).toBe('[null]')
+  })
+
+  test('that ends the session, or itself, is reported as ended', async () => {
+    for (const deed of ['gone', 'die']) {
+      const opened = await open()
+      await call(opened, deed).catch(() => undefined)
+      expect(metaOf(await call(opened, 'echo'))).toMatchObject({ 'cordon/error': 'mcp-server-ended' })
+      expect(opened.stderr()).toContain(deed === 'gone' ? 'the server has ended the session' : 'exit 3')
+    }
+  })
+})
