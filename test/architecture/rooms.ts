@@ -8,7 +8,7 @@ export const ROOM_ORDER: readonly (readonly string[])[] = [
   ['gate'],
   ['sandbox', 'egress', 'store'],
   ['runtime'],
-  ['server', 'mcp-server', 'adapters'],
+  ['server', 'mcp-server', 'mcp-auth', 'adapters'],
   ['mcp'],
   ['cli'],
 ]

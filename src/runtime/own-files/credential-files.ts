@@ -51,6 +51,8 @@ const filesOf = (source: SecretSource, { folder, home, searchPath }: CredentialP
     case 'environment':
     case 'keyring':
     case 'store':
+    // In the state folder, which no tool reaches.
+    case 'login':
       return []
   }
 }
