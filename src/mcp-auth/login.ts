@@ -165,7 +165,8 @@ const within = async (server: URL, arriving: Promise<URL>): Promise<URL> => {
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       reject(fail('login-failed', { server: server.href, problem: 'nobody logged in within five minutes', fix: '' }))
-    }, PATIENCE)
+      // The open port keeps the process alive, until the login is closed.
+    }, PATIENCE).unref()
   })
   return Promise.race([arriving, late]).finally(() => {
     clearTimeout(timer)
