@@ -16,6 +16,7 @@ import { reportFailure, reportRefusal } from './failure.js'
 import { HOOK_HELP } from './hook/hook-help.js'
 import { LOG_HELP } from './log/log-help.js'
 import { MCP_HELP } from './mcp/mcp-help.js'
+import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from './mcp-login/mcp-login-help.js'
 import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from './mcp-setup/mcp-setup-help.js'
 import { POLICY_HELP } from './policy/policy-help.js'
 import { RUNNER_HELP } from './team/runner-help.js'
@@ -35,7 +36,7 @@ interface Command {
   /** Its options may stand anywhere among its words, and it has its own exit statuses (`reportRefusal`). */
   readonly takesWords?: true
   /** Another command for some first words. */
-  readonly actions?: { readonly words: readonly string[]; readonly command: Command }
+  readonly actions?: readonly { readonly words: readonly string[]; readonly command: Command }[]
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -43,14 +44,24 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   mcp: {
     help: MCP_HELP,
     load: async () => (await import('./mcp/mcp.js')).mcp,
-    actions: {
-      words: MCP_SETUP_ACTIONS,
-      command: {
-        help: MCP_SETUP_HELP,
-        takesWords: true,
-        load: async () => (await import('./mcp-setup/mcp-setup.js')).mcpSetup,
+    actions: [
+      {
+        words: MCP_SETUP_ACTIONS,
+        command: {
+          help: MCP_SETUP_HELP,
+          takesWords: true,
+          load: async () => (await import('./mcp-setup/mcp-setup.js')).mcpSetup,
+        },
       },
-    },
+      {
+        words: MCP_LOGIN_ACTIONS,
+        command: {
+          help: MCP_LOGIN_HELP,
+          takesWords: true,
+          load: async () => (await import('./mcp-login/mcp-login.js')).mcpLogin,
+        },
+      },
+    ],
   },
   hook: { help: HOOK_HELP, takesWords: true, load: async () => (await import('./hook/hook.js')).hook },
   doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor/doctor.js')).doctor },
@@ -123,7 +134,7 @@ const perform = async (given: readonly string[], environment: Environment): Prom
     help,
     load,
     takesWords = false,
-  } = found.actions?.words.includes(words[0] ?? '') === true ? found.actions.command : found
+  } = found.actions?.find((each) => each.words.includes(words[0] ?? ''))?.command ?? found
   try {
     const line = (takesWords ? parseScattered : parseArguments)(words, help, `cordon ${name}`)
     if (line.switches.has('help')) return print(renderHelp(help))

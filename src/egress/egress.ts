@@ -72,6 +72,7 @@ export const createEgress = ({
     authorityCertificate: authority.certificate,
     admit: async (rights) => {
       if (isClosed) throw fail('egress-closed', {})
+      for (const credential of rights.credentials) secrets.check(credential)
       await Promise.all(
         rights.credentials.map(async (credential) => {
           requireUsable({ credential, value: (await secrets.get(credential.id)).reveal() })

@@ -3,7 +3,8 @@ export type { EgressCall } from './admitted-call.js'
 export { createTlsAuthority } from './authority/tls-authority.js'
 export type { TlsAuthority } from './authority/tls-authority.js'
 export type { CallRights } from './call.js'
-export type { SecretHost } from './credentials/read-secret.js'
+export { readSecret } from './credentials/read-secret.js'
+export type { Logins, SecretHost } from './credentials/read-secret.js'
 export { exposedSource, exposedValue, variableOf } from './credentials/exposed-secret.js'
 export type { ExposedSecret } from './credentials/exposed-secret.js'
 export { parseSecretSource } from './credentials/secret-source.js'
@@ -13,6 +14,8 @@ export type { SecretStore, SecretStoreSettings } from './credentials/secret-stor
 export type { VaultAccess } from './credentials/vault.js'
 export { createEgress } from './egress.js'
 export type { Egress, EgressSettings } from './egress.js'
+export { createOwnRequests, isThisMachine } from './own-requests.js'
+export type { OwnRequestSettings, SendOwn } from './own-requests.js'
 export type {
   ConnectionClosed,
   ConnectionEvent,

@@ -65,7 +65,13 @@ export const EGRESS_ERRORS = {
     when: 'The source of a credential is not valid.',
     message: 'the source of the credential "{credential}" is invalid: {problem}',
     agent: 'A credential that this tool needs is not set up correctly.',
-    fix: 'write env:NAME, file:PATH, command:PROGRAM ARGUMENTS, keyring:SERVICE/ACCOUNT, vault:MOUNT/PATH#FIELD or, for runners, store:TEAM/NAME',
+    fix: 'write env:NAME, file:PATH, command:PROGRAM ARGUMENTS, keyring:SERVICE/ACCOUNT, vault:MOUNT/PATH#FIELD, login:URL or, for runners, store:TEAM/NAME',
+  },
+  'own-request-refused': {
+    when: 'Cordon itself was about to ask a host that it may not ask, such as one of a private network that a server named.',
+    message: 'Cordon does not ask {host}: {problem}',
+    agent: 'A login that this tool needs is not possible.',
+    fix: 'if the host is one of your own network, give its address: --resolve HOST=ADDRESS; servers need https',
   },
   'response-unreadable': {
     when: 'Cordon cannot decode a response that it must search for credentials.',

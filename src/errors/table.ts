@@ -9,6 +9,7 @@ import { AUDIT_ERRORS } from './audit-errors.js'
 import { DECISION_ERRORS } from './decision-errors.js'
 import { EGRESS_ERRORS } from './egress-errors.js'
 import type { ErrorText } from './error-text.js'
+import { MCP_AUTH_ERRORS } from './mcp-auth-errors.js'
 import { MCP_ERRORS } from './mcp-errors.js'
 import { MCP_SETUP_ERRORS } from './mcp-setup-errors.js'
 import { HOOK_ERRORS } from './hook-errors.js'
@@ -275,6 +276,7 @@ export const ERRORS = {
   // MCP gateway
   ...MCP_ERRORS,
   ...MCP_SETUP_ERRORS,
+  ...MCP_AUTH_ERRORS,
   ...EGRESS_ERRORS,
   ...STORE_ERRORS,
   ...SERVER_ERRORS,

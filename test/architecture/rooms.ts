@@ -8,7 +8,7 @@ export const ROOM_ORDER: readonly (readonly string[])[] = [
   ['gate'],
   ['sandbox', 'egress', 'store', 'analysis'],
   ['runtime'],
-  ['server', 'mcp-server', 'adapters', 'eslint'],
+  ['server', 'mcp-server', 'mcp-auth', 'adapters', 'eslint'],
   ['mcp'],
   ['cli'],
 ]

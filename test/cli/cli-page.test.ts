@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 
 import { renderHelp } from '../../src/cli/help.js'
 import type { CommandHelp } from '../../src/cli/help.js'
+import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from '../../src/cli/mcp-login/mcp-login-help.js'
 import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from '../../src/cli/mcp-setup/mcp-setup-help.js'
 import { MECHANISMS } from '../../src/policy/index.js'
 
@@ -161,7 +162,10 @@ const MECHANISMS_PAGE = [
 
 const MORE: Readonly<Record<string, readonly string[]>> = {
   run: [...RUN_PAGE, ...MECHANISMS_PAGE],
-  mcp: command(`mcp ${MCP_SETUP_ACTIONS.join('|')}`, MCP_SETUP_HELP),
+  mcp: [
+    ...command(`mcp ${MCP_SETUP_ACTIONS.join('|')}`, MCP_SETUP_HELP),
+    ...command(`mcp ${MCP_LOGIN_ACTIONS.join('|')}`, MCP_LOGIN_HELP),
+  ],
 }
 
 const page = [

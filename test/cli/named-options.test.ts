@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 
 import { renderHelp } from '../../src/cli/help.js'
 
+import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from '../../src/cli/mcp-login/mcp-login-help.js'
 import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from '../../src/cli/mcp-setup/mcp-setup-help.js'
 
 import { HELPS } from './helps.js'
@@ -21,7 +22,8 @@ const pages = [
 ]
 
 const MCP_SETUP = new RegExp(`^ (?:${MCP_SETUP_ACTIONS.join('|')})\\b`)
-const KNOWN: typeof HELPS = { ...HELPS, 'mcp-setup': MCP_SETUP_HELP }
+const MCP_LOGIN = new RegExp(`^ (?:${MCP_LOGIN_ACTIONS.join('|')})\\b`)
+const KNOWN: typeof HELPS = { ...HELPS, 'mcp-setup': MCP_SETUP_HELP, 'mcp-login': MCP_LOGIN_HELP }
 
 interface Named {
   readonly command: string
@@ -35,7 +37,8 @@ interface Named {
 const namedIn = (text: string): readonly Named[] =>
   Array.from(text.matchAll(/\bcordon (?<command>[a-z]+)(?<words>[^\n`|;#]*)/g)).flatMap(({ groups }) => {
     const { command: name = '', words = '' } = groups ?? {}
-    const command = name === 'mcp' && MCP_SETUP.test(words) ? 'mcp-setup' : name
+    const action = MCP_SETUP.test(words) ? 'mcp-setup' : MCP_LOGIN.test(words) ? 'mcp-login' : 'mcp'
+    const command = name === 'mcp' ? action : name
     if (!Object.hasOwn(KNOWN, command)) return []
     const own = words.split(/ -- |, or | and cordon /)[0] ?? ''
     return Array.from(own.matchAll(/(?<=[ [(])--(?<option>[a-z][a-z-]*)/g), ({ groups: found }) => ({

@@ -151,10 +151,10 @@ describe('the secret store', () => {
     expect(await read()).toBe('value-1')
     now = 60_001
     expect(await read()).toBe('value-2')
-    kept.forget('token')
+    kept.onRefusal('token', 401, undefined)
     expect(await read(), 'a value that was just read is kept').toBe('value-2')
     now = 70_000
-    kept.forget('token')
+    kept.onRefusal('token', 401, undefined)
     expect(await read()).toBe('value-3')
   })
 

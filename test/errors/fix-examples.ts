@@ -75,5 +75,6 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'mcp-package-not-installed': 'check the name, and that npm reaches its registry here: npm view NAME version',
   'mcp-port-unpublishable': 'name the hosts that it needs: --net HOST',
   'mcp-request-refused': 'start the gateway with --allow sampling',
+  'login-failed': 'register a client at the authorization server, and name it: --client-id ID',
   'rules-unsafe': 'see who may write there: ls -ld /home/me/.config/cordon /home/me/.config/cordon/rules.yaml',
 }

@@ -74,7 +74,11 @@ const DECISION: readonly Option[] = [
 ]
 
 export const EGRESS: readonly Option[] = [
-  values('secret', 'ID=SOURCE', 'source of a credential: env:NAME, file:PATH, command:…, keyring:…, vault:…'),
+  values(
+    'secret',
+    'ID=SOURCE',
+    'source of a credential: env:NAME, file:PATH, command:…, keyring:…, vault:…, login:URL',
+  ),
   values('resolve', 'HOST=ADDRESS', 'use this address for a granted host'),
   value('upstream-ca', 'FILE', 'trust these server certificates'),
 ]

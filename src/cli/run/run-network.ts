@@ -27,12 +27,15 @@ export const runWithNetwork = async (
   call: NetworkCall,
   run: (granted: GrantedNetwork) => Promise<CallResult>,
 ): Promise<CallResult> => {
+  const logins = [...secrets.values()].some(({ kind }) => kind === 'login')
+    ? (await import('../settings/logins.js')).loginsOf(environment, { pins, authorities })
+    : undefined
   const networks = createCallNetworks(
     () =>
       openNetwork({
         authorities,
         isNested: () => isNested,
-        secrets: { sources: secrets, host: secretHostOf(environment) },
+        secrets: { sources: secrets, host: { ...secretHostOf(environment), logins } },
       }),
     pins,
   )

@@ -9,7 +9,7 @@ import type { Body } from '../http/body.js'
 import { wholeBody } from '../http/body.js'
 import type { ExchangeRequest, Handler, Reply } from '../http/exchange.js'
 import type { HeaderList } from '../http/header-list.js'
-import { withHeader, withoutHeaders } from '../http/header-list.js'
+import { valueOf, withHeader, withoutHeaders } from '../http/header-list.js'
 import { pathOf, violationSeen } from '../record.js'
 import { acceptedCodings } from '../redaction/content-coding.js'
 import { createConcealment } from '../redaction/conceal.js'
@@ -180,8 +180,9 @@ const exchange = async (
     },
   )
   counted.status = response.status
-  // Perhaps the value was changed meanwhile.
-  if (response.status === 401) for (const { id } of injected) shared.secrets.forget(id)
+  if (response.status === 401 || response.status === 403)
+    for (const { id } of injected)
+      shared.secrets.onRefusal(id, response.status, valueOf(response.headers, 'www-authenticate'))
   if (response.status === 101) {
     await upgrade(request, reply, response, concealment, counted)
   } else {

@@ -22,14 +22,28 @@ export interface SecretHost {
   readonly vault: VaultAccess | undefined
   /** Opens a credential of a team's registry. Only runners can. */
   readonly stored?: ((team: string, ref: string) => Promise<Buffer>) | undefined
+  readonly logins?: Logins | undefined
+}
+
+/** Logins to servers. Only commands of Cordon have them. */
+export interface Logins {
+  /** `rejected`: a token that the server did not accept. */
+  readonly token: (server: URL, rejected: Buffer | undefined) => Promise<ReadSecret>
+  /** A server answered 401 or 403. `challenge`: its header `WWW-Authenticate`. */
+  readonly onRefusal: (server: URL, status: number, challenge: string | undefined) => void
 }
 
 const MAX_BYTES = 65_536
 
-/** Reads a value. Errors contain nothing of it. */
-export const readSecret = async (credential: string, source: SecretSource, host: SecretHost): Promise<ReadSecret> => {
+/** Reads a value. Errors contain nothing of it. `rejected`: a value that the server did not accept. */
+export const readSecret = async (
+  credential: string,
+  source: SecretSource,
+  host: SecretHost,
+  rejected?: Buffer,
+): Promise<ReadSecret> => {
   const missing = (problem: string, fix: string): Error => fail('credential-missing', { credential, problem, fix })
-  const { bytes, expiresAt } = await readFrom(source, host, missing)
+  const { bytes, expiresAt } = await readFrom(source, host, missing, rejected)
   const value = withoutLineEnd(bytes)
   if (value.length === 0) throw missing(`${describeSource(source)} is empty`, 'put the value there')
   if (value.length > MAX_BYTES)
@@ -37,7 +51,12 @@ export const readSecret = async (credential: string, source: SecretSource, host:
   return { bytes: value, expiresAt }
 }
 
-const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing): Promise<ReadSecret> => {
+const readFrom = async (
+  source: SecretSource,
+  host: SecretHost,
+  missing: Missing,
+  rejected: Buffer | undefined,
+): Promise<ReadSecret> => {
   switch (source.kind) {
     case 'environment': {
       const value = host.environment[source.name]
@@ -76,6 +95,10 @@ const readFrom = async (source: SecretSource, host: SecretHost, missing: Missing
       return { bytes: await host.stored(source.team, source.ref) }
     case 'given':
       return source.read()
+    case 'login':
+      if (host.logins === undefined)
+        throw missing('it is a login, which only commands of Cordon have', 'run the tool by cordon run or cordon mcp')
+      return host.logins.token(source.server, rejected)
   }
 }
 

@@ -12,10 +12,12 @@ export type SecretSource =
   | { readonly kind: 'store'; readonly team: string; readonly ref: string }
   /** Held by Cordon itself. It may be another value each time. `what`: in words that may be shown. */
   | { readonly kind: 'given'; readonly what: string; readonly read: () => Promise<ReadSecret> | ReadSecret }
+  /** The token of a login to a server, for this server alone. */
+  | { readonly kind: 'login'; readonly server: URL }
 
 /**
  * `env:NAME`, `file:PATH`, `command:PROGRAM ARGUMENTS`, `keyring:SERVICE/ACCOUNT`, `vault:MOUNT/PATH#FIELD`,
- * `store:TEAM/NAME`.
+ * `store:TEAM/NAME`, `login:URL`.
  */
 export const parseSecretSource = (credential: string, text: string): SecretSource => {
   const invalid = (problem: string): Error => fail('secret-source-invalid', { credential, problem })
@@ -47,9 +49,14 @@ export const parseSecretSource = (credential: string, text: string): SecretSourc
       const [team = '', ref = ''] = parts(/^([^/]+)\/([^/]+)$/, 'TEAM/NAME')
       return { kind: 'store', team, ref }
     }
+    case 'login': {
+      parts(/^https?:\/\/[^/]/, 'the URL of a server')
+      if (!URL.canParse(rest)) throw invalid('login: is followed by the URL of a server')
+      return { kind: 'login', server: new URL(rest) }
+    }
     default:
       // The text may be the secret itself, written here by mistake.
-      throw invalid('it does not begin with env:, file:, command:, keyring:, vault: or store:')
+      throw invalid('it does not begin with env:, file:, command:, keyring:, vault:, store: or login:')
   }
 }
 
@@ -71,6 +78,8 @@ export const describeSource = (source: SecretSource): string => {
       return `the credential ${source.ref} of ${source.team} in the store`
     case 'given':
       return source.what
+    case 'login':
+      return `the login to ${source.server.href}`
   }
 }
 

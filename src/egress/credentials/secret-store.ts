@@ -1,5 +1,7 @@
 import { fail } from '../../errors/index.js'
+import type { Credential } from '../../policy/index.js'
 
+import { requireOwnServer } from './own-server.js'
 import type { SecretHost } from './read-secret.js'
 import { readSecret } from './read-secret.js'
 import { Secret } from './secret.js'
@@ -8,8 +10,10 @@ import type { SecretSource } from './secret-source.js'
 /** Secrets by credential id, read when needed and kept for a while. */
 export interface SecretStore {
   readonly get: (credential: string) => Promise<Secret>
-  /** The server rejected it: read it again next time. */
-  readonly forget: (credential: string) => void
+  /** Refuses a credential that would send the token of a login to another server. */
+  readonly check: (credential: Credential) => void
+  /** The server answered 401 or 403. After 401 the value is read again next time. */
+  readonly onRefusal: (credential: string, status: number, challenge: string | undefined) => void
   readonly close: () => void
 }
 
@@ -40,13 +44,17 @@ export const createSecretStore = ({
 }: SecretStoreSettings): SecretStore => {
   const kept = new Map<string, Kept>()
   const reading = new Map<string, Promise<Secret>>()
+  /** Values that servers did not accept. */
+  const rejected = new Map<string, Secret>()
   let isClosed = false
 
   const forget = (credential: string): void => {
     // A tool that provokes rejections must not cause endless reads.
-    if (now() - (kept.get(credential)?.since ?? 0) < LEAST_AGE) return
+    const known = kept.get(credential)
+    if (known === undefined || now() - known.since < LEAST_AGE) return
     // Not erased: a request may still use it.
     kept.delete(credential)
+    rejected.set(credential, known.secret)
   }
   const read = async (credential: string): Promise<Secret> => {
     const source = sources.get(credential)
@@ -59,7 +67,8 @@ export const createSecretStore = ({
           'createCordon(); also file:PATH, command:…, keyring:… or vault:…',
       })
     }
-    const { bytes, expiresAt } = await readSecret(credential, source, host)
+    const before = rejected.get(credential)
+    const { bytes, expiresAt } = await readSecret(credential, source, host, before?.bytes())
     const secret = new Secret(bytes)
     if (isClosed) {
       secret.erase()
@@ -79,10 +88,18 @@ export const createSecretStore = ({
       reading.set(credential, begun)
       return begun
     },
-    forget,
+    check: (credential) => {
+      const source = sources.get(credential.id)
+      if (source?.kind === 'login') requireOwnServer(credential, source.server)
+    },
+    onRefusal: (credential, status, challenge) => {
+      if (status === 401) forget(credential)
+      const source = sources.get(credential)
+      if (source?.kind === 'login') host.logins?.onRefusal(source.server, status, challenge)
+    },
     close: () => {
       isClosed = true
-      for (const { secret } of kept.values()) secret.erase()
+      for (const secret of [...[...kept.values()].map((each) => each.secret), ...rejected.values()]) secret.erase()
       kept.clear()
     },
   }

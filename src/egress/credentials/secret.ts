@@ -13,6 +13,11 @@ export class Secret {
     return this.#bytes.toString('latin1')
   }
 
+  /** A copy, because this one may be erased. */
+  bytes(): Buffer {
+    return Buffer.from(this.#bytes)
+  }
+
   get length(): number {
     return this.#bytes.length
   }

@@ -52,6 +52,8 @@ const filesOf = (source: SecretSource, { folder, home, searchPath }: CredentialP
     case 'keyring':
     case 'store':
     case 'given':
+    // In the state folder, which no tool reaches.
+    case 'login':
       return []
   }
 }

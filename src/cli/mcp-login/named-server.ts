@@ -1,0 +1,42 @@
+// The URL of a server that the user named: a URL, or a name from a file of a client.
+import { resolve } from 'node:path'
+
+import { parseServerUrl } from '../../mcp-auth/index.js'
+import { isMapping } from '../../shapes/index.js'
+
+import { usage } from '../arguments.js'
+import type { Environment } from '../command-line.js'
+import { clientFiles } from '../mcp-setup/clients.js'
+import type { ClientFile } from '../mcp-setup/clients.js'
+import { readConfig } from '../mcp-setup/config-file.js'
+import { nameOfEntry } from '../mcp-setup/server-entry.js'
+import { homeOf } from '../settings/own-folders.js'
+import { visible } from '../text/visible-text.js'
+
+const COMMAND = 'cordon mcp login'
+
+export const namedServer = (word: string, configFile: string | undefined, environment: Environment): URL => {
+  if (word.includes('://')) return parseServerUrl(word)
+  const found = new Set(filesFor(configFile, environment).flatMap((file) => urlsOf(file, word)))
+  const [url, another] = found
+  if (url === undefined)
+    throw usage(`no remote server "${visible(word)}" is in a file of a client`, COMMAND, `${COMMAND} https://…`)
+  if (another !== undefined)
+    throw usage(
+      `several servers are called "${visible(word)}"`,
+      COMMAND,
+      `name one: ${[...found].map((each) => `${COMMAND} ${visible(each)}`).join(', or ')}`,
+    )
+  return parseServerUrl(url)
+}
+
+const filesFor = (configFile: string | undefined, environment: Environment): readonly ClientFile[] =>
+  configFile === undefined
+    ? clientFiles({ home: homeOf(environment), workspace: process.cwd(), environment })
+    : [{ client: 'file', scope: 'user', path: resolve(configFile), format: 'json', places: [['mcpServers']] }]
+
+const urlsOf = (file: ClientFile, name: string): readonly string[] =>
+  (readConfig(file)?.entries ?? [])
+    .filter((entry) => nameOfEntry(entry) === name)
+    .flatMap(({ value }) => (isMapping(value) ? [value['url'], value['httpUrl'], value['serverUrl']] : []))
+    .filter((url) => typeof url === 'string')

@@ -1,0 +1,44 @@
+// Logins to remote MCP servers, for commands that use or change them. Loaded only there.
+import { join } from 'node:path'
+
+import { parseSecretSource, readSecret } from '../../egress/index.js'
+import type { Logins } from '../../egress/index.js'
+import { accessToken, loginAdvice } from '../../mcp-auth/index.js'
+import type { LoginPlace } from '../../mcp-auth/index.js'
+import { secretHostOf } from '../../runtime/network/index.js'
+
+import type { Environment } from '../command-line.js'
+import { reportFailure } from '../failure.js'
+import type { EgressOrder } from './egress-order.js'
+import { consentFolderOf, homeOf } from './own-folders.js'
+
+export const loginPlaceOf = (environment: Environment, { pins, authorities }: EgressOrder): LoginPlace => ({
+  folder: join(consentFolderOf(environment, homeOf(environment)), 'auth'),
+  way: { pins, authorities },
+  readSource: async (text) => {
+    const { bytes } = await readSecret(CLIENT_SECRET, parseSecretSource(CLIENT_SECRET, text), secretHostOf(environment))
+    return bytes.toString('utf8')
+  },
+})
+
+/** As errors name it. */
+export const CLIENT_SECRET = 'client-secret'
+
+/** Tells the user once which login helps. */
+export const loginsOf = (environment: Environment, order: EgressOrder): Logins => {
+  const place = loginPlaceOf(environment, order)
+  const told = new Set<string>()
+  return {
+    token: (server, rejected) => accessToken(server, place, rejected),
+    onRefusal: (server, status, challenge) => {
+      void loginAdvice(server, place, status, challenge).then(
+        (advice) => {
+          if (advice === undefined || told.has(advice.message)) return
+          told.add(advice.message)
+          reportFailure(advice, environment)
+        },
+        () => undefined,
+      )
+    },
+  }
+}

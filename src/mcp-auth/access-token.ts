@@ -1,0 +1,126 @@
+// The token of a login as egress puts it into requests: renewed before it expires, by one process at a time.
+import * as oauth from 'oauth4webapi'
+
+import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
+import { takeTurn } from '../runtime/rule-files/index.js'
+
+import { challengeOf, plainScopes } from './challenge.js'
+import { clientAuthOf } from './client.js'
+import type { ReadSource } from './client.js'
+import { readIssuer } from './discover.js'
+import { findLogin, pathOfLogin, readLogin, writeLogin } from './login-files.js'
+import type { KeptLogin } from './login-files.js'
+import { codeOfOAuth, failure, requestsTo } from './requests.js'
+import type { Way } from './requests.js'
+import { tokensOf } from './tokens.js'
+
+export interface LoginPlace {
+  /** Where logins are kept. */
+  readonly folder: string
+  readonly way: Way
+  readonly readSource: ReadSource
+}
+
+export interface AccessToken {
+  readonly bytes: Buffer
+  readonly expiresAt: number | undefined
+}
+
+/** A token could expire on its way. Egress keeps one until ten seconds before its end. */
+const MARGIN = 15_000
+/** A server that rejects every token must not cause endless requests. */
+const LEAST_AGE = 60_000
+
+/** The current token for exactly this server. `rejected`: one that the server did not accept. */
+export const accessToken = async (
+  server: URL,
+  place: LoginPlace,
+  rejected: Buffer | undefined,
+): Promise<AccessToken> => {
+  const login = findLogin(place.folder, server)
+  if (login === undefined) throw needed(server, 'nobody is logged in')
+  const refused = rejected?.toString('utf8')
+  return isUsable(login, refused) ? tokenOf(login) : tokenOf(await renew(server, login, place, refused))
+}
+
+const tokenOf = ({ access_token, expires_at }: KeptLogin): AccessToken => ({
+  bytes: Buffer.from(access_token, 'utf8'),
+  expiresAt: expires_at,
+})
+
+const isUsable = ({ access_token, issued_at, expires_at }: KeptLogin, refused: string | undefined): boolean =>
+  (expires_at ?? Infinity) - MARGIN > Date.now() && (access_token !== refused || Date.now() - issued_at < LEAST_AGE)
+
+/** With rotation, a refresh token works once. Of two gateways one uses it, and the other takes the result. */
+const renew = async (
+  server: URL,
+  { issuer, resource }: KeptLogin,
+  place: LoginPlace,
+  refused: string | undefined,
+): Promise<KeptLogin> => {
+  const path = pathOfLogin(place.folder, { issuer, resource })
+  const done = await takeTurn(`${path}.lock`)
+  try {
+    const login = readLogin(path)
+    if (login === undefined) throw needed(server, 'nobody is logged in')
+    if (isUsable(login, refused)) return login
+    const { refresh_token: refreshToken } = login
+    if (refreshToken === undefined) throw needed(server, 'the login has expired, and cannot be renewed')
+    try {
+      const renewed = await refresh(server, login, refreshToken, place)
+      writeLogin(place.folder, renewed)
+      return renewed
+    } catch (error) {
+      if (codeOfOAuth(error) !== 'invalid_grant') throw failure(server, 'the renewal of the login', error)
+      const { refresh_token: _used, ...ended } = login
+      writeLogin(place.folder, ended)
+      throw needed(server, 'the authorization server no longer accepts the login')
+    }
+  } finally {
+    done()
+  }
+}
+
+const refresh = async (
+  server: URL,
+  login: KeptLogin,
+  refreshToken: string,
+  { way, readSource }: LoginPlace,
+): Promise<KeptLogin> => {
+  const requests = requestsTo(server, way)
+  const authorizationServer = await readIssuer(server, login.issuer, requests)
+  const client = { client_id: login.client_id }
+  const answer = await oauth.processRefreshTokenResponse(
+    authorizationServer,
+    client,
+    await oauth.refreshTokenGrantRequest(
+      ...([authorizationServer, client, await clientAuthOf(login, readSource), refreshToken] as const),
+      { ...requests.options, additionalParameters: { resource: login.resource } },
+    ),
+  )
+  return { ...login, ...tokensOf(server, answer, login.scope, refreshToken) }
+}
+
+const needed = (server: URL, problem: string, more = ''): CordonError =>
+  fail('login-needed', { server: server.href, problem, command: `cordon mcp login ${server.href}${more}` })
+
+/** What helps after a 401 or 403 of the server. Undefined if the next request renews the token, or nothing helps. */
+export const loginAdvice = async (
+  server: URL,
+  { folder }: Pick<LoginPlace, 'folder'>,
+  status: number,
+  challenge: string | undefined,
+): Promise<CordonError | undefined> => {
+  const { error, scope } = await challengeOf(status, challenge)
+  if (status === 403) {
+    if (error !== 'insufficient_scope') return undefined
+    const scopes = plainScopes(scope)
+    return scopes === undefined
+      ? needed(server, 'it asks for more rights than the login has')
+      : needed(server, `it asks for the scope "${scopes}"`, ` --scope "${scopes}"`)
+  }
+  const login = findLogin(folder, server)
+  const isRenewed = login?.refresh_token !== undefined && Date.now() - login.issued_at >= LEAST_AGE
+  return isRenewed ? undefined : needed(server, 'it does not accept the token of the login')
+}
