@@ -1,14 +1,15 @@
 // Turns a shell command of an agent into a `cordon run` of the same command.
 import { existsSync } from 'node:fs'
 
+import { parseAbsolutePath } from '../../policy/index.js'
+import { quoted } from '../../runtime/agent-hook/index.js'
+
 import type { Arguments } from '../arguments.js'
 import type { Environment } from '../command-line.js'
 import { findPolicies } from '../policy/policy-sources.js'
 import { EGRESS, GRANTS, LIMITS } from '../request/run-options.js'
 import { homeOf } from '../settings/own-folders.js'
 import { configFolderOf } from '../settings/own-folders.js'
-import { parseAbsolutePath } from '../../policy/index.js'
-import { quoted } from './shell-text.js'
 
 /** The policy of the user or the project that counts if no other is named. */
 const DEFAULT_POLICY = 'agent'
