@@ -4,6 +4,9 @@ import { npmPrograms, provideIfStarted } from './npm-programs.mjs'
 /** By short names. docs/adapters.md names these versions. */
 export const SDK_PACKAGES = {
   'claude-agent': '@anthropic-ai/claude-agent-sdk@0.3.326',
+  'mastra': '@mastra/core@1.71.0',
+  'strands': '@strands-agents/sdk@1.19.0',
+  'adk': '@google/adk@2.0.0',
 }
 
 const { installed, provide } = npmPrograms('sdks', SDK_PACKAGES)
