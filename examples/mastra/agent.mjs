@@ -8,7 +8,7 @@ import { InMemoryStore } from '@mastra/core/storage'
 import { mastraTools, resumeWith } from 'cordon/mastra'
 
 import { WANTED, openNotes } from '../notes/runtime.mjs'
-import { scriptedModel } from './scripted-model.mjs'
+import { scriptedModel } from '../notes/scripted-model.mjs'
 
 const [what, folder] = process.argv.slice(2)
 const stateFile = join(folder, 'state.json')

@@ -1,4 +1,5 @@
-// Tools of a runtime in a real agent of Mastra, with a scripted model. Mastra asks for Node 22: the example runs with it.
+// Tools of a runtime in a real agent of Mastra, with a scripted model. Mastra asks for Node 22, and the example runs with
+// it.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -54,7 +55,7 @@ const agentOf = async (cordon: Cordon, name: string, input: unknown, options: Ad
     Mastra: Constructor<{ readonly getAgent: (name: string) => MastraAgent }>
   }
   const { InMemoryStore } = (await load('storage/index.js')) as { InMemoryStore: new () => unknown }
-  const example = new URL('../../examples/mastra/scripted-model.mjs', import.meta.url).href
+  const example = new URL('../../examples/notes/scripted-model.mjs', import.meta.url).href
   const { scriptedModel } = (await import(/* @vite-ignore */ example)) as {
     scriptedModel: (wanted: unknown) => { readonly model: unknown; readonly heard: () => readonly string[] }
   }
