@@ -36,7 +36,17 @@ const ROOMS = ['runtime', 'policy', 'gate', 'sandbox', 'egress', 'store', 'serve
 const LIBRARY_OUT = join(ROOT, 'dist', 'bundle', 'library')
 
 /** Modules that connect a runtime to an SDK. Each is an export of the package. */
-const ADAPTERS = ['ai', 'openai', 'anthropic', 'langchain', 'claude-agent', 'mastra', 'ai-sandbox', 'openai-sandbox', 'mastra-sandbox']
+const ADAPTERS = [
+  'ai',
+  'openai',
+  'anthropic',
+  'langchain',
+  'claude-agent',
+  'mastra',
+  'ai-sandbox',
+  'openai-sandbox',
+  'mastra-sandbox',
+]
 
 /** Adapters take the rooms from the library file too. They are ES modules, so that they get the program's own SDK. */
 const roomsApart = {

@@ -1,5 +1,5 @@
-// Tools of a runtime in a real agent of Mastra, with a scripted model. Mastra asks for Node 22, and the example runs with
-// it.
+// Tools of a runtime in a real agent of Mastra, with a scripted model. Mastra asks for Node 22, so the example runs
+// with it.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
