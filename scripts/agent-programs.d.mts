@@ -1,3 +1,3 @@
-export declare const AGENT_PACKAGES: Readonly<Record<'claude' | 'codex', string>>
+export declare const AGENT_PACKAGES: Readonly<Record<'claude' | 'codex' | 'gemini', string>>
 /** The path of a program. Undefined if it is not installed. */
-export declare const agentProgram: (name: 'claude' | 'codex') => string | undefined
+export declare const agentProgram: (name: 'claude' | 'codex' | 'gemini') => string | undefined

@@ -5,7 +5,11 @@ import { join } from 'node:path'
 import { npmPrograms, provideIfStarted } from './npm-programs.mjs'
 
 /** By the name of the program. docs/hooks.md names these versions. */
-export const AGENT_PACKAGES = { claude: '@anthropic-ai/claude-code@2.1.325', codex: '@openai/codex@0.166.0' }
+export const AGENT_PACKAGES = {
+  claude: '@anthropic-ai/claude-code@2.1.325',
+  codex: '@openai/codex@0.166.0',
+  gemini: '@google/gemini-cli@0.61.0',
+}
 
 const programIn = (modules, name) => join(modules, '.bin', name)
 

@@ -38,7 +38,17 @@ const ROOMS = ['runtime', 'policy', 'gate', 'sandbox', 'egress', 'store', 'serve
 const LIBRARY_OUT = join(ROOT, 'dist', 'bundle', 'library')
 
 /** Modules that connect a runtime to an SDK. Each is an export of the package. */
-const ADAPTERS = ['ai', 'openai', 'anthropic', 'langchain']
+const ADAPTERS = [
+  'ai',
+  'openai',
+  'anthropic',
+  'langchain',
+  'claude-agent',
+  'mastra',
+  'ai-sandbox',
+  'openai-sandbox',
+  'mastra-sandbox',
+]
 
 /** Modules beside the rooms, by the name of their file. */
 const BESIDE = {

@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path'
 
 import { provideAgents } from './agent-programs.mjs'
 import { provideMcpPrograms } from './mcp-programs.mjs'
+import { provideSdks } from './sdk-programs.mjs'
 import { TEST_NEEDS } from './test-needs.mjs'
 import { provideKernel } from './vm-kernel.mjs'
 
@@ -44,5 +45,6 @@ export const installNeeds = () => {
     ...kernel,
     ...provideAgents().map((name) => `${name} is missing (hooks are tried with it); node scripts/agent-programs.mjs`),
     ...provideMcpPrograms().map((name) => `${name} is missing (MCP is tried with it); node scripts/mcp-programs.mjs`),
+    ...provideSdks().map((name) => `${name} is missing (adapters are tried with it); node scripts/sdk-programs.mjs`),
   ]
 }

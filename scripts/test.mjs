@@ -74,6 +74,7 @@ const FILES_FOR_ONE_USER = [
 const FILES_WITH_FOREIGN_PROGRAMS = [
   'hook/claude-code',
   'hook/codex',
+  'hook/gemini',
   'mcp/conformance',
   'mcp/further-servers',
   'mcp/inspector',

@@ -5,6 +5,22 @@ import { WANTED } from './runtime.mjs'
 
 const textOf = (value) => (typeof value === 'string' ? value : JSON.stringify(value))
 
+/** A reply of the Messages API in parts. */
+const partsOf = ({ content: [block], stop_reason, usage, ...message }) => {
+  const isCall = block.type === 'tool_use'
+  const delta = isCall
+    ? { type: 'input_json_delta', partial_json: JSON.stringify(block.input) }
+    : { type: 'text_delta', text: block.text }
+  return [
+    { type: 'message_start', message: { ...message, usage, content: [], stop_reason: null } },
+    { type: 'content_block_start', index: 0, content_block: { ...block, ...(isCall ? { input: {} } : { text: '' }) } },
+    { type: 'content_block_delta', index: 0, delta },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage },
+    { type: 'message_stop' },
+  ]
+}
+
 /** By the end of the path: what the model was told about its calls, and its next reply. */
 const APIS = {
   '/chat/completions': {
@@ -50,7 +66,7 @@ const APIS = {
   },
 }
 
-export const startProvider = async () => {
+export const startProvider = async (wanted = WANTED) => {
   const heard = []
   const server = createServer(async (request, response) => {
     let body = ''
@@ -61,8 +77,11 @@ export const startProvider = async () => {
     // The tool runner of Anthropic sends only what is new of a thread.
     if (asked.thread?.type !== 'continue') heard.length = 0
     heard.push(...api.told(asked))
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(api.reply(`call-${heard.length}`, WANTED[heard.length])))
+    const reply = api.reply(`call-${heard.length}`, wanted[heard.length])
+    response.writeHead(200, { 'content-type': asked.stream ? 'text/event-stream' : 'application/json' })
+    if (!asked.stream) return response.end(JSON.stringify(reply))
+    for (const part of partsOf(reply)) response.write(`event: ${part.type}\ndata: ${JSON.stringify(part)}\n\n`)
+    response.end()
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   return { url: `http://127.0.0.1:${server.address().port}`, heard, close: () => server.close().closeAllConnections() }

@@ -113,6 +113,18 @@ export const RUNTIME_ERRORS = {
     agent: 'This call cannot go on now.',
     fix: 'let this user write to the folder (tickets.folder)',
   },
+  'sandbox-unsupported': {
+    when: 'A sandbox interface of an SDK asks for something that a cell does not have.',
+    message: 'a cell has no {what}',
+    agent: 'This sandbox has no {what}.',
+    fix: '{fix}',
+  },
+  'sandbox-refused': {
+    when: 'A command or a file of a sandbox interface was refused, or the command was killed.',
+    message: '{reason}',
+    agent: '{reason}',
+    fix: '{fix}',
+  },
   'runner-tools-invalid': {
     when: 'A tools file of a runner is not valid.',
     message: '{path}: {problem}',

@@ -1,7 +1,8 @@
 // A runtime with notes for the tests of adapters: reading is allowed, and somebody has to approve removing.
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -60,12 +61,32 @@ export const openNotesStage = (): ((options?: Partial<CordonOptions>) => Promise
   }
 }
 
+interface ExampleRun {
+  readonly status: number | null
+  readonly output: string
+}
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
 /** An example checks itself. */
-export const runExample = (name: string): { readonly status: number | null; readonly output: string } => {
-  const script = fileURLToPath(new URL(`../../examples/${name}/run.mjs`, import.meta.url))
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script], {
-    encoding: 'utf8',
-    timeout: ENDS_WHAT_HANGS_MS,
-  })
+export const runExample = (name: string, folder = ROOT, node = process.execPath): ExampleRun => {
+  const script = join(folder, 'examples', name, 'run.mjs')
+  const { status, stdout, stderr } = spawnSync(node, [script], { encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS })
   return { status, output: `${stdout}${stderr}` }
 }
+
+/** Runs an example as somebody does who has installed Cordon and the SDK, whose modules are in another folder. */
+export const runExampleWith = (modules: string, name: string, node = process.execPath): ExampleRun => {
+  const folder = mkdtempSync(join(tmpdir(), 'cordon-installed-'))
+  try {
+    for (const each of ['notes', name]) cpSync(join(ROOT, 'examples', each), join(folder, 'examples', each), RECURSIVE)
+    mkdirSync(join(folder, 'node_modules'))
+    for (const each of readdirSync(modules)) symlinkSync(join(modules, each), join(folder, 'node_modules', each))
+    symlinkSync(ROOT, join(folder, 'node_modules/cordon'))
+    return runExample(name, folder, node)
+  } finally {
+    rmSync(folder, RECURSIVE)
+  }
+}
+
+const RECURSIVE = { recursive: true }

@@ -26,6 +26,7 @@ export const KEPT_APART: Readonly<Record<string, readonly string[]>> = { server:
 
 /** Parts of a room that can be had without the whole, because `cordon run` should not wait for the rest. */
 export const PARTS_WITH_INDEX: readonly string[] = [
+  'src/runtime/agent-hook/index.js',
   'src/runtime/audit/index.js',
   'src/runtime/call/index.js',
   'src/runtime/events/index.js',

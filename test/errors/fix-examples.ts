@@ -41,6 +41,8 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'schema-invalid': 'it is valid as draft-07: add "$schema": "http://json-schema.org/draft-07/schema#"',
   'tool-unknown-here': 'did you mean "read_file"?',
   'change-refused': 'did you mean "read_file"?',
+  'sandbox-unsupported': 'run the command with tty: false',
+  'sandbox-refused': 'look at the path and the policy',
   'ticket-refused': 'make the call again',
   'state-refused': 'it was written by another version of Cordon; begin without a state',
   'runner-tools-invalid': 'give each tool a name of its own',

@@ -1,4 +1,5 @@
-// A model on loopback that calls one tool and then ends: enough of the Messages and the Responses API for a real agent.
+// A model on loopback that calls one tool and then ends: enough of the Messages, the Responses and the Gemini API for a
+// real agent.
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,6 +21,11 @@ interface Asked {
   readonly tools?: readonly unknown[]
   readonly messages?: readonly { readonly content: unknown }[]
   readonly input?: readonly { readonly type?: string; readonly output?: unknown }[]
+  readonly contents?: readonly { readonly parts?: readonly GeminiPart[] }[]
+}
+
+interface GeminiPart {
+  readonly functionResponse?: { readonly response: unknown }
 }
 
 export const startModel = async (calls: readonly ToolCall[]): Promise<ScriptedModel> => {
@@ -29,16 +35,22 @@ export const startModel = async (calls: readonly ToolCall[]): Promise<ScriptedMo
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const path = request.url ?? ''
-      if (request.method !== 'POST' || !/\/(?:messages|responses)(?:\?|$)/.test(path)) {
+      if (request.method !== 'POST' || !/\/(?:messages|responses)(?:\?|$)|:streamGenerateContent/.test(path)) {
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":[],"input_tokens":1}')
         return
       }
       const asked = JSON.parse(Buffer.concat(chunks).toString()) as Asked
-      const told = asked.messages === undefined ? outputsIn(asked) : toolResultsIn(asked)
+      const told =
+        asked.contents !== undefined
+          ? responsesIn(asked)
+          : asked.messages === undefined
+            ? outputsIn(asked)
+            : toolResultsIn(asked)
       if (told.length >= results.length) results = told
       // Requests without tools are the agent's own, such as one for a title.
       const call = (asked.tools ?? []).length === 0 ? undefined : calls[told.length]
-      if (asked.messages === undefined) sendResponses(response, call)
+      if (asked.contents !== undefined) sendGemini(response, call)
+      else if (asked.messages === undefined) sendResponses(response, call)
       else sendMessages(response, call, asked.stream === true)
     })
   })
@@ -69,6 +81,11 @@ const toolResultsIn = ({ messages = [] }: Asked): readonly string[] =>
 
 const outputsIn = ({ input = [] }: Asked): readonly string[] =>
   input.filter(({ type }) => type?.endsWith('_call_output') === true).map(({ output }) => textOf(output))
+
+const responsesIn = ({ contents = [] }: Asked): readonly string[] =>
+  contents.flatMap(({ parts = [] }) =>
+    parts.flatMap(({ functionResponse: each }) => (each === undefined ? [] : [textOf(each.response)])),
+  )
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
@@ -126,4 +143,11 @@ const sendResponses = (response: ServerResponse, call: ToolCall | undefined): vo
       },
     },
   ])
+}
+
+const sendGemini = (response: ServerResponse, call: ToolCall | undefined): void => {
+  const part = call === undefined ? { text: 'done' } : { functionCall: { name: call.name, args: call.input } }
+  const candidate = { index: 0, content: { role: 'model', parts: [part] }, finishReason: 'STOP' }
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.end(`data: ${JSON.stringify({ candidates: [candidate], usageMetadata: { totalTokenCount: 2 } })}\n\n`)
 }

@@ -4,12 +4,12 @@ import { CordonError, fail, messageOf } from '../../errors/index.js'
 import { readBoundedJson } from '../../gate/index.js'
 import type { JsonObject } from '../../gate/index.js'
 import { isMapping } from '../../shapes/index.js'
+import { OWN_SECONDS } from '../../runtime/agent-hook/index.js'
 
 import type { CommandLine } from '../command-line.js'
 import { STDERR, STDOUT, oneLine, writeFully } from '../text/console-text.js'
 import type { Agent, AgentCall, Answer } from './agent.js'
 import { decide } from './decide.js'
-import { OWN_SECONDS } from './installed-command.js'
 import { unreadable } from './message.js'
 
 /** Larger than any message with a file that an agent writes. */

@@ -7,6 +7,7 @@ import { createGate, createSessionCount, describeTool, pathRead, pathWrite } fro
 import type { Evaluation, GateTool, JsonObject } from '../../gate/index.js'
 import { isWithinPath, parsePolicy } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
+import { commandWords } from '../../runtime/agent-hook/index.js'
 import { auditOwnFiles, openAuditLog } from '../../runtime/audit/index.js'
 import { createEventStream, decided, denied, recordArguments } from '../../runtime/events/index.js'
 import { shieldOwnFiles } from '../../runtime/own-files/index.js'
@@ -26,7 +27,7 @@ import { auditPathOf, stateFolderOf } from '../settings/own-folders.js'
 import type { Agent, AgentCall, Verdict } from './agent.js'
 import { rememberApproval } from './host-approval.js'
 import { unreadable } from './message.js'
-import { commandWords, grantWords, modeWords, rewritten } from './rewrite.js'
+import { grantWords, modeWords, rewritten } from './rewrite.js'
 
 export interface Asked {
   readonly agent: Agent

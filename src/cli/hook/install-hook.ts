@@ -14,6 +14,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 
 import { codeOf, fail, reasonOf } from '../../errors/index.js'
+import { installedCommand } from '../../runtime/agent-hook/index.js'
 
 import { usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
@@ -22,7 +23,6 @@ import { homeOf } from '../settings/own-folders.js'
 import { STDOUT, paintFor, writeText } from '../text/console-text.js'
 import { renderTable } from '../text/table-text.js'
 import type { Agent, HookChange, Scope } from './agent.js'
-import { installedCommand } from './installed-command.js'
 import { PASSED_ON, ownWords } from './rewrite.js'
 
 const COMMAND = 'cordon hook'

@@ -1,9 +1,10 @@
 // Records a call that the hook blocked before the gate could judge it.
+import { commandWords } from '../../runtime/agent-hook/index.js'
+
 import type { CommandLine } from '../command-line.js'
 import { undecided } from '../run/facts.js'
 import { recordRefusal } from '../run/record-refusal.js'
 import type { Agent, AgentCall } from './agent.js'
-import { commandWords } from './rewrite.js'
 
 export const recordBlock = async (
   agent: Agent,

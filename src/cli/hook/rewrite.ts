@@ -1,5 +1,6 @@
 // Turns a shell command of an agent into a `cordon run` of the same command.
-import { existsSync } from 'node:fs'
+import { parseAbsolutePath } from '../../policy/index.js'
+import { commandWords, quoted } from '../../runtime/agent-hook/index.js'
 
 import type { Arguments } from '../arguments.js'
 import type { Environment } from '../command-line.js'
@@ -7,8 +8,6 @@ import { findPolicies } from '../policy/policy-sources.js'
 import { EGRESS, GRANTS, LIMITS } from '../request/run-options.js'
 import { homeOf } from '../settings/own-folders.js'
 import { configFolderOf } from '../settings/own-folders.js'
-import { parseAbsolutePath } from '../../policy/index.js'
-import { quoted } from './shell-text.js'
 
 /** The policy of the user or the project that counts if no other is named. */
 const DEFAULT_POLICY = 'agent'
@@ -46,12 +45,6 @@ const defaultPolicies = (given: Arguments, workspace: string, environment: Envir
   const named = found.filter(({ name, source }) => name === DEFAULT_POLICY && source !== 'bundled')
   return [...new Set(named.map(({ source }) => `${source}:${DEFAULT_POLICY}`))]
 }
-
-/** Agents write for bash. */
-const SHELL = ['/bin/bash', '/usr/bin/bash'].find((path) => existsSync(path)) ?? '/bin/sh'
-
-/** Behind `--`, because a command that begins with a dash would be options of the shell. */
-export const commandWords = (command: string): readonly string[] => [SHELL, '-c', '--', command]
 
 /** `session`: in which the person's answer to the agent's question is kept. */
 export const rewritten = (words: readonly string[], command: string, session: string | undefined): string =>

@@ -4,10 +4,10 @@ import { applyEdits, findNodeAtLocation, getNodeValue, modify, parseTree, printP
 import type { JSONPath, Node, ParseError } from 'jsonc-parser'
 
 import { fail } from '../../errors/index.js'
+import { isInstalledCommand } from '../../runtime/agent-hook/index.js'
 import { isMapping } from '../../shapes/index.js'
 
 import type { AgentSettings } from './agent.js'
-import { isInstalledCommand } from './installed-command.js'
 
 interface HookList {
   readonly agent: string

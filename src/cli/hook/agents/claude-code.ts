@@ -1,9 +1,9 @@
 // Claude Code: https://code.claude.com/docs/en/hooks
 import type { JsonObject } from '../../../gate/index.js'
+import { claudeCodeEntry } from '../../../runtime/agent-hook/index.js'
 
 import type { Agent } from '../agent.js'
 import { mappingIn, requireEvent, textIn } from '../message.js'
-import { HOST_SECONDS } from '../installed-command.js'
 import { hookList } from '../settings-file.js'
 import { actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
@@ -66,11 +66,7 @@ export const CLAUDE_CODE: Agent = {
     ...hookList({
       agent: NAME,
       lists: [['hooks', 'PreToolUse']],
-      // A version before 2.1.295 ignores `onFailure`. There the command itself turns failures into a block.
-      entry: (command) => ({
-        matcher: '*',
-        hooks: [{ type: 'command', command, timeout: HOST_SECONDS, onFailure: 'block' }],
-      }),
+      entry: (command) => claudeCodeEntry(command, '*'),
     }),
   },
   notHeld: [

@@ -3,9 +3,9 @@ import { readFileSync, statSync } from 'node:fs'
 
 import type { JsonObject } from '../../../gate/index.js'
 import { isMapping } from '../../../shapes/index.js'
+import { HOST_SECONDS } from '../../../runtime/agent-hook/index.js'
 
 import type { Agent } from '../agent.js'
-import { HOST_SECONDS } from '../installed-command.js'
 import { mappingIn, requireEvent, textIn, unreadable } from '../message.js'
 import { patchedFiles } from '../patched-files.js'
 import { hookList } from '../settings-file.js'

@@ -1,6 +1,7 @@
 // Gemini CLI: https://geminicli.com/docs/hooks/reference
+import { HOST_SECONDS } from '../../../runtime/agent-hook/index.js'
+
 import type { Agent } from '../agent.js'
-import { HOST_SECONDS } from '../installed-command.js'
 import { mappingIn, requireEvent, textIn } from '../message.js'
 import { hookList } from '../settings-file.js'
 import { actionOf } from '../tool-action.js'

@@ -1,8 +1,8 @@
 // opencode: https://opencode.ai/docs/plugins/. It has no hooks that are commands, so a small plugin asks Cordon.
 import { fail } from '../../../errors/index.js'
+import { isInstalledCommand } from '../../../runtime/agent-hook/index.js'
 
 import type { Agent } from '../agent.js'
-import { isInstalledCommand } from '../installed-command.js'
 import { mappingIn, textIn } from '../message.js'
 import { patchedFiles } from '../patched-files.js'
 import { actionOf } from '../tool-action.js'

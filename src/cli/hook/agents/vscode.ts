@@ -1,8 +1,8 @@
 // VS Code (GitHub Copilot): https://code.visualstudio.com/docs/agents/reference/hooks-reference
 import type { JsonObject } from '../../../gate/index.js'
+import { HOST_SECONDS } from '../../../runtime/agent-hook/index.js'
 
 import type { Agent } from '../agent.js'
-import { HOST_SECONDS } from '../installed-command.js'
 import { mappingIn, requireEvent, textIn } from '../message.js'
 import { patchedFiles } from '../patched-files.js'
 import { hookList } from '../settings-file.js'

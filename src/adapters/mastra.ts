@@ -1,0 +1,77 @@
+// Tools of a runtime for agents of Mastra (package `@mastra/core`, version 1). Nothing of the SDK is loaded.
+import { bug, fail } from '../errors/index.js'
+import type { ApprovalAnswer, JsonSchema } from '../gate/index.js'
+import { toModel } from '../runtime/index.js'
+import type { ModelResult, ToolResult } from '../runtime/index.js'
+import { createSdkCalls } from './sdk-calls.js'
+import type { AdapterOptions, SdkCall, SdkCalls, SdkRuntime, SuspendedCall } from './sdk-calls.js'
+
+export type { AdapterOptions, SuspendedCall }
+
+/** A tool as Mastra takes it. Its package needs a newer Node than Cordon, so its types are not taken from there. */
+export interface MastraTool {
+  readonly id: string
+  readonly description: string
+  readonly inputSchema: JsonSchema
+  readonly execute: (input: unknown, context: MastraContext) => Promise<ModelResult | undefined>
+  readonly toModelOutput: (output: ModelResult) => { type: 'text' | 'error-text'; value: string }
+}
+
+interface MastraContext {
+  readonly toolCallId: string
+  readonly abortSignal?: AbortSignal
+  readonly resumeData?: unknown
+  readonly suspend?: (payload: unknown) => Promise<unknown>
+  readonly outputWriter?: (chunk: unknown) => Promise<void>
+}
+
+/** For `tools` of an `Agent`. With `onAsk: 'suspend'` its Mastra needs a storage. */
+export const mastraTools = (cordon: SdkRuntime, options: AdapterOptions = {}): Record<string, MastraTool> => {
+  const calls = createSdkCalls(cordon, options)
+  return Object.fromEntries(
+    calls.tools.map(({ modelName: id, description, inputSchema }) => [
+      id,
+      {
+        ...{ id, description, inputSchema },
+        execute: async (input, context) => {
+          const { toolCallId, abortSignal: signal, resumeData, suspend } = context
+          const call: SdkCall = { id: toolCallId, tool: id, input, signal }
+          if (resumeData !== undefined) return toModel(await goOn(calls, call, resumeData))
+          const result = await runAndTell(calls, call, context)
+          if (result.status !== 'pending' || suspend === undefined) return toModel(result)
+          await suspend(calls.suspended().find((each) => each.id === toolCallId))
+          return undefined
+        },
+        toModelOutput: ({ isError, text }) => ({ type: isError ? 'error-text' : 'text', value: text }),
+      },
+    ]),
+  )
+}
+
+/** The value for `agent.resumeGenerate` and `agent.resumeStream`: a person's answer to the call of a suspended run. */
+export const resumeWith = (call: SuspendedCall, answer?: ApprovalAnswer): MastraAnswer => ({ call, answer })
+
+export interface MastraAnswer {
+  readonly call: SuspendedCall
+  readonly answer: ApprovalAnswer | undefined
+}
+
+const goOn = (calls: SdkCalls, call: SdkCall, resumeData: unknown): Promise<ToolResult> => {
+  const { call: suspended, answer } = resumeData as Partial<MastraAnswer>
+  if (suspended === undefined)
+    throw fail('ticket-refused', { problem: 'is missing', fix: 'go on with resumeGenerate(resumeWith(…))' })
+  return calls.goOn(call, suspended, answer)
+}
+
+/** Output and progress are chunks `tool-output` of the stream. */
+const runAndTell = async (calls: SdkCalls, call: SdkCall, { outputWriter }: MastraContext): Promise<ToolResult> => {
+  let result: ToolResult | undefined
+  for await (const part of calls.stream(call)) {
+    if (part.kind === 'result') result = part.result
+    else {
+      const payload = { output: part, toolCallId: call.id, toolName: call.tool }
+      await outputWriter?.({ type: 'tool-output', from: 'USER', payload })
+    }
+  }
+  return result ?? bug('a stream ended without a result')
+}

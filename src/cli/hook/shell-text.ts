@@ -1,2 +1,0 @@
-/** A word that every shell takes as it is. `asWord` leaves some words bare that a shell other than sh would expand. */
-export const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
