@@ -19,12 +19,16 @@ export type { Destination, HostAction, HostGrant, PortGrant } from './network/ho
 export { parseHostName } from './network/host-name.js'
 export type { HostName, ParsedHostName } from './network/host-name.js'
 export { beyond, isWithin } from './compare/is-within.js'
-export type { Within, WithinContext } from './compare/is-within.js'
+export type { Within } from './compare/is-within.js'
+export type { WithinContext } from './compare/checks.js'
 export { BITS, cidrContains, parseIpAddress, renderCidr, renderIpAddress } from './network/ip-address.js'
 export type { Cidr, IpAddress } from './network/ip-address.js'
+export { denialOfAddress, isGrantedAddress } from './network/dialled-address.js'
+export type { EntriesAbout } from './network/dialled-address.js'
+export { isNobodysOwn, parseResolved, specialPurpose } from './network/special-addresses.js'
 export { loadPolicyText } from './parse/load-policy-text.js'
 export { matches } from './glob/matches.js'
-export { EGRESS_CLASSES, MECHANISMS, RISKS, TOOL_KINDS, isSandboxedKind } from './model.js'
+export { DEFAULT_LIMITS, EGRESS_CLASSES, MECHANISMS, RISKS, TOOL_KINDS, isSandboxedKind } from './model.js'
 export type {
   Assessed,
   EgressClass,

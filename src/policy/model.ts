@@ -51,6 +51,9 @@ export interface Limits {
   readonly scratch?: number
 }
 
+/** The limits of a cell whose policy omits them. */
+export const DEFAULT_LIMITS = { processes: 1024, scratch: 256 * 1024 * 1024 } as const satisfies Limits
+
 export const PRESET_NAMES = ['system', 'toolchains', 'workspace'] as const
 export type PresetName = (typeof PRESET_NAMES)[number]
 

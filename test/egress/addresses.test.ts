@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 
 import { hostsFileEntries, systemResolver } from '../../src/egress/upstream/resolve.js'
-import { isNobodysOwn, parseResolved, specialPurpose } from '../../src/egress/upstream/special-addresses.js'
-import { parseIpAddress, renderIpAddress } from '../../src/policy/index.js'
+import { isNobodysOwn, parseIpAddress, parseResolved, renderIpAddress } from '../../src/policy/index.js'
+import { specialPurpose } from '../../src/policy/network/special-addresses.js'
 import type { HostName, IpAddress } from '../../src/policy/index.js'
 
 import { curl } from './programs.js'

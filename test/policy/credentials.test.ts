@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { describeWitness, isWithin, loadPolicyText, parsePolicy, policyHash } from '../../src/policy/index.js'
+import { beyond, describeWitness, isWithin, loadPolicyText, parsePolicy, policyHash } from '../../src/policy/index.js'
 
 const refusal = (text: string) => expect.objectContaining({ message: expect.stringContaining(text) as string }) as Error
 
@@ -136,7 +136,58 @@ describe('a credential in a policy', () => {
     expect(policyHash(with_)).not.toBe(policyHash(without))
     expect(isWithin(without, with_)).toEqual({ within: true })
     const answer = isWithin(with_, without)
-    expect(answer.within ? '' : describeWitness(answer.witness)).toBe('uses the credential token at api.example.org')
+    expect(answer.within ? '' : describeWitness(answer.witness)).toBe(
+      'can send GET / to api.example.org:443 with the credential token',
+    )
+  })
+
+  const within = (a: unknown, b: unknown) => {
+    const answer = isWithin(parsePolicy(a, 'a'), parsePolicy(b, 'b'))
+    return answer.within || describeWitness(answer.witness)
+  }
+  const using = (inject: unknown, network: unknown = ['a.org', '*.a.org'], placeholder?: string) => ({
+    network,
+    credentials: [{ id: 'token', inject, ...(placeholder === undefined ? {} : { placeholder }) }],
+  })
+
+  it.each([
+    [
+      'a host in place of a wildcard',
+      using({ host: 'b.a.org', as: 'bearer' }),
+      using({ host: '*.a.org', as: 'bearer' }),
+    ],
+    [
+      'the same header in another case',
+      using({ host: 'a.org', header: 'x-key' }),
+      using({ host: 'a.org', header: 'X-Key' }),
+    ],
+    [
+      'no placeholder',
+      using({ host: 'a.org', as: 'bearer' }),
+      using({ host: 'a.org', as: 'bearer' }, ['a.org', '*.a.org'], 'TOKEN'),
+    ],
+    [
+      'one service in place of any',
+      using({ host: 'a.org', as: 'aws-sigv4', service: 's3' }),
+      using({ host: 'a.org', as: 'aws-sigv4' }),
+    ],
+  ])('that narrows to %s stays within', (_, narrow, wide) => {
+    expect(within(narrow, wide)).toBe(true)
+  })
+
+  it('does not go further because its policy grants another host', () => {
+    const [a, b] = [using({ host: 'a.org', as: 'bearer' }, ['a.org', 'b.org']), using({ host: 'a.org', as: 'bearer' })]
+    expect(beyond(parsePolicy(a, 'a'), parsePolicy(b, 'b')).map(describeWitness)).toEqual([
+      'can send GET / to b.org:443',
+    ])
+  })
+
+  it.each([
+    ['another header', { host: 'a.org', header: 'X-Other' }],
+    ['another host', { host: 'b.a.org', header: 'X-Key' }],
+    ['another form', { host: 'a.org', header: 'X-Key', format: 'Token {value}' }],
+  ])('with %s goes beyond', (_, inject) => {
+    expect(within(using(inject), using({ host: 'a.org', header: 'X-Key' }))).toMatch(/with the credential token$/)
   })
 
   it('for more requests goes beyond the same credential for fewer', () => {

@@ -72,13 +72,31 @@ describe('a policy goes beyond another', () => {
       'a class',
       { network: [{ host: 'a.org', methods: ['GET'] }] },
       {},
-      { kind: 'egress_class', level: 'read_only', bound: 'none' },
+      { kind: 'network', request: { host: 'a.org', port: 443, use: { kind: 'http', method: 'GET', path: '/' } } },
     ],
     [
       'a higher class',
       { network: 'all' },
       { network: 'all', egress_class: 'read_only' },
-      { kind: 'egress_class', level: 'write', bound: 'read_only' },
+      { kind: 'network', request: { use: { kind: 'direct' } } },
+    ],
+    [
+      'a default that is larger than a limit',
+      {},
+      { limits: { scratch: '1M' } },
+      { kind: 'limit', limit: 'scratch', value: 268_435_456, bound: 1_048_576 },
+    ],
+    [
+      'a limit that is larger than the default',
+      { limits: { processes: 2000 } },
+      {},
+      { kind: 'limit', limit: 'processes', value: 2000, bound: 1024 },
+    ],
+    [
+      'a program that becomes readable',
+      { exec: ['/p/prog.sh'] },
+      { exec: 'all' },
+      { kind: 'file', access: 'read', path: '/p/prog.sh' },
     ],
     ['a preset', { presets: ['toolchains'] }, {}, { kind: 'file', access: 'read' }],
     [
@@ -97,6 +115,18 @@ describe('a policy goes beyond another', () => {
     ['fewer programs', { exec: ['git'] }, { exec: ['sh', 'git'] }],
     ['listed programs', { exec: ['git'] }, {}],
     ['no programs', { exec: 'none' }, { exec: ['git'] }],
+    ['a program that is readable', { exec: ['/p/x.sh'] }, { exec: 'all', filesystem: { read: ['/p/*'] } }],
+    ['the default of a limit', {}, { limits: { processes: 1024, scratch: '256M' } }],
+    [
+      'a derived class whose POST is denied',
+      {
+        network: [
+          { host: 'a.org', methods: ['GET', 'POST'] },
+          { host: 'a.org', methods: ['POST'], action: 'deny' },
+        ],
+      },
+      { network: [{ host: 'a.org', methods: ['GET'] }] },
+    ],
     ['more demands', { require: ['landlock', 'seccomp'] }, { require: ['seccomp'] }],
     ['a lower class', { network: 'all', egress_class: 'read_only' }, { network: 'all' }],
     ['a narrowed folder', { filesystem: { read: ['/a/b/**'] } }, { filesystem: { read: ['/a/**'] } }],
@@ -122,22 +152,62 @@ describe('a policy goes beyond another', () => {
     expect(beyond(a, b).map(describeWitness)).toEqual([
       'has unlimited as limit cpu, beyond 1000',
       'has unlimited as limit wall, beyond 1000',
-      'has the egress class write instead of none',
       'gets the variable A',
       'gets the variable B',
+      'can send GET / to a.org:443',
       'can start /usr/bin/env',
-      'can talk any protocol to a.org:443',
-      'can read /r',
       'can write /w',
+      'can read /r',
     ])
     expect(beyond(a, a)).toEqual([])
+  })
+})
+
+describe('a kind of tool', () => {
+  it('that no sandbox confines goes beyond one in a cell, whatever the policies say', () => {
+    expect(witnessOf({}, { network: 'all' }, { kind: 'in-process', boundKind: 'function' })).toEqual({
+      kind: 'confinement',
+      tool: 'in-process',
+      bound: 'function',
+    })
+    expect(witnessOf({}, {}, { kind: 'function', boundKind: 'in-process' })).toBeUndefined()
+  })
+
+  it('that shares a cell goes beyond one that has its own', () => {
+    expect(witnessOf({}, {}, { kind: 'mcp', boundKind: 'process' })).toMatchObject({ kind: 'confinement' })
+    expect(witnessOf({}, {}, { kind: 'process', boundKind: 'mcp' })).toBeUndefined()
+  })
+
+  it('decides what its own omitted sections mean', () => {
+    expect(witnessOf({}, {}, { kind: 'function', boundKind: 'process' })).toBeUndefined()
+    expect(witnessOf({}, {}, { kind: 'process', boundKind: 'function' })).toMatchObject({ kind: 'exec' })
+  })
+})
+
+describe('an added grant', () => {
+  it('has a witness of its own', () => {
+    const a = policy({
+      filesystem: { read: ['./lib/**', '~/notes', '/data'], write: ['./out'] },
+      network: ['a.org', 'b.org:22', { host: 'c.org', methods: ['POST'] }],
+      exec: ['git', 'sh', 'make'],
+    })
+    const b = policy({ filesystem: { read: ['/data'] }, network: ['a.org'], exec: ['git'] })
+    expect(beyond(a, b).map(describeWitness)).toEqual([
+      'can talk any protocol to b.org:22',
+      'can send POST / to c.org:443',
+      'can start sh',
+      'can start make',
+      'can write ./out',
+      'can read ./lib/x',
+      'can read ~/notes',
+    ])
   })
 })
 
 describe('an unspecified section', () => {
   it("is nothing in a process, and unlimited in the agent's own process", () => {
     expect(witnessOf({}, { network: 'none' }, { kind: 'process' })).toBeUndefined()
-    expect(witnessOf({}, { network: 'none' }, { kind: 'in-process' })).toMatchObject({ kind: 'egress_class' })
+    expect(witnessOf({}, { network: 'none' }, { kind: 'in-process' })).toMatchObject({ kind: 'network' })
     expect(witnessOf({ network: 'none' }, {}, { kind: 'in-process' })).toBeUndefined()
   })
 
@@ -181,11 +251,27 @@ describe('workspace and home', () => {
   it('are not guessed: only a grant that is within for every workspace and home is within', () => {
     expect(witnessOf(workspace, home)).toMatchObject({
       kind: 'file',
-      path: '/srv/<above>/<projects>/<group>/<workspace>',
+      path: '.',
+      assuming: 'the workspace is not in the home folder',
     })
     expect(witnessOf(home, workspace)).toMatchObject({ kind: 'file' })
     expect(witnessOf({ filesystem: { read: ['src/**'] } }, workspace)).toBeUndefined()
     expect(witnessOf({ filesystem: { read: ['~/.cargo/bin'] } }, { presets: ['toolchains'] })).toBeUndefined()
+  })
+
+  it.each([
+    [['./*'], ['./*', '!~/*.key'], { path: './.key', assuming: 'the workspace is the home folder' }],
+    [['./lib/*'], ['./lib/*', '!/srv/app/lib/x'], { path: './lib/x', assuming: 'the workspace is /srv/app' }],
+    [['~/x'], ['~/x', '!/opt/*-prod/x'], { path: '~/x', assuming: 'the home folder is /opt/x-prod' }],
+    [['./x'], ['./x', '!~/project/x'], { path: './x', assuming: 'the workspace is ~/project' }],
+    [['/srv/app/x'], ['/srv/app/x', '!./x'], { path: './x', assuming: 'the workspace is /srv/app' }],
+    [['../x'], ['../x', '!~/x'], { path: '~/x', assuming: 'the workspace is directly in the home folder' }],
+    [['./lib/x'], ['./src'], { path: './lib/x' }],
+    [['~/x'], ['~/y'], { path: '~/x' }],
+    [['../x'], ['.'], { path: '../x' }],
+  ])('are tried where they matter: %j in %j', (a, b, expected) => {
+    const found = witnessOf({ filesystem: { read: a } }, { filesystem: { read: b } })
+    expect(found).toEqual({ kind: 'file', access: 'read', ...expected })
   })
 
   it('may be in the boundary already', () => {

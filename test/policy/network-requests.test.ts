@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { compileNetwork, parseIpAddress, parseRequestHost, readUrlPath } from '../../src/policy/index.js'
+import { compileNetwork, parseRequestHost, readUrlPath } from '../../src/policy/index.js'
 import type { NetworkRequest } from '../../src/policy/index.js'
 
 import { boundaryOf } from './places.js'
@@ -46,7 +46,9 @@ describe('a request', () => {
     ['not two', { host: 'a.org', paths: ['/repos/*'] }, 'GET a.org/repos/x/y', false],
     ['no stream where methods are listed', { host: 'a.org', methods: ['GET'] }, 'stream a.org', false],
     ['no stream where paths are listed', { host: 'a.org', paths: ['/**'] }, 'stream a.org', false],
-    ['a stream where nothing is filtered', 'a.org', 'stream a.org', true],
+    ['no stream without a port', 'a.org', 'stream a.org', false],
+    ['a stream on a port that the entry names', 'a.org:443', 'stream a.org', true],
+    ['no stream where methods of the port are listed', { host: 'a.org:443', methods: ['GET'] }, 'stream a.org', false],
     ['no direct connection unless the entry says so', 'a.org', 'direct a.org', false],
     ['a direct connection if it does', { host: 'a.org', action: 'direct' }, 'direct a.org', true],
     ['and then anything', { host: 'a.org', action: 'direct' }, 'POST a.org/x', true],
@@ -96,17 +98,6 @@ describe('a request', () => {
     ['an address out of a block', ['10.0.0.0/8', { host: '10.1.0.0/16', action: 'deny' }], 'GET 10.1.2.3', false],
   ])('is denied: %s', (_, entries, text, expected) => {
     expect(isAllowed(entries, text)).toBe(expected)
-  })
-
-  it('to a name with an address in a denied block is denied, for any name', () => {
-    const { answer } = network(['a.org', { host: '10.0.0.0/8', action: 'deny' }])
-    const address = parseIpAddress('10.0.0.1')
-    expect(answer(request('GET a.org')).kind).toBe('allowed')
-    expect(answer({ ...request('GET a.org'), resolved: address === undefined ? [] : [address] })).toMatchObject({
-      kind: 'denied',
-      because: 'entry',
-      entry: { text: '10.0.0.0/8' },
-    })
   })
 
   it('is answered with the entry that decided it', () => {
@@ -296,7 +287,10 @@ describe('a host name from a program', () => {
 
 describe('a connection', () => {
   it.each([
-    [['a.org'], 'stream'],
+    [['a.org'], 'http'],
+    [['a.org:443'], 'stream'],
+    // Neither of the two grants another protocol than HTTP.
+    [['a.org', { host: 'a.org:443', methods: ['GET'] }], 'http'],
     [[{ host: 'a.org', methods: ['GET'] }], 'http'],
     [[{ host: 'a.org', action: 'direct' }], 'direct'],
     [['*.org', { host: 'a.org', methods: ['DELETE'], action: 'deny' }], 'http'],

@@ -3,9 +3,16 @@
 import { lookup } from 'node:dns/promises'
 import { existsSync, readFileSync } from 'node:fs'
 
-import { isNobodysOwn, parseResolved } from '../../egress/index.js'
 import { CordonError, fail } from '../../errors/index.js'
-import { ROOT_PATH, escapeGlob, parsePolicy, parseRequestHost, resolvePolicy } from '../../policy/index.js'
+import {
+  ROOT_PATH,
+  escapeGlob,
+  isNobodysOwn,
+  parsePolicy,
+  parseRequestHost,
+  parseResolved,
+  resolvePolicy,
+} from '../../policy/index.js'
 import type { AbsolutePath, Client, IpAddress, ToolPolicy } from '../../policy/index.js'
 import { openSandbox } from '../../sandbox/index.js'
 import type { Form, Sandbox } from '../../sandbox/index.js'

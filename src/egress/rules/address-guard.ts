@@ -1,9 +1,15 @@
-import { cidrContains, coversHost, renderIpAddress } from '../../policy/index.js'
-import type { Boundary, HostGrant, IpAddress } from '../../policy/index.js'
+import {
+  cidrContains,
+  coversHost,
+  denialOfAddress,
+  isGrantedAddress,
+  renderIpAddress,
+  specialPurpose,
+} from '../../policy/index.js'
+import type { Boundary, EntriesAbout, IpAddress } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import { renderHost } from '../endpoint.js'
 import type { Resolve } from '../upstream/resolve.js'
-import { readings, specialPurpose } from '../upstream/special-addresses.js'
 
 import type { Denial } from './denial.js'
 import { Denied, denial } from './denial.js'
@@ -28,13 +34,14 @@ export const findAddresses = async (
 ): Promise<readonly IpAddress[]> => {
   const pinned = pins.get(renderHost(endpoint.host))
   const entries = network.kind === 'hosts' ? network.entries : []
+  const about: EntriesAbout = (host) => entries.filter(({ destination }) => coversHost(destination, host))
   const found = pinned ?? (endpoint.host.kind === 'name' ? await resolve(endpoint.host.name) : [endpoint.host.address])
   const isStandIn = (address: IpAddress) =>
     isNested() && endpoint.host.kind === 'name' && cidrContains(STAND_INS, address)
   const refusals = found.map(
     (address) =>
-      denialOf(address, endpoint.port, entries) ??
-      (pinned === undefined && !isStandIn(address) ? strangeness(address, entries) : undefined),
+      denialOf(address, endpoint.port, about) ??
+      (pinned === undefined && !isStandIn(address) ? strangeness(address, about) : undefined),
   )
   const usable = found.filter((_, at) => refusals[at] === undefined)
   if (usable.length > 0) return usable
@@ -44,22 +51,14 @@ export const findAddresses = async (
 /** 198.18.0.0/15, for names of calls that are granted a part of 22.18.0.0/15 (native/keeper/network/dns.c). */
 const STAND_INS = { family: 4, first: 0xc612_0000n, prefixLength: 15 } as const
 
-/** A denial of some methods or paths denies the whole address: requests are judged by name. */
-const denialOf = (address: IpAddress, port: number, entries: readonly HostGrant[]): Denial | undefined => {
-  const entry = entries.find(
-    ({ action, port: denied, destination }) =>
-      action === 'deny' && (denied.kind === 'web' || denied.port === port) && covers(destination, address),
-  )
+const denialOf = (address: IpAddress, port: number, about: EntriesAbout): Denial | undefined => {
+  const entry = denialOfAddress(about, address, port)
   return entry === undefined ? undefined : denial('denied', `an entry of the policy denies its address: ${entry.text}`)
 }
 
-const strangeness = (address: IpAddress, entries: readonly HostGrant[]): Denial | undefined => {
+const strangeness = (address: IpAddress, about: EntriesAbout): Denial | undefined => {
   const special = specialPurpose(address)
-  if (
-    special === undefined ||
-    entries.some(({ action, destination }) => action !== 'deny' && covers(destination, address))
-  )
-    return undefined
+  if (special === undefined || isGrantedAddress(about, address)) return undefined
   const text = renderIpAddress(address)
   return denial(
     'address',
@@ -67,6 +66,3 @@ const strangeness = (address: IpAddress, entries: readonly HostGrant[]): Denial 
     `network: ["${text}/${address.family === 4 ? 32 : 128}"]`,
   )
 }
-
-const covers = (destination: HostGrant['destination'], address: IpAddress): boolean =>
-  readings(address).some((reading) => coversHost(destination, { kind: 'address', address: reading }))

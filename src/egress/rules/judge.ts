@@ -1,4 +1,4 @@
-import { compileNetwork, coversHost, readUrlPath } from '../../policy/index.js'
+import { compileNetwork, readUrlPath } from '../../policy/index.js'
 import type { Boundary, CompiledNetwork, HostGrant, NetworkAnswer, PathReadings } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import type { ExchangeRequest } from '../http/exchange.js'
@@ -45,7 +45,6 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
   const compiled = compileNetwork(
     isUnapproved ? { ...network, egressClass: { ...network.egressClass, level: 'read_only' } } : network,
   )
-  const entries = network.network.kind === 'hosts' ? network.network.entries : []
   return {
     connection: (endpoint) => {
       const treatment = compiled.connection(endpoint.host, endpoint.port)
@@ -55,18 +54,8 @@ export const createJudge = ({ network, writeApproval }: Terms): Judge => {
           ? denial('not-granted', 'this destination is not granted', grantLine(endpoint))
           : deniedBy(closing)
       }
-      // A grant without a port is for the web. On a port that it names a host may speak any protocol.
-      const mayBeOther =
-        treatment !== 'http' &&
-        (network.network.kind === 'all' ||
-          entries.some(
-            (entry) =>
-              entry.action !== 'deny' &&
-              entry.port.kind === 'port' &&
-              entry.port.port === endpoint.port &&
-              coversHost(entry.destination, endpoint.host),
-          ))
-      return { kind: 'admission', treatment: treatment === 'stream' && !mayBeOther ? 'http' : treatment, mayBeOther }
+      const mayBeOther = compiled.answer({ ...endpoint, use: { kind: 'stream' } }).kind === 'allowed'
+      return { kind: 'admission', treatment, mayBeOther }
     },
     request: (endpoint, request) => judgeRequest(compiled, endpoint, request, isUnapproved),
   }

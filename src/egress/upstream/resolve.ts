@@ -2,9 +2,8 @@ import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 
 import { fail } from '../../errors/index.js'
+import { parseResolved } from '../../policy/index.js'
 import type { HostName, IpAddress } from '../../policy/index.js'
-
-import { parseResolved } from './special-addresses.js'
 
 export type Resolve = (name: HostName) => Promise<readonly IpAddress[]>
 

@@ -1,7 +1,7 @@
 import type { AbsolutePath } from '../glob/absolute-path.js'
 import { namesOf } from '../glob/absolute-path.js'
 import type { RequestScope } from '../credential.js'
-import { coversPort } from '../network/covers-host.js'
+import { isAboutPort } from '../network/covers-host.js'
 import { inAnyCase } from '../glob/glob-segments.js'
 import type { HostGrant } from '../network/host-grant.js'
 import { indexHosts } from '../network/host-index.js'
@@ -31,16 +31,16 @@ export const entriesOf = ({ network }: RequestScope): readonly HostGrant[] =>
 export const compileNetwork = (scope: RequestScope): CompiledNetwork => {
   const { network, egressClass } = scope
   const entries = entriesOf(scope)
-  const index = indexHosts(entries)
+  const aboutHost = indexHosts(entries)
   const pathMatchers = new Map(entries.map((entry) => [entry, matchPaths(entry)]))
 
-  const answer = ({ host, port, use, resolved = [] }: NetworkRequest): NetworkAnswer => {
+  const about = (host: RequestHost, port: number) => aboutHost(host).filter((entry) => isAboutPort(entry, port))
+  const answer = ({ host, port, use }: NetworkRequest): NetworkAnswer => {
     if (network.kind === 'none' || egressClass.level === 'none') return { kind: 'denied', because: 'not-granted' }
     if (egressClass.level === 'read_only' && !(use.kind === 'http' && SAFE_METHODS.includes(use.method)))
       return { kind: 'denied', because: 'read-only' }
     if (network.kind === 'all') return { kind: 'allowed', entry: undefined }
-    const denied = resolved.flatMap((address) => index.aboutAddress(address).filter(({ action }) => action === 'deny'))
-    const named = [...index.about(host), ...denied].filter((entry) => isAboutPort(entry, port))
+    const named = about(host, port)
     const answers = usesOf(use).map((one): NetworkAnswer => {
       const matching = named.filter((entry) => coversUse(entry, one, pathMatchers.get(entry)))
       const denial = matching.find(({ action }) => action === 'deny')
@@ -54,7 +54,6 @@ export const compileNetwork = (scope: RequestScope): CompiledNetwork => {
       answers[0] ?? { kind: 'denied', because: 'not-granted' }
     )
   }
-  const about = (host: RequestHost, port: number) => index.about(host).filter((entry) => isAboutPort(entry, port))
   const closedBy: CompiledNetwork['closedBy'] = (host, port) =>
     about(host, port).find(
       ({ action, methods, paths }) => action === 'deny' && methods.kind === 'all' && paths.kind === 'all',
@@ -75,10 +74,6 @@ export const compileNetwork = (scope: RequestScope): CompiledNetwork => {
   }
 }
 
-/** A grant without a port is for the web, a denial without one for every port. */
-export const isAboutPort = ({ action, port: named }: HostGrant, port: number): boolean =>
-  (action === 'deny' && named.kind === 'web') || coversPort(named, port)
-
 /** A use in one reading of its path. */
 type OneUse =
   | Exclude<NetworkUse, { kind: 'http' }>
@@ -90,14 +85,19 @@ const usesOf = (use: NetworkUse): readonly OneUse[] => {
   return paths === 'ambiguous' ? [{ kind, method, path: paths }] : paths.map((path) => ({ kind, method, path }))
 }
 
-const coversUse = ({ action, methods, paths }: HostGrant, use: OneUse, matches: PathMatcher | undefined): boolean => {
+const coversUse = (
+  { action, port, methods, paths }: HostGrant,
+  use: OneUse,
+  matches: PathMatcher | undefined,
+): boolean => {
   const isDenial = action === 'deny'
   switch (use.kind) {
     case 'direct':
       // The proxy must look into a connection to find the part that is denied.
       return isDenial || action === 'direct'
     case 'stream':
-      return isDenial || (methods.kind === 'all' && paths.kind === 'all')
+      // A grant without a port is for the web. On a port that it names, a host may speak any protocol.
+      return isDenial || (port.kind === 'port' && methods.kind === 'all' && paths.kind === 'all')
     case 'http':
       if (methods.kind === 'list' && !methods.items.includes(use.method)) return false
       if (matches === undefined) return true

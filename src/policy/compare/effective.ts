@@ -1,43 +1,73 @@
-import { ROOT_PATH } from '../glob/absolute-path.js'
+import type { AbsolutePath } from '../glob/absolute-path.js'
+import { ROOT_PATH, isWithinPath } from '../glob/absolute-path.js'
 import type { Boundary, FileGrants } from '../boundary.js'
 import type { WriteGrants } from './files-within.js'
-import { isSandboxedKind } from '../model.js'
-import type { ToolKind, ToolPolicy } from '../model.js'
-import type { Places } from '../glob/path-pattern.js'
-import { literalPattern } from '../glob/path-pattern.js'
+import { DEFAULT_LIMITS, TOOL_KINDS, isSandboxedKind } from '../model.js'
+import type { EnvironmentEntry, Limits, ToolKind, ToolPolicy } from '../model.js'
+import { matches } from '../glob/matches.js'
+import type { PathPattern, Places } from '../glob/path-pattern.js'
+import { exactPattern, literalPattern } from '../glob/path-pattern.js'
 import { resolvePolicy } from '../resolve/resolve-policy.js'
 import { resolveStance } from '../stance.js'
 import type { Stance, StanceSection } from '../stance.js'
 
 /** What a tool can do in fact: everything in a section without a stance that no sandbox enforces. */
 export interface Effective {
+  readonly kind: ToolKind
   readonly boundary: Boundary
   /** Apart from `writing`: a policy that omits `write` does not grant that everything may be read. */
   readonly reading: FileGrants
   readonly writing: WriteGrants
-  readonly anyVariable: boolean
+  /** Those of the policy, and the placeholders of credentials. */
+  readonly environment: 'any' | readonly EnvironmentEntry[]
+  readonly limits: Limits
 }
 
 export const effectiveOf = (given: ToolPolicy | Boundary, context: Places & { readonly kind: ToolKind }): Effective => {
-  if (!('filesystem' in given)) return ofBoundary(given)
   const { kind, ...places } = context
+  if (!('filesystem' in given)) return ofBoundary(given, kind)
   return isSandboxedKind(kind)
-    ? ofBoundary(resolvePolicy(given, { ...places, kind }))
-    : ofStance(resolveStance(given, places))
+    ? ofBoundary(resolvePolicy(given, { ...places, kind }), kind)
+    : ofStance(resolveStance(given, places), kind)
 }
 
-const ofBoundary = (boundary: Boundary): Effective => ({
+const ofBoundary = (boundary: Boundary, kind: ToolKind): Effective => ({
+  kind,
   boundary,
-  reading: boundary,
+  reading: { ...boundary, presetRead: [...boundary.presetRead, ...listedPrograms(boundary)] },
   writing: { ...boundary, holdsProtected: true },
-  anyVariable: false,
+  environment: [...boundary.environment, ...placeholdersOf(boundary)],
+  limits: TOOL_KINDS[kind].startsProcess ? { ...DEFAULT_LIMITS, ...boundary.limits } : boundary.limits,
 })
 
-const ofStance = ({ boundary, noStance }: Stance): Effective => {
+/** A cell shows the tool each program that it may start. Where programs are given by name is not known here. */
+const listedPrograms = ({ exec, read, write }: Boundary): readonly PathPattern[] => {
+  const paths = exec.kind === 'list' ? exec.programs.filter((name) => name.startsWith('/')) : []
+  const grants = [...read, ...write].filter(({ negated }) => !negated)
+  const isHidden = (path: AbsolutePath) =>
+    write.some(
+      (carved) =>
+        carved.negated &&
+        matches(carved, path) &&
+        grants.some(({ base }) => isWithinPath(carved.base, base) || isWithinPath(base, carved.base)),
+    )
+  return paths
+    .map((path) => path as AbsolutePath)
+    .filter((path) => !isHidden(path))
+    .map(exactPattern)
+}
+
+const placeholdersOf = ({ credentials }: Boundary): readonly EnvironmentEntry[] =>
+  credentials.flatMap(({ placeholder }) =>
+    placeholder === undefined ? [] : [{ name: placeholder.name, value: { kind: 'set', text: placeholder.text } }],
+  )
+
+const ofStance = ({ boundary, noStance }: Stance, kind: ToolKind): Effective => {
   const isOpen = (section: StanceSection) => noStance.includes(section)
   const everything = [literalPattern(ROOT_PATH)]
   const { read, write, presetRead, egressClass } = boundary
   return {
+    kind,
     boundary: {
       ...boundary,
       network: isOpen('network') ? { kind: 'all' } : boundary.network,
@@ -48,6 +78,7 @@ const ofStance = ({ boundary, noStance }: Stance): Effective => {
     writing: isOpen('write')
       ? { read: [], write: everything, presetRead, holdsProtected: false }
       : { read, write, presetRead, holdsProtected: true },
-    anyVariable: isOpen('environment'),
+    environment: isOpen('environment') ? 'any' : [...boundary.environment, ...placeholdersOf(boundary)],
+    limits: boundary.limits,
   }
 }

@@ -1,13 +1,19 @@
 import type { AbsolutePath } from '../glob/absolute-path.js'
-import type { EgressClass, EnvironmentEntry, Limits, Mechanism } from '../model.js'
+import type { EnvironmentEntry, Limits, Mechanism, ToolKind } from '../model.js'
 
 /** An example of something that one policy allows and another does not. */
 export type Witness =
-  | { readonly kind: 'file'; readonly access: 'read' | 'write'; readonly path: AbsolutePath }
+  | {
+      readonly kind: 'file'
+      readonly access: 'read' | 'write'
+      /** Absolute, or from the workspace (`./x`) or the home (`~/x`) if those are not known. */
+      readonly path: string
+      /** The position of workspace and home for which it is so, if it is not so for all. */
+      readonly assuming?: string
+    }
   | { readonly kind: 'network'; readonly request: RequestWitness }
-  | { readonly kind: 'egress_class'; readonly level: EgressClass; readonly bound: EgressClass }
   | { readonly kind: 'environment'; readonly entry: EnvironmentEntry }
-  | { readonly kind: 'credential'; readonly id: string; readonly host: string }
+  | { readonly kind: 'credential'; readonly id: string; readonly request: RequestWitness }
   | { readonly kind: 'exec'; readonly program: string }
   | {
       readonly kind: 'limit'
@@ -16,6 +22,8 @@ export type Witness =
       readonly bound: number
     }
   | { readonly kind: 'require'; readonly mechanism: Mechanism }
+  /** A kind of tool that is confined less than the other one. */
+  | { readonly kind: 'confinement'; readonly tool: ToolKind; readonly bound: ToolKind }
   /** An exact answer would take too long. Treat it as a no. */
   | { readonly kind: 'undecided'; readonly section: 'read' | 'write' | 'network' }
 
@@ -24,6 +32,8 @@ export interface RequestWitness {
   /** A name, or an IP address. */
   readonly host: string
   readonly port: number
+  /** An address to which the name may lead. Undefined if it may be any. */
+  readonly address?: string
   readonly use:
     | { readonly kind: 'http'; readonly method: string; readonly path: AbsolutePath | 'ambiguous' }
     | { readonly kind: 'stream' }
@@ -34,23 +44,25 @@ export interface RequestWitness {
 export const describeWitness = (witness: Witness): string => {
   switch (witness.kind) {
     case 'file':
-      return `can ${witness.access} ${witness.path}`
+      return `can ${witness.access} ${witness.path}${witness.assuming === undefined ? '' : ` if ${witness.assuming}`}`
     case 'network':
       return describeRequest(witness.request)
-    case 'egress_class':
-      return `has the egress class ${witness.level} instead of ${witness.bound}`
     case 'environment':
       return witness.entry.value.kind === 'pass'
         ? `gets the variable ${witness.entry.name}`
         : `gets ${witness.entry.name}=${witness.entry.value.text}`
     case 'credential':
-      return `uses the credential ${witness.id} at ${witness.host}`
+      return `${describeRequest(witness.request)} with the credential ${witness.id}`
     case 'exec':
       return `can start ${witness.program}`
     case 'limit':
       return `has ${witness.value} as limit ${witness.limit}, beyond ${witness.bound}`
     case 'require':
       return `runs without ${witness.mechanism}`
+    case 'confinement':
+      return witness.tool === 'in-process'
+        ? "runs in the agent's own process, where no sandbox confines it"
+        : 'shares one cell with the other tools of its server'
     case 'undecided':
       return (
         `may go further in ${witness.section}: the patterns are too entangled to decide; write them with fewer ` +
@@ -59,8 +71,8 @@ export const describeWitness = (witness: Witness): string => {
   }
 }
 
-const describeRequest = ({ host, port, use }: RequestWitness): string => {
-  const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
+const describeRequest = ({ host, port, address, use }: RequestWitness): string => {
+  const place = `${host.includes(':') ? `[${host}]` : host}:${port}${address === undefined ? '' : ` at the address ${address}`}`
   switch (use.kind) {
     case 'http':
       return (

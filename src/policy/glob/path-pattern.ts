@@ -50,6 +50,13 @@ export const nameSegments = (names: readonly string[]): readonly Segment[] =>
 export const literalPattern = (path: AbsolutePath): PathPattern =>
   patternOf(escapeGlob(path), nameSegments(namesOf(path)), false)
 
+/** The pattern of this object alone. */
+export const exactPattern = (path: AbsolutePath): PathPattern => ({
+  ...literalPattern(path),
+  kind: 'pattern',
+  path: escapeGlob(path),
+})
+
 /** Takes a path, and everything beneath it, out of the grants. */
 export const carveOut = (path: AbsolutePath): PathPattern => ({
   ...literalPattern(path),

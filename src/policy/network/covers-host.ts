@@ -1,5 +1,5 @@
 import { blockOf } from './host-grant.js'
-import type { Destination, Endpoint, PortGrant } from './host-grant.js'
+import type { Destination, Endpoint, HostGrant, PortGrant } from './host-grant.js'
 import { cidrContains } from './ip-address.js'
 import type { RequestHost } from './network-request.js'
 
@@ -23,6 +23,10 @@ export const isWebPort = (port: number): boolean => WEB_PORTS.includes(port)
 
 export const coversPort = (grant: PortGrant, port: number): boolean =>
   grant.kind === 'web' ? isWebPort(port) : port === grant.port
+
+/** A grant without a port is for the web, a denial without one for every port. */
+export const isAboutPort = ({ action, port: named }: Pick<HostGrant, 'action' | 'port'>, port: number): boolean =>
+  (action === 'deny' && named.kind === 'web') || coversPort(named, port)
 
 /** Whether an entry is about this port of this host. */
 export const coversEndpoint = (entry: Endpoint, host: RequestHost, port: number): boolean =>

@@ -1,17 +1,12 @@
 // Finds the entries about a host without a look at the others.
 import { getOrAdd } from '../get-or-add.js'
+import type { EntriesAbout } from './dialled-address.js'
 import { blockOf } from './host-grant.js'
 import type { HostGrant } from './host-grant.js'
 import { BITS } from './ip-address.js'
 import type { IpAddress } from './ip-address.js'
-import type { RequestHost } from './network-request.js'
 
-interface HostIndex {
-  readonly about: (host: RequestHost) => readonly HostGrant[]
-  readonly aboutAddress: (address: IpAddress) => readonly HostGrant[]
-}
-
-export const indexHosts = (entries: readonly HostGrant[]): HostIndex => {
+export const indexHosts = (entries: readonly HostGrant[]): EntriesAbout => {
   const names = new Map<string, HostGrant[]>()
   const below = new Map<string, HostGrant[]>()
   /** By family and number of leading bits, then by those bits. */
@@ -39,12 +34,11 @@ export const indexHosts = (entries: readonly HostGrant[]): HostIndex => {
     [...blocks.values()].flatMap((block) =>
       block.family === family ? (block.byPrefix.get(value >> block.shift) ?? []) : [],
     )
-  const about = (host: RequestHost): readonly HostGrant[] => {
+  return (host) => {
     if (host.kind === 'address') return aboutAddress(host.address)
     const found = [...(names.get(host.name) ?? [])]
     for (let dot = host.name.indexOf('.'); dot !== -1; dot = host.name.indexOf('.', dot + 1))
       found.push(...(below.get(host.name.slice(dot + 1)) ?? []))
     return found
   }
-  return { about, aboutAddress }
 }

@@ -21,8 +21,6 @@ export interface NetworkRequest {
   readonly host: RequestHost
   readonly port: number
   readonly use: NetworkUse
-  /** The addresses of the name, so that a denied block is denied by any name. */
-  readonly resolved?: readonly IpAddress[]
 }
 
 /** A host in the spelling of a program: an address, `[v6]`, or a name in any case, with or without a final dot. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 
 import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, HostGrant } from '../../policy/index.js'
-import { isReadable, isWithinPath } from '../../policy/index.js'
+import { DEFAULT_LIMITS, isReadable, isWithinPath } from '../../policy/index.js'
 
 import type { CarvedOut } from '../grants/carve-outs.js'
 import { closedFolders } from './closed-folders.js'
@@ -15,7 +15,7 @@ import { layOutLandlock } from './landlock-layout.js'
 import { layOutNamespaces, outermost } from './layout.js'
 import type { LayoutInput } from './layout.js'
 import { NO_NETWORK_FILES, networkFiles, withFiles } from './network-files.js'
-import { DEFAULT_SCRATCH, cgroupOf, limitsOf } from './plan-limits.js'
+import { cgroupOf, limitsOf } from './plan-limits.js'
 import { objectAt, placeAt, realPathOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
 import type { Form, Plan, Step, Trap } from './plan.js'
@@ -86,7 +86,7 @@ export const planCell = (
   const extra =
     typeof network === 'string'
       ? NO_NETWORK_FILES
-      : networkFiles(request.proxy?.authority ?? '', temporary, boundary.limits.scratch ?? DEFAULT_SCRATCH)
+      : networkFiles(request.proxy?.authority ?? '', temporary, boundary.limits.scratch ?? DEFAULT_LIMITS.scratch)
   const input: LayoutInput = {
     system: form === 'namespaces' ? withFiles(system, extra.names) : system,
     covers: extra.covers,

@@ -1,11 +1,9 @@
 import { fail } from '../../errors/index.js'
+import { DEFAULT_LIMITS } from '../../policy/index.js'
 import type { Boundary } from '../../policy/index.js'
 
 import type { HostFacts } from '../host.js'
 import type { Form, Plan } from './plan.js'
-
-const DEFAULT_PROCESSES = 1024
-export const DEFAULT_SCRATCH = 256 * 1024 * 1024
 
 /** Made only if needed, because it costs a fraction of a millisecond. */
 export const cgroupOf = ({ limits, require }: Boundary, { cgroup }: HostFacts): Plan['cgroup'] =>
@@ -23,8 +21,8 @@ export const limitsOf = ({ limits }: Boundary, form: Form, host: HostFacts): Pla
     })
   }
   return {
-    scratch: DEFAULT_SCRATCH,
-    ...(limits.processes === undefined ? { userProcesses: DEFAULT_PROCESSES } : {}),
+    scratch: DEFAULT_LIMITS.scratch,
+    ...(limits.processes === undefined ? { userProcesses: DEFAULT_LIMITS.processes } : {}),
     ...limits,
   }
 }

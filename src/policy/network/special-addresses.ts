@@ -1,5 +1,5 @@
-import { cidrContains, parseIpAddress } from '../../policy/index.js'
-import type { Cidr, IpAddress } from '../../policy/index.js'
+import { cidrContains, parseIpAddress } from './ip-address.js'
+import type { Cidr, IpAddress } from './ip-address.js'
 
 /**
  * Addresses outside the public internet (IANA's registries of special purposes). `nobodys`: no server of one's own
@@ -44,10 +44,15 @@ const blockOf = (text: string): Cidr => {
   return { family, first: value, prefixLength: Number(length) }
 }
 
-const BLOCKS = SPECIAL.map(([text, what, whose]) => ({ block: blockOf(text), what, isNobodys: whose === 'nobodys' }))
+/** The blocks of special purposes. */
+export const SPECIAL_BLOCKS = SPECIAL.map(([text, what, whose]) => ({
+  block: blockOf(text),
+  what,
+  isNobodys: whose === 'nobodys',
+}))
 
 /** Prefixes of an embedded IPv4 address, and the number of bits after it. */
-const EMBEDDING: readonly (readonly [Cidr, bigint])[] = [
+export const EMBEDDING: readonly (readonly [Cidr, bigint])[] = [
   // NAT64
   [blockOf('64:ff9b::/96'), 0n],
   // 6to4
@@ -68,8 +73,8 @@ export const readings = (address: IpAddress): readonly IpAddress[] => [
   ),
 ]
 
-const blocksAround = (address: IpAddress): typeof BLOCKS =>
-  readings(address).flatMap((reading) => BLOCKS.filter(({ block }) => cidrContains(block, reading)))
+const blocksAround = (address: IpAddress): typeof SPECIAL_BLOCKS =>
+  readings(address).flatMap((reading) => SPECIAL_BLOCKS.filter(({ block }) => cidrContains(block, reading)))
 
 export const specialPurpose = (address: IpAddress): string | undefined => blocksAround(address).at(0)?.what
 

@@ -1,0 +1,10 @@
+import type { Witness } from './witness.js'
+
+/** Looks for one thing that `a` allows and `b` does not. */
+export interface Check {
+  /** Of two checks with one key, the first witness counts. */
+  readonly key: string
+  readonly find: () => Witness | undefined
+  /** The same for each grant alone. */
+  readonly parts?: () => readonly Check[]
+}

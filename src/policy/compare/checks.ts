@@ -1,0 +1,155 @@
+// What is compared, section by section. Each check looks for one thing that `a` allows and `b` does not.
+import type { Boundary, FileGrants } from '../boundary.js'
+import type { Check } from './check.js'
+import { credentialBeyond } from './credential-beyond.js'
+import type { RequestScope } from '../credential.js'
+import type { Effective } from './effective.js'
+import { effectiveOf } from './effective.js'
+import { entriesOf } from './compile-network.js'
+import { execChecks } from './exec-checks.js'
+import { readBeyond, writeBeyond } from './files-within.js'
+import { hostText, variableText } from '../resolve/canonical-policy.js'
+import type { Limits, ToolKind, ToolPolicy } from '../model.js'
+import { TOOL_KINDS } from '../model.js'
+import { LIMIT_NAMES } from '../parse/parse-limits.js'
+import { networkBeyond } from './requests-beyond.js'
+import type { RequestFound } from './requests-beyond.js'
+import { haveSameFiles, pathIn, placesToTry } from './symbolic-places.js'
+import type { TriedPlaces } from './symbolic-places.js'
+import type { PathPattern, Places } from '../glob/path-pattern.js'
+import type { Witness } from './witness.js'
+
+export interface WithinContext extends Places {
+  /** Decides what an omitted section means, and what confines the tool. Default: `process`. */
+  readonly kind: ToolKind
+  /** The kind of tool of `b`, if it is another one. */
+  readonly boundKind: ToolKind
+}
+
+export const checksOf = (
+  a: ToolPolicy | Boundary,
+  b: ToolPolicy | Boundary,
+  { workspace, home, kind = 'process', boundKind = kind }: Partial<WithinContext>,
+): readonly Check[] => {
+  const places = workspace !== undefined && home !== undefined ? ([{ workspace, home }] as const) : placesToTry(a, b)
+  if (places === 'too-many') return [{ key: 'places', find: () => ({ kind: 'undecided', section: 'read' }) }]
+  const at = (place: TriedPlaces) =>
+    [effectiveOf(a, { ...place, kind }), effectiveOf(b, { ...place, kind: boundKind })] as const
+  const [first] = places
+  const isSame = kind === boundKind && haveSameFiles(a, b)
+  return [
+    ...checksAnywhere(...at(first)),
+    ...(isSame ? [] : places.flatMap((place) => fileChecks(...at(place), place))),
+  ]
+}
+
+const checksAnywhere = (a: Effective, b: Effective): readonly Check[] => [
+  { key: 'confinement', find: () => confinementBeyond(a.kind, b.kind) },
+  ...LIMIT_NAMES.map((name) => ({ key: `limit ${name}`, find: () => limitBeyond(name, a.limits, b.limits) })),
+  ...b.boundary.require.map((mechanism) => ({
+    key: `require ${mechanism}`,
+    find: (): Witness | undefined =>
+      a.boundary.require.includes(mechanism) ? undefined : { kind: 'require', mechanism },
+  })),
+  ...a.boundary.credentials.map((credential) => ({
+    key: `credential ${credential.id}`,
+    find: () => {
+      const found = credentialBeyond(credential, a.boundary, b.boundary)
+      return found === undefined || found === 'undecided'
+        ? undecidedOr(found)
+        : ({ kind: 'credential', id: credential.id, request: found } as const)
+    },
+  })),
+  ...variableChecks(a, b),
+  {
+    key: 'network',
+    find: () => requestWitness(networkBeyond(a.boundary, b.boundary)),
+    parts: () => networkParts(a.boundary, b.boundary),
+  },
+]
+
+/** An own cell confines more than one of a server, whose tools share it. */
+const LOOSENESS = (kind: ToolKind): number =>
+  TOOL_KINDS[kind].runs === 'in-process' ? 2 : TOOL_KINDS[kind].startsProcess ? 0 : 1
+
+const confinementBeyond = (tool: ToolKind, bound: ToolKind): Witness | undefined =>
+  LOOSENESS(tool) > LOOSENESS(bound) ? { kind: 'confinement', tool, bound } : undefined
+
+const limitBeyond = (limit: keyof Limits, a: Limits, b: Limits): Witness | undefined => {
+  const [value = 'unlimited', bound] = [a[limit], b[limit]]
+  return bound === undefined || (value !== 'unlimited' && value <= bound)
+    ? undefined
+    : { kind: 'limit', limit, value, bound }
+}
+
+/** A passed and a set variable differ: neither is within the other. */
+const variableChecks = (a: Effective, b: Effective): readonly Check[] => {
+  if (b.environment === 'any') return []
+  const texts = new Set(b.environment.map(variableText))
+  if (a.environment !== 'any')
+    return a.environment.map((entry) => ({
+      key: `environment ${entry.name}`,
+      find: () => (texts.has(variableText(entry)) ? undefined : { kind: 'environment', entry }),
+    }))
+  const names = b.environment.map((entry) => entry.name)
+  let name = 'SECRET'
+  while (names.includes(name)) name += '_X'
+  return [{ key: 'environment', find: () => ({ kind: 'environment', entry: { name, value: { kind: 'pass' } } }) }]
+}
+
+const undecidedOr = (found: 'undecided' | undefined): Witness | undefined =>
+  found === undefined ? undefined : { kind: 'undecided', section: 'network' }
+
+const requestWitness = (found: RequestFound): Witness | undefined =>
+  found === undefined || found === 'undecided' ? undecidedOr(found) : { kind: 'network', request: found }
+
+const networkParts = (a: Boundary, b: RequestScope): readonly Check[] => {
+  const denials = entriesOf(a).filter(({ action }) => action === 'deny')
+  return entriesOf(a)
+    .filter(({ action }) => action !== 'deny')
+    .map((entry) => ({
+      key: `network ${hostText(entry)}`,
+      find: () =>
+        requestWitness(
+          networkBeyond({ network: { kind: 'hosts', entries: [entry, ...denials] }, egressClass: a.egressClass }, b),
+        ),
+    }))
+}
+
+const fileChecks = (a: Effective, b: Effective, place: TriedPlaces): readonly Check[] => {
+  const seenFrom = (witness: Witness | undefined): Witness | undefined =>
+    witness?.kind === 'file' ? { ...witness, ...pathIn(place, witness.path) } : witness
+  const check = (key: string, find: () => Witness | undefined): Check => ({ key, find: () => seenFrom(find()) })
+  return [
+    ...execChecks(a, b),
+    // Writing implies reading, so one witness suffices for a grant of both.
+    {
+      ...check('write', () => writeBeyond(a.writing, b.writing)),
+      parts: () =>
+        apart(a.writing, b.writing).map(({ key, grants }) =>
+          check(key, () => writeBeyond({ ...a.writing, ...grants }, b.writing)),
+        ),
+    },
+    {
+      ...check('read', () => readBeyond(a.reading, b.reading)),
+      parts: () =>
+        apart(a.reading, b.reading).map(({ key, grants }) => check(key, () => readBeyond(grants, b.reading))),
+    },
+  ]
+}
+
+/** Each grant that only `a` has by itself, and the others together. All of them with all carve-outs. */
+const apart = (a: FileGrants, b: FileGrants): readonly { readonly key: string; readonly grants: FileGrants }[] => {
+  const known = new Set([...b.read, ...b.write, ...b.presetRead].map(grantText))
+  const keep = (grants: FileGrants, isKept: (grant: PathPattern) => boolean): FileGrants => {
+    const kept = (patterns: readonly PathPattern[]) => patterns.filter((each) => each.negated || isKept(each))
+    return { read: kept(grants.read), write: kept(grants.write), presetRead: kept(grants.presetRead) }
+  }
+  const added = [...a.write, ...a.read, ...a.presetRead].filter((each) => !each.negated && !known.has(grantText(each)))
+  return [
+    ...added.map((grant) => ({ key: `grant ${grant.text}`, grants: keep(a, (each) => each === grant) })),
+    { key: 'carve-outs', grants: keep(a, (each) => !added.includes(each)) },
+  ]
+}
+
+const grantText = ({ kind, path, negated }: PathPattern): string => `${String(negated)} ${kind} ${path}`
