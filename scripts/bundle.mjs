@@ -15,6 +15,9 @@ const STORE_COMMANDS = [
   ),
   'log/why-stored',
   'log/log-stored',
+  // The library for logins is an ES module.
+  'mcp-login/mcp-login',
+  'settings/logins',
 ]
 const STORE_OUT = join(ROOT, 'dist', 'bundle', 'store-commands')
 // At the same depth as the modules, which find package.json, launcher, runner and policies by relative paths.

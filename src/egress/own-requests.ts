@@ -1,5 +1,6 @@
 // Requests of Cordon itself, such as those of a login. The rules of the proxy hold for them too.
 import { CordonError, fail } from '../errors/index.js'
+import { specialPurpose } from '../policy/index.js'
 import type { HostGrant, IpAddress } from '../policy/index.js'
 
 import type { Endpoint } from './endpoint.js'
@@ -13,7 +14,6 @@ import { createUpstreamTls, dial } from './upstream/dial.js'
 import { createHttp1Transport } from './upstream/http1-transport.js'
 import type { Resolve } from './upstream/resolve.js'
 import { systemResolver } from './upstream/resolve.js'
-import { specialPurpose } from './upstream/special-addresses.js'
 
 export interface OwnRequestSettings {
   /** What the user typed. Other addresses come from servers, so they cannot lead into a private network. */

@@ -28,6 +28,7 @@ import { openClient, untilSignal } from './client-input.js'
 import { listeningBy } from './listening.js'
 import type { Listening } from './listening.js'
 import { locateServers } from './packaged-servers.js'
+import { withLogin } from './remote-server.js'
 import { chooseServers } from './server-choice.js'
 import type { ChosenServer } from './server-choice.js'
 import { prepareServer, serverSource } from './start-server.js'
@@ -41,7 +42,8 @@ import type { ToolEntry } from './tool-policies.js'
 export const mcp = async ({ given, environment }: CommandLine): Promise<number> => {
   const tools = readToolFile(given.values.get('tools')?.[0])
   const settings = settingsHere(given, environment)
-  const chosen = chooseServers(given).map((server) => publishedBy(server, settings))
+  const named = chooseServers(given).map((server) => publishedBy(server, settings))
+  const chosen = await Promise.all(named.map((server) => loggedIn(server, environment)))
   const allowed = (given.values.get('allow') ?? []).map(featureNamed)
   const startOf = (server: string): string => (chosen.length > 1 ? sharedName(server, '') : '')
   const home = homeOf(environment)
@@ -135,6 +137,16 @@ const connecting =
       },
     }
   }
+
+/** A token that the user wrote counts before a login. */
+const loggedIn = async (server: ChosenServer, environment: Environment): Promise<ChosenServer> => {
+  const { name, transport } = server
+  if (transport.kind !== 'remote' || transport.remote.isAuthorized) return server
+  const { hasLogin } = await import('../settings/logins.js')
+  return hasLogin(transport.remote.url, environment)
+    ? { ...server, transport: { ...transport, remote: withLogin(name, transport.remote) } }
+    : server
+}
 
 /** The command line counts before the settings. */
 const publishedBy = (server: ChosenServer, settings: AllServerSettings): ChosenServer => {

@@ -8,6 +8,8 @@ import { isMapping, isTexts } from '../../shapes/index.js'
 
 export interface RemoteServer {
   readonly url: string
+  /** Whether the user wrote an `Authorization` of his own. */
+  readonly isAuthorized: boolean
   /** Of its cell. */
   readonly policy: PlacedPolicy
   /** The sources of its headers. */
@@ -47,7 +49,7 @@ export const readRemoteServer = (
       'write the value itself into a file that only you can read (chmod 600)',
     )
   url.hash = ''
-  const host = `${url.hostname}:${url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port}`
+  const host = hostOf(url)
   const credentials = texts.map(([header], at) => ({
     id: `mcp.${name.toLowerCase()}.${at}`,
     inject: { host, header, format: '{value}' },
@@ -55,6 +57,7 @@ export const readRemoteServer = (
   const policy = parsePolicy({ network: [{ host, methods: ['GET', 'POST', 'DELETE'] }], credentials }, source)
   return {
     url: url.href,
+    isAuthorized: texts.some(([header]) => header.toLowerCase() === 'authorization'),
     policy: { source, policy, whereIs: () => source },
     secrets: new Map(
       texts.map(([header, text], at) => [
@@ -64,6 +67,23 @@ export const readRemoteServer = (
     ),
   }
 }
+
+/** With the token of a login, which egress puts into its requests. */
+export const withLogin = (name: string, remote: RemoteServer): RemoteServer => {
+  const server = new URL(remote.url)
+  const id = `mcp.${name.toLowerCase()}.login`
+  const inject = { host: hostOf(server), header: 'Authorization', format: 'Bearer {value}' }
+  const { source, policy } = remote.policy
+  const { credentials } = parsePolicy({ credentials: [{ id, inject }] }, source)
+  return {
+    ...remote,
+    policy: { ...remote.policy, policy: { ...policy, credentials: [...policy.credentials, ...credentials] } },
+    secrets: new Map([...remote.secrets, [id, { kind: 'login', server }]]),
+  }
+}
+
+const hostOf = ({ protocol, hostname, port }: URL): string =>
+  `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`
 
 /** A cell has a loopback of its own, or none. */
 const isHere = (hostname: string): boolean =>

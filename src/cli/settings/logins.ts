@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { parseSecretSource, readSecret } from '../../egress/index.js'
 import type { Logins } from '../../egress/index.js'
-import { accessToken, loginAdvice } from '../../mcp-auth/index.js'
+import { accessToken, findLogin, loginAdvice } from '../../mcp-auth/index.js'
 import type { LoginPlace } from '../../mcp-auth/index.js'
 import { secretHostOf } from '../../runtime/network/index.js'
 
@@ -12,8 +12,14 @@ import { reportFailure } from '../failure.js'
 import type { EgressOrder } from './egress-order.js'
 import { consentFolderOf, homeOf } from './own-folders.js'
 
+const folderOf = (environment: Environment): string =>
+  join(consentFolderOf(environment, homeOf(environment)), 'auth')
+
+export const hasLogin = (server: string, environment: Environment): boolean =>
+  findLogin(folderOf(environment), new URL(server)) !== undefined
+
 export const loginPlaceOf = (environment: Environment, { pins, authorities }: EgressOrder): LoginPlace => ({
-  folder: join(consentFolderOf(environment, homeOf(environment)), 'auth'),
+  folder: folderOf(environment),
   way: { pins, authorities },
   readSource: async (text) => {
     const { bytes } = await readSecret(CLIENT_SECRET, parseSecretSource(CLIENT_SECRET, text), secretHostOf(environment))
