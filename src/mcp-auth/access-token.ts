@@ -3,7 +3,6 @@ import * as oauth from 'oauth4webapi'
 
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
-import { takeTurn } from '../runtime/rule-files/index.js'
 
 import { challengeOf, plainScopes } from './challenge.js'
 import { clientAuthOf } from './client.js'
@@ -11,6 +10,7 @@ import type { ReadSource } from './client.js'
 import { readIssuer } from './discover.js'
 import { findLogin, pathOfLogin, readLogin, writeLogin } from './login-files.js'
 import type { KeptLogin } from './login-files.js'
+import { inTurn } from './login-turn.js'
 import { codeOfOAuth, failure, requestsTo } from './requests.js'
 import type { Way } from './requests.js'
 import { tokensOf } from './tokens.js'
@@ -53,19 +53,17 @@ const isUsable = ({ access_token, issued_at, expires_at }: KeptLogin, refused: s
   (expires_at ?? Infinity) - MARGIN > Date.now() && (access_token !== refused || Date.now() - issued_at < LEAST_AGE)
 
 /** With rotation, a refresh token works once. Of two gateways one uses it, and the other takes the result. */
-const renew = async (
+const renew = (
   server: URL,
   { issuer, resource }: KeptLogin,
   place: LoginPlace,
   refused: string | undefined,
-): Promise<KeptLogin> => {
-  const path = pathOfLogin(place.folder, { issuer, resource })
-  const done = await takeTurn(`${path}.lock`)
-  try {
-    const login = readLogin(path)
+): Promise<KeptLogin> =>
+  inTurn(place.folder, { issuer, resource }, async () => {
+    const login = readLogin(pathOfLogin(place.folder, { issuer, resource }))
     if (login === undefined) throw needed(server, 'nobody is logged in')
     if (isUsable(login, refused)) return login
-    const { refresh_token: refreshToken } = login
+    const { refresh_token: refreshToken, ...ended } = login
     if (refreshToken === undefined) throw needed(server, 'the login has expired, and cannot be renewed')
     try {
       const renewed = await refresh(server, login, refreshToken, place)
@@ -73,14 +71,10 @@ const renew = async (
       return renewed
     } catch (error) {
       if (codeOfOAuth(error) !== 'invalid_grant') throw failure(server, 'the renewal of the login', error)
-      const { refresh_token: _used, ...ended } = login
       writeLogin(place.folder, ended)
       throw needed(server, 'the authorization server no longer accepts the login')
     }
-  } finally {
-    done()
-  }
-}
+  })
 
 const refresh = async (
   server: URL,

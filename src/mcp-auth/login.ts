@@ -11,6 +11,7 @@ import { discover } from './discover.js'
 import type { Discovered } from './discover.js'
 import { listLogins, pathOfLogin, readLogin, removeLogin, writeLogin } from './login-files.js'
 import type { KeptLogin } from './login-files.js'
+import { inTurn } from './login-turn.js'
 import { openRedirect, redirectedTo } from './redirect.js'
 import type { Redirect } from './redirect.js'
 import { failure, requestsTo } from './requests.js'
@@ -77,10 +78,10 @@ export const beginLogin = async (order: LoginOrder): Promise<PendingLogin> => {
           throw failure(server, 'no token', error)
         })
       const { issuer } = authorizationServer
-      return keep(folder, server, {
-        ...{ issuer, resource, servers: [server.href], ...identity },
-        ...tokensOf(server, answer, scopes.join(' '), undefined),
-      })
+      const tokens = tokensOf(server, answer, scopes.join(' '), undefined)
+      const login = { issuer, resource, servers: [server.href], ...identity, ...tokens }
+      // A renewal of the earlier login must not come after it.
+      return inTurn(folder, login, () => keep(folder, server, login))
     }
     return {
       ...{ issuer: authorizationServer.issuer, scopes, url, redirect: redirect.uri, finish, close: redirect.close },

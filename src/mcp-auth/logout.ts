@@ -4,8 +4,9 @@ import * as oauth from 'oauth4webapi'
 import type { LoginPlace } from './access-token.js'
 import { clientAuthOf } from './client.js'
 import { readIssuer } from './discover.js'
-import { removeLogin } from './login-files.js'
+import { pathOfLogin, readLogin, removeLogin } from './login-files.js'
 import type { KeptLogin } from './login-files.js'
+import { inTurn } from './login-turn.js'
 import { failure, requestsTo } from './requests.js'
 
 export type Revocation =
@@ -14,8 +15,13 @@ export type Revocation =
   | { readonly kind: 'failed'; readonly because: string }
 
 /** The tokens are removed in any case. */
-export const logOut = async (server: URL, login: KeptLogin, place: LoginPlace): Promise<Revocation> => {
-  removeLogin(place.folder, login)
+export const logOut = async (server: URL, found: KeptLogin, place: LoginPlace): Promise<Revocation> => {
+  const login = await inTurn(place.folder, found, () => {
+    // It may have been renewed meanwhile.
+    const latest = readLogin(pathOfLogin(place.folder, found)) ?? found
+    removeLogin(place.folder, found)
+    return latest
+  })
   try {
     const requests = requestsTo(server, place.way)
     const authorizationServer = await readIssuer(server, login.issuer, requests)

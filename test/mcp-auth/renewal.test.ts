@@ -3,9 +3,10 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { accessToken, findLogin, loginAdvice } from '../../src/mcp-auth/index.js'
+import { accessToken, findLogin, logOut, loginAdvice } from '../../src/mcp-auth/index.js'
 import type { KeptLogin } from '../../src/mcp-auth/index.js'
 
+import { redirectOf } from './browser.js'
 import { openLoginStage, refusalOf } from './stage.js'
 import type { LoginStage } from './stage.js'
 
@@ -88,6 +89,40 @@ describe('a token', () => {
     expect(await refusalOf(textOf(stage))).toMatchObject({ code: 'login-failed' })
     stage.authority.intercept = () => false
     expect(await textOf(stage)).toMatch(/\S/)
+  })
+
+  test('that is being renewed does not replace that of a new login, nor come back after a logout', async () => {
+    const stage = await openLoginStage()
+    const { server, place, authority, begin, logIn } = stage
+    for (const end of ['login', 'logout'] as const) {
+      await logIn()
+      changeLogin(stage, () => EXPIRED)
+      const pending = await begin()
+      const redirected = await redirectOf(pending.url)
+      // Holds the renewal until the other one waits for it.
+      const held = new Promise<() => void>((resolve) => {
+        authority.intercept = (request, response) => {
+          if (request.url !== '/token') return false
+          authority.intercept = () => false
+          resolve(() => {
+            void authority.provider.callback()(request, response)
+          })
+          return true
+        }
+      })
+      const renewing = textOf(stage)
+      const goOn = await held
+      const before = tokenRequests(stage)
+      const login = findLogin(place.folder, server.url) ?? expect.fail('no login')
+      const ending = end === 'login' ? pending.finish(redirected) : logOut(server.url, login, place)
+      // The new login has its tokens, and waits for its turn.
+      if (end === 'login') await expect.poll(() => tokenRequests(stage)).toBe(before + 1)
+      goOn()
+      await Promise.all([renewing, ending])
+      const kept = findLogin(place.folder, server.url)?.access_token
+      const expected = end === 'login' ? ((await ending) as KeptLogin).access_token : undefined
+      expect(kept).toBe(expected)
+    }
   })
 
   test('is for its own server alone', async () => {

@@ -1,0 +1,32 @@
+// One process at a time changes a login: logs in, renews its token or logs out.
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+import { fail, reasonOf } from '../errors/index.js'
+import { takeTurn } from '../runtime/rule-files/index.js'
+
+import { pathOfLogin } from './login-files.js'
+import type { KeptLogin } from './login-files.js'
+
+export const inTurn = async <Result>(
+  folder: string,
+  login: Pick<KeptLogin, 'issuer' | 'resource'>,
+  act: () => Result | Promise<Result>,
+): Promise<Result> => {
+  const path = pathOfLogin(folder, login)
+  const done = await begin(path)
+  try {
+    return await act()
+  } finally {
+    done()
+  }
+}
+
+const begin = async (path: string): Promise<() => void> => {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    return await takeTurn(`${path}.lock`)
+  } catch (error) {
+    throw fail('login-unwritable', { path, problem: reasonOf(error) })
+  }
+}
