@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { CORDON, cordonBeside } from '../cli/cordon.js'
 import { OWN_FOLDERS, STATE_FOLDER } from '../cli/own-folders.js'
 import { serverAuthority } from '../egress/servers.js'
+import { openProgram, textOf } from '../mcp/gateway.js'
 
 import { browse, redirectOf } from './browser.js'
 import { WHOAMI } from './protected-server.js'
@@ -52,6 +53,7 @@ const logIn = (
 
 interface Prepared extends LoginStage {
   readonly way: readonly string[]
+  readonly folder: string
   /** `cordon run` with a policy that puts the token into requests to the server. */
   readonly call: (words?: readonly string[], host?: string) => Promise<Ended>
 }
@@ -79,7 +81,7 @@ const prepare = async (known: Parameters<typeof openLoginStage>[0] = {}): Promis
       { cwd: folder },
     )
   }
-  return { ...stage, way, call }
+  return { ...stage, way, folder, call }
 }
 
 describe('cordon mcp login', () => {
@@ -97,6 +99,21 @@ describe('cordon mcp login', () => {
     const after = await call()
     expect(after).toMatchObject({ status: 0 })
     expect(after.stdout).toContain('you are the user')
+  })
+
+  test('lets the gateway serve a remote server, whose bridge never has the token', async () => {
+    const { server, way, folder } = await prepare()
+    const entry = { type: 'http', url: server.url.href }
+    writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { remote: entry } }))
+    writeFileSync(join(folder, 'tools.yaml'), '"*": {}\n')
+    const words = [process.execPath, CORDON, 'mcp', '--config', 'mcp.json', '--tools', 'tools.yaml', ...way]
+    const open = () => openProgram(folder, words, {}, undefined, OWN_FOLDERS)
+    await expect(open()).rejects.toThrow('cordon mcp login remote')
+
+    await logIn(['remote', '--config', join(folder, 'mcp.json'), ...way], (url) => browse(url))
+    const { client } = await open()
+    expect(textOf(await client.callTool({ name: 'whoami', arguments: {} }))).toContain('you are the user')
+    expect(server.authorizations().at(-1)).toMatch(/^Bearer .{43}$/)
   })
 
   test('accepts the pasted address of a browser on another machine, and no other line', async () => {
