@@ -126,6 +126,7 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
   })
   const speech = createServerSpeech({
     server: name,
+    speaks: source.speaks,
     allowed: source.allowed,
     toServer: (fields) => {
       write(fields)

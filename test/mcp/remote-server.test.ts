@@ -131,6 +131,20 @@ describe('a remote server', () => {
     expect(sent).toContainEqual(expect.objectContaining({ 'mcp-name': '=?base64?Z8O8bnN0aWc=?=' }))
   })
 
+  test('of 2026-07-28 is listened to again after its stream broke', async () => {
+    const seen: Headers[] = []
+    const pass = passTo(await addressOf([CONFORMANCE, 'http']), seen)
+    const listens = (): number => seen.filter((headers) => headers['mcp-method'] === 'subscriptions/listen').length
+    const { folder, words } = await place((request, response) => {
+      pass(request, response)
+      if (listens() === 1 && request.headers['mcp-method'] === 'subscriptions/listen')
+        setTimeout(() => response.destroy(), 200)
+    })
+    const url = await addressOf([...words, '--listen', '127.0.0.1:0', '--token', 'none'], folder)
+    await ask(url, 'tools/list', {})
+    await expect.poll(listens).toBe(2)
+  })
+
   test('gets the headers of its entry from the proxy, and nobody here reads them in its answers', async () => {
     const seen: Headers[] = []
     const headers = { 'Authorization': `Bearer ${TOKEN}`, 'X-Team': 'blue-team' }

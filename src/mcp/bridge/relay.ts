@@ -7,7 +7,7 @@ import { messageOf } from '../../errors/index.js'
 import { headersOf } from '../http/mirrored-headers.js'
 import { createParamHeaders } from '../http/param-headers.js'
 import { METHODS } from '../wire/era-2025.js'
-import { clientOf } from '../wire/era-2026.js'
+import { LISTEN, clientOf } from '../wire/era-2026.js'
 import { LONGEST_LINE } from '../wire/lines.js'
 import { fieldsOf, paramsOf, readLine, textOf } from '../wire/messages.js'
 import type { Fields, Message, RequestMessage } from '../wire/messages.js'
@@ -63,12 +63,11 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
   const deliver = async (text: string, request: RequestMessage | undefined): Promise<boolean> => {
     const messages = readLine(text, 'server')
     if (messages.some(({ kind }) => kind === 'garbage')) throw new HttpFailure('the server sent what is not a message')
+    const answer = messages.find((message) => message.kind === 'answer' && message.id === request?.id)
+    if (request !== undefined && answer?.kind === 'answer') learn(request, fieldsOf(answer.fields['result']))
     // Line ends of JSON are blanks.
     await toGateway(text.replaceAll(/[\r\n]+/g, ' '))
-    const answer = messages.find((message) => message.kind === 'answer' && message.id === request?.id)
-    if (request === undefined || answer?.kind !== 'answer') return false
-    learn(request, fieldsOf(answer.fields['result']))
-    return true
+    return answer !== undefined
   }
   const learn = ({ method }: RequestMessage, result: Fields): void => {
     if (method === METHODS.initialize) session.begin(result)
@@ -78,6 +77,7 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
   const readEvents = async (
     response: IncomingMessage,
     reader: EventReader,
+    signal: AbortSignal,
     onData: (data: string) => Promise<'done' | 'more'>,
   ): Promise<{ readonly isDone: boolean; readonly lastId: string | undefined }> => {
     let lastId: string | undefined
@@ -90,7 +90,7 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
           if (data !== '' && (await onData(data)) === 'done') lingering ??= setTimeout(cutOff, LINGER_MS, response)
         }
     } catch (error) {
-      if (error instanceof HttpFailure || isClosing()) throw error
+      if (lingering === undefined && (error instanceof HttpFailure || signal.aborted)) throw error
       if (lingering === undefined) complain(`a stream of the server broke: ${messageOf(error)}`)
     } finally {
       clearTimeout(lingering)
@@ -110,21 +110,34 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
       lane: 'others',
     })
 
-  /** A stream that ends before the answer goes on from its last event, if events have ids. */
-  const readAnswer = async (request: RequestMessage, first: IncomingMessage, signal: AbortSignal): Promise<void> => {
+  const post = (request: RequestMessage, body: string, signal: AbortSignal): Promise<IncomingMessage> => {
+    const own = isStateless(request) ? headersOf(request, paramHeaders) : session.headers()
+    return server.send({ method: 'POST', headers: { ...own, accept: ACCEPT }, body, signal, lane: 'requests' })
+  }
+  /**
+   * A stream that ends before the answer goes on from its last event, if events have ids. A subscription without a
+   * session begins anew.
+   */
+  const readAnswer = async (
+    request: RequestMessage,
+    body: string,
+    first: IncomingMessage,
+    signal: AbortSignal,
+  ): Promise<void> => {
     let response = first
     let resumeAt: string | undefined
     for (let resumed = 0; resumed <= MOST_RESUMED; resumed += 1) {
       const reader = createEventReader(LONGEST_LINE)
-      const { isDone, lastId } = await readEvents(response, reader, async (data) =>
+      const begun = Date.now()
+      const { isDone, lastId } = await readEvents(response, reader, signal, async (data) =>
         (await deliver(data, request)) ? 'done' : 'more',
       )
       if (isDone) return
-      if (lastId !== undefined) resumed = 0
+      if (lastId !== undefined || Date.now() - begun > LONG_LIVED_MS) resumed = 0
       resumeAt = lastId ?? resumeAt
-      if (resumeAt === undefined || isStateless(request)) break
+      if (isStateless(request) ? request.method !== LISTEN : resumeAt === undefined) break
       await pause(reader.retry() ?? USUAL_PAUSE, signal)
-      response = await streamOf(resumeAt, signal)
+      response = await (isStateless(request) ? post(request, body, signal) : streamOf(resumeAt, signal))
       if (!isEventStream(response)) {
         response.destroy()
         break
@@ -132,10 +145,15 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
     }
     throw new HttpFailure('the server ended its stream before it answered')
   }
-  const receive = async (request: RequestMessage, response: IncomingMessage, signal: AbortSignal): Promise<void> => {
+  const receive = async (
+    request: RequestMessage,
+    body: string,
+    response: IncomingMessage,
+    signal: AbortSignal,
+  ): Promise<void> => {
     if (request.method === METHODS.initialize) session.learnId(response)
     if (response.statusCode === 200 && isEventStream(response)) {
-      await readAnswer(request, response, signal)
+      await readAnswer(request, body, response, signal)
       return
     }
     const isRefused = response.statusCode === 401 || response.statusCode === 403
@@ -163,10 +181,7 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
     const { signal } = cancelling
     running.set(request.id, { cancelling, isStateless: isStateless(request) })
     try {
-      const own = isStateless(request) ? headersOf(request, paramHeaders) : session.headers()
-      const headers = { ...own, accept: ACCEPT }
-      const response = await server.send({ method: 'POST', headers, body, signal, lane: 'requests' })
-      await receive(request, response, signal)
+      await receive(request, body, await post(request, body, signal), signal)
     } catch (error) {
       if (!signal.aborted) await toGateway(JSON.stringify(failureAnswer(request.id, asFailure(error))))
     } finally {
@@ -193,7 +208,7 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
           if (response.statusCode !== 405) complain(`there is no stream of messages: ${problemIn(response)}`)
           return
         }
-        const { lastId } = await readEvents(response, reader, async (data) => {
+        const { lastId } = await readEvents(response, reader, closing.signal, async (data) => {
           await deliver(data, undefined)
           return 'more'
         })
@@ -261,9 +276,12 @@ const cutOff = (response: IncomingMessage): void => {
 /** Settles early if the signal says so. */
 const pause = (wanted: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, Math.min(Math.max(wanted, SHORTEST_PAUSE), LONGEST_PAUSE))
-    signal.addEventListener('abort', () => {
+    const settle = (): void => {
       clearTimeout(timer)
+      signal.removeEventListener('abort', settle)
       resolve()
-    })
+    }
+    const timer = setTimeout(settle, Math.min(Math.max(wanted, SHORTEST_PAUSE), LONGEST_PAUSE))
+    signal.addEventListener('abort', settle)
+    if (signal.aborted) settle()
   })

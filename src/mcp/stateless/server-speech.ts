@@ -45,6 +45,8 @@ export interface ServerSpeech {
 
 export interface SpeechParts {
   readonly server: string
+  /** A bridge answers for a server over HTTP, also while the server starts. */
+  readonly speaks: 'stdio' | 'http'
   /** What the server may ask its client for. */
   readonly allowed: ReadonlySet<ClientFeature>
   readonly toServer: (fields: Fields) => void
@@ -52,7 +54,7 @@ export interface SpeechParts {
 }
 
 /** How long a server may take to say that it does not know `server/discover`. */
-const DISCOVERY_MS = 5_000
+const DISCOVERY_MS = { stdio: 5_000, http: 45_000 }
 
 /** A server that asks more often than this asks for ever. */
 const MOST_ROUNDS = 20
@@ -71,7 +73,8 @@ interface Questions {
   readonly answers: Record<string, unknown>
 }
 
-export const createServerSpeech = ({ server, allowed, toServer, toGateway }: SpeechParts): ServerSpeech => {
+export const createServerSpeech = (parts: SpeechParts): ServerSpeech => {
+  const { server, speaks, allowed, toServer, toGateway } = parts
   let isStateless = false
   let client: Omit<RequestClient, 'version'> = { info: undefined, capabilities: {}, logLevel: undefined }
   let capabilities: Fields = {}
@@ -101,7 +104,7 @@ export const createServerSpeech = ({ server, allowed, toServer, toGateway }: Spe
   const discover = async (): Promise<Fields | undefined> => {
     let timer: NodeJS.Timeout | undefined
     const silent = new Promise<Fields>((resolve) => {
-      timer = setTimeout(resolve, DISCOVERY_MS, {}).unref()
+      timer = setTimeout(resolve, DISCOVERY_MS[speaks], {}).unref()
     })
     const answer = await Promise.race([askServer(DISCOVER, withClient({}, client)), silent])
     clearTimeout(timer)
