@@ -9,6 +9,7 @@ export const AGENT_PACKAGES = {
   claude: '@anthropic-ai/claude-code@2.1.325',
   codex: '@openai/codex@0.166.0',
   gemini: '@google/gemini-cli@0.61.0',
+  opencode: 'opencode-ai@1.18.33',
 }
 
 const programIn = (modules, name) => join(modules, '.bin', name)

@@ -75,6 +75,7 @@ const FILES_WITH_FOREIGN_PROGRAMS = [
   'hook/claude-code',
   'hook/codex',
   'hook/gemini',
+  'hook/opencode',
   'mcp/conformance',
   'mcp/further-servers',
   'mcp/inspector',

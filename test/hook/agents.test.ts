@@ -1,5 +1,5 @@
-// The messages and answers of each agent, as its documentation has them. Claude Code, Codex and Gemini CLI also have
-// tests with the real program.
+// The messages and answers of each agent, as its documentation has them. Claude Code, Codex, Gemini CLI
+// and opencode also have tests with the real program.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
