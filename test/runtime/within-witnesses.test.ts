@@ -165,9 +165,12 @@ const send = (port: number, { host, port: named, use }: RequestWitness): Promise
   new Promise((resolve) => {
     if (use.kind !== 'http') {
       const socket = connect(port, '127.0.0.1', () => socket.write('\0\0not http\n'))
-      socket.on('data', () => resolve(true)).on('error', () => resolve(false))
-      socket.on('close', () => {
+      const refused = (): void => {
         resolve(false)
+      }
+      socket.on('error', refused).on('close', refused)
+      socket.on('data', () => {
+        resolve(true)
       })
       return
     }
