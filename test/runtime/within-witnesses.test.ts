@@ -1,5 +1,5 @@
-// Witnesses of isWithin, tried for real: what one policy allows and the other does not is done in a cell, or through the
-// proxy, under both policies.
+// Witnesses of isWithin, tried for real: what one policy allows and the other does not is done in a cell, or through
+// the proxy, under both policies.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'

@@ -36,7 +36,7 @@ export interface PreparedServer {
   readonly mode: Mode | undefined
 }
 
-/** `policies`: those of its settings and tools, which its cell grants. `withheldFiles`: files with secrets of others. */
+/** `policies`: of its settings and tools, which its cell grants. `withheldFiles`: files with secrets of others. */
 export const prepareServer = async (
   server: ChosenServer,
   given: Arguments,

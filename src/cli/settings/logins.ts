@@ -12,8 +12,7 @@ import { reportFailure } from '../failure.js'
 import type { EgressOrder } from './egress-order.js'
 import { consentFolderOf, homeOf } from './own-folders.js'
 
-const folderOf = (environment: Environment): string =>
-  join(consentFolderOf(environment, homeOf(environment)), 'auth')
+const folderOf = (environment: Environment): string => join(consentFolderOf(environment, homeOf(environment)), 'auth')
 
 export const hasLogin = (server: string, environment: Environment): boolean =>
   findLogin(folderOf(environment), new URL(server)) !== undefined
