@@ -4,7 +4,9 @@ export interface Case {
   readonly policy: string
   /** Before the tool, at the top of its file. */
   readonly before?: string
-  readonly run: string
+  readonly run?: string
+  /** In place of `run`, such as `module` and `export`. */
+  readonly options?: string
   /** Other files of the project. */
   readonly files?: Readonly<Record<string, string>>
   readonly does: readonly string[]
