@@ -6,6 +6,7 @@ import { parsePolicy, resolvePolicy } from '../policy/index.js'
 import type { Places, PolicyInput } from '../policy/index.js'
 
 import { bare } from './declarations.js'
+import { shellLines } from './deeds.js'
 import { createJudge } from './judge.js'
 import type { Lack } from './judge.js'
 import { literalOf } from './literal.js'
@@ -48,7 +49,7 @@ export const analyseTool = (call: ts.CallExpression, program: ts.Program, places
   const site = readToolSite(call, values, program)
   if (site === undefined) return undefined
   const uses = [
-    ...(site.start === undefined ? [] : usesOf(program, site.start)).filter(isOfTheCell(site)),
+    ...(site.start === undefined ? [] : usesOf(program, site.start, site.isModule)).filter(isOfTheCell(site)),
     ...commandUses(site, values),
   ]
   const policy = policyOf(site, values)
@@ -98,12 +99,11 @@ const commandUses = (site: ToolSite, values: Values): readonly Use[] => {
   if (site.kind !== 'process' || site.start === undefined) return []
   const { start } = site
   return returnedFrom(start).flatMap((words): readonly Use[] => {
-    const [shell, option, line] = ts.isArrayLiteralExpression(words) ? words.elements : []
-    if (shell === undefined || option === undefined || line === undefined) return []
-    const isShell = /(?:^|\/)(?:ba|da|z|k)?sh$/.test(values.constant(shell) ?? '')
-    if (!isShell || !/^-\w*c$/.test(values.constant(option) ?? '')) return []
-    const deeds: readonly Deed[] = values.texts(line).flatMap(programsIn)
-    return deeds.map((deed): Use => ({ deed, node: line, chain: [] }))
+    if (!ts.isArrayLiteralExpression(words)) return []
+    const [shell] = words.elements
+    if (shell === undefined || !/(?:^|\/)(?:ba|da|z|k)?sh$/.test(values.constant(shell) ?? '')) return []
+    const deeds: readonly Deed[] = shellLines(words, values).flatMap(programsIn)
+    return deeds.map((deed): Use => ({ deed, node: words, chain: [] }))
   })
 }
 

@@ -22,7 +22,10 @@ export const deedsOf = (origin: Origin, given: readonly ts.Expression[], values:
     case 'package':
       return isBuiltin(origin.name) ? [] : [{ kind: 'package', name: origin.name }]
     case 'module':
-      return (effectsOf(origin.module, origin.path) ?? []).flatMap((effect) => deedsOfEffect(effect, given, values))
+      // The module itself is a class: `new Module()`.
+      if (origin.module === 'module' && origin.path.length === 0)
+        return [{ kind: 'opaque', because: 'it loads modules by computed names' }]
+      return effectsOf(origin.module, origin.path).flatMap((effect) => deedsOfEffect(effect, given, values))
     case 'global':
       if (origin.path[0] === 'process' && origin.path[1] === 'env') return mentionedDeeds(origin)
       return globalEffects(origin.path).flatMap((each) => deedsOfEffect(each, given, values))
@@ -41,7 +44,7 @@ export const mentionedDeeds = (origin: Origin): readonly Deed[] => {
         return isHarmless(origin.module)
           ? []
           : [{ kind: 'opaque', because: `the module ${origin.module} is used as a value` }]
-      return (effectsOf(origin.module, origin.path) ?? []).map(deedOfMention)
+      return effectsOf(origin.module, origin.path).map(deedOfMention)
     case 'global': {
       const [name, member, variable] = origin.path
       if (name === undefined) return [{ kind: 'opaque', because: 'the global object is used as a value' }]
@@ -67,6 +70,7 @@ const deedOfMention = (effect: Effect): Deed => {
     case 'request':
       return { kind: 'network', target: { kind: 'url', url: UNKNOWN, method: UNKNOWN } }
     case 'connect':
+    case 'anywhere':
     case 'lookup':
       return { kind: 'network', target: { kind: 'stream', host: UNKNOWN, port: UNKNOWN } }
     case 'opaque':
@@ -82,17 +86,23 @@ const deedsOfEffect = (effect: Effect, given: readonly ts.Expression[], values: 
   switch (effect.kind) {
     case 'read':
     case 'write':
+      if (isNoFile(given[effect.argument], values)) return []
       return textsAt(effect.argument).map((text) => ({ kind: effect.kind, path: asPath(text) }))
     case 'open': {
-      const kind = given[effect.flags] === undefined ? 'read' : accessOf(textsAt(effect.flags))
+      const flags = given[effect.flags]
+      const kind = flags === undefined || /\bO_RDONLY$/.test(flags.getText()) ? 'read' : accessOf(textsAt(effect.flags))
       return textsAt(effect.path).map((text) => ({ kind, path: asPath(text) }))
     }
     case 'exec':
-      return [...textsAt(0).map((program): Deed => ({ kind: 'exec', program })), ...shellOption(given, values)]
+      return isShelled(given, values)
+        ? textsAt(0).flatMap((text) => [{ kind: 'exec', program: whole('sh') }, ...programsIn(text)] as const)
+        : [...textsAt(0).map((program): Deed => ({ kind: 'exec', program })), ...shellWords(given, values)]
     case 'shell':
       return textsAt(0).flatMap((text) => [{ kind: 'exec', program: whole('sh') }, ...programsIn(text)] as const)
     case 'request':
       return requests(effect.scheme, given, values)
+    case 'anywhere':
+      return [deedOfMention(effect)]
     case 'connect':
       return connections(given, values)
     case 'lookup':
@@ -105,6 +115,10 @@ const deedsOfEffect = (effect: Effect, given: readonly ts.Expression[], values: 
   }
 }
 
+/** An open file, which was opened before, or a database in memory. */
+const isNoFile = (expression: ts.Expression | undefined, values: Values): boolean =>
+  expression !== undefined && (ts.isNumericLiteral(expression) || values.constant(expression) === ':memory:')
+
 /** URLs of files are paths. */
 const asPath = (text: Text): Text => {
   if (text.kind === 'unknown' || !text.text.startsWith('file://')) return text
@@ -115,11 +129,23 @@ const accessOf = (flags: readonly Text[]): 'read' | 'write' =>
   flags.every((text) => text.kind === 'whole' && /^(?:rs?|0)$/.test(text.text)) ? 'read' : 'write'
 
 /** `{ shell: true }` gives the words to a shell. */
-const shellOption = (given: readonly ts.Expression[], values: Values): readonly Deed[] => {
+const isShelled = (given: readonly ts.Expression[], values: Values): boolean => {
   const option = given.map((each) => values.property(each, 'shell')).find((each) => each !== undefined)
-  return option === undefined || option.kind === ts.SyntaxKind.FalseKeyword
-    ? []
-    : [{ kind: 'exec', program: whole('sh') }]
+  return option !== undefined && option.kind !== ts.SyntaxKind.FalseKeyword
+}
+
+/** `spawn('sh', ['-c', line])` */
+const shellWords = ([program, words]: readonly ts.Expression[], values: Values): readonly Deed[] => {
+  const isShell = program !== undefined && /(?:^|\/)(?:ba|da|z|k)?sh$/.test(values.constant(program) ?? '')
+  if (!isShell || words === undefined || !ts.isArrayLiteralExpression(bare(words))) return []
+  return shellLines(bare(words) as ts.ArrayLiteralExpression, values).flatMap(programsIn)
+}
+
+/** The line after `-c`. */
+export const shellLines = ({ elements }: ts.ArrayLiteralExpression, values: Values): readonly Text[] => {
+  const at = elements.findIndex((each) => /^-\w*c$/.test(values.constant(each) ?? ''))
+  const line = at === -1 ? undefined : elements[at + 1]
+  return line === undefined ? [] : values.texts(line)
 }
 
 const propertyTexts = (given: ts.Expression | undefined, name: string, values: Values): readonly Text[] | undefined => {
@@ -137,10 +163,19 @@ const requests = (
   values: Values,
 ): readonly Deed[] => {
   const [first, second] = given
-  if (first === undefined) return []
+  if (first === undefined) return [deedOfMention({ kind: 'request', scheme })]
+  const inner = bare(first)
+  if (ts.isNewExpression(inner) && ts.isIdentifier(inner.expression) && inner.expression.text === 'Request')
+    return requests(scheme, [...(inner.arguments ?? [])], values)
   const options = isObject(first, values) ? first : second
   const methods = propertyTexts(options, 'method', values) ?? [whole('GET')]
-  const urls = isObject(first, values) ? urlsOfOptions(scheme, first, values) : values.texts(first)
+  const isMoved =
+    second !== undefined && ['host', 'hostname'].some((name) => values.property(second, name) !== undefined)
+  const urls = [
+    ...(isObject(first, values) ? urlsOfOptions(scheme, first, values) : values.texts(first)),
+    // Options count before the address.
+    ...(isMoved ? urlsOfOptions(scheme, second, values) : []),
+  ]
   // Options that are not written out may name any method.
   const known =
     options === undefined ||
@@ -172,7 +207,7 @@ const urlsOfOptions = (scheme: string, options: ts.Expression, values: Values): 
 /** `connect(port, host)`, `connect({ host, port })`. */
 const connections = (given: readonly ts.Expression[], values: Values): readonly Deed[] => {
   const [first, second] = given
-  if (first === undefined) return []
+  if (first === undefined) return [deedOfMention({ kind: 'connect' })]
   const named = isObject(first, values)
   if (values.property(first, 'path') !== undefined && !named) return []
   const hosts = named

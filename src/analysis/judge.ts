@@ -6,6 +6,7 @@ import {
   canMatchBeneath,
   compileNetwork,
   coversHost,
+  isMatch,
   isReadable,
   isWritable,
   parseAbsolutePath,
@@ -91,7 +92,8 @@ const reachesInto = ({ segments }: PathPattern, folder: AbsolutePath): boolean =
   const names = folder.split('/').filter((name) => name !== '')
   let state = startWalk(segments)
   for (const name of names) state = step(segments, state, name)
-  return canMatchBeneath(segments, state)
+  // A path without a wildcard means everything below it too.
+  return canMatchBeneath(segments, state) || isMatch(segments, state)
 }
 
 const absoluteOf = (text: string, { workspace, home }: Places): AbsolutePath => {
@@ -145,6 +147,9 @@ const anyHost = (boundary: Boundary, does: string): Lack | undefined =>
     ? { does, grant: { section: 'network', entry: undefined } }
     : undefined
 
+/** The loopback of a cell is its own. */
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/
+
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80, 'wss:': 443, 'ws:': 80 }
 
 const judgeUrl = (
@@ -153,7 +158,7 @@ const judgeUrl = (
   { url: text, method }: Extract<Target, { kind: 'url' }>,
 ): Lack | undefined => {
   const url = urlOf(text)
-  if (url === 'local') return undefined
+  if (url === 'local' || (url !== undefined && LOOPBACK.test(url.hostname))) return undefined
   if (url === undefined) return anyHost(boundary, 'sends requests')
   const host = parseRequestHost(url.hostname)
   const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 443) : Number(url.port)
@@ -187,8 +192,7 @@ const judgeStream = (
   { host: name, port: number }: Extract<Target, { kind: 'stream' }>,
 ): Lack | undefined => {
   if (name.kind !== 'whole') return anyHost(boundary, 'connects to hosts')
-  // The loopback of a cell is its own.
-  if (/^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/.test(name.text)) return undefined
+  if (LOOPBACK.test(name.text)) return undefined
   const host = parseRequestHost(name.text)
   const port = number.kind === 'whole' ? Number(number.text) : 443
   const entry = number.kind === 'whole' ? `${name.text}:${number.text}` : name.text

@@ -6,7 +6,7 @@ export type Effect =
   | { readonly kind: 'exec' | 'shell' }
   | { readonly kind: 'open'; readonly path: number; readonly flags: number }
   | { readonly kind: 'request'; readonly scheme: 'http' | 'https' | 'any' }
-  | { readonly kind: 'connect' }
+  | { readonly kind: 'connect' | 'anywhere' }
   | { readonly kind: 'lookup'; readonly argument: number }
   | { readonly kind: 'opaque'; readonly because: string }
 
@@ -24,9 +24,9 @@ const each = (names: string, ...effects: readonly Effect[]): Members =>
 /** Without `Sync` at the end. What works on an open file is not here, because opening it was. */
 const FILES: Members = {
   ...each('access exists glob lstat openAsBlob opendir readFile readdir readlink realpath stat statfs watch', read()),
-  ...each('createReadStream watchFile', read()),
+  ...each('createReadStream ReadStream watchFile', read()),
   ...each('appendFile chmod chown createWriteStream lchmod lchown lutimes mkdir mkdtemp rm rmdir truncate', write()),
-  ...each('mkdtempDisposable unlink utimes writeFile', write()),
+  ...each('mkdtempDisposable unlink utimes writeFile WriteStream', write()),
   ...each('copyFile cp link', read(0), write(1)),
   ...each('rename', write(0), write(1)),
   ...each('symlink', write(1)),
@@ -38,14 +38,21 @@ const PROGRAMS: Members = {
   ...each('exec', shell),
 }
 
-const REQUESTS = (scheme: 'http' | 'https'): Members => each('request get', { kind: 'request', scheme })
-const STREAMS = each('connect createConnection', { kind: 'connect' })
+const REQUESTS = (scheme: 'http' | 'https'): Members => each('request get ClientRequest', { kind: 'request', scheme })
+const STREAMS = {
+  ...each('connect createConnection', { kind: 'connect' }),
+  // Where it is connected to, a later call says.
+  ...each('Socket TLSSocket', { kind: 'anywhere' }),
+}
 
-const LOOKUPS = each(
-  'lookup resolve resolve4 resolve6 resolveAny resolveCaa resolveCname resolveMx resolveNaptr resolveNs resolvePtr ' +
-    'resolveSoa resolveSrv resolveTxt reverse lookupService',
-  { kind: 'lookup', argument: 0 },
-)
+const LOOKUPS: Members = {
+  ...each('Resolver', { kind: 'anywhere' }),
+  ...each(
+    'lookup resolve resolve4 resolve6 resolveAny resolveCaa resolveCname resolveMx resolveNaptr resolveNs resolvePtr ' +
+      'resolveSoa resolveSrv resolveTxt reverse lookupService',
+    { kind: 'lookup', argument: 0 },
+  ),
+}
 
 const MODULES: Readonly<Record<string, Members>> = {
   'fs': FILES,
@@ -60,6 +67,8 @@ const MODULES: Readonly<Record<string, Members>> = {
   'dns': LOOKUPS,
   'dns/promises': LOOKUPS,
   'sqlite': each('DatabaseSync backup', write()),
+  'process': { ...each('loadEnvFile', read()), ...each('execve', exec), ...each('report', write(9)) },
+  'v8': each('writeHeapSnapshot', write()),
 }
 
 /** Modules that only compute, or that tell of this process and its host. */
@@ -75,9 +84,11 @@ const HARMLESS: ReadonlySet<string> = new Set(
 const OPAQUE_MEMBERS: Readonly<Record<string, string>> = {
   'worker_threads.Worker': 'it starts a thread with code of its own',
   'process.binding': 'it reaches native code',
+  'process.chdir': 'it changes the folder from which paths start',
   'process.dlopen': 'it loads native code',
   'process.mainModule': 'it reaches every module',
   'module.Module': 'it loads modules by computed names',
+  'module.constructor': 'it loads modules by computed names',
   'module.register': 'it replaces modules',
   'module.registerHooks': 'it replaces modules',
   'module._load': 'it loads modules by computed names',
@@ -88,8 +99,8 @@ const OPAQUE_MEMBERS: Readonly<Record<string, string>> = {
 
 const KNOWN_OTHERWISE: ReadonlySet<string> = new Set(['worker_threads', 'module', 'dgram'])
 
-/** `path`: the names after the module, such as `promises.readFile`. Undefined: a module that is not known. */
-export const effectsOf = (module: string, path: readonly string[]): readonly Effect[] | undefined => {
+/** `path`: the names after the module, such as `promises.readFile`. */
+export const effectsOf = (module: string, path: readonly string[]): readonly Effect[] => {
   if (module === 'fs' && path[0] === 'promises') return effectsOf('fs/promises', path.slice(1))
   if (module === 'dns' && path[0] === 'promises') return effectsOf('dns/promises', path.slice(1))
   const [name = ''] = path
@@ -97,7 +108,7 @@ export const effectsOf = (module: string, path: readonly string[]): readonly Eff
   if (because !== undefined) return opaque(because)
   const members = MODULES[module]
   if (members !== undefined)
-    return Object.hasOwn(members, name) ? members[name] : (members[name.replace(/Sync$/, '')] ?? [])
+    return (Object.hasOwn(members, name) ? members[name] : members[name.replace(/Sync$/, '')]) ?? []
   return HARMLESS.has(module) || KNOWN_OTHERWISE.has(module) ? [] : opaque('its module is not known')
 }
 
@@ -119,7 +130,11 @@ export const globalEffects = (path: readonly string[]): readonly Effect[] => {
     case 'WebAssembly':
       return member === 'validate' ? [] : opaque('it runs compiled code')
     case 'process':
-      return effectsOf('process', path.slice(1)) ?? []
+      return effectsOf('process', path.slice(1))
+    case 'require':
+      return member === undefined || member === 'resolve' ? [] : opaque('it reaches every module')
+    case 'module':
+      return member === 'require' ? [] : opaque('it reaches every module')
     default:
       return []
   }

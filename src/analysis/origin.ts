@@ -3,7 +3,8 @@ import { isBuiltin } from 'node:module'
 
 import ts from 'typescript'
 
-import { assignedIn, bare, isOwnCode } from './declarations.js'
+import { bare, isOwnCode, writesTo } from './declarations.js'
+import { effectsOf, globalEffects, isHarmless } from './node-effects.js'
 
 /** `fs.promises.readFile` is `{ module: 'fs', path: ['promises', 'readFile'] }`. */
 export type Origin =
@@ -13,7 +14,8 @@ export type Origin =
   /** A member whose name is computed, or a module whose name is. */
   | { readonly kind: 'computed'; readonly because: string }
 
-const MOST_DEEP = 40
+const MOST_DEEP = 100
+const MOST_STEPS = 5_000
 
 const GLOBAL_OBJECTS: ReadonlySet<string> = new Set(['globalThis', 'global', 'self', 'window'])
 /** Globals that have effects, or lead to something that has. */
@@ -36,9 +38,11 @@ export const createOrigins = (
 ): Origins => {
   const fromSpecifier = (specifier: string | undefined, because: string): readonly Origin[] => {
     if (specifier === undefined) return [{ kind: 'computed', because }]
-    if (specifier.startsWith('.') || specifier.startsWith('/') || specifier.startsWith('file:')) return []
+    if (/^(?:\.|\/|file:)/.test(specifier)) return []
+    if (/^(?!node:)[a-z]+:/.test(specifier))
+      return [{ kind: 'computed', because: 'the code is in the name of the module' }]
     if (moduleName(specifier) === 'process') return [global('process')]
-    return isBuiltin(specifier)
+    return isBuiltin(specifier) || specifier.startsWith('node:')
       ? [{ kind: 'module', module: moduleName(specifier), path: [] }]
       : [{ kind: 'package', name: packageName(specifier) }]
   }
@@ -53,7 +57,22 @@ export const createOrigins = (
     return declarations.flatMap((declaration) => ofDeclaration(declaration, depth))
   }
 
+  /** Names that are being followed: a variable may get its value from itself. */
+  const following = new Set<ts.Declaration>()
+  let steps = 0
+  const known = new Map<ts.Declaration, readonly Origin[]>()
   const ofDeclaration = (declaration: ts.Declaration, depth: number): readonly Origin[] => {
+    const before = known.get(declaration)
+    if (before !== undefined || following.has(declaration)) return before ?? []
+    following.add(declaration)
+    const found = fromDeclaration(declaration, depth)
+    following.delete(declaration)
+    // What was found on a circle is not all.
+    if (following.size === 0) known.set(declaration, found)
+    return found
+  }
+
+  const fromDeclaration = (declaration: ts.Declaration, depth: number): readonly Origin[] => {
     if (depth > MOST_DEEP) return []
     if (ts.isImportSpecifier(declaration)) {
       const from = ofImport(declaration)
@@ -64,6 +83,13 @@ export const createOrigins = (
       const from = ofImport(declaration)
       return from.length > 0 ? from : ofAlias(declaration, depth)
     }
+    if (ts.isImportEqualsDeclaration(declaration) && !ts.isExternalModuleReference(declaration.moduleReference))
+      return ofEntityName(declaration.moduleReference, depth + 1)
+    if (ts.isNamespaceExport(declaration)) {
+      const from = declaration.parent.moduleSpecifier
+      return from !== undefined && ts.isStringLiteral(from) ? fromSpecifier(from.text, '') : []
+    }
+    if (declaration.getSourceFile().isDeclarationFile) return ofNode(declaration)
     if (ts.isImportEqualsDeclaration(declaration) && ts.isExternalModuleReference(declaration.moduleReference))
       return fromSpecifier(constant(declaration.moduleReference.expression), 'the module has a computed name')
     if (ts.isExportSpecifier(declaration)) {
@@ -76,7 +102,7 @@ export const createOrigins = (
       return ofAlias(declaration, depth)
     }
     if (ts.isVariableDeclaration(declaration)) {
-      const values = [declaration.initializer, ...assignedIn(checker, declaration)]
+      const values = [declaration.initializer, ...writesTo(checker, declaration).values]
       return values.flatMap((value) => (value === undefined ? [] : ofExpression(value, depth + 1)))
     }
     if (ts.isPropertyAssignment(declaration)) return ofExpression(declaration.initializer, depth + 1)
@@ -90,6 +116,21 @@ export const createOrigins = (
     if (ts.isBindingElement(declaration)) return ofBinding(declaration, depth + 1)
     if (ts.isParameter(declaration)) return ofThenParameter(declaration, depth + 1)
     return []
+  }
+
+  /** `import files = fs.promises` */
+  const ofEntityName = (name: ts.EntityName, depth: number): readonly Origin[] =>
+    ts.isIdentifier(name)
+      ? ofIdentifier(name, depth)
+      : ofEntityName(name.left, depth).flatMap((origin) => member(origin, name.right.text))
+
+  /** Where `export *` has led into the declarations of Node. */
+  const ofNode = (declaration: ts.Declaration): readonly Origin[] => {
+    const holder = declaration.parent.parent as ts.Node | undefined
+    const name = ts.getNameOfDeclaration(declaration)
+    return holder !== undefined && ts.isModuleDeclaration(holder) && name !== undefined && isBuiltin(holder.name.text)
+      ? fromSpecifier(holder.name.text, '').flatMap((origin) => member(origin, name.getText()))
+      : []
   }
 
   const ofImport = (declaration: ts.ImportSpecifier | ts.NamespaceImport | ts.ImportClause): readonly Origin[] => {
@@ -161,7 +202,8 @@ export const createOrigins = (
   }
 
   const ofExpression = (given: ts.Expression, depth: number): readonly Origin[] => {
-    if (depth > MOST_DEEP) return [{ kind: 'computed', because: 'too many names lead there' }]
+    steps += 1
+    if (depth > MOST_DEEP || steps > MOST_STEPS) return [{ kind: 'computed', because: 'too many names lead there' }]
     const expression = bare(given)
     if (ts.isIdentifier(expression)) return ofIdentifier(expression, depth + 1)
     if (ts.isAwaitExpression(expression)) return ofExpression(expression.expression, depth + 1)
@@ -188,7 +230,13 @@ export const createOrigins = (
   const ofProperty = (name: ts.MemberName, depth: number): readonly Origin[] =>
     (checker.getSymbolAtLocation(name)?.declarations ?? []).flatMap((each) => ofDeclaration(each, depth))
 
-  return { of: (expression) => ofExpression(expression, 0), constant }
+  return {
+    of: (expression) => {
+      steps = 0
+      return ofExpression(expression, 0)
+    },
+    constant,
+  }
 }
 
 const CHOICES: ReadonlySet<ts.SyntaxKind> = new Set([
@@ -199,7 +247,7 @@ const CHOICES: ReadonlySet<ts.SyntaxKind> = new Set([
 
 const global = (name: string): Origin => ({ kind: 'global', path: [name] })
 
-const isRequire = (origin: Origin): boolean =>
+export const isRequire = (origin: Origin): boolean =>
   origin.kind === 'global' && (origin.path.join('.') === 'require' || origin.path.join('.') === 'module.require')
 
 const isMember = (origin: Origin, module: string, name: string): boolean =>
@@ -216,12 +264,14 @@ const member = (origin: Origin, name: string | undefined): readonly Origin[] => 
     case 'computed':
       return [origin]
     case 'module':
-      if (name === undefined) return [{ kind: 'computed', because: `a member of ${origin.module} has a computed name` }]
+      if (name === undefined)
+        return isData(origin) ? [] : [{ kind: 'computed', because: `a member of ${origin.module} has a computed name` }]
       return [name === 'default' ? origin : { ...origin, path: [...origin.path, name] }]
     case 'global': {
       if (name === undefined) {
         // Variables have names of their own.
         if (origin.path.join('.') === 'process.env') return [{ ...origin, path: [...origin.path, '*'] }]
+        if (origin.path.length > 1 && globalEffects(origin.path).length === 0) return []
         return [
           {
             kind: 'computed',
@@ -234,6 +284,10 @@ const member = (origin: Origin, name: string | undefined): readonly Origin[] => 
     }
   }
 }
+
+/** Whether nothing of it has an effect: `path[kind]`, `http.STATUS_CODES[status]`. */
+const isData = ({ module, path }: Extract<Origin, { kind: 'module' }>): boolean =>
+  isHarmless(module) || (path.length > 0 && path[0] !== 'promises' && effectsOf(module, path).length === 0)
 
 const packageName = (specifier: string): string =>
   specifier

@@ -2,6 +2,7 @@
 import ts from 'typescript'
 
 import { bare, declarationsOf } from './declarations.js'
+import { exportedDeclarations, fileNamed } from './modules.js'
 import type { Values } from './values.js'
 import { nameOf } from './values.js'
 
@@ -15,6 +16,8 @@ export interface ToolSite {
   readonly policy: ts.Expression | undefined
   /** Where its code begins. Undefined: not in the text of the program. */
   readonly start: ts.Node | undefined
+  /** Its code is a module, whose top runs too. */
+  readonly isModule: boolean
 }
 
 const MAKERS: ReadonlySet<string> = new Set(['tool', 'processTool', 'sandboxedTool'])
@@ -59,6 +62,7 @@ export const readToolSite = (call: ts.CallExpression, values: Values, program: t
     ...{ call, kind, options, policy },
     name: name === undefined ? undefined : values.constant(name),
     start: command ?? memberOf(options, 'run', values) ?? moduleExport(options, values, program),
+    isModule: values.property(options, 'module') !== undefined,
   }
 }
 
@@ -77,10 +81,15 @@ const moduleExport = (options: ts.Expression, values: Values, program: ts.Progra
   const exported = values.property(options, 'export')
   const path = module === undefined ? undefined : values.constant(module)
   if (path === undefined) return undefined
-  const file = program.getSourceFile(path.replace(/^file:\/\//, ''))
+  const file = fileNamed(program, path, options.getSourceFile().fileName)
   const checker = program.getTypeChecker()
   const symbol = file === undefined ? undefined : checker.getSymbolAtLocation(file)
   const name = exported === undefined ? 'default' : values.constant(exported)
-  const found = symbol?.exports?.get(ts.escapeLeadingUnderscores(name ?? 'default'))
-  return found === undefined ? file : declarationsOf(checker, found)[0]
+  const found = (symbol === undefined ? [] : checker.getExportsOfModule(symbol)).find((each) => each.name === name)
+  const [declaration] = found === undefined ? [] : exportedDeclarations(checker, found)
+  return declaration === undefined ? file : (functionOf(declaration) ?? declaration)
 }
+
+/** `export const made = () => …` */
+const functionOf = (declaration: ts.Declaration): ts.Node | undefined =>
+  ts.isVariableDeclaration(declaration) ? declaration.initializer : undefined

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 import ts from 'typescript'
 
-import { assignedIn, bare, declarationsOf } from './declarations.js'
+import { bare, declarationsOf, isChangedInside, writesTo } from './declarations.js'
 import { UNKNOWN } from './use.js'
 import type { Text } from './use.js'
 
@@ -25,6 +25,7 @@ export interface Values {
 
 const MOST_DEEP = 30
 const MOST_TEXTS = 20
+const MOST_STEPS = 2_000
 
 const whole = (text: string): Text => ({ kind: 'whole', text })
 
@@ -34,23 +35,49 @@ export const createValues = (checker: ts.TypeChecker, givenFor: GivenFor): Value
     const declarations = symbol === undefined ? [] : declarationsOf(checker, symbol)
     const [declaration, ...more] = declarations
     if (declaration === undefined || more.length > 0) return undefined
-    if (ts.isParameter(declaration)) return givenFor(declaration)
+    if (ts.isParameter(declaration)) {
+      const { values, isMore } = writesTo(checker, declaration)
+      const given = givenFor(declaration)
+      return given === undefined || isMore ? undefined : [...given, ...values]
+    }
     if (ts.isShorthandPropertyAssignment(declaration)) {
       const [value] = checker.getShorthandAssignmentValueSymbol(declaration)?.declarations ?? []
       return value !== undefined && ts.isVariableDeclaration(value) ? initialOf(value) : undefined
     }
-    if (ts.isPropertyAssignment(declaration)) return [declaration.initializer]
+    if (ts.isPropertyAssignment(declaration)) return withWrites(declaration, declaration.initializer)
     if (ts.isEnumMember(declaration))
       return declaration.initializer === undefined ? undefined : [declaration.initializer]
     if (ts.isPropertyDeclaration(declaration))
-      return declaration.initializer !== undefined && isReadonly(declaration) ? [declaration.initializer] : undefined
+      return isReadonly(declaration) ? withWrites(declaration, declaration.initializer) : undefined
     return ts.isVariableDeclaration(declaration) ? initialOf(declaration) : undefined
   }
   const initialOf = (variable: ts.VariableDeclaration): readonly ts.Expression[] | undefined =>
-    variable.initializer === undefined ? undefined : [variable.initializer, ...assignedIn(checker, variable)]
+    withWrites(variable, variable.initializer)
+  const withWrites = (
+    declaration: ts.VariableDeclaration | ts.PropertyDeclaration | ts.PropertyAssignment,
+    initial: ts.Expression | undefined,
+  ): readonly ts.Expression[] | undefined => {
+    const { values, isMore } = writesTo(checker, declaration)
+    const found = initial === undefined ? values : [initial, ...values]
+    return isMore || found.length === 0 ? undefined : found
+  }
+
+  /** Names that are being read: a value may be made from itself. */
+  const reading = new Set<ts.Symbol>()
+  let steps = 0
+  const ofName = (name: ts.Identifier | ts.MemberName, depth: number): readonly Text[] => {
+    const symbol = checker.getSymbolAtLocation(name)
+    if (symbol === undefined || reading.has(symbol)) return [UNKNOWN]
+    reading.add(symbol)
+    const initial = isChangedInside(checker, symbol) ? undefined : initializersOf(name)
+    const found = initial === undefined ? [UNKNOWN] : several(initial, depth)
+    reading.delete(symbol)
+    return found
+  }
 
   const textsOf = (given: ts.Expression, depth: number): readonly Text[] => {
-    if (depth > MOST_DEEP) return [UNKNOWN]
+    steps += 1
+    if (depth > MOST_DEEP || steps > MOST_STEPS) return [UNKNOWN]
     const expression = bare(given)
     if (ts.isStringLiteralLike(expression)) return [whole(expression.text)]
     if (ts.isNumericLiteral(expression)) return [whole(expression.text)]
@@ -76,8 +103,7 @@ export const createValues = (checker: ts.TypeChecker, givenFor: GivenFor): Value
     if (ts.isIdentifier(expression)) {
       if (expression.text === '__dirname') return [whole(folderOf(expression))]
       if (expression.text === '__filename') return [whole(expression.getSourceFile().fileName)]
-      const initial = initializersOf(expression)
-      return initial === undefined ? [UNKNOWN] : several(initial, depth)
+      return ofName(expression, depth)
     }
     if (ts.isPropertyAccessExpression(expression)) return ofProperty(expression, depth)
     if (ts.isCallExpression(expression)) return ofCall(expression, depth)
@@ -104,36 +130,42 @@ export const createValues = (checker: ts.TypeChecker, givenFor: GivenFor): Value
       if (texts.every((text) => text.kind !== 'unknown' && text.text.includes('://')))
         return name.text === 'href' ? texts : texts.map(pathOfUrl)
     }
-    const initial = initializersOf(name)
-    return initial === undefined ? [UNKNOWN] : several(initial, depth)
+    return ofName(name, depth)
   }
 
   const ofCall = (call: ts.CallExpression, depth: number): readonly Text[] => {
+    const [first] = call.arguments
     const name = calledName(checker, call.expression)
     switch (name) {
-      case 'join':
-      case 'resolve':
-      case 'normalize': {
-        const parts = call.arguments.map((each) => textsOf(each, depth + 1))
-        return joinedPaths(parts, name === 'resolve')
-      }
-      case 'dirname':
-        return call.arguments.length === 1 ? several([...call.arguments], depth).map(folder) : [UNKNOWN]
-      case 'cwd':
+      case 'path.join':
+      case 'path.resolve':
+      case 'path.normalize':
+        return joinedPaths(
+          call.arguments.map((each) => (ts.isSpreadElement(each) ? [UNKNOWN] : textsOf(each, depth + 1))),
+          name === 'path.resolve',
+        )
+      case 'path.dirname':
+        return first === undefined ? [UNKNOWN] : textsOf(first, depth + 1).map(folder)
+      case 'process.cwd':
         return [whole('.')]
-      case 'homedir':
+      case 'os.homedir':
         return [whole('~')]
-      case 'tmpdir':
+      case 'os.tmpdir':
         return [whole('/tmp')]
-      case 'fileURLToPath':
-        return several([...call.arguments].slice(0, 1), depth).map(pathOfUrl)
-      case 'toString':
-      case 'trim':
+      case 'url.fileURLToPath':
+        return first === undefined ? [UNKNOWN] : textsOf(first, depth + 1).map(pathOfUrl)
+      case 'String.toString':
+      case 'URL.toString':
         return ts.isPropertyAccessExpression(call.expression)
           ? textsOf(call.expression.expression, depth + 1)
           : [UNKNOWN]
-      case 'String':
-        return several([...call.arguments].slice(0, 1), depth)
+      case 'String.concat': {
+        if (!ts.isPropertyAccessExpression(call.expression)) return [UNKNOWN]
+        const parts = [call.expression.expression, ...call.arguments].map((each) => textsOf(each, depth + 1))
+        return parts.reduce((before, after) => joined(before, after), [whole('')])
+      }
+      case '.String':
+        return first === undefined ? [UNKNOWN] : textsOf(first, depth + 1)
       default:
         return [UNKNOWN]
     }
@@ -163,18 +195,25 @@ export const createValues = (checker: ts.TypeChecker, givenFor: GivenFor): Value
     let found: ts.Expression | undefined
     for (const each of expression.properties) {
       if (ts.isSpreadAssignment(each)) found = property(each.expression, name, depth + 1) ?? found
-      else if (ts.isPropertyAssignment(each) && nameOf(each.name) === name) found = each.initializer
-      else if (ts.isShorthandPropertyAssignment(each) && each.name.text === name) found = each.name
+      else if (ts.isPropertyAssignment(each) && nameOf(each.name) === name) {
+        const { values, isMore } = writesTo(checker, each)
+        // By its name, all values that it gets are found.
+        found = (isMore || values.length > 0) && ts.isIdentifier(each.name) ? each.name : each.initializer
+      } else if (ts.isShorthandPropertyAssignment(each) && each.name.text === name) found = each.name
     }
     return found
   }
 
   const constant = (expression: ts.Expression): string | undefined => {
+    steps = 0
     const [text, ...more] = textsOf(expression, 0)
     return text?.kind === 'whole' && more.length === 0 ? text.text : undefined
   }
   return {
-    texts: (expression) => textsOf(expression, 0),
+    texts: (expression) => {
+      steps = 0
+      return textsOf(expression, 0)
+    },
     constant,
     property: (given, name) => property(given, name),
     initial: (expression) => initialExpression(bare(expression)),
@@ -184,16 +223,27 @@ export const createValues = (checker: ts.TypeChecker, givenFor: GivenFor): Value
 export const nameOf = (name: ts.PropertyName): string | undefined =>
   ts.isIdentifier(name) || ts.isStringLiteralLike(name) ? name.text : undefined
 
-/** The name under which a called function was declared. */
+/** Who declares a called function, and its name: `path.join`, `String.concat`. Undefined for code of the project. */
 const calledName = (checker: ts.TypeChecker, callee: ts.Expression): string | undefined => {
   const name = ts.isPropertyAccessExpression(callee) ? callee.name : ts.isIdentifier(callee) ? callee : undefined
   const symbol = name === undefined ? undefined : checker.getSymbolAtLocation(name)
-  if (name === undefined || symbol === undefined) return undefined
-  const [declaration] = declarationsOf(checker, symbol)
-  // A function of the project may have the same name.
-  if (declaration === undefined || !declaration.getSourceFile().isDeclarationFile) return undefined
-  return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol).name : symbol.name
+  const [declaration] = symbol === undefined ? [] : declarationsOf(checker, symbol)
+  if (symbol === undefined || declaration?.getSourceFile().isDeclarationFile !== true) return undefined
+  const own = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol).name : symbol.name
+  return `${holderOf(declaration)}.${own}`
 }
+
+const holderOf = (declaration: ts.Declaration): string => {
+  const holder = ts.findAncestor(
+    declaration.parent,
+    (node) => ts.isInterfaceDeclaration(node) || ts.isModuleDeclaration(node),
+  )
+  if (holder === undefined) return ''
+  if (ts.isInterfaceDeclaration(holder)) return HOLDERS[holder.name.text] ?? holder.name.text
+  return (holder).name.text.replace(/^node:/, '').replace(/^path\/.*$/, 'path')
+}
+
+const HOLDERS: Readonly<Record<string, string>> = { PlatformPath: 'path', Process: 'process' }
 
 const isReadonly = (declaration: ts.PropertyDeclaration): boolean =>
   (ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Readonly) !== 0
