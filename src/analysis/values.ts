@@ -240,7 +240,7 @@ const holderOf = (declaration: ts.Declaration): string => {
   )
   if (holder === undefined) return ''
   if (ts.isInterfaceDeclaration(holder)) return HOLDERS[holder.name.text] ?? holder.name.text
-  return (holder).name.text.replace(/^node:/, '').replace(/^path\/.*$/, 'path')
+  return holder.name.text.replace(/^node:/, '').replace(/^path\/.*$/, 'path')
 }
 
 const HOLDERS: Readonly<Record<string, string>> = { PlatformPath: 'path', Process: 'process' }

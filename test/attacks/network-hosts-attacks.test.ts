@@ -252,7 +252,7 @@ describeForms('a grant of hosts', (cell) => {
         'def answered(s):\n  try: s.sendall(question); return s.recv(999) != b""\n  except OSError: return False',
         'begin = lambda count: [socket.create_connection(("192.0.2.53", 53), 5) for _ in range(count)]',
         'print([answered(s) for s in begin(200)].count(True))',
-        'many = begin(400); print([answered(s) for s in many].index(True) > 0, answered(many[-1]))',
+        'many = begin(400); print(100 < [answered(s) for s in many].count(True) <= 256, answered(many[-1]))',
         'print([answered(s) for s in begin(1)])',
       ),
     )

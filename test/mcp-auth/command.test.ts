@@ -1,6 +1,6 @@
 // `cordon mcp login` as people use it, and the token in a real cell.
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -67,11 +67,13 @@ const prepare = async (known: Parameters<typeof openLoginStage>[0] = {}): Promis
   const names = ['auth.test', 'mcp.test', 'other.test']
   const way = ['--upstream-ca', authority, ...names.flatMap((name) => ['--resolve', `${name}=127.0.0.1`])]
   const call: Prepared['call'] = (words = [], host = server.url.host) => {
-    const policy = join(folder, 'policy.yaml')
-    writeFileSync(
-      policy,
-      `network: [ "${host}" ]\negress_class: write\ncredentials: [ { id: token, inject: { host: "${host}", as: bearer } } ]\n`,
-    )
+    // Once: another call may read it just now.
+    const policy = join(folder, `${host.replace(':', '-')}.yaml`)
+    if (!existsSync(policy))
+      writeFileSync(
+        policy,
+        `network: [ "${host}" ]\negress_class: write\ncredentials: [ { id: token, inject: { host: "${host}", as: bearer } } ]\n`,
+      )
     const secret = ['--secret', `token=login:${server.url.href}`]
     const accept = 'Accept: application/json, text/event-stream'
     const headers = ['-H', 'Content-Type: application/json', '-H', accept]
@@ -160,7 +162,8 @@ describe('cordon mcp login', () => {
     const { server, way, call, authority } = await prepare({ lifetime: 14 })
     await logIn([server.url.href, ...way], (url) => browse(url))
     for (let round = 0; round < 2; round++)
-      for (const { stdout } of await Promise.all([call(), call(), call()])) expect(stdout).toContain('you are the user')
+      for (const { stdout, stderr } of await Promise.all([call(), call(), call()]))
+        expect(stdout, stderr).toContain('you are the user')
     expect(authority.asked().filter((line) => line === 'POST /token').length).toBeGreaterThan(6)
   })
 

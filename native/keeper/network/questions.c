@@ -92,7 +92,7 @@ int begin_conversation(struct questions *questions, int flags)
 	if (!chosen && questions->count < MOST_CONVERSATIONS) {
 		APPEND(questions->conversations, questions->count, (struct conversation){ .stream = -1 });
 		chosen = &questions->conversations[questions->count - 1];
-	} else if (!chosen) { /* the oldest has had its time */
+	} else if (!chosen) { /* each in its turn */
 		chosen = &questions->conversations[questions->next++ % MOST_CONVERSATIONS];
 		end_conversation(chosen);
 	}

@@ -72,9 +72,10 @@ export const readRemoteServer = (
 export const withLogin = (name: string, remote: RemoteServer): RemoteServer => {
   const server = new URL(remote.url)
   const id = `mcp.${name.toLowerCase()}.login`
-  const inject = { host: hostOf(server), header: 'Authorization', format: 'Bearer {value}' }
+  const host = hostOf(server)
+  const inject = { host, header: 'Authorization', format: 'Bearer {value}' }
   const { source, policy } = remote.policy
-  const { credentials } = parsePolicy({ credentials: [{ id, inject }] }, source)
+  const { credentials } = parsePolicy({ network: [host], credentials: [{ id, inject }] }, source)
   return {
     ...remote,
     policy: { ...remote.policy, policy: { ...policy, credentials: [...policy.credentials, ...credentials] } },
