@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -109,6 +109,25 @@ describeForms('carve-outs in a write root', (cell) => {
     ]) {
       const call = await cell.call(['/bin/cat', secret], { policy: { filesystem: { read, write: [inside] } } })
       if (call.kind === 'ran') expect(call.stdout).toBe('')
+    }
+  })
+
+  test('a carve-out wins over a listed program, with and without a grant around it', async () => {
+    const { file, inside } = playground()
+    const hidden = file('inside/private/tool.sh', '#!/bin/sh\necho KEPT\n')
+    const shown = file('inside/public/tool.sh', '#!/bin/sh\necho ran\n')
+    for (const path of [hidden, shown]) chmodSync(path, 0o755)
+    for (const filesystem of [
+      { read: [`!${inside}/private/**`] },
+      { read: [inside, `!${inside}/private/**`] },
+      { write: [inside, `!${inside}/private/**`] },
+    ]) {
+      const run = (path: string) =>
+        cell.call(['/bin/sh', '-c', `cat ${path}; ${path}`], {
+          policy: { filesystem, exec: ['sh', 'cat', path] },
+        })
+      expect(await run(hidden)).toMatchObject({ kind: 'refused', error: { code: 'program-not-executable' } })
+      expect(await run(shown)).toMatchObject({ kind: 'ran', stdout: '#!/bin/sh\necho ran\nran\n' })
     }
   })
 

@@ -6,7 +6,6 @@ import {
   credentialsBoundTo,
   credentialsWithin,
   isReadable,
-  isWithinPath,
   isWritable,
   matches,
   parseIpAddress,
@@ -104,16 +103,10 @@ export const carried = (boundary: Boundary, attempt: Attempt): readonly string[]
 export const canAccess = (boundary: Boundary, access: 'read' | 'write', text: string): boolean => {
   if (access === 'write') return isWritable(boundary, path(text))
   const isProgram = boundary.exec.kind === 'list' && boundary.exec.programs.includes(text)
-  // The survey of a cell looks at a carve-out of `write` only around grants.
-  const bases = [...boundary.read, ...boundary.write].flatMap(({ negated, base }) => (negated ? [] : [base]))
-  const isCarved =
-    boundary.read.some((pattern) => pattern.negated && matches(pattern, path(text))) ||
-    boundary.write.some(
-      (pattern) =>
-        pattern.negated &&
-        matches(pattern, path(text)) &&
-        bases.some((base) => isWithinPath(base, pattern.base) || isWithinPath(pattern.base, base)),
-    )
+  // A program that is listed and carved out is refused.
+  const isCarved = [...boundary.read, ...boundary.write].some(
+    (pattern) => pattern.negated && matches(pattern, path(text)),
+  )
   return isReadable(boundary, path(text)) || (isProgram && !isCarved)
 }
 

@@ -1,5 +1,5 @@
 import type { AbsolutePath } from '../glob/absolute-path.js'
-import { ROOT_PATH, isWithinPath } from '../glob/absolute-path.js'
+import { ROOT_PATH } from '../glob/absolute-path.js'
 import type { Boundary, FileGrants } from '../boundary.js'
 import type { WriteGrants } from './files-within.js'
 import { DEFAULT_LIMITS, TOOL_KINDS, isSandboxedKind } from '../model.js'
@@ -41,16 +41,10 @@ const ofBoundary = (boundary: Boundary, kind: ToolKind): Effective => ({
 })
 
 /** A cell shows the tool each program that it may start. Where programs are given by name is not known here. */
-const listedPrograms = ({ exec, read, write }: Boundary): readonly PathPattern[] => {
+const listedPrograms = ({ exec, write }: Boundary): readonly PathPattern[] => {
   const paths = exec.kind === 'list' ? exec.programs.filter((name) => name.startsWith('/')) : []
-  const grants = [...read, ...write].filter(({ negated }) => !negated)
-  const isHidden = (path: AbsolutePath) =>
-    write.some(
-      (carved) =>
-        carved.negated &&
-        matches(carved, path) &&
-        grants.some(({ base }) => isWithinPath(carved.base, base) || isWithinPath(base, carved.base)),
-    )
+  // A carve-out wins: the policy is refused when it is used.
+  const isHidden = (path: AbsolutePath) => write.some((carved) => carved.negated && matches(carved, path))
   return paths
     .map((path) => path as AbsolutePath)
     .filter((path) => !isHidden(path))

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { matches } from '../../policy/index.js'
+import { isReadable, matches } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 
 import { readElfNeeds } from './elf.js'
@@ -142,9 +142,11 @@ export const programNamedIn = ([program]: readonly string[]): string => {
 }
 
 /** A carve-out also wins over the program. The kernel would only say that something was not permitted. */
-export const refuseCarvedOutProgram = (name: string, { executables, loaders }: Program, { read }: Boundary): void => {
-  const hidden = [...executables, ...loaders].find((path) =>
-    read.some((pattern) => pattern.negated && matches(pattern, path)),
+export const refuseCarvedOutProgram = (name: string, { executables, loaders }: Program, boundary: Boundary): void => {
+  const isCarved = (patterns: Boundary['read'], path: AbsolutePath) =>
+    patterns.some((pattern) => pattern.negated && matches(pattern, path))
+  const hidden = [...executables, ...loaders].find(
+    (path) => isCarved(boundary.read, path) || (isCarved(boundary.write, path) && !isReadable(boundary, path)),
   )
   if (hidden === undefined) return
   throw fail('program-not-executable', {

@@ -206,8 +206,12 @@ const executionOf = (
   host: HostFacts,
 ): LayoutInput['execute'] => {
   if (boundary.exec.kind === 'all') return { kind: 'all' }
-  const others =
-    boundary.exec.kind === 'list' ? boundary.exec.programs.map((name) => findGranted(name, cwd, searchPath)) : []
+  const names = boundary.exec.kind === 'list' ? boundary.exec.programs : []
+  const others = names.map((name) => {
+    const found = findGranted(name, cwd, searchPath)
+    refuseCarvedOutProgram(name, found, boundary)
+    return found
+  })
   const programs = [...new Set([program, ...others].flatMap(({ executables }) => executables))]
   const loaders = [...new Set([program, ...others].flatMap((each) => each.loaders))]
   // The kernel has to execute a loader, which then starts any program that it is given.
