@@ -66,7 +66,7 @@ export const MCP_ERRORS = {
     when: 'A remote MCP server refused a request because it wants a login, or other rights than it was given.',
     message: 'the MCP server "{server}" wants a login: {problem}',
     agent: 'This server wants the user to log in. Other arguments will not help. Tell the user.',
-    fix: 'run: cordon mcp login {server}; or put a valid token into the headers of its entry',
+    fix: 'log in: cordon mcp login {url}; or put a valid token into the headers of its entry',
   },
   'mcp-port-unpublishable': {
     when: 'An MCP server cannot publish a port to the gateway alone, because its cell shares the loopback of the host.',

@@ -21,6 +21,8 @@ export interface ServerSource {
   readonly cwd: string
   /** `http`: a bridge in its cell speaks for it. */
   readonly speaks: 'stdio' | 'http'
+  /** The address of a remote server, to which the user can log in. */
+  readonly url: string | undefined
   /** Of its cell. The roots of a client are clipped to it. */
   readonly boundary: Boundary
   /** What it may ask its client for. */
@@ -108,7 +110,7 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
   }
   const settle = ({ id, fields }: AnswerMessage): void => {
     hasAnswered = true
-    const failure = source.speaks === 'http' ? failureOf(name, fields) : undefined
+    const failure = source.speaks === 'http' ? failureOf(source, fields) : undefined
     if (failure !== undefined) report(failure)
     const answer = failure === undefined ? withoutQuestions(fields, name) : errorAnswer(0, failure)
     if (exchange.settle(id, answer) === 'unasked') trouble('answers what nobody asked, or answers twice')
@@ -232,11 +234,10 @@ const withoutQuestions = (fields: Fields, server: string): Fields => {
 }
 
 /** What the bridge in the cell of a server says instead of an answer. */
-const failureOf = (server: string, fields: Fields): CordonError | undefined => {
+const failureOf = ({ name: server, url }: ServerSource, fields: Fields): CordonError | undefined => {
   const failure = failureIn(fields)
   if (failure === undefined) return undefined
   const { problem, challenge } = failure
-  if (challenge === undefined) return fail('mcp-http-failed', { server, problem })
-  // The cause has the challenge, for whoever logs in.
-  return fail('mcp-login-required', { server, problem }, failure)
+  if (challenge === undefined || url === undefined) return fail('mcp-http-failed', { server, problem })
+  return fail('mcp-login-required', { server, problem, url }, failure)
 }

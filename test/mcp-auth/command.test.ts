@@ -110,9 +110,9 @@ describe('cordon mcp login', () => {
     writeFileSync(join(folder, 'tools.yaml'), '"*": {}\n')
     const words = [process.execPath, CORDON, 'mcp', '--config', 'mcp.json', '--tools', 'tools.yaml', ...way]
     const open = () => openProgram(folder, words, {}, undefined, OWN_FOLDERS)
-    await expect(open()).rejects.toThrow('cordon mcp login remote')
+    await expect(open()).rejects.toThrow(`log in: cordon mcp login ${server.url.href}`)
 
-    await logIn(['remote', '--config', join(folder, 'mcp.json'), ...way], (url) => browse(url))
+    await logIn([server.url.href, ...way], (url) => browse(url))
     const { client } = await open()
     expect(textOf(await client.callTool({ name: 'whoami', arguments: {} }))).toContain('you are the user')
     expect(server.authorizations().at(-1)).toMatch(/^Bearer .{43}$/)

@@ -32,8 +32,8 @@ describe('a hostile server over HTTP', () => {
       ['accepted', 'mcp-http-failed', 'HTTP 202'],
       ['fault', 'mcp-http-failed', 'HTTP 500'],
       ['endless', 'mcp-http-failed', 'ended its stream'],
-      ['login', 'mcp-login-required', 'cordon mcp login mine'],
-      ['rights', 'mcp-login-required', 'HTTP 403'],
+      ['login', 'mcp-http-failed', 'HTTP 401'],
+      ['rights', 'mcp-http-failed', 'HTTP 403'],
     ] as const) {
       const error: unknown = await call(opened, deed).catch((thrown: unknown) => thrown)
       expect([deed, error]).toEqual([deed, expect.objectContaining({ data: { 'cordon/error': code } })])

@@ -162,7 +162,7 @@ describe('a remote server', () => {
       open(await place(saying(401, { 'www-authenticate': 'Bearer resource_metadata="https://x/"' }))),
     )
     expect(said).toContain('mcp-login-required')
-    expect(said).toContain('cordon mcp login remote')
+    expect(said).toContain('log in: cordon mcp login https://mcp.test:')
   })
 
   test('that redirects is not followed', async () => {

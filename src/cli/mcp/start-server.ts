@@ -96,6 +96,7 @@ export const serverSource = ({ server, prepared }: PreparedServer, place: Server
   name: server.name,
   cwd: prepared.order.cwd,
   speaks: server.transport.kind === 'stdio' ? 'stdio' : 'http',
+  url: server.transport.kind === 'remote' ? server.transport.remote.url : undefined,
   boundary: prepared.tool.boundary,
   allowed: place.allowedTo(server.name),
   consent: createConsent(
