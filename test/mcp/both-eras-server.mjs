@@ -12,6 +12,9 @@ const NAME = {
   requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
 }
 
+/** Calls of `count` that wait for `finish`. */
+const counting = []
+
 const make = () => {
   const server = new McpServer(
     { name: 'both-eras', version: '1' },
@@ -35,7 +38,13 @@ const make = () => {
     const progressToken = mcpReq._meta?.progressToken
     for (let progress = 1; progress <= 3; progress += 1)
       await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, total: 3 } })
+    // A client that reads a message and the answer at once forgets the message.
+    await new Promise((resolve) => counting.push(resolve))
     return text('counted')
+  })
+  server.registerTool('finish', { inputSchema: z.object({}) }, () => {
+    for (const resolve of counting.splice(0)) resolve()
+    return text('finished')
   })
   server.registerTool('grow', { inputSchema: z.object({}) }, () => {
     server.registerTool('grown', { inputSchema: z.object({}) }, () => text('grown'))

@@ -48,7 +48,7 @@ for (const [name, open] of Object.entries(TRANSPORTS))
         test('lists and calls tools, reads prompts and resources', async () => {
           const connected = await connect(client, await open(server))
           const { tools } = await connected.listTools()
-          expect(tools.map((tool) => tool.name)).toEqual(['echo', 'greet', 'count', 'grow'])
+          expect(tools.map((tool) => tool.name)).toEqual(['echo', 'greet', 'count', 'finish', 'grow'])
           expect(textOf(await connected.callTool({ name: 'echo', arguments: { said: 'hi' } }))).toBe('hi')
           expect((await connected.getPrompt({ name: 'hello' })).messages).toHaveLength(1)
           const { contents } = await connected.readResource({ uri: 'test://one' })
@@ -64,7 +64,10 @@ for (const [name, open] of Object.entries(TRANSPORTS))
         test('hears of progress', async () => {
           const connected = await connect(client, await open(server))
           const heard: number[] = []
-          const onprogress = ({ progress }: { progress: number }) => heard.push(progress)
+          const onprogress = ({ progress }: { progress: number }) => {
+            heard.push(progress)
+            if (progress === 3) void connected.callTool({ name: 'finish', arguments: {} })
+          }
           await connected.callTool({ name: 'count', arguments: {} }, { onprogress })
           expect(heard).toEqual([1, 2, 3])
         })
