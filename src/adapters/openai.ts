@@ -4,6 +4,7 @@ import type { FunctionTool } from '@openai/agents'
 import type { ChatCompletionFunctionTool, ChatCompletionMessageParam } from 'openai/resources/chat/completions'
 import type { FunctionTool as ResponseFunctionTool, ResponseInputItem } from 'openai/resources/responses/responses'
 
+import { CordonError } from '../errors/index.js'
 import { toModel } from '../runtime/index.js'
 import { createSdkCalls } from './sdk-calls.js'
 import type { AdapterOptions, SdkCall, SdkRuntime, SuspendedCall, Suspending } from './sdk-calls.js'
@@ -94,7 +95,7 @@ export const agentTools = (cordon: SdkRuntime, options: AdapterOptions = {}): Ag
         try {
           return toModel(await calls.run(call)).text
         } catch (error) {
-          if (error instanceof Error && error.cause !== undefined) return error.message
+          if (error instanceof Error && error.cause instanceof CordonError) return error.message
           throw error
         }
       },

@@ -11,7 +11,7 @@ import { createJudge } from './judge.js'
 import type { Lack } from './judge.js'
 import { literalOf } from './literal.js'
 import { usesOf } from './reach.js'
-import { programsIn } from './shell-programs.js'
+import { isShell, programsIn } from './shell-programs.js'
 import { isToolCall, readToolSite } from './tool-site.js'
 import type { ToolSite } from './tool-site.js'
 import type { Deed, Use } from './use.js'
@@ -101,7 +101,7 @@ const commandUses = (site: ToolSite, values: Values): readonly Use[] => {
   return returnedFrom(start).flatMap((words): readonly Use[] => {
     if (!ts.isArrayLiteralExpression(words)) return []
     const [shell] = words.elements
-    if (shell === undefined || !/(?:^|\/)(?:ba|da|z|k)?sh$/.test(values.constant(shell) ?? '')) return []
+    if (shell === undefined || !isShell(values.constant(shell))) return []
     const deeds: readonly Deed[] = shellLines(words, values).flatMap(programsIn)
     return deeds.map((deed): Use => ({ deed, node: words, chain: [] }))
   })

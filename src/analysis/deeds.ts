@@ -7,7 +7,7 @@ import { bare } from './declarations.js'
 import { effectsOf, globalEffects, isHarmless } from './node-effects.js'
 import type { Effect } from './node-effects.js'
 import type { Origin } from './origin.js'
-import { programsIn } from './shell-programs.js'
+import { isShell, programsIn } from './shell-programs.js'
 import { UNKNOWN } from './use.js'
 import type { Deed, Text } from './use.js'
 import type { Values } from './values.js'
@@ -136,8 +136,13 @@ const isShelled = (given: readonly ts.Expression[], values: Values): boolean => 
 
 /** `spawn('sh', ['-c', line])` */
 const shellWords = ([program, words]: readonly ts.Expression[], values: Values): readonly Deed[] => {
-  const isShell = program !== undefined && /(?:^|\/)(?:ba|da|z|k)?sh$/.test(values.constant(program) ?? '')
-  if (!isShell || words === undefined || !ts.isArrayLiteralExpression(bare(words))) return []
+  if (
+    program === undefined ||
+    !isShell(values.constant(program)) ||
+    words === undefined ||
+    !ts.isArrayLiteralExpression(bare(words))
+  )
+    return []
   return shellLines(bare(words) as ts.ArrayLiteralExpression, values).flatMap(programsIn)
 }
 

@@ -73,7 +73,7 @@ export const createOrigins = (
   }
 
   const fromDeclaration = (declaration: ts.Declaration, depth: number): readonly Origin[] => {
-    if (depth > MOST_DEEP) return []
+    if (depth > MOST_DEEP) return [{ kind: 'computed', because: 'too many names lead there' }]
     if (ts.isImportSpecifier(declaration)) {
       const from = ofImport(declaration)
       const imported = (declaration.propertyName ?? declaration.name).text
@@ -288,6 +288,10 @@ const member = (origin: Origin, name: string | undefined): readonly Origin[] => 
 /** Whether nothing of it has an effect: `path[kind]`, `http.STATUS_CODES[status]`. */
 const isData = ({ module, path }: Extract<Origin, { kind: 'module' }>): boolean =>
   isHarmless(module) || (path.length > 0 && path[0] !== 'promises' && effectsOf(module, path).length === 0)
+
+/** Undefined for modules of Node, and for files. */
+export const packageNamed = (specifier: string): string | undefined =>
+  /^(?:\.|\/|[a-z]+:)/.test(specifier) || isBuiltin(specifier) ? undefined : packageName(specifier)
 
 const packageName = (specifier: string): string =>
   specifier

@@ -6,6 +6,7 @@ import ts from 'typescript'
 import { bare } from './declarations.js'
 import { mentionedDeeds } from './deeds.js'
 import { isDeclaredName, isFunction } from './node-kinds.js'
+import { packageNamed } from './origin.js'
 import type { Origin } from './origin.js'
 import type { Use } from './use.js'
 import { nameOf } from './values.js'
@@ -34,7 +35,10 @@ export const usesOf = (program: ts.Program, start: ts.Node, isModule: boolean): 
         visitImported(node.moduleSpecifier, chain)
       }
     } else if (ts.isExportDeclaration(node)) {
-      if (!node.isTypeOnly && node.moduleSpecifier !== undefined) enterModule(node.moduleSpecifier, chain)
+      if (!node.isTypeOnly && node.moduleSpecifier !== undefined) {
+        enterModule(node.moduleSpecifier, chain)
+        visitImported(node.moduleSpecifier, chain)
+      }
     } else if (ts.isCallExpression(node) || ts.isNewExpression(node)) visitCall(node, chain)
     else if (ts.isClassLike(node)) {
       // The declaration of a class runs nothing but its static parts: see enterDeclaration.
@@ -70,7 +74,7 @@ export const usesOf = (program: ts.Program, start: ts.Node, isModule: boolean): 
   /** A package is reached when it is imported, because its module code runs then. */
   const visitImported = (specifier: ts.Expression, chain: Chain): void => {
     if (!ts.isStringLiteral(specifier)) return
-    const found = packageOf(specifier.text)
+    const found = packageNamed(specifier.text)
     if (found !== undefined) use(() => [{ kind: 'package', name: found }], specifier, chain)
   }
 
@@ -152,11 +156,3 @@ const isLeaf = (node: ts.Node): boolean =>
   ts.isNewExpression(node) ||
   ts.isPropertyAccessExpression(node) ||
   ts.isElementAccessExpression(node)
-
-const packageOf = (specifier: string): string | undefined =>
-  /^(?:\.|\/|node:|file:)/.test(specifier)
-    ? undefined
-    : specifier
-        .split('/')
-        .slice(0, specifier.startsWith('@') ? 2 : 1)
-        .join('/')

@@ -12,11 +12,15 @@ const BUILTINS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
+/** Whether a program is a shell. */
+export const isShell = (program: string | undefined): boolean =>
+  program !== undefined && /(?:^|\/)(?:a|ba|da|k|mk|z)?sh$|(?:^|\/)fish$/.test(program)
+
 export const programsIn = (line: Text): readonly Deed[] => {
   if (line.kind === 'unknown') return [{ kind: 'exec', program: UNKNOWN }]
   const rest: readonly Deed[] = line.kind === 'start' ? [{ kind: 'exec', program: UNKNOWN }] : []
   // Of a line that is not known to its end, the last word may go on.
-  const known = line.kind === 'start' ? line.text.replace(/\S*$/, '') : line.text
+  const known = line.kind === 'start' ? line.text.slice(0, line.text.lastIndexOf(' ') + 1) : line.text
   const programs = readCommand(known).parts.flatMap(({ words }): readonly Deed[] => {
     const [first] = words.filter(({ text, isKnown }) => !isKnown || (text !== 'exec' && text !== 'command'))
     if (first === undefined || (first.isKnown && BUILTINS.has(first.text))) return []

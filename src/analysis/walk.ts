@@ -89,8 +89,12 @@ export const createWalk = (program: ts.Program, start: ts.Node): Walk => {
   const origins = createOrigins(checker, values.constant)
 
   const enter = (node: ts.Node, chain: Chain, name?: string): void => {
-    if (reached.has(node) || chain.length > MOST_CHAIN) return
+    if (reached.has(node)) return
     reached.add(node)
+    if (chain.length > MOST_CHAIN) {
+      opaque('too many functions lead there', node, chain)
+      return
+    }
     work.push({ node, chain: name === undefined ? chain : [...chain, { name, node }] })
   }
   const mentionName = (name: string): void => {

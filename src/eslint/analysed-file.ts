@@ -12,7 +12,8 @@ interface ParserServices {
   readonly program?: ts.Program | null
 }
 
-const analysed = new WeakMap<ts.SourceFile, readonly AnalysedTool[]>()
+/** By program: it is another one if a file that the tools import has changed. */
+const analysed = new WeakMap<ts.Program, Map<ts.SourceFile, readonly AnalysedTool[]>>()
 
 /** Empty if the file declares no tools. */
 export const toolsIn = (context: Rule.RuleContext): readonly AnalysedTool[] => {
@@ -29,8 +30,10 @@ export const toolsIn = (context: Rule.RuleContext): readonly AnalysedTool[] => {
     workspace: parseAbsolutePath(context.cwd, 'cwd'),
     home: parseAbsolutePath(homedir(), 'home'),
   }
+  const known = analysed.get(program) ?? new Map<ts.SourceFile, readonly AnalysedTool[]>()
+  analysed.set(program, known)
   const tools =
-    analysed.get(file) ?? toolCallsIn(file, program).flatMap((call) => analyseTool(call, program, places) ?? [])
-  analysed.set(file, tools)
+    known.get(file) ?? toolCallsIn(file, program).flatMap((call) => analyseTool(call, program, places) ?? [])
+  known.set(file, tools)
   return tools
 }

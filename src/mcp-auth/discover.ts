@@ -40,8 +40,14 @@ const askWithoutToken = async (server: URL, { send }: Requests): Promise<Challen
     server,
     isRedirect(answer)
       ? 'it redirects to another address'
-      : `it asks for no login: it answered ${answer.status} without one`,
-    isRedirect(answer) ? 'log in to the address that it redirects to' : 'use the server without a login',
+      : answer.ok
+        ? `it asks for no login: it answered ${answer.status} without one`
+        : `it answered ${answer.status} instead of asking for a login`,
+    isRedirect(answer)
+      ? 'log in to the address that it redirects to'
+      : answer.ok
+        ? 'use the server without a login'
+        : 'check the address, or try again later',
   )
 }
 

@@ -21,7 +21,8 @@ export const saidOf = (cases: readonly Case[]): ((at: number) => readonly string
   )
   return (at) => {
     const [tool] = toolsOf(program, `${folderOf(at)}/tool.ts`)
-    const opaque = (tool?.uses ?? []).filter(({ deed }) => deed.kind === 'opaque').map(() => 'opaque')
-    return [...new Set([...(tool?.beyond ?? []).map((each) => each.does), ...opaque])]
+    if (tool?.policy !== 'written') throw new Error(`the case ${at} has no tool with a valid policy`)
+    const opaque = tool.uses.filter(({ deed }) => deed.kind === 'opaque').map(() => 'opaque')
+    return [...new Set([...tool.beyond.map((each) => each.does), ...opaque])]
   }
 }

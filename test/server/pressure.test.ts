@@ -242,7 +242,7 @@ describe('open requests', () => {
     const told = await Promise.all(waits)
     expect(new Set(told.map(({ status }) => status))).toEqual(new Set([200]))
     expect(await ask('anna', 'GET', FREE)).toMatchObject({ status: 200 })
-    expect(await statements()).toBe(0)
+    await expect.poll(statements, { timeout: 30_000 }).toBe(0)
     const [connections] = await owner.query<{ n: number }>(
       `select count(*)::int as n from pg_stat_activity where usename = 'cordon_serve' and application_name = 'cordon'`,
     )

@@ -28,13 +28,13 @@ export const mcpLogin = async ({ given, environment }: CommandLine): Promise<num
   }
   if (word === undefined || more.length > 0)
     throw usage(`${action ?? ''} takes one server or URL`, `cordon mcp ${action ?? ''}`)
-  const server = namedServer(word, one('config'), environment)
+  const server = namedServer(word, one('config'), environment, `cordon mcp ${action ?? ''}`)
   if (action === 'logout') {
     const login = findLogin(place.folder, server)
     if (login === undefined) throw usage(`nobody is logged in to ${server.href}`, COMMAND, `see: ${COMMAND} --list`)
     const revocation = await logOut(server, login, place)
     if (switches.has('json')) print(JSON.stringify({ server: server.href, revocation }, undefined, 2))
-    else print(`Logged out of ${server.href}.`)
+    else print(`Logged out of ${login.servers.map(visible).join(', ')}.`)
     if (revocation.kind === 'failed')
       tell(`the tokens are removed here, but were not revoked: ${visible(revocation.because)}`)
     return 0

@@ -6,6 +6,7 @@ import { isMapping } from '../../shapes/index.js'
 
 import { usage } from '../arguments.js'
 import type { Environment } from '../command-line.js'
+import { urlOfEntry } from '../mcp/entry-url.js'
 import { clientFiles } from '../mcp-setup/clients.js'
 import type { ClientFile } from '../mcp-setup/clients.js'
 import { readConfig } from '../mcp-setup/config-file.js'
@@ -13,19 +14,23 @@ import { nameOfEntry } from '../mcp-setup/server-entry.js'
 import { homeOf } from '../settings/own-folders.js'
 import { visible } from '../text/visible-text.js'
 
-const COMMAND = 'cordon mcp login'
-
-export const namedServer = (word: string, configFile: string | undefined, environment: Environment): URL => {
+/** `command`: as errors name it. */
+export const namedServer = (
+  word: string,
+  configFile: string | undefined,
+  environment: Environment,
+  command: string,
+): URL => {
   if (word.includes('://')) return parseServerUrl(word)
   const found = new Set(filesFor(configFile, environment).flatMap((file) => urlsOf(file, word)))
   const [url, another] = found
   if (url === undefined)
-    throw usage(`no remote server "${visible(word)}" is in a file of a client`, COMMAND, `${COMMAND} https://…`)
+    throw usage(`no remote server "${visible(word)}" is in a file of a client`, command, `${command} https://…`)
   if (another !== undefined)
     throw usage(
       `several servers are called "${visible(word)}"`,
-      COMMAND,
-      `name one: ${[...found].map((each) => `${COMMAND} ${visible(each)}`).join(', or ')}`,
+      command,
+      `name one: ${[...found].map((each) => `${command} ${visible(each)}`).join(', or ')}`,
     )
   return parseServerUrl(url)
 }
@@ -38,5 +43,5 @@ const filesFor = (configFile: string | undefined, environment: Environment): rea
 const urlsOf = (file: ClientFile, name: string): readonly string[] =>
   (readConfig(file)?.entries ?? [])
     .filter((entry) => nameOfEntry(entry) === name)
-    .flatMap(({ value }) => (isMapping(value) ? [value['url'], value['httpUrl'], value['serverUrl']] : []))
+    .map(({ value }) => (isMapping(value) ? urlOfEntry(value) : undefined))
     .filter((url) => typeof url === 'string')

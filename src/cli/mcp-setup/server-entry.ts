@@ -1,5 +1,6 @@
 // One server in a client's file: its command becomes `cordon mcp … -- command`, and back.
 import { isMapping, isTexts } from '../../shapes/index.js'
+import { urlOfEntry } from '../mcp/entry-url.js'
 
 export interface ServerEntry {
   /** Keys from the top of the file to the server, the last of them its name. */
@@ -30,9 +31,7 @@ export const readEntry = ({ value }: ServerEntry, cordon: readonly string[]): Re
   const { command, args = [], env = {} } = value
   if (command === undefined)
     return other(
-      ['url', 'httpUrl', 'serverUrl'].some((key) => key in value)
-        ? 'it is a remote server: it runs no program here'
-        : 'it has no command',
+      urlOfEntry(value) !== undefined ? 'it is a remote server: it runs no program here' : 'it has no command',
     )
   if (typeof command !== 'string' || !isTexts(args) || !isMapping(env)) return other('its command cannot be read')
   const steering = Object.keys(env).find((name) => STEERING.test(name))

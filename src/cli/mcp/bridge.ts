@@ -12,14 +12,15 @@ import type { Environment } from '../command-line.js'
 import type { RunOrder } from '../request/run-request.js'
 import type { Launch } from '../run/attached-runner.js'
 
-// The built file, also when this one is run from its source.
-const BRIDGE = realpathSync(fileURLToPath(new URL('../../../dist/bundle/bridge/main.cjs', import.meta.url)))
+/** The built file, also when this one is run from its source. */
+const bridgeFile = (): string =>
+  realpathSync(fileURLToPath(new URL('../../../dist/bundle/bridge/main.cjs', import.meta.url)))
 
 /** The command of a remote server. */
-export const bridgeTo = (url: string): readonly string[] => [process.execPath, BRIDGE, url]
+export const bridgeTo = (url: string): readonly string[] => [process.execPath, bridgeFile(), url]
 
 /** The cell of the bridge reads it, and nothing else of Cordon. */
-export const withBridge = (boundary: Boundary): Boundary => withFiles(boundary, [BRIDGE])
+export const withBridge = (boundary: Boundary): Boundary => withFiles(boundary, [bridgeFile()])
 
 export interface PublishingServer {
   readonly name: string

@@ -10,6 +10,7 @@ import type { Arguments } from '../arguments.js'
 import { packageCallOf } from '../mcp-packages/package-words.js'
 import { readGivenDocument } from '../text/given-document.js'
 import { bridgeTo } from './bridge.js'
+import { urlOfEntry } from './entry-url.js'
 import { parsePublished } from './published-port.js'
 import { readRemoteServer } from './remote-server.js'
 import type { RemoteServer } from './remote-server.js'
@@ -71,7 +72,7 @@ const isDisabled = (entry: unknown): boolean => isMapping(entry) && entry['disab
 const readServer = (file: string, name: string, entry: unknown, transport: Transport): ChosenServer => {
   if (!isMapping(entry)) throw invalid(file, `"${name}" is not a mapping`, 'give it a "command"')
   const { command, args = [], env = {}, cwd } = entry
-  if (command === undefined && 'url' in entry) return remoteServer(file, name, entry, transport)
+  if (command === undefined && urlOfEntry(entry) !== undefined) return remoteServer(file, name, entry, transport)
   if (typeof command !== 'string') throw invalid(file, `"${name}" has no "command" and no "url"`, 'add one of them')
   if (!isTexts(args)) throw invalid(file, `"args" of "${name}" is not a list of texts`, 'write it like ["-y", "."]')
   if (!isMapping(env) || !isTexts(Object.values(env)))
@@ -89,7 +90,7 @@ const remoteServer = (
   { kind }: Transport,
 ): ChosenServer => {
   if (kind === 'published') throw usage(`"${name}" is a remote server, and --publish is for others`, COMMAND)
-  const remote = readRemoteServer(nameFor(name), `${file}: "${name}"`, entry)
+  const remote = readRemoteServer(nameFor(name), `${file}: "${name}"`, { ...entry, url: urlOfEntry(entry) })
   return {
     ...{ name: nameFor(name), argv: bridgeTo(remote.url), variables: {}, cwd: undefined },
     transport: { kind: 'remote', remote },

@@ -1,4 +1,5 @@
 // Reads a stream of server-sent events. Each character is looked at once, however long an event is.
+import { HttpFailure } from './http-failure.js'
 
 export interface ServerEvent {
   readonly data: string
@@ -56,7 +57,8 @@ export const createEventReader = (longest: number): EventReader => {
         line = ''
       }
       line += text.slice(at)
-      if (length + line.length > longest) throw new Error('an event is too long')
+      if (length + line.length > longest)
+        throw new HttpFailure(`the server sent an event of more than ${longest} characters`)
       return events
     },
   }

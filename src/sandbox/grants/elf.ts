@@ -1,4 +1,6 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
+
+import { openFile } from './object-at.js'
 
 /** What an ELF file needs before its first instruction runs. */
 export interface ElfNeeds {
@@ -25,7 +27,8 @@ interface Segment {
 
 /** Undefined unless the file is a well-formed 64-bit little-endian ELF file. */
 export const readElfNeeds = (path: string): ElfNeeds | undefined => {
-  const file = openSync(path, 'r')
+  const file = openFile(path)
+  if (file === undefined) return undefined
   try {
     const header = readAt(file, 0, 64)
     if (header.length < 64 || header.toString('latin1', 0, 4) !== '\x7fELF' || header[4] !== 2 || header[5] !== 1)

@@ -1,10 +1,10 @@
 // The first line of a script, as the kernel and env read it.
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, readSync, statSync } from 'node:fs'
 
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 
-import { isExecutable } from './object-at.js'
+import { isExecutable, openFile } from './object-at.js'
 
 /** What `#!` names: `/bin/sh`; or `/usr/bin/env` and the name that it looks up. */
 export interface InterpreterLine {
@@ -27,7 +27,8 @@ export const readInterpreterLine = (path: string): InterpreterLine | undefined =
 }
 
 const firstLine = (path: string): string => {
-  const file = openSync(path, 'r')
+  const file = openFile(path)
+  if (file === undefined) return ''
   try {
     const bytes = Buffer.alloc(LONGEST_LINE)
     const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0))

@@ -1,4 +1,14 @@
-import { accessSync, constants, lstatSync, readlinkSync, realpath, realpathSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpath,
+  realpathSync,
+} from 'node:fs'
 import type { Dirent, Stats } from 'node:fs'
 import { promisify } from 'node:util'
 
@@ -39,6 +49,14 @@ export interface Place extends FoundObject {
 export const placeAt = (path: AbsolutePath): readonly Place[] => {
   const object = objectAt(path)
   return object === undefined || object === 'link' ? [] : [{ path, object }]
+}
+
+/** A descriptor to read from. Undefined unless it is a regular file: opening a pipe would wait for its other end. */
+export const openFile = (path: string): number | undefined => {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  if (fstatSync(file).isFile()) return file
+  closeSync(file)
+  return undefined
 }
 
 /** Links resolved. Undefined if nothing is there. */

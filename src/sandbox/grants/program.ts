@@ -63,12 +63,12 @@ const needsOf = (real: AbsolutePath, searchPath: string, depth: number): Needs =
     }
   }
   const needs = readElfNeeds(real)
-  if (needs === undefined) return { executables: [real], loaders: [], libraries: [] }
-
-  const loader = needs.interpreter === undefined ? undefined : realPathOf(needs.interpreter)
+  // Without an interpreter nobody loads libraries, whatever the file says.
+  if (needs?.interpreter === undefined) return { executables: [real], loaders: [], libraries: [] }
+  const loader = realPathOf(needs.interpreter)
   return {
     executables: [real],
-    loaders: loader === undefined ? [] : [loader],
+    loaders: loader !== undefined && isExecutable(loader) && isElf(loader) ? [loader] : [],
     libraries: librariesOf(real, needs.libraries, needs.searchPaths, new Set()),
   }
 }
@@ -83,8 +83,15 @@ const interpretersOf = (
   const found = lookedUp.includes('/') ? lookedUp : lookUp(lookedUp, searchPath)
   if (found === undefined)
     throw interpreterMissing(script, lookedUp, `env looked in ${searchPath}: install it, or correct the line`)
+  requireInterpreter(script, found)
   return [interpreter, found]
 }
+
+/**
+ * What a program names becomes readable in its cell. So only files that a program could be made of count: otherwise a
+ * program could name a key, and read it.
+ */
+const isElf = (path: string): boolean => readElfNeeds(path) !== undefined
 
 /** Libraries in folders that the program names ($ORIGIN). The loader finds the system's own by itself. */
 const librariesOf = (
@@ -97,14 +104,11 @@ const librariesOf = (
     const candidates = name.includes('/')
       ? [resolve(dirname(file), name)]
       : searchPaths.map((folder) => join(folder.replace(/\$ORIGIN|\$\{ORIGIN\}/g, dirname(file)), name))
-    const found = candidates.map(realPathOf).find((path) => path !== undefined)
+    const found = candidates.map(realPathOf).find((path) => path !== undefined && isElf(path))
     if (found === undefined || seen.has(found)) return []
     seen.add(found)
-    const needs = readElfNeeds(found)
-    return [
-      found,
-      ...(needs === undefined ? [] : librariesOf(found, needs.libraries, [...needs.searchPaths, ...searchPaths], seen)),
-    ]
+    const { libraries = [], searchPaths: own = [] } = readElfNeeds(found) ?? {}
+    return [found, ...librariesOf(found, libraries, [...own, ...searchPaths], seen)]
   })
 
 /**
@@ -142,10 +146,14 @@ export const programNamedIn = ([program]: readonly string[]): string => {
 }
 
 /** A carve-out also wins over the program. The kernel would only say that something was not permitted. */
-export const refuseCarvedOutProgram = (name: string, { executables, loaders }: Program, boundary: Boundary): void => {
+export const refuseCarvedOutProgram = (
+  name: string,
+  { executables, loaders, libraries }: Program,
+  boundary: Boundary,
+): void => {
   const isCarved = (patterns: Boundary['read'], path: AbsolutePath) =>
     patterns.some((pattern) => pattern.negated && matches(pattern, path))
-  const hidden = [...executables, ...loaders].find(
+  const hidden = [...executables, ...loaders, ...libraries].find(
     (path) => isCarved(boundary.read, path) || (isCarved(boundary.write, path) && !isReadable(boundary, path)),
   )
   if (hidden === undefined) return
