@@ -97,7 +97,10 @@ const refresh = async (
 }
 
 const needed = (server: URL, problem: string, more = ''): CordonError =>
-  fail('login-needed', { server: server.href, problem, command: `cordon mcp login ${server.href}${more}` })
+  fail('login-needed', { server: server.href, problem, command: `cordon mcp login ${asWord(server.href)}${more}` })
+
+/** The user pastes it into a shell. */
+const asWord = (url: string): string => (/^[\w:/.%~@+-]+$/.test(url) ? url : `'${url.replaceAll("'", '%27')}'`)
 
 /** What helps after a 401 or 403 of the server. Undefined if the next request renews the token, or nothing helps. */
 export const loginAdvice = async (

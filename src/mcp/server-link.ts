@@ -21,7 +21,7 @@ export interface ServerSource {
   readonly cwd: string
   /** `http`: a bridge in its cell speaks for it. */
   readonly speaks: 'stdio' | 'http'
-  /** The address of a remote server, to which the user can log in. */
+  /** The address of a remote server, as a word of a shell: the user can log in to it. */
   readonly url: string | undefined
   /** Of its cell. The roots of a client are clipped to it. */
   readonly boundary: Boundary

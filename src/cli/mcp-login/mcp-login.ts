@@ -11,7 +11,7 @@ import type { Arguments } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
 import { readEgress } from '../settings/egress-order.js'
 import { CLIENT_SECRET, loginPlaceOf } from '../settings/logins.js'
-import { STDERR, STDOUT, writeText } from '../text/console-text.js'
+import { STDERR, STDOUT, jsonLine, writeText } from '../text/console-text.js'
 import { visible } from '../text/visible-text.js'
 import { namedServer } from './named-server.js'
 
@@ -33,7 +33,7 @@ export const mcpLogin = async ({ given, environment }: CommandLine): Promise<num
     const login = findLogin(place.folder, server)
     if (login === undefined) throw usage(`nobody is logged in to ${server.href}`, COMMAND, `see: ${COMMAND} --list`)
     const revocation = await logOut(server, login, place)
-    if (switches.has('json')) print(JSON.stringify({ server: server.href, revocation }, undefined, 2))
+    if (switches.has('json')) writeText(STDOUT, jsonLine({ server: server.href, revocation }))
     else print(`Logged out of ${login.servers.map(visible).join(', ')}.`)
     if (revocation.kind === 'failed')
       tell(`the tokens are removed here, but were not revoked: ${visible(revocation.because)}`)
@@ -47,7 +47,7 @@ export const mcpLogin = async ({ given, environment }: CommandLine): Promise<num
     writeText(switches.has('json') ? STDERR : STDOUT, `${pending.url.href}\n`)
     tell('if your browser is on another machine, paste the address that it cannot open:')
     const login = await pending.finish(await redirectOf(pending))
-    if (switches.has('json')) print(JSON.stringify(summaryOf(login), undefined, 2))
+    if (switches.has('json')) writeText(STDOUT, jsonLine(summaryOf(login)))
     else print(`Logged in to ${server.href}${login.scope === '' ? '' : ` (${visible(login.scope)})`}.`)
     return 0
   } finally {
@@ -113,7 +113,7 @@ const summaryOf = ({ servers, issuer, resource, client_id, scope, expires_at, re
 const showList = (logins: readonly KeptLogin[], isJson: boolean): void => {
   const summaries = logins.map(summaryOf)
   if (isJson) {
-    print(JSON.stringify(summaries, undefined, 2))
+    writeText(STDOUT, jsonLine(summaries))
     return
   }
   if (summaries.length === 0) print('You are not logged in to any server.')

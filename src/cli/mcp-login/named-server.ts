@@ -12,7 +12,7 @@ import type { ClientFile } from '../mcp-setup/clients.js'
 import { readConfig } from '../mcp-setup/config-file.js'
 import { nameOfEntry } from '../mcp-setup/server-entry.js'
 import { homeOf } from '../settings/own-folders.js'
-import { visible } from '../text/visible-text.js'
+import { visible, visibleWord } from '../text/visible-text.js'
 
 /** `command`: as errors name it. */
 export const namedServer = (
@@ -30,7 +30,7 @@ export const namedServer = (
     throw usage(
       `several servers are called "${visible(word)}"`,
       command,
-      `name one: ${[...found].map((each) => `${command} ${visible(each)}`).join(', or ')}`,
+      `name one: ${[...found].map((each) => `${command} ${visibleWord(each)}`).join(', or ')}`,
     )
   return parseServerUrl(url)
 }

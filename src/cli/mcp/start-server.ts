@@ -21,6 +21,7 @@ import { launchInCell } from '../run/launch-in-cell.js'
 import { performRunIn } from '../run/perform-run.js'
 import { prepareRun } from '../run/prepare-run.js'
 import type { PreparedRun } from '../run/run-gate.js'
+import { visibleWord } from '../text/visible-text.js'
 import { launchPublished, withBridge } from './bridge.js'
 import type { ChosenServer } from './server-choice.js'
 import { adviseOnServer, keepEnd, lastLines } from './start-failure.js'
@@ -96,7 +97,7 @@ export const serverSource = ({ server, prepared }: PreparedServer, place: Server
   name: server.name,
   cwd: prepared.order.cwd,
   speaks: server.transport.kind === 'stdio' ? 'stdio' : 'http',
-  url: server.transport.kind === 'remote' ? server.transport.remote.url : undefined,
+  url: server.transport.kind === 'remote' ? visibleWord(server.transport.remote.url) : undefined,
   boundary: prepared.tool.boundary,
   allowed: place.allowedTo(server.name),
   consent: createConsent(
