@@ -37,6 +37,7 @@ export const TEST_NEEDS = [
     packages: ['podman', 'crun', 'uidmap', 'slirp4netns', 'fuse-overlayfs'],
     because: 'cells are tried inside a rootless container',
   },
+  { command: 'apparmor_parser', packages: ['apparmor'], because: 'the profile of deploy/ is held against AppArmor' },
   { command: 'dbus-run-session', packages: ['dbus-daemon'], because: 'a keyring is tried on a bus of the tests' },
   { command: 'gnome-keyring-daemon', packages: ['gnome-keyring'], because: 'credentials are read from a real keyring' },
   { command: 'secret-tool', packages: ['libsecret-tools'], because: 'credentials are read from a real keyring' },

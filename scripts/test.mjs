@@ -40,6 +40,7 @@ const FILES_FOR_ONE_USER = [
   'arguments',
   'bundled-policies',
   'calls',
+  'containers',
   'egress-words',
   'hints',
   'keyring',

@@ -21,19 +21,31 @@
 #define COVERING_FILE ".cordon-covering-file"
 #define INERT (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 
+/* The last of these calls. Profiles of containers refuse them one by one, and `cordon doctor` says which. */
+static const char *last_call;
+#define MOUNT_CALL(name, ...) (last_call = #name, syscall(SYS_##name, __VA_ARGS__))
+
+static _Noreturn void die_of_call(const char *stage, const char *path)
+{
+	char detail[PATH_MAX + 32];
+
+	snprintf(detail, sizeof detail, "%s %s", last_call, path);
+	die(stage, detail);
+}
+
 /* A detached file system of its own; `options` are key, value, ..., NULL. */
 static int new_filesystem(const char *type, const char *const *options, unsigned attributes)
 {
-	CLOSE_ON_RETURN int context = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
+	CLOSE_ON_RETURN int context = (int)MOUNT_CALL(fsopen, type, FSOPEN_CLOEXEC);
 
 	if (context < 0)
 		return -1;
 	for (; options && *options; options += 2)
-		if (syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, options[0], options[1], 0) < 0)
+		if (MOUNT_CALL(fsconfig, context, FSCONFIG_SET_STRING, options[0], options[1], 0) < 0)
 			return -1;
-	if (syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+	if (MOUNT_CALL(fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -1;
-	return (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
+	return (int)MOUNT_CALL(fsmount, context, FSMOUNT_CLOEXEC, attributes);
 }
 
 /* The new root while it is made. Steps come in the order of their paths: neighbours mostly share their folder. */
@@ -104,7 +116,7 @@ static bool set_attributes(int tree, unsigned flags, uint64_t attributes)
 {
 	struct cordon_mount_attr set = { .attr_set = attributes, .propagation = flags & AT_RECURSIVE ? MS_PRIVATE : 0 };
 
-	return syscall(SYS_mount_setattr, tree, "", flags | AT_EMPTY_PATH, &set, sizeof set) == 0;
+	return MOUNT_CALL(mount_setattr, tree, "", flags | AT_EMPTY_PATH, &set, sizeof set) == 0;
 }
 
 /* Mounts the detached `tree` at `path` of the new root, never through a symbolic link. */
@@ -115,8 +127,8 @@ static void attach(int root, int tree, const char *path)
 
 	if (target < 0)
 		die("root", path);
-	if (syscall(SYS_move_mount, tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-		die("root", path);
+	if (MOUNT_CALL(move_mount, tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+		die_of_call("root", path);
 }
 
 static void bind_path(int root, const struct step *step)
@@ -126,26 +138,26 @@ static void bind_path(int root, const struct step *step)
 		open_how(AT_FDCWD, step->path, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (source < 0)
 		die("root", step->path);
-	CLOSE_ON_RETURN int tree = (int)syscall(SYS_open_tree, source, "",
-						OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+	CLOSE_ON_RETURN int tree = (int)MOUNT_CALL(open_tree, source, "",
+						   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
 	if (tree < 0)
-		die("root", step->path);
+		die_of_call("root", step->path);
 
 	if (!set_attributes(tree, AT_RECURSIVE,
 			    MOUNT_ATTR_NOSUID | (step->access & ACCESS_WRITE ? 0 : MOUNT_ATTR_RDONLY) |
 				    (step->access & ACCESS_EXECUTE ? 0 : MOUNT_ATTR_NOEXEC) |
 				    (step->access & ACCESS_DEVICE ? 0 : MOUNT_ATTR_NODEV)))
-		die("root", step->path);
+		die_of_call("root", step->path);
 	attach(root, tree, step->path);
 }
 
 /* Puts a file or folder of ours over one that came with what is bound. */
 static void put_over(int root, const char *ours, const char *path)
 {
-	CLOSE_ON_RETURN int tree = (int)syscall(SYS_open_tree, root, ours, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	CLOSE_ON_RETURN int tree = (int)MOUNT_CALL(open_tree, root, ours, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
 	if (tree < 0 || !set_attributes(tree, 0, MOUNT_ATTR_RDONLY | INERT))
-		die("root", path);
+		die_of_call("root", path);
 	attach(root, tree, path);
 }
 
@@ -171,7 +183,7 @@ static void mount_new(int root, const char *stage, const char *path, const char 
 	CLOSE_ON_RETURN int tree = new_filesystem(type, options, attributes);
 
 	if (tree < 0)
-		die(stage, path);
+		die_of_call(stage, path);
 	attach(root, tree, path);
 }
 
@@ -234,11 +246,11 @@ static void mount_proc(int root, const struct step *step, uint64_t most_processe
 	CLOSE_ON_RETURN int proc = new_filesystem("proc", NULL, INERT);
 
 	if (proc < 0)
-		die("proc", step->path);
+		die_of_call("proc", step->path);
 	bound_processes(proc, most_processes);
 	bound_watching(proc);
 	if (!set_attributes(proc, 0, MOUNT_ATTR_RDONLY))
-		die("proc", step->path);
+		die_of_call("proc", step->path);
 	attach(root, proc, step->path);
 }
 
@@ -269,12 +281,12 @@ static void take_step(struct new_root *root, const struct plan *plan, const stru
 static void leave_old_root(int root)
 {
 	/* pivot_root(".", ".") stacks the old root on the new one, where it can be detached. */
-	if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
-		die("pivot-root", NULL);
-	if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
-		die("pivot-root", "the old root could not be detached");
+	if (fchdir(root) < 0 || MOUNT_CALL(pivot_root, ".", ".") < 0)
+		die_of_call("pivot-root", "/");
+	if (MOUNT_CALL(umount2, ".", MNT_DETACH) < 0 || chdir("/") < 0)
+		die_of_call("pivot-root", "of the old root");
 	if (!set_attributes(root, 0, MOUNT_ATTR_RDONLY))
-		die("pivot-root", "the new root could not be made read-only");
+		die_of_call("pivot-root", "of the new root");
 }
 
 void assemble_root(const struct plan *plan)
@@ -283,9 +295,9 @@ void assemble_root(const struct plan *plan)
 	CLOSE_ON_RETURN int fd = new_filesystem("tmpfs", options, INERT);
 
 	if (fd < 0)
-		die("mount-namespace", "cannot make a tmpfs");
-	if (syscall(SYS_move_mount, fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		die("mount-namespace", "cannot attach the new root");
+		die_of_call("mount-namespace", "of a tmpfs");
+	if (MOUNT_CALL(move_mount, fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		die_of_call("mount-namespace", "of the new root");
 
 	struct new_root root = { .fd = fd };
 	umask(0022);

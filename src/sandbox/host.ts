@@ -13,6 +13,8 @@ import type { Form, Plan, Rule, Step } from './plan/plan.js'
 import type { Identity } from './plan/workspace-owner.js'
 
 export interface HostFacts {
+  /** The program with which it was tried. */
+  readonly launcher: string
   readonly namespaces: Attempt
   /** Whether a cell may have its own /proc. Otherwise it borrows the host's and hides parts of it. */
   readonly ownProc: Attempt
@@ -123,6 +125,7 @@ export const probeHost = async (
       })
   const keeper = keeperFacts(listened)
   return {
+    launcher,
     namespaces: namespaces.outcome,
     ownProc: ownProc.outcome,
     landlock: { ...landlockOf(landlock), abi: landlock.abi },

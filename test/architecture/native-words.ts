@@ -37,14 +37,14 @@ export const readNativeWords = (files: readonly SourceFile[]): NativeWords => {
       ),
     namesOf: (enumeration) => all(bodyOf(enumeration), /\b([A-Z][A-Z_]+)\b/g),
     constant: (name) => new RegExp(`#define ${name} "([^"]*)"`).exec(everything)?.[1],
-    wordsIn: (file) => all(textOf(file).replaceAll(/die\("[^"]*"/g, ''), /"([A-Za-z]+(?:-[a-z]+)*)"/g),
+    wordsIn: (file) => all(textOf(file).replaceAll(/\bdie(?:_of_call)?\("[^"]*"/g, ''), /"([A-Za-z]+(?:-[a-z]+)*)"/g),
     casesIn: (file, functionName, prefix) => {
       const body = new RegExp(`\\b${functionName}\\([^;{]*\\)\\n\\{[\\s\\S]*?\\n\\}`).exec(textOf(file))?.[0] ?? ''
       const cases = body.matchAll(new RegExp(`case '(.)':[^;]*${prefix}(\\w+);`, 'g'))
       return Object.fromEntries(Array.from(cases, ([, letter = '', name = '']) => [name.toLowerCase(), letter]))
     },
     stages: [
-      ...all(everything, /\bdie\("([^"]+)"/g),
+      ...all(everything, /\bdie(?:_of_call)?\("([^"]+)"/g),
       ...literals.flatMap((literal) => all(literal, /"stage":"([a-z-]+)"/g)),
     ],
     events: literals.filter((literal) => literal.startsWith('{"event":')),

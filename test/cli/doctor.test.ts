@@ -2,6 +2,8 @@ import { readFileSync, realpathSync } from 'node:fs'
 
 import { describe, expect, test } from 'vitest'
 
+import { containerOf } from '../../src/cli/doctor/container.js'
+import type { ContainerSigns } from '../../src/cli/doctor/container.js'
 import { diagnose } from '../../src/cli/doctor/diagnose.js'
 import type { ProbedHost } from '../../src/cli/doctor/diagnose.js'
 import type { Diagnosis } from '../../src/cli/doctor/diagnosis.js'
@@ -79,6 +81,7 @@ describe('the causes that it names', () => {
   const held = { held: true } as const
   const refused = (stage: string, problem: string) => ({ held: false, stage, problem }) as const
   const host: ProbedHost = {
+    launcher: '/opt/cordon/build/cordon-cell',
     namespaces: held,
     ownProc: held,
     landlock: { ...held, abi: 7 },
@@ -95,13 +98,15 @@ describe('the causes that it names', () => {
     seccompMode: '0',
     noNewPrivileges: false,
     container: undefined,
+    apparmorProfile: undefined,
+    hasSetfcap: false,
     maskedProc: [],
     hasCompiler: true,
   }
   const withoutNamespaces = {
     ...host,
-    namespaces: refused('user-namespace', 'Operation not permitted'),
-    ownProc: refused('user-namespace', 'Operation not permitted'),
+    namespaces: refused('user-namespace', 'Operation not permitted clone'),
+    ownProc: refused('user-namespace', 'Operation not permitted clone'),
   }
   const withoutLandlock = { ...host, landlock: { ...refused('landlock', 'the kernel has no Landlock'), abi: 0 } }
 
@@ -115,7 +120,7 @@ describe('the causes that it names', () => {
       withoutNamespaces,
       { apparmorRestrictsUserns: '1' },
       'apparmor_restrict_unprivileged_userns is 1',
-      'sysctl -w kernel.apparmor_restrict_unprivileged_userns=0',
+      'profile cordon-cell /opt/cordon/build/cordon-cell flags=(unconfined) { userns, }',
     ],
     [
       'user namespaces switched off',
@@ -135,8 +140,36 @@ describe('the causes that it names', () => {
       "a container's seccomp profile",
       withoutNamespaces,
       { seccompMode: '2', container: 'docker' },
-      'seccomp profile of this docker container',
-      'seccomp profile that permits',
+      'the seccomp profile of this docker container refuses clone',
+      'docker run --security-opt seccomp=deploy/seccomp-cordon.json',
+    ],
+    [
+      'the seccomp profile of a restricted pod',
+      withoutNamespaces,
+      { seccompMode: '2', noNewPrivileges: true, container: 'kubernetes' },
+      'the seccomp profile of this pod refuses clone',
+      'seccompProfile: { type: Localhost, localhostProfile: seccomp-cordon.json }',
+    ],
+    [
+      'root without CAP_SETFCAP, also under a seccomp profile',
+      { ...host, namespaces: refused('user-namespace', 'Operation not permitted /proc/self/uid_map') },
+      { isRoot: true, seccompMode: '2', container: 'kubernetes' },
+      'root has no capability CAP_SETFCAP here',
+      'runAsUser: 1000',
+    ],
+    [
+      'the AppArmor profile of a container',
+      { ...host, namespaces: refused('mount-namespace', 'Permission denied move_mount of the new root') },
+      { seccompMode: '2', container: 'docker', apparmorProfile: 'docker-default' },
+      'the AppArmor profile docker-default refuses move_mount',
+      'docker run --security-opt apparmor=cordon',
+    ],
+    [
+      'nothing that Cordon knows',
+      { ...host, namespaces: refused('mount-namespace', 'Permission denied fsopen of a tmpfs') },
+      {},
+      'the kernel refused fsopen',
+      'journalctl -k',
     ],
     [
       'another sandbox',
@@ -215,5 +248,26 @@ describe('the causes that it names', () => {
       findings.some((finding) => finding.because.includes(because) && finding.fix.includes(fix)),
       JSON.stringify(findings),
     ).toBe(true)
+  })
+})
+
+describe('the container that it names', () => {
+  const signs: ContainerSigns = { hasFile: () => false, mounts: '', cgroup: '0::/', variables: {} }
+  const hosts = (source: string) => `600 500 254:1 ${source} /etc/hosts rw,relatime - ext4 /dev/vda1 rw`
+  const root = (type: string, options = '') => `500 400 0:50 / / rw,relatime - ${type} ${type} rw${options}`
+  const layers = ',lowerdir=/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots/7/fs'
+
+  test.each<readonly [string, Partial<ContainerSigns>, string | undefined]>([
+    ['a plain host', { mounts: root('ext4') }, undefined],
+    ['a folder named after one', { mounts: hosts('/home/ann/docker/hosts') }, undefined],
+    ['docker, by its file', { hasFile: (path) => path === '/.dockerenv' }, 'docker'],
+    ['docker, by what it mounts', { mounts: hosts('/var/lib/docker/containers/7a3f/hosts') }, 'docker'],
+    ['podman, by its file', { hasFile: (path) => path === '/run/.containerenv' }, 'podman'],
+    ['a pod, by its variable', { variables: { KUBERNETES_SERVICE_HOST: '10.0.0.1' } }, 'kubernetes'],
+    ['a pod, by what is mounted', { mounts: hosts('/var/lib/kubelet/pods/7a3f-11/etc-hosts') }, 'kubernetes'],
+    ['containerd, by its layers', { mounts: root('overlay', layers) }, 'containerd'],
+    ['an unknown runtime, by its overlay', { mounts: root('overlay') }, 'unknown'],
+  ])('%s', (_, given, container) => {
+    expect(containerOf({ ...signs, ...given })).toBe(container)
   })
 })

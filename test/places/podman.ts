@@ -1,13 +1,14 @@
 // A podman container with its defaults, including seccomp profile and masks: rootless for an ordinary user. It needs
 // no image: its root is an empty folder into which the host's programs are mounted read-only.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, lstatSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterAll } from 'vitest'
 
 import { lastingFolder } from '../attacks/playground.js'
 
+import { ONE_VERSION_OF_CGROUPS, makeRoot, systemMounts } from './container-root.js'
 import { CHECKOUT, IS_ROOT } from './place.js'
 import type { Place } from './place.js'
 
@@ -15,27 +16,23 @@ export interface ContainerOptions {
   /** Folders of the host that are in the container by the same path, writable. */
   readonly folders?: readonly string[]
   readonly user?: 'root' | 'ordinary'
+  /** Default: none. */
+  readonly network?: 'none' | 'host'
 }
 
 // Podman would raise them, which not every host permits.
 const BELOW_THE_HOSTS_LIMITS = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024']
 
-const SYSTEM_FOLDERS = ['bin', 'sbin', 'lib', 'lib32', 'lib64']
-const SYSTEM_FILES = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/passwd', '/etc/group']
-
-export const podmanContainer = (title: string, { folders = [], user = 'root' }: ContainerOptions = {}): Place => {
+export const podmanContainer = (
+  title: string,
+  { folders = [], user = 'root', network = 'none' }: ContainerOptions = {},
+): Place => {
   const { podman, rootfs } = prepare()
-  const readOnly = [
-    '/usr',
-    ...SYSTEM_FILES,
-    CHECKOUT,
-    ...SYSTEM_FOLDERS.map((name) => `/${name}`).filter((path) => !isLink(path)),
-    ...nodeElsewhere(),
-  ].filter(existsSync)
+  const readOnly = systemMounts()
   const options = [
     '--rm',
     '--interactive',
-    '--network=none',
+    `--network=${network}`,
     '--cgroups=disabled',
     ...BELOW_THE_HOSTS_LIMITS,
     '--tmpfs=/tmp:rw,exec,mode=1777',
@@ -56,10 +53,6 @@ interface Podman {
   /** What runs a command with mounts of its own. */
   readonly privately: readonly string[]
 }
-
-// crun refuses a host that mounts the second version of cgroups beside the first, also where it shall use none.
-const ONE_VERSION_OF_CGROUPS =
-  'if [ -d /sys/fs/cgroup/unified ]; then mount --rbind /sys/fs/cgroup/unified /sys/fs/cgroup || exit 1; fi; exec "$@"'
 
 let prepared: { readonly podman: Podman; readonly rootfs: string } | undefined
 
@@ -93,15 +86,3 @@ const prepare = (): { readonly podman: Podman; readonly rootfs: string } => {
   if (!IS_ROOT) afterAll(() => execFileSync(command[0] ?? '', [...command.slice(1), 'system', 'migrate']))
   return prepared
 }
-
-const makeRoot = (root: string): string => {
-  for (const name of ['', 'usr', 'etc', 'tmp', 'var', 'var/tmp', 'proc', 'sys', 'dev', 'run', 'root', 'home'])
-    mkdirSync(join(root, name), { mode: 0o755 })
-  for (const name of SYSTEM_FOLDERS) if (isLink(`/${name}`)) symlinkSync(readlinkSync(`/${name}`), join(root, name))
-  return root
-}
-
-const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
-
-const nodeElsewhere = (): readonly string[] =>
-  ['/usr/', `${CHECKOUT}/`].some((folder) => process.execPath.startsWith(folder)) ? [] : [process.execPath]

@@ -11,6 +11,7 @@ export const notHeld = (problem: string): Extract<Attempt, { readonly held: fals
 })
 
 export const hostWith = (changes: Partial<HostFacts> = {}): HostFacts => ({
+  launcher: '/build/cordon-cell',
   namespaces: HELD,
   ownProc: HELD,
   landlock: { held: true, abi: 7 },

@@ -1,7 +1,9 @@
 // Why a host lacks a mechanism, and how to enable it: pure, from probes and settings.
 import type { HostFacts } from '../../sandbox/index.js'
 
+import { unmaskFix } from './container.js'
 import type { HostSettings } from './host-settings.js'
+import { namespacesCause, olderThan } from './namespaces-cause.js'
 
 export interface Finding {
   readonly what: string
@@ -9,10 +11,12 @@ export interface Finding {
   readonly fix: string
 }
 
-export type ProbedHost = Pick<HostFacts, 'namespaces' | 'ownProc' | 'landlock' | 'listener' | 'cgroup'>
+export type ProbedHost = Pick<HostFacts, 'launcher' | 'namespaces' | 'ownProc' | 'landlock' | 'listener' | 'cgroup'>
 
 export const diagnose = (host: ProbedHost, settings: HostSettings): readonly Finding[] => [
-  ...(host.namespaces.held ? [] : [namespacesFinding(host.namespaces, isOuterCell(host, settings), settings)]),
+  ...(host.namespaces.held
+    ? []
+    : [namespacesFinding(host.namespaces, host.launcher, isOuterCell(host, settings), settings)]),
   ...(host.namespaces.held && !host.ownProc.held ? [procFinding(host.ownProc.problem, settings)] : []),
   ...landlockFindings(host, settings),
   ...(host.listener.held || !host.landlock.held
@@ -24,60 +28,13 @@ export const diagnose = (host: ProbedHost, settings: HostSettings): readonly Fin
 const NAMESPACES = 'namespaces: hidden file names, own process list, own network'
 
 const namespacesFinding = (
-  { stage, problem }: { readonly stage: string; readonly problem: string },
-  inside: boolean,
+  refusal: Extract<HostFacts['namespaces'], { readonly held: false }>,
+  launcher: string,
+  isInCell: boolean,
   settings: HostSettings,
 ): Finding => {
-  const finding = (because: string, fix: string): Finding => ({
-    what: NAMESPACES,
-    because: `${because} (${stage}: ${problem})`,
-    fix,
-  })
-  const { container } = settings
-  if (settings.maxUserNamespaces === '0')
-    return finding(
-      'user namespaces are switched off: user.max_user_namespaces is 0',
-      'sudo sysctl -w user.max_user_namespaces=15000',
-    )
-  if (!settings.isRoot && settings.unprivilegedUsernsClone === '0') {
-    return finding(
-      'ordinary users may not create user namespaces: kernel.unprivileged_userns_clone is 0',
-      'sudo sysctl -w kernel.unprivileged_userns_clone=1',
-    )
-  }
-  if (inside) {
-    return finding(
-      'this runs inside another sandbox that refuses new namespaces, such as a cell of Cordon',
-      'nothing to do: the outer sandbox stays in force, and the landlock form works inside it',
-    )
-  }
-  if (settings.apparmorRestrictsUserns === '1' && !settings.isRoot) {
-    return finding(
-      'AppArmor gives user namespaces no rights: kernel.apparmor_restrict_unprivileged_userns is 1 ' +
-        '(Ubuntu 23.10 and later)',
-      'give the launcher a profile with "userns," in /etc/apparmor.d, or: sudo sysctl -w ' +
-        'kernel.apparmor_restrict_unprivileged_userns=0',
-    )
-  }
-  if (settings.seccompMode === '2') {
-    const where =
-      container === undefined
-        ? 'a seccomp filter of the parent process'
-        : `the seccomp profile of this ${container} container`
-    return finding(
-      `${where} refuses new user namespaces`,
-      'start the container with a seccomp profile that permits clone with CLONE_NEWUSER and mount, or run ' +
-        'Cordon outside the container',
-    )
-  }
-  if (olderThan(settings.kernel, 5, 12))
-    return finding(`Linux ${settings.kernel} lacks the mount calls that the cell needs (5.12)`, 'use a newer kernel')
-  if (stage === 'proc' || stage === 'root')
-    return finding(
-      'the cell could not build its root',
-      'see the stage and the error; in a container, its /proc and its mounts may be locked',
-    )
-  return finding('the kernel refused', 'see the stage and the error')
+  const { because, fix } = namespacesCause(refusal, launcher, isInCell, settings)
+  return { what: NAMESPACES, because: `${because} (${refusal.stage}: ${refusal.problem})`, fix }
 }
 
 const procFinding = (problem: string, settings: HostSettings): Finding => ({
@@ -87,10 +44,7 @@ const procFinding = (problem: string, settings: HostSettings): Finding => ({
       ? `parts of /proc are masked here (${settings.maskedProc.slice(0, 3).join(', ')}), so that the kernel ` +
         'refuses a fresh one'
       : problem,
-  fix:
-    settings.container === undefined
-      ? 'unmount everything over /proc'
-      : 'start the container with --security-opt unmask=ALL (podman) or systempaths=unconfined (docker)',
+  fix: unmaskFix(settings.container),
 })
 
 const landlockFindings = (host: ProbedHost, settings: HostSettings): readonly Finding[] => {
@@ -165,12 +119,7 @@ const cgroupFix = (problem: string, inside: boolean, isRoot: boolean): string =>
     : 'start it where you may create cgroups: systemd-run --user --scope COMMAND'
 }
 
-/** A used listener, or no_new_privs and a filter: a cell looks like this from inside. */
+/** A used listener, or no_new_privs and a filter: a cell looks like this from inside. So does a restricted pod. */
 const isOuterCell = ({ listener }: ProbedHost, { seccompMode, noNewPrivileges, container }: HostSettings): boolean =>
   (!listener.held && /busy/i.test(listener.problem)) ||
   (seccompMode === '2' && noNewPrivileges && container === undefined)
-
-const olderThan = (release: string, major: number, minor: number): boolean => {
-  const [have = 0, haveMinor = 0] = release.split('.').map((part) => Number.parseInt(part, 10))
-  return Number.isFinite(have) && (have < major || (have === major && haveMinor < minor))
-}

@@ -1,6 +1,7 @@
 // The result of `cordon doctor`.
 import type { Attempt, Enforced, Form } from '../../sandbox/index.js'
 
+import type { Container } from './container.js'
 import type { Finding } from './diagnose.js'
 
 /** What `cordon doctor --json` prints. */
@@ -11,7 +12,7 @@ export interface Diagnosis {
     readonly architecture: string
     readonly node: string
     readonly user: 'root' | 'ordinary'
-    readonly container: string | null
+    readonly container: Container | null
   }
   readonly backend: 'native' | null
   readonly form: Form | null

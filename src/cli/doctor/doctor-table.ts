@@ -5,6 +5,7 @@ import type { Enforced } from '../../sandbox/index.js'
 
 import type { Paint } from '../text/console-text.js'
 import { oneLine } from '../text/console-text.js'
+import { describeContainer } from './container.js'
 import type { Diagnosis, FormDiagnosis } from './diagnosis.js'
 
 const LIMIT_LABELS: Readonly<Record<keyof Limits, string>> = {
@@ -43,7 +44,7 @@ const LABELS: Readonly<Record<string, string>> = {
 
 export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
   const { host, form, why, forms, findings } = diagnosis
-  const place = host.container === null ? '' : `, in a ${host.container} container`
+  const place = host.container === null ? '' : `, in a ${describeContainer(host.container)}`
   const lines = [
     `Linux ${host.kernel} (${host.architecture}), Node ${host.node}, as ` +
       `${host.user === 'root' ? 'root' : 'an ordinary user'}${place}`,

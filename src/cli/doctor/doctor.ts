@@ -19,7 +19,7 @@ import type { HostSettings } from './host-settings.js'
 export const doctor = async ({ given, environment }: CommandLine): Promise<number> => {
   if (given.rest.length > 0) throw usage(`doctor takes options only: ${given.rest.join(' ')}`, 'cordon doctor')
   const { PATH: searchPath = '' } = environment
-  const settings = readHostSettings(searchPath)
+  const settings = readHostSettings(environment)
   const diagnosis = await examine(settings, searchPath)
   writeText(
     STDOUT,

@@ -2,6 +2,9 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
+import { containerOf } from './container.js'
+import type { Container } from './container.js'
+
 /** Undefined: the host does not have the setting. */
 export interface HostSettings {
   readonly kernel: string
@@ -12,13 +15,21 @@ export interface HostSettings {
   readonly securityModules: readonly string[] | undefined
   readonly seccompMode: string | undefined
   readonly noNewPrivileges: boolean
-  readonly container: string | undefined
+  readonly container: Container | undefined
+  /** Undefined: none confines this process. */
+  readonly apparmorProfile: string | undefined
+  /** Whether this process has CAP_SETFCAP. */
+  readonly hasSetfcap: boolean
   /** Paths in /proc with another mount over them. */
   readonly maskedProc: readonly string[]
   readonly hasCompiler: boolean
 }
 
-export const readHostSettings = (searchPath: string): HostSettings => {
+const SETFCAP = 31n
+
+export const readHostSettings = (environment: Readonly<Record<string, string | undefined>>): HostSettings => {
+  const { PATH: searchPath = '' } = environment
+  const mounts = read('/proc/self/mountinfo') ?? ''
   const status = read('/proc/self/status') ?? ''
   const field = (name: string): string | undefined => new RegExp(`^${name}:\\s*(\\S+)`, 'm').exec(status)?.[1]
   return {
@@ -30,8 +41,12 @@ export const readHostSettings = (searchPath: string): HostSettings => {
     securityModules: read('/sys/kernel/security/lsm')?.split(','),
     seccompMode: field('Seccomp'),
     noNewPrivileges: field('NoNewPrivs') === '1',
-    container: containerKind(),
-    maskedProc: maskedIn(read('/proc/self/mountinfo') ?? ''),
+    container: containerOf({
+      ...{ hasFile: existsSync, mounts, cgroup: read('/proc/1/cgroup') ?? '', variables: environment },
+    }),
+    apparmorProfile: confinedBy(read('/proc/self/attr/apparmor/current') ?? ''),
+    hasSetfcap: ((BigInt(`0x${field('CapEff') ?? '0'}`) >> SETFCAP) & 1n) === 1n,
+    maskedProc: maskedIn(mounts),
     hasCompiler: ['cc', 'gcc', 'clang'].some((name) => isInPath(name, searchPath)),
   }
 }
@@ -44,10 +59,10 @@ const read = (path: string): string | undefined => {
   }
 }
 
-const containerKind = (): string | undefined => {
-  if (existsSync('/run/.containerenv')) return 'podman'
-  if (existsSync('/.dockerenv')) return 'docker'
-  return /\b(docker|kubepods|lxc|containerd)\b/.exec(read('/proc/1/cgroup') ?? '')?.[1]
+/** `docker-default (enforce)` */
+const confinedBy = (label: string): string | undefined => {
+  const [name = ''] = label.split(' ')
+  return name === '' || name === 'unconfined' ? undefined : name
 }
 
 const maskedIn = (mountinfo: string): readonly string[] =>

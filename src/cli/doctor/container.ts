@@ -1,0 +1,122 @@
+// Which container this is, and how its runtime is told to permit more.
+
+export type Container = 'docker' | 'podman' | 'kubernetes' | 'containerd' | 'lxc' | 'unknown'
+
+export interface ContainerSigns {
+  /** Files that some runtimes put into their containers. */
+  readonly hasFile: (path: string) => boolean
+  /** `/proc/self/mountinfo` */
+  readonly mounts: string
+  /** `/proc/1/cgroup` */
+  readonly cgroup: string
+  readonly variables: Readonly<Record<string, string | undefined>>
+}
+
+// Where runtimes keep what they mount into containers: their own configurations can move it, hence the parts.
+const SOURCES: readonly (readonly [Container, RegExp])[] = [
+  ['kubernetes', /\/kubelet\/pods\/|\/kubepods/],
+  ['docker', /\/docker\/(?:containers|overlay2)\//],
+  ['podman', /\/overlay-containers\//],
+  ['containerd', /io\.containerd\./],
+  ['lxc', /\/lxc\b/],
+]
+
+/** Undefined: no container. containerd and Kubernetes put no file of their own into a container. */
+export const containerOf = ({ hasFile, mounts, cgroup, variables }: ContainerSigns): Container | undefined => {
+  if (variables['KUBERNETES_SERVICE_HOST'] !== undefined || hasFile('/var/run/secrets/kubernetes.io'))
+    return 'kubernetes'
+  if (hasFile('/run/.containerenv')) return 'podman'
+  if (hasFile('/.dockerenv')) return 'docker'
+  const named = SOURCES.find(([, sign]) => sign.test(mounts) || sign.test(cgroup))
+  if (named !== undefined) return named[0]
+  // Hosts seldom have an overlay as their root, and containers almost always.
+  return rootTypeOf(mounts) === 'overlay' ? 'unknown' : undefined
+}
+
+/** The last mount of a place is the one that is seen. */
+const rootTypeOf = (mounts: string): string | undefined =>
+  mounts
+    .split('\n')
+    .filter((line) => line.split(' ')[4] === '/')
+    .at(-1)
+    ?.split(' - ')[1]
+    ?.split(' ')[0]
+
+export const describeContainer = (container: Container): string =>
+  container === 'kubernetes' ? 'pod' : container === 'unknown' ? 'container' : `${container} container`
+
+const PROFILE = 'deploy/seccomp-cordon.json'
+
+export const seccompFix = (container: Container | undefined): string => {
+  switch (container) {
+    case 'docker':
+    case 'podman':
+      return `${container} run --security-opt seccomp=${PROFILE} … (the file is in the package cordon)`
+    case 'kubernetes':
+    case 'containerd':
+      return (
+        `copy ${PROFILE} of the package cordon to /var/lib/kubelet/seccomp/ of the node, and add to the ` +
+        'securityContext: seccompProfile: { type: Localhost, localhostProfile: seccomp-cordon.json }'
+      )
+    case 'lxc':
+    case 'unknown':
+    case undefined:
+      return `start the container with the seccomp profile ${PROFILE} of the package cordon`
+  }
+}
+
+export const setfcapFix = (container: Container | undefined): string => {
+  switch (container) {
+    case 'docker':
+    case 'podman':
+      return `${container} run --user 1000:1000 … (or --cap-add SETFCAP)`
+    case 'kubernetes':
+    case 'containerd':
+      return (
+        'add to the securityContext: runAsNonRoot: true, runAsUser: 1000 ' + '(or capabilities: { add: [SETFCAP] })'
+      )
+    case 'lxc':
+    case 'unknown':
+    case undefined:
+      return 'run as another user than root, or with the capability CAP_SETFCAP'
+  }
+}
+
+export const apparmorFix = (container: Container | undefined): string => {
+  const load = 'sudo apparmor_parser -r deploy/apparmor-cordon'
+  switch (container) {
+    case 'docker':
+    case 'podman':
+      return `${load}, then: ${container} run --security-opt apparmor=cordon …`
+    case 'kubernetes':
+    case 'containerd':
+      return (
+        `on the node: ${load}, then add to the securityContext: ` +
+        'appArmorProfile: { type: Localhost, localhostProfile: cordon }'
+      )
+    case 'lxc':
+    case 'unknown':
+    case undefined:
+      return `${load}, and run this under the profile: aa-exec -p cordon -- COMMAND`
+  }
+}
+
+export const unmaskFix = (container: Container | undefined): string => {
+  switch (container) {
+    case 'docker':
+      return 'docker run --security-opt systempaths=unconfined …'
+    case 'podman':
+      return 'podman run --security-opt unmask=ALL …'
+    case 'kubernetes':
+    case 'containerd':
+      return (
+        'in a pod with users of its own, add: hostUsers: false, and to the securityContext: procMount: Unmasked ' +
+        '(the restricted standard forbids it)'
+      )
+    case 'lxc':
+    case 'unknown':
+      return 'start the container without masks over /proc'
+    case undefined:
+      return 'unmount everything over /proc'
+  }
+}
