@@ -1,14 +1,23 @@
 // npm run bench -- --tools: a call of a function tool from end to end (decided, permitted, run in a cell,
 // recorded), beside a bare spawn and a cold `node -e`, in turns.
 import { spawn } from 'node:child_process'
-import { tool } from '../dist/runtime/index.js'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { tool, wasmTool } from '../dist/runtime/index.js'
 import { openRuntime } from './measure/runtime.mjs'
 import { percentile } from './measure/statistics.mjs'
 
-const TARGETS = { ofBare: 1.5, ofColdNode: 1 / 20 }
+const TARGETS = { ofBare: 1.5, ofColdNode: 1 / 20, wasmOfFunction: 1.5 }
 /** Long enough for the next Node process to stand ready: it is the call that is measured, not the making. */
 const PAUSE_MS = 250
 const WARM_UP = 500
+
+// (module (memory (export "memory") 1) (func (export "_start")))
+const EMPTY_PROGRAM = Buffer.from(
+  '0061736d010000000104016000000302010005030100010713020' + '66d656d6f72790200065f737461727400000a040102000b',
+  'hex',
+)
 
 /** @param {string} program @param {readonly string[]} words */
 const spawned = (program, words) =>
@@ -19,12 +28,17 @@ const spawned = (program, words) =>
 /** @param {import('./options.mjs').Options} options */
 export async function benchTools({ quick }) {
   const rounds = quick ? 15 : 60
+  const folder = mkdtempSync(join(tmpdir(), 'cordon-bench-'))
+  const module = join(folder, 'empty.wasm')
+  writeFileSync(module, EMPTY_PROGRAM)
   const { cordon, close } = await openRuntime([
+    wasmTool({ name: 'empty', module, policy: {} }),
     tool({ name: 'here', inProcess: true, policy: { risk: 'low' }, run: () => null }),
   ])
   const contestants = {
     'spawn /bin/true': () => spawned('/bin/true', []),
     'function tool, warm': () => expectOk(cordon.call('add', { a: 1, b: 2 })),
+    'WASI tool, warm': () => expectOk(cordon.call('empty', {})),
     'process tool, warm': () => expectOk(cordon.call('true', {})),
     'node -e, cold': () => spawned(process.execPath, ['-e', '(({ a, b }) => a + b)({ a: 1, b: 2 })']),
   }
@@ -46,6 +60,7 @@ export async function benchTools({ quick }) {
     }
   } finally {
     await close()
+    rmSync(folder, { recursive: true })
   }
   /** @param {string} name */
   const p50 = (name) => percentile(times[name] ?? [], 0.5)
@@ -61,7 +76,9 @@ export async function benchTools({ quick }) {
   process.stdout.write(
     `function tool, warm: ${(warm / bare).toFixed(2)} x a bare spawn (target at most ${TARGETS.ofBare}), ` +
       `${(p50('node -e, cold') / warm).toFixed(1)} times as fast as a cold node -e (target at least ` +
-      `${1 / TARGETS.ofColdNode})\n`,
+      `${1 / TARGETS.ofColdNode})\n` +
+      `WASI tool, warm: ${(p50('WASI tool, warm') / warm).toFixed(2)} x a function tool (target at most ` +
+      `${TARGETS.wasmOfFunction})\n`,
   )
 }
 

@@ -17,6 +17,11 @@ export const TEST_NEEDS = [
         },
       ]),
   { command: 'clang', packages: ['clang', 'libclang-rt-dev'], because: 'the fuzz targets are built with libFuzzer' },
+  {
+    command: 'wasm-ld',
+    packages: ['lld', 'wasi-libc', 'libclang-rt-dev-wasm32'],
+    because: 'WASI programs are compiled',
+  },
   { command: 'clang-format', packages: ['clang-format'], because: 'the layout of native/ is checked' },
   { command: 'python3', packages: ['python3'], because: 'some attacks are Python programs' },
   { command: 'git', packages: ['git'], because: 'some attacks are about git hooks' },

@@ -50,7 +50,7 @@ export const DECISION_ERRORS = {
     fix: 'pass plain JSON; let the tool, not the schema, turn values into other objects',
   },
   'command-invalid': {
-    when: 'The command of a process tool does not return a list of words.',
+    when: 'The command of a process tool, or the arguments of a WASI tool, are no list of words.',
     message: 'the command of the tool "{tool}" must be a function that returns a list of words; it returned {found}',
     agent: 'This tool is not set up correctly.',
     fix: 'return a list such as ["ls", "-l"]; no shell reads it, unless you start one: ["sh", "-c", line]',

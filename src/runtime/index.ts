@@ -35,6 +35,7 @@ export type {
 } from './result/tool-result.js'
 export { policyFrom } from './tools/policy-from.js'
 export { processTool, tool } from './tools/tools.js'
+export { wasmTool } from './tools/wasm-tool.js'
 export type { FunctionToolOptions, ProcessToolOptions, ToolContext, ToolLogger } from './tools/tool-options.js'
 export type { FromSchema, InputSchema } from './tools/schema-type.js'
 export type { InputOf, OutputOfTool, ProcessOutput, ToolDefinition } from './tools/tools.js'

@@ -41,7 +41,7 @@ export const PARTS_WITH_INDEX: readonly string[] = [
 ]
 
 /** Programs that run inside a cell. They have words of their own, and may start others there. */
-const IN_CELLS: readonly string[] = ['src/mcp/bridge/']
+const IN_CELLS: readonly string[] = ['src/mcp/bridge/', 'src/runtime/function-cell/']
 
 export const isInCell = (path: string): boolean => IN_CELLS.some((folder) => path.startsWith(folder))
 

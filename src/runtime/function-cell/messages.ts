@@ -14,6 +14,22 @@ export interface CallMessage {
 export type FunctionOrigin =
   | { readonly kind: 'module'; readonly url: string; readonly name: string }
   | { readonly kind: 'source'; readonly source: string }
+  | WasmOrigin
+
+export interface WasmOrigin {
+  readonly kind: 'wasm'
+  /** The module in base64. */
+  readonly bytes: string
+  /** The folders, or the files, that the policy grants. */
+  readonly grants: readonly string[]
+  readonly successes: readonly number[]
+}
+
+/** The input of a module. */
+export interface WasmWords {
+  readonly args: readonly string[]
+  readonly stdin: string
+}
 
 export type MessageFromCell =
   | { readonly kind: 'loaded' }

@@ -54,6 +54,8 @@ const load = async (from: FunctionOrigin): Promise<ToolFunction> => {
     const names = Object.keys(module).join(', ') || 'nothing'
     throw new TypeError(`the module has no function "${from.name}"; it exports ${short(names)}`)
   }
+  // Loaded only here, because every other call would wait for it too.
+  if (from.kind === 'wasm') return (await import('./wasm.js')).loadWasm(from)
   // The source is the tool's own, and this process is its cell.
   const loaded: unknown = (0, eval)(`(${from.source})`)
   if (typeof loaded !== 'function') throw new TypeError('the source is not a function')

@@ -83,8 +83,8 @@ export const createFunctionCells = (
     // With granted hosts the variables differ for each call, so the process cannot start early. Loading runs code of
     // the tool: before its call is permitted only if the tool can do no more than compute.
     const startsEarly = boundary.network.kind !== 'hosts'
-    // A module may change on disk until its call.
-    const loadsEarly = startsEarly && from.kind === 'function' && canOnlyCompute(boundary)
+    // A module may change on disk until its call. Nothing of a WASI module runs before.
+    const loadsEarly = startsEarly && (from.kind === 'wasm' || (from.kind === 'function' && canOnlyCompute(boundary)))
     const early = { argv: FUNCTION_COMMAND, stdin: loadsEarly ? load : new Uint8Array() }
     const pool = ready.warm({ ...settings, program: NODE, ...(startsEarly ? { early } : {}) })
     const made: Prepared = { ...pool, first: loadsEarly ? new Uint8Array() : load }
@@ -94,6 +94,7 @@ export const createFunctionCells = (
 
   const run: RunFunction = async (tool, definition, given, network) => {
     const { input, callId, session, signal, beforeStart } = given
+    const sent = definition.from.kind === 'wasm' ? definition.from.words(input) : input
     const { run: runCell, first } = await prepare(tool, definition)
     const reply = listenToFunction(resultLimitsOf(definition.result), given)
     let said = 0
@@ -101,7 +102,7 @@ export const createFunctionCells = (
       runCell({
         argv: FUNCTION_COMMAND,
         beforeStart,
-        stdin: Buffer.concat([first, encodeMessage({ kind: 'call', input, callId, session })]),
+        stdin: Buffer.concat([first, encodeMessage({ kind: 'call', input: sent, callId, session })]),
         onStdout: (bytes) => {
           said += bytes.byteLength
           reply.take(bytes)
@@ -139,6 +140,12 @@ const originOf = (
   const own = [dirname(RUNNER), ...packageSettings(RUNNER)]
   if (from.kind === 'function')
     return { origin: { kind: 'source', source: selfContainedSource(tool, from.run) }, boundary: alsoReading(own) }
+  if (from.kind === 'wasm') {
+    const { bytes, successes } = from
+    const grants = [...boundary.read, ...boundary.write].filter(({ negated }) => !negated).map(({ base }) => base)
+    const module = Buffer.from(bytes).toString('base64')
+    return { origin: { kind: 'wasm', bytes: module, grants, successes }, boundary: alsoReading(own) }
+  }
   const { path, read } = moduleFiles(tool, pathOf(from.path))
   return {
     origin: { kind: 'module', url: pathToFileURL(path).href, name: from.name },

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
+
 import { hashOf } from '../../gate/index.js'
 
 import type { BoundTool } from '../tools/bound-tool.js'
-import type { ToolDefinition } from '../tools/tools.js'
+import type { FunctionSource, ToolDefinition } from '../tools/tools.js'
 
 /** A hash of the tool's code and its place. An approval of a suspended call is only for these. */
 export const toolMark = (tool: BoundTool | undefined): string =>
@@ -16,8 +18,17 @@ const codeOf = (definition: ToolDefinition): readonly string[] => {
     case 'mcp':
       return [definition.server.name, definition.name]
     case 'function':
-      return definition.from.kind === 'function'
-        ? [String(definition.from.run)]
-        : [String(definition.from.path), definition.from.name]
+      return codeOfFunction(definition.from)
+  }
+}
+
+const codeOfFunction = (from: FunctionSource): readonly string[] => {
+  switch (from.kind) {
+    case 'function':
+      return [String(from.run)]
+    case 'module':
+      return [String(from.path), from.name]
+    case 'wasm':
+      return [createHash('sha256').update(from.bytes).digest('hex'), ...from.written.map(String)]
   }
 }

@@ -11,7 +11,7 @@ import { policyHash } from '../../policy/index.js'
 
 import { pathOf, selfContainedSource, sourceOnHost } from '../tools/function-source.js'
 import { moduleFiles } from '../tools/module-files.js'
-import type { ToolDefinition } from '../tools/tools.js'
+import type { FunctionSource, ToolDefinition } from '../tools/tools.js'
 
 import type { CommandTemplate } from './command-template.js'
 
@@ -54,13 +54,26 @@ const codeOf = (tool: ToolDefinition): JsonValue => {
         successes: tool.successes,
       }
     case 'function':
-      return tool.from.kind === 'function'
-        ? { run: selfContainedSource(tool.name, tool.from.run) }
-        : { module: filesOf(tool.name, pathOf(tool.from.path)), export: tool.from.name }
+      return codeOfFunction(tool, tool.from)
     case 'mcp':
       throw cannot(tool, 'its server runs behind a gateway', 'register the server as a process tool')
     case 'in-process':
       throw cannot(tool, 'it would run in the process of the runner, where nothing holds it', 'leave inProcess out')
+  }
+}
+
+const codeOfFunction = (tool: ToolDefinition, from: FunctionSource): JsonValue => {
+  switch (from.kind) {
+    case 'function':
+      return { run: selfContainedSource(tool.name, from.run) }
+    case 'module':
+      return { module: filesOf(tool.name, pathOf(from.path)), export: from.name }
+    case 'wasm':
+      return {
+        wasm: createHash('sha256').update(from.bytes).digest('hex'),
+        words: from.written.map((each) => (each === undefined ? null : sourceOf(tool, each))),
+        successes: from.successes,
+      }
   }
 }
 

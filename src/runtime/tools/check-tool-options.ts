@@ -6,7 +6,7 @@ import { aCount, aFunction, aText, checked, mapping, mappingWith, optionPlace } 
 import type { ShapesOf } from '../option-checks.js'
 import type { ResultLimits } from '../result/result-limits.js'
 import type { InputSchema } from './schema-type.js'
-import type { FunctionToolOptions, ProcessToolOptions } from './tool-options.js'
+import type { FunctionToolOptions, ProcessToolOptions, WasmToolOptions } from './tool-options.js'
 
 const anything = checked<never>(() => undefined)
 
@@ -36,6 +36,23 @@ const COMMON = {
   observe: yesOrNo(),
 } as const
 
+const exitStatuses = list(
+  such<number>(
+    'an exit status, 0 to 255',
+    (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255,
+  ),
+  { expected: 'a list of exit statuses' },
+)
+const moduleFile = such<string | URL>(
+  'the path or the file: URL of a module',
+  (value) => (typeof value === 'string' && value !== '') || (value instanceof URL && value.protocol === 'file:'),
+  { fix: 'write it like new URL("./tool.mjs", import.meta.url)' },
+)
+const resultLimits = mapping<ResultLimits>(
+  { bytes: aCount('bytes'), elements: aCount('values and keys') },
+  'result: { bytes: 8 * 1024 * 1024, elements: 200_000 }',
+)
+
 const PROCESS: ShapesOf<ProcessToolOptions<string, InputSchema, unknown>> = {
   ...COMMON,
   command: aFunction(
@@ -44,32 +61,36 @@ const PROCESS: ShapesOf<ProcessToolOptions<string, InputSchema, unknown>> = {
   ),
   stdin: aFunction('a function that gives a text or bytes', 'write it like stdin: ({ text }) => text'),
   encoding: oneOf('utf8', 'base64'),
-  successes: list(
-    such('an exit status, 0 to 255', (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255),
-    { expected: 'a list of exit statuses' },
-  ),
+  successes: exitStatuses,
 }
 
 const FUNCTION: ShapesOf<FunctionToolOptions<string, InputSchema, unknown, unknown>> = {
   ...COMMON,
   run: aFunction('a function', 'write it like run: async ({ path }) => { … }'),
-  module: such(
-    'the path or the file: URL of a module',
-    (value) => (typeof value === 'string' && value !== '') || (value instanceof URL && value.protocol === 'file:'),
-    { fix: 'write it like new URL("./tool.mjs", import.meta.url)' },
-  ),
+  module: moduleFile,
   export: aText('the name of a function that the module exports'),
   inProcess: yesOrNo(),
-  result: mapping<ResultLimits>(
-    { bytes: aCount('bytes'), elements: aCount('values and keys') },
-    'result: { bytes: 8 * 1024 * 1024, elements: 200_000 }',
-  ),
+  result: resultLimits,
+}
+
+const WASM: ShapesOf<WasmToolOptions<string, InputSchema, unknown>> = {
+  ...COMMON,
+  module: moduleFile,
+  args: aFunction('a function that gives a list of words', 'write it like args: ({ path }) => ["-l", path]'),
+  stdin: aFunction('a function that gives a text', 'write it like stdin: ({ text }) => text'),
+  successes: exitStatuses,
+  result: resultLimits,
 }
 
 const processOptions = mappingWith({
   options: PROCESS,
   required: ['name', 'command'],
   expected: 'a mapping with at least a name and a command',
+})
+const wasmOptions = mappingWith({
+  options: WASM,
+  required: ['name', 'module'],
+  expected: 'a mapping with at least a name and a module',
 })
 const functionOptions = mappingWith({
   options: FUNCTION,
@@ -79,6 +100,10 @@ const functionOptions = mappingWith({
 
 export const checkProcessToolOptions = (options: unknown): void => {
   processOptions.read(options, optionPlace(namedTool('processTool', options)))
+}
+
+export const checkWasmToolOptions = (options: unknown): void => {
+  wasmOptions.read(options, optionPlace(namedTool('wasmTool', options)))
 }
 
 export const checkFunctionToolOptions = (options: unknown): void => {

@@ -138,7 +138,7 @@ const requiresBuiltins = (node: AnyNode, name: string): boolean => {
 export const requirePortable = (tool: ToolDefinition): void => {
   if (tool.kind !== 'function') return
   if (tool.from.kind === 'function') selfContainedSource(tool.name, tool.from.run)
-  else realFile(tool.name, pathOf(tool.from.path))
+  else if (tool.from.kind === 'module') realFile(tool.name, pathOf(tool.from.path))
 }
 
 export const pathOf = (module: string | URL): string =>

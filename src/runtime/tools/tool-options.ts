@@ -59,6 +59,23 @@ export interface ProcessToolOptions<
   readonly encoding?: 'utf8' | 'base64'
 }
 
+export interface WasmToolOptions<
+  Name extends string,
+  Schema extends InputSchema | undefined,
+  Input,
+> extends CommonToolOptions<Name, Schema, Input> {
+  /** A WASI 0.1 program, by its path. It is read when the tool is declared. */
+  readonly module: string | URL
+  /** Its arguments, without the name of the program. */
+  readonly args?: (input: Input) => readonly string[]
+  /** The input as JSON when not given. */
+  readonly stdin?: (input: Input) => string
+  /** Which exit statuses are success; 0 alone when not given. */
+  readonly successes?: readonly number[]
+  /** How large its output may be, see `tool`. */
+  readonly result?: ResultLimits
+}
+
 export interface FunctionToolOptions<
   Name extends string,
   Schema extends InputSchema | undefined,

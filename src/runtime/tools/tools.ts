@@ -8,6 +8,7 @@ import type { SandboxProfile } from '../../sandbox/index.js'
 
 import { checkFunctionToolOptions, checkProcessToolOptions } from './check-tool-options.js'
 import { policyFileOf } from './policy-from.js'
+import type { WasmWords } from '../function-cell/messages.js'
 import type { ResultLimits } from '../result/result-limits.js'
 import type { GivenInputOf, InputSchema, OutputOf, ParsedInputOf, Unannotated } from './schema-type.js'
 import type { CommonToolOptions, FunctionToolOptions, ProcessToolOptions, ToolContext } from './tool-options.js'
@@ -106,6 +107,18 @@ export type ServerReply =
 export type FunctionSource =
   | { readonly kind: 'function'; readonly run: ToolRun }
   | { readonly kind: 'module'; readonly path: string | URL; readonly name: string }
+  | WasmSource
+
+export interface WasmSource {
+  readonly kind: 'wasm'
+  readonly path: string
+  /** As they were when the tool was declared. */
+  readonly bytes: Uint8Array
+  readonly words: (input: JsonValue) => WasmWords
+  /** The functions of the author, from which `words` is made. */
+  readonly written: readonly (((input: never) => unknown) | undefined)[]
+  readonly successes: readonly number[]
+}
 
 /** A tool that is a program: its words run in a cell. */
 export const processTool = <
@@ -117,7 +130,7 @@ export const processTool = <
 ): ToolDefinition<Name, NoInfer<GivenInputOf<Schema, Input>>, ProcessOutput> => {
   checkProcessToolOptions(options)
   return {
-    ...common(options),
+    ...commonDefinition(options),
     kind: 'process',
     command: options.command as (input: JsonValue) => readonly string[],
     stdin: options.stdin as ((input: JsonValue) => string | Uint8Array) | undefined,
@@ -147,7 +160,7 @@ export const tool = <
   if (inProcess) {
     if (run === undefined)
       throw fail('tool-incomplete', { tool: options.name, problem: 'in this process it needs a function (run)' })
-    const definition = common(options)
+    const definition = commonDefinition(options)
     const [credential] = definition.policy.credentials
     // It would be put into requests that pass the proxy, and those of this process do not.
     if (credential !== undefined)
@@ -163,7 +176,7 @@ export const tool = <
     module === undefined
       ? { kind: 'function', run: run as ToolRun }
       : { kind: 'module', path: module, name: options.export ?? 'default' }
-  return { ...common(options), kind: 'function', from, result: options.result }
+  return { ...commonDefinition(options), kind: 'function', from, result: options.result }
 }
 
 export interface McpToolOptions {
@@ -188,7 +201,7 @@ export const mcpTool = ({
   cwd,
   server,
 }: McpToolOptions): ToolDefinition => ({
-  ...common({ name, description, input, cwd, policy: { risk: 'unknown' } }),
+  ...commonDefinition({ name, description, input, cwd, policy: { risk: 'unknown' } }),
   ...(policy === undefined ? {} : { policy }),
   kind: 'mcp',
   server,
@@ -196,7 +209,7 @@ export const mcpTool = ({
   policyFix,
 })
 
-const common = <Name extends string, Input>(
+export const commonDefinition = <Name extends string, Input>(
   options: CommonToolOptions<Name, InputSchema | undefined, Input>,
 ): CommonDefinition<Name> => ({
   name: options.name,

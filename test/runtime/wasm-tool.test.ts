@@ -1,0 +1,175 @@
+// WASI programs, compiled from C by clang, in cells of their own.
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { beforeAll, describe, expect, test } from 'vitest'
+
+import { FORMS } from '../../src/sandbox/index.js'
+import type { Form } from '../../src/sandbox/index.js'
+import { wasmTool } from '../../src/runtime/index.js'
+import type { PolicyInput } from '../../src/policy/index.js'
+
+import { openStage } from './stage.js'
+
+const stage = openStage()
+const VISIT = join(stage.newFolder(), 'visit.wasm')
+const SOURCE = fileURLToPath(new URL('wasm/visit.c', import.meta.url))
+
+beforeAll(() => {
+  execFileSync('clang', ['--target=wasm32-wasi', '-O1', '-Wall', '-Wextra', '-Werror', '-o', VISIT, SOURCE])
+})
+
+const files = (): string => {
+  const folder = stage.newFolder()
+  for (const name of ['in', 'out', 'private']) mkdirSync(join(folder, name))
+  writeFileSync(join(folder, 'in/letter.txt'), 'dear all')
+  writeFileSync(join(folder, 'private/key'), 'SECRET')
+  return folder
+}
+
+const policyOf = (folder: string): PolicyInput => ({
+  filesystem: { read: [join(folder, 'in')], write: [join(folder, 'out')] },
+})
+
+const visiting = async (policy: PolicyInput = {}, more: object = {}, form?: Form) => {
+  const runtime = await stage.cordon({
+    ...(form === undefined ? {} : { sandbox: { form } }),
+    tools: [
+      wasmTool({
+        name: 'visit',
+        module: VISIT,
+        policy,
+        args: ({ words }: { words: readonly string[] }) => words,
+        argumentGate: 'off',
+        ...more,
+      }),
+    ],
+  })
+  return (...words: readonly string[]) => runtime.call('visit', { words })
+}
+
+const said = (stdout: string) => ({ status: 'ok', output: { exit_code: 0, stdout, stderr: '' } })
+
+describe.each(FORMS)('a WASI tool in the %s form', (form) => {
+  const visitingHere = (policy: PolicyInput) => visiting(policy, {}, form)
+
+  test('reads and writes what its policy grants', async () => {
+    const folder = files()
+    const visit = await visitingHere(policyOf(folder))
+    expect(await visit('read', join(folder, 'in/letter.txt'))).toMatchObject(said('dear all'))
+    expect(await visit('write', join(folder, 'out/answer'), 'yes')).toMatchObject(said('done\n'))
+    expect(readFileSync(join(folder, 'out/answer'), 'utf8')).toBe('yes')
+  })
+
+  test('neither reads nor writes anything else, also through a link that it makes', async () => {
+    const folder = files()
+    const visit = await visitingHere(policyOf(folder))
+    const key = join(folder, 'private/key')
+    const attempts = [
+      ['read', key],
+      ['read', join(folder, 'in/../private/key')],
+      ['read', '/etc/passwd'],
+      ['read', '/proc/self/environ'],
+      ['list', folder],
+      ['link', key, join(folder, 'out/link')],
+      ['link', '../private/key', join(folder, 'out/other')],
+    ]
+    for (const words of attempts) {
+      const result = await visit(...words)
+      expect(JSON.stringify(result), words.join(' ')).not.toContain('SECRET')
+      if (result.status === 'ok') expect((result.output as { stdout: string }).stdout).toMatch(/^[A-Z][a-z ]+\n$/)
+    }
+    await visit('write', join(folder, 'in/letter.txt'), 'changed')
+    await visit('write', join(folder, 'private/new'), 'new')
+    expect(readFileSync(join(folder, 'in/letter.txt'), 'utf8')).toBe('dear all')
+    expect(existsSync(join(folder, 'private/new'))).toBe(false)
+  })
+
+  test('has a private /tmp', async () => {
+    const visit = await visitingHere({})
+    expect(await visit('write', '/tmp/mark-of-wasm', 'x')).toMatchObject(said('done\n'))
+    expect(existsSync('/tmp/mark-of-wasm')).toBe(false)
+  })
+
+  test('is ended at its limits of time and memory', async () => {
+    const slow = await visitingHere({ limits: { wall: '1s' } })
+    expect(await slow('spin')).toMatchObject({ status: 'timeout' })
+    const large = await visitingHere({ limits: { memory: '200M', wall: '60s' } })
+    expect(await large('memory')).toMatchObject({
+      facts: { error: { message: expect.stringContaining('memory') as string } },
+    })
+  })
+})
+
+describe('a WASI tool', () => {
+  test('gets its input as JSON on its standard input, unless it has a function for that', async () => {
+    const plain = await stage.cordon({ tools: [wasmTool({ name: 'echo', module: VISIT, policy: {} })] })
+    expect(await plain.call('echo', { a: [1, 'ä'] })).toMatchObject(said('{"a":[1,"ä"]}'))
+    const own = await stage.cordon({
+      tools: [wasmTool({ name: 'echo', module: VISIT, policy: {}, stdin: ({ text }: { text: string }) => text })],
+    })
+    expect(await own.call('echo', { text: 'plain words' })).toMatchObject(said('plain words'))
+  })
+
+  test('gets only the variables that its policy names', async () => {
+    const visit = await visiting({ environment: ['COLOUR=blue'] })
+    expect(await visit('variable', 'COLOUR')).toMatchObject(said('blue\n'))
+    expect(await visit('variable', 'HOME_OF_HOST')).toMatchObject(said('not set\n'))
+  })
+
+  test('fails with its last words if it ends with another status than a success', async () => {
+    const visit = await visiting({})
+    expect(await visit('exit', '3')).toMatchObject({
+      status: 'failed',
+      facts: { error: { message: expect.stringContaining('the status 3: it went wrong') as string } },
+    })
+    const also = await visiting({}, { successes: [0, 3] })
+    expect(await also('exit', '3')).toMatchObject({ status: 'ok', output: { exit_code: 3, stderr: 'it went wrong\n' } })
+  })
+
+  test('fails if it traps', async () => {
+    expect((await (await visiting({}))('trap')).status).toBe('failed')
+  })
+
+  test('fails if its output is larger than its limit, and returns it otherwise', async () => {
+    expect(await (await visiting({}))('chatter')).toMatchObject({
+      status: 'failed',
+      facts: { error: { code: 'result-too-large' } },
+    })
+    const more = await visiting({}, { result: { bytes: 8 << 20, elements: 100 } })
+    expect((await more('chatter')).status).toBe('ok')
+  })
+
+  test('runs the module that was there when it was declared', async () => {
+    const module = join(stage.newFolder(), 'tool.wasm')
+    writeFileSync(module, readFileSync(VISIT))
+    const runtime = await stage.cordon({ tools: [wasmTool({ name: 'echo', module, policy: {} })] })
+    writeFileSync(module, 'something else')
+    expect(await runtime.call('echo', {})).toMatchObject(said('{}'))
+  })
+
+  test.each<readonly [string, Uint8Array, string]>([
+    ['without _start', Buffer.from('0061736d01000000', 'hex'), 'exports no function _start'],
+    ['that is cut off', Buffer.from('0061736d0100000001ff', 'hex'), 'WebAssembly.compile'],
+  ])('cannot be loaded from a module %s', async (_, bytes, problem) => {
+    const module = join(stage.newFolder(), 'tool.wasm')
+    writeFileSync(module, bytes)
+    const runtime = await stage.cordon({ tools: [wasmTool({ name: 'odd', module, policy: {} })] })
+    expect(await runtime.call('odd', {})).toMatchObject({
+      facts: { error: { code: 'tool-unloadable', message: expect.stringContaining(problem) as string } },
+    })
+  })
+
+  test.each<readonly [string, PolicyInput, string]>([
+    ['a network', { network: ['example.org'] }, '"network"'],
+    ['other programs', { exec: ['ls'] }, '"exec"'],
+  ])('is refused with %s, which WASI does not have', (_, policy, section) => {
+    expect(() => wasmTool({ name: 'x', module: VISIT, policy })).toThrow(section)
+  })
+
+  test('is refused for a file that is no module', () => {
+    expect(() => wasmTool({ name: 'x', module: SOURCE, policy: {} })).toThrow('no module of WebAssembly')
+  })
+})
