@@ -8,4 +8,10 @@ export const MANIFEST_ERRORS = {
     agent: 'The manifest of this project is invalid.',
     fix: 'write it anew: cordon manifest generate',
   },
+  'project-undescribed': {
+    when: 'The configuration or an entry of a project could not be loaded, so its tools are not known.',
+    message: '{project} cannot be described: {problem}',
+    agent: 'The tools of this project cannot be described.',
+    fix: '{fix}',
+  },
 } as const satisfies Readonly<Record<string, ErrorText>>
