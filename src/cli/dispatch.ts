@@ -17,6 +17,7 @@ import { HOOK_HELP } from './hook/hook-help.js'
 import { LOG_HELP } from './log/log-help.js'
 import { GENERATE_HELP } from './manifest/generate-help.js'
 import { MANIFEST_HELP } from './manifest/manifest-help.js'
+import { VERIFY_HELP } from './manifest/verify-help.js'
 import { MCP_HELP } from './mcp/mcp-help.js'
 import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from './mcp-login/mcp-login-help.js'
 import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from './mcp-setup/mcp-setup-help.js'
@@ -78,7 +79,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     help: MANIFEST_HELP,
     takesWords: true,
     load: async () => (await import('./manifest/manifest.js')).manifest,
-    actions: [action('generate', GENERATE_HELP, async () => (await import('./manifest/generate.js')).generate)],
+    actions: [
+      action('generate', GENERATE_HELP, async () => (await import('./manifest/generate.js')).generate),
+      action('verify', VERIFY_HELP, async () => (await import('./manifest/verify.js')).verifyProject),
+    ],
   },
   log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log/log.js')).log },
   why: { help: WHY_HELP, takesWords: true, load: async () => (await import('./log/why.js')).why },

@@ -14,4 +14,10 @@ export const MANIFEST_ERRORS = {
     agent: 'The tools of this project cannot be described.',
     fix: '{fix}',
   },
+  'baseline-unreadable': {
+    when: 'The baseline of `cordon manifest verify` cannot be read.',
+    message: 'the baseline {baseline} cannot be read: {problem}',
+    agent: 'The baseline of this project cannot be read.',
+    fix: '{fix}',
+  },
 } as const satisfies Readonly<Record<string, ErrorText>>

@@ -12,13 +12,13 @@ export const PROJECT_OPTIONS = {
 } as const
 
 export const MANIFEST_HELP: CommandHelp = {
-  usage: 'cordon manifest generate [options]',
+  usage: 'cordon manifest generate|verify [options]',
   summary: 'describe what the tools of a project may do',
   description: [
     'A manifest is one file with the rights of every tool of a project: its policy, its rules, its credentials, its',
     'MCP servers. The same project always gets the same file, so a reviewer sees what a change newly allows.',
     '',
-    'generate writes the manifest.',
+    'generate writes the manifest. verify compares the project with a baseline, and shows what is newly allowed.',
   ],
   groups: [],
   notes: [
