@@ -22,7 +22,8 @@ export const policyFindings = (
   policies: PolicyReader,
 ): readonly Finding[] => {
   const groups = new Map<string, Witness[]>()
-  for (const witness of policies.beyond(after, before)) getOrAdd(groups, keyOf(witness), () => []).push(witness)
+  for (const witness of withoutImplied(policies.beyond(after, before)))
+    getOrAdd(groups, keyOf(witness), () => []).push(witness)
   return [...groups.values()].flatMap((witnesses) => {
     const [first] = witnesses
     if (first === undefined) return []
@@ -31,6 +32,12 @@ export const policyFindings = (
     return makeFinding(idOf(first), owner, { sentence, more, witnesses, change })
   })
 }
+
+/** A tool that leaves the sandbox has no limit and no mechanism any more, which need not be said for each. */
+const withoutImplied = (witnesses: readonly Witness[]): readonly Witness[] =>
+  witnesses.some((witness) => witness.kind === 'confinement' && witness.tool === 'in-process')
+    ? witnesses.filter(({ kind }) => kind !== 'limit' && kind !== 'require')
+    : witnesses
 
 const idOf = (witness: Witness): FindingId => {
   switch (witness.kind) {
