@@ -6,13 +6,15 @@ import { placeOf, plainSentence, shown } from './sentence-text.js'
 
 export const annotations = ({ open, accepted }: Report): string =>
   [
-    ...open.map((finding) => command(LEVELS[finding.severity], finding, plainSentence(finding.sentence))),
+    ...open.map((finding) => command(LEVELS[finding.severity], finding, messageOf(finding))),
     ...accepted.map(({ finding, acceptance: { reason } }) =>
-      command('notice', finding, `accepted: ${plainSentence(finding.sentence)} (${shown(reason)})`),
+      command('notice', finding, `accepted: ${messageOf(finding)} (${shown(reason)})`),
     ),
   ]
     .map((line) => `${line}\n`)
     .join('')
+
+const messageOf = ({ sentence, more }: Finding): string => [sentence, ...more].map(plainSentence).join('\n')
 
 const LEVELS = { error: 'error', warning: 'warning', info: 'notice' } as const
 

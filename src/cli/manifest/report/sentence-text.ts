@@ -15,7 +15,7 @@ const MOST_CHARACTERS = 300
 /** Texts of a project may be long. */
 export const shown = (text: string): string => {
   const seen = visible(text)
-  return seen.length > MOST_CHARACTERS ? `${seen.slice(0, MOST_CHARACTERS)}…` : seen
+  return seen.length > MOST_CHARACTERS ? `${[...seen].slice(0, MOST_CHARACTERS).join('')}…` : seen
 }
 
 /** `agent main, server github` */
@@ -28,6 +28,6 @@ export const countOf = (count: number, thing: string): string => `${String(count
 
 /** A place in a file, `agents/support.ts:12`. */
 export const placeOf = (source: string): { readonly file: string; readonly line?: number } => {
-  const [, file, line] = /^(.*?):(\d+)(?::\d+)?$/.exec(source) ?? []
-  return file === undefined || Number(line) < 1 ? { file: source } : { file, line: Number(line) }
+  const [, file, line] = /^(.*?):(\d+)(?::\d+)?$/.exec(shown(source)) ?? []
+  return file === undefined || Number(line) < 1 ? { file: shown(source) } : { file, line: Number(line) }
 }
