@@ -20,6 +20,8 @@ import type { AuditLog } from './audit/audit-log.js'
 import type { CallServices } from './call/call-services.js'
 import type { Cordon } from './cordon.js'
 import type { CordonOptions } from './cordon-options.js'
+import { describeCordon } from './describe/described-cordon.js'
+import { describing } from './describe/describing.js'
 import { createEventStream } from './events/event-stream.js'
 import { connectTelemetry } from './events/telemetry.js'
 import type { Telemetry } from './events/telemetry.js'
@@ -42,10 +44,13 @@ import type { ToolDefinition } from './tools/tools.js'
 
 export const createCordon = async <const Tools extends readonly ToolDefinition[]>(
   options: CordonOptions<Tools>,
-): Promise<Cordon<Tools>> =>
-  openCordon(options, (definitionOf) =>
+): Promise<Cordon<Tools>> => {
+  const description = describing()
+  if (description !== undefined) return describeCordon(options, description)
+  return openCordon(options, (definitionOf) =>
     options.registry === undefined ? undefined : openTeamRegistry(options, options.registry, definitionOf),
   )
+}
 
 /** The tools of the runtime as they are now. */
 type DefinitionOf = (name: string) => ToolDefinition | undefined
