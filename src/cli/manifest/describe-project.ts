@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 
 import { fail, messageOf } from '../../errors/index.js'
 import type { JsonValue } from '../../gate/index.js'
-import { agentsShape, manifestOf } from '../../manifest/index.js'
+import { agentsShape, manifestOf, portableGlob } from '../../manifest/index.js'
 import type { Manifest, ManifestAgent } from '../../manifest/index.js'
 import { isWithinPath, parseAbsolutePath, parseDuration, parsePolicy } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
@@ -72,7 +72,9 @@ export const describeProject = async (request: ProjectRequest): Promise<Manifest
   const described = entries.length === 0 ? [] : await loadInCell('loadEntries', request, entries)
   const agents = arrangeAgents(readAgents(described), config, request)
   const { public: open = [], trusted = [], own = [] } = config.tags ?? {}
-  const tags = { public: sorted(open), trusted: sorted(trusted), own: sorted(own) }
+  const places = { workspace: folder, project: folder, homes: [home] }
+  const portable = (globs: readonly string[]) => sorted(globs.map((glob) => portableGlob(glob, places)))
+  const tags = { public: portable(open), trusted: portable(trusted), own: sorted(own) }
   return manifestOf({ agents, tags })
 }
 

@@ -105,10 +105,14 @@ const describeRule = (rule: Rule, places: ProjectPlaces): ManifestRule => {
   const isNamed = !rule.id.startsWith(`${from}:${place}`)
   return {
     id: isNamed ? rule.id : `unnamed-${hashOf(content).slice('sha256:'.length, 'sha256:'.length + 12)}`,
-    ...(place.startsWith('/') ? { source: portablePath(place, { ...places, workspace: places.project }) } : {}),
+    ...(place.startsWith('/') ? { source: fileText(place, places) } : {}),
     ...content,
   }
 }
+
+/** From the folder of the project. */
+const fileText = (place: string, places: ProjectPlaces): string =>
+  portablePath(place, { ...places, workspace: places.project }).replace(/^\.\//, '')
 
 /** Arguments of a command may be secrets themselves. */
 const sourceText = (text: string, places: ProjectPlaces): string => {

@@ -33,7 +33,7 @@ export const loadEntries = async (request: LoadRequest): Promise<readonly Manife
     description.entry = relative(request.project, file)
     exported.set(description.entry, new Set(valuesOf(await import(pathToFileURL(file).href))))
   }
-  for (const [entry, values] of exported) await describeLoose(description, entry, values)
+  for (const entry of exported.keys()) await describeLoose(description, entry, exported)
   return description.agents.map(({ agent, name, entry, dynamic }) => ({
     ...agent,
     name: name ?? entry.replace(/\.[cm]?[jt]s$/, ''),
@@ -45,21 +45,24 @@ export const loadEntries = async (request: LoadRequest): Promise<readonly Manife
 const describeLoose = async (
   description: Description,
   entry: string,
-  exported: ReadonlySet<unknown>,
+  exported: ReadonlyMap<string, ReadonlySet<unknown>>,
 ): Promise<void> => {
   const { agents, tools, project } = description
   const held = new Set<unknown>(agents.flatMap((each) => each.tools))
-  const made = tools.filter((each) => each.entry === entry && !held.has(each.definition))
-  const offered = made.filter(({ definition }) => exported.has(definition))
+  const loose = tools.filter(({ definition }) => !held.has(definition))
+  const offered = loose.filter(({ definition }) => exported.get(entry)?.has(definition) === true)
+  // Code that runs later may use the others.
+  const others = loose.filter(
+    ({ definition, entry: madeBy }) =>
+      madeBy === entry && ![...exported.values()].some((values) => values.has(definition)),
+  )
   const ofEntry = () => agents.filter((each) => each.entry === entry)
-  if (offered.length > 0 || (made.length > 0 && ofEntry().length === 0)) {
+  if (offered.length > 0 || (others.length > 0 && ofEntry().length === 0)) {
     const library = createRequire(`${project}/${entry}`).resolve('cordon')
     const { createCordon } = (await import(pathToFileURL(library).href)) as { readonly createCordon: typeof create }
     description.entry = entry
     await createCordon({ tools: offered.map(({ definition }) => definition), workspace: project })
   }
-  // Code that runs later may use the others.
-  const others = made.filter((each) => !offered.includes(each))
   ofEntry()
     .at(-1)
     ?.dynamic.push(...others.map(({ definition, source }) => describePlace(definition.name, source)))
