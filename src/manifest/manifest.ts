@@ -3,8 +3,8 @@ import { EFFECTS, MODES, RULE_SOURCES } from '../gate/index.js'
 import { EGRESS_CLASSES, RISKS, TOOL_KINDS } from '../policy/index.js'
 import type { ToolKind } from '../policy/index.js'
 import { amount, count, described, fields, list, mapping, matching, oneOf, optional } from '../shapes/index.js'
-import { orNull, text, valuesOf, yesOrNo } from '../shapes/index.js'
-import type { Shaped } from '../shapes/index.js'
+import { orNull, recordFile, text, valuesOf, yesOrNo } from '../shapes/index.js'
+import type { Schema, Shaped } from '../shapes/index.js'
 
 /** Changed whenever the same project would get another text. */
 export const MANIFEST_FORMAT = 'cordon-manifest/1'
@@ -90,6 +90,13 @@ export const manifestShape = fields({
     ),
   ),
 })
+
+export const manifestSchema = (): Schema =>
+  recordFile(
+    'manifest',
+    'What every tool of a project may touch, as `cordon manifest generate` writes it.',
+    manifestShape,
+  )
 
 export type Manifest = Shaped<typeof manifestShape>
 export type ManifestAgent = Shaped<typeof agentShape>

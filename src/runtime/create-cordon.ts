@@ -29,6 +29,7 @@ import { createRegisteredCalls, mechanismsIfAny, openCallRegistry } from './regi
 import type { CallRegistry, RegisteredCalls, RegistrySettings } from './registry/index.js'
 import { listTools } from './model/list-tools.js'
 import { checkCordonOptions, checkEventType } from './settings/check-options.js'
+import { contextOf } from './settings/manifest-option.js'
 import { ruleSetsOf } from './settings/rule-sets.js'
 import { openState, sealState } from './settings/session-state.js'
 import type { SessionState } from './settings/session-state.js'
@@ -104,7 +105,7 @@ const assemble = async (
   const sessionId = randomUUID()
   const events = createEventStream({
     ...{ sessionId, now: Date.now, newId: randomUUID },
-    ...withoutUndefined({ record: audit?.append, context: options.context }),
+    ...withoutUndefined({ record: audit?.append, context: contextOf(options) }),
   })
   if (options.onEvent !== undefined) events.on('*', options.onEvent)
   const usedApprovals = createUsedApprovals(Date.now)

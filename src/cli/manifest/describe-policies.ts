@@ -1,17 +1,19 @@
 // The policy files of a project, as tools of `cordon run`: each says what a command may do.
 import { readFileSync, statSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, join } from 'node:path'
 
 import { fail, messageOf } from '../../errors/index.js'
 import { loadRules } from '../../gate/index.js'
 import type { RuleSet } from '../../gate/index.js'
 import type { ManifestAgent } from '../../manifest/index.js'
 import { loadPolicyFile } from '../../policy/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
 import { processTool } from '../../runtime/index.js'
 import { describeAgent } from '../../runtime/describe/index.js'
 import { PROJECT_FOLDER, readRuleFile, ruleFilesIn, trustOf } from '../../runtime/rule-files/index.js'
 
 import type { ProjectRequest } from './describe-project.js'
+import { fileIn } from './file-in-project.js'
 
 export const describePolicies = (files: readonly string[], request: ProjectRequest): ManifestAgent | undefined => {
   if (files.length === 0) return undefined
@@ -38,8 +40,8 @@ export const describePolicies = (files: readonly string[], request: ProjectReque
   }
 }
 
-const policyIn = (folder: string, file: string) => {
-  const path = resolve(folder, file)
+const policyIn = (folder: AbsolutePath, file: string) => {
+  const path = fileIn(folder, file)
   try {
     return loadPolicyFile(readFileSync(path, 'utf8'), file).policy
   } catch (error) {

@@ -1,5 +1,5 @@
 // What the tools of a project may do now, from its configuration and its entries.
-import { existsSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 import { fail, messageOf } from '../../errors/index.js'
@@ -15,6 +15,7 @@ import type { CommandLine } from '../command-line.js'
 import { homeOf } from '../settings/own-folders.js'
 
 import { arrangeAgents } from './arrange-agents.js'
+import { fileIn } from './file-in-project.js'
 import { loadInCell } from './load-in-cell.js'
 import { readConfig } from './project-config.js'
 
@@ -67,7 +68,7 @@ export const describeProject = async (request: ProjectRequest): Promise<Manifest
     throw usage(`${folder} holds your home, and its code could read everything there`, COMMAND, 'name a project in it')
   const config = await readConfig(request)
   const entries = (request.entries.length > 0 ? request.entries : (config.entries ?? [])).map((entry) =>
-    entryAt(folder, entry),
+    fileIn(folder, entry),
   )
   const described = entries.length === 0 ? [] : await loadInCell('loadEntries', request, entries)
   const agents = arrangeAgents(readAgents(described), config, request)
@@ -76,14 +77,6 @@ export const describeProject = async (request: ProjectRequest): Promise<Manifest
   const portable = (globs: readonly string[]) => sorted(globs.map((glob) => portableGlob(glob, places)))
   const tags = { public: portable(open), trusted: portable(trusted), own: sorted(own) }
   return manifestOf({ agents, tags })
-}
-
-const entryAt = (folder: AbsolutePath, entry: string): string => {
-  const path = resolve(folder, entry)
-  if (!existsSync(path)) throw usage(`there is no entry ${entry} in ${folder}`, COMMAND, 'name a module of the project')
-  const real = parseAbsolutePath(realpathSync(path))
-  if (!isWithinPath(real, folder)) throw usage(`the entry ${entry} is outside of the project`, COMMAND)
-  return real
 }
 
 /** Whatever the code in the cell did, its answer is an agent, or an error. */

@@ -1,6 +1,6 @@
 // The MCP servers of a file with "mcpServers", with the policies of .cordon/mcp.yaml and the pins of .cordon/mcp.lock.
 import { statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 
 import { hashOf } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
@@ -21,12 +21,13 @@ import { lockKeyOf, packageCallOf } from '../mcp-packages/package-words.js'
 import { combinePolicies } from '../policy/combine-policies.js'
 
 import type { ProjectRequest } from './describe-project.js'
+import { fileIn } from './file-in-project.js'
 
 export const describeServers = (file: string, request: ProjectRequest): readonly ManifestServer[] => {
   const { folder, home } = request
   const settings = readProjectSettings(folder)
   const places = { workspace: folder, project: folder, homes: [home] }
-  const given = { switches: new Set<string>(), values: new Map([['config', [resolve(folder, file)]]]), rest: [] }
+  const given = { switches: new Set<string>(), values: new Map([['config', [fileIn(folder, file)]]]), rest: [] }
   return chooseServers(given).map((server): ManifestServer => {
     const { policies, tools } = settings(server.name)
     const { transport, argv, name } = server

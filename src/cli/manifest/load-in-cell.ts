@@ -52,9 +52,15 @@ export const loadInCell = async (
   const request: LoadRequest = { project: folder, home, files }
   const result = await cordon.call('load', request).finally(cordon.close)
   if (result.status === 'ok') return result.output
-  const { error } = result.facts
   const named = files.map((file) => file.slice(folder.length + 1)).join(', ')
-  throw fail('project-undescribed', { project: named, problem: error?.message ?? result.status, fix: error?.fix ?? '' })
+  const problem = (result.facts.error?.message ?? result.status).replace('the tool "load"', 'its code')
+  throw fail('project-undescribed', { project: named, problem, fix: FIXES[result.status] ?? FIX })
+}
+
+const FIX = 'move that code out of the top level of the module, into a function: the module is only loaded here'
+const FIXES: Readonly<Partial<Record<string, string>>> = {
+  timeout: 'if it needs more time: --timeout 5m',
+  failed: 'correct the module, so that it can be loaded without the network, variables and other programs',
 }
 
 /** Packages above the project, and linked ones: those of a workspace. */

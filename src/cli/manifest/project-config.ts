@@ -1,6 +1,6 @@
 // `cordon.config.ts` of a project. It is code of the project, so it is loaded in a cell too.
 import { existsSync } from 'node:fs'
-import { extname, join, resolve } from 'node:path'
+import { extname, join } from 'node:path'
 
 import { fail, messageOf } from '../../errors/index.js'
 import { projectShape } from '../../runtime/describe/index.js'
@@ -11,6 +11,7 @@ import { usage } from '../arguments.js'
 import { readGivenDocument } from '../text/given-document.js'
 
 import type { ProjectRequest } from './describe-project.js'
+import { fileIn } from './file-in-project.js'
 import { loadInCell } from './load-in-cell.js'
 
 const NAMES = ['cordon.config.ts', 'cordon.config.js', 'cordon.config.mjs', 'cordon.config.json']
@@ -32,11 +33,7 @@ export const readConfig = async (request: ProjectRequest): Promise<ProjectOption
 }
 
 const configOf = ({ folder, config, entries }: ProjectRequest): string | undefined => {
-  if (config !== undefined) {
-    const named = resolve(folder, config)
-    if (existsSync(named)) return named
-    throw usage(`there is no configuration ${config}`, 'cordon manifest')
-  }
+  if (config !== undefined) return fileIn(folder, config)
   const found = NAMES.map((name) => join(folder, name)).filter((path) => existsSync(path))
   const [only, other] = found
   if (other !== undefined)
@@ -51,5 +48,5 @@ const configOf = ({ folder, config, entries }: ProjectRequest): string | undefin
       'cordon manifest',
       'name a module that creates agents or exports tools: --entry agents/support.ts',
     )
-  return only
+  return only === undefined ? undefined : fileIn(folder, only)
 }
