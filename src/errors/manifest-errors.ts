@@ -20,4 +20,10 @@ export const MANIFEST_ERRORS = {
     agent: 'The baseline of this project cannot be read.',
     fix: '{fix}',
   },
+  'only-described': {
+    when: 'Code of a project used its runtime while `cordon manifest` loaded it.',
+    message: 'the project is only described here, so nothing runs',
+    agent: 'Nothing runs here: the project is only described.',
+    fix: 'move the call out of the top level of the module, into a function',
+  },
 } as const satisfies Readonly<Record<string, ErrorText>>

@@ -1,4 +1,4 @@
-export { MANIFEST_FORMAT, manifestShape } from './manifest.js'
+export { MANIFEST_FORMAT, agentsShape, manifestShape } from './manifest.js'
 export type {
   Manifest,
   ManifestAgent,
@@ -7,7 +7,9 @@ export type {
   ManifestServer,
   ManifestTool,
 } from './manifest.js'
-export { manifestJson, manifestOf, readManifest } from './manifest-text.js'
+export { manifestJson, manifestOf, manifestYaml, readManifest } from './manifest-text.js'
+export { portableGlob, portablePath, portablePolicy } from './portable.js'
+export type { ProjectPlaces } from './portable.js'
 export { policyValue } from './policy-value.js'
 export { FINDINGS, FINDING_IDS } from './verify/finding.js'
 export type { Finding, Severity } from './verify/finding.js'

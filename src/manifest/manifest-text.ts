@@ -1,3 +1,5 @@
+import { stringify } from 'yaml'
+
 import { fail } from '../errors/index.js'
 import { canonicalJson, hashOf } from '../gate/index.js'
 import type { JsonValue } from '../gate/index.js'
@@ -14,8 +16,18 @@ export const manifestOf = (content: ManifestContent): Manifest => ({
   tags: content.tags,
 })
 
-/** One text per manifest (RFC 8785), with an end of line. */
-export const manifestJson = (manifest: Manifest): string => `${canonicalJson(manifest as unknown as JsonValue)}\n`
+/** One text per manifest. Its lines are for people, and a difference shows what changed. */
+export const manifestJson = (manifest: Manifest): string => `${JSON.stringify(inOrder(manifest), undefined, 2)}\n`
+
+export const manifestYaml = (manifest: Manifest): string =>
+  stringify(inOrder(manifest), { lineWidth: 0, aliasDuplicateObjects: false })
+
+/** The form and the hash stand first. Within them, all keys are in the order of RFC 8785. */
+const inOrder = ({ format, hash, ...content }: Manifest): object => ({
+  format,
+  hash,
+  ...(JSON.parse(canonicalJson(content as unknown as JsonValue)) as object),
+})
 
 /** Reads JSON or YAML. `hash-differs`: somebody changed the content by hand. */
 export const readManifest = (

@@ -3,14 +3,14 @@ import { EFFECTS, MODES, RULE_SOURCES } from '../gate/index.js'
 import { EGRESS_CLASSES, RISKS, TOOL_KINDS } from '../policy/index.js'
 import type { ToolKind } from '../policy/index.js'
 import { amount, count, described, fields, list, mapping, matching, oneOf, optional } from '../shapes/index.js'
-import { orNull, text, valuesOf, yesOrNo } from '../shapes/index.js'
-import type { Shaped } from '../shapes/index.js'
+import { orNull, recordFile, text, valuesOf, yesOrNo } from '../shapes/index.js'
+import type { Schema, Shaped } from '../shapes/index.js'
 
 /** Changed whenever the same project would get another text. */
 export const MANIFEST_FORMAT = 'cordon-manifest/1'
 
 const hash = matching(/^sha256:[0-9a-f]{64}$/, 'sha256: and 64 hexadecimal digits')
-/** `src/agent.ts:12`, from the project's folder. */
+/** A file of the project and a line of it, such as `agents/support.ts:12`. */
 const source = text()
 /** As in a policy file, with sorted lists. A value of `NAME=value` is a hash. */
 const policy = mapping()
@@ -58,6 +58,7 @@ const serverShape = fields({
 const agentShape = fields({
   name: text(),
   source: optional(source),
+  workspace: optional(described('What `.` is in its policies, if it is not the folder of the project.', text())),
   mode: oneOf(...MODES),
   budget: fields({
     tool_calls: optional(amount()),
@@ -72,10 +73,12 @@ const agentShape = fields({
   dynamic: described('Tools that exist only at run time, and where they are made.', list(text())),
 })
 
+export const agentsShape = list(agentShape)
+
 export const manifestShape = fields({
   format: oneOf(MANIFEST_FORMAT),
   hash: described('Of the canonical text (RFC 8785) of `agents` and `tags`.', hash),
-  agents: list(agentShape),
+  agents: agentsShape,
   tags: described(
     'Data and hosts that a project knows: files that are public, sources that it trusts, hosts that are its own.',
     fields({ public: list(text()), trusted: list(text()), own: list(text()) }),
@@ -87,6 +90,13 @@ export const manifestShape = fields({
     ),
   ),
 })
+
+export const manifestSchema = (): Schema =>
+  recordFile(
+    'manifest',
+    'What every tool of a project may touch, as `cordon manifest generate` writes it.',
+    manifestShape,
+  )
 
 export type Manifest = Shaped<typeof manifestShape>
 export type ManifestAgent = Shaped<typeof agentShape>

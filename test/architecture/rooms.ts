@@ -29,6 +29,7 @@ export const PARTS_WITH_INDEX: readonly string[] = [
   'src/runtime/agent-hook/index.js',
   'src/runtime/audit/index.js',
   'src/runtime/call/index.js',
+  'src/runtime/describe/index.js',
   'src/runtime/events/index.js',
   'src/runtime/hints/index.js',
   'src/runtime/network/index.js',

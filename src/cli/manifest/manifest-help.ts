@@ -8,6 +8,7 @@ export const PROJECT_OPTIONS = {
     value('project', 'FOLDER', 'the folder of the project (default: the current directory)', 'folder cwd workspace'),
     value('config', 'FILE', 'its configuration (default: cordon.config.ts, .js, .mjs or .json in its folder)'),
     values('entry', 'FILE', 'a module that creates agents or exports tools, instead of those of the configuration'),
+    value('timeout', 'TIME', 'stop loading them after this long (default: 1m)'),
   ],
 } as const
 

@@ -56,7 +56,7 @@ const codeOf = (tool: ToolDefinition): JsonValue => {
     case 'function':
       return tool.from.kind === 'function'
         ? { run: selfContainedSource(tool.name, tool.from.run) }
-        : { module: filesOf(tool.name, pathOf(tool.from.path)), export: tool.from.name }
+        : { module: moduleCode(tool.name, tool.from.path), export: tool.from.name }
     case 'mcp':
       throw cannot(tool, 'its server runs behind a gateway', 'register the server as a process tool')
     case 'in-process':
@@ -70,8 +70,8 @@ const successesOf = (tool: ToolDefinition): JsonValue => (tool.kind === 'process
 const sourceOf = (tool: ToolDefinition, run: (...args: never) => unknown): string => sourceOnHost(tool.name, run)
 
 /** The contents of its own files, without packages. */
-const filesOf = (tool: string, module: string): JsonValue => {
-  const { path, read } = moduleFiles(tool, module)
+export const moduleCode = (tool: string, module: string | URL): JsonValue => {
+  const { path, read } = moduleFiles(tool, pathOf(module))
   const files = read.filter((file) => lstatSync(file).isFile() && !file.endsWith('/package.json')).sort()
   return files.map((file) => [
     relative(dirname(path), file),
