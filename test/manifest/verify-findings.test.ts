@@ -266,6 +266,14 @@ describe('an agent', () => {
     expect(findingsOf(before, manifestWith(anAgent({ credentials: {} })))).toEqual([])
   })
 
+  it('whose workspace moved is a finding, whatever its policies say', () => {
+    const moved = manifestWith(anAgent({ workspace: '..' }))
+    expect(findingsOf(manifestWith(anAgent()), moved).map(wordsOf)).toEqual([
+      'Paths that begin with ./ are now in .., were in ., for all tools of main',
+    ])
+    expect(findingsOf(moved, moved)).toEqual([])
+  })
+
   it('that is new has new tools, and is compared with the default mode', () => {
     const tool = aTool({}, { name: 'other' })
     const after = manifestWith(anAgent(), anAgent({ name: 'second', mode: 'bypass', tools: [tool] }))

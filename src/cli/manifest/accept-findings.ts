@@ -14,7 +14,7 @@ import {
 import { dirname } from 'node:path'
 
 import { fail, messageOf } from '../../errors/index.js'
-import { canBeAccepted, manifestJson } from '../../manifest/index.js'
+import { canBeAccepted, manifestJson, manifestYaml } from '../../manifest/index.js'
 import type { Acceptance, Finding, Verification } from '../../manifest/index.js'
 
 import { usage } from '../arguments.js'
@@ -56,19 +56,13 @@ export const writeAcceptances = (
   done: Verification,
   reason: string,
 ): void => {
-  if (!file.endsWith('.json'))
-    throw usage(
-      `${file} is not JSON, and acceptances are written as JSON`,
-      COMMAND,
-      'keep the baseline in a .json file',
-    )
   const { manifest } = readManifestFile(file)
   const unused = new Set(done.unused.map(({ fingerprint }) => fingerprint))
   const added: readonly Acceptance[] = findings.map(({ id, fingerprint }) => ({ finding: id, fingerprint, reason }))
   const kept = (manifest.accepted ?? []).filter(({ fingerprint }) => !unused.has(fingerprint))
   const accepted = [...kept, ...added].sort((one, other) => (one.fingerprint < other.fingerprint ? -1 : 1))
   try {
-    replaceFile(file, manifestJson({ ...manifest, accepted }))
+    replaceFile(file, (file.endsWith('.json') ? manifestJson : manifestYaml)({ ...manifest, accepted }))
   } catch (error) {
     throw fail('file-unwritable', { path: file, problem: messageOf(error) }, error)
   }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { fail, messageOf } from '../../errors/index.js'
+import { CordonError, fail, messageOf } from '../../errors/index.js'
 import { readManifest } from '../../manifest/index.js'
 import type { Acceptance } from '../../manifest/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
@@ -40,12 +40,12 @@ export const readBaseline = async (given: string, place: Place): Promise<Baselin
 
 export const readManifestFile = (path: string): ReturnType<typeof readManifest> => readManifest(textOf(path), path)
 
-/** The acceptances of a checkout that has no manifest yet are none. */
-const acceptedIn = (file: string): readonly Acceptance[] => {
+/** None, if the file does not exist yet or is no manifest. Then nothing is accepted. */
+export const acceptedIn = (file: string): readonly Acceptance[] => {
   try {
     return readManifestFile(file).manifest.accepted ?? []
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'file-unreadable') return []
+    if (error instanceof CordonError) return []
     throw error
   }
 }

@@ -9,6 +9,7 @@ import { manifestJson, manifestYaml } from '../../manifest/index.js'
 import { usage } from '../arguments.js'
 import { STDERR, STDOUT, writeText } from '../text/console-text.js'
 
+import { acceptedIn } from './baseline.js'
 import { describeProject, projectRequestOf } from './describe-project.js'
 import { manifestAction } from './manifest.js'
 
@@ -21,12 +22,15 @@ export const generate = manifestAction(async (line) => {
   const out = values.get('out')?.[0] ?? FILE
   const format = formatOf(values.get('format')?.[0], out)
   const manifest = await describeProject(request)
-  const text = format === 'yaml' ? manifestYaml(manifest) : manifestJson(manifest)
+  const path = resolve(out === FILE ? request.folder : '.', out)
+  // Acceptances are no part of what the project allows.
+  const accepted = out === '-' ? [] : acceptedIn(path)
+  const whole = accepted.length === 0 ? manifest : { ...manifest, accepted: [...accepted] }
+  const text = format === 'yaml' ? manifestYaml(whole) : manifestJson(whole)
   if (out === '-') {
     writeText(STDOUT, text)
     return 0
   }
-  const path = resolve(out === FILE ? request.folder : '.', out)
   replaceFile(path, text)
   const tools = manifest.agents.reduce((sum, agent) => sum + agent.tools.length, 0)
   writeText(STDERR, `wrote ${path}: ${manifest.agents.length} agents, ${tools} tools, ${manifest.hash}\n`)

@@ -20,11 +20,25 @@ export const agentFindings = (change: Change<ManifestAgent>, policies: PolicyRea
     ...tools.findings,
     ...compareServers(change, owner, policies),
     ...ruleFindings({ before: before.rules, after: after.rules }, owner, tools.renamed),
+    ...workspaceFindings(change, owner),
     ...modeFindings({ before: before.mode, after: after.mode }, owner),
     ...budgetFindings(change, owner),
     ...credentialFindings(change, owner),
     ...dynamicFindings(change, owner),
   ]
+}
+
+/** The same policies mean other files there. */
+const workspaceFindings = ({ before, after }: Change<ManifestAgent>, owner: Owner): readonly Finding[] => {
+  const [past, present] = [before.workspace ?? '.', after.workspace ?? '.']
+  return past === present
+    ? []
+    : [
+        makeFinding('tool.filesystem.write.widened', owner, {
+          sentence: say`Paths that begin with ./ are now in ${present}, were in ${past}, for all tools of ${named(after.name)}`,
+          change: ['workspace', past, present],
+        }),
+      ]
 }
 
 const sourceOf = ({ source }: { readonly source?: string | undefined }) => (source === undefined ? {} : { source })

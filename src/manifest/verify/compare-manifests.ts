@@ -23,8 +23,9 @@ const AGENT_TRAITS: Traits<ManifestAgent> = {
 }
 
 /** Nothing to compare with, except the default mode. */
-const newAgent = ({ name }: ManifestAgent): ManifestAgent => ({
+const newAgent = ({ name, workspace }: ManifestAgent): ManifestAgent => ({
   name,
+  ...(workspace === undefined ? {} : { workspace }),
   mode: 'default',
   budget: {},
   rules: [],
