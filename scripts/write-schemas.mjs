@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 
 import { permissionDecisionSchema } from '../dist/gate/record/permission-decision.js'
 import { permissionStateSchema } from '../dist/gate/record/permission-state.js'
+import { manifestSchema } from '../dist/manifest/manifest.js'
 import { policyFileSchema, policySchema } from '../dist/policy/files/json-schema.js'
 import { eventSchema } from '../dist/runtime/events/event-shapes.js'
 import { sandboxProfileSchema } from '../dist/sandbox/plan/sandbox-profile.js'
@@ -14,6 +15,7 @@ const SCHEMAS = {
   'permission_decision': permissionDecisionSchema(),
   'sandbox_profile': sandboxProfileSchema(),
   'event': eventSchema(),
+  'manifest': manifestSchema(),
 }
 
 for (const [name, schema] of Object.entries(SCHEMAS))

@@ -15,6 +15,9 @@ import { DOCTOR_HELP } from './doctor/doctor-help.js'
 import { reportFailure, reportRefusal } from './failure.js'
 import { HOOK_HELP } from './hook/hook-help.js'
 import { LOG_HELP } from './log/log-help.js'
+import { GENERATE_HELP } from './manifest/generate-help.js'
+import { MANIFEST_HELP } from './manifest/manifest-help.js'
+import { VERIFY_HELP } from './manifest/verify-help.js'
 import { MCP_HELP } from './mcp/mcp-help.js'
 import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from './mcp-login/mcp-login-help.js'
 import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from './mcp-setup/mcp-setup-help.js'
@@ -38,6 +41,12 @@ interface Command {
   /** Another command for some first words. */
   readonly actions?: readonly { readonly words: readonly string[]; readonly command: Command }[]
 }
+
+/** A command for one first word, whose options may stand anywhere. */
+const action = (word: string, help: CommandHelp, load: Command['load']) => ({
+  words: [word],
+  command: { help, load, takesWords: true } as const,
+})
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   run: { help: RUN_HELP, load: async () => (await import('./run/run.js')).run },
@@ -66,6 +75,15 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   hook: { help: HOOK_HELP, takesWords: true, load: async () => (await import('./hook/hook.js')).hook },
   doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor/doctor.js')).doctor },
   policy: { help: POLICY_HELP, takesWords: true, load: async () => (await import('./policy/policy.js')).policy },
+  manifest: {
+    help: MANIFEST_HELP,
+    takesWords: true,
+    load: async () => (await import('./manifest/manifest.js')).manifest,
+    actions: [
+      action('generate', GENERATE_HELP, async () => (await import('./manifest/generate.js')).generate),
+      action('verify', VERIFY_HELP, async () => (await import('./manifest/verify.js')).verifyProject),
+    ],
+  },
   log: { help: LOG_HELP, takesWords: true, load: async () => (await import('./log/log.js')).log },
   why: { help: WHY_HELP, takesWords: true, load: async () => (await import('./log/why.js')).why },
   serve: { help: SERVE_HELP, takesWords: true, load: async () => (await import('./team/serve.js')).serve },

@@ -9,6 +9,7 @@ import { AUDIT_ERRORS } from './audit-errors.js'
 import { DECISION_ERRORS } from './decision-errors.js'
 import { EGRESS_ERRORS } from './egress-errors.js'
 import type { ErrorText } from './error-text.js'
+import { MANIFEST_ERRORS } from './manifest-errors.js'
 import { MCP_AUTH_ERRORS } from './mcp-auth-errors.js'
 import { MCP_ERRORS } from './mcp-errors.js'
 import { MCP_SETUP_ERRORS } from './mcp-setup-errors.js'
@@ -281,6 +282,7 @@ export const ERRORS = {
   ...STORE_ERRORS,
   ...SERVER_ERRORS,
   ...HOOK_ERRORS,
+  ...MANIFEST_ERRORS,
 } as const satisfies Record<string, ErrorText>
 
 export type ErrorCode = keyof typeof ERRORS

@@ -42,6 +42,8 @@ export interface CordonOptions<
   /** The caller, who cannot approve these calls. */
   readonly requestedBy?: string
   readonly context?: EventContext
+  /** The file of the manifest (`cordon manifest generate`), or its hash. Events and facts carry the hash. */
+  readonly manifest?: string
   /** The key and the text of a state that outlives this process (`exportState`). */
   readonly state?: StateSettings
   /** Lets calls be suspended while somebody decides (`onAsk: 'suspend'`), and resumed in another process. */

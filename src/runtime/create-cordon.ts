@@ -20,6 +20,8 @@ import type { AuditLog } from './audit/audit-log.js'
 import type { CallServices } from './call/call-services.js'
 import type { Cordon } from './cordon.js'
 import type { CordonOptions } from './cordon-options.js'
+import { describeCordon } from './describe/described-cordon.js'
+import { describing } from './describe/describing.js'
 import { createEventStream } from './events/event-stream.js'
 import { connectTelemetry } from './events/telemetry.js'
 import type { Telemetry } from './events/telemetry.js'
@@ -27,6 +29,7 @@ import { createRegisteredCalls, mechanismsIfAny, openCallRegistry } from './regi
 import type { CallRegistry, RegisteredCalls, RegistrySettings } from './registry/index.js'
 import { listTools } from './model/list-tools.js'
 import { checkCordonOptions, checkEventType } from './settings/check-options.js'
+import { contextOf } from './settings/manifest-option.js'
 import { ruleSetsOf } from './settings/rule-sets.js'
 import { openState, sealState } from './settings/session-state.js'
 import type { SessionState } from './settings/session-state.js'
@@ -42,10 +45,13 @@ import type { ToolDefinition } from './tools/tools.js'
 
 export const createCordon = async <const Tools extends readonly ToolDefinition[]>(
   options: CordonOptions<Tools>,
-): Promise<Cordon<Tools>> =>
-  openCordon(options, (definitionOf) =>
+): Promise<Cordon<Tools>> => {
+  const description = describing()
+  if (description !== undefined) return describeCordon(options, description)
+  return openCordon(options, (definitionOf) =>
     options.registry === undefined ? undefined : openTeamRegistry(options, options.registry, definitionOf),
   )
+}
 
 /** The tools of the runtime as they are now. */
 type DefinitionOf = (name: string) => ToolDefinition | undefined
@@ -99,7 +105,7 @@ const assemble = async (
   const sessionId = randomUUID()
   const events = createEventStream({
     ...{ sessionId, now: Date.now, newId: randomUUID },
-    ...withoutUndefined({ record: audit?.append, context: options.context }),
+    ...withoutUndefined({ record: audit?.append, context: contextOf(options) }),
   })
   if (options.onEvent !== undefined) events.on('*', options.onEvent)
   const usedApprovals = createUsedApprovals(Date.now)

@@ -9,6 +9,8 @@ export type {
   ResumedCallOptions,
   StreamOptions,
 } from './cordon-options.js'
+export { defineProject } from './describe/define-project.js'
+export type { ProjectOptions } from './describe/define-project.js'
 export type { AskedWith } from './registry/asked-with.js'
 export type { Call, Cordon } from './cordon.js'
 export type { StreamPart } from './call/call-stream.js'

@@ -6,7 +6,7 @@ export const ROOM_ORDER: readonly (readonly string[])[] = [
   ['errors', 'shapes'],
   ['policy'],
   ['gate'],
-  ['sandbox', 'egress', 'store', 'analysis'],
+  ['sandbox', 'egress', 'store', 'analysis', 'manifest'],
   ['runtime'],
   ['server', 'mcp-server', 'mcp-auth', 'adapters', 'eslint'],
   ['mcp'],
@@ -16,7 +16,7 @@ export const ROOM_ORDER: readonly (readonly string[])[] = [
 /**
  * Rooms that compute and touch nothing. They may use what only computes, too; `node:module` to load such a thing late.
  */
-export const PURE_ROOMS: readonly string[] = ['errors', 'shapes', 'policy', 'gate']
+export const PURE_ROOMS: readonly string[] = ['errors', 'shapes', 'policy', 'gate', 'manifest']
 export const PURE_MODULES: readonly string[] = ['node:crypto', 'node:module', 'node:path', 'node:path/posix', 'yaml']
 
 /**
@@ -29,6 +29,7 @@ export const PARTS_WITH_INDEX: readonly string[] = [
   'src/runtime/agent-hook/index.js',
   'src/runtime/audit/index.js',
   'src/runtime/call/index.js',
+  'src/runtime/describe/index.js',
   'src/runtime/events/index.js',
   'src/runtime/hints/index.js',
   'src/runtime/network/index.js',

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 
 import { renderHelp } from '../../src/cli/help.js'
 import type { CommandHelp } from '../../src/cli/help.js'
+import { GENERATE_HELP } from '../../src/cli/manifest/generate-help.js'
+import { VERIFY_HELP } from '../../src/cli/manifest/verify-help.js'
 import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from '../../src/cli/mcp-login/mcp-login-help.js'
 import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from '../../src/cli/mcp-setup/mcp-setup-help.js'
 import { MECHANISMS } from '../../src/policy/index.js'
@@ -166,6 +168,7 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
     ...command(`mcp ${MCP_SETUP_ACTIONS.join('|')}`, MCP_SETUP_HELP),
     ...command(`mcp ${MCP_LOGIN_ACTIONS.join('|')}`, MCP_LOGIN_HELP),
   ],
+  manifest: [...command('manifest generate', GENERATE_HELP), ...command('manifest verify', VERIFY_HELP)],
 }
 
 const page = [

@@ -13,6 +13,7 @@ import { DOCTOR_HELP } from '../../src/cli/doctor/doctor-help.js'
 import type { CommandHelp } from '../../src/cli/help.js'
 import { HOOK_HELP } from '../../src/cli/hook/hook-help.js'
 import { LOG_HELP } from '../../src/cli/log/log-help.js'
+import { MANIFEST_HELP } from '../../src/cli/manifest/manifest-help.js'
 import { MCP_HELP } from '../../src/cli/mcp/mcp-help.js'
 import { POLICY_HELP } from '../../src/cli/policy/policy-help.js'
 import { RUN_HELP } from '../../src/cli/request/run-options.js'
@@ -31,6 +32,7 @@ export const HELPS: Readonly<Record<string, CommandHelp>> = {
   hook: HOOK_HELP,
   doctor: DOCTOR_HELP,
   policy: POLICY_HELP,
+  manifest: MANIFEST_HELP,
   log: LOG_HELP,
   why: WHY_HELP,
   serve: SERVE_HELP,

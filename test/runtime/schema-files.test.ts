@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 
 import { permissionDecisionSchema } from '../../src/gate/record/permission-decision.js'
 import { permissionStateSchema } from '../../src/gate/record/permission-state.js'
+import { manifestSchema } from '../../src/manifest/manifest.js'
 import { eventSchema } from '../../src/runtime/events/event-shapes.js'
 import { sandboxProfileSchema } from '../../src/sandbox/plan/sandbox-profile.js'
 
@@ -11,6 +12,7 @@ test.each([
   ['permission_state', permissionStateSchema],
   ['sandbox_profile', sandboxProfileSchema],
   ['event', eventSchema],
+  ['manifest', manifestSchema],
 ])('schemas/%s.schema.json equals the shape', async (name, schema) => {
   await expect(`${JSON.stringify(schema(), null, 2)}\n`).toMatchFileSnapshot(`../../schemas/${name}.schema.json`)
 })

@@ -6,7 +6,7 @@
 //         allow: [roots]                                 # what it may ask its client for
 //         publish: 3000/mcp                              # the port at which it serves HTTP inside its cell
 //         tools: { read_*: { filesystem: { read: [data/**] } }, "*": server }
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { parseTextPattern } from '../../gate/index.js'
@@ -56,16 +56,26 @@ export const readServerSettings = (places: PolicyPlaces): AllServerSettings => {
     ),
   ]
   return {
-    of: (server) => {
-      const found = entries.filter(({ pattern }) => pattern.matches(server))
-      return {
-        policies: found.flatMap(({ policies }) => policies),
-        tools: found.flatMap(({ tools }) => tools),
-        allowed: found.flatMap(({ allowed }) => allowed),
-        published: found.flatMap(({ published }) => published),
-      }
-    },
+    of: (server) => settingsFor(server, entries),
     ignored: ofProjects.flatMap(({ path }, at) => (isTrusted[at] === true ? [] : [path])),
+  }
+}
+
+/** The settings of one project, whether the user trusts it or not. */
+export const readProjectSettings = (folder: string): ((server: string) => ServerSettings) => {
+  const path = join(folder, PROJECT_FOLDER, FILE)
+  const user = process.geteuid?.() ?? 0
+  const entries = existsSync(path) ? readSettings(path, trustOf('project', user, statSync(folder).uid)) : []
+  return (server) => settingsFor(server, entries)
+}
+
+const settingsFor = (server: string, entries: readonly SettingsEntry[]): ServerSettings => {
+  const found = entries.filter(({ pattern }) => pattern.matches(server))
+  return {
+    policies: found.flatMap(({ policies }) => policies),
+    tools: found.flatMap(({ tools }) => tools),
+    allowed: found.flatMap(({ allowed }) => allowed),
+    published: found.flatMap(({ published }) => published),
   }
 }
 

@@ -91,6 +91,13 @@ export const addProtection = (trie: Trie, write: ProtectingGrants): void => {
   }
 }
 
+/** Whether `b` could protect a name that `a` does not. Without such a name, `addProtection` can change no answer. */
+export const mayProtectMoreInB = (write: ProtectingGrants): boolean =>
+  write.b !== undefined &&
+  (write.a === undefined ||
+    bySides(write, rootedPaths, ({ path }) => path).some(({ sides }) => !sides.has('a')) ||
+    bySides(write, namingPrefixes, ({ text }) => text).some(({ sides }) => !sides.has('b')))
+
 const BOTH: readonly Side[] = ['a', 'b']
 
 /** What `found` gives for the grants of each side: each value once, with the sides that have it. */

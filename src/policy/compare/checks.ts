@@ -12,6 +12,7 @@ import { hostText, variableText } from '../resolve/canonical-policy.js'
 import type { Limits, ToolKind, ToolPolicy } from '../model.js'
 import { TOOL_KINDS } from '../model.js'
 import { LIMIT_NAMES } from '../parse/parse-limits.js'
+import { plainDifference } from './plain-difference.js'
 import { networkBeyond } from './requests-beyond.js'
 import type { RequestFound } from './requests-beyond.js'
 import { haveSameFiles, pathIn, placesToTry } from './symbolic-places.js'
@@ -26,21 +27,28 @@ export interface WithinContext extends Places {
   readonly boundKind: ToolKind
 }
 
-export const checksOf = (
+/** Each check in turn. `isFound`: whether a check with this key found a witness before. */
+export function* checksOf(
   a: ToolPolicy | Boundary,
   b: ToolPolicy | Boundary,
   { workspace, home, kind = 'process', boundKind = kind }: Partial<WithinContext>,
-): readonly Check[] => {
-  const places = workspace !== undefined && home !== undefined ? ([{ workspace, home }] as const) : placesToTry(a, b)
-  if (places === 'too-many') return [{ key: 'places', find: () => ({ kind: 'undecided', section: 'read' }) }]
+  isFound: (key: string) => boolean = () => false,
+): Generator<Check> {
+  const areKnown = workspace !== undefined && home !== undefined
+  const places = areKnown ? ([{ workspace, home }] as const) : placesToTry(a, b)
+  if (places === 'too-many') {
+    yield { key: 'places', find: () => ({ kind: 'undecided', section: 'read' }) }
+    return
+  }
   const at = (place: TriedPlaces) =>
     [effectiveOf(a, { ...place, kind }), effectiveOf(b, { ...place, kind: boundKind })] as const
-  const [first] = places
-  const isSame = kind === boundKind && haveSameFiles(a, b)
-  return [
-    ...checksAnywhere(...at(first)),
-    ...(isSame ? [] : places.flatMap((place) => fileChecks(...at(place), place))),
-  ]
+  yield* checksAnywhere(...at(places[0]))
+  if (kind === boundKind && haveSameFiles(a, b)) return
+  const difference = plainDifference({ policy: a, kind }, { policy: b, kind: boundKind })
+  for (const place of places) {
+    if (difference !== 'unknown' && difference.every(isFound)) return
+    yield* fileChecks(...at(place), place)
+  }
 }
 
 const checksAnywhere = (a: Effective, b: Effective): readonly Check[] => [
@@ -117,11 +125,14 @@ const networkParts = (a: Boundary, b: RequestScope): readonly Check[] => {
 }
 
 const fileChecks = (a: Effective, b: Effective, place: TriedPlaces): readonly Check[] => {
-  const seenFrom = (witness: Witness | undefined): Witness | undefined =>
-    witness?.kind === 'file' ? { ...witness, ...pathIn(place, witness.path) } : witness
+  const seenFrom = (witness: Witness | undefined): Witness | undefined => {
+    if (witness?.kind === 'exec' && witness.program.startsWith('/'))
+      return { kind: 'exec', program: pathIn(place, witness.program).path }
+    return witness?.kind === 'file' ? { ...witness, ...pathIn(place, witness.path) } : witness
+  }
   const check = (key: string, find: () => Witness | undefined): Check => ({ key, find: () => seenFrom(find()) })
   return [
-    ...execChecks(a, b),
+    ...execChecks(a, b).map(({ key, find }) => check(key, find)),
     // Writing implies reading, so one witness suffices for a grant of both.
     {
       ...check('write', () => writeBeyond(a.writing, b.writing)),
@@ -140,15 +151,18 @@ const fileChecks = (a: Effective, b: Effective, place: TriedPlaces): readonly Ch
 
 /** Each grant that only `a` has by itself, and the others together. All of them with all carve-outs. */
 const apart = (a: FileGrants, b: FileGrants): readonly { readonly key: string; readonly grants: FileGrants }[] => {
-  const known = new Set([...b.read, ...b.write, ...b.presetRead].map(grantText))
-  const keep = (grants: FileGrants, isKept: (grant: PathPattern) => boolean): FileGrants => {
+  const [ofA, ofB] = [[...a.write, ...a.read, ...a.presetRead], new Set([...b.read, ...b.write, ...b.presetRead])]
+  // Most patterns of presets are the same objects on both sides.
+  const others = ofA.filter((each) => !each.negated && !ofB.has(each))
+  const known = new Set(others.length === 0 ? [] : Array.from(ofB, grantText))
+  const added = new Set(others.filter((each) => !known.has(grantText(each))))
+  const keep = (isKept: (grant: PathPattern) => boolean): FileGrants => {
     const kept = (patterns: readonly PathPattern[]) => patterns.filter((each) => each.negated || isKept(each))
-    return { read: kept(grants.read), write: kept(grants.write), presetRead: kept(grants.presetRead) }
+    return { read: kept(a.read), write: kept(a.write), presetRead: kept(a.presetRead) }
   }
-  const added = [...a.write, ...a.read, ...a.presetRead].filter((each) => !each.negated && !known.has(grantText(each)))
   return [
-    ...added.map((grant) => ({ key: `grant ${grant.text}`, grants: keep(a, (each) => each === grant) })),
-    { key: 'carve-outs', grants: keep(a, (each) => !added.includes(each)) },
+    ...Array.from(added, (grant) => ({ key: `grant ${grant.text}`, grants: keep((each) => each === grant) })),
+    { key: 'carve-outs', grants: keep((each) => !added.has(each)) },
   ]
 }
 

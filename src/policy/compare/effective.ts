@@ -42,13 +42,13 @@ const ofBoundary = (boundary: Boundary, kind: ToolKind): Effective => ({
 
 /** A cell shows the tool each program that it may start. Where programs are given by name is not known here. */
 const listedPrograms = ({ exec, write }: Boundary): readonly PathPattern[] => {
-  const paths = exec.kind === 'list' ? exec.programs.filter((name) => name.startsWith('/')) : []
+  const programs = exec.kind === 'list' ? exec.programs : []
   // A carve-out wins: the policy is refused when it is used.
   const isHidden = (path: AbsolutePath) => write.some((carved) => carved.negated && matches(carved, path))
-  return paths
-    .map((path) => path as AbsolutePath)
-    .filter((path) => !isHidden(path))
-    .map(exactPattern)
+  return programs.flatMap((name, at) => {
+    const path = name as AbsolutePath
+    return name.startsWith('/') && !isHidden(path) ? [{ ...exactPattern(path), text: `program ${String(at)}` }] : []
+  })
 }
 
 const placeholdersOf = ({ credentials }: Boundary): readonly EnvironmentEntry[] =>

@@ -13,9 +13,9 @@ export const execChecks = (a: Effective, b: Effective): readonly Check[] => {
   if (ofA.kind === 'none' || ofB.kind === 'all') return []
   const listed = ofB.kind === 'list' ? ofB.programs : []
   if (ofA.kind === 'all') return [{ key: 'exec', find: () => readableBeyond(a, listed) }]
-  return ofA.programs
-    .filter((name) => !listed.includes(name))
-    .map((program) => ({ key: `exec ${program}`, find: () => ({ kind: 'exec', program }) }))
+  return ofA.programs.flatMap((program, at) =>
+    listed.includes(program) ? [] : [{ key: `exec ${String(at)}`, find: () => ({ kind: 'exec', program }) }],
+  )
 }
 
 const SOME_PROGRAMS = ['/usr/bin/env', '/usr/bin/sh', '/usr/bin/true'].map((text) => parseAbsolutePath(text))

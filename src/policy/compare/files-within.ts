@@ -1,5 +1,7 @@
+import { isWithinPath } from '../glob/absolute-path.js'
 import type { AbsolutePath } from '../glob/absolute-path.js'
-import { SIDES, UNPROTECTED, addAccess, addProtection, possibleBits, protectionBits } from './access-bits.js'
+import { SIDES, UNPROTECTED, addAccess, addProtection, mayProtectMoreInB } from './access-bits.js'
+import { possibleBits, protectionBits } from './access-bits.js'
 import type { ProtectionMark, SideBits } from './access-bits.js'
 import { isWritable } from '../resolve/access.js'
 import type { FileGrants } from '../boundary.js'
@@ -32,9 +34,11 @@ const WRITE_BEYOND = and(writable(A), not(writable(B)))
 /** A path that `a` lets a tool read and `b` does not. */
 export const readBeyond = (a: FileGrants, b: FileGrants): Witness | undefined => {
   const rest = readGrantsToCheck(a, b)
+  const grants = [...rest.read, ...rest.write, ...rest.presetRead].filter(isGrant)
+  if (grants.length === 0) return undefined
   const trie = createTrie<ProtectionMark>()
-  addAccess(trie, 'a', rest)
-  addAccess(trie, 'b', b)
+  addAccess(trie, 'a', near(grants, rest))
+  addAccess(trie, 'b', near(grants, b))
   const needed = A.grantRead | A.grantPreset | A.grantWrite
   const found = findPath({ ...search, root: trie.build(), wanted: READ_BEYOND, needed }, newEffort())
   return toWitness(found, 'read')
@@ -43,23 +47,28 @@ export const readBeyond = (a: FileGrants, b: FileGrants): Witness | undefined =>
 /** A path that `a` lets a tool write and `b` does not. */
 export const writeBeyond = (a: WriteGrants, b: WriteGrants): Witness | undefined => {
   const effort = newEffort()
+  const write = a.holdsProtected === b.holdsProtected ? writeGrantsToCheck(a, b) : a.write
+  const grants = write.filter(isGrant)
+  if (grants.length === 0) return undefined
+  const [ofA, ofB] = [near(grants, { ...a, write }), near(grants, b)]
   // First without protected names, which is much faster and mostly decides.
-  const grants = createTrie<ProtectionMark>()
-  const toCheck = { ...a, write: a.holdsProtected === b.holdsProtected ? writeGrantsToCheck(a, b) : a.write }
-  addAccess(grants, 'a', toCheck)
-  addAccess(grants, 'b', b)
+  const unprotected = createTrie<ProtectionMark>()
+  addAccess(unprotected, 'a', ofA)
+  addAccess(unprotected, 'b', ofB)
   const granted = findPath(
-    { ...search, root: grants.build(), wanted: and(inWriteGrant(A), not(inWriteGrant(B))), needed: A.grantWrite },
+    { ...search, root: unprotected.build(), wanted: and(inWriteGrant(A), not(inWriteGrant(B))), needed: A.grantWrite },
     effort,
   )
   if (granted.kind === 'undecided' || (granted.kind === 'path' && canWrite(a, granted.path)))
     return toWitness(granted, 'write')
 
-  const trie = createTrie<ProtectionMark>()
-  addAccess(trie, 'a', toCheck)
-  addAccess(trie, 'b', b)
   // The protected names depend on all grants, also on those that need no check.
-  addProtection(trie, { ...(a.holdsProtected ? { a: a.write } : {}), ...(b.holdsProtected ? { b: b.write } : {}) })
+  const protecting = { ...(a.holdsProtected ? { a: a.write } : {}), ...(b.holdsProtected ? { b: b.write } : {}) }
+  if (granted.kind === 'none' && !mayProtectMoreInB(protecting)) return undefined
+  const trie = createTrie<ProtectionMark>()
+  addAccess(trie, 'a', ofA)
+  addAccess(trie, 'b', ofB)
+  addProtection(trie, protecting)
   const wanted = granted.kind === 'none' ? and(inWriteGrant(A), not(bit(A.protected)), bit(B.protected)) : WRITE_BEYOND
   return toWitness(
     findPath(
@@ -68,6 +77,14 @@ export const writeBeyond = (a: WriteGrants, b: WriteGrants): Witness | undefined
     ),
     'write',
   )
+}
+
+/** The patterns that could match a path of these grants. A pattern matches its base, and paths beneath it. */
+const near = (grants: readonly PathPattern[], { read, write, presetRead }: FileGrants): FileGrants => {
+  const bases = [...new Set(grants.map(({ base }) => base))]
+  const isNear = ({ base }: PathPattern) =>
+    bases.some((other) => isWithinPath(base, other) || isWithinPath(other, base))
+  return { read: read.filter(isNear), write: write.filter(isNear), presetRead: presetRead.filter(isNear) }
 }
 
 const canWrite = (a: WriteGrants, path: AbsolutePath): boolean => !a.holdsProtected || isWritable(a, path)
@@ -101,14 +118,20 @@ const without = (patterns: readonly PathPattern[], granted: ReadonlySet<string>)
 
 const readGrantsToCheck = (a: FileGrants, b: FileGrants): FileGrants => {
   if (!isSubset(textsOf(b.read, true), textsOf(a.read, true))) return a
+  // Most patterns of presets are the same objects on both sides.
+  const presets = new Set(b.presetRead)
+  const presetRead = a.presetRead.filter((pattern) => !presets.has(pattern))
+  if (presetRead.length === 0 && !a.read.some(isGrant) && !a.write.some(isGrant)) return { ...a, presetRead }
   const readOfB = union(textsOf(b.read, false), textsOf(b.presetRead, false))
   const takesNoMore = isSubset(textsOf(b.write, true), union(textsOf(a.write, true), textsOf(a.read, true)))
   return {
     read: without(a.read, readOfB),
-    presetRead: without(a.presetRead, readOfB),
+    presetRead: without(presetRead, readOfB),
     write: without(a.write, takesNoMore ? union(readOfB, textsOf(b.write, false)) : readOfB),
   }
 }
+
+const isGrant = ({ negated }: PathPattern): boolean => !negated
 
 const writeGrantsToCheck = (a: FileGrants, b: FileGrants): readonly PathPattern[] => {
   const carvedOfA = union(textsOf(a.write, true), textsOf(a.read, true))

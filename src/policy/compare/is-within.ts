@@ -32,16 +32,17 @@ export const beyond = (
   context: Partial<WithinContext> = {},
 ): readonly Witness[] => {
   const found = new Map<string, Witness>()
-  for (const { key, find, parts } of checksOf(a, b, context)) {
-    const witness = find()
-    if (witness === undefined) continue
+  for (const { key, find, parts } of checksOf(a, b, context, (known) => found.has(known))) {
     const grants = parts?.() ?? []
+    // If an earlier place gave a witness for one of them, the whole would only give it again.
+    const witness = grants.some((part) => found.has(part.key)) ? 'known' : find()
+    if (witness === undefined) continue
     for (const part of grants) {
       const ofPart = found.has(part.key) ? undefined : part.find()
       if (ofPart !== undefined) found.set(part.key, ofPart)
     }
     // Some things only several grants allow together.
-    if (!grants.some((part) => found.has(part.key))) found.set(key, witness)
+    if (witness !== 'known' && !grants.some((part) => found.has(part.key))) found.set(key, witness)
   }
   return [...new Map([...found.values()].map((witness) => [describeWitness(witness), witness])).values()]
 }

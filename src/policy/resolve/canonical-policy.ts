@@ -53,7 +53,7 @@ const sectionOf = <Item>(
 const sorted = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort()
 
 /** `{a,b}` gives the same texts as its two patterns. */
-const globTexts = ({ negated, alternatives }: PathGlob): readonly string[] =>
+export const globTexts = ({ negated, alternatives }: PathGlob): readonly string[] =>
   alternatives.map((alternative) => `${negated ? '!' : ''}${alternativeText(alternative)}`)
 
 const STARTS = { root: '', home: '~', workspace: '.' } as const
@@ -72,5 +72,5 @@ export const variableText = ({ name, value }: EnvironmentEntry): string =>
   value.kind === 'pass' ? name : `${name}=${value.text}`
 
 /** A path has a slash, a bare name has none. */
-const programText = (program: ProgramGrant): string =>
+export const programText = (program: ProgramGrant): string =>
   program.kind === 'name' ? program.name : globTexts(program.glob).join()

@@ -20,6 +20,7 @@ export const factsForOperator = (
 ): CallFacts => ({
   call_id: decision.call_id,
   session_id: events.sessionId,
+  ...withoutUndefined({ manifest_hash: events.context?.manifest_hash }),
   tool: decision.tool,
   permission_state: withRulesOf(decision, gate.state()),
   permission_decision: decision,

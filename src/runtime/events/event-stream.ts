@@ -21,6 +21,8 @@ export interface EventStreamSettings {
 
 export interface EventStream {
   readonly sessionId: string
+  /** Of all its events. */
+  readonly context: EventContext | undefined
   /** Resolves when the event is recorded and all listeners were called. Undefined: nobody records or hears it. */
   readonly emit: (draft: EventDraft) => Promise<CordonEvent | undefined>
   /** Returns a function that removes the listener. */
@@ -103,6 +105,7 @@ export const createEventStream = ({
 
   return {
     sessionId,
+    context,
     emit: (draft) => {
       if (record === undefined && !isHeard(draft.type)) return NOBODY_HEARS
       return new Promise((resolve, reject) => {

@@ -61,6 +61,8 @@ export interface OtherResult extends CommonResult {
 export interface CallFacts {
   readonly call_id: string
   readonly session_id: string
+  /** Of the manifest that `createCordon` was given. */
+  readonly manifest_hash?: string
   readonly tool: string
   /** With the rules that took part in the decision. `session.started` has all rules. */
   readonly permission_state: PermissionState

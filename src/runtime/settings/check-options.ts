@@ -197,6 +197,7 @@ const CORDON: ShapesOf<CordonOptions> = {
   budget,
   requestedBy: aText('a name'),
   context,
+  manifest: aText('the path of a manifest, or its hash'),
   state,
   tickets,
   telemetry: oneOf('auto', 'off'),

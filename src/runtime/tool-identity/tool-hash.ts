@@ -67,7 +67,7 @@ const codeOfFunction = (tool: ToolDefinition, from: FunctionSource): JsonValue =
     case 'function':
       return { run: selfContainedSource(tool.name, from.run) }
     case 'module':
-      return { module: filesOf(tool.name, pathOf(from.path)), export: from.name }
+      return { module: moduleCode(tool.name, from.path), export: from.name }
     case 'wasm':
       return {
         wasm: createHash('sha256').update(from.bytes).digest('hex'),
@@ -83,8 +83,8 @@ const successesOf = (tool: ToolDefinition): JsonValue => (tool.kind === 'process
 const sourceOf = (tool: ToolDefinition, run: (...args: never) => unknown): string => sourceOnHost(tool.name, run)
 
 /** The contents of its own files, without packages. */
-const filesOf = (tool: string, module: string): JsonValue => {
-  const { path, read } = moduleFiles(tool, module)
+export const moduleCode = (tool: string, module: string | URL): JsonValue => {
+  const { path, read } = moduleFiles(tool, pathOf(module))
   const files = read.filter((file) => lstatSync(file).isFile() && !file.endsWith('/package.json')).sort()
   return files.map((file) => [
     relative(dirname(path), file),

@@ -6,6 +6,7 @@ import { parsePolicy } from '../../policy/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
 import type { SandboxProfile } from '../../sandbox/index.js'
 
+import { noteTool } from '../describe/describing.js'
 import { checkFunctionToolOptions, checkProcessToolOptions } from './check-tool-options.js'
 import { policyFileOf } from './policy-from.js'
 import type { WasmWords } from '../function-cell/messages.js'
@@ -129,14 +130,14 @@ export const processTool = <
   options: ProcessToolOptions<Name, Schema, Input>,
 ): ToolDefinition<Name, NoInfer<GivenInputOf<Schema, Input>>, ProcessOutput> => {
   checkProcessToolOptions(options)
-  return {
+  return noteTool({
     ...commonDefinition(options),
     kind: 'process',
     command: options.command as (input: JsonValue) => readonly string[],
     stdin: options.stdin as ((input: JsonValue) => string | Uint8Array) | undefined,
     successes: options.successes ?? [0],
     encoding: options.encoding ?? 'utf8',
-  }
+  })
 }
 
 /** A tool that is a JavaScript function, in a Node process in a cell; or, with `inProcess`, in this one. */
@@ -170,13 +171,13 @@ export const tool = <
           `in this process nothing puts in its credential "${credential.id}"; leave "inProcess" out, so that ` +
           'it runs in a cell',
       })
-    return { ...definition, kind: 'in-process', run: run as ToolRun, result: options.result }
+    return noteTool({ ...definition, kind: 'in-process', run: run as ToolRun, result: options.result })
   }
   const from: FunctionSource =
     module === undefined
       ? { kind: 'function', run: run as ToolRun }
       : { kind: 'module', path: module, name: options.export ?? 'default' }
-  return { ...commonDefinition(options), kind: 'function', from, result: options.result }
+  return noteTool({ ...commonDefinition(options), kind: 'function', from, result: options.result })
 }
 
 export interface McpToolOptions {

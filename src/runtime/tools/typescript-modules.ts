@@ -3,6 +3,8 @@ import nodeModule from 'node:module'
 
 import { fail } from '../../errors/index.js'
 
+import { describing } from '../describe/describing.js'
+
 /** Whether the Node of a cell removes types. `features`: false if Node was built or started without that. */
 export const stripsTypes = (version: string, features: unknown): boolean => {
   const [major = 0, minor = 0] = version.split('.').map(Number)
@@ -14,7 +16,10 @@ export const stripsTypes = (version: string, features: unknown): boolean => {
 export const requireTypesStripped = (tool: string, path: string): void => {
   const isUnknown = /\.[tj]sx$/.test(path)
   const { versions, features } = process
-  const isRun = stripsTypes(versions.node, (features as { readonly typescript?: unknown }).typescript)
+  // A module that is only described need not run here.
+  const isRun =
+    stripsTypes(versions.node, (features as { readonly typescript?: unknown }).typescript) ||
+    describing()?.stripTypes !== undefined
   if (!isUnknown && (isRun || !/\.[cm]?ts$/.test(path))) return
   throw fail('module-typescript', {
     tool,
@@ -27,8 +32,9 @@ export const requireTypesStripped = (tool: string, path: string): void => {
 /** The empty text if it has more than types (an enum). Node reports that in the cell. */
 export const withoutTypes = (text: string): string => {
   const { stripTypeScriptTypes } = nodeModule as { readonly stripTypeScriptTypes?: (text: string) => string }
+  const strip = describing()?.stripTypes ?? stripTypeScriptTypes
   try {
-    return stripTypeScriptTypes?.(text) ?? ''
+    return strip?.(text) ?? ''
   } catch {
     return ''
   }

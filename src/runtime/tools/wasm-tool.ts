@@ -6,6 +6,7 @@ import { describeValue } from '../../policy/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
 import { isTexts } from '../../shapes/index.js'
 
+import { noteTool } from '../describe/describing.js'
 import type { WasmWords } from '../function-cell/messages.js'
 import { checkWasmToolOptions } from './check-tool-options.js'
 import { pathOf } from './function-source.js'
@@ -39,12 +40,12 @@ export const wasmTool = <
     if (!isTexts(given)) throw fail('command-invalid', { tool: name, found: describeValue(given) })
     return { args: given, stdin: stdin?.(input as Input) ?? JSON.stringify(input) }
   }
-  return {
+  return noteTool({
     ...definition,
     kind: 'function',
     from: { kind: 'wasm', path, bytes, words, written: [args, stdin], successes },
     result: options.result,
-  }
+  })
 }
 
 /** WASI 0.1 has neither connections nor processes. */

@@ -1,0 +1,98 @@
+// Keeps acceptances in the file of a manifest.
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+
+import { fail, messageOf } from '../../errors/index.js'
+import { canBeAccepted, manifestJson, manifestYaml } from '../../manifest/index.js'
+import type { Acceptance, Finding, Verification } from '../../manifest/index.js'
+
+import { usage } from '../arguments.js'
+import { readManifestFile } from './baseline.js'
+
+export interface Acceptances {
+  /** The beginnings of fingerprints. */
+  readonly named: readonly string[]
+  readonly all: boolean
+  readonly reason: string
+}
+
+const COMMAND = 'cordon manifest verify'
+const SHORTEST = 8
+
+/** The findings that somebody wants to accept. */
+export const chosenFindings = ({ open }: Verification, { named, all }: Acceptances): readonly Finding[] => {
+  if (all) {
+    const refused = open.find(({ id }) => !canBeAccepted(id))
+    if (refused !== undefined) throw notAcceptable(refused)
+    return open.filter(({ severity }) => severity !== 'info')
+  }
+  return named.map((start) => {
+    const [finding, ...others] = open.filter(({ fingerprint }) => fingerprint.startsWith(start))
+    if (start.length < SHORTEST || finding === undefined || others.length > 0)
+      throw usage(`--accept ${start}: no finding that nobody accepted has exactly this fingerprint`, COMMAND)
+    if (!canBeAccepted(finding.id)) throw notAcceptable(finding)
+    return finding
+  })
+}
+
+const notAcceptable = ({ id }: Finding) =>
+  usage(`a finding ${id} cannot be accepted`, COMMAND, 'restore the file, or write it anew: cordon manifest generate')
+
+/** Adds acceptances, and drops those of findings that do not occur any more. */
+export const writeAcceptances = (
+  file: string,
+  findings: readonly Finding[],
+  done: Verification,
+  reason: string,
+): void => {
+  const { manifest } = readManifestFile(file)
+  const unused = new Set(done.unused.map(({ fingerprint }) => fingerprint))
+  const added: readonly Acceptance[] = findings.map(({ id, fingerprint }) => ({ finding: id, fingerprint, reason }))
+  const kept = (manifest.accepted ?? []).filter(({ fingerprint }) => !unused.has(fingerprint))
+  const accepted = [...kept, ...added].sort((one, other) => (one.fingerprint < other.fingerprint ? -1 : 1))
+  try {
+    replaceFile(file, (file.endsWith('.json') ? manifestJson : manifestYaml)({ ...manifest, accepted }))
+  } catch (error) {
+    throw fail('file-unwritable', { path: file, problem: messageOf(error) }, error)
+  }
+}
+
+/** In one step: after a crash the file has its old or its new content. */
+const replaceFile = (file: string, text: string): void => {
+  const path = realpathSync(file)
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  const descriptor = openSync(
+    temporary,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL,
+    statSync(path).mode & 0o777,
+  )
+  try {
+    try {
+      writeFileSync(descriptor, text)
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+  const folder = openSync(dirname(path), constants.O_RDONLY)
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}

@@ -1,0 +1,60 @@
+// The baseline of `cordon manifest verify`: a file, or the manifest of a commit.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { CordonError, fail, messageOf } from '../../errors/index.js'
+import { readManifest } from '../../manifest/index.js'
+import type { Acceptance } from '../../manifest/index.js'
+import { parseAbsolutePath } from '../../policy/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
+
+import type { Environment } from '../command-line.js'
+import { readGitFile } from './git-file.js'
+
+export const MANIFEST_FILE = 'cordon.manifest.json'
+
+export interface Baseline {
+  readonly content: ReturnType<typeof readManifest>
+  /** Acceptances of the checkout, for a baseline that is a commit. */
+  readonly accepted: readonly Acceptance[]
+  /** Where acceptances are written. */
+  readonly file: string
+}
+
+interface Place {
+  readonly folder: AbsolutePath
+  readonly home: AbsolutePath
+  readonly environment: Environment
+}
+
+/** By its name alone: a file that a pull request adds must not replace the branch of the same name. */
+const isFileName = (text: string): boolean => /\.(?:json|ya?ml)$/i.test(text)
+
+export const readBaseline = async (given: string, place: Place): Promise<Baseline> => {
+  if (isFileName(given)) return { content: readManifestFile(given), accepted: [], file: given }
+  const file = join(place.folder, MANIFEST_FILE)
+  const { folder: _, ...rest } = place
+  const text = await readGitFile({ ...rest, ref: given, path: parseAbsolutePath(file, 'the manifest') })
+  return { content: readManifest(text, `${given}:${MANIFEST_FILE}`), accepted: acceptedIn(file), file }
+}
+
+export const readManifestFile = (path: string): ReturnType<typeof readManifest> => readManifest(textOf(path), path)
+
+/** None, if the file does not exist yet or is no manifest. Then nothing is accepted. */
+export const acceptedIn = (file: string): readonly Acceptance[] => {
+  try {
+    return readManifestFile(file).manifest.accepted ?? []
+  } catch (error) {
+    if (error instanceof CordonError) return []
+    throw error
+  }
+}
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const fix = 'write one: cordon manifest generate; a name without .json or .yaml is a git revision'
+    throw fail('file-unreadable', { path, problem: messageOf(error), fix }, error)
+  }
+}

@@ -1,0 +1,78 @@
+// The MCP servers of a file with "mcpServers", with the policies of .cordon/mcp.yaml and the pins of .cordon/mcp.lock.
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { hashOf } from '../../gate/index.js'
+import type { JsonValue } from '../../gate/index.js'
+import { policyValue, portablePath, portablePolicy } from '../../manifest/index.js'
+import type { ManifestServer, ManifestTool } from '../../manifest/index.js'
+import { parsePolicy } from '../../policy/index.js'
+import type { ToolPolicy } from '../../policy/index.js'
+import { describeAgent } from '../../runtime/describe/index.js'
+import { PROJECT_FOLDER, trustOf } from '../../runtime/rule-files/index.js'
+import { mcpTool } from '../../runtime/tools/index.js'
+
+import { readProjectSettings } from '../mcp/server-settings.js'
+import { chooseServers } from '../mcp/server-choice.js'
+import type { ChosenServer } from '../mcp/server-choice.js'
+import type { ToolEntry } from '../mcp/tool-policies.js'
+import { readLock } from '../mcp-packages/lock-file.js'
+import { lockKeyOf, packageCallOf } from '../mcp-packages/package-words.js'
+import { combinePolicies } from '../policy/combine-policies.js'
+
+import type { ProjectRequest } from './describe-project.js'
+import { fileIn } from './file-in-project.js'
+
+export const describeServers = (file: string, request: ProjectRequest): readonly ManifestServer[] => {
+  const { folder, home } = request
+  const settings = readProjectSettings(folder)
+  const places = { workspace: folder, project: folder, homes: [home] }
+  const given = { switches: new Set<string>(), values: new Map([['config', [fileIn(folder, file)]]]), rest: [] }
+  return chooseServers(given).map((server): ManifestServer => {
+    const { policies, tools } = settings(server.name)
+    const { transport, argv, name } = server
+    const isRemote = transport.kind === 'remote'
+    const policy = combinePolicies(isRemote ? [transport.remote.policy] : policies, variablesOf(server))
+    return {
+      name,
+      source: file,
+      ...(isRemote ? { url: transport.remote.url } : { command: argv.map((word) => portablePath(word, places)) }),
+      pin: isRemote ? null : pinOf(argv, folder),
+      policy: policyValue(portablePolicy(policy, places)),
+      tools: tools.map((entry) => describeTool(entry, policy, request)),
+    }
+  })
+}
+
+const variablesOf = ({ variables, name }: ChosenServer): ToolPolicy => {
+  const set = Object.entries(variables).map(([key, text]) => `${key}=${text}`)
+  return parsePolicy(set.length === 0 ? {} : { environment: set }, `the variables of ${name}`)
+}
+
+const pinOf = (argv: readonly string[], folder: string): string | null => {
+  const call = packageCallOf(argv)
+  if (call === undefined) return null
+  const trust = trustOf('project', process.geteuid?.() ?? 0, statSync(folder).uid)
+  const locked = readLock({ path: join(folder, PROJECT_FOLDER, 'mcp.lock'), trust })[lockKeyOf(call)]
+  return locked === undefined ? null : hashOf(JSON.parse(JSON.stringify(locked)) as JsonValue)
+}
+
+/** A pattern of names stands for all tools that it matches. */
+const describeTool = ({ pattern, policy }: ToolEntry, ofServer: ToolPolicy, request: ProjectRequest): ManifestTool => {
+  const { folder, home } = request
+  const granted = policy !== 'server' && 'proposedWithin' in policy ? policy.proposedWithin : policy
+  const tool = mcpTool({
+    name: 'tool',
+    description: '',
+    input: {},
+    policy: granted === 'server' ? ofServer : granted,
+    policyFix: undefined,
+    cwd: folder,
+    server: { name: '', profile: () => undefined, call: () => Promise.reject(new Error('it is only described')) },
+  })
+  const options = { tools: [tool], workspace: folder, home, ruleFiles: 'none' } as const
+  const [described] = describeAgent(options, { project: folder, home, tools: [] }).tools
+  if (described === undefined) throw new Error('a tool without a description')
+  const { cwd: _, ...rest } = described
+  return { ...rest, name: pattern.written, input: null }
+}

@@ -1,0 +1,55 @@
+// `cordon manifest generate`: writes the manifest of a project.
+import { randomBytes } from 'node:crypto'
+import { renameSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+import { fail, messageOf } from '../../errors/index.js'
+import { manifestJson, manifestYaml } from '../../manifest/index.js'
+
+import { usage } from '../arguments.js'
+import { STDERR, STDOUT, writeText } from '../text/console-text.js'
+
+import { acceptedIn } from './baseline.js'
+import { describeProject, projectRequestOf } from './describe-project.js'
+import { manifestAction } from './manifest.js'
+
+const FILE = 'cordon.manifest.json'
+
+export const generate = manifestAction(async (line) => {
+  const { values, rest } = line.given
+  if (rest.length > 1) throw usage(`generate takes no words: ${rest.slice(1).join(' ')}`, 'cordon manifest generate')
+  const request = projectRequestOf(line)
+  const out = values.get('out')?.[0] ?? FILE
+  const format = formatOf(values.get('format')?.[0], out)
+  const manifest = await describeProject(request)
+  const path = resolve(out === FILE ? request.folder : '.', out)
+  // Acceptances are no part of what the project allows.
+  const accepted = out === '-' ? [] : acceptedIn(path)
+  const whole = accepted.length === 0 ? manifest : { ...manifest, accepted: [...accepted] }
+  const text = format === 'yaml' ? manifestYaml(whole) : manifestJson(whole)
+  if (out === '-') {
+    writeText(STDOUT, text)
+    return 0
+  }
+  replaceFile(path, text)
+  const tools = manifest.agents.reduce((sum, agent) => sum + agent.tools.length, 0)
+  writeText(STDERR, `wrote ${path}: ${manifest.agents.length} agents, ${tools} tools, ${manifest.hash}\n`)
+  return 0
+})
+
+/** The project may have a link there. The link is replaced, and its target stays as it is. */
+const replaceFile = (path: string, text: string): void => {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  try {
+    writeFileSync(temporary, text, { flag: 'wx' })
+    renameSync(temporary, path)
+  } catch (error) {
+    throw fail('file-unwritable', { path, problem: messageOf(error) }, error)
+  }
+}
+
+const formatOf = (given: string | undefined, out: string): 'json' | 'yaml' => {
+  if (given === undefined) return /\.ya?ml$/.test(out) ? 'yaml' : 'json'
+  if (given === 'json' || given === 'yaml') return given
+  throw usage(`--format ${given} is not known`, 'cordon manifest generate', 'write json or yaml')
+}

@@ -1,0 +1,103 @@
+// Loads modules of a project in a cell that can read the project, and can do nothing else (decision 34).
+import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { fail } from '../../errors/index.js'
+import type { JsonValue } from '../../gate/index.js'
+import { escapeGlob, isWithinPath, parseAbsolutePath } from '../../policy/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
+import { createCordon, tool } from '../../runtime/index.js'
+import type { LoadRequest } from '../../runtime/describe/index.js'
+
+import type { ProjectRequest } from './describe-project.js'
+
+// The built file, also when this one is run from its source.
+const LOADER = fileURLToPath(new URL('../../../dist/runtime/describe/load-entries.js', import.meta.url))
+
+const LIMITS = { memory: '2G', processes: 64, output: '64M', scratch: '16M', openFiles: 4096 } as const
+const RESULT = { bytes: 32 * 1024 * 1024, elements: 4_000_000 }
+/** With secrets that no manifest needs. */
+const HIDDEN = ['.git', '.env*']
+
+/** What `exported` of the loader returns for these files. */
+export const loadInCell = async (
+  exported: 'loadConfig' | 'loadEntries',
+  { folder, home, timeout }: ProjectRequest,
+  files: readonly string[],
+): Promise<JsonValue> => {
+  const load = tool({
+    name: 'load',
+    module: LOADER,
+    export: exported,
+    policy: {
+      filesystem: {
+        read: [
+          ...[folder, dirname(LOADER), ...packagesFor(folder, home)].map(escapeGlob),
+          ...HIDDEN.map((name) => `!${escapeGlob(folder)}/${name}`),
+        ],
+        write: 'none',
+      },
+      network: 'none',
+      environment: 'none',
+      exec: 'none',
+      limits: { ...LIMITS, wall: `${timeout}ms`, cpu: `${timeout}ms` },
+    },
+    // The paths are arguments of the loader, and the boundary decides what it reads.
+    argumentGate: 'off',
+    result: RESULT,
+  })
+  const settings = { workspace: folder, home, mode: 'never', ruleFiles: 'none', telemetry: 'off' } as const
+  const cordon = await createCordon({ ...settings, tools: [load] })
+  const request: LoadRequest = { project: folder, home, files }
+  const result = await cordon.call('load', request).finally(cordon.close)
+  if (result.status === 'ok') return result.output
+  const named = files.map((file) => file.slice(folder.length + 1)).join(', ')
+  const problem = (result.facts.error?.message ?? result.status).replace('the tool "load"', 'its code')
+  throw fail('project-undescribed', { project: named, problem, fix: FIXES[result.status] ?? FIX })
+}
+
+const FIX = 'move that code out of the top level of the module, into a function: the module is only loaded here'
+const FIXES: Readonly<Partial<Record<string, string>>> = {
+  timeout: 'if it needs more time: --timeout 5m',
+  failed: 'correct the module, so that it can be loaded without the network, variables and other programs',
+}
+
+/** Packages above the project, and linked ones: those of a workspace. */
+const packagesFor = (folder: AbsolutePath, home: AbsolutePath): readonly string[] => {
+  const found: string[] = []
+  for (let at: string = folder; ; at = dirname(at)) {
+    const modules = join(at, 'node_modules')
+    if (isFolder(modules)) {
+      if (at !== folder) found.push(modules)
+      found.push(...linkedPackages(modules).filter((path) => !isWithinPath(folder, path) && !isWithinPath(home, path)))
+    }
+    const settings = join(at, 'package.json')
+    if (at !== folder && existsSync(settings)) found.push(settings)
+    if (at === '/') return found
+  }
+}
+
+const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/** A project could link any folder. So it counts only if it is the package of that name. */
+const linkedPackages = (modules: string): readonly AbsolutePath[] =>
+  readdirSync(modules)
+    .flatMap((name) =>
+      name.startsWith('@') && isFolder(join(modules, name))
+        ? readdirSync(join(modules, name)).map((inner) => `${name}/${inner}`)
+        : [name],
+    )
+    .filter((name) => lstatSync(join(modules, name)).isSymbolicLink())
+    .flatMap((name) => {
+      const path = join(modules, name)
+      return packageNameIn(path) === name ? [parseAbsolutePath(realpathSync(path))] : []
+    })
+
+const packageNameIn = (folder: string): unknown => {
+  try {
+    return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { readonly name?: unknown }).name
+  } catch {
+    return undefined
+  }
+}

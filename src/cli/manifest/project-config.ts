@@ -1,0 +1,52 @@
+// `cordon.config.ts` of a project. It is code of the project, so it is loaded in a cell too.
+import { existsSync } from 'node:fs'
+import { extname, join } from 'node:path'
+
+import { fail, messageOf } from '../../errors/index.js'
+import { projectShape } from '../../runtime/describe/index.js'
+import type { ProjectOptions } from '../../runtime/describe/index.js'
+import { placeInFile } from '../../shapes/index.js'
+
+import { usage } from '../arguments.js'
+import { readGivenDocument } from '../text/given-document.js'
+
+import type { ProjectRequest } from './describe-project.js'
+import { fileIn } from './file-in-project.js'
+import { loadInCell } from './load-in-cell.js'
+
+const NAMES = ['cordon.config.ts', 'cordon.config.js', 'cordon.config.mjs', 'cordon.config.json']
+const FIX = 'write it like: export default defineProject({ entries: ["agents/support.ts"] })'
+
+/** Without a configuration the command line has to name the entries. */
+export const readConfig = async (request: ProjectRequest): Promise<ProjectOptions> => {
+  const file = configOf(request)
+  if (file === undefined) return {}
+  const value =
+    extname(file) === '.json'
+      ? readGivenDocument(file, FIX).node.value
+      : await loadInCell('loadConfig', request, [file])
+  try {
+    return projectShape.read(value, placeInFile(file))
+  } catch (error) {
+    throw fail('project-undescribed', { project: file, problem: messageOf(error), fix: FIX }, error)
+  }
+}
+
+const configOf = ({ folder, config, entries }: ProjectRequest): string | undefined => {
+  if (config !== undefined) return fileIn(folder, config)
+  const found = NAMES.map((name) => join(folder, name)).filter((path) => existsSync(path))
+  const [only, other] = found
+  if (other !== undefined)
+    throw usage(
+      `there are two configurations: ${found.join(', ')}`,
+      'cordon manifest',
+      'remove one, or name it: --config',
+    )
+  if (only === undefined && entries.length === 0)
+    throw usage(
+      `${folder} has no cordon.config.ts, and no entry is named`,
+      'cordon manifest',
+      'name a module that creates agents or exports tools: --entry agents/support.ts',
+    )
+  return only === undefined ? undefined : fileIn(folder, only)
+}

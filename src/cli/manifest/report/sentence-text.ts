@@ -1,0 +1,33 @@
+import type { Finding, Sentence } from '../../../manifest/index.js'
+import { visible } from '../../text/visible-text.js'
+
+/** Names in backticks, and nothing that acts on a terminal. */
+export const plainSentence = (sentence: Sentence): string =>
+  sentence
+    .map((part) => {
+      if (typeof part === 'string') return part
+      return 'name' in part ? `\`${shown(part.name).replaceAll('`', '\\x60')}\`` : shown(part.value)
+    })
+    .join('')
+
+const MOST_CHARACTERS = 300
+
+/** Texts of a project may be long. */
+export const shown = (text: string): string => {
+  const seen = visible(text)
+  return seen.length > MOST_CHARACTERS ? `${[...seen].slice(0, MOST_CHARACTERS).join('')}…` : seen
+}
+
+/** `agent main, server github` */
+export const ownerText = ({ agent, server }: Finding): string =>
+  [agent === undefined ? [] : `agent ${shown(agent)}`, server === undefined ? [] : `server ${shown(server)}`]
+    .flat()
+    .join(', ')
+
+export const countOf = (count: number, thing: string): string => `${String(count)} ${thing}${count === 1 ? '' : 's'}`
+
+/** A place in a file, `agents/support.ts:12`. */
+export const placeOf = (source: string): { readonly file: string; readonly line?: number } => {
+  const [, file, line] = /^(.*?):(\d+)(?::\d+)?$/.exec(shown(source)) ?? []
+  return file === undefined || Number(line) < 1 ? { file: shown(source) } : { file, line: Number(line) }
+}

@@ -1,0 +1,77 @@
+// `cordon manifest verify`: compares a project with a baseline.
+import { fail } from '../../errors/index.js'
+import { isFailing, verify } from '../../manifest/index.js'
+import type { Manifest, Verification } from '../../manifest/index.js'
+
+import { usage } from '../arguments.js'
+import type { Arguments } from '../arguments.js'
+import type { CommandLine } from '../command-line.js'
+import { STDOUT, writeText } from '../text/console-text.js'
+
+import { chosenFindings, writeAcceptances } from './accept-findings.js'
+import type { Acceptances } from './accept-findings.js'
+import { MANIFEST_FILE, readBaseline, readManifestFile } from './baseline.js'
+import type { Baseline } from './baseline.js'
+import { describeProject, projectRequestOf } from './describe-project.js'
+import { manifestAction } from './manifest.js'
+import { REPORTS } from './report/report.js'
+import type { ReportForm } from './report/report.js'
+
+const COMMAND = 'cordon manifest verify'
+const EXIT_FINDINGS = 1
+
+export const verifyProject = manifestAction(async (line) => {
+  const { given, environment } = line
+  const named = given.values.get('baseline')?.[0]
+  if (named === undefined) throw usage('no baseline is named', COMMAND, 'add --baseline FILE or --baseline GIT-REF')
+  const form = formOf(given)
+  const wanted = acceptancesOf(given)
+  const request = projectRequestOf(line)
+  const baseline = await readBaseline(named, { ...request, environment })
+  const present = await presentOf(line)
+  const found = verify(baseline.content, present, baseline.accepted)
+  const done = wanted === undefined ? found : accept(baseline, present, found, wanted)
+  writeText(
+    STDOUT,
+    REPORTS[form]({ ...done, baseline: named, hash: present.hash, manifestFile: MANIFEST_FILE, environment }),
+  )
+  return isFailing(done) ? EXIT_FINDINGS : 0
+})
+
+const formOf = ({ values }: Arguments): ReportForm => {
+  const given = values.get('format')?.[0] ?? 'text'
+  if (!isForm(given))
+    throw usage(`--format ${given} is unknown`, COMMAND, `use one of: ${Object.keys(REPORTS).join(', ')}`)
+  return given
+}
+
+const isForm = (text: string): text is ReportForm => Object.hasOwn(REPORTS, text)
+
+const acceptancesOf = ({ values, switches }: Arguments): Acceptances | undefined => {
+  const [named, all, reason] = [values.get('accept') ?? [], switches.has('accept-all'), values.get('reason')?.[0]]
+  if (named.length === 0 && !all) {
+    if (reason !== undefined) throw usage('--reason is for --accept or --accept-all', COMMAND)
+    return undefined
+  }
+  if (reason === undefined || reason.trim() === '')
+    throw usage('an acceptance needs a reason', COMMAND, 'add --reason TEXT')
+  return { named, all, reason }
+}
+
+/** A manifest that the command line names, or the project as it is now. */
+const presentOf = async (line: CommandLine): Promise<Manifest> => {
+  const [, file, ...others] = line.given.rest
+  if (others.length > 0) throw usage(`verify takes one manifest: ${others.join(' ')} is too much`, COMMAND)
+  if (file === undefined) return describeProject(projectRequestOf(line))
+  const { manifest, problem } = readManifestFile(file)
+  if (problem !== undefined) throw fail('manifest-invalid', { problem: `the content of ${file} does not fit its hash` })
+  return manifest
+}
+
+const accept = (baseline: Baseline, present: Manifest, found: Verification, wanted: Acceptances): Verification => {
+  const chosen = chosenFindings(found, wanted)
+  const { file } = baseline
+  writeAcceptances(file, chosen, found, wanted.reason)
+  const { accepted = [] } = readManifestFile(file).manifest
+  return verify(baseline.content, present, accepted)
+}

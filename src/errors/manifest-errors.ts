@@ -1,0 +1,29 @@
+// Errors of `cordon manifest`. See table.ts.
+import type { ErrorText } from './error-text.js'
+
+export const MANIFEST_ERRORS = {
+  'manifest-invalid': {
+    when: 'A file is no manifest that this version of Cordon can read.',
+    message: '{problem}',
+    agent: 'The manifest of this project is invalid.',
+    fix: 'write it anew: cordon manifest generate',
+  },
+  'project-undescribed': {
+    when: 'The configuration or an entry of a project could not be loaded, so its tools are not known.',
+    message: '{project} cannot be described: {problem}',
+    agent: 'The tools of this project cannot be described.',
+    fix: '{fix}',
+  },
+  'baseline-unreadable': {
+    when: 'The baseline of `cordon manifest verify` cannot be read.',
+    message: 'the baseline {baseline} cannot be read: {problem}',
+    agent: 'The baseline of this project cannot be read.',
+    fix: '{fix}',
+  },
+  'only-described': {
+    when: 'Code of a project used its runtime while `cordon manifest` loaded it.',
+    message: 'the project is only described here, so nothing runs',
+    agent: 'Nothing runs here: the project is only described.',
+    fix: 'move the call out of the top level of the module, into a function',
+  },
+} as const satisfies Readonly<Record<string, ErrorText>>

@@ -1,0 +1,18 @@
+export { MANIFEST_FORMAT, agentsShape, manifestShape } from './manifest.js'
+export type {
+  Manifest,
+  ManifestAgent,
+  ManifestContent,
+  ManifestRule,
+  ManifestServer,
+  ManifestTool,
+} from './manifest.js'
+export { manifestJson, manifestOf, manifestYaml, readManifest } from './manifest-text.js'
+export { portableGlob, portablePath, portablePolicy } from './portable.js'
+export type { ProjectPlaces } from './portable.js'
+export { policyValue } from './policy-value.js'
+export { FINDINGS, FINDING_IDS } from './verify/finding.js'
+export type { Finding, Severity } from './verify/finding.js'
+export type { Sentence } from './verify/sentence.js'
+export { canBeAccepted, isFailing, verify } from './verify/verify.js'
+export type { Acceptance, Verification } from './verify/verify.js'

@@ -1,0 +1,107 @@
+// The reviewable file of what every tool of a project may touch: `cordon-manifest/1`.
+import { EFFECTS, MODES, RULE_SOURCES } from '../gate/index.js'
+import { EGRESS_CLASSES, RISKS, TOOL_KINDS } from '../policy/index.js'
+import type { ToolKind } from '../policy/index.js'
+import { amount, count, described, fields, list, mapping, matching, oneOf, optional } from '../shapes/index.js'
+import { orNull, recordFile, text, valuesOf, yesOrNo } from '../shapes/index.js'
+import type { Schema, Shaped } from '../shapes/index.js'
+
+/** Changed whenever the same project would get another text. */
+export const MANIFEST_FORMAT = 'cordon-manifest/1'
+
+const hash = matching(/^sha256:[0-9a-f]{64}$/, 'sha256: and 64 hexadecimal digits')
+/** A file of the project and a line of it, such as `agents/support.ts:12`. */
+const source = text()
+/** As in a policy file, with sorted lists. A value of `NAME=value` is a hash. */
+const policy = mapping()
+const KINDS = Object.keys(TOOL_KINDS) as ToolKind[]
+
+const toolShape = fields({
+  name: text(),
+  kind: oneOf(...KINDS),
+  source: optional(source),
+  policy,
+  risk: described('As declared, or derived from the policy.', oneOf(...RISKS)),
+  egress_class: described('As declared, or derived from the policy.', oneOf(...EGRESS_CLASSES)),
+  input: described('The hash of its input schema. Null: no schema.', orNull(hash)),
+  code: described('The hash of its code. Null: it is not known.', orNull(hash)),
+  constraints: fields({
+    max_invocations: optional(count(0)),
+    only_after: list(text()),
+    forbidden: yesOrNo(),
+  }),
+  approval: described('What the gate says to a call of it that no rule about arguments concerns.', oneOf(...EFFECTS)),
+  argument_gate: oneOf('enforced', 'off'),
+  cwd: optional(text()),
+  registry_version: optional(count(1)),
+})
+
+const ruleShape = fields({
+  id: text(),
+  effect: oneOf(...EFFECTS),
+  from: oneOf(...RULE_SOURCES),
+  source: optional(source),
+  because: text(),
+  conditions: described('As in a rule file: tool, arguments, paths, hosts, command.', mapping()),
+})
+
+const serverShape = fields({
+  name: text(),
+  source: optional(source),
+  command: optional(list(text())),
+  url: optional(text()),
+  pin: described('The hash of its package or of its tools, if it is pinned.', orNull(text())),
+  policy,
+  tools: list(toolShape),
+})
+
+const agentShape = fields({
+  name: text(),
+  source: optional(source),
+  workspace: optional(described('What `.` is in its policies, if it is not the folder of the project.', text())),
+  mode: oneOf(...MODES),
+  budget: fields({
+    tool_calls: optional(amount()),
+    same_tool_in_a_row: optional(amount()),
+    argument_bytes: optional(amount()),
+    duration: optional(amount()),
+  }),
+  rules: list(ruleShape),
+  credentials: described('Where the values of credentials come from, by their ids. Never a value.', valuesOf(text())),
+  tools: list(toolShape),
+  mcp_servers: list(serverShape),
+  dynamic: described('Tools that exist only at run time, and where they are made.', list(text())),
+})
+
+export const agentsShape = list(agentShape)
+
+export const manifestShape = fields({
+  format: oneOf(MANIFEST_FORMAT),
+  hash: described('Of the canonical text (RFC 8785) of `agents` and `tags`.', hash),
+  agents: agentsShape,
+  tags: described(
+    'Data and hosts that a project knows: files that are public, sources that it trusts, hosts that are its own.',
+    fields({ public: list(text()), trusted: list(text()), own: list(text()) }),
+  ),
+  accepted: optional(
+    described(
+      'Findings that somebody accepted. They are not part of the hash.',
+      list(fields({ finding: text(), fingerprint: text(), reason: text(), by: optional(text()) })),
+    ),
+  ),
+})
+
+export const manifestSchema = (): Schema =>
+  recordFile(
+    'manifest',
+    'What every tool of a project may touch, as `cordon manifest generate` writes it.',
+    manifestShape,
+  )
+
+export type Manifest = Shaped<typeof manifestShape>
+export type ManifestAgent = Shaped<typeof agentShape>
+export type ManifestTool = Shaped<typeof toolShape>
+export type ManifestRule = Shaped<typeof ruleShape>
+export type ManifestServer = Shaped<typeof serverShape>
+/** What the hash covers. */
+export type ManifestContent = Pick<Manifest, 'agents' | 'tags'>

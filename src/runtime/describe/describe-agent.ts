@@ -1,0 +1,126 @@
+// The options of createCordon as an agent of a manifest.
+import { homedir } from 'node:os'
+
+import { conditionsOf, hashOf, usualOutcome } from '../../gate/index.js'
+import type { JsonValue, Rule, RuleSet } from '../../gate/index.js'
+import { policyValue, portableGlob, portablePath, portablePolicy } from '../../manifest/index.js'
+import type { ManifestAgent, ManifestRule, ManifestTool, ProjectPlaces } from '../../manifest/index.js'
+import { parseAbsolutePath } from '../../policy/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
+
+import { bindTools } from '../assemble/bind-tools.js'
+import type { CordonOptions } from '../cordon-options.js'
+import { modelSchemaOf } from '../model/model-schema.js'
+import { ruleSetsOf } from '../settings/rule-sets.js'
+import { codeHash } from '../tool-identity/code-hash.js'
+import type { BoundTool } from '../tools/bound-tool.js'
+
+import type { Description } from './describing.js'
+
+export const describeAgent = (
+  options: CordonOptions,
+  { project, home, tools: made }: Pick<Description, 'project' | 'home' | 'tools'>,
+): ManifestAgent => {
+  const bound = bindTools(options, undefined)
+  const places: ProjectPlaces = {
+    workspace: bound.places.workspace,
+    project: parseAbsolutePath(project),
+    homes: [bound.places.home, parseAbsolutePath(homedir()), parseAbsolutePath(home)],
+  }
+  const { ofFiles, own } = ruleSetsOf(options, bound.places)
+  const mode = options.mode ?? 'default'
+  const sets = [...ofFiles, ...own]
+  const approvalOf = ({ gate }: BoundTool): ManifestTool['approval'] => {
+    const usual = usualOutcome(gate, sets, mode)
+    // Nobody has to answer.
+    return usual === 'ask' && options.approval?.otherwise === 'approve' ? 'allow' : usual
+  }
+  const { toolCalls, sameToolInARow, argumentBytes, duration } = options.budget ?? {}
+  const workspace = portablePath(bound.places.workspace, { ...places, workspace: places.project })
+  return {
+    name: options.context?.agent ?? '',
+    ...(workspace === '.' ? {} : { workspace }),
+    mode,
+    budget: withoutUndefined({
+      tool_calls: toolCalls,
+      same_tool_in_a_row: sameToolInARow,
+      argument_bytes: argumentBytes,
+      duration,
+    }),
+    rules: rulesOf(sets, places),
+    credentials: Object.fromEntries(
+      Object.entries(options.egress?.secrets ?? {}).map(([id, text]) => [id, sourceText(text, places)]),
+    ),
+    tools: bound.list
+      .map((each) => ({
+        ...describeTool(each, places),
+        ...withoutUndefined({ source: made.find(({ definition }) => definition === each.definition)?.source }),
+        approval: approvalOf(each),
+      }))
+      .toSorted(byName),
+    mcp_servers: [],
+    dynamic: [],
+  }
+}
+
+const byName = ({ name: one }: { readonly name: string }, { name: other }: { readonly name: string }): number =>
+  one < other ? -1 : 1
+
+const describeTool = (
+  { definition, gate: { boundary } }: BoundTool,
+  places: ProjectPlaces,
+): Omit<ManifestTool, 'approval'> => {
+  const { name, kind, policy, schema, constraints, argumentGate, cwd } = definition
+  const input = schema === undefined ? undefined : modelSchemaOf(schema)
+  const { maxInvocations, onlyAfter, forbidden } = constraints
+  return {
+    name,
+    kind,
+    policy: policyValue(portablePolicy(policy, places)),
+    risk: boundary.risk.level,
+    egress_class: boundary.egressClass.level,
+    input: input === undefined ? null : hashOf(JSON.parse(JSON.stringify(input)) as JsonValue),
+    code: codeHash(definition) ?? null,
+    constraints: {
+      ...withoutUndefined({ max_invocations: maxInvocations }),
+      only_after: [...onlyAfter].sort(),
+      forbidden,
+    },
+    argument_gate: argumentGate,
+    ...(cwd === undefined ? {} : { cwd: portablePath(cwd, places) }),
+  }
+}
+
+/** Their order means nothing, and an equal rule counts once. */
+const rulesOf = (sets: readonly RuleSet[], places: ProjectPlaces): ManifestAgent['rules'] => {
+  const described = sets.flatMap(({ rules }) => rules.map((rule) => describeRule(rule, places)))
+  const byText = new Map(described.map((rule) => [JSON.stringify(rule), rule]))
+  return [...byText.keys()].sort().flatMap((text) => byText.get(text) ?? [])
+}
+
+const describeRule = (rule: Rule, places: ProjectPlaces): ManifestRule => {
+  const conditions = conditionsOf(rule, (text) => portableGlob(text, places))
+  const { effect, source: from, because, place } = rule
+  const content = { effect, from, because, conditions }
+  const isNamed = !rule.id.startsWith(`${from}:${place}`)
+  return {
+    id: isNamed ? rule.id : `unnamed-${hashOf(content).slice('sha256:'.length, 'sha256:'.length + 12)}`,
+    ...(place.startsWith('/') ? { source: fileText(place, places) } : {}),
+    ...content,
+  }
+}
+
+/** From the folder of the project. */
+const fileText = (place: string, places: ProjectPlaces): string =>
+  portablePath(place, { ...places, workspace: places.project }).replace(/^\.\//, '')
+
+/** Arguments of a command may be secrets themselves. */
+const sourceText = (text: string, places: ProjectPlaces): string => {
+  const [kind = '', ...rest] = text.split(':')
+  const named = rest.join(':')
+  if (kind === 'file') return `file:${portablePath(named, places)}`
+  if (kind !== 'command') return text
+  const [program = '', ...words] = named.split(/\s+/).filter((word) => word !== '')
+  const shown = portablePath(program, places)
+  return words.length === 0 ? `command:${shown}` : `command:${shown} ${hashOf([...words])}`
+}

@@ -1,0 +1,74 @@
+// `cordon manifest generate` loads a project in a cell. There, createCordon describes its options and starts nothing.
+import type { ManifestAgent } from '../../manifest/index.js'
+import type { ToolDefinition } from '../tools/tools.js'
+
+/** The loader and the library may be of different versions of Cordon. */
+const FORM = 'cordon-describe/1'
+
+// Only describe/load-entries.ts sets it, in the cell. In this mode every call is refused, so code that sets it elsewhere
+// gets nothing by it.
+const KEY = Symbol.for('cordon.describing')
+
+/** What the loaded modules told so far. */
+export interface Description {
+  readonly form: typeof FORM
+  readonly project: string
+  /** Of the user outside of the cell. */
+  readonly home: string
+  /** On a Node that does not run TypeScript: by the compiler of the project. */
+  readonly stripTypes: ((text: string) => string) | undefined
+  /** The module that is being loaded, from the folder of the project. */
+  entry: string
+  readonly agents: DescribedAgent[]
+  readonly tools: MadeTool[]
+}
+
+export interface DescribedAgent {
+  readonly entry: string
+  /** If the options name one. */
+  readonly name: string | undefined
+  readonly tools: ToolDefinition[]
+  readonly agent: ManifestAgent
+  /** Tools that were added later. */
+  readonly dynamic: string[]
+}
+
+/** A tool that was made while the project was loaded. */
+export interface MadeTool {
+  readonly entry: string
+  readonly definition: ToolDefinition
+  readonly source: string | undefined
+}
+
+export const startDescribing = (places: Pick<Description, 'project' | 'home' | 'stripTypes'>): Description => {
+  const description: Description = { form: FORM, ...places, entry: '', agents: [], tools: [] }
+  Object.defineProperty(globalThis, KEY, { value: description })
+  return description
+}
+
+/** Undefined, unless a project is being described. */
+export const describing = (): Description | undefined => {
+  const found = (globalThis as Readonly<Record<symbol, unknown>>)[KEY] as Description | undefined
+  return found?.form === FORM ? found : undefined
+}
+
+/** A tool was made by `tool` or `processTool`. */
+export const noteTool = <Definition extends ToolDefinition>(definition: Definition): Definition => {
+  const description = describing()
+  description?.tools.push({ definition, entry: description.entry, source: callerIn(description) })
+  return definition
+}
+
+/** `agents/tools.ts:12`: the first place in the project on the way to this call. */
+export const callerIn = ({ project }: Description, stack = new Error().stack ?? ''): string | undefined => {
+  for (const [, path = '', line = ''] of stack.matchAll(/(?:file:\/\/)?(\/[^\s():]+):(\d+):\d+/g)) {
+    const file = decodeURI(path)
+    if (file.startsWith(`${project}/`) && !file.includes('/node_modules/'))
+      return `${file.slice(project.length + 1)}:${line}`
+  }
+  return undefined
+}
+
+/** As it is listed in `dynamic`. */
+export const describePlace = (name: string, source: string | undefined): string =>
+  source === undefined ? name : `${name} (${source})`
