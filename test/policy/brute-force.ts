@@ -63,8 +63,9 @@ export const passes = (scope: RequestScope, { host, port, use }: Attempt): boole
   const admission = judge.connection(endpoint)
   if (admission.kind === 'denial') return false
   if (use === 'stream') return admission.mayBeOther
-  // The host's own network has no proxy.
-  if (use === 'direct') return admission.treatment === 'direct' || scope.network.kind === 'all'
+  // The host's own network has no proxy. A class below `write` could not be held there, and is refused.
+  if (use === 'direct')
+    return scope.network.kind === 'all' ? scope.egressClass.level === 'write' : admission.treatment === 'direct'
   const request = { ...use, headers: [], wantsWebSocket: false }
   return judge.request(endpoint, request).kind === 'grant'
 }

@@ -192,7 +192,8 @@ describe('for any two policies', () => {
     'a policy that is within another without places is so for any workspace and home',
     () => {
       let compared = 0
-      const place = fc.constantFrom('/', '/d', '/d/a', '/home', '/home/ann', '/home/ann/a', '/home/ann/project', '/x/y')
+      // Not the root: a carve-out of the workspace would then reach the programs and libraries of the system.
+      const place = fc.constantFrom('/d', '/d/a', '/home', '/home/ann', '/home/ann/a', '/home/ann/project', '/x/y')
       fc.assert(
         fc.property(pair, place, place, ([a, b], workspace, home) => {
           fc.pre(a !== undefined && b !== undefined)
