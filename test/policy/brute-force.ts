@@ -119,7 +119,9 @@ export const canStart = (boundary: Boundary, program: string): boolean => {
     case 'none':
       return false
     case 'list':
-      return boundary.exec.programs.includes(program)
+      return (
+        boundary.exec.programs.includes(program) && (!program.startsWith('/') || canAccess(boundary, 'read', program))
+      )
     case 'all':
       // A program that is named lies in one of these folders.
       return (program.startsWith('/') ? [program] : FOLDERS_OF_PROGRAMS.map((folder) => `${folder}/${program}`)).some(

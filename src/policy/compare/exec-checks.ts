@@ -13,8 +13,10 @@ export const execChecks = (a: Effective, b: Effective): readonly Check[] => {
   if (ofA.kind === 'none' || ofB.kind === 'all') return []
   const listed = ofB.kind === 'list' ? ofB.programs : []
   if (ofA.kind === 'all') return [{ key: 'exec', find: () => readableBeyond(a, listed) }]
+  // A program that is listed and carved out is refused when the policy is used.
+  const isCarvedOut = (name: string) => name.startsWith('/') && !isReadable(a.reading, name as AbsolutePath)
   return ofA.programs
-    .filter((name) => !listed.includes(name))
+    .filter((name) => !listed.includes(name) && !isCarvedOut(name))
     .map((program) => ({ key: `exec ${program}`, find: () => ({ kind: 'exec', program }) }))
 }
 

@@ -24,8 +24,8 @@ const TOOL_COLUMNS = columnsOf(TOOL, {
 })
 
 /**
- * Registers a tool, or its next version. Approvals of the old version do not apply to the new one. A version that may do
- * more than the last usable one waits for `approveTool`.
+ * Registers a tool, or its next version. Approvals of the old version do not apply to the new one. A version that may
+ * do more than the last usable one waits for `approveTool`.
  */
 export const registerTool = async (session: Queryable, tool: ToolRegistration): Promise<string> => {
   const { owner, key, egressClass, authMethod, httpMethod, endpointUrl, credentialRef, approvalsNeeded } = tool

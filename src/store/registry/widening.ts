@@ -1,5 +1,5 @@
-// What a new version of a tool may do that its last usable version may not. The database cannot compare policies, so the
-// process that registers does, and the database believes only a gateway.
+// What a new version of a tool may do that its last usable version may not. The database cannot compare policies, so
+// the process that registers does, and the database believes only a gateway.
 import { CordonError } from '../../errors/index.js'
 import { TOOL_KINDS, beyond, describeWitness, parsePolicy } from '../../policy/index.js'
 import type { ToolKind } from '../../policy/index.js'
