@@ -37,7 +37,8 @@ struct lines {
 
 static int run_cell(int host, int channel);
 static _Noreturn void keep_cell(const struct plan *plan, int host, int supervisor, struct stdio stdio);
-static _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio);
+static _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio,
+				  struct applied applied);
 
 /* `cordon-cell` runs one cell. Its host is at descriptor 3; with `channel` the host takes descriptors at 4. */
 int main(int argc, char **argv)
@@ -149,6 +150,7 @@ static int run_cell(int host, int channel)
 static _Noreturn void keep_cell(const struct plan *plan, int host, int supervisor, struct stdio stdio)
 {
 	struct remembered remembered;
+	struct applied applied = NOTHING_APPLIED;
 	int pair[2], mounts = -1;
 
 	/* Nothing inside can read what the keeper has read. */
@@ -156,7 +158,7 @@ static _Noreturn void keep_cell(const struct plan *plan, int host, int superviso
 
 	/* What is not granted is not there: a root of granted paths, a network with nobody in it. */
 	if (plan->form == FORM_NAMESPACES)
-		mounts = enter_namespaces(plan);
+		mounts = enter_namespaces(plan, &applied);
 	else
 		stay_outside();
 	if (plan->form == FORM_NAMESPACES && !plan->probe)
@@ -179,7 +181,7 @@ static _Noreturn void keep_cell(const struct plan *plan, int host, int superviso
 	if (tool < 0)
 		die("keeper", "fork");
 	if (tool == 0)
-		become_tool(plan, host, supervisor, pair[1], stdio);
+		become_tool(plan, host, supervisor, pair[1], stdio, applied);
 	report_to(-1); /* from here on the tool's process and the supervisor report */
 	close(pair[1]);
 	close(host);
@@ -191,7 +193,8 @@ static _Noreturn void keep_cell(const struct plan *plan, int host, int superviso
 					  enclosed });
 }
 
-static _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio)
+static _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio,
+				  struct applied applied)
 {
 	/* A session of its own: no terminal of the caller's to type into. */
 	begin_tool(plan, stdio);
@@ -203,14 +206,14 @@ static _Noreturn void become_tool(const struct plan *plan, int host, int supervi
 		count_cpu(supervisor);
 
 	/* Files: the rules repeat what the root shows. Of executing they alone decide. */
-	apply_landlock(plan, stdio.terminal);
+	apply_landlock(plan, stdio.terminal, &applied);
 
 	/* System calls: a call that is not listed does not exist. The keeper judges what the filter cannot see. */
 	hand_listener(keeper, apply_seccomp(plan));
 	limit_descriptors(plan);
 
 	/* The boundary is closed, and the host knows what enforces it. Only now is there a command. */
-	send_packet(supervisor, PACKET_LISTENER, landlock_abi(), NULL, -1);
+	report_applied(supervisor, &applied);
 	struct command command = { 0 };
 	if (!plan->probe)
 		command = wait_for_command(host);

@@ -32,6 +32,15 @@ create table agents.tools_registry (
   -- Prices of a call and of its measured usage: call, cpu_second, wall_second, megabyte. Null: cost is not measured.
   prices jsonb,
   version int not null default 1,
+  -- pending: this version may do more than the last one that could be called. Nobody can call it before an operator
+  -- approved it.
+  review text not null default 'none' check (review in ('none', 'pending', 'approved')),
+  -- What this version may newly do, a sentence each.
+  widening jsonb not null default '[]',
+  -- The last version that could be called, and its rights (fn_tool_rights). A new version is compared with them.
+  usable_version int not null default 1,
+  usable_rights jsonb not null default '{}',
+  registered_by text not null default agents.fn_actor(),
   created_by text not null default agents.fn_actor(),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -67,10 +76,36 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
     or coalesce(p_policy -> 'presets' @> '["workspace"]', false))
 $$;
 
+-- Everything of a tool that can widen: what it may touch, how it is confined, and who is asked.
+create function agents.fn_tool_rights(p_tool agents.tools_registry) returns jsonb
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select jsonb_build_object('kind', p_tool.definition -> 'kind', 'policy', p_tool.definition -> 'policy', 'egress_class', p_tool.egress_class,
+    'requires_approval', p_tool.requires_approval, 'approvals_needed', p_tool.approvals_needed, 'is_dangerous', p_tool.is_dangerous,
+    'needs_boundary', to_jsonb(p_tool.needs_boundary), 'credential_ref', p_tool.credential_ref)
+$$;
+
+-- What the database can compare itself. Policies are compared by the process that registers: see fn_register_tool.
+create function agents.fn_loosened(p_before jsonb, p_now jsonb) returns jsonb
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select coalesce(jsonb_agg(sentence), '[]') from (values
+    (array_position(array['none', 'read_only', 'write'], p_now ->> 'egress_class') < array_position(array['none', 'read_only', 'write'], p_before ->> 'egress_class'),
+      format('its class is %s instead of %s, so fewer calls are asked about', p_now ->> 'egress_class', p_before ->> 'egress_class')),
+    ((p_before -> 'requires_approval')::boolean and not (p_now -> 'requires_approval')::boolean, 'its calls run without approval'),
+    ((p_now -> 'approvals_needed')::int < (p_before -> 'approvals_needed')::int,
+      format('a call needs %s approvals instead of %s', p_now ->> 'approvals_needed', p_before ->> 'approvals_needed')),
+    ((p_before -> 'is_dangerous')::boolean and not (p_now -> 'is_dangerous')::boolean, 'it no longer counts as dangerous'),
+    (not (p_now -> 'needs_boundary') @> (p_before -> 'needs_boundary'),
+      format('it needs %s instead of %s of its host', p_now ->> 'needs_boundary', p_before ->> 'needs_boundary')),
+    (p_now ->> 'credential_ref' is distinct from p_before ->> 'credential_ref' and p_now ->> 'credential_ref' is not null,
+      format('it uses the credential %s', left(p_now ->> 'credential_ref', 200)))
+  ) as each(is_so, sentence) where is_so
+$$;
+
 create function agents.fn_tools_registry_guard() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   problem text;
+  rights jsonb;
 begin
   perform agents.fn_require_bounded('the input schema', new.schema_input);
   perform agents.fn_require_bounded('the output schema', new.schema_output);
@@ -123,6 +158,25 @@ begin
     new.updated_at := now();
   else
     new.version := 1;
+    new.usable_rights := agents.fn_tool_rights(new);
+  end if;
+  if tg_op = 'UPDATE' and new.version > old.version then
+    rights := agents.fn_tool_rights(new);
+    -- A login of its own could state anything about its policy. A gateway compared the policies itself, and with the
+    -- version that is still the last usable one.
+    if (rights -> 'policy', rights -> 'kind') is not distinct from (old.usable_rights -> 'policy', old.usable_rights -> 'kind') then
+      new.widening := '[]';
+    elsif new.widening is null or new.usable_version <> old.usable_version or not pg_has_role(session_user, 'cordon_gateway', 'member') then
+      new.widening := '["its policy or kind is another one, and nobody compared it with the last usable version"]';
+    end if;
+    new.widening := new.widening || agents.fn_loosened(old.usable_rights, rights);
+    new.review := case when new.widening = '[]' then 'none' else 'pending' end;
+    new.registered_by := agents.fn_actor();
+    new.usable_version := case new.review when 'none' then new.version else old.usable_version end;
+    new.usable_rights := case new.review when 'none' then rights else old.usable_rights end;
+  elsif tg_op = 'UPDATE' and new.review = old.review then
+    new.widening := old.widening;
+    new.usable_version := old.usable_version;
   end if;
   return new;
 end $$;
@@ -134,12 +188,15 @@ create function agents.fn_tools_registry_audit() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   perform agents.fn_audit(new.owner, 'tool:' || new.id, case tg_op when 'INSERT' then 'tool.registered' else 'tool.changed' end,
-    jsonb_build_object('key', new.key, 'version', new.version, 'egress_class', new.egress_class, 'requires_approval', new.requires_approval, 'status', new.status));
+    jsonb_build_object('key', new.key, 'version', new.version, 'egress_class', new.egress_class, 'requires_approval', new.requires_approval, 'status', new.status,
+      'review', new.review, 'widening', new.widening));
   return null;
 end $$;
 create trigger trg_tools_registry_audit after insert or update on agents.tools_registry
   for each row execute function agents.fn_tools_registry_audit();
 
+-- p_widening: what the policy and the kind allow beyond those of the version p_compared_with, a sentence each. The
+-- database believes it of a gateway only.
 create function agents.fn_register_tool(
   p_owner text, p_key text, p_name text, p_description text default '', p_category text default 'general',
   p_schema_input jsonb default '{"type":"object"}', p_schema_output jsonb default null,
@@ -147,13 +204,15 @@ create function agents.fn_register_tool(
   p_endpoint_url text default null, p_http_method text default null, p_auth_method text default null,
   p_credential_ref text default null, p_definition jsonb default '{}', p_needs_labels text[] default '{}',
   p_needs_boundary text[] default '{}', p_approvals_needed int default 1, p_expected_cost numeric default null,
-  p_prices jsonb default null
+  p_prices jsonb default null, p_widening jsonb default null, p_compared_with int default null
 ) returns uuid
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' as $$
 declare
   result uuid;
 begin
   perform agents.fn_require_member(p_owner, array['admin']);
+  perform agents.fn_require_bounded('what a tool may newly do', p_widening, 65536);
+  if jsonb_typeof(p_widening) <> 'array' then raise exception 'what a tool may newly do is a list' using errcode = '22023'; end if;
   insert into agents.tools_registry as t (owner, key, name, description, category, schema_input, schema_output, egress_class, requires_approval, is_dangerous,
       endpoint_url, http_method, auth_method, credential_ref, definition, needs_labels, needs_boundary, approvals_needed, expected_cost, prices)
     values (p_owner, p_key, p_name, p_description, p_category, p_schema_input, p_schema_output, p_egress_class, p_requires_approval, p_is_dangerous,
@@ -163,7 +222,8 @@ begin
       requires_approval = excluded.requires_approval, is_dangerous = excluded.is_dangerous, endpoint_url = excluded.endpoint_url,
       http_method = excluded.http_method, auth_method = excluded.auth_method, credential_ref = excluded.credential_ref,
       definition = excluded.definition, needs_labels = excluded.needs_labels, needs_boundary = excluded.needs_boundary,
-      approvals_needed = excluded.approvals_needed, expected_cost = excluded.expected_cost, prices = excluded.prices, status = 'active'
+      approvals_needed = excluded.approvals_needed, expected_cost = excluded.expected_cost, prices = excluded.prices, status = 'active',
+      widening = p_widening, usable_version = coalesce(p_compared_with, 0)
     returning t.id into result;
   return result;
 end $$;
@@ -179,6 +239,32 @@ begin
   update agents.tools_registry set status = p_status where id = p_tool;
 end $$;
 
+-- An agent approves nothing that it calls itself. The one who registered the version approves it only where the team
+-- has no other operator.
+create function agents.fn_approve_tool_version(p_tool uuid, p_version int, p_reason text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' as $$
+declare
+  tool agents.tools_registry;
+begin
+  select * into tool from agents.tools_registry where id = p_tool for update;
+  if not found then raise exception 'there is no tool %', p_tool using errcode = 'P0002'; end if;
+  perform agents.fn_require_member(tool.owner, array['operator']);
+  perform agents.fn_require_short('the reason', p_reason);
+  if tool.version <> p_version then
+    raise exception 'the tool % is version % by now, not %', tool.key, tool.version, p_version using errcode = '22023', detail = 'version', hint = format('look at it again: cordon tools show %s', tool.key);
+  end if;
+  if tool.review <> 'pending' then raise exception 'version % of % needs no approval', p_version, tool.key using errcode = '22023'; end if;
+  if exists (select from agents.members where owner = tool.owner and actor = agents.fn_actor() and kind = 'agent') then
+    raise exception 'an agent cannot approve more rights for a tool' using errcode = '42501', hint = 'ask an operator who is no agent';
+  end if;
+  if tool.registered_by = agents.fn_actor() and exists (select from agents.members m where m.owner = tool.owner and m.kind = 'operator' and m.actor <> tool.registered_by
+      and not exists (select from agents.members a where a.owner = m.owner and a.actor = m.actor and a.kind = 'agent')) then
+    raise exception '% registered this version of %, and another operator has to approve it', agents.fn_actor(), tool.key using errcode = '42501', hint = format('ask another operator: cordon tools approve %s %s', tool.key, tool.version);
+  end if;
+  update agents.tools_registry set review = 'approved', usable_version = version, usable_rights = agents.fn_tool_rights(tool) where id = p_tool;
+  perform agents.fn_audit(tool.owner, 'tool:' || tool.id, 'tool.widening_approved', jsonb_strip_nulls(jsonb_build_object('key', tool.key, 'version', tool.version, 'widening', tool.widening, 'reason', p_reason)));
+end $$;
+
 alter table agents.tools_registry enable row level security;
 create policy tools_registry_of_own on agents.tools_registry for select
   using (agents.fn_sees(owner, (select agents.fn_teams_as(array['admin', 'operator', 'agent', 'runner']))));
@@ -186,8 +272,9 @@ grant select on agents.tools_registry to cordon_admin, cordon_operator, cordon_a
 
 grant execute on function
   agents.fn_register_tool(text, text, text, text, text, jsonb, jsonb, text, boolean, boolean, text, text, text, text,
-    jsonb, text[], text[], int, numeric, jsonb),
+    jsonb, text[], text[], int, numeric, jsonb, jsonb, int),
   agents.fn_set_tool_status(uuid, text)
   to cordon_admin;
+grant execute on function agents.fn_approve_tool_version(uuid, int, text) to cordon_operator;
 
 reset role;

@@ -44,6 +44,10 @@ begin
     raise exception 'the tool % is version % by now, not %', tool.key, tool.version, p_version using errcode = '22023', detail = 'version', hint = 'look at the tool again';
   end if;
   if tool.status = 'disabled' then raise exception 'the tool % is disabled', tool.key using errcode = '22023', hint = format('an admin enables it: cordon tools enable %s', tool.key); end if;
+  if tool.review = 'pending' then
+    raise exception 'version % of the tool % may do more than version %, and is not approved yet', tool.version, tool.key, tool.usable_version using errcode = '42501', detail = 'review',
+      hint = format('cordon tools show %s says what it may newly do; an operator approves it: cordon tools approve %s %s', tool.key, tool.key, tool.version);
+  end if;
 
   select * into profile from agents.tool_profiles where id = assignment.profile_id;
   if not found then select * into profile from agents.tool_profiles where owner = tool.owner and is_default; end if;

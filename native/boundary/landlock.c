@@ -56,7 +56,7 @@ static void add_object(int ruleset, int object, unsigned access, uint64_t grante
 		die("landlock", name);
 }
 
-static void add_rule(int ruleset, const struct rule *rule, uint64_t granted)
+static void add_rule(int ruleset, const struct rule *rule, uint64_t granted, struct applied *applied)
 {
 	/* The host resolved the path: a symbolic link in it was planted since, to move the grant. Only /proc has links
 	 * of its own, which lead to the tool itself. */
@@ -65,9 +65,10 @@ static void add_rule(int ruleset, const struct rule *rule, uint64_t granted)
 					     : open_how(AT_FDCWD, rule->path, O_PATH, RESOLVE_NO_SYMLINKS);
 
 	add_object(ruleset, object, rule->access, granted, rule->path);
+	note_applied(applied, 'a', rule->access, rule->path);
 }
 
-void apply_landlock(const struct plan *plan, int terminal)
+void apply_landlock(const struct plan *plan, int terminal, struct applied *applied)
 {
 	int abi = landlock_abi();
 
@@ -92,7 +93,7 @@ void apply_landlock(const struct plan *plan, int terminal)
 	if (ruleset < 0)
 		die("landlock", "cannot create a ruleset");
 	for (size_t i = 0; i < plan->rule_count; i++)
-		add_rule(ruleset, &plan->rules[i], granted);
+		add_rule(ruleset, &plan->rules[i], granted, applied);
 	/* Its name is known only now, and beside it lie the terminals of others. */
 	if (terminal >= 0)
 		add_object(ruleset, terminal, ACCESS_READ | ACCESS_WRITE | ACCESS_DEVICE, granted, "terminal");

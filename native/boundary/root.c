@@ -51,6 +51,7 @@ static int new_filesystem(const char *type, const char *const *options, unsigned
 /* The new root while it is made. Steps come in the order of their paths: neighbours mostly share their folder. */
 struct new_root {
 	int fd;
+	struct applied *applied;
 	char made[PATH_MAX]; /* the last folder of which all parents were made */
 };
 
@@ -131,7 +132,7 @@ static void attach(int root, int tree, const char *path)
 		die_of_call("root", path);
 }
 
-static void bind_path(int root, const struct step *step)
+static void bind_path(const struct new_root *root, const struct step *step)
 {
 	/* The host resolved the path; a symbolic link in it now was planted since. */
 	CLOSE_ON_RETURN int source =
@@ -148,20 +149,22 @@ static void bind_path(int root, const struct step *step)
 				    (step->access & ACCESS_EXECUTE ? 0 : MOUNT_ATTR_NOEXEC) |
 				    (step->access & ACCESS_DEVICE ? 0 : MOUNT_ATTR_NODEV)))
 		die_of_call("root", step->path);
-	attach(root, tree, step->path);
+	attach(root->fd, tree, step->path);
+	note_applied(root->applied, 'b', step->access, step->path);
 }
 
 /* Puts a file or folder of ours over one that came with what is bound. */
-static void put_over(int root, const char *ours, const char *path)
+static void put_over(const struct new_root *root, const char *ours, const char *path)
 {
-	CLOSE_ON_RETURN int tree = (int)MOUNT_CALL(open_tree, root, ours, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	CLOSE_ON_RETURN int tree = (int)MOUNT_CALL(open_tree, root->fd, ours, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
 	if (tree < 0 || !set_attributes(tree, 0, MOUNT_ATTR_RDONLY | INERT))
 		die_of_call("root", path);
-	attach(root, tree, path);
+	attach(root->fd, tree, path);
+	note_applied(root->applied, 'o', 0, path);
 }
 
-static void hide(int root, const char *path)
+static void hide(const struct new_root *root, const char *path)
 {
 	struct stat status;
 
@@ -170,21 +173,22 @@ static void hide(int root, const char *path)
 	put_over(root, S_ISDIR(status.st_mode) ? HIDDEN_DIRECTORY : HIDDEN_FILE, path);
 }
 
-static void cover(int root, const struct step *step)
+static void cover(const struct new_root *root, const struct step *step)
 {
-	make_file(root, COVERING_FILE, step->text, 0444);
+	make_file(root->fd, COVERING_FILE, step->text, 0444);
 	put_over(root, COVERING_FILE, step->path);
-	unlinkat(root, COVERING_FILE, 0);
+	unlinkat(root->fd, COVERING_FILE, 0);
 }
 
-static void mount_new(int root, const char *stage, const char *path, const char *type, const char *const *options,
-		      unsigned attributes)
+static void mount_new(const struct new_root *root, const char *stage, const char *path, const char *type,
+		      const char *const *options, unsigned attributes)
 {
 	CLOSE_ON_RETURN int tree = new_filesystem(type, options, attributes);
 
 	if (tree < 0)
 		die_of_call(stage, path);
-	attach(root, tree, path);
+	attach(root->fd, tree, path);
+	note_applied(root->applied, 'n', 0, path);
 }
 
 static void mount_scratch(struct new_root *root, const struct plan *plan, const struct step *step)
@@ -195,7 +199,7 @@ static void mount_scratch(struct new_root *root, const struct plan *plan, const 
 	/* An inode costs the kernel about a kilobyte that the size does not count. */
 	snprintf(bytes, sizeof bytes, "%lu", plan->limits.scratch);
 	snprintf(inodes, sizeof inodes, "%lu", plan->limits.scratch / 4096 + 64);
-	mount_new(root->fd, "scratch", step->path, "tmpfs", options,
+	mount_new(root, "scratch", step->path, "tmpfs", options,
 		  MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (plan->exec_limited ? MOUNT_ATTR_NOEXEC : 0));
 	/* Granted paths may lie in it; their mount points were made beneath this mount. */
 	root->made[0] = '\0';
@@ -241,7 +245,7 @@ static void bound_watching(int proc)
 		write_setting(proc, "sys/user/max_inotify_watches", atol(text) / 2);
 }
 
-static void mount_proc(int root, const struct step *step, uint64_t most_processes)
+static void mount_proc(const struct new_root *root, const struct step *step, uint64_t most_processes)
 {
 	CLOSE_ON_RETURN int proc = new_filesystem("proc", NULL, INERT);
 
@@ -251,7 +255,8 @@ static void mount_proc(int root, const struct step *step, uint64_t most_processe
 	bound_watching(proc);
 	if (!set_attributes(proc, 0, MOUNT_ATTR_RDONLY))
 		die_of_call("proc", step->path);
-	attach(root, proc, step->path);
+	attach(root->fd, proc, step->path);
+	note_applied(root->applied, 'n', 0, step->path);
 }
 
 static void take_step(struct new_root *root, const struct plan *plan, const struct step *step)
@@ -260,16 +265,16 @@ static void take_step(struct new_root *root, const struct plan *plan, const stru
 	static const char *const terminal_options[] = { "ptmxmode", "0666", "mode", "0620", "max", "64", NULL };
 
 	switch (step->kind) {
-	case STEP_BIND: bind_path(root->fd, step); break;
-	case STEP_HIDE: hide(root->fd, step->path); break;
-	case STEP_COVER: cover(root->fd, step); break;
+	case STEP_BIND: bind_path(root, step); break;
+	case STEP_HIDE: hide(root, step->path); break;
+	case STEP_COVER: cover(root, step); break;
 	case STEP_PROC:
 		/* Read-only: uid 0 without any capability may still write /proc/sys when it is root's. */
-		mount_proc(root->fd, step, plan->limits.user_processes);
+		mount_proc(root, step, plan->limits.user_processes);
 		break;
 	case STEP_SCRATCH: mount_scratch(root, plan, step); break;
 	case STEP_TERMINALS:
-		mount_new(root->fd, "terminals", step->path, "devpts", terminal_options,
+		mount_new(root, "terminals", step->path, "devpts", terminal_options,
 			  MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 		break;
 	case STEP_DIRECTORY:
@@ -289,7 +294,7 @@ static void leave_old_root(int root)
 		die_of_call("pivot-root", "of the new root");
 }
 
-void assemble_root(const struct plan *plan)
+void assemble_root(const struct plan *plan, struct applied *applied)
 {
 	static const char *const options[] = { "size", "4M", "nr_inodes", "8192", "mode", "0755", NULL };
 	CLOSE_ON_RETURN int fd = new_filesystem("tmpfs", options, INERT);
@@ -299,7 +304,7 @@ void assemble_root(const struct plan *plan)
 	if (MOUNT_CALL(move_mount, fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		die_of_call("mount-namespace", "of the new root");
 
-	struct new_root root = { .fd = fd };
+	struct new_root root = { .fd = fd, .applied = applied };
 	umask(0022);
 	bool hides = false;
 	for (size_t i = 0; i < plan->step_count; i++)

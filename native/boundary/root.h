@@ -1,5 +1,6 @@
 #pragma once
 
+#include "wire/applied.h"
 #include "wire/plan.h"
 
-void assemble_root(const struct plan *plan);
+void assemble_root(const struct plan *plan, struct applied *applied);

@@ -1,11 +1,13 @@
 /* The steps of the tool's process that are not the boundary itself, see become_tool() in main.c. */
 #include "boundary/tool.h"
+#include "boundary/landlock.h"
 #include "boundary/new-terminal.h"
 #include "wire/nested-request.h"
 #include "wire/packets.h"
 #include "wire/read-frame.h"
 #include "wire/report.h"
 
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -26,6 +28,36 @@ void count_cpu(int supervisor)
 
 	if (counter >= 0)
 		send_packet(supervisor, PACKET_CLOCK, 0, NULL, counter);
+}
+
+/* 0: none */
+static unsigned long limit_of(int resource)
+{
+	struct rlimit limit;
+
+	return getrlimit(resource, &limit) < 0 || limit.rlim_max == RLIM_INFINITY ? 0 : limit.rlim_max;
+}
+
+static bool is_unprivileged(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct own[2] = { { .permitted = 1 } };
+
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 && syscall(SYS_capget, &header, own) == 0 &&
+	       !(own[0].effective | own[0].permitted | own[1].effective | own[1].permitted);
+}
+
+void report_applied(int supervisor, const struct applied *applied)
+{
+	char text[512];
+
+	snprintf(text, sizeof text,
+		 "\"mounts\":%u,\"rules\":%u,\"sum\":%u,\"filtered\":%s,\"unprivileged\":%s,"
+		 "\"open_files\":%lu,\"file_size\":%lu,\"cpu_seconds\":%lu",
+		 applied->mounts, applied->rules, applied->sum,
+		 prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2 ? "true" : "false", is_unprivileged() ? "true" : "false",
+		 limit_of(RLIMIT_NOFILE), limit_of(RLIMIT_FSIZE), limit_of(RLIMIT_CPU));
+	send_packet(supervisor, PACKET_LISTENER, landlock_abi(), text, -1);
 }
 
 struct command wait_for_command(int host)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "boundary/stdio.h"
+#include "wire/applied.h"
 #include "wire/plan.h"
 
 /* Exit status of a probe: what of the keeper's work the host permits. */
@@ -17,5 +18,7 @@ void join_outer(const struct plan *plan, int supervisor);
 void count_cpu(int supervisor);
 /* From now on the keeper answers. `listener`: or -1 */
 void hand_listener(int keeper, int listener);
+/* Tells what is in force now. Limits, filter and privileges are asked of the kernel, not taken from the plan. */
+void report_applied(int supervisor, const struct applied *applied);
 struct command wait_for_command(int host);
 int try_listener(const struct plan *plan);

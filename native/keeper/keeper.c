@@ -19,7 +19,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
-int enter_namespaces(const struct plan *plan)
+int enter_namespaces(const struct plan *plan, struct applied *applied)
 {
 	/* A SIGKILL of the supervisor is one of the whole pid namespace. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
@@ -32,7 +32,7 @@ int enter_namespaces(const struct plan *plan)
 	if (sethostname("cell", 4) < 0 && errno != EPERM)
 		die("uts-namespace", NULL);
 	int mounts = open_mount_table();
-	assemble_root(plan);
+	assemble_root(plan, applied);
 	begin_seal_watch(plan, mounts);
 	return mounts;
 }

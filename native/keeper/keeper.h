@@ -1,6 +1,7 @@
 #pragma once
 
 #include "keeper/answer.h"
+#include "wire/applied.h"
 
 /* The keeper itself, once it watches. */
 struct keeper {
@@ -15,7 +16,7 @@ struct keeper {
 /* Nothing inside may look into this process, which saw the host's plan. */
 void hide_keeper(void);
 /* The root, the network and the name of the cell. Returns the table of mounts, to be watched. */
-int enter_namespaces(const struct plan *plan);
+int enter_namespaces(const struct plan *plan, struct applied *applied);
 /* The same for where there are none. */
 void stay_outside(void);
 /* For the supervisor to see how full it is, from outside. */

@@ -13,6 +13,19 @@ static int take(int *descriptor)
 	return taken;
 }
 
+/* As the kernel shows it to us, who are outside of the cell. */
+static const char *network_of(pid_t tool)
+{
+	char path[64];
+	struct stat own, other;
+
+	/* Another cell's /proc has other numbers. */
+	snprintf(path, sizeof path, "/proc/%d/ns/net", tool);
+	if (own_pid_in_proc() != getpid() || stat("/proc/self/ns/net", &own) < 0 || stat(path, &other) < 0)
+		return "unknown";
+	return own.st_dev == other.st_dev && own.st_ino == other.st_ino ? "shared" : "own";
+}
+
 void hear_cell(struct call *call)
 {
 	struct packet packet;
@@ -25,9 +38,12 @@ void hear_cell(struct call *call)
 			call->tool = sender;
 			/* Our own number: who holds a cell ready asks the kernel for us before using it. A probe tries
 			 * whether /proc shows us the keeper. */
-			tell(call, "{\"event\":\"applied\",\"landlock\":%d,\"supervisor\":%d,\"measurable\":%s}",
+			tell(call,
+			     "{\"event\":\"applied\",\"landlock\":%d,\"supervisor\":%d,\"measurable\":%s,"
+			     "\"network\":\"%s\",%s}",
 			     packet.value, getpid(),
-			     !call->plan->probe || measure_descendants(own_pid_in_proc()).tasks ? "true" : "false");
+			     !call->plan->probe || measure_descendants(own_pid_in_proc()).tasks ? "true" : "false",
+			     network_of(sender), packet.text);
 			break;
 		case PACKET_GO:
 			call->started = true;

@@ -187,6 +187,19 @@ export const ERRORS = {
     message: 'the launcher died ({how}) before it reported a result',
     agent: 'The sandbox failed; the tool may or may not have run.',
   },
+  'profile-mismatch': {
+    when: 'The applied boundary of a cell differs from its plan or from the permit. The tool does not run again in this runtime.',
+    message: 'the applied boundary differs from the permitted one: {problem}',
+    agent: 'The sandbox of this tool failed, and the tool is stopped.',
+    fix: 'the launcher or Cordon is faulty: `npm rebuild cordon`, then start again; report it with the event sandbox.mismatch',
+  },
+  'tool-stopped': {
+    when: 'An earlier call of this tool found that its applied boundary differs from the permitted one.',
+    message:
+      'the tool "{tool}" is stopped: the boundary of an earlier call differed from the permitted one ({problem})',
+    agent: 'This tool is stopped.',
+    fix: 'see the event sandbox.mismatch, then start the runtime again or register the tool anew',
+  },
   'platform-unsupported': {
     when: 'No backend exists for this operating system.',
     message: 'no sandbox backend for {platform}',

@@ -28,7 +28,15 @@ export type { EntriesAbout } from './network/dialled-address.js'
 export { isNobodysOwn, parseResolved, specialPurpose } from './network/special-addresses.js'
 export { loadPolicyText } from './parse/load-policy-text.js'
 export { matches } from './glob/matches.js'
-export { DEFAULT_LIMITS, EGRESS_CLASSES, MECHANISMS, RISKS, TOOL_KINDS, isSandboxedKind } from './model.js'
+export {
+  DEFAULT_LIMITS,
+  DEFAULT_OUTPUT_BYTES,
+  EGRESS_CLASSES,
+  MECHANISMS,
+  RISKS,
+  TOOL_KINDS,
+  isSandboxedKind,
+} from './model.js'
 export type {
   Assessed,
   EgressClass,

@@ -51,6 +51,9 @@ export interface Limits {
   readonly scratch?: number
 }
 
+/** Of a tool without `limits.output`, at least: more if its result may be larger. `cordon run` has no such limit. */
+export const DEFAULT_OUTPUT_BYTES = 4 * 1024 * 1024
+
 /** The limits of a cell whose policy omits them. */
 export const DEFAULT_LIMITS = { processes: 1024, scratch: 256 * 1024 * 1024 } as const satisfies Limits
 

@@ -130,6 +130,7 @@ const assemble = async (
     gate,
     events,
     isCurrent: gate.isCurrent,
+    stopped: new WeakMap(),
     tools: byName,
     runner: cells.runner,
     approval: approvalOf(options, registeredCalls),

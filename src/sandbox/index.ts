@@ -3,6 +3,8 @@ export { describeEnding, interrupted, resultOfInterrupted } from './call-result.
 export type { CallRecord, CallResult, Ending, Usage } from './call-result.js'
 export { futurePathOf } from './grants/carve-outs.js'
 export type { CallNetwork } from './launch/doors.js'
+export { beyondPermit } from './result/applied-profile.js'
+export type { AppliedProfile } from './result/applied-profile.js'
 export { isHabit } from './result/habits.js'
 export type { Attempt, HostFacts } from './host.js'
 export { runOnHost } from './host/host-command.js'

@@ -8,6 +8,7 @@ import type { CallNetwork } from './launch/doors.js'
 import type { Observing } from './plan/plan-cell.js'
 import type { Form } from './plan/plan.js'
 import type { SandboxProfile } from './plan/sandbox-profile.js'
+import type { AppliedProfile } from './result/applied-profile.js'
 
 export interface SandboxOptions {
   /** `auto` takes the strongest form that this host supports. */
@@ -48,7 +49,7 @@ export interface RunInput {
   readonly onStdout?: (bytes: Uint8Array) => void
   readonly onStderr?: (bytes: Uint8Array) => void
   /** Called when the boundary is applied. If it rejects, the program does not start. */
-  readonly beforeStart?: () => Promise<void>
+  readonly beforeStart?: (applied: AppliedProfile) => Promise<void>
 }
 
 export interface RunRequest extends CellSettings, RunInput {

@@ -27,6 +27,7 @@ import { ALL_FRAMES, brokeredOf } from './plan/plan.js'
 import type { Command, Plan } from './plan/plan.js'
 import { createPlanner } from './plan/planner.js'
 import { createPool, keepLatest } from './launch/pool.js'
+import { appliedProfile, departureFromPlan } from './result/applied-profile.js'
 import type { CellSettings, Pool, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox-interface.js'
 import { NO_PATROL, beginPatrol } from './watch/patrols.js'
 import type { CallPatrol } from './watch/patrols.js'
@@ -142,7 +143,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
   const open = ({ plan, encoded }: PlannedCell, connection: Socket): OpenedCell => {
     const brokered = brokeredOf(plan)
     const door = brokered === undefined ? undefined : doors.make(brokered.token)
-    const cell = openCell(connection, encoded())
+    const cell = openCell(connection, encoded(), (applied) => departureFromPlan(applied, plan))
     if (door === undefined) return { cell, door }
     const discard = () => {
       cell.discard()
@@ -319,8 +320,8 @@ const runIn = async (
   signal?.addEventListener('abort', abort, { once: true })
   try {
     if (input.beforeStart !== undefined) {
-      await cell.ready
-      await input.beforeStart()
+      const applied = await cell.ready
+      await input.beforeStart(appliedProfile(applied, planned.plan))
     }
     if (isCancelled()) throw fail('cancelled', {}, signal?.reason)
     door?.open(input.network)

@@ -114,6 +114,22 @@ test('cordon tools register accepts expected cost and prices, and shows them', (
   })
 })
 
+test('cordon tools says what a version may newly do, and an operator approves it', () => {
+  const reading = (...read: string[]) => file('look.yaml', yaml(read))
+  const yaml = (read: readonly string[]) =>
+    `key: look\negress_class: none\ndefinition: { kind: process, policy: { filesystem: { read: [${read.join(', ')}] } } }\n`
+  as('ada', 'tools', 'register', reading('src'))
+  expect(as('ada', 'tools', 'register', reading('src/lib')).stdout).not.toContain('approve')
+  expect(as('ada', 'tools', 'register', reading('src/lib', '/etc')).stdout).toMatch(
+    /may do more[^]*\/etc[^]*cordon tools approve look 3/,
+  )
+  expect(as('ada', 'tools', 'list').stdout).toMatch(/look +3 .*not approved/)
+  expect(as('anna', 'tools', 'show', 'look').stdout).toMatch(/may do more[^]*\/etc/)
+  expect(as('bot', 'tools', 'approve', 'look', '3').status).not.toBe(0)
+  expect(as('anna', 'tools', 'approve', 'look', '3', '--reason', 'seen')).toMatchObject({ status: 0 })
+  expect(as('ada', 'tools', 'list').stdout).not.toContain('not approved')
+})
+
 test(
   'cordon approvals show says what a call is expected to cost, and cordon why what it cost and that this is ' +
     'far from it',

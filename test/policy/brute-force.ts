@@ -3,6 +3,7 @@ import { findAddresses } from '../../src/egress/rules/address-guard.js'
 import { createJudge } from '../../src/egress/rules/judge.js'
 import {
   DEFAULT_LIMITS,
+  DEFAULT_OUTPUT_BYTES,
   credentialsBoundTo,
   credentialsWithin,
   isReadable,
@@ -62,8 +63,9 @@ export const passes = (scope: RequestScope, { host, port, use }: Attempt): boole
   const admission = judge.connection(endpoint)
   if (admission.kind === 'denial') return false
   if (use === 'stream') return admission.mayBeOther
-  // The host's own network has no proxy.
-  if (use === 'direct') return admission.treatment === 'direct' || scope.network.kind === 'all'
+  // The host's own network has no proxy. A class below `write` could not be held there, and is refused.
+  if (use === 'direct')
+    return scope.network.kind === 'all' ? scope.egressClass.level === 'write' : admission.treatment === 'direct'
   const request = { ...use, headers: [], wantsWebSocket: false }
   return judge.request(endpoint, request).kind === 'grant'
 }
@@ -110,14 +112,21 @@ export const canAccess = (boundary: Boundary, access: 'read' | 'write', text: st
   return isReadable(boundary, path(text)) || (isProgram && !isCarved)
 }
 
+const FOLDERS_OF_PROGRAMS = ['/usr/local/bin', '/usr/bin', '/bin']
+
 export const canStart = (boundary: Boundary, program: string): boolean => {
   switch (boundary.exec.kind) {
     case 'none':
       return false
     case 'list':
-      return boundary.exec.programs.includes(program)
+      return (
+        boundary.exec.programs.includes(program) && (!program.startsWith('/') || canAccess(boundary, 'read', program))
+      )
     case 'all':
-      return !program.startsWith('/') || canAccess(boundary, 'read', program)
+      // A program that is named lies in one of these folders.
+      return (program.startsWith('/') ? [program] : FOLDERS_OF_PROGRAMS.map((folder) => `${folder}/${program}`)).some(
+        (file) => canAccess(boundary, 'read', file),
+      )
   }
 }
 
@@ -136,5 +145,9 @@ export const variablesOf = (boundary: Boundary): ReadonlySet<string> => {
   )
 }
 
-export const limitOf = ({ limits }: Boundary, name: keyof Limits): number =>
-  ({ ...DEFAULT_LIMITS, ...limits })[name] ?? Infinity
+/** Tools have a default for their output, `cordon run` has none: a limit is larger if it is so for one of them. */
+export const isLimitLarger = (a: Boundary, b: Boundary, name: keyof Limits): boolean =>
+  [DEFAULT_LIMITS, { ...DEFAULT_LIMITS, output: DEFAULT_OUTPUT_BYTES }].some((defaults) => {
+    const limitOf = ({ limits }: Boundary): number => ({ ...defaults, ...limits })[name] ?? Infinity
+    return limitOf(a) > limitOf(b)
+  })

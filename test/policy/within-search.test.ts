@@ -5,10 +5,20 @@ import { describe, expect, it } from 'vitest'
 
 import { CordonError } from '../../src/errors/index.js'
 import { LIMIT_NAMES, beyond, describeWitness, isWithin, parsePolicy, resolvePolicy } from '../../src/policy/index.js'
-import type { Boundary, ToolPolicy, Witness } from '../../src/policy/index.js'
+import type { Boundary, SandboxedKind, ToolKind, ToolPolicy, Witness } from '../../src/policy/index.js'
 
 import { policyValue } from './arbitrary-policy.js'
-import { WAYS, attemptOf, canAccess, canStart, carried, dials, limitOf, passes, variablesOf } from './brute-force.js'
+import {
+  WAYS,
+  attemptOf,
+  canAccess,
+  canStart,
+  carried,
+  dials,
+  isLimitLarger,
+  passes,
+  variablesOf,
+} from './brute-force.js'
 import type { Attempt } from './brute-force.js'
 import { PLACES } from './places.js'
 
@@ -28,13 +38,13 @@ const TARGETS = ['/', '/a', '/a/b', '/b', '/A', '/a;x/b', '/a%2fb', '/%5c']
 const USES: readonly Attempt['use'][] = [
   'stream',
   'direct',
-  ...['GET', 'HEAD', 'POST', 'DELETE'].flatMap((method) => TARGETS.map((target) => ({ method, target }))),
+  ...['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE'].flatMap((method) => TARGETS.map((target) => ({ method, target }))),
 ]
 const ATTEMPTS: readonly Attempt[] = HOSTS.flatMap((host) =>
   PORTS.flatMap((port) => USES.map((use) => ({ host, port, use }))),
 )
 const ADDRESSES = ['93.184.216.34', '10.1.2.3', '10.1.9.9', '10.9.9.9', '127.0.0.1', '64:ff9b::a01:203', 'fd00::1']
-const NAMES = ['a', 'b', 'ab', 'x.json', '.git', 'package.json']
+const NAMES = ['a', 'b', 'ab', 'x.json', '.git', 'hooks', 'node_modules', 'package.json']
 const FOLDERS = ['', '/d', '/home', '/home/ann', '/home/ann/project']
 const PATHS = FOLDERS.flatMap((folder) => [
   folder === '' ? '/' : folder,
@@ -57,7 +67,7 @@ const findBeyond = async (a: Boundary, b: Boundary): Promise<string | undefined>
   const variables = variablesOf(b)
   const variable = [...variablesOf(a)].find((text) => !variables.has(text))
   if (variable !== undefined) return `variable ${variable}`
-  const limit = LIMIT_NAMES.find((name) => limitOf(a, name) > limitOf(b, name))
+  const limit = LIMIT_NAMES.find((name) => isLimitLarger(a, b, name))
   if (limit !== undefined) return `limit ${limit}`
   for (const attempt of ATTEMPTS) {
     if (!passes(a, attempt)) continue
@@ -91,7 +101,7 @@ const isRight = async (witness: Witness, a: Boundary, b: Boundary): Promise<bool
       return variablesOf(a).has(text) && !variablesOf(b).has(text)
     }
     case 'limit':
-      return limitOf(a, witness.limit) > limitOf(b, witness.limit)
+      return isLimitLarger(a, b, witness.limit)
     case 'require':
       return b.require.includes(witness.mechanism) && !a.require.includes(witness.mechanism)
     case 'credential': {
@@ -122,15 +132,21 @@ const parsed = (value: unknown): ToolPolicy | undefined => {
   }
 }
 
-/** Pairs that share most sections: two policies drawn apart are hardly ever within each other. */
-const pair = fc
-  .tuple(policyValue, policyValue, fc.array(fc.constantFrom('filesystem', 'network', 'credentials', 'exec', 'limits')))
-  .map(([a, other, changed]) => {
-    const b = { ...a, ...Object.fromEntries(changed.map((key) => [key, other[key]])) }
-    return [parsed(a), parsed(b)] as const
-  })
+const SECTIONS = [
+  ...['filesystem', 'filesystem', 'network', 'network', 'credentials', 'exec', 'limits'],
+  ...['environment', 'egress_class', 'presets', 'require'],
+]
 
-const kinds = fc.constantFrom('process', 'function')
+/** Pairs that share most sections: two policies drawn apart are hardly ever within each other. */
+const pair = fc.tuple(policyValue, policyValue, fc.array(fc.constantFrom(...SECTIONS))).map(([a, other, changed]) => {
+  const b = { ...a, ...Object.fromEntries(changed.map((key) => [key, other[key]])) }
+  return [parsed(a), parsed(b)] as const
+})
+
+const kinds = fc.tuple(
+  fc.constantFrom<SandboxedKind>('process', 'function'),
+  fc.constantFrom<SandboxedKind>('process', 'function'),
+)
 
 describe('for any two policies', () => {
   it(
@@ -138,11 +154,11 @@ describe('for any two policies', () => {
     async () => {
       const answers = { within: 0, beyond: 0 }
       await fc.assert(
-        fc.asyncProperty(pair, kinds, async ([a, b], kind) => {
+        fc.asyncProperty(pair, kinds, async ([a, b], [kind, boundKind]) => {
           fc.pre(a !== undefined && b !== undefined)
-          const [ofA, ofB] = [resolvePolicy(a, { ...PLACES, kind }), resolvePolicy(b, { ...PLACES, kind })]
-          const witnesses = beyond(a, b, { ...PLACES, kind })
-          expect(isWithin(a, b, { ...PLACES, kind }).within).toBe(witnesses.length === 0)
+          const [ofA, ofB] = [resolvePolicy(a, { ...PLACES, kind }), resolvePolicy(b, { ...PLACES, kind: boundKind })]
+          const witnesses = beyond(a, b, { ...PLACES, kind, boundKind })
+          expect(isWithin(a, b, { ...PLACES, kind, boundKind }).within).toBe(witnesses.length === 0)
           for (const witness of witnesses)
             expect([describeWitness(witness), await isRight(witness, ofA, ofB)]).toEqual([
               describeWitness(witness),
@@ -154,16 +170,30 @@ describe('for any two policies', () => {
         search(300),
       )
       expect(Math.min(answers.within, answers.beyond)).toBeGreaterThan(50)
-      if (SECONDS > 0) console.log(answers)
+      if (SECONDS > 0) process.stdout.write(`${JSON.stringify(answers)}\n`)
     },
     TEST_TIMEOUT,
   )
+
+  it('a tool in a looser place than its bound is beyond it, and no other tool is so for that reason', () => {
+    const looseness = (kind: ToolKind) => (['process', 'function'].includes(kind) ? 0 : kind === 'mcp' ? 1 : 2)
+    const kind = fc.constantFrom<ToolKind>('process', 'function', 'mcp', 'in-process')
+    fc.assert(
+      fc.property(policyValue, kind, kind, (value, one, other) => {
+        const policy = parsed(value)
+        fc.pre(policy !== undefined)
+        const found = beyond(policy, policy, { ...PLACES, kind: one, boundKind: other })
+        expect(found.some((witness) => witness.kind === 'confinement')).toBe(looseness(one) > looseness(other))
+      }),
+    )
+  })
 
   it(
     'a policy that is within another without places is so for any workspace and home',
     () => {
       let compared = 0
-      const place = fc.constantFrom('/', '/d', '/d/a', '/home', '/home/ann', '/home/ann/a', '/home/ann/project', '/x/y')
+      // Not the root: a carve-out of the workspace would then reach the programs and libraries of the system.
+      const place = fc.constantFrom('/d', '/d/a', '/home', '/home/ann', '/home/ann/a', '/home/ann/project', '/x/y')
       fc.assert(
         fc.property(pair, place, place, ([a, b], workspace, home) => {
           fc.pre(a !== undefined && b !== undefined)
@@ -179,7 +209,7 @@ describe('for any two policies', () => {
         search(300),
       )
       expect(compared).toBeGreaterThan(50)
-      if (SECONDS > 0) console.log({ compared })
+      if (SECONDS > 0) process.stdout.write(`${String(compared)} compared\n`)
     },
     TEST_TIMEOUT,
   )

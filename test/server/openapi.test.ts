@@ -172,6 +172,8 @@ describe('the answers of the server fit its document', () => {
     })
     await ask('anna', 'GET', '/v1/teams/acme/tools')
     await ask('anna', 'GET', '/v1/teams/acme/tools/web')
+    await ask('ada', 'POST', '/v1/teams/acme/tools', { key: 'web', egressClass: 'read_only', credentialRef: 'other' })
+    await ask('anna', 'POST', '/v1/teams/acme/tools/web/approval', { version: 2, reason: 'seen' })
     await ask('ada', 'POST', '/v1/teams/acme/tools/web/status', { status: 'disabled' })
     await ask('ada', 'POST', '/v1/teams/acme/assignments', { agent: 'agent-1', tool: 'look', profile: 'plain' })
     await ask('ada', 'POST', '/v1/teams/acme/assignments', { agent: 'agent-2', tool: 'look' })

@@ -22,6 +22,7 @@ const toneOf = (event: CordonEvent): Tone => {
   switch (event.type) {
     case 'tool.denied':
     case 'sandbox.violation':
+    case 'sandbox.mismatch':
     case 'hook.failed':
     case 'audit.repaired':
       return 'red'
@@ -65,6 +66,8 @@ const summaryOf = (event: CordonEvent): string => {
       )
     case 'sandbox.violation':
       return `${event.tool}: ${event.description}`
+    case 'sandbox.mismatch':
+      return `${event.tool}: the applied boundary differs from the permitted one: ${event.problem}`
     case 'tool.called':
       return `${event.tool} ${event.arguments.text ?? event.arguments.hash}`
     case 'tool.denied':

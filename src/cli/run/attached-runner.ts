@@ -2,7 +2,7 @@
 import type { CordonError } from '../../errors/index.js'
 import type { JsonObject } from '../../gate/index.js'
 import type { Boundary } from '../../policy/index.js'
-import type { CallTool, ToolRunner } from '../../runtime/call/index.js'
+import type { BeforeStart, CallTool, ToolRunner } from '../../runtime/call/index.js'
 import { processEndingOf } from '../../runtime/events/index.js'
 import type { NetworkCall } from '../../runtime/network/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
@@ -14,7 +14,7 @@ import { argvOf } from './run-tool.js'
 export type Launch = (
   argv: readonly string[],
   boundary: Boundary,
-  call: NetworkCall & { readonly beforeStart: () => Promise<void> },
+  call: NetworkCall & { readonly beforeStart: BeforeStart },
 ) => Promise<CallResult>
 
 interface AttachedRunner extends ToolRunner<CallTool> {

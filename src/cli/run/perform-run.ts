@@ -92,6 +92,7 @@ const performRecorded = async (
     tools: new Map([[tool.name, { gate: tool, cwd: order.cwd }]]),
     approval: { approve: person.approve, otherwise: 'deny' },
     record: recordSettingsOf(environment),
+    stopped: new WeakMap(),
   }
   const problems: CordonError[] = []
   let ended: EndedCall | undefined

@@ -6,6 +6,7 @@ import { isatty } from 'node:tty'
 import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { resolvePolicy } from '../../policy/index.js'
+import type { BeforeStart } from '../../runtime/call/index.js'
 import { openSandbox } from '../../sandbox/index.js'
 import type { AttachedControl, CallNetwork, CallResult, CellSettings, Observing, Sandbox } from '../../sandbox/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
@@ -176,7 +177,7 @@ interface Attached {
   readonly cwd: AbsolutePath
   readonly boundary: Boundary
   readonly observe: Observing
-  readonly beforeStart: () => Promise<void>
+  readonly beforeStart: BeforeStart
   readonly proxy?: CellSettings['proxy']
   readonly network?: CallNetwork
 }

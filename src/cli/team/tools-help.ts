@@ -2,15 +2,18 @@ import { value, values } from '../arguments.js'
 import { storeHelp } from '../store/store-help.js'
 
 export const TOOLS_HELP = storeHelp({
-  usage: 'cordon tools list | register FILE… | show|enable|disable TOOL | assign|revoke TOOL AGENT [options]',
+  usage:
+    'cordon tools list | register FILE… | show|enable|disable TOOL | approve TOOL VERSION | assign|revoke TOOL AGENT [options]',
   summary: 'register tools of a team and assign them to agents',
   description: [
     'register reads tools from YAML or JSON files (- is standard input) and creates each tool, or its next version.',
     'Approvals of an older version do not apply to the new one. assign lets an agent call a tool, revoke ends that,',
-    'disable ends it for all agents.',
+    'disable ends it for all agents. A version that may do more than the last usable one cannot be called before an',
+    'operator approves it. show says what it may newly do.',
   ],
   options: [
     values('assign', 'AGENT', 'also assign it to this agent (register)'),
+    value('reason', 'TEXT', 'why you approve it, for the audit log (approve)'),
     value('profile', 'NAME', 'the profile for calls of this agent (assign)'),
   ],
   notes: [

@@ -20,6 +20,7 @@ export const tools = (line: CommandLine): Promise<number> =>
         list,
         register,
         show,
+        approve,
         assign,
         revoke,
         enable: (context) => setStatus(context, 'active'),
@@ -50,7 +51,7 @@ const list = async ({ store, team, print }: CommandContext): Promise<number> => 
           String(tool.version),
           tool.egressClass,
           approvalOf(tool),
-          tool.status,
+          tool.review === 'pending' ? 'not approved' : tool.status,
           agentsOf(tool.key),
         ]),
         paint,
@@ -76,7 +77,8 @@ const register = async ({ store, team, words, values, wrong, print }: CommandCon
       tool,
       (paint) =>
         `${paint('green', 'registered')} ${visible(tool.key)}, version ${String(tool.version)}, of the class ` +
-        `${tool.egressClass}${file.egressClass === undefined ? ' (default)' : ''}, approval ${approvalOf(tool)}\n`,
+        `${tool.egressClass}${file.egressClass === undefined ? ' (default)' : ''}, approval ${approvalOf(tool)}\n` +
+        pendingText(tool),
     )
     for (const agent of values.get('assign') ?? []) {
       await store.ask('assignTool', { team: of, tool: tool.key, agent })
@@ -86,6 +88,30 @@ const register = async ({ store, team, words, values, wrong, print }: CommandCon
       )
     }
   }
+  return 0
+}
+
+/** Nobody can call a version that may do more, before somebody has seen what. */
+const pendingText = ({ key, version, review, widening }: Tool): string =>
+  review !== 'pending'
+    ? ''
+    : [
+        'It may do more than the last usable version, and cannot be called before an operator approves it:',
+        ...widening.map((sentence) => `  ${visible(sentence)}`),
+        `  cordon tools approve ${visible(key)} ${String(version)}`,
+        '',
+      ].join('\n')
+
+const approve = async (context: CommandContext): Promise<number> => {
+  const [tool, version] = wordsOf(context, ['TOOL', 'VERSION'])
+  if (!/^[1-9][0-9]{0,8}$/.test(version)) throw context.wrong('say the version as a number')
+  const reason = context.option('reason')
+  const given = { team: await context.team(), tool, version: Number(version), ...withoutUndefined({ reason }) }
+  await context.store.ask('approveTool', given)
+  context.print(
+    { tool, version: given.version, status: 'approved' },
+    (paint) => `${paint('green', 'approved')} ${visible(tool)}, version ${version}\n`,
+  )
   return 0
 }
 
@@ -108,7 +134,7 @@ const show = async (context: CommandContext): Promise<number> => {
       ...renderQuoted('input', JSON.stringify(tool.inputSchema, null, 2), paint),
       ...(tool.outputSchema === null ? [] : renderQuoted('output', JSON.stringify(tool.outputSchema, null, 2), paint)),
       ...renderBoundary(tool, paint),
-      '',
+      pendingText(tool),
     ].join('\n'),
   )
   return 0

@@ -10,7 +10,7 @@ import { execChecks } from './exec-checks.js'
 import { readBeyond, writeBeyond } from './files-within.js'
 import { hostText, variableText } from '../resolve/canonical-policy.js'
 import type { Limits, ToolKind, ToolPolicy } from '../model.js'
-import { TOOL_KINDS } from '../model.js'
+import { DEFAULT_OUTPUT_BYTES, TOOL_KINDS } from '../model.js'
 import { LIMIT_NAMES } from '../parse/parse-limits.js'
 import { plainDifference } from './plain-difference.js'
 import { networkBeyond } from './requests-beyond.js'
@@ -53,7 +53,7 @@ export function* checksOf(
 
 const checksAnywhere = (a: Effective, b: Effective): readonly Check[] => [
   { key: 'confinement', find: () => confinementBeyond(a.kind, b.kind) },
-  ...LIMIT_NAMES.map((name) => ({ key: `limit ${name}`, find: () => limitBeyond(name, a.limits, b.limits) })),
+  ...LIMIT_NAMES.map((name) => ({ key: `limit ${name}`, find: () => limitBeyond(name, a.limits, boundsOf(a, b)) })),
   ...b.boundary.require.map((mechanism) => ({
     key: `require ${mechanism}`,
     find: (): Witness | undefined =>
@@ -82,6 +82,15 @@ const LOOSENESS = (kind: ToolKind): number =>
 
 const confinementBeyond = (tool: ToolKind, bound: ToolKind): Witness | undefined =>
   LOOSENESS(tool) > LOOSENESS(bound) ? { kind: 'confinement', tool, bound } : undefined
+
+/**
+ * The default of `output` depends on who runs the tool. So an omitted one is the smallest default in the bound, and no
+ * limit in the tool, unless both omit it.
+ */
+const boundsOf = (a: Effective, b: Effective): Limits =>
+  a.limits.output !== undefined && b.limits.output === undefined && TOOL_KINDS[b.kind].startsProcess
+    ? { ...b.limits, output: DEFAULT_OUTPUT_BYTES }
+    : b.limits
 
 const limitBeyond = (limit: keyof Limits, a: Limits, b: Limits): Witness | undefined => {
   const [value = 'unlimited', bound] = [a[limit], b[limit]]

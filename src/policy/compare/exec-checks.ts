@@ -13,8 +13,12 @@ export const execChecks = (a: Effective, b: Effective): readonly Check[] => {
   if (ofA.kind === 'none' || ofB.kind === 'all') return []
   const listed = ofB.kind === 'list' ? ofB.programs : []
   if (ofA.kind === 'all') return [{ key: 'exec', find: () => readableBeyond(a, listed) }]
+  // A program that is listed and carved out is refused when the policy is used.
+  const isCarvedOut = (name: string) => name.startsWith('/') && !isReadable(a.reading, name as AbsolutePath)
   return ofA.programs.flatMap((program, at) =>
-    listed.includes(program) ? [] : [{ key: `exec ${String(at)}`, find: () => ({ kind: 'exec', program }) }],
+    listed.includes(program) || isCarvedOut(program)
+      ? []
+      : [{ key: `exec ${String(at)}`, find: () => ({ kind: 'exec', program }) }],
   )
 }
 

@@ -11,7 +11,8 @@ export type Within = { readonly within: true } | { readonly within: false; reado
  * Whether `a` allows nothing beyond `b`. If an exact answer takes too long, it is no, with the witness `undecided`.
  * Risk is not compared, because it grants nothing. The egress class counts by the requests that it refuses.
  *
- * Without a context, `a` must be within `b` for several positions of workspace and home.
+ * Without a context, `a` must be within `b` for several positions of workspace and home. None of them is the root, or
+ * lies in a folder of a preset: there each carve-out of the workspace would hide files of the system.
  */
 export const isWithin = (
   a: ToolPolicy | Boundary,

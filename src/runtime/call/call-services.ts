@@ -1,6 +1,7 @@
 import type { CordonError } from '../../errors/index.js'
 import type { Evaluation, Gate, GateTool, JsonValue, PermissionDecision } from '../../gate/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
+import type { AppliedProfile } from '../../sandbox/index.js'
 
 import type { ApprovalSettings } from '../approvals.js'
 import type { EventStream } from '../events/event-stream.js'
@@ -32,11 +33,16 @@ export interface CallServices<Tool extends CallTool = BoundTool> {
   readonly now: () => number
   /** False if mode, rules or tools have changed since the evaluation. Undefined where they cannot change. */
   readonly isCurrent?: (evaluation: Evaluation) => boolean
+  /** Tools that do not run any more, with the reason. */
+  readonly stopped: WeakMap<CallTool, string>
   /** Called when a call comes in: the caller's span becomes the parent of the call's span. */
   readonly begin: (callId: string) => void
   /** For a call that could not start: the decision that replaces its permit, if any does. */
   readonly revise?: (decision: PermissionDecision, error: CordonError) => PermissionDecision | undefined
 }
+
+/** Undefined where the call has no cell of its own. */
+export type BeforeStart = (applied: AppliedProfile | undefined) => Promise<void>
 
 /** A decision with a permit. */
 export type Permitted = Extract<Evaluation, { kind: 'permitted' }>
@@ -64,7 +70,7 @@ export interface PermittedCall {
   readonly callId: string
   readonly session: string
   /** Called when the cell is ready. If it rejects, the process is not started. */
-  readonly beforeStart: () => Promise<void>
+  readonly beforeStart: BeforeStart
   readonly network: NetworkCall
   /** For the server of an MCP tool. */
   readonly attachment: unknown

@@ -1,7 +1,8 @@
 // The one door to a cell. Every call shows its permit here, for exactly this tool, these arguments and this policy.
 import { CordonError, fail, messageOf } from '../../errors/index.js'
 import { requirePermit } from '../../gate/index.js'
-import { resultOfInterrupted } from '../../sandbox/index.js'
+import type { PermissionDecision } from '../../gate/index.js'
+import { beyondPermit, resultOfInterrupted } from '../../sandbox/index.js'
 import { monotonicMs } from '../../shapes/index.js'
 
 import { NOTHING_RAN } from '../call-outcome.js'
@@ -13,7 +14,7 @@ import { endedBy } from '../events/process-ending.js'
 import { recordArguments } from '../events/recorded-arguments.js'
 import type { NetworkCall } from '../network/call-networks.js'
 import type { Execution } from '../result/tool-result.js'
-import type { CallServices, CallTool, Permitted } from './call-services.js'
+import type { BeforeStart, CallServices, CallTool, Permitted } from './call-services.js'
 
 /** Every error after the permit is an outcome of the call, and is recorded as one. */
 export const runPermitted = async <Tool extends CallTool>(
@@ -30,7 +31,9 @@ export const runPermitted = async <Tool extends CallTool>(
   const requireCurrent = (): void => {
     if (services.isCurrent?.(evaluation) === false) throw fail('call-outdated', { tool: name })
   }
-  const beforeStart = async (): Promise<void> => {
+  const beforeStart: BeforeStart = async (applied) => {
+    const problem = applied === undefined ? undefined : beyondPermit(applied, boundary)
+    if (problem !== undefined) throw fail('profile-mismatch', { problem })
     start = 'unrecorded'
     await recordStart(services, tool, evaluation)
     start = 'recorded'
@@ -71,6 +74,8 @@ export const runPermitted = async <Tool extends CallTool>(
     if (execution !== undefined) throw endNotRecorded(name, execution.status, error)
     // If this cannot be recorded, the end of the call cannot be either, and that is reported.
     await reached.finish().catch(() => undefined)
+    if (error instanceof CordonError && error.code === 'profile-mismatch')
+      await stopTool(services, tool, decision, error)
     const status = statusOf(error, start)
     const ending = start === 'recorded' ? endedBy(status === 'cancelled' ? 'cancelled' : 'setup') : null
     const outcome = { ...NOTHING_RAN, status, ending, ...known() }
@@ -78,6 +83,17 @@ export const runPermitted = async <Tool extends CallTool>(
     const { profile = null, violations = [], usage = null } = resultOfInterrupted(error) ?? {}
     return { ...outcome, error, profile, violations, usage, revised: services.revise?.(decision, error) }
   }
+}
+
+/** Something in Cordon is faulty. No other call of the tool should find out what it allows. */
+const stopTool = async <Tool extends CallTool>(
+  { events, stopped, tools }: CallServices<Tool>,
+  tool: Tool,
+  decision: PermissionDecision,
+  { params: { problem = '' } }: CordonError,
+): Promise<void> => {
+  stopped.set(tools.get(tool.gate.name) ?? tool, String(problem))
+  await events.emit({ type: 'sandbox.mismatch', ...idsOf(decision), problem: String(problem) })
 }
 
 /** The tool ran, and its end is not in the log. */

@@ -96,6 +96,10 @@ export const EVENTS = {
     violation: VIOLATION,
     description: text(),
   }),
+  'sandbox.mismatch': event('The applied boundary differs from the permitted one. The tool does not run again.', {
+    ...OF_CALL,
+    problem: text(),
+  }),
   'tool.called': event('A tool is about to run.', {
     ...OF_CALL,
     arguments: RECORDED_ARGUMENTS,

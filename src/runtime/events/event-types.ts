@@ -1,7 +1,8 @@
 export const EVENT_TYPES = [
   ...(['session.started', 'session.ended', 'policy.changed'] as const),
   ...(['permission.evaluated', 'permission.requested', 'permission.resolved'] as const),
-  ...(['sandbox.applied', 'sandbox.violation', 'tool.called', 'tool.denied', 'tool.completed'] as const),
+  ...(['sandbox.applied', 'sandbox.violation', 'sandbox.mismatch'] as const),
+  ...(['tool.called', 'tool.denied', 'tool.completed'] as const),
   ...(['hook.started', 'hook.completed', 'hook.failed'] as const),
   ...(['process.started', 'process.completed', 'process.terminated'] as const),
   ...(['egress.opened', 'egress.request', 'egress.closed', 'egress.summed'] as const),

@@ -1,6 +1,7 @@
 // Limits of a tool's result. It is parsed, hashed and recorded in the event loop of the host, which all calls share.
 // Within these limits that takes some tens of milliseconds at most.
 import type { JsonLimits } from '../../gate/index.js'
+import { DEFAULT_OUTPUT_BYTES } from '../../policy/index.js'
 
 /** Limits that a tool can raise. */
 export interface ResultLimits {
@@ -18,14 +19,11 @@ export const RESULT_DEFAULTS = { bytes: 1024 * 1024, elements: 20_000 } as const
 /** For each message of progress. */
 export const PROGRESS_LIMITS: JsonLimits = { bytes: 64 * 1024, elements: 2_000, depth: DEPTH }
 
-/** For a process without `limits.output`. The output of a function also carries its progress and its text. */
-const OUTPUT_BYTES = 4 * 1024 * 1024
-
 export const resultLimitsOf = ({
   bytes = RESULT_DEFAULTS.bytes,
   elements = RESULT_DEFAULTS.elements,
 }: ResultLimits = {}): JsonLimits => ({ bytes, elements, depth: DEPTH })
 
-/** Room for the whole result and other output. */
+/** Room for the whole result and other output. The output of a function also carries its progress and its text. */
 export const outputLimitOf = ({ bytes = RESULT_DEFAULTS.bytes }: ResultLimits = {}): number =>
-  Math.max(OUTPUT_BYTES, 2 * bytes)
+  Math.max(DEFAULT_OUTPUT_BYTES, 2 * bytes)

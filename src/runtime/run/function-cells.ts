@@ -20,6 +20,7 @@ import { listenToFunction } from './function-reply.js'
 import type { FunctionReply } from './function-reply.js'
 import { pathOf, selfContainedSource } from '../tools/function-source.js'
 import { moduleFiles, packageSettings } from '../tools/module-files.js'
+import type { BeforeStart } from '../call/call-services.js'
 import type { CallNetworks, NetworkCall } from '../network/call-networks.js'
 import { processEndingOf } from '../events/process-ending.js'
 import type { ProcessEnding } from '../events/process-ending.js'
@@ -33,7 +34,7 @@ import type { ToolDefinition } from '../tools/tools.js'
 export type RunFunction = (
   tool: BoundTool,
   definition: FunctionDefinition,
-  call: FunctionCall & { readonly beforeStart: () => Promise<void> },
+  call: FunctionCall & { readonly beforeStart: BeforeStart },
   network: NetworkCall,
 ) => Promise<Execution>
 

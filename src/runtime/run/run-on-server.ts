@@ -22,7 +22,7 @@ export const runOnServer = async (
 ): Promise<Execution> => {
   const held = server.profile()
   if (held === undefined) throw fail('mcp-server-ended', { server: server.name, how: 'it does not run' })
-  await beforeStart()
+  await beforeStart(undefined)
   const limited = limitedBy(policy.limits.wall, signal)
   const began = monotonicMs()
   const reply = await server.call({ input, attachment, signal: limited.signal }).finally(limited.done)

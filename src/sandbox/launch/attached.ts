@@ -5,6 +5,7 @@ import type { CallResult } from '../call-result.js'
 import { environmentOf } from '../plan/environment.js'
 import type { PlannedCell } from '../plan/plan-cell.js'
 import type { Stdio, Stream } from '../plan/plan.js'
+import { appliedProfile } from '../result/applied-profile.js'
 import type { OpenedCell } from './ready-cell.js'
 import type { WatchedRun } from './watched-run.js'
 import type { AttachedRequest } from '../sandbox-interface.js'
@@ -26,8 +27,8 @@ export const runAttached = async (
   watched: WatchedRun,
 ): Promise<CallResult> => {
   try {
-    await cell.ready
-    await request.beforeStart?.()
+    const applied = await cell.ready
+    await request.beforeStart?.(appliedProfile(applied, planned.plan))
     door?.open(request.network)
     const environment = environmentOf(planned.plan, request, request.network)
     watched.go()

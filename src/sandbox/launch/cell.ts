@@ -6,7 +6,7 @@ import type { CordonError } from '../../errors/index.js'
 
 import { encodeCommand } from '../plan/encode-plan.js'
 import { parseCellEvent } from '../result/events.js'
-import type { CellEvent, ExitEvent, OpenEvent, ReportedViolation } from '../result/events.js'
+import type { AppliedEvent, CellEvent, ExitEvent, OpenEvent, ReportedViolation } from '../result/events.js'
 import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame, encodeInput } from '../frames.js'
 import type { FrameToCell } from '../frames.js'
 import type { Command } from '../plan/plan.js'
@@ -30,7 +30,7 @@ export interface CellStreams {
 
 export interface Cell {
   /** Settles when the boundary is applied and the cell waits for its command. */
-  readonly ready: Promise<void>
+  readonly ready: Promise<AppliedEvent>
   readonly start: (command: Command, stdin: Uint8Array | undefined, streams: CellStreams) => Promise<CellEnd>
   /** Begins the call of a program that was started early. */
   readonly begin: () => void
@@ -60,8 +60,12 @@ const MOST_KEPT = 10_000
 
 const CLOSING_MS = 1
 
-/** `plan`: made by `encodePlan`. */
-export const openCell = (connection: Socket, plan: Buffer): Cell => {
+/** `plan`: made by `encodePlan`. `departure`: how the applied boundary differs from it. The program then never starts. */
+export const openCell = (
+  connection: Socket,
+  plan: Buffer,
+  departure: (applied: AppliedEvent) => string | undefined = () => undefined,
+): Cell => {
   const violations: ReportedViolation[] = []
   const opens: OpenEvent[] = []
   let landlock = 0
@@ -74,7 +78,7 @@ export const openCell = (connection: Socket, plan: Buffer): Cell => {
   let held = 0
   let isTaken = false
   let streams: CellStreams | undefined
-  const ready = deferred<undefined>()
+  const ready = deferred<AppliedEvent>()
   const end = deferred<CellEnd>()
   // A cell may fail while nobody waits for it.
   ready.promise.catch(() => undefined)
@@ -86,7 +90,7 @@ export const openCell = (connection: Socket, plan: Buffer): Cell => {
         landlock = event.landlock
         supervisor = event.supervisor
         measurable = event.measurable
-        ready.resolve(undefined)
+        takeBoundary(event)
         break
       case 'violation':
         if (violations.length < MOST_KEPT) violations.push(event.violation)
@@ -105,6 +109,17 @@ export const openCell = (connection: Socket, plan: Buffer): Cell => {
         finish()
         break
     }
+  }
+  const takeBoundary = (event: AppliedEvent) => {
+    const problem = departure(event)
+    if (problem === undefined) {
+      ready.resolve(event)
+      return
+    }
+    failure ??= fail('profile-mismatch', { problem })
+    // The supervisor ends the cell when its connection closes.
+    connection.destroy()
+    finish()
   }
   const finish = () => {
     if (ended) return

@@ -9,7 +9,12 @@ import { LIMIT_KINDS } from './violations.js'
 import type { LimitKind, Violation } from './violations.js'
 
 export const EVENTS = {
-  applied: { landlock: number(), supervisor: number(), measurable: yesOrNo() },
+  /** Limits of 0 are none. `network`: whether the tool has a network namespace of its own. */
+  applied: {
+    ...{ landlock: number(), supervisor: number(), measurable: yesOrNo(), network: oneOf('own', 'shared', 'unknown') },
+    ...{ mounts: number(), rules: number(), sum: number(), filtered: yesOrNo(), unprivileged: yesOrNo() },
+    ...{ open_files: number(), file_size: number(), cpu_seconds: number() },
+  },
   /** An attempt that the launcher takes to be refused. The host judges whether the boundary refused it. */
   open: {
     path: text(),
@@ -55,6 +60,7 @@ export const VIOLATIONS = {
 }
 
 type EventOf<Name extends keyof typeof EVENTS> = { readonly event: Name } & Read<(typeof EVENTS)[Name]>
+export type AppliedEvent = EventOf<'applied'>
 export type OpenEvent = EventOf<'open'>
 export type ErrorEvent = EventOf<'error'>
 export type ExitEvent = EventOf<'exit'>

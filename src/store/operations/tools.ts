@@ -2,6 +2,7 @@
 import { amount, oneOf, optional, valuesOf, whole, yesOrNo } from '../../shapes/index.js'
 import { requireAgent } from '../registry/members.js'
 import {
+  approveTool,
   assignTool,
   listAssignments,
   listTools,
@@ -13,9 +14,10 @@ import {
 
 import { ASSIGNMENT, AUTH_METHODS, EGRESS_CLASS, NOTHING, PRICED, TOOL, TOOL_STATUS } from '../registry/team-answers.js'
 import { boundedList, boundedMapping, name, text, toolKey } from './field.js'
-import { BY_ADMIN, READ, listOfTeam, operation } from './operation.js'
+import { BY_ADMIN, BY_OPERATOR, READ, listOfTeam, operation } from './operation.js'
 
 const MOST_APPROVALS = 20
+const MOST_VERSIONS = 2_147_483_647
 
 export const TOOLS = {
   listTools: listOfTeam('tools', 'tools of a team', TOOL, listTools),
@@ -69,6 +71,16 @@ export const TOOLS = {
     answer: NOTHING,
     perform: async (asking, { team, tool, status }) =>
       setToolStatus(asking, (await requireTool(asking, team, tool)).id, status),
+  }),
+  approveTool: operation({
+    ...BY_OPERATOR,
+    method: 'POST',
+    path: '/v1/teams/{team}/tools/{tool}/approval',
+    summary: 'lets agents call a version that may do more than the last usable one',
+    fields: { team: name(), tool: toolKey(), version: whole(1, MOST_VERSIONS), reason: optional(text(1000)) },
+    answer: NOTHING,
+    perform: async (asking, { team, tool, version, reason }) =>
+      approveTool(asking, (await requireTool(asking, team, tool)).id, version, reason),
   }),
   listAssignments: listOfTeam('assignments', 'which agent may call which tool', ASSIGNMENT, listAssignments),
   assignTool: operation({

@@ -7,13 +7,15 @@ import { callFunction, callProcedure, columnsOf } from './statements.js'
 import { thenRejectSuperseded } from './superseded.js'
 import { TOOL } from './team-answers.js'
 import type { Assignment, MemberKind, RegisteredTool } from './team-answers.js'
+import { wideningOf } from './widening.js'
+import type { ToolRights } from './widening.js'
 
 /** Defaults: `egressClass` is `write`, and `authMethod` is `api_key` with a credential, `none` without. */
 export type ToolRegistration = Pick<RegisteredTool, 'owner' | 'key'> & {
-  readonly [Key in Exclude<keyof RegisteredTool, 'id' | 'owner' | 'key' | 'status' | 'version'>]?: NonNullable<
-    RegisteredTool[Key]
-  >
+  readonly [Key in Exclude<keyof RegisteredTool, MadeByDatabase>]?: NonNullable<RegisteredTool[Key]>
 }
+
+type MadeByDatabase = 'id' | 'owner' | 'key' | 'status' | 'version' | 'review' | 'widening' | 'registeredBy'
 
 const TOOL_COLUMNS = columnsOf(TOOL, {
   inputSchema: 'schema_input',
@@ -21,7 +23,10 @@ const TOOL_COLUMNS = columnsOf(TOOL, {
   expectedCost: 'expected_cost::float8',
 })
 
-/** Registers a tool, or its next version. Approvals of the old version do not apply to the new one. */
+/**
+ * Registers a tool, or its next version. Approvals of the old version do not apply to the new one. A version that may
+ * do more than the last usable one waits for `approveTool`.
+ */
 export const registerTool = async (session: Queryable, tool: ToolRegistration): Promise<string> => {
   const { owner, key, egressClass, authMethod, httpMethod, endpointUrl, credentialRef, approvalsNeeded } = tool
   const { description, category, requiresApproval, isDangerous, needsLabels, needsBoundary, expectedCost } = tool
@@ -41,8 +46,23 @@ export const registerTool = async (session: Queryable, tool: ToolRegistration): 
     schemaOutput: json(tool.outputSchema),
     definition: json(tool.definition),
     prices: json(tool.prices),
+    ...(await comparedWithUsable(session, tool)),
   }
   return thenRejectSuperseded(session, callFunction(session, 'fn_register_tool', given), owner)
+}
+
+/** The database compares everything but the policy and the kind. */
+const comparedWithUsable = async (
+  { query }: Queryable,
+  { owner, key, definition = {} }: ToolRegistration,
+): Promise<{ readonly widening?: string; readonly comparedWith?: number }> => {
+  const [usable] = await query<{ version: number; rights: ToolRights }>(
+    `select usable_version as version, usable_rights as rights from agents.tools_registry where owner = $1 and key = $2`,
+    [owner, key],
+  )
+  return usable === undefined
+    ? {}
+    : { widening: jsonText(wideningOf(definition, usable.rights), 'the widening'), comparedWith: usable.version }
 }
 
 const json = (value: object | undefined): string | undefined =>
@@ -80,6 +100,10 @@ export const revokeTool = (session: Queryable, agent: string, tool: string): Pro
 
 export const setToolStatus = (session: Queryable, tool: string, status: RegisteredTool['status']): Promise<void> =>
   callProcedure(session, 'fn_set_tool_status', { tool, status })
+
+/** Lets people call a version that may do more than the one before. */
+export const approveTool = (session: Queryable, tool: string, version: number, reason?: string): Promise<void> =>
+  callProcedure(session, 'fn_approve_tool_version', { tool, version, reason: reason ?? null })
 
 export const listAssignments = ({ query }: Queryable, owner: string): Promise<readonly Assignment[]> =>
   query(

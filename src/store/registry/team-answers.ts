@@ -135,6 +135,11 @@ export const TOOL = called(
     /** How it runs. Runners read it. */
     definition: mapping(),
     version: count(),
+    /** pending: it may do more than the last usable version, and nobody can call it yet. */
+    review: oneOf('none', 'pending', 'approved'),
+    /** What this version may newly do, a sentence each. */
+    widening: list(text()),
+    registeredBy: text(),
     isDangerous: yesOrNo(),
     endpointUrl: orNull(text()),
     httpMethod: orNull(text()),
