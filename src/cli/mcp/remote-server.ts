@@ -6,6 +6,8 @@ import type { PlacedPolicy } from '../../policy/index.js'
 import type { SecretSource } from '../../egress/index.js'
 import { isMapping, isTexts } from '../../shapes/index.js'
 
+import { headersOfEntry, urlOfEntry } from './entry-url.js'
+
 export interface RemoteServer {
   readonly url: string
   /** Whether the user wrote an `Authorization` of his own. */
@@ -20,10 +22,12 @@ export interface RemoteServer {
 export const readRemoteServer = (
   name: string,
   source: string,
-  { type, url: given, headers = {} }: Readonly<Record<string, unknown>>,
+  entry: Readonly<Record<string, unknown>>,
 ): RemoteServer => {
+  const given = urlOfEntry(entry)
+  const headers = headersOfEntry(entry) ?? {}
   const invalid = (problem: string, fix: string) => fail('usage-error', { problem: `${source}: ${problem}`, fix })
-  if (type === 'sse')
+  if (entry['type'] === 'sse')
     throw invalid(
       'the transport HTTP+SSE of the revision 2024-11-05 is not supported',
       'most such servers speak streamable HTTP too, at another path: write "type": "http" and that "url"',
