@@ -16,7 +16,7 @@ import type { EventReader } from './event-reader.js'
 import { bodyOf } from './http-exchange.js'
 import type { HttpServer } from './http-exchange.js'
 import { HttpFailure, failureAnswer } from './http-failure.js'
-import { challengeIn, problemIn } from './http-status.js'
+import { failureOf } from './http-status.js'
 import { createHttpSession } from './http-session.js'
 
 export interface RelayParts {
@@ -59,7 +59,7 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
   const isClosing = (): boolean => closing.signal.aborted
   let last: Promise<void> = Promise.resolve()
 
-  /** Passes on one message of the server. Gives the answer in it, if it has the one that `request` waits for. */
+  /** Passes on what the server sent at once. Gives whether the answer to `request` is in it. */
   const deliver = async (text: string, request: RequestMessage | undefined): Promise<boolean> => {
     const messages = readLine(text, 'server')
     if (messages.some(({ kind }) => kind === 'garbage')) throw new HttpFailure('the server sent what is not a message')
@@ -168,12 +168,12 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
       await deliver(text, request)
       return
     }
-    response.destroy()
+    const failure = await failureOf(response)
     if (session.isGone(response)) {
       complain('the server has ended the session')
       giveUp()
     }
-    throw new HttpFailure(problemIn(response), challengeIn(response))
+    throw failure
   }
 
   const ask = async (request: RequestMessage, body: string): Promise<void> => {
@@ -191,8 +191,8 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
   const tell = async (message: Message, body: string): Promise<void> => {
     const headers = { ...session.headers(), accept: ACCEPT }
     const response = await server.send({ method: 'POST', headers, body, signal: closing.signal, lane: 'others' })
+    if ((response.statusCode ?? 0) >= 300) throw await failureOf(response)
     response.destroy()
-    if ((response.statusCode ?? 0) >= 300) throw new HttpFailure(problemIn(response), challengeIn(response))
     if (message.kind === 'notification' && message.method === METHODS.initialized) void listen()
   }
   /** What belongs to no request of the gateway. A server does not have to have such a stream. */
@@ -204,8 +204,8 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
       try {
         const response = await streamOf(resumeAt, closing.signal)
         if (!isEventStream(response)) {
-          response.destroy()
-          if (response.statusCode !== 405) complain(`there is no stream of messages: ${problemIn(response)}`)
+          const { message } = await failureOf(response)
+          if (response.statusCode !== 405) complain(`there is no stream of messages: ${message}`)
           return
         }
         const { lastId } = await readEvents(response, reader, closing.signal, async (data) => {
@@ -243,8 +243,10 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
   }
   return {
     take: (line) => {
-      for (const message of readLine(line, 'client'))
-        if (message.kind !== 'garbage') last = last.then(() => pass(message, line))
+      const messages = readLine(line, 'client')
+      for (const message of messages)
+        if (message.kind !== 'garbage')
+          last = last.then(() => pass(message, messages.length === 1 ? line : JSON.stringify(message.fields)))
     },
     close: async () => {
       closing.abort()
