@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { messageOf } from './contestants/runner.mjs'
 import { benchDecide } from './decide.mjs'
 import { benchEgress } from './egress.mjs'
+import { benchGateway } from './gateway.mjs'
 import { benchHostile } from './hostile.mjs'
 import { HELP, parseOptions } from './options.mjs'
 import { drawChart } from './report/chart.mjs'
@@ -26,6 +27,10 @@ async function main(options) {
   }
   if (options.egress) {
     await benchEgress(options)
+    return
+  }
+  if (options.gateway) {
+    await benchGateway(options)
     return
   }
   if (options.hostile) {

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
-// Store commands are bundled separately: few calls need them, and they are large.
-const STORE_COMMANDS = [
+// These are bundled separately: few calls need them, and they are large.
+const SEPARATE = [
   ...['serve', 'approvals', 'tools', 'calls', 'runs', 'team', 'tokens', 'credentials', 'runner'].map(
     (name) => `team/${name}`,
   ),
@@ -19,45 +19,38 @@ const STORE_COMMANDS = [
   'mcp-login/mcp-login',
   'settings/logins',
 ]
-const STORE_OUT = join(ROOT, 'dist', 'bundle', 'store-commands')
+const SEPARATE_OUT = join(ROOT, 'dist', 'bundle', 'separate')
 // At the same depth as the modules, which find package.json, launcher, runner and policies by relative paths.
 const OUT = join(ROOT, 'dist', 'bundle', 'command-line')
 /** The program that runs in the cell of an MCP server which speaks HTTP. */
 const BRIDGE_OUT = join(ROOT, 'dist', 'bundle', 'bridge')
 
-const storeCommandsApart = {
-  name: 'store-commands-apart',
+const separateApart = {
+  name: 'separate-apart',
   setup: ({ onResolve }) => {
-    const apart = new RegExp(`/cli/(${STORE_COMMANDS.join('|')})\.js$`)
+    const apart = new RegExp(String.raw`/cli/(${SEPARATE.join('|')})\.js$`)
     onResolve({ filter: /^\.\.?\// }, ({ path, kind, resolveDir }) => {
       const command = kind === 'dynamic-import' ? apart.exec(join(resolveDir, path))?.[1] : undefined
-      return command === undefined ? undefined : { path: `../store-commands/${basename(command)}.js`, external: true }
+      return command === undefined ? undefined : { path: `../separate/${basename(command)}.js`, external: true }
     })
   },
 }
 
-// All rooms that the package exports, in one file, so that they share their classes and state.
-const ROOMS = ['runtime', 'policy', 'gate', 'sandbox', 'egress', 'store', 'server', 'mcp-server', 'errors']
+/** The modules that the package exports, by the name of their bundle: `runtime` is dist/runtime/index.js. */
+const EXPORTS = new Map(
+  Object.values(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).exports).flatMap((each) =>
+    each.types === undefined
+      ? []
+      : [[basename(each.default, '.js'), each.types.replace(/^\.\/dist\//, '').replace(/\.d\.ts$/, '')]],
+  ),
+)
 const LIBRARY_OUT = join(ROOT, 'dist', 'bundle', 'library')
 
-/** Modules that connect a runtime to an SDK. Each is an export of the package. */
-const ADAPTERS = [
-  'ai',
-  'openai',
-  'anthropic',
-  'langchain',
-  'claude-agent',
-  'mastra',
-  'ai-sandbox',
-  'openai-sandbox',
-  'mastra-sandbox',
-]
+/** Modules beside the rooms: each connects a runtime to an SDK or a linter. */
+const BESIDE = Object.fromEntries([...EXPORTS].filter(([, module]) => /^(?:adapters|eslint)\//.test(module)))
 
-/** Modules beside the rooms, by the name of their file. */
-const BESIDE = {
-  ...Object.fromEntries(ADAPTERS.map((name) => [name, join('adapters', name)])),
-  eslint: join('eslint', 'index'),
-}
+// All other rooms that the package exports, in one file, so that they share their classes and state.
+const ROOMS = [...EXPORTS.keys()].filter((name) => !(name in BESIDE))
 
 /** They take the rooms from the library file too. They are ES modules, so that they get the program's own SDK. */
 const roomsApart = {
@@ -111,12 +104,12 @@ const finishScript = (folder) => {
   writeFileSync(file, `// ${name}\n${written}`)
 }
 
-for (const folder of [OUT, STORE_OUT, LIBRARY_OUT, BRIDGE_OUT]) rmSync(folder, { recursive: true, force: true })
+for (const folder of [OUT, SEPARATE_OUT, LIBRARY_OUT, BRIDGE_OUT]) rmSync(folder, { recursive: true, force: true })
 await build({
   ...SCRIPT,
   entryPoints: modulesOf(['dispatch']),
   outfile: join(OUT, 'main.cjs'),
-  plugins: [storeCommandsApart],
+  plugins: [separateApart],
 })
 finishScript(OUT)
 // In one file, so that a cell needs no other.
@@ -134,9 +127,9 @@ await build({
   ...{
     splitting: true,
     format: 'esm',
-    entryPoints: modulesOf(STORE_COMMANDS),
+    entryPoints: modulesOf(SEPARATE),
     entryNames: '[name]',
-    outdir: STORE_OUT,
+    outdir: SEPARATE_OUT,
   },
 })
 // A room is evaluated when it is first imported.

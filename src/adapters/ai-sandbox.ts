@@ -1,7 +1,7 @@
 // A sandbox for `experimental_sandbox` of the AI SDK (package `ai`, version 7). Nothing of the SDK is loaded.
 import type { Experimental_SandboxProcess, Experimental_SandboxSession } from 'ai'
 
-import { openCells, unsupported } from './cells.js'
+import { openCells, textOf, unsupported } from './cells.js'
 import type { CellOptions, Cells } from './cells.js'
 
 export type { CellOptions }
@@ -103,5 +103,3 @@ const byteStream = () => {
   })
   return { stream, add: (bytes: Uint8Array) => controller?.enqueue(bytes), close: () => controller?.close() }
 }
-
-const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString()

@@ -173,3 +173,6 @@ const refused = (reason: string, fix: string): CordonError => fail('sandbox-refu
 
 export const unsupported = (what: string, fix = 'do without it, or use a sandbox that has it'): CordonError =>
   fail('sandbox-unsupported', { what, fix })
+
+/** Output of a command, as these interfaces have it. */
+export const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString()

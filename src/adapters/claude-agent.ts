@@ -4,6 +4,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 
+import { fail } from '../errors/index.js'
 import { toModel } from '../runtime/index.js'
 import { claudeCodeEntry, installedCommand, ownProgram } from '../runtime/agent-hook/index.js'
 import type { ClaudeCodeEntry } from '../runtime/agent-hook/index.js'
@@ -45,7 +46,7 @@ const SERVER = 'cordon'
 const PREFIX = `mcp__${SERVER}__`
 
 export const claudeAgent = (cordon: SdkRuntime, options: ClaudeAgentOptions): ClaudeAgentTools => {
-  const { workspace, hook = [], ...others } = options
+  const { workspace, hook = [], ...others } = requireWorkspace(options)
   const calls = createSdkCalls(cordon, others)
   const denials = new Map<string, string>()
   const names = calls.tools.map(({ modelName }) => `${PREFIX}${modelName}`)
@@ -76,6 +77,16 @@ export const claudeAgent = (cordon: SdkRuntime, options: ClaudeAgentOptions): Cl
       allowedTools: names,
     },
   }
+}
+
+/** Code in JavaScript may have left it out. */
+const requireWorkspace = (options: Partial<ClaudeAgentOptions> | undefined): ClaudeAgentOptions => {
+  const { workspace } = options ?? {}
+  if (typeof workspace === 'string' && workspace !== '') return { ...options, workspace }
+  throw fail('option-invalid', {
+    ...{ of: 'claudeAgent()', option: 'workspace', expected: 'the folder of the project', found: typeof workspace },
+    fix: 'claudeAgent(cordon, { workspace: process.cwd() })',
+  })
 }
 
 interface HookInput {

@@ -7,7 +7,7 @@ import type { ApprovalAnswer } from '../gate/index.js'
 import { toModel } from '../runtime/index.js'
 import type { ToolResult } from '../runtime/index.js'
 import { createSdkCalls } from './sdk-calls.js'
-import type { AdapterOptions, SdkCall, SdkCalls, SdkRuntime, SuspendedCall } from './sdk-calls.js'
+import type { AdapterOptions, AnsweredCall, SdkCall, SdkCalls, SdkRuntime, SuspendedCall } from './sdk-calls.js'
 
 export type { AdapterOptions, SuspendedCall }
 
@@ -25,7 +25,8 @@ export const langchainMiddleware = (cordon: SdkRuntime, options: AdapterOptions 
       if (!names.has(name)) return handler(request)
       const { signal, writer = ignore, interrupt = noInterrupt } = request.runtime
       const call: SdkCall = { id, tool: name, input, signal }
-      const run = () => runAndTell(calls, call, writer)
+      // Output and progress go to the stream `custom` of the agent.
+      const run = () => calls.runTelling(call, (part) => writer({ id, tool: name, ...part }))
       const result = options.onAsk === 'suspend' ? await runOrInterrupt(calls, call, run, interrupt) : await run()
       return messageOf(call, result)
     },
@@ -36,7 +37,7 @@ export const langchainMiddleware = (cordon: SdkRuntime, options: AdapterOptions 
 export const resumeWith = (
   interrupts: readonly LangchainInterrupt[],
   answer: (call: SuspendedCall) => ApprovalAnswer | undefined,
-): Record<string, LangchainAnswer> =>
+): Record<string, AnsweredCall> =>
   Object.fromEntries(
     interrupts.map(({ id = '', value }) => {
       const call = value as SuspendedCall
@@ -47,11 +48,6 @@ export const resumeWith = (
 interface LangchainInterrupt {
   readonly id?: string
   readonly value?: unknown
-}
-
-interface LangchainAnswer {
-  readonly call: SuspendedCall
-  readonly answer: ApprovalAnswer | undefined
 }
 
 /**
@@ -65,9 +61,9 @@ const runOrInterrupt = async (
   interrupt: (question: object) => unknown,
 ): Promise<ToolResult> => {
   const question = {}
-  let answered: Partial<LangchainAnswer> | undefined
+  let answered: Partial<AnsweredCall> | undefined
   try {
-    answered = interrupt(question) as Partial<LangchainAnswer> | undefined
+    answered = interrupt(question) as Partial<AnsweredCall> | undefined
   } catch (stop) {
     if (!(stop instanceof Error) || stop.name !== 'GraphInterrupt') throw stop
     const result = await run()
@@ -81,16 +77,6 @@ const runOrInterrupt = async (
   if (answered?.call === undefined)
     throw fail('ticket-refused', { problem: 'is missing', fix: 'go on with new Command({ resume: resumeWith(…) })' })
   return calls.goOn(call, answered.call, answered.answer)
-}
-
-/** Output and progress go to the stream `custom` of the agent. */
-const runAndTell = async (calls: SdkCalls, call: SdkCall, writer: (part: unknown) => void): Promise<ToolResult> => {
-  let result: ToolResult | undefined
-  for await (const part of calls.stream(call)) {
-    if (part.kind === 'result') result = part.result
-    else writer({ id: call.id, tool: call.tool, ...part })
-  }
-  return result ?? bug('a stream ended without a result')
 }
 
 const ignore = (): void => undefined

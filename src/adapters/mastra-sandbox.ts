@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 
 import { quoted } from '../runtime/agent-hook/index.js'
-import { openCells, unsupported } from './cells.js'
+import { openCells, textOf, unsupported } from './cells.js'
 import type { CellOptions } from './cells.js'
 
 export type { CellOptions }
@@ -94,5 +94,3 @@ export const mastraSandbox = async (options: CellOptions): Promise<MastraSandbox
   }
   return sandbox
 }
-
-const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString()

@@ -1,10 +1,10 @@
 // Tools of a runtime for agents of Mastra (package `@mastra/core`, version 1). Nothing of the SDK is loaded.
-import { bug, fail } from '../errors/index.js'
+import { fail } from '../errors/index.js'
 import type { ApprovalAnswer, JsonSchema } from '../gate/index.js'
 import { toModel } from '../runtime/index.js'
 import type { ModelResult, ToolResult } from '../runtime/index.js'
 import { createSdkCalls } from './sdk-calls.js'
-import type { AdapterOptions, SdkCall, SdkCalls, SdkRuntime, SuspendedCall } from './sdk-calls.js'
+import type { AdapterOptions, AnsweredCall, SdkCall, SdkCalls, SdkRuntime, SuspendedCall } from './sdk-calls.js'
 
 export type { AdapterOptions, SuspendedCall }
 
@@ -33,11 +33,13 @@ export const mastraTools = (cordon: SdkRuntime, options: AdapterOptions = {}): R
       id,
       {
         ...{ id, description, inputSchema },
-        execute: async (input, context) => {
-          const { toolCallId, abortSignal: signal, resumeData, suspend } = context
+        execute: async (input, { toolCallId, abortSignal: signal, resumeData, suspend, outputWriter }) => {
           const call: SdkCall = { id: toolCallId, tool: id, input, signal }
           if (resumeData !== undefined) return toModel(await goOn(calls, call, resumeData))
-          const result = await runAndTell(calls, call, context)
+          // Output and progress are chunks `tool-output` of the stream.
+          const result = await calls.runTelling(call, (output) =>
+            outputWriter?.({ type: 'tool-output', from: 'USER', payload: { output, toolCallId, toolName: id } }),
+          )
           if (result.status !== 'pending' || suspend === undefined) return toModel(result)
           await suspend(calls.suspended().find((each) => each.id === toolCallId))
           return undefined
@@ -49,29 +51,11 @@ export const mastraTools = (cordon: SdkRuntime, options: AdapterOptions = {}): R
 }
 
 /** The value for `agent.resumeGenerate` and `agent.resumeStream`: a person's answer to the call of a suspended run. */
-export const resumeWith = (call: SuspendedCall, answer?: ApprovalAnswer): MastraAnswer => ({ call, answer })
-
-export interface MastraAnswer {
-  readonly call: SuspendedCall
-  readonly answer: ApprovalAnswer | undefined
-}
+export const resumeWith = (call: SuspendedCall, answer?: ApprovalAnswer): AnsweredCall => ({ call, answer })
 
 const goOn = (calls: SdkCalls, call: SdkCall, resumeData: unknown): Promise<ToolResult> => {
-  const { call: suspended, answer } = resumeData as Partial<MastraAnswer>
+  const { call: suspended, answer } = resumeData as Partial<AnsweredCall>
   if (suspended === undefined)
     throw fail('ticket-refused', { problem: 'is missing', fix: 'go on with resumeGenerate(resumeWith(…))' })
   return calls.goOn(call, suspended, answer)
-}
-
-/** Output and progress are chunks `tool-output` of the stream. */
-const runAndTell = async (calls: SdkCalls, call: SdkCall, { outputWriter }: MastraContext): Promise<ToolResult> => {
-  let result: ToolResult | undefined
-  for await (const part of calls.stream(call)) {
-    if (part.kind === 'result') result = part.result
-    else {
-      const payload = { output: part, toolCallId: call.id, toolName: call.tool }
-      await outputWriter?.({ type: 'tool-output', from: 'USER', payload })
-    }
-  }
-  return result ?? bug('a stream ended without a result')
 }

@@ -1,7 +1,7 @@
 // What all adapters share: a call as an SDK makes it, and the calls that wait for a person outside of memory.
 import { isDeepStrictEqual } from 'node:util'
 
-import { CordonError, fail } from '../errors/index.js'
+import { CordonError, bug, fail } from '../errors/index.js'
 import type { ApprovalAnswer } from '../gate/index.js'
 import { toModel } from '../runtime/index.js'
 import type {
@@ -70,12 +70,17 @@ export interface SdkCalls extends Suspending {
   /** Goes on with a suspended call, if it is this call. */
   readonly goOn: (call: SdkCall, suspended: SuspendedCall, answer?: ApprovalAnswer) => Promise<ToolResult>
   readonly stream: (call: SdkCall) => AsyncIterable<StreamPart>
+  /** Runs a call, and tells what it prints and how far it is. */
+  readonly runTelling: (call: SdkCall, tell: (part: RunningPart) => unknown) => Promise<ToolResult>
   /**
    * For SDKs that leave calls to the program: runs those of a conversation that have no result yet, or that somebody
    * has answered. Gives the text of each for the model. A suspended call has none.
    */
   readonly texts: (calls: readonly SdkCall[], hasResult: (id: string) => boolean) => Promise<readonly CallText[]>
 }
+
+/** A part of a stream before its result. */
+export type RunningPart = Exclude<StreamPart, { readonly kind: 'result' }>
 
 export interface CallText {
   readonly id: string
@@ -86,7 +91,7 @@ export interface CallText {
 export const createSdkCalls = (cordon: SdkRuntime, options: AdapterOptions): SdkCalls => {
   const { onAsk = 'wait', session, onResult = () => undefined } = options
   const waiting = new Map<string, SuspendedCall>()
-  const answered = new Map<string, Answered>()
+  const answered = new Map<string, AnsweredCall>()
   // Results of calls that were about to be suspended, and ran because a rule changed in between.
   const early = new Map<string, { readonly call: SdkCall; readonly result: ToolResult }>()
   const tools = cordon.listTools()
@@ -104,13 +109,13 @@ export const createSdkCalls = (cordon: SdkRuntime, options: AdapterOptions): Sdk
       { name: tool, arguments: input },
       { ...callOptions, ...listeners, ...withoutUndefined({ signal }) },
     )
-  const resume = async ({ call, answer }: Answered, listeners: ResumeOptions): Promise<ToolResult> => {
+  const resume = async ({ call, answer }: AnsweredCall, listeners: ResumeOptions): Promise<ToolResult> => {
     answered.delete(call.id)
     waiting.delete(call.id)
     const expected = { tool: nameOf.get(call.tool) ?? call.tool, input: call.input }
     return keep(call, await cordon.resume(call.ticket, answer, { ...listeners, expected }))
   }
-  const goOn = async (call: SdkCall, ready: Answered, listeners: ResumeOptions): Promise<ToolResult> => {
+  const goOn = async (call: SdkCall, ready: AnsweredCall, listeners: ResumeOptions): Promise<ToolResult> => {
     requireSame(ready.call, call)
     return resume(ready, { ...listeners, ...withoutUndefined({ signal: call.signal }) })
   }
@@ -139,6 +144,21 @@ export const createSdkCalls = (cordon: SdkRuntime, options: AdapterOptions): Sdk
       return [{ id: call.id, text: error.agentMessage, isError: true }]
     }
   }
+  async function* stream(call: SdkCall): AsyncIterable<StreamPart> {
+    if ([early, answered, waiting].some((each) => each.has(call.id))) {
+      yield { kind: 'result', result: await toldToModel(run(call)) }
+      return
+    }
+    const { signal, tool } = call
+    const parts = cordon.callStream(nameOf.get(tool) ?? tool, valueOf(call.input), {
+      ...callOptions,
+      ...withoutUndefined({ signal }),
+    })
+    for await (const part of parts) {
+      if (part.kind === 'result') keep(call, part.result)
+      yield part
+    }
+  }
   return {
     tools,
     texts: async (calls, hasResult) => {
@@ -163,25 +183,20 @@ export const createSdkCalls = (cordon: SdkRuntime, options: AdapterOptions): Sdk
     },
     run: (call, listeners) => toldToModel(run(call, listeners)),
     goOn: (call, suspended, answer) => toldToModel(goOn(call, { call: suspended, answer }, {})),
-    async *stream(call) {
-      if ([early, answered, waiting].some((each) => each.has(call.id))) {
-        yield { kind: 'result', result: await toldToModel(run(call)) }
-        return
+    stream,
+    runTelling: async (call, tell) => {
+      let result: ToolResult | undefined
+      for await (const part of stream(call)) {
+        if (part.kind === 'result') result = part.result
+        else await tell(part)
       }
-      const { signal, tool } = call
-      const parts = cordon.callStream(nameOf.get(tool) ?? tool, valueOf(call.input), {
-        ...callOptions,
-        ...withoutUndefined({ signal }),
-      })
-      for await (const part of parts) {
-        if (part.kind === 'result') keep(call, part.result)
-        yield part
-      }
+      return result ?? bug('a stream ended without a result')
     },
   }
 }
 
-interface Answered {
+/** A suspended call, and what a person said about it. */
+export interface AnsweredCall {
   readonly call: SuspendedCall
   readonly answer: ApprovalAnswer | undefined
 }

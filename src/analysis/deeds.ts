@@ -8,11 +8,9 @@ import { effectsOf, globalEffects, isHarmless } from './node-effects.js'
 import type { Effect } from './node-effects.js'
 import type { Origin } from './origin.js'
 import { isShell, programsIn } from './shell-programs.js'
-import { UNKNOWN } from './use.js'
+import { UNKNOWN, whole } from './use.js'
 import type { Deed, Text } from './use.js'
 import type { Values } from './values.js'
-
-const whole = (text: string): Text => ({ kind: 'whole', text })
 
 /** A call with these arguments. */
 export const deedsOf = (origin: Origin, given: readonly ts.Expression[], values: Values): readonly Deed[] => {

@@ -4,7 +4,7 @@ import ts from 'typescript'
 import { bare } from './declarations.js'
 import type { Grant } from './judge.js'
 import type { ToolSite } from './tool-site.js'
-import { nameOf } from './values.js'
+import { propertyName } from './values.js'
 
 export interface TextEdit {
   readonly at: number
@@ -26,7 +26,7 @@ const editIn = (value: ts.Expression, keys: readonly string[], item: string): Te
   const [key, ...deeper] = keys
   if (key === undefined) return ts.isArrayLiteralExpression(value) ? append(value, value.elements, item) : undefined
   if (!ts.isObjectLiteralExpression(value)) return undefined
-  const found = value.properties.find((each) => each.name !== undefined && nameOf(each.name) === key)
+  const found = value.properties.find((each) => each.name !== undefined && propertyName(each.name) === key)
   if (found === undefined) return append(value, value.properties, written(keys, item))
   return ts.isPropertyAssignment(found) ? editIn(bare(found.initializer), deeper, item) : undefined
 }

@@ -8,6 +8,7 @@ import {
   coversHost,
   isMatch,
   isReadable,
+  isThisHost,
   isWritable,
   parseAbsolutePath,
   parseRequestHost,
@@ -147,9 +148,6 @@ const anyHost = (boundary: Boundary, does: string): Lack | undefined =>
     ? { does, grant: { section: 'network', entry: undefined } }
     : undefined
 
-/** The loopback of a cell is its own. */
-const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/
-
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80, 'wss:': 443, 'ws:': 80 }
 
 const judgeUrl = (
@@ -158,7 +156,8 @@ const judgeUrl = (
   { url: text, method }: Extract<Target, { kind: 'url' }>,
 ): Lack | undefined => {
   const url = urlOf(text)
-  if (url === 'local' || (url !== undefined && LOOPBACK.test(url.hostname))) return undefined
+  // The loopback of a cell is its own.
+  if (url === 'local' || (url !== undefined && isThisHost(url.hostname))) return undefined
   if (url === undefined) return anyHost(boundary, 'sends requests')
   const host = parseRequestHost(url.hostname)
   const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 443) : Number(url.port)
@@ -192,19 +191,19 @@ const judgeStream = (
   { host: name, port: number }: Extract<Target, { kind: 'stream' }>,
 ): Lack | undefined => {
   if (name.kind !== 'whole') return anyHost(boundary, 'connects to hosts')
-  if (LOOPBACK.test(name.text)) return undefined
+  if (isThisHost(name.text)) return undefined
   const host = parseRequestHost(name.text)
   const port = number.kind === 'whole' ? Number(number.text) : 443
   const entry = number.kind === 'whole' ? `${name.text}:${number.text}` : name.text
   const lack: Lack = { does: `connects to ${entry}`, grant: { section: 'network', entry } }
   if (host === undefined || !Number.isInteger(port)) return lack
-  if (number.kind !== 'whole') return isNamed(boundary, host) ? undefined : lack
+  if (number.kind !== 'whole') return hasEntryFor(boundary, host) ? undefined : lack
   const way = network.connection(host, port)
   return way === undefined || way === 'http' ? lack : undefined
 }
 
 /** Whether some entry is about the host, at whichever port. */
-const isNamed = ({ network }: Boundary, host: RequestHost): boolean =>
+const hasEntryFor = ({ network }: Boundary, host: RequestHost): boolean =>
   network.kind === 'all' ||
   (network.kind === 'hosts' &&
     network.entries.some(({ action, destination }) => action !== 'deny' && coversHost(destination, host)))

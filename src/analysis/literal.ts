@@ -2,7 +2,7 @@
 import ts from 'typescript'
 
 import { bare } from './declarations.js'
-import { nameOf } from './values.js'
+import { propertyName } from './values.js'
 import type { Values } from './values.js'
 
 const MOST_DEEP = 20
@@ -43,7 +43,7 @@ const objectOf = (object: ts.ObjectLiteralExpression, values: Values, depth: num
       Object.assign(found, value)
       continue
     }
-    const name = nameOf(each.name)
+    const name = propertyName(each.name)
     const written = ts.isPropertyAssignment(each)
       ? each.initializer
       : ts.isShorthandPropertyAssignment(each)

@@ -59,6 +59,9 @@ export const isDeclaredName = (name: ts.Identifier): boolean => {
   )
 }
 
+export const isNamed = (expression: ts.Expression, name: string): boolean =>
+  ts.isIdentifier(expression) && expression.text === name
+
 export const textOfName = (name: ts.Node): string => (ts.isIdentifier(name) ? name.text : name.getText())
 
 export const declarationName = (declaration: ts.Declaration): string =>

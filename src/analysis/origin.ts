@@ -5,6 +5,7 @@ import ts from 'typescript'
 
 import { bare, isOwnCode, writesTo } from './declarations.js'
 import { effectsOf, globalEffects, isHarmless } from './node-effects.js'
+import { isNamed } from './node-kinds.js'
 
 /** `fs.promises.readFile` is `{ module: 'fs', path: ['promises', 'readFile'] }`. */
 export type Origin =
@@ -253,9 +254,6 @@ export const isRequire = (origin: Origin): boolean =>
 const isMember = (origin: Origin, module: string, name: string): boolean =>
   (origin.kind === 'module' && origin.module === module && origin.path[0] === name) ||
   (origin.kind === 'global' && origin.path[0] === module && origin.path[1] === name)
-
-const isNamed = (expression: ts.Expression, name: string): boolean =>
-  ts.isIdentifier(expression) && expression.text === name
 
 /** A member of a value. `name` is undefined if it is computed. */
 const member = (origin: Origin, name: string | undefined): readonly Origin[] => {

@@ -9,7 +9,7 @@ import { isDeclaredName, isFunction } from './node-kinds.js'
 import { packageNamed } from './origin.js'
 import type { Origin } from './origin.js'
 import type { Use } from './use.js'
-import { nameOf } from './values.js'
+import { propertyName } from './values.js'
 import { createCallVisitor } from './visit-calls.js'
 import { createHolderVisitor } from './visit-holders.js'
 import { createWalk } from './walk.js'
@@ -66,7 +66,7 @@ export const usesOf = (program: ts.Program, start: ts.Node, isModule: boolean): 
 
   /** `const { load } = files` names a method, and perhaps a constructor. */
   const mentionElement = (element: ts.BindingElement): void => {
-    const name = nameOf((element.propertyName ?? element.name) as ts.PropertyName)
+    const name = propertyName((element.propertyName ?? element.name) as ts.PropertyName)
     if (name === 'constructor') opaque('it takes a constructor by its property', element, [])
     if (name !== undefined) mentionName(name)
   }
@@ -127,7 +127,7 @@ export const usesOf = (program: ts.Program, start: ts.Node, isModule: boolean): 
   const visitComputed = ({ expression, argumentExpression }: ts.ElementAccessExpression, chain: Chain): void => {
     visit(argumentExpression, chain)
     for (const each of writtenTable(expression)?.properties ?? []) {
-      const name = each.name === undefined ? undefined : nameOf(each.name)
+      const name = each.name === undefined ? undefined : propertyName(each.name)
       if (name !== undefined) callByName(name)
     }
   }

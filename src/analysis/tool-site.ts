@@ -4,7 +4,7 @@ import ts from 'typescript'
 import { bare, declarationsOf } from './declarations.js'
 import { exportedDeclarations, fileNamed } from './modules.js'
 import type { Values } from './values.js'
-import { nameOf } from './values.js'
+import { propertyName } from './values.js'
 
 export interface ToolSite {
   readonly call: ts.CallExpression
@@ -70,7 +70,7 @@ export const readToolSite = (call: ts.CallExpression, values: Values, program: t
 const memberOf = (options: ts.Expression, name: string, values: Values): ts.Node | undefined => {
   const written = bare(options)
   const method = ts.isObjectLiteralExpression(written)
-    ? written.properties.find((each) => ts.isMethodDeclaration(each) && nameOf(each.name) === name)
+    ? written.properties.find((each) => ts.isMethodDeclaration(each) && propertyName(each.name) === name)
     : undefined
   return method ?? values.property(options, name)
 }

@@ -10,6 +10,8 @@ export interface Unknown {
 
 export const UNKNOWN: Unknown = { kind: 'unknown' }
 
+export const whole = (text: string): Text => ({ kind: 'whole', text })
+
 /** What is done: to which file, with which host, and so on. */
 export type Deed =
   | { readonly kind: 'read' | 'write'; readonly path: Text }

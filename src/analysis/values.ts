@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
 import { bare, declarationsOf, isChangedInside, writesTo } from './declarations.js'
-import { UNKNOWN } from './use.js'
+import { isNamed } from './node-kinds.js'
+import { UNKNOWN, whole } from './use.js'
 import type { Text } from './use.js'
 
 /** The expressions that are given for a parameter. Undefined: others may call its function too. */
@@ -26,8 +27,6 @@ export interface Values {
 const MOST_DEEP = 30
 const MOST_TEXTS = 20
 const MOST_STEPS = 2_000
-
-const whole = (text: string): Text => ({ kind: 'whole', text })
 
 export const createValues = (checker: ts.TypeChecker, givenFor: GivenFor): Values => {
   const initializersOf = (name: ts.Identifier | ts.MemberName): readonly ts.Expression[] | undefined => {
@@ -195,7 +194,7 @@ export const createValues = (checker: ts.TypeChecker, givenFor: GivenFor): Value
     let found: ts.Expression | undefined
     for (const each of expression.properties) {
       if (ts.isSpreadAssignment(each)) found = property(each.expression, name, depth + 1) ?? found
-      else if (ts.isPropertyAssignment(each) && nameOf(each.name) === name) {
+      else if (ts.isPropertyAssignment(each) && propertyName(each.name) === name) {
         const { values, isMore } = writesTo(checker, each)
         // By its name, all values that it gets are found.
         found = (isMore || values.length > 0) && ts.isIdentifier(each.name) ? each.name : each.initializer
@@ -220,7 +219,7 @@ export const createValues = (checker: ts.TypeChecker, givenFor: GivenFor): Value
   }
 }
 
-export const nameOf = (name: ts.PropertyName): string | undefined =>
+export const propertyName = (name: ts.PropertyName): string | undefined =>
   ts.isIdentifier(name) || ts.isStringLiteralLike(name) ? name.text : undefined
 
 /** Who declares a called function, and its name: `path.join`, `String.concat`. Undefined for code of the project. */
@@ -247,9 +246,6 @@ const HOLDERS: Readonly<Record<string, string>> = { PlatformPath: 'path', Proces
 
 const isReadonly = (declaration: ts.PropertyDeclaration): boolean =>
   (ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Readonly) !== 0
-
-const isNamed = (expression: ts.Expression, name: string): boolean =>
-  ts.isIdentifier(expression) && expression.text === name
 
 const folderOf = (node: ts.Node): string => posix.dirname(node.getSourceFile().fileName)
 

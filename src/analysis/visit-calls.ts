@@ -7,7 +7,7 @@ import { callableOf, isFunction } from './node-kinds.js'
 import { isRequire } from './origin.js'
 import type { Origin } from './origin.js'
 import type { Deed } from './use.js'
-import { nameOf } from './values.js'
+import { propertyName } from './values.js'
 import type { Chain, Walk } from './walk.js'
 
 export type Visit = (node: ts.Node, chain: Chain) => void
@@ -128,7 +128,7 @@ export const createCallVisitor = (walk: Walk, visit: Visit): CallVisitor => {
     const table = writtenTable(object)
     if (table !== undefined) {
       for (const each of table.properties) {
-        const name = each.name === undefined ? undefined : nameOf(each.name)
+        const name = each.name === undefined ? undefined : propertyName(each.name)
         if (name !== undefined) callByName(name)
       }
       return

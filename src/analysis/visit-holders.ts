@@ -3,7 +3,7 @@ import ts from 'typescript'
 
 import { bare, declarationsOf, isOwnCode } from './declarations.js'
 import { isFunction } from './node-kinds.js'
-import { nameOf } from './values.js'
+import { propertyName } from './values.js'
 import type { Visit } from './visit-calls.js'
 import type { Chain, Walk } from './walk.js'
 
@@ -35,7 +35,7 @@ export const createHolderVisitor = (walk: Walk, visit: Visit): HolderVisitor => 
     for (const element of node.members) {
       for (const decorator of ts.canHaveDecorators(element) ? (ts.getDecorators(element) ?? []) : [])
         visit(decorator, chain)
-      const name = element.name === undefined ? undefined : nameOf(element.name)
+      const name = element.name === undefined ? undefined : propertyName(element.name)
       const field = ts.isPropertyDeclaration(element) ? element.initializer : undefined
       if (name !== undefined && field !== undefined && isFunction(bare(field)) && !isCalledOutside) {
         waitForName(name, bare(field), chain)
@@ -55,7 +55,7 @@ export const createHolderVisitor = (walk: Walk, visit: Visit): HolderVisitor => 
 
   const visitObject = (node: ts.ObjectLiteralExpression, chain: Chain): void => {
     for (const each of node.properties) {
-      const name = each.name === undefined ? undefined : nameOf(each.name)
+      const name = each.name === undefined ? undefined : propertyName(each.name)
       const value = ts.isPropertyAssignment(each) ? each.initializer : each
       if (name !== undefined && !IMPLICIT.has(name) && isFunction(value)) waitForName(name, value, chain)
       else if (ts.isShorthandPropertyAssignment(each)) visitShorthand(each, chain)

@@ -1,4 +1,5 @@
 import { fail } from '../errors/index.js'
+import { MOST_REQUESTS_OF_CALL } from '../shapes/index.js'
 
 import type { EgressCall } from './admitted-call.js'
 import { admitCall } from './admitted-call.js'
@@ -40,7 +41,7 @@ export interface Egress {
 /** An idle connection with TLS on both sides costs about 100 KB of memory. */
 const CONNECTIONS: PlaceLimits = { perCall: 512, perRuntime: 2_048, always: 16 }
 /** An exchange whose answer the tool does not read costs about 500 KB. */
-const EXCHANGES: PlaceLimits = { perCall: 128, perRuntime: 512, always: 8 }
+const EXCHANGES: PlaceLimits = { perCall: MOST_REQUESTS_OF_CALL, perRuntime: 512, always: 8 }
 
 export const createEgress = ({
   secrets,

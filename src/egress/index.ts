@@ -9,7 +9,7 @@ export { exposedSource, exposedValue, variableOf } from './credentials/exposed-s
 export type { ExposedSecret } from './credentials/exposed-secret.js'
 export { parseSecretSource } from './credentials/secret-source.js'
 export type { SecretSource } from './credentials/secret-source.js'
-export { createSecretStore } from './credentials/secret-store.js'
+export { SECRET_MARGIN, createSecretStore } from './credentials/secret-store.js'
 export type { SecretStore, SecretStoreSettings } from './credentials/secret-store.js'
 export type { VaultAccess } from './credentials/vault.js'
 export { createEgress } from './egress.js'

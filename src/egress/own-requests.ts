@@ -1,6 +1,6 @@
 // Requests of Cordon itself, such as those of a login. The rules of the proxy hold for them too.
 import { CordonError, fail } from '../errors/index.js'
-import { specialPurpose } from '../policy/index.js'
+import { isLoopback } from '../policy/index.js'
 import type { HostGrant, IpAddress } from '../policy/index.js'
 
 import type { Endpoint } from './endpoint.js'
@@ -98,9 +98,6 @@ export const isThisMachine = ({ host }: URL): boolean => {
   const endpoint = parseEndpoint(host, 80)
   return endpoint?.host.kind === 'address' && isLoopback(endpoint.host.address)
 }
-
-const isLoopback = (address: IpAddress): boolean =>
-  address.family === 4 ? specialPurpose(address) === 'this machine' : address.value === 1n
 
 const destinationOf = (url: URL, named: URL): { readonly endpoint: Endpoint; readonly scheme: 'http' | 'https' } => {
   const isPlain = url.protocol === 'http:' && url.origin === named.origin && isThisMachine(named)

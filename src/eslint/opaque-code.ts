@@ -1,7 +1,7 @@
 import type { Rule } from 'eslint'
 
 import { toolsIn } from './analysed-file.js'
-import { nameOf, placeOf, reportAt, wayTo } from './report.js'
+import { toolName, placeOf, reportAt, wayTo } from './report.js'
 
 export const opaqueCode: Rule.RuleModule = {
   meta: {
@@ -15,7 +15,7 @@ export const opaqueCode: Rule.RuleModule = {
       for (const tool of toolsIn(context))
         for (const use of tool.uses)
           if (use.deed.kind === 'opaque') {
-            const data = { tool: nameOf(tool), because: use.deed.because, way: wayTo(tool, use) }
+            const data = { tool: toolName(tool), because: use.deed.because, way: wayTo(tool, use) }
             reportAt(context, placeOf(tool, use), 'opaque', data)
           }
     },

@@ -4,7 +4,7 @@ import { reachOfPackage } from '../analysis/index.js'
 import type { PackageReach } from '../analysis/index.js'
 
 import { toolsIn } from './analysed-file.js'
-import { nameOf, placeOf, reportAt, wayTo } from './report.js'
+import { toolName, placeOf, reportAt, wayTo } from './report.js'
 
 export const packageReach: Rule.RuleModule = {
   meta: {
@@ -27,7 +27,7 @@ export const packageReach: Rule.RuleModule = {
           const { name } = use.deed
           told.add(name)
           const found = reachOfPackage(name, use.node.getSourceFile().fileName)
-          const data = { tool: nameOf(tool), name, way: wayTo(tool, use) }
+          const data = { tool: toolName(tool), name, way: wayTo(tool, use) }
           if (found === undefined) reportAt(context, placeOf(tool, use), 'missing', data)
           else if (found.reaches.size > 0 || found.isIncomplete)
             reportAt(context, placeOf(tool, use), 'reaches', { ...data, reach: describe(found) })

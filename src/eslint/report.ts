@@ -46,4 +46,4 @@ const positionOf = (node: ts.Node): string => {
   return `${file.fileName.split('/').slice(-2).join('/')}:${line + 1}`
 }
 
-export const nameOf = ({ site }: AnalysedTool): string => (site.name === undefined ? 'the tool' : `"${site.name}"`)
+export const toolName = ({ site }: AnalysedTool): string => (site.name === undefined ? 'the tool' : `"${site.name}"`)

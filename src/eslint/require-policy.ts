@@ -1,7 +1,7 @@
 import type { Rule } from 'eslint'
 
 import { toolsIn } from './analysed-file.js'
-import { nameOf, reportAt } from './report.js'
+import { toolName, reportAt } from './report.js'
 
 export const requirePolicy: Rule.RuleModule = {
   meta: {
@@ -13,7 +13,7 @@ export const requirePolicy: Rule.RuleModule = {
   create: (context) => ({
     'Program:exit': () => {
       for (const tool of toolsIn(context))
-        if (tool.policy === 'missing') reportAt(context, tool.site.call.expression, 'missing', { tool: nameOf(tool) })
+        if (tool.policy === 'missing') reportAt(context, tool.site.call.expression, 'missing', { tool: toolName(tool) })
     },
   }),
 }

@@ -4,7 +4,7 @@ import { grantEdit } from '../analysis/index.js'
 import type { Grant } from '../analysis/index.js'
 
 import { toolsIn } from './analysed-file.js'
-import { nameOf, placeOf, reportAt, wayTo } from './report.js'
+import { toolName, placeOf, reportAt, wayTo } from './report.js'
 
 export const withinPolicy: Rule.RuleModule = {
   meta: {
@@ -23,12 +23,12 @@ export const withinPolicy: Rule.RuleModule = {
     'Program:exit': () => {
       for (const tool of toolsIn(context)) {
         const shown = tool.site.policy ?? tool.site.call
-        if (tool.policy === 'computed') reportAt(context, shown, 'computed', { tool: nameOf(tool) })
+        if (tool.policy === 'computed') reportAt(context, shown, 'computed', { tool: toolName(tool) })
         else if (typeof tool.policy === 'object')
-          reportAt(context, shown, 'invalid', { tool: nameOf(tool), problem: tool.policy.message })
+          reportAt(context, shown, 'invalid', { tool: toolName(tool), problem: tool.policy.message })
         for (const { does, use, grant } of tool.beyond) {
           const edit = grantEdit(tool.site, grant)
-          const data = { tool: nameOf(tool), does, way: wayTo(tool, use) }
+          const data = { tool: toolName(tool), does, way: wayTo(tool, use) }
           reportAt(context, placeOf(tool, use), 'beyond', data, edit === undefined ? [] : [suggestion(grant, edit)])
         }
       }

@@ -1,6 +1,7 @@
 // The token of a login as egress puts it into requests: renewed before it expires, by one process at a time.
 import * as oauth from 'oauth4webapi'
 
+import { SECRET_MARGIN } from '../egress/index.js'
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
 
@@ -12,13 +13,13 @@ import { findLogin, pathOfLogin, readLogin, writeLogin } from './login-files.js'
 import type { KeptLogin } from './login-files.js'
 import { inTurn } from './login-turn.js'
 import { codeOfOAuth, failure, requestsTo } from './requests.js'
-import type { Way } from './requests.js'
+import type { LoginNetwork } from './requests.js'
 import { tokensOf } from './tokens.js'
 
 export interface LoginPlace {
   /** Where logins are kept. */
   readonly folder: string
-  readonly way: Way
+  readonly network: LoginNetwork
   readonly readSource: ReadSource
 }
 
@@ -27,8 +28,8 @@ export interface AccessToken {
   readonly expiresAt: number | undefined
 }
 
-/** A token could expire on its way. Egress keeps one until ten seconds before its end. */
-const MARGIN = 15_000
+/** A token that egress would read again at once is renewed first. */
+const MARGIN = SECRET_MARGIN + 5_000
 /** A server that rejects every token must not cause endless requests. */
 const LEAST_AGE = 60_000
 
@@ -80,9 +81,9 @@ const refresh = async (
   server: URL,
   login: KeptLogin,
   refreshToken: string,
-  { way, readSource }: LoginPlace,
+  { network, readSource }: LoginPlace,
 ): Promise<KeptLogin> => {
-  const requests = requestsTo(server, way)
+  const requests = requestsTo(server, network)
   const authorizationServer = await readIssuer(server, login.issuer, requests)
   const client = { client_id: login.client_id }
   const answer = await oauth.processRefreshTokenResponse(

@@ -115,7 +115,24 @@ export const readIssuer = async (
   for (const endpoint of [metadata.authorization_endpoint, metadata.token_endpoint])
     if (endpoint === undefined || !isSafe(endpoint, server))
       throw failed(server, `the authorization server ${url.href} names no https address for its endpoints`)
+  // A hostile issuer could send the user to the login of another one, and get the code of that login. `iss` in the
+  // redirect names the issuer that made the code.
+  const { authorization_endpoint: login = '', authorization_response_iss_parameter_supported: namesItself } = metadata
+  if (new URL(login).origin !== url.origin && namesItself !== true)
+    throw failed(
+      server,
+      `the authorization server ${url.href} sends the browser to ${new URL(login).origin}, and would not say who answers`,
+      'ask its operator for an authorization server that sends "iss" (RFC 9207)',
+    )
   return metadata
+}
+
+/** The origins of its endpoints that differ from its own. */
+export const otherOriginsOf = (server: oauth.AuthorizationServer): readonly string[] => {
+  const { issuer, authorization_endpoint, token_endpoint, registration_endpoint, revocation_endpoint } = server
+  const endpoints = [authorization_endpoint, token_endpoint, registration_endpoint, revocation_endpoint]
+  const origins = endpoints.flatMap((each) => (each === undefined ? [] : [new URL(each).origin]))
+  return [...new Set(origins)].filter((origin) => origin !== new URL(issuer).origin)
 }
 
 /** The user opens the address of one of these in a browser. */

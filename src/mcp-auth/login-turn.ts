@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 import { fail, reasonOf } from '../errors/index.js'
-import { takeTurn } from '../runtime/rule-files/index.js'
+import { takeLock } from '../runtime/rule-files/index.js'
 
 import { pathOfLogin } from './login-files.js'
 import type { KeptLogin } from './login-files.js'
@@ -25,7 +25,7 @@ export const inTurn = async <Result>(
 const begin = async (path: string): Promise<() => void> => {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    return await takeTurn(`${path}.lock`)
+    return await takeLock(`${path}.lock`)
   } catch (error) {
     throw fail('login-unwritable', { path, problem: reasonOf(error) })
   }

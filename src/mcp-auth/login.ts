@@ -5,9 +5,10 @@ import * as oauth from 'oauth4webapi'
 
 import { fail } from '../errors/index.js'
 
+import type { LoginPlace } from './access-token.js'
 import { clientAuthOf, clientFor, earlierRegistration, usesGiven } from './client.js'
-import type { ClientChoice, ReadSource } from './client.js'
-import { discover } from './discover.js'
+import type { ClientChoice } from './client.js'
+import { discover, otherOriginsOf } from './discover.js'
 import type { Discovered } from './discover.js'
 import { listLogins, pathOfLogin, readLogin, removeLogin, writeLogin } from './login-files.js'
 import type { KeptLogin } from './login-files.js'
@@ -15,24 +16,21 @@ import { inTurn } from './login-turn.js'
 import { openRedirect, redirectedTo } from './redirect.js'
 import type { Redirect } from './redirect.js'
 import { failure, requestsTo } from './requests.js'
-import type { Way } from './requests.js'
 import { tokensOf } from './tokens.js'
 
-export interface LoginOrder {
+export interface LoginOrder extends LoginPlace {
   readonly server: URL
-  /** Where logins are kept. */
-  readonly folder: string
-  readonly way: Way
   readonly client: ClientChoice
   /** The redirect address of a client that the user registered. */
   readonly redirect: URL | undefined
   /** Beside those that the server asks for. */
   readonly scopes: readonly string[]
-  readonly readSource: ReadSource
 }
 
 export interface PendingLogin {
   readonly issuer: string
+  /** Other origins that its authorization server uses: the browser goes there, or the code and the tokens. */
+  readonly otherOrigins: readonly string[]
   readonly scopes: readonly string[]
   /** What the user opens. */
   readonly url: URL
@@ -46,11 +44,11 @@ export interface PendingLogin {
   readonly close: () => void
 }
 
-const PATIENCE = 300_000
+const PATIENCE_MINUTES = 5
 
 export const beginLogin = async (order: LoginOrder): Promise<PendingLogin> => {
   const { server, folder, readSource } = order
-  const requests = requestsTo(server, order.way)
+  const requests = requestsTo(server, order.network)
   const discovered = await discover(server, requests)
   const { resource, authorizationServer } = discovered
   const redirect = await redirectFor(order, authorizationServer)
@@ -81,9 +79,12 @@ export const beginLogin = async (order: LoginOrder): Promise<PendingLogin> => {
       const tokens = tokensOf(server, answer, scopes.join(' '), undefined)
       const login = { issuer, resource, servers: [server.href], ...identity, ...tokens }
       // A renewal of the earlier login must not come after it.
-      return inTurn(folder, login, () => keep(folder, server, login))
+      const kept = await inTurn(folder, login, () => keep(folder, server, login))
+      await forgetOthers(folder, server, login)
+      return kept
     }
     return {
+      otherOrigins: otherOriginsOf(authorizationServer),
       ...{ issuer: authorizationServer.issuer, scopes, url, redirect: redirect.uri, finish, close: redirect.close },
       pasted: (text) => redirectedTo(text.trim(), redirect.uri, state),
       arrived: within(server, redirect.arrived(state)),
@@ -165,26 +166,37 @@ const within = async (server: URL, arriving: Promise<URL>): Promise<URL> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(fail('login-failed', { server: server.href, problem: 'nobody logged in within five minutes', fix: '' }))
+      const problem = `nobody logged in within ${PATIENCE_MINUTES} minutes`
+      reject(fail('login-failed', { server: server.href, problem, fix: 'start again, and open the new address' }))
       // The open port keeps the process alive, until the login is closed.
-    }, PATIENCE).unref()
+    }, PATIENCE_MINUTES * 60_000).unref()
   })
   return Promise.race([arriving, late]).finally(() => {
     clearTimeout(timer)
   })
 }
 
-/** Another login to the same server, of another authorization server, no longer counts. */
 const keep = (folder: string, server: URL, login: KeptLogin): KeptLogin => {
   const path = pathOfLogin(folder, login)
   const servers = new Set([...(readLogin(path)?.servers ?? []), server.href])
-  for (const other of listLogins(folder)) {
-    if (!other.servers.includes(server.href) || pathOfLogin(folder, other) === path) continue
-    const left = other.servers.filter((each) => each !== server.href)
-    if (left.length === 0) removeLogin(folder, other)
-    else writeLogin(folder, { ...other, servers: left })
-  }
   const kept = { ...login, servers: [...servers] }
   writeLogin(folder, kept)
   return kept
+}
+
+/**
+ * Another login to the same server, of another authorization server, no longer counts. Each is changed in its own turn,
+ * one after the other, so that two processes never wait for each other.
+ */
+const forgetOthers = async (folder: string, server: URL, login: KeptLogin): Promise<void> => {
+  const path = pathOfLogin(folder, login)
+  for (const other of listLogins(folder))
+    if (other.servers.includes(server.href) && pathOfLogin(folder, other) !== path)
+      await inTurn(folder, other, () => {
+        // It may have been renewed meanwhile.
+        const latest = readLogin(pathOfLogin(folder, other))
+        const left = latest?.servers.filter((each) => each !== server.href) ?? []
+        if (latest === undefined || left.length === 0) removeLogin(folder, other)
+        else writeLogin(folder, { ...latest, servers: left })
+      })
 }

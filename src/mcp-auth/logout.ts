@@ -23,7 +23,7 @@ export const logOut = async (server: URL, found: KeptLogin, place: LoginPlace): 
     return latest
   })
   try {
-    const requests = requestsTo(server, place.way)
+    const requests = requestsTo(server, place.network)
     const authorizationServer = await readIssuer(server, login.issuer, requests)
     if (authorizationServer.revocation_endpoint === undefined) return { kind: 'not-offered' }
     const client = { client_id: login.client_id }

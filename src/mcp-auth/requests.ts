@@ -6,7 +6,7 @@ import type { OwnRequestSettings, SendOwn } from '../egress/index.js'
 import { CordonError, fail } from '../errors/index.js'
 
 /** How the user reaches servers: `--resolve` and `--upstream-ca`. */
-export type Way = Omit<OwnRequestSettings, 'named'>
+export type LoginNetwork = Omit<OwnRequestSettings, 'named'>
 
 export interface Requests {
   readonly send: SendOwn
@@ -26,8 +26,8 @@ interface Asked {
   readonly body?: unknown
 }
 
-export const requestsTo = (server: URL, way: Way): Requests => {
-  const send = createOwnRequests({ ...way, named: server })
+export const requestsTo = (server: URL, network: LoginNetwork): Requests => {
+  const send = createOwnRequests({ ...network, named: server })
   return {
     send,
     options: {
@@ -43,10 +43,12 @@ export const requestsTo = (server: URL, way: Way): Requests => {
   }
 }
 
+const TRY_AGAIN = 'try again; if it fails again, ask the operator of the server'
+
 /** Errors of the library may contain tokens and codes, so they are not passed on. */
 export const failure = (server: URL, step: string, error: unknown): CordonError => {
   if (error instanceof CordonError) return error
-  return fail('login-failed', { server: server.href, problem: `${step}: ${reasonOf(error)}`, fix: '' })
+  return fail('login-failed', { server: server.href, problem: `${step}: ${problemWith(error)}`, fix: TRY_AGAIN })
 }
 
 /** The code of an OAuth error, such as `invalid_grant`. */
@@ -61,7 +63,7 @@ const errorIn = (error: unknown): string | undefined => {
 }
 
 /** Messages of the library are fixed texts. */
-const reasonOf = (error: unknown): string => {
+const problemWith = (error: unknown): string => {
   const code = codeOfOAuth(error)
   if (code !== undefined) return `the authorization server answered ${code}`
   return error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError

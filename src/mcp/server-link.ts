@@ -237,7 +237,8 @@ const withoutQuestions = (fields: Fields, server: string): Fields => {
 const failureOf = ({ name: server, url }: ServerSource, fields: Fields): CordonError | undefined => {
   const failure = failureIn(fields)
   if (failure === undefined) return undefined
-  const { problem, challenge } = failure
-  if (challenge === undefined || url === undefined) return fail('mcp-http-failed', { server, problem })
-  return fail('mcp-login-required', { server, problem, url }, failure)
+  const { problem, isLoginWanted } = failure
+  return isLoginWanted && url !== undefined
+    ? fail('mcp-login-required', { server, problem, url })
+    : fail('mcp-http-failed', { server, problem })
 }

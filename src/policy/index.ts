@@ -25,7 +25,7 @@ export { BITS, cidrContains, parseIpAddress, renderCidr, renderIpAddress } from 
 export type { Cidr, IpAddress } from './network/ip-address.js'
 export { denialOfAddress, isGrantedAddress } from './network/dialled-address.js'
 export type { EntriesAbout } from './network/dialled-address.js'
-export { isNobodysOwn, parseResolved, specialPurpose } from './network/special-addresses.js'
+export { isLoopback, isNobodysOwn, isThisHost, parseResolved, specialPurpose } from './network/special-addresses.js'
 export { loadPolicyText } from './parse/load-policy-text.js'
 export { matches } from './glob/matches.js'
 export {

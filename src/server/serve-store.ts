@@ -11,7 +11,7 @@ import type { Engine } from '../store/index.js'
 
 import { answerRequest } from './answer-request.js'
 import type { Answering } from './answer-request.js'
-import { isLoopback, listenOnAddress, renderAddress, requireEncrypted, requireSafe } from './door/index.js'
+import { isLoopbackHost, listenOnAddress, renderAddress, requireEncrypted, requireSafe } from './door/index.js'
 import type { Door, ListenAddress } from './door/index.js'
 import { listenOnSocket } from './listen-socket.js'
 import { describeApi } from './openapi.js'
@@ -196,7 +196,7 @@ const makeServer = (
 /** Valid values of Host. A wildcard address is no name of this server: --host gives one. */
 const namesOf = ({ host, port }: ListenAddress, given: readonly string[]): readonly string[] => [
   ...(host === '0.0.0.0' || host === '::' ? [] : [renderAddress({ host, port })]),
-  ...(isLoopback(host) ? [`localhost:${port}`] : []),
+  ...(isLoopbackHost(host) ? [`localhost:${port}`] : []),
   ...given
     .map((name) => name.toLowerCase())
     .flatMap((name) => (/:\d+$/.test(name) && !isIPv6(name) ? [name] : [name, `${name}:${port}`])),

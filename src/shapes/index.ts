@@ -1,4 +1,5 @@
 export { monotonicMs } from './clock.js'
+export { MOST_REQUESTS_OF_CALL } from './most-requests.js'
 export {
   amount,
   anything,

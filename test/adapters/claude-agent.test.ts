@@ -146,6 +146,17 @@ describe('a tool of the agent itself', () => {
   })
 })
 
+test.each([undefined, {}, { workspace: '' }, { workspace: 7 }])(
+  'options %j are refused with the fix',
+  async (options) => {
+    const { cordon } = await openNotes()
+    const open = () => claudeAgent(cordon, options as unknown as ClaudeAgentOptions)
+    expect(open).toThrow(
+      expect.objectContaining({ code: 'option-invalid', fix: expect.stringContaining('workspace') as string }),
+    )
+  },
+)
+
 describe('a tool of the runtime', () => {
   test('gives the model its output, and the operator the facts', async () => {
     const { cordon } = await openNotes()

@@ -12,7 +12,7 @@ import {
   chmodSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -20,11 +20,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { clientFiles } from '../../src/cli/mcp-setup/clients.js'
 import type { ClientFile } from '../../src/cli/mcp-setup/clients.js'
 import { readConfig, writeConfig } from '../../src/cli/mcp-setup/config-file.js'
-import { nameOfEntry, readEntry, wrapped } from '../../src/cli/mcp-setup/server-entry.js'
+import { nameOfEntry, readEntry, startFields, wrapped } from '../../src/cli/mcp-setup/server-entry.js'
 
 const PROGRAM = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
 
-const CORDON = ['/usr/bin/cordon'] as const
+const CORDON = { words: ['/usr/bin/cordon'], remotes: '/state/remotes' } as const
 
 let folder: string
 beforeEach(() => {
@@ -52,8 +52,8 @@ const change = (file: ClientFile, isInstall: boolean): void => {
   const changes = config.entries.flatMap((each) => {
     const entry = readEntry(each, CORDON)
     if (isInstall && entry.kind === 'bare')
-      return [{ place: each.place, start: wrapped(nameOfEntry(each), entry, CORDON) }]
-    return !isInstall && entry.kind === 'wrapped' ? [{ place: each.place, start: entry.start }] : []
+      return [{ place: each.place, fields: startFields(wrapped(nameOfEntry(each), entry, CORDON)) }]
+    return !isInstall && entry.kind === 'wrapped' ? [{ place: each.place, fields: startFields(entry.start) }] : []
   })
   if (changes.length > 0) writeConfig(file, config, changes)
 }
@@ -204,25 +204,57 @@ describe('a file stays as it is', () => {
   })
 })
 
-test('a server that is remote, or whose command is none, is left alone and says why', () => {
+test('an entry that Cordon cannot express is left alone and says why', () => {
   const because = (value: unknown) => {
-    const entry = readEntry({ place: ['mcpServers', 'a'], value }, CORDON)
+    const entry = readEntry({ file: '/f', place: ['mcpServers', 'a'], value }, CORDON)
     return entry.kind === 'other' ? entry.because : entry.kind
   }
-  expect(because({ url: 'https://example.com' })).toContain('remote')
   expect(because({ command: ['a'] })).toContain('cannot be read')
   expect(because({})).toContain('no command')
-  expect(because({ command: 'cordon', args: ['mcp', '--config', 'x.json'] })).toBe('bare')
+  expect(because({ command: 'cordon', args: ['mcp', '--config', 'x.json'] })).toContain('starts Cordon already')
   expect(because({ command: '/usr/bin/cordon', args: ['mcp', '--', 'a'] })).toBe('wrapped')
   expect(because({ command: 'npx', args: ['cordon', 'mcp', '--server', 'a', '--', 'a'] })).toBe('wrapped')
+})
+
+test.each([
+  ['variables in headers', { url: 'https://h/mcp', headers: { Authorization: 'Bearer ${TOKEN}' } }, 'a variable'],
+  ['a token from a variable', { url: 'https://h/mcp', bearer_token_env_var: 'TOKEN' }, '"bearer_token_env_var"'],
+  ['a login of the client', { url: 'https://h/mcp', oauth: { clientId: 'x' } }, 'cordon mcp login'],
+  ['headers in the clear', { url: 'http://h/mcp', headers: { A: 'x' } }, 'in the clear'],
+  ['an address of this host', { url: 'http://localhost:3000/mcp' }, 'this host'],
+  ['the transport HTTP+SSE', { type: 'sse', url: 'https://h/mcp' }, 'HTTP+SSE'],
+  ['an address of HTTP+SSE', { url: 'https://h/sse' }, 'HTTP+SSE'],
+  ['two addresses', { url: 'https://h/a', httpUrl: 'https://h/b' }, 'several addresses'],
+  ['variables of a command', { url: 'https://h/mcp', env: { NODE_OPTIONS: '-r x' } }, '"env"'],
+  ['another scheme', { serverUrl: 'ws://h/mcp' }, 'not an address'],
+])('a remote server with %s is left alone and says why', (_name, value, because) => {
+  expect(readEntry({ file: '/f', place: ['a'], value }, CORDON)).toEqual({
+    kind: 'other',
+    because: expect.stringContaining(because) as string,
+  })
+})
+
+test.each([
+  [{ type: 'http', url: 'https://h/mcp', headers: { A: 'x' } }],
+  [{ httpUrl: 'https://h/mcp' }],
+  [{ serverUrl: 'https://h/mcp' }],
+  [{ url: 'https://h/mcp', http_headers: { A: 'x' } }],
+  [{ type: 'http', url: 'https://h/sse' }],
+])('a remote server of the form %j can be put behind Cordon', (value) => {
+  expect(readEntry({ file: '/f', place: ['a'], value: { ...value, timeout: 5 } }, CORDON)).toMatchObject({
+    kind: 'bare-remote',
+    moved: value,
+  })
 })
 
 test.each(['NODE_OPTIONS', 'LD_PRELOAD', 'XDG_CONFIG_HOME', 'CORDON_AUDIT', 'HOME', 'OPENSSL_CONF'])(
   'an entry that sets %s is left alone: the variable would reach Cordon itself',
   (name) => {
     const value = { command: 'a', env: { [name]: 'x' } }
-    expect(readEntry({ place: ['a'], value }, CORDON)).toMatchObject({ kind: 'other' })
-    expect(readEntry({ place: ['a'], value: { command: 'a', env: { [`MY_${name}`]: 'x' } } }, CORDON)).toMatchObject({
+    expect(readEntry({ file: '/f', place: ['a'], value }, CORDON)).toMatchObject({ kind: 'other' })
+    expect(
+      readEntry({ file: '/f', place: ['a'], value: { command: 'a', env: { [`MY_${name}`]: 'x' } } }, CORDON),
+    ).toMatchObject({
       kind: 'bare',
     })
   },
@@ -233,7 +265,7 @@ test.each([
   ['/project/bin/cordon', ['mcp', '--', 'a']],
   ['sh', ['tools/cordon', 'mcp', '--', 'a']],
 ])('a program of a project that is only called like Cordon does not count: %s', (command, args) => {
-  expect(readEntry({ place: ['a'], value: { command, args } }, CORDON).kind).toBe('bare')
+  expect(readEntry({ file: '/f', place: ['a'], value: { command, args } }, CORDON).kind).toBe('bare')
 })
 
 test('a link of a project is not followed, and its target stays', () => {
@@ -272,7 +304,7 @@ describe('cordon mcp', () => {
     const file = project()
     const before = readConfig(file)?.entries
     expect(cordon('list').stdout).toContain('files: not behind Cordon: npx -y')
-    expect(cordon('list').stdout).toContain('remote: left alone, because it is a remote server')
+    expect(cordon('list').stdout).toContain('remote: not behind Cordon: https://example.com/mcp')
     expect(cordon('install', 'claude-code').stdout).toContain('files: now behind Cordon')
     expect(cordon('list').stdout).toContain('files: behind Cordon: npx -y')
     expect(readConfig(file)?.entries[0]?.value).toMatchObject({
@@ -283,12 +315,92 @@ describe('cordon mcp', () => {
     expect(readConfig(file)?.entries).toEqual(before)
   })
 
+  const REMOTES: readonly (readonly [string, string, string])[] = [
+    ['claude-code', '.mcp.json', '{"mcpServers": {"t": {"type": "http", "url": "https://h.test/mcp", "timeout": 9}}}'],
+    ['cursor', '.cursor/mcp.json', '{"mcpServers": {"t": {"url": "https://h.test/mcp", "headers": {"A": "s3cret"}}}}'],
+    ['vscode', '.vscode/mcp.json', '{"servers": {"t": {"type": "http", "url": "https://h.test/mcp"}}, "inputs": []}'],
+    ['gemini', '.gemini/settings.json', '{"mcpServers": {"t": {"httpUrl": "https://h.test/mcp", "trust": false}}}'],
+    [
+      ...(['codex', '.codex/config.toml'] as const),
+      '[mcp_servers.t]\nurl = "https://h.test/mcp"\ntool_timeout_sec = 9\n\n' +
+        '[mcp_servers.t.http_headers]\n# mine\nA = "s3cret"\n\n[other]\na = 1\n',
+    ],
+    [
+      ...(['claude-desktop', 'home/.config/Claude/claude_desktop_config.json'] as const),
+      '{"mcpServers": {"t": {"url": "https://h.test/mcp"}}}',
+    ],
+  ]
+
+  test.each(REMOTES)('puts a remote server of %s behind Cordon, and back', (client, name, text) => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    const file = { ...fileWith(name, text), places: [['mcpServers'], ['servers'], ['mcp_servers']] }
+    const before = readConfig(file)?.entries
+    const fields = (before?.[0]?.value ?? {}) as Readonly<Record<string, unknown>>
+    const said = cordon('install', client).stdout
+    expect(said).toContain('t: now behind Cordon: https://h.test/mcp')
+    expect(said).toContain('cordon mcp login https://h.test/mcp')
+    const after = readConfig(file)?.entries[0]?.value as { readonly args: readonly string[] }
+    const { timeout, trust, tool_timeout_sec } = fields
+    expect(after).toEqual(
+      JSON.parse(JSON.stringify({ command: process.execPath, args: after.args, timeout, trust, tool_timeout_sec })),
+    )
+    expect(textOf(file)).not.toContain('s3cret')
+    expect(textOf(file).includes('# mine')).toBe(text.includes('# mine'))
+    const kept = after.args.at(-1)?.replace('--config=', '') ?? ''
+    expect(after.args).toEqual([PROGRAM, 'mcp', '--server=t', `--config=${kept}`])
+    expect(kept.startsWith(join(folder, 'home/.local/state/cordon/mcp/remotes/'))).toBe(true)
+    expect(statSync(kept).mode & 0o777).toBe(0o600)
+    const once = textOf(file)
+    expect(cordon('install', client).stdout).toContain('t: behind Cordon: https://h.test/mcp')
+    expect(textOf(file)).toBe(once)
+    expect(cordon('uninstall', client).stdout).toContain('t: no longer behind Cordon')
+    expect(readConfig(file)?.entries).toEqual(before)
+    expect(readdirSync(dirname(kept))).toEqual([])
+  })
+
+  test('uninstall does not copy what another file moved to Cordon', () => {
+    const file = fileWith(
+      '.mcp.json',
+      '{"mcpServers": {"t": {"url": "https://h.test/mcp", "headers": {"A": "s3cret"}}}}',
+    )
+    cordon('install')
+    mkdirSync(join(folder, '.cursor'))
+    const stolen = join(folder, '.cursor', 'mcp.json')
+    writeFileSync(stolen, textOf(file))
+    expect(cordon('uninstall', 'cursor').stdout).toContain('t: left alone')
+    expect(readFileSync(stolen, 'utf8')).not.toContain('s3cret')
+    cordon('uninstall', 'claude-code')
+    expect(textOf(file)).toContain('s3cret')
+  })
+
+  test('a file that cannot be changed leaves nothing in the folder of addresses', () => {
+    const file = fileWith('real.json', '{"mcpServers": {"t": {"url": "https://h.test/mcp"}}}')
+    symlinkSync(file.path, join(folder, '.mcp.json'))
+    expect(cordon('install').stderr).toContain('client-file-unchanged')
+    expect(readdirSync(join(folder, 'home/.local/state/cordon/mcp/remotes'))).toEqual([])
+  })
+
+  test('install says which tools lack policies, and not of servers that have them', () => {
+    project()
+    expect(cordon('install', '--dry-run').stdout).toMatch(/no policies yet[^]*mcp\.yaml[^]*files:[^]*remote:/)
+    mkdirSync(join(folder, 'home/.config/cordon'), { recursive: true })
+    writeFileSync(join(folder, 'home/.config/cordon/mcp.yaml'), 'servers: { "*": { tools: { "*": server } } }\n')
+    expect(cordon('install').stdout).not.toContain('no policies yet')
+  })
+
+  test('install --dry-run says what would be done', () => {
+    project()
+    expect(cordon('install', '--dry-run').stdout).toContain('files: would be put behind Cordon')
+    cordon('install')
+    expect(cordon('uninstall', '--dry-run').stdout).toContain('files: would be taken out')
+  })
+
   test('install --dry-run changes nothing, and --json tells everything', () => {
     const file = project()
     const { servers } = JSON.parse(cordon('install', '--dry-run', '--json').stdout) as { readonly servers: unknown }
     expect(servers).toMatchObject([
       { client: 'claude-code', server: 'files', state: 'installed' },
-      { server: 'remote', state: 'other' },
+      { server: 'remote', state: 'installed', url: 'https://example.com/mcp' },
     ])
     expect(textOf(file)).toBe(JSONC)
   })

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSecretStore, parseSecretSource } from '../../src/egress/index.js'
 import type { SecretHost, SecretStore } from '../../src/egress/index.js'
 import { CordonError } from '../../src/errors/index.js'
+import { parsePolicy } from '../../src/policy/index.js'
 
 let folder: string
 beforeAll(() => {
@@ -156,6 +157,25 @@ describe('the secret store', () => {
     now = 70_000
     kept.onRefusal('token', 401, undefined)
     expect(await read()).toBe('value-3')
+  })
+
+  test('gives the token of a login to its own port alone', () => {
+    const secrets = store('login:https://mcp.test/mcp')
+    const credential = (host: string) => {
+      const [found] = parsePolicy(
+        { network: [host], credentials: [{ id: 'token', inject: { host, as: 'bearer' } }] },
+        'test',
+      ).credentials
+      return found ?? expect.fail('no credential')
+    }
+    for (const host of ['mcp.test:80', 'mcp.test:8443', 'other.test'])
+      expect(() => {
+        secrets.check(credential(host))
+      }).toThrow(expect.objectContaining({ code: 'credential-unusable' }))
+    for (const host of ['mcp.test', 'mcp.test:443']) secrets.check(credential(host))
+    expect([80, 443, 8443].map((port) => secrets.isForPort('token', port))).toEqual([false, true, false])
+    expect(store('login:https://mcp.test:8443/mcp').isForPort('token', 8443)).toBe(true)
+    expect(store('env:TOKEN').isForPort('token', 80)).toBe(true)
   })
 
   test('does not cache a failure', async () => {

@@ -4,9 +4,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { createOwnRequests } from '../../src/egress/index.js'
-import { findLogin } from '../../src/mcp-auth/index.js'
+import { findLogin, listLogins } from '../../src/mcp-auth/index.js'
+import { pathOfLogin, readLogin, writeLogin } from '../../src/mcp-auth/login-files.js'
 import { parseIpAddress } from '../../src/policy/index.js'
 import type { IpAddress } from '../../src/policy/index.js'
+import { takeLock } from '../../src/runtime/rule-files/index.js'
 import { serverAuthority, startHttp, startHttps } from '../egress/servers.js'
 import type { Handle, TestServer } from '../egress/servers.js'
 
@@ -68,6 +70,58 @@ describe('an authorization server', () => {
     expect(authority.asked()).not.toContain('POST /reg')
     authority.intercept = answering(METADATA, metadataOf(stage))
     expect((await begin()).issuer).toBe(authority.issuer)
+  })
+})
+
+describe('an authorization server that sends the browser to another origin', () => {
+  const elsewhere = { authorization_endpoint: 'https://bank.test/auth' }
+
+  test('is refused if its redirect would not name it: it could get the code of another login', async () => {
+    const stage = await openLoginStage()
+    const { authority, begin } = stage
+    const silent = { ...metadataOf(stage), authorization_response_iss_parameter_supported: undefined }
+    authority.intercept = answering(METADATA, { ...silent, ...elsewhere })
+    expect((await refusalOf(begin())).message).toContain('sends the browser to https://bank.test')
+    expect(authority.asked()).not.toContain('POST /reg')
+    authority.intercept = answering(METADATA, silent)
+    expect((await begin()).otherOrigins).toEqual([])
+  })
+
+  test('is shown before the login if its redirect names it, and gets no code of another issuer', async () => {
+    const stage = await openLoginStage()
+    const { authority, begin } = stage
+    authority.intercept = answering(METADATA, { ...metadataOf(stage), ...elsewhere })
+    const pending = await begin()
+    expect(pending.otherOrigins).toEqual(['https://bank.test'])
+    const state = pending.url.searchParams.get('state') ?? ''
+    for (const iss of [undefined, 'https://bank.test']) {
+      const url = new URL(pending.redirect)
+      url.search = new URLSearchParams({ code: 'c', state, ...(iss === undefined ? {} : { iss }) }).toString()
+      expect(await refusalOf(pending.finish(url))).toMatchObject({ code: 'login-failed' })
+    }
+    expect(authority.asked()).not.toContain('POST /token')
+  })
+})
+
+describe('a login at another authorization server', () => {
+  test('changes an earlier login of the same server only in its turn', async () => {
+    const { logIn, place, server } = await openLoginStage()
+    const kept = await logIn()
+    const earlier = { ...kept, issuer: 'https://earlier.test', servers: [server.url.href, 'https://other.test/'] }
+    writeLogin(place.folder, earlier)
+    const done = await takeLock(`${pathOfLogin(place.folder, earlier)}.lock`)
+    let isDone = false
+    const again = logIn().finally(() => {
+      isDone = true
+    })
+    await expect.poll(() => listLogins(place.folder).some(({ issued_at }) => issued_at > kept.issued_at)).toBe(true)
+    writeLogin(place.folder, { ...earlier, access_token: 'renewed' })
+    expect(isDone).toBe(false)
+    done()
+    await again
+    expect(readLogin(pathOfLogin(place.folder, earlier))).toMatchObject({
+      ...{ access_token: 'renewed', servers: ['https://other.test/'] },
+    })
   })
 })
 
@@ -197,13 +251,13 @@ describe('the metadata of a server', () => {
       Promise.resolve(address(name === 'private.test' ? '10.1.2.3' : '127.0.0.1'))
     for (const issuer of [`https://127.0.0.1:${port}`, `https://canary.test:${port}`, 'https://private.test']) {
       server.metadata = { ...server.metadata, authorization_servers: [issuer] }
-      const refusal = await refusalOf(begin({ way: { ...place.way, resolve } }))
+      const refusal = await refusalOf(begin({ network: { ...place.network, resolve } }))
       expect(refusal).toMatchObject({ code: 'own-request-refused' })
       expect(refusal.message).toContain('is not public')
     }
     expect(connections()).toBe(0)
     server.metadata = { ...server.metadata, authorization_servers: [authority.issuer] }
-    expect((await begin({ way: { ...place.way, resolve } })).issuer).toBe(authority.issuer)
+    expect((await begin({ network: { ...place.network, resolve } })).issuer).toBe(authority.issuer)
   })
 })
 
@@ -216,8 +270,8 @@ describe('a redirect of a server to another origin', () => {
   ] as const)('is not followed: %s', async (_, who, path) => {
     const stage = await openLoginStage()
     const { port, connections } = await canary()
-    const pins = new Map([...stage.place.way.pins, ['canary.test', [HERE]]])
-    const order = { way: { ...stage.place.way, pins } }
+    const pins = new Map([...stage.place.network.pins, ['canary.test', [HERE]]])
+    const order = { network: { ...stage.place.network, pins } }
     stage[who].intercept = redirecting(path, `https://canary.test:${port}${path}`, 307)
     expect(await refusalOf(stage.begin(order))).toMatchObject({ code: 'login-failed' })
     expect(connections()).toBe(0)
@@ -228,8 +282,8 @@ describe('a redirect of a server to another origin', () => {
   test('gets no code', async () => {
     const { begin, authority, place } = await openLoginStage()
     const { port, connections } = await canary()
-    const pins = new Map([...place.way.pins, ['canary.test', [HERE]]])
-    const pending = await begin({ way: { ...place.way, pins } })
+    const pins = new Map([...place.network.pins, ['canary.test', [HERE]]])
+    const pending = await begin({ network: { ...place.network, pins } })
     const url = await redirectOf(pending.url)
     authority.intercept = redirecting('/token', `https://canary.test:${port}/token`, 307)
     expect(await refusalOf(pending.finish(url))).toMatchObject({ code: 'login-failed' })

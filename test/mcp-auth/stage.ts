@@ -55,7 +55,7 @@ export const openLoginStage = async (
   })
   const place: LoginPlace = {
     folder: temporaryFolder(),
-    way: {
+    network: {
       authorities: [serverAuthority.certificate],
       pins: new Map([AUTHORITY_HOST, 'mcp.test'].map((name) => [name, [HERE]])),
       ...(known.timeout === undefined ? {} : { timeout: known.timeout }),

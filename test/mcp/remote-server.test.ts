@@ -165,6 +165,15 @@ describe('a remote server', () => {
     expect(said).toContain('log in: cordon mcp login https://mcp.test:')
   })
 
+  test('whose name does not resolve is reported so, and not by a number', async () => {
+    const folder = folderWith({
+      'mcp.json': JSON.stringify({ mcpServers: { remote: { url: 'https://no-such-host.invalid/mcp' } } }),
+    })
+    const said = await failing(openProgram(folder, [process.execPath, CORDON, 'mcp', '--config', 'mcp.json']))
+    expect(said).toContain('no-such-host.invalid cannot be reached: its name cannot be resolved')
+    expect(said).not.toContain('502')
+  })
+
   test('that redirects is not followed', async () => {
     const said = await failing(open(await place(saying(307, { location: 'https://elsewhere.test/' }))))
     expect(said).toContain('redirects are not followed')

@@ -77,4 +77,29 @@ describe('mcp.yaml of the user', () => {
     ofUser('mcp.yaml', 'servers:\n  files:\n    tool: {}\n')
     await expect(open()).rejects.toThrow()
   })
+
+  test('for a server of another name is said at the start, and for this one nothing is said', async () => {
+    const { ofUser, open } = stage({})
+    ofUser('mcp.yaml', 'servers: { flies: { tools: { "*": server } } }\n')
+    const gateway = await open()
+    expect(gateway.stderr()).toContain('no settings for the server "files", but for flies; did you mean "flies"?')
+    await gateway.client.close()
+    ofUser('mcp.yaml', SETTINGS)
+    expect((await open()).stderr()).not.toContain('no settings')
+  })
+})
+
+test('a line of --tools for a server that does not exist is said at the start, and its twin is not', async () => {
+  const { folder } = stage({
+    'tools.yaml': 'files__read_*: server\nfile_read: server\n"*": server\n',
+    'servers.json': JSON.stringify({
+      mcpServers: Object.fromEntries(
+        ['files', 'more'].map((name) => [name, { command: 'node', args: [serverScript('filesystem'), '.'] }]),
+      ),
+    }),
+  })
+  const gateway = await openGateway(folder, ['--tools', 'tools.yaml', '--config', 'servers.json', '--read', '.'])
+  const said = gateway.stderr()
+  expect(said).toMatch(/tools\.yaml:2[^\n]*"file_read" is for no server of this gateway/)
+  expect(said).not.toMatch(/"files__read_\*"|"\*" is for/)
 })

@@ -15,6 +15,18 @@ const witnessOf = (a: unknown, b: unknown, context?: Partial<WithinContext>): Wi
   return result.within ? undefined : result.witness
 }
 
+describe('a folder whose name is a word of a witness', () => {
+  it.each(['/home/<user>', '/srv/<above>', '/srv/<above>/<projects>/<group>/<workspace>'])(
+    'does not count as the home folder or the workspace: %s',
+    (folder) => {
+      const read = (glob: string) => ({ filesystem: { read: [glob] } })
+      expect(isWithin(policy(read('~/x')), policy(read(`${folder}/**`))).within).toBe(false)
+      expect(isWithin(policy(read('./x')), policy(read(`${folder}/**`))).within).toBe(false)
+      expect(isWithin(policy(read(`${folder}/x`)), policy(read(`${folder}/**`))).within).toBe(true)
+    },
+  )
+})
+
 describe('a policy goes beyond another', () => {
   it.each([
     [

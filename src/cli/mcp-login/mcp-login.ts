@@ -43,6 +43,8 @@ export const mcpLogin = async ({ given, environment }: CommandLine): Promise<num
     ...{ server, ...place, client: clientIn(given), scopes: scopesIn(given), redirect: redirectIn(given) },
   })
   try {
+    if (pending.otherOrigins.length > 0)
+      tell(`${visible(pending.issuer)} also uses ${pending.otherOrigins.map(visible).join(', ')}`)
     tell(`logging in to ${server.href} at ${visible(pending.issuer)}; open this address in your browser:`)
     writeText(switches.has('json') ? STDERR : STDOUT, `${pending.url.href}\n`)
     tell('if your browser is on another machine, paste the address that it cannot open:')

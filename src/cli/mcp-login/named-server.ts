@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 
 import { parseServerUrl } from '../../mcp-auth/index.js'
-import { isMapping } from '../../shapes/index.js'
+import { isMapping, isTexts } from '../../shapes/index.js'
 
 import { usage } from '../arguments.js'
 import type { Environment } from '../command-line.js'
@@ -10,8 +10,9 @@ import { urlOfEntry } from '../mcp/entry-url.js'
 import { clientFiles } from '../mcp-setup/clients.js'
 import type { ClientFile } from '../mcp-setup/clients.js'
 import { readConfig } from '../mcp-setup/config-file.js'
+import { keptPath, readKept } from '../mcp-setup/remote-entry.js'
 import { nameOfEntry } from '../mcp-setup/server-entry.js'
-import { homeOf } from '../settings/own-folders.js'
+import { homeOf, remotesFolderOf } from '../settings/own-folders.js'
 import { visible, visibleWord } from '../text/visible-text.js'
 
 /** `command`: as errors name it. */
@@ -22,7 +23,8 @@ export const namedServer = (
   command: string,
 ): URL => {
   if (word.includes('://')) return parseServerUrl(word)
-  const found = new Set(filesFor(configFile, environment).flatMap((file) => urlsOf(file, word)))
+  const remotes = remotesFolderOf(environment, homeOf(environment))
+  const found = new Set(filesFor(configFile, environment).flatMap((file) => urlsOf(file, word, remotes)))
   const [url, another] = found
   if (url === undefined)
     throw usage(`no remote server "${visible(word)}" is in a file of a client`, command, `${command} https://…`)
@@ -40,8 +42,18 @@ const filesFor = (configFile: string | undefined, environment: Environment): rea
     ? clientFiles({ home: homeOf(environment), workspace: process.cwd(), environment })
     : [{ client: 'file', scope: 'user', path: resolve(configFile), format: 'json', places: [['mcpServers']] }]
 
-const urlsOf = (file: ClientFile, name: string): readonly string[] =>
+/** `remotes`: where `cordon mcp install` moves addresses to. */
+const urlsOf = (file: ClientFile, name: string, remotes: string): readonly string[] =>
   (readConfig(file)?.entries ?? [])
     .filter((entry) => nameOfEntry(entry) === name)
-    .map(({ value }) => (isMapping(value) ? urlOfEntry(value) : undefined))
+    .map((entry) =>
+      isMapping(entry.value)
+        ? (urlOfEntry(entry.value) ?? keptUrl(entry.value['args'], keptPath(remotes, entry)))
+        : undefined,
+    )
     .filter((url) => typeof url === 'string')
+
+const keptUrl = (args: unknown, path: string): string | undefined => {
+  const kept = isTexts(args) ? readKept(args, path) : undefined
+  return kept === undefined || kept === 'lost' ? undefined : kept.url
+}

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 
 import { CordonError, fail, messageOf } from '../../errors/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
-import { PROJECT_FOLDER, projectFolders, readRuleFile, takeTurn, trustOf } from '../../runtime/rule-files/index.js'
+import { PROJECT_FOLDER, projectFolders, readRuleFile, takeLock, trustOf } from '../../runtime/rule-files/index.js'
 import type { Trust } from '../../runtime/rule-files/index.js'
 import { fields, list, matching, oneOf, optional, placeInFile, text, valuesOf, yesOrNo } from '../../shapes/index.js'
 import type { Shaped } from '../../shapes/index.js'
@@ -83,7 +83,7 @@ export const changeLock = async (
   const { path } = place
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    const release = await takeTurn(`${path}.turn`)
+    const release = await takeLock(`${path}.turn`)
     try {
       const packages = readLock(place)
       const before = packages[key]

@@ -5,23 +5,28 @@ import { didYouMean } from '../../policy/index.js'
 import { usage } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
 import { reportFailure } from '../failure.js'
-import { homeOf } from '../settings/own-folders.js'
+import { homeOf, remotesFolderOf } from '../settings/own-folders.js'
 import { STDERR, STDOUT, paintFor, writeText } from '../text/console-text.js'
-import { visible, visibleWord } from '../text/visible-text.js'
+import { visible } from '../text/visible-text.js'
 
+import { afterInstall } from './after-install.js'
 import { CLIENTS, clientFiles } from './clients.js'
 import type { ClientFile } from './clients.js'
 import { readConfig, writeConfig } from './config-file.js'
 import type { Change, ReadConfig } from './config-file.js'
-import { nameOfEntry, readEntry, wrapped } from './server-entry.js'
-import type { ReadEntry, ServerEntry, StartCommand } from './server-entry.js'
+import { DONE, WOULD_BE_DONE, linesOf } from './outcome.js'
+import type { Outcome } from './outcome.js'
+import { forgetRemote, keepRemote, keptPath } from './remote-entry.js'
+import type { KeptRemote } from './remote-entry.js'
+import { nameOfEntry, readEntry, startFields, wrapped, wrappedRemote } from './server-entry.js'
+import type { ReadEntry, ServerEntry, StartCommand, ThisCordon } from './server-entry.js'
 
 const COMMAND = 'cordon mcp'
 const EXIT_WRONG = 1
 
 export type ClientAction = 'install' | 'uninstall' | 'list'
 
-/** A server as a client starts it. */
+/** A server in a client's file. */
 interface FoundServer {
   readonly file: ClientFile
   readonly name: string
@@ -29,14 +34,15 @@ interface FoundServer {
   readonly entry: ReadEntry
 }
 
-/** What became of it. `wrapped` and `bare` say what it is, `installed` and `uninstalled` what was done. */
-interface Outcome {
-  readonly client: string
-  readonly file: string
-  readonly server: string
-  readonly state: 'wrapped' | 'bare' | 'other' | 'installed' | 'uninstalled'
-  readonly command: readonly string[] | null
-  readonly because: string | null
+/** What becomes of a server. */
+interface Planned {
+  readonly change: Change
+  /** What starts it afterwards. Undefined: it is remote. */
+  readonly start: StartCommand | undefined
+  /** Kept before the client's file is written. */
+  readonly kept?: KeptRemote
+  /** Removed afterwards. */
+  readonly forgotten?: string
 }
 
 /** `cordon`: the words that start this program. */
@@ -46,21 +52,20 @@ export const clientCommand = (
   cordon: readonly [string, ...string[]],
 ): number => {
   const clients = clientsIn(action, rest.slice(1))
-  const files = clientFiles({
-    home: homeOf(environment),
-    workspace: process.cwd(),
-    environment,
-  }).filter(
+  const home = homeOf(environment)
+  const files = clientFiles({ home, workspace: process.cwd(), environment }).filter(
     ({ client, scope }) =>
       (clients.length === 0 || clients.includes(client)) &&
       !(switches.has('user') && scope !== 'user') &&
       !(switches.has('project') && scope !== 'project'),
   )
   const names = values.get('server') ?? []
+  const isDry = switches.has('dry-run')
+  const wish = { names, cordon: { words: cordon, remotes: remotesFolderOf(environment, home) }, isDry }
   const problems: CordonError[] = []
   const outcomes = files.flatMap((file) => {
     try {
-      return changeFile(action, file, { names, cordon, isDry: switches.has('dry-run') })
+      return changeFile(action, file, wish)
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
       problems.push(error)
@@ -71,12 +76,20 @@ export const clientCommand = (
   if (switches.has('json'))
     print(
       JSON.stringify(
-        { servers: outcomes, problems: problems.map(({ code, message, fix }) => ({ code, message, fix })) },
+        {
+          dryRun: isDry,
+          servers: outcomes,
+          problems: problems.map(({ code, message, fix }) => ({ code, message, fix })),
+        },
         undefined,
         2,
       ),
     )
-  else show(outcomes, files, paintFor(STDOUT, environment))
+  else {
+    const paint = paintFor(STDOUT, environment)
+    const lines = linesOf(outcomes, files, isDry ? WOULD_BE_DONE : DONE, paint)
+    for (const line of [...lines, ...afterInstall(outcomes, environment)]) print(line)
+  }
   for (const problem of problems) reportFailure(problem, environment)
   for (const name of unknown) writeText(STDERR, `cordon: no client has a server "${visible(name)}"\n`)
   return problems.length > 0 || unknown.length > 0 || (action !== 'list' && outcomes.length === 0) ? EXIT_WRONG : 0
@@ -95,76 +108,83 @@ const clientsIn = (action: ClientAction, words: readonly string[]): readonly str
 interface Wish {
   /** Empty for all servers. */
   readonly names: readonly string[]
-  readonly cordon: readonly [string, ...string[]]
+  readonly cordon: ThisCordon
   readonly isDry: boolean
 }
 
 const changeFile = (action: ClientAction, file: ClientFile, wish: Wish): readonly Outcome[] => {
   const config = readConfig(file)
   if (config === undefined) return []
-  const found = serversOf(file, config, wish.cordon).filter(
-    ({ name }) => wish.names.length === 0 || wish.names.includes(name),
-  )
-  const planned = found.map((server) => ({
-    server,
-    start: action === 'list' ? undefined : nextOf(action, server, wish),
-  }))
-  const changes = planned.flatMap(({ server: { place }, start }): readonly Change[] =>
-    start === undefined ? [] : [{ place, start }],
-  )
-  if (changes.length > 0 && !wish.isDry) writeConfig(file, config, changes)
-  return planned.map(({ server, start }) => outcomeOf(server, start, action))
+  const found = config.entries
+    .map((each) => ({ file, name: nameOfEntry(each), place: each.place, entry: readEntry(each, wish.cordon) }))
+    .filter(({ name }) => wish.names.length === 0 || wish.names.includes(name))
+  const all = found.map((server) => ({ server, planned: planFor(action, server, wish.cordon) }))
+  const changing = all.flatMap(({ planned }) => planned ?? [])
+  if (changing.length > 0 && !wish.isDry) carryOut(file, config, changing)
+  return all.map(({ server, planned }) => outcomeOf(server, planned, action))
 }
 
-const serversOf = (file: ClientFile, { entries }: ReadConfig, cordon: Wish['cordon']): readonly FoundServer[] =>
-  entries.map((each) => ({ file, name: nameOfEntry(each), place: each.place, entry: readEntry(each, cordon) }))
-
-/** Undefined if it stays as it is. */
-const nextOf = (
-  action: Exclude<ClientAction, 'list'>,
-  { name, entry }: FoundServer,
-  { cordon }: Wish,
-): StartCommand | undefined => {
-  if (action === 'install') return entry.kind === 'bare' ? wrapped(name, entry, cordon) : undefined
-  return entry.kind === 'wrapped' ? entry.start : undefined
+const carryOut = (file: ClientFile, config: ReadConfig, changing: readonly Planned[]): void => {
+  const kept = changing.flatMap((each) => each.kept ?? [])
+  try {
+    for (const remote of kept) keepRemote(remote)
+    const changes = changing.map(({ change }) => change)
+    writeConfig(file, config, changes)
+  } catch (error) {
+    for (const { path } of kept) forgetRemote(path)
+    throw error
+  }
+  for (const { forgotten } of changing) if (forgotten !== undefined) forgetRemote(forgotten)
 }
+
+/** Undefined if the server stays as it is. */
+const planFor = (
+  action: ClientAction,
+  { file, name, place, entry }: FoundServer,
+  cordon: ThisCordon,
+): Planned | undefined => {
+  const started = (start: StartCommand): Planned => ({ change: { place, fields: startFields(start) }, start })
+  if (action === 'install' && entry.kind === 'bare') return started(wrapped(name, entry, cordon))
+  if (action === 'uninstall' && entry.kind === 'wrapped') return started(entry.start)
+  if (action === 'install' && entry.kind === 'bare-remote') {
+    const { url, moved } = entry
+    const path = keptPath(cordon.remotes, { file: file.path, place })
+    const start = wrappedRemote(name, path, cordon)
+    const removed = Object.fromEntries(Object.keys(moved).map((key) => [key, undefined]))
+    const change = { place, fields: { ...removed, ...startFields(start) } }
+    return { change, start, kept: { path, name, url, fields: moved } }
+  }
+  if (action === 'uninstall' && entry.kind === 'wrapped-remote') {
+    const { fields, path } = entry.kept
+    const change = { place, fields: { command: undefined, args: undefined, ...fields } }
+    return { change, start: undefined, forgotten: path }
+  }
+  return undefined
+}
+
+const STATES = {
+  'bare': 'bare',
+  'bare-remote': 'bare',
+  'wrapped': 'wrapped',
+  'wrapped-remote': 'wrapped',
+  'other': 'other',
+} as const
 
 const outcomeOf = (
   { file: { client, path }, name, entry }: FoundServer,
-  next: StartCommand | undefined,
+  planned: Planned | undefined,
   action: ClientAction,
 ): Outcome => {
-  const start = next ?? (entry.kind === 'other' ? undefined : entry.start)
+  const now = entry.kind === 'bare' || entry.kind === 'wrapped' ? entry.start : undefined
+  const start = planned === undefined ? now : planned.start
   return {
     client,
     file: path,
     server: name,
-    state: next === undefined ? entry.kind : action === 'install' ? 'installed' : 'uninstalled',
+    state: planned === undefined ? STATES[entry.kind] : action === 'install' ? 'installed' : 'uninstalled',
     command: start === undefined ? null : [start.command, ...start.args],
+    url: entry.kind === 'bare-remote' ? entry.url : entry.kind === 'wrapped-remote' ? entry.kept.url : null,
     because: entry.kind === 'other' ? entry.because : null,
-  }
-}
-
-const WORDS: Readonly<Record<Outcome['state'], string>> = {
-  wrapped: 'behind Cordon',
-  bare: 'not behind Cordon',
-  other: 'left alone',
-  installed: 'now behind Cordon',
-  uninstalled: 'no longer behind Cordon',
-}
-
-const show = (outcomes: readonly Outcome[], files: readonly ClientFile[], paint: ReturnType<typeof paintFor>): void => {
-  if (outcomes.length === 0) {
-    print('No client has an MCP server. Looked in:')
-    for (const { path } of files) print(`  ${visible(path)}`)
-  }
-  for (const file of new Set(outcomes.map((each) => each.file))) {
-    print(paint('bold', visible(file)))
-    for (const { server, state, command, because } of outcomes.filter((each) => each.file === file))
-      print(
-        `  ${visibleWord(server)}: ${WORDS[state]}` +
-          (because === null ? `: ${(command ?? []).map(visibleWord).join(' ')}` : `, because ${because}`),
-      )
   }
 }
 

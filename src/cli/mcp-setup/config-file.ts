@@ -1,4 +1,4 @@
-// Reads a client's file, and changes the start commands of servers in it. It keeps the first version as a backup.
+// Reads a client's file, and changes entries of servers in it. It keeps the first version as a backup.
 import crypto from 'node:crypto'
 import {
   chmodSync,
@@ -17,8 +17,8 @@ import { CordonError, fail, messageOf } from '../../errors/index.js'
 
 import type { ClientFile } from './clients.js'
 import { jsonText } from './json-file.js'
-import type { ConfigText } from './config-text.js'
-import type { ServerEntry, StartCommand } from './server-entry.js'
+import type { ConfigText, EntryFields } from './config-text.js'
+import type { ServerEntry } from './server-entry.js'
 import { tomlText } from './toml-file.js'
 
 const FORMATS: Readonly<Record<ClientFile['format'], ConfigText>> = { json: jsonText, toml: tomlText }
@@ -38,7 +38,8 @@ export const readConfig = ({ path, format, places }: ClientFile): ReadConfig | u
     if (!found.isFile() || found.size > MOST_BYTES) throw new Error('it is not a settings file')
     const text = readFileSync(path, 'utf8')
     const value = text.trim() === '' ? {} : FORMATS[format].parse(text)
-    return { text, entries: places.flatMap((place) => entriesAt(value, place)) }
+    const entries = places.flatMap((place) => entriesAt(value, place))
+    return { text, entries: entries.map((entry) => ({ file: path, ...entry })) }
   } catch (error) {
     throw fail('client-file-unreadable', { path, problem: messageOf(error) }, error)
   }
@@ -46,7 +47,7 @@ export const readConfig = ({ path, format, places }: ClientFile): ReadConfig | u
 
 export interface Change {
   readonly place: readonly string[]
-  readonly start: StartCommand
+  readonly fields: EntryFields
 }
 
 /** Writes all changes, or none. Returns the path of the backup. */
@@ -55,9 +56,9 @@ export const writeConfig = (
   { text }: ReadConfig,
   changes: readonly Change[],
 ): string => {
-  const { parse, withStart } = FORMATS[format]
+  const { parse, withFields } = FORMATS[format]
   try {
-    const after = changes.reduce((current, { place, start }) => withStart(current, place, start), text)
+    const after = changes.reduce((current, { place, fields }) => withFields(current, place, fields), text)
     if (!isDeepStrictEqual(plain(parse(after)), changes.reduce(changed, plain(parse(text)))))
       throw new Error('its form is one that cannot be changed without changing more')
     // A file of the user may be a link into a folder of settings. A link of a project could lead anywhere.
@@ -83,7 +84,11 @@ const backUp = (path: string): string => {
   return backup
 }
 
-const entriesAt = (value: unknown, place: readonly string[], above: readonly string[] = []): readonly ServerEntry[] => {
+const entriesAt = (
+  value: unknown,
+  place: readonly string[],
+  above: readonly string[] = [],
+): readonly Omit<ServerEntry, 'file'>[] => {
   if (typeof value !== 'object' || value === null) return []
   const [key, ...rest] = place
   if (key === undefined)
@@ -95,10 +100,9 @@ const entriesAt = (value: unknown, place: readonly string[], above: readonly str
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null)) as unknown
 
 /** What a change means, independently of how it is written. */
-const changed = (value: unknown, { place, start }: Change): unknown => {
+const changed = (value: unknown, { place, fields }: Change): unknown => {
   const [key, ...rest] = place
   const mapping = value as Readonly<Record<string, unknown>>
-  if (key !== undefined) return { ...mapping, [key]: changed(mapping[key], { place: rest, start }) }
-  const { args: _args, ...others } = mapping
-  return { ...others, command: start.command, ...(start.args.length === 0 ? {} : { args: start.args }) }
+  if (key !== undefined) return { ...mapping, [key]: changed(mapping[key], { place: rest, fields }) }
+  return Object.fromEntries(Object.entries({ ...mapping, ...fields }).filter(([, field]) => field !== undefined))
 }

@@ -1,8 +1,9 @@
-import type { StartCommand } from './server-entry.js'
+/** Fields of an entry. Undefined: the field is removed. */
+export type EntryFields = Readonly<Record<string, unknown>>
 
 /** How a format is read and changed. */
 export interface ConfigText {
   readonly parse: (text: string) => unknown
-  /** The text with another start command at a place. Everything else stays as it is. */
-  readonly withStart: (text: string, place: readonly string[], start: StartCommand) => string
+  /** The text with other fields of the entry at a place. Everything else stays as it is. */
+  readonly withFields: (text: string, place: readonly string[], fields: EntryFields) => string
 }

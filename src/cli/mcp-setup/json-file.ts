@@ -15,10 +15,11 @@ export const jsonText: ConfigText = {
       throw new Error(`${printParseErrorCode(first.error)} in line ${String(lineOf(text, first.offset))}`)
     return value
   },
-  withStart: (text, place, { command, args }) => {
-    const withCommand = applyEdits(text, modify(text, [...place, 'command'], command, FORM))
-    return applyEdits(withCommand, modify(withCommand, [...place, 'args'], args.length === 0 ? undefined : args, FORM))
-  },
+  withFields: (text, place, fields) =>
+    Object.entries(fields).reduce(
+      (current, [key, value]) => applyEdits(current, modify(current, [...place, key], value, FORM)),
+      text,
+    ),
 }
 
 const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length

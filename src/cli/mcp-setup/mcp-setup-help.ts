@@ -14,6 +14,7 @@ export const MCP_SETUP_HELP: CommandHelp = {
   summary: 'put the MCP servers of clients behind Cordon, and consent to what servers offer',
   description: [
     'install changes the files of clients, so that they start each server with "cordon mcp --server NAME -- …".',
+    'The address and the headers of a remote server move into a file of Cordon, which tools cannot read.',
     'uninstall changes them back. list shows which servers are behind Cordon. The first version of a file stays',
     'beside it, as FILE.before-cordon.',
     '',

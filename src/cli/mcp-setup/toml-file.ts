@@ -1,4 +1,4 @@
-// A client's file in TOML (Codex). Only the lines of `command` and `args` in the table of a server are written anew, so
+// A client's file in TOML (Codex). Only the lines of the changed fields in the table of a server are written anew, so
 // comments stay. What this cannot write is refused: the result is parsed, and must have changed as meant and no more.
 import { parse } from 'smol-toml'
 
@@ -6,19 +6,43 @@ import type { ConfigText } from './config-text.js'
 
 export const tomlText: ConfigText = {
   parse: (text) => parse(text),
-  withStart: (text, place, { command, args }) => {
-    const lines = text.split('\n')
+  withFields: (text, place, fields) => {
+    const keys = Object.keys(fields)
+    const lines = keys.reduce<readonly string[]>(
+      (current, key) => withoutTable(current, [...place, key]),
+      text.split('\n'),
+    )
     const start = lines.findIndex((line) => isHeader(line, place))
     if (start === -1) throw new Error(`there is no table [${place.join('.')}]`)
-    const after = lines.findIndex((line, at) => at > start && /^\s*\[/.test(line))
-    const end = after === -1 ? lines.length : after
-    const kept = withoutKeys(lines.slice(start + 1, end))
-    const written = [
-      `command = ${JSON.stringify(command)}`,
-      ...(args.length === 0 ? [] : [`args = [${args.map((arg) => JSON.stringify(arg)).join(', ')}]`]),
-    ]
+    const end = endOfTable(lines, start)
+    const kept = withoutKeys(lines.slice(start + 1, end), keys)
+    const written = Object.entries(fields).flatMap(([key, value]) =>
+      value === undefined ? [] : [`${key} = ${tomlValue(value)}`],
+    )
     return [...lines.slice(0, start + 1), ...written, ...kept, ...lines.slice(end)].join('\n')
   },
+}
+
+/** Where the next table begins, or the text ends. */
+const endOfTable = (lines: readonly string[], start: number): number => {
+  const after = lines.findIndex((line, at) => at > start && /^\s*\[/.test(line))
+  return after === -1 ? lines.length : after
+}
+
+/** A mapping may be a table of its own. Its comments stay. */
+const withoutTable = (lines: readonly string[], place: readonly string[]): readonly string[] => {
+  const start = lines.findIndex((line) => isHeader(line, place))
+  if (start === -1) return lines
+  const end = endOfTable(lines, start)
+  const comments = lines.slice(start + 1, end).filter((line) => /^\s*#/.test(line))
+  return [...lines.slice(0, start), ...comments, ...lines.slice(end)]
+}
+
+const tomlValue = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(tomlValue).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const pairs = Object.entries(value).map(([key, each]) => `${JSON.stringify(key)} = ${tomlValue(each)}`)
+  return `{ ${pairs.join(', ')} }`
 }
 
 /** Whether a line opens the table of this place, bare or quoted. */
@@ -34,11 +58,12 @@ const isHeader = (line: string, place: readonly string[]): boolean => {
   }
 }
 
-/** The lines of a table without `command` and `args`, which may span several lines. */
-const withoutKeys = (lines: readonly string[]): readonly string[] => {
+/** The lines of a table without these keys. The value of a key may span several lines. */
+const withoutKeys = (lines: readonly string[], keys: readonly string[]): readonly string[] => {
   const kept: string[] = []
   for (let at = 0; at < lines.length; at += 1) {
-    if (!/^\s*(?:command|args)\s*=/.test(lines[at] ?? '')) {
+    const key = /^\s*"?(?<key>[\w-]+)"?\s*=/.exec(lines[at] ?? '')?.groups?.['key']
+    if (key === undefined || !keys.includes(key)) {
       kept.push(lines[at] ?? '')
       continue
     }

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 
 import { CordonError, fail, messageOf } from '../../errors/index.js'
-import { isLoopback, parseListenAddress } from '../../server/door/index.js'
+import { isLoopbackHost, parseListenAddress } from '../../server/door/index.js'
 import type { ListenAddress } from '../../server/door/index.js'
 
 import { usage } from '../arguments.js'
@@ -24,7 +24,7 @@ export const listeningBy = ({ values }: Arguments): Listening | undefined => {
     return undefined
   }
   const address = parseListenAddress(where)
-  if (!isLoopback(address.host))
+  if (!isLoopbackHost(address.host))
     throw fail('listen-refused', {
       where,
       problem: 'tokens would go over the network in the clear',

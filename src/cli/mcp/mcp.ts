@@ -35,6 +35,7 @@ import { prepareServer, serverSource } from './start-server.js'
 import type { PreparedServer } from './start-server.js'
 import { readServerSettings } from './server-settings.js'
 import type { AllServerSettings } from './server-settings.js'
+import { unusedSettings } from './unused-settings.js'
 import { ticketsIn } from './ticket-key.js'
 import { policiesWithin, policyNamed, readToolFile, withTimeout } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
@@ -46,6 +47,12 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
   const chosen = await Promise.all(named.map((server) => loggedIn(server, environment)))
   const allowed = (given.values.get('allow') ?? []).map(featureNamed)
   const startOf = (server: string): string => (chosen.length > 1 ? sharedName(server, '') : '')
+  for (const line of unusedSettings(
+    chosen.map(({ name }) => ({ name, start: startOf(name) })),
+    settings,
+    tools,
+  ))
+    writeText(STDERR, `cordon: ${line}\n`)
   const home = homeOf(environment)
   const audit = await openRunLog(environment, home)
   let sandbox: Promise<Sandbox> | undefined

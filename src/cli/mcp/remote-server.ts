@@ -1,10 +1,12 @@
 // A server on the network: an entry with a "url". Its cell has the bridge, and reaches that host alone. The headers of
 // the entry are credentials: the proxy puts them into requests, and the cell never has them.
 import { fail } from '../../errors/index.js'
-import { parsePolicy } from '../../policy/index.js'
+import { isThisHost, parsePolicy } from '../../policy/index.js'
 import type { PlacedPolicy } from '../../policy/index.js'
 import type { SecretSource } from '../../egress/index.js'
 import { isMapping, isTexts } from '../../shapes/index.js'
+
+import { headersOfEntry, urlOfEntry } from './entry-url.js'
 
 export interface RemoteServer {
   readonly url: string
@@ -20,10 +22,12 @@ export interface RemoteServer {
 export const readRemoteServer = (
   name: string,
   source: string,
-  { type, url: given, headers = {} }: Readonly<Record<string, unknown>>,
+  entry: Readonly<Record<string, unknown>>,
 ): RemoteServer => {
+  const given = urlOfEntry(entry)
+  const headers = headersOfEntry(entry) ?? {}
   const invalid = (problem: string, fix: string) => fail('usage-error', { problem: `${source}: ${problem}`, fix })
-  if (type === 'sse')
+  if (entry['type'] === 'sse')
     throw invalid(
       'the transport HTTP+SSE of the revision 2024-11-05 is not supported',
       'most such servers speak streamable HTTP too, at another path: write "type": "http" and that "url"',
@@ -31,7 +35,8 @@ export const readRemoteServer = (
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
     throw invalid('"url" is not an address such as https://mcp.example.org/mcp', 'put secrets into "headers"')
-  if (isHere(url.hostname))
+  // A cell has a loopback of its own, or none.
+  if (isThisHost(url.hostname))
     throw invalid(
       `${url.host} is this host, which cells do not reach`,
       'let Cordon start the server: cordon mcp --publish PORT/PATH -- SERVER…',
@@ -85,7 +90,3 @@ export const withLogin = (name: string, remote: RemoteServer): RemoteServer => {
 
 const hostOf = ({ protocol, hostname, port }: URL): string =>
   `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`
-
-/** A cell has a loopback of its own, or none. */
-const isHere = (hostname: string): boolean =>
-  /(?:^|\.)localhost\.?$/.test(hostname) || /^127\.\d+\.\d+\.\d+$|^0\.0\.0\.0$|^\[::1?\]$/.test(hostname)

@@ -90,7 +90,7 @@ const remoteServer = (
   { kind }: Transport,
 ): ChosenServer => {
   if (kind === 'published') throw usage(`"${name}" is a remote server, and --publish is for others`, COMMAND)
-  const remote = readRemoteServer(nameFor(name), `${file}: "${name}"`, { ...entry, url: urlOfEntry(entry) })
+  const remote = readRemoteServer(nameFor(name), `${file}: "${name}"`, entry)
   return {
     ...{ name: nameFor(name), argv: bridgeTo(remote.url), variables: {}, cwd: undefined },
     transport: { kind: 'remote', remote },
@@ -98,7 +98,7 @@ const remoteServer = (
 }
 
 /** Names of tools begin with it and two lines, and models accept few characters. */
-const nameFor = (name: string): string =>
+export const nameFor = (name: string): string =>
   name
     .replaceAll(/[^A-Za-z0-9_-]/g, '_')
     .replaceAll(/_{2,}/g, '_')

@@ -24,7 +24,7 @@ import { parsePublished } from './published-port.js'
 import { policiesWithin, toolEntries } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 
-const FILE = 'mcp.yaml'
+export const SETTINGS_FILE = 'mcp.yaml'
 
 export interface ServerSettings {
   /** For its cell: its own policy and those of its tools. */
@@ -38,15 +38,17 @@ export interface ServerSettings {
 
 export interface AllServerSettings {
   readonly of: (server: string) => ServerSettings
+  /** Names and patterns of servers that have settings. */
+  readonly names: readonly string[]
   /** Files of projects that the user does not trust. They do not count. */
   readonly ignored: readonly string[]
 }
 
 export const readServerSettings = (places: PolicyPlaces): AllServerSettings => {
   const user = process.geteuid?.() ?? 0
-  const own = join(places.configFolder, FILE)
+  const own = join(places.configFolder, SETTINGS_FILE)
   const ofProjects = projectFolders(places.workspace, user)
-    .map(({ folder, owner }) => ({ folder, owner, path: join(folder, PROJECT_FOLDER, FILE) }))
+    .map(({ folder, owner }) => ({ folder, owner, path: join(folder, PROJECT_FOLDER, SETTINGS_FILE) }))
     .filter(({ path }) => existsSync(path))
   const isTrusted = ofProjects.map(({ folder }) => isVouchedFor(folder, places))
   const entries = [
@@ -57,6 +59,7 @@ export const readServerSettings = (places: PolicyPlaces): AllServerSettings => {
   ]
   return {
     of: (server) => settingsFor(server, entries),
+    names: [...new Set(entries.map(({ name }) => name))],
     ignored: ofProjects.flatMap(({ path }, at) => (isTrusted[at] === true ? [] : [path])),
   }
 }
@@ -80,7 +83,8 @@ const settingsFor = (server: string, entries: readonly SettingsEntry[]): ServerS
 }
 
 interface SettingsEntry extends ServerSettings {
-  /** Of names of servers. */
+  /** The name of a server, or a pattern of names. */
+  readonly name: string
   readonly pattern: TextPattern
 }
 
@@ -94,6 +98,7 @@ const readEntry = (pattern: string, node: PolicyNode): SettingsEntry => {
   const entries = tools === undefined ? [] : toolEntries(tools)
   const placed = policy === undefined ? [] : [placedPolicy(policy)]
   return {
+    name: pattern,
     pattern: parseTextPattern(pattern),
     tools: entries,
     policies: [...placed, ...policiesWithin('', entries)],

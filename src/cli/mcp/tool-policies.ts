@@ -14,7 +14,8 @@ export interface AcceptedProposal {
 
 /** `server`: the policy of the cell. */
 export interface ToolEntry {
-  /** Of names, as in rules. */
+  /** A name or a pattern of names, as in rules. */
+  readonly name: string
   readonly pattern: TextPattern
   readonly policy: ToolPolicy | 'server' | AcceptedProposal
   readonly source: string
@@ -28,6 +29,7 @@ export const readToolFile = (file: string | undefined): readonly ToolEntry[] =>
 
 export const toolEntries = (node: PolicyNode): readonly ToolEntry[] =>
   namedNodesOf(node).map(([pattern, entry]) => ({
+    name: pattern,
     pattern: parseTextPattern(pattern),
     source: placeOf(entry),
     policy: entryPolicy(entry),
@@ -42,6 +44,10 @@ const entryPolicy = (node: PolicyNode): ToolEntry['policy'] => {
   const bound = required(proposed, mappingOf(proposed, ['within']), 'within', 'or write only: proposed')
   return { proposedWithin: parsePolicyNode(bound) }
 }
+
+/** Entries that are for none of these servers. `starts`: what the names of their tools begin with. */
+export const entriesForNobody = (starts: readonly string[], entries: readonly ToolEntry[]): readonly ToolEntry[] =>
+  entries.filter(({ pattern }) => !starts.some((start) => couldMatch(pattern, start)))
 
 /** The first entry counts. */
 export const policyNamed = (name: string, entries: readonly ToolEntry[]): ToolEntry['policy'] | undefined =>

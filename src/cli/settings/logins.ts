@@ -19,7 +19,7 @@ export const hasLogin = (server: string, environment: Environment): boolean =>
 
 export const loginPlaceOf = (environment: Environment, { pins, authorities }: EgressOrder): LoginPlace => ({
   folder: folderOf(environment),
-  way: { pins, authorities },
+  network: { pins, authorities },
   readSource: async (text) => {
     const { bytes } = await readSecret(CLIENT_SECRET, parseSecretSource(CLIENT_SECRET, text), secretHostOf(environment))
     return bytes.toString('utf8')

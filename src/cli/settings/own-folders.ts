@@ -19,6 +19,10 @@ export const stateFolderOf = ({ XDG_STATE_HOME: state }: Environment, home: stri
 export const consentFolderOf = (environment: Environment, home: string): string =>
   join(stateFolderOf(environment, home), 'mcp')
 
+/** For addresses and headers of remote MCP servers. `cordon mcp install` moves them out of the files of clients. */
+export const remotesFolderOf = (environment: Environment, home: string): string =>
+  join(consentFolderOf(environment, home), 'remotes')
+
 /** For rules and policies of the user. */
 export const configFolderOf = ({ XDG_CONFIG_HOME: config }: Environment, home: string): string =>
   folderOf(config, home, '.config')

@@ -45,7 +45,9 @@ export const forwarder =
     const grant = call.judge.request(endpoint, request)
     if (grant.kind === 'denial') return refuse(grant)
 
-    const bound = credentialsBoundTo(call.rights.credentials, endpoint.host, endpoint.port)
+    const bound = credentialsBoundTo(call.rights.credentials, endpoint.host, endpoint.port).filter(({ id }) =>
+      shared.secrets.isForPort(id, endpoint.port),
+    )
     const leave = await shared.exchanges.wait(call.rights.callId, reply.signal)
     if (isGone(reply)) {
       leave?.()

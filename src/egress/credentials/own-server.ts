@@ -7,8 +7,16 @@ import type { Credential } from '../../policy/index.js'
  * could name another one.
  */
 export const requireOwnServer = ({ id, hosts, inject }: Credential, server: URL): void => {
-  const own = parseDestination(server.host, `the login to ${server.origin}`)
-  if (!hosts.every((host) => coversDestination(own, host)))
+  const source = `the login to ${server.origin}`
+  const [own, exact] = [server.host, `${server.hostname}:${portOf(server)}`].map((each) =>
+    parseDestination(each, source),
+  )
+  // Without a port a host has those of the web. `isOwnPort` then keeps the token from port 80.
+  const isOwn = (host: Credential['hosts'][number]): boolean => {
+    const outer = host.port.kind === 'web' ? own : exact
+    return outer !== undefined && coversDestination(outer, host)
+  }
+  if (!hosts.every(isOwn))
     throw fail('credential-unusable', {
       credential: id,
       problem: `it is a login to ${server.origin}, and its policy would send it to another host`,
@@ -21,3 +29,8 @@ export const requireOwnServer = ({ id, hosts, inject }: Credential, server: URL)
       fix: 'inject it into the header Authorization, as "Bearer {value}"',
     })
 }
+
+/** Whether a request to this port of the host is one to the server. */
+export const isOwnPort = (server: URL, port: number): boolean => port === portOf(server)
+
+const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port))

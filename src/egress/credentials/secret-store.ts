@@ -1,7 +1,7 @@
 import { fail } from '../../errors/index.js'
 import type { Credential } from '../../policy/index.js'
 
-import { requireOwnServer } from './own-server.js'
+import { isOwnPort, requireOwnServer } from './own-server.js'
 import type { SecretHost } from './read-secret.js'
 import { readSecret } from './read-secret.js'
 import { Secret } from './secret.js'
@@ -12,6 +12,8 @@ export interface SecretStore {
   readonly get: (credential: string) => Promise<Secret>
   /** Refuses a credential that would send the token of a login to another server. */
   readonly check: (credential: Credential) => void
+  /** Whether it may go to this port of a host of its policy. The token of a login goes to one port only. */
+  readonly isForPort: (credential: string, port: number) => boolean
   /** The server answered 401 or 403. After 401 the value is read again next time. */
   readonly onRefusal: (credential: string, status: number, challenge: string | undefined) => void
   readonly close: () => void
@@ -26,8 +28,8 @@ export interface SecretStoreSettings {
 }
 
 const FIVE_MINUTES = 300_000
-/** A secret could expire on its way. */
-const MARGIN = 10_000
+/** A secret could expire on its way. In milliseconds. */
+export const SECRET_MARGIN = 10_000
 const LEAST_AGE = 5_000
 
 interface Kept {
@@ -74,7 +76,11 @@ export const createSecretStore = ({
       secret.erase()
       throw fail('egress-closed', {})
     }
-    kept.set(credential, { secret, since: now(), until: Math.min(now() + freshFor, (expiresAt ?? Infinity) - MARGIN) })
+    kept.set(credential, {
+      secret,
+      since: now(),
+      until: Math.min(now() + freshFor, (expiresAt ?? Infinity) - SECRET_MARGIN),
+    })
     return secret
   }
   return {
@@ -91,6 +97,10 @@ export const createSecretStore = ({
     check: (credential) => {
       const source = sources.get(credential.id)
       if (source?.kind === 'login') requireOwnServer(credential, source.server)
+    },
+    isForPort: (credential, port) => {
+      const source = sources.get(credential)
+      return source?.kind !== 'login' || isOwnPort(source.server, port)
     },
     onRefusal: (credential, status, challenge) => {
       if (status === 401) forget(credential)

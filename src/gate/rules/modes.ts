@@ -78,7 +78,7 @@ const unmatched = (mode: Exclude<Mode, 'plan' | 'bypass'>, question: ModeQuestio
       // Nothing confines it, so the mode has no reason to run it.
       return isLowRisk
         ? { kind: 'run', as: 'allow', why: 'its risk is low' }
-        : wouldAsk(mode, { ...question, effect: 'ask' }, 'no sandbox holds it to a policy')
+        : wouldAsk(mode, { ...question, effect: 'ask' }, 'nothing confines it to a policy of its own')
   }
 }
 

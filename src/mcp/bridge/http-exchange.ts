@@ -3,6 +3,8 @@ import { Agent as HttpAgent, request as requestHttp } from 'node:http'
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 
+import { MOST_REQUESTS_OF_CALL } from '../../shapes/index.js'
+
 import { HttpFailure } from './http-failure.js'
 
 export interface HttpRequest {
@@ -19,8 +21,8 @@ export interface HttpServer {
   readonly send: (request: HttpRequest) => Promise<IncomingMessage>
 }
 
-/** The proxy lets a call have 128 unfinished requests. */
-const MOST = { requests: 96, others: 16 }
+/** Together below the limit of the proxy, so that no message waits there. */
+const MOST = { requests: MOST_REQUESTS_OF_CALL * 0.75, others: MOST_REQUESTS_OF_CALL * 0.125 }
 
 /** Servers close idle connections after five seconds or more. A request must not meet that. */
 const IDLE_MS = 4_000

@@ -52,6 +52,7 @@ const read = createLineReader({
     else relay.take(line)
   },
   onTooLong: () => {
+    complain('the gateway sent a message that is too long')
     process.exit(1)
   },
 })

@@ -12,12 +12,12 @@ import { LONGEST_LINE } from '../wire/lines.js'
 import { fieldsOf, paramsOf, readLine, textOf } from '../wire/messages.js'
 import type { Fields, Message, RequestMessage } from '../wire/messages.js'
 import { createEventReader } from './event-reader.js'
-import type { EventReader } from './event-reader.js'
 import { bodyOf } from './http-exchange.js'
 import type { HttpServer } from './http-exchange.js'
 import { HttpFailure, failureAnswer } from './http-failure.js'
-import { challengeIn, problemIn } from './http-status.js'
+import { failureOf } from './http-status.js'
 import { createHttpSession } from './http-session.js'
+import { pause } from './pause.js'
 
 export interface RelayParts {
   readonly server: HttpServer
@@ -36,19 +36,28 @@ export interface Relay {
   readonly close: () => Promise<void>
 }
 
+/** How a stream of events ended. */
+interface ReadStream {
+  readonly isDone: boolean
+  /** The id of the last event, if the stream can go on after it. */
+  readonly lastId: string | undefined
+  /** Whether it brought nothing, and ended soon. */
+  readonly isFailure: boolean
+  /** What the server asks for before the stream is opened again. */
+  readonly pauseMs: number
+}
+
 const ACCEPT = 'application/json, text/event-stream'
 
 /** How long the messages after a notification wait until the server has taken it. */
 const TAKEN_MS = 10_000
 /** How often a lost stream is opened again without getting anything new. */
 const MOST_RESUMED = 5
-/** A stream that lasted as long was no failure. */
+/** A stream that lasted longer was no failure: proxies end streams on which nothing happens. */
 const LONG_LIVED_MS = 10_000
 /** How long a stream may stay open after its answer. */
 const LINGER_MS = 1_000
-const SHORTEST_PAUSE = 100
 const USUAL_PAUSE = 1_000
-const LONGEST_PAUSE = 30_000
 
 export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts): Relay => {
   const session = createHttpSession()
@@ -59,7 +68,7 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
   const isClosing = (): boolean => closing.signal.aborted
   let last: Promise<void> = Promise.resolve()
 
-  /** Passes on one message of the server. Gives the answer in it, if it has the one that `request` waits for. */
+  /** Passes on what the server sent at once. Gives whether the answer to `request` is in it. */
   const deliver = async (text: string, request: RequestMessage | undefined): Promise<boolean> => {
     const messages = readLine(text, 'server')
     if (messages.some(({ kind }) => kind === 'garbage')) throw new HttpFailure('the server sent what is not a message')
@@ -73,13 +82,13 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
     if (method === METHODS.initialize) session.begin(result)
     if (method === METHODS.listTools) paramHeaders.learn(result)
   }
-  /** Gives the id of the last event, if the stream can go on after it. */
   const readEvents = async (
     response: IncomingMessage,
-    reader: EventReader,
     signal: AbortSignal,
     onData: (data: string) => Promise<'done' | 'more'>,
-  ): Promise<{ readonly isDone: boolean; readonly lastId: string | undefined }> => {
+  ): Promise<ReadStream> => {
+    const reader = createEventReader(LONGEST_LINE)
+    const begun = Date.now()
     let lastId: string | undefined
     let lingering: NodeJS.Timeout | undefined
     try {
@@ -96,7 +105,12 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
       clearTimeout(lingering)
       response.destroy()
     }
-    return { isDone: lingering !== undefined, lastId }
+    return {
+      isDone: lingering !== undefined,
+      lastId,
+      isFailure: lastId === undefined && Date.now() - begun <= LONG_LIVED_MS,
+      pauseMs: reader.retry() ?? USUAL_PAUSE,
+    }
   }
   const streamOf = async (lastId: string | undefined, signal: AbortSignal): Promise<IncomingMessage> =>
     server.send({
@@ -127,16 +141,14 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
     let response = first
     let resumeAt: string | undefined
     for (let resumed = 0; resumed <= MOST_RESUMED; resumed += 1) {
-      const reader = createEventReader(LONGEST_LINE)
-      const begun = Date.now()
-      const { isDone, lastId } = await readEvents(response, reader, signal, async (data) =>
+      const { isDone, lastId, isFailure, pauseMs } = await readEvents(response, signal, async (data) =>
         (await deliver(data, request)) ? 'done' : 'more',
       )
       if (isDone) return
-      if (lastId !== undefined || Date.now() - begun > LONG_LIVED_MS) resumed = 0
+      if (!isFailure) resumed = 0
       resumeAt = lastId ?? resumeAt
       if (isStateless(request) ? request.method !== LISTEN : resumeAt === undefined) break
-      await pause(reader.retry() ?? USUAL_PAUSE, signal)
+      await pause(pauseMs, signal)
       response = await (isStateless(request) ? post(request, body, signal) : streamOf(resumeAt, signal))
       if (!isEventStream(response)) {
         response.destroy()
@@ -168,12 +180,12 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
       await deliver(text, request)
       return
     }
-    response.destroy()
+    const failure = await failureOf(response)
     if (session.isGone(response)) {
       complain('the server has ended the session')
       giveUp()
     }
-    throw new HttpFailure(problemIn(response), challengeIn(response))
+    throw failure
   }
 
   const ask = async (request: RequestMessage, body: string): Promise<void> => {
@@ -191,35 +203,34 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
   const tell = async (message: Message, body: string): Promise<void> => {
     const headers = { ...session.headers(), accept: ACCEPT }
     const response = await server.send({ method: 'POST', headers, body, signal: closing.signal, lane: 'others' })
+    if ((response.statusCode ?? 0) >= 300) throw await failureOf(response)
     response.destroy()
-    if ((response.statusCode ?? 0) >= 300) throw new HttpFailure(problemIn(response), challengeIn(response))
     if (message.kind === 'notification' && message.method === METHODS.initialized) void listen()
   }
   /** What belongs to no request of the gateway. A server does not have to have such a stream. */
   const listen = async (): Promise<void> => {
     let resumeAt: string | undefined
     for (let failed = 0; failed <= MOST_RESUMED && !isClosing(); failed += 1) {
-      const reader = createEventReader(LONGEST_LINE)
-      const begun = Date.now()
+      let pauseMs = USUAL_PAUSE
       try {
         const response = await streamOf(resumeAt, closing.signal)
         if (!isEventStream(response)) {
-          response.destroy()
-          if (response.statusCode !== 405) complain(`there is no stream of messages: ${problemIn(response)}`)
+          const { message } = await failureOf(response)
+          if (response.statusCode !== 405) complain(`there is no stream of messages: ${message}`)
           return
         }
-        const { lastId } = await readEvents(response, reader, closing.signal, async (data) => {
+        const read = await readEvents(response, closing.signal, async (data) => {
           await deliver(data, undefined)
           return 'more'
         })
-        resumeAt = lastId ?? resumeAt
-        // Proxies end streams on which nothing happens.
-        if (lastId !== undefined || Date.now() - begun > LONG_LIVED_MS) failed = 0
+        resumeAt = read.lastId ?? resumeAt
+        pauseMs = read.pauseMs
+        if (!read.isFailure) failed = 0
       } catch (error) {
         if (isClosing()) return
         complain(asFailure(error).message)
       }
-      await pause((reader.retry() ?? USUAL_PAUSE) * 2 ** failed, closing.signal)
+      await pause(pauseMs * 2 ** failed, closing.signal)
     }
   }
   /** Messages go out at once, each by itself. Only the end of the introduction comes before all that follow it. */
@@ -243,8 +254,10 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
   }
   return {
     take: (line) => {
-      for (const message of readLine(line, 'client'))
-        if (message.kind !== 'garbage') last = last.then(() => pass(message, line))
+      const messages = readLine(line, 'client')
+      for (const message of messages)
+        if (message.kind !== 'garbage')
+          last = last.then(() => pass(message, messages.length === 1 ? line : JSON.stringify(message.fields)))
     },
     close: async () => {
       closing.abort()
@@ -272,16 +285,3 @@ const asFailure = (error: unknown): HttpFailure =>
 const cutOff = (response: IncomingMessage): void => {
   response.destroy()
 }
-
-/** Settles early if the signal says so. */
-const pause = (wanted: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const settle = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', settle)
-      resolve()
-    }
-    const timer = setTimeout(settle, Math.min(Math.max(wanted, SHORTEST_PAUSE), LONGEST_PAUSE))
-    signal.addEventListener('abort', settle)
-    if (signal.aborted) settle()
-  })

@@ -1,5 +1,5 @@
 // Positions of workspace and home for a comparison that does not know them. A policy is within another only if it is so
-// at all of them. The names in brackets are in no pattern.
+// at all of them. Placeholders stand for names that are not known. No pattern can contain one.
 import type { AbsolutePath } from '../glob/absolute-path.js'
 import { isWithinPath, joinNames, namesOf } from '../glob/absolute-path.js'
 import type { Boundary } from '../boundary.js'
@@ -16,18 +16,24 @@ export interface TriedPlaces extends Places {
   readonly assuming?: string
 }
 
+/** A pattern with NUL is refused. */
+const MARK = '\0'
+const placeholder = (word: string): string => `<${MARK}${word}>`
+const shown = (text: string): string => text.replaceAll(MARK, '')
+
 const USUAL = ''
-const HOME = ['home', '<user>']
-const BESIDE = ['srv', '<above>', '<projects>', '<group>', '<workspace>']
+const IN_WORKSPACE = ['projects', 'group', 'workspace'].map(placeholder)
+const HOME = ['home', placeholder('user')]
+const BESIDE = ['srv', placeholder('above'), ...IN_WORKSPACE]
 const inHome = (names: readonly string[]) => [...HOME, ...names]
 
 const placed = (assuming: string, workspace: readonly string[], home: readonly string[]): TriedPlaces => ({
   workspace: joinNames(workspace),
   home: joinNames(home),
-  assuming,
+  assuming: shown(assuming),
 })
 
-const IN_HOME = placed(USUAL, inHome(['<projects>', '<group>', '<workspace>']), HOME)
+const IN_HOME = placed(USUAL, inHome(IN_WORKSPACE), HOME)
 
 /** Each costs a comparison of its own. */
 const MOST_PLACES = 256
@@ -47,9 +53,11 @@ export const placesToTry = (
     isExact ? foldersOf(written.filter((each) => each.anchor === anchor && each.levelsUp === 0)) : []
   const others = [
     placed('the workspace is not in the home folder', BESIDE, HOME),
-    placed('the home folder is in the workspace', BESIDE, [...BESIDE, '<home>']),
+    placed('the home folder is in the workspace', BESIDE, [...BESIDE, placeholder('home')]),
     placed('the workspace is the home folder', BESIDE, BESIDE),
-    ...(above > 0 ? [placed('the workspace is directly in the home folder', inHome(['<workspace>']), HOME)] : []),
+    ...(above > 0
+      ? [placed('the workspace is directly in the home folder', inHome([placeholder('workspace')]), HOME)]
+      : []),
     ...folders('root').flatMap((names) => [
       placed(`the workspace is ${joinNames(names)}`, names, HOME),
       placed(`the home folder is ${joinNames(names)}`, BESIDE, names),
@@ -95,7 +103,7 @@ const nameLike = (segment: Segment): string => {
     case 'name':
       return segment.name
     case 'any-depth':
-      return '<deep>'
+      return placeholder('deep')
     case 'wildcard':
       return segment.parts.map((part) => (part.kind === 'character' ? part.character : 'x')).join('')
   }
@@ -122,13 +130,13 @@ export const pathIn = (
   if (assuming === undefined) return { path }
   const from = (place: AbsolutePath, sign: string) => ({ place, sign })
   const nearest = [from(workspace, '.'), from(home, '~')]
-    .filter(({ place }) => isWithinPath(path as AbsolutePath, place) && !path.slice(place.length).includes('<'))
+    .filter(({ place }) => isWithinPath(path as AbsolutePath, place) && !path.slice(place.length).includes(MARK))
     .sort((one, other) => other.place.length - one.place.length)[0]
   const text =
     nearest === undefined
       ? upwards(workspace, path as AbsolutePath)
       : fromPlace(nearest.sign, path.slice(nearest.place === '/' ? 0 : nearest.place.length))
-  return { path: text, ...(assuming === USUAL ? {} : { assuming }) }
+  return { path: shown(text), ...(assuming === USUAL ? {} : { assuming }) }
 }
 
 const fromPlace = (sign: string, rest: string): string => (rest === '/' ? sign : `${sign}${rest}`)
@@ -137,6 +145,6 @@ const fromPlace = (sign: string, rest: string): string => (rest === '/' ? sign :
 const upwards = (workspace: AbsolutePath, path: AbsolutePath): string => {
   const [names, own] = [namesOf(path), namesOf(workspace)]
   const shared = own.findIndex((name, at) => names[at] !== name)
-  const isNameless = own.slice(0, shared).some((name) => name.startsWith('<'))
+  const isNameless = own.slice(0, shared).some((name) => name.includes(MARK))
   return isNameless ? [...own.slice(shared).map(() => '..'), ...names.slice(shared)].join('/') : path
 }

@@ -80,3 +80,13 @@ export const specialPurpose = (address: IpAddress): string | undefined => blocks
 
 /** Whether no name of one's own network can mean it. */
 export const isNobodysOwn = (address: IpAddress): boolean => blocksAround(address).some(({ isNobodys }) => isNobodys)
+
+/** Whether an address is one of this machine: 127.0.0.0/8 or ::1. */
+export const isLoopback = (address: IpAddress): boolean =>
+  address.family === 4 ? specialPurpose(address) === 'this machine' : address.value === 1n
+
+/** Whether the host of a URL is this machine: by its address, by the address that stands for all, or by its name. */
+export const isThisHost = (hostname: string): boolean => {
+  const address = parseIpAddress(hostname.replaceAll(/[[\]]/g, ''))
+  return address === undefined ? /(?:^|\.)localhost\.?$/i.test(hostname) : isLoopback(address) || address.value === 0n
+}

@@ -24,7 +24,7 @@ import { loadRules } from '../../gate/index.js'
 import type { RuleFileContext } from '../../gate/index.js'
 
 import { readRuleFile, trustOf } from './read-rule-file.js'
-import { takeTurn } from './take-turn.js'
+import { takeLock } from './take-lock.js'
 
 export interface RuleToAdd {
   /** The lines of the item, beginning with `- ` or with comments. */
@@ -41,7 +41,7 @@ export const addRule = async (file: string, rule: RuleToAdd, context: RuleFileCo
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     // If the file is a link, its target is replaced.
     const path = realPathOf(file)
-    const release = await takeTurn(`${path}.lock`)
+    const release = await takeLock(`${path}.lock`)
     try {
       for (let tries = 0; tries < 5; tries += 1) if (replace(path, rule, context)) return
       throw new Error('somebody else keeps changing it')

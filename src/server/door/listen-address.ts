@@ -2,6 +2,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
 import { fail } from '../../errors/index.js'
+import { isLoopback, parseIpAddress } from '../../policy/index.js'
 
 export interface ListenAddress {
   readonly host: string
@@ -22,7 +23,11 @@ export const parseListenAddress = (text: string): ListenAddress => {
   return { host, port: Number(digits) }
 }
 
-export const isLoopback = (host: string): boolean => (isIPv4(host) ? host.startsWith('127.') : host === '::1')
+/** Whether only this machine reaches a server there. */
+export const isLoopbackHost = (host: string): boolean => {
+  const address = parseIpAddress(host)
+  return address !== undefined && isLoopback(address)
+}
 
 export interface Exposure {
   readonly hasTls: boolean
@@ -36,7 +41,7 @@ export const requireEncrypted = (
   address: ListenAddress,
   { hasTls, allowsPlainHttp }: Omit<Exposure, 'usableTokens'>,
 ): void => {
-  if (!isLoopback(address.host) && !hasTls && !allowsPlainHttp)
+  if (!isLoopbackHost(address.host) && !hasTls && !allowsPlainHttp)
     throw fail('listen-refused', {
       where: renderAddress(address),
       problem: 'tokens would go over the network in the clear',
@@ -49,7 +54,7 @@ export const requireEncrypted = (
 /** Also refuses a server beyond this host without any token. */
 export const requireSafe = (address: ListenAddress, exposure: Exposure): void => {
   requireEncrypted(address, exposure)
-  if (!isLoopback(address.host) && exposure.usableTokens === 0)
+  if (!isLoopbackHost(address.host) && exposure.usableTokens === 0)
     throw fail('listen-refused', {
       where: renderAddress(address),
       problem: 'there is no token yet by which anybody could be known',

@@ -8,7 +8,7 @@ import { monotonicMs } from '../../shapes/index.js'
 const LONGEST_WAIT_MS = 30_000
 
 /** The lock is a link that names this process. The lock of a process that is gone is taken over. */
-export const takeTurn = async (lock: string): Promise<() => void> => {
+export const takeLock = async (lock: string): Promise<() => void> => {
   const deadline = monotonicMs() + LONGEST_WAIT_MS
   for (;;) {
     try {

@@ -1,0 +1,50 @@
+// What a user must do after `cordon mcp install`: give the tools policies, and log in to remote servers.
+import { join } from 'node:path'
+
+import { parseAbsolutePath } from '../../policy/index.js'
+
+import type { Environment } from '../command-line.js'
+import { nameFor } from '../mcp/server-choice.js'
+import { SETTINGS_FILE, readServerSettings } from '../mcp/server-settings.js'
+import { configFolderOf, homeOf } from '../settings/own-folders.js'
+import { visible, visibleWord } from '../text/visible-text.js'
+
+import type { Outcome } from './outcome.js'
+
+export const afterInstall = (outcomes: readonly Outcome[], environment: Environment): readonly string[] => {
+  const installed = outcomes.filter(({ state }) => state === 'installed')
+  const remote = installed.filter(({ url }) => url !== null)
+  return [
+    ...policiesAdvice(installed, environment),
+    ...(remote.length === 0
+      ? []
+      : [
+          'A server that needs a login: ' +
+            remote.map(({ url }) => `cordon mcp login ${visibleWord(url ?? '')}`).join(', '),
+        ]),
+    ...(installed.length === 0 ? [] : ['Restart the clients.']),
+  ]
+}
+
+const policiesAdvice = (installed: readonly Outcome[], environment: Environment): readonly string[] => {
+  const home = homeOf(environment)
+  const configFolder = configFolderOf(environment, home)
+  const settings = readServerSettings({
+    workspace: parseAbsolutePath(process.cwd(), 'the working directory'),
+    ...{ home, configFolder, ruleFiles: [] },
+  })
+  const bare = installed.filter(({ server }) => settings.of(nameFor(server)).tools.length === 0)
+  if (bare.length === 0) return []
+  const lines = bare.map(({ server, url }) =>
+    url === null
+      ? `    ${nameFor(server)}: { tools: { "*": server } }   # all tools, with the rights of the server's cell`
+      : `    ${nameFor(server)}: { tools: { "search_*": {} } }   # these tools, without a question`,
+  )
+  return [
+    '',
+    `These tools have no policies yet, so their calls are refused. Write policies into`,
+    `${visible(join(configFolder, SETTINGS_FILE))}, for example:`,
+    '  servers:',
+    ...new Set(lines),
+  ]
+}

@@ -1,0 +1,52 @@
+// What became of a server in a client's file, and how the user reads it.
+import type { Paint } from '../text/console-text.js'
+import { visible, visibleWord } from '../text/visible-text.js'
+
+import type { ClientFile } from './clients.js'
+
+/** What became of a server. `wrapped` and `bare` say what it is, `installed` and `uninstalled` what was done. */
+export interface Outcome {
+  readonly client: string
+  readonly file: string
+  readonly server: string
+  readonly state: 'wrapped' | 'bare' | 'other' | 'installed' | 'uninstalled'
+  readonly command: readonly string[] | null
+  /** Of a remote server. */
+  readonly url: string | null
+  readonly because: string | null
+}
+
+export const DONE: Readonly<Record<Outcome['state'], string>> = {
+  wrapped: 'behind Cordon',
+  bare: 'not behind Cordon',
+  other: 'left alone',
+  installed: 'now behind Cordon',
+  uninstalled: 'no longer behind Cordon',
+}
+
+export const WOULD_BE_DONE: typeof DONE = {
+  ...DONE,
+  installed: 'would be put behind Cordon',
+  uninstalled: 'would be taken out',
+}
+
+export const linesOf = (
+  outcomes: readonly Outcome[],
+  files: readonly ClientFile[],
+  words: typeof DONE,
+  paint: Paint,
+): readonly string[] =>
+  outcomes.length === 0
+    ? ['No client has an MCP server. Looked in:', ...files.map(({ path }) => `  ${visible(path)}`)]
+    : [...new Set(outcomes.map(({ file }) => file))].flatMap((path) => [
+        paint('bold', visible(path)),
+        ...outcomes
+          .filter(({ file }) => file === path)
+          .map(({ server, state, ...said }) => `  ${visibleWord(server)}: ${words[state]}${detailOf(said)}`),
+      ])
+
+const detailOf = ({ command, url, because }: Pick<Outcome, 'command' | 'url' | 'because'>): string => {
+  if (because !== null) return `, because ${visible(because)}`
+  const words = url === null ? (command ?? []) : [url]
+  return `: ${words.map(visibleWord).join(' ')}`
+}
