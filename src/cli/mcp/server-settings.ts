@@ -66,7 +66,7 @@ export const readServerSettings = (places: PolicyPlaces): AllServerSettings => {
 
 /** The settings of one project, whether the user trusts it or not. */
 export const readProjectSettings = (folder: string): ((server: string) => ServerSettings) => {
-  const path = join(folder, PROJECT_FOLDER, FILE)
+  const path = join(folder, PROJECT_FOLDER, SETTINGS_FILE)
   const user = process.geteuid?.() ?? 0
   const entries = existsSync(path) ? readSettings(path, trustOf('project', user, statSync(folder).uid)) : []
   return (server) => settingsFor(server, entries)
