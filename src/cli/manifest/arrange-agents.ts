@@ -7,7 +7,7 @@ import type { ProjectOptions } from '../../runtime/describe/index.js'
 
 import { usage } from '../arguments.js'
 
-import type { ProjectRequest } from './describe-project.js'
+import type { ProjectRequest } from './project-request.js'
 import { describePolicies } from './describe-policies.js'
 import { describeServers } from './describe-servers.js'
 

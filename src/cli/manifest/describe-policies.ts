@@ -12,7 +12,7 @@ import { processTool } from '../../runtime/index.js'
 import { describeAgent } from '../../runtime/describe/index.js'
 import { PROJECT_FOLDER, readRuleFile, ruleFilesIn, trustOf } from '../../runtime/rule-files/index.js'
 
-import type { ProjectRequest } from './describe-project.js'
+import type { ProjectRequest } from './project-request.js'
 import { fileIn } from './file-in-project.js'
 
 export const describePolicies = (files: readonly string[], request: ProjectRequest): ManifestAgent | undefined => {

@@ -1,65 +1,20 @@
 // What the tools of a project may do now, from its configuration and its entries.
-import { realpathSync } from 'node:fs'
-import { resolve } from 'node:path'
-
 import { fail, messageOf } from '../../errors/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import { agentsShape, manifestOf, portableGlob } from '../../manifest/index.js'
 import type { Manifest, ManifestAgent } from '../../manifest/index.js'
-import { isWithinPath, parseAbsolutePath, parseDuration, parsePolicy } from '../../policy/index.js'
-import type { AbsolutePath } from '../../policy/index.js'
+import { isWithinPath, parsePolicy } from '../../policy/index.js'
 import { placeInFile } from '../../shapes/index.js'
 
 import { usage } from '../arguments.js'
-import type { CommandLine } from '../command-line.js'
-import { homeOf } from '../settings/own-folders.js'
 
 import { arrangeAgents } from './arrange-agents.js'
 import { fileIn } from './file-in-project.js'
 import { loadInCell } from './load-in-cell.js'
 import { readConfig } from './project-config.js'
-
-export interface ProjectRequest {
-  /** Without links. */
-  readonly folder: AbsolutePath
-  readonly home: AbsolutePath
-  /** `--config`. Undefined: the one in the folder, if there is one. */
-  readonly config: string | undefined
-  /** `--entry`, instead of those of the configuration. */
-  readonly entries: readonly string[]
-  /** For loading, in milliseconds. */
-  readonly timeout: number
-}
+import type { ProjectRequest } from './project-request.js'
 
 const COMMAND = 'cordon manifest'
-const TIMEOUT = '1m'
-
-/** The request of `PROJECT_OPTIONS`. */
-export const projectRequestOf = ({ given: { values }, environment }: CommandLine): ProjectRequest => ({
-  folder: folderAt(values.get('project')?.[0] ?? '.'),
-  home: homeOf(environment),
-  config: values.get('config')?.[0],
-  entries: values.get('entry') ?? [],
-  timeout: durationOf(values.get('timeout')?.[0] ?? TIMEOUT),
-})
-
-const durationOf = (text: string): number => {
-  const milliseconds = parseDuration(text)
-  if (milliseconds === undefined) throw usage(`--timeout ${text} is not a duration`, COMMAND, 'write it like 30s or 2m')
-  return milliseconds
-}
-
-const folderAt = (named: string): AbsolutePath => {
-  try {
-    return parseAbsolutePath(realpathSync(resolve(named)), '--project')
-  } catch (error) {
-    throw fail(
-      'file-unreadable',
-      { path: named, problem: messageOf(error), fix: 'name the folder of a project' },
-      error,
-    )
-  }
-}
 
 /** Loads code of the project in a cell. Throws `project-undescribed` with the reason. */
 export const describeProject = async (request: ProjectRequest): Promise<Manifest> => {

@@ -20,7 +20,7 @@ import { readLock } from '../mcp-packages/lock-file.js'
 import { lockKeyOf, packageCallOf } from '../mcp-packages/package-words.js'
 import { combinePolicies } from '../policy/combine-policies.js'
 
-import type { ProjectRequest } from './describe-project.js'
+import type { ProjectRequest } from './project-request.js'
 import { fileIn } from './file-in-project.js'
 
 export const describeServers = (file: string, request: ProjectRequest): readonly ManifestServer[] => {

@@ -10,8 +10,9 @@ import { usage } from '../arguments.js'
 import { STDERR, STDOUT, writeText } from '../text/console-text.js'
 
 import { acceptedIn } from './baseline.js'
-import { describeProject, projectRequestOf } from './describe-project.js'
+import { describeProject } from './describe-project.js'
 import { manifestAction } from './manifest.js'
+import { projectRequestOf } from './project-request.js'
 
 const FILE = 'cordon.manifest.json'
 

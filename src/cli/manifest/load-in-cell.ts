@@ -10,7 +10,7 @@ import type { AbsolutePath } from '../../policy/index.js'
 import { createCordon, tool } from '../../runtime/index.js'
 import type { LoadRequest } from '../../runtime/describe/index.js'
 
-import type { ProjectRequest } from './describe-project.js'
+import type { ProjectRequest } from './project-request.js'
 
 // The built file, also when this one is run from its source.
 const LOADER = fileURLToPath(new URL('../../../dist/runtime/describe/load-entries.js', import.meta.url))

@@ -10,7 +10,7 @@ import { placeInFile } from '../../shapes/index.js'
 import { usage } from '../arguments.js'
 import { readGivenDocument } from '../text/given-document.js'
 
-import type { ProjectRequest } from './describe-project.js'
+import type { ProjectRequest } from './project-request.js'
 import { fileIn } from './file-in-project.js'
 import { loadInCell } from './load-in-cell.js'
 

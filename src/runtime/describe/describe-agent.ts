@@ -15,7 +15,7 @@ import { ruleSetsOf } from '../settings/rule-sets.js'
 import { codeHash } from '../tool-identity/code-hash.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 
-import type { Description } from './describing.js'
+import type { Description } from '../describing.js'
 
 export const describeAgent = (
   options: CordonOptions,

@@ -10,8 +10,8 @@ import { requirePortable } from '../tools/function-source.js'
 import { requireKnownPrerequisites } from '../tools/known-names.js'
 
 import { describeAgent } from './describe-agent.js'
-import { callerIn, describePlace } from './describing.js'
-import type { DescribedAgent, Description } from './describing.js'
+import { callerIn, describePlace } from '../describing.js'
+import type { DescribedAgent, Description } from '../describing.js'
 
 export const describeCordon = (options: CordonOptions, description: Description): Cordon => {
   checkCordonOptions(options)

@@ -5,10 +5,11 @@ import { pathToFileURL } from 'node:url'
 
 import type { ManifestAgent } from '../../manifest/index.js'
 import type { createCordon as create } from '../create-cordon.js'
+import type { ToolDefinition } from '../tools/tools.js'
 import { stripsTypes } from '../tools/typescript-modules.js'
 
-import { describePlace, startDescribing } from './describing.js'
-import type { Description } from './describing.js'
+import { describePlace, startDescribing } from '../describing.js'
+import type { Description } from '../describing.js'
 import { compilerOf } from './typescript-hooks.js'
 import type { HookData } from './typescript-hooks.js'
 
@@ -61,7 +62,7 @@ const describeLoose = async (
     const library = createRequire(`${project}/${entry}`).resolve('cordon')
     const { createCordon } = (await import(pathToFileURL(library).href)) as { readonly createCordon: typeof create }
     description.entry = entry
-    await createCordon({ tools: offered.map(({ definition }) => definition), workspace: project })
+    await createCordon({ tools: offered.map(({ definition }) => definition as ToolDefinition), workspace: project })
   }
   ofEntry()
     .at(-1)
@@ -84,5 +85,5 @@ const prepare = ({ project, home }: LoadRequest): Description => {
 /** Exported tools, also those in lists and mappings. */
 const valuesOf = (exports: unknown): readonly unknown[] =>
   Object.values(exports as object).flatMap((value: unknown) =>
-    typeof value === 'object' && value !== null ? [value, ...Object.values(value)] : [],
+    typeof value === 'object' && value !== null ? [value, ...(Object.values(value) as readonly unknown[])] : [],
   )

@@ -6,7 +6,7 @@ import { parsePolicy } from '../../policy/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
 import type { SandboxProfile } from '../../sandbox/index.js'
 
-import { noteTool } from '../describe/describing.js'
+import { noteTool } from '../describing.js'
 import { checkFunctionToolOptions, checkProcessToolOptions } from './check-tool-options.js'
 import { policyFileOf } from './policy-from.js'
 import type { WasmWords } from '../function-cell/messages.js'

@@ -3,7 +3,7 @@ import nodeModule from 'node:module'
 
 import { fail } from '../../errors/index.js'
 
-import { describing } from '../describe/describing.js'
+import { describing } from '../describing.js'
 
 /** Whether the Node of a cell removes types. `features`: false if Node was built or started without that. */
 export const stripsTypes = (version: string, features: unknown): boolean => {

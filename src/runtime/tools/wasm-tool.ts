@@ -6,7 +6,7 @@ import { describeValue } from '../../policy/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
 import { isTexts } from '../../shapes/index.js'
 
-import { noteTool } from '../describe/describing.js'
+import { noteTool } from '../describing.js'
 import type { WasmWords } from '../function-cell/messages.js'
 import { checkWasmToolOptions } from './check-tool-options.js'
 import { pathOf } from './function-source.js'

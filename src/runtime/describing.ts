@@ -1,12 +1,11 @@
 // `cordon manifest generate` loads a project in a cell. There, createCordon describes its options and starts nothing.
-import type { ManifestAgent } from '../../manifest/index.js'
-import type { ToolDefinition } from '../tools/tools.js'
+import type { ManifestAgent } from '../manifest/index.js'
 
 /** The loader and the library may be of different versions of Cordon. */
 const FORM = 'cordon-describe/1'
 
-// Only describe/load-entries.ts sets it, in the cell. In this mode every call is refused, so code that sets it elsewhere
-// gets nothing by it.
+// Only describe/load-entries.ts sets it, in the cell. In this mode every call is refused, so code that sets it
+// elsewhere gets nothing by it.
 const KEY = Symbol.for('cordon.describing')
 
 /** What the loaded modules told so far. */
@@ -23,11 +22,16 @@ export interface Description {
   readonly tools: MadeTool[]
 }
 
+/** A `ToolDefinition`, whatever version of Cordon made it. */
+export interface NamedTool {
+  readonly name: string
+}
+
 export interface DescribedAgent {
   readonly entry: string
   /** If the options name one. */
   readonly name: string | undefined
-  readonly tools: ToolDefinition[]
+  readonly tools: NamedTool[]
   readonly agent: ManifestAgent
   /** Tools that were added later. */
   readonly dynamic: string[]
@@ -36,7 +40,7 @@ export interface DescribedAgent {
 /** A tool that was made while the project was loaded. */
 export interface MadeTool {
   readonly entry: string
-  readonly definition: ToolDefinition
+  readonly definition: NamedTool
   readonly source: string | undefined
 }
 
@@ -53,7 +57,7 @@ export const describing = (): Description | undefined => {
 }
 
 /** A tool was made by `tool` or `processTool`. */
-export const noteTool = <Definition extends ToolDefinition>(definition: Definition): Definition => {
+export const noteTool = <Definition extends NamedTool>(definition: Definition): Definition => {
   const description = describing()
   description?.tools.push({ definition, entry: description.entry, source: callerIn(description) })
   return definition
@@ -61,10 +65,13 @@ export const noteTool = <Definition extends ToolDefinition>(definition: Definiti
 
 /** `agents/tools.ts:12`: the first place in the project on the way to this call. */
 export const callerIn = ({ project }: Description, stack = new Error().stack ?? ''): string | undefined => {
-  for (const [, path = '', line = ''] of stack.matchAll(/(?:file:\/\/)?(\/[^\s():]+):(\d+):\d+/g)) {
-    const file = decodeURI(path)
-    if (file.startsWith(`${project}/`) && !file.includes('/node_modules/'))
-      return `${file.slice(project.length + 1)}:${line}`
+  for (const frame of stack.split('\n')) {
+    const start = frame.indexOf('/')
+    const [line, ...path] = frame.slice(start).split(':').slice(0, -1).reverse()
+    const written = path.reverse().join(':')
+    const file = written.startsWith('///') ? decodeURI(written.slice(2)) : written
+    if (start !== -1 && file.startsWith(`${project}/`) && !file.includes('/node_modules/'))
+      return `${file.slice(project.length + 1)}:${line ?? ''}`
   }
   return undefined
 }

@@ -1,0 +1,53 @@
+// Which project a command is about.
+import { realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+import { fail, messageOf } from '../../errors/index.js'
+import { parseAbsolutePath, parseDuration } from '../../policy/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
+
+import { usage } from '../arguments.js'
+import type { CommandLine } from '../command-line.js'
+import { homeOf } from '../settings/own-folders.js'
+
+export interface ProjectRequest {
+  /** Without links. */
+  readonly folder: AbsolutePath
+  readonly home: AbsolutePath
+  /** `--config`. Undefined: the one in the folder, if there is one. */
+  readonly config: string | undefined
+  /** `--entry`, instead of those of the configuration. */
+  readonly entries: readonly string[]
+  /** For loading, in milliseconds. */
+  readonly timeout: number
+}
+
+const COMMAND = 'cordon manifest'
+const TIMEOUT = '1m'
+
+/** The request of `PROJECT_OPTIONS`. */
+export const projectRequestOf = ({ given: { values }, environment }: CommandLine): ProjectRequest => ({
+  folder: folderAt(values.get('project')?.[0] ?? '.'),
+  home: homeOf(environment),
+  config: values.get('config')?.[0],
+  entries: values.get('entry') ?? [],
+  timeout: durationOf(values.get('timeout')?.[0] ?? TIMEOUT),
+})
+
+const durationOf = (text: string): number => {
+  const milliseconds = parseDuration(text)
+  if (milliseconds === undefined) throw usage(`--timeout ${text} is not a duration`, COMMAND, 'write it like 30s or 2m')
+  return milliseconds
+}
+
+const folderAt = (named: string): AbsolutePath => {
+  try {
+    return parseAbsolutePath(realpathSync(resolve(named)), '--project')
+  } catch (error) {
+    throw fail(
+      'file-unreadable',
+      { path: named, problem: messageOf(error), fix: 'name the folder of a project' },
+      error,
+    )
+  }
+}

@@ -1,0 +1,215 @@
+// `cordon manifest generate` on real projects, in real cells.
+import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { readManifest } from '../../src/manifest/index.js'
+import type { ManifestAgent } from '../../src/manifest/index.js'
+
+import { cordonProcess } from '../cli/cordon.js'
+
+import { described, generate, project, temporaryFolder, whole } from './project-stage.js'
+
+const HASH = expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as unknown as string
+const agentNamed = (agents: readonly ManifestAgent[], name: string): ManifestAgent =>
+  agents.find((each) => each.name === name) ?? expect.fail(`there is no agent ${name}`)
+const toolNamed = ({ tools }: ManifestAgent, name: string) =>
+  tools.find((each) => each.name === name) ?? expect.fail(`there is no tool ${name}`)
+
+describe('the manifest of a project in TypeScript', () => {
+  const folder = whole()
+  const { agents, tags } = described(folder)
+
+  test('has the agents of createCordon, of the configuration, and cordon run, in the order of their names', () => {
+    expect(agents.map(({ name }) => name)).toEqual(['cordon run', 'finder', 'support'])
+    expect(tags).toEqual({ public: ['./docs/**'], trusted: [], own: ['*.example.com'] })
+  })
+
+  test('has policies with paths from the workspace and the home, and no value of a variable', () => {
+    const bash = toolNamed(agentNamed(agents, 'support'), 'bash')
+    expect(bash).toMatchObject({ kind: 'process', approval: 'ask', source: 'agents/support.ts:18' })
+    expect(bash.policy).toEqual({
+      filesystem: { read: ['./data/**', '~/notes'] },
+      environment: [expect.stringMatching(/^LANG=sha256:/), expect.stringMatching(/^PLACE=sha256:/)],
+    })
+  })
+
+  test('has hashes of the code and of the schema of a tool, and its place', () => {
+    expect(toolNamed(agentNamed(agents, 'support'), 'report')).toMatchObject({
+      kind: 'function',
+      code: HASH,
+      input: HASH,
+      source: 'agents/tools.ts:7',
+    })
+  })
+
+  test('has rules, budget and the sources of credentials, without the arguments of a command', () => {
+    const { rules, budget, credentials, mode } = agentNamed(agents, 'support')
+    expect(rules.map(({ effect, conditions }) => ({ effect, conditions }))).toEqual(
+      expect.arrayContaining([
+        { effect: 'deny', conditions: { tool: ['bash'], paths: ['./secret/**'] } },
+        { effect: 'ask', conditions: { tool: ['bash'] } },
+      ]),
+    )
+    expect({ budget, mode }).toEqual({ budget: { tool_calls: 20 }, mode: 'default' })
+    expect(credentials).toEqual({
+      github: 'env:GITHUB_TOKEN',
+      vault: expect.stringMatching(/^command:\/usr\/bin\/pass sha256:/) as unknown,
+    })
+  })
+
+  test('has the MCP servers of an agent, with the pin of the lock and the policies of its tools', () => {
+    const [files, ...others] = agentNamed(agents, 'finder').mcp_servers
+    expect(others).toEqual([])
+    expect(files).toMatchObject({
+      name: 'files',
+      command: ['npx', '-y', 'files-server', './data'],
+      pin: HASH,
+      tools: [{ name: 'read_*', kind: 'mcp', policy: { filesystem: { read: ['data/**'] } } }],
+    })
+    expect(agentNamed(agents, 'support').mcp_servers).toEqual([])
+  })
+
+  test('has policy files as tools of cordon run, with the rules of the project', () => {
+    const run = agentNamed(agents, 'cordon run')
+    expect(toolNamed(run, 'build')).toMatchObject({
+      policy: { filesystem: { read: ['.'], write: ['dist/**'] } },
+      source: '.cordon/policies/build.yaml',
+    })
+    expect(run.rules).toMatchObject([{ effect: 'deny', source: '.cordon/rules.yaml:1' }])
+  })
+
+  test('gives exported tools to the agent that the configuration names, and lists others as dynamic', () => {
+    expect(agentNamed(agents, 'finder').tools.map(({ name }) => name)).toEqual(['search'])
+    const dynamic = agents.flatMap((each) => each.dynamic)
+    expect(dynamic).toEqual(['later (agents/tools.ts:19)'])
+  })
+
+  test('starts nothing: the audit log of the agent is not made', () => {
+    expect(existsSync(join(folder, 'audit.jsonl'))).toBe(false)
+  })
+
+  test('contains no secret, and nothing of the place where it was made', () => {
+    const { stdout } = generate(folder)
+    for (const text of [folder, 'hunter-two', 'top-secret', '/var/empty', 'Z"']) expect(stdout).not.toContain(text)
+  })
+})
+
+test('two folders and two homes give the same bytes, and a changed policy gives others', () => {
+  const one = whole()
+  const home = temporaryFolder()
+  const other = whole(join(home, 'deep', 'copy'))
+  const bytes = generate(one).stdout
+  expect(generate(other, [], home).stdout).toBe(bytes)
+  writeFileSync(join(other, '.cordon/policies/build.yaml'), 'filesystem: { read: [.], write: [.] }\n')
+  expect(generate(other, [], home).stdout).not.toBe(bytes)
+})
+
+test('YAML is the same manifest', () => {
+  const folder = whole()
+  const { stdout } = generate(folder, ['--format', 'yaml'])
+  expect(stdout).toMatch(/^format: cordon-manifest\/1\nhash: /)
+  expect(readManifest(stdout, 'stdout')).toEqual({ manifest: described(folder), problem: undefined })
+})
+
+describe('an entry', () => {
+  const ONE = `import { tool } from 'cordon'\nexport const one = tool({ name: 'one', run: () => 1 })\n`
+
+  test('without createCordon is an agent with its exported tools', () => {
+    const { agents } = described(project({ 'tools.mjs': ONE }), ['--entry', 'tools.mjs'])
+    expect(agents).toMatchObject([{ name: 'tools', tools: [{ name: 'one', source: 'tools.mjs:2' }], dynamic: [] }])
+  })
+
+  test('that adds a tool later has it as dynamic', () => {
+    const entry = `import { createCordon, tool } from 'cordon'
+const cordon = await createCordon({ workspace: process.cwd(), tools: [] })
+await cordon.addTool(tool({ name: 'two', run: () => 2 }))\n`
+    const { agents } = described(project({ 'a.mjs': entry }), ['--entry', 'a.mjs'])
+    expect(agents).toMatchObject([{ name: 'a', tools: [], dynamic: ['two (a.mjs:3)'] }])
+  })
+
+  test('with a workspace in the project has paths from there', () => {
+    const entry = `import { createCordon, tool } from 'cordon'
+await createCordon({ workspace: process.cwd() + '/sub', tools: [
+  tool({ name: 'one', policy: { filesystem: { read: [process.cwd() + '/data/**'] } }, run: () => 1 })] })\n`
+    const { agents } = described(project({ 'a.mjs': entry }), ['--entry', 'a.mjs'])
+    expect(agents).toMatchObject([
+      { workspace: './sub', tools: [{ policy: { filesystem: { read: ['../data/**'] } } }] },
+    ])
+  })
+
+  test('that calls a tool while it is loaded is refused, and one that lists its tools is not', () => {
+    const entry = (use: string) => `import { createCordon, tool } from 'cordon'
+const cordon = await createCordon({ workspace: process.cwd(), tools: [tool({ name: 'one', run: () => 1 })] })
+${use}\n`
+    const { status, stderr } = generate(project({ 'a.mjs': entry(`await cordon.call('one')`) }), ['--entry', 'a.mjs'])
+    expect(status).toBe(3)
+    expect(stderr).toContain('the project is only described here, so nothing runs')
+    const listing = project({ 'a.mjs': entry(`if (cordon.listTools().length !== 1) throw new Error('none')`) })
+    expect(generate(listing, ['--entry', 'a.mjs']).status).toBe(0)
+  })
+
+  test('with wrong options is refused with the error of createCordon', () => {
+    const entry = `import { createCordon } from 'cordon'\nawait createCordon({ workspace: 'here', tools: [] })\n`
+    const { status, stderr } = generate(project({ 'a.mjs': entry }), ['--entry', 'a.mjs'])
+    expect(status).toBe(3)
+    expect(stderr).toContain('createCordon: workspace must be')
+  })
+})
+
+describe('wrong usage has the status 2', () => {
+  test.each([
+    ['no entry and no configuration', [], 'has no cordon.config.ts'],
+    ['an entry that is not there', ['--entry', 'none.mjs'], 'none.mjs'],
+    ['an entry outside of the project', ['--entry', '/etc/passwd'], 'is outside of the project'],
+    ['an unknown format', ['--entry', 'package.json', '--format', 'xml'], '--format xml'],
+    ['a project that holds the home', ['--project', '/', '--entry', 'x'], 'holds your home'],
+  ])('%s', (_, words, problem) => {
+    const { status, stderr } = generate(project({}), words)
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(problem) as string })
+  })
+})
+
+describe('a configuration', () => {
+  const SERVERS = '{ "mcpServers": { "files": { "command": "files-server" } } }'
+
+  test('names only files of its project', () => {
+    const folder = project({ '.mcp.json': SERVERS, 'cordon.config.json': '{ "mcp": [".mcp.json"] }' })
+    expect(described(folder).agents).toMatchObject([{ name: '.mcp.json', mcp_servers: [{ name: 'files' }] }])
+    const outside = join(temporaryFolder(), 'mcp.json')
+    writeFileSync(outside, SERVERS)
+    writeFileSync(join(folder, 'cordon.config.json'), JSON.stringify({ mcp: [outside] }))
+    expect(generate(folder)).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('is outside of the project') as string,
+    })
+  })
+
+  test('with an unknown key is refused', () => {
+    const folder = project({ 'cordon.config.mjs': 'export default { entry: ["a.mjs"] }\n' })
+    expect(generate(folder)).toMatchObject({ status: 3, stderr: expect.stringContaining('"entry"') as string })
+  })
+})
+
+describe('the file of the manifest', () => {
+  test('is cordon.manifest.json in the project', () => {
+    const folder = whole()
+    const { status } = cordonProcess(['manifest', 'generate', '--project', folder], {
+      environment: { HOME: '/var/empty' },
+    })
+    expect(status).toBe(0)
+    expect(readFileSync(join(folder, 'cordon.manifest.json'), 'utf8')).toBe(generate(folder).stdout)
+  })
+
+  test('replaces a link, and leaves its target as it was', () => {
+    const folder = whole()
+    const target = join(temporaryFolder(), 'target')
+    writeFileSync(target, 'mine')
+    symlinkSync(target, join(folder, 'cordon.manifest.json'))
+    expect(cordonProcess(['manifest', 'generate'], { cwd: folder, environment: { HOME: '/var/empty' } }).status).toBe(0)
+    expect(readFileSync(target, 'utf8')).toBe('mine')
+    expect(lstatSync(join(folder, 'cordon.manifest.json')).isFile()).toBe(true)
+  })
+})
