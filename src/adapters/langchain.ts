@@ -26,7 +26,10 @@ export const langchainMiddleware = (cordon: SdkRuntime, options: AdapterOptions 
       const { signal, writer = ignore, interrupt = noInterrupt } = request.runtime
       const call: SdkCall = { id, tool: name, input, signal }
       // Output and progress go to the stream `custom` of the agent.
-      const run = () => calls.runTelling(call, (part) => writer({ id, tool: name, ...part }))
+      const run = () =>
+        calls.runTelling(call, (part) => {
+          writer({ id, tool: name, ...part })
+        })
       const result = options.onAsk === 'suspend' ? await runOrInterrupt(calls, call, run, interrupt) : await run()
       return messageOf(call, result)
     },
