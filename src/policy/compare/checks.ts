@@ -14,7 +14,7 @@ import { LIMIT_NAMES } from '../parse/parse-limits.js'
 import { plainDifference } from './plain-difference.js'
 import { isPlainlyWithin, networkBeyond } from './requests-beyond.js'
 import type { RequestFound } from './requests-beyond.js'
-import { haveSameFiles, pathIn, placesToTry } from './symbolic-places.js'
+import { USUAL_PLACES, haveSameFiles, pathIn, placesToTry } from './symbolic-places.js'
 import type { TriedPlaces } from './symbolic-places.js'
 import type { PathPattern, Places } from '../glob/path-pattern.js'
 import type { Witness } from './witness.js'
@@ -33,21 +33,22 @@ export function* checksOf(
   { workspace, home, kind = 'process', boundKind = kind }: Partial<WithinContext>,
   isFound: (key: string) => boolean = () => false,
 ): Generator<Check> {
-  const areKnown = workspace !== undefined && home !== undefined
-  const places = areKnown ? ([{ workspace, home }] as const) : placesToTry(a, b)
+  const known = workspace !== undefined && home !== undefined ? { workspace, home } : undefined
+  const at = (place: TriedPlaces) =>
+    [effectiveOf(a, { ...place, kind }), effectiveOf(b, { ...place, kind: boundKind })] as const
+  const first = at(known ?? USUAL_PLACES)
+  yield* checksAnywhere(...first)
+  if (kind === boundKind && haveSameFiles(a, b)) return
+  const difference = plainDifference({ policy: a, kind }, { policy: b, kind: boundKind })
+  if (difference.length === 0) return
+  const places = known === undefined ? placesToTry(a, b) : [known]
   if (places === 'too-many') {
     yield { key: 'places', find: () => ({ kind: 'undecided', section: 'read' }) }
     return
   }
-  const at = (place: TriedPlaces) =>
-    [effectiveOf(a, { ...place, kind }), effectiveOf(b, { ...place, kind: boundKind })] as const
-  const first = at(places[0])
-  yield* checksAnywhere(...first)
-  if (kind === boundKind && haveSameFiles(a, b)) return
-  const difference = plainDifference({ policy: a, kind }, { policy: b, kind: boundKind })
-  for (const place of places) {
+  for (const [number, place] of places.entries()) {
     if (difference !== 'unknown' && difference.every(isFound)) return
-    yield* fileChecks(...(place === places[0] ? first : at(place)), place, soleOf(difference))
+    yield* fileChecks(...(number === 0 ? first : at(place)), place, soleOf(difference))
   }
 }
 
