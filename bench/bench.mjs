@@ -5,6 +5,7 @@ import { benchDecide } from './decide.mjs'
 import { benchEgress } from './egress.mjs'
 import { benchGateway } from './gateway.mjs'
 import { benchHostile } from './hostile.mjs'
+import { benchManifest } from './manifest.mjs'
 import { HELP, parseOptions } from './options.mjs'
 import { drawChart } from './report/chart.mjs'
 import { createProgress } from './report/progress.mjs'
@@ -35,6 +36,10 @@ async function main(options) {
   }
   if (options.hostile) {
     await benchHostile(options)
+    return
+  }
+  if (options.manifest) {
+    benchManifest(options)
     return
   }
   if (options.store) {

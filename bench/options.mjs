@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 export const HELP = `usage: npm run bench -- [options]
 
   --decide           measure only how long the gate takes to decide, with up to 10,000 rules
+  --manifest         measure only the processor time of cordon manifest verify with 2,000 tools
   --tools            measure only calls of tools from end to end, decided and recorded
   --egress           measure only the proxy, beside a straight connection and other proxies: a request on a new
                      connection, a download, many connections
@@ -50,6 +51,7 @@ const MEASUREMENT_NAMES = ['start', 'rate', 'command', 'idle', 'find', 'gcc', 'g
  * @typedef {object} Options
  * @property {boolean} help
  * @property {boolean} decide
+ * @property {boolean} manifest
  * @property {boolean} store
  * @property {boolean} tools
  * @property {boolean} egress
@@ -77,6 +79,7 @@ export function parseOptions(words) {
     options: {
       'help': { type: 'boolean', default: false },
       'decide': { type: 'boolean', default: false },
+      'manifest': { type: 'boolean', default: false },
       'store': { type: 'boolean', default: false },
       'tools': { type: 'boolean', default: false },
       'egress': { type: 'boolean', default: false },
@@ -101,6 +104,7 @@ export function parseOptions(words) {
   return {
     help: values.help,
     decide: values.decide,
+    manifest: values.manifest,
     store: values.store,
     tools: values.tools,
     egress: values.egress,

@@ -6,6 +6,7 @@ type Placed<Code extends ErrorCode> = (typeof ERRORS)[Code] extends { readonly f
 
 /** The compiler demands exactly the codes whose way out is nothing but a parameter. */
 export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }[ErrorCode], string>> = {
+  'baseline-unreadable': 'git fetch origin; see: git rev-parse main',
   'policy-not-an-object': 'put "rules:" above the list, and indent it',
   'policy-unknown-key': 'did you mean "network"?',
   'policy-invalid-value': 'use one of these, spelt as they are here',

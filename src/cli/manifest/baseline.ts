@@ -9,7 +9,6 @@ import { parseAbsolutePath } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
 import type { Environment } from '../command-line.js'
-import { readGitFile } from './git-file.js'
 
 export const MANIFEST_FILE = 'cordon.manifest.json'
 
@@ -30,10 +29,13 @@ interface Place {
 /** By its name alone: a file that a pull request adds must not replace the branch of the same name. */
 const isFileName = (text: string): boolean => /\.(?:json|ya?ml)$/i.test(text)
 
-export const readBaseline = async (given: string, place: Place): Promise<Baseline> => {
+export const readBaseline = async (given: string, placeOf: () => Place): Promise<Baseline> => {
   if (isFileName(given)) return { content: readManifestFile(given), accepted: [], file: given }
+  const place = placeOf()
   const file = join(place.folder, MANIFEST_FILE)
   const { folder: _, ...rest } = place
+  // Loads the sandbox.
+  const { readGitFile } = await import('./git-file.js')
   const text = await readGitFile({ ...rest, ref: given, path: parseAbsolutePath(file, 'the manifest') })
   return { content: readManifest(text, `${given}:${MANIFEST_FILE}`), accepted: acceptedIn(file), file }
 }

@@ -12,7 +12,6 @@ import { chosenFindings, writeAcceptances } from './accept-findings.js'
 import type { Acceptances } from './accept-findings.js'
 import { MANIFEST_FILE, readBaseline, readManifestFile } from './baseline.js'
 import type { Baseline } from './baseline.js'
-import { describeProject } from './describe-project.js'
 import { manifestAction } from './manifest.js'
 import { projectRequestOf } from './project-request.js'
 import { REPORTS } from './report/report.js'
@@ -27,8 +26,7 @@ export const verifyProject = manifestAction(async (line) => {
   if (named === undefined) throw usage('no baseline is named', COMMAND, 'add --baseline FILE or --baseline GIT-REF')
   const form = formOf(given)
   const wanted = acceptancesOf(given)
-  const request = projectRequestOf(line)
-  const baseline = await readBaseline(named, { ...request, environment })
+  const baseline = await readBaseline(named, () => ({ ...projectRequestOf(line), environment }))
   const present = await presentOf(line)
   const found = verify(baseline.content, present, baseline.accepted)
   const done = wanted === undefined ? found : accept(baseline, present, found, wanted)
@@ -63,7 +61,11 @@ const acceptancesOf = ({ values, switches }: Arguments): Acceptances | undefined
 const presentOf = async (line: CommandLine): Promise<Manifest> => {
   const [, file, ...others] = line.given.rest
   if (others.length > 0) throw usage(`verify takes one manifest: ${others.join(' ')} is too much`, COMMAND)
-  if (file === undefined) return describeProject(projectRequestOf(line))
+  if (file === undefined) {
+    // Loads the runtime, which a comparison of two files does not need.
+    const { describeProject } = await import('./describe-project.js')
+    return describeProject(projectRequestOf(line))
+  }
   const { manifest, problem } = readManifestFile(file)
   if (problem !== undefined) throw fail('manifest-invalid', { problem: `the content of ${file} does not fit its hash` })
   return manifest

@@ -5,6 +5,8 @@ export interface Check {
   /** Of two checks with one key, the first witness counts. */
   readonly key: string
   readonly find: () => Witness | undefined
+  /** Only one grant can have a witness, whose key this is. Its parts have nothing to add. */
+  readonly isSole?: boolean
   /** The same for each grant alone. */
   readonly parts?: () => readonly Check[]
 }

@@ -2,7 +2,6 @@
 import type { Boundary, FileGrants } from '../boundary.js'
 import type { Check } from './check.js'
 import { credentialBeyond } from './credential-beyond.js'
-import type { RequestScope } from '../credential.js'
 import type { Effective } from './effective.js'
 import { effectiveOf } from './effective.js'
 import { entriesOf } from './compile-network.js'
@@ -13,9 +12,9 @@ import type { Limits, ToolKind, ToolPolicy } from '../model.js'
 import { DEFAULT_OUTPUT_BYTES, TOOL_KINDS } from '../model.js'
 import { LIMIT_NAMES } from '../parse/parse-limits.js'
 import { plainDifference } from './plain-difference.js'
-import { networkBeyond } from './requests-beyond.js'
+import { isPlainlyWithin, networkBeyond } from './requests-beyond.js'
 import type { RequestFound } from './requests-beyond.js'
-import { haveSameFiles, pathIn, placesToTry } from './symbolic-places.js'
+import { USUAL_PLACES, haveSameFiles, pathIn, placesToTry } from './symbolic-places.js'
 import type { TriedPlaces } from './symbolic-places.js'
 import type { PathPattern, Places } from '../glob/path-pattern.js'
 import type { Witness } from './witness.js'
@@ -34,22 +33,28 @@ export function* checksOf(
   { workspace, home, kind = 'process', boundKind = kind }: Partial<WithinContext>,
   isFound: (key: string) => boolean = () => false,
 ): Generator<Check> {
-  const areKnown = workspace !== undefined && home !== undefined
-  const places = areKnown ? ([{ workspace, home }] as const) : placesToTry(a, b)
+  const known = workspace !== undefined && home !== undefined ? { workspace, home } : undefined
+  const at = (place: TriedPlaces) =>
+    [effectiveOf(a, { ...place, kind }), effectiveOf(b, { ...place, kind: boundKind })] as const
+  const first = at(known ?? USUAL_PLACES)
+  yield* checksAnywhere(...first)
+  if (kind === boundKind && haveSameFiles(a, b)) return
+  const difference = plainDifference({ policy: a, kind }, { policy: b, kind: boundKind })
+  if (difference.length === 0) return
+  const places = known === undefined ? placesToTry(a, b) : [known]
   if (places === 'too-many') {
     yield { key: 'places', find: () => ({ kind: 'undecided', section: 'read' }) }
     return
   }
-  const at = (place: TriedPlaces) =>
-    [effectiveOf(a, { ...place, kind }), effectiveOf(b, { ...place, kind: boundKind })] as const
-  yield* checksAnywhere(...at(places[0]))
-  if (kind === boundKind && haveSameFiles(a, b)) return
-  const difference = plainDifference({ policy: a, kind }, { policy: b, kind: boundKind })
-  for (const place of places) {
+  for (const [number, place] of places.entries()) {
     if (difference !== 'unknown' && difference.every(isFound)) return
-    yield* fileChecks(...at(place), place)
+    yield* fileChecks(...(number === 0 ? first : at(place)), place, soleOf(difference))
   }
 }
+
+/** The only grant, or the carve-outs, if nothing else differs. */
+const soleOf = (difference: readonly string[] | 'unknown'): string | undefined =>
+  difference !== 'unknown' && difference.length === 1 && !difference[0]?.startsWith('exec') ? difference[0] : undefined
 
 const checksAnywhere = (a: Effective, b: Effective): readonly Check[] => [
   { key: 'confinement', find: () => confinementBeyond(a.kind, b.kind) },
@@ -69,11 +74,7 @@ const checksAnywhere = (a: Effective, b: Effective): readonly Check[] => [
     },
   })),
   ...variableChecks(a, b),
-  {
-    key: 'network',
-    find: () => requestWitness(networkBeyond(a.boundary, b.boundary)),
-    parts: () => networkParts(a.boundary, b.boundary),
-  },
+  networkCheck(a.boundary, b.boundary),
 ]
 
 /** An own cell confines more than one of a server, whose tools share it. */
@@ -120,20 +121,24 @@ const undecidedOr = (found: 'undecided' | undefined): Witness | undefined =>
 const requestWitness = (found: RequestFound): Witness | undefined =>
   found === undefined || found === 'undecided' ? undecidedOr(found) : { kind: 'network', request: found }
 
-const networkParts = (a: Boundary, b: RequestScope): readonly Check[] => {
+const networkCheck = (a: Boundary, b: Boundary): Check => {
   const denials = entriesOf(a).filter(({ action }) => action === 'deny')
-  return entriesOf(a)
+  const grants = entriesOf(a)
     .filter(({ action }) => action !== 'deny')
     .map((entry) => ({
       key: `network ${hostText(entry)}`,
-      find: () =>
-        requestWitness(
-          networkBeyond({ network: { kind: 'hosts', entries: [entry, ...denials] }, egressClass: a.egressClass }, b),
-        ),
+      scope: { network: { kind: 'hosts', entries: [entry, ...denials] }, egressClass: a.egressClass } as const,
     }))
+    .filter(({ scope }) => !isPlainlyWithin(scope, b))
+  return {
+    key: 'network',
+    isSole: grants.length === 1,
+    find: () => requestWitness(networkBeyond(a, b)),
+    parts: () => grants.map(({ key, scope }) => ({ key, find: () => requestWitness(networkBeyond(scope, b)) })),
+  }
 }
 
-const fileChecks = (a: Effective, b: Effective, place: TriedPlaces): readonly Check[] => {
+const fileChecks = (a: Effective, b: Effective, place: TriedPlaces, sole: string | undefined): readonly Check[] => {
   const seenFrom = (witness: Witness | undefined): Witness | undefined => {
     if (witness?.kind === 'exec' && witness.program.startsWith('/'))
       return { kind: 'exec', program: pathIn(place, witness.program).path }
@@ -144,14 +149,16 @@ const fileChecks = (a: Effective, b: Effective, place: TriedPlaces): readonly Ch
     ...execChecks(a, b).map(({ key, find }) => check(key, find)),
     // Writing implies reading, so one witness suffices for a grant of both.
     {
-      ...check('write', () => writeBeyond(a.writing, b.writing)),
+      ...check(sole ?? 'write', () => writeBeyond(a.writing, b.writing)),
+      isSole: sole !== undefined,
       parts: () =>
         apart(a.writing, b.writing).map(({ key, grants }) =>
           check(key, () => writeBeyond({ ...a.writing, ...grants }, b.writing)),
         ),
     },
     {
-      ...check('read', () => readBeyond(a.reading, b.reading)),
+      ...check(sole ?? 'read', () => readBeyond(a.reading, b.reading)),
+      isSole: sole !== undefined,
       parts: () =>
         apart(a.reading, b.reading).map(({ key, grants }) => check(key, () => readBeyond(grants, b.reading))),
     },

@@ -33,8 +33,9 @@ export const beyond = (
   context: Partial<WithinContext> = {},
 ): readonly Witness[] => {
   const found = new Map<string, Witness>()
-  for (const { key, find, parts } of checksOf(a, b, context, (known) => found.has(known))) {
-    const grants = parts?.() ?? []
+  for (const { key, find, parts, isSole = false } of checksOf(a, b, context, (known) => found.has(known))) {
+    if (isSole && found.has(key)) continue
+    const grants = isSole ? [] : (parts?.() ?? [])
     // If an earlier place gave a witness for one of them, the whole would only give it again.
     const witness = grants.some((part) => found.has(part.key)) ? 'known' : find()
     if (witness === undefined) continue

@@ -43,7 +43,7 @@ const nameBeyond = (a: RequestScope, b: RequestScope): RequestFound =>
   requestBeyond(all(a), [], { ...CONNECTIONS, addressFor: addressBeyond(a, b) })
 
 /** Grants add up and denials take away, so this is quick to see for most policies. */
-const isPlainlyWithin = (a: RequestScope, b: RequestScope): boolean => {
+export const isPlainlyWithin = (a: RequestScope, b: RequestScope): boolean => {
   if (a.network.kind !== 'hosts' || b.network.kind !== 'hosts' || a.egressClass.level !== b.egressClass.level)
     return false
   const textsOf = (scope: RequestScope, isDenial: boolean) =>
