@@ -28,6 +28,11 @@ async function main(options) {
     await benchEgress(options)
     return
   }
+  if (options.eslint) {
+    const { benchEslint } = await import('./eslint.mjs')
+    await benchEslint(options)
+    return
+  }
   if (options.hostile) {
     await benchHostile(options)
     return

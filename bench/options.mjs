@@ -8,6 +8,7 @@ export const HELP = `usage: npm run bench -- [options]
                      connection, a download, many connections
   --store            measure only the store: calls per second on PostgreSQL and embedded, beside the same writes (by
                      pgbench); from approval to start; the same with a million old calls; first use of an embedded store
+  --eslint           measure only what the rules of cordon/eslint add to a lint of 50,000 lines
   --hostile          measure only honest calls beside hostile tools in one runtime: ten minutes
   --sustain SECONDS  with --tools: keep 8 calls in flight for so long, and see that nothing grows;
                      with --hostile: how long hostile tools run (default: 600, with --quick 60)
@@ -52,6 +53,7 @@ const MEASUREMENT_NAMES = ['start', 'rate', 'command', 'idle', 'find', 'gcc', 'g
  * @property {boolean} store
  * @property {boolean} tools
  * @property {boolean} egress
+ * @property {boolean} eslint
  * @property {boolean} hostile
  * @property {number} sustain seconds; 0 is not at all
  * @property {boolean} quick
@@ -78,6 +80,7 @@ export function parseOptions(words) {
       'store': { type: 'boolean', default: false },
       'tools': { type: 'boolean', default: false },
       'egress': { type: 'boolean', default: false },
+      'eslint': { type: 'boolean', default: false },
       'hostile': { type: 'boolean', default: false },
       'sustain': { type: 'string', default: '0' },
       'quick': { type: 'boolean', default: false },
@@ -101,6 +104,7 @@ export function parseOptions(words) {
     store: values.store,
     tools: values.tools,
     egress: values.egress,
+    eslint: values.eslint,
     hostile: values.hostile,
     sustain,
     quick: values.quick,
