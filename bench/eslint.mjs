@@ -13,7 +13,7 @@ const FUNCTIONS_PER_HELPER = 12
 const ROOT = join(import.meta.dirname, '..')
 const TARGET = 0.1
 
-/** Code as people write it: typed values, loops, conditions, promises, a class. @param {number} file @param {number} at */
+/** Code as people write it: types, loops, conditions, promises. @param {number} file @param {number} at */
 const functionText = (file, at) => `
 export interface Row${at} { readonly id: string; readonly amount: number; readonly tags: readonly string[] }
 
