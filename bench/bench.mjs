@@ -34,6 +34,11 @@ async function main(options) {
     await benchGateway(options)
     return
   }
+  if (options.eslint) {
+    const { benchEslint } = await import('./eslint.mjs')
+    await benchEslint(options)
+    return
+  }
   if (options.hostile) {
     await benchHostile(options)
     return

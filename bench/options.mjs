@@ -10,6 +10,7 @@ export const HELP = `usage: npm run bench -- [options]
   --store            measure only the store: calls per second on PostgreSQL and embedded, beside the same writes (by
                      pgbench); from approval to start; the same with a million old calls; first use of an embedded store
   --gateway          measure only requests through cordon mcp, against the same MCP server alone
+  --eslint           measure only what the rules of cordon/eslint add to a lint of 50,000 lines
   --hostile          measure only honest calls beside hostile tools in one runtime: ten minutes
   --sustain SECONDS  with --tools: keep 8 calls in flight for so long, and see that nothing grows;
                      with --hostile: how long hostile tools run (default: 600, with --quick 60)
@@ -56,6 +57,7 @@ const MEASUREMENT_NAMES = ['start', 'rate', 'command', 'idle', 'find', 'gcc', 'g
  * @property {boolean} tools
  * @property {boolean} egress
  * @property {boolean} gateway
+ * @property {boolean} eslint
  * @property {boolean} hostile
  * @property {number} sustain seconds; 0 is not at all
  * @property {boolean} quick
@@ -84,6 +86,7 @@ export function parseOptions(words) {
       'tools': { type: 'boolean', default: false },
       'egress': { type: 'boolean', default: false },
       'gateway': { type: 'boolean', default: false },
+      'eslint': { type: 'boolean', default: false },
       'hostile': { type: 'boolean', default: false },
       'sustain': { type: 'string', default: '0' },
       'quick': { type: 'boolean', default: false },
@@ -109,6 +112,7 @@ export function parseOptions(words) {
     tools: values.tools,
     egress: values.egress,
     gateway: values.gateway,
+    eslint: values.eslint,
     hostile: values.hostile,
     sustain,
     quick: values.quick,

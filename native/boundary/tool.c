@@ -51,12 +51,9 @@ void report_applied(int supervisor, const struct applied *applied)
 {
 	char text[512];
 
-	snprintf(text, sizeof text,
-		 "\"mounts\":%u,\"rules\":%u,\"sum\":%u,\"filtered\":%s,\"unprivileged\":%s,"
-		 "\"open_files\":%lu,\"file_size\":%lu,\"cpu_seconds\":%lu",
-		 applied->mounts, applied->rules, applied->sum,
-		 prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2 ? "true" : "false", is_unprivileged() ? "true" : "false",
-		 limit_of(RLIMIT_NOFILE), limit_of(RLIMIT_FSIZE), limit_of(RLIMIT_CPU));
+	snprintf(text, sizeof text, "%u %u %u %d %d %lu %lu %lu", applied->mounts, applied->rules, applied->sum,
+		 prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2, is_unprivileged(), limit_of(RLIMIT_NOFILE),
+		 limit_of(RLIMIT_FSIZE), limit_of(RLIMIT_CPU));
 	send_packet(supervisor, PACKET_LISTENER, landlock_abi(), text, -1);
 }
 

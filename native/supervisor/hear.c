@@ -26,6 +26,22 @@ static const char *network_of(pid_t tool)
 	return own.st_dev == other.st_dev && own.st_ino == other.st_ino ? "shared" : "own";
 }
 
+static void tell_applied(struct call *call, const struct packet *packet)
+{
+	unsigned mounts = 0, rules = 0, sum = 0;
+	int filtered = 0, unprivileged = 0;
+	unsigned long files = 0, size = 0, cpu = 0;
+	bool measurable = !call->plan->probe || measure_descendants(own_pid_in_proc()).tasks;
+
+	sscanf(packet->text, "%u %u %u %d %d %lu %lu %lu", &mounts, &rules, &sum, &filtered, &unprivileged, &files,
+	       &size, &cpu);
+	/* clang-format off */
+	tell(call, "{\"event\":\"applied\",\"landlock\":%d,\"supervisor\":%d,\"measurable\":%s,\"network\":\"%s\",\"mounts\":%u,\"rules\":%u,\"sum\":%u,\"filtered\":%s,\"unprivileged\":%s,\"open_files\":%lu,\"file_size\":%lu,\"cpu_seconds\":%lu}",
+	     packet->value, getpid(), measurable ? "true" : "false", network_of(call->tool), mounts, rules, sum,
+	     filtered ? "true" : "false", unprivileged ? "true" : "false", files, size, cpu);
+	/* clang-format on */
+}
+
 void hear_cell(struct call *call)
 {
 	struct packet packet;
@@ -38,12 +54,7 @@ void hear_cell(struct call *call)
 			call->tool = sender;
 			/* Our own number: who holds a cell ready asks the kernel for us before using it. A probe tries
 			 * whether /proc shows us the keeper. */
-			tell(call,
-			     "{\"event\":\"applied\",\"landlock\":%d,\"supervisor\":%d,\"measurable\":%s,"
-			     "\"network\":\"%s\",%s}",
-			     packet.value, getpid(),
-			     !call->plan->probe || measure_descendants(own_pid_in_proc()).tasks ? "true" : "false",
-			     network_of(sender), packet.text);
+			tell_applied(call, &packet);
 			break;
 		case PACKET_GO:
 			call->started = true;

@@ -1,6 +1,7 @@
 // What a package can do, by the modules of Node that its files and those of its dependencies load. Known packages come
 // from a table. Of others the files are searched that their entry reaches.
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 
@@ -46,15 +47,38 @@ export const reachOfPackage = (name: string, from: string): PackageReach | undef
   if (HARMLESS.has(name)) return { reaches: new Set(), isIncomplete: false }
   const entry = resolved(name, from)
   if (entry === undefined) return undefined
+  const installed = installationOf(entry)
   const known = searched.get(entry)
-  if (known !== undefined) return known
+  if (known !== undefined && known.installed === installed) return known.found
   const found = search(entry)
-  searched.set(entry, found)
+  searched.set(entry, { installed, found })
   return found
 }
 
-/** By the path of the entry: a package does not change while a linter runs. */
-const searched = new Map<string, PackageReach>()
+/**
+ * In memory only: the scripts of packages could write into a file, and so hide what their package reaches. By the path
+ * of the entry, until packages are installed anew. An editor keeps this process for days.
+ */
+const searched = new Map<string, { readonly installed: string; readonly found: PackageReach }>()
+
+/** Package managers write these whenever they install something. The files have the integrity of every package. */
+const LOCKS = ['node_modules/.package-lock.json', 'node_modules/.modules.yaml', 'node_modules/.yarn-state.yml']
+
+const installationOf = (entry: string): string => {
+  const folder = entry.slice(0, Math.max(0, entry.indexOf('/node_modules/')))
+  return LOCKS.map((name) => {
+    const found = statSync(join(folder, name), { throwIfNoEntry: false })
+    return found === undefined ? '' : `${found.ino}:${found.mtimeMs}:${found.size}`
+  }).join()
+}
+
+interface SearchedFile {
+  readonly specifiers: readonly string[]
+  readonly reaches: ReadonlySet<Reach>
+}
+
+/** By the hash of its content: nothing but the same text has the same answer. */
+const searchedFiles = new Map<string, SearchedFile>()
 
 const search = (entry: string): PackageReach => {
   const reaches = new Set<Reach>()
@@ -67,7 +91,9 @@ const search = (entry: string): PackageReach => {
     }
     if (file.endsWith('.node')) reaches.add('opaque')
     if (!/\.[cm]?js$/.test(file)) continue
-    for (const specifier of searchFile(file, reaches)) {
+    const { specifiers, reaches: own } = searchFile(file)
+    for (const reach of own) reaches.add(reach)
+    for (const specifier of specifiers) {
       const next = isBuiltin(specifier) ? undefined : resolved(specifier, file)
       if (next !== undefined) files.add(next)
       else if (isBuiltin(specifier)) {
@@ -79,9 +105,18 @@ const search = (entry: string): PackageReach => {
   return { reaches, isIncomplete }
 }
 
-/** The modules that a file names. Notes what it does without any. */
-const searchFile = (file: string, reaches: Set<Reach>): readonly string[] => {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest)
+/** The modules that a file names, and what it does without any. */
+const searchFile = (file: string): SearchedFile => {
+  const text = readFileSync(file, 'utf8')
+  const hash = createHash('sha256').update(text).digest('base64')
+  const known = searchedFiles.get(hash) ?? searchText(file, text)
+  searchedFiles.set(hash, known)
+  return known
+}
+
+const searchText = (file: string, text: string): SearchedFile => {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
+  const reaches = new Set<Reach>()
   const found: string[] = []
   const take = (specifier: ts.Expression | undefined): void => {
     if (specifier !== undefined && ts.isStringLiteralLike(specifier)) found.push(specifier.text)
@@ -104,7 +139,7 @@ const searchFile = (file: string, reaches: Set<Reach>): readonly string[] => {
     ts.forEachChild(node, look)
   }
   look(source)
-  return found
+  return { specifiers: found, reaches }
 }
 
 /** As Node finds it, for imports and for require. */

@@ -187,6 +187,12 @@ export const ERRORS = {
     message: 'the launcher died ({how}) before it reported a result',
     agent: 'The sandbox failed; the tool may or may not have run.',
   },
+  'policy-beyond-bound': {
+    when: 'A tool may do more than a bound of the machine or of its project allows (bound.yaml).',
+    message: '{what} goes beyond {bound}: it {witness}',
+    agent: 'This tool may do more than this machine or project allows.',
+    fix: 'narrow its policy, or let the owner of {bound} widen it',
+  },
   'profile-mismatch': {
     when: 'The applied boundary of a cell differs from its plan or from the permit. The tool does not run again in this runtime.',
     message: 'the applied boundary differs from the permitted one: {problem}',

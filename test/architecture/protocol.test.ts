@@ -170,6 +170,7 @@ const ADDRESS_FAMILIES = Object.keys(ADDRESSES)
 
 // A value for every field that is a format in C. Kinds and limits that are words there are found in their own way.
 const VALUES: Readonly<Record<string, readonly string[]>> = {
+  network: ['own', 'shared', 'unknown'],
   kind: REPORTED_KINDS,
   limit: ['', 'wall'],
   access: ['read', 'write'],
@@ -181,7 +182,11 @@ const filled = (format: string): readonly string[] => {
   const [whole, field = ''] = /"(\w+)":"%s"/.exec(format) ?? []
   if (whole !== undefined)
     return (VALUES[field] ?? ['/x']).flatMap((value) => filled(format.replace(whole, `"${field}":"${value}"`)))
-  return [format.replaceAll(/%(?:ll|l)?[du]/g, '1').replaceAll(/"(measurable|withheld)":%s/g, '"$1":true')]
+  return [
+    format
+      .replaceAll(/%(?:ll|l)?[du]/g, '1')
+      .replaceAll(/"(measurable|withheld|filtered|unprivileged)":%s/g, '"$1":true'),
+  ]
 }
 
 const isUnderstood = (line: string): boolean => {

@@ -117,6 +117,6 @@ describe('a cell is beyond its permit if', () => {
     ['in the landlock form, where a filter holds the network', { form: 'landlock', network: 'shared' }],
     ['with lower limits of the host', { open_files: 32, cpu_seconds: 1 }],
   ] as const)('and not %s', (_, change) => {
-    expect(beyondPermit({ ...built, ...change } as AppliedProfile, boundary)).toBeUndefined()
+    expect(beyondPermit({ ...built, ...change }, boundary)).toBeUndefined()
   })
 })

@@ -1,4 +1,9 @@
 // `cordon tools`: registers, shows, enables and assigns tools of a team.
+import { homedir } from 'node:os'
+
+import { TOOL_KINDS, parseAbsolutePath, parsePolicy } from '../../policy/index.js'
+import type { ToolKind } from '../../policy/index.js'
+import { loadBounds } from '../../runtime/rule-files/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 import type { AnswerOf } from '../../store/index.js'
 
@@ -70,6 +75,7 @@ const register = async ({ store, team, words, values, wrong, print }: CommandCon
   if (words.length === 0) throw wrong('name a file with a tool in it')
   // Read all before registering the first.
   const files = words.flatMap((path) => readToolFile(path))
+  requireWithinBounds(files)
   const of = await team()
   for (const file of files) {
     const tool = await store.ask('registerTool', { team: of, ...file })
@@ -89,6 +95,22 @@ const register = async ({ store, team, words, values, wrong, print }: CommandCon
     }
   }
   return 0
+}
+
+/** Bounds of this machine, and of the project in the working directory. */
+const requireWithinBounds = (files: ReturnType<typeof readToolFile>): void => {
+  const requireWithin = loadBounds({
+    workspace: parseAbsolutePath(process.cwd(), 'the working directory'),
+    home: parseAbsolutePath(homedir(), 'the home folder'),
+    projects: 'read',
+  })
+  for (const { key, definition: { kind, policy } = {} } of files)
+    if (policy !== undefined)
+      requireWithin({
+        name: key,
+        kind: Object.keys(TOOL_KINDS).includes(String(kind)) ? (kind as ToolKind) : 'process',
+        policy: parsePolicy(policy, `the policy of ${key}`),
+      })
 }
 
 /** Nobody can call a version that may do more, before somebody has seen what. */

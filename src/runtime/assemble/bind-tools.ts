@@ -19,6 +19,8 @@ import {
 } from '../own-files/index.js'
 import type { OwnFile } from '../own-files/index.js'
 import { registryOwnFiles } from '../registry/index.js'
+import { loadBounds } from '../rule-files/index.js'
+import type { RequireWithin } from '../rule-files/index.js'
 import { bindTool } from '../tools/bound-tool.js'
 import type { BoundTool, Home } from '../tools/bound-tool.js'
 import type { ToolDefinition } from '../tools/tools.js'
@@ -52,7 +54,9 @@ export const bindTools = (
     ...(audit === undefined ? [] : auditOwnFiles(audit.places)),
     ...ownFilesOf(options, sources, places),
   ]
+  const requireWithin = requireWithinBounds(options, places)
   const bind = (definition: ToolDefinition): BoundTool => {
+    requireWithin(definition)
     const bound = bindTool(definition, places)
     const boundary = shieldOwnFiles(bound.gate.boundary, ownFiles, bound.cwd)
     return { ...bound, ownFiles, gate: { ...bound.gate, boundary } }
@@ -66,6 +70,12 @@ export const bindTools = (
   const having: BoundTools['having'] = (definitions) => bindTools({ ...options, tools: definitions }, audit, list)
   return { places, list, byName, bind, having, ownFiles, sources }
 }
+
+/** With the rules of the same sources. A widened policy of one call is bound again, and so compared again. */
+const requireWithinBounds = ({ ruleFiles = 'managed' }: CordonOptions, places: Home): RequireWithin =>
+  ruleFiles === 'none'
+    ? () => undefined
+    : loadBounds({ ...places, projects: ruleFiles === 'all' ? 'read' : 'left-out' })
 
 const TICKETS = { access: 'withheld', what: 'the folder of used tickets', fix: 'grant something else' } as const
 

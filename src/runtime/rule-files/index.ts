@@ -2,6 +2,8 @@ import type { addRule as addRuleNow, RuleToAdd } from './add-rule.js'
 
 export { MANAGED_FOLDER, PROJECT_FOLDER, isTrustedProject, loadRuleFiles, projectFolders } from './load-rule-files.js'
 export type { ProjectFolder, RuleFileSettings } from './load-rule-files.js'
+export { loadBounds } from './bounds.js'
+export type { RequireWithin } from './bounds.js'
 export { documentsIn, readRuleFile, ruleFilesIn, trustOf } from './read-rule-file.js'
 export { takeLock } from './take-lock.js'
 export type { Trust } from './read-rule-file.js'

@@ -60,7 +60,7 @@ const MOST_KEPT = 10_000
 
 const CLOSING_MS = 1
 
-/** `plan`: made by `encodePlan`. `departure`: how the applied boundary differs from it. The program then never starts. */
+/** `plan`: made by `encodePlan`. `departure`: how the applied boundary differs. The program then never starts. */
 export const openCell = (
   connection: Socket,
   plan: Buffer,

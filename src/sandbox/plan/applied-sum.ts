@@ -34,8 +34,10 @@ const entryOf = (step: Step): string | undefined => {
 }
 
 /** One character: the bits of enum access, behind `0`. */
-const bitsOf = (access: Access): string =>
-  String.fromCharCode([...access].reduce((bits, letter) => bits | BITS[letter as keyof typeof BITS], 0) + ZERO)
+const bitsOf = (access: Access): string => {
+  const bits = Object.entries(BITS).reduce((sum, [letter, bit]) => (access.includes(letter) ? sum | bit : sum), 0)
+  return String.fromCharCode(bits + ZERO)
+}
 
 /** FNV-1a with 32 bits. */
 const sumOf = (bytes: Uint8Array): number => {

@@ -1,6 +1,6 @@
 // The boundary of a cell as the launcher reports it, compared with its plan and with the permit of its call. Limits,
-// filter, privileges and network namespace are asked of the kernel. Mounts and rules are counted beside the system calls
-// that made them.
+// filter, privileges and network namespace are asked of the kernel. Mounts and rules are counted beside the system
+// calls that made them.
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { isWithinPath, isWritable } from '../../policy/index.js'
 
