@@ -27,7 +27,8 @@ const placed = (assuming: string, workspace: readonly string[], home: readonly s
   assuming,
 })
 
-const IN_HOME = placed(USUAL, inHome(['<projects>', '<group>', '<workspace>']), HOME)
+/** The workspace is in the home folder, and no pattern names its folder. */
+export const USUAL_PLACES = placed(USUAL, inHome(['<projects>', '<group>', '<workspace>']), HOME)
 
 /** Each costs a comparison of its own. */
 const MOST_PLACES = 256
@@ -37,7 +38,7 @@ export const placesToTry = (
 ): readonly [TriedPlaces, ...TriedPlaces[]] | 'too-many' => {
   const globs = given.flatMap((each) => ('filesystem' in each ? globsOf(each) : []))
   const written = globs.flatMap(({ alternatives }) => alternatives)
-  if (written.every(({ anchor }) => anchor === 'root')) return [IN_HOME]
+  if (written.every(({ anchor }) => anchor === 'root')) return [USUAL_PLACES]
   const levels = (anchor: Anchor) =>
     Math.max(0, ...written.filter((each) => each.anchor === anchor).map(({ levelsUp }) => levelsUp))
   const [above, aboveHome] = [levels('workspace'), levels('home')]
@@ -62,7 +63,7 @@ export const placesToTry = (
   const possible = others.filter(
     ({ workspace, home }) => namesOf(workspace).length >= above && namesOf(home).length >= aboveHome,
   )
-  return possible.length > MOST_PLACES ? 'too-many' : [IN_HOME, ...possible]
+  return possible.length > MOST_PLACES ? 'too-many' : [USUAL_PLACES, ...possible]
 }
 
 const hasCarveOuts = (policy: ToolPolicy): boolean => globsOf(policy).some(({ negated }) => negated)
