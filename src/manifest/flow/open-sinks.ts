@@ -1,5 +1,5 @@
 // The ways by which data leaves without an approval: a tool that sends, or one that writes what such a tool reads.
-import { parsePolicy, writtenForReaders } from '../../policy/index.js'
+import { handOverTo, parsePolicy } from '../../policy/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
 
 import type { Part } from './part.js'
@@ -24,32 +24,31 @@ export const openSinks = (parts: readonly Part[], sends: (part: Part) => Reason 
   }
   let latest: readonly OpenSink[] = [...found.values()]
   while (latest.length > 0) {
-    const readers = latest
-    latest = open.flatMap((part) => (found.has(part) ? [] : (writesFor(part, readers) ?? [])))
+    const next = nextSink(latest)
+    latest = open.flatMap((part) => (found.has(part) ? [] : (next(part) ?? [])))
     for (const sink of latest) found.set(sink.part, sink)
   }
   return [...found.values()]
 }
 
+type NextSink = (part: Part) => OpenSink | undefined
+
 /** What a policy confines says more about a way than what reads everything. */
-const writesFor = (part: Part, readers: readonly OpenSink[]): OpenSink | undefined => {
+const nextSink = (readers: readonly OpenSink[]): NextSink => {
   const isConfined = (sink: OpenSink) => sink.part.kind !== 'in-process'
-  return (
-    writesForAny(part, readers.filter(isConfined)) ??
-    writesForAny(
-      part,
-      readers.filter((sink) => !isConfined(sink)),
-    )
-  )
+  const [confined, others] = [readers.filter(isConfined), readers.filter((sink) => !isConfined(sink))].map(writerFor)
+  return (part) => confined?.(part) ?? others?.(part)
 }
 
-const writesForAny = (part: Part, readers: readonly OpenSink[]): OpenSink | undefined => {
-  if (readers.length === 0) return undefined
-  const handed = writtenForReaders(part.policy, readers.map(readingOf))
-  const reader = handed === undefined ? undefined : readers[handed.reader]
-  return handed === undefined || reader === undefined
-    ? undefined
-    : { part, because: reasonOfFile(handed.file), onward: [reader.part, ...reader.onward] }
+const writerFor = (readers: readonly OpenSink[]): NextSink => {
+  const handOver = handOverTo(readers.map(readingOf))
+  return (part) => {
+    const handed = handOver(part.policy)
+    const reader = handed === undefined ? undefined : readers[handed.reader]
+    return handed === undefined || reader === undefined
+      ? undefined
+      : { part, because: reasonOfFile(handed.file), onward: [reader.part, ...reader.onward] }
+  }
 }
 
 const EVERYTHING = parsePolicy({ filesystem: { read: ['/'] } }, 'everything')

@@ -10,11 +10,12 @@ import { readBeyond, readable, writable } from './files-within.js'
 import { findPath } from './find-path.js'
 import type { PathFound } from './find-path.js'
 import { and } from './formula.js'
+import { getOrAdd } from '../get-or-add.js'
 import { parsePathGlob } from '../glob/path-glob.js'
 import type { PathGlob } from '../glob/path-glob.js'
 import { bindGlob } from '../glob/path-pattern.js'
 import type { PathPattern } from '../glob/path-pattern.js'
-import type { ToolPolicy } from '../model.js'
+import type { PresetName, Section, ToolPolicy } from '../model.js'
 import { coversEndpoint } from '../network/covers-host.js'
 import { denialOfAddress } from '../network/dialled-address.js'
 import type { Endpoint } from '../network/host-grant.js'
@@ -24,25 +25,40 @@ import { createTrie } from './path-trie.js'
 import { isReadable, isWritable } from '../resolve/access.js'
 import { assessEgressClass } from '../resolve/assess.js'
 import { PRESETS } from '../resolve/presets.js'
-import { resolveNetwork, resolvePolicy } from '../resolve/resolve-policy.js'
+import { resolveNetwork } from '../resolve/resolve-policy.js'
 import { USUAL_PLACES, pathIn } from './symbolic-places.js'
 
 /** `undecided`: an exact answer would take too long. Treat it as a path. */
 export type FileFound = { readonly kind: 'path'; readonly path: string } | { readonly kind: 'undecided' }
 
-const grantsOf = (policy: ToolPolicy): FileGrants => resolvePolicy(policy, { ...USUAL_PLACES, kind: 'function' })
+const presetPatterns = (name: PresetName, access: 'read' | 'write'): readonly PathPattern[] =>
+  PRESETS[name][access].flatMap((text) => bindGlob(parsePathGlob(text, name), USUAL_PLACES))
 
-/** The presets that only grant programs, libraries and settings without secrets. */
-const OF_THE_SYSTEM: readonly PathPattern[] = (['system', 'toolchains'] as const).flatMap((name) =>
-  PRESETS[name].read.flatMap((text) => bindGlob(parsePathGlob(text, name), USUAL_PLACES)),
-)
+const SYSTEM = presetPatterns('system', 'read')
+const TOOLCHAINS = presetPatterns('toolchains', 'read')
+const WORKSPACE = presetPatterns('workspace', 'write')
+
+/** As `resolvePolicy` does it, without binding the presets anew for each policy. */
+const grantsOf = ({ filesystem, presets }: ToolPolicy): FileGrants => {
+  const bound = (section: Section<PathGlob>) =>
+    section.kind === 'list' ? section.items.flatMap((glob) => bindGlob(glob, USUAL_PLACES)) : []
+  return {
+    read: bound(filesystem.read),
+    write: [...(presets.includes('workspace') ? WORKSPACE : []), ...bound(filesystem.write)],
+    presetRead: presets.includes('toolchains') ? [...SYSTEM, ...TOOLCHAINS] : SYSTEM,
+  }
+}
 
 /** A file that a tool may read, and that is neither part of the system nor among `known`. */
 export const readableBesides = (policy: ToolPolicy, known: readonly PathGlob[]): FileFound | undefined => {
-  const witness = readBeyond(
-    { ...grantsOf(policy), presetRead: [] },
-    { read: known.flatMap((glob) => bindGlob(glob, USUAL_PLACES)), write: [], presetRead: OF_THE_SYSTEM },
-  )
+  const grants = { ...grantsOf(policy), presetRead: [] }
+  const granted = [...grants.read, ...grants.write].filter(({ negated }) => !negated)
+  if (granted.length === 0) return undefined
+  const witness = readBeyond(grants, {
+    read: known.flatMap((glob) => bindGlob(glob, USUAL_PLACES)),
+    write: [],
+    presetRead: nearPresets(granted),
+  })
   if (witness === undefined) return undefined
   return witness.kind === 'file' ? { kind: 'path', path: shown(witness.path) } : { kind: 'undecided' }
 }
@@ -80,30 +96,63 @@ export interface HandedOver {
   readonly file: FileFound
 }
 
-/** A file that one tool may write and one of the others may read. */
-export const writtenForReaders = (writer: ToolPolicy, readers: readonly ToolPolicy[]): HandedOver | undefined => {
-  const from = grantsOf(writer)
-  if (!from.write.some(({ negated }) => !negated)) return undefined
+/** Finds a file that a tool may write and one of the readers may read. */
+export const handOverTo = (readers: readonly ToolPolicy[]): ((writer: ToolPolicy) => HandedOver | undefined) => {
   const to = readers.map(grantsOf)
-  // First all readers at once and without their carve-outs, which mostly decides.
-  const found = sharedPath(from, joined(to))
-  if (found === undefined) return undefined
-  const reader = found.kind === 'path' ? to.findIndex((each) => isReadable(each, found.path)) : -1
-  if (found.kind === 'path' && reader !== -1) return { reader, file: { kind: 'path', path: shown(found.path) } }
-  for (const [at, each] of to.entries()) {
-    const shared = sharedPath(from, each)
-    if (shared !== undefined)
-      return { reader: at, file: shared.kind === 'path' ? { kind: 'path', path: shown(shared.path) } : shared }
+  const near = indexReading(to)
+  return (writer) => {
+    const from = grantsOf(writer)
+    const written = from.write.filter(({ negated }) => !negated)
+    // First all readers at once and without their carve-outs, which mostly decides.
+    const reading = near(written)
+    const found = reading.length === 0 ? undefined : sharedPath(from, { read: reading, write: [], presetRead: [] })
+    if (found === undefined) return undefined
+    const reader = found.kind === 'path' ? to.findIndex((each) => isReadable(each, found.path)) : -1
+    if (found.kind === 'path' && reader !== -1) return { reader, file: { kind: 'path', path: shown(found.path) } }
+    for (const [at, each] of to.entries()) {
+      const shared = sharedPath(from, each)
+      if (shared !== undefined)
+        return { reader: at, file: shared.kind === 'path' ? { kind: 'path', path: shown(shared.path) } : shared }
+    }
+    return undefined
   }
-  return undefined
 }
 
-const joined = (readers: readonly FileGrants[]): FileGrants => {
-  const all = (of: keyof FileGrants): readonly PathPattern[] => {
-    const granted = readers.flatMap((each) => each[of]).filter(({ negated }) => !negated)
-    return [...new Map(granted.map((pattern) => [`${pattern.kind} ${pattern.path}`, pattern])).values()]
+/** Two patterns can only match one path if the fixed beginning of one of them begins with that of the other. */
+const indexReading = (
+  readers: readonly FileGrants[],
+): ((written: readonly PathPattern[]) => readonly PathPattern[]) => {
+  const byBase = new Map<string, Map<string, PathPattern>>()
+  for (const { read, write, presetRead } of readers)
+    for (const pattern of [...read, ...write, ...presetRead])
+      if (!pattern.negated)
+        getOrAdd(byBase, folderText(pattern), () => new Map<string, PathPattern>()).set(patternText(pattern), pattern)
+  const bases = [...byBase.keys()].sort()
+  return (written) => {
+    const found = new Set<string>()
+    for (const folder of written.map(folderText)) {
+      for (let end = 0; end !== -1; end = folder.indexOf('/', end + 1)) found.add(folder.slice(0, end + 1))
+      for (let at = firstFrom(bases, folder); bases[at]?.startsWith(folder) === true; at += 1)
+        found.add(bases[at] ?? '')
+    }
+    return [...found].flatMap((base) => [...(byBase.get(base)?.values() ?? [])])
   }
-  return { read: all('read'), write: all('write'), presetRead: all('presetRead') }
+}
+
+const folderText = ({ base }: PathPattern): string => (base === '/' ? base : `${base}/`)
+const patternText = ({ kind, path }: PathPattern): string => `${kind} ${path}`
+
+const nearPresets = indexReading([{ read: [], write: [], presetRead: [...SYSTEM, ...TOOLCHAINS] }])
+
+/** The place of the first text that is not before `text`. */
+const firstFrom = (sorted: readonly string[], text: string): number => {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle] ?? '') < text) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** First without protected names, which is faster, mostly decides, and finds ordinary names. */
