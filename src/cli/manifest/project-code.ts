@@ -37,7 +37,7 @@ const programOf = (folder: AbsolutePath): ts.Program => {
   })
 }
 
-/** `src/tools.ts:12`, from the folder of the project. */
+/** File and line, from the folder of the project. */
 export const positionOf = (node: ts.Node, folder: AbsolutePath): string => {
   const file = node.getSourceFile()
   const { line } = file.getLineAndCharacterOfPosition(node.getStart())

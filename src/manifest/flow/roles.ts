@@ -35,7 +35,7 @@ export const untrustedBecause = (part: Part, { trusted }: Tags): Reason | undefi
     ? UNCONFINED
     : (hostBesides(part, trusted.hosts) ?? fileBesides(part.policy, trusted.files))
 
-/** It reaches a host that is not the project's own. Every connection counts, also for GET, and also a name to resolve. */
+/** It reaches a host that is not the project's own. Every connection counts, also one for GET. */
 export const sendsBecause = (part: Part, { own }: Tags): Reason | undefined =>
   part.kind === 'in-process' ? UNCONFINED : hostBesides(part, own)
 
