@@ -28,7 +28,6 @@ const hostile = inspectionOf(HOSTILE)
 const plain = inspectionOf('plain')
 
 test('a hostile name cannot act on a terminal or begin a line', () => {
-  // eslint-disable-next-line no-control-regex -- exactly these must be missing
   expect(text(hostile)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u2028]/)
   expect(text(hostile)).not.toMatch(/^## x/m)
   expect(text(hostile).split('\n')).toHaveLength(text(plain).split('\n').length)

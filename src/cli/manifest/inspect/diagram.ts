@@ -27,7 +27,7 @@ export interface Arrow {
 const MOST_CHARACTERS = 44
 
 const short = (text: string): string => {
-  const characters = [...visible(text)]
+  const characters = Array.from(visible(text))
   return characters.length <= MOST_CHARACTERS
     ? characters.join('')
     : `${characters.slice(0, MOST_CHARACTERS - 1).join('')}…`
