@@ -7,7 +7,7 @@ import { BaseSequencer } from 'vitest/node'
 import type { TestSpecification } from 'vitest/node'
 
 /** Rules of the code and its pure parts: no cells, no servers, nothing that one file could leave to the next. */
-const PURE = 'analysis|architecture|errors|policy|gate|sandbox'
+const PURE = 'analysis|architecture|errors|manifest|policy|gate|sandbox'
 
 /** Files that open databases of their own. In one process V8 compiles the embedded database once for all of them. */
 const STORES = 'store|server'

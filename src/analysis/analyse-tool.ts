@@ -3,7 +3,7 @@ import ts from 'typescript'
 
 import { CordonError } from '../errors/index.js'
 import { parsePolicy, resolvePolicy } from '../policy/index.js'
-import type { Places, PolicyInput } from '../policy/index.js'
+import type { Places, ToolPolicy } from '../policy/index.js'
 
 import { bare } from './declarations.js'
 import { shellLines } from './deeds.js'
@@ -22,6 +22,8 @@ export interface AnalysedTool {
   readonly site: ToolSite
   /** `missing`: the tool has no policy. `computed`: its policy is only known when the program runs. */
   readonly policy: 'written' | 'missing' | 'computed' | CordonError
+  /** The policy that is written there. */
+  readonly granted: ToolPolicy | undefined
   readonly uses: readonly Use[]
   readonly beyond: readonly Exceeding[]
 }
@@ -54,15 +56,19 @@ export const analyseTool = (call: ts.CallExpression, program: ts.Program, places
   ]
   const policy = policyOf(site, values)
   if (typeof policy === 'string' || policy instanceof CordonError) {
-    const granted = policy === 'missing' ? {} : undefined
+    const granted = policy === 'missing' ? parsePolicy({}, 'policy') : undefined
     return {
-      ...{ site, uses },
+      ...{ site, uses, granted: undefined },
       policy: policy,
       beyond: granted === undefined ? [] : exceeding(site, granted, uses, places),
     }
   }
-  return { site, uses, policy: 'written', beyond: exceeding(site, policy, uses, places) }
+  return { site, uses, policy: 'written', granted: policy, beyond: exceeding(site, policy, uses, places) }
 }
+
+/** What the code does and a policy does not grant. */
+export const lackingIn = (policy: ToolPolicy, { site, uses }: AnalysedTool, places: Places): readonly Exceeding[] =>
+  exceeding(site, policy, uses, places)
 
 /** The function that makes the words of a command runs in the agent, and not in the cell. */
 const isOfTheCell =
@@ -70,24 +76,23 @@ const isOfTheCell =
   ({ deed }: Use): boolean =>
     site.kind !== 'process' || deed.kind === 'opaque' || deed.kind === 'package'
 
-const exceeding = (site: ToolSite, policy: PolicyInput, uses: readonly Use[], places: Places): readonly Exceeding[] => {
+const exceeding = (site: ToolSite, policy: ToolPolicy, uses: readonly Use[], places: Places): readonly Exceeding[] => {
   // Nothing confines a tool in the agent's own process.
   if (site.kind === 'in-process') return []
   const kind = site.kind === 'process' ? 'process' : 'function'
-  const judge = createJudge(resolvePolicy(parsePolicy(policy, 'policy'), { ...places, kind }), places)
+  const judge = createJudge(resolvePolicy(policy, { ...places, kind }), places)
   return uses.flatMap((use): readonly Exceeding[] => {
     const lack = judge(use.deed)
     return lack === undefined ? [] : [{ ...lack, use }]
   })
 }
 
-const policyOf = (site: ToolSite, values: Values): PolicyInput | 'missing' | 'computed' | CordonError => {
+const policyOf = (site: ToolSite, values: Values): ToolPolicy | 'missing' | 'computed' | CordonError => {
   if (site.policy === undefined) return 'missing'
   const written = literalOf(site.policy, values)
   if (written === undefined) return 'computed'
   try {
-    parsePolicy(written, 'policy')
-    return written as PolicyInput
+    return parsePolicy(written, 'policy')
   } catch (error) {
     if (error instanceof CordonError) return error
     throw error

@@ -1,5 +1,5 @@
-export { analyseTool, toolCallsIn } from './analyse-tool.js'
-export type { AnalysedTool } from './analyse-tool.js'
+export { analyseTool, lackingIn, toolCallsIn } from './analyse-tool.js'
+export type { AnalysedTool, Exceeding } from './analyse-tool.js'
 export { grantEdit } from './grant-edit.js'
 export type { Grant } from './judge.js'
 export { reachOfPackage } from './package-reach.js'

@@ -130,7 +130,9 @@ export const createWalk = (program: ts.Program, start: ts.Node): Walk => {
   }
   const enterDeclaration = (declaration: ts.Declaration, chain: Chain, isCalled: boolean): void => {
     if (!isOwnCode(declaration)) return
-    enter(declaration.getSourceFile(), chain, shortName(declaration.getSourceFile().fileName))
+    // Its own variables do not make the code at the top of its file run, which may declare other tools.
+    if (ts.findAncestor(declaration, (node) => node === start) === undefined)
+      enter(declaration.getSourceFile(), chain, shortName(declaration.getSourceFile().fileName))
     const callable = callableOf(declaration)
     if (callable !== undefined && !isCalled) escaped.add(callable)
     if (ts.isVariableDeclaration(declaration)) {

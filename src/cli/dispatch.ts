@@ -16,7 +16,9 @@ import { reportFailure, reportRefusal } from './failure.js'
 import { HOOK_HELP } from './hook/hook-help.js'
 import { LOG_HELP } from './log/log-help.js'
 import { GENERATE_HELP } from './manifest/generate-help.js'
+import { INSPECT_HELP } from './manifest/inspect-help.js'
 import { MANIFEST_HELP } from './manifest/manifest-help.js'
+import { SUGGEST_HELP } from './manifest/suggest-help.js'
 import { VERIFY_HELP } from './manifest/verify-help.js'
 import { MCP_HELP } from './mcp/mcp-help.js'
 import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from './mcp-login/mcp-login-help.js'
@@ -81,6 +83,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     load: async () => (await import('./manifest/manifest.js')).manifest,
     actions: [
       action('generate', GENERATE_HELP, async () => (await import('./manifest/generate.js')).generate),
+      action('inspect', INSPECT_HELP, async () => (await import('./manifest/inspect.js')).inspect),
+      action('suggest', SUGGEST_HELP, async () => (await import('./manifest/suggest.js')).suggest),
       action('verify', VERIFY_HELP, async () => (await import('./manifest/verify.js')).verifyProject),
     ],
   },

@@ -20,6 +20,12 @@ export const MANIFEST_ERRORS = {
     agent: 'The baseline of this project cannot be read.',
     fix: '{fix}',
   },
+  'typescript-missing': {
+    when: 'The code of a project is to be read, and the package typescript is not installed.',
+    message: 'the code of tools cannot be read without the package typescript',
+    agent: 'The code of this project cannot be read.',
+    fix: 'npm install --save-dev typescript',
+  },
   'only-described': {
     when: 'Code of a project used its runtime while `cordon manifest` loaded it.',
     message: 'the project is only described here, so nothing runs',

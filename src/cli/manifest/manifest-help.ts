@@ -13,13 +13,14 @@ export const PROJECT_OPTIONS = {
 } as const
 
 export const MANIFEST_HELP: CommandHelp = {
-  usage: 'cordon manifest generate|verify [options]',
+  usage: 'cordon manifest generate|verify|inspect|suggest [options]',
   summary: 'describe what the tools of a project may do',
   description: [
     'A manifest is one file with the rights of every tool of a project: its policy, its rules, its credentials, its',
     'MCP servers. The same project always gets the same file, so a reviewer sees what a change newly allows.',
     '',
     'generate writes the manifest. verify compares the project with a baseline, and shows what is newly allowed.',
+    'inspect shows what each tool may do. suggest prints the least policy for the code of one tool.',
   ],
   groups: [],
   notes: [

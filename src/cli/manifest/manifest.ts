@@ -5,7 +5,7 @@ import { unknownAction } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
 import { reportFailure, reportRefusal } from '../failure.js'
 
-const ACTIONS = ['generate', 'verify']
+const ACTIONS = ['generate', 'verify', 'inspect', 'suggest']
 const EXIT_NOT_DESCRIBED = 3
 
 export const manifest = ({ given: { rest } }: CommandLine): Promise<number> => {

@@ -20,12 +20,12 @@ export interface WriteGrants extends FileGrants {
 
 const inWriteGrant = (side: SideBits): Formula =>
   and(bit(side.grantWrite), not(bit(side.carveWrite)), not(bit(side.carveRead)))
-const readable = (side: SideBits): Formula =>
+export const readable = (side: SideBits): Formula =>
   and(
     not(bit(side.carveRead)),
     or(bit(side.grantRead), bit(side.grantPreset), and(bit(side.grantWrite), not(bit(side.carveWrite)))),
   )
-const writable = (side: SideBits): Formula => and(inWriteGrant(side), not(bit(side.protected)))
+export const writable = (side: SideBits): Formula => and(inWriteGrant(side), not(bit(side.protected)))
 
 const { a: A, b: B } = SIDES
 const READ_BEYOND = and(readable(A), not(readable(B)))

@@ -33,7 +33,7 @@ const placed = (assuming: string, workspace: readonly string[], home: readonly s
   assuming: shown(assuming),
 })
 
-/** The first of the places that are tried. */
+/** The workspace is in the home folder, and no pattern names its folder. */
 export const USUAL_PLACES = placed(USUAL, inHome(IN_WORKSPACE), HOME)
 
 /** Each costs a comparison of its own. */

@@ -50,11 +50,11 @@ const details = ({ id, agent, server, source }: Finding): string =>
 const more = ({ more: sentences }: Finding): string =>
   sentences.map((sentence) => `\n  - ${sentenceOf(sentence)}`).join('')
 
-const sentenceOf = (sentence: Sentence): string =>
+export const sentenceOf = (sentence: Sentence): string =>
   sentence.map((part) => (typeof part === 'string' ? part : code('name' in part ? part.name : part.value))).join('')
 
 /** A code span, in which nothing is a link, a mention or HTML. Its fence is longer than any run of backticks inside. */
-const code = (text: string): string => {
+export const code = (text: string): string => {
   const seen = shown(text)
   if (seen === '') return '(empty)'
   const longest = Math.max(0, ...Array.from(seen.matchAll(/`+/g), ([run]) => run.length))

@@ -1,0 +1,40 @@
+// `cordon manifest suggest TOOL`: prints the least policy that the code of a tool needs.
+import { nearestKey } from '../../policy/index.js'
+
+import { usage } from '../arguments.js'
+import { STDOUT, writeText } from '../text/console-text.js'
+
+import { projectRequestOf } from './describe-project.js'
+import { manifestAction } from './manifest.js'
+import { withCompiler } from './with-compiler.js'
+
+const COMMAND = 'cordon manifest suggest'
+const EXIT_INCOMPLETE = 1
+
+export const suggest = manifestAction(async (line) => {
+  const [, name, ...others] = line.given.rest
+  if (name === undefined || others.length > 0) throw usage('suggest takes one tool', COMMAND)
+  const { folder, home } = projectRequestOf(line)
+  const places = { workspace: folder, home }
+  const [{ toolsInCode }, { suggestPolicy }] = await withCompiler(() =>
+    Promise.all([import('./project-code.js'), import('./suggest-policy.js')]),
+  )
+  const tools = toolsInCode(places)
+  const named = tools.filter(({ site }) => site.name === name)
+  const [tool] = named
+  if (tool === undefined) {
+    const near = nearestKey(
+      name,
+      tools.flatMap(({ site }) => site.name ?? []),
+    )
+    throw usage(
+      `the code in ${folder} has no tool ${name} whose options are written out`,
+      COMMAND,
+      near === undefined ? undefined : `did you mean: ${COMMAND} ${near}?`,
+    )
+  }
+  if (named.length > 1) throw usage(`the code in ${folder} has ${String(named.length)} tools ${name}`, COMMAND)
+  const { text, isComplete } = suggestPolicy(tool, places)
+  writeText(STDOUT, text)
+  return isComplete ? 0 : EXIT_INCOMPLETE
+})
