@@ -81,6 +81,5 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'login-failed': 'register a client at the authorization server, and name it: --client-id ID',
   'project-undescribed':
     'move that code out of the top level of the module, into a function: the module is only loaded here',
-  'baseline-unreadable': 'name a file or a commit that exists, or write the first one: cordon manifest generate',
   'rules-unsafe': 'see who may write there: ls -ld /home/me/.config/cordon /home/me/.config/cordon/rules.yaml',
 }

@@ -4,8 +4,8 @@ import { nearestKey } from '../../policy/index.js'
 import { usage } from '../arguments.js'
 import { STDOUT, writeText } from '../text/console-text.js'
 
-import { projectRequestOf } from './describe-project.js'
 import { manifestAction } from './manifest.js'
+import { projectRequestOf } from './project-request.js'
 import { withCompiler } from './with-compiler.js'
 
 const COMMAND = 'cordon manifest suggest'
