@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 
 import type { Manifest, ManifestTool } from '../../src/manifest/index.js'
-import { exfiltrations, isNewOrGrown } from '../../src/manifest/index.js'
+import { isNewOrGrown } from '../../src/manifest/flow/grown-flow.js'
+import { exfiltrations } from '../../src/manifest/index.js'
 import { agentOf, manifestWith, serverOf, toolOf } from './agents.js'
 
 const files = (read: readonly string[]): ManifestTool => toolOf('files', { filesystem: { read } })

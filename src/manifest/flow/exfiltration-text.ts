@@ -3,12 +3,12 @@ import type { Sentence } from '../verify/sentence.js'
 import { named, say, words } from '../verify/sentence.js'
 
 import type { Cut } from './changes.js'
-import type { Exfiltration } from './exfiltration.js'
+import type { FoundPath } from './exfiltration.js'
 import type { Part } from './part.js'
 import type { Reason } from './roles.js'
 
 /** "`support`: `mail` reads ~/mail (private), `browse` returns … (untrusted), `post` … (sink)" */
-export const exfiltrationSentence = ({ agent, path }: Exfiltration): Sentence => {
+export const exfiltrationSentence = ({ agent, path }: FoundPath): Sentence => {
   const [sink, ...onward] = [path.sink.part, ...path.sink.onward]
   const last = onward.at(-1)
   if (path.parts.length === 1 && sink.kind === 'in-process')

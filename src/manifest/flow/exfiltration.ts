@@ -1,6 +1,6 @@
 // Agents that can be made to send private data: one of their tools reads it, one returns text that somebody else wrote,
 // and one sends without an approval.
-import type { Manifest } from '../manifest.js'
+import type { ManifestContent } from '../manifest.js'
 
 import { cheapestCut } from './cheapest-cut.js'
 import type { Cut } from './changes.js'
@@ -10,15 +10,19 @@ import type { OpenSink } from './open-sinks.js'
 import { allParts } from './part.js'
 import type { Part } from './part.js'
 import { readTags } from './tags.js'
+import type { Tags } from './tags.js'
 
-export interface Exfiltration {
+export interface FoundPath {
   readonly agent: string
   readonly source: string | undefined
   /** The fewest tools and servers that suffice. */
   readonly path: ExfiltrationPath
-  readonly cut: Cut
   /** Every tool and server with a part in some path. A set that grew makes the agent worse. */
   readonly flow: Flow
+}
+
+export interface Exfiltration extends FoundPath {
+  readonly cut: Cut
 }
 
 export interface ExfiltrationPath {
@@ -29,16 +33,25 @@ export interface ExfiltrationPath {
   readonly parts: readonly Part[]
 }
 
-/** At most one for each agent. */
-export const exfiltrations = (manifest: Pick<Manifest, 'agents' | 'tags'>): readonly Exfiltration[] => {
+/** At most one for each agent, with its cheapest cut. */
+export const exfiltrations = (manifest: ManifestContent): readonly Exfiltration[] => {
   const [parts, tags] = [allParts(manifest), readTags(manifest.tags)]
+  return pathsAmong(manifest, parts, tags).map((found) => ({
+    ...found,
+    cut: cheapestCut({ agent: found.agent, parts, tags, flow: found.flow }),
+  }))
+}
+
+/** Without cuts, which take longer to find than the paths. */
+export const exfiltrationPaths = (manifest: ManifestContent): readonly FoundPath[] =>
+  pathsAmong(manifest, allParts(manifest), readTags(manifest.tags))
+
+const pathsAmong = ({ agents }: ManifestContent, parts: readonly Part[], tags: Tags): readonly FoundPath[] => {
   const flowOf = flowsOf(parts, rolesFor(tags))
-  return manifest.agents.flatMap(({ name, source }) => {
+  return agents.flatMap(({ name, source }) => {
     const flow = flowOf(name)
     const path = smallestPath(flow)
-    return path === undefined
-      ? []
-      : [{ agent: name, source, path, flow, cut: cheapestCut({ agent: name, parts, tags, flow }) }]
+    return path === undefined ? [] : [{ agent: name, source, path, flow }]
   })
 }
 

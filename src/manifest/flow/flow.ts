@@ -40,7 +40,9 @@ export const rolesFor = (tags: Tags): Roles => {
 export const flowsOf = (parts: readonly Part[], roles: Roles): ((agent: string) => Flow) => {
   const sinks = openSinks(parts, roles.sends)
   return (agent) => {
-    const own = parts.filter((part) => part.agent === agent)
+    const ownSinks = sinks.filter(({ part }) => part.agent === agent)
+    // Without a sink there is no path, and the other roles take longer to find.
+    const own = ownSinks.length === 0 ? [] : parts.filter((part) => part.agent === agent)
     const holders = (role: Role): readonly Held[] =>
       own.flatMap((part) => {
         const because = role(part)
@@ -49,7 +51,7 @@ export const flowsOf = (parts: readonly Part[], roles: Roles): ((agent: string) 
     return {
       private: holders(roles.private),
       untrusted: holders(roles.untrusted),
-      sinks: sinks.filter(({ part }) => part.agent === agent),
+      sinks: ownSinks,
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Exfiltration } from './exfiltration.js'
+import type { FoundPath } from './exfiltration.js'
 import type { Flow } from './flow.js'
 
 /**
@@ -6,8 +6,8 @@ import type { Flow } from './flow.js'
  * `presentName`: the name that a tool of the baseline has now.
  */
 export const isNewOrGrown = (
-  before: Exfiltration | undefined,
-  after: Exfiltration,
+  before: FoundPath | undefined,
+  after: FoundPath,
   presentName: (name: string) => string,
 ): boolean => {
   if (before === undefined) return true

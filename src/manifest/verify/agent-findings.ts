@@ -43,13 +43,19 @@ const workspaceFindings = ({ before, after }: Change<ManifestAgent>, owner: Owne
 
 const sourceOf = ({ source }: { readonly source?: string | undefined }) => (source === undefined ? {} : { source })
 
-const compareTools = (change: Change<readonly ManifestTool[]>, owner: Owner, policies: PolicyReader) => {
+/** Tools that are the same, whatever their names, new ones, and the new names of renamed ones. */
+export const pairTools = (change: Change<readonly ManifestTool[]>, policies: PolicyReader) => {
   const { pairs, added } = pairUp(change.before, change.after, toolTraits(policies))
   const renamed = new Map(
     pairs
       .filter(({ before, after }) => before.name !== after.name)
       .map(({ before, after }) => [before.name, after.name]),
   )
+  return { pairs, added, renamed }
+}
+
+const compareTools = (change: Change<readonly ManifestTool[]>, owner: Owner, policies: PolicyReader) => {
+  const { pairs, added, renamed } = pairTools(change, policies)
   const ofTool = (tool: ManifestTool): Owner => ({ ...owner, tool: tool.name, ...sourceOf(tool) })
   const presentName = (name: string) => renamed.get(name) ?? name
   return {

@@ -4,6 +4,7 @@ import { agentFindings } from './agent-findings.js'
 import { createPolicyReader } from './compare-policies.js'
 import { FINDING_IDS, SEVERITIES } from './finding.js'
 import type { Finding } from './finding.js'
+import { flowFindings } from './flow-findings.js'
 import { pairUp } from './pair-up.js'
 import type { Traits } from './pair-up.js'
 
@@ -11,7 +12,10 @@ export const compareManifests = (before: ManifestContent, after: ManifestContent
   const policies = createPolicyReader()
   const { pairs, added } = pairUp(before.agents, after.agents, AGENT_TRAITS)
   const all = [...pairs, ...added.map((agent) => ({ before: newAgent(agent), after: agent }))]
-  const findings = all.flatMap((pair) => agentFindings(pair, policies))
+  const ofAgents = all.flatMap((pair) => agentFindings(pair, policies))
+  // What grants no more gives no new way for data, except by other tags.
+  const isSilent = ofAgents.length === 0 && JSON.stringify(before.tags) === JSON.stringify(after.tags)
+  const findings = [...ofAgents, ...(isSilent ? [] : flowFindings(before, after, pairs, policies))]
   // Two things with the same name may say the same.
   return [...new Map(findings.map((finding) => [finding.fingerprint, finding])).values()].sort(bySeverity)
 }

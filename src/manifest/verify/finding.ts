@@ -14,6 +14,10 @@ interface FindingFacts {
 /** Every finding, in the order in which a report shows findings of one severity. */
 export const FINDINGS = {
   'baseline.tampered': { severity: 'error', means: 'The hash of the baseline does not fit its content.' },
+  'flow.exfiltration': {
+    severity: 'error',
+    means: 'An agent can newly be made to send private data, or by more of its tools.',
+  },
   'tool.kind.weakened': { severity: 'error', means: 'The sandbox confines a tool less, or not at all.' },
   'tool.exec.widened': { severity: 'error', means: 'A tool can start more programs.' },
   'tool.filesystem.write.widened': { severity: 'error', means: 'A tool can write more files.' },
