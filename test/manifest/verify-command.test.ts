@@ -56,11 +56,11 @@ describe('two files', () => {
   it('end with 0 if nothing is new, and with 1 if something is', () => {
     expect(verifyIn(withFiles(WIDE, NARROW), ...BOTH)).toMatchObject({
       status: 0,
-      stdout: expect.stringContaining('No tool'),
+      stdout: expect.stringContaining('No tool') as string,
     })
     expect(verifyIn(withFiles(NARROW, WIDE), ...BOTH)).toMatchObject({
       status: 1,
-      stdout: expect.stringContaining('`report` can now read /b'),
+      stdout: expect.stringContaining('`report` can now read /b') as string,
     })
   })
 
@@ -86,7 +86,7 @@ describe('two files', () => {
     writeFileSync(join(folder, 'present.json'), manifestJson(WIDE).replace('"/b"', '"/c"'))
     expect(verifyIn(folder, ...BOTH)).toMatchObject({
       status: 3,
-      stderr: expect.stringContaining('does not fit its hash'),
+      stderr: expect.stringContaining('does not fit its hash') as string,
     })
   })
 
@@ -103,7 +103,10 @@ describe('an acceptance', () => {
   it('is kept in the baseline with its reason, and does not cover a wider change', () => {
     const folder = withFiles(NARROW, WIDE)
     const accepted = verifyIn(folder, ...BOTH, '--accept', FINGERPRINT.slice(0, 8), '--reason', 'needed for exports')
-    expect(accepted).toMatchObject({ status: 0, stdout: expect.stringContaining('reason: needed for exports') })
+    expect(accepted).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('reason: needed for exports') as string,
+    })
     const { manifest, problem } = readManifest(readFileSync(join(folder, 'baseline.json'), 'utf8'), 'baseline')
     expect([manifest.accepted, problem]).toEqual([
       [{ finding: 'tool.filesystem.read.widened', fingerprint: FINGERPRINT, reason: 'needed for exports' }],
@@ -165,7 +168,7 @@ describe('a commit as baseline', () => {
   ])('has the manifest %s', (_, inside) => {
     expect(verifyIn(repository(inside), ...FROM_GIT)).toMatchObject({
       status: 1,
-      stdout: expect.stringContaining('`report` can now read /b'),
+      stdout: expect.stringContaining('`report` can now read /b') as string,
     })
   })
 
@@ -208,7 +211,7 @@ describe('a commit as baseline', () => {
     git(folder, 'commit', '-q', '-m', 'gone')
     expect(verifyIn(folder, ...FROM_GIT)).toMatchObject({
       status: 3,
-      stderr: expect.stringContaining('is not in main'),
+      stderr: expect.stringContaining('is not in main') as string,
     })
   })
 
@@ -217,7 +220,7 @@ describe('a commit as baseline', () => {
     writeFileSync(join(folder, FILE), manifestJson(WIDE))
     expect(verifyIn(folder, ...FROM_GIT)).toMatchObject({
       status: 3,
-      stderr: expect.stringContaining('not in a git repository'),
+      stderr: expect.stringContaining('not in a git repository') as string,
     })
   })
 
@@ -262,7 +265,7 @@ describe('a project', () => {
     writeFileSync(join(folder, 'agent.mjs'), tools("'/a', '/b'"))
     expect(verifyIn(folder, ...words)).toMatchObject({
       status: 1,
-      stdout: expect.stringContaining('`report` can now read /b'),
+      stdout: expect.stringContaining('`report` can now read /b') as string,
     })
     expect(verifyIn(folder, ...words, '--accept-all', '--reason', 'agreed').status).toBe(0)
     expect(cordonProcess(['manifest', 'generate', ...entry], { cwd: folder }).status).toBe(0)

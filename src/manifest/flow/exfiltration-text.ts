@@ -1,6 +1,6 @@
 // What a finding `flow.exfiltration` says.
-import type { Sentence } from '../verify/sentence.js'
-import { named, say, words } from '../verify/sentence.js'
+import type { Sentence } from '../sentence.js'
+import { named, say, words } from '../sentence.js'
 
 import type { Cut } from './changes.js'
 import type { FoundPath } from './exfiltration.js'

@@ -8,7 +8,7 @@ import { pairUp } from './pair-up.js'
 import type { Traits } from './pair-up.js'
 import type { Change } from './policy-findings.js'
 import { ruleFindings } from './rule-findings.js'
-import { named, say, words } from './sentence.js'
+import { named, say, words } from '../sentence.js'
 import { addressOf, serverAdded, serverFindings } from './server-findings.js'
 import { toolAdded, toolFindings } from './tool-findings.js'
 
@@ -44,7 +44,10 @@ const workspaceFindings = ({ before, after }: Change<ManifestAgent>, owner: Owne
 const sourceOf = ({ source }: { readonly source?: string | undefined }) => (source === undefined ? {} : { source })
 
 /** Tools that are the same, whatever their names, new ones, and the new names of renamed ones. */
-export const pairTools = (change: Change<readonly ManifestTool[]>, policies: PolicyReader) => {
+export const pairTools = (
+  change: Change<readonly ManifestTool[]>,
+  policies: PolicyReader,
+): ReturnType<typeof pairUp<ManifestTool>> & { readonly renamed: ReadonlyMap<string, string> } => {
   const { pairs, added } = pairUp(change.before, change.after, toolTraits(policies))
   const renamed = new Map(
     pairs

@@ -1,6 +1,6 @@
 // The findings of `cordon manifest verify`: their ids, and what each says.
 import type { Witness } from '../../policy/index.js'
-import type { Sentence } from './sentence.js'
+import type { Sentence } from '../sentence.js'
 
 export const SEVERITIES = ['error', 'warning', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]

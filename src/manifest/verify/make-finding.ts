@@ -3,7 +3,7 @@ import type { Witness } from '../../policy/index.js'
 import { FINDINGS } from './finding.js'
 import type { Finding, FindingId, Owner } from './finding.js'
 import { fingerprintOf } from './fingerprint.js'
-import type { Sentence } from './sentence.js'
+import type { Sentence } from '../sentence.js'
 
 interface Said {
   readonly sentence: Sentence

@@ -4,7 +4,7 @@ import type { Mode, ModeAnswer, ModeQuestion } from '../../gate/index.js'
 import type { Finding, Owner } from './finding.js'
 import { makeFinding } from './make-finding.js'
 import type { Change } from './policy-findings.js'
-import { say, words } from './sentence.js'
+import { say, words } from '../sentence.js'
 
 /** From the strictest to the mildest. */
 const RANKS: Readonly<Record<ModeAnswer['kind'], number>> = { deny: 0, unavailable: 0, ask: 1, classify: 2, run: 3 }

@@ -2,8 +2,8 @@
 import { LIMIT_FORMS, renderSize, renderTime } from '../../policy/index.js'
 import type { RequestWitness, Witness } from '../../policy/index.js'
 
-import { say, words } from './sentence.js'
-import type { Sentence } from './sentence.js'
+import { say, words } from '../sentence.js'
+import type { Sentence } from '../sentence.js'
 
 export const newlyCan = (witness: Witness): Sentence => {
   switch (witness.kind) {

@@ -6,8 +6,8 @@ import type { Holder, PolicyReader } from './compare-policies.js'
 import type { Finding, FindingId, Owner } from './finding.js'
 import { makeFinding } from './make-finding.js'
 import { newlyCan } from './newly-can.js'
-import { say } from './sentence.js'
-import type { Sentence } from './sentence.js'
+import { say } from '../sentence.js'
+import type { Sentence } from '../sentence.js'
 
 export interface Change<Side> {
   readonly before: Side

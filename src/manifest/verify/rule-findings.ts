@@ -8,7 +8,7 @@ import { makeFinding } from './make-finding.js'
 import type { Change } from './policy-findings.js'
 import { coversConditions } from './rule-coverage.js'
 import type { Conditions } from './rule-coverage.js'
-import { named, say, words } from './sentence.js'
+import { named, say, words } from '../sentence.js'
 
 type Rules = readonly ManifestRule[]
 

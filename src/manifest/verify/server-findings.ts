@@ -5,7 +5,7 @@ import type { Finding, Owner } from './finding.js'
 import { makeFinding } from './make-finding.js'
 import { policyFindings } from './policy-findings.js'
 import type { Change } from './policy-findings.js'
-import { named, say, words } from './sentence.js'
+import { named, say, words } from '../sentence.js'
 import { rightsOf } from './tool-findings.js'
 
 export const serverAdded = (server: ManifestServer, owner: Owner, policies: PolicyReader): Finding =>

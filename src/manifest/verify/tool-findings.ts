@@ -11,8 +11,8 @@ import { makeFinding } from './make-finding.js'
 import { newlyCan } from './newly-can.js'
 import { policyFindings } from './policy-findings.js'
 import type { Change } from './policy-findings.js'
-import { named, say, words } from './sentence.js'
-import type { Sentence } from './sentence.js'
+import { named, say, words } from '../sentence.js'
+import type { Sentence } from '../sentence.js'
 
 interface ToolContext {
   readonly owner: Owner

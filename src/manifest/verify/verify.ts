@@ -4,7 +4,7 @@ import type { readManifest } from '../manifest-text.js'
 import { compareManifests } from './compare-manifests.js'
 import type { Finding } from './finding.js'
 import { makeFinding } from './make-finding.js'
-import { say } from './sentence.js'
+import { say } from '../sentence.js'
 
 export type Acceptance = NonNullable<Manifest['accepted']>[number]
 

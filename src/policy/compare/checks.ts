@@ -53,8 +53,10 @@ export function* checksOf(
 }
 
 /** The only grant, or the carve-outs, if nothing else differs. */
-const soleOf = (difference: readonly string[] | 'unknown'): string | undefined =>
-  difference !== 'unknown' && difference.length === 1 && !difference[0]?.startsWith('exec') ? difference[0] : undefined
+const soleOf = (difference: readonly string[] | 'unknown'): string | undefined => {
+  const [only, ...others] = difference === 'unknown' ? [] : difference
+  return only === undefined || others.length > 0 || only.startsWith('exec') ? undefined : only
+}
 
 const checksAnywhere = (a: Effective, b: Effective): readonly Check[] => [
   { key: 'confinement', find: () => confinementBeyond(a.kind, b.kind) },

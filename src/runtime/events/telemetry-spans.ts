@@ -151,6 +151,9 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
       case 'egress.closed':
         endChild(`connection ${event.connection}`, {}, event.problem)
         return
+      case 'sandbox.mismatch':
+        call?.span.addEvent('sandbox.mismatch', { 'cordon.problem': event.problem }, at)
+        return
       case 'egress.summed':
         if (event.sum === null) return
         call?.span.addEvent(

@@ -11,11 +11,13 @@ export const plainSentence = (sentence: Sentence): string =>
     .join('')
 
 const MOST_CHARACTERS = 300
+/** The first half of a character that a cut divides. */
+const HALF_CHARACTER = /[\uD800-\uDBFF]$/
 
 /** Texts of a project may be long. */
 export const shown = (text: string): string => {
   const seen = visible(text)
-  return seen.length > MOST_CHARACTERS ? `${[...seen].slice(0, MOST_CHARACTERS).join('')}…` : seen
+  return seen.length > MOST_CHARACTERS ? `${seen.slice(0, MOST_CHARACTERS).replace(HALF_CHARACTER, '')}…` : seen
 }
 
 /** `agent main, server github` */
