@@ -1,4 +1,4 @@
-export { agentsShape } from './manifest.js'
+export { agentsShape, emptyAgent } from './manifest.js'
 export type { Manifest, ManifestAgent, ManifestRule, ManifestServer, ManifestTool } from './manifest.js'
 export { manifestJson, manifestOf, manifestYaml, readManifest } from './manifest-text.js'
 export { portableGlob, portablePath, portablePolicy } from './portable.js'

@@ -105,3 +105,15 @@ export type ManifestRule = Shaped<typeof ruleShape>
 export type ManifestServer = Shaped<typeof serverShape>
 /** What the hash covers. */
 export type ManifestContent = Pick<Manifest, 'agents' | 'tags'>
+
+/** With nothing in it. */
+export const emptyAgent = (name: string): ManifestAgent => ({
+  name,
+  mode: 'default',
+  budget: {},
+  rules: [],
+  credentials: {},
+  tools: [],
+  mcp_servers: [],
+  dynamic: [],
+})

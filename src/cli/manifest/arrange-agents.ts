@@ -1,6 +1,7 @@
 // Puts the agents of a manifest together: those that the entries made, and what the configuration adds to them.
 import { basename } from 'node:path'
 
+import { emptyAgent } from '../../manifest/index.js'
 import type { ManifestAgent, ManifestServer, ManifestTool } from '../../manifest/index.js'
 import { nearestKey } from '../../policy/index.js'
 import type { ProjectOptions } from '../../runtime/describe/index.js'
@@ -60,17 +61,6 @@ const unknownTool = (agent: string, tool: string, offered: readonly ManifestTool
     near === undefined ? `exported: ${names.join(', ') || 'none'}` : `did you mean "${near}"?`,
   )
 }
-
-export const emptyAgent = (name: string): ManifestAgent => ({
-  name,
-  mode: 'default',
-  budget: {},
-  rules: [],
-  credentials: {},
-  tools: [],
-  mcp_servers: [],
-  dynamic: [],
-})
 
 interface Named {
   readonly name: string

@@ -1,4 +1,5 @@
 // What a project newly allows, compared with a baseline.
+import { emptyAgent } from '../manifest.js'
 import type { ManifestAgent, ManifestContent } from '../manifest.js'
 import { agentFindings } from './agent-findings.js'
 import { createPolicyReader } from './compare-policies.js'
@@ -28,15 +29,8 @@ const AGENT_TRAITS: Traits<ManifestAgent> = {
 
 /** Nothing to compare with, except the default mode. */
 const newAgent = ({ name, workspace }: ManifestAgent): ManifestAgent => ({
-  name,
+  ...emptyAgent(name),
   ...(workspace === undefined ? {} : { workspace }),
-  mode: 'default',
-  budget: {},
-  rules: [],
-  credentials: {},
-  tools: [],
-  mcp_servers: [],
-  dynamic: [],
 })
 
 const bySeverity = (one: Finding, other: Finding): number =>
