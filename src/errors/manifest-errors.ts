@@ -21,10 +21,10 @@ export const MANIFEST_ERRORS = {
     fix: '{fix}',
   },
   'typescript-missing': {
-    when: 'The code of a project is to be read, and the package typescript is not installed.',
-    message: 'the code of tools cannot be read without the package typescript',
+    when: 'The code of a project is to be read, and the package typescript is missing or of another version.',
+    message: 'the code of tools cannot be read without the package typescript: {problem}',
     agent: 'The code of this project cannot be read.',
-    fix: 'npm install --save-dev typescript',
+    fix: 'npm install --save-dev typescript@6',
   },
   'only-described': {
     when: 'Code of a project used its runtime while `cordon manifest` loaded it.',

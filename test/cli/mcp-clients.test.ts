@@ -1,6 +1,7 @@
 // Files of clients: servers go behind Cordon and back, and nothing else in the file changes.
 import { spawnSync } from 'node:child_process'
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -345,6 +346,9 @@ describe('cordon mcp', () => {
       JSON.parse(JSON.stringify({ command: process.execPath, args: after.args, timeout, trust, tool_timeout_sec })),
     )
     expect(textOf(file)).not.toContain('s3cret')
+    expect(existsSync(`${file.path}.before-cordon`)).toBe(false)
+    const [backup] = readdirSync(join(folder, 'home/.local/state/cordon/mcp/backups'))
+    expect(readFileSync(join(folder, 'home/.local/state/cordon/mcp/backups', backup ?? ''), 'utf8')).toBe(text)
     expect(textOf(file).includes('# mine')).toBe(text.includes('# mine'))
     const kept = after.args.at(-1)?.replace('--config=', '') ?? ''
     expect(after.args).toEqual([PROGRAM, 'mcp', '--server=t', `--config=${kept}`])

@@ -1,6 +1,15 @@
 // Installing and removing hooks in settings that people wrote.
-import { chmodSync, existsSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
@@ -94,14 +103,42 @@ test('does not replace a plugin of opencode that somebody else wrote', () => {
   expect(readFileSync(file, 'utf8')).toBe('export const mine = 1\n')
 })
 
-test('settings that are a link stay one, and keep their mode', () => {
+test.each([
+  ['the settings', '.claude/settings.local.json', 'victim'],
+  ['their folder', '.claude', 'victims'],
+])('of a project: %s must be no link, which could lead anywhere', (_, name, target) => {
+  const { cordon, write, workspace } = hookPlace()
+  const victim = write('victim', 'mine\n')
+  const inFolder = write('victims/settings.local.json', '{}\n')
+  mkdirSync(dirname(join(workspace, name)), { recursive: true })
+  symlinkSync(join(dirname(victim), target), join(workspace, name))
+  if (target === 'victim') writeFileSync(victim, '{}\n')
+  expect(cordon('hook', 'install', 'claude-code')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('is a link') as string,
+  })
+  expect([readFileSync(victim, 'utf8'), readFileSync(inFolder, 'utf8')]).not.toContain('cordon-hook')
+})
+
+test.each(['before-cordon', 'cordon-new'])('a link at the name of a %s file is not followed', (ending) => {
+  const { cordon, write, workspace } = hookPlace()
+  const victim = write('victim', 'mine\n')
+  write('project/.claude/settings.local.json', WRITTEN)
+  symlinkSync(victim, join(workspace, `.claude/settings.local.json.${ending}`))
+  expect(cordon('hook', 'install', 'claude-code').status).toBe(0)
+  expect(readFileSync(victim, 'utf8')).toBe('mine\n')
+  expect(readFileSync(join(workspace, '.claude/settings.local.json'), 'utf8')).toContain('cordon-hook')
+})
+
+test('settings of the user that are a link stay one, and keep their mode', () => {
   const { cordon, write, workspace } = hookPlace()
   const real = write('dotfiles/claude.json', '{ "a": 1 }\n')
   chmodSync(real, 0o640)
-  write('project/.claude/x', '')
-  const link = join(workspace, '.claude/settings.local.json')
+  const home = join(workspace, '../home')
+  mkdirSync(join(home, '.claude'), { recursive: true })
+  const link = join(home, '.claude/settings.json')
   symlinkSync(real, link)
-  cordon('hook', 'install', 'claude-code')
+  cordon('hook', 'install', 'claude-code', '--user')
   expect(readlinkSync(link)).toBe(real)
   expect(readFileSync(real, 'utf8')).toContain('cordon-hook')
   expect(statSync(real).mode & 0o777).toBe(0o640)

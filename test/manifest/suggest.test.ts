@@ -7,7 +7,7 @@ import { cordonProcess } from '../cli/cordon.js'
 import { project } from './project-stage.js'
 
 const TOOLS = `
-import { tool } from 'cordon'
+import { processTool, tool } from 'cordon'
 
 export const search = tool({
   name: 'search',
@@ -27,6 +27,8 @@ export const report = tool({
     writeFileSync('./out/report.txt', process.env.TITLE ?? '')
   },
 })
+
+export const list = processTool({ name: 'list', policy: {}, command: () => ['ls', 'docs'] })
 
 export const odd = tool({
   name: 'odd',
@@ -66,6 +68,12 @@ test('code that cannot be followed makes a suggestion incomplete', () => {
   expect(status).toBe(1)
   expect(stdout).toContain('incomplete')
   expect(stdout).toContain('./docs/b.txt')
+})
+
+test('the needs of a program make a suggestion incomplete', () => {
+  const { status, stdout } = manifest('suggest', 'list')
+  expect(status).toBe(1)
+  expect(stdout).toContain('incomplete: what its program needs')
 })
 
 test('a tool that is not in the code is refused, with a near name', () => {

@@ -1,5 +1,5 @@
 // Bounds of a machine and of a project, which every registered tool must be within.
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -9,6 +9,8 @@ import { parseAbsolutePath, parsePolicy } from '../../src/policy/index.js'
 import type { ToolKind } from '../../src/policy/index.js'
 import { createCordon, tool } from '../../src/runtime/index.js'
 import { loadBounds } from '../../src/runtime/rule-files/index.js'
+
+import { cordon } from '../cli/cordon.js'
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-bounds-')))
 afterAll(() => {
@@ -36,6 +38,31 @@ const requireWithin = (policy: unknown, kind: ToolKind = 'process') => {
 }
 const reading = (...read: string[]) => ({ filesystem: { read } })
 const BEYOND = { code: 'policy-beyond-bound' }
+
+describe('a bound', () => {
+  test.each(['bound.yaml', 'bound.yml', 'bound.json'])('counts as %s', (name) => {
+    put(`work/.cordon/${name}`, '{ "filesystem": { "read": ["./src/**"] } }\n')
+    requireWithin(reading('src/**'))
+    expect(() => {
+      requireWithin(reading('./**'))
+    }).toThrow(expect.objectContaining(BEYOND))
+  })
+
+  test('that is a link to nothing is an error', () => {
+    symlinkSync(join(folder, 'nothing'), join(folder, 'work/.cordon/bound.yaml'))
+    expect(() => {
+      requireWithin(reading('src/**'))
+    }).toThrow()
+  })
+
+  test('holds for cordon run', () => {
+    put('work/.cordon/bound.yaml', 'filesystem: { read: [./src/**] }\nexec: all\n')
+    const ran = (read: string) => cordon(['run', '--read', read, '--', 'true'], { cwd: join(folder, 'work') })
+    mkdirSync(join(folder, 'work/src'))
+    expect(ran('./src/**').status).toBe(0)
+    expect(ran('/etc/hostname')).toMatchObject({ status: 125, stderr: expect.stringContaining('bound.yaml') as string })
+  })
+})
 
 describe('a tool', () => {
   test('is refused if it goes beyond the bound of the machine, with an example', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { escapeGlob, matches } from '../../src/policy/index.js'
+import { escapeGlob, matches, parseAbsolutePath } from '../../src/policy/index.js'
 import type { AbsolutePath, PathPattern } from '../../src/policy/index.js'
 import { expandPattern } from '../../src/sandbox/grants/expand-pattern.js'
 import { patterns } from '../policy/places.js'
@@ -63,6 +63,14 @@ describe('a pattern', () => {
       ['/a/link', 'link'],
     ])
     expect(expanded(only(`${root}/a/**/passwd`))).toEqual([])
+  })
+
+  it('finds nothing beneath a file, also for a carve-out', () => {
+    const root = newFolder()
+    plant(root, ['file', 'folder/.env'])
+    const carveOut = { ...only(`${root}/**/.env`), negated: true }
+    expect(expandPattern(carveOut, parseAbsolutePath(`${root}/file`))).toEqual([])
+    expect(expandPattern(carveOut, parseAbsolutePath(`${root}/folder`))).toHaveLength(1)
   })
 
   it('for a carve-out stops at its match, which covers everything beneath', () => {

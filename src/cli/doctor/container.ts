@@ -101,12 +101,15 @@ export const apparmorFix = (container: Container | undefined): string => {
   }
 }
 
+// Root of a container without users of its own could write kernel settings, such as the program for core dumps.
+const NEVER_AS_ROOT = 'never as root: it could then change settings of the host'
+
 export const unmaskFix = (container: Container | undefined): string => {
   switch (container) {
     case 'docker':
-      return 'docker run --security-opt systempaths=unconfined …'
+      return `docker run --security-opt systempaths=unconfined --user 1000:1000 … (${NEVER_AS_ROOT})`
     case 'podman':
-      return 'podman run --security-opt unmask=ALL …'
+      return `podman run --security-opt unmask=ALL --user 1000:1000 … (${NEVER_AS_ROOT})`
     case 'kubernetes':
     case 'containerd':
       return (
@@ -115,7 +118,7 @@ export const unmaskFix = (container: Container | undefined): string => {
       )
     case 'lxc':
     case 'unknown':
-      return 'start the container without masks over /proc'
+      return `start the container without masks over /proc (${NEVER_AS_ROOT})`
     case undefined:
       return 'unmount everything over /proc'
   }

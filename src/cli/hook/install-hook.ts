@@ -1,16 +1,5 @@
 // `cordon hook install`, `uninstall` and `list`: the settings of agents. Every change keeps a backup of the file.
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 import { codeOf, fail, reasonOf } from '../../errors/index.js'
@@ -20,6 +9,7 @@ import { usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
 import type { CommandLine, Environment } from '../command-line.js'
 import { homeOf } from '../settings/own-folders.js'
+import { copyNew, refuseLinks, replaceFile } from '../settings/replace-file.js'
 import { STDOUT, paintFor, writeText } from '../text/console-text.js'
 import { renderTable } from '../text/table-text.js'
 import type { Agent, HookChange, Scope } from './agent.js'
@@ -110,7 +100,8 @@ const change = (
     writeText(STDOUT, after)
     return undefined
   }
-  if (after !== before) write(path, after, agent.settings.find(before, path) === undefined ? 'backup' : 'no-backup')
+  if (after !== before)
+    write(path, after, scope, agent.settings.find(before, path) === undefined ? 'backup' : 'no-backup')
   return path
 }
 
@@ -123,22 +114,26 @@ const read = (path: string): string => {
   }
 }
 
-/** `backup`: of the file without the hook. A file that is a link, perhaps into a folder of dot files, stays one. */
-const write = (given: string, text: string, keep: 'backup' | 'no-backup'): void => {
+/**
+ * `backup`: of the file without the hook. A file of the user that is a link, perhaps into a folder of dot files, stays
+ * one.
+ */
+const write = (given: string, text: string, scope: Scope, keep: 'backup' | 'no-backup'): void => {
   try {
     mkdirSync(dirname(given), { recursive: true })
+    if (scope === 'project') refuseLinks(given, process.cwd())
     const exists = existsSync(given)
     const path = exists ? realpathSync(given) : given
-    if (exists && keep === 'backup') copyFileSync(path, `${path}.before-cordon`)
+    if (exists && keep === 'backup') {
+      rmSync(`${path}.before-cordon`, { force: true })
+      copyNew(path, `${path}.before-cordon`)
+    }
     // The hook was alone in it.
     if (['', '{}'].includes(text.replaceAll(/\s/g, ''))) {
       rmSync(path, { force: true })
       return
     }
-    const next = `${path}.cordon-new`
-    writeFileSync(next, text, { mode: 0o600 })
-    if (exists) chmodSync(next, statSync(path).mode & 0o777)
-    renameSync(next, path)
+    replaceFile(path, text)
   } catch (cause) {
     throw fail('file-unwritable', { path: given, problem: reasonOf(cause) }, cause)
   }

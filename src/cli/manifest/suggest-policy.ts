@@ -25,6 +25,7 @@ export const suggestPolicy = (
     ),
     ...unfollowed(tool).map(({ because, node }) => `${positionOf(node, places.workspace)} ${because}`),
     ...(tool.site.start === undefined ? ['its code is not in the text of the project'] : []),
+    ...(tool.site.kind === 'process' ? ['what its program needs cannot be read from the code'] : []),
     ...(tool.site.kind === 'in-process' ? ['it runs in the process of the agent, where no policy confines it'] : []),
   ]
   const lines = [

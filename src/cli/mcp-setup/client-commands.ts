@@ -16,7 +16,7 @@ import { readConfig, writeConfig } from './config-file.js'
 import type { Change, ReadConfig } from './config-file.js'
 import { DONE, WOULD_BE_DONE, linesOf } from './outcome.js'
 import type { Outcome } from './outcome.js'
-import { forgetRemote, keepRemote, keptPath } from './remote-entry.js'
+import { backupPath, forgetRemote, keepRemote, keptPath } from './remote-entry.js'
 import type { KeptRemote } from './remote-entry.js'
 import { nameOfEntry, readEntry, startFields, wrapped, wrappedRemote } from './server-entry.js'
 import type { ReadEntry, ServerEntry, StartCommand, ThisCordon } from './server-entry.js'
@@ -120,16 +120,21 @@ const changeFile = (action: ClientAction, file: ClientFile, wish: Wish): readonl
     .filter(({ name }) => wish.names.length === 0 || wish.names.includes(name))
   const all = found.map((server) => ({ server, planned: planFor(action, server, wish.cordon) }))
   const changing = all.flatMap(({ planned }) => planned ?? [])
-  if (changing.length > 0 && !wish.isDry) carryOut(file, config, changing)
+  if (changing.length > 0 && !wish.isDry) carryOut(file, config, changing, wish.cordon)
   return all.map(({ server, planned }) => outcomeOf(server, planned, action))
 }
 
-const carryOut = (file: ClientFile, config: ReadConfig, changing: readonly Planned[]): void => {
+const carryOut = (
+  file: ClientFile,
+  config: ReadConfig,
+  changing: readonly Planned[],
+  { remotes }: ThisCordon,
+): void => {
   const kept = changing.flatMap((each) => each.kept ?? [])
   try {
     for (const remote of kept) keepRemote(remote)
     const changes = changing.map(({ change }) => change)
-    writeConfig(file, config, changes)
+    writeConfig(file, config, changes, kept.length === 0 ? undefined : backupPath(remotes, file.path))
   } catch (error) {
     for (const { path } of kept) forgetRemote(path)
     throw error

@@ -1,20 +1,11 @@
 // Reads a client's file, and changes entries of servers in it. It keeps the first version as a backup.
-import crypto from 'node:crypto'
-import {
-  chmodSync,
-  copyFileSync,
-  constants,
-  lstatSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
 import { CordonError, fail, messageOf } from '../../errors/index.js'
 
+import { copyNew, isLink, refuseLinks, replaceFile } from '../settings/replace-file.js'
 import type { ClientFile } from './clients.js'
 import { jsonText } from './json-file.js'
 import type { ConfigText, EntryFields } from './config-text.js'
@@ -55,6 +46,8 @@ export const writeConfig = (
   { path, format, scope }: ClientFile,
   { text }: ReadConfig,
   changes: readonly Change[],
+  /** For a file with secrets, which tools may read: where its backup is instead of beside it. */
+  secretBackup?: string,
 ): string => {
   const { parse, withFields } = FORMATS[format]
   try {
@@ -63,13 +56,10 @@ export const writeConfig = (
       throw new Error('its form is one that cannot be changed without changing more')
     // A file of the user may be a link into a folder of settings. A link of a project could lead anywhere.
     const real = realpathSync(path)
-    if (scope === 'project' && lstatSync(path).isSymbolicLink()) throw new Error('it is a link')
-    const backup = backUp(real)
+    if (scope === 'project') refuseLinks(path, process.cwd())
+    const backup = backUp(real, secretBackup)
     if (readFileSync(real, 'utf8') !== text) throw new Error('somebody else changed it at the same time')
-    const temporary = `${real}.${crypto.randomBytes(6).toString('hex')}`
-    writeFileSync(temporary, after, { flag: 'wx', mode: 0o600 })
-    chmodSync(temporary, statSync(real).mode & 0o777)
-    renameSync(temporary, real)
+    replaceFile(real, after)
     return backup
   } catch (error) {
     if (error instanceof CordonError) throw error
@@ -78,9 +68,17 @@ export const writeConfig = (
 }
 
 /** The first version stays: later ones differ from it by what Cordon wrote. */
-const backUp = (path: string): string => {
-  const backup = `${path}.before-cordon`
-  if (statSync(backup, { throwIfNoEntry: false }) === undefined) copyFileSync(path, backup, constants.COPYFILE_EXCL)
+const backUp = (path: string, secret: string | undefined): string => {
+  const beside = `${path}.before-cordon`
+  const backup = secret ?? beside
+  const hasOne = existsSync(beside) && !isLink(beside)
+  mkdirSync(dirname(backup), { recursive: true, mode: 0o700 })
+  if (!existsSync(backup)) copyNew(secret !== undefined && hasOne ? beside : path, backup)
+  if (secret !== undefined) {
+    chmodSync(secret, 0o600)
+    // It has the secrets too.
+    if (hasOne) rmSync(beside)
+  }
   return backup
 }
 

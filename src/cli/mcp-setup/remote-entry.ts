@@ -62,10 +62,15 @@ export const movedFields = (value: EntryFields): EntryFields =>
   Object.fromEntries(Object.entries(value).filter(([key]) => MOVED.includes(key)))
 
 /** The same server of the same file has the same one. */
-export const keptPath = (remotes: string, { file, place }: ServerPlaceInFile): string => {
-  const identity = JSON.stringify([file, ...place])
-  return join(remotes, `${crypto.createHash('sha256').update(identity).digest('hex').slice(0, 32)}.json`)
-}
+export const keptPath = (remotes: string, { file, place }: ServerPlaceInFile): string =>
+  join(remotes, `${hashOfNames([file, ...place])}.json`)
+
+/** The backup of a client's file whose headers are moved here. */
+export const backupPath = (remotes: string, file: string): string =>
+  join(dirname(remotes), 'backups', `${hashOfNames([file])}.before-cordon`)
+
+const hashOfNames = (names: readonly string[]): string =>
+  crypto.createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 32)
 
 export const keepRemote = ({ path, name, fields }: KeptRemote): void => {
   try {

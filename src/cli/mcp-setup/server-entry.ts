@@ -56,7 +56,7 @@ export const readEntry = (entry: ServerEntry, cordon: ThisCordon): ReadEntry => 
   const kept = readKept(words, keptPath(cordon.remotes, entry))
   if (kept === undefined) return other('it starts Cordon already')
   return kept === 'lost'
-    ? other('Cordon no longer has its address: take the entry from the file that ends with .before-cordon')
+    ? other('Cordon no longer has its address: take the entry from the backup that ends with .before-cordon')
     : { kind: 'wrapped-remote', kept }
 }
 

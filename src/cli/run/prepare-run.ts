@@ -7,7 +7,7 @@ import { resolvePolicy } from '../../policy/index.js'
 import type { Boundary } from '../../policy/index.js'
 import { credentialFiles, shieldOwnFiles } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
-import { loadRuleFiles } from '../../runtime/rule-files/index.js'
+import { loadBounds, loadRuleFiles } from '../../runtime/rule-files/index.js'
 
 import type { Environment } from '../command-line.js'
 import type { PreparedRun } from './run-gate.js'
@@ -27,6 +27,8 @@ export const prepareRun = (
   const { workspace, home } = order
   const [config, state] = [configFolderOf(environment, home), stateFolderOf(environment, home)]
   const ruleSets = loadRuleFiles({ workspace, home, userFolder: config, projects: 'read', files: order.ruleFiles })
+  if (kind === 'command')
+    loadBounds({ workspace, home, projects: 'read' })({ name: 'cordon run', kind: 'process', policy: order.policy })
   const packages = packageFolderOf(environment, home)
   const ownFiles = ownFilesIn(order, environment).filter(({ path }) => kind === 'command' || path !== packages)
   const session = order.session ?? environment['CORDON_SESSION']

@@ -1,6 +1,6 @@
 // Bounds: policies that every tool of a machine or of a project must be within. A tool beyond one is refused when it is
 // registered, with an example of what it could do.
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { fail } from '../../errors/index.js'
@@ -11,7 +11,7 @@ import type { Places, ToolKind, ToolPolicy } from '../../policy/index.js'
 import { MANAGED_FOLDER, PROJECT_FOLDER, projectFolders } from './load-rule-files.js'
 import { readRuleFile, trustOf } from './read-rule-file.js'
 
-const NAME = 'bound.yaml'
+const NAMES = ['bound.yaml', 'bound.yml', 'bound.json']
 
 export interface BoundSettings extends Places {
   readonly managed?: { readonly folder: string; readonly owner: number }
@@ -36,12 +36,11 @@ interface Bound {
 export const loadBounds = (settings: BoundSettings): RequireWithin => {
   const { workspace, home, managed = { folder: MANAGED_FOLDER, owner: 0 }, projects } = settings
   const user = process.geteuid?.() ?? 0
-  const load = (source: RuleSource, folder: string, owner: number): readonly Bound[] => {
-    const path = join(folder, NAME)
-    return existsSync(path)
-      ? [{ path, policy: loadPolicyText(readRuleFile(path, trustOf(source, user, owner)), path) }]
-      : []
-  }
+  // A link that leads nowhere is an error, not a missing bound.
+  const load = (source: RuleSource, folder: string, owner: number): readonly Bound[] =>
+    NAMES.map((name) => join(folder, name))
+      .filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+      .map((path) => ({ path, policy: loadPolicyText(readRuleFile(path, trustOf(source, user, owner)), path) }))
   const places = { workspace, home }
   const ofMachine = load('managed', managed.folder, managed.owner)
   const ofProjects =

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 
-import { fail } from '../../errors/index.js'
+import { codeOf, fail } from '../../errors/index.js'
 import type { AbsolutePath, PathPattern, WalkState } from '../../policy/index.js'
 import { canMatchBeneath, isMatch, startWalk, step } from '../../policy/index.js'
 
@@ -50,6 +50,8 @@ const entriesOf = (folder: AbsolutePath, { negated, text }: PathPattern): readon
   try {
     return entriesIn(folder)
   } catch (cause) {
+    // A file has nothing beneath it.
+    if (codeOf(cause) === 'ENOTDIR') return []
     // A folder that this process cannot list grants nothing. A carve-out in it must not be lost: the tool may own the
     // folder and could make it readable.
     if (!negated || isClosedForGood(folder)) return []

@@ -1,0 +1,37 @@
+// Settings files of other programs. Those of a project come with it, and so may links that lead anywhere.
+import crypto from 'node:crypto'
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  lstatSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, relative, resolve } from 'node:path'
+
+/** Replaces a file in one step. It keeps its mode. */
+export const replaceFile = (path: string, text: string): void => {
+  const temporary = `${path}.${crypto.randomBytes(6).toString('hex')}`
+  writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 })
+  const old = statSync(path, { throwIfNoEntry: false })
+  if (old !== undefined) chmodSync(temporary, old.mode & 0o777)
+  renameSync(temporary, path)
+}
+
+/** Never through a link that is there already. */
+export const copyNew = (from: string, to: string): void => {
+  copyFileSync(from, to, constants.COPYFILE_EXCL)
+}
+
+export const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+
+/** Throws if a file of a project, or a folder in the project above it, is a link. */
+export const refuseLinks = (path: string, project: string): void => {
+  if (isLink(path)) throw new Error('it is a link')
+  const folder = dirname(resolve(project, path))
+  const real = resolve(realpathSync(project), relative(project, folder))
+  if (realpathSync(folder) !== real) throw new Error('its folder is a link')
+}
