@@ -6,6 +6,10 @@ import { expect, test } from 'vitest'
 
 import { renderHelp } from '../../src/cli/help.js'
 
+import { GENERATE_HELP } from '../../src/cli/manifest/generate-help.js'
+import { INSPECT_HELP } from '../../src/cli/manifest/inspect-help.js'
+import { SUGGEST_HELP } from '../../src/cli/manifest/suggest-help.js'
+import { VERIFY_HELP } from '../../src/cli/manifest/verify-help.js'
 import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from '../../src/cli/mcp-login/mcp-login-help.js'
 import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from '../../src/cli/mcp-setup/mcp-setup-help.js'
 
@@ -23,7 +27,11 @@ const pages = [
 
 const MCP_SETUP = new RegExp(`^ (?:${MCP_SETUP_ACTIONS.join('|')})\\b`)
 const MCP_LOGIN = new RegExp(`^ (?:${MCP_LOGIN_ACTIONS.join('|')})\\b`)
-const KNOWN: typeof HELPS = { ...HELPS, 'mcp-setup': MCP_SETUP_HELP, 'mcp-login': MCP_LOGIN_HELP }
+const MANIFEST_ACTIONS = { generate: GENERATE_HELP, verify: VERIFY_HELP, inspect: INSPECT_HELP, suggest: SUGGEST_HELP }
+const KNOWN: typeof HELPS = {
+  ...{ ...HELPS, 'mcp-setup': MCP_SETUP_HELP, 'mcp-login': MCP_LOGIN_HELP },
+  ...Object.fromEntries(Object.entries(MANIFEST_ACTIONS).map(([action, help]) => [`manifest ${action}`, help])),
+}
 
 interface Named {
   readonly command: string
@@ -37,8 +45,9 @@ interface Named {
 const namedIn = (text: string): readonly Named[] =>
   Array.from(text.matchAll(/\bcordon (?<command>[a-z]+)(?<words>[^\n`|;#]*)/g)).flatMap(({ groups }) => {
     const { command: name = '', words = '' } = groups ?? {}
-    const action = MCP_SETUP.test(words) ? 'mcp-setup' : MCP_LOGIN.test(words) ? 'mcp-login' : 'mcp'
-    const command = name === 'mcp' ? action : name
+    const ofMcp = MCP_SETUP.test(words) ? 'mcp-setup' : MCP_LOGIN.test(words) ? 'mcp-login' : 'mcp'
+    const ofManifest = `manifest${/^ [a-z]+/.exec(words)?.[0] ?? ''}`
+    const command = name === 'mcp' ? ofMcp : name === 'manifest' ? ofManifest : name
     if (!Object.hasOwn(KNOWN, command)) return []
     const own = words.split(/ -- |, or | and cordon /)[0] ?? ''
     return Array.from(own.matchAll(/(?<=[ [(])--(?<option>[a-z][a-z-]*)/g), ({ groups: found }) => ({

@@ -6,7 +6,7 @@ import { fail } from '../../errors/index.js'
 export const withCompiler = async <Loaded>(load: () => Promise<Loaded>): Promise<Loaded> => {
   let compiler: { readonly default: Partial<typeof TypeScript> }
   try {
-    compiler = (await import('typescript')) as { readonly default: Partial<typeof TypeScript> }
+    compiler = await import('typescript')
   } catch (error) {
     throw fail('typescript-missing', { problem: 'it is not installed' }, error)
   }
