@@ -43,7 +43,7 @@ interface Named {
  * comment).
  */
 const namedIn = (text: string): readonly Named[] =>
-  Array.from(text.matchAll(/\bcordon (?<command>[a-z]+)(?<words>[^\n`|;#]*)/g)).flatMap(({ groups }) => {
+  Array.from(text.matchAll(/\bcordon (?<command>[a-z]+)(?<words>[^\n`|;&#]*)/g)).flatMap(({ groups }) => {
     const { command: name = '', words = '' } = groups ?? {}
     const ofMcp = MCP_SETUP.test(words) ? 'mcp-setup' : MCP_LOGIN.test(words) ? 'mcp-login' : 'mcp'
     const ofManifest = `manifest${/^ [a-z]+/.exec(words)?.[0] ?? ''}`
