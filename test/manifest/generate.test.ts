@@ -139,6 +139,20 @@ await createCordon({ workspace: process.cwd() + '/sub', tools: [
     ])
   })
 
+  test('that grants /tmp has another policy than one that grants the home, however the home is named', () => {
+    const readOf = (path: string) => {
+      const entry = `import { homedir } from 'node:os'
+import { createCordon, tool } from 'cordon'
+await createCordon({ workspace: process.cwd(), tools: [
+  tool({ name: 'one', policy: { filesystem: { read: [${path}] } }, run: () => 1 })] })\n`
+      return described(project({ 'a.mjs': entry }), ['--entry', 'a.mjs']).agents[0]?.tools[0]?.policy
+    }
+    const home = { filesystem: { read: ['~/notes/**'] } }
+    expect(readOf(`'~/notes/**'`)).toEqual(home)
+    expect(readOf(`homedir() + '/notes/**'`)).toEqual(home)
+    expect(readOf(`'/tmp/notes/**'`)).toEqual({ filesystem: { read: ['/tmp/notes/**'] } })
+  })
+
   test('that calls a tool while it is loaded is refused, and one that lists its tools is not', () => {
     const entry = (use: string) => `import { createCordon, tool } from 'cordon'
 const cordon = await createCordon({ workspace: process.cwd(), tools: [tool({ name: 'one', run: () => 1 })] })

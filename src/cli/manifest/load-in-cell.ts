@@ -39,7 +39,8 @@ export const loadInCell = async (
         write: 'none',
       },
       network: 'none',
-      environment: 'none',
+      // Code that looks for the home finds that of the user, of which it can read nothing.
+      environment: [`HOME=${home}`],
       exec: 'none',
       limits: { ...LIMITS, wall: `${timeout}ms`, cpu: `${timeout}ms` },
     },

@@ -1,6 +1,4 @@
 // The options of createCordon as an agent of a manifest.
-import { homedir } from 'node:os'
-
 import { conditionsOf, hashOf, usualOutcome } from '../../gate/index.js'
 import type { JsonValue, Rule, RuleSet } from '../../gate/index.js'
 import { policyValue, portableGlob, portablePath, portablePolicy } from '../../manifest/index.js'
@@ -25,7 +23,7 @@ export const describeAgent = (
   const places: ProjectPlaces = {
     workspace: bound.places.workspace,
     project: parseAbsolutePath(project),
-    homes: [bound.places.home, parseAbsolutePath(homedir()), parseAbsolutePath(home)],
+    homes: [bound.places.home],
   }
   const { ofFiles, own } = ruleSetsOf(options, bound.places)
   const mode = options.mode ?? 'default'
