@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { FINDING_IDS } from '../../src/manifest/index.js'
+import { FINDING_IDS, manifestOf } from '../../src/manifest/index.js'
 import type { Manifest, ManifestAgent, ManifestRule, ManifestTool } from '../../src/manifest/index.js'
 import type { PolicyInput } from '../../src/policy/index.js'
 
@@ -377,6 +377,24 @@ describe('an MCP server', () => {
 
   it('with another name is the same server', () => {
     expect(idsOf(serving(aServer()), serving(aServer({ name: 'documents' })))).toEqual([])
+  })
+})
+
+describe('a tag', () => {
+  const tagged = (tags: Partial<Manifest['tags']>) =>
+    manifestOf({ agents: [anAgent()], tags: { public: [], trusted: [], own: [], ...tags } })
+
+  it.each<[Partial<Manifest['tags']>, Partial<Manifest['tags']>, string]>([
+    [{}, { public: ['./docs/**'] }, './docs/** is now tagged public'],
+    [{ trusted: ['a.example'] }, { trusted: ['a.example', 'b.example'] }, 'b.example is now tagged trusted'],
+    [{}, { own: ['*.example'] }, '*.example is now tagged own'],
+    [
+      { public: ['!./docs/x', './docs/**'] },
+      { public: ['./docs/**'] },
+      '!./docs/x is no longer an exception of the tag public',
+    ],
+  ])('that covers more is a warning, and one that covers less is none: %j, then %j', (before, after, sentence) => {
+    expect(onlyFinding(tagged(before), tagged(after))).toEqual(['tag.added', sentence])
   })
 })
 
