@@ -50,9 +50,12 @@ const serverShape = fields({
   source: optional(source),
   command: optional(list(text())),
   url: optional(text()),
+  cwd: optional(described('Where it is started, if not in the folder of the project.', text())),
+  allow: optional(described('What it may ask its client for.', list(text()))),
+  publish: optional(described('Where it serves HTTP inside its cell.', text())),
   pin: described('The hash of its package or of its tools, if it is pinned.', orNull(text())),
   policy,
-  tools: list(toolShape),
+  tools: described('By patterns of names. The first one that fits a name counts.', list(toolShape)),
 })
 
 const agentShape = fields({

@@ -201,6 +201,19 @@ describe('a configuration', () => {
     })
   })
 
+  test('has of an MCP server where it starts, what it may ask for, and its tools in the order of the file', () => {
+    const folder = project({
+      '.mcp.json': '{ "mcpServers": { "files": { "command": "a", "cwd": "sub" }, "plain": { "command": "b" } } }',
+      'cordon.config.json': '{ "mcp": [".mcp.json"] }',
+      '.cordon/mcp.yaml':
+        'servers: { files: { allow: [roots], publish: 3000, tools: { "write_*": server, "*": server, "a*": server } } }\n',
+    })
+    const [files, plain] = described(folder).agents[0]?.mcp_servers ?? []
+    expect(files).toMatchObject({ cwd: './sub', allow: ['roots'], publish: 'http://127.0.0.1:3000/mcp' })
+    expect(files?.tools.map(({ name }) => name)).toEqual(['write_*', '*', 'a*'])
+    expect(Object.keys(plain ?? {}).sort()).toEqual(['command', 'name', 'pin', 'policy', 'source', 'tools'])
+  })
+
   test('with an unknown key is refused', () => {
     const folder = project({ 'cordon.config.mjs': 'export default { entry: ["a.mjs"] }\n' })
     expect(generate(folder)).toMatchObject({ status: 3, stderr: expect.stringContaining('"entry"') as string })
