@@ -10,6 +10,7 @@ import type { Change } from './policy-findings.js'
 import { ruleFindings } from './rule-findings.js'
 import { named, say, words } from '../sentence.js'
 import { identityOf, serverAdded, serverFindings } from './server-findings.js'
+import { settingFindings } from './setting-findings.js'
 import { toolAdded, toolFindings } from './tool-findings.js'
 
 export const agentFindings = (change: Change<ManifestAgent>, policies: PolicyReader): readonly Finding[] => {
@@ -21,6 +22,7 @@ export const agentFindings = (change: Change<ManifestAgent>, policies: PolicyRea
     ...compareServers(change, owner, policies),
     ...ruleFindings({ before: before.rules, after: after.rules }, owner, tools.renamed),
     ...workspaceFindings(change, owner),
+    ...settingFindings(change, owner),
     ...modeFindings({ before: before.mode, after: after.mode }, owner),
     ...budgetFindings(change, owner),
     ...credentialFindings(change, owner),

@@ -14,6 +14,7 @@ import { codeHash } from '../tool-identity/code-hash.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 
 import type { Description } from '../describing.js'
+import { describeSettings } from './describe-settings.js'
 
 export const describeAgent = (
   options: CordonOptions,
@@ -34,10 +35,13 @@ export const describeAgent = (
     return usual === 'ask' && options.approval?.otherwise === 'approve' ? 'allow' : usual
   }
   const { toolCalls, sameToolInARow, argumentBytes, duration } = options.budget ?? {}
-  const workspace = portablePath(bound.places.workspace, { ...places, workspace: places.project })
+  const ofProject: ProjectPlaces = { ...places, workspace: places.project, homes: [parseAbsolutePath(home)] }
+  const workspace = portablePath(bound.places.workspace, ofProject)
+  const settings = describeSettings(options, bound.places.home, ofProject)
   return {
     name: options.context?.agent ?? '',
     ...(workspace === '.' ? {} : { workspace }),
+    ...(Object.keys(settings).length === 0 ? {} : { settings }),
     mode,
     budget: withoutUndefined({
       tool_calls: toolCalls,
