@@ -50,15 +50,28 @@ const serverShape = fields({
   source: optional(source),
   command: optional(list(text())),
   url: optional(text()),
+  cwd: optional(described('Where it is started, if not in the folder of the project.', text())),
+  allow: optional(described('What it may ask its client for.', list(text()))),
+  publish: optional(described('Where it serves HTTP inside its cell.', text())),
   pin: described('The hash of its package or of its tools, if it is pinned.', orNull(text())),
   policy,
-  tools: list(toolShape),
+  tools: described('By patterns of names. The first one that fits a name counts.', list(toolShape)),
+})
+
+const settingsShape = fields({
+  home: optional(described('What `~` is in its policies, if it is not the home of the user.', text())),
+  pins: optional(described('Host names with fixed addresses.', valuesOf(list(text())))),
+  authorities: optional(described('The hashes of further certificate authorities.', list(hash))),
+  vault: optional(described('The address of the vault of its credentials.', text())),
+  form: optional(described('The form of the sandbox.', text())),
+  launcher: optional(described('The program that starts the sandbox.', text())),
 })
 
 const agentShape = fields({
   name: text(),
   source: optional(source),
   workspace: optional(described('What `.` is in its policies, if it is not the folder of the project.', text())),
+  settings: optional(described('Options that concern all its tools, if they are not the defaults.', settingsShape)),
   mode: oneOf(...MODES),
   budget: fields({
     tool_calls: optional(amount()),

@@ -93,3 +93,8 @@ test('nothing is expanded: shell syntax is text', () => {
     words: ['echo', '$HOME', '*.c', '`x`', 'a|b', '$(y)', '~'],
   })
 })
+
+test('a shown text cannot be a command for the runner of a job, and other brackets stay', () => {
+  expect(visible('x ##[error]y ###[group]')).toBe('x #\\x23[error]y ##\\x23[group]')
+  expect(visible('# [a] #[b] ## c')).toBe('# [a] #[b] ## c')
+})

@@ -139,6 +139,20 @@ await createCordon({ workspace: process.cwd() + '/sub', tools: [
     ])
   })
 
+  test('that grants /tmp has another policy than one that grants the home, however the home is named', () => {
+    const readOf = (path: string) => {
+      const entry = `import { homedir } from 'node:os'
+import { createCordon, tool } from 'cordon'
+await createCordon({ workspace: process.cwd(), tools: [
+  tool({ name: 'one', policy: { filesystem: { read: [${path}] } }, run: () => 1 })] })\n`
+      return described(project({ 'a.mjs': entry }), ['--entry', 'a.mjs']).agents[0]?.tools[0]?.policy
+    }
+    const home = { filesystem: { read: ['~/notes/**'] } }
+    expect(readOf(`'~/notes/**'`)).toEqual(home)
+    expect(readOf(`homedir() + '/notes/**'`)).toEqual(home)
+    expect(readOf(`'/tmp/notes/**'`)).toEqual({ filesystem: { read: ['/tmp/notes/**'] } })
+  })
+
   test('that calls a tool while it is loaded is refused, and one that lists its tools is not', () => {
     const entry = (use: string) => `import { createCordon, tool } from 'cordon'
 const cordon = await createCordon({ workspace: process.cwd(), tools: [tool({ name: 'one', run: () => 1 })] })
@@ -185,6 +199,19 @@ describe('a configuration', () => {
       stdout: '',
       stderr: expect.stringContaining('is outside of the project') as string,
     })
+  })
+
+  test('has of an MCP server where it starts, what it may ask for, and its tools in the order of the file', () => {
+    const folder = project({
+      '.mcp.json': '{ "mcpServers": { "files": { "command": "a", "cwd": "sub" }, "plain": { "command": "b" } } }',
+      'cordon.config.json': '{ "mcp": [".mcp.json"] }',
+      '.cordon/mcp.yaml':
+        'servers: { files: { allow: [roots], publish: 3000, tools: { "write_*": server, "*": server, "a*": server } } }\n',
+    })
+    const [files, plain] = described(folder).agents[0]?.mcp_servers ?? []
+    expect(files).toMatchObject({ cwd: './sub', allow: ['roots'], publish: 'http://127.0.0.1:3000/mcp' })
+    expect(files?.tools.map(({ name }) => name)).toEqual(['write_*', '*', 'a*'])
+    expect(Object.keys(plain ?? {}).sort()).toEqual(['command', 'name', 'pin', 'policy', 'source', 'tools'])
   })
 
   test('with an unknown key is refused', () => {

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
@@ -38,6 +38,25 @@ describe('an entry cannot', () => {
     writeFileSync(join(secrets, 'package.json'), '{ "name": "secrets" }')
     expect(generate(folder, ['--entry', 'entry.mjs']).status).toBe(0)
   })
+
+  test.each(['node_modules/linked/.git/config', 'node_modules/linked/sub/.env.local', 'sub/.env', 'sub/.git/config'])(
+    'read %s, and can read the file beside it',
+    (secret) => {
+      const linked = temporaryFolder()
+      const reading = (path: string) => `import { readFileSync } from 'node:fs'\nreadFileSync('${path}')\n${TOOL}`
+      const beside = secret.replace(/\.(git|env).*$/, 'data.txt')
+      const folder = project({ 'entry.mjs': reading(secret), 'other.mjs': reading(beside) })
+      symlinkSync(linked, join(folder, 'node_modules', 'linked'))
+      writeFileSync(join(linked, 'package.json'), '{ "name": "linked" }')
+      for (const path of [secret, beside]) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true })
+        writeFileSync(join(folder, path), 'x')
+      }
+      const { status, stderr } = generate(folder, ['--entry', 'entry.mjs'])
+      expect({ status, stderr }).toEqual({ status: 3, stderr: expect.stringContaining('refused read of') as string })
+      expect(generate(folder, ['--entry', 'other.mjs']).status).toBe(0)
+    },
+  )
 
   test.each([
     ['read .env of the project', `import { readFileSync } from 'node:fs'\nreadFileSync('.env')`, 'refused read of'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { FINDING_IDS } from '../../src/manifest/index.js'
+import { FINDING_IDS, manifestOf } from '../../src/manifest/index.js'
 import type { Manifest, ManifestAgent, ManifestRule, ManifestTool } from '../../src/manifest/index.js'
 import type { PolicyInput } from '../../src/policy/index.js'
 
@@ -375,8 +375,73 @@ describe('an MCP server', () => {
     ])
   })
 
+  it('with another working directory or other words is another one', () => {
+    const starting = (more: Parameters<typeof aServer>[0]) => serving(aServer(more))
+    const plain = starting({ command: ['sh', '-c', 'a b'] })
+    expect(findingsOf(plain, starting({ command: ['sh', '-c', 'a', 'b'] })).map(wordsOf)).toEqual([
+      'The MCP server files is now another one: sh -c a b, was sh -c "a b"',
+    ])
+    expect(findingsOf(plain, starting({ command: ['sh', '-c', 'a b'], cwd: './x' })).map(wordsOf)).toEqual([
+      'The MCP server files is now another one: sh -c "a b" (in ./x), was sh -c "a b"',
+    ])
+    expect(idsOf(plain, starting({ command: ['sh', '-c', 'a b'] }))).toEqual([])
+  })
+
+  it.each([
+    [{ allow: ['roots'] }, 'The MCP server files may now ask its client for roots'],
+    [
+      { publish: 'http://127.0.0.1:3000/mcp' },
+      'The MCP server files now serves HTTP at http://127.0.0.1:3000/mcp, was over stdio',
+    ],
+  ])('that may do %j with its client is a finding, and without it there is none', (more, sentence) => {
+    expect(onlyFinding(serving(aServer()), serving(aServer(more)))).toEqual(['tool.constraint.loosened', sentence])
+  })
+
+  describe('with patterns of tools', () => {
+    const pattern = (name: string, policy: PolicyInput = {}) =>
+      aTool(policy, { name, kind: 'mcp', code: null, input: null })
+    const withPatterns = (...tools: readonly ManifestTool[]) => serving(aServer({ tools }))
+    const [narrow, wide] = [pattern('read_*'), pattern('*', { network: ['a.example'] })]
+
+    it('in another order is a finding, and in the same order it is none', () => {
+      const findings = findingsOf(withPatterns(narrow, wide), withPatterns(wide, narrow))
+      expect(findings.map((finding) => [finding.id, wordsOf(finding)])).toEqual([
+        ['tool.constraint.loosened', 'The MCP server files has its tools in another order: *, read_*, was read_*, *'],
+      ])
+      expect(idsOf(withPatterns(narrow, wide), withPatterns(narrow, wide))).toEqual([])
+    })
+
+    it('of which one is gone is a finding if a later one grants its tools more, and otherwise none', () => {
+      expect(idsOf(withPatterns(narrow, wide), withPatterns(wide))).toEqual(['tool.constraint.loosened'])
+      expect(idsOf(withPatterns(narrow, wide), withPatterns(narrow))).toEqual([])
+    })
+
+    it('of which one fits other names has a new tool', () => {
+      expect(idsOf(withPatterns(pattern('read_*')), withPatterns(pattern('*')))).toEqual(['tool.added'])
+      expect(idsOf(withPatterns(pattern('read_*')), withPatterns(pattern('read_*')))).toEqual([])
+    })
+  })
+
   it('with another name is the same server', () => {
     expect(idsOf(serving(aServer()), serving(aServer({ name: 'documents' })))).toEqual([])
+  })
+})
+
+describe('a tag', () => {
+  const tagged = (tags: Partial<Manifest['tags']>) =>
+    manifestOf({ agents: [anAgent()], tags: { public: [], trusted: [], own: [], ...tags } })
+
+  it.each<[Partial<Manifest['tags']>, Partial<Manifest['tags']>, string]>([
+    [{}, { public: ['./docs/**'] }, './docs/** is now tagged public'],
+    [{ trusted: ['a.example'] }, { trusted: ['a.example', 'b.example'] }, 'b.example is now tagged trusted'],
+    [{}, { own: ['*.example'] }, '*.example is now tagged own'],
+    [
+      { public: ['!./docs/x', './docs/**'] },
+      { public: ['./docs/**'] },
+      '!./docs/x is no longer an exception of the tag public',
+    ],
+  ])('that covers more is a warning, and one that covers less is none: %j, then %j', (before, after, sentence) => {
+    expect(onlyFinding(tagged(before), tagged(after))).toEqual(['tag.added', sentence])
   })
 })
 

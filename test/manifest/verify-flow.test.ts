@@ -33,10 +33,10 @@ test('an approval that is dropped gives a path', () => {
   expect(flowsIn(manifestWith([agentOf('main', [files, asking])]), before)).toHaveLength(1)
 })
 
-test('a tag that is removed gives a path, and one that is added gives none', () => {
+test('a tag that is removed gives a path, and one that is added gives only itself', () => {
   const tagged = manifestWith([agentOf('main', [files, fetcher])], { own: ['api.test'] })
   expect(compareManifests(tagged, before).map(({ id }) => id)).toEqual(['flow.exfiltration'])
-  expect(compareManifests(before, tagged)).toEqual([])
+  expect(compareManifests(before, tagged).map(({ id }) => id)).toEqual(['tag.added'])
 })
 
 test('another sink of an agent that has a path is a finding, with a fingerprint of its own', () => {

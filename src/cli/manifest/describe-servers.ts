@@ -1,6 +1,6 @@
 // The MCP servers of a file with "mcpServers", with the policies of .cordon/mcp.yaml and the pins of .cordon/mcp.lock.
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 import { hashOf } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
@@ -11,6 +11,7 @@ import type { ToolPolicy } from '../../policy/index.js'
 import { describeAgent } from '../../runtime/describe/index.js'
 import { PROJECT_FOLDER, trustOf } from '../../runtime/rule-files/index.js'
 import { mcpTool } from '../../runtime/tools/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 
 import { readProjectSettings } from '../mcp/server-settings.js'
 import { chooseServers } from '../mcp/server-choice.js'
@@ -29,14 +30,18 @@ export const describeServers = (file: string, request: ProjectRequest): readonly
   const places = { workspace: folder, project: folder, homes: [home] }
   const given = { switches: new Set<string>(), values: new Map([['config', [fileIn(folder, file)]]]), rest: [] }
   return chooseServers(given).map((server): ManifestServer => {
-    const { policies, tools } = settings(server.name)
+    const { policies, tools, allowed, published } = settings(server.name)
     const { transport, argv, name } = server
+    const cwd = portablePath(resolve(folder, server.cwd ?? '.'), places)
     const isRemote = transport.kind === 'remote'
     const policy = combinePolicies(isRemote ? [transport.remote.policy] : policies, variablesOf(server))
     return {
       name,
       source: file,
       ...(isRemote ? { url: transport.remote.url } : { command: argv.map((word) => portablePath(word, places)) }),
+      ...(cwd === '.' ? {} : { cwd }),
+      ...(allowed.length === 0 ? {} : { allow: [...new Set(allowed)].sort() }),
+      ...withoutUndefined({ publish: published[0] }),
       pin: isRemote ? null : pinOf(argv, folder),
       policy: policyValue(portablePolicy(policy, places)),
       tools: tools.map((entry) => describeTool(entry, policy, request)),

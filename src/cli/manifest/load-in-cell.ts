@@ -1,6 +1,6 @@
 // Loads modules of a project in a cell that can read the project, and can do nothing else (decision 34).
 import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { fail } from '../../errors/index.js'
@@ -17,29 +17,25 @@ const LOADER = fileURLToPath(new URL('../../../dist/runtime/describe/load-entrie
 
 const LIMITS = { memory: '2G', processes: 64, output: '64M', scratch: '16M', openFiles: 4096 } as const
 const RESULT = { bytes: 32 * 1024 * 1024, elements: 4_000_000 }
-/** With secrets that no manifest needs. */
-const HIDDEN = ['.git', '.env*']
-
 /** What `exported` of the loader returns for these files. */
 export const loadInCell = async (
   exported: 'loadConfig' | 'loadEntries',
   { folder, home, timeout }: ProjectRequest,
   files: readonly string[],
 ): Promise<JsonValue> => {
+  const roots = [folder, dirname(LOADER), ...packagesFor(folder, home)]
   const load = tool({
     name: 'load',
     module: LOADER,
     export: exported,
     policy: {
       filesystem: {
-        read: [
-          ...[folder, dirname(LOADER), ...packagesFor(folder, home)].map(escapeGlob),
-          ...HIDDEN.map((name) => `!${escapeGlob(folder)}/${name}`),
-        ],
+        read: [...roots.map(escapeGlob), ...roots.flatMap(secretsIn).map((path) => `!${escapeGlob(path)}`)],
         write: 'none',
       },
       network: 'none',
-      environment: 'none',
+      // Code that looks for the home finds that of the user, of which it can read nothing.
+      environment: [`HOME=${home}`],
       exec: 'none',
       limits: { ...LIMITS, wall: `${timeout}ms`, cpu: `${timeout}ms` },
     },
@@ -75,6 +71,19 @@ const packagesFor = (folder: AbsolutePath, home: AbsolutePath): readonly string[
     const settings = join(at, 'package.json')
     if (at !== folder && existsSync(settings)) found.push(settings)
     if (at === '/') return found
+  }
+}
+
+/** Secrets that no manifest needs. Packages that were installed have none, and their folders are large. */
+const secretsIn = (folder: string): readonly string[] => {
+  if (basename(folder) === 'node_modules' || !isFolder(folder)) return []
+  try {
+    return readdirSync(folder).flatMap((name) =>
+      name === '.git' || name.startsWith('.env') ? [join(folder, name)] : secretsIn(join(folder, name)),
+    )
+  } catch {
+    // Nobody knows what is in a folder that cannot be listed.
+    return [folder]
   }
 }
 

@@ -8,8 +8,8 @@ const escapeOf = (character: string): string => {
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`
 }
 
-/** On one line, with invisible characters as escapes. */
-export const visible = (text: string): string => text.replace(UNSEEN, escapeOf)
+/** On one line, with invisible characters as escapes. `##[` is a command for runners of jobs, wherever it stands. */
+export const visible = (text: string): string => text.replace(UNSEEN, escapeOf).replaceAll('##[', '#\\x23[')
 
 /** A word of a command as it could be typed. Each word has exactly one form. */
 export const visibleWord = (word: string): string => {

@@ -9,7 +9,8 @@ import type { Traits } from './pair-up.js'
 import type { Change } from './policy-findings.js'
 import { ruleFindings } from './rule-findings.js'
 import { named, say, words } from '../sentence.js'
-import { addressOf, serverAdded, serverFindings } from './server-findings.js'
+import { identityOf, serverAdded, serverFindings } from './server-findings.js'
+import { settingFindings } from './setting-findings.js'
 import { toolAdded, toolFindings } from './tool-findings.js'
 
 export const agentFindings = (change: Change<ManifestAgent>, policies: PolicyReader): readonly Finding[] => {
@@ -21,6 +22,7 @@ export const agentFindings = (change: Change<ManifestAgent>, policies: PolicyRea
     ...compareServers(change, owner, policies),
     ...ruleFindings({ before: before.rules, after: after.rules }, owner, tools.renamed),
     ...workspaceFindings(change, owner),
+    ...settingFindings(change, owner),
     ...modeFindings({ before: before.mode, after: after.mode }, owner),
     ...budgetFindings(change, owner),
     ...credentialFindings(change, owner),
@@ -78,8 +80,8 @@ const toolTraits = (policies: PolicyReader): Traits<ManifestTool> => {
       ({ code, input }) => (code === null ? undefined : JSON.stringify([code, input])),
       ({ code }) => code ?? undefined,
       (tool) => (tool.input === null ? undefined : `${tool.input} ${rights(tool)}`),
-      // Nothing else is known about it.
-      (tool) => (tool.code === null && tool.input === null ? rights(tool) : undefined),
+      // Nothing else is known about it. The name of an MCP tool is a pattern: another one means other tools.
+      (tool) => (tool.code === null && tool.input === null && tool.kind !== 'mcp' ? rights(tool) : undefined),
     ],
     parts: ({ input, kind, policy }) =>
       input === null
@@ -96,7 +98,7 @@ const grantTexts = (text: string): readonly string[] =>
 
 const compareServers = (change: Change<ManifestAgent>, owner: Owner, policies: PolicyReader): readonly Finding[] => {
   const { pairs, added } = pairUp(change.before.mcp_servers, change.after.mcp_servers, {
-    same: [addressOf],
+    same: [identityOf],
     parts: () => [],
   })
   const ofServer = (server: ManifestServer): Owner => ({ ...owner, server: server.name, ...sourceOf(server) })

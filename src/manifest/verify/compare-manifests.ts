@@ -6,6 +6,7 @@ import { createPolicyReader } from './compare-policies.js'
 import { FINDING_IDS, SEVERITIES } from './finding.js'
 import type { Finding } from './finding.js'
 import { flowFindings } from './flow-findings.js'
+import { tagFindings } from './tag-findings.js'
 import { pairUp } from './pair-up.js'
 import type { Traits } from './pair-up.js'
 
@@ -16,7 +17,8 @@ export const compareManifests = (before: ManifestContent, after: ManifestContent
   const ofAgents = all.flatMap((pair) => agentFindings(pair, policies))
   // What grants no more gives no new way for data, except by other tags.
   const isSilent = ofAgents.length === 0 && JSON.stringify(before.tags) === JSON.stringify(after.tags)
-  const findings = [...ofAgents, ...(isSilent ? [] : flowFindings(before, after, pairs, policies))]
+  const ofFlows = isSilent ? [] : flowFindings(before, after, pairs, policies)
+  const findings = [...ofAgents, ...ofFlows, ...tagFindings({ before: before.tags, after: after.tags })]
   // Two things with the same name may say the same.
   return [...new Map(findings.map((finding) => [finding.fingerprint, finding])).values()].sort(bySeverity)
 }

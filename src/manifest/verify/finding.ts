@@ -43,6 +43,7 @@ export const FINDINGS = {
   },
   'rule.removed': { severity: 'error', means: 'A rule that denies or asks is gone, or matches fewer calls.' },
   'budget.raised': { severity: 'warning', means: 'A budget of an agent is higher or gone.' },
+  'tag.added': { severity: 'warning', means: 'A tag covers more files or hosts, so fewer ways for data are shown.' },
   'manifest.version.changed': { severity: 'info', means: 'The registry has another version of a tool.' },
 } as const satisfies Readonly<Record<string, FindingFacts>>
 

@@ -1,6 +1,4 @@
 // The options of createCordon as an agent of a manifest.
-import { homedir } from 'node:os'
-
 import { conditionsOf, hashOf, usualOutcome } from '../../gate/index.js'
 import type { JsonValue, Rule, RuleSet } from '../../gate/index.js'
 import { policyValue, portableGlob, portablePath, portablePolicy } from '../../manifest/index.js'
@@ -16,6 +14,7 @@ import { codeHash } from '../tool-identity/code-hash.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 
 import type { Description } from '../describing.js'
+import { describeSettings } from './describe-settings.js'
 
 export const describeAgent = (
   options: CordonOptions,
@@ -25,7 +24,7 @@ export const describeAgent = (
   const places: ProjectPlaces = {
     workspace: bound.places.workspace,
     project: parseAbsolutePath(project),
-    homes: [bound.places.home, parseAbsolutePath(homedir()), parseAbsolutePath(home)],
+    homes: [bound.places.home],
   }
   const { ofFiles, own } = ruleSetsOf(options, bound.places)
   const mode = options.mode ?? 'default'
@@ -36,10 +35,13 @@ export const describeAgent = (
     return usual === 'ask' && options.approval?.otherwise === 'approve' ? 'allow' : usual
   }
   const { toolCalls, sameToolInARow, argumentBytes, duration } = options.budget ?? {}
-  const workspace = portablePath(bound.places.workspace, { ...places, workspace: places.project })
+  const ofProject: ProjectPlaces = { ...places, workspace: places.project, homes: [parseAbsolutePath(home)] }
+  const workspace = portablePath(bound.places.workspace, ofProject)
+  const settings = describeSettings(options, bound.places.home, ofProject)
   return {
     name: options.context?.agent ?? '',
     ...(workspace === '.' ? {} : { workspace }),
+    ...(Object.keys(settings).length === 0 ? {} : { settings }),
     mode,
     budget: withoutUndefined({
       tool_calls: toolCalls,
