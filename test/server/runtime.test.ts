@@ -114,6 +114,12 @@ describe('a tool with the name of a registered one', () => {
     })
     await ada.ask('assignTool', { team: 'acme', tool: 'note', agent: 'agent-1' })
   }
+  /** The last version may do more than the one before it. */
+  const approveLast = async () => {
+    const anna = stage.as('anna')
+    const { version } = await anna.ask('showTool', { team: 'acme', tool: 'note' })
+    await anna.ask('approveTool', { team: 'acme', tool: 'note', version, reason: 'seen' })
+  }
   const callOnce = async (
     options: Parameters<typeof createCordon>[0],
     file: string,
@@ -179,6 +185,7 @@ describe('a tool with the name of a registered one', () => {
     await register({
       ...registrationOf({ definition, hash: toolHash(definition), file: 'tools.mjs' }, { workspace }).definition,
     })
+    await approveLast()
     expect(await callOnce(options, 'hashed.txt')).toMatchObject({ status: 'ok' })
     expect(existsSync(join(workspace, 'hashed.txt'))).toBe(true)
   })
@@ -201,6 +208,7 @@ describe('a tool with the name of a registered one', () => {
     await stage
       .as('ada')
       .ask('registerTool', { team: 'acme', key: 'note', egressClass: 'read_only', requiresApproval: false })
+    await approveLast()
     expect(await callOnce(options, 'any')).toMatchObject({ status: 'ok' })
   })
 
@@ -213,6 +221,7 @@ describe('a tool with the name of a registered one', () => {
     const options = here(POLICY, 'true')
     const withLabel = { ...options, registry: { ...options.registry, labels: ['desk'], silentMs: 10_000 } }
     await needing(['desk'])
+    await approveLast()
     expect(await callOnce(withLabel, 'any')).toMatchObject({ status: 'ok' })
     expect(await callOnce(options, 'any')).toMatchObject({
       status: 'denied',
