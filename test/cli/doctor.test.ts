@@ -261,10 +261,10 @@ describe('the container that it names', () => {
     ['a plain host', { mounts: root('ext4') }, undefined],
     ['a folder named after one', { mounts: hosts('/home/ann/docker/hosts') }, undefined],
     ['docker, by its file', { hasFile: (path) => path === '/.dockerenv' }, 'docker'],
-    ['docker, by what it mounts', { mounts: hosts('/var/lib/docker/containers/7a3f/hosts') }, 'docker'],
+    ['docker, by the source of a mount', { mounts: hosts('/var/lib/docker/containers/7a3f/hosts') }, 'docker'],
     ['podman, by its file', { hasFile: (path) => path === '/run/.containerenv' }, 'podman'],
     ['a pod, by its variable', { variables: { KUBERNETES_SERVICE_HOST: '10.0.0.1' } }, 'kubernetes'],
-    ['a pod, by what is mounted', { mounts: hosts('/var/lib/kubelet/pods/7a3f-11/etc-hosts') }, 'kubernetes'],
+    ['a pod, by the source of a mount', { mounts: hosts('/var/lib/kubelet/pods/7a3f-11/etc-hosts') }, 'kubernetes'],
     ['containerd, by its layers', { mounts: root('overlay', layers) }, 'containerd'],
     ['an unknown runtime, by its overlay', { mounts: root('overlay') }, 'unknown'],
   ])('%s', (_, given, container) => {

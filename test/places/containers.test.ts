@@ -126,7 +126,7 @@ const doctorIn = ({ enter }: Place): Diagnosis => {
 
 const aboutNamespaces = ({ findings }: Diagnosis) => findings.find(({ what }) => what.startsWith('namespaces:'))
 
-describe.runIf(IS_ROOT)('the containers', () => {
+describe('the containers', () => {
   test('can be made', (context) => {
     needs(context, OBSTACLE === undefined, OBSTACLE ?? '')
   })

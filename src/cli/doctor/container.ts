@@ -1,4 +1,4 @@
-// Which container this is, and how its runtime is told to permit more.
+// Recognises the container, and names the settings of its runtime that permit more.
 
 export type Container = 'docker' | 'podman' | 'kubernetes' | 'containerd' | 'lxc' | 'unknown'
 

@@ -48,7 +48,7 @@ export const namespacesCause = (
       because: 'this runs inside another sandbox that refuses new namespaces, such as a cell of Cordon',
       fix: 'nothing to do: the outer sandbox stays in force, and the landlock form works inside it',
     }
-  // Root is mapped into a user namespace only by who has this capability (Linux 5.12).
+  // Since Linux 5.12, only a process with this capability can map root into a user namespace.
   if (problem.includes('/proc/self/uid_map') && settings.isRoot && !settings.hasSetfcap)
     return { because: 'root has no capability CAP_SETFCAP here', fix: setfcapFix(container) }
   if (settings.apparmorRestrictsUserns === '1' && !settings.isRoot)

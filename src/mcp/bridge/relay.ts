@@ -216,7 +216,7 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
         const response = await streamOf(resumeAt, closing.signal)
         if (!isEventStream(response)) {
           const { message } = await failureOf(response)
-          if (response.statusCode !== 405) complain(`there is no stream of messages: ${message}`)
+          if (response.statusCode !== 405) complain(`the server opens no stream of messages: ${message}`)
           return
         }
         const read = await readEvents(response, closing.signal, async (data) => {

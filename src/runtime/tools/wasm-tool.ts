@@ -34,7 +34,7 @@ export const wasmTool = <
   const path = realFile(name, pathOf(module))
   const bytes = readFileSync(path)
   if (!bytes.subarray(0, MODULE.length).equals(MODULE))
-    throw fail('tool-incomplete', { tool: name, problem: `${path} is no module of WebAssembly 1` })
+    throw fail('tool-incomplete', { tool: name, problem: `${path} is not a WebAssembly module of version 1` })
   const words = (input: JsonValue): WasmWords => {
     const given: unknown = args?.(input as Input) ?? []
     if (!isTexts(given)) throw fail('command-invalid', { tool: name, found: describeValue(given) })
