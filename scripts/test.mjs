@@ -116,19 +116,22 @@ const OF_THE_CELL = {
   },
 }
 
-const total = { passed: 0, failed: 0, skipped: 0 }
-const add = ({ passed, failed, skipped }) => {
+const total = { passed: 0, skipped: 0, failures: [] }
+
+const add = ({ passed = 0, skipped = 0, failures = [] }, user) => {
   total.passed += passed
-  total.failed += failed
   total.skipped += skipped
+  total.failures.push(...failures.map((failure) => (user === undefined ? failure : `as ${user}: ${failure}`)))
 }
+
+const addCheck = (name, status) => add(status === 0 ? { passed: 1 } : { failures: [`${name} ended with ${status}`] })
 
 const heading = (text) => process.stdout.write(`\n== ${text}\n`)
 
 const check = (name, program, args) => {
   heading(name)
   const { status } = spawnSync(program, args, { cwd: ROOT, stdio: 'inherit' })
-  add({ passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 })
+  addCheck(name, status)
   return status === 0
 }
 
@@ -145,7 +148,7 @@ const run = async ([name, program, args], niceness) => {
 const tell = ({ name, said, status }) => {
   heading(name)
   process.stdout.write(said)
-  add({ passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 })
+  addCheck(name, status)
 }
 
 /** Runs independent checks, two at a time. */
@@ -202,6 +205,7 @@ const runAsOrdinaryUser = async () => {
         env,
       }),
     ),
+    user.name,
   )
 }
 
@@ -210,7 +214,7 @@ const missing = installNeeds()
 for (const sentence of missing) process.stdout.write(`test: ${sentence}\n`)
 if (missing.length === 0) process.stdout.write('test: everything is there\n')
 // Elsewhere such tests are skipped with a reason. In CI nothing may be skipped.
-if (IN_CI) add({ passed: 0, failed: missing.length, skipped: 0 })
+if (IN_CI) add({ failures: missing })
 
 const built =
   check('build', ...tool('typescript/bin/tsc', '-p', 'tsconfig.json')) &&
@@ -227,7 +231,7 @@ const needed = (name) => {
     `\ntest: ${name} is skipped: the same inputs passed before on this machine (remove build/passed/${name} ` +
       `to run it)\n`,
   )
-  add({ passed: 0, failed: 0, skipped: 1 })
+  add({ skipped: 1 })
   return undefined
 }
 
@@ -267,11 +271,14 @@ if (built) {
     heading('vitest in a virtual machine')
     const machine = await runVitest({ checkout: ROOT, folders: ['test/vm/'] })
     add(machine)
-    if (machine.failed === 0 && machine.skipped === 0) noteMachine()
+    if (machine.failures.length === 0 && machine.skipped === 0) noteMachine()
   }
   if (process.getuid?.() === 0) await runAsOrdinaryUser()
   else process.stdout.write('\ntest: not run as root, so the suites ran as the current user only\n')
 }
 
-process.stdout.write(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`)
-process.exitCode = total.failed === 0 ? 0 : 1
+const { passed, skipped, failures } = total
+if (failures.length > 0) heading('what failed')
+for (const failure of failures) process.stdout.write(`${failure}\n`)
+process.stdout.write(`\n${passed} passed, ${failures.length} failed, ${skipped} skipped\n`)
+process.exitCode = failures.length === 0 ? 0 : 1
