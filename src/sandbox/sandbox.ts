@@ -140,10 +140,10 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
       const request = requestOf(settings, programNamedIn(argv), streams)
       resolve({ request, connection: hasNoCell && streams === IN_MEMORY ? connectAhead(request) : undefined })
     })
-  const open = ({ plan, encoded }: PlannedCell, connection: Socket): OpenedCell => {
+  const open = ({ plan, encoded, sum }: PlannedCell, connection: Socket): OpenedCell => {
     const brokered = brokeredOf(plan)
     const door = brokered === undefined ? undefined : doors.make(brokered.token)
-    const cell = openCell(connection, encoded(), (applied) => departureFromPlan(applied, plan))
+    const cell = openCell(connection, encoded(), (applied) => departureFromPlan(applied, sum()))
     if (door === undefined) return { cell, door }
     const discard = () => {
       cell.discard()

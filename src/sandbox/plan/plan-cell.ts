@@ -5,6 +5,8 @@ import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, HostGrant } from '../../policy/index.js'
 import { DEFAULT_LIMITS, isReadable, isWithinPath } from '../../policy/index.js'
 
+import { appliedSumOf } from './applied-sum.js'
+import type { AppliedSum } from './applied-sum.js'
 import type { CarvedOut } from '../grants/carve-outs.js'
 import { closedFolders } from './closed-folders.js'
 import { encodePlan } from './encode-plan.js'
@@ -55,6 +57,8 @@ export interface PlannedCell {
   readonly plan: Plan
   /** The words of the plan: tens of kilobytes, made once, when first needed. */
   readonly encoded: () => Buffer
+  /** What the launcher has to report of its mounts and rules, made once, when first needed. */
+  readonly sum: () => AppliedSum
   readonly program: Program
   readonly profile: SandboxProfile
   /** The objects that the boundary is made of, without the system's own. */
@@ -158,7 +162,8 @@ export const planCell = (
   ])
   return {
     plan,
-    encoded: encodedOnce(plan),
+    encoded: once(() => encodePlan(plan)),
+    sum: once(() => appliedSumOf(plan)),
     program,
     profile: describeProfile(plan, host, roots, variables),
     ground: [...ground, cwd],
@@ -186,12 +191,13 @@ export const planAgain = (planned: PlannedCell, host: HostFacts): PlannedCell =>
       ? { ...item, path: `${temporary}${item.path.slice(plan.temporary.length)}` }
       : item
   const again: Plan = { ...plan, network, temporary, rules: plan.rules.map(moved), steps: plan.steps.map(moved) }
-  return { ...planned, plan: again, encoded: encodedOnce(again) }
+  const sum = temporary === plan.temporary ? planned.sum : once(() => appliedSumOf(again))
+  return { ...planned, plan: again, encoded: once(() => encodePlan(again)), sum }
 }
 
-const encodedOnce = (plan: Plan): (() => Buffer) => {
-  let encoded: Buffer | undefined
-  return () => (encoded ??= encodePlan(plan))
+const once = <Made>(make: () => Made): (() => Made) => {
+  let made: Made | undefined
+  return () => (made ??= make())
 }
 
 /** Private to the call. In a cell with its own root it is /tmp, unless the policy grants the host's. */

@@ -5,7 +5,7 @@ import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { isWithinPath, isWritable } from '../../policy/index.js'
 
 import { realPathOf } from '../grants/object-at.js'
-import { appliedSumOf } from '../plan/applied-sum.js'
+import type { AppliedSum } from '../plan/applied-sum.js'
 import type { Form, Plan } from '../plan/plan.js'
 import type { AppliedEvent } from './events.js'
 
@@ -37,8 +37,7 @@ const writableIn = ({ steps, rules, kept, temporary }: Plan): readonly AbsoluteP
 const DEVICES = '/dev' as AbsolutePath
 
 /** How the launcher departed from its plan. */
-export const departureFromPlan = (event: AppliedEvent, plan: Plan): string | undefined => {
-  const planned = appliedSumOf(plan)
+export const departureFromPlan = (event: AppliedEvent, planned: AppliedSum): string | undefined => {
   if (event.mounts !== planned.mounts) return `it made ${event.mounts} mounts instead of ${planned.mounts}`
   if (event.rules !== planned.rules) return `it made ${event.rules} Landlock rules instead of ${planned.rules}`
   if (event.sum !== planned.sum) return 'its mounts or Landlock rules are others than planned'
