@@ -154,10 +154,11 @@ const configOf = (settings: OciSettings, argv: readonly string[], more: readonly
     mounts: [
       ...proposed.mounts.filter(({ destination }) => !destination.startsWith('/sys')),
       bind('/sys', '/sys'),
-      ...systemMounts().map((path) => bind(path, path)),
+      // Before the others: the checkout may be in one of them.
       ...['/tmp', '/var/tmp'].map((destination) => ({
         ...{ destination, type: 'tmpfs', source: 'tmpfs', options: ['mode=1777'] },
       })),
+      ...systemMounts().map((path) => bind(path, path)),
       ...more,
     ],
     linux: {
