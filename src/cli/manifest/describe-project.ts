@@ -5,7 +5,7 @@ import { agentsShape, manifestOf, portableGlob } from '../../manifest/index.js'
 import type { Manifest, ManifestAgent } from '../../manifest/index.js'
 import { isWithinPath, parsePolicy } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
-import { placeInFile } from '../../shapes/index.js'
+import { placeInFile, withoutUndefined } from '../../shapes/index.js'
 
 import { usage } from '../arguments.js'
 
@@ -33,8 +33,16 @@ export const describeProject = async (request: ProjectRequest): Promise<Manifest
   const places = { workspace: folder, project: folder, homes: [home] }
   const portable = (globs: readonly string[]) => sorted(globs.map((glob) => portableGlob(glob, places)))
   const tags = { public: portable(open), trusted: portable(trusted), own: sorted(own) }
-  return manifestOf({ agents, tags })
+  const versions = await request.versions?.()
+  return manifestOf({ agents: versions === undefined ? agents : agents.map(withVersions(versions)), tags })
 }
+
+const withVersions =
+  (versions: ReadonlyMap<string, number>) =>
+  (agent: ManifestAgent): ManifestAgent => ({
+    ...agent,
+    tools: agent.tools.map((tool) => ({ ...tool, ...withoutUndefined({ registry_version: versions.get(tool.name) }) })),
+  })
 
 const describeEntries = async (request: ProjectRequest, entries: readonly AbsolutePath[]) => {
   const loaded = readAgents(await loadInCell('loadEntries', request, entries))
