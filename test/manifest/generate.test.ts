@@ -223,6 +223,27 @@ describe('a configuration', () => {
     expect(Object.keys(plain ?? {}).sort()).toEqual(['command', 'name', 'pin', 'policy', 'source', 'tools'])
   })
 
+  test('names the host of a remote server that is behind Cordon, and not the file of the user that has its address', () => {
+    const file = '/home/ada/.local/state/cordon/mcp/remotes/0123456789abcdef0123456789abcdef.json'
+    const servers = (...words: readonly string[]) =>
+      described(
+        project({
+          'cordon.config.json': '{ "mcp": [".mcp.json"] }',
+          '.mcp.json': JSON.stringify({ mcpServers: { t: { command: 'npx', args: ['cordon', 'mcp', ...words] } } }),
+        }),
+      ).agents.flatMap(({ mcp_servers: found }) => found)
+    expect(servers('--server=t', '--origin=https://h.test', `--config=${file}`)).toMatchObject([
+      {
+        url: 'https://h.test',
+        command: ['npx', 'cordon', 'mcp', '--server=t', '--origin=https://h.test', '--config=REMOTE'],
+        policy: { network: [{ host: 'h.test:443' }] },
+      },
+    ])
+    const [bare] = servers('--server=t', `--config=${file}`)
+    expect(bare?.url).toBeUndefined()
+    expect(bare?.command?.at(-1)).toBe(`--config=${file}`)
+  })
+
   test('with an unknown key is refused', () => {
     const folder = project({ 'cordon.config.mjs': 'export default { entry: ["a.mjs"] }\n' })
     expect(generate(folder)).toMatchObject({ status: 3, stderr: expect.stringContaining('"entry"') as string })
