@@ -11,7 +11,8 @@ import { isNamed } from './node-kinds.js'
 export type Origin =
   | { readonly kind: 'module'; readonly module: string; readonly path: readonly string[] }
   | { readonly kind: 'global'; readonly path: readonly string[] }
-  | { readonly kind: 'package'; readonly name: string }
+  /** A name in its path is undefined if it is computed. */
+  | { readonly kind: 'package'; readonly name: string; readonly path: readonly (string | undefined)[] }
   /** A member whose name is computed, or a module whose name is. */
   | { readonly kind: 'computed'; readonly because: string }
 
@@ -45,7 +46,7 @@ export const createOrigins = (
     if (moduleName(specifier) === 'process') return [global('process')]
     return isBuiltin(specifier) || specifier.startsWith('node:')
       ? [{ kind: 'module', module: moduleName(specifier), path: [] }]
-      : [{ kind: 'package', name: packageName(specifier) }]
+      : [{ kind: 'package', name: packageName(specifier), path: [] }]
   }
 
   const ofIdentifier = (name: ts.Identifier, depth: number): readonly Origin[] => {
@@ -258,9 +259,10 @@ const isMember = (origin: Origin, module: string, name: string): boolean =>
 /** A member of a value. `name` is undefined if it is computed. */
 const member = (origin: Origin, name: string | undefined): readonly Origin[] => {
   switch (origin.kind) {
-    case 'package':
     case 'computed':
       return [origin]
+    case 'package':
+      return [name === 'default' ? origin : { ...origin, path: [...origin.path, name] }]
     case 'module':
       if (name === undefined)
         return isData(origin) ? [] : [{ kind: 'computed', because: `a member of ${origin.module} has a computed name` }]

@@ -83,7 +83,7 @@ const agentShape = fields({
   credentials: described('Where the values of credentials come from, by their ids. Never a value.', valuesOf(text())),
   tools: list(toolShape),
   mcp_servers: list(serverShape),
-  dynamic: described('Tools that exist only at run time, and where they are made.', list(text())),
+  dynamic: described('Agents and tools that exist only at run time, and where they are made.', list(text())),
 })
 
 export const agentsShape = list(agentShape)

@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
+import { chooseServers } from '../../src/cli/mcp/server-choice.js'
 import { clientFiles } from '../../src/cli/mcp-setup/clients.js'
 import type { ClientFile } from '../../src/cli/mcp-setup/clients.js'
 import { readConfig, writeConfig } from '../../src/cli/mcp-setup/config-file.js'
@@ -351,7 +352,7 @@ describe('cordon mcp', () => {
     expect(readFileSync(join(folder, 'home/.local/state/cordon/mcp/backups', backup ?? ''), 'utf8')).toBe(text)
     expect(textOf(file).includes('# mine')).toBe(text.includes('# mine'))
     const kept = after.args.at(-1)?.replace('--config=', '') ?? ''
-    expect(after.args).toEqual([PROGRAM, 'mcp', '--server=t', `--config=${kept}`])
+    expect(after.args).toEqual([PROGRAM, 'mcp', '--server=t', '--origin=https://h.test', `--config=${kept}`])
     expect(kept.startsWith(join(folder, 'home/.local/state/cordon/mcp/remotes/'))).toBe(true)
     expect(statSync(kept).mode & 0o777).toBe(0o600)
     const once = textOf(file)
@@ -360,6 +361,37 @@ describe('cordon mcp', () => {
     expect(cordon('uninstall', client).stdout).toContain('t: no longer behind Cordon')
     expect(readConfig(file)?.entries).toEqual(before)
     expect(readdirSync(dirname(kept))).toEqual([])
+  })
+
+  test('a file of a project starts the Cordon of the project by npx, and a file of the user by its path', () => {
+    mkdirSync(join(folder, 'node_modules'))
+    symlinkSync(dirname(dirname(PROGRAM)), join(folder, 'node_modules', 'cordon'))
+    const text = JSON.stringify({ mcpServers: { t: { url: 'https://h.test/mcp?key=s3cret' } } })
+    const file = fileWith('.mcp.json', text)
+    cordon('install', 'claude-code', '--project')
+    const { command, args } = readConfig(file)?.entries[0]?.value as {
+      readonly command: string
+      readonly args: readonly string[]
+    }
+    expect([command, ...args.slice(0, -1)]).toEqual(['npx', 'cordon', 'mcp', '--server=t', '--origin=https://h.test'])
+    expect(textOf(file)).not.toContain('s3cret')
+    cordon('uninstall', 'claude-code', '--project')
+    expect(readConfig(file)?.entries[0]?.value).toEqual({ url: 'https://h.test/mcp?key=s3cret' })
+  })
+
+  test('a remote server at another origin than the named one is refused', () => {
+    const file = fileWith('servers.json', JSON.stringify({ mcpServers: { t: { url: 'https://h.test/mcp' } } }))
+    const chosen = (origin: string) => () =>
+      chooseServers({
+        switches: new Set(),
+        rest: [],
+        values: new Map([
+          ['config', [file.path]],
+          ['origin', [origin]],
+        ]),
+      })
+    expect(chosen('https://evil.test')).toThrow('"t" is at https://h.test')
+    expect(chosen('https://h.test')()).toMatchObject([{ name: 't' }])
   })
 
   test('uninstall does not copy what another file moved to Cordon', () => {

@@ -129,6 +129,15 @@ await cordon.addTool(tool({ name: 'two', run: () => 2 }))\n`
     expect(agents).toMatchObject([{ name: 'a', tools: [], dynamic: ['two (a.mjs:3)'] }])
   })
 
+  test('that adds a tool made on another line has the place where it is made', () => {
+    const entry = `import { createCordon, tool } from 'cordon'
+const cordon = await createCordon({ workspace: process.cwd(), tools: [] })
+const two = tool({ name: 'two', run: () => 2 })
+await cordon.addTool(two)\n`
+    const { agents } = described(project({ 'a.mjs': entry }), ['--entry', 'a.mjs'])
+    expect(agents).toMatchObject([{ name: 'a', tools: [], dynamic: ['two (a.mjs:3)'] }])
+  })
+
   test('with a workspace in the project has paths from there', () => {
     const entry = `import { createCordon, tool } from 'cordon'
 await createCordon({ workspace: process.cwd() + '/sub', tools: [
@@ -214,6 +223,27 @@ describe('a configuration', () => {
     expect(Object.keys(plain ?? {}).sort()).toEqual(['command', 'name', 'pin', 'policy', 'source', 'tools'])
   })
 
+  test('names the host of a remote server that is behind Cordon, and not the file of the user that has its address', () => {
+    const file = '/home/ada/.local/state/cordon/mcp/remotes/0123456789abcdef0123456789abcdef.json'
+    const servers = (...words: readonly string[]) =>
+      described(
+        project({
+          'cordon.config.json': '{ "mcp": [".mcp.json"] }',
+          '.mcp.json': JSON.stringify({ mcpServers: { t: { command: 'npx', args: ['cordon', 'mcp', ...words] } } }),
+        }),
+      ).agents.flatMap(({ mcp_servers: found }) => found)
+    expect(servers('--server=t', '--origin=https://h.test', `--config=${file}`)).toMatchObject([
+      {
+        url: 'https://h.test',
+        command: ['npx', 'cordon', 'mcp', '--server=t', '--origin=https://h.test', '--config=REMOTE'],
+        policy: { network: [{ host: 'h.test:443' }] },
+      },
+    ])
+    const [bare] = servers('--server=t', `--config=${file}`)
+    expect(bare?.url).toBeUndefined()
+    expect(bare?.command?.at(-1)).toBe(`--config=${file}`)
+  })
+
   test('with an unknown key is refused', () => {
     const folder = project({ 'cordon.config.mjs': 'export default { entry: ["a.mjs"] }\n' })
     expect(generate(folder)).toMatchObject({ status: 3, stderr: expect.stringContaining('"entry"') as string })
@@ -238,5 +268,66 @@ describe('the file of the manifest', () => {
     expect(cordonProcess(['manifest', 'generate'], { cwd: folder, environment: { HOME: '/var/empty' } }).status).toBe(0)
     expect(readFileSync(target, 'utf8')).toBe('mine')
     expect(lstatSync(join(folder, 'cordon.manifest.json')).isFile()).toBe(true)
+  })
+})
+
+describe('agents and tools that are made in functions', () => {
+  const dynamicOf = (files: Readonly<Record<string, string>>) =>
+    described(project(files), ['--entry', 'a.ts']).agents.map(({ name, dynamic }) => [name, dynamic])
+
+  test('are dynamic, under whatever name the function of Cordon is called', () => {
+    const files = {
+      'a.ts': `import { createCordon as make, tool } from 'cordon'
+import * as cordon from 'cordon'
+import { another } from './lib/other.js'
+export const one = (workspace: string) => make({ workspace, tools: [tool({ name: 'inner', run: () => 1 })] })
+export const two = async () =>
+  cordon
+    .createCordon({ workspace: '/x', tools: [] })
+export const three = async () => (await import('cordon')).createCordon({ workspace: '/x', tools: [] })
+export const four = () => another({ workspace: '/x', tools: [] })
+const { createCordon: five } = cordon
+export const six = (call: (make: unknown) => unknown) => [five({ workspace: '/x', tools: [] }), call(five)]
+export const seven = (name: 'createCordon') => cordon[name]({ workspace: '/x', tools: [] })
+`,
+      'lib/other.ts': `import { again } from './again.js'\nexport const another = again\n`,
+      'lib/again.ts': `export { createCordon as again } from 'cordon'
+export const later = () => import('./deep.js')\n`,
+      'lib/deep.ts': `import { createCordon } from 'cordon'
+export class Maker {
+  readonly make = () => createCordon({ workspace: '/x', tools: [] })
+}\n`,
+    }
+    const of = (line: number) => `createCordon (a.ts:${line})`
+    expect(dynamicOf(files)).toEqual([
+      ['a', [of(11), of(11), of(12), of(4), of(7), of(8), of(9), 'inner (a.ts:4)']],
+      ['lib/deep', ['createCordon (lib/deep.ts:3)']],
+    ])
+  })
+
+  test('are not dynamic if a function that ran at the top level made them', () => {
+    const entry = `import { createCordon, tool } from 'cordon'
+const make = (name: string) =>
+  createCordon({
+    workspace: process.cwd(),
+    context: { agent: name },
+    tools: [tool({ name: 'one', run: () => 1 })],
+  })
+export const both = [make('x'), make('y')]\n`
+    expect(dynamicOf({ 'a.ts': entry })).toEqual([
+      ['x', []],
+      ['y', []],
+    ])
+  })
+
+  test('are not those of functions with the same names that are not of Cordon, or of files that nothing imports', () => {
+    const files = {
+      'a.ts': `import { tool } from 'cordon'
+const createCordon = (options: object) => options
+export const one = tool({ name: 'one', run: () => 1 })
+export const later = () => createCordon({ tools: [] })\n`,
+      'test/a.test.ts': `import { createCordon } from 'cordon'\nexport const t = () => createCordon({ tools: [] })\n`,
+    }
+    expect(dynamicOf(files)).toEqual([['a', []]])
   })
 })

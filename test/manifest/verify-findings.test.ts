@@ -220,6 +220,13 @@ describe('a tool', () => {
     expect(onlyFinding(manifestWith(anAgent()), manifestWith(dynamic))[0]).toBe('tool.added.high-risk')
   })
 
+  it('that exists only at run time is silent on another line, and new if it is a second one', () => {
+    const at = (...lines: readonly number[]) =>
+      manifestWith(anAgent({ dynamic: lines.map((line) => `createCordon (agents/main.ts:${line})`) }))
+    expect(idsOf(at(40), at(52))).toEqual([])
+    expect(onlyFinding(at(40), at(52, 60))[0]).toBe('tool.added.high-risk')
+  })
+
   it('whose code or place changed is silent', () => {
     const moved = aTool({}, { code: null, source: 'agents/other.ts:99' })
     expect(betweenTools(aTool(), moved)).toEqual([])

@@ -4,7 +4,8 @@ import type { JsonValue } from '../../gate/index.js'
 import { agentsShape, manifestOf, portableGlob } from '../../manifest/index.js'
 import type { Manifest, ManifestAgent } from '../../manifest/index.js'
 import { isWithinPath, parsePolicy } from '../../policy/index.js'
-import { placeInFile } from '../../shapes/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
+import { placeInFile, withoutUndefined } from '../../shapes/index.js'
 
 import { usage } from '../arguments.js'
 
@@ -13,6 +14,7 @@ import { fileIn } from './file-in-project.js'
 import { loadInCell } from './load-in-cell.js'
 import { readConfig } from './project-config.js'
 import type { ProjectRequest } from './project-request.js'
+import { withCompiler } from './with-compiler.js'
 
 const COMMAND = 'cordon manifest'
 
@@ -25,13 +27,27 @@ export const describeProject = async (request: ProjectRequest): Promise<Manifest
   const entries = (request.entries.length > 0 ? request.entries : (config.entries ?? [])).map((entry) =>
     fileIn(folder, entry),
   )
-  const described = entries.length === 0 ? [] : await loadInCell('loadEntries', request, entries)
-  const agents = arrangeAgents(readAgents(described), config, request)
+  const described = entries.length === 0 ? [] : await describeEntries(request, entries)
+  const agents = arrangeAgents(described, config, request)
   const { public: open = [], trusted = [], own = [] } = config.tags ?? {}
   const places = { workspace: folder, project: folder, homes: [home] }
   const portable = (globs: readonly string[]) => sorted(globs.map((glob) => portableGlob(glob, places)))
   const tags = { public: portable(open), trusted: portable(trusted), own: sorted(own) }
-  return manifestOf({ agents, tags })
+  const versions = await request.versions?.()
+  return manifestOf({ agents: versions === undefined ? agents : agents.map(withVersions(versions)), tags })
+}
+
+const withVersions =
+  (versions: ReadonlyMap<string, number>) =>
+  (agent: ManifestAgent): ManifestAgent => ({
+    ...agent,
+    tools: agent.tools.map((tool) => ({ ...tool, ...withoutUndefined({ registry_version: versions.get(tool.name) }) })),
+  })
+
+const describeEntries = async (request: ProjectRequest, entries: readonly AbsolutePath[]) => {
+  const loaded = readAgents(await loadInCell('loadEntries', request, entries))
+  const { withUnmade } = await withCompiler(() => import('./unmade-agents.js'))
+  return withUnmade(loaded, request.folder, entries)
 }
 
 /** Whatever the code in the cell did, its answer is an agent, or an error. */

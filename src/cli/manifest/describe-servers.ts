@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { hashOf } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import { policyValue, portablePath, portablePolicy } from '../../manifest/index.js'
-import type { ManifestServer, ManifestTool } from '../../manifest/index.js'
+import type { ManifestServer, ManifestTool, ProjectPlaces } from '../../manifest/index.js'
 import { parsePolicy } from '../../policy/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
 import { describeAgent } from '../../runtime/describe/index.js'
@@ -13,6 +13,7 @@ import { PROJECT_FOLDER, trustOf } from '../../runtime/rule-files/index.js'
 import { mcpTool } from '../../runtime/tools/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 
+import { readRemoteServer } from '../mcp/remote-server.js'
 import { readProjectSettings } from '../mcp/server-settings.js'
 import { chooseServers } from '../mcp/server-choice.js'
 import type { ChosenServer } from '../mcp/server-choice.js'
@@ -34,11 +35,18 @@ export const describeServers = (file: string, request: ProjectRequest): readonly
     const { transport, argv, name } = server
     const cwd = portablePath(resolve(folder, server.cwd ?? '.'), places)
     const isRemote = transport.kind === 'remote'
-    const policy = combinePolicies(isRemote ? [transport.remote.policy] : policies, variablesOf(server))
+    const origin = originIn(argv)
+    const behind = origin === undefined ? [] : [readRemoteServer(name, `${file}: "${name}"`, { url: origin }).policy]
+    const policy = combinePolicies(isRemote ? [transport.remote.policy] : [...policies, ...behind], variablesOf(server))
     return {
       name,
       source: file,
-      ...(isRemote ? { url: transport.remote.url } : { command: argv.map((word) => portablePath(word, places)) }),
+      ...(isRemote
+        ? {}
+        : {
+            command: argv.map((word) => (origin === undefined ? portablePath(word, places) : wordText(word, places))),
+          }),
+      ...withoutUndefined({ url: isRemote ? transport.remote.url : origin }),
       ...(cwd === '.' ? {} : { cwd }),
       ...(allowed.length === 0 ? {} : { allow: [...new Set(allowed)].sort() }),
       ...withoutUndefined({ publish: published[0] }),
@@ -48,6 +56,20 @@ export const describeServers = (file: string, request: ProjectRequest): readonly
     }
   })
 }
+
+/** The host of a remote server that `cordon mcp install` put behind Cordon. It refuses an address elsewhere. */
+const originIn = (argv: readonly string[]): string | undefined => {
+  const given = argv.includes('mcp') ? argv.find((word) => word.startsWith(ORIGIN))?.slice(ORIGIN.length) : undefined
+  return given !== undefined && URL.canParse(given) ? new URL(given).origin : undefined
+}
+
+const ORIGIN = '--origin='
+
+/** Each user has the address in another file. Its name says nothing. */
+const wordText = (word: string, places: ProjectPlaces): string =>
+  word.startsWith('--config=/') && word.includes('/cordon/mcp/remotes/')
+    ? '--config=REMOTE'
+    : portablePath(word, places)
 
 const variablesOf = ({ variables, name }: ChosenServer): ToolPolicy => {
   const set = Object.entries(variables).map(([key, text]) => `${key}=${text}`)

@@ -1,7 +1,7 @@
 import { value } from '../arguments.js'
 import type { CommandHelp } from '../help.js'
 
-import { PROJECT_OPTIONS } from './manifest-help.js'
+import { PROJECT_OPTIONS, REGISTRY_OPTIONS } from './manifest-help.js'
 
 export const GENERATE_HELP: CommandHelp = {
   usage: 'cordon manifest generate [options]',
@@ -19,6 +19,7 @@ export const GENERATE_HELP: CommandHelp = {
         value('format', 'FORM', 'json or yaml (default: yaml if FILE ends in .yaml or .yml, otherwise json)'),
       ],
     },
+    REGISTRY_OPTIONS,
   ],
   notes: ['Exit status: 0 success; 2 wrong usage, or a file cannot be read; 3 the project cannot be described.'],
 }

@@ -1,7 +1,7 @@
 import { flag, value } from '../arguments.js'
 import type { CommandHelp } from '../help.js'
 
-import { PROJECT_OPTIONS } from './manifest-help.js'
+import { PROJECT_OPTIONS, REGISTRY_OPTIONS } from './manifest-help.js'
 
 export const INSPECT_HELP: CommandHelp = {
   usage: 'cordon manifest inspect [options] [MANIFEST]',
@@ -21,6 +21,7 @@ export const INSPECT_HELP: CommandHelp = {
         flag('no-code', 'do not look for unused grants in the code of the project'),
       ],
     },
+    REGISTRY_OPTIONS,
   ],
   notes: [
     'Exit status: 0 shown; 1 an agent has an exfiltration path; 2 wrong usage; 3 the project cannot be described.',

@@ -1,5 +1,6 @@
 import { value, values } from '../arguments.js'
 import type { CommandHelp } from '../help.js'
+import { STORE_OPTIONS } from '../store/store-help.js'
 
 /** The options that say which project is described. Each action has them. */
 export const PROJECT_OPTIONS = {
@@ -11,6 +12,12 @@ export const PROJECT_OPTIONS = {
     value('timeout', 'TIME', 'stop loading them after this long (default: 1m)'),
   ],
 } as const
+
+/** Variables do not count, so that the same command writes the same file everywhere. */
+export const REGISTRY_OPTIONS = {
+  title: 'registry, for the versions of tools (only if one is typed)',
+  options: STORE_OPTIONS,
+}
 
 export const MANIFEST_HELP: CommandHelp = {
   usage: 'cordon manifest generate|verify|inspect|suggest [options]',

@@ -22,19 +22,25 @@ export const toolsInCode = (places: Places): readonly AnalysedTool[] => {
 
 /** By the project's own tsconfig.json, or all files of its folder. */
 const programOf = (folder: AbsolutePath): ts.Program => {
+  const { options, files } = settingsOf(folder)
+  return ts.createProgram({
+    rootNames: files ?? ts.sys.readDirectory(folder, EXTENSIONS, ['**/node_modules']),
+    options,
+  })
+}
+
+/** `files` is undefined if the project has no tsconfig.json. */
+export const settingsOf = (
+  folder: AbsolutePath,
+): { readonly options: ts.CompilerOptions; readonly files: readonly string[] | undefined } => {
   const path = ts.sys.fileExists(`${folder}/tsconfig.json`) ? `${folder}/tsconfig.json` : undefined
   const config: unknown = path === undefined ? {} : ts.readConfigFile(path, (name) => ts.sys.readFile(name)).config
   const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, folder)
-  return ts.createProgram({
-    rootNames: path === undefined ? ts.sys.readDirectory(folder, EXTENSIONS, ['**/node_modules']) : fileNames,
-    options: {
-      module: ts.ModuleKind.NodeNext,
-      moduleResolution: ts.ModuleResolutionKind.NodeNext,
-      ...options,
-      allowJs: true,
-      noEmit: true,
-    },
-  })
+  const resolution = { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext }
+  return {
+    options: { ...resolution, ...options, allowJs: true, noEmit: true },
+    files: path === undefined ? undefined : fileNames,
+  }
 }
 
 /** File and line, from the folder of the project. */

@@ -7,8 +7,10 @@ import { parseAbsolutePath, parseDuration } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
 import { usage } from '../arguments.js'
-import type { CommandLine } from '../command-line.js'
+import type { Arguments } from '../arguments.js'
+import type { CommandLine, Environment } from '../command-line.js'
 import { homeOf } from '../settings/own-folders.js'
+import { namesStore } from '../store/store-help.js'
 
 export interface ProjectRequest {
   /** Without links. */
@@ -20,6 +22,8 @@ export interface ProjectRequest {
   readonly entries: readonly string[]
   /** For loading, in milliseconds. */
   readonly timeout: number
+  /** The versions of registered tools by their names. Undefined: no registry is named. */
+  readonly versions: (() => Promise<ReadonlyMap<string, number>>) | undefined
 }
 
 const COMMAND = 'cordon manifest'
@@ -32,7 +36,23 @@ export const projectRequestOf = ({ given: { values }, environment }: CommandLine
   config: values.get('config')?.[0],
   entries: values.get('entry') ?? [],
   timeout: durationOf(values.get('timeout')?.[0] ?? TIMEOUT),
+  versions: namesStore(values) ? () => versionsIn({ values }, environment) : undefined,
 })
+
+const versionsIn = async (
+  words: Pick<Arguments, 'values'>,
+  environment: Environment,
+): Promise<ReadonlyMap<string, number>> => {
+  // Loads the registry, which most projects do not have.
+  const { openStore, teamOf } = await import('../store/store-options.js')
+  const store = await openStore(words, environment, COMMAND)
+  try {
+    const tools = await store.ask('listTools', { team: await teamOf(store, words, environment, COMMAND) })
+    return new Map(tools.map(({ key, version }) => [key, version]))
+  } finally {
+    await store.close()
+  }
+}
 
 const durationOf = (text: string): number => {
   const milliseconds = parseDuration(text)

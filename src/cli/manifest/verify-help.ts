@@ -1,7 +1,7 @@
 import { flag, value, values } from '../arguments.js'
 import type { CommandHelp } from '../help.js'
 
-import { PROJECT_OPTIONS } from './manifest-help.js'
+import { PROJECT_OPTIONS, REGISTRY_OPTIONS } from './manifest-help.js'
 
 export const VERIFY_HELP: CommandHelp = {
   usage: 'cordon manifest verify --baseline FILE|GIT-REF [options] [MANIFEST]',
@@ -28,6 +28,7 @@ export const VERIFY_HELP: CommandHelp = {
         value('format', 'FORM', 'text, markdown (pull requests), json, sarif or github (annotations) (default: text)'),
       ],
     },
+    REGISTRY_OPTIONS,
   ],
   notes: [
     'Acceptances for a commit are kept in cordon.manifest.json of the checkout.',

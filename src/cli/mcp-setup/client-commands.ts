@@ -1,4 +1,7 @@
 // `cordon mcp install | uninstall | list`: puts the servers in the files of clients behind Cordon, and takes them out.
+import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { CordonError } from '../../errors/index.js'
 import { didYouMean } from '../../policy/index.js'
 
@@ -118,10 +121,21 @@ const changeFile = (action: ClientAction, file: ClientFile, wish: Wish): readonl
   const found = config.entries
     .map((each) => ({ file, name: nameOfEntry(each), place: each.place, entry: readEntry(each, wish.cordon) }))
     .filter(({ name }) => wish.names.length === 0 || wish.names.includes(name))
-  const all = found.map((server) => ({ server, planned: planFor(action, server, wish.cordon) }))
+  const written = file.scope === 'project' ? { ...wish.cordon, words: wordsInProject(wish.cordon.words) } : wish.cordon
+  const all = found.map((server) => ({ server, planned: planFor(action, server, written) }))
   const changing = all.flatMap(({ planned }) => planned ?? [])
   if (changing.length > 0 && !wish.isDry) carryOut(file, config, changing, wish.cordon)
   return all.map(({ server, planned }) => outcomeOf(server, planned, action))
+}
+
+/** A project's file is for several machines. If the project has this Cordon as a package, npx finds it on each. */
+const wordsInProject = (words: ThisCordon['words']): ThisCordon['words'] => {
+  try {
+    const own = realpathSync(join(process.cwd(), 'node_modules', 'cordon', 'bin', 'cordon.js'))
+    return own === words.at(-1) ? ['npx', 'cordon'] : words
+  } catch {
+    return words
+  }
 }
 
 const carryOut = (
@@ -154,7 +168,7 @@ const planFor = (
   if (action === 'install' && entry.kind === 'bare-remote') {
     const { url, moved } = entry
     const path = keptPath(cordon.remotes, { file: file.path, place })
-    const start = wrappedRemote(name, path, cordon)
+    const start = wrappedRemote(name, { path, url }, cordon)
     const removed = Object.fromEntries(Object.keys(moved).map((key) => [key, undefined]))
     const change = { place, fields: { ...removed, ...startFields(start) } }
     return { change, start, kept: { path, name, url, fields: moved } }

@@ -79,12 +79,15 @@ export const wrapped = (
   }
 }
 
-/** `path`: the file with its address. */
+/** `path`: the file with its address, of which readers of the client's file see only the host. */
 export const wrappedRemote = (
   name: string,
-  path: string,
+  { path, url }: Pick<KeptRemote, 'path' | 'url'>,
   { words: [command, ...first] }: ThisCordon,
-): StartCommand => ({ command, args: [...first, 'mcp', `--server=${name}`, configWord(path)] })
+): StartCommand => ({
+  command,
+  args: [...first, 'mcp', `--server=${name}`, `--origin=${new URL(url).origin}`, configWord(path)],
+})
 
 export const startFields = ({ command, args }: StartCommand): EntryFields => ({
   command,

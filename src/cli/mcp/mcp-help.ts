@@ -17,6 +17,7 @@ export const MCP_HELP: CommandHelp = {
       options: [
         value('config', 'FILE', 'start the servers of this file: the usual JSON with "mcpServers"'),
         value('server', 'NAME', 'choose one server of the file, or name the given one (default: its program)'),
+        value('origin', 'URL', 'refuse a remote server that is not at this scheme, host and port'),
         value('tools', 'FILE', 'policies of tools, as YAML: tool pattern to policy (see below)', 'tool policies'),
         value('publish', 'PORT[/PATH]', 'the server serves HTTP at this port inside its cell (default path: /mcp)'),
         value('listen', 'ADDRESS', 'serve clients over HTTP at this address of this host (default: stdin and stdout)'),

@@ -50,9 +50,18 @@ export const chooseServers = ({ rest, values }: Arguments): readonly ChosenServe
   const servers = chosen.map((name) => readServer(file, name, entries[name], transportOf(publish)))
   if (publish !== undefined && servers.length > 1)
     throw usage('--publish is for one server', COMMAND, 'choose one with --server NAME')
+  const origin = values.get('origin')?.[0]
+  if (origin !== undefined) for (const server of servers) requireOrigin(server, origin)
   const twice = servers.find(({ name }, at) => servers.findIndex((other) => other.name === name) !== at)
   if (twice !== undefined) throw invalid(file, `two servers would be called ${twice.name}`, 'rename one')
   return servers
+}
+
+/** The file of a project names the host that people review. The address itself is in a file of the user. */
+const requireOrigin = ({ name, transport }: ChosenServer, origin: string): void => {
+  const actual = transport.kind === 'remote' ? new URL(transport.remote.url).origin : 'no host'
+  if (actual !== origin)
+    throw usage(`--origin is ${origin}, and "${name}" is at ${actual}`, COMMAND, 'correct one of them')
 }
 
 const transportOf = (publish: string | undefined): Transport =>

@@ -136,12 +136,20 @@ const credentialFindings = ({ before, after }: Change<ManifestAgent>, owner: Own
     })
   })
 
-const dynamicFindings = ({ before, after }: Change<ManifestAgent>, owner: Owner): readonly Finding[] =>
-  after.dynamic
-    .filter((place) => !before.dynamic.includes(place))
-    .map((place) =>
-      makeFinding('tool.added.high-risk', owner, {
-        sentence: say`The agent ${named(after.name)} now has tools that exist only at run time: ${place}`,
-        change: ['dynamic', place],
-      }),
-    )
+const dynamicFindings = ({ before, after }: Change<ManifestAgent>, owner: Owner): readonly Finding[] => {
+  const known = before.dynamic.map(withoutLine)
+  return after.dynamic.flatMap((place) => {
+    const moved = known.indexOf(withoutLine(place))
+    if (moved !== -1) {
+      known.splice(moved, 1)
+      return []
+    }
+    return makeFinding('tool.added.high-risk', owner, {
+      sentence: say`The agent ${named(after.name)} now has agents or tools that exist only at run time: ${place}`,
+      change: ['dynamic', withoutLine(place), after.dynamic.map(withoutLine).filter(isSame(place)).length],
+    })
+  })
+}
+
+const withoutLine = (place: string): string => place.replace(/:\d+\)$/, ')')
+const isSame = (place: string) => (other: string) => other === withoutLine(place)

@@ -25,9 +25,16 @@ export interface PolicyReader {
 }
 
 export const createPolicyReader = (): PolicyReader => {
+  const known = new WeakMap<PolicyValue, ReadPolicy>()
   const policies = new Map<string, ReadPolicy>()
   const pairs = new Map<string, readonly Witness[]>()
-  const read = (value: PolicyValue): ReadPolicy => getOrAdd(policies, JSON.stringify(value), () => readPolicy(value))
+  const read = (value: PolicyValue): ReadPolicy => {
+    const before = known.get(value)
+    if (before !== undefined) return before
+    const found = getOrAdd(policies, JSON.stringify(value), () => readPolicy(value))
+    known.set(value, found)
+    return found
+  }
   return {
     read,
     beyond: (after, before) => {

@@ -24,12 +24,13 @@ export const policyFindings = (
   const groups = new Map<string, Witness[]>()
   for (const witness of withoutImplied(policies.beyond(after, before)))
     getOrAdd(groups, keyOf(witness), () => []).push(witness)
+  if (groups.size === 0) return []
+  const sections = { before: sectionsOf(before, policies), after: sectionsOf(after, policies) }
   return [...groups.values()].flatMap((witnesses) => {
     const [first] = witnesses
     if (first === undefined) return []
     const [sentence = [], ...more] = witnesses.map((witness) => say`${subject}${newlyCan(witness)}`)
-    const change = changeOf(first, { before: sectionsOf(before, policies), after: sectionsOf(after, policies) })
-    return makeFinding(idOf(first), owner, { sentence, more, witnesses, change })
+    return makeFinding(idOf(first), owner, { sentence, more, witnesses, change: changeOf(first, sections) })
   })
 }
 

@@ -7,6 +7,8 @@ export interface Check {
   readonly find: () => Witness | undefined
   /** Only one grant can have a witness, whose key this is. Its parts have nothing to add. */
   readonly isSole?: boolean
+  /** `b` has none of the parts as they are, so each is worth a search before the whole. */
+  readonly arePartsNew?: boolean
   /** The same for each grant alone. */
   readonly parts?: () => readonly Check[]
 }

@@ -135,6 +135,7 @@ const networkCheck = (a: Boundary, b: Boundary): Check => {
   return {
     key: 'network',
     isSole: grants.length === 1,
+    arePartsNew: true,
     find: () => requestWitness(networkBeyond(a, b)),
     parts: () => grants.map(({ key, scope }) => ({ key, find: () => requestWitness(networkBeyond(scope, b)) })),
   }

@@ -33,16 +33,22 @@ export const beyond = (
   context: Partial<WithinContext> = {},
 ): readonly Witness[] => {
   const found = new Map<string, Witness>()
-  for (const { key, find, parts, isSole = false } of checksOf(a, b, context, (known) => found.has(known))) {
+  for (const { key, find, parts, isSole = false, arePartsNew = false } of checksOf(a, b, context, (known) =>
+    found.has(known),
+  )) {
     if (isSole && found.has(key)) continue
     const grants = isSole ? [] : (parts?.() ?? [])
-    // If an earlier place gave a witness for one of them, the whole would only give it again.
+    const findParts = (): void => {
+      for (const part of grants) {
+        const ofPart = found.has(part.key) ? undefined : part.find()
+        if (ofPart !== undefined) found.set(part.key, ofPart)
+      }
+    }
+    if (arePartsNew) findParts()
+    // If one of them has a witness already, the whole would only give it again.
     const witness = grants.some((part) => found.has(part.key)) ? 'known' : find()
     if (witness === undefined) continue
-    for (const part of grants) {
-      const ofPart = found.has(part.key) ? undefined : part.find()
-      if (ofPart !== undefined) found.set(part.key, ofPart)
-    }
+    if (!arePartsNew) findParts()
     // Some things only several grants allow together.
     if (witness !== 'known' && !grants.some((part) => found.has(part.key))) found.set(key, witness)
   }

@@ -31,9 +31,12 @@ export const describeCordon = (options: CordonOptions, description: Description)
     ...refusals(),
     listTools: () => listed,
     addTool: (...tools) => {
-      const place = callerIn(description)
       described.tools.push(...tools)
-      described.dynamic.push(...tools.map(({ name }) => describePlace(name, place)))
+      described.dynamic.push(
+        ...tools.map((each) =>
+          describePlace(each.name, description.tools.find(({ definition }) => definition === each)?.source),
+        ),
+      )
       return Promise.resolve()
     },
     on: () => () => undefined,
