@@ -62,10 +62,12 @@ export interface PlannedCell {
   readonly carved: CarvedOut
   /** Folders of the write roots in which the tool can make nothing. */
   readonly closed: readonly AbsolutePath[]
+  /** Of the image of a container. Those of the cell and of the policy replace them. */
+  readonly imageVariables?: Environment
 }
 
 const TTY = '/dev/tty' as AbsolutePath
-const NOTHING_KEPT: Plan['kept'] = { roots: [], sealed: [], hidden: [] }
+export const NOTHING_KEPT: Plan['kept'] = { roots: [], sealed: [], hidden: [] }
 
 export const planCell = (
   request: CellRequest,
@@ -189,7 +191,7 @@ export const planAgain = (planned: PlannedCell, host: HostFacts): PlannedCell =>
   return { ...planned, plan: again, encoded: encodedOnce(again) }
 }
 
-const encodedOnce = (plan: Plan): (() => Buffer) => {
+export const encodedOnce = (plan: Plan): (() => Buffer) => {
   let encoded: Buffer | undefined
   return () => (encoded ??= encodePlan(plan))
 }
@@ -232,7 +234,7 @@ const newToken = (): string => randomBytes(24).toString('hex')
 const unsupported = (grant: string, problem: string, fix: string): CordonError =>
   fail('network-grant-unsupported', { grant, problem, fix })
 
-const networkOf = (
+export const networkOf = (
   { boundary: { network, egressClass }, form, proxy }: CellRequest,
   host: HostFacts,
 ): Plan['network'] => {
@@ -302,7 +304,7 @@ const refuseUnbrokered = (
     throw refuse('grants by host need a network namespace, or Landlock of ABI 4 (Linux 6.7)', 'run `cordon doctor`')
 }
 
-const trapsOf = (
+export const trapsOf = (
   { boundary, form, observe, stdio }: CellRequest,
   host: HostFacts,
   holdsProtected: boolean,
