@@ -84,8 +84,10 @@ const containerBody = ({ engine, image, launcher, program, binds, limits, runtim
       ...(memory !== undefined && engine.limitsMemory ? { Memory: memory, MemorySwap: memory } : {}),
       ...(engine.limitsProcesses ? { PidsLimit: (limits.processes ?? DEFAULT_LIMITS.processes) + OWN_PROCESSES } : {}),
       Tmpfs: {
-        [TEMPORARY]: `rw,exec,nosuid,nodev,mode=1777,size=${(limits.scratch ?? DEFAULT_LIMITS.scratch) + ROOM}`,
-        ...Object.fromEntries(binds.filter(isCover).map(({ path }) => [path, 'ro,nosuid,nodev,mode=0555,size=4k'])),
+        [TEMPORARY]: emptyFolder(engine, `rw,exec,mode=1777,size=${(limits.scratch ?? DEFAULT_LIMITS.scratch) + ROOM}`),
+        ...Object.fromEntries(
+          binds.filter(isCover).map(({ path }) => [path, emptyFolder(engine, 'ro,mode=0555,size=4k')]),
+        ),
       },
       Mounts: [
         { Type: 'bind', Source: launcher, Target: target, ReadOnly: true },
@@ -97,6 +99,10 @@ const containerBody = ({ engine, image, launcher, program, binds, limits, runtim
 
 /** A hidden folder is covered by an empty one, a hidden file by the null device. */
 const isCover = ({ access, object }: Bind): boolean => access === 'hide' && object === 'directory'
+
+/** Podman would copy into it what lies beneath. */
+const emptyFolder = ({ name }: Engine, options: string): string =>
+  `${options},nosuid,nodev${name === 'podman' ? ',notmpcopyup' : ''}`
 
 const mountOf = ({ path, access }: Bind): unknown => ({
   Type: 'bind',
