@@ -1,7 +1,6 @@
 #pragma once
 
-#include "wire/system.h"
+#include "wire/launcher.h"
 
-/* What becomes of the child for each connection. `channel`: where Node takes descriptors, or -1. */
-typedef int run_launcher(int host, int channel);
+/* Each connection gets a child that runs one cell. */
 int serve_nursery(char *name, run_launcher *run);

@@ -6,6 +6,7 @@
 // model did not supply itself, so most of these texts take no parameters.
 
 import { AUDIT_ERRORS } from './audit-errors.js'
+import { CONTAINER_ERRORS } from './container-errors.js'
 import { DECISION_ERRORS } from './decision-errors.js'
 import { EGRESS_ERRORS } from './egress-errors.js'
 import type { ErrorText } from './error-text.js'
@@ -254,6 +255,9 @@ export const ERRORS = {
     message: 'this {what} is already closed',
     agent: 'The sandbox is shutting down.',
   },
+  // containers
+  ...CONTAINER_ERRORS,
+
   // audit
   ...AUDIT_ERRORS,
 

@@ -1,5 +1,5 @@
 import type { ApprovalGrant, Classifier, Hook, Mode, SessionBudget } from '../gate/index.js'
-import type { SandboxOptions } from '../sandbox/index.js'
+import type { ContainerOptions, SandboxOptions } from '../sandbox/index.js'
 
 import type { Approve } from './approvals.js'
 import type { AuditLog, AuditSettings } from './audit/audit-log.js'
@@ -51,6 +51,8 @@ export interface CordonOptions<
   /** `auto` (default): spans and metrics, if the package `@opentelemetry/api` is installed. */
   readonly telemetry?: 'auto' | 'off'
   readonly sandbox?: SandboxOptions
+  /** The engine of container tools (default: found by `environment`, or at the usual sockets). */
+  readonly containers?: ContainerOptions
   /** The registry of a team, which decides about calls and keeps their results. */
   readonly registry?: RegistrySettings
   /** Settings of the proxy to granted hosts. */

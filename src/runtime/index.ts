@@ -36,7 +36,7 @@ export type {
   ToolStatus,
 } from './result/tool-result.js'
 export { policyFrom } from './tools/policy-from.js'
-export { processTool, tool } from './tools/tools.js'
+export { containerTool, processTool, tool } from './tools/tools.js'
 export { wasmTool } from './tools/wasm-tool.js'
 export type { FunctionToolOptions, ProcessToolOptions, ToolContext, ToolLogger } from './tools/tool-options.js'
 export type { FromSchema, InputSchema } from './tools/schema-type.js'

@@ -1,6 +1,8 @@
 /// <reference types="node" preserve="true" />
 export { describeEnding, interrupted, resultOfInterrupted } from './call-result.js'
 export type { CallRecord, CallResult, Ending, Usage } from './call-result.js'
+export { openContainers } from './container/containers.js'
+export type { ContainerOptions, ContainerSettings, Containers } from './container/containers.js'
 export { futurePathOf } from './grants/carve-outs.js'
 export type { CallNetwork } from './launch/doors.js'
 export { beyondPermit } from './result/applied-profile.js'

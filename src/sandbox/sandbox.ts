@@ -9,25 +9,24 @@ import { parseAbsolutePath } from '../policy/index.js'
 import { attachedStdio, runAttached } from './launch/attached.js'
 import { allBegun } from './launch/begun-call.js'
 import type { BegunRequest } from './launch/begun-call.js'
-import { collect, describeEnd, interrupted } from './call-result.js'
+import { interrupted } from './call-result.js'
 import type { CallResult } from './call-result.js'
 import { openCell } from './launch/cell.js'
 import type { Cell } from './launch/cell.js'
 import { createDoors, PROXY_PORT } from './launch/doors.js'
-import type { CallNetwork } from './launch/doors.js'
 import { probeHost } from './host.js'
 import { TO_CELL, encodeFrame } from './frames.js'
-import { environmentOf } from './plan/environment.js'
 import { forOwners } from './plan/for-owners.js'
 import { findLauncher } from './host/launcher.js'
 import { spawnLauncher, startNursery } from './launch/nursery.js'
 import { chooseForm, headStartOf } from './plan/plan-cell.js'
 import type { CellRequest, PlannedCell } from './plan/plan-cell.js'
 import { ALL_FRAMES, brokeredOf } from './plan/plan.js'
-import type { Command, Plan } from './plan/plan.js'
+import type { Plan } from './plan/plan.js'
 import { createPlanner } from './plan/planner.js'
 import { createPool, keepLatest } from './launch/pool.js'
-import { appliedProfile, departureFromPlan } from './result/applied-profile.js'
+import { commandOf, runIn } from './launch/run-in-cell.js'
+import { departureFromPlan } from './result/applied-profile.js'
 import type { CellSettings, Pool, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox-interface.js'
 import { NO_PATROL, beginPatrol } from './watch/patrols.js'
 import type { CallPatrol } from './watch/patrols.js'
@@ -284,83 +283,3 @@ const startedIn = (cell: Cell, planned: PlannedCell, settings: CellSettings): St
   settings.early === undefined
     ? undefined
     : startEarly(cell, commandOf(planned, settings, settings.early.argv), settings.early.stdin)
-
-const commandOf = (
-  planned: PlannedCell,
-  settings: CellSettings,
-  argv: readonly string[],
-  network?: CallNetwork,
-): Command => ({
-  program: planned.program.path,
-  argv,
-  environment: environmentOf(planned.plan, settings, network),
-})
-
-interface Run {
-  readonly settings: CellSettings
-  readonly input: RunInput
-  readonly onStarted: RunRequest['onStarted']
-}
-
-const runIn = async (
-  { cell, door }: OpenedCell,
-  planned: PlannedCell,
-  { settings, input, onStarted }: Run,
-  watched: WatchedRun,
-  started: StartedProgram | undefined,
-): Promise<CallResult> => {
-  const stdout = collect(input.onStdout)
-  const stderr = collect(input.onStderr)
-  const { signal } = input
-  const isCancelled = () => signal?.aborted === true
-  const abort = () => {
-    cell.kill()
-    if (onStarted !== undefined) discardUnheard(cell)
-  }
-  signal?.addEventListener('abort', abort, { once: true })
-  try {
-    if (input.beforeStart !== undefined) {
-      const applied = await cell.ready
-      await input.beforeStart(appliedProfile(applied, planned.plan))
-    }
-    if (isCancelled()) throw fail('cancelled', {}, signal?.reason)
-    door?.open(input.network)
-    watched.go()
-    const [stdin, streams] = [bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take }]
-    const command = () => commandOf(planned, settings, input.argv, input.network)
-    const running =
-      started?.begin(stdin, streams) ?? cell.start(command(), onStarted === undefined ? stdin : undefined, streams)
-    const { write, waiting, endInput, hold } = cell
-    onStarted?.({ profile: planned.profile, write, waiting, endInput, hold })
-    const end = await running
-    const found = await watched.end()
-    const result = await describeEnd(
-      end,
-      { planned, boundary: settings.boundary, found },
-      stdout.bytes(),
-      stderr.bytes(),
-    )
-    if (isCancelled()) throw interrupted(fail('cancelled', {}, signal?.reason), result)
-    return result
-  } finally {
-    signal?.removeEventListener('abort', abort)
-    cell.discard()
-  }
-}
-
-const UNSENT_KILL_MS = 200
-const UNHEARD_KILL_MS = 5_000
-
-/**
- * A launcher reads nothing more, also no kill, while its program leaves too much input unread. Closing the connection
- * kills the cell too, but leaves no report of it.
- */
-const discardUnheard = (cell: Cell): void => {
-  setTimeout(() => {
-    if (cell.waiting() > 0) cell.discard()
-  }, UNSENT_KILL_MS).unref()
-  setTimeout(cell.discard, UNHEARD_KILL_MS).unref()
-}
-
-const bytesOf = (stdin: string | Uint8Array | undefined): Uint8Array =>
-  typeof stdin === 'string' ? Buffer.from(stdin) : (stdin ?? new Uint8Array())

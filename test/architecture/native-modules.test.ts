@@ -18,7 +18,11 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   'native/keeper': ['native/boundary', ...SHARED],
   'native/supervisor': ['native/boundary', ...SHARED],
   'native/watcher': ['native/wire'],
-  'native/main.c': ['native/boundary', 'native/keeper', 'native/supervisor', 'native/watcher', ...SHARED],
+  'native/relay': ['native/wire'],
+  'native/main.c': [
+    ...['native/boundary', 'native/keeper', 'native/relay', 'native/supervisor', 'native/watcher'],
+    ...SHARED,
+  ],
 }
 
 describe('this repository', () => {

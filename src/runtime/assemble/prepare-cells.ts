@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../gate/index.js'
-import { openSandbox } from '../../sandbox/index.js'
-import type { Sandbox } from '../../sandbox/index.js'
+import { openContainers, openSandbox } from '../../sandbox/index.js'
+import type { Containers, Sandbox } from '../../sandbox/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 
 import type { ToolRunner } from '../call/call-services.js'
@@ -35,16 +35,23 @@ export interface Cells {
 
 /** The first call that needs a cell opens the sandbox, the first that may reach a host opens the proxy. */
 export const prepareCells = (
-  { egress = {}, environment: given = {}, sandbox: settings }: CordonOptions,
+  { egress = {}, environment: given = {}, sandbox: settings, containers: engine = {} }: CordonOptions,
   sources: BoundTools['sources'],
 ): Cells => {
   let opening: Promise<Sandbox> | undefined
+  let openingEngine: Promise<Containers> | undefined
   let isNested = false
   const sandbox = () =>
     (opening ??= openSandbox(settings).then((opened) => {
       isNested = opened.host.nesting.held
       return opened
     }))
+  const containers = () => {
+    const opened = (openingEngine ??= openContainers(engine, given))
+    // An engine may be started later.
+    opened.catch(() => (openingEngine = undefined))
+    return opened
+  }
   const secrets = { sources, host: secretHostOf(given, egress.vault, egress.stored) }
   const networks = createCallNetworks(
     () => openNetwork({ authorities: egress.authorities ?? [], isNested: () => isNested, secrets }),
@@ -52,7 +59,8 @@ export const prepareCells = (
   )
   // No policy can pass on a variable that holds the value of a credential.
   const environment = withoutUndefined(withoutSecrets(given, sources.values()))
-  const processes = createProcessCells(sandbox, environment, networks)
+  const places = { sandbox, containers }
+  const processes = createProcessCells(places, environment, networks)
   const functions = createFunctionCells(sandbox, environment, networks)
   return {
     runner: createToolRunner(processes.run, functions.run),
@@ -64,10 +72,10 @@ export const prepareCells = (
       for (const { gate } of tools) refusePassing(gate.name, gate.boundary, sources, given)
     },
     prewarm: async (tool, input) => {
-      await sandbox()
+      if (tool?.definition.kind !== 'process' || tool.definition.container === undefined) await sandbox()
       if (tool?.definition.kind === 'function') await functions.prewarm(tool, tool.definition)
       if (tool?.definition.kind === 'process' && input !== undefined)
-        await processes.prewarm(tool, tool.definition.command(input as JsonValue)[0])
+        await processes.prewarm(tool, tool.definition, tool.definition.command(input as JsonValue)[0])
     },
     forget: (tools) => {
       for (const tool of tools) {
@@ -76,7 +84,11 @@ export const prepareCells = (
       }
     },
     closeSandbox: async () => {
-      await (await opening?.catch(() => undefined))?.close()
+      const opened = await Promise.all([
+        opening?.catch(() => undefined),
+        openingEngine?.catch(() => undefined),
+      ])
+      await Promise.all(opened.map((each) => each?.close()))
     },
     closeNetworks: networks.close,
   }

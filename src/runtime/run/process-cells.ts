@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 
-import type { CallResult, CellSettings, Pool, Sandbox } from '../../sandbox/index.js'
+import type { CallResult, CellSettings, Containers, Pool, RunInput, Sandbox } from '../../sandbox/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 
 import type { PermittedCall } from '../call/call-services.js'
@@ -21,24 +21,52 @@ type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
 export interface ProcessCells {
   readonly run: RunProcess
   /** Makes a cell ready for this program. */
-  readonly prewarm: (tool: BoundTool, program: string | undefined) => Promise<void>
+  readonly prewarm: (tool: BoundTool, definition: ProcessDefinition, program: string | undefined) => Promise<void>
   readonly forget: (tool: BoundTool) => void
 }
 
+/** Where process tools run: in cells of this host, or in containers. */
+export interface ProcessPlaces {
+  readonly sandbox: () => Promise<Sandbox>
+  readonly containers: () => Promise<Containers>
+}
+
+/** What runs the calls of one tool that run the same program. */
+interface Runs {
+  readonly once: (call: RunInput) => Promise<CallResult>
+  readonly warm: () => Pool
+  /** Whether the first call waits for the pool, because a cold start takes as long. */
+  readonly beginsWarm: boolean
+}
+
 export const createProcessCells = (
-  sandbox: () => Promise<Sandbox>,
+  { sandbox, containers }: ProcessPlaces,
   hostEnvironment: Readonly<Record<string, string>>,
   networks: CallNetworks,
 ): ProcessCells => {
   const pools = new Map<BoundTool, { readonly program: string; readonly pool: Pool }>()
 
   /** Undefined for a new program: the next call of the same program finds a cell ready. */
-  const poolFor = (ready: Sandbox, tool: BoundTool, program: string, settings: CellSettings): Pool | undefined => {
+  const poolFor = (tool: BoundTool, program: string, { warm, beginsWarm }: Runs): Pool | undefined => {
     const known = pools.get(tool)
     if (known?.program === program) return known.pool
     known?.pool.close()
-    pools.set(tool, { program, pool: ready.warm({ ...settings, program }) })
-    return undefined
+    const pool = warm()
+    pools.set(tool, { program, pool })
+    return beginsWarm ? pool : undefined
+  }
+  const runsOf = async ({ container }: ProcessDefinition, settings: CellSettings, program: string): Promise<Runs> => {
+    if (container === undefined) {
+      const ready = await sandbox()
+      return {
+        once: (call) => ready.run({ ...settings, ...call }),
+        warm: () => ready.warm({ ...settings, program }),
+        beginsWarm: false,
+      }
+    }
+    const ready = await containers()
+    const inImage = { ...settings, program, ...withoutUndefined(container) }
+    return { once: (call) => ready.run(inImage, call), warm: () => ready.warm(inImage), beginsWarm: true }
   }
 
   const settingsOf = ({ gate: { boundary }, cwd, observe }: BoundTool): CellSettings => ({
@@ -46,9 +74,8 @@ export const createProcessCells = (
     ...networks.settingsFor(boundary),
   })
   const run: RunProcess = async (tool, definition, { argv, input, signal, onOutput, beforeStart, network }) => {
-    const ready = await sandbox()
     const { boundary } = tool.gate
-    const settings = settingsOf(tool)
+    const runs = await runsOf(definition, settingsOf(tool), argv[0] ?? '')
     const listening = onOutput === undefined ? undefined : listenTo(onOutput, definition.encoding)
     const call = {
       argv,
@@ -56,9 +83,9 @@ export const createProcessCells = (
       ...withoutUndefined({ stdin: definition.stdin?.(input), signal }),
       ...listening?.input,
     }
-    const pool = argv[0] === undefined || tool.isWidened ? undefined : poolFor(ready, tool, argv[0], settings)
+    const pool = argv[0] === undefined || tool.isWidened ? undefined : poolFor(tool, argv[0], runs)
     const result = await networks.during(boundary, network, (granted) =>
-      pool === undefined ? ready.run({ ...settings, ...call, ...granted }) : pool.run({ ...call, ...granted }),
+      (pool?.run ?? runs.once)({ ...call, ...granted }),
     )
     return { ...result, ...listening?.heard() }
   }
@@ -66,10 +93,13 @@ export const createProcessCells = (
     pools.get(tool)?.pool.close()
     pools.delete(tool)
   }
-  const prewarm = async (tool: BoundTool, program: string | undefined): Promise<void> => {
+  const prewarm = async (
+    tool: BoundTool,
+    definition: ProcessDefinition,
+    program: string | undefined,
+  ): Promise<void> => {
     if (program === undefined) return
-    const ready = await sandbox()
-    poolFor(ready, tool, program, settingsOf(tool))
+    poolFor(tool, program, await runsOf(definition, settingsOf(tool), program))
     await pools.get(tool)?.pool.ready()
   }
   return { run, prewarm, forget }

@@ -2,7 +2,7 @@
 import { HOOK_POINTS, MODES, RULE_SOURCES } from '../../gate/index.js'
 import type { SessionBudget } from '../../gate/index.js'
 import { FORMS } from '../../sandbox/index.js'
-import type { SandboxOptions } from '../../sandbox/index.js'
+import type { ContainerOptions, SandboxOptions } from '../../sandbox/index.js'
 
 import { DURABILITIES } from '../audit/audit-log.js'
 import type { AuditLog, AuditSettings } from '../audit/audit-log.js'
@@ -128,6 +128,14 @@ const context = mapping<EventContext>(
   'context: { agent: "reviewer", model: "…" }',
 )
 
+const containers = mapping<ContainerOptions>(
+  {
+    socket: aText('the path of an engine\'s socket'),
+    launcher: aText('the path of a launcher'),
+    images: oneOf('digest', 'any'),
+  },
+  'containers: { images: "digest" }',
+)
 const sandbox = mapping<SandboxOptions>(
   {
     form: oneOf('auto', ...FORMS),
@@ -205,6 +213,7 @@ const CORDON: ShapesOf<CordonOptions> = {
   ownFiles,
   egress: egressOption,
   sandbox,
+  containers,
 }
 const cordonOptions = mappingWith({
   options: CORDON,

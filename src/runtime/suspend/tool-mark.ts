@@ -12,7 +12,11 @@ export const toolMark = (tool: BoundTool | undefined): string =>
 const codeOf = (definition: ToolDefinition): readonly string[] => {
   switch (definition.kind) {
     case 'process':
-      return [String(definition.command), String(definition.stdin)]
+      return [
+        String(definition.command),
+        String(definition.stdin),
+        ...(definition.container === undefined ? [] : [JSON.stringify(definition.container)]),
+      ]
     case 'in-process':
       return [String(definition.run)]
     case 'mcp':

@@ -11,7 +11,7 @@ import type { JsonValue } from '../../gate/index.js'
 import { selfContainedSource, sourceOnHost } from '../tools/function-source.js'
 import type { FunctionSource, ToolDefinition } from '../tools/tools.js'
 
-import { moduleCode } from './tool-hash.js'
+import { containerOf, moduleCode } from './tool-hash.js'
 
 /** Undefined if the code is not known: it uses variables of its module, or is not in this process. */
 export const codeHash = (tool: ToolDefinition): string | undefined => {
@@ -31,6 +31,7 @@ const codeOf = (tool: ToolDefinition): JsonValue | undefined => {
         command: treeOf(sourceOnHost(tool.name, tool.command)),
         stdin: tool.stdin === undefined ? null : treeOf(sourceOnHost(tool.name, tool.stdin)),
         successes: tool.successes,
+        ...containerOf(tool.container),
       }
     case 'function':
       return codeOfFunction(tool.name, tool.from)

@@ -11,7 +11,7 @@ import { policyHash } from '../../policy/index.js'
 
 import { pathOf, selfContainedSource, sourceOnHost } from '../tools/function-source.js'
 import { moduleFiles } from '../tools/module-files.js'
-import type { FunctionSource, ToolDefinition } from '../tools/tools.js'
+import type { FunctionSource, ToolContainer, ToolDefinition } from '../tools/tools.js'
 
 import type { CommandTemplate } from './command-template.js'
 
@@ -52,6 +52,7 @@ const codeOf = (tool: ToolDefinition): JsonValue => {
         command: sourceOf(tool, tool.command),
         stdin: tool.stdin === undefined ? null : sourceOf(tool, tool.stdin),
         successes: tool.successes,
+        ...containerOf(tool.container),
       }
     case 'function':
       return codeOfFunction(tool, tool.from)
@@ -61,6 +62,10 @@ const codeOf = (tool: ToolDefinition): JsonValue => {
       throw cannot(tool, 'it would run in the process of the runner, where nothing holds it', 'leave inProcess out')
   }
 }
+
+/** The image by its name: a tag may mean another image later. */
+export const containerOf = (container: ToolContainer | undefined): Readonly<Record<string, JsonValue>> =>
+  container === undefined ? {} : { container: [container.image, container.runtime ?? null] }
 
 const codeOfFunction = (tool: ToolDefinition, from: FunctionSource): JsonValue => {
   switch (from.kind) {

@@ -6,7 +6,7 @@ import { aCount, aFunction, aText, checked, mapping, mappingWith, optionPlace } 
 import type { ShapesOf } from '../option-checks.js'
 import type { ResultLimits } from '../result/result-limits.js'
 import type { InputSchema } from './schema-type.js'
-import type { FunctionToolOptions, ProcessToolOptions, WasmToolOptions } from './tool-options.js'
+import type { ContainerToolOptions, FunctionToolOptions, ProcessToolOptions, WasmToolOptions } from './tool-options.js'
 
 const anything = checked<never>(() => undefined)
 
@@ -64,6 +64,12 @@ const PROCESS: ShapesOf<ProcessToolOptions<string, InputSchema, unknown>> = {
   successes: exitStatuses,
 }
 
+const CONTAINER: ShapesOf<ContainerToolOptions<string, InputSchema, unknown>> = {
+  ...PROCESS,
+  image: aText('an image of the container engine'),
+  runtime: aText('the name of an OCI runtime'),
+}
+
 const FUNCTION: ShapesOf<FunctionToolOptions<string, InputSchema, unknown, unknown>> = {
   ...COMMON,
   run: aFunction('a function', 'write it like run: async ({ path }) => { … }'),
@@ -87,6 +93,11 @@ const processOptions = mappingWith({
   required: ['name', 'command'],
   expected: 'a mapping with at least a name and a command',
 })
+const containerOptions = mappingWith({
+  options: CONTAINER,
+  required: ['name', 'image', 'command'],
+  expected: 'a mapping with at least a name, an image and a command',
+})
 const wasmOptions = mappingWith({
   options: WASM,
   required: ['name', 'module'],
@@ -100,6 +111,10 @@ const functionOptions = mappingWith({
 
 export const checkProcessToolOptions = (options: unknown): void => {
   processOptions.read(options, optionPlace(namedTool('processTool', options)))
+}
+
+export const checkContainerToolOptions = (options: unknown): void => {
+  containerOptions.read(options, optionPlace(namedTool('containerTool', options)))
 }
 
 export const checkWasmToolOptions = (options: unknown): void => {

@@ -59,6 +59,17 @@ export interface ProcessToolOptions<
   readonly encoding?: 'utf8' | 'base64'
 }
 
+export interface ContainerToolOptions<
+  Name extends string,
+  Schema extends InputSchema | undefined,
+  Input,
+> extends ProcessToolOptions<Name, Schema, Input> {
+  /** An image that the engine has: `name@sha256:…`, or a tag, which is resolved once. */
+  readonly image: string
+  /** An OCI runtime of the engine, such as `runsc` (default: the engine's own). */
+  readonly runtime?: string
+}
+
 export interface WasmToolOptions<
   Name extends string,
   Schema extends InputSchema | undefined,

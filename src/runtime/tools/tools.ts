@@ -7,12 +7,18 @@ import type { ToolPolicy } from '../../policy/index.js'
 import type { SandboxProfile } from '../../sandbox/index.js'
 
 import { noteTool } from '../describing.js'
-import { checkFunctionToolOptions, checkProcessToolOptions } from './check-tool-options.js'
+import { checkContainerToolOptions, checkFunctionToolOptions, checkProcessToolOptions } from './check-tool-options.js'
 import { policyFileOf } from './policy-from.js'
 import type { WasmWords } from '../function-cell/messages.js'
 import type { ResultLimits } from '../result/result-limits.js'
 import type { GivenInputOf, InputSchema, OutputOf, ParsedInputOf, Unannotated } from './schema-type.js'
-import type { CommonToolOptions, FunctionToolOptions, ProcessToolOptions, ToolContext } from './tool-options.js'
+import type {
+  CommonToolOptions,
+  ContainerToolOptions,
+  FunctionToolOptions,
+  ProcessToolOptions,
+  ToolContext,
+} from './tool-options.js'
 
 interface CommonDefinition<Name extends string> {
   readonly name: Name
@@ -73,6 +79,8 @@ export type ToolDefinition<
         readonly stdin: ((input: JsonValue) => string | Uint8Array) | undefined
         readonly successes: readonly number[]
         readonly encoding: 'utf8' | 'base64'
+        /** The container that it runs in. Undefined: a cell of this host. */
+        readonly container: ToolContainer | undefined
       }
     | { readonly kind: 'function'; readonly from: FunctionSource; readonly result: ResultLimits | undefined }
     | {
@@ -83,6 +91,11 @@ export type ToolDefinition<
       }
     | { readonly kind: 'in-process'; readonly run: ToolRun; readonly result: ResultLimits | undefined }
   )
+
+export interface ToolContainer {
+  readonly image: string
+  readonly runtime: string | undefined
+}
 
 /** A running MCP server, as a tool of it is called. */
 export interface ToolServer {
@@ -130,15 +143,33 @@ export const processTool = <
   options: ProcessToolOptions<Name, Schema, Input>,
 ): ToolDefinition<Name, NoInfer<GivenInputOf<Schema, Input>>, ProcessOutput> => {
   checkProcessToolOptions(options)
-  return noteTool({
-    ...commonDefinition(options),
-    kind: 'process',
-    command: options.command as (input: JsonValue) => readonly string[],
-    stdin: options.stdin as ((input: JsonValue) => string | Uint8Array) | undefined,
-    successes: options.successes ?? [0],
-    encoding: options.encoding ?? 'utf8',
-  })
+  return noteTool(processDefinition(options, undefined))
 }
+
+/** A tool that is a program of a container image. Each call gets a container of its own, with a cell in it. */
+export const containerTool = <
+  const Name extends string,
+  const Schema extends InputSchema | undefined = undefined,
+  Input = ParsedInputOf<Schema>,
+>(
+  options: ContainerToolOptions<Name, Schema, Input>,
+): ToolDefinition<Name, NoInfer<GivenInputOf<Schema, Input>>, ProcessOutput> => {
+  checkContainerToolOptions(options)
+  return noteTool(processDefinition(options, { image: options.image, runtime: options.runtime }))
+}
+
+const processDefinition = <Name extends string, Schema extends InputSchema | undefined, Input>(
+  options: ProcessToolOptions<Name, Schema, Input>,
+  container: ToolContainer | undefined,
+): ToolDefinition<Name, NoInfer<GivenInputOf<Schema, Input>>, ProcessOutput> => ({
+  ...commonDefinition(options),
+  kind: 'process',
+  command: options.command as (input: JsonValue) => readonly string[],
+  stdin: options.stdin as ((input: JsonValue) => string | Uint8Array) | undefined,
+  successes: options.successes ?? [0],
+  encoding: options.encoding ?? 'utf8',
+  container,
+})
 
 /** A tool that is a JavaScript function, in a Node process in a cell; or, with `inProcess`, in this one. */
 export const tool = <

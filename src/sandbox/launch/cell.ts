@@ -1,5 +1,6 @@
 // One cell on its connection: sends the plan, the command and input, reads events and output.
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
@@ -55,6 +56,9 @@ export interface Cell {
   readonly take: () => void
 }
 
+/** A socket, or a stream of its own over the one to a container. */
+export type CellConnection = Duplex & Pick<Socket, 'ref' | 'unref'>
+
 /** A tool that keeps trying must not fill our memory. */
 const MOST_KEPT = 10_000
 
@@ -62,7 +66,7 @@ const CLOSING_MS = 1
 
 /** `plan`: made by `encodePlan`. `departure`: how the applied boundary differs. The program then never starts. */
 export const openCell = (
-  connection: Socket,
+  connection: CellConnection,
   plan: Buffer,
   departure: (applied: AppliedEvent) => string | undefined = () => undefined,
 ): Cell => {

@@ -1,6 +1,5 @@
 // Receives the connections of cells from launchers, and gives each to the network of its call.
-import { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+import { Duplex } from 'node:stream'
 
 import { bug } from '../../errors/index.js'
 
@@ -37,7 +36,7 @@ const MOST_WAITING = 256
 
 interface Known {
   network: CallNetwork | undefined
-  readonly streams: Set<Socket>
+  readonly streams: Set<Duplex>
   readonly waiting: (() => void)[]
 }
 
@@ -88,7 +87,7 @@ export const createDoors = (): Doors => {
       }
     },
     receive: (message, handle) => {
-      if (!(handle instanceof Socket)) return
+      if (!(handle instanceof Duplex)) return
       // Passes on an end in one direction. Node sets this only when it makes the socket.
       handle.allowHalfOpen = true
       handle.on('error', () => undefined)

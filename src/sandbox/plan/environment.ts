@@ -14,8 +14,10 @@ export const environmentOf = (
   plan: Plan,
   { boundary, hostEnvironment = {} }: { readonly boundary: Boundary; readonly hostEnvironment?: Environment },
   network: { readonly proxySecret: string; readonly variables: Environment } | undefined,
+  searchPath: string = SYSTEM_PATH,
 ): Environment =>
   buildEnvironment(boundary, hostEnvironment, plan.temporary, {
+    PATH: searchPath,
     ...formVariables(plan),
     ...(network === undefined ? {} : { ...networkVariables(plan, network.proxySecret), ...network.variables }),
   })

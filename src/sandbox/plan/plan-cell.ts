@@ -66,10 +66,12 @@ export interface PlannedCell {
   readonly carved: CarvedOut
   /** Folders of the write roots in which the tool can make nothing. */
   readonly closed: readonly AbsolutePath[]
+  /** Of the image of a container. Those of the cell and of the policy replace them. */
+  readonly imageVariables?: Environment
 }
 
 const TTY = '/dev/tty' as AbsolutePath
-const NOTHING_KEPT: Plan['kept'] = { roots: [], sealed: [], hidden: [] }
+export const NOTHING_KEPT: Plan['kept'] = { roots: [], sealed: [], hidden: [] }
 
 export const planCell = (
   request: CellRequest,
@@ -162,8 +164,7 @@ export const planCell = (
   ])
   return {
     plan,
-    encoded: once(() => encodePlan(plan)),
-    sum: once(() => appliedSumOf(plan)),
+    ...madeOnce(plan),
     program,
     profile: describeProfile(plan, host, roots, variables),
     ground: [...ground, cwd],
@@ -191,9 +192,13 @@ export const planAgain = (planned: PlannedCell, host: HostFacts): PlannedCell =>
       ? { ...item, path: `${temporary}${item.path.slice(plan.temporary.length)}` }
       : item
   const again: Plan = { ...plan, network, temporary, rules: plan.rules.map(moved), steps: plan.steps.map(moved) }
-  const sum = temporary === plan.temporary ? planned.sum : once(() => appliedSumOf(again))
-  return { ...planned, plan: again, encoded: once(() => encodePlan(again)), sum }
+  return { ...planned, plan: again, ...madeOnce(again), ...(temporary === plan.temporary ? { sum: planned.sum } : {}) }
 }
+
+export const madeOnce = (plan: Plan): Pick<PlannedCell, 'encoded' | 'sum'> => ({
+  encoded: once(() => encodePlan(plan)),
+  sum: once(() => appliedSumOf(plan)),
+})
 
 const once = <Made>(make: () => Made): (() => Made) => {
   let made: Made | undefined
@@ -238,7 +243,7 @@ const newToken = (): string => randomBytes(24).toString('hex')
 const unsupported = (grant: string, problem: string, fix: string): CordonError =>
   fail('network-grant-unsupported', { grant, problem, fix })
 
-const networkOf = (
+export const networkOf = (
   { boundary: { network, egressClass }, form, proxy }: CellRequest,
   host: HostFacts,
 ): Plan['network'] => {
@@ -308,7 +313,7 @@ const refuseUnbrokered = (
     throw refuse('grants by host need a network namespace, or Landlock of ABI 4 (Linux 6.7)', 'run `cordon doctor`')
 }
 
-const trapsOf = (
+export const trapsOf = (
   { boundary, form, observe, stdio }: CellRequest,
   host: HostFacts,
   holdsProtected: boolean,

@@ -50,6 +50,7 @@ const OF_CELLS = {
       matching(/^[0-9]+:[0-9]+$/, 'user:group'),
     ),
   ),
+  image: optional(described('The image of the container, by the digest of its contents.', filled())),
   scope: optional(
     described(
       'server: the cell of an MCP server, with the grants of all its tools together. For the policy of the one tool ' +
@@ -67,7 +68,12 @@ const OF_CELLS = {
   ),
 }
 
-export const SANDBOXED = record({ mode: oneOf('sandboxed'), backend: oneOf('native'), ...OF_CELLS, ...COMMON })
+export const SANDBOXED = record({
+  mode: oneOf('sandboxed'),
+  backend: oneOf('native', 'container'),
+  ...OF_CELLS,
+  ...COMMON,
+})
 export type SandboxProfile = Shaped<typeof SANDBOXED>
 
 export const IN_PROCESS = record({ mode: oneOf('none'), backend: oneOf('none'), ...COMMON })

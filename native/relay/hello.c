@@ -1,0 +1,63 @@
+/*
+ * What only a process inside the container can know, told to the host before the plan is made: its user, the program by
+ * its path, and what lies in the root of the image. Words, each ended by a NUL.
+ */
+#include "relay/hello.h"
+#include "relay/carried.h"
+#include "wire/frames.h"
+#include "wire/memory.h"
+
+#define STREAM_VERSION "cordon-stream-1"
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Empty if there is none. */
+static void find_program(const char *name, const char *path, char found[PATH_MAX])
+{
+	char folders[PATH_MAX];
+
+	snprintf(found, PATH_MAX, "%s", name);
+	if (name[0] == '/' && is_program(name))
+		return;
+	snprintf(folders, sizeof folders, "%s", strchr(name, '/') ? "" : path);
+	for (char *rest, *folder = strtok_r(folders, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest)) {
+		if (folder[0] == '/' && snprintf(found, PATH_MAX, "%s/%s", folder, name) < PATH_MAX &&
+		    is_program(found))
+			return;
+	}
+	found[0] = '\0';
+}
+
+/* Folders and files in the root. Links lead to others of them, and grant nothing by themselves. */
+static void list_root(FILE *into)
+{
+	CLOSE_FOLDER_ON_RETURN DIR *root = open_entries(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+
+	for (struct dirent *entry; (entry = next_entry(root));) {
+		struct stat status;
+		if (fstatat(dirfd(root), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    (S_ISDIR(status.st_mode) || S_ISREG(status.st_mode)))
+			fprintf(into, "%c/%s%c", S_ISDIR(status.st_mode) ? 'd' : 'f', entry->d_name, '\0');
+	}
+}
+
+void say_hello(const char *program, const char *path)
+{
+	char found[PATH_MAX];
+	struct text text;
+
+	find_program(program, path, found);
+	begin_text(&text);
+	fprintf(text.into, STREAM_VERSION "%c%d%c%d%c%s%c", '\0', (int)getuid(), '\0', (int)getgid(), '\0', found,
+		'\0');
+	list_root(text.into);
+	end_text(&text);
+	/* An image with so many names in its root is refused by the host, which then misses some. */
+	write_stream_frame(STREAM_HELLO, 0, text.bytes, text.length < LARGEST_PIECE ? text.length : LARGEST_PIECE);
+	free(text.bytes);
+}

@@ -1,0 +1,5 @@
+#pragma once
+
+#include "wire/system.h"
+
+void say_hello(const char *program, const char *path);

@@ -1,0 +1,40 @@
+// Errors of container tools: the engine, images, and what a container cannot hold.
+import type { ErrorText } from './error-text.js'
+
+export const CONTAINER_ERRORS = {
+  'container-engine-missing': {
+    when: 'No container engine listens at one of the usual sockets.',
+    message: 'no container engine was found at {sockets}',
+    agent: 'The container engine that this tool needs is not running.',
+    fix: 'start one (podman system service --time=0, or Docker), or name its socket in DOCKER_HOST=unix:///path',
+  },
+  'container-engine-unreachable': {
+    when: 'A container engine does not answer at its socket.',
+    message: 'the container engine at {socket} does not answer: {problem}',
+    agent: 'The container engine that this tool needs does not answer.',
+    fix: 'start it, or check that this user may open its socket',
+  },
+  'container-engine-refused': {
+    when: 'A container engine refused a request of Cordon.',
+    message: 'the container engine refused {request}: {problem}',
+    agent: 'The container of this tool could not be made.',
+  },
+  'image-missing': {
+    when: 'The engine does not have the image of a container tool. Cordon never downloads one.',
+    message: 'the container engine has no image {image}',
+    agent: 'The container image of this tool is missing.',
+    fix: 'podman pull {image}, or docker pull {image}',
+  },
+  'image-not-the-digest': {
+    when: 'The image of a container tool is another one than its digest says.',
+    message: 'the image {image} is not the one that the engine has ({found})',
+    agent: 'The container image of this tool is not the expected one.',
+    fix: 'pull the image by its digest, or correct the digest',
+  },
+  'image-by-tag': {
+    when: 'A container tool names its image by a tag, and its runtime demands digests.',
+    message: 'the image {image} is named by a tag, which its owner can move to another image',
+    agent: 'The container image of this tool is not pinned.',
+    fix: 'name it by its digest: {pinned}',
+  },
+} as const satisfies Readonly<Record<string, ErrorText>>

@@ -1,0 +1,262 @@
+// The host's end of the stream to a container: the cell's own connection, and those of its tool
+// (native/relay/relay.c).
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+
+import { fail } from '../../errors/index.js'
+import type { CellConnection } from '../launch/cell.js'
+
+/** Of each direction of each connection, before the other side has passed something on. */
+const WINDOW = 256 * 1024
+const CREDIT_STEP = WINDOW / 4
+const LARGEST_PIECE = 32 * 1024
+const LONGEST_WORDS = 2_000
+
+const FRAME = { hello: 'H', open: 'O', data: 'D', credit: 'W', end: 'E', close: 'C' } as const
+
+/** What the launcher says of its container, before it has a plan. */
+export interface Hello {
+  readonly uid: number
+  readonly gid: number
+  /** Undefined if the image has no such program. */
+  readonly program: string | undefined
+  /** In the root of the container, without links. */
+  readonly entries: readonly { readonly path: string; readonly object: 'directory' | 'file' }[]
+}
+
+export interface Attached {
+  readonly hello: Promise<Hello>
+  readonly cell: CellConnection
+  readonly isAlive: () => boolean
+}
+
+interface Carried {
+  readonly stream: Duplex
+  readonly take: (payload: Buffer) => void
+  readonly credit: (bytes: number) => void
+}
+
+/** `onConnection`: takes a connection of the tool, with the words of its channel. */
+export const carryStreams = (
+  connection: Socket,
+  first: Buffer,
+  onConnection: (message: unknown, stream: Duplex) => void,
+): Attached => {
+  const streams = new Map<number, Carried>()
+  let words = ''
+  let isOver = false
+  let tellHello: (hello: Hello) => void = () => undefined
+  let refuseHello: (error: unknown) => void = () => undefined
+  const hello = new Promise<Hello>((resolve, reject) => {
+    tellHello = resolve
+    refuseHello = reject
+  })
+  hello.catch(() => undefined)
+
+  const send = (kind: string, number: number, payload: Uint8Array = new Uint8Array()): void => {
+    if (isOver) return
+    const frame = Buffer.allocUnsafe(HEADER + payload.byteLength)
+    frame[0] = kind.charCodeAt(0)
+    frame.writeUInt32LE(number, 1)
+    frame.writeUInt32LE(payload.byteLength, 5)
+    frame.set(payload, HEADER)
+    connection.write(frame)
+  }
+  const carry = (number: number): Duplex => {
+    const carried = createCarried(number, send, () => {
+      streams.delete(number)
+      // The launcher ends with its cell, and the container with the launcher.
+      if (number === 0) connection.end()
+    })
+    streams.set(number, carried)
+    return carried.stream
+  }
+  const own = carry(0)
+  const cell = Object.assign(own, {
+    ref: () => connection.ref(),
+    unref: () => connection.unref(),
+  }) as unknown as CellConnection
+
+  const onFrame = (header: Buffer, payload: Buffer): void => {
+    const kind = String.fromCharCode(header[0] ?? 0)
+    const number = header.readUInt32LE(1)
+    const carried = streams.get(number)
+    switch (kind) {
+      case FRAME.hello:
+        tellHello(readHello(payload))
+        break
+      case FRAME.open: {
+        const stream = carry(number)
+        onConnection(messageIn(payload), stream)
+        break
+      }
+      case FRAME.data:
+        carried?.take(payload)
+        break
+      case FRAME.credit:
+        carried?.credit(payload.readUInt32LE(0))
+        break
+      case FRAME.end:
+        carried?.stream.push(null)
+        break
+      case FRAME.close:
+        carried?.stream.destroy()
+        break
+      default:
+        throw fail('launcher-died', { how: `a frame of the unknown kind ${JSON.stringify(kind)}` })
+    }
+  }
+  const cutFrames = createCutter(HEADER, (header) => header.readUInt32LE(5), LARGEST_PIECE, onFrame)
+  // The engine puts a header before each piece: its stream, three zeros, its length.
+  const cutPieces = createCutter(
+    8,
+    (header) => header.readUInt32BE(4),
+    LARGEST_OF_ENGINE,
+    (header, payload) => {
+      if (header[0] === STDERR) words = `${words}${payload.toString('utf8')}`.slice(-LONGEST_WORDS)
+      else cutFrames(payload)
+    },
+  )
+  const over = (): void => {
+    if (isOver) return
+    isOver = true
+    refuseHello(fail('launcher-died', { how: words.trim() || 'its container ended' }))
+    for (const { stream } of streams.values()) {
+      if (stream === own) own.push(null)
+      else stream.destroy()
+    }
+  }
+  const read = (bytes: Buffer): void => {
+    try {
+      cutPieces(bytes)
+    } catch (error) {
+      own.destroy(error instanceof Error ? error : undefined)
+      connection.destroy()
+    }
+  }
+  // What is read before a paused cell ends is still delivered.
+  own.once('end', () => own.destroy())
+  connection.on('data', read)
+  connection.on('error', over)
+  connection.on('close', over)
+  connection.on('end', over)
+  if (first.length > 0) read(first)
+  return { hello, cell, isAlive: () => !isOver && !own.destroyed }
+}
+
+const HEADER = 9
+const STDERR = 2
+const LARGEST_OF_ENGINE = 64 * 1024 * 1024
+
+const createCarried = (
+  number: number,
+  send: (kind: string, number: number, payload?: Uint8Array) => void,
+  onGone: () => void,
+): Carried => {
+  let maySend = WINDOW
+  let unacknowledged = 0
+  let waiting: { bytes: Buffer; readonly done: () => void } | undefined
+
+  const flush = (): void => {
+    while (waiting !== undefined && maySend > 0) {
+      const piece = waiting.bytes.subarray(0, Math.min(maySend, LARGEST_PIECE))
+      maySend -= piece.length
+      send(FRAME.data, number, piece)
+      const { bytes, done } = waiting
+      waiting = piece.length === bytes.length ? undefined : { bytes: bytes.subarray(piece.length), done }
+      if (waiting === undefined) done()
+    }
+  }
+  const acknowledge = (): void => {
+    if (unacknowledged < CREDIT_STEP) return
+    const credit = Buffer.allocUnsafe(4)
+    credit.writeUInt32LE(unacknowledged, 0)
+    unacknowledged = 0
+    send(FRAME.credit, number, credit)
+  }
+  const stream = new Duplex({
+    read: acknowledge,
+    write: (bytes: Buffer, _encoding, done) => {
+      waiting = { bytes, done }
+      flush()
+    },
+    final: (done) => {
+      send(FRAME.end, number)
+      done()
+    },
+    destroy: (error, done) => {
+      if (!(stream.readableEnded && stream.writableFinished)) send(FRAME.close, number)
+      onGone()
+      done(error)
+    },
+  })
+  return {
+    stream,
+    take: (payload) => {
+      unacknowledged += payload.length
+      if (unacknowledged > WINDOW) throw fail('launcher-died', { how: 'it sent more than it had credit for' })
+      if (stream.push(payload)) acknowledge()
+    },
+    credit: (bytes) => {
+      maySend += bytes
+      flush()
+    },
+  }
+}
+
+/** Cuts bytes into parts of a header and a payload, whose length is in the header. */
+const createCutter = (
+  headerBytes: number,
+  lengthIn: (header: Buffer) => number,
+  longest: number,
+  onPart: (header: Buffer, payload: Buffer) => void,
+): ((bytes: Buffer) => void) => {
+  let pending: Buffer[] = []
+  let held = 0
+  let wanted = headerBytes
+  return (arrived) => {
+    pending.push(arrived)
+    held += arrived.length
+    if (held < wanted) return
+    let rest = pending.length === 1 ? arrived : Buffer.concat(pending, held)
+    wanted = headerBytes
+    while (rest.length >= headerBytes) {
+      const length = lengthIn(rest)
+      if (length > longest) throw fail('launcher-died', { how: `it announced ${length} bytes at once` })
+      if (rest.length < headerBytes + length) {
+        wanted = headerBytes + length
+        break
+      }
+      onPart(rest.subarray(0, headerBytes), rest.subarray(headerBytes, headerBytes + length))
+      rest = rest.subarray(headerBytes + length)
+    }
+    pending = rest.length === 0 ? [] : [rest]
+    held = rest.length
+  }
+}
+
+const VERSION = 'cordon-stream-1'
+
+const readHello = (payload: Buffer): Hello => {
+  const text = payload.toString('utf8')
+  const [version, uid, gid, program = '', ...entries] = text.split('\0')
+  if (version !== VERSION || !text.endsWith('\0'))
+    throw fail('launcher-died', { how: `it speaks ${JSON.stringify(version)} instead of ${VERSION}` })
+  return {
+    uid: Number(uid),
+    gid: Number(gid),
+    program: program === '' ? undefined : program,
+    entries: entries
+      .filter((entry) => entry !== '')
+      .map((entry) => ({ path: entry.slice(1), object: entry.startsWith('d') ? 'directory' : 'file' })),
+  }
+}
+
+/** A line for Node's channel. The message in it is for the doors of the sandbox. */
+const messageIn = (payload: Buffer): unknown => {
+  try {
+    return (JSON.parse(payload.toString('utf8')) as { readonly msg?: unknown }).msg
+  } catch {
+    return undefined
+  }
+}

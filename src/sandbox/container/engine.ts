@@ -1,0 +1,149 @@
+// A container engine: what it can do, its images, and containers of Cordon in it.
+import { lstatSync } from 'node:fs'
+import type { Socket } from 'node:net'
+
+import { fail } from '../../errors/index.js'
+
+import { askEngine, hijackEngine, refusedBy } from './engine-request.js'
+import type { EngineAnswer, EngineRequest } from './engine-request.js'
+
+export interface Engine {
+  readonly socket: string
+  readonly name: 'podman' | 'docker'
+  readonly isRootless: boolean
+  /** Whether it can limit the memory of a container here. */
+  readonly limitsMemory: boolean
+  readonly limitsProcesses: boolean
+  readonly image: (name: string) => Promise<Image>
+  readonly create: (body: unknown) => Promise<string>
+  readonly attach: (id: string) => Promise<{ readonly connection: Socket; readonly first: Buffer }>
+  readonly start: (id: string) => Promise<void>
+  /** Also if it is gone already. */
+  readonly remove: (id: string) => Promise<void>
+  readonly labelled: (label: string) => Promise<readonly LabelledContainer[]>
+}
+
+/** An image, by the digest of what it contains. */
+export interface Image {
+  readonly digest: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly folder: string
+  readonly hasHealthCheck: boolean
+}
+
+export interface LabelledContainer {
+  readonly id: string
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** The sockets that are tried, in this order: those of this user first. */
+export const engineSockets = (
+  environment: Readonly<Record<string, string | undefined>>,
+  uid: number | undefined = process.getuid?.(),
+): readonly string[] => {
+  const { DOCKER_HOST: named = '', XDG_RUNTIME_DIR: runtime = `/run/user/${uid}` } = environment
+  if (named !== '') return named.startsWith('unix://') ? [named.slice('unix://'.length)] : []
+  const own = [`${runtime}/podman/podman.sock`, `${runtime}/docker.sock`]
+  return [...own, '/run/podman/podman.sock', '/var/run/docker.sock']
+}
+
+/** The first of the sockets that an engine answers at. */
+export const openEngine = async (sockets: readonly string[]): Promise<Engine> => {
+  const socket = sockets.find(isSocket)
+  if (socket === undefined) throw fail('container-engine-missing', { sockets: sockets.join(', ') || 'no unix socket' })
+  const [version, info] = await Promise.all([
+    expected({ socket, method: 'GET', path: '/version' }),
+    expected({ socket, method: 'GET', path: '/info' }),
+  ])
+  const facts = fieldsOf(info.value)
+  const isRootless = listOf(facts['SecurityOptions']).some((each) => String(each).includes('rootless'))
+  const isPodman = listOf(fieldsOf(version.value)['Components']).some(
+    (each) => fieldsOf(each)['Name'] === 'Podman Engine',
+  )
+  return {
+    socket,
+    name: isPodman ? 'podman' : 'docker',
+    isRootless,
+    limitsMemory: facts['MemoryLimit'] === true,
+    limitsProcesses: facts['PidsLimit'] === true,
+    image: (name) => findImage(socket, name),
+    create: async (body) => {
+      const { value } = await expected({ socket, method: 'POST', path: '/containers/create', body })
+      return String(fieldsOf(value)['Id'])
+    },
+    attach: (id) =>
+      hijackEngine({
+        socket,
+        method: 'POST',
+        path: `/containers/${id}/attach?stream=1&stdin=1&stdout=1&stderr=1`,
+      }),
+    start: async (id) => {
+      await expected({ socket, method: 'POST', path: `/containers/${id}/start` })
+    },
+    remove: async (id) => {
+      const asked: EngineRequest = { socket, method: 'DELETE', path: `/containers/${id}?force=1&v=1` }
+      const answer = await askEngine(asked)
+      // Gone, or on its way.
+      if (!isSuccess(answer) && answer.status !== 404 && answer.status !== 409) throw refusedBy(asked, answer)
+    },
+    labelled: async (label) => {
+      const filters = encodeURIComponent(JSON.stringify({ label: [label] }))
+      const { value } = await expected({ socket, method: 'GET', path: `/containers/json?all=1&filters=${filters}` })
+      return listOf(value).map((each) => ({
+        id: String(fieldsOf(each)['Id']),
+        labels: fieldsOf(fieldsOf(each)['Labels']) as Readonly<Record<string, string>>,
+      }))
+    },
+  }
+}
+
+const DIGEST = /^(?:(?<name>.+)@)?(?<digest>sha256:[0-9a-f]{64})$/
+
+const findImage = async (socket: string, name: string): Promise<Image> => {
+  const asked: EngineRequest = { socket, method: 'GET', path: `/images/${encodeURIComponent(name)}/json` }
+  const answer = await askEngine(asked)
+  if (answer.status === 404) throw fail('image-missing', { image: name })
+  if (!isSuccess(answer)) throw refusedBy(asked, answer)
+  const { Id: id, RepoDigests: digests, Config: config } = fieldsOf(answer.value)
+  const digest = typeof id === 'string' ? (id.startsWith('sha256:') ? id : `sha256:${id}`) : ''
+  const wanted = DIGEST.exec(name)?.groups?.['digest']
+  const known = [digest, ...listOf(digests).map((each) => String(each).replace(/^.*@/, ''))]
+  if (!DIGEST.test(digest) || (wanted !== undefined && !known.includes(wanted)))
+    throw fail('image-not-the-digest', { image: name, found: digest || 'an image without a digest' })
+  const { Env: variables, WorkingDir: folder, Healthcheck: check } = fieldsOf(config)
+  return {
+    digest,
+    environment: Object.fromEntries(
+      listOf(variables).map((each) => {
+        const [key = '', ...value] = String(each).split('=')
+        return [key, value.join('=')]
+      }),
+    ),
+    folder: typeof folder === 'string' && folder.startsWith('/') ? folder : '/',
+    hasHealthCheck: check !== undefined && check !== null,
+  }
+}
+
+/** Whether a name says the digest of its image, and not only a tag that may be moved. */
+export const namesDigest = (image: string): boolean => DIGEST.test(image)
+
+const expected = async (asked: EngineRequest): Promise<EngineAnswer> => {
+  const answer = await askEngine(asked)
+  if (!isSuccess(answer)) throw refusedBy(asked, answer)
+  return answer
+}
+
+const isSuccess = ({ status }: EngineAnswer): boolean => (status >= 200 && status < 300) || status === 304
+
+const isSocket = (path: string): boolean => {
+  try {
+    return lstatSync(path).isSocket()
+  } catch {
+    return false
+  }
+}
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [])

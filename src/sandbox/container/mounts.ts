@@ -1,0 +1,64 @@
+// What of the host is bound into a container: the granted paths, each by its own name.
+import { fail } from '../../errors/index.js'
+import type { AbsolutePath, Boundary } from '../../policy/index.js'
+import { isWithinPath } from '../../policy/index.js'
+
+import type { Place } from '../grants/object-at.js'
+import { surveyGrants } from '../grants/survey.js'
+import type { Survey } from '../grants/survey.js'
+import { outermost } from '../plan/layout.js'
+
+/** `hide`: something empty covers what the host has there. */
+export interface Bind {
+  readonly path: AbsolutePath
+  readonly object: Place['object']
+  readonly access: 'read' | 'write' | 'hide'
+}
+
+export interface GrantedMounts {
+  readonly survey: Survey
+  /** A parent before what lies in it. */
+  readonly binds: readonly Bind[]
+}
+
+/** `sealed`: existing protected names of the write roots, which a mount of their own keeps as they are. */
+export const mountsFor = (boundary: Boundary, sealed: readonly Place[]): GrantedMounts => {
+  const survey = surveyGrants(boundary)
+  const [link] = survey.links
+  if (link !== undefined)
+    throw inexpressible('read', link.path, `it is a link to ${link.target}, which the image does not have`, {
+      fix: 'grant the path that the link leads to',
+    })
+  for (const { path } of [...survey.read, ...survey.write]) refuseCoveringImage(path)
+  const asBind = (access: Bind['access']) => ({ path, object }: Place): Bind => ({ path, object, access })
+  const writable = outermost(survey.write).map(asBind('write'))
+  const readable = outermost(survey.read)
+    .filter(({ path }) => !writable.some((root) => isWithinPath(path, root.path)))
+    .map(asBind('read'))
+  const kept = [...survey.sealed, ...sealed].map(asBind('read'))
+  const hidden = outermost(survey.hidden).map(asBind('hide'))
+  const isHidden = ({ path }: Bind) => hidden.some((cover) => path !== cover.path && isWithinPath(path, cover.path))
+  const byPath = new Map([...readable, ...writable, ...kept, ...hidden].map((bind) => [bind.path, bind]))
+  const binds = [...byPath.values()].filter((bind) => !isHidden(bind))
+  if (binds.length > MOST_BINDS)
+    throw fail('plan-rejected', { problem: `${binds.length} mounts for one container, more than ${MOST_BINDS}` })
+  return { survey, binds: binds.sort((left, right) => (left.path < right.path ? -1 : 1)) }
+}
+
+const MOST_BINDS = 500
+
+/** A folder at the top of the host would replace one of the image, with the programs in it. */
+const refuseCoveringImage = (path: AbsolutePath): void => {
+  if (path.split('/').length <= 2 || isWithinPath(path, '/dev' as AbsolutePath))
+    throw inexpressible('read', path, 'it would cover the folder of the image with the same name', {
+      fix: 'grant the paths in it that the tool needs',
+    })
+  // The engine separates the parts of a mount by these.
+  if (/[:,\n]/.test(path))
+    throw inexpressible('read', path, 'engines cannot bind a path with a comma, a colon or a line break', {
+      fix: 'rename it',
+    })
+}
+
+const inexpressible = (section: string, grant: string, problem: string, { fix }: { readonly fix: string }) =>
+  fail('grant-inexpressible', { section, grant, problem, fix })

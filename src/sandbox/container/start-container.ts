@@ -1,0 +1,122 @@
+// Makes and starts one container for one cell, and attaches to it.
+import type { Duplex } from 'node:stream'
+
+import type { Limits } from '../../policy/index.js'
+import { DEFAULT_LIMITS } from '../../policy/index.js'
+
+import { carryStreams } from './carried-streams.js'
+import type { Attached } from './carried-streams.js'
+import type { Engine, Image } from './engine.js'
+import { ownerLabel } from './leftovers.js'
+import type { Bind } from './mounts.js'
+import { TEMPORARY, launcherPath, searchPathOf } from './plan-container.js'
+
+export interface ContainerRequest {
+  readonly engine: Engine
+  readonly image: Image
+  readonly launcher: string
+  readonly program: string
+  readonly binds: readonly Bind[]
+  readonly limits: Limits
+  /** An OCI runtime of the engine (default: the engine's own). */
+  readonly runtime: string | undefined
+}
+
+export interface StartedContainer extends Attached {
+  /** Also ends it, and settles when it is gone. */
+  readonly remove: () => Promise<void>
+}
+
+export const startContainer = async (
+  request: ContainerRequest,
+  onConnection: (message: unknown, stream: Duplex) => void,
+): Promise<StartedContainer> => {
+  const { engine } = request
+  const id = await engine.create(containerBody(request))
+  const remove = () => engine.remove(id)
+  try {
+    // Before it starts, so that nothing it says is lost.
+    const { connection, first } = await engine.attach(id)
+    const attached = carryStreams(connection, first, onConnection)
+    await engine.start(id)
+    return { ...attached, remove }
+  } catch (error) {
+    await remove().catch(() => undefined)
+    throw error
+  }
+}
+
+/** The launcher and its supervisor take some too. */
+const OWN_MEMORY = 64 * 1024 * 1024
+const OWN_PROCESSES = 16
+
+const containerBody = ({ engine, image, launcher, program, binds, limits, runtime }: ContainerRequest): unknown => {
+  const target = launcherPath()
+  const memory = limits.memory === undefined ? undefined : limits.memory + OWN_MEMORY
+  return {
+    Image: image.digest,
+    Entrypoint: [target],
+    Cmd: ['stream', program, searchPathOf(image)],
+    User: userOf(engine),
+    WorkingDir: '/',
+    Hostname: 'cordon',
+    Labels: ownerLabel(),
+    // The engine would run it in the container, outside of the cell.
+    ...(image.hasHealthCheck ? { Healthcheck: { Test: ['NONE'] } } : {}),
+    Tty: false,
+    OpenStdin: true,
+    // The launcher sees an end when this process, or the engine, is gone.
+    StdinOnce: true,
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    NetworkDisabled: true,
+    HostConfig: {
+      NetworkMode: 'none',
+      ReadonlyRootfs: true,
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      AutoRemove: true,
+      IpcMode: 'private',
+      LogConfig: { Type: 'none', Config: {} },
+      ...(runtime === undefined ? {} : { Runtime: runtime }),
+      ...(engine.name === 'podman' && engine.isRootless ? { UsernsMode: 'keep-id' } : {}),
+      ...(memory !== undefined && engine.limitsMemory ? { Memory: memory, MemorySwap: memory } : {}),
+      ...(engine.limitsProcesses ? { PidsLimit: (limits.processes ?? DEFAULT_LIMITS.processes) + OWN_PROCESSES } : {}),
+      Tmpfs: {
+        [TEMPORARY]: emptyFolder(engine, `rw,exec,mode=1777,size=${(limits.scratch ?? DEFAULT_LIMITS.scratch) + ROOM}`),
+        ...Object.fromEntries(
+          binds.filter(isCover).map(({ path }) => [path, emptyFolder(engine, 'ro,mode=0555,size=4k')]),
+        ),
+      },
+      Mounts: [
+        { Type: 'bind', Source: launcher, Target: target, ReadOnly: true },
+        ...binds.filter((bind) => !isCover(bind)).map(mountOf),
+      ],
+    },
+  }
+}
+
+/** A hidden folder is covered by an empty one, a hidden file by the null device. */
+const isCover = ({ access, object }: Bind): boolean => access === 'hide' && object === 'directory'
+
+/** Podman would copy into it what lies beneath. */
+const emptyFolder = ({ name }: Engine, options: string): string =>
+  `${options},nosuid,nodev${name === 'podman' ? ',notmpcopyup' : ''}`
+
+const mountOf = ({ path, access }: Bind): unknown => ({
+  Type: 'bind',
+  Source: access === 'hide' ? '/dev/null' : path,
+  Target: path,
+  ReadOnly: access !== 'write',
+  BindOptions: { Propagation: 'rprivate' },
+})
+
+/** For the cell's own files, which the supervisor counts too. */
+const ROOM = 1024 * 1024
+
+/** The user of this process. In a rootless Docker that is the root of the container. */
+const userOf = ({ name, isRootless }: Engine): string => {
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
+  return name === 'docker' && isRootless ? '0:0' : `${uid}:${gid}`
+}
