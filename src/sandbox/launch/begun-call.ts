@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 
+import type { Backend } from '../backends.js'
 import type { CallPatrol } from '../watch/patrols.js'
 import type { CellRequest } from '../plan/plan-cell.js'
 import type { ReadyCell } from './ready-cell.js'
@@ -8,6 +9,7 @@ export interface BegunRequest {
   readonly request: CellRequest
   /** To a launcher with a head start. */
   readonly connection: Socket | undefined
+  readonly backend: Backend
 }
 
 /**

@@ -21,6 +21,20 @@ export interface CellEnd {
   readonly measurable: boolean
 }
 
+/** A launcher that was started, and the wall around it. */
+export interface Launched {
+  readonly connection: Socket
+  readonly wall: RunningWall | undefined
+}
+
+export interface RunningWall {
+  readonly name: string
+  readonly isRunning: () => boolean
+  /** Settles with its last words. */
+  readonly ended: Promise<string>
+  readonly departure: () => string | undefined
+}
+
 export interface CellStreams {
   readonly onStdout: (bytes: Buffer) => void
   readonly onStderr: (bytes: Buffer) => void
@@ -62,7 +76,7 @@ const CLOSING_MS = 1
 
 /** `plan`: made by `encodePlan`. `departure`: how the applied boundary differs. The program then never starts. */
 export const openCell = (
-  connection: Socket,
+  { connection, wall }: Launched,
   plan: Buffer,
   departure: (applied: AppliedEvent) => string | undefined = () => undefined,
 ): Cell => {
@@ -76,6 +90,7 @@ export const openCell = (
   let ended = false
   let isKilled = false
   let held = 0
+  let lastWords = 'its connection closed'
   let isTaken = false
   let streams: CellStreams | undefined
   const ready = deferred<AppliedEvent>()
@@ -111,7 +126,7 @@ export const openCell = (
     }
   }
   const takeBoundary = (event: AppliedEvent) => {
-    const problem = departure(event)
+    const problem = departure(event) ?? wall?.departure()
     if (problem === undefined) {
       ready.resolve(event)
       return
@@ -121,11 +136,17 @@ export const openCell = (
     connection.destroy()
     finish()
   }
+  const failOfWall = (said: string) => {
+    lastWords = said
+    // Nothing was applied yet, so the wall itself failed.
+    if (supervisor === undefined && wall !== undefined && !isKilled)
+      failure ??= setupFailure({ event: 'error', stage: wall.name, errno: 0, error: 'it did not start', detail: said })
+    finish()
+  }
   const finish = () => {
     if (ended) return
     ended = true
-    if (exit === undefined)
-      failure ??= isKilled ? fail('cancelled', {}) : fail('launcher-died', { how: 'its connection closed' })
+    if (exit === undefined) failure ??= isKilled ? fail('cancelled', {}) : fail('launcher-died', { how: lastWords })
     if (failure === undefined && exit !== undefined) end.resolve({ exit, violations, opens, landlock, measurable })
     else end.reject(failure)
     ready.reject(failure)
@@ -160,7 +181,10 @@ export const openCell = (
     }
   })
   connection.on('error', (error) => (failure ??= fail('launcher-died', { how: error.message }, error)))
-  connection.on('close', finish)
+  connection.on('close', () => {
+    if (wall === undefined || ended) finish()
+    else void wall.ended.then(failOfWall)
+  })
   connection.write(encodeFrame(TO_CELL.plan, plan))
 
   const send = (...frames: readonly Buffer[]) => {
@@ -219,7 +243,8 @@ export const openCell = (
       connection.ref()
     },
     // A killed supervisor takes the cell with it, but the connection closes only when its last process is gone.
-    isAlive: () => !ended && (supervisor === undefined || isRunning(supervisor)),
+    // Inside a wall it has another number.
+    isAlive: () => !ended && (wall?.isRunning() ?? (supervisor === undefined || isRunning(supervisor))),
   }
 }
 

@@ -66,7 +66,7 @@ export const createPlanner = (host: HostFacts): Planner => {
       if (dependsOnContents(request, sealed)) return planNow(request, sealed)
       const key = keyOf(request, sealed)
       const known = remembered.get(key)
-      if (known !== undefined) return planAgain(known, host)
+      if (known !== undefined) return planAgain(known)
       const planned = planNow(request, sealed)
       if (remembered.size >= MOST_REMEMBERED) remembered.clear()
       remembered.set(key, planned)
