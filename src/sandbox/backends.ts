@@ -60,7 +60,7 @@ export const openBackends = async (
   ]
   let last: Promise<Backend | undefined> | undefined
   const lastResort = async (): Promise<Backend | undefined> => {
-    const tried = await tryWall('bubblewrap')
+    const tried = await tryWall('firejail')
     return tried.held ? walled(tried, [withoutNamespaces, passedWall]) : undefined
   }
   const strongest = strong[0] ?? (await lastResort()) ?? openNative([passedWall])

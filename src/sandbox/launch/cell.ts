@@ -126,12 +126,14 @@ export const openCell = (
     }
   }
   const takeBoundary = (event: AppliedEvent) => {
-    const problem = departure(event) ?? wall?.departure()
-    if (problem === undefined) {
+    const problem = departure(event)
+    const changed = problem === undefined ? wall?.departure() : undefined
+    if (problem === undefined && changed === undefined) {
       ready.resolve(event)
       return
     }
-    failure ??= fail('profile-mismatch', { problem })
+    // A wall follows links: another program has put one where the plan knew a folder.
+    failure ??= problem === undefined ? failureOfWall('root', changed ?? '') : fail('profile-mismatch', { problem })
     // The supervisor ends the cell when its connection closes.
     connection.destroy()
     finish()
@@ -139,8 +141,7 @@ export const openCell = (
   const failOfWall = (said: string) => {
     lastWords = said
     // Nothing was applied yet, so the wall itself failed.
-    if (supervisor === undefined && wall !== undefined && !isKilled)
-      failure ??= setupFailure({ event: 'error', stage: wall.name, errno: 0, error: 'it did not start', detail: said })
+    if (supervisor === undefined && wall !== undefined && !isKilled) failure ??= failureOfWall(wall.name, said)
     finish()
   }
   const finish = () => {
@@ -180,7 +181,10 @@ export const openCell = (
       finish()
     }
   })
-  connection.on('error', (error) => (failure ??= fail('launcher-died', { how: error.message }, error)))
+  connection.on('error', (error) => {
+    // A wall that ends early says more than its broken connection.
+    if (wall === undefined) failure ??= fail('launcher-died', { how: error.message }, error)
+  })
   connection.on('close', () => {
     if (wall === undefined || ended) finish()
     else void wall.ended.then(failOfWall)
@@ -247,6 +251,9 @@ export const openCell = (
     isAlive: () => !ended && (wall?.isRunning() ?? (supervisor === undefined || isRunning(supervisor))),
   }
 }
+
+const failureOfWall = (stage: string, detail: string): CordonError =>
+  setupFailure({ event: 'error', stage, errno: 0, error: 'it was not built as planned', detail })
 
 const isRunning = (pid: number): boolean => {
   try {

@@ -2,6 +2,7 @@ import { problemOf } from '../plan/requirements.js'
 import { probeWall } from '../host.js'
 import type { HostFacts, Surroundings } from '../host.js'
 import { bubblewrap } from './bubblewrap.js'
+import { firejail } from './firejail.js'
 import { trustedProgram } from './trusted-program.js'
 import type { Wall, WallName } from './wall.js'
 
@@ -13,6 +14,7 @@ const KINDS: Readonly<
   Record<WallName, { readonly program: string; readonly make: (program: string, launcher: string) => Wall }>
 > = {
   bubblewrap: { program: 'bwrap', make: bubblewrap },
+  firejail: { program: 'firejail', make: firejail },
 }
 
 /** Starts a wall with a launcher that builds a small cell inside. */

@@ -4,7 +4,7 @@ import type { Mechanism } from '../../policy/index.js'
 
 import type { Step } from '../plan/plan.js'
 
-export const WALLS = ['bubblewrap'] as const
+export const WALLS = ['bubblewrap', 'firejail'] as const
 export type WallName = (typeof WALLS)[number]
 
 /** `native`: the launcher alone. */
