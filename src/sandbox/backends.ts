@@ -54,19 +54,21 @@ export const openBackends = async (
     backend: 'bubblewrap',
     reason: bubblewrap.held ? 'it does not hold what the policy requires' : bubblewrap.reason,
   }
+  const alone = openNative([passedWall])
   const strong = [
     ...(bubblewrap.held ? [walled(bubblewrap, [withoutNamespaces])] : []),
-    ...(native.landlock.held ? [openNative([passedWall])] : []),
+    ...(native.landlock.held ? [alone] : []),
   ]
   let last: Promise<Backend | undefined> | undefined
   const lastResort = async (): Promise<Backend | undefined> => {
     const tried = await tryWall('firejail')
     return tried.held ? walled(tried, [withoutNamespaces, passedWall]) : undefined
   }
-  const strongest = strong[0] ?? (await lastResort()) ?? openNative([passedWall])
+  const strongest = strong[0] ?? (await lastResort()) ?? alone
   return {
     strongest,
-    pick: async (boundary) => {
+    pick: async (boundary, asked) => {
+      if (asked !== 'auto') return alone
       const holds = ({ host }: Backend) => missingMechanism(boundary, 'landlock', host) === undefined
       const held = strong.find(holds)
       if (held !== undefined) return held

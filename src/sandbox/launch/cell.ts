@@ -90,6 +90,9 @@ export const openCell = (
   let ended = false
   let isKilled = false
   let held = 0
+  // No command reaches a wall before its mounts were compared with the plan.
+  let isUnchecked = wall !== undefined
+  const unsent: Buffer[] = []
   let lastWords = 'its connection closed'
   let isTaken = false
   let streams: CellStreams | undefined
@@ -129,6 +132,8 @@ export const openCell = (
     const problem = departure(event)
     const changed = problem === undefined ? wall?.departure() : undefined
     if (problem === undefined && changed === undefined) {
+      isUnchecked = false
+      if (unsent.length > 0) sendNow(...unsent.splice(0))
       ready.resolve(event)
       return
     }
@@ -192,6 +197,10 @@ export const openCell = (
   connection.write(encodeFrame(TO_CELL.plan, plan))
 
   const send = (...frames: readonly Buffer[]) => {
+    if (isUnchecked) unsent.push(...frames)
+    else sendNow(...frames)
+  }
+  const sendNow = (...frames: readonly Buffer[]) => {
     // Small frames are sent in one write, to save system calls. Large ones are not copied again.
     const batches = frames.length <= 3 ? [Buffer.concat(frames)] : frames
     for (const batch of batches) if (!ended) connection.write(batch)
@@ -229,7 +238,7 @@ export const openCell = (
     },
     kill: () => {
       isKilled = true
-      send(encodeFrame(TO_CELL.kill))
+      sendNow(encodeFrame(TO_CELL.kill))
     },
     discard: () => {
       if (!ended) connection.destroy()

@@ -71,10 +71,7 @@ export const spawnWalled = (
       name: wall.name,
       isRunning: () => isRunning,
       ended,
-      departure: () => {
-        const inside = launcherBelow(child.pid)
-        return inside === undefined ? 'the launcher inside was not found' : wall.departure(cell, inside)
-      },
+      departure: () => wall.departure(cell, () => launcherBelow(child.pid)),
     },
   }
 }

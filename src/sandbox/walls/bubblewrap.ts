@@ -34,7 +34,10 @@ export const bubblewrap = (program: string, launcher: string): Wall => ({
   program,
   brings: NAMESPACES,
   command: (cell) => commandFor(cell, launcher),
-  departure: ({ steps }, pid) => departureFromMounts(steps.filter(isOwnStep), pid),
+  departure: ({ steps }, inside) => {
+    const pid = inside()
+    return pid === undefined ? 'the launcher inside was not found' : departureFromMounts(steps.filter(isOwnStep), pid)
+  },
 })
 
 const commandFor = ({ steps, network, scratch }: WalledCell, launcher: string): WallCommand => {

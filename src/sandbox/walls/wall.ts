@@ -38,8 +38,8 @@ export const FIRST_INPUT = 5
 export interface Wall extends WallFacts {
   readonly program: string
   readonly command: (cell: WalledCell) => WallCommand
-  /** How the mounts that it made for the process `pid` differ from those it was asked for. */
-  readonly departure: (cell: WalledCell, pid: number) => string | undefined
+  /** How the mounts that it made for the process inside differ from those it was asked for. */
+  readonly departure: (cell: WalledCell, inside: () => number | undefined) => string | undefined
 }
 
 export const bringsMounts = (wall: WallFacts | undefined): boolean => wall?.brings.includes('mount-namespace') === true
