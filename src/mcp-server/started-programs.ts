@@ -24,7 +24,7 @@ const omitsPrograms = ({ kind, policy }: ToolDefinition): boolean =>
 const canRestrictPrograms = async (options: SandboxOptions | undefined): Promise<boolean> => {
   try {
     const sandbox = await openSandbox({ ...options, nursery: 'none' })
-    const { listener, namespaces } = sandbox.host
+    const { listener, namespaces } = sandbox.strongest
     await sandbox.close()
     return listener.held || (namespaces.held && options?.form !== 'landlock')
   } catch (error) {

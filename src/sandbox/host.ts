@@ -3,6 +3,8 @@ import type { CordonError } from '../errors/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 
 import { openCell } from './launch/cell.js'
+import type { Launched } from './launch/cell.js'
+import { spawnWalled } from './launch/walled.js'
 import { findCgroupPlace } from './host/cgroup.js'
 import { encodePlan } from './plan/encode-plan.js'
 import { BORROWED_PROC_RULES } from './plan/layout.js'
@@ -11,6 +13,8 @@ import { objectAt } from './grants/object-at.js'
 import { ALL_FRAMES } from './plan/plan.js'
 import type { Form, Plan, Rule, Step } from './plan/plan.js'
 import type { Identity } from './plan/workspace-owner.js'
+import { bringsMounts } from './walls/wall.js'
+import type { BackendName, Wall, WallFacts, WalledCell } from './walls/wall.js'
 
 export interface HostFacts {
   /** The program with which it was tried. */
@@ -35,8 +39,17 @@ export interface HostFacts {
   readonly isRoot: boolean
   /** The user of the cells, if it is not the user of this process. */
   readonly identity: Identity | undefined
+  /** What makes namespaces around the launcher. These facts are those inside it. */
+  readonly wall: WallFacts | undefined
+  /** Stronger backends that `auto` did not take. */
+  readonly passedOver: readonly PassedOver[]
   /** The parent of the private folder of a cell without its own root. */
   readonly temporaryFolder: AbsolutePath
+}
+
+export interface PassedOver {
+  readonly backend: BackendName
+  readonly reason: string
 }
 
 export type Attempt = { readonly held: true } | Refused
@@ -87,13 +100,12 @@ interface Tried {
 
 type Try = (form: Form, parts?: Partial<Plan>) => Promise<Tried>
 
-export const probeHost = async (
-  launcher: string,
-  surroundings: Pick<HostFacts, 'isRoot' | 'temporaryFolder' | 'identity'>,
-): Promise<HostFacts> => {
-  const attempt: Try = async (form, parts = {}) => {
-    const connection = spawnLauncher(launcher, ALL_FRAMES, undefined, surroundings.identity)
-    const cell = openCell(connection, encodePlan(probePlan(form, parts)))
+export type Surroundings = Pick<HostFacts, 'isRoot' | 'temporaryFolder' | 'identity'>
+
+const attemptWith =
+  (launch: () => Launched): Try =>
+  async (form, parts = {}) => {
+    const cell = openCell(launch(), encodePlan(probePlan(form, parts)))
     try {
       const { landlock, exit, measurable } = await cell.start(
         { program: at('/'), argv: ['-'], environment: {} },
@@ -109,6 +121,33 @@ export const probeHost = async (
       return { outcome: refused(String(params['stage'] ?? 'launcher'), problem), abi: 0, status: -1, measurable: false }
     }
   }
+
+/** The facts inside a wall, found by starting it. */
+export const probeWall = async (launcher: string, surroundings: Surroundings, wall: Wall): Promise<HostFacts> => {
+  const steps = bringsMounts(wall) ? WALLED_STEPS : []
+  const cell: WalledCell = { steps, network: 'own', scratch: 1 << 20 }
+  const attempt = attemptWith(() => spawnWalled(wall, cell, ALL_FRAMES, ignore, surroundings.identity))
+  const listened = await attempt('landlock', { traps: ['connect'] })
+  const landlock = listened.outcome.held ? listened : await attempt('landlock')
+  const without = refused(wall.name, 'the launcher makes no namespaces of its own inside')
+  return {
+    launcher,
+    namespaces: without,
+    ownProc: bringsMounts(wall) ? HELD : without,
+    landlock: { ...landlockOf(landlock), abi: landlock.abi },
+    ...keeperFacts(listened),
+    nesting: refused('nesting', 'a wall hides the outer cell'),
+    measuring: landlock.measurable ? HELD : UNMEASURED,
+    cgroup: refused('cgroup', `${wall.name} hides the cgroups of the host`),
+    kernelSecrets: kernelSecrets(surroundings.isRoot),
+    wall,
+    passedOver: [],
+    ...surroundings,
+  }
+}
+
+export const probeHost = async (launcher: string, surroundings: Surroundings): Promise<HostFacts> => {
+  const attempt = attemptWith(() => spawnLauncher(launcher, ALL_FRAMES, undefined, surroundings.identity))
   const trapped = attempt('landlock', { traps: ['connect'] })
   const [listened, landlock, ownProc, cgroup] = await Promise.all([
     trapped,
@@ -133,18 +172,26 @@ export const probeHost = async (
     nesting: keeper.listener.held
       ? refused('nesting', 'it is not needed: cells have a listener of their own')
       : (await attempt('landlock', { network: NESTED_PROBE })).outcome,
-    measuring:
-      namespaces.measurable || landlock.measurable
-        ? HELD
-        : refused(
-            'supervise',
-            '/proc does not show the processes of a cell (inside another cell, it shows a process only itself)',
-          ),
+    measuring: namespaces.measurable || landlock.measurable ? HELD : UNMEASURED,
     cgroup,
+    wall: undefined,
+    passedOver: [],
     kernelSecrets: kernelSecrets(surroundings.isRoot),
     ...surroundings,
   }
 }
+
+const UNMEASURED = refused(
+  'supervise',
+  '/proc does not show the processes of a cell (inside another cell, it shows a process only itself)',
+)
+
+/** The system folders, or the links to them, as a cell has them. */
+const WALLED_STEPS: readonly Step[] = [
+  { kind: 'proc', path: at('/proc') },
+  { kind: 'scratch', path: at('/tmp') },
+  { kind: 'bind', access: 'rx', path: at('/usr') },
+]
 
 const NESTED_PROBE: Plan['network'] = { port: 1, token: '0', reaches: [], answeredBy: 'outer-keeper' }
 

@@ -9,8 +9,14 @@ import type { Observing } from './plan/plan-cell.js'
 import type { Form } from './plan/plan.js'
 import type { SandboxProfile } from './plan/sandbox-profile.js'
 import type { AppliedProfile } from './result/applied-profile.js'
+import type { BackendName } from './walls/wall.js'
 
 export interface SandboxOptions {
+  /**
+   * `native`: the launcher alone. `bubblewrap` and `firejail` make namespaces around it. `auto` takes the strongest
+   * that starts here and holds what the policy requires (default: auto).
+   */
+  readonly backend?: BackendName | 'auto'
   /** `auto` takes the strongest form that this host supports. */
   readonly form?: Form | 'auto'
   readonly launcher?: string
@@ -94,7 +100,10 @@ export interface Pool {
 }
 
 export interface Sandbox {
+  /** What the launcher alone can enforce here. */
   readonly host: HostFacts
+  /** The facts of the strongest backend. */
+  readonly strongest: HostFacts
   /** The mechanisms that a policy can require here. */
   readonly mechanisms: () => readonly Mechanism[]
   readonly run: (request: RunRequest) => Promise<CallResult>

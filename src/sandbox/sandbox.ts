@@ -1,20 +1,23 @@
 // Opens a sandbox: for each call it plans a cell, builds it, runs the program in it and reports the result.
 import { tmpdir } from 'node:os'
-import type { Socket } from 'node:net'
 
 import { CordonError, fail } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
+import { openBackends } from './backends.js'
+import type { Backend } from './backends.js'
 import { attachedStdio, runAttached } from './launch/attached.js'
 import { allBegun } from './launch/begun-call.js'
 import type { BegunRequest } from './launch/begun-call.js'
 import { interrupted } from './call-result.js'
 import type { CallResult } from './call-result.js'
 import { openCell } from './launch/cell.js'
-import type { Cell } from './launch/cell.js'
+import type { Cell, CellConnection, Launched } from './launch/cell.js'
 import { createDoors, PROXY_PORT } from './launch/doors.js'
 import { probeHost } from './host.js'
+import type { HostFacts } from './host.js'
+import { spawnWalled } from './launch/walled.js'
 import { TO_CELL, encodeFrame } from './frames.js'
 import { forOwners } from './plan/for-owners.js'
 import { findLauncher } from './host/launcher.js'
@@ -39,6 +42,8 @@ import type { Watcher } from './watch/watcher.js'
 import { createEnder, disturbanceIn, seenDisturbance, untilUndisturbed, watchRun } from './launch/watched-run.js'
 import type { Disturbance, Ender, WatchedRun } from './launch/watched-run.js'
 import type { Identity } from './plan/workspace-owner.js'
+import { tryWall } from './walls/try-wall.js'
+import type { WalledCell } from './walls/wall.js'
 
 /** Pools that keep a cell while nobody calls. An empty one takes about 100 KiB, a Node process some 20 MiB. */
 const MOST_KEPT_CELLS = 64
@@ -73,7 +78,17 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     stdio === ALL_FRAMES && host.listener.held && nursery?.isAlive() === true
       ? nursery.connect()
       : spawnLauncher(launcher, stdio, proxy === undefined ? undefined : doors.receive, identity)
-  const planner = createPlanner(host)
+  const backends = await openBackends(options.backend ?? 'auto', options.form ?? 'auto', host, {
+    native: (passedOver) => ({ ...plannedOn({ ...host, passedOver }), launch: connect }),
+    tryWall: (name) => tryWall(name, launcher, surroundings),
+    walled: ({ wall, host: inside }, passedOver) => ({
+      ...plannedOn({ ...inside, passedOver }),
+      launch: ({ stdio }, planned) => spawnWalled(wall, walledCell(planned), stdio, doors.receive, identity),
+    }),
+  }).catch((error: unknown) => {
+    nursery?.close()
+    throw error
+  })
   const pools = new Set<Pool>()
   const [keptCells, keptPrograms] = [keepLatest(MOST_KEPT_CELLS), keepLatest(MOST_KEPT_PROGRAMS)]
   const running = new Set<Cell>()
@@ -104,10 +119,19 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     }
   }
 
-  const requestOf = (settings: CellSettings, program: string, streams: Streams = IN_MEMORY): CellRequest => {
+  const backendFor = (settings: CellSettings): Promise<Backend> => {
     refuseClosed()
-    const form = chooseForm(settings.form ?? options.form ?? 'auto', host)
-    refuseMissingMechanisms(settings.boundary, form, host)
+    return backends.pick(settings.boundary, settings.form ?? options.form ?? 'auto')
+  }
+  const requestOf = (
+    settings: CellSettings,
+    { host: chosen }: Backend,
+    program: string,
+    streams: Streams = IN_MEMORY,
+  ): CellRequest => {
+    refuseClosed()
+    const form = chooseForm(settings.form ?? options.form ?? 'auto', chosen)
+    refuseMissingMechanisms(settings.boundary, form, chosen)
     return {
       boundary: streams === IN_MEMORY ? withOutputLimit(settings.boundary) : settings.boundary,
       cwd: parseAbsolutePath(settings.cwd, 'cwd'),
@@ -124,25 +148,25 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
           : undefined,
     }
   }
-  const connectAhead = (request: CellRequest): Socket | undefined => {
+  const connectAhead = (request: CellRequest): CellConnection | undefined => {
     const network = headStartOf(request, host)
     if (network === undefined) return undefined
-    const connection = connect(request)
+    const { connection } = connect(request)
     // If it breaks before it is used, another one is opened.
     connection.on('error', () => undefined)
     connection.write(encodeFrame(TO_CELL.headStart, Buffer.from(network)))
     return connection
   }
   /** A promise, because a failure has to wait for the other things that have begun. */
-  const beginRequest = ({ settings, argv, streams }: Job, hasNoCell: boolean): Promise<BegunRequest> =>
-    new Promise((resolve) => {
-      const request = requestOf(settings, programNamedIn(argv), streams)
-      resolve({ request, connection: hasNoCell && streams === IN_MEMORY ? connectAhead(request) : undefined })
-    })
-  const open = ({ plan, encoded, sum }: PlannedCell, connection: Socket): OpenedCell => {
+  const beginRequest = async ({ settings, argv, streams }: Job, hasNoCell: boolean): Promise<BegunRequest> => {
+    const backend = await backendFor(settings)
+    const request = requestOf(settings, backend, programNamedIn(argv), streams)
+    return { backend, request, connection: hasNoCell && streams === IN_MEMORY ? connectAhead(request) : undefined }
+  }
+  const open = ({ plan, encoded, sum }: PlannedCell, launched: Launched): OpenedCell => {
     const brokered = brokeredOf(plan)
     const door = brokered === undefined ? undefined : doors.make(brokered.token)
-    const cell = openCell(connection, encoded(), (applied) => departureFromPlan(applied, sum()))
+    const cell = openCell(launched, encoded(), (applied) => departureFromPlan(applied, sum()))
     if (door === undefined) return { cell, door }
     const discard = () => {
       cell.discard()
@@ -162,7 +186,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     error: unknown,
     patrol: CallPatrol,
     ender: Ender,
-    request: CellRequest,
+    { request, backend: { planner } }: BegunRequest,
   ): Promise<Disturbance> => {
     if (!(error instanceof CordonError && error.code === 'setup-failed')) {
       await patrol.end()
@@ -183,8 +207,10 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
   const attempt = async (job: Job, waiting: Promise<ReadyCell | undefined>): Promise<CallResult | Disturbance> => {
     const ender = createEnder()
     const asked = patrolFor(job.settings, ender.end)
-    const begun = beginRequest(job, waiting === NO_CELL)
-    const [patrol, ready, { request, connection }] = await allBegun(asked, waiting, begun)
+    const beginning = beginRequest(job, waiting === NO_CELL)
+    const [patrol, ready, begun] = await allBegun(asked, waiting, beginning)
+    const { request, connection, backend } = begun
+    const { planner } = backend
     try {
       refuseClosed()
       const usable =
@@ -195,7 +221,12 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
       const planned = usable ? ready.planned : planner.plan(request, patrol.sealed)
       await patrol.hold(planned.carved)
       if (ender.isWanted()) throw seenDisturbance()
-      const opened = usable ? ready : open(planned, connection?.destroyed === false ? connection : connect(request))
+      const opened = usable
+        ? ready
+        : open(
+            planned,
+            connection?.destroyed === false ? { connection, wall: undefined } : backend.launch(request, planned),
+          )
       const cell = ender.of(opened.cell)
       cell.take()
       const started = usable ? ready.started : startedIn(cell, planned, job.settings)
@@ -204,7 +235,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     } catch (error) {
       connection?.destroy()
       ready?.cell.discard()
-      return failedAttempt(error, patrol, ender, request)
+      return failedAttempt(error, patrol, ender, begun)
     }
   }
 
@@ -212,17 +243,20 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     const patrol = await patrolFor(settings, () => undefined)
     // The watch begins when the cell is used: until then the user may change the roots.
     await patrol.giveUp()
-    const request = requestOf(settings, program)
-    const planned = planner.plan(request, patrol.sealed)
+    const backend = await backendFor(settings)
+    const request = requestOf(settings, backend, program)
+    const planned = backend.planner.plan(request, patrol.sealed)
     const ground = groundOf(planned.ground)
-    const { cell, door } = open(planned, connect(request))
+    const { cell, door } = open(planned, backend.launch(request, planned))
     cell.rest()
     return { cell, door, program, planned, sealed: patrol.sealed, ground, started: startedIn(cell, planned, settings) }
   }
 
   return {
     host,
-    mechanisms: () => heldMechanisms(chooseForm(options.form ?? 'auto', host), host),
+    strongest: backends.strongest.host,
+    mechanisms: () =>
+      heldMechanisms(chooseForm(options.form ?? 'auto', backends.strongest.host), backends.strongest.host),
     run: (request) => perform(jobOf(request, request, request.onStarted)),
     attach: (request) =>
       perform({
@@ -251,6 +285,14 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     },
   }
 }
+
+const plannedOn = (host: HostFacts): Pick<Backend, 'host' | 'planner'> => ({ host, planner: createPlanner(host) })
+
+const walledCell = ({ plan, wallSteps }: PlannedCell): WalledCell => ({
+  steps: wallSteps,
+  network: plan.network === 'all' ? 'shared' : 'own',
+  scratch: plan.limits.scratch ?? 0,
+})
 
 const NO_CELL = Promise.resolve(undefined)
 

@@ -6,8 +6,9 @@ import { expect, test } from 'vitest'
 
 import { findLauncher } from '../../src/sandbox/host/launcher.js'
 
-import { IS_ROOT, boundaryOf, describeForms, expectHeld, mustRun } from './harness.js'
+import { IS_ROOT, boundaryOf, expectHeld, mustRun } from './harness.js'
 import { playground, snapshot } from './playground.js'
+import { describeCells } from './walled.js'
 
 const fingerprint = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 
@@ -21,7 +22,7 @@ const launchers = (): number =>
     }
   }).length
 
-describeForms('the cell itself', (cell) => {
+describeCells('the cell itself', (cell) => {
   test('cannot stop, kill, trace, starve or read its supervisor', async () => {
     const call = await cell.attack('supervisor', [cell.form === 'namespaces' ? 'first' : 'parent'], {
       policy: { limits: { wall: '30s' } },

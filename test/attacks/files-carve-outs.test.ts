@@ -4,9 +4,10 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { describeForms, expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
+import { expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
 import type { Cell } from './harness.js'
 import { playground, snapshot } from './playground.js'
+import { describeCells } from './walled.js'
 
 type Mode = 'write' | 'create' | 'read'
 
@@ -28,7 +29,7 @@ const state = (carved: readonly string[]): readonly string[] => carved.flatMap((
 const spelled = (kind: 'literal' | 'pattern', root: string, carved: readonly string[]): readonly string[] =>
   kind === 'literal' ? carved.map((path) => `!${path}`) : [`!${root}/**/secret`]
 
-describeForms('carve-outs in a write root', (cell) => {
+describeCells('carve-outs in a write root', (cell) => {
   test.each(['literal', 'pattern'] as const)('cannot write a carved-out file by any route (%s)', async (kind) => {
     const { root, carved } = seed('write')
     const before = state(carved)

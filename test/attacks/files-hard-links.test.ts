@@ -5,9 +5,10 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { describeForms, mustRun } from './harness.js'
+import { mustRun } from './harness.js'
 import type { Cell } from './harness.js'
 import { playground } from './playground.js'
+import { describeCells } from './walled.js'
 
 const shell = async (cell: Cell, write: readonly string[], script: string, cwd = write[0] ?? '/') =>
   cell.call(['/bin/sh', '-c', script], { policy: { filesystem: { write } }, workspace: cwd, cwd })
@@ -26,7 +27,7 @@ const isRunByGit = (repository: string, mark: string): boolean => {
   return existsSync(mark)
 }
 
-describeForms('a hard link to a protected file', (cell) => {
+describeCells('a hard link to a protected file', (cell) => {
   const WAYS: Readonly<Record<string, string>> = {
     'made after the file': `${REPOSITORY}; ln r/.git/config c2`,
     'made before the name': `${REPOSITORY}; mv r/.git/config c2; ln c2 r/.git/config`,
@@ -186,7 +187,7 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
   })
 })
 
-describeForms('a hard link to a carve-out of a read grant', (cell) => {
+describeCells('a hard link to a carve-out of a read grant', (cell) => {
   const read = (inside: string, carved: readonly string[], path: string) =>
     cell.call(['/bin/cat', path], {
       policy: { filesystem: { read: [inside, ...carved.map((name) => `!${join(inside, name)}`)] } },
@@ -220,7 +221,7 @@ describeForms('a hard link to a carve-out of a read grant', (cell) => {
   })
 })
 
-describeForms('other hard links', (cell) => {
+describeCells('other hard links', (cell) => {
   test('can be made, written and kept across calls', async () => {
     const { inside, file, folder } = playground()
     file('inside/.envrc', 'original\n')

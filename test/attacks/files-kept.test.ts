@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { describeForms, expectHeld, mustRun, programs } from './harness.js'
+import { expectHeld, mustRun, programs } from './harness.js'
 import { playground, snapshot } from './playground.js'
 
 const kept = (): ReturnType<typeof playground> => {
@@ -15,7 +15,7 @@ const kept = (): ReturnType<typeof playground> => {
   return ground
 }
 
-describeForms('a write root with protected files', (cell) => {
+describeCells('a write root with protected files', (cell) => {
   test('cannot be used to write elsewhere, by any route', async () => {
     const { inside, outside } = kept()
     execFileSync(programs.command('write-outside')[0], ['--seed', outside])
@@ -57,6 +57,7 @@ describeForms('a write root with protected files', (cell) => {
     const before = snapshot(object)
     const script = `
 import os
+import { describeCells } from './walled.js'
 def tried(way):
   try: way()
   except OSError: pass

@@ -7,10 +7,11 @@ import { expect, test } from 'vitest'
 
 import { findLauncher } from '../../src/sandbox/host/launcher.js'
 
-import { describeForms, expectHeld, mustRun } from './harness.js'
+import { expectHeld, mustRun } from './harness.js'
 import { playground, snapshot } from './playground.js'
+import { describeCells } from './walled.js'
 
-describeForms('changing mode, owner, times and attributes', (cell) => {
+describeCells('changing mode, owner, times and attributes', (cell) => {
   test('is refused for an owned file without a grant', async () => {
     const { file, inside, outside } = playground()
     const owned = file('outside/owned')

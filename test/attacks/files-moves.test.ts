@@ -6,10 +6,9 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { describeForms } from './harness.js'
 import { playground } from './playground.js'
 
-describeForms('moving between folders', (cell) => {
+describeCells('moving between folders', (cell) => {
   test('can move and link files and folders within a write root', async () => {
     const { inside, file } = playground()
     file('inside/a/one', 'one\n')
@@ -89,6 +88,7 @@ except OSError as error: print('refused', error)
   test('can reach its own socket in the private folder, also a moved one', async () => {
     const script = `
 import os, socket, tempfile
+import { describeCells } from './walled.js'
 to = tempfile.gettempdir()
 os.mkdir(to + '/a'); os.mkdir(to + '/b')
 listener = socket.socket(socket.AF_UNIX); listener.bind(to + '/a/s'); listener.listen()

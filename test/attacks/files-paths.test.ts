@@ -3,9 +3,10 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { describeForms, expectHeld, mustRun } from './harness.js'
+import { expectHeld, mustRun } from './harness.js'
 import type { Cell, PolicyText } from './harness.js'
 import { playground, snapshot } from './playground.js'
+import { describeCells } from './walled.js'
 
 /** What a shell gets from reading each path, by path. */
 const contents = async (
@@ -27,7 +28,7 @@ const contents = async (
   )
 }
 
-describeForms('spellings of paths', (cell) => {
+describeCells('spellings of paths', (cell) => {
   test('cannot reach a folder whose name only starts like a granted one', async () => {
     const { file, folder } = playground()
     const up = folder('up')
@@ -96,7 +97,7 @@ describeForms('spellings of paths', (cell) => {
   })
 })
 
-describeForms('the working directory', (cell) => {
+describeCells('the working directory', (cell) => {
   test.each(['..', '.', 'outside', 'link'])(
     'does not widen the grants if the model chooses it (%s)',
     async (choice) => {
@@ -135,7 +136,7 @@ describeForms('the working directory', (cell) => {
   })
 })
 
-describeForms('patterns', (cell) => {
+describeCells('patterns', (cell) => {
   test('are not widened to their literal prefix for reading', async () => {
     const { file, inside } = playground()
     const names = ['a.txt', 'b.log', '.hidden.txt', 'sub/c.txt', 'sub/d.log', 'sub/deep/e.txt']

@@ -6,9 +6,10 @@ import { expect, test } from 'vitest'
 
 import { PROTECTED_NAMES } from '../../src/policy/index.js'
 
-import { IS_ROOT, describeForms, mustRun } from './harness.js'
+import { IS_ROOT, mustRun } from './harness.js'
 import type { Cell } from './harness.js'
 import { playground, snapshot } from './playground.js'
+import { describeCells } from './walled.js'
 
 /** What a user would do next. The ambushes write to $MARK, which only the host's git has in its environment. */
 const useGit = (cwd: string, mark: string): void => {
@@ -83,7 +84,7 @@ const work = async (
   return cell.form === 'namespaces' ? mustRun(call) : call
 }
 
-describeForms('protected names in a write root', (cell) => {
+describeCells('protected names in a write root', (cell) => {
   test('cannot be changed if they exist', async () => {
     const { file, inside } = playground()
     const objects = NAMES.map((name) => ({

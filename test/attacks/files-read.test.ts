@@ -5,16 +5,17 @@ import { expect, test } from 'vitest'
 
 import { exitCodeOf } from '../ending.js'
 
-import { describeForms, expectHeld, mustRun } from './harness.js'
+import { expectHeld, mustRun } from './harness.js'
 import { detailOf } from './outcomes.js'
 import { playground } from './playground.js'
+import { describeCells } from './walled.js'
 
 const LANGUAGES = ['read-path', 'read-path.py', 'read-path.mjs', 'read-path.sh']
 
 // Without a mount namespace a name can still be found out, which the profile states; never the content.
 const NAMES_ONLY = { namespaces: {}, landlock: { watch: 'tells when somebody uses the file, not what is in it' } }
 
-describeForms('reading without a grant', (cell) => {
+describeCells('reading without a grant', (cell) => {
   test.each(LANGUAGES)('cannot read an SSH key of the user (%s)', async (program) => {
     const { file, inside } = playground()
     const key = file('home/.ssh/id_ed25519')

@@ -6,8 +6,9 @@ import { expect, test } from 'vitest'
 
 import { exitCodeOf } from '../ending.js'
 
-import { describeForms, expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
+import { expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
 import { playground, snapshot } from './playground.js'
+import { describeCells } from './walled.js'
 
 const seeded = (): ReturnType<typeof playground> => {
   const ground = playground()
@@ -15,7 +16,7 @@ const seeded = (): ReturnType<typeof playground> => {
   return ground
 }
 
-describeForms('writing outside write roots', (cell) => {
+describeCells('writing outside write roots', (cell) => {
   test('cannot change a folder without a grant', async () => {
     const { inside, outside } = seeded()
     const before = snapshot(outside)

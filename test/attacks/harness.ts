@@ -80,7 +80,7 @@ const withPrograms = (policy: PolicyText): unknown => ({
   filesystem: { ...policy.filesystem, read: [...(policy.filesystem?.read ?? []), programs.folder] },
 })
 
-const cellOf = (form: Form): Cell => {
+export const cellIn = (sandbox: Sandbox, form: Form): Cell => {
   const call = async (argv: readonly string[], options: CallOptions = {}): Promise<Call> => {
     const workspace = options.workspace ?? programs.folder
     const decoder = new TextDecoder('latin1')
@@ -154,7 +154,7 @@ export const expectHeldOrRefused = (call: Call, except: Exceptions = {}): void =
 export const describeForms = (title: string, body: (cell: Cell) => void): void => {
   describe.each(FORMS)(`${title} (%s)`, (form) => {
     const attempt = sandbox.host[form]
-    if (attempt.held) body(cellOf(form))
+    if (attempt.held) body(cellIn(sandbox, form))
     else
       test('the host supports this form of the cell', (context) => {
         needs(context, false, `${form}: ${attempt.stage}: ${attempt.problem}`)

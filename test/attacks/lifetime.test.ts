@@ -6,12 +6,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { afterEach, expect, test } from 'vitest'
 
-import { describeForms, programs } from './harness.js'
+import { programs } from './harness.js'
 import type { Form } from './harness.js'
 import { hostScript } from './host-script.js'
 import type { HostRequest } from './host-script.js'
 import { playground } from './playground.js'
 import { newMark, survivorsOf, untilRunning } from './survivors.js'
+import { describeCells } from './walled.js'
 
 const DAEMONS = ['double-fork', 'single-fork', 'same-session', 'holds-stdout', 'subreaper', 'stopped', 'runs-away']
 
@@ -67,7 +68,7 @@ const isOrphan = (pid: string): boolean => {
   }
 }
 
-describeForms('after a call', (cell) => {
+describeCells('after a call', (cell) => {
   test.each(DAEMONS)('no daemon is left (%s)', async (kind) => {
     const mark = newMark()
     const call = await cell.attack('daemon', [kind, mark], { policy: { limits: { wall: '30s' } } })

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { describeForms, mustRun, programs } from './harness.js'
+import { mustRun, programs } from './harness.js'
 import type { Call, RanCall } from './harness.js'
 import { playground } from './playground.js'
 import { newMark, survivorsOf } from './survivors.js'
+import { describeCells } from './walled.js'
 
 /** The bomb did not reach its goal, and the limit that stopped it was named. */
 const expectStopped = (call: Call, kind: string): RanCall => {
@@ -16,7 +17,7 @@ const expectStopped = (call: Call, kind: string): RanCall => {
   return ran
 }
 
-describeForms('bombs', (cell) => {
+describeCells('bombs', (cell) => {
   // Those that mostly wait do so at the same time. None of them has a playground: that is cleared away after each test.
   test.concurrent.each(['fork', 'orphans', 'threads', 'starved'])(
     'a process bomb stays within its limit and is reported (%s)',

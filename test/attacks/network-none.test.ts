@@ -6,11 +6,11 @@ import { expect, test } from 'vitest'
 
 import { exitCodeOf } from '../ending.js'
 
-import { describeForms, expectHeld, mustRun } from './harness.js'
+import { expectHeld, mustRun } from './harness.js'
 import { NO_ARRIVALS, startListeners } from './host-services.js'
 import { playground } from './playground.js'
 
-describeForms('the network without a grant', (cell) => {
+describeCells('the network without a grant', (cell) => {
   test("cannot reach a service on the host's loopback, or get a socket of another family", async () => {
     const { outside } = playground()
     const host = await startListeners(outside)
@@ -106,7 +106,7 @@ const IN_OWN_NAMESPACE = {
   'udp-connect': 'the same',
 }
 
-describeForms('Unix sockets of the host', (cell) => {
+describeCells('Unix sockets of the host', (cell) => {
   const places = {
     'an ungranted folder': 'none',
     'a folder granted for reading': 'read',
@@ -169,6 +169,7 @@ describeForms('Unix sockets of the host', (cell) => {
     const { inside } = playground()
     const script = `
 import os, socket
+import { describeCells } from './walled.js'
 s = socket.socket(socket.AF_UNIX); s.bind("${inside}/own"); s.listen(1)
 if os.fork() == 0:
     c = socket.socket(socket.AF_UNIX); c.connect("${inside}/own"); c.send(b"own"); os._exit(0)

@@ -5,12 +5,13 @@ import { text } from 'node:stream/consumers'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { describeForms, expectHeld, programs } from './harness.js'
+import { expectHeld, programs } from './harness.js'
 import { hostScript } from './host-script.js'
 import { startVictim } from './host-services.js'
 import { expectRefused, parseRoutes } from './outcomes.js'
 import { playground } from './playground.js'
 import { newMark, untilRunning } from './survivors.js'
+import { describeCells } from './walled.js'
 
 const MARK = newMark()
 
@@ -21,7 +22,7 @@ afterAll(() => {
   delete process.env['CORDON_ATTACK_SECRET']
 })
 
-describeForms('a tool and the data of its caller', (cell) => {
+describeCells('a tool and the data of its caller', (cell) => {
   test('cannot find the environment, command line, memory or descriptors', async () => {
     const { file } = playground()
     await startVictim(file('secret'), `${MARK}-host-cmdline`, { OTHER: `${MARK}-host-other` })
@@ -98,7 +99,7 @@ describeForms('a tool and the data of its caller', (cell) => {
   })
 })
 
-describeForms('a tool and processes outside', (cell) => {
+describeCells('a tool and processes outside', (cell) => {
   // Without a pid namespace the numbers of other processes mean something; these tell no more than that one exists.
   const EXISTENCE =
     cell.form === 'landlock'

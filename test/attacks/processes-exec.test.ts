@@ -5,8 +5,9 @@ import { expect, test } from 'vitest'
 
 import { exitCodeOf } from '../ending.js'
 
-import { describeForms, expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
+import { expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
 import { playground } from './playground.js'
+import { describeCells } from './walled.js'
 
 const FORBIDDEN = '/usr/bin/true'
 
@@ -21,7 +22,7 @@ const loader = (): string => {
   return '-'
 }
 
-describeForms('the exec policy', (cell) => {
+describeCells('the exec policy', (cell) => {
   test('none: only the command itself can run', async () => {
     const { inside } = playground()
     expectHeld(

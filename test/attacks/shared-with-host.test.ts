@@ -9,7 +9,6 @@ import { expect, test } from 'vitest'
 import { CORDON } from '../cli/cordon.js'
 import { OWN_FOLDERS } from '../cli/own-folders.js'
 
-import { describeForms } from './harness.js'
 import type { Cell, PolicyText } from './harness.js'
 import { playground } from './playground.js'
 
@@ -22,7 +21,7 @@ s = socket.socket(socket.AF_UNIX)
 try: s.bind(${address}); s.listen(); print("listening")
 except OSError as error: print(error.errno)`
 
-describeForms('socket names', (cell) => {
+describeCells('socket names', (cell) => {
   test('cannot be taken if the host shares them with the network', async () => {
     const { stdout, result } = await python(cell, LISTEN('"\\0cordon-attack"'), { network: 'all' })
     expect(stdout).toBe('13\n')
@@ -48,7 +47,7 @@ describeForms('socket names', (cell) => {
   })
 })
 
-describeForms('extended attributes', (cell) => {
+describeCells('extended attributes', (cell) => {
   const READ = (path: string) => `
 import os
 try: print(os.getxattr("${path}", "user.note").decode())
@@ -77,7 +76,7 @@ except OSError as error: print("refused")`
   })
 })
 
-describeForms('a pipe of the caller', (cell) => {
+describeCells('a pipe of the caller', (cell) => {
   const run = (script: string) =>
     spawnSync('/bin/bash', ['-c', script], {
       encoding: 'utf8',
@@ -106,7 +105,7 @@ describeForms('a pipe of the caller', (cell) => {
   })
 })
 
-describeForms('a connection of the caller as input', (cell) => {
+describeCells('a connection of the caller as input', (cell) => {
   test('cannot be connected elsewhere', async () => {
     const servers = await Promise.all(
       [0, 1].map(async () => {
@@ -138,12 +137,13 @@ describeForms('a connection of the caller as input', (cell) => {
   })
 })
 
-describeForms('shared memory under a limit', (cell) => {
+describeCells('shared memory under a limit', (cell) => {
   const limits = { memory: '128M', wall: '60s' }
 
   test('counts a mapping whose pages were given back', async () => {
     const script = `
 import mmap
+import { describeCells } from './walled.js'
 held = []
 try:
   for i in range(30):

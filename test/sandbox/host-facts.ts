@@ -23,6 +23,8 @@ export const hostWith = (changes: Partial<HostFacts> = {}): HostFacts => ({
   kernelSecrets: [],
   isRoot: false,
   identity: undefined,
+  wall: undefined,
+  passedOver: [],
   temporaryFolder: path('/tmp'),
   ...changes,
 })

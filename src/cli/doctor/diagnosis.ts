@@ -1,5 +1,5 @@
 // The result of `cordon doctor`.
-import type { Attempt, Enforced, Form } from '../../sandbox/index.js'
+import type { Attempt, BackendName, Enforced, Form } from '../../sandbox/index.js'
 
 import type { Container } from './container.js'
 import type { Finding } from './diagnose.js'
@@ -14,12 +14,20 @@ export interface Diagnosis {
     readonly user: 'root' | 'ordinary'
     readonly container: Container | null
   }
-  readonly backend: 'native' | null
+  readonly backend: BackendName | null
   readonly form: Form | null
   readonly why: string
   readonly forms: Readonly<Record<Form, FormDiagnosis>> | null
+  /** Each wall was started, whether it is needed or not. */
+  readonly walls: readonly WallDiagnosis[]
   readonly mechanisms: Readonly<Record<string, Attempt>> | null
   readonly findings: readonly Finding[]
+}
+
+export interface WallDiagnosis {
+  readonly backend: BackendName
+  readonly held: boolean
+  readonly problem: string | null
 }
 
 export interface FormDiagnosis {

@@ -43,7 +43,7 @@ const LABELS: Readonly<Record<string, string>> = {
 }
 
 export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
-  const { host, form, why, forms, findings } = diagnosis
+  const { host, backend, form, why, forms, walls, findings } = diagnosis
   const place = host.container === null ? '' : `, in a ${describeContainer(host.container)}`
   const lines = [
     `Linux ${host.kernel} (${host.architecture}), Node ${host.node}, as ` +
@@ -51,9 +51,13 @@ export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
     '',
     form === null
       ? paint('red', 'this host cannot build a cell')
-      : `backend: ${paint('bold', 'native')}, form: ${paint('bold', form)}`,
+      : `backend: ${paint('bold', backend ?? 'native')}, form: ${paint('bold', form)}`,
     `  ${oneLine(why)}`,
     ...(forms === null ? [] : ['', ...renderTable(forms, paint)]),
+    ...(walls.length === 0 ? [] : ['', 'Walls (--backend):']),
+    ...walls.map(({ backend: name, held, problem }) =>
+      oneLine(`  ${name.padEnd(12)}${held ? 'starts here' : (problem ?? '')}`),
+    ),
     '',
     ...(findings.length === 0
       ? ['Nothing is missing.']

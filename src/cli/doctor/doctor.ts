@@ -4,14 +4,14 @@ import { arch, tmpdir } from 'node:os'
 import { CordonError } from '../../errors/index.js'
 import { LIMIT_NAMES, parseAbsolutePath, parsePolicy, resolvePolicy } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
-import { describeEnding, openSandbox } from '../../sandbox/index.js'
-import type { Form, Sandbox } from '../../sandbox/index.js'
+import { BACKENDS, describeEnding, openSandbox } from '../../sandbox/index.js'
+import type { BackendName, Form, Sandbox } from '../../sandbox/index.js'
 
 import { usage } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
 import { STDOUT, paintFor, writeText } from '../text/console-text.js'
 import { diagnose } from './diagnose.js'
-import type { Diagnosis, FormDiagnosis } from './diagnosis.js'
+import type { Diagnosis, FormDiagnosis, WallDiagnosis } from './diagnosis.js'
 import { DEFAULT_PROCESSES, renderDiagnosis } from './doctor-table.js'
 import { readHostSettings } from './host-settings.js'
 import type { HostSettings } from './host-settings.js'
@@ -56,6 +56,7 @@ const examine = async (settings: HostSettings, searchPath: string): Promise<Diag
       form: null,
       why: error.message,
       forms: null,
+      walls: [],
       mechanisms: null,
       findings: [finding],
     }
@@ -65,20 +66,35 @@ const examine = async (settings: HostSettings, searchPath: string): Promise<Diag
       namespaces: await tryForm(sandbox, 'namespaces', searchPath),
       landlock: await tryForm(sandbox, 'landlock', searchPath),
     }
-    const form = forms.namespaces.held ? 'namespaces' : forms.landlock.held ? 'landlock' : null
+    const { wall } = sandbox.strongest
+    const form = forms.namespaces.held ? 'namespaces' : forms.landlock.held || wall !== undefined ? 'landlock' : null
     const { namespaces, ownProc, landlock, listener, cgroup } = sandbox.host
     return {
       holds: form !== null,
       host,
-      backend: form === null ? null : 'native',
+      backend: form === null ? null : (wall?.name ?? 'native'),
       form,
-      why: reasonFor(form, forms),
+      why: wall === undefined ? reasonFor(form, forms) : reasonForWall(wall.name, forms),
       forms,
+      walls: await Promise.all(BACKENDS.filter((name) => name !== 'native').map(tryWall)),
       mechanisms: { namespaces, own_proc: ownProc, landlock, seccomp_listener: listener, cgroup },
       findings: diagnose(sandbox.host, settings),
     }
   } finally {
     await sandbox.close()
+  }
+}
+
+const reasonForWall = (wall: BackendName, { namespaces }: Readonly<Record<Form, FormDiagnosis>>): string =>
+  `the launcher itself gets no namespaces (${namespaces.problem ?? ''}); ${wall} makes them around it`
+
+const tryWall = async (backend: BackendName): Promise<WallDiagnosis> => {
+  try {
+    await (await openSandbox({ backend, nursery: 'none' })).close()
+    return { backend, held: true, problem: null }
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    return { backend, held: false, problem: String(error.params['problem'] ?? error.message) }
   }
 }
 

@@ -120,7 +120,8 @@ const withoutSystem = (paths: readonly string[]): string => {
 const NAME_WIDTH = 11
 
 const boundaryLines = (profile: SandboxProfile): readonly Line[] => [
-  ['boundary', profile.form],
+  ['boundary', profile.backend === 'native' ? profile.form : `${profile.backend}, ${profile.form}`],
+  ...(profile.passed_over ?? []).map(({ backend, reason }) => ['passed over', `${backend}: ${reason}`] as const),
   ['in', profile.cwd],
   ['reads', withoutSystem(profile.read_roots)],
   ['writes', profile.write_roots.join(' ') || 'nothing'],

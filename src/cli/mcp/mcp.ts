@@ -71,7 +71,8 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
     )
     const [first] = servers
     if (first === undefined) return EXIT_REFUSED
-    sandbox = openSandbox({ form: first.prepared.order.form, nursery: 'none' })
+    const { backend, form } = first.prepared.order
+    sandbox = openSandbox({ backend, form, nursery: 'none' })
     sandbox.catch(() => undefined)
     const onStderr = passStderr(chosen.length > 1)
     const consentFolder = consentFolderOf(environment, home)

@@ -62,6 +62,7 @@ export const LIMIT_OPTIONS: Readonly<Record<string, string>> = Object.fromEntrie
 export const CELL: readonly Option[] = [
   value('cwd', 'DIR', 'working directory of the command (default: this one)', 'chdir dir workdir directory C'),
   value('workspace', 'DIR', 'start of relative globs, and of the search for rules (default: this directory)'),
+  value('backend', 'NAME', 'builder of the cell: auto, native, bubblewrap, firejail (default: auto)'),
   value('form', 'NAME', 'form of the cell: auto, namespaces, landlock (default: auto)'),
   values('require', 'NAME', 'refuse to run without this mechanism: mount-namespace, landlock, cgroup, …'),
 ]
@@ -91,6 +92,7 @@ const REPORTS: readonly Option[] = [
 ]
 
 export const FORMS = ['auto', 'namespaces', 'landlock'] as const
+export const BACKENDS = ['auto', 'native', 'bubblewrap', 'firejail'] as const
 
 export const RUN_HELP: CommandHelp = {
   usage: 'cordon run [options] -- COMMAND…',

@@ -19,7 +19,7 @@ import type { EgressOrder } from '../settings/egress-order.js'
 import { readOnly } from '../settings/own-files.js'
 import { configFolderOf, homeOf } from '../settings/own-folders.js'
 import { loadPolicy } from '../policy/policy-file.js'
-import { FORMS, LIMIT_OPTIONS } from './run-options.js'
+import { BACKENDS, FORMS, LIMIT_OPTIONS } from './run-options.js'
 import { asWord } from '../text/shell-word.js'
 
 export interface RunOrder {
@@ -28,6 +28,7 @@ export interface RunOrder {
   readonly workspace: AbsolutePath
   readonly home: AbsolutePath
   readonly policy: ToolPolicy
+  readonly backend: (typeof BACKENDS)[number]
   readonly form: Form | 'auto'
   /** Undefined: the first mode that is permitted. */
   readonly mode: Mode | undefined
@@ -57,6 +58,7 @@ export const parseRun = async (given: Arguments, environment: Environment): Prom
   const home = homeOf(environment)
   const configFolder = configFolderOf(environment, home)
   const form = oneOf('form', first('form') ?? 'auto', FORMS)
+  const backend = oneOf('backend', first('backend') ?? 'auto', BACKENDS)
   const named = all('policy').map((word) =>
     loadPolicy(word, { workspace, home, configFolder, ruleFiles: all('rules') }),
   )
@@ -72,6 +74,7 @@ export const parseRun = async (given: Arguments, environment: Environment): Prom
     home,
     policy,
     form,
+    backend,
     mode: first('mode') === undefined ? undefined : oneOf('mode', first('mode') ?? '', MODES),
     ruleFiles: all('rules'),
     ownFiles: [

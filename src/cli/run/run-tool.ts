@@ -22,7 +22,7 @@ export const inputOf = (order: RunOrder, argv: readonly string[], searchPath: st
     cwd: order.cwd,
     workspace: order.workspace,
     grants: typedGrants(order).join(' '),
-    form: order.form,
+    form: order.backend === 'auto' ? order.form : `${order.form} ${order.backend}`,
     policy: policyHash(order.policy),
   }
 }

@@ -69,7 +69,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
       environment,
     )
     // Probing the host takes time, so it runs while the decision is made.
-    const sandbox = openSandbox({ form: order.form, nursery: 'none' })
+    const sandbox = openSandbox({ backend: order.backend, form: order.form, nursery: 'none' })
     sandbox.catch(() => undefined)
     try {
       const { cwd, egress, secrets } = order

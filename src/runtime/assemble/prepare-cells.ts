@@ -84,10 +84,7 @@ export const prepareCells = (
       }
     },
     closeSandbox: async () => {
-      const opened = await Promise.all([
-        opening?.catch(() => undefined),
-        openingEngine?.catch(() => undefined),
-      ])
+      const opened = await Promise.all([opening?.catch(() => undefined), openingEngine?.catch(() => undefined)])
       await Promise.all(opened.map((each) => each?.close()))
     },
     closeNetworks: networks.close,

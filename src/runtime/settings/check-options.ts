@@ -1,7 +1,7 @@
 // Checks the options of createCordon and of a call.
 import { HOOK_POINTS, MODES, RULE_SOURCES } from '../../gate/index.js'
 import type { SessionBudget } from '../../gate/index.js'
-import { FORMS } from '../../sandbox/index.js'
+import { BACKENDS, FORMS } from '../../sandbox/index.js'
 import type { ContainerOptions, SandboxOptions } from '../../sandbox/index.js'
 
 import { DURABILITIES } from '../audit/audit-log.js'
@@ -130,7 +130,7 @@ const context = mapping<EventContext>(
 
 const containers = mapping<ContainerOptions>(
   {
-    socket: aText('the path of an engine\'s socket'),
+    socket: aText("the path of an engine's socket"),
     launcher: aText('the path of a launcher'),
     images: oneOf('digest', 'any'),
   },
@@ -138,6 +138,7 @@ const containers = mapping<ContainerOptions>(
 )
 const sandbox = mapping<SandboxOptions>(
   {
+    backend: oneOf('auto', ...BACKENDS),
     form: oneOf('auto', ...FORMS),
     launcher: aText('the path of the launcher'),
     nursery: oneOf('start', 'none'),

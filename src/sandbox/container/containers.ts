@@ -126,7 +126,9 @@ export const openContainers = async (
       refuseClosed()
       const token = brokeredOf(planned.plan)?.token
       const door = token === undefined ? undefined : doors.make(token)
-      const cell = openCell(container.cell, planned.encoded(), (applied) => departureFromPlan(applied, planned.sum()))
+      const cell = openCell({ connection: container.cell, wall: undefined }, planned.encoded(), (applied) =>
+        departureFromPlan(applied, planned.sum()),
+      )
       const discard = () => {
         cell.discard()
         door?.close()

@@ -30,7 +30,9 @@ export const mountsFor = (boundary: Boundary, sealed: readonly Place[]): Granted
       fix: 'grant the path that the link leads to',
     })
   for (const { path } of [...survey.read, ...survey.write]) refuseCoveringImage(path)
-  const asBind = (access: Bind['access']) => ({ path, object }: Place): Bind => ({ path, object, access })
+  const asBind =
+    (access: Bind['access']) =>
+    ({ path, object }: Place): Bind => ({ path, object, access })
   const writable = outermost(survey.write).map(asBind('write'))
   const readable = outermost(survey.read)
     .filter(({ path }) => !writable.some((root) => isWithinPath(path, root.path)))

@@ -94,6 +94,7 @@ export const planContainer = (input: ContainerPlanInput): PlannedCell => {
       readable: paths(outermost(mounts.survey.read)),
     },
     closed: [],
+    wallSteps: [],
     imageVariables: { ...image.environment, PATH: searchPathOf(image) },
   }
 }

@@ -22,7 +22,7 @@ const refused = (stage: string, problem: string) => ({ held: false, stage, probl
 export const probeContainer = async (container: StartedContainer, launcher: string): Promise<HostFacts> => {
   try {
     const hello = await container.hello
-    const cell = openCell(container.cell, encodePlan(probePlan(hello)))
+    const cell = openCell({ connection: container.cell, wall: undefined }, encodePlan(probePlan(hello)))
     const { landlock, exit, measurable } = await cell.start(
       { program: '/' as AbsolutePath, argv: ['-'], environment: {} },
       undefined,
@@ -45,6 +45,8 @@ export const probeContainer = async (container: StartedContainer, launcher: stri
       kernelSecrets: [],
       isRoot: hello.uid === 0,
       identity: undefined,
+      wall: undefined,
+      passedOver: [],
       temporaryFolder: TEMPORARY as AbsolutePath,
     }
   } catch (error) {

@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net'
-
+import type { Backend } from '../backends.js'
+import type { CellConnection } from './cell.js'
 import type { CallPatrol } from '../watch/patrols.js'
 import type { CellRequest } from '../plan/plan-cell.js'
 import type { ReadyCell } from './ready-cell.js'
@@ -7,7 +7,8 @@ import type { ReadyCell } from './ready-cell.js'
 export interface BegunRequest {
   readonly request: CellRequest
   /** To a launcher with a head start. */
-  readonly connection: Socket | undefined
+  readonly connection: CellConnection | undefined
+  readonly backend: Backend
 }
 
 /**

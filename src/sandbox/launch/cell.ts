@@ -22,6 +22,20 @@ export interface CellEnd {
   readonly measurable: boolean
 }
 
+/** A launcher that was started, and the wall around it. */
+export interface Launched {
+  readonly connection: CellConnection
+  readonly wall: RunningWall | undefined
+}
+
+export interface RunningWall {
+  readonly name: string
+  readonly isRunning: () => boolean
+  /** Settles with its last words. */
+  readonly ended: Promise<string>
+  readonly departure: () => string | undefined
+}
+
 export interface CellStreams {
   readonly onStdout: (bytes: Buffer) => void
   readonly onStderr: (bytes: Buffer) => void
@@ -66,7 +80,7 @@ const CLOSING_MS = 1
 
 /** `plan`: made by `encodePlan`. `departure`: how the applied boundary differs. The program then never starts. */
 export const openCell = (
-  connection: CellConnection,
+  { connection, wall }: Launched,
   plan: Buffer,
   departure: (applied: AppliedEvent) => string | undefined = () => undefined,
 ): Cell => {
@@ -80,6 +94,10 @@ export const openCell = (
   let ended = false
   let isKilled = false
   let held = 0
+  // No command reaches a wall before its mounts were compared with the plan.
+  let isUnchecked = wall !== undefined
+  const unsent: Buffer[] = []
+  let lastWords = 'its connection closed'
   let isTaken = false
   let streams: CellStreams | undefined
   const ready = deferred<AppliedEvent>()
@@ -116,20 +134,29 @@ export const openCell = (
   }
   const takeBoundary = (event: AppliedEvent) => {
     const problem = departure(event)
-    if (problem === undefined) {
+    const changed = problem === undefined ? wall?.departure() : undefined
+    if (problem === undefined && changed === undefined) {
+      isUnchecked = false
+      if (unsent.length > 0) sendNow(...unsent.splice(0))
       ready.resolve(event)
       return
     }
-    failure ??= fail('profile-mismatch', { problem })
+    // A wall follows links: another program has put one where the plan knew a folder.
+    failure ??= problem === undefined ? failureOfWall('root', changed ?? '') : fail('profile-mismatch', { problem })
     // The supervisor ends the cell when its connection closes.
     connection.destroy()
+    finish()
+  }
+  const failOfWall = (said: string) => {
+    lastWords = said
+    // Nothing was applied yet, so the wall itself failed.
+    if (supervisor === undefined && wall !== undefined && !isKilled) failure ??= failureOfWall(wall.name, said)
     finish()
   }
   const finish = () => {
     if (ended) return
     ended = true
-    if (exit === undefined)
-      failure ??= isKilled ? fail('cancelled', {}) : fail('launcher-died', { how: 'its connection closed' })
+    if (exit === undefined) failure ??= isKilled ? fail('cancelled', {}) : fail('launcher-died', { how: lastWords })
     if (failure === undefined && exit !== undefined) end.resolve({ exit, violations, opens, landlock, measurable })
     else end.reject(failure)
     ready.reject(failure)
@@ -163,11 +190,21 @@ export const openCell = (
       finish()
     }
   })
-  connection.on('error', (error) => (failure ??= fail('launcher-died', { how: error.message }, error)))
-  connection.on('close', finish)
+  connection.on('error', (error) => {
+    // A wall that ends early says more than its broken connection.
+    if (wall === undefined) failure ??= fail('launcher-died', { how: error.message }, error)
+  })
+  connection.on('close', () => {
+    if (wall === undefined || ended) finish()
+    else void wall.ended.then(failOfWall)
+  })
   connection.write(encodeFrame(TO_CELL.plan, plan))
 
   const send = (...frames: readonly Buffer[]) => {
+    if (isUnchecked) unsent.push(...frames)
+    else sendNow(...frames)
+  }
+  const sendNow = (...frames: readonly Buffer[]) => {
     // Small frames are sent in one write, to save system calls. Large ones are not copied again.
     const batches = frames.length <= 3 ? [Buffer.concat(frames)] : frames
     for (const batch of batches) if (!ended) connection.write(batch)
@@ -205,7 +242,7 @@ export const openCell = (
     },
     kill: () => {
       isKilled = true
-      send(encodeFrame(TO_CELL.kill))
+      sendNow(encodeFrame(TO_CELL.kill))
     },
     discard: () => {
       if (!ended) connection.destroy()
@@ -223,9 +260,13 @@ export const openCell = (
       connection.ref()
     },
     // A killed supervisor takes the cell with it, but the connection closes only when its last process is gone.
-    isAlive: () => !ended && (supervisor === undefined || isRunning(supervisor)),
+    // Inside a wall it has another number.
+    isAlive: () => !ended && (wall?.isRunning() ?? (supervisor === undefined || isRunning(supervisor))),
   }
 }
+
+const failureOfWall = (stage: string, detail: string): CordonError =>
+  setupFailure({ event: 'error', stage, errno: 0, error: 'it was not built as planned', detail })
 
 const isRunning = (pid: number): boolean => {
   try {

@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import { fail } from '../../errors/index.js'
 
 import type { Stdio } from '../plan/plan.js'
+import type { Launched } from './cell.js'
 import type { Identity } from '../plan/workspace-owner.js'
 
 /**
@@ -17,7 +18,7 @@ export type Receive = (message: unknown, handle: unknown) => void
 
 /** Connects to new launchers. Each builds one cell. */
 export interface Nursery {
-  readonly connect: () => Socket
+  readonly connect: () => Launched
   readonly isAlive: () => boolean
   readonly close: () => void
 }
@@ -50,7 +51,7 @@ export const startNursery = async (launcher: string, receive: Receive, identity?
   const errors = child.stderr as unknown as Socket
   errors.unref()
   return {
-    connect: () => createConnection({ path: `\0${name}` }),
+    connect: () => ({ connection: createConnection({ path: `\0${name}` }), wall: undefined }),
     isAlive: () => alive,
     close: () => {
       lifeline.destroy()
@@ -80,7 +81,7 @@ const untilReady = async (child: ChildProcess, lifeline: Socket): Promise<void> 
  * Spawns one launcher: for probes, and if it takes over this process's streams. It has its own session, because this
  * process handles the terminal's signals.
  */
-export const spawnLauncher = (launcher: string, stdio: Stdio, receive?: Receive, identity?: Identity): Socket => {
+export const spawnLauncher = (launcher: string, stdio: Stdio, receive?: Receive, identity?: Identity): Launched => {
   const [input, out, err] = ([stdio.in, stdio.out, stdio.err] as const).map((stream) =>
     stream === 'frames' ? ('ignore' as const) : ('inherit' as const),
   )
@@ -99,5 +100,5 @@ export const spawnLauncher = (launcher: string, stdio: Stdio, receive?: Receive,
   child.once('error', (error) => {
     connection.destroy(fail('launcher-died', { how: error.message }, error))
   })
-  return connection
+  return { connection, wall: undefined }
 }

@@ -10,6 +10,7 @@ import type { CallPatrol, EndedPatrol } from '../watch/patrols.js'
 import type { CellRequest, PlannedCell } from '../plan/plan-cell.js'
 import type { Planner } from '../plan/planner.js'
 import type { Violation } from '../result/violations.js'
+import { WALLS } from '../walls/wall.js'
 
 export interface WatchedRun {
   /** Called right before the program gets its command. */
@@ -97,7 +98,7 @@ export const seenDisturbance = (): CordonError =>
   })
 
 // The stages that meet the contents of write roots, and the stage of a cell that was killed before its program began.
-const STAGES_OF_CONTENT: ReadonlySet<unknown> = new Set(['root', 'landlock', 'cell'])
+const STAGES_OF_CONTENT: ReadonlySet<unknown> = new Set(['root', 'landlock', 'cell', ...WALLS])
 
 /** Texts of strerror. The plan knew the object at each name, so another program has changed it. */
 const CHANGED: ReadonlySet<unknown> = new Set([

@@ -12,6 +12,10 @@ import { placeAt, statusOf } from '../grants/object-at.js'
 import type { Access, Plan, Rule } from './plan.js'
 import type { Place } from '../grants/object-at.js'
 
+/** One right more than any write root has, so that others' sockets cannot be moved into it, see landlock.c. */
+export const privateRule = ({ execute }: LayoutInput, temporary: AbsolutePath): Rule =>
+  rule(`${accessFor('rw', execute)}d`, temporary)
+
 const MOST_RULES = 4_000
 
 export interface LandlockLayout {
@@ -45,8 +49,7 @@ export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Landlock
     ...writeRoots.filter((root) => !isKept(root)).flatMap((root) => around(root, carved, toWrite)),
     ...(execute.kind === 'only' ? execute.files.map((path) => rule('rx', path)) : []),
     ...BORROWED_PROC_RULES,
-    // One right more than any write root has, so that others' sockets cannot be moved into it, see landlock.c.
-    rule(`${toWrite}d`, temporary),
+    privateRule(input, temporary),
     ...['null', 'zero', 'full', 'random', 'urandom'].map((name) => rule('rwd', `/dev/${name}`)),
     // Leads to the tool's own terminal. The launcher adds it by its name: the others in /dev/pts belong to other users.
     rule('rwd', '/dev/tty'),

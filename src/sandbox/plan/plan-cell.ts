@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 
 import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, HostGrant } from '../../policy/index.js'
-import { DEFAULT_LIMITS, isReadable, isWithinPath } from '../../policy/index.js'
+import { DEFAULT_LIMITS, isReadable, isWithinPath, parentOf } from '../../policy/index.js'
 
 import { appliedSumOf } from './applied-sum.js'
 import type { AppliedSum } from './applied-sum.js'
@@ -13,7 +13,7 @@ import { encodePlan } from './encode-plan.js'
 import { environmentOf } from './environment.js'
 import type { Environment } from './environment.js'
 import type { Attempt, HostFacts } from '../host.js'
-import { layOutLandlock } from './landlock-layout.js'
+import { layOutLandlock, privateRule } from './landlock-layout.js'
 import { layOutNamespaces, outermost } from './layout.js'
 import type { LayoutInput } from './layout.js'
 import { NO_NETWORK_FILES, networkFiles, withFiles } from './network-files.js'
@@ -31,6 +31,7 @@ import { surveyGrants } from '../grants/survey.js'
 import { hiddenInView } from '../grants/system-view.js'
 import type { SystemView } from '../grants/system-view.js'
 import { canReach } from './workspace-owner.js'
+import { bringsMounts } from '../walls/wall.js'
 
 /**
  * Which refused files are reported: those to be changed or made, those to be read too, or every open, which the host
@@ -61,6 +62,8 @@ export interface PlannedCell {
   readonly sum: () => AppliedSum
   readonly program: Program
   readonly profile: SandboxProfile
+  /** What a wall around the launcher mounts. */
+  readonly wallSteps: readonly Step[]
   /** The objects that the boundary is made of, without the system's own. */
   readonly ground: readonly AbsolutePath[]
   readonly carved: CarvedOut
@@ -79,8 +82,13 @@ export const planCell = (
   wholeSystem: SystemView,
   protectedPlaces: readonly Place[],
 ): PlannedCell => {
-  const system = reachableSystem(wholeSystem, host)
   const { boundary, cwd, form } = request
+  const isWalled = bringsMounts(host.wall)
+  const reachable = reachableSystem(wholeSystem, host)
+  // A wall binds small files too, instead of copying them.
+  const system = isWalled
+    ? { ...reachable, files: [], places: [...reachable.places, ...filesOf(reachable)] }
+    : reachable
   const network = networkOf(request, host)
   // Links are followed: a working directory grants nothing.
   if (objectAt(realPathOf(cwd) ?? cwd) !== 'directory') throw fail('cwd-missing', { path: cwd })
@@ -88,13 +96,14 @@ export const planCell = (
   refuseCarvedOutProgram(request.program, program, boundary)
   const granted = surveyGrants(boundary)
   const survey = { ...granted, hidden: [...granted.hidden, ...hiddenInView(boundary, system)] }
-  const temporary = temporaryFor(form, host, [...survey.read, ...survey.write])
+  const temporaryParent = temporaryParentFor(form, host, [...survey.read, ...survey.write])
+  const temporary = form === 'namespaces' ? temporaryParent : newFolderIn(temporaryParent)
   const extra =
     typeof network === 'string'
       ? NO_NETWORK_FILES
       : networkFiles(request.proxy?.authority ?? '', temporary, boundary.limits.scratch ?? DEFAULT_LIMITS.scratch)
   const input: LayoutInput = {
-    system: form === 'namespaces' ? withFiles(system, extra.names) : system,
+    system: form === 'namespaces' || isWalled ? withFiles(system, extra.names) : system,
     covers: extra.covers,
     own: extra.own,
     survey,
@@ -104,18 +113,19 @@ export const planCell = (
       .filter(({ path }) => !isReadable(boundary, path)),
     execute: executionOf(request, program, host),
     cwd,
-    temporary,
+    temporary: isWalled ? temporaryParent : temporary,
     ownProc: host.ownProc.held,
     kernelSecrets: host.kernelSecrets,
     tty: objectAt(TTY) !== undefined,
   }
+  const ownFiles = input.own.map((file): Step => ({ kind: 'file', ...file }))
+  const walled = isWalled ? layOutNamespaces({ ...input, own: [] }) : undefined
   const layout =
     form === 'namespaces'
       ? { ...layOutNamespaces(input), kept: NOTHING_KEPT }
-      : {
-          steps: input.own.map((file): Step => ({ kind: 'file', ...file })),
-          ...layOutLandlock(input, host.listener.held),
-        }
+      : walled !== undefined
+        ? { steps: ownFiles, rules: [...walled.rules, privateRule(input, temporary)], kept: NOTHING_KEPT }
+        : { steps: ownFiles, ...layOutLandlock(input, host.listener.held) }
   const plan: Plan = {
     form,
     ...layout,
@@ -147,7 +157,7 @@ export const planCell = (
     write: paths(survey.write),
     sealed: paths(sealed),
     closed:
-      form === 'landlock' && !host.listener.held
+      form === 'landlock' && !isWalled && !host.listener.held
         ? closedFolders(
             survey.write,
             [...sealed, ...survey.hidden].map(({ path }) => path),
@@ -167,6 +177,7 @@ export const planCell = (
     ...madeOnce(plan),
     program,
     profile: describeProfile(plan, host, roots, variables),
+    wallSteps: walled?.steps ?? [],
     ground: [...ground, cwd],
     carved: {
       paths: paths([...granted.hidden, ...granted.sealed]),
@@ -182,11 +193,11 @@ const reachableSystem = (system: SystemView, { identity }: HostFacts): SystemVie
   identity === undefined ? system : { ...system, places: system.places.filter(({ path }) => canReach(identity, path)) }
 
 /** The same plan for another call, with another private folder and another token for the proxy. */
-export const planAgain = (planned: PlannedCell, host: HostFacts): PlannedCell => {
+export const planAgain = (planned: PlannedCell): PlannedCell => {
   const { plan } = planned
   const network = typeof plan.network === 'string' ? plan.network : { ...plan.network, token: newToken() }
   if (plan.form === 'namespaces' && network === plan.network) return planned
-  const temporary = plan.form === 'namespaces' ? plan.temporary : temporaryFor('landlock', host, [])
+  const temporary = plan.form === 'namespaces' ? plan.temporary : newFolderIn(parentOf(plan.temporary))
   const moved = <Item extends { readonly path: AbsolutePath }>(item: Item): Item =>
     temporary !== plan.temporary && isWithinPath(item.path, plan.temporary)
       ? { ...item, path: `${temporary}${item.path.slice(plan.temporary.length)}` }
@@ -206,10 +217,15 @@ const once = <Made>(make: () => Made): (() => Made) => {
 }
 
 /** Private to the call. In a cell with its own root it is /tmp, unless the policy grants the host's. */
-const temporaryFor = (form: Form, { temporaryFolder }: HostFacts, granted: readonly Place[]): AbsolutePath => {
-  if (form === 'landlock') return `${temporaryFolder}/cordon-${randomBytes(12).toString('hex')}` as AbsolutePath
+const temporaryParentFor = (form: Form, host: HostFacts, granted: readonly Place[]): AbsolutePath => {
+  if (form === 'landlock' && !bringsMounts(host.wall)) return host.temporaryFolder
   return (granted.some(({ path }) => path === '/tmp') ? '/.tmp' : '/tmp') as AbsolutePath
 }
+
+const newFolderIn = (parent: AbsolutePath): AbsolutePath =>
+  `${parent}/cordon-${randomBytes(12).toString('hex')}` as AbsolutePath
+
+const filesOf = ({ files }: SystemView): readonly Place[] => files.map(({ path }): Place => ({ path, object: 'file' }))
 
 const executionOf = (
   { boundary, cwd, searchPath, form }: CellRequest,

@@ -66,7 +66,7 @@ export const createPlanner = (host: HostFacts): Planner => {
       if (dependsOnContents(request, sealed)) return planNow(request, sealed)
       const key = keyOf(request, sealed)
       const known = remembered.get(key)
-      if (known !== undefined) return planAgain(known, host)
+      if (known !== undefined) return planAgain(known)
       const planned = planNow(request, sealed)
       if (remembered.size >= MOST_REMEMBERED) remembered.clear()
       remembered.set(key, planned)
@@ -83,9 +83,10 @@ const dependsOnContents = ({ boundary: { read, write }, form }: CellRequest, sea
   [...read, ...write].some(({ negated, kind }) => negated || kind === 'pattern') ||
   (form === 'landlock' && sealed.length > 0)
 
-const essenceOf = ({ plan: { steps, rules, temporary } }: PlannedCell): string => {
+const essenceOf = ({ plan: { steps, rules, temporary }, wallSteps }: PlannedCell): string => {
   const within = (path: string) => (path.startsWith(`${temporary}/`) ? path.slice(temporary.length) : path)
   return JSON.stringify([
+    wallSteps,
     steps.map((step) => ({ ...step, path: within(step.path) })),
     rules.map((rule) => (rule.path === temporary ? rule.access : rule)),
   ])

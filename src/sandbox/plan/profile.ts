@@ -1,57 +1,67 @@
+import type { Mechanism } from '../../policy/index.js'
+
 import type { HostFacts } from '../host.js'
 import type { Enforced, SandboxProfile } from './sandbox-profile.js'
 import { PLAN_LIMITS, brokeredOf } from './plan.js'
 import type { Plan, PlanLimit } from './plan.js'
 import { renderReach } from './reaches.js'
+import { bringsMounts } from '../walls/wall.js'
 
 export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
   const landlock = `landlock:${host.landlock.abi}`
   const namespaces = plan.form === 'namespaces'
-  const ownProc = namespaces && host.ownProc.held
+  const { wall } = host
+  const isWalled = bringsMounts(wall)
+  const named = (mechanism: string) => (wall === undefined ? mechanism : `${wall.name}: ${mechanism}`)
+  const by = (mechanism: Mechanism) => when(namespaces || wall?.brings.includes(mechanism) === true, named(mechanism))
+  const mounts = by('mount-namespace')
+  const ownProc = (namespaces || isWalled) && host.ownProc.held
   const traps = (name: Plan['traps'][number]) => plan.traps.includes(name)
   const listener = when(traps('connect'), 'seccomp-listener')
   return {
-    filesystem_read: [...when(namespaces, 'mount-namespace'), landlock],
+    filesystem_read: [...mounts, landlock],
     // Before ABI 3 Landlock does not see a file being truncated.
-    filesystem_write: namespaces
-      ? ['mount-namespace', landlock]
-      : [landlock, ...when(host.landlock.abi < 3, 'seccomp')],
-    carve_outs: namespaces ? ['mount-namespace'] : [landlock, ...when(plan.kept.roots.length > 0, 'seccomp-listener')],
-    file_names: when(namespaces, 'mount-namespace'),
-    file_metadata: [namespaces ? 'mount-namespace' : traps('metadata') ? 'seccomp-listener' : 'seccomp'],
+    filesystem_write: [...mounts, landlock, ...when(!namespaces && host.landlock.abi < 3, 'seccomp')],
+    carve_outs: mounts.length > 0 ? mounts : [landlock, ...when(plan.kept.roots.length > 0, 'seccomp-listener')],
+    file_names: mounts,
+    file_metadata: namespaces ? mounts : [...mounts, traps('metadata') ? 'seccomp-listener' : 'seccomp'],
     network:
       plan.network === 'all'
         ? []
         : [
             ...(namespaces
               ? ['network-namespace', 'seccomp']
-              : [...when(host.landlock.abi >= 4, landlock), 'seccomp', ...listener]),
+              : [...by('network-namespace'), ...when(host.landlock.abi >= 4, landlock), 'seccomp', ...listener]),
             ...when(plan.network !== 'none', 'broker'),
             ...when(brokeredOf(plan)?.answeredBy === 'outer-keeper', 'outer-cell'),
           ],
     unix_sockets: listener.length > 0 ? listener : ['seccomp'],
     processes: [
-      ...when(namespaces, 'pid-namespace'),
+      ...by('pid-namespace'),
       ...when(host.landlock.abi >= 6, landlock),
       'seccomp',
       ...when(traps('signal'), 'seccomp-listener'),
     ],
     // Of others' processes: what they do, and their list (each number can be asked for).
-    process_contents: [...when(ownProc, 'pid-namespace'), landlock],
-    process_list: when(ownProc, 'pid-namespace'),
-    ipc: [...when(namespaces, 'ipc-namespace'), 'seccomp'],
+    process_contents: [...when(ownProc, named('pid-namespace')), landlock],
+    process_list: when(ownProc, named('pid-namespace')),
+    ipc: [...by('ipc-namespace'), 'seccomp'],
     environment: ['cleared'],
     exec:
       plan.exec.kind === 'all'
         ? []
         : [landlock, ...(namespaces ? ['mount-noexec'] : when(traps('exec'), 'seccomp-listener'))],
     syscalls: ['seccomp'],
-    privileges: ['no-new-privs', 'capabilities', ...when(namespaces, 'user-namespace')],
+    privileges: ['no-new-privs', 'capabilities', ...by('user-namespace')],
     end_of_call: [
       ...when(plan.cgroup !== undefined, 'cgroup'),
       ...(namespaces
         ? ['pid-namespace']
-        : [...when(host.landlock.abi >= 6, landlock), ...when(host.measuring.held, 'supervisor')]),
+        : [
+            ...by('pid-namespace'),
+            ...when(host.landlock.abi >= 6, landlock),
+            ...when(host.measuring.held, 'supervisor'),
+          ]),
     ],
     ...Object.fromEntries(
       PLAN_LIMITS.filter((name) => plan.limits[name] !== undefined).map((name) => [
@@ -67,7 +77,7 @@ const when = (isSo: boolean, mechanism: string): readonly string[] => (isSo ? [m
 const mechanismsOf = (
   name: PlanLimit,
   { form, cgroup: parent, traps }: Plan,
-  { measuring, isRoot }: HostFacts,
+  { measuring, isRoot, wall }: HostFacts,
 ): readonly string[] => {
   const supervisor = when(measuring.held, 'supervisor')
   const cgroup = when(parent !== undefined, 'cgroup')
@@ -88,7 +98,7 @@ const mechanismsOf = (
     case 'fileSize':
       return ['rlimit']
     case 'scratch':
-      return form === 'namespaces' ? ['tmpfs'] : supervisor
+      return form === 'namespaces' ? ['tmpfs'] : [...when(bringsMounts(wall), `${wall?.name}: tmpfs`), ...supervisor]
   }
 }
 
@@ -108,7 +118,8 @@ export const describeProfile = (
   const { userProcesses, ...limits } = plan.limits
   return {
     mode: 'sandboxed',
-    backend: 'native',
+    backend: host.wall?.name ?? 'native',
+    ...(host.passedOver.length === 0 ? {} : { passed_over: host.passedOver }),
     form: plan.form,
     cwd: plan.cwd,
     ...(host.identity === undefined ? {} : { runs_as: `${host.identity.uid}:${host.identity.gid}` }),

@@ -11,11 +11,18 @@ export const refuseMissingMechanisms = (
   host: HostFacts,
 ): void => {
   const has = { form, host, hosts: network.kind === 'hosts' }
-  for (const mechanism of require) {
-    const problem = problemWith(mechanism, has)
-    if (problem !== undefined) throw fail('host-cannot-hold', { mechanism, problem, fix: fixFor(mechanism, has) })
-  }
+  const mechanism = missingMechanism({ require, network }, form, host)
+  if (mechanism === undefined) return
+  const problem = problemWith(mechanism, has) ?? ''
+  throw fail('host-cannot-hold', { mechanism, problem, fix: fixFor(mechanism, has) })
 }
+
+export const missingMechanism = (
+  { require, network }: Pick<Boundary, 'require' | 'network'>,
+  form: Form,
+  host: HostFacts,
+): Mechanism | undefined =>
+  require.find((mechanism) => problemWith(mechanism, { form, host, hosts: network.kind === 'hosts' }) !== undefined)
 
 /** The mechanisms that a policy can require here, if hosts are granted. */
 export const heldMechanisms = (form: Form, host: HostFacts): readonly Mechanism[] =>
@@ -50,7 +57,7 @@ const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string |
     case 'network-namespace':
     case 'ipc-namespace':
     case 'uts-namespace':
-      return form === 'namespaces'
+      return form === 'namespaces' || host.wall?.brings.includes(mechanism) === true
         ? undefined
         : host.namespaces.held
           ? 'the landlock form was chosen, which has no namespaces'

@@ -18,6 +18,7 @@ import {
 import type { Schema, Shape, Shaped } from '../../shapes/index.js'
 
 import { FORMS } from './plan.js'
+import { BACKENDS } from '../walls/wall.js'
 
 const ENFORCED = valuesOf(list(filled())) as Shape<Readonly<Record<string, readonly string[]>>>
 /** An empty list is a boundary that is not enforced here. */
@@ -43,6 +44,12 @@ const COMMON = {
 }
 
 const OF_CELLS = {
+  passed_over: optional(
+    described(
+      'Stronger backends that were not taken, with the reason.',
+      list(record({ backend: oneOf(...BACKENDS), reason: filled() })),
+    ),
+  ),
   form: described('landlock: for hosts that refuse user namespaces.', oneOf(...FORMS)),
   runs_as: optional(
     described(
@@ -70,7 +77,7 @@ const OF_CELLS = {
 
 export const SANDBOXED = record({
   mode: oneOf('sandboxed'),
-  backend: oneOf('native', 'container'),
+  backend: oneOf(...BACKENDS, 'container'),
   ...OF_CELLS,
   ...COMMON,
 })

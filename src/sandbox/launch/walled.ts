@@ -1,0 +1,89 @@
+// Starts a wall with the launcher inside.
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+
+import { fail } from '../../errors/index.js'
+
+import type { Stdio } from '../plan/plan.js'
+import type { Identity } from '../plan/workspace-owner.js'
+import type { Wall, WalledCell } from '../walls/wall.js'
+import type { Launched } from './cell.js'
+import type { Receive } from './nursery.js'
+
+const MOST_SAID = 4_096
+
+export const spawnWalled = (
+  wall: Wall,
+  cell: WalledCell,
+  stdio: Stdio,
+  receive: Receive,
+  identity: Identity | undefined,
+): Launched => {
+  const { words, inputs } = wall.command(cell)
+  const [input, out] = ([stdio.in, stdio.out] as const).map((stream) =>
+    stream === 'frames' ? ('ignore' as const) : ('inherit' as const),
+  )
+  const child = spawn(wall.program, words, {
+    stdio: [
+      input,
+      out,
+      stdio.err === 'frames' ? 'pipe' : 'inherit',
+      'pipe',
+      'ipc',
+      ...inputs.map(() => 'pipe' as const),
+    ],
+    env: {},
+    detached: true,
+    ...identity,
+  })
+  child.on('message', receive)
+  child.channel?.unref()
+  child.unref()
+  let said = ''
+  const errors = child.stderr as unknown as Socket | null
+  errors?.on('data', (bytes: Buffer) => {
+    if (said.length < MOST_SAID) said += bytes.toString()
+  })
+  errors?.unref()
+  inputs.forEach((bytes, index) => {
+    const stream = child.stdio[FIRST_STREAM + index] as unknown as Socket
+    // A wall that ends early says why.
+    stream.on('error', () => undefined)
+    stream.end(bytes)
+    stream.unref()
+  })
+  const connection = child.stdio[3] as unknown as Socket
+  let isRunning = true
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => {
+      connection.destroy(fail('launcher-died', { how: error.message }, error))
+      resolve(error.message)
+    })
+    child.once('exit', () => (isRunning = false))
+    child.once('close', (code) => {
+      resolve(said.trim() || `it ended with ${code ?? 'a signal'}`)
+    })
+  })
+  return {
+    connection,
+    wall: {
+      name: wall.name,
+      isRunning: () => isRunning,
+      ended,
+      departure: () => wall.departure(cell, () => launcherBelow(child.pid)),
+    },
+  }
+}
+
+const FIRST_STREAM = 5
+
+/** The first child of the wall is the first process inside. */
+const launcherBelow = (pid: number | undefined): number | undefined => {
+  try {
+    const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
+    return first === undefined || first === '' ? undefined : Number(first)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,103 @@
+// bubblewrap: a root of granted paths, and namespaces of its own for processes, network and IPC.
+import { fail } from '../../errors/index.js'
+import { isWithinPath } from '../../policy/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
+
+import { bytesOfName } from '../grants/file-names.js'
+import { objectAt } from '../grants/object-at.js'
+import type { Step } from '../plan/plan.js'
+import { departureFromMounts } from './made-mounts.js'
+import { FIRST_INPUT } from './wall.js'
+import type { Wall, WallCommand, WalledCell } from './wall.js'
+
+const DEV = '/dev' as AbsolutePath
+/** In bubblewrap's own /dev, because the root may be one of the host's folders. */
+const LAUNCHER = '/dev/.cordon-cell'
+
+/** bubblewrap takes 9000 words. */
+const MOST_WORDS = 8_900
+
+/** The supervisor sees a folder that is too large, and says which limit it was. This refuses what it has not seen. */
+const SCRATCH_MARGIN = 1 << 20
+
+const NAMESPACES = [
+  'user-namespace',
+  'mount-namespace',
+  'pid-namespace',
+  'network-namespace',
+  'ipc-namespace',
+  'uts-namespace',
+] as const
+
+export const bubblewrap = (program: string, launcher: string): Wall => ({
+  name: 'bubblewrap',
+  program,
+  brings: NAMESPACES,
+  command: (cell) => commandFor(cell, launcher),
+  departure: ({ steps }, inside) => {
+    const pid = inside()
+    return pid === undefined ? 'the launcher inside was not found' : departureFromMounts(steps.filter(isOwnStep), pid)
+  },
+})
+
+const commandFor = ({ steps, network, scratch }: WalledCell, launcher: string): WallCommand => {
+  const contents: Uint8Array[] = []
+  const read = (content: string): string => {
+    contents.push(Buffer.from(content))
+    return String(FIRST_INPUT + contents.length)
+  }
+  const ownSteps = steps.filter(isOwnStep)
+  const beforeDev = ownSteps.filter(({ path }) => path < DEV)
+  const words = [
+    ...['--unshare-all', '--unshare-user', '--die-with-parent', '--as-pid-1', '--cap-drop', 'ALL', '--clearenv'],
+    ...(network === 'shared' ? ['--share-net'] : []),
+    ...beforeDev.flatMap((step) => stepWords(step, scratch, read)),
+    ...['--dev', DEV, '--ro-bind', launcher, LAUNCHER],
+    ...ownSteps.slice(beforeDev.length).flatMap((step) => stepWords(step, scratch, read)),
+    ...['--remount-ro', '/', '--chdir', '/'],
+  ]
+  if (words.length > MOST_WORDS)
+    throw fail('plan-rejected', {
+      problem: `${steps.length} mounts, more than bubblewrap takes; protect or carve out whole folders instead of files`,
+    })
+  return {
+    // Its words come by a descriptor: names may be no UTF-8, and other users do not see them.
+    words: ['--args', String(FIRST_INPUT), '--', LAUNCHER, 'channel'],
+    inputs: [bytesOfName(words.map((word) => `${word}\0`).join('')), ...contents],
+  }
+}
+
+/** It makes its own /dev, with terminals. */
+const isOwnStep = (step: Step): boolean =>
+  !isWithinPath(step.path, DEV) || (step.kind === 'bind' && !OWN_DEVICES.has(step.path))
+
+const OWN_DEVICES: ReadonlySet<string> = new Set(
+  ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`),
+)
+
+const stepWords = (step: Step, scratch: number, read: (content: string) => string): readonly string[] => {
+  const { path } = step
+  switch (step.kind) {
+    case 'bind':
+      if (path === DEV)
+        throw fail('plan-rejected', { problem: 'all of /dev is granted, and bubblewrap makes one of its own' })
+      return [step.access.includes('d') ? '--dev-bind' : step.access.includes('w') ? '--bind' : '--ro-bind', path, path]
+    case 'hide':
+      return objectAt(path) === 'directory'
+        ? ['--perms', '0000', '--tmpfs', path, '--remount-ro', path]
+        : ['--ro-bind', '/dev/null', path]
+    case 'link':
+      return ['--symlink', step.target, path]
+    case 'file':
+    case 'cover':
+      return ['--perms', '0444', '--ro-bind-data', read(step.content), path]
+    case 'directory':
+      return ['--dir', path]
+    case 'proc':
+      return ['--proc', path, '--remount-ro', path]
+    case 'scratch':
+      return ['--perms', '0700', '--size', String(scratch + SCRATCH_MARGIN), '--tmpfs', path]
+    case 'terminals':
+      return []
+  }
+}

@@ -1,0 +1,29 @@
+import { problemOf } from '../plan/requirements.js'
+import { probeWall } from '../host.js'
+import type { HostFacts, Surroundings } from '../host.js'
+import { bubblewrap } from './bubblewrap.js'
+import { firejail } from './firejail.js'
+import { trustedProgram } from './trusted-program.js'
+import type { Wall, WallName } from './wall.js'
+
+export type TriedWall =
+  | { readonly held: true; readonly wall: Wall; readonly host: HostFacts }
+  | { readonly held: false; readonly reason: string }
+
+const KINDS: Readonly<
+  Record<WallName, { readonly program: string; readonly make: (program: string, launcher: string) => Wall }>
+> = {
+  bubblewrap: { program: 'bwrap', make: bubblewrap },
+  firejail: { program: 'firejail', make: firejail },
+}
+
+/** Starts a wall with a launcher that builds a small cell inside. */
+export const tryWall = async (name: WallName, launcher: string, surroundings: Surroundings): Promise<TriedWall> => {
+  const { program, make } = KINDS[name]
+  const found = trustedProgram(program)
+  if (found.kind === 'refused') return { held: false, reason: found.problem }
+  const wall = make(found.path, launcher)
+  const host = await probeWall(launcher, surroundings, wall)
+  const problem = problemOf(host.landlock)
+  return problem === undefined ? { held: true, wall, host } : { held: false, reason: problem }
+}

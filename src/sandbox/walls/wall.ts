@@ -1,0 +1,45 @@
+// A wall is a program of the system that makes namespaces around the launcher. The launcher then builds its `landlock`
+// form inside.
+import type { Mechanism } from '../../policy/index.js'
+
+import type { Step } from '../plan/plan.js'
+
+export const WALLS = ['bubblewrap', 'firejail'] as const
+export type WallName = (typeof WALLS)[number]
+
+/** `native`: the launcher alone. */
+export const BACKENDS = ['native', ...WALLS] as const
+export type BackendName = (typeof BACKENDS)[number]
+
+export interface WallFacts {
+  readonly name: WallName
+  /** The namespaces that it makes. A `mount-namespace` has a root of granted paths alone. */
+  readonly brings: readonly Mechanism[]
+}
+
+/** What a wall has to build for one cell. */
+export interface WalledCell {
+  readonly steps: readonly Step[]
+  readonly network: 'own' | 'shared'
+  /** The limit of private folders, in bytes. */
+  readonly scratch: number
+}
+
+export interface WallCommand {
+  /** Without the program itself. */
+  readonly words: readonly string[]
+  /** What it reads from descriptors, from `FIRST_INPUT` on. */
+  readonly inputs: readonly Uint8Array[]
+}
+
+/** The launcher has the host at 3 and its channel at 4. */
+export const FIRST_INPUT = 5
+
+export interface Wall extends WallFacts {
+  readonly program: string
+  readonly command: (cell: WalledCell) => WallCommand
+  /** How the mounts that it made for the process inside differ from those it was asked for. */
+  readonly departure: (cell: WalledCell, inside: () => number | undefined) => string | undefined
+}
+
+export const bringsMounts = (wall: WallFacts | undefined): boolean => wall?.brings.includes('mount-namespace') === true

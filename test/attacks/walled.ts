@@ -1,0 +1,38 @@
+// The same attacks on cells inside walls.
+import { afterAll, describe, test } from 'vitest'
+
+import { CordonError } from '../../src/errors/index.js'
+import { openSandbox } from '../../src/sandbox/index.js'
+import type { Sandbox } from '../../src/sandbox/index.js'
+import { needs } from '../requirement.js'
+
+import { cellIn, describeForms } from './harness.js'
+import type { Cell } from './harness.js'
+
+const WALLS = ['bubblewrap', 'firejail'] as const
+
+const openIfAny = async (backend: (typeof WALLS)[number]): Promise<Sandbox | string> => {
+  try {
+    return await openSandbox({ backend })
+  } catch (error) {
+    if (error instanceof CordonError) return error.message
+    throw error
+  }
+}
+
+const opened = await Promise.all(WALLS.map(async (wall) => [wall, await openIfAny(wall)] as const))
+afterAll(() => Promise.all(opened.map(([, sandbox]) => (typeof sandbox === 'string' ? undefined : sandbox.close()))))
+
+/** One `describe` per form of the cell and per wall. */
+export const describeCells = (title: string, body: (cell: Cell) => void): void => {
+  describeForms(title, body)
+  for (const [wall, sandbox] of opened) {
+    describe(`${title} (${wall})`, () => {
+      if (typeof sandbox === 'string')
+        test('the host supports this wall', (context) => {
+          needs(context, false, `${wall}: ${sandbox}`)
+        })
+      else body(cellIn(sandbox, 'landlock'))
+    })
+  }
+}
