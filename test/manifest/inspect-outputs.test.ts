@@ -100,3 +100,9 @@ test('the table shows each right of a tool, and everything for a tool that nothi
   expect(shown).toMatch(/sync +docs +out +api\.test GET +TOKEN, MODE \(set\) +git +allow/)
   expect(shown).toMatch(/free \(in-process\)( +everything){5} +ask/)
 })
+
+test('a server without policies for its tools is shown with the rights of its cell, and its calls are denied', () => {
+  const server = { ...serverOf('files', { filesystem: { read: ['~/notes'] } }), tools: [] }
+  const rows = toolRows(manifestWith([agentOf('a', [], { mcp_servers: [server] })]))
+  expect(rows).toMatchObject([{ server: 'files', tool: '*', reads: ['~/notes'], approval: 'deny' }])
+})

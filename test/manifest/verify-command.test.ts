@@ -9,6 +9,7 @@ import {
   readdirSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -53,6 +54,37 @@ const verifyIn = (cwd: string, ...words: readonly string[]) => cordonProcess(['m
 const BOTH = ['--baseline', 'baseline.json', 'present.json'] as const
 
 describe('two files', () => {
+  it('of which one is a device or a pipe end with 2, and a link to a file is read', () => {
+    const folder = withFiles(NARROW, WIDE)
+    symlinkSync('/dev/zero', join(folder, 'zero.json'))
+    execFileSync('mkfifo', [join(folder, 'pipe.json')])
+    symlinkSync('baseline.json', join(folder, 'link.json'))
+    const withBaseline = (name: string) => verifyIn(folder, '--baseline', name, 'present.json')
+    for (const name of ['zero.json', 'pipe.json'])
+      expect(withBaseline(name)).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('it is not a file') as string,
+      })
+    expect(withBaseline('link.json').status).toBe(1)
+  })
+
+  it('name the open findings if --accept names none of them, and acceptances that are no longer needed', () => {
+    const folder = withFiles(NARROW, WIDE)
+    expect(verifyIn(folder, ...BOTH, '--accept', 'ffffffffff', '--reason', 'x')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(`${FINGERPRINT.slice(0, 8)} (tool.filesystem.read.widened)`) as string,
+    })
+    verifyIn(folder, ...BOTH, '--accept', FINGERPRINT, '--reason', 'x')
+    expect(verifyIn(folder, ...BOTH, '--format', 'markdown').stdout).toContain(
+      '### Permissions: 1 finding, all accepted',
+    )
+    writeFileSync(join(folder, 'present.json'), manifestJson(NARROW))
+    for (const form of ['text', 'markdown'])
+      expect(verifyIn(folder, ...BOTH, '--format', form).stdout).toMatch(
+        new RegExp(`no longer needed: the acceptance .?${FINGERPRINT}[^]*Delete these from "accepted"`),
+      )
+  })
+
   it('end with 0 if nothing is new, and with 1 if something is', () => {
     expect(verifyIn(withFiles(WIDE, NARROW), ...BOTH)).toMatchObject({
       status: 0,

@@ -40,11 +40,21 @@ export const chosenFindings = ({ open }: Verification, { named, all }: Acceptanc
   return named.map((start) => {
     const [finding, ...others] = open.filter(({ fingerprint }) => fingerprint.startsWith(start))
     if (start.length < SHORTEST || finding === undefined || others.length > 0)
-      throw usage(`--accept ${start}: no finding that nobody accepted has exactly this fingerprint`, COMMAND)
+      throw usage(`--accept ${start}: ${whyNot(start, others.length)}`, COMMAND, openText(open))
     if (!canBeAccepted(finding.id)) throw notAcceptable(finding)
     return finding
   })
 }
+
+const whyNot = (start: string, others: number): string => {
+  if (start.length < SHORTEST) return `at least ${SHORTEST} characters of the fingerprint are needed`
+  return others > 0 ? 'several open findings begin like this' : 'no open finding has this fingerprint'
+}
+
+const openText = (open: readonly Finding[]): string =>
+  open.length === 0
+    ? 'nothing is left to accept'
+    : `open findings: ${open.map(({ id, fingerprint }) => `${fingerprint.slice(0, SHORTEST)} (${id})`).join(', ')}`
 
 const notAcceptable = ({ id }: Finding) =>
   usage(`a finding ${id} cannot be accepted`, COMMAND, 'restore the file, or write it anew: cordon manifest generate')

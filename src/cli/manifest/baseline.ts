@@ -1,5 +1,5 @@
 // The baseline of `cordon manifest verify`: a file, or the manifest of a commit.
-import { readFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { CordonError, fail, messageOf } from '../../errors/index.js'
@@ -54,9 +54,20 @@ export const acceptedIn = (file: string): readonly Acceptance[] => {
 
 const textOf = (path: string): string => {
   try {
-    return readFileSync(path, 'utf8')
+    return textOfFile(path)
   } catch (error) {
     const fix = 'write one: cordon manifest generate; a name without .json or .yaml is a git revision'
     throw fail('file-unreadable', { path, problem: messageOf(error), fix }, error)
+  }
+}
+
+/** A project may have a link to a device or a pipe there, whose text never ends. O_NONBLOCK: a pipe would wait. */
+const textOfFile = (path: string): string => {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(descriptor).isFile()) throw new Error('it is not a file')
+    return readFileSync(descriptor, 'utf8')
+  } finally {
+    closeSync(descriptor)
   }
 }

@@ -50,9 +50,13 @@ export const loadInCell = async (
   if (result.status === 'ok') return result.output
   const named = files.map((file) => file.slice(folder.length + 1)).join(', ')
   const problem = (result.facts.error?.message ?? result.status).replace('the tool "load"', 'its code')
-  throw fail('project-undescribed', { project: named, problem, fix: FIXES[result.status] ?? FIX })
+  const isUsed = problem.includes(ONLY_DESCRIBED)
+  const fix = (isUsed ? FIX : FIXES[result.status]) ?? result.facts.error?.fix ?? FIX
+  throw fail('project-undescribed', { project: named, problem, fix })
 }
 
+/** The code called its runtime, which starts nothing here. */
+const ONLY_DESCRIBED = 'the project is only described here'
 const FIX = 'move that code out of the top level of the module, into a function: the module is only loaded here'
 const FIXES: Readonly<Partial<Record<string, string>>> = {
   timeout: 'if it needs more time: --timeout 5m',

@@ -23,14 +23,12 @@ export const suggest = manifestAction(async (line) => {
   const named = tools.filter(({ site }) => site.name === name)
   const [tool] = named
   if (tool === undefined) {
-    const near = nearestKey(
-      name,
-      tools.flatMap(({ site }) => site.name ?? []),
-    )
+    const names = [...new Set(tools.flatMap(({ site }) => site.name ?? []))].sort()
+    const near = nearestKey(name, names)
     throw usage(
       `the code in ${folder} has no tool ${name} whose options are written out`,
       COMMAND,
-      near === undefined ? undefined : `did you mean: ${COMMAND} ${near}?`,
+      near === undefined ? `tools there: ${names.join(', ') || 'none'}` : `did you mean: ${COMMAND} ${near}?`,
     )
   }
   if (named.length > 1) throw usage(`the code in ${folder} has ${String(named.length)} tools ${name}`, COMMAND)

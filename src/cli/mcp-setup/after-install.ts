@@ -11,7 +11,12 @@ import { visible, visibleWord } from '../text/visible-text.js'
 
 import type { Outcome } from './outcome.js'
 
-export const afterInstall = (outcomes: readonly Outcome[], environment: Environment): readonly string[] => {
+/** `isDry`: nothing was changed. */
+export const afterInstall = (
+  outcomes: readonly Outcome[],
+  environment: Environment,
+  { isDry }: { readonly isDry: boolean },
+): readonly string[] => {
   const installed = outcomes.filter(({ state }) => state === 'installed')
   const remote = installed.filter(({ url }) => url !== null)
   return [
@@ -22,7 +27,7 @@ export const afterInstall = (outcomes: readonly Outcome[], environment: Environm
           'A server that needs a login: ' +
             remote.map(({ url }) => `cordon mcp login ${visibleWord(url ?? '')}`).join(', '),
         ]),
-    ...(installed.length === 0 ? [] : ['Restart the clients.']),
+    ...(installed.length === 0 || isDry ? [] : ['Restart the clients.']),
   ]
 }
 

@@ -91,7 +91,7 @@ export const clientCommand = (
   else {
     const paint = paintFor(STDOUT, environment)
     const lines = linesOf(outcomes, files, isDry ? WOULD_BE_DONE : DONE, paint)
-    for (const line of [...lines, ...afterInstall(outcomes, environment)]) print(line)
+    for (const line of [...lines, ...afterInstall(outcomes, environment, { isDry })]) print(line)
   }
   for (const problem of problems) reportFailure(problem, environment)
   for (const name of unknown) writeText(STDERR, `cordon: no client has a server "${visible(name)}"\n`)

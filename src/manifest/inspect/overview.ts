@@ -3,7 +3,7 @@ import { fail } from '../../errors/index.js'
 import { parsePolicy, renderDestination } from '../../policy/index.js'
 import type { HostGrant, Section, ToolPolicy } from '../../policy/index.js'
 
-import type { Manifest, ManifestAgent, ManifestTool } from '../manifest.js'
+import type { Manifest, ManifestAgent, ManifestServer, ManifestTool } from '../manifest.js'
 
 export interface ToolRow {
   readonly agent: string
@@ -25,9 +25,17 @@ export const toolRows = ({ agents }: Pick<Manifest, 'agents'>): readonly ToolRow
     ...agent.tools.map((tool) => rowOf(agent, undefined, tool, tool.policy)),
     // The cell of the server holds all its tools, so each can do what the server can.
     ...agent.mcp_servers.flatMap((server) =>
-      server.tools.map((tool) => rowOf(agent, server.name, tool, server.policy)),
+      server.tools.length === 0
+        ? [withoutTools(agent, server)]
+        : server.tools.map((tool) => rowOf(agent, server.name, tool, server.policy)),
     ),
   ])
+
+/** No tool has a policy, so each call is refused. The server itself runs in its cell. */
+const withoutTools = (agent: ManifestAgent, { name, policy }: ManifestServer): ToolRow => ({
+  ...{ agent: agent.name, server: name, tool: '*', kind: 'mcp', approval: 'deny' },
+  ...grantsOf(read(policy, name), 'mcp'),
+})
 
 const rowOf = (
   agent: ManifestAgent,

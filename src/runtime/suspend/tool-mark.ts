@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-
 import { hashOf } from '../../gate/index.js'
 
 import type { BoundTool } from '../tools/bound-tool.js'
@@ -33,6 +31,6 @@ const codeOfFunction = (from: FunctionSource): readonly string[] => {
     case 'module':
       return [String(from.path), from.name]
     case 'wasm':
-      return [createHash('sha256').update(from.bytes).digest('hex'), ...from.written.map(String)]
+      return [from.hash, ...from.written.map(String)]
   }
 }

@@ -128,6 +128,8 @@ export interface WasmSource {
   readonly path: string
   /** As they were when the tool was declared. */
   readonly bytes: Uint8Array
+  /** The SHA-256 of the bytes. */
+  readonly hash: string
   readonly words: (input: JsonValue) => WasmWords
   /** The functions of the author, from which `words` is made. */
   readonly written: readonly (((input: never) => unknown) | undefined)[]

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 import { fail } from '../../errors/index.js'
@@ -35,6 +36,7 @@ export const wasmTool = <
   const bytes = readFileSync(path)
   if (!bytes.subarray(0, MODULE.length).equals(MODULE))
     throw fail('tool-incomplete', { tool: name, problem: `${path} is not a WebAssembly module of version 1` })
+  const hash = createHash('sha256').update(bytes).digest('hex')
   const words = (input: JsonValue): WasmWords => {
     const given: unknown = args?.(input as Input) ?? []
     if (!isTexts(given)) throw fail('command-invalid', { tool: name, found: describeValue(given) })
@@ -43,7 +45,7 @@ export const wasmTool = <
   return noteTool({
     ...definition,
     kind: 'function',
-    from: { kind: 'wasm', path, bytes, words, written: [args, stdin], successes },
+    from: { kind: 'wasm', path, bytes, hash, words, written: [args, stdin], successes },
     result: options.result,
   })
 }

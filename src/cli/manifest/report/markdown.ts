@@ -2,7 +2,7 @@
 import type { Finding, Sentence } from '../../../manifest/index.js'
 
 import type { Report } from './report-content.js'
-import { countOf, shown } from './sentence-text.js'
+import { UNUSED_FIX, countOf, shown } from './sentence-text.js'
 
 /** GitHub refuses comments of more than 65,536 characters. */
 const MOST_CHARACTERS = 60_000
@@ -10,7 +10,7 @@ const MOST_CHARACTERS = 60_000
 export const markdown = ({ open, accepted, unused, baseline }: Report): string => {
   const title =
     open.length === 0
-      ? '### Permissions: nothing new'
+      ? `### Permissions: ${accepted.length === 0 ? 'nothing new' : `${countOf(accepted.length, 'finding')}, all accepted`}`
       : `### Permissions: ${countOf(open.length, 'finding')}${open.some(({ severity }) => severity === 'error') ? '' : ', no error'}`
   const blocks = [
     ...open.map(
@@ -27,7 +27,16 @@ export const markdown = ({ open, accepted, unused, baseline }: Report): string =
     `Compared with ${code(baseline)}.`,
     ...(blocks.length === 0 ? [] : ['', ...fitting(blocks)]),
     ...(agreed.length === 0 ? [] : ['', `#### Accepted`, '', ...fitting(agreed)]),
-    ...(unused.length === 0 ? [] : ['', `${countOf(unused.length, 'acceptance')} no longer needed.`]),
+    ...(unused.length === 0
+      ? []
+      : [
+          '',
+          ...unused.map(
+            ({ finding, fingerprint }) => `- no longer needed: the acceptance ${code(fingerprint)} of ${code(finding)}`,
+          ),
+          '',
+          UNUSED_FIX,
+        ]),
     ...(open.length === 0
       ? []
       : ['', 'To accept a finding: `cordon manifest verify --baseline … --accept FINGERPRINT --reason TEXT`']),

@@ -33,3 +33,6 @@ export const placeOf = (source: string): { readonly file: string; readonly line?
   const [, file, line] = /^(.*?):(\d+)(?::\d+)?$/.exec(shown(source)) ?? []
   return file === undefined || Number(line) < 1 ? { file: shown(source) } : { file, line: Number(line) }
 }
+
+/** For acceptances of findings that do not occur any more. */
+export const UNUSED_FIX = 'Delete these from "accepted" of the manifest. The next --accept deletes them too.'

@@ -4,7 +4,7 @@ import { STDOUT, paintFor } from '../../text/console-text.js'
 import type { Paint } from '../../text/console-text.js'
 
 import type { Report } from './report-content.js'
-import { countOf, ownerText, plainSentence, shown } from './sentence-text.js'
+import { UNUSED_FIX, countOf, ownerText, plainSentence, shown } from './sentence-text.js'
 
 export const textReport = (report: Report): string => {
   const { open, accepted, unused, environment } = report
@@ -16,7 +16,14 @@ export const textReport = (report: Report): string => {
       ...indented(paint, `${finding.id} · reason: ${shown(reason)}`),
     ]),
     summary(report),
-    ...(unused.length === 0 ? [] : [`${countOf(unused.length, 'acceptance')} no longer needed.`]),
+    ...(unused.length === 0
+      ? []
+      : [
+          ...unused.map(
+            ({ finding, fingerprint }) => `no longer needed: the acceptance ${shown(fingerprint)} of ${shown(finding)}`,
+          ),
+          UNUSED_FIX,
+        ]),
     ...(isFailing(report)
       ? ['To accept a finding: cordon manifest verify --baseline … --accept FINGERPRINT --reason TEXT']
       : []),
