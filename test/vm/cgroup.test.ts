@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { lastingFolder } from '../attacks/playground.js'
 import { needs } from '../requirement.js'
 
+import type { Fact } from './emulator.js'
 import { obstacleToMachine, runMachine } from './machine.js'
-import type { Fact } from './machine.js'
 
 const obstacle = obstacleToMachine()
 const folder = lastingFolder()
