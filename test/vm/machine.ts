@@ -65,6 +65,6 @@ export const runMachine = (
     kernel: KERNEL,
     initialFiles: packFiles(architecture, folder, attackPrograms),
     words: ['lsm=landlock'],
-    patienceMs: 420_000,
+    patienceMs: 1_200_000,
   })
 }
