@@ -6,12 +6,13 @@ import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const FOLDER = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'cordon-tests')
+/** Outside of this repository: what is kept here is large, and changes seldom. */
+export const TEST_CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'cordon-tests')
 
 /** `packages` has names with versions. `isUsable` is asked about a package that npm has installed. */
 export const npmPrograms = (kind, packages, isUsable = () => true) => {
   /** A folder for each version, so that one that is half installed is not taken for another. */
-  const folderOf = (name) => join(FOLDER, kind, packages[name].replaceAll('/', '+'))
+  const folderOf = (name) => join(TEST_CACHE, kind, packages[name].replaceAll('/', '+'))
   const modulesOf = (name) => join(folderOf(name), 'node_modules')
   const isDone = (name) => existsSync(join(folderOf(name), 'done'))
   const install = (name) => {

@@ -26,17 +26,21 @@ export const TEST_NEEDS = [
   { command: 'python3', packages: ['python3'], because: 'some attacks are Python programs' },
   { command: 'git', packages: ['git'], because: 'some attacks are about git hooks' },
   { command: 'bwrap', packages: ['bubblewrap'], because: 'hosts that refuse something are imitated with it' },
-  process.arch === 'x64'
-    ? {
-        command: 'qemu-system-x86_64',
-        packages: ['qemu-system-x86'],
-        because: 'cgroups are tried in a virtual machine',
-      }
-    : {
-        command: 'qemu-system-aarch64',
-        packages: ['qemu-system-arm'],
-        because: 'cgroups are tried in a virtual machine',
-      },
+  {
+    command: 'qemu-system-x86_64',
+    packages: ['qemu-system-x86'],
+    because: 'Debian kernels and cgroups are tried in virtual machines',
+  },
+  ...(process.arch === 'arm64'
+    ? [
+        {
+          command: 'qemu-system-aarch64',
+          packages: ['qemu-system-arm'],
+          because: 'cgroups are tried in a virtual machine',
+        },
+      ]
+    : []),
+  { command: 'mke2fs', packages: ['e2fsprogs'], because: 'the disk of a virtual machine is made with it' },
   {
     command: 'podman',
     packages: ['podman', 'crun', 'uidmap', 'slirp4netns', 'fuse-overlayfs'],

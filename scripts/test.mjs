@@ -111,6 +111,8 @@ const OF_THE_CELL = {
     paths: [
       ...[...CELL, 'vitest.config.ts'],
       ...['test/vm', 'test/attacks/playground.ts', 'test/attacks/programs', 'scripts/vm-kernel.mjs'],
+      // A guest also runs `cordon doctor` and `cordon run` of the packed package.
+      ...['test/packed-package.ts', 'scripts/guest-parts.mjs', 'src', 'package.json', 'docs/kernels.md'],
     ],
     programs: ['cc'],
   },

@@ -249,6 +249,22 @@ describe('the causes that it names', () => {
       JSON.stringify(findings),
     ).toBe(true)
   })
+
+  const STAGES = ['user-namespace', 'mount-namespace', 'root', 'proc', 'pivot-root', 'loopback']
+  test.each(STAGES)('a refusal in the stage %s never leaves the reader with the stage alone', (stage) => {
+    const named = /AppArmor|seccomp|sandbox|CAP_|user\.max_|kernel\.\w+_|Linux \d|the kernel refused \w+/
+    for (const problem of ['Operation not permitted', 'Permission denied clone', 'Permission denied fsopen of a tmpfs'])
+      for (const changed of [
+        {},
+        { apparmorProfile: 'docker-default' },
+        { seccompMode: '2', container: 'docker' as const },
+        { isRoot: true },
+      ]) {
+        const [finding] = diagnose({ ...host, namespaces: refused(stage, problem) }, { ...settings, ...changed })
+        expect(finding?.because).toMatch(named)
+        expect(finding?.fix).not.toMatch(/\bstage\b/)
+      }
+  })
 })
 
 describe('the container that it names', () => {

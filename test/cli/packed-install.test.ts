@@ -1,38 +1,16 @@
 // The package as npm packs it, installed into an empty folder, with and without a compiler.
 import { execFileSync, spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { delimiter, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { copyFileSync, mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 
 import { beforeEach, describe, expect, test } from 'vitest'
 
+import { ROOT, npmIn, npmProgram, onPath, packAllNeeded, packInto } from '../packed-package.js'
 import { needs } from '../requirement.js'
 import { temporaryFolder } from './cordon.js'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const LAUNCHER_PACKAGE = `@cordon/launcher-linux-${process.arch}`
 const folder = temporaryFolder()
-
-const onPath = (name: string): string | undefined =>
-  (process.env['PATH'] ?? '').split(delimiter).flatMap((place) => {
-    try {
-      return [realpathSync(join(place, name))]
-    } catch {
-      return []
-    }
-  })[0]
-
-const npmProgram = onPath('npm')
 
 /** A PATH with what npm itself needs, and no compiler. */
 const bare = join(folder, 'bare')
@@ -40,19 +18,7 @@ mkdirSync(bare)
 symlinkSync(process.execPath, join(bare, 'node'))
 symlinkSync(realpathSync('/bin/sh'), join(bare, 'sh'))
 
-const npm = (words: readonly string[], cwd: string, path: string) => {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [npmProgram ?? '', ...words, '--offline', '--no-audit', '--no-fund', '--no-update-notifier'],
-    {
-      cwd,
-      env: { PATH: path, HOME: folder, npm_config_cache: join(folder, 'cache'), npm_config_loglevel: 'error' },
-      encoding: 'utf8',
-      timeout: 600_000,
-    },
-  )
-  return { status, output: `${stdout}${stderr}` }
-}
+const npm = npmIn(folder)
 
 /** A compiler that compiles the launcher once. The same sources give the same program. */
 const compiling = join(folder, 'compiling')
@@ -77,14 +43,6 @@ const SYSTEM = `${bare}:${compiling}:/usr/local/bin:/usr/bin:/bin`
 
 const packed = join(folder, 'packed')
 
-/** The package itself, as npm packs it. */
-const packOwn = (): string => {
-  mkdirSync(packed)
-  const { status, output } = npm(['pack', ROOT, '--ignore-scripts', '--pack-destination', packed], ROOT, SYSTEM)
-  expect(status, output).toBe(0)
-  return ownArchive()
-}
-
 const ownArchive = (): string => {
   const made = readdirSync(packed)
   expect(made).toHaveLength(1)
@@ -100,53 +58,6 @@ const filesOf = (place: string): readonly string[] =>
   readdirSync(place, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(place, join(entry.parentPath, entry.name)))
-
-/** What it needs, as npm takes it. Not compressed: that takes longer than everything else that npm does with it. */
-const packNeeded = (sources: readonly string[]): readonly string[] => {
-  const to = mkdtempSync(join(folder, 'needed-'))
-  return sources.map((source, index) => {
-    const archive = join(to, `${String(index)}.tgz`)
-    execFileSync('tar', ['-C', source, '--transform=s,^\\.,package,', '--exclude=./node_modules', '-cf', archive, '.'])
-    return archive
-  })
-}
-
-/** Everything that the package needs at run time, so that no registry is asked. */
-const dependenciesOf = (place: string, seen: Set<string>): ReadonlySet<string> => {
-  const { dependencies = {} } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')) as {
-    dependencies?: Record<string, string>
-  }
-  for (const name of Object.keys(dependencies)) {
-    if (seen.has(name)) continue
-    seen.add(name)
-    dependenciesOf(join(ROOT, 'node_modules', name), seen)
-  }
-  return seen
-}
-
-const placeOf = (name: string): string => join(ROOT, 'node_modules', name)
-
-/** The packages of the store. `cordon run` uses none, and where they are empty npm takes a fraction of the time. */
-const OF_THE_STORE = ['@electric-sql/pglite', 'pg']
-
-/** A package by its name and version, with nothing in it. */
-const emptied = (name: string): string => {
-  const place = join(folder, 'emptied', name)
-  const { version } = JSON.parse(readFileSync(join(placeOf(name), 'package.json'), 'utf8')) as { version: string }
-  mkdirSync(place, { recursive: true })
-  writeFileSync(join(place, 'package.json'), JSON.stringify({ name, version }))
-  return place
-}
-
-/** Everything that npm is given besides the package itself. */
-const packAllNeeded = (): readonly string[] => {
-  const ofTheStore = new Set([
-    ...OF_THE_STORE,
-    ...OF_THE_STORE.flatMap((name) => [...dependenciesOf(placeOf(name), new Set())]),
-  ])
-  const needed = [...dependenciesOf(ROOT, new Set())]
-  return packNeeded(needed.map((name) => (ofTheStore.has(name) ? emptied(name) : placeOf(name))))
-}
 
 const run = (place: string) => {
   const { status, stdout, stderr } = spawnSync(
@@ -167,7 +78,11 @@ describe('npm install of the packed package', { timeout: 900_000 }, () => {
 
   test('with a compiler builds the launcher, and the command line and the library work', () => {
     mkdirSync(place)
-    const { status, output } = npm(['install', packOwn(), ...packAllNeeded()], place, SYSTEM)
+    const { status, output } = npm(
+      ['install', packInto(npm, ROOT, packed, SYSTEM), ...packAllNeeded(folder)],
+      place,
+      SYSTEM,
+    )
     expect(status, output).toBe(0)
     expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
     writeFileSync(

@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { lastingFolder } from '../attacks/playground.js'
 import { needs } from '../requirement.js'
 
+import type { Fact } from './emulator.js'
 import { obstacleToMachine, runMachine } from './machine.js'
-import type { Fact } from './machine.js'
 
 const obstacle = obstacleToMachine()
 const folder = lastingFolder()
@@ -15,7 +15,7 @@ let noise = ''
 
 beforeAll(async () => {
   if (obstacle === undefined) ({ facts, noise } = await runMachine(folder, ['memory-bomb']))
-}, 450_000)
+}, 1_260_000)
 
 const fact = (place: string, name: string): unknown =>
   facts.find((told) => told.place === place && told.name === name)?.value

@@ -78,7 +78,7 @@ export const namespacesCause = (
         }
   if (stage === 'proc' || stage === 'root')
     return {
-      because: 'the cell could not build its root',
+      because: `the kernel refused ${call ?? 'a mount'} while the cell built its root`,
       fix: 'look for mounts that are locked, such as a read-only /proc: cat /proc/self/mountinfo',
     }
   const modules = settings.securityModules?.join(',') ?? 'unknown'

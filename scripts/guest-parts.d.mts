@@ -1,0 +1,17 @@
+export interface Guest {
+  readonly name: string
+  /** The architecture as Debian names it, as Node does, and as compilers do. */
+  readonly debian: string
+  readonly node: 'arm64' | 'x64'
+  readonly target: 'aarch64' | 'x86_64'
+  /** The release of Debian with its kernel. */
+  readonly suite: string
+  /** The version of Landlock that this kernel has. 0: none. */
+  readonly landlock: number
+  /** Settings under /proc/sys that this kernel does not have. */
+  readonly lacks: readonly string[]
+}
+
+export declare const GUESTS: readonly Guest[]
+export declare const partsOf: (guest: Guest) => { readonly kernel: string; readonly programs: string }
+export declare const provideGuests: (guests: readonly Guest[]) => readonly string[]
