@@ -11,6 +11,11 @@ import type { SandboxProfile } from './plan/sandbox-profile.js'
 import type { AppliedProfile } from './result/applied-profile.js'
 
 export interface SandboxOptions {
+  /**
+   * `auto`: cells of the launcher, which needs Linux. `seatbelt`: macOS, experimental, and never chosen by itself.
+   * (default: auto)
+   */
+  readonly backend?: 'auto' | 'seatbelt'
   /** `auto` takes the strongest form that this host supports. */
   readonly form?: Form | 'auto'
   readonly launcher?: string

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 
 import { CordonError, fail } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
+import { PLATFORM } from '../platform/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
 import { attachedStdio, runAttached } from './launch/attached.js'
@@ -28,6 +29,7 @@ import type { Command, Plan } from './plan/plan.js'
 import { createPlanner } from './plan/planner.js'
 import { createPool, keepLatest } from './launch/pool.js'
 import { appliedProfile, departureFromPlan } from './result/applied-profile.js'
+import { openSeatbelt } from './seatbelt/open-seatbelt.js'
 import type { CellSettings, Pool, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox-interface.js'
 import { NO_PATROL, beginPatrol } from './watch/patrols.js'
 import type { CallPatrol } from './watch/patrols.js'
@@ -53,8 +55,15 @@ const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false, relay: 'gathe
 const OPEN: Streams = { ...IN_MEMORY, relay: 'prompt' }
 
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
+  refuseUnavailable(options)
+  if (options.backend === 'seatbelt') return openSeatbelt()
   const own = await openSandboxAs(undefined, options)
   return own.host.isRoot ? { ...own, ...forOwners(own, (identity) => openSandboxAs(identity, options)) } : own
+}
+
+const refuseUnavailable = ({ backend = 'auto' }: SandboxOptions): void => {
+  const needed = backend === 'seatbelt' ? 'darwin' : 'linux'
+  if (PLATFORM.name !== needed) throw fail('platform-unsupported', { platform: PLATFORM.label, backend })
 }
 
 const openSandboxAs = async (identity: Identity | undefined, options: SandboxOptions): Promise<Sandbox> => {

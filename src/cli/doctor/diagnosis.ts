@@ -8,13 +8,15 @@ import type { Finding } from './diagnose.js'
 export interface Diagnosis {
   readonly holds: boolean
   readonly host: {
+    /** Linux, macOS */
+    readonly system: string
     readonly kernel: string
     readonly architecture: string
     readonly node: string
     readonly user: 'root' | 'ordinary'
     readonly container: Container | null
   }
-  readonly backend: 'native' | null
+  readonly backend: 'native' | 'seatbelt' | null
   readonly form: Form | null
   readonly why: string
   readonly forms: Readonly<Record<Form, FormDiagnosis>> | null

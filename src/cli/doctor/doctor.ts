@@ -4,6 +4,7 @@ import { arch, tmpdir } from 'node:os'
 import { CordonError } from '../../errors/index.js'
 import { LIMIT_NAMES, parseAbsolutePath, parsePolicy, resolvePolicy } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
+import { PLATFORM } from '../../platform/index.js'
 import { describeEnding, openSandbox } from '../../sandbox/index.js'
 import type { Form, Sandbox } from '../../sandbox/index.js'
 
@@ -13,6 +14,7 @@ import { STDOUT, paintFor, writeText } from '../text/console-text.js'
 import { diagnose } from './diagnose.js'
 import type { Diagnosis, FormDiagnosis } from './diagnosis.js'
 import { DEFAULT_PROCESSES, renderDiagnosis } from './doctor-table.js'
+import { examineMac } from './on-macos.js'
 import { readHostSettings } from './host-settings.js'
 import type { HostSettings } from './host-settings.js'
 
@@ -32,12 +34,14 @@ export const doctor = async ({ given, environment }: CommandLine): Promise<numbe
 
 const examine = async (settings: HostSettings, searchPath: string): Promise<Diagnosis> => {
   const host = {
+    system: PLATFORM.label,
     kernel: settings.kernel,
     architecture: arch(),
     node: process.version,
     user: settings.isRoot ? 'root' : 'ordinary',
     container: settings.container ?? null,
   } as const
+  if (PLATFORM.name === 'darwin') return examineMac(host)
   let sandbox: Sandbox
   try {
     sandbox = await openSandbox({ nursery: 'none' })

@@ -130,6 +130,7 @@ const context = mapping<EventContext>(
 
 const sandbox = mapping<SandboxOptions>(
   {
+    backend: oneOf('auto', 'seatbelt'),
     form: oneOf('auto', ...FORMS),
     launcher: aText('the path of the launcher'),
     nursery: oneOf('start', 'none'),

@@ -43,7 +43,10 @@ const COMMON = {
 }
 
 const OF_CELLS = {
-  form: described('landlock: for hosts that refuse user namespaces.', oneOf(...FORMS)),
+  form: described(
+    'landlock: for hosts that refuse user namespaces. seatbelt: on macOS.',
+    oneOf(...FORMS, 'seatbelt'),
+  ),
   runs_as: optional(
     described(
       'User and group of the tool, where Cordon runs as root and the write roots belong to another user.',
@@ -67,7 +70,7 @@ const OF_CELLS = {
   ),
 }
 
-export const SANDBOXED = record({ mode: oneOf('sandboxed'), backend: oneOf('native'), ...OF_CELLS, ...COMMON })
+export const SANDBOXED = record({ mode: oneOf('sandboxed'), backend: oneOf('native', 'seatbelt'), ...OF_CELLS, ...COMMON })
 export type SandboxProfile = Shaped<typeof SANDBOXED>
 
 export const IN_PROCESS = record({ mode: oneOf('none'), backend: oneOf('none'), ...COMMON })
