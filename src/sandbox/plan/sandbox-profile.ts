@@ -43,10 +43,7 @@ const COMMON = {
 }
 
 const OF_CELLS = {
-  form: described(
-    'landlock: for hosts that refuse user namespaces. seatbelt: on macOS.',
-    oneOf(...FORMS, 'seatbelt'),
-  ),
+  form: described('landlock: for hosts that refuse user namespaces. seatbelt: on macOS.', oneOf(...FORMS, 'seatbelt')),
   runs_as: optional(
     described(
       'User and group of the tool, where Cordon runs as root and the write roots belong to another user.',
@@ -70,7 +67,8 @@ const OF_CELLS = {
   ),
 }
 
-export const SANDBOXED = record({ mode: oneOf('sandboxed'), backend: oneOf('native', 'seatbelt'), ...OF_CELLS, ...COMMON })
+const MADE_BY = oneOf('native', 'seatbelt')
+export const SANDBOXED = record({ mode: oneOf('sandboxed'), backend: MADE_BY, ...OF_CELLS, ...COMMON })
 export type SandboxProfile = Shaped<typeof SANDBOXED>
 
 export const IN_PROCESS = record({ mode: oneOf('none'), backend: oneOf('none'), ...COMMON })

@@ -68,7 +68,8 @@ export const runProgram = (run: ProgramRun): Promise<EndedProgram> =>
     child.stdin.end(run.stdin)
     child.once('error', (error) => {
       clearTimeout(timer)
-      reject(fail('setup-failed', { stage: 'exec', errno: error.message, detail: program, fix: 'run `cordon doctor`' }, error))
+      const fix = 'run `cordon doctor`'
+      reject(fail('setup-failed', { stage: 'exec', errno: error.message, detail: program, fix }, error))
     })
     child.once('exit', (code, signal) => {
       ended = { code, signal: signal === null ? 0 : (SIGNALS[signal] ?? SIGKILL) }

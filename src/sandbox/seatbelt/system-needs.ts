@@ -40,7 +40,7 @@ export const MACH_SERVICES = [
 /** With `network: all` alone. */
 export const RESOLVER = '/private/var/run/mDNSResponder'
 
-/** Figures of the machine that libc, V8, Python and Go ask for when they start. No list and no arguments of processes. */
+/** Figures of the machine that libc, V8, Python and Go ask for. No list and no arguments of processes. */
 export const SYSCTLS: readonly string[] = [
   'hw.activecpu hw.byteorder hw.cachelinesize hw.cpufamily hw.cputype hw.logicalcpu hw.logicalcpu_max hw.machine',
   'hw.memsize hw.ncpu hw.nperflevels hw.packages hw.pagesize hw.pagesize_compat hw.physicalcpu hw.physicalcpu_max',
