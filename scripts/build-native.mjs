@@ -161,7 +161,10 @@ const target = options.target ?? HOST_TARGET
 if (options.target !== undefined && !(options.target in NODE_ARCH))
   stop(`--target is x86_64 or aarch64, not ${options.target}`)
 if (options.target === undefined && process.platform !== 'linux') {
-  say(`skipped: the native cell exists on Linux only, this is ${process.platform}`)
+  say(
+    `left out: the launcher of cells, which needs Linux (this is ${process.platform}). Everything else works; ` +
+      'docs/macos.md says what tools can run in',
+  )
 } else if (options.install && existsSync(join(ROOT, 'src'))) {
   say('skipped: a checkout is built by npm run build, which npm runs next')
 } else if (options.install && hasPrebuilt()) {

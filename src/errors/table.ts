@@ -208,10 +208,10 @@ export const ERRORS = {
     fix: 'see the event sandbox.mismatch, then start the runtime again or register the tool anew',
   },
   'platform-unsupported': {
-    when: 'No backend exists for this operating system.',
-    message: 'no sandbox backend for {platform}',
+    when: 'The backend does not exist for this operating system.',
+    message: 'on {platform} there is no sandbox backend "{backend}"',
     agent: 'The sandbox is not available on this host.',
-    fix: 'run on Linux',
+    fix: 'run on Linux; on macOS, sandbox.backend: "seatbelt" is experimental (docs/macos.md)',
   },
   'host-cannot-hold': {
     when: 'This host lacks a mechanism that the policy requires or that a boundary needs.',

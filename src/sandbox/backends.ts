@@ -9,7 +9,7 @@ import type { Form } from './plan/plan.js'
 import type { Planner } from './plan/planner.js'
 import { problemOf, missingMechanism } from './plan/requirements.js'
 import type { TriedWall } from './walls/try-wall.js'
-import type { BackendName, WallName } from './walls/wall.js'
+import type { BackendOfLinux, WallName } from './walls/wall.js'
 
 export interface Backend {
   readonly host: HostFacts
@@ -31,7 +31,7 @@ export interface Openers {
 
 /** `auto` tries walls only if the launcher alone cannot make namespaces. */
 export const openBackends = async (
-  wanted: BackendName | 'auto',
+  wanted: BackendOfLinux | 'auto',
   form: Form | 'auto',
   native: HostFacts,
   { native: openNative, tryWall, walled }: Openers,

@@ -14,7 +14,7 @@ export type { HostCommandOutcome } from './host/host-command.js'
 
 export { FORMS } from './plan/plan.js'
 export type { Form } from './plan/plan.js'
-export { BACKENDS } from './walls/wall.js'
+export { BACKENDS, WALLS } from './walls/wall.js'
 export type { BackendName } from './walls/wall.js'
 export type { Observing } from './plan/plan-cell.js'
 

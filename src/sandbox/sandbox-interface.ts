@@ -14,7 +14,8 @@ import type { BackendName } from './walls/wall.js'
 export interface SandboxOptions {
   /**
    * `native`: the launcher alone. `bubblewrap` and `firejail` make namespaces around it. `auto` takes the strongest
-   * that starts here and holds what the policy requires (default: auto).
+   * that starts here and holds what the policy requires (default: auto). `seatbelt`: macOS, experimental, never
+   * chosen by itself.
    */
   readonly backend?: BackendName | 'auto'
   /** `auto` takes the strongest form that this host supports. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 
 import { CordonError, fail } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
+import { PLATFORM } from '../platform/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
 import { openBackends } from './backends.js'
@@ -30,7 +31,9 @@ import { createPlanner } from './plan/planner.js'
 import { createPool, keepLatest } from './launch/pool.js'
 import { commandOf, runIn } from './launch/run-in-cell.js'
 import { departureFromPlan } from './result/applied-profile.js'
+import { openSeatbelt } from './seatbelt/open-seatbelt.js'
 import type { CellSettings, Pool, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox-interface.js'
+import type { BackendOfLinux } from './walls/wall.js'
 import { NO_PATROL, beginPatrol } from './watch/patrols.js'
 import type { CallPatrol } from './watch/patrols.js'
 import { SYSTEM_PATH, programNamedIn } from './grants/program.js'
@@ -57,11 +60,24 @@ const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false, relay: 'gathe
 const OPEN: Streams = { ...IN_MEMORY, relay: 'prompt' }
 
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
-  const own = await openSandboxAs(undefined, options)
-  return own.host.isRoot ? { ...own, ...forOwners(own, (identity) => openSandboxAs(identity, options)) } : own
+  refuseUnavailable(options)
+  const { backend = 'auto' } = options
+  if (backend === 'seatbelt') return openSeatbelt()
+  const openAs = (identity: Identity | undefined) => openSandboxAs(identity, backend, options)
+  const own = await openAs(undefined)
+  return own.host.isRoot ? { ...own, ...forOwners(own, openAs) } : own
 }
 
-const openSandboxAs = async (identity: Identity | undefined, options: SandboxOptions): Promise<Sandbox> => {
+const refuseUnavailable = ({ backend = 'auto' }: SandboxOptions): void => {
+  const needed = backend === 'seatbelt' ? 'darwin' : 'linux'
+  if (PLATFORM.name !== needed) throw fail('platform-unsupported', { platform: PLATFORM.label, backend })
+}
+
+const openSandboxAs = async (
+  identity: Identity | undefined,
+  backend: BackendOfLinux | 'auto',
+  options: SandboxOptions,
+): Promise<Sandbox> => {
   const launcher = options.launcher ?? findLauncher()
   const surroundings = {
     identity,
@@ -78,7 +94,7 @@ const openSandboxAs = async (identity: Identity | undefined, options: SandboxOpt
     stdio === ALL_FRAMES && host.listener.held && nursery?.isAlive() === true
       ? nursery.connect()
       : spawnLauncher(launcher, stdio, proxy === undefined ? undefined : doors.receive, identity)
-  const backends = await openBackends(options.backend ?? 'auto', options.form ?? 'auto', host, {
+  const backends = await openBackends(backend, options.form ?? 'auto', host, {
     native: (passedOver) => ({ ...plannedOn({ ...host, passedOver }), launch: connect }),
     tryWall: (name) => tryWall(name, launcher, surroundings),
     walled: ({ wall, host: inside }, passedOver) => ({

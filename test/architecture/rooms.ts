@@ -3,7 +3,7 @@
  * Rooms on one line never import each other.
  */
 export const ROOM_ORDER: readonly (readonly string[])[] = [
-  ['errors', 'shapes'],
+  ['errors', 'shapes', 'platform'],
   ['policy'],
   ['gate'],
   ['sandbox', 'egress', 'store', 'analysis', 'manifest'],

@@ -97,7 +97,7 @@ test('of many processes after a death, one gets the folder', async () => {
 
 test('a hold of another host, or of a process that cannot be checked, is kept', () => {
   const folder = join(home, 'd')
-  symlinkSync('1:1:pid:[1]:', `${folder}.hold`)
+  symlinkSync('1:1:1:', `${folder}.hold`)
   expect(() => holdFolder(folder)).toThrow(/another process has the store/)
   expect(existsSync(`${folder}.hold`) || readdirSync(home).includes('d.hold')).toBe(true)
 })

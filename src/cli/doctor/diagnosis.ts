@@ -8,6 +8,8 @@ import type { Finding } from './diagnose.js'
 export interface Diagnosis {
   readonly holds: boolean
   readonly host: {
+    /** Linux, macOS */
+    readonly system: string
     readonly kernel: string
     readonly architecture: string
     readonly node: string

@@ -46,12 +46,12 @@ export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
   const { host, backend, form, why, forms, walls, findings } = diagnosis
   const place = host.container === null ? '' : `, in a ${describeContainer(host.container)}`
   const lines = [
-    `Linux ${host.kernel} (${host.architecture}), Node ${host.node}, as ` +
+    `${host.system} ${host.kernel} (${host.architecture}), Node ${host.node}, as ` +
       `${host.user === 'root' ? 'root' : 'an ordinary user'}${place}`,
     '',
-    form === null
+    backend === null
       ? paint('red', 'this host cannot build a cell')
-      : `backend: ${paint('bold', backend ?? 'native')}, form: ${paint('bold', form)}`,
+      : `backend: ${paint('bold', backend)}${form === null ? '' : `, form: ${paint('bold', form)}`}`,
     `  ${oneLine(why)}`,
     ...(forms === null ? [] : ['', ...renderTable(forms, paint)]),
     ...(walls.length === 0 ? [] : ['', 'Walls (--backend):']),

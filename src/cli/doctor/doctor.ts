@@ -4,7 +4,8 @@ import { arch, tmpdir } from 'node:os'
 import { CordonError } from '../../errors/index.js'
 import { LIMIT_NAMES, parseAbsolutePath, parsePolicy, resolvePolicy } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
-import { BACKENDS, describeEnding, openSandbox } from '../../sandbox/index.js'
+import { PLATFORM } from '../../platform/index.js'
+import { WALLS, describeEnding, openSandbox } from '../../sandbox/index.js'
 import type { BackendName, Form, Sandbox } from '../../sandbox/index.js'
 
 import { usage } from '../arguments.js'
@@ -13,6 +14,7 @@ import { STDOUT, paintFor, writeText } from '../text/console-text.js'
 import { diagnose } from './diagnose.js'
 import type { Diagnosis, FormDiagnosis, WallDiagnosis } from './diagnosis.js'
 import { DEFAULT_PROCESSES, renderDiagnosis } from './doctor-table.js'
+import { examineMac } from './on-macos.js'
 import { readHostSettings } from './host-settings.js'
 import type { HostSettings } from './host-settings.js'
 
@@ -32,12 +34,14 @@ export const doctor = async ({ given, environment }: CommandLine): Promise<numbe
 
 const examine = async (settings: HostSettings, searchPath: string): Promise<Diagnosis> => {
   const host = {
+    system: PLATFORM.label,
     kernel: settings.kernel,
     architecture: arch(),
     node: process.version,
     user: settings.isRoot ? 'root' : 'ordinary',
     container: settings.container ?? null,
   } as const
+  if (PLATFORM.name === 'darwin') return examineMac(host)
   let sandbox: Sandbox
   try {
     sandbox = await openSandbox({ nursery: 'none' })
@@ -76,7 +80,7 @@ const examine = async (settings: HostSettings, searchPath: string): Promise<Diag
       form,
       why: wall === undefined ? reasonFor(form, forms) : reasonForWall(wall.name, forms),
       forms,
-      walls: await Promise.all(BACKENDS.filter((name) => name !== 'native').map(tryWall)),
+      walls: await Promise.all(WALLS.map(tryWall)),
       mechanisms: { namespaces, own_proc: ownProc, landlock, seccomp_listener: listener, cgroup },
       findings: diagnose(sandbox.host, settings),
     }

@@ -1,5 +1,6 @@
 // Settings of the host that explain why a mechanism is missing.
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { release } from 'node:os'
 import { delimiter, join } from 'node:path'
 
 import { containerOf } from './container.js'
@@ -33,7 +34,7 @@ export const readHostSettings = (environment: Readonly<Record<string, string | u
   const status = read('/proc/self/status') ?? ''
   const field = (name: string): string | undefined => new RegExp(`^${name}:\\s*(\\S+)`, 'm').exec(status)?.[1]
   return {
-    kernel: read('/proc/sys/kernel/osrelease') ?? 'unknown',
+    kernel: release(),
     isRoot: process.geteuid?.() === 0,
     apparmorRestrictsUserns: read('/proc/sys/kernel/apparmor_restrict_unprivileged_userns'),
     maxUserNamespaces: read('/proc/sys/user/max_user_namespaces'),

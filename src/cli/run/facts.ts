@@ -16,6 +16,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { CordonError, fail, messageOf, reasonOf } from '../../errors/index.js'
 import type { ErrorCode } from '../../errors/index.js'
 import type { Mode, PermissionDecision, PermissionState } from '../../gate/index.js'
+import { PLATFORM } from '../../platform/index.js'
 import { usageOf } from '../../runtime/call/index.js'
 import type { EgressSummary } from '../../runtime/events/index.js'
 import type { CallUsage } from '../../runtime/index.js'
@@ -222,7 +223,9 @@ const openTarget = (path: string): ((text: string) => void) => {
     }
   }
   const real = status === undefined ? path : realpathSync(path)
-  const folder = `/proc/self/fd/${String(openSync(dirname(real), constants.O_RDONLY | constants.O_DIRECTORY))}`
+  // By the descriptor, the folder stays the same one even if the command renames it.
+  const opened = openSync(dirname(real), constants.O_RDONLY | constants.O_DIRECTORY)
+  const folder = PLATFORM.pathOfDescriptor(opened) ?? realpathSync(dirname(real))
   accessSync(folder, constants.W_OK)
   return (text) => {
     replaceFile(`${folder}/${basename(real)}`, text)

@@ -3,6 +3,7 @@
 import { constants, fstatSync, openSync } from 'node:fs'
 import { Socket } from 'node:net'
 
+import { PLATFORM } from '../../platform/index.js'
 import { writeFully } from '../text/console-text.js'
 
 export interface OutputSink {
@@ -84,8 +85,10 @@ const pipeTo = (descriptor: number): Socket | undefined => {
  * another user, cannot be opened again. There Node resets the flag when this process ends.
  */
 const reopened = (descriptor: number): number => {
+  const path = PLATFORM.pathOfDescriptor(descriptor)
+  if (path === undefined) return descriptor
   try {
-    return openSync(`/proc/self/fd/${String(descriptor)}`, constants.O_WRONLY | constants.O_NONBLOCK)
+    return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
   } catch {
     return descriptor
   }

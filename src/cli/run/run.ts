@@ -7,6 +7,7 @@ import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { resolvePolicy } from '../../policy/index.js'
 import type { BeforeStart } from '../../runtime/call/index.js'
+import { PLATFORM } from '../../platform/index.js'
 import { openSandbox } from '../../sandbox/index.js'
 import type { AttachedControl, CallNetwork, CallResult, CellSettings, Observing, Sandbox } from '../../sandbox/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
@@ -19,7 +20,7 @@ import type { Decided, Facts, FactsFile, Outcome } from './facts.js'
 import { EXIT_REFUSED, exitStatusOf, reportFailure } from '../failure.js'
 import { hintOnEmptyFolder, hintOnThrowaway, hintsOnFailure, hintsOnUnsent } from '../run-text/failure-hints.js'
 import { isInteractive } from '../settings/interactive.js'
-import { controlJob, inForeground } from '../settings/job-control.js'
+import { controlJob } from '../settings/job-control.js'
 import { withLookupAdvice } from '../run-text/lookup-advice.js'
 import { openOutput } from './output-sink.js'
 import type { OutputSink } from './output-sink.js'
@@ -189,7 +190,7 @@ const runAttached = async (
 ): Promise<CallResult> => {
   const terminals = { in: isatty(0), out: isatty(STDOUT), err: isatty(STDERR) }
   // In a pipeline another program may need the keys (… | less), so the command has to ask for them.
-  const foreground = terminals.in && !isPipe(STDOUT) && inForeground()
+  const foreground = terminals.in && !isPipe(STDOUT) && PLATFORM.isInForeground()
   // As the kernel does when a command writes to a closed pipe.
   const onGone = () => control?.signal(SIGPIPE)
   const sinks = new Map<'out' | 'err', OutputSink>()

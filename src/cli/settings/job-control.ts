@@ -1,8 +1,8 @@
 // Signals and job control. The command has a session of its own in its cell, so Cordon passes on what the shell does
 // to this process.
-import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 
+import { PLATFORM } from '../../platform/index.js'
 import type { AttachedControl } from '../../sandbox/index.js'
 
 const { SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU } = constants.signals
@@ -40,7 +40,7 @@ export const controlJob = ({ terminal, foreground, onEnding }: JobSettings): Job
     asked ||= ENDING.has(name)
   }
   const resume = () => {
-    if (wantsTerminal && inForeground()) control?.takeTerminal()
+    if (wantsTerminal && PLATFORM.isInForeground()) control?.takeTerminal()
     control?.resize()
     control?.signal(SIGCONT)
   }
@@ -66,7 +66,7 @@ export const controlJob = ({ terminal, foreground, onEnding }: JobSettings): Job
     wantsTerminal ||= wantsKeys
     // In the background it stops, as a command without a cell would.
     if (!wantsKeys) stop('SIGTSTP')
-    else if (!inForeground()) stop('SIGTTIN')
+    else if (!PLATFORM.isInForeground()) stop('SIGTTIN')
     resume()
   }
   const onResize = () => control?.resize()
@@ -88,18 +88,5 @@ export const controlJob = ({ terminal, foreground, onEnding }: JobSettings): Job
       process.off('SIGCONT', resume)
       process.off('SIGWINCH', onResize)
     },
-  }
-}
-
-/** Whether this job gets the keys of the terminal. True without job control. */
-export const inForeground = (): boolean => {
-  try {
-    // pid (name) state ppid pgrp session tty tpgid. The name may contain anything.
-    const [, , , group, , terminal, foreground] = readFileSync('/proc/self/stat', 'utf8')
-      .replace(/^.*\)/s, '')
-      .split(' ')
-    return terminal === '0' || group === foreground
-  } catch {
-    return true
   }
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 
 import { fail } from '../../errors/index.js'
+import { PLATFORM, describeSelf } from '../../platform/index.js'
 import { monotonicMs } from '../../shapes/index.js'
 import type { CordonEvent } from '../events/event.js'
 
@@ -9,7 +10,6 @@ import { unwritable } from './audit-error.js'
 import { anchorOf, preparePath } from './audit-files.js'
 import type { AuditPlaces } from './audit-files.js'
 import { createWriter } from './audit-writer.js'
-import { bootId, describeSelf } from './turn.js'
 
 /**
  * When an append resolves. `write`: when the kernel has the lines, which then survive the death of any process. They
@@ -68,7 +68,7 @@ export const openAuditLog = async ({
     ...given,
   }
   const places = within(path, () => ({ log: preparePath(path), anchor: preparePath(anchorPath) }))
-  const writer = createWriter({ places, maxFileBytes, now, newId, boot: bootId(), self: describeSelf() })
+  const writer = createWriter({ places, maxFileBytes, now, newId, boot: PLATFORM.bootId(), self: describeSelf() })
   let waiting: Waiting[] = []
   let flushing: Promise<void> | undefined
   let syncing: Promise<void> | undefined

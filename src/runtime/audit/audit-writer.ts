@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { bug, fail } from '../../errors/index.js'
+import { isDead } from '../../platform/index.js'
 import type { CordonEvent } from '../events/event.js'
 
 import { readAnchorAt } from './anchor.js'
@@ -11,7 +12,7 @@ import type { Anchor } from './anchor.js'
 import { MAX_LINE_BYTES, sealLine } from './chain.js'
 import { rotate, settleLog } from './settle-log.js'
 import type { HeldLog, Repair, SettleSettings } from './settle-log.js'
-import { isDead, takeTurn } from './turn.js'
+import { takeTurn } from './turn.js'
 import type { Turn } from './turn.js'
 
 export interface WriterSettings extends SettleSettings {

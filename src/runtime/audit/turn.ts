@@ -4,9 +4,10 @@
 // again after it made the link, so it notices a link that was made too late. A process that finds the owner of N dead
 // makes `….lock.N.1`, and so on. No link is ever taken from another process, so two that find the same owner dead
 // cannot both go on.
-import { readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
+import { readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
 
 import { codeOf } from '../../errors/index.js'
+import { isDead } from '../../platform/index.js'
 
 const MAX_DEATHS = 64
 
@@ -51,61 +52,5 @@ const remove = (name: string): void => {
     unlinkSync(name)
   } catch {
     // If nothing can be removed, nothing can be written either, and that is reported.
-  }
-}
-
-/** Changes when the machine is started. Empty where it is not known. */
-export const bootId = (): string => readOrEmpty('/proc/sys/kernel/random/boot_id').trim()
-
-/** `pid:start:namespace:boot`, by which other processes can tell whether this one lives. */
-export const describeSelf = (): string =>
-  [process.pid, startOf(process.pid) ?? '', namespaceOf(), bootId().slice(0, 8)].join(':')
-
-/** True only if it is certain: processes of another pid namespace are not visible. */
-export const isDead = (owner: string, me: string): boolean => {
-  const [pid = '', start = '', namespace = '', boot = ''] = owner.split(':')
-  const [, , myNamespace = '', myBoot = ''] = me.split(':')
-  if (!/^\d+$/.test(pid)) return false
-  if (boot !== '' && myBoot !== '' && boot !== myBoot) return true
-  if (namespace !== myNamespace) return false
-  if (!isRunning(Number(pid))) return true
-  const startNow = startOf(Number(pid))
-  // Another process has this pid now.
-  return start !== '' && startNow !== undefined && startNow !== start
-}
-
-const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return codeOf(error) !== 'ESRCH'
-  }
-}
-
-const ZOMBIE_OR_DEAD = /^[ZXx]$/
-
-/** The start time in ticks since boot. A zombie will write no more, so it gets a value of its own. */
-const startOf = (pid: number): string | undefined => {
-  const fields = readOrEmpty(`/proc/${pid}/stat`)
-    .replace(/^.*\)\s/s, '')
-    .split(' ')
-  if (fields.length < 20) return undefined
-  return ZOMBIE_OR_DEAD.test(fields[0] ?? '') ? 'zombie' : fields[19]
-}
-
-const namespaceOf = (): string => {
-  try {
-    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''
-  } catch {
-    return ''
-  }
-}
-
-const readOrEmpty = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
   }
 }

@@ -1,3 +1,5 @@
+import { PLATFORM } from '../../platform/index.js'
+
 import { readAnchorAt } from './anchor.js'
 import type { Anchor, ReadAnchor } from './anchor.js'
 import { anchorOf, fullFile, statOf } from './audit-files.js'
@@ -5,7 +7,6 @@ import type { ChainEnd } from './chain.js'
 import { createChainCheck } from './chain-check.js'
 import type { AuditProblem } from './chain-check.js'
 import { createLogReader } from './log-reader.js'
-import { bootId } from './turn.js'
 
 export interface AuditReport {
   readonly isIntact: boolean
@@ -96,7 +97,7 @@ const describeCut = (end: ChainEnd, { sequence, boot, synced }: Anchor): string 
   const cut =
     `the log ends with entry ${end.sequence}, and the anchor knows of ${sequence}: its end was ` +
     'cut off, or it was replaced by an older one'
-  const isPowerCut = boot !== '' && boot !== bootId() && end.sequence >= synced
+  const isPowerCut = boot !== '' && boot !== PLATFORM.bootId() && end.sequence >= synced
   return isPowerCut
     ? `${cut}; or lost: the machine was started anew since, and these entries were not on the disk for certain`
     : cut

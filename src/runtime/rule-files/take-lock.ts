@@ -1,18 +1,20 @@
 // One process at a time changes a file that several may change.
-import { readFileSync, readlinkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
+import { readlinkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 
 import { codeOf } from '../../errors/index.js'
+import { describeSelf, isDead } from '../../platform/index.js'
 import { monotonicMs } from '../../shapes/index.js'
 
 const LONGEST_WAIT_MS = 30_000
 
 /** The lock is a link that names this process. The lock of a process that is gone is taken over. */
 export const takeLock = async (lock: string): Promise<() => void> => {
+  const me = describeSelf()
   const deadline = monotonicMs() + LONGEST_WAIT_MS
   for (;;) {
     try {
-      symlinkSync(String(process.pid), lock)
+      symlinkSync(me, lock)
       return () => {
         remove(lock)
       }
@@ -20,10 +22,10 @@ export const takeLock = async (lock: string): Promise<() => void> => {
       if (codeOf(error) !== 'EEXIST') throw error
     }
     if (monotonicMs() > deadline) {
-      if (isGone(ownerOf(lock))) takeAway(lock)
+      if (isGone(ownerOf(lock), me)) takeAway(lock, me)
       else
         throw new Error(
-          `the process ${ownerOf(lock) ?? '?'} has been writing to it for too long; if that is gone, remove ${lock}`,
+          `the process ${ownerOf(lock)?.split(':')[0] ?? '?'} has been writing to it for too long; if that is gone, remove ${lock}`,
         )
     }
     await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 20))
@@ -31,11 +33,11 @@ export const takeLock = async (lock: string): Promise<() => void> => {
 }
 
 /** Moved first: of two processes that see the same dead owner only one removes its lock, and never the other's lock. */
-const takeAway = (lock: string): void => {
+const takeAway = (lock: string, me: string): void => {
   const aside = `${lock}.${randomBytes(6).toString('hex')}`
   try {
     renameSync(lock, aside)
-    if (!isGone(ownerOf(aside))) renameSync(aside, lock)
+    if (!isGone(ownerOf(aside), me)) renameSync(aside, lock)
     else unlinkSync(aside)
   } catch {
     // Another process was faster.
@@ -50,15 +52,8 @@ const ownerOf = (lock: string): string | undefined => {
   }
 }
 
-const isGone = (owner: string | undefined): boolean => {
-  if (owner === undefined || !/^\d+$/.test(owner)) return true
-  try {
-    readFileSync(`/proc/${owner}/stat`)
-    return false
-  } catch {
-    return true
-  }
-}
+const isGone = (owner: string | undefined, me: string): boolean =>
+  owner === undefined || !/^\d+:/.test(owner) || isDead(owner, me)
 
 const remove = (lock: string): void => {
   try {

@@ -10,7 +10,6 @@ const PACKAGE_ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '
 
 /** The compiled launcher: this checkout's own build, or the prebuilt package of the platform. */
 export const findLauncher = (): string => {
-  if (process.platform !== 'linux') throw fail('platform-unsupported', { platform: process.platform })
   const built = join(PACKAGE_ROOT, 'build', 'cordon-cell')
   const packageName = `@cordon/launcher-linux-${process.arch}`
   const found = [built, prebuiltIn(packageName)].find((path) => path !== undefined && isExecutable(path))

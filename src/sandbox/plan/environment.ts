@@ -77,7 +77,15 @@ const TRUSTING = [
 const networkVariables = (plan: Plan, secret: string): Environment => {
   const brokered = brokeredOf(plan)
   if (brokered === undefined) return {}
-  const proxy = `http://cordon:${secret}@127.0.0.1:${brokered.port}`
+  return {
+    ...proxyVariables(brokered.port, plan.temporary, secret),
+    // Without a network namespace there are no datagrams, so names are resolved over a stream.
+    ...(plan.form === 'landlock' ? { RES_OPTIONS: 'use-vc' } : {}),
+  }
+}
+
+export const proxyVariables = (port: number, temporary: AbsolutePath, secret: string): Environment => {
+  const proxy = `http://cordon:${secret}@127.0.0.1:${port}`
   const inBothCases = (name: string, value: string) => [
     [name, value],
     [name.toLowerCase(), value],
@@ -85,8 +93,6 @@ const networkVariables = (plan: Plan, secret: string): Environment => {
   return Object.fromEntries([
     ...PROXIED.flatMap((name) => inBothCases(name, proxy)),
     ...inBothCases('NO_PROXY', 'localhost,127.0.0.1,::1'),
-    ...TRUSTING.map((name) => [name, authoritiesIn(plan.temporary)]),
-    // Without a network namespace there are no datagrams, so names are resolved over a stream.
-    ...(plan.form === 'landlock' ? [['RES_OPTIONS', 'use-vc']] : []),
+    ...TRUSTING.map((name) => [name, authoritiesIn(temporary)]),
   ]) as Environment
 }

@@ -10,7 +10,7 @@ import type { Form, Plan } from '../plan/plan.js'
 import type { AppliedEvent } from './events.js'
 
 export interface AppliedProfile extends Pick<AppliedEvent, 'network' | 'open_files' | 'file_size' | 'cpu_seconds'> {
-  readonly form: Form
+  readonly form: Form | 'seatbelt'
   /** Everything that the tool can change, except its private folder and devices. */
   readonly writable: readonly AbsolutePath[]
   readonly startsAnyProgram: boolean

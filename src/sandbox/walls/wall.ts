@@ -7,9 +7,10 @@ import type { Step } from '../plan/plan.js'
 export const WALLS = ['bubblewrap', 'firejail'] as const
 export type WallName = (typeof WALLS)[number]
 
-/** `native`: the launcher alone. */
-export const BACKENDS = ['native', ...WALLS] as const
+/** `native`: the launcher alone. `seatbelt`: macOS. */
+export const BACKENDS = ['native', ...WALLS, 'seatbelt'] as const
 export type BackendName = (typeof BACKENDS)[number]
+export type BackendOfLinux = Exclude<BackendName, 'seatbelt'>
 
 export interface WallFacts {
   readonly name: WallName

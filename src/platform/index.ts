@@ -1,0 +1,3 @@
+/// <reference types="node" preserve="true" />
+export { describeSelf, isDead } from './liveness.js'
+export { PLATFORM } from './this-platform.js'

@@ -1,0 +1,42 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+
+import type { Platform } from './platform.js'
+
+const ENDED: ReadonlySet<string> = new Set(['Z', 'X', 'x'])
+
+/** The fields after the name of the program, which may contain anything: state ppid pgrp session tty tpgid … */
+const statOf = (process: number | 'self'): readonly string[] =>
+  read(`/proc/${process}/stat`)
+    .replace(/^.*\)\s/s, '')
+    .split(' ')
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+export const LINUX: Platform = {
+  name: 'linux',
+  label: 'Linux',
+  factsOf: (pid) => {
+    const { 0: state = '', 19: start } = statOf(pid)
+    // In ticks since the boot. A zombie may stay one for ever in a container without an init.
+    return start === undefined ? undefined : { start, hasEnded: ENDED.has(state) }
+  },
+  pidNamespace: () => {
+    try {
+      return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''
+    } catch {
+      return ''
+    }
+  },
+  bootId: () => read('/proc/sys/kernel/random/boot_id').trim(),
+  pathOfDescriptor: (descriptor) => `/proc/self/fd/${descriptor}`,
+  isInForeground: () => {
+    const [, , group, , terminal = '0', foreground] = statOf('self')
+    return terminal === '0' || group === foreground
+  },
+}
