@@ -100,7 +100,6 @@ const refuseOtherSpellings = ({ negated, segments, text }: PathPattern, granted:
   // Up to a granted folder there is one spelling: the one that grants it.
   const depths = granted.filter(({ path }) => isWithinPath(base, path)).map(({ path }) => path.split('/').length - 1)
   const beyond = JSON.stringify(segments.slice(Math.max(0, ...depths)))
-  // eslint-disable-next-line no-control-regex -- everything that is not ASCII
   if (/[^\x00-\x7f]/.test(beyond))
     throw fail('grant-inexpressible', {
       section: 'filesystem',

@@ -14,10 +14,10 @@ const reads = (at: string): Attempt => ({ operation: 'file-read-data', path: at 
 const writes = (at: string): Attempt => ({ operation: 'file-write-data', path: at })
 const makes = (at: string): Attempt => ({ operation: 'file-write-create', path: at, vnode: 'REGULAR-FILE' })
 const makesFolder = (at: string): Attempt => ({ operation: 'file-write-create', path: at, vnode: 'DIRECTORY' })
-const moves = (at: string, vnode: Attempt['vnode'] = 'DIRECTORY'): Attempt => ({
+const moves = (at: string, vnode: NonNullable<Attempt['vnode']> = 'DIRECTORY'): Attempt => ({
   operation: 'file-write-unlink',
   path: at,
-  ...(vnode === undefined ? {} : { vnode }),
+  vnode,
 })
 const executes = (at: string): Attempt => ({ operation: 'process-exec', path: at })
 const connects = (host: string, port: number, protocol: 'tcp' | 'udp' = 'tcp'): Attempt => ({
@@ -144,7 +144,7 @@ describe('protected names (attacks 2 and 7)', () => {
       judge,
       [...names, ...others].map((name) => makes(`${WORK}/${name}`)),
       [
-        ...['.git/index', '.gitignore', 'src/a.ts', 'sub/package.json'].map((name) => makes(`${WORK}/${name}`)),
+        ...['.git/index', '.gitignore', 'lib/a.ts', 'sub/package.json'].map((name) => makes(`${WORK}/${name}`)),
         reads(`${WORK}/.git/hooks/pre-commit`),
       ],
     )

@@ -7,7 +7,7 @@ import { PORT, planOf } from './plans.js'
 
 const GOLDEN = {
   'nothing': planOf({}, { mayFork: false }),
-  'reads-and-writes': planOf({ filesystem: { read: ['docs/**', 'notes.txt', '!docs/private'], write: ['out/**'] } }),
+  'reads-and-writes': planOf({ filesystem: { read: ['data/**', 'notes.txt', '!data/private'], write: ['out/**'] } }),
   'granted-hosts': planOf({ filesystem: { read: ['.', '!**/*.key'] } }, { network: { port: PORT } }),
   'everything': planOf(
     { filesystem: { read: ['/'], write: ['.'] } },
