@@ -8,8 +8,6 @@ export interface Guest {
   readonly suite: string
   /** The version of Landlock that this kernel has. 0: none. */
   readonly landlock: number
-  /** Settings under /proc/sys that this kernel does not have. */
-  readonly lacks: readonly string[]
 }
 
 export declare const GUESTS: readonly Guest[]
