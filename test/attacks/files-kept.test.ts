@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 
 import { expectHeld, mustRun, programs } from './harness.js'
 import { playground, snapshot } from './playground.js'
+import { describeCells } from './walled.js'
 
 const kept = (): ReturnType<typeof playground> => {
   const ground = playground()
@@ -57,7 +58,6 @@ describeCells('a write root with protected files', (cell) => {
     const before = snapshot(object)
     const script = `
 import os
-import { describeCells } from './walled.js'
 def tried(way):
   try: way()
   except OSError: pass

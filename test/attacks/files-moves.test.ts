@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { playground } from './playground.js'
+import { describeCells } from './walled.js'
 
 describeCells('moving between folders', (cell) => {
   test('can move and link files and folders within a write root', async () => {
@@ -88,7 +89,6 @@ except OSError as error: print('refused', error)
   test('can reach its own socket in the private folder, also a moved one', async () => {
     const script = `
 import os, socket, tempfile
-import { describeCells } from './walled.js'
 to = tempfile.gettempdir()
 os.mkdir(to + '/a'); os.mkdir(to + '/b')
 listener = socket.socket(socket.AF_UNIX); listener.bind(to + '/a/s'); listener.listen()

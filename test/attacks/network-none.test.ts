@@ -9,6 +9,7 @@ import { exitCodeOf } from '../ending.js'
 import { expectHeld, mustRun } from './harness.js'
 import { NO_ARRIVALS, startListeners } from './host-services.js'
 import { playground } from './playground.js'
+import { describeCells } from './walled.js'
 
 describeCells('the network without a grant', (cell) => {
   test("cannot reach a service on the host's loopback, or get a socket of another family", async () => {
@@ -169,7 +170,6 @@ describeCells('Unix sockets of the host', (cell) => {
     const { inside } = playground()
     const script = `
 import os, socket
-import { describeCells } from './walled.js'
 s = socket.socket(socket.AF_UNIX); s.bind("${inside}/own"); s.listen(1)
 if os.fork() == 0:
     c = socket.socket(socket.AF_UNIX); c.connect("${inside}/own"); c.send(b"own"); os._exit(0)

@@ -6,6 +6,7 @@ import { IS_ROOT, expectHeld, mustRun } from './harness.js'
 import { startHostIpc } from './host-services.js'
 import { detailOf } from './outcomes.js'
 import { playground } from './playground.js'
+import { describeCells } from './walled.js'
 
 describeCells('kernel interfaces', (cell) => {
   test('cannot make or enter a namespace', async () => {
@@ -87,7 +88,6 @@ print("ok")
   test('leaves no IPC object behind', async () => {
     const script = `
 import ctypes
-import { describeCells } from './walled.js'
 libc = ctypes.CDLL(None, use_errno=True)
 print(libc.shmget(0x2cffff01, 4096, 0o1666), libc.msgget(0x2cffff01, 0o1666), libc.semget(0x2cffff01, 1, 0o1666))
 `

@@ -11,6 +11,7 @@ import { OWN_FOLDERS } from '../cli/own-folders.js'
 
 import type { Cell, PolicyText } from './harness.js'
 import { playground } from './playground.js'
+import { describeCells } from './walled.js'
 
 const python = async (cell: Cell, script: string, policy: PolicyText, cwd?: string) =>
   cell.run(['/usr/bin/python3', '-c', script], { policy, ...(cwd === undefined ? {} : { cwd }) })
@@ -143,7 +144,6 @@ describeCells('shared memory under a limit', (cell) => {
   test('counts a mapping whose pages were given back', async () => {
     const script = `
 import mmap
-import { describeCells } from './walled.js'
 held = []
 try:
   for i in range(30):

@@ -23,7 +23,7 @@ import { planWith } from './plans.js'
 const PLAN = planWith({ cwd: path('/'), rules: [{ access: 'l', path: path('/') }], probe: true })
 
 const startAhead = (network: 'none' | 'all'): Duplex => {
-  const launcher = spawnLauncher(findLauncher(), ALL_FRAMES)
+  const { connection: launcher } = spawnLauncher(findLauncher(), ALL_FRAMES)
   launcher.write(encodeFrame(TO_CELL.headStart, Buffer.from(network)))
   return launcher
 }

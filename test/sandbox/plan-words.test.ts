@@ -29,7 +29,7 @@ const bytes = (words: readonly string[]) => Buffer.from(words.map((word) => `${w
 
 /** The stage and words of the refusal; undefined when the plan was understood, whatever became of it then. */
 const refusalOf = async (plan: Buffer): Promise<string | undefined> => {
-  const launcher = spawnLauncher(findLauncher(), ALL_FRAMES)
+  const { connection: launcher } = spawnLauncher(findLauncher(), ALL_FRAMES)
   let refusal: string | undefined
   const read = createFrameReader(FROM_CELL, (_kind, payload) => {
     const event = parseCellEvent(payload)

@@ -23,8 +23,6 @@ export const WAYS_OUT: Readonly<Record<string, string>> = {
   'cgroup':
     'run `cordon doctor`: it says what this host lets Cordon divide; what was possible when the sandbox was ' +
     'opened is not any more',
-  'bubblewrap': 'run `cordon doctor`; or choose another backend (--backend native)',
-  'firejail': 'run `cordon doctor`; or choose another backend (--backend native)',
   'scratch': 'choose a smaller limits.scratch',
   'limits': 'choose limits that are not above those of this process (ulimit -a)',
 }

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+
+import { bubblewrap } from '../../src/sandbox/walls/bubblewrap.js'
+import { firejail } from '../../src/sandbox/walls/firejail.js'
+import { departureIn, mountsIn } from '../../src/sandbox/walls/made-mounts.js'
+import type { Step } from '../../src/sandbox/plan/plan.js'
+import type { WalledCell } from '../../src/sandbox/walls/wall.js'
+import { path } from '../policy/places.js'
+
+const STEPS: readonly Step[] = [
+  { kind: 'bind', access: 'rd', path: path('/dev/null') },
+  { kind: 'terminals', path: path('/dev/pts') },
+  { kind: 'proc', path: path('/proc') },
+  { kind: 'scratch', path: path('/tmp') },
+  { kind: 'bind', access: 'rx', path: path('/usr') },
+  { kind: 'bind', access: 'rwx', path: path('/work/a b') },
+  { kind: 'bind', access: 'rx', path: path('/work/a b/.git') },
+]
+const CELL: WalledCell = { steps: STEPS, network: 'own', scratch: 1 << 20 }
+
+const wordsOf = (cell: WalledCell): readonly string[] =>
+  Buffer.from(bubblewrap('/usr/bin/bwrap', '/opt/cordon-cell').command(cell).inputs[0] ?? [])
+    .toString()
+    .split('\0')
+
+describe('bubblewrap', () => {
+  test('gets its words by a descriptor, and the command after --', () => {
+    const { words } = bubblewrap('/usr/bin/bwrap', '/opt/cordon-cell').command(CELL)
+    expect(words).toEqual(['--args', '5', '--', '/dev/.cordon-cell', 'channel'])
+  })
+  test('unshares everything, and shares the network only if all of it is granted', () => {
+    expect(wordsOf(CELL)).toEqual(expect.arrayContaining(['--unshare-all', '--unshare-user', '--die-with-parent']))
+    expect(wordsOf(CELL)).not.toContain('--share-net')
+    expect(wordsOf({ ...CELL, network: 'shared' })).toContain('--share-net')
+  })
+  test('binds what is granted for reading read-only, and a seal after its root', () => {
+    const words = wordsOf(CELL).join(' ')
+    expect(words).toContain('--ro-bind /usr /usr --bind /work/a b /work/a b --ro-bind /work/a b/.git /work/a b/.git')
+  })
+  test('refuses a grant of all devices', () => {
+    const all: Step = { kind: 'bind', access: 'r', path: path('/dev') }
+    expect(() => wordsOf({ ...CELL, steps: [all] })).toThrow(/\/dev/)
+  })
+  test('refuses more mounts than it takes', () => {
+    const many = Array.from({ length: 3000 }, (_, at): Step => ({ kind: 'bind', access: 'r', path: path(`/x/${at}`) }))
+    expect(() => wordsOf({ ...CELL, steps: many })).toThrow(/mounts/)
+  })
+})
+
+describe('firejail', () => {
+  test('starts a launcher whose path has plain words only', () => {
+    const { words } = firejail('/usr/bin/firejail', '/opt/cordon-cell').command(CELL)
+    expect(words.slice(-4)).toEqual(['--net=none', '--', '/opt/cordon-cell', 'channel'])
+    expect(() => firejail('/usr/bin/firejail', '/opt/$(id)/cordon-cell').command(CELL)).toThrow(/otherwise/)
+  })
+})
+
+describe('the mounts that a wall made', () => {
+  const outside = mountsIn('25 1 8:1 / / rw - ext4 /dev/sda rw\n26 25 8:2 /vol /work rw - ext4 /dev/sdb rw')
+  const line = (device: string, root: string, point: string, options: string) =>
+    `1 0 ${device} ${root} ${point} ${options},nosuid - x x rw`
+  const RIGHT = [
+    line('0:1', '/', '/', 'ro'),
+    line('0:2', '/', '/dev', 'rw'),
+    line('0:3', '/', '/proc', 'ro'),
+    line('0:4', '/', '/tmp', 'rw'),
+    line('8:1', '/usr', '/usr', 'ro'),
+    line('8:2', '/vol/a\\040b', '/work/a\\040b', 'rw'),
+    line('8:2', '/vol/a\\040b/.git', '/work/a\\040b/.git', 'ro'),
+  ]
+  const steps = STEPS.slice(2)
+  const departure = (lines: readonly string[]) => departureIn(steps, outside, mountsIn(lines.join('\n')))
+
+  test('are right if each shows the planned object with the planned right', () => {
+    expect(departure(RIGHT)).toBeUndefined()
+  })
+  test.each([
+    ['is missing', RIGHT.slice(0, -1)],
+    ['shows something else', RIGHT.with(5, line('8:1', '/etc', '/work/a\\040b', 'rw'))],
+    ['can be written', RIGHT.with(6, line('8:2', '/vol/a\\040b/.git', '/work/a\\040b/.git', 'rw'))],
+    ['not asked for', [...RIGHT, line('8:1', '/root', '/root', 'ro')]],
+  ])('are refused if one %s', (problem, lines) => {
+    expect(departure(lines)).toContain(problem)
+  })
+  test('may have those of the host below a granted folder, as far as it is granted', () => {
+    expect(departure([...RIGHT, line('8:9', '/', '/usr/local', 'ro')])).toBeUndefined()
+    expect(departure([...RIGHT, line('8:9', '/', '/usr/local', 'rw')])).toContain('not asked for')
+  })
+})
