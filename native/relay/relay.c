@@ -81,8 +81,10 @@ static void hear_stream(struct relay *relay)
 
 	if (got < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
-	if (got <= 0)
-		_exit(0);
+	if (got < 0)
+		refuse_stream("reading from the host failed");
+	if (got == 0)
+		refuse_stream("the host closed the stream");
 	relay->filled += (size_t)got;
 	while (relay->filled - at >= STREAM_HEADER) {
 		const char *frame = relay->inbox + at;
