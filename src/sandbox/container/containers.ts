@@ -150,7 +150,7 @@ export const openContainers = async (
       }
     } catch (error) {
       removed(container)
-      // Podman at times ends a stream right after the start. No program has begun, so another container is as good.
+      // Its container ended. No program has begun, so another one is as good.
       if (isFirst && error instanceof CordonError && error.code === 'launcher-died')
         return prepare(settings, sealed, false)
       throw error
