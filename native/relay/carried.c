@@ -32,8 +32,10 @@ void write_stream_frame(char kind, uint32_t number, const void *payload, size_t 
 	put_number(frame + 1, number);
 	put_number(frame + 5, (uint32_t)length);
 	memcpy(frame + STREAM_HEADER, payload, length);
-	if (!write_fully(STREAM_OUT, frame, STREAM_HEADER + length))
-		_exit(EXIT_REFUSED); /* the host is gone, and everything in the container ends with us */
+	if (!write_fully(STREAM_OUT, frame, STREAM_HEADER + length)) {
+		perror("cordon-cell: writing to the host");
+		_exit(EXIT_REFUSED); /* everything in the container ends with us */
+	}
 }
 
 void drop_carried(struct carried *stream)
@@ -44,12 +46,6 @@ void drop_carried(struct carried *stream)
 	free(stream->pending);
 	stream->fd = -1;
 	stream->pending = NULL;
-}
-
-static void break_off(struct carried *stream)
-{
-	write_stream_frame(STREAM_CLOSE, stream->number, "", 0);
-	drop_carried(stream);
 }
 
 static void drop_if_done(struct carried *stream)
@@ -89,10 +85,9 @@ void feed_carried(struct carried *stream)
 			continue;
 		if (put < 0 && errno == EAGAIN)
 			break;
-		if (put < 0) {
-			break_off(stream);
-			return;
-		}
+		/* Nobody reads there any more. What the other end wrote before is still to be read. */
+		if (put < 0)
+			put = (ssize_t)stream->length;
 		stream->at += (size_t)put;
 		stream->length -= (size_t)put;
 		stream->written += (size_t)put;
@@ -115,10 +110,6 @@ void read_carried(struct carried *stream)
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (got < 0) {
-		break_off(stream);
-		return;
-	}
 	if (got > 0) {
 		stream->credit -= (size_t)got;
 		write_stream_frame(STREAM_DATA, stream->number, bytes, (size_t)got);

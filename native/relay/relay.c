@@ -19,6 +19,7 @@
 #define STREAM_IN 0
 /* Each has two windows of memory. A tool that opens more sees an end. */
 #define MOST_STREAMS 512
+#define FAREWELL_MS 5000
 
 struct relay {
 	int channel;
@@ -81,8 +82,10 @@ static void hear_stream(struct relay *relay)
 
 	if (got < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
-	if (got <= 0)
-		_exit(0);
+	if (got < 0)
+		refuse_stream("reading from the host failed");
+	if (got == 0)
+		refuse_stream("the host closed the stream");
 	relay->filled += (size_t)got;
 	while (relay->filled - at >= STREAM_HEADER) {
 		const char *frame = relay->inbox + at;
@@ -159,6 +162,16 @@ static void serve(struct relay *relay)
 	}
 }
 
+/* The engine may drop what a container said right before its end, so the host says first that it has read all. */
+static void await_farewell(struct relay *relay)
+{
+	uint64_t until = milliseconds() + FAREWELL_MS;
+
+	for (uint64_t now; (now = milliseconds()) < until;)
+		if (poll(&(struct pollfd){ .fd = STREAM_IN, .events = POLLIN }, 1, (int)(until - now)) > 0)
+			hear_stream(relay);
+}
+
 /* The cell gets neither end of the stream. */
 static int run_beneath(run_launcher *run, int host, int channel)
 {
@@ -197,5 +210,6 @@ int serve_stream(const char *program, const char *path, run_launcher *run)
 	relay.channel = channel[0];
 	APPEND(relay.streams, relay.count, new_carried(0, host[0]));
 	serve(&relay);
+	await_farewell(&relay);
 	return 0;
 }

@@ -86,6 +86,7 @@ describe('a container tool', () => {
   test('runs a program of its image, with the variables of the image, and records both boundaries', async (context) => {
     const cordon = await opened(context)
     const { result, output } = await outputOf(cordon, 'cat /etc/image-file; echo $OF_IMAGE; id -u')
+    expect(result.facts.error).toBeNull()
     expect(output?.stdout).toBe(`of the image\nyes\n${String(process.getuid?.())}\n`)
     expect(result.facts.sandbox_profile).toMatchObject({
       backend: 'container',

@@ -12,7 +12,8 @@ const CREDIT_STEP = WINDOW / 4
 const LARGEST_PIECE = 32 * 1024
 const LONGEST_WORDS = 2_000
 
-const FRAME = { hello: 'H', open: 'O', data: 'D', credit: 'W', end: 'E', close: 'C' } as const
+/** The kinds of frames, see docs/protocol.md. */
+export const STREAM_FRAMES = { hello: 'H', open: 'O', data: 'D', credit: 'W', end: 'E', close: 'C' } as const
 
 /** What the launcher says of its container, before it has a plan. */
 export interface Hello {
@@ -82,24 +83,24 @@ export const carryStreams = (
     const number = header.readUInt32LE(1)
     const carried = streams.get(number)
     switch (kind) {
-      case FRAME.hello:
+      case STREAM_FRAMES.hello:
         tellHello(readHello(payload))
         break
-      case FRAME.open: {
+      case STREAM_FRAMES.open: {
         const stream = carry(number)
         onConnection(messageIn(payload), stream)
         break
       }
-      case FRAME.data:
+      case STREAM_FRAMES.data:
         carried?.take(payload)
         break
-      case FRAME.credit:
+      case STREAM_FRAMES.credit:
         carried?.credit(payload.readUInt32LE(0))
         break
-      case FRAME.end:
+      case STREAM_FRAMES.end:
         carried?.stream.push(null)
         break
-      case FRAME.close:
+      case STREAM_FRAMES.close:
         carried?.stream.destroy()
         break
       default:
@@ -120,10 +121,12 @@ export const carryStreams = (
   const over = (): void => {
     if (isOver) return
     isOver = true
-    refuseHello(fail('launcher-died', { how: words.trim() || 'its container ended' }))
+    const how = words.trim() || 'its container ended'
+    refuseHello(fail('launcher-died', { how }))
     for (const { stream } of streams.values()) {
-      if (stream === own) own.push(null)
-      else stream.destroy()
+      if (stream !== own) stream.destroy()
+      else if (words === '') own.push(null)
+      else own.destroy(fail('launcher-died', { how }))
     }
   }
   const read = (bytes: Buffer): void => {
@@ -161,7 +164,7 @@ const createCarried = (
     while (waiting !== undefined && maySend > 0) {
       const piece = waiting.bytes.subarray(0, Math.min(maySend, LARGEST_PIECE))
       maySend -= piece.length
-      send(FRAME.data, number, piece)
+      send(STREAM_FRAMES.data, number, piece)
       const { bytes, done } = waiting
       waiting = piece.length === bytes.length ? undefined : { bytes: bytes.subarray(piece.length), done }
       if (waiting === undefined) done()
@@ -172,7 +175,7 @@ const createCarried = (
     const credit = Buffer.allocUnsafe(4)
     credit.writeUInt32LE(unacknowledged, 0)
     unacknowledged = 0
-    send(FRAME.credit, number, credit)
+    send(STREAM_FRAMES.credit, number, credit)
   }
   const stream = new Duplex({
     read: acknowledge,
@@ -181,11 +184,11 @@ const createCarried = (
       flush()
     },
     final: (done) => {
-      send(FRAME.end, number)
+      send(STREAM_FRAMES.end, number)
       done()
     },
     destroy: (error, done) => {
-      if (!(stream.readableEnded && stream.writableFinished)) send(FRAME.close, number)
+      if (!(stream.readableEnded && stream.writableFinished)) send(STREAM_FRAMES.close, number)
       onGone()
       done(error)
     },

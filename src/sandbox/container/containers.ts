@@ -1,5 +1,5 @@
 // Runs calls in containers: keeps started ones ready, each for one call, and removes them.
-import { fail } from '../../errors/index.js'
+import { CordonError, fail } from '../../errors/index.js'
 import type { Boundary } from '../../policy/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 
@@ -113,7 +113,11 @@ export const openContainers = async (
     void removal.then(() => removals.delete(removal))
   }
 
-  const prepare = async (settings: ContainerSettings, sealed: CallPatrol['sealed']): Promise<ReadyCell> => {
+  const prepare = async (
+    settings: ContainerSettings,
+    sealed: CallPatrol['sealed'],
+    isFirst = true,
+  ): Promise<ReadyCell> => {
     refuseClosed()
     const request = requestOf(settings)
     const image = await imageOf(settings.image)
@@ -134,6 +138,7 @@ export const openContainers = async (
         door?.close()
         removed(container)
       }
+      await cell.ready
       cell.rest()
       return {
         // The process numbers of a container say nothing here.
@@ -147,6 +152,9 @@ export const openContainers = async (
       }
     } catch (error) {
       removed(container)
+      // Its container ended. No program has begun, so another one is as good.
+      if (isFirst && error instanceof CordonError && error.code === 'launcher-died')
+        return prepare(settings, sealed, false)
       throw error
     }
   }

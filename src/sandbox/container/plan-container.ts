@@ -102,7 +102,7 @@ export const planContainer = (input: ContainerPlanInput): PlannedCell => {
 export const searchPathOf = ({ environment }: Image): string =>
   environment['PATH'] ?? '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Everything of the image can be read and executed. Names are no secret, and of the kernel's views only a part is open. */
+/** Everything of the image can be read and executed. All names can be listed, also those of the kernel's views. */
 const imageRules = ({ entries }: Hello): readonly Rule[] => [
   rule('l', '/'),
   ...entries
