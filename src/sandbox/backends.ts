@@ -9,7 +9,7 @@ import type { Form } from './plan/plan.js'
 import type { Planner } from './plan/planner.js'
 import { problemOf, missingMechanism } from './plan/requirements.js'
 import type { TriedWall } from './walls/try-wall.js'
-import type { BackendOfLinux, WallName } from './walls/wall.js'
+import type { BackendOfLinux, WallName } from './plan/wall-facts.js'
 
 export interface Backend {
   readonly host: HostFacts

@@ -13,8 +13,9 @@ import { objectAt } from './grants/object-at.js'
 import { ALL_FRAMES } from './plan/plan.js'
 import type { Form, Plan, Rule, Step } from './plan/plan.js'
 import type { Identity } from './plan/workspace-owner.js'
-import { bringsMounts } from './walls/wall.js'
-import type { BackendName, Wall, WallFacts, WalledCell } from './walls/wall.js'
+import { bringsMounts } from './plan/wall-facts.js'
+import type { BackendName, WallFacts } from './plan/wall-facts.js'
+import type { Wall, WalledCell } from './walls/wall.js'
 
 export interface HostFacts {
   /** The program with which it was tried. */

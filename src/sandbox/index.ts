@@ -14,8 +14,8 @@ export type { HostCommandOutcome } from './host/host-command.js'
 
 export { FORMS } from './plan/plan.js'
 export type { Form } from './plan/plan.js'
-export { BACKENDS, WALLS } from './walls/wall.js'
-export type { BackendName } from './walls/wall.js'
+export { BACKENDS, WALLS } from './plan/wall-facts.js'
+export type { BackendName } from './plan/wall-facts.js'
 export type { Observing } from './plan/plan-cell.js'
 
 export type { Enforced, InProcessProfile, SandboxProfile } from './plan/sandbox-profile.js'

@@ -9,7 +9,7 @@ import type { Observing } from './plan/plan-cell.js'
 import type { Form } from './plan/plan.js'
 import type { SandboxProfile } from './plan/sandbox-profile.js'
 import type { AppliedProfile } from './result/applied-profile.js'
-import type { BackendName } from './walls/wall.js'
+import type { BackendName } from './plan/wall-facts.js'
 
 export interface SandboxOptions {
   /**

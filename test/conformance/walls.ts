@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 
 import { CordonError } from '../../src/errors/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
-import type { BackendName } from '../../src/sandbox/index.js'
+import type { WallName } from '../../src/sandbox/plan/wall-facts.js'
 
 import type { Backend, Candidate } from './backend.js'
 
 export const walledCandidate = async (
-  backend: Exclude<BackendName, 'native'>,
+  backend: WallName,
   gaps: Candidate['gaps'],
 ): Promise<Candidate> => ({
   name: backend,
@@ -17,7 +17,7 @@ export const walledCandidate = async (
   open: async () => ({ ...(await openSandbox({ backend })), cellProcesses: () => walls(backend) }) satisfies Backend,
 })
 
-const problemOf = async (backend: BackendName): Promise<string | undefined> => {
+const problemOf = async (backend: WallName): Promise<string | undefined> => {
   try {
     await (await openSandbox({ backend, nursery: 'none' })).close()
     return undefined

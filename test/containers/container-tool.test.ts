@@ -132,7 +132,10 @@ describe('a container tool', () => {
   test('reaches a granted host from a container without a network, and no other', async (context) => {
     const policy = { network: [place], egress_class: 'read_only' } as const
     const cordon = await opened(context, policy, { egress })
-    const fetched = await outputOf(cordon, `env -u HTTPS_PROXY -u https_proxy -u ALL_PROXY -u all_proxy curl -sS https://${place}/word`)
+    const fetched = await outputOf(
+      cordon,
+      `env -u HTTPS_PROXY -u https_proxy -u ALL_PROXY -u all_proxy curl -sS https://${place}/word`,
+    )
     expect(fetched.output?.stdout).toContain('/word')
     const refused = await outputOf(cordon, `curl -sS --noproxy '*' https://other.test:${String(server.port)}/`)
     expect(refused.result.status).not.toBe('ok')

@@ -1,7 +1,16 @@
 // A container engine of the tests: Podman's service on a socket of its own, with its own storage, and images that are
 // made of programs of this host. Nothing is downloaded.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { request } from 'node:http'
 import { basename, dirname, join } from 'node:path'
 

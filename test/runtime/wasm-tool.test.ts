@@ -170,6 +170,8 @@ describe('a WASI tool', () => {
   })
 
   test('is refused for a file that is not a module', () => {
-    expect(() => wasmTool({ name: 'x', module: SOURCE, policy: {} })).toThrow('is not a WebAssembly module of version 1')
+    expect(() => wasmTool({ name: 'x', module: SOURCE, policy: {} })).toThrow(
+      'is not a WebAssembly module of version 1',
+    )
   })
 })

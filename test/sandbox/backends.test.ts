@@ -5,7 +5,7 @@ import type { Backend, Openers } from '../../src/sandbox/backends.js'
 import { createPlanner } from '../../src/sandbox/plan/planner.js'
 import { bubblewrap } from '../../src/sandbox/walls/bubblewrap.js'
 import { firejail } from '../../src/sandbox/walls/firejail.js'
-import type { WallName } from '../../src/sandbox/walls/wall.js'
+import type { WallName } from '../../src/sandbox/plan/wall-facts.js'
 import { hostWith, notHeld } from './host-facts.js'
 
 const NO_NAMESPACES = hostWith({ namespaces: notHeld('AppArmor') })

@@ -10,7 +10,7 @@ import type { CallPatrol, EndedPatrol } from '../watch/patrols.js'
 import type { CellRequest, PlannedCell } from '../plan/plan-cell.js'
 import type { Planner } from '../plan/planner.js'
 import type { Violation } from '../result/violations.js'
-import { WALLS } from '../walls/wall.js'
+import { WALLS } from '../plan/wall-facts.js'
 
 export interface WatchedRun {
   /** Called right before the program gets its command. */

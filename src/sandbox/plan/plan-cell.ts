@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 
 import { CordonError, fail } from '../../errors/index.js'
-import type { AbsolutePath, Boundary, HostGrant } from '../../policy/index.js'
+import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { DEFAULT_LIMITS, isReadable, isWithinPath, parentOf } from '../../policy/index.js'
 
 import { appliedSumOf } from './applied-sum.js'
@@ -12,12 +12,13 @@ import { closedFolders } from './closed-folders.js'
 import { encodePlan } from './encode-plan.js'
 import { environmentOf } from './environment.js'
 import type { Environment } from './environment.js'
-import type { Attempt, HostFacts } from '../host.js'
+import type { HostFacts } from '../host.js'
 import { layOutLandlock, privateRule } from './landlock-layout.js'
 import { layOutNamespaces, outermost } from './layout.js'
 import type { LayoutInput } from './layout.js'
 import { NO_NETWORK_FILES, networkFiles, withFiles } from './network-files.js'
 import { cgroupOf, limitsOf } from './plan-limits.js'
+import { networkOf, newToken } from './plan-network.js'
 import { objectAt, placeAt, realPathOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
 import type { Form, Plan, Step, Trap } from './plan.js'
@@ -25,13 +26,12 @@ import { describeProfile } from './profile.js'
 import type { SandboxProfile } from './sandbox-profile.js'
 import { findProgram, libraryFolders, refuseCarvedOutProgram } from '../grants/program.js'
 import type { Program } from '../grants/program.js'
-import { reachesOf } from './reaches.js'
 import { problemOf } from './requirements.js'
 import { surveyGrants } from '../grants/survey.js'
 import { hiddenInView } from '../grants/system-view.js'
 import type { SystemView } from '../grants/system-view.js'
 import { canReach } from './workspace-owner.js'
-import { bringsMounts } from '../walls/wall.js'
+import { bringsMounts } from './wall-facts.js'
 
 /**
  * Which refused files are reported: those to be changed or made, those to be read too, or every open, which the host
@@ -252,81 +252,6 @@ const executionOf = (
     })
   }
   return { kind: 'only', programs, files: [...programs, ...loaders], libraries: libraryFolders() }
-}
-
-const newToken = (): string => randomBytes(24).toString('hex')
-
-const unsupported = (grant: string, problem: string, fix: string): CordonError =>
-  fail('network-grant-unsupported', { grant, problem, fix })
-
-export const networkOf = (
-  { boundary: { network, egressClass }, form, proxy }: CellRequest,
-  host: HostFacts,
-): Plan['network'] => {
-  switch (network.kind) {
-    case 'none':
-      return 'none'
-    case 'all':
-      // The host's own network. Only the proxy, which is not on the way, could restrict it to reading.
-      if (egressClass.level !== 'write')
-        throw unsupported(
-          'all',
-          'all of the network is given without the proxy, which alone could hold egress_class: ' + egressClass.level,
-          'name the hosts (network: ["api.example.org"]), or leave egress_class out',
-        )
-      // Nothing else refuses the host's sockets in granted folders.
-      if (form === 'landlock' && !host.listener.held)
-        throw unsupported(
-          'all',
-          'neither a network namespace nor a seccomp listener can be had here',
-          'run `cordon doctor`',
-        )
-      return 'all'
-    case 'hosts':
-      refuseUnbrokered(network.entries, form, proxy !== undefined, host)
-      return {
-        port: proxy?.port ?? 0,
-        token: newToken(),
-        reaches: reachesOf(network.entries),
-        answeredBy: host.listener.held ? 'keeper' : 'outer-keeper',
-      }
-  }
-}
-
-/** Hosts are granted by name. Only the process that answers connect() knows the name. */
-const refuseUnbrokered = (
-  entries: readonly HostGrant[],
-  form: Form,
-  isServed: boolean,
-  { listener, nesting, landlock }: HostFacts,
-): void => {
-  const refuse = (problem: string, fix: string) => unsupported(entries.map(({ text }) => text).join(', '), problem, fix)
-  if (!isServed)
-    throw refuse(
-      'grants by host need a proxy, and this call has none',
-      'run it by `cordon run` or createCordon(), or grant none or all of the network',
-    )
-  const nested: Attempt =
-    form === 'landlock' ? nesting : { held: false, stage: 'nesting', problem: 'it is for the landlock form' }
-  if (!listener.held && !nested.held)
-    throw refuse(
-      `grants by host need a seccomp listener (${listener.problem}), or an outer cell that grants hosts ` +
-        `itself (${nested.problem})`,
-      'run `cordon doctor`; inside another cell, grant the hosts to that one, too',
-    )
-  const unseen = listener.held
-    ? undefined
-    : entries.find(
-        ({ action, destination }) =>
-          action === 'deny' && (destination.kind === 'address' || destination.kind === 'cidr'),
-      )
-  if (unseen !== undefined)
-    throw refuse(
-      `only the outer cell knows which addresses names lead to, so that ${unseen.text} could not be denied here`,
-      'deny it in the policy of the outer cell',
-    )
-  if (form === 'landlock' && landlock.abi < 4)
-    throw refuse('grants by host need a network namespace, or Landlock of ABI 4 (Linux 6.7)', 'run `cordon doctor`')
 }
 
 export const trapsOf = (

@@ -5,7 +5,7 @@ import type { Enforced, SandboxProfile } from './sandbox-profile.js'
 import { PLAN_LIMITS, brokeredOf } from './plan.js'
 import type { Plan, PlanLimit } from './plan.js'
 import { renderReach } from './reaches.js'
-import { bringsMounts } from '../walls/wall.js'
+import { bringsMounts } from './wall-facts.js'
 
 export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
   const landlock = `landlock:${host.landlock.abi}`

@@ -18,7 +18,7 @@ import {
 import type { Schema, Shape, Shaped } from '../../shapes/index.js'
 
 import { FORMS } from './plan.js'
-import { BACKENDS } from '../walls/wall.js'
+import { BACKENDS } from './wall-facts.js'
 
 const ENFORCED = valuesOf(list(filled())) as Shape<Readonly<Record<string, readonly string[]>>>
 /** An empty list is a boundary that is not enforced here. */

@@ -4,7 +4,8 @@ import type { HostFacts, Surroundings } from '../host.js'
 import { bubblewrap } from './bubblewrap.js'
 import { firejail } from './firejail.js'
 import { trustedProgram } from './trusted-program.js'
-import type { Wall, WallName } from './wall.js'
+import type { WallName } from '../plan/wall-facts.js'
+import type { Wall } from './wall.js'
 
 export type TriedWall =
   | { readonly held: true; readonly wall: Wall; readonly host: HostFacts }

@@ -1,22 +1,7 @@
 // A wall is a program of the system that makes namespaces around the launcher. The launcher then builds its `landlock`
 // form inside.
-import type { Mechanism } from '../../policy/index.js'
-
 import type { Step } from '../plan/plan.js'
-
-export const WALLS = ['bubblewrap', 'firejail'] as const
-export type WallName = (typeof WALLS)[number]
-
-/** `native`: the launcher alone. `seatbelt`: macOS. */
-export const BACKENDS = ['native', ...WALLS, 'seatbelt'] as const
-export type BackendName = (typeof BACKENDS)[number]
-export type BackendOfLinux = Exclude<BackendName, 'seatbelt'>
-
-export interface WallFacts {
-  readonly name: WallName
-  /** The namespaces that it makes. A `mount-namespace` has a root of granted paths alone. */
-  readonly brings: readonly Mechanism[]
-}
+import type { WallFacts } from '../plan/wall-facts.js'
 
 /** What a wall has to build for one cell. */
 export interface WalledCell {
@@ -42,5 +27,3 @@ export interface Wall extends WallFacts {
   /** How the mounts that it made for the process inside differ from those it was asked for. */
   readonly departure: (cell: WalledCell, inside: () => number | undefined) => string | undefined
 }
-
-export const bringsMounts = (wall: WallFacts | undefined): boolean => wall?.brings.includes('mount-namespace') === true

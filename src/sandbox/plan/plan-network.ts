@@ -1,0 +1,91 @@
+// What a plan says of the network: none, the host's own, or granted hosts through the proxy.
+import { randomBytes } from 'node:crypto'
+
+import { fail } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
+import type { Boundary, HostGrant } from '../../policy/index.js'
+
+import type { Attempt, HostFacts } from '../host.js'
+import type { Form, Plan } from './plan.js'
+import { reachesOf } from './reaches.js'
+
+interface NetworkRequest {
+  readonly boundary: Pick<Boundary, 'network' | 'egressClass'>
+  readonly form: Form
+  readonly proxy: { readonly port: number } | undefined
+}
+
+export const newToken = (): string => randomBytes(24).toString('hex')
+
+const unsupported = (grant: string, problem: string, fix: string): CordonError =>
+  fail('network-grant-unsupported', { grant, problem, fix })
+
+export const networkOf = (
+  { boundary: { network, egressClass }, form, proxy }: NetworkRequest,
+  host: HostFacts,
+): Plan['network'] => {
+  switch (network.kind) {
+    case 'none':
+      return 'none'
+    case 'all':
+      // The host's own network. Only the proxy, which is not on the way, could restrict it to reading.
+      if (egressClass.level !== 'write')
+        throw unsupported(
+          'all',
+          'all of the network is given without the proxy, which alone could hold egress_class: ' + egressClass.level,
+          'name the hosts (network: ["api.example.org"]), or leave egress_class out',
+        )
+      // Nothing else refuses the host's sockets in granted folders.
+      if (form === 'landlock' && !host.listener.held)
+        throw unsupported(
+          'all',
+          'neither a network namespace nor a seccomp listener can be had here',
+          'run `cordon doctor`',
+        )
+      return 'all'
+    case 'hosts':
+      refuseUnbrokered(network.entries, form, proxy !== undefined, host)
+      return {
+        port: proxy?.port ?? 0,
+        token: newToken(),
+        reaches: reachesOf(network.entries),
+        answeredBy: host.listener.held ? 'keeper' : 'outer-keeper',
+      }
+  }
+}
+
+/** Hosts are granted by name. Only the process that answers connect() knows the name. */
+const refuseUnbrokered = (
+  entries: readonly HostGrant[],
+  form: Form,
+  isServed: boolean,
+  { listener, nesting, landlock }: HostFacts,
+): void => {
+  const refuse = (problem: string, fix: string) => unsupported(entries.map(({ text }) => text).join(', '), problem, fix)
+  if (!isServed)
+    throw refuse(
+      'grants by host need a proxy, and this call has none',
+      'run it by `cordon run` or createCordon(), or grant none or all of the network',
+    )
+  const nested: Attempt =
+    form === 'landlock' ? nesting : { held: false, stage: 'nesting', problem: 'it is for the landlock form' }
+  if (!listener.held && !nested.held)
+    throw refuse(
+      `grants by host need a seccomp listener (${listener.problem}), or an outer cell that grants hosts ` +
+        `itself (${nested.problem})`,
+      'run `cordon doctor`; inside another cell, grant the hosts to that one, too',
+    )
+  const unseen = listener.held
+    ? undefined
+    : entries.find(
+        ({ action, destination }) =>
+          action === 'deny' && (destination.kind === 'address' || destination.kind === 'cidr'),
+      )
+  if (unseen !== undefined)
+    throw refuse(
+      `only the outer cell knows which addresses names lead to, so that ${unseen.text} could not be denied here`,
+      'deny it in the policy of the outer cell',
+    )
+  if (form === 'landlock' && landlock.abi < 4)
+    throw refuse('grants by host need a network namespace, or Landlock of ABI 4 (Linux 6.7)', 'run `cordon doctor`')
+}
