@@ -21,7 +21,9 @@ const openIfAny = async (backend: (typeof WALLS)[number]): Promise<Sandbox | str
 }
 
 const opened = await Promise.all(WALLS.map(async (wall) => [wall, await openIfAny(wall)] as const))
-afterAll(() => Promise.all(opened.map(([, sandbox]) => (typeof sandbox === 'string' ? undefined : sandbox.close()))))
+afterAll(async () => {
+  for (const [, sandbox] of opened) if (typeof sandbox !== 'string') await sandbox.close()
+})
 
 /** One `describe` per form of the cell and per wall. */
 export const describeCells = (title: string, body: (cell: Cell) => void): void => {

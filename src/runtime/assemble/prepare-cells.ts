@@ -84,8 +84,7 @@ export const prepareCells = (
       }
     },
     closeSandbox: async () => {
-      const opened = await Promise.all([opening?.catch(() => undefined), openingEngine?.catch(() => undefined)])
-      await Promise.all(opened.map((each) => each?.close()))
+      for (const each of [opening, openingEngine]) await (await each?.catch(() => undefined))?.close()
     },
     closeNetworks: networks.close,
   }

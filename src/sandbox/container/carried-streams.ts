@@ -73,10 +73,10 @@ export const carryStreams = (
     return carried.stream
   }
   const own = carry(0)
-  const cell = Object.assign(own, {
+  const cell: CellConnection = Object.assign(own, {
     ref: () => connection.ref(),
     unref: () => connection.unref(),
-  }) as unknown as CellConnection
+  })
 
   const onFrame = (header: Buffer, payload: Buffer): void => {
     const kind = String.fromCharCode(header[0] ?? 0)
