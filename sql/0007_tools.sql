@@ -81,7 +81,8 @@ create function agents.fn_tool_rights(p_tool agents.tools_registry) returns json
 language sql immutable set search_path = pg_catalog, pg_temp as $$
   select jsonb_build_object('kind', p_tool.definition -> 'kind', 'policy', p_tool.definition -> 'policy', 'egress_class', p_tool.egress_class,
     'requires_approval', p_tool.requires_approval, 'approvals_needed', p_tool.approvals_needed, 'is_dangerous', p_tool.is_dangerous,
-    'needs_boundary', to_jsonb(p_tool.needs_boundary), 'credential_ref', p_tool.credential_ref)
+    'needs_boundary', to_jsonb(p_tool.needs_boundary), 'needs_labels', to_jsonb(p_tool.needs_labels),
+    'credential_ref', p_tool.credential_ref, 'endpoint_url', p_tool.endpoint_url)
 $$;
 
 -- What the database can compare itself. Policies are compared by the process that registers: see fn_register_tool.
@@ -96,6 +97,10 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
     ((p_before -> 'is_dangerous')::boolean and not (p_now -> 'is_dangerous')::boolean, 'it no longer counts as dangerous'),
     (not (p_now -> 'needs_boundary') @> (p_before -> 'needs_boundary'),
       format('it needs %s instead of %s of its host', p_now ->> 'needs_boundary', p_before ->> 'needs_boundary')),
+    (not (p_now -> 'needs_labels') @> (p_before -> 'needs_labels'),
+      format('runners with the labels %s instead of %s may run it', p_now ->> 'needs_labels', p_before ->> 'needs_labels')),
+    (p_now ->> 'endpoint_url' is distinct from p_before ->> 'endpoint_url' and p_now ->> 'endpoint_url' is not null,
+      format('its endpoint is %s', left(p_now ->> 'endpoint_url', 200))),
     (p_now ->> 'credential_ref' is distinct from p_before ->> 'credential_ref' and p_now ->> 'credential_ref' is not null,
       format('it uses the credential %s', left(p_now ->> 'credential_ref', 200)))
   ) as each(is_so, sentence) where is_so

@@ -93,16 +93,24 @@ describeRegistry('widened tools', (stage) => {
     expect(await registry.statusOf(await registry.invoke(tool, {}))).toBe('approved')
   })
 
+  test('a label and a mechanism more pass by themselves', async () => {
+    const { registry } = await first(READS('src/**'), { needsLabels: ['isolated'] })
+    await register(registry, READS('src/**'), { needsLabels: ['isolated', 'eu'], needsBoundary: ['landlock'] })
+    expect(await show(registry)).toMatchObject({ review: 'none', version: 2 })
+  })
+
   test.each([
     ['no policy any more', { command: ['cat'] }, {}],
     ['a policy that cannot be read', { ...READS('src/**'), policy: { filesystem: 7 } }, {}],
     ['a kind without a cell', { ...READS('src/**'), kind: 'in-process' }, {}],
     ['a kind that nobody knows', { ...READS('src/**'), kind: 'magic' }, {}],
     ['a mechanism less', READS('src/**'), { needsBoundary: [] }],
+    ['a label less', READS('src/**'), { needsLabels: [] }],
+    ['another endpoint', READS('src/**'), { endpointUrl: 'https://elsewhere.test/' }],
     ['fewer approvals', READS('src/**'), { approvalsNeeded: 1 }],
     ['another credential', READS('src/**'), { credentialRef: 'admin', authMethod: 'api_key' as const }],
   ])('%s needs an approval', async (_, definition, more) => {
-    const rights = { needsBoundary: ['landlock'], approvalsNeeded: 2 }
+    const rights = { needsBoundary: ['landlock'], needsLabels: ['isolated'], approvalsNeeded: 2 }
     const { registry, tool } = await first(READS('src/**'), rights)
     await registry.invoke(tool, {})
     await register(registry, definition, { ...rights, ...more })
