@@ -1,6 +1,7 @@
 // A container engine: what it can do, its images, and containers of Cordon in it.
 import { lstatSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 
 import { fail } from '../../errors/index.js'
 
@@ -80,12 +81,7 @@ export const openEngine = async (sockets: readonly string[]): Promise<Engine> =>
     start: async (id) => {
       await expected({ socket, method: 'POST', path: `/containers/${id}/start` })
     },
-    remove: async (id) => {
-      const asked: EngineRequest = { socket, method: 'DELETE', path: `/containers/${id}?force=1&v=1` }
-      const answer = await askEngine(asked)
-      // Gone, or on its way.
-      if (!isSuccess(answer) && answer.status !== 404 && answer.status !== 409) throw refusedBy(asked, answer)
-    },
+    remove: (id) => removeContainer(socket, id),
     labelled: async (label) => {
       const filters = encodeURIComponent(JSON.stringify({ label: [label] }))
       const { value } = await expected({ socket, method: 'GET', path: `/containers/json?all=1&filters=${filters}` })
@@ -94,6 +90,21 @@ export const openEngine = async (sockets: readonly string[]): Promise<Engine> =>
         labels: fieldsOf(fieldsOf(each)['Labels']) as Readonly<Record<string, string>>,
       }))
     },
+  }
+}
+
+const MOST_REMOVALS = 20
+const BETWEEN_REMOVALS_MS = 50
+
+/** Podman refuses to remove a container that ends by itself while it is being killed. The next request removes it. */
+const removeContainer = async (socket: string, id: string): Promise<void> => {
+  const asked: EngineRequest = { socket, method: 'DELETE', path: `/containers/${id}?force=1&v=1` }
+  for (let removals = 1; ; removals++) {
+    const answer = await askEngine(asked)
+    // Gone, or on its way.
+    if (isSuccess(answer) || answer.status === 404 || answer.status === 409) return
+    if (removals === MOST_REMOVALS) throw refusedBy(asked, answer)
+    await wait(BETWEEN_REMOVALS_MS)
   }
 }
 
