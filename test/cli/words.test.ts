@@ -148,7 +148,7 @@ describe('invalid arguments', () => {
     [['--require', 'magic'], 'policy-invalid-value: --require: require[0] must be one of'],
     [['--policy', './absent.yaml'], 'file-unreadable: cannot read ./absent.yaml: ENOENT: no such file or directory'],
     [['--cwd', '/absent'], 'cwd-missing: the working directory /absent does not exist'],
-    [['--backend', 'firejail'], 'usage-error: unknown option --backend'],
+    [['--backend', 'docker'], 'usage-error: --backend does not know "docker"'],
     [
       ['--net', 'example.org:443', '--resolve', 'example.org'],
       'usage-error: --resolve example.org is not HOST=ADDRESS',

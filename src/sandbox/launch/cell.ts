@@ -31,8 +31,8 @@ export interface Launched {
 export interface RunningWall {
   readonly name: string
   readonly isRunning: () => boolean
-  /** Settles with its last words. */
-  readonly ended: Promise<string>
+  /** Waits for its end, and settles with its last words. */
+  readonly lastWords: () => Promise<string>
   readonly departure: () => string | undefined
 }
 
@@ -196,7 +196,7 @@ export const openCell = (
   })
   connection.on('close', () => {
     if (wall === undefined || ended) finish()
-    else void wall.ended.then(failOfWall)
+    else void wall.lastWords().then(failOfWall)
   })
   connection.write(encodeFrame(TO_CELL.plan, plan))
 

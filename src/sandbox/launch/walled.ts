@@ -12,6 +12,8 @@ import type { Launched } from './cell.js'
 import type { Receive } from './nursery.js'
 
 const MOST_SAID = 4_096
+/** For a wall whose launcher is gone. */
+const LINGERING_MS = 2_000
 
 export const spawnWalled = (
   wall: Wall,
@@ -70,7 +72,15 @@ export const spawnWalled = (
     wall: {
       name: wall.name,
       isRunning: () => isRunning,
-      ended,
+      lastWords: () => {
+        // This process must not end before it has said why there is no cell.
+        child.ref()
+        errors?.ref()
+        const killing = setTimeout(() => child.kill('SIGKILL'), LINGERING_MS)
+        return ended.finally(() => {
+          clearTimeout(killing)
+        })
+      },
       departure: () => wall.departure(cell, () => launcherBelow(child.pid)),
     },
   }

@@ -1,4 +1,6 @@
 // firejail: the thinnest wall. It brings namespaces for processes, network and IPC. Files stay with Landlock.
+import { readFileSync } from 'node:fs'
+
 import { fail } from '../../errors/index.js'
 
 import type { Wall } from './wall.js'
@@ -27,6 +29,15 @@ export const firejail = (program: string, launcher: string): Wall => ({
       })
     return { words, inputs: [] }
   },
-  // It mounts nothing of the plan.
-  departure: () => undefined,
+  // It mounts nothing of the plan. Inside another sandbox it starts its command without any of its own.
+  departure: (_, inside) => {
+    const pid = inside()
+    return pid !== undefined && namespacesAround(pid) > namespacesAround('self')
+      ? undefined
+      : 'firejail made no namespaces, as it does inside another sandbox'
+  },
 })
+
+/** How many pid namespaces a process is in. The kernel tells this to everybody. */
+const namespacesAround = (pid: number | 'self'): number =>
+  (/^NSpid:(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '').trim().split(/\s+/).length

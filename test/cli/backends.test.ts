@@ -1,0 +1,26 @@
+// The backend of a cell, where walls get no namespaces either: inside another cell.
+import { realpathSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+import { describe, expect, test } from 'vitest'
+
+import { CORDON, cordon } from './cordon.js'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const GRANTS = [ROOT, realpathSync(`${ROOT}node_modules`), process.execPath].flatMap((path) => ['--read', path])
+
+const runInCell = (...words: readonly string[]) =>
+  cordon(['run', '--quiet', ...GRANTS, '--', process.execPath, CORDON, 'run', '--quiet', ...words], { cwd: '/' })
+
+describe('inside a cell', () => {
+  test.each(['bubblewrap', 'firejail'])('%s is refused with its own words', (backend) => {
+    const { status, stderr } = runInCell('--backend', backend, '--', 'echo', 'ran')
+    expect(status).toBe(125)
+    expect(stderr).toContain(`host-cannot-hold: this host cannot provide ${backend}: `)
+  })
+
+  test('auto passes walls over, and runs the command', () => {
+    const { status, stdout } = runInCell('--', 'echo', 'ran')
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'ran\n' })
+  })
+})
