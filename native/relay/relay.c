@@ -188,6 +188,9 @@ int serve_stream(const char *program, const char *path, run_launcher *run)
 	struct relay relay = { 0 };
 	int host[2], channel[2];
 
+	/* Else the container has no processes of its own, and they would not end with this one. */
+	if (getpid() != 1)
+		refuse_stream("not the first process of its container");
 	signal(SIGPIPE, SIG_IGN);
 	close_range(3, ~0U, 0);
 	say_hello(program, path);

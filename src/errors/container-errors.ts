@@ -31,6 +31,12 @@ export const CONTAINER_ERRORS = {
     agent: 'The container image of this tool is not the expected one.',
     fix: 'pull the image by its digest, or correct the digest',
   },
+  'image-annotated': {
+    when: 'An image has annotations that Podman hands to its runtime, which they could steer.',
+    message: 'the image {image} has the annotation {annotation}, which could steer the container runtime',
+    agent: 'The container image of this tool is refused.',
+    fix: 'use an image without this annotation; those that begin with org.opencontainers.image. or io.buildah. pass',
+  },
   'image-by-tag': {
     when: 'A container tool names its image by a tag, and its runtime demands digests.',
     message: 'the image {image} is named by a tag, which its owner can move to another image',

@@ -133,10 +133,13 @@ export const carryStreams = (
     try {
       cutPieces(bytes)
     } catch (error) {
+      refuseHello(error)
       own.destroy(error instanceof Error ? error : undefined)
       connection.destroy()
     }
   }
+  // Until there is a cell, nobody else listens.
+  own.on('error', refuseHello)
   // What is read before a paused cell ends is still delivered.
   own.once('end', () => own.destroy())
   connection.on('data', read)
@@ -243,8 +246,9 @@ const VERSION = 'cordon-stream-1'
 const readHello = (payload: Buffer): Hello => {
   const text = payload.toString('utf8')
   const [version, uid, gid, program = '', ...entries] = text.split('\0')
-  if (version !== VERSION || !text.endsWith('\0'))
+  if (version !== VERSION)
     throw fail('launcher-died', { how: `it speaks ${JSON.stringify(version)} instead of ${VERSION}` })
+  if (!text.endsWith('\0')) throw fail('launcher-died', { how: 'the root of the image has too many names' })
   return {
     uid: Number(uid),
     gid: Number(gid),

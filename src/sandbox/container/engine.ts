@@ -21,6 +21,8 @@ export interface Engine {
   readonly start: (id: string) => Promise<void>
   /** Also if it is gone already. */
   readonly remove: (id: string) => Promise<void>
+  /** The number of its first process, on the machine of the engine. */
+  readonly processOf: (id: string) => Promise<number>
   readonly labelled: (label: string) => Promise<readonly LabelledContainer[]>
 }
 
@@ -67,7 +69,11 @@ export const openEngine = async (sockets: readonly string[]): Promise<Engine> =>
     isRootless,
     limitsMemory: facts['MemoryLimit'] === true,
     limitsProcesses: facts['PidsLimit'] === true,
-    image: (name) => findImage(socket, name),
+    image: async (name) => {
+      const image = await findImage(socket, name)
+      if (isPodman) await refuseAnnotations(socket, image.digest)
+      return image
+    },
     create: async (body) => {
       const { value } = await expected({ socket, method: 'POST', path: '/containers/create', body })
       return String(fieldsOf(value)['Id'])
@@ -82,6 +88,10 @@ export const openEngine = async (sockets: readonly string[]): Promise<Engine> =>
       await expected({ socket, method: 'POST', path: `/containers/${id}/start` })
     },
     remove: (id) => removeContainer(socket, id),
+    processOf: async (id) => {
+      const { value } = await expected({ socket, method: 'GET', path: `/containers/${id}/json` })
+      return Number(fieldsOf(fieldsOf(value)['State'])['Pid'])
+    },
     labelled: async (label) => {
       const filters = encodeURIComponent(JSON.stringify({ label: [label] }))
       const { value } = await expected({ socket, method: 'GET', path: `/containers/json?all=1&filters=${filters}` })
@@ -134,6 +144,15 @@ const findImage = async (socket: string, name: string): Promise<Image> => {
     hasHealthCheck: check !== undefined && check !== null,
   }
 }
+
+/** Podman hands the annotations of an image to its runtime. crun takes a seccomp filter from one of them. */
+const refuseAnnotations = async (socket: string, image: string): Promise<void> => {
+  const { value } = await expected({ socket, method: 'GET', path: `/libpod/images/${image}/json` })
+  const annotation = Object.keys(fieldsOf(fieldsOf(value)['Annotations'])).find((name) => !HARMLESS.test(name))
+  if (annotation !== undefined) throw fail('image-annotated', { image, annotation: JSON.stringify(annotation) })
+}
+
+const HARMLESS = /^(?:org\.opencontainers\.image|io\.buildah)\./
 
 /** Whether a name says the digest of its image, and not only a tag that may be moved. */
 export const namesDigest = (image: string): boolean => DIGEST.test(image)

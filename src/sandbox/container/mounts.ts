@@ -44,6 +44,7 @@ export const mountsFor = (boundary: Boundary, sealed: readonly Place[]): Granted
   const binds = [...byPath.values()].filter((bind) => !isHidden(bind))
   if (binds.length > MOST_BINDS)
     throw fail('plan-rejected', { problem: `${binds.length} mounts for one container, more than ${MOST_BINDS}` })
+  for (const { path } of binds) refuseUnspeakable(path)
   return { survey, binds: binds.sort((left, right) => (left.path < right.path ? -1 : 1)) }
 }
 
@@ -55,11 +56,21 @@ const refuseCoveringImage = (path: AbsolutePath): void => {
     throw inexpressible('read', path, 'it would cover the folder of the image with the same name', {
       fix: 'grant the paths in it that the tool needs',
     })
-  // The engine separates the parts of a mount by these.
-  if (/[:,\n]/.test(path))
-    throw inexpressible('read', path, 'engines cannot bind a path with a comma, a colon or a line break', {
-      fix: 'rename it',
-    })
+}
+
+/** Engines separate the parts of a mount by these. Names that are no UTF-8 do not pass through JSON. */
+const UNSPEAKABLE = /[:,"\\\p{Cc}\p{Cs}\uFFFD]/u
+
+/** Of every mount: what a tool, or a checkout, called a file must not become another mount. */
+const refuseUnspeakable = (path: AbsolutePath): void => {
+  if (UNSPEAKABLE.test(path))
+    throw inexpressible(
+      'read',
+      path,
+      'container engines cannot mount a path with a comma, a colon, a quote, a backslash, a control character or bytes ' +
+        'that are no UTF-8, and something granted, protected or carved out has such a path',
+      { fix: 'rename it' },
+    )
 }
 
 const inexpressible = (section: string, grant: string, problem: string, { fix }: { readonly fix: string }) =>

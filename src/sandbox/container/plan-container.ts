@@ -146,7 +146,6 @@ const CONTAINER_HOLDS: Readonly<Record<string, readonly string[]>> = {
   process_contents: ['pid-namespace'],
   process_list: ['pid-namespace'],
   ipc: ['ipc-namespace'],
-  syscalls: ['seccomp'],
   privileges: ['no-new-privs', 'capabilities'],
   end_of_call: ['pid-namespace'],
 }

@@ -1,9 +1,11 @@
 // Makes and starts one container for one cell, and attaches to it.
 import type { Duplex } from 'node:stream'
 
+import { messageOf } from '../../errors/index.js'
 import type { Limits } from '../../policy/index.js'
 import { DEFAULT_LIMITS } from '../../policy/index.js'
 
+import { departureFromAsked } from '../walls/made-mounts.js'
 import { carryStreams } from './carried-streams.js'
 import type { Attached } from './carried-streams.js'
 import type { Engine, Image } from './engine.js'
@@ -25,6 +27,8 @@ export interface ContainerRequest {
 export interface StartedContainer extends Attached {
   /** Also ends it, and settles when it is gone. */
   readonly remove: () => Promise<void>
+  /** How its mounts differ from those that were asked for. An engine follows symbolic links. */
+  readonly departure: () => Promise<string | undefined>
 }
 
 export const startContainer = async (
@@ -39,10 +43,27 @@ export const startContainer = async (
     const { connection, first } = await engine.attach(id)
     const attached = carryStreams(connection, first, onConnection)
     await engine.start(id)
-    return { ...attached, remove }
+    return { ...attached, remove, departure: async () => departureOf(await engine.processOf(id), request.binds) }
   } catch (error) {
     await remove().catch(() => undefined)
     throw error
+  }
+}
+
+const STEPS = {
+  read: { kind: 'bind', access: 'r' },
+  write: { kind: 'bind', access: 'rw' },
+  hide: { kind: 'hide' },
+} as const
+
+const departureOf = (pid: number, binds: readonly Bind[]): string | undefined => {
+  try {
+    return departureFromAsked(
+      binds.map(({ path, access }) => ({ ...STEPS[access], path })),
+      pid,
+    )
+  } catch (error) {
+    return `the mounts of its container cannot be read here (${messageOf(error)})`
   }
 }
 

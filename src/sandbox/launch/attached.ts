@@ -28,7 +28,7 @@ export const runAttached = async (
 ): Promise<CallResult> => {
   try {
     const applied = await cell.ready
-    await request.beforeStart?.(appliedProfile(applied, planned.plan))
+    await request.beforeStart?.(appliedProfile(applied, planned))
     door?.open(request.network)
     const environment = environmentOf(planned.plan, request, request.network)
     watched.go()

@@ -52,7 +52,7 @@ export const runIn = async (
   try {
     if (input.beforeStart !== undefined) {
       const applied = await cell.ready
-      await input.beforeStart(appliedProfile(applied, planned.plan))
+      await input.beforeStart(appliedProfile(applied, planned))
     }
     if (isCancelled()) throw fail('cancelled', {}, signal?.reason)
     door?.open(input.network)

@@ -6,7 +6,8 @@ import { isWithinPath, isWritable } from '../../policy/index.js'
 
 import { realPathOf } from '../grants/object-at.js'
 import type { AppliedSum } from '../plan/applied-sum.js'
-import type { Form, Plan } from '../plan/plan.js'
+import type { PlannedCell } from '../plan/plan-cell.js'
+import type { Form, Plan, Step } from '../plan/plan.js'
 import type { AppliedEvent } from './events.js'
 
 export interface AppliedProfile extends Pick<AppliedEvent, 'network' | 'open_files' | 'file_size' | 'cpu_seconds'> {
@@ -18,19 +19,20 @@ export interface AppliedProfile extends Pick<AppliedEvent, 'network' | 'open_fil
 
 export const appliedProfile = (
   { network, open_files, file_size, cpu_seconds }: AppliedEvent,
-  plan: Plan,
+  { plan, wallSteps }: Pick<PlannedCell, 'plan' | 'wallSteps'>,
 ): AppliedProfile => ({
   ...{ network, open_files, file_size, cpu_seconds },
   form: plan.form,
-  writable: writableIn(plan),
+  writable: writableIn(plan, wallSteps),
   startsAnyProgram: plan.exec.kind === 'all',
 })
 
-const writableIn = ({ steps, rules, kept, temporary }: Plan): readonly AbsolutePath[] => {
+const writableIn = ({ steps, rules, kept, temporary }: Plan, wallSteps: readonly Step[]): readonly AbsolutePath[] => {
+  const own = [temporary, DEVICES, ...wallSteps.flatMap(({ kind, path }) => (kind === 'scratch' ? [path] : []))]
   const mounted = steps.flatMap((step) => (step.kind === 'bind' && step.access.includes('w') ? [step.path] : []))
   const ruled = rules.flatMap(({ access, path }) => (access.includes('w') ? [path] : []))
   return [...new Set([...mounted, ...ruled, ...kept.roots])].filter(
-    (path) => !isWithinPath(path, temporary) && !isWithinPath(path, DEVICES),
+    (path) => !own.some((folder) => isWithinPath(path, folder)),
   )
 }
 
