@@ -29,6 +29,7 @@ const FOR_ONE_USER = new Set([
   'egress',
   'runtime',
   'adapters',
+  'containers',
   'field',
   'store',
   'server',

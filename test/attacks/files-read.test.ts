@@ -117,13 +117,13 @@ describeCells('reading without a grant', (cell) => {
     const call = await cell.attack('names', [hidden, join(outside, 'link'), outside], {
       policy: { filesystem: { read: [join(root, 'inside')] } },
     })
-    if (cell.form === 'namespaces') {
+    const { result, routes } = mustRun(call)
+    if (cell.form === 'namespaces' || result.profile.backend === 'bubblewrap') {
       expectHeld(call)
       return
     }
     // Without a mount namespace names cannot be hidden, and the profile must say so; listing a folder is refused all
     // the same.
-    const { result, routes } = mustRun(call)
     expect(result.profile.enforced['file_names']).toEqual([])
     expect(detailOf(routes, 'listing')).toBe('EACCES')
     expect(detailOf(routes, 'listing-above')).toBe('EACCES')
