@@ -160,7 +160,7 @@ describe('an image', () => {
     const { result } = await stdoutOf(cordon, 'true')
     expect(result).toMatchObject({ status: 'not_started', facts: { error: { code: 'launcher-died' } } })
     const other = (await stdoutOf(await opened(context), 'true')).result
-    expect({ status: other.status, error: other.facts.error }).toEqual({ status: 'ok', error: undefined })
+    expect({ status: other.status, error: other.facts.error }).toEqual({ status: 'ok', error: null })
   })
 })
 
