@@ -22,7 +22,7 @@ const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
 const X86_64 = { debian: 'amd64', node: 'x64', target: 'x86_64' }
 const AARCH64 = { debian: 'arm64', node: 'arm64', target: 'aarch64' }
 
-/** The first is part of `npm test`. The others run by `npm run test:guests`. */
+/** For `npm run test:guests`. */
 export const GUESTS = [
   { name: 'x86_64 with Linux 6.1', ...X86_64, suite: 'bookworm', landlock: 2 },
   { name: 'x86_64 with Linux 6.12', ...X86_64, suite: 'trixie', landlock: 6 },

@@ -95,6 +95,9 @@ const FILES_WITH_FOREIGN_PROGRAMS = [
 /** The code of a cell: the launcher, and the rooms that start it. They import no others. */
 const CELL = ['native', 'src/sandbox', 'src/policy', 'src/errors', 'src/shapes', 'scripts/build-native.mjs']
 
+/** Emulated machines that take longer than everything else together: `npm run test:guests`. */
+const GUESTS = 'test/vm/kernels.test.ts'
+
 /** Slow checks of the cell, with their inputs. Inputs that passed before on this machine are skipped, except in CI. */
 const OF_THE_CELL = {
   fuzz: {
@@ -112,8 +115,6 @@ const OF_THE_CELL = {
     paths: [
       ...[...CELL, 'vitest.config.ts'],
       ...['test/vm', 'test/attacks/playground.ts', 'test/attacks/programs', 'scripts/vm-kernel.mjs'],
-      // A guest also runs `cordon doctor` and `cordon run` of the packed package.
-      ...['test/packed-package.ts', 'scripts/guest-parts.mjs', 'src', 'package.json', 'docs/kernels.md'],
     ],
     programs: ['cc'],
   },
@@ -272,7 +273,7 @@ if (built) {
   if (noteMachine !== undefined) {
     // Alone, because an emulated machine needs all processors.
     heading('vitest in a virtual machine')
-    const machine = await runVitest({ checkout: ROOT, folders: ['test/vm/'] })
+    const machine = await runVitest({ checkout: ROOT, folders: ['test/vm/'], without: [GUESTS] })
     add(machine)
     if (machine.failures.length === 0 && machine.skipped === 0) noteMachine()
   }

@@ -1,6 +1,5 @@
 // The kernels that people have: guests where the packed packages are installed, and what `cordon doctor`, calls and the
-// attack programs do there, as root and as an ordinary user. `npm test` runs the first guest. `npm run test:guests`
-// runs all of them.
+// attack programs do there, as root and as an ordinary user (`npm run test:guests`).
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
