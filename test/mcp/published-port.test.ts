@@ -1,12 +1,14 @@
 // A server that serves HTTP inside its cell: the gateway reaches it, and nobody else.
 import { spawnSync } from 'node:child_process'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
 import { CORDON, GATEWAY_ENVIRONMENT, folderWith, openGateway, openProgram, serverScript, textOf } from './gateway.js'
 import type { Opened } from './gateway.js'
+import { isConnectedToItself } from '../../src/mcp/bridge/published-server.js'
 
 const CONFORMANCE = fileURLToPath(new URL('conformance-server.mjs', import.meta.url))
 const PORT = 47_311
@@ -88,6 +90,28 @@ describe('a published server over HTTP', () => {
 })
 
 const ROOT = new URL('../..', import.meta.url)
+
+describe('a connection to the port', () => {
+  const connected = (options: { port: number; localPort?: number }): Promise<boolean> =>
+    new Promise((resolve, reject) => {
+      const socket = connect({ host: '127.0.0.1', ...options })
+      socket.on('error', reject).on('connect', () => {
+        resolve(isConnectedToItself(socket))
+        socket.destroy()
+      })
+    })
+
+  test('that the kernel gave the same port, where nobody listens, does not count', async () => {
+    expect(await connected({ port: PORT + 5, localPort: PORT + 5 })).toBe(true)
+  })
+
+  test('that a server accepted counts', async () => {
+    const server = createServer().listen(PORT + 5, '127.0.0.1')
+    await once(server, 'listening')
+    expect(await connected({ port: PORT + 5 })).toBe(false)
+    server.close()
+  })
+})
 
 describe('a published server that cannot be used', () => {
   const script = (text: string) => workspace({ 'server.cjs': text })

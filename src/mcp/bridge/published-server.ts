@@ -1,6 +1,7 @@
 // The server that publishes a port to the bridge. Both are in the same cell, so nobody else reaches the port.
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
+import type { Socket } from 'node:net'
 
 export interface PublishedServer {
   /** The address at which something accepts connections. Undefined if nothing does for a long time. */
@@ -52,9 +53,19 @@ const untilListening = async (url: URL): Promise<URL | undefined> => {
 const accepts = ({ hostname, port }: URL): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(Number(port === '' ? 80 : port), hostname.replaceAll(/[[\]]/g, ''))
-    const settle = (is: boolean) => () => {
+    const settle = (is: boolean): void => {
       socket.destroy()
       resolve(is)
     }
-    socket.on('connect', settle(true)).on('error', settle(false))
+    socket
+      .on('connect', () => {
+        settle(!isConnectedToItself(socket))
+      })
+      .on('error', () => {
+        settle(false)
+      })
   })
+
+/** The kernel may give a connection the very port that it asks for. Where nobody listens it then answers itself. */
+export const isConnectedToItself = ({ localPort, remotePort }: Pick<Socket, 'localPort' | 'remotePort'>): boolean =>
+  localPort === remotePort
