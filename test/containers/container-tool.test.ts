@@ -236,11 +236,11 @@ describe('a hostile image', () => {
     writeFileSync(join(root, 'bin/evil'), `#!/bin/sh\necho evil > ${proof}\nexec /bin/sleep 100\n`, { mode: 0o755 })
     writeFileSync(join(root, 'etc/ld.so.preload'), '/bin/evil.so\n')
     writeFileSync(join(root, 'cordon-cell'), '#!/bin/sh\nexec /bin/evil\n', { mode: 0o755 })
-    const hostile = engine.image(root, ['ENTRYPOINT ["/bin/evil"]', 'ENV LD_PRELOAD=/bin/evil.so', 'VOLUME /work'])
+    const hostile = engine.image(root, ['ENTRYPOINT ["/bin/evil"]', 'ENV LD_PRELOAD=/bin/evil.so', 'VOLUME /volume'])
     const cordon = await opened(context, { filesystem: { read: [folder] } }, {}, hostile)
     const { result, output } = await outputOf(
       cordon,
-      `cat /etc/image-file; echo x > ${proof}; echo x > /work/file; ls /sys/class/net; cat /proc/1/environ; true`,
+      `cat /etc/image-file; echo x > ${proof}; echo x > /volume/file; ls /sys/class/net; cat /proc/1/environ; true`,
     )
     expect(result.status).toBe('ok')
     // Of the network there is only its own loopback.

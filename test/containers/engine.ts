@@ -108,7 +108,7 @@ const answers = (socketPath: string): Promise<boolean> =>
     asked.end()
   })
 
-const FOLDERS = ['bin', 'etc', 'tmp', 'var/tmp', 'proc', 'sys', 'dev', 'run', 'root', 'home', 'work']
+const FOLDERS = ['bin', 'etc', 'tmp', 'var/tmp', 'proc', 'sys', 'dev', 'run', 'root', 'home', 'volume']
 
 /** A root with these programs of the host and their libraries. */
 export const makeImageRoot = (root: string, programs: readonly string[]): string => {

@@ -13,8 +13,8 @@ const STEPS: readonly Step[] = [
   { kind: 'proc', path: path('/proc') },
   { kind: 'scratch', path: path('/tmp') },
   { kind: 'bind', access: 'rx', path: path('/usr') },
-  { kind: 'bind', access: 'rwx', path: path('/work/a b') },
-  { kind: 'bind', access: 'rx', path: path('/work/a b/.git') },
+  { kind: 'bind', access: 'rwx', path: path('/var/a b') },
+  { kind: 'bind', access: 'rx', path: path('/var/a b/.git') },
 ]
 const CELL: WalledCell = { steps: STEPS, network: 'own', scratch: 1 << 20 }
 
@@ -35,7 +35,7 @@ describe('bubblewrap', () => {
   })
   test('binds what is granted for reading read-only, and a seal after its root', () => {
     const words = wordsOf(CELL).join(' ')
-    expect(words).toContain('--ro-bind /usr /usr --bind /work/a b /work/a b --ro-bind /work/a b/.git /work/a b/.git')
+    expect(words).toContain('--ro-bind /usr /usr --bind /var/a b /var/a b --ro-bind /var/a b/.git /var/a b/.git')
   })
   test('refuses a grant of all devices', () => {
     const all: Step = { kind: 'bind', access: 'r', path: path('/dev') }
@@ -56,7 +56,7 @@ describe('firejail', () => {
 })
 
 describe('the mounts that a wall made', () => {
-  const outside = mountsIn('25 1 8:1 / / rw - ext4 /dev/sda rw\n26 25 8:2 /vol /work rw - ext4 /dev/sdb rw')
+  const outside = mountsIn('25 1 8:1 / / rw - ext4 /dev/sda rw\n26 25 8:2 /vol /var rw - ext4 /dev/sdb rw')
   const line = (device: string, root: string, point: string, options: string) =>
     `1 0 ${device} ${root} ${point} ${options},nosuid - x x rw`
   const RIGHT = [
@@ -65,8 +65,8 @@ describe('the mounts that a wall made', () => {
     line('0:3', '/', '/proc', 'ro'),
     line('0:4', '/', '/tmp', 'rw'),
     line('8:1', '/usr', '/usr', 'ro'),
-    line('8:2', '/vol/a\\040b', '/work/a\\040b', 'rw'),
-    line('8:2', '/vol/a\\040b/.git', '/work/a\\040b/.git', 'ro'),
+    line('8:2', '/vol/a\\040b', '/var/a\\040b', 'rw'),
+    line('8:2', '/vol/a\\040b/.git', '/var/a\\040b/.git', 'ro'),
   ]
   const steps = STEPS.slice(2)
   const departure = (lines: readonly string[]) => departureIn(steps, outside, mountsIn(lines.join('\n')))
@@ -76,8 +76,8 @@ describe('the mounts that a wall made', () => {
   })
   test.each([
     ['is missing', RIGHT.slice(0, -1)],
-    ['shows something else', RIGHT.with(5, line('8:1', '/etc', '/work/a\\040b', 'rw'))],
-    ['can be written', RIGHT.with(6, line('8:2', '/vol/a\\040b/.git', '/work/a\\040b/.git', 'rw'))],
+    ['shows something else', RIGHT.with(5, line('8:1', '/etc', '/var/a\\040b', 'rw'))],
+    ['can be written', RIGHT.with(6, line('8:2', '/vol/a\\040b/.git', '/var/a\\040b/.git', 'rw'))],
     ['not asked for', [...RIGHT, line('8:1', '/root', '/root', 'ro')]],
   ])('are refused if one %s', (problem, lines) => {
     expect(departure(lines)).toContain(problem)
