@@ -30,7 +30,7 @@ describe.each(HERE)('the owner of a lock, as %s tells it', (name) => {
   })
 })
 
-it('on Linux, a process with the number of a dead one is told apart; on macOS its lock stays', () => {
+it('a reused process number frees the lock on Linux, and keeps it on macOS', () => {
   const other = `${process.pid}:1:`
   const judged = (name: string) => {
     const me = describeSelf(platformOf(name))

@@ -140,7 +140,7 @@ const describeGuest = (guest: Guest): void => {
           })
         })
 
-        test('the launcher is the one of the npm package', () => {
+        test('cells are built by the launcher of the npm package', () => {
           expect(fact(place, 'launcher')).toBe(
             `/opt/project/node_modules/@cordon/launcher-linux-${guest.node}/bin/cordon-cell`,
           )
