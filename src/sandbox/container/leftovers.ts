@@ -1,6 +1,7 @@
 // Containers that a process of Cordon could not remove, because it was killed between making and starting one.
-import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+
+import { PLATFORM, describeSelf, isDead } from '../../platform/index.js'
 
 import type { Engine } from './engine.js'
 
@@ -8,7 +9,7 @@ const OWNER = 'cordon.owner'
 
 /** The label of a container: the process that it belongs to, which no other process ever equals. */
 export const ownerLabel = (): Readonly<Record<string, string>> => ({
-  [OWNER]: JSON.stringify({ place: placeOf(), pid: process.pid, started: startOf(process.pid) }),
+  [OWNER]: JSON.stringify([placeOf(), describeSelf()]),
 })
 
 /** Removes the containers of processes that ended. Those of another machine, or of another container, stay. */
@@ -20,32 +21,12 @@ export const sweepLeftovers = async (engine: Engine): Promise<void> => {
 
 const isLeft = (label: string): boolean => {
   try {
-    const { place, pid, started } = JSON.parse(label) as Readonly<Record<string, unknown>>
-    return place === placeOf() && typeof pid === 'number' && startOf(pid) !== started
+    const [place, owner] = JSON.parse(label) as readonly unknown[]
+    return place === placeOf() && typeof owner === 'string' && isDead(owner, describeSelf())
   } catch {
     return false
   }
 }
 
 /** Process numbers mean something in one pid namespace, of one boot, of one machine. */
-const placeOf = (): string =>
-  [hostname(), read('/proc/sys/kernel/random/boot_id').trim(), linkAt('/proc/self/ns/pid')].join(' ')
-
-/** Field 22 of stat. The name of the program, which may contain anything, ends at the last parenthesis. */
-const startOf = (pid: number): string => read(`/proc/${pid}/stat`).replace(/^.*\)/s, '').split(' ')[20] ?? ''
-
-const read = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-const linkAt = (path: string): string => {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return ''
-  }
-}
+const placeOf = (): string => [hostname(), PLATFORM.bootId(), PLATFORM.pidNamespace()].join(' ')
