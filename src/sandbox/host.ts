@@ -215,7 +215,8 @@ const landlockOf = ({ outcome, abi, measurable }: Tried): Attempt =>
       )
     : outcome
 
-const SIGNALS_ARE_SCOPED = 6
+/** From this version on, Landlock keeps signals inside. */
+export const SIGNALS_ARE_SCOPED = 6
 
 /** The exit statuses of the launcher's probe (`enum probe_status` in native/boundary/tool.h). */
 export const PROBE_STATUSES = ['held', 'nothing-borrowed', 'memory-unreadable'] as const

@@ -2,7 +2,6 @@
 import { tmpdir } from 'node:os'
 
 import { CordonError, fail } from '../errors/index.js'
-import type { Boundary } from '../policy/index.js'
 import { PLATFORM } from '../platform/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
@@ -26,6 +25,7 @@ import { spawnLauncher, startNursery } from './launch/nursery.js'
 import { chooseForm, headStartOf } from './plan/plan-cell.js'
 import type { CellRequest, PlannedCell } from './plan/plan-cell.js'
 import { ALL_FRAMES, brokeredOf } from './plan/plan.js'
+import { withOutputLimit } from './plan/plan-limits.js'
 import type { Plan } from './plan/plan.js'
 import { createPlanner } from './plan/planner.js'
 import { createPool, keepLatest } from './launch/pool.js'
@@ -34,14 +34,12 @@ import { departureFromPlan } from './result/applied-profile.js'
 import { openSeatbelt } from './seatbelt/open-seatbelt.js'
 import type { CellSettings, Pool, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox-interface.js'
 import type { BackendOfLinux } from './plan/wall-facts.js'
-import { NO_PATROL, beginPatrol } from './watch/patrols.js'
+import { createPatrols } from './watch/patrols.js'
 import type { CallPatrol } from './watch/patrols.js'
 import { SYSTEM_PATH, programNamedIn } from './grants/program.js'
 import { groundOf, isStillTrue, startEarly } from './launch/ready-cell.js'
 import type { OpenedCell, ReadyCell, StartedProgram } from './launch/ready-cell.js'
 import { heldMechanisms, refuseMissingMechanisms } from './plan/requirements.js'
-import { startWatcher } from './watch/watcher.js'
-import type { Watcher } from './watch/watcher.js'
 import { createEnder, disturbanceIn, seenDisturbance, untilUndisturbed, watchRun } from './launch/watched-run.js'
 import type { Disturbance, Ender, WatchedRun } from './launch/watched-run.js'
 import type { Identity } from './plan/workspace-owner.js'
@@ -51,8 +49,6 @@ import type { WalledCell } from './walls/wall.js'
 /** Pools that keep a cell while nobody calls. An empty one takes about 100 KiB, a Node process some 20 MiB. */
 const MOST_KEPT_CELLS = 64
 const MOST_KEPT_PROGRAMS = 4
-
-const DEFAULT_OUTPUT_LIMIT = 64 * 1024 * 1024
 
 type Streams = Pick<Plan, 'stdio' | 'foreground' | 'relay'>
 
@@ -86,6 +82,7 @@ const openSandboxAs = async (
   }
   // Inside a cell that shares the host's socket names a nursery may not listen. Then each launcher is spawned.
   const doors = createDoors()
+  const patrols = createPatrols(launcher)
   const nurseryOrNone =
     options.nursery === 'none' ? undefined : startNursery(launcher, doors.receive, identity).catch(() => undefined)
   const [nursery, host] = await Promise.all([nurseryOrNone, probeHost(launcher, surroundings)])
@@ -109,7 +106,6 @@ const openSandboxAs = async (
   const [keptCells, keptPrograms] = [keepLatest(MOST_KEPT_CELLS), keepLatest(MOST_KEPT_PROGRAMS)]
   const running = new Set<Cell>()
   const calls = new Set<Promise<CallResult>>()
-  let watcher: Watcher | undefined
   let closed = false
 
   const refuseClosed = () => {
@@ -190,12 +186,9 @@ const openSandboxAs = async (
     }
     return { cell: { ...cell, discard }, door }
   }
-  const patrolFor = async ({ boundary, names }: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
+  const patrolFor = async (settings: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
     refuseClosed()
-    const carved = [...boundary.read, ...boundary.write].some(({ negated }) => negated)
-    if (!carved && (boundary.write.length === 0 || names === 'free')) return NO_PATROL
-    if (watcher?.isAlive() !== true) watcher = startWatcher(launcher)
-    return beginPatrol(watcher, boundary, onAppearance)
+    return patrols.begin(settings, onAppearance)
   }
   /** The cell could not be built. If a change in a write root was the reason, another one is built. */
   const failedAttempt = async (
@@ -296,7 +289,7 @@ const openSandboxAs = async (
       for (const pool of pools) pool.close()
       for (const cell of running) cell.kill()
       await Promise.allSettled(calls)
-      watcher?.close()
+      patrols.close()
       nursery?.close()
     },
   }
@@ -331,11 +324,6 @@ const jobOf = (settings: CellSettings, input: RunInput, onStarted?: RunRequest['
   streams: onStarted === undefined ? IN_MEMORY : OPEN,
   run: (opened, planned, watched, started) => runIn(opened, planned, { settings, input, onStarted }, watched, started),
 })
-
-const withOutputLimit = (boundary: Boundary): Boundary =>
-  boundary.limits.output === undefined
-    ? { ...boundary, limits: { ...boundary.limits, output: DEFAULT_OUTPUT_LIMIT } }
-    : boundary
 
 const startedIn = (cell: Cell, planned: PlannedCell, settings: CellSettings): StartedProgram | undefined =>
   settings.early === undefined

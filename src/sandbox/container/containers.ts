@@ -1,6 +1,5 @@
 // Runs calls in containers: keeps started ones ready, each for one call, and removes them.
 import { CordonError, fail } from '../../errors/index.js'
-import type { Boundary } from '../../policy/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 
 import type { CallResult } from '../call-result.js'
@@ -17,10 +16,9 @@ import type { CellRequest } from '../plan/plan-cell.js'
 import { ALL_FRAMES, brokeredOf } from '../plan/plan.js'
 import { departureFromPlan } from '../result/applied-profile.js'
 import type { CellSettings, Pool, RunInput } from '../sandbox-interface.js'
-import { NO_PATROL, beginPatrol } from '../watch/patrols.js'
+import { withOutputLimit } from '../plan/plan-limits.js'
+import { createPatrols } from '../watch/patrols.js'
 import type { CallPatrol } from '../watch/patrols.js'
-import { startWatcher } from '../watch/watcher.js'
-import type { Watcher } from '../watch/watcher.js'
 import { engineSockets, namesDigest, openEngine } from './engine.js'
 import type { Engine, Image } from './engine.js'
 import { sweepLeftovers } from './leftovers.js'
@@ -53,8 +51,6 @@ export interface Containers {
 }
 
 const MOST_KEPT = 8
-const DEFAULT_OUTPUT_LIMIT = 64 * 1024 * 1024
-
 /** `environment`: of the program that embeds Cordon. It may name the socket. */
 export const openContainers = async (
   options: ContainerOptions,
@@ -64,6 +60,7 @@ export const openContainers = async (
   const engine = await openEngine(options.socket === undefined ? engineSockets(environment) : [options.socket])
   await sweepLeftovers(engine)
   const doors = createDoors()
+  const patrols = createPatrols(launcher)
   const images = new Map<string, Promise<Image>>()
   const probes = new Map<string, Promise<HostFacts>>()
   const kept = keepLatest(MOST_KEPT)
@@ -71,7 +68,6 @@ export const openContainers = async (
   const running = new Set<Cell>()
   const calls = new Set<Promise<unknown>>()
   const removals = new Set<Promise<void>>()
-  let watcher: Watcher | undefined
   let closed = false
 
   const refuseClosed = () => {
@@ -100,12 +96,9 @@ export const openContainers = async (
     )
   const factsFor = (settings: ContainerSettings, image: Image): Promise<HostFacts> =>
     remembered(probes, settings.runtime ?? '', async () => probeContainer(await start(settings, image, []), launcher))
-  const patrolFor = async ({ boundary, names }: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
+  const patrolFor = async (settings: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
     refuseClosed()
-    const carved = [...boundary.read, ...boundary.write].some(({ negated }) => negated)
-    if (!carved && (boundary.write.length === 0 || names === 'free')) return NO_PATROL
-    if (watcher?.isAlive() !== true) watcher = startWatcher(launcher)
-    return beginPatrol(watcher, boundary, onAppearance)
+    return patrols.begin(settings, onAppearance)
   }
   const removed = (container: StartedContainer): void => {
     const removal = container.remove().catch(() => undefined)
@@ -224,7 +217,7 @@ export const openContainers = async (
       for (const cell of running) cell.kill()
       await Promise.allSettled(calls)
       await Promise.allSettled(removals)
-      watcher?.close()
+      patrols.close()
       await sweepOwn(engine)
     },
   }
@@ -262,8 +255,3 @@ const requestOf = (settings: ContainerSettings): CellRequest => ({
       ? { ...settings.proxy, port: PROXY_PORT }
       : undefined,
 })
-
-const withOutputLimit = (boundary: Boundary): Boundary =>
-  boundary.limits.output === undefined
-    ? { ...boundary, limits: { ...boundary.limits, output: DEFAULT_OUTPUT_LIMIT } }
-    : boundary

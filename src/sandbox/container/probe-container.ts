@@ -4,7 +4,7 @@ import type { CordonError } from '../../errors/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
 import type { Attempt, HostFacts } from '../host.js'
-import { PROBE_STATUSES } from '../host.js'
+import { PROBE_STATUSES, SIGNALS_ARE_SCOPED } from '../host.js'
 import { openCell } from '../launch/cell.js'
 import { encodePlan } from '../plan/encode-plan.js'
 import { rule } from '../plan/layout.js'
@@ -55,8 +55,6 @@ export const probeContainer = async (container: StartedContainer, launcher: stri
     await container.remove()
   }
 }
-
-const SIGNALS_ARE_SCOPED = 6
 
 const isSetupFailure = (error: unknown): error is CordonError =>
   (error as { readonly code?: unknown }).code === 'setup-failed'

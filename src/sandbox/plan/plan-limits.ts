@@ -5,6 +5,14 @@ import type { Boundary } from '../../policy/index.js'
 import type { HostFacts } from '../host.js'
 import type { Form, Plan } from './plan.js'
 
+/** Of a call whose output is kept in memory. */
+export const DEFAULT_OUTPUT_LIMIT = 64 * 1024 * 1024
+
+export const withOutputLimit = (boundary: Boundary): Boundary =>
+  boundary.limits.output === undefined
+    ? { ...boundary, limits: { ...boundary.limits, output: DEFAULT_OUTPUT_LIMIT } }
+    : boundary
+
 /** Made only if needed, because it costs a fraction of a millisecond. */
 export const cgroupOf = ({ limits, require }: Boundary, { cgroup }: HostFacts): Plan['cgroup'] =>
   cgroup.held && (limits.memory !== undefined || limits.processes !== undefined || require.includes('cgroup'))

@@ -14,14 +14,13 @@ import { buildEnvironment, proxyVariables } from '../plan/environment.js'
 import { networkFiles } from '../plan/network-files.js'
 import type { Enforced } from '../plan/sandbox-profile.js'
 import type { CellSettings, Pool, RunInput, Sandbox } from '../sandbox-interface.js'
+import { DEFAULT_OUTPUT_LIMIT } from '../plan/plan-limits.js'
 import { NO_HOST_FACTS } from './host-facts.js'
 import { describeSeatbelt, planSeatbelt } from './plan-seatbelt.js'
 import { confinedBy } from './profile-text.js'
 import { openProxyPort } from './proxy-port.js'
 import { runProgram } from './run-program.js'
 import { testThisMac } from './test-this-mac.js'
-
-const DEFAULT_OUTPUT_LIMIT = 64 * 1024 * 1024
 
 export const openSeatbelt = async (): Promise<Sandbox> => {
   if (process.getuid?.() === 0)

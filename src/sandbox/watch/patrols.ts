@@ -10,10 +10,11 @@ import { objectAt, placeAt } from '../grants/object-at.js'
 import type { FoundObject, Place } from '../grants/object-at.js'
 import { otherNamesOf, refuseOtherNames } from './other-names.js'
 import { refuseUngrantable } from '../grants/resolve-grant.js'
-import { isBelow, missingCarveOuts, plainGrants } from './watcher.js'
+import { isBelow, missingCarveOuts, plainGrants, startWatcher } from './watcher.js'
 import type { Patrol, Watcher } from './watcher.js'
 import { refuseTooManySeals } from './too-many-seals.js'
 import type { Violation } from '../result/violations.js'
+import type { CellSettings } from '../sandbox-interface.js'
 
 export interface CallPatrol {
   /** Existing protected names, which the cell has to seal. */
@@ -35,7 +36,7 @@ export interface EndedPatrol {
 
 const NOTHING: EndedPatrol = { violations: [], next: undefined }
 
-export const NO_PATROL: CallPatrol = {
+const NO_PATROL: CallPatrol = {
   sealed: [],
   hold: () => Promise.resolve(),
   go: () => undefined,
@@ -43,11 +44,26 @@ export const NO_PATROL: CallPatrol = {
   giveUp: () => Promise.resolve(),
 }
 
-export const beginPatrol = async (
-  watcher: Watcher,
-  boundary: Boundary,
-  onAppearance: () => void,
-): Promise<CallPatrol> => {
+export interface Patrols {
+  readonly begin: (settings: Pick<CellSettings, 'boundary' | 'names'>, onAppearance: () => void) => Promise<CallPatrol>
+  readonly close: () => void
+}
+
+/** Starts the watcher with the first call that needs one, and again if it ended. */
+export const createPatrols = (launcher: string): Patrols => {
+  let watcher: Watcher | undefined
+  return {
+    begin: async ({ boundary, names }, onAppearance) => {
+      const carved = [...boundary.read, ...boundary.write].some(({ negated }) => negated)
+      if (!carved && (boundary.write.length === 0 || names === 'free')) return NO_PATROL
+      if (watcher?.isAlive() !== true) watcher = startWatcher(launcher)
+      return beginPatrol(watcher, boundary, onAppearance)
+    },
+    close: () => watcher?.close(),
+  }
+}
+
+const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppearance: () => void): Promise<CallPatrol> => {
   const real = realBoundary(boundary)
   // First, so that the watcher does not walk a root that is refused, such as the whole file system.
   for (const { base, text } of plainGrants(real)) refuseUngrantable(base, 'write', text)
