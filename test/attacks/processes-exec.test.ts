@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { exitCodeOf } from '../ending.js'
 
-import { describeForms, expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
+import { describeAllForms, expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
 import { playground } from './playground.js'
 
 const FORBIDDEN = '/usr/bin/true'
@@ -21,7 +21,7 @@ const loader = (): string => {
   return '-'
 }
 
-describeForms('the exec policy', (cell) => {
+describeAllForms('the exec policy', (cell) => {
   test('none: only the command itself can run', async () => {
     const { inside } = playground()
     expectHeld(

@@ -2,12 +2,12 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { IS_ROOT, describeForms, expectHeld, mustRun } from './harness.js'
+import { IS_ROOT, describeAllForms, expectHeld, mustRun } from './harness.js'
 import { startHostIpc } from './host-services.js'
 import { detailOf } from './outcomes.js'
 import { playground } from './playground.js'
 
-describeForms('kernel interfaces', (cell) => {
+describeAllForms('kernel interfaces', (cell) => {
   test('cannot make or enter a namespace', async () => {
     expectHeld(await cell.attack('new-namespaces', []))
   })

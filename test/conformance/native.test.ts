@@ -5,10 +5,14 @@ import { needs } from '../requirement.js'
 import { renderCapabilities, untriedIn } from './capabilities.js'
 import { AREAS } from './cases.js'
 import { describeConformance } from './describe-conformance.js'
-import { LANDLOCK_GAPS, NATIVE_GAPS } from './native-gaps.js'
+import { LANDLOCK_GAPS, MOUNTS_GAPS, NATIVE_GAPS } from './native-gaps.js'
 import { nativeCandidate } from './native.js'
 
-const candidates = [await nativeCandidate('namespaces', NATIVE_GAPS), await nativeCandidate('landlock', LANDLOCK_GAPS)]
+const candidates = [
+  await nativeCandidate('namespaces', NATIVE_GAPS),
+  await nativeCandidate('landlock', LANDLOCK_GAPS),
+  await nativeCandidate('mounts', MOUNTS_GAPS),
+]
 const columns = candidates.map((candidate) => ({
   name: candidate.name,
   findings: describeConformance(candidate, AREAS),

@@ -62,7 +62,7 @@ export const LIMIT_OPTIONS: Readonly<Record<string, string>> = Object.fromEntrie
 export const CELL: readonly Option[] = [
   value('cwd', 'DIR', 'working directory of the command (default: this one)', 'chdir dir workdir directory C'),
   value('workspace', 'DIR', 'start of relative globs, and of the search for rules (default: this directory)'),
-  value('form', 'NAME', 'form of the cell: auto, namespaces, landlock (default: auto)'),
+  value('form', 'NAME', 'form of the cell: auto, namespaces, landlock, mounts (default: auto)'),
   values('require', 'NAME', 'refuse to run without this mechanism: mount-namespace, landlock, cgroup, …'),
 ]
 
@@ -90,7 +90,7 @@ const REPORTS: readonly Option[] = [
   flag('quiet', 'print no warnings, hints or violations'),
 ]
 
-export const FORMS = ['auto', 'namespaces', 'landlock'] as const
+export const FORMS = ['auto', 'namespaces', 'landlock', 'mounts'] as const
 
 export const RUN_HELP: CommandHelp = {
   usage: 'cordon run [options] -- COMMAND…',

@@ -21,11 +21,12 @@ import type { Place } from '../grants/object-at.js'
 import type { Form, Plan, Step, Trap } from './plan.js'
 import { describeProfile } from './profile.js'
 import type { SandboxProfile } from './sandbox-profile.js'
-import { findProgram, libraryFolders, refuseCarvedOutProgram } from '../grants/program.js'
+import { findProgram, libraryFolders, linkedLibraries, refuseCarvedOutProgram } from '../grants/program.js'
 import type { Program } from '../grants/program.js'
 import { reachesOf } from './reaches.js'
 import { problemOf } from './requirements.js'
 import { surveyGrants } from '../grants/survey.js'
+import type { Survey } from '../grants/survey.js'
 import { hiddenInView } from '../grants/system-view.js'
 import type { SystemView } from '../grants/system-view.js'
 import { canReach } from './workspace-owner.js'
@@ -81,6 +82,7 @@ export const planCell = (
   const program = findProgram(request.program, cwd, request.searchPath)
   refuseCarvedOutProgram(request.program, program, boundary)
   const granted = surveyGrants(boundary)
+  if (form === 'mounts') refuseReadOnlyDevices(granted)
   const survey = { ...granted, hidden: [...granted.hidden, ...hiddenInView(boundary, system)] }
   const temporary = temporaryFor(form, host, [...survey.read, ...survey.write])
   const extra =
@@ -88,7 +90,7 @@ export const planCell = (
       ? NO_NETWORK_FILES
       : networkFiles(request.proxy?.authority ?? '', temporary, boundary.limits.scratch ?? DEFAULT_LIMITS.scratch)
   const input: LayoutInput = {
-    system: form === 'namespaces' ? withFiles(system, extra.names) : system,
+    system: form !== 'landlock' ? withFiles(system, extra.names) : system,
     covers: extra.covers,
     own: extra.own,
     survey,
@@ -104,8 +106,8 @@ export const planCell = (
     tty: objectAt(TTY) !== undefined,
   }
   const layout =
-    form === 'namespaces'
-      ? { ...layOutNamespaces(input), kept: NOTHING_KEPT }
+    form !== 'landlock'
+      ? { ...layOutNamespaces(input), ...(form === 'mounts' ? { rules: [] } : {}), kept: NOTHING_KEPT }
       : {
           steps: input.own.map((file): Step => ({ kind: 'file', ...file })),
           ...layOutLandlock(input, host.listener.held),
@@ -179,8 +181,8 @@ const reachableSystem = (system: SystemView, { identity }: HostFacts): SystemVie
 export const planAgain = (planned: PlannedCell, host: HostFacts): PlannedCell => {
   const { plan } = planned
   const network = typeof plan.network === 'string' ? plan.network : { ...plan.network, token: newToken() }
-  if (plan.form === 'namespaces' && network === plan.network) return planned
-  const temporary = plan.form === 'namespaces' ? plan.temporary : temporaryFor('landlock', host, [])
+  if (plan.form !== 'landlock' && network === plan.network) return planned
+  const temporary = plan.form !== 'landlock' ? plan.temporary : temporaryFor('landlock', host, [])
   const moved = <Item extends { readonly path: AbsolutePath }>(item: Item): Item =>
     temporary !== plan.temporary && isWithinPath(item.path, plan.temporary)
       ? { ...item, path: `${temporary}${item.path.slice(plan.temporary.length)}` }
@@ -224,7 +226,9 @@ const executionOf = (
       fix: 'leave exec unspecified (all), or run outside of another sandbox',
     })
   }
-  return { kind: 'only', programs, files: [...programs, ...loaders], libraries: libraryFolders() }
+  const files = [...programs, ...loaders]
+  // Landlock lets code be mapped from a folder without executing the programs in it. Mounts cannot tell these apart.
+  return { kind: 'only', programs, files, libraries: form === 'mounts' ? linkedLibraries(files) : libraryFolders() }
 }
 
 const newToken = (): string => randomBytes(24).toString('hex')
@@ -261,7 +265,7 @@ const networkOf = (
         port: proxy?.port ?? 0,
         token: newToken(),
         reaches: reachesOf(network.entries),
-        answeredBy: host.listener.held ? 'keeper' : 'outer-keeper',
+        answeredBy: host.listener.held ? 'keeper' : form === 'mounts' ? 'proxy' : 'outer-keeper',
       }
   }
 }
@@ -279,13 +283,16 @@ const refuseUnbrokered = (
       'grants by host need a proxy, and this call has none',
       'run it by `cordon run` or createCordon(), or grant none or all of the network',
     )
+  // The proxy judges names and addresses again. A tool that has to ask it can reach no more than one that need not.
+  if (form === 'mounts') return
   const nested: Attempt =
     form === 'landlock' ? nesting : { held: false, stage: 'nesting', problem: 'it is for the landlock form' }
   if (!listener.held && !nested.held)
     throw refuse(
       `grants by host need a seccomp listener (${listener.problem}), or an outer cell that grants hosts ` +
         `itself (${nested.problem})`,
-      'run `cordon doctor`; inside another cell, grant the hosts to that one, too',
+      'run `cordon doctor`; inside another cell, grant the hosts to that one, too; with --form mounts, programs that ' +
+        'use a proxy reach them',
     )
   const unseen = listener.held
     ? undefined
@@ -345,24 +352,41 @@ const trapsOf = (
  * more.
  */
 export const headStartOf = ({ boundary, form }: CellRequest, host: HostFacts): 'none' | 'all' | undefined =>
-  form === 'namespaces' && cgroupOf(boundary, host) === undefined
+  form !== 'landlock' && cgroupOf(boundary, host) === undefined
     ? boundary.network.kind === 'all'
       ? 'all'
       : 'none'
     : undefined
 
-/** The requested form, or the strongest one that this host supports. */
+/**
+ * The requested form, or the strongest one that this host supports. `mounts` has one barrier for files instead of two,
+ * so it has to be requested.
+ */
 export const chooseForm = (wanted: Form | 'auto', host: HostFacts): Form => {
-  const held = { namespaces: host.namespaces, landlock: host.landlock }
   const order: readonly Form[] = wanted === 'auto' ? ['namespaces', 'landlock'] : [wanted]
-  const chosen = order.find((form) => held[form].held)
+  const chosen = order.find((form) => host[form].held)
   if (chosen !== undefined) return chosen
-  const problem = order.map((form) => `${form}: ${problemOf(held[form]) ?? ''}`).join('; ')
+  const problem = order.map((form) => `${form}: ${problemOf(host[form]) ?? ''}`).join('; ')
+  const doctor = 'run `cordon doctor`: it says what is missing and how to get it'
   throw fail('host-cannot-hold', {
     mechanism: order.join(' or '),
     problem,
-    fix: 'run `cordon doctor`: it says what is missing and how to get it',
+    fix: host.mounts.held
+      ? `${doctor}; or accept a cell without Landlock: --form mounts (sandbox: { form: 'mounts' }), see SECURITY.md`
+      : doctor,
   })
+}
+
+/** A read-only mount lets a tool write to a device. */
+const refuseReadOnlyDevices = ({ read, write }: Pick<Survey, 'read' | 'write'>): void => {
+  const device = read.find(({ path, object }) => object === 'device' && !write.some((other) => other.path === path))
+  if (device !== undefined)
+    throw fail('grant-inexpressible', {
+      section: 'filesystem.read',
+      grant: device.path,
+      problem: 'without Landlock nothing keeps a tool from writing to a device that it can open',
+      fix: `grant it for writing too (--write ${device.path}), or leave the form to Cordon (--form auto)`,
+    })
 }
 
 /** The granted program is missing, not the command: that is another error, with another exit status. */

@@ -1,22 +1,23 @@
 import type { HostFacts } from '../host.js'
 import type { Enforced, SandboxProfile } from './sandbox-profile.js'
 import { PLAN_LIMITS, brokeredOf } from './plan.js'
-import type { Plan, PlanLimit } from './plan.js'
+import type { Brokered, Plan, PlanLimit } from './plan.js'
 import { renderReach } from './reaches.js'
 
 export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
-  const landlock = `landlock:${host.landlock.abi}`
-  const namespaces = plan.form === 'namespaces'
+  const namespaces = plan.form !== 'landlock'
+  const abi = plan.form === 'mounts' ? 0 : host.landlock.abi
+  const landlock = when(plan.form !== 'mounts', `landlock:${host.landlock.abi}`)
   const ownProc = namespaces && host.ownProc.held
   const traps = (name: Plan['traps'][number]) => plan.traps.includes(name)
   const listener = when(traps('connect'), 'seccomp-listener')
   return {
-    filesystem_read: [...when(namespaces, 'mount-namespace'), landlock],
+    filesystem_read: [...when(namespaces, 'mount-namespace'), ...landlock],
     // Before ABI 3 Landlock does not see a file being truncated.
-    filesystem_write: namespaces
-      ? ['mount-namespace', landlock]
-      : [landlock, ...when(host.landlock.abi < 3, 'seccomp')],
-    carve_outs: namespaces ? ['mount-namespace'] : [landlock, ...when(plan.kept.roots.length > 0, 'seccomp-listener')],
+    filesystem_write: namespaces ? ['mount-namespace', ...landlock] : [...landlock, ...when(abi < 3, 'seccomp')],
+    carve_outs: namespaces
+      ? ['mount-namespace']
+      : [...landlock, ...when(plan.kept.roots.length > 0, 'seccomp-listener')],
     file_names: when(namespaces, 'mount-namespace'),
     file_metadata: [namespaces ? 'mount-namespace' : traps('metadata') ? 'seccomp-listener' : 'seccomp'],
     network:
@@ -25,33 +26,30 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
         : [
             ...(namespaces
               ? ['network-namespace', 'seccomp']
-              : [...when(host.landlock.abi >= 4, landlock), 'seccomp', ...listener]),
-            ...when(plan.network !== 'none', 'broker'),
-            ...when(brokeredOf(plan)?.answeredBy === 'outer-keeper', 'outer-cell'),
+              : [...(abi >= 4 ? landlock : []), 'seccomp', ...listener]),
+            ...brokeredBy(brokeredOf(plan)?.answeredBy),
           ],
     unix_sockets: listener.length > 0 ? listener : ['seccomp'],
     processes: [
       ...when(namespaces, 'pid-namespace'),
-      ...when(host.landlock.abi >= 6, landlock),
+      ...(abi >= 6 ? landlock : []),
       'seccomp',
       ...when(traps('signal'), 'seccomp-listener'),
     ],
     // Of others' processes: what they do, and their list (each number can be asked for).
-    process_contents: [...when(ownProc, 'pid-namespace'), landlock],
+    process_contents: [...when(ownProc, 'pid-namespace'), ...landlock],
     process_list: when(ownProc, 'pid-namespace'),
     ipc: [...when(namespaces, 'ipc-namespace'), 'seccomp'],
     environment: ['cleared'],
     exec:
       plan.exec.kind === 'all'
         ? []
-        : [landlock, ...(namespaces ? ['mount-noexec'] : when(traps('exec'), 'seccomp-listener'))],
+        : [...landlock, ...(namespaces ? ['mount-noexec'] : when(traps('exec'), 'seccomp-listener'))],
     syscalls: ['seccomp'],
     privileges: ['no-new-privs', 'capabilities', ...when(namespaces, 'user-namespace')],
     end_of_call: [
       ...when(plan.cgroup !== undefined, 'cgroup'),
-      ...(namespaces
-        ? ['pid-namespace']
-        : [...when(host.landlock.abi >= 6, landlock), ...when(host.measuring.held, 'supervisor')]),
+      ...(namespaces ? ['pid-namespace'] : [...(abi >= 6 ? landlock : []), ...when(host.measuring.held, 'supervisor')]),
     ],
     ...Object.fromEntries(
       PLAN_LIMITS.filter((name) => plan.limits[name] !== undefined).map((name) => [
@@ -59,6 +57,19 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
         mechanismsOf(name, plan, host),
       ]),
     ),
+  }
+}
+
+const brokeredBy = (answeredBy: Brokered['answeredBy'] | undefined): readonly string[] => {
+  switch (answeredBy) {
+    case undefined:
+      return []
+    case 'keeper':
+      return ['broker']
+    case 'outer-keeper':
+      return ['broker', 'outer-cell']
+    case 'proxy':
+      return ['relay']
   }
 }
 
@@ -78,7 +89,7 @@ const mechanismsOf = (
       return [...cgroup, ...when(traps.includes('fork'), 'seccomp-listener')]
     case 'userProcesses':
       // In a namespace the kernel counts this user's processes alone. It does not count root's.
-      return [...cgroup, ...supervisor, ...when(form === 'namespaces' && !isRoot, 'rlimit')]
+      return [...cgroup, ...supervisor, ...when(form !== 'landlock' && !isRoot, 'rlimit')]
     case 'cpu':
       return ['rlimit', ...supervisor]
     case 'wall':
@@ -88,7 +99,7 @@ const mechanismsOf = (
     case 'fileSize':
       return ['rlimit']
     case 'scratch':
-      return form === 'namespaces' ? ['tmpfs'] : supervisor
+      return form !== 'landlock' ? ['tmpfs'] : supervisor
   }
 }
 

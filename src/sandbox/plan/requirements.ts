@@ -30,7 +30,7 @@ interface Has {
 const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string | undefined => {
   switch (mechanism) {
     case 'landlock':
-      return problemOf(host.landlock)
+      return form === 'mounts' ? 'the mounts form was chosen, which has no Landlock' : problemOf(host.landlock)
     case 'seccomp':
     case 'rlimit':
       return undefined // without it no cell starts at all
@@ -41,7 +41,7 @@ const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string |
     case 'broker':
       return !hosts
         ? 'it is there for granted hosts, and this call has none'
-        : host.nesting.held
+        : host.nesting.held && form === 'landlock'
           ? undefined
           : problemOf(host.listener)
     case 'user-namespace':
@@ -50,7 +50,7 @@ const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string |
     case 'network-namespace':
     case 'ipc-namespace':
     case 'uts-namespace':
-      return form === 'namespaces'
+      return form !== 'landlock'
         ? undefined
         : host.namespaces.held
           ? 'the landlock form was chosen, which has no namespaces'
@@ -58,13 +58,15 @@ const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string |
   }
 }
 
+const AUTO_FORM = 'leave the form to Cordon (--form auto), or do not require it'
+
 const fixFor = (mechanism: Mechanism, has: Has): string => {
   const { form, host, hosts } = has
   const held = MECHANISMS.filter((name) => problemWith(name, has) === undefined).join(', ')
   if (mechanism === 'broker' && !hosts)
     return `grant a host (--net HOST), or do not require it; what can be required here: ${held}`
-  if (form === 'landlock' && host.namespaces.held && mechanism.endsWith('-namespace'))
-    return 'leave the form to Cordon (--form auto), or do not require it'
+  if (form === 'landlock' && host.namespaces.held && mechanism.endsWith('-namespace')) return AUTO_FORM
+  if (form === 'mounts' && mechanism === 'landlock' && host.landlock.held) return AUTO_FORM
   return `run \`cordon doctor\`: it says how to get it; what can be required here as it is: ${held}`
 }
 

@@ -43,7 +43,10 @@ const COMMON = {
 }
 
 const OF_CELLS = {
-  form: described('landlock: for hosts that refuse user namespaces.', oneOf(...FORMS)),
+  form: described(
+    'landlock: for hosts that refuse user namespaces. mounts: for hosts without Landlock, only if it was asked for.',
+    oneOf(...FORMS),
+  ),
   runs_as: optional(
     described(
       'User and group of the tool, where Cordon runs as root and the write roots belong to another user.',
