@@ -117,6 +117,7 @@ describe('TypeScript, C and the page agree on', () => {
       'all',
       'broker',
       'nested',
+      'proxied',
       'only',
       'yes',
       'no',
