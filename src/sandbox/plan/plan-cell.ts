@@ -24,7 +24,7 @@ import type { SandboxProfile } from './sandbox-profile.js'
 import { findProgram, libraryFolders, linkedLibraries, refuseCarvedOutProgram } from '../grants/program.js'
 import type { Program } from '../grants/program.js'
 import { reachesOf } from './reaches.js'
-import { problemOf } from './requirements.js'
+import { hasOwnProc, problemOf } from './requirements.js'
 import { surveyGrants } from '../grants/survey.js'
 import type { Survey } from '../grants/survey.js'
 import { hiddenInView } from '../grants/system-view.js'
@@ -101,7 +101,7 @@ export const planCell = (
     execute: executionOf(request, program, host),
     cwd,
     temporary,
-    ownProc: host.ownProc.held,
+    ownProc: hasOwnProc(form, host),
     kernelSecrets: host.kernelSecrets,
     tty: objectAt(TTY) !== undefined,
   }
@@ -337,7 +337,7 @@ const trapsOf = (
   if (observe === 'everything' || (holdsProtected && stdio.in !== 'frames')) traps.push('name')
   if (form === 'landlock') traps.push('metadata', 'write')
   // The limit of a user namespace is set in its own /proc.
-  if (form === 'landlock' || !host.ownProc.held) traps.push('watch')
+  if (!hasOwnProc(form, host)) traps.push('watch')
   // The socket itself tells whether it may listen. If it cannot be borrowed, or Landlock (before ABI 4) does not see
   // bind(), only permitted sockets can be made.
   if (form === 'landlock' && boundary.network.kind === 'none' && (!host.borrowing.held || host.landlock.abi < 4))

@@ -3,12 +3,13 @@ import type { Enforced, SandboxProfile } from './sandbox-profile.js'
 import { PLAN_LIMITS, brokeredOf } from './plan.js'
 import type { Brokered, Plan, PlanLimit } from './plan.js'
 import { renderReach } from './reaches.js'
+import { hasOwnProc } from './requirements.js'
 
 export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
   const namespaces = plan.form !== 'landlock'
   const abi = plan.form === 'mounts' ? 0 : host.landlock.abi
   const landlock = when(plan.form !== 'mounts', `landlock:${host.landlock.abi}`)
-  const ownProc = namespaces && host.ownProc.held
+  const ownProc = hasOwnProc(plan.form, host)
   const traps = (name: Plan['traps'][number]) => plan.traps.includes(name)
   const listener = when(traps('connect'), 'seccomp-listener')
   return {

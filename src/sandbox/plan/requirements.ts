@@ -72,3 +72,7 @@ const fixFor = (mechanism: Mechanism, has: Has): string => {
 
 export const problemOf = (attempt: Attempt): string | undefined =>
   attempt.held ? undefined : `${attempt.stage}: ${attempt.problem}`
+
+/** The mounts form is probed with one, and is not there without. `ownProc` was probed with Landlock. */
+export const hasOwnProc = (form: Form, { ownProc, mounts }: Pick<HostFacts, 'ownProc' | 'mounts'>): boolean =>
+  form === 'mounts' ? mounts.held : form === 'namespaces' && ownProc.held
