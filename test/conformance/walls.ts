@@ -7,10 +7,7 @@ import type { WallName } from '../../src/sandbox/plan/wall-facts.js'
 
 import type { Backend, Candidate } from './backend.js'
 
-export const walledCandidate = async (
-  backend: WallName,
-  gaps: Candidate['gaps'],
-): Promise<Candidate> => ({
+export const walledCandidate = async (backend: WallName, gaps: Candidate['gaps']): Promise<Candidate> => ({
   name: backend,
   missing: await problemOf(backend),
   gaps,
