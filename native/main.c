@@ -208,8 +208,9 @@ static _Noreturn void become_tool(const struct plan *plan, int host, int supervi
 	if (plan->limits.cpu)
 		count_cpu(supervisor);
 
-	/* Files: the rules repeat what the root shows. Of executing they alone decide. */
-	apply_landlock(plan, stdio.terminal, &applied);
+	/* Files: the rules repeat what the root shows. Of executing they alone decide. Without them, the root does. */
+	if (!plan->without_landlock)
+		apply_landlock(plan, stdio.terminal, &applied);
 
 	/* System calls: a call that is not listed does not exist. The keeper judges what the filter cannot see. */
 	hand_listener(keeper, apply_seccomp(plan));

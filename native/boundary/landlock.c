@@ -1,4 +1,7 @@
-/* Landlock: the second, independent guard of the same paths, and the only one of executing. */
+/*
+ * Landlock: the second, independent guard of the same paths, and the only one of executing. The mounts form is for
+ * kernels without it.
+ */
 #include "boundary/landlock.h"
 #include "wire/kernel.h"
 #include "wire/open-how.h"

@@ -136,7 +136,7 @@ static void bind_path(const struct new_root *root, const struct step *step)
 {
 	/* The host resolved the path; a symbolic link in it now was planted since. */
 	CLOSE_ON_RETURN int source =
-		open_how(AT_FDCWD, step->path, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+		open_how(AT_FDCWD, step->path, O_PATH, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (source < 0)
 		die("root", step->path);
 	CLOSE_ON_RETURN int tree = (int)MOUNT_CALL(open_tree, source, "",

@@ -169,7 +169,8 @@ static const char *parse_network(struct words *words, struct plan *plan)
 
 	plan->network_all = word && strcmp(word, "all") == 0;
 	plan->network_nested = word && strcmp(word, "nested") == 0;
-	plan->network_brokered = plan->network_nested || (word && strcmp(word, "broker") == 0);
+	plan->network_proxied = word && strcmp(word, "proxied") == 0;
+	plan->network_brokered = plan->network_nested || plan->network_proxied || (word && strcmp(word, "broker") == 0);
 	return plan->network_all || plan->network_brokered || (word && strcmp(word, "none") == 0)
 		       ? NULL
 		       : "network: unknown word";
@@ -274,20 +275,25 @@ static const char *parse_statement(const char *word, struct words *words, struct
 	return "unknown word";
 }
 
+static bool parse_form(const char *word, struct plan *plan)
+{
+	plan->form = word && strcmp(word, "landlock") == 0 ? FORM_LANDLOCK : FORM_NAMESPACES;
+	plan->without_landlock = word && strcmp(word, "mounts") == 0;
+	return word && (plan->without_landlock || plan->form == FORM_LANDLOCK || strcmp(word, "namespaces") == 0);
+}
+
 const char *parse_plan(char *bytes, size_t length, struct plan *plan)
 {
 	struct words words = { bytes, bytes + length };
 	const char *word = next_word(&words);
-	bool landlock;
 	unsigned said = 0; /* settings, a bit each */
 
 	*plan = (struct plan){ 0 };
 	if (!word || strcmp(word, "cordon-plan-" CORDON_CELL_VERSION) != 0)
 		return "it expects plan version " CORDON_CELL_VERSION;
 	word = next_word(&words);
-	if (!word || strcmp(word, "form") != 0 || parse_choice(&words, "namespaces", "landlock", &landlock))
+	if (!word || strcmp(word, "form") != 0 || !parse_form(next_word(&words), plan))
 		return "the form must come first";
-	plan->form = landlock ? FORM_LANDLOCK : FORM_NAMESPACES;
 	while ((word = next_word(&words)) && strcmp(word, "end") != 0) {
 		const char *wrong = parse_statement(word, &words, plan, &said);
 		if (wrong)
@@ -303,6 +309,11 @@ const char *parse_plan(char *bytes, size_t length, struct plan *plan)
 	/* The keeper of the outer cell answers there. */
 	if (plan->network_nested && (plan->form != FORM_LANDLOCK || plan->traps))
 		return "network: `nested` is for the landlock form without traps";
+	/* Elsewhere the loopback has other users, or connect() is answered. */
+	if (plan->network_proxied && (!plan->without_landlock || plan->traps))
+		return "network: `proxied` is for the mounts form without traps";
+	if (plan->without_landlock && plan->rule_count)
+		return "allow: the mounts form has no rules";
 	return NULL;
 }
 

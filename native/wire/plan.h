@@ -83,6 +83,7 @@ enum stream {
 
 struct plan {
 	enum form form;
+	bool without_landlock; /* of the namespaces form: mounts alone guard the files */
 	struct step *steps;
 	size_t step_count;
 	struct rule *rules;
@@ -99,6 +100,7 @@ struct plan {
 	bool network_all;
 	bool network_brokered;
 	bool network_nested; /* by the keeper of the cell around this one, see tool.c */
+	bool network_proxied; /* nobody answers connect(): the keeper listens at the port of the proxy */
 	struct broker_terms broker;
 	bool exec_limited;
 	enum stream streams[3];

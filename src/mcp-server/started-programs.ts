@@ -24,9 +24,10 @@ const omitsPrograms = ({ kind, policy }: ToolDefinition): boolean =>
 const canRestrictPrograms = async (options: SandboxOptions | undefined): Promise<boolean> => {
   try {
     const sandbox = await openSandbox({ ...options, nursery: 'none' })
-    const { listener, namespaces } = sandbox.strongest
+    const { listener, namespaces, mounts } = sandbox.strongest
     await sandbox.close()
-    return listener.held || (namespaces.held && options?.form !== 'landlock')
+    const form = options?.form ?? 'auto'
+    return listener.held || (form === 'mounts' ? mounts.held : namespaces.held && form !== 'landlock')
   } catch (error) {
     // The call itself then says why there is no sandbox.
     if (error instanceof CordonError) return true

@@ -24,6 +24,8 @@ export interface HostFacts {
   /** Whether a cell may have its own /proc. Otherwise it borrows the host's and hides parts of it. */
   readonly ownProc: Attempt
   readonly landlock: Attempt & { readonly abi: number }
+  /** The namespaces with a /proc of their own, without Landlock. */
+  readonly mounts: Attempt
   readonly listener: Attempt
   /**
    * If there is no listener because this runs inside another cell: whether that cell's keeper serves cells inside it.
@@ -71,6 +73,10 @@ const MINIMAL_STEPS: readonly Step[] = [
   { kind: 'scratch', path: at('/tmp') },
 ]
 const MINIMAL_RULES: readonly Rule[] = [{ access: 'rx', path: at('/usr') }]
+
+const OWN_PROC: Step = { kind: 'proc', path: at('/proc') }
+/** Landlock would hide the processes of others in a borrowed /proc. */
+const WITHOUT_LANDLOCK: Partial<Plan> = { steps: [...MINIMAL_STEPS, OWN_PROC], rules: [] }
 
 const probePlan = (form: Form, parts: Partial<Plan>): Plan => ({
   form,
@@ -134,6 +140,7 @@ export const probeWall = async (launcher: string, surroundings: Surroundings, wa
   return {
     launcher,
     namespaces: without,
+    mounts: without,
     ownProc: bringsMounts(wall) ? HELD : without,
     landlock: { ...landlockOf(landlock), abi: landlock.abi },
     ...keeperFacts(listened),
@@ -149,13 +156,20 @@ export const probeWall = async (launcher: string, surroundings: Surroundings, wa
 
 export const probeHost = async (launcher: string, surroundings: Surroundings): Promise<HostFacts> => {
   const attempt = attemptWith(() => spawnLauncher(launcher, ALL_FRAMES, undefined, surroundings.identity))
-  const trapped = attempt('landlock', { traps: ['connect'] })
+  /** Without Landlock, the mounts form tries it. */
+  const attemptInAny = async (parts: Partial<Plan>): Promise<Tried> => {
+    const tried = await attempt('landlock', parts)
+    return tried.outcome.held || tried.outcome.stage !== 'landlock'
+      ? tried
+      : attempt('mounts', { ...parts, ...WITHOUT_LANDLOCK })
+  }
+  const trapped = attemptInAny({ traps: ['connect'] })
   const [listened, landlock, ownProc, cgroup] = await Promise.all([
     trapped,
     // The same with less: asked for only if the trap is what was refused.
-    trapped.then((tried) => (tried.outcome.held ? tried : attempt('landlock'))),
-    attempt('namespaces', { steps: [...MINIMAL_STEPS, { kind: 'proc', path: at('/proc') }] }),
-    tryCgroup(attempt),
+    trapped.then((tried) => (tried.outcome.held && tried.abi > 0 ? tried : attempt('landlock'))),
+    attempt('namespaces', { steps: [...MINIMAL_STEPS, OWN_PROC] }),
+    tryCgroup(attemptInAny),
   ])
   const namespaces = ownProc.outcome.held
     ? ownProc
@@ -163,17 +177,20 @@ export const probeHost = async (launcher: string, surroundings: Surroundings): P
         steps: [...MINIMAL_STEPS, { kind: 'bind', access: 'r', path: at('/proc') }],
         rules: [...MINIMAL_RULES, ...BORROWED_PROC_RULES],
       })
+  // With less to build, so that it needs no attempt of its own where the stronger form was built.
+  const mounts = ownProc.outcome.held ? ownProc : await attempt('mounts', WITHOUT_LANDLOCK)
   const keeper = keeperFacts(listened)
   return {
     launcher,
     namespaces: namespaces.outcome,
     ownProc: ownProc.outcome,
     landlock: { ...landlockOf(landlock), abi: landlock.abi },
+    mounts: mounts.outcome,
     ...keeper,
     nesting: keeper.listener.held
       ? refused('nesting', 'it is not needed: cells have a listener of their own')
       : (await attempt('landlock', { network: NESTED_PROBE })).outcome,
-    measuring: namespaces.measurable || landlock.measurable ? HELD : UNMEASURED,
+    measuring: namespaces.measurable || landlock.measurable || mounts.measurable ? HELD : UNMEASURED,
     cgroup,
     wall: undefined,
     passedOver: [],
@@ -198,11 +215,11 @@ const NESTED_PROBE: Plan['network'] = { port: 1, token: '0', reaches: [], answer
 
 const ignore = () => undefined
 
-const tryCgroup = async (attempt: Try): Promise<HostFacts['cgroup']> => {
+const tryCgroup = async (attempt: (parts: Partial<Plan>) => Promise<Tried>): Promise<HostFacts['cgroup']> => {
   const place = findCgroupPlace()
   if (place.kind === 'none') return refused('cgroup', place.problem)
   const limits = { scratch: 1 << 20, memory: 64 << 20, processes: 8 }
-  const { outcome } = await attempt('landlock', { limits, cgroup: place.path })
+  const { outcome } = await attempt({ limits, cgroup: place.path })
   return outcome.held ? { held: true, parent: place.path } : outcome
 }
 

@@ -82,6 +82,7 @@ const BROKERED: Plan = {
   },
 }
 const NESTED: Plan = { ...FULL, network: { port: 1, token: '0', reaches: [], answeredBy: 'outer-keeper' } }
+const PROXIED: Plan = { ...NESTED, form: 'mounts', network: { port: 1, token: '0', reaches: [], answeredBy: 'proxy' } }
 const OTHERWISE: Plan = {
   ...FULL,
   form: 'landlock',
@@ -113,12 +114,13 @@ describe('TypeScript, C and the page agree on', () => {
   test('the version and the words of a plan', () => {
     expect(native.constant('CORDON_CELL_VERSION')).toBe(PLAN_VERSION)
     const words = sorted([...native.wordsIn('wire/plan.c'), ...native.wordsIn('wire/reach.c')])
-    expect(words).toEqual(sorted([FULL, OTHERWISE, BROKERED, NESTED].flatMap(planWords)))
+    expect(words).toEqual(sorted([FULL, OTHERWISE, BROKERED, NESTED, PROXIED].flatMap(planWords)))
     const values = [
       'none',
       'all',
       'broker',
       'nested',
+      'proxied',
       'only',
       'yes',
       'no',

@@ -16,6 +16,7 @@ import { startHttps, serverAuthority } from '../egress/servers.js'
 import { asWritten, eventsOf, openStage } from '../runtime/stage.js'
 
 import { describeForms } from './harness.js'
+import type { Form } from './harness.js'
 import { needles } from './needles.js'
 
 const HOST = 'api.test'
@@ -84,7 +85,7 @@ interface Setting {
   readonly runtime: Cordon
 }
 
-const open = async (form: 'namespaces' | 'landlock', more: Partial<CordonOptions> = {}): Promise<Setting> => {
+const open = async (form: Form, more: Partial<CordonOptions> = {}): Promise<Setting> => {
   const [token, other] = [newValue(), newValue()]
   const file = join(stage.newFolder(), 'other')
   writeFileSync(file, `${other}\n`)

@@ -8,7 +8,7 @@ import { exitCodeOf } from '../ending.js'
 
 import { expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
 import { playground, snapshot } from './playground.js'
-import { describeCells } from './walled.js'
+import { describeAllCells } from './walled.js'
 
 const seeded = (): ReturnType<typeof playground> => {
   const ground = playground()
@@ -16,7 +16,7 @@ const seeded = (): ReturnType<typeof playground> => {
   return ground
 }
 
-describeCells('writing outside write roots', (cell) => {
+describeAllCells('writing outside write roots', (cell) => {
   test('cannot change a folder without a grant', async () => {
     const { inside, outside } = seeded()
     const before = snapshot(outside)
@@ -31,6 +31,8 @@ describeCells('writing outside write roots', (cell) => {
       await cell.attack('write-outside', [outside, inside], {
         policy: { filesystem: { read: [outside], write: [inside] } },
       }),
+      // A read-only mount keeps files from being written, not the pipes among them.
+      cell.form === 'mounts' ? { fifo: 'SECURITY.md lists it' } : {},
     )
     expect(snapshot(outside)).toEqual(before)
   })

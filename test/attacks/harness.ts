@@ -151,15 +151,21 @@ export const expectHeldOrRefused = (call: Call, except: Exceptions = {}): void =
 }
 
 /** One `describe` per form of the cell; where the host cannot hold a form, its tests say so. */
-export const describeForms = (title: string, body: (cell: Cell) => void): void => {
-  describe.each(FORMS)(`${title} (%s)`, (form) => {
-    const attempt = sandbox.host[form]
-    if (attempt.held) body(cellIn(sandbox, form))
-    else
-      test('the host supports this form of the cell', (context) => {
-        needs(context, false, `${form}: ${attempt.stage}: ${attempt.problem}`)
-      })
-  })
-}
+const describeIn =
+  (forms: readonly Form[]) =>
+  (title: string, body: (cell: Cell) => void): void => {
+    describe.each(forms)(`${title} (%s)`, (form) => {
+      const attempt = sandbox.host[form]
+      if (attempt.held) body(cellIn(sandbox, form))
+      else
+        test('the host supports this form of the cell', (context) => {
+          needs(context, false, `${form}: ${attempt.stage}: ${attempt.problem}`)
+        })
+    })
+  }
+
+export const describeForms = describeIn(FORMS)
+/** The form for hosts without Landlock, which has the parts of the first one but Landlock. */
+export const describeMounts = describeIn(['mounts'])
 
 export const IS_ROOT = process.getuid?.() === 0

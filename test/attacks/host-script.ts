@@ -3,11 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
+import type { Form } from '../../src/sandbox/index.js'
+
 const DIST = new URL('../../dist/', import.meta.url)
 
 /** What the script reads from the file named in its first argument. */
 export interface HostRequest {
-  readonly form: 'namespaces' | 'landlock'
+  readonly form: Form
   readonly argv: readonly string[]
   readonly read?: readonly string[]
   readonly write?: readonly string[]

@@ -7,7 +7,7 @@ import { exitCodeOf } from '../ending.js'
 
 import { expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
 import { playground } from './playground.js'
-import { describeCells } from './walled.js'
+import { describeAllCells } from './walled.js'
 
 const FORBIDDEN = '/usr/bin/true'
 
@@ -22,7 +22,7 @@ const loader = (): string => {
   return '-'
 }
 
-describeCells('the exec policy', (cell) => {
+describeAllCells('the exec policy', (cell) => {
   test('none: only the command itself can run', async () => {
     const { inside } = playground()
     expectHeld(

@@ -6,9 +6,9 @@ import { IS_ROOT, expectHeld, mustRun } from './harness.js'
 import { startHostIpc } from './host-services.js'
 import { detailOf } from './outcomes.js'
 import { playground } from './playground.js'
-import { describeCells } from './walled.js'
+import { describeAllCells } from './walled.js'
 
-describeCells('kernel interfaces', (cell) => {
+describeAllCells('kernel interfaces', (cell) => {
   test('cannot make or enter a namespace', async () => {
     expectHeld(await cell.attack('new-namespaces', []))
   })

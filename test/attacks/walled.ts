@@ -6,7 +6,7 @@ import { openSandbox } from '../../src/sandbox/index.js'
 import type { Sandbox } from '../../src/sandbox/index.js'
 import { needs } from '../requirement.js'
 
-import { cellIn, describeForms } from './harness.js'
+import { cellIn, describeForms, describeMounts } from './harness.js'
 import type { Cell } from './harness.js'
 
 const WALLS = ['bubblewrap', 'firejail'] as const
@@ -37,4 +37,10 @@ export const describeCells = (title: string, body: (cell: Cell) => void): void =
       else body(cellIn(sandbox, 'landlock'))
     })
   }
+}
+
+/** These, and the form for hosts without Landlock. */
+export const describeAllCells = (title: string, body: (cell: Cell) => void): void => {
+  describeCells(title, body)
+  describeMounts(title, body)
 }

@@ -85,6 +85,7 @@ describe('the causes that it names', () => {
     namespaces: held,
     ownProc: held,
     landlock: { ...held, abi: 7 },
+    mounts: held,
     listener: held,
     cgroup: { ...held, parent: '/sys/fs/cgroup/mine' as AbsolutePath },
   }

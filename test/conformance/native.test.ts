@@ -5,7 +5,7 @@ import { needs } from '../requirement.js'
 import { renderCapabilities, untriedIn } from './capabilities.js'
 import { AREAS } from './cases.js'
 import { describeConformance } from './describe-conformance.js'
-import { LANDLOCK_GAPS, NATIVE_GAPS } from './native-gaps.js'
+import { LANDLOCK_GAPS, MOUNTS_GAPS, NATIVE_GAPS } from './native-gaps.js'
 import { nativeCandidate } from './native.js'
 import { BUBBLEWRAP_GAPS, FIREJAIL_AREAS, FIREJAIL_GAPS } from './walls-gaps.js'
 import { walledCandidate } from './walls.js'
@@ -23,6 +23,7 @@ const gapsIn = (
 const candidates = [
   { candidate: await nativeCandidate('namespaces', NATIVE_GAPS), areas: AREAS },
   { candidate: await nativeCandidate('landlock', LANDLOCK_GAPS), areas: AREAS },
+  { candidate: await nativeCandidate('mounts', MOUNTS_GAPS), areas: AREAS },
   { candidate: await walledCandidate('bubblewrap', BUBBLEWRAP_GAPS), areas: AREAS },
   {
     candidate: await walledCandidate('firejail', gapsIn(FIREJAIL_AREAS, FIREJAIL_GAPS)),

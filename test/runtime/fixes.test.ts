@@ -7,7 +7,6 @@ import { describe, expect, test } from 'vitest'
 
 import { processTool, tool } from '../../src/runtime/index.js'
 import type { Cordon } from '../../src/runtime/index.js'
-import type { Form } from '../../src/sandbox/index.js'
 
 import { asWritten, openStage } from './stage.js'
 
@@ -25,7 +24,7 @@ const IMPORT =
   "use module: new URL('./helper.mjs', import.meta.url), export: 'f'"
 const EXEC = ['env', 'sh', '-c', 'echo ran']
 
-describe.each<Form>(['namespaces', 'landlock'])('the fix of a failed call (%s)', (form) => {
+describe.each(['namespaces', 'landlock'] as const)('the fix of a failed call (%s)', (form) => {
   let opened: Promise<Cordon> | undefined
   const call = async (name: string, input: unknown = {}) => {
     opened ??= cordon({

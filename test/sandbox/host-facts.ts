@@ -15,6 +15,7 @@ export const hostWith = (changes: Partial<HostFacts> = {}): HostFacts => ({
   namespaces: HELD,
   ownProc: HELD,
   landlock: { held: true, abi: 7 },
+  mounts: HELD,
   listener: HELD,
   nesting: notHeld('cells have a listener of their own'),
   borrowing: HELD,

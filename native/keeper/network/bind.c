@@ -31,6 +31,9 @@ static bool confine_binding(const struct plan *plan)
 	struct cordon_ruleset_attr attributes = { .handled_fs = LANDLOCK_ACCESS_FS_MAKE_SOCK };
 	size_t size = sizeof attributes.handled_fs;
 
+	/* The mounts, which are ours too, are all that the tool is held by. */
+	if (plan->without_landlock)
+		return true;
 	if (abi >= 4 && plan->form == FORM_LANDLOCK && !plan->network_all) {
 		size = offsetof(struct cordon_ruleset_attr, scoped);
 		attributes.handled_net = LANDLOCK_ACCESS_NET_BIND_TCP;

@@ -7,6 +7,9 @@
  * proxy; one that asks for it by its address is given to it in the same way.
  *
  * The proxy judges again, and by more than is known here. What the plan does not let reach it is refused at once.
+ *
+ * Without a seccomp listener nobody answers connect(). The tool then connects to our socket itself, at the port of the
+ * proxy, and each such connection is given to the proxy. A program that knows of no proxy reaches nothing.
  */
 #include "keeper/network/broker.h"
 #include "keeper/network/stand-in.h"
@@ -17,6 +20,7 @@
 #include <netinet/tcp.h>
 
 #define NAMES_PORT 53
+#define MOST_VISITORS_PER_TURN 16
 
 static struct sockaddr_in loopback_at(uint16_t port)
 {
@@ -185,30 +189,50 @@ static bool is_same_end(const union address *left, const union address *right)
 	return memcmp(wide[0], wide[1], 16) == 0 && left->v4.sin_port == right->v4.sin_port;
 }
 
+/* Node uses a descriptor as it gets it: a blocking one would stop the whole process for as long as a tool leaves an
+ * answer unread. */
+static int accept_end(int door, union address *peer, socklen_t *size)
+{
+	int most_unread = 256 * 1024;
+	int end = accept4(door, &peer->any, size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	/* What a tool leaves unread is held here; without this the kernel lets it grow to megabytes. */
+	if (end >= 0)
+		setsockopt(end, SOL_SOCKET, SO_SNDBUF, &most_unread, sizeof most_unread);
+	return end;
+}
+
 /* The other end of a connection that was just made; -1 when there is none. Whoever else came is turned away. */
 static int accept_from(int door, int socket)
 {
 	union address own = { 0 }, peer;
 	socklen_t size = sizeof own;
-	int most_unread = 256 * 1024;
 
 	if (getsockname(socket, &own.any, &size) < 0)
 		return -1;
 	for (int others = 0; others < SOMAXCONN && poll(&(struct pollfd){ .fd = door, .events = POLLIN }, 1, SOON) > 0;
 	     others++) {
 		size = sizeof peer;
-		/* Node uses a descriptor as it gets it: a blocking one would stop the whole process for as long as a
-		 * tool leaves an answer unread. */
-		int end = accept4(door, &peer.any, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (end >= 0 && is_same_end(&own, &peer)) {
-			/* What a tool leaves unread is held here; without this the kernel lets it grow to megabytes. */
-			setsockopt(end, SOL_SOCKET, SO_SNDBUF, &most_unread, sizeof most_unread);
+		int end = accept_end(door, &peer, &size);
+		if (end >= 0 && is_same_end(&own, &peer))
 			return end;
-		}
 		if (end >= 0)
 			close(end);
 	}
 	return -1;
+}
+
+/* Gives connections to the proxy. In one turn only some: the keeper has more to do, and a tool may make many. */
+static void lead_visitors_to_proxy(const struct broker *broker)
+{
+	for (int visitors = 0; visitors < MOST_VISITORS_PER_TURN; visitors++) {
+		union address peer;
+		socklen_t size = sizeof peer;
+		CLOSE_ON_RETURN int visitor = accept_end(broker->door, &peer, &size);
+		if (visitor < 0)
+			return;
+		offer_packet(broker->questions.supervisor, PACKET_CONNECTION, 0, "proxy", visitor);
+	}
 }
 
 static void turn_strangers_away(const struct broker *broker)
@@ -301,7 +325,9 @@ const struct pollfd *answer_broker(struct broker *broker, const struct pollfd *p
 {
 	if (polled[0].revents)
 		answer_datagram(&broker->questions);
-	if (polled[1].revents)
+	if (polled[1].revents && broker->plan->network_proxied)
+		lead_visitors_to_proxy(broker);
+	else if (polled[1].revents)
 		turn_strangers_away(broker);
 	return hear_conversations(&broker->questions, polled + 2);
 }

@@ -11,7 +11,10 @@ export interface Finding {
   readonly fix: string
 }
 
-export type ProbedHost = Pick<HostFacts, 'launcher' | 'namespaces' | 'ownProc' | 'landlock' | 'listener' | 'cgroup'>
+export type ProbedHost = Pick<
+  HostFacts,
+  'launcher' | 'namespaces' | 'ownProc' | 'landlock' | 'mounts' | 'listener' | 'cgroup'
+>
 
 export const diagnose = (host: ProbedHost, settings: HostSettings): readonly Finding[] => [
   ...(host.namespaces.held
@@ -47,10 +50,23 @@ const procFinding = (problem: string, settings: HostSettings): Finding => ({
   fix: unmaskFix(settings.container),
 })
 
+/** The option that does without, where it works. */
 const landlockFindings = (host: ProbedHost, settings: HostSettings): readonly Finding[] => {
-  const { landlock } = host
+  const findings = findingsOfLandlock(host, settings)
+  return host.landlock.held || !host.mounts.held
+    ? findings
+    : findings.map((finding) => ({
+        ...finding,
+        fix:
+          `${finding.fix}; or do without: cordon run --form mounts, sandbox: { form: 'mounts' } (SECURITY.md says ` +
+          'what does not hold then)',
+      }))
+}
+
+const findingsOfLandlock = ({ landlock }: ProbedHost, settings: HostSettings): readonly Finding[] => {
   if (!landlock.held) {
-    const what = 'Landlock: second barrier for files, the only one for programs; required by every cell'
+    const what =
+      'Landlock: second barrier for files, the only one for programs; required by the forms that `auto` takes'
     if (olderThan(settings.kernel, 5, 13))
       return [{ what, because: `Linux ${settings.kernel} does not have it (5.13)`, fix: 'use a newer kernel' }]
     if (settings.securityModules?.includes('landlock') === false) {

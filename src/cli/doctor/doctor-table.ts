@@ -42,6 +42,8 @@ const LABELS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(LIMIT_NAMES.map((name) => [`limits.${name}`, `limit: ${LIMIT_LABELS[name]}`])),
 }
 
+const NO_FORM_OF_ITS_OWN = 'this host cannot build a cell with Landlock; --form mounts builds one without'
+
 export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
   const { host, backend, form, why, forms, walls, findings } = diagnosis
   const place = host.container === null ? '' : `, in a ${describeContainer(host.container)}`
@@ -50,7 +52,7 @@ export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
       `${host.user === 'root' ? 'root' : 'an ordinary user'}${place}`,
     '',
     backend === null
-      ? paint('red', 'this host cannot build a cell')
+      ? paint('red', forms?.mounts.held === true ? NO_FORM_OF_ITS_OWN : 'this host cannot build a cell')
       : `backend: ${paint('bold', backend)}${form === null ? '' : `, form: ${paint('bold', form)}`}`,
     `  ${oneLine(why)}`,
     ...(forms === null ? [] : ['', ...renderTable(forms, paint)]),
@@ -74,18 +76,13 @@ export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
   return `${lines.join('\n')}\n`
 }
 
+/** The mounts form takes the place of the first one where it is all there is. */
 const renderTable = (forms: NonNullable<Diagnosis['forms']>, paint: Paint): readonly string[] => {
-  const names = [
-    ...new Set([
-      ...Object.keys(forms.namespaces.enforced ?? {}),
-      ...Object.keys(forms.landlock.enforced ?? {}),
-      ...Object.keys(LABELS),
-    ]),
-  ]
-  const rows = names.map(
-    (name) => [LABELS[name] ?? name, cellOf(forms.namespaces, name), cellOf(forms.landlock, name)] as const,
-  )
-  const header = ['boundary', 'namespaces', 'landlock'] as const
+  const strongest = !forms.namespaces.held && !forms.landlock.held && forms.mounts.held ? 'mounts' : 'namespaces'
+  const shown = [forms[strongest], forms.landlock] as const
+  const names = [...new Set([...shown.flatMap(({ enforced }) => Object.keys(enforced ?? {})), ...Object.keys(LABELS)])]
+  const rows = names.map((name) => [LABELS[name] ?? name, cellOf(shown[0], name), cellOf(shown[1], name)] as const)
+  const header = ['boundary', strongest, 'landlock'] as const
   const width = (column: 0 | 1) => Math.max(...[header, ...rows].map((row) => row[column].length)) + 2
   // Pad before painting, because colours have no width.
   const line = ([label, strong, weak]: readonly [string, string, string], style: Paint) =>

@@ -69,10 +69,11 @@ const examine = async (settings: HostSettings, searchPath: string): Promise<Diag
     const forms = {
       namespaces: await tryForm(sandbox, 'namespaces', searchPath),
       landlock: await tryForm(sandbox, 'landlock', searchPath),
+      mounts: await tryForm(sandbox, 'mounts', searchPath),
     }
     const { wall } = sandbox.strongest
     const form = forms.namespaces.held ? 'namespaces' : forms.landlock.held || wall !== undefined ? 'landlock' : null
-    const { namespaces, ownProc, landlock, listener, cgroup } = sandbox.host
+    const { namespaces, ownProc, landlock, mounts, listener, cgroup } = sandbox.host
     return {
       holds: form !== null,
       host,
@@ -81,7 +82,7 @@ const examine = async (settings: HostSettings, searchPath: string): Promise<Diag
       why: wall === undefined ? reasonFor(form, forms) : reasonForWall(wall.name, forms),
       forms,
       walls: await Promise.all(WALLS.map(tryWall)),
-      mechanisms: { namespaces, own_proc: ownProc, landlock, seccomp_listener: listener, cgroup },
+      mechanisms: { namespaces, own_proc: ownProc, landlock, mounts, seccomp_listener: listener, cgroup },
       findings: diagnose(sandbox.host, settings),
     }
   } finally {
@@ -102,11 +103,17 @@ const tryWall = async (backend: BackendName): Promise<WallDiagnosis> => {
   }
 }
 
-const reasonFor = (form: Form | null, { namespaces, landlock }: Readonly<Record<Form, FormDiagnosis>>): string => {
+const reasonFor = (
+  form: Form | null,
+  { namespaces, landlock, mounts }: Readonly<Record<Form, FormDiagnosis>>,
+): string => {
   if (form === 'namespaces') return 'the strongest form; a test cell of it ran'
   if (form === 'landlock')
     return `this host refuses namespaces (${namespaces.problem ?? ''}); a test cell with Landlock and seccomp ran`
-  return `no form of the cell works here: namespaces: ${namespaces.problem ?? ''}; landlock: ${landlock.problem ?? ''}`
+  const problems = `namespaces: ${namespaces.problem ?? ''}; landlock: ${landlock.problem ?? ''}`
+  return mounts.held
+    ? `a test cell without Landlock ran, which Cordon builds only if you ask for it: --form mounts; ${problems}`
+    : `no form of the cell works here: ${problems}; mounts: ${mounts.problem ?? ''}`
 }
 
 interface Demands {

@@ -55,14 +55,14 @@ const withFiles = (boundary: Boundary, paths: readonly string[]): Boundary => ({
 })
 
 /** Without a loopback of its own, every program of the host could reach the port. */
-const refuseShared = (server: string, { form }: RunOrder, { network }: Boundary, { namespaces }: HostFacts): void => {
+const refuseShared = (server: string, { form }: RunOrder, { network }: Boundary, host: HostFacts): void => {
   if (network.kind === 'all')
     throw fail('mcp-port-unpublishable', {
       server,
       problem: 'a cell with the whole network shares the loopback of the host',
       fix: 'name the hosts that it needs: --net HOST',
     })
-  if (form === 'landlock' || !namespaces.held)
+  if (form === 'landlock' || !host[form === 'auto' ? 'namespaces' : form].held)
     throw fail('mcp-port-unpublishable', {
       server,
       problem: 'cells of the form landlock share the loopback of the host',

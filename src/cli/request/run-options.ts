@@ -63,7 +63,7 @@ export const CELL: readonly Option[] = [
   value('cwd', 'DIR', 'working directory of the command (default: this one)', 'chdir dir workdir directory C'),
   value('workspace', 'DIR', 'start of relative globs, and of the search for rules (default: this directory)'),
   value('backend', 'NAME', 'builder of the cell: auto, native, bubblewrap, firejail (default: auto)'),
-  value('form', 'NAME', 'form of the cell: auto, namespaces, landlock (default: auto)'),
+  value('form', 'NAME', 'form of the cell: auto, namespaces, landlock, mounts (default: auto)'),
   values('require', 'NAME', 'refuse to run without this mechanism: mount-namespace, landlock, cgroup, …'),
 ]
 
@@ -91,7 +91,7 @@ const REPORTS: readonly Option[] = [
   flag('quiet', 'print no warnings, hints or violations'),
 ]
 
-export const FORMS = ['auto', 'namespaces', 'landlock'] as const
+export const FORMS = ['auto', 'namespaces', 'landlock', 'mounts'] as const
 export const BACKENDS = ['auto', 'native', 'bubblewrap', 'firejail'] as const
 
 export const RUN_HELP: CommandHelp = {

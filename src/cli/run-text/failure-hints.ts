@@ -166,7 +166,7 @@ const TEMPORARY = '/tmp' as AbsolutePath
 /** For a success: written files that disappeared with the cell, as far as the words name them. */
 export const hintOnThrowaway = (command: Command, boundary: Boundary, { form }: SandboxProfile): readonly string[] => {
   const { argv, cwd, workspace } = command
-  if (form !== 'namespaces' || !isWithinPath(cwd, TEMPORARY) || isReadable(boundary, cwd) || isWritable(boundary, cwd))
+  if (form === 'landlock' || !isWithinPath(cwd, TEMPORARY) || isReadable(boundary, cwd) || isWritable(boundary, cwd))
     return []
   const words = [
     ...(MAKING.has(basename(argv[0] ?? '')) ? argv.slice(1, MOST_ARGUMENTS) : outputsOf(argv)),

@@ -34,7 +34,7 @@ const SETTINGS: Readonly<Record<Setting, SettingFacts>> = {
     what: 'form of the sandbox',
     otherwise: 'auto',
     // `auto` is landlock on some hosts.
-    narrows: (past, present) => present === 'namespaces' || past === 'landlock',
+    narrows: (past, present) => present === 'namespaces' || (past === 'landlock' && present !== 'mounts'),
   },
   launcher: {
     id: 'tool.kind.weakened',

@@ -35,6 +35,7 @@ export const probeContainer = async (container: StartedContainer, launcher: stri
     return {
       launcher,
       namespaces: inContainer,
+      mounts: inContainer,
       ownProc: inContainer,
       landlock: { ...HELD, abi: landlock },
       listener: HELD,

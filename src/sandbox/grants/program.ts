@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs'
-import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
+import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
 import { isReadable, matches } from '../../policy/index.js'
@@ -130,6 +130,27 @@ export const libraryFolders = (): readonly AbsolutePath[] => {
     '/lib/ld-musl-aarch64.so.1',
   ].flatMap((path) => realPathOf(path) ?? [])
 }
+
+/**
+ * The same where mounts alone limit `exec`, and could not keep a tool from executing the programs in these folders: only
+ * the shared objects that these files are linked with.
+ */
+export const linkedLibraries = (files: readonly AbsolutePath[]): readonly AbsolutePath[] => {
+  const folders = [...new Set(['/lib', '/lib64', '/usr/lib', ...libraryFolders()])]
+  const modules = files.some((file) => basename(file).startsWith('python')) ? pythonModulesIn(folders) : []
+  const seen = new Set<string>()
+  const linked = [...files, ...modules].flatMap((file) => {
+    const { libraries = [], searchPaths = [] } = readElfNeeds(file) ?? {}
+    return librariesOf(file, libraries, [...searchPaths, ...folders], seen)
+  })
+  return [...modules, ...linked]
+}
+
+/** Modules of Python itself, such as `ssl`, which no program is linked with. */
+const pythonModulesIn = (folders: readonly string[]): readonly AbsolutePath[] =>
+  folders
+    .map((folder) => join(folder, 'lib-dynload'))
+    .flatMap((folder) => entriesOf(folder).flatMap((name) => realPathOf(join(folder, name)) ?? []))
 
 const entriesOf = (folder: string): readonly string[] => {
   try {

@@ -23,7 +23,7 @@ const MOUNTS: Readonly<Partial<Record<Step['kind'], string>>> = {
 }
 
 export const appliedSumOf = ({ form, steps, rules }: Plan): AppliedSum => {
-  const mounts = form === 'namespaces' ? steps.flatMap((step) => entryOf(step) ?? []) : []
+  const mounts = form !== 'landlock' ? steps.flatMap((step) => entryOf(step) ?? []) : []
   const entries = [...mounts, ...rules.map(({ access, path }) => `a${bitsOf(access)}${path}\0`)]
   return { mounts: mounts.length, rules: rules.length, sum: sumOf(bytesOfName(entries.join(''))) }
 }

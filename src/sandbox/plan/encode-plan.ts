@@ -29,12 +29,18 @@ const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>
   network: ({ network }) =>
     typeof network === 'string'
       ? ['network', network]
-      : ['network', network.answeredBy === 'keeper' ? 'broker' : 'nested', ...brokerWords(network)],
+      : ['network', NETWORK_WORDS[network.answeredBy], ...brokerWords(network)],
   stdio: ({ stdio }) => ['stdio', [stdio.in, stdio.out, stdio.err].map((stream) => STREAM_LETTERS[stream]).join('')],
   foreground: ({ foreground }) => ['foreground', foreground ? 'yes' : 'no'],
   clock: ({ clock }) => ['clock', clock],
   relay: ({ relay }) => ['relay', relay],
   probe: ({ probe }) => ['probe', probe ? 'yes' : 'no'],
+}
+
+const NETWORK_WORDS: Readonly<Record<Brokered['answeredBy'], string>> = {
+  'keeper': 'broker',
+  'outer-keeper': 'nested',
+  'proxy': 'proxied',
 }
 
 /** The words of a plan, each ended by a NUL, the last one `end`. */

@@ -24,10 +24,11 @@ import type { Place } from '../grants/object-at.js'
 import type { Form, Plan, Step, Trap } from './plan.js'
 import { describeProfile } from './profile.js'
 import type { SandboxProfile } from './sandbox-profile.js'
-import { findProgram, libraryFolders, refuseCarvedOutProgram } from '../grants/program.js'
+import { findProgram, libraryFolders, linkedLibraries, refuseCarvedOutProgram } from '../grants/program.js'
 import type { Program } from '../grants/program.js'
-import { problemOf } from './requirements.js'
+import { hasOwnProc, problemOf } from './requirements.js'
 import { surveyGrants } from '../grants/survey.js'
+import type { Survey } from '../grants/survey.js'
 import { hiddenInView } from '../grants/system-view.js'
 import type { SystemView } from '../grants/system-view.js'
 import { canReach } from './workspace-owner.js'
@@ -95,15 +96,16 @@ export const planCell = (
   const program = findProgram(request.program, cwd, request.searchPath)
   refuseCarvedOutProgram(request.program, program, boundary)
   const granted = surveyGrants(boundary)
+  if (form === 'mounts') refuseReadOnlyDevices(granted)
   const survey = { ...granted, hidden: [...granted.hidden, ...hiddenInView(boundary, system)] }
   const temporaryParent = temporaryParentFor(form, host, [...survey.read, ...survey.write])
-  const temporary = form === 'namespaces' ? temporaryParent : newFolderIn(temporaryParent)
+  const temporary = form === 'landlock' ? newFolderIn(temporaryParent) : temporaryParent
   const extra =
     typeof network === 'string'
       ? NO_NETWORK_FILES
       : networkFiles(request.proxy?.authority ?? '', temporary, boundary.limits.scratch ?? DEFAULT_LIMITS.scratch)
   const input: LayoutInput = {
-    system: form === 'namespaces' || isWalled ? withFiles(system, extra.names) : system,
+    system: form !== 'landlock' || isWalled ? withFiles(system, extra.names) : system,
     covers: extra.covers,
     own: extra.own,
     survey,
@@ -114,15 +116,15 @@ export const planCell = (
     execute: executionOf(request, program, host),
     cwd,
     temporary: isWalled ? temporaryParent : temporary,
-    ownProc: host.ownProc.held,
+    ownProc: hasOwnProc(form, host),
     kernelSecrets: host.kernelSecrets,
     tty: objectAt(TTY) !== undefined,
   }
   const ownFiles = input.own.map((file): Step => ({ kind: 'file', ...file }))
   const walled = isWalled ? layOutNamespaces({ ...input, own: [] }) : undefined
   const layout =
-    form === 'namespaces'
-      ? { ...layOutNamespaces(input), kept: NOTHING_KEPT }
+    form !== 'landlock'
+      ? { ...layOutNamespaces(input), ...(form === 'mounts' ? { rules: [] } : {}), kept: NOTHING_KEPT }
       : walled !== undefined
         ? { steps: ownFiles, rules: [...walled.rules, privateRule(input, temporary)], kept: NOTHING_KEPT }
         : { steps: ownFiles, ...layOutLandlock(input, host.listener.held) }
@@ -196,8 +198,8 @@ const reachableSystem = (system: SystemView, { identity }: HostFacts): SystemVie
 export const planAgain = (planned: PlannedCell): PlannedCell => {
   const { plan } = planned
   const network = typeof plan.network === 'string' ? plan.network : { ...plan.network, token: newToken() }
-  if (plan.form === 'namespaces' && network === plan.network) return planned
-  const temporary = plan.form === 'namespaces' ? plan.temporary : newFolderIn(parentOf(plan.temporary))
+  if (plan.form !== 'landlock' && network === plan.network) return planned
+  const temporary = plan.form !== 'landlock' ? plan.temporary : newFolderIn(parentOf(plan.temporary))
   const moved = <Item extends { readonly path: AbsolutePath }>(item: Item): Item =>
     temporary !== plan.temporary && isWithinPath(item.path, plan.temporary)
       ? { ...item, path: `${temporary}${item.path.slice(plan.temporary.length)}` }
@@ -251,7 +253,9 @@ const executionOf = (
       fix: 'leave exec unspecified (all), or run outside of another sandbox',
     })
   }
-  return { kind: 'only', programs, files: [...programs, ...loaders], libraries: libraryFolders() }
+  const files = [...programs, ...loaders]
+  // Landlock lets code be mapped from a folder without executing the programs in it. Mounts cannot tell these apart.
+  return { kind: 'only', programs, files, libraries: form === 'mounts' ? linkedLibraries(files) : libraryFolders() }
 }
 
 export const trapsOf = (
@@ -282,7 +286,7 @@ export const trapsOf = (
   if (observe === 'everything' || (holdsProtected && stdio.in !== 'frames')) traps.push('name')
   if (form === 'landlock') traps.push('metadata', 'write')
   // The limit of a user namespace is set in its own /proc.
-  if (form === 'landlock' || !host.ownProc.held) traps.push('watch')
+  if (!hasOwnProc(form, host)) traps.push('watch')
   // The socket itself tells whether it may listen. If it cannot be borrowed, or Landlock (before ABI 4) does not see
   // bind(), only permitted sockets can be made.
   if (form === 'landlock' && boundary.network.kind === 'none' && (!host.borrowing.held || host.landlock.abi < 4))
@@ -297,24 +301,41 @@ export const trapsOf = (
  * more.
  */
 export const headStartOf = ({ boundary, form }: CellRequest, host: HostFacts): 'none' | 'all' | undefined =>
-  form === 'namespaces' && cgroupOf(boundary, host) === undefined
+  form !== 'landlock' && cgroupOf(boundary, host) === undefined
     ? boundary.network.kind === 'all'
       ? 'all'
       : 'none'
     : undefined
 
-/** The requested form, or the strongest one that this host supports. */
+/**
+ * The requested form, or the strongest one that this host supports. `mounts` has one barrier for files instead of two,
+ * so it has to be requested.
+ */
 export const chooseForm = (wanted: Form | 'auto', host: HostFacts): Form => {
-  const held = { namespaces: host.namespaces, landlock: host.landlock }
   const order: readonly Form[] = wanted === 'auto' ? ['namespaces', 'landlock'] : [wanted]
-  const chosen = order.find((form) => held[form].held)
+  const chosen = order.find((form) => host[form].held)
   if (chosen !== undefined) return chosen
-  const problem = order.map((form) => `${form}: ${problemOf(held[form]) ?? ''}`).join('; ')
+  const problem = order.map((form) => `${form}: ${problemOf(host[form]) ?? ''}`).join('; ')
+  const doctor = 'run `cordon doctor`: it says what is missing and how to get it'
   throw fail('host-cannot-hold', {
     mechanism: order.join(' or '),
     problem,
-    fix: 'run `cordon doctor`: it says what is missing and how to get it',
+    fix: host.mounts.held
+      ? `${doctor}; or accept a cell without Landlock: --form mounts (sandbox: { form: 'mounts' }), see SECURITY.md`
+      : doctor,
   })
+}
+
+/** A read-only mount lets a tool write to a device. */
+const refuseReadOnlyDevices = ({ read, write }: Pick<Survey, 'read' | 'write'>): void => {
+  const device = read.find(({ path, object }) => object === 'device' && !write.some((other) => other.path === path))
+  if (device !== undefined)
+    throw fail('grant-inexpressible', {
+      section: 'filesystem.read',
+      grant: device.path,
+      problem: 'without Landlock nothing keeps a tool from writing to a device that it can open',
+      fix: `grant it for writing too (--write ${device.path}), or leave the form to Cordon (--form auto)`,
+    })
 }
 
 /** The granted program is missing, not the command: that is another error, with another exit status. */

@@ -49,7 +49,7 @@ export const networkOf = (
         port: proxy?.port ?? 0,
         token: newToken(),
         reaches: reachesOf(network.entries),
-        answeredBy: host.listener.held ? 'keeper' : 'outer-keeper',
+        answeredBy: host.listener.held ? 'keeper' : form === 'mounts' ? 'proxy' : 'outer-keeper',
       }
   }
 }
@@ -67,13 +67,16 @@ const refuseUnbrokered = (
       'grants by host need a proxy, and this call has none',
       'run it by `cordon run` or createCordon(), or grant none or all of the network',
     )
+  // The proxy judges names and addresses again. A tool that has to ask it can reach no more than one that need not.
+  if (form === 'mounts') return
   const nested: Attempt =
     form === 'landlock' ? nesting : { held: false, stage: 'nesting', problem: 'it is for the landlock form' }
   if (!listener.held && !nested.held)
     throw refuse(
       `grants by host need a seccomp listener (${listener.problem}), or an outer cell that grants hosts ` +
         `itself (${nested.problem})`,
-      'run `cordon doctor`; inside another cell, grant the hosts to that one, too',
+      'run `cordon doctor`; inside another cell, grant the hosts to that one, too; with --form mounts, programs that ' +
+        'use a proxy reach them',
     )
   const unseen = listener.held
     ? undefined

@@ -22,9 +22,12 @@ export interface Rule {
   readonly path: AbsolutePath
 }
 
-export const FORMS = ['namespaces', 'landlock'] as const
+export const FORMS = ['namespaces', 'landlock', 'mounts'] as const
 
-/** `landlock` is for hosts that refuse user namespaces. */
+/**
+ * `landlock` is for hosts that refuse user namespaces. `mounts` is the `namespaces` form without Landlock, for hosts
+ * that lack it.
+ */
 export type Form = (typeof FORMS)[number]
 
 export const TRAPS = [
@@ -83,8 +86,11 @@ export interface Brokered {
   /** Identifies the call to the proxy. Every cell has another one. */
   readonly token: string
   readonly reaches: readonly Reach[]
-  /** Who answers connect(): the cell's own keeper, or that of the cell around it. */
-  readonly answeredBy: 'keeper' | 'outer-keeper'
+  /**
+   * Who answers connect(): the cell's own keeper, or that of the cell around it. `proxy`: nobody, so that the tool has
+   * to ask the proxy itself.
+   */
+  readonly answeredBy: 'keeper' | 'outer-keeper' | 'proxy'
 }
 
 export const brokeredOf = ({ network }: Pick<Plan, 'network'>): Brokered | undefined =>

@@ -3,26 +3,27 @@ import type { Mechanism } from '../../policy/index.js'
 import type { HostFacts } from '../host.js'
 import type { Enforced, SandboxProfile } from './sandbox-profile.js'
 import { PLAN_LIMITS, brokeredOf } from './plan.js'
-import type { Plan, PlanLimit } from './plan.js'
+import type { Brokered, Plan, PlanLimit } from './plan.js'
 import { renderReach } from './reaches.js'
+import { hasOwnProc } from './requirements.js'
 import { bringsMounts } from './wall-facts.js'
 
 export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
-  const landlock = `landlock:${host.landlock.abi}`
-  const namespaces = plan.form === 'namespaces'
+  const namespaces = plan.form !== 'landlock'
+  const abi = plan.form === 'mounts' ? 0 : host.landlock.abi
+  const landlock = when(plan.form !== 'mounts', `landlock:${host.landlock.abi}`)
   const { wall } = host
-  const isWalled = bringsMounts(wall)
   const named = (mechanism: string) => (wall === undefined ? mechanism : `${wall.name}: ${mechanism}`)
   const by = (mechanism: Mechanism) => when(namespaces || wall?.brings.includes(mechanism) === true, named(mechanism))
   const mounts = by('mount-namespace')
-  const ownProc = (namespaces || isWalled) && host.ownProc.held
+  const ownProc = hasOwnProc(plan.form, host)
   const traps = (name: Plan['traps'][number]) => plan.traps.includes(name)
   const listener = when(traps('connect'), 'seccomp-listener')
   return {
-    filesystem_read: [...mounts, landlock],
+    filesystem_read: [...mounts, ...landlock],
     // Before ABI 3 Landlock does not see a file being truncated.
-    filesystem_write: [...mounts, landlock, ...when(!namespaces && host.landlock.abi < 3, 'seccomp')],
-    carve_outs: mounts.length > 0 ? mounts : [landlock, ...when(plan.kept.roots.length > 0, 'seccomp-listener')],
+    filesystem_write: [...mounts, ...landlock, ...when(!namespaces && abi < 3, 'seccomp')],
+    carve_outs: mounts.length > 0 ? mounts : [...landlock, ...when(plan.kept.roots.length > 0, 'seccomp-listener')],
     file_names: mounts,
     file_metadata: namespaces ? mounts : [...mounts, traps('metadata') ? 'seccomp-listener' : 'seccomp'],
     network:
@@ -31,37 +32,32 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
         : [
             ...(namespaces
               ? ['network-namespace', 'seccomp']
-              : [...by('network-namespace'), ...when(host.landlock.abi >= 4, landlock), 'seccomp', ...listener]),
-            ...when(plan.network !== 'none', 'broker'),
-            ...when(brokeredOf(plan)?.answeredBy === 'outer-keeper', 'outer-cell'),
+              : [...by('network-namespace'), ...(abi >= 4 ? landlock : []), 'seccomp', ...listener]),
+            ...brokeredBy(brokeredOf(plan)?.answeredBy),
           ],
     unix_sockets: listener.length > 0 ? listener : ['seccomp'],
     processes: [
       ...by('pid-namespace'),
-      ...when(host.landlock.abi >= 6, landlock),
+      ...(abi >= 6 ? landlock : []),
       'seccomp',
       ...when(traps('signal'), 'seccomp-listener'),
     ],
     // Of others' processes: what they do, and their list (each number can be asked for).
-    process_contents: [...when(ownProc, named('pid-namespace')), landlock],
+    process_contents: [...when(ownProc, named('pid-namespace')), ...landlock],
     process_list: when(ownProc, named('pid-namespace')),
     ipc: [...by('ipc-namespace'), 'seccomp'],
     environment: ['cleared'],
     exec:
       plan.exec.kind === 'all'
         ? []
-        : [landlock, ...(namespaces ? ['mount-noexec'] : when(traps('exec'), 'seccomp-listener'))],
+        : [...landlock, ...(namespaces ? ['mount-noexec'] : when(traps('exec'), 'seccomp-listener'))],
     syscalls: ['seccomp'],
     privileges: ['no-new-privs', 'capabilities', ...by('user-namespace')],
     end_of_call: [
       ...when(plan.cgroup !== undefined, 'cgroup'),
       ...(namespaces
         ? ['pid-namespace']
-        : [
-            ...by('pid-namespace'),
-            ...when(host.landlock.abi >= 6, landlock),
-            ...when(host.measuring.held, 'supervisor'),
-          ]),
+        : [...by('pid-namespace'), ...(abi >= 6 ? landlock : []), ...when(host.measuring.held, 'supervisor')]),
     ],
     ...Object.fromEntries(
       PLAN_LIMITS.filter((name) => plan.limits[name] !== undefined).map((name) => [
@@ -69,6 +65,19 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
         mechanismsOf(name, plan, host),
       ]),
     ),
+  }
+}
+
+const brokeredBy = (answeredBy: Brokered['answeredBy'] | undefined): readonly string[] => {
+  switch (answeredBy) {
+    case undefined:
+      return []
+    case 'keeper':
+      return ['broker']
+    case 'outer-keeper':
+      return ['broker', 'outer-cell']
+    case 'proxy':
+      return ['relay']
   }
 }
 
@@ -88,7 +97,7 @@ const mechanismsOf = (
       return [...cgroup, ...when(traps.includes('fork'), 'seccomp-listener')]
     case 'userProcesses':
       // In a namespace the kernel counts this user's processes alone. It does not count root's.
-      return [...cgroup, ...supervisor, ...when(form === 'namespaces' && !isRoot, 'rlimit')]
+      return [...cgroup, ...supervisor, ...when(form !== 'landlock' && !isRoot, 'rlimit')]
     case 'cpu':
       return ['rlimit', ...supervisor]
     case 'wall':
@@ -98,7 +107,7 @@ const mechanismsOf = (
     case 'fileSize':
       return ['rlimit']
     case 'scratch':
-      return form === 'namespaces' ? ['tmpfs'] : [...when(bringsMounts(wall), `${wall?.name}: tmpfs`), ...supervisor]
+      return form !== 'landlock' ? ['tmpfs'] : [...when(bringsMounts(wall), `${wall?.name}: tmpfs`), ...supervisor]
   }
 }
 

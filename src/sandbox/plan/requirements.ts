@@ -4,6 +4,7 @@ import { MECHANISMS } from '../../policy/index.js'
 
 import type { Attempt, HostFacts } from '../host.js'
 import type { Form } from './plan.js'
+import { bringsMounts } from './wall-facts.js'
 
 export const refuseMissingMechanisms = (
   { require, network }: Pick<Boundary, 'require' | 'network'>,
@@ -37,7 +38,7 @@ interface Has {
 const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string | undefined => {
   switch (mechanism) {
     case 'landlock':
-      return problemOf(host.landlock)
+      return form === 'mounts' ? 'the mounts form was chosen, which has no Landlock' : problemOf(host.landlock)
     case 'seccomp':
     case 'rlimit':
       return undefined // without it no cell starts at all
@@ -48,7 +49,7 @@ const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string |
     case 'broker':
       return !hosts
         ? 'it is there for granted hosts, and this call has none'
-        : host.nesting.held
+        : host.nesting.held && form === 'landlock'
           ? undefined
           : problemOf(host.listener)
     case 'user-namespace':
@@ -57,7 +58,7 @@ const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string |
     case 'network-namespace':
     case 'ipc-namespace':
     case 'uts-namespace':
-      return form === 'namespaces' || host.wall?.brings.includes(mechanism) === true
+      return form !== 'landlock' || host.wall?.brings.includes(mechanism) === true
         ? undefined
         : host.namespaces.held
           ? 'the landlock form was chosen, which has no namespaces'
@@ -65,15 +66,23 @@ const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string |
   }
 }
 
+const AUTO_FORM = 'leave the form to Cordon (--form auto), or do not require it'
+
 const fixFor = (mechanism: Mechanism, has: Has): string => {
   const { form, host, hosts } = has
   const held = MECHANISMS.filter((name) => problemWith(name, has) === undefined).join(', ')
   if (mechanism === 'broker' && !hosts)
     return `grant a host (--net HOST), or do not require it; what can be required here: ${held}`
-  if (form === 'landlock' && host.namespaces.held && mechanism.endsWith('-namespace'))
-    return 'leave the form to Cordon (--form auto), or do not require it'
+  if (form === 'landlock' && host.namespaces.held && mechanism.endsWith('-namespace')) return AUTO_FORM
+  if (form === 'mounts' && mechanism === 'landlock' && host.landlock.held) return AUTO_FORM
   return `run \`cordon doctor\`: it says how to get it; what can be required here as it is: ${held}`
 }
 
 export const problemOf = (attempt: Attempt): string | undefined =>
   attempt.held ? undefined : `${attempt.stage}: ${attempt.problem}`
+
+/** The mounts form is probed with one, and is not there without. `ownProc` was probed with Landlock. */
+export const hasOwnProc = (
+  form: Form,
+  { ownProc, mounts, wall }: Pick<HostFacts, 'ownProc' | 'mounts' | 'wall'>,
+): boolean => (form === 'mounts' ? mounts.held : (form === 'namespaces' || bringsMounts(wall)) && ownProc.held)

@@ -50,7 +50,11 @@ const OF_CELLS = {
       list(record({ backend: oneOf(...BACKENDS), reason: filled() })),
     ),
   ),
-  form: described('landlock: for hosts that refuse user namespaces. seatbelt: on macOS.', oneOf(...FORMS, 'seatbelt')),
+  form: described(
+    'landlock: for hosts that refuse user namespaces. mounts: for hosts without Landlock, only if it was asked for. ' +
+      'seatbelt: on macOS.',
+    oneOf(...FORMS, 'seatbelt'),
+  ),
   runs_as: optional(
     described(
       'User and group of the tool, where Cordon runs as root and the write roots belong to another user.',

@@ -51,7 +51,7 @@ export const departureFromPlan = (event: AppliedEvent, planned: AppliedSum): str
 /** What a cell can do beyond the boundary that was permitted. */
 export const beyondPermit = (applied: AppliedProfile, boundary: Boundary): string | undefined => {
   const { limits, network, exec } = boundary
-  if (network.kind !== 'all' && applied.form === 'namespaces' && applied.network === 'shared')
+  if (network.kind !== 'all' && applied.form !== 'landlock' && applied.network === 'shared')
     return 'it shares the network of the host'
   if (applied.startsAnyProgram && exec.kind !== 'all') return 'it can start any program'
   if (isHigher(applied.open_files, limits.openFiles)) return 'it can open more files'

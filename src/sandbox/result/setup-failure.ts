@@ -14,7 +14,8 @@ export const WAYS_OUT: Readonly<Record<string, string>> = {
   'proc': 'run `cordon doctor`: a container that masks parts of /proc does not allow a fresh one',
   'root': 'check that the path still exists and was not replaced by a symbolic link while the call began',
   'cwd': 'grant the working directory, or choose another with --cwd',
-  'landlock': 'run `cordon doctor`; Landlock needs Linux 5.13 with landlock in the lsm= list',
+  'landlock':
+    'run `cordon doctor`; Landlock needs Linux 5.13 with landlock in the lsm= list; --form mounts does without',
   'seccomp-listener':
     'run `cordon doctor`; inside another cell or tracer the listener is taken, which the probe should have found',
   'nesting':

@@ -10,6 +10,7 @@ const OF_LINUX = { held: false, stage: 'platform', problem: 'it is a mechanism o
 export const NO_HOST_FACTS: HostFacts = {
   launcher: '',
   namespaces: OF_LINUX,
+  mounts: OF_LINUX,
   ownProc: OF_LINUX,
   landlock: { ...OF_LINUX, abi: 0 },
   listener: OF_LINUX,
