@@ -132,8 +132,8 @@ export const libraryFolders = (): readonly AbsolutePath[] => {
 }
 
 /**
- * The same where mounts alone limit `exec`, and could not keep a tool from executing the programs in these folders: only
- * the shared objects that these files are linked with.
+ * The same where mounts alone limit `exec`, and could not keep a tool from executing the programs in these folders:
+ * only the shared objects that these files are linked with.
  */
 export const linkedLibraries = (files: readonly AbsolutePath[]): readonly AbsolutePath[] => {
   const folders = [...new Set(['/lib', '/lib64', '/usr/lib', ...libraryFolders()])]
