@@ -15,7 +15,7 @@ export interface MakingCall {
   readonly node: ts.Node
 }
 
-const MAKERS: readonly string[] = ['createCordon', 'tool', 'processTool', 'wasmTool']
+const MAKERS: readonly string[] = ['createCordon', 'tool', 'processTool', 'containerTool', 'wasmTool']
 
 export const makingCallsIn = (files: readonly ts.SourceFile[], program: ts.Program): readonly MakingCall[] => {
   const checker = program.getTypeChecker()

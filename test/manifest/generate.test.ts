@@ -305,6 +305,13 @@ export class Maker {
     ])
   })
 
+  test('are dynamic for every kind of tool', () => {
+    const makers = ['containerTool', 'processTool', 'tool', 'wasmTool']
+    const functions = makers.map((maker) => `export const of${maker} = () => ${maker}({ name: '${maker}' } as never)`)
+    const entry = [`import { ${makers.join(', ')} } from 'cordon'`, ...functions, ''].join('\n')
+    expect(dynamicOf({ 'a.ts': entry })).toEqual([['a', makers.map((maker, at) => `${maker} (a.ts:${at + 2})`)]])
+  })
+
   test('are not dynamic if a function that ran at the top level made them', () => {
     const entry = `import { createCordon, tool } from 'cordon'
 const make = (name: string) =>
