@@ -26,7 +26,7 @@ import { describeProfile } from './profile.js'
 import type { SandboxProfile } from './sandbox-profile.js'
 import { findProgram, libraryFolders, linkedLibraries, refuseCarvedOutProgram } from '../grants/program.js'
 import type { Program } from '../grants/program.js'
-import { hasOwnProc, problemOf } from './requirements.js'
+import { hasOwnProc } from './requirements.js'
 import { surveyGrants } from '../grants/survey.js'
 import type { Survey } from '../grants/survey.js'
 import { hiddenInView } from '../grants/system-view.js'
@@ -306,25 +306,6 @@ export const headStartOf = ({ boundary, form }: CellRequest, host: HostFacts): '
       ? 'all'
       : 'none'
     : undefined
-
-/**
- * The requested form, or the strongest one that this host supports. `mounts` has one barrier for files instead of two,
- * so it has to be requested.
- */
-export const chooseForm = (wanted: Form | 'auto', host: HostFacts): Form => {
-  const order: readonly Form[] = wanted === 'auto' ? ['namespaces', 'landlock'] : [wanted]
-  const chosen = order.find((form) => host[form].held)
-  if (chosen !== undefined) return chosen
-  const problem = order.map((form) => `${form}: ${problemOf(host[form]) ?? ''}`).join('; ')
-  const doctor = 'run `cordon doctor`: it says what is missing and how to get it'
-  throw fail('host-cannot-hold', {
-    mechanism: order.join(' or '),
-    problem,
-    fix: host.mounts.held
-      ? `${doctor}; or accept a cell without Landlock: --form mounts (sandbox: { form: 'mounts' }), see SECURITY.md`
-      : doctor,
-  })
-}
 
 /** A read-only mount lets a tool write to a device. */
 const refuseReadOnlyDevices = ({ read, write }: Pick<Survey, 'read' | 'write'>): void => {
