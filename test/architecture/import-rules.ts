@@ -15,7 +15,7 @@ const violationsOfFile = (file: SourceFile): readonly string[] => {
   if (levelOf(room) === -1) return [`${file.path}: the room "${room}" is not known`]
   const problems = [
     ...importedNames(file).flatMap((specifier) => importProblem(file.path, room, specifier) ?? []),
-    ...(room === 'cli' || isInCell(file.path) ? [] : processProblems(file)),
+    ...processProblems(file, room),
   ]
   return problems.map((problem) => `${file.path}: ${problem}`)
 }
@@ -48,18 +48,24 @@ const packageProblem = (path: string, room: string, module: string): string | un
   return undefined
 }
 
-const HOST_STATE = new Set(['env', 'argv'])
+/** Who may read which members of `process`. */
+const READERS: Readonly<Record<string, string>> = { env: 'cli', argv: 'cli', platform: 'platform' }
+
+const mayRead = (path: string, room: string, member: string): boolean =>
+  READERS[member] === undefined || READERS[member] === room || (READERS[member] === 'cli' && isInCell(path))
 
 /** `process.env`, `process['argv']`, `const { env } = process`, `globalThis.process.env` */
-const processProblems = ({ path, text }: SourceFile): readonly string[] => {
+const processProblems = ({ path, text }: SourceFile, room: string): readonly string[] => {
   const problems: string[] = []
-  const report = (name: string) => problems.push(`reads process.${name}; only cli does, others take a parameter`)
+  const check = (name: string) => {
+    if (!mayRead(path, room, name)) problems.push(`reads process.${name}; only ${READERS[name]} does`)
+  }
   const visit = (node: ts.Node): void => {
-    if (ts.isPropertyAccessExpression(node) && isProcess(node.expression) && HOST_STATE.has(node.name.text))
-      report(node.name.text)
+    if (ts.isPropertyAccessExpression(node) && isProcess(node.expression)) check(node.name.text)
     if (ts.isElementAccessExpression(node) && isProcess(node.expression)) {
       const key = node.argumentExpression
-      if (!ts.isStringLiteralLike(key) || HOST_STATE.has(key.text)) report(key.getText())
+      // A computed name may be any of them.
+      check(ts.isStringLiteralLike(key) ? key.text : 'env')
     }
     if (
       ts.isVariableDeclaration(node) &&
@@ -68,8 +74,7 @@ const processProblems = ({ path, text }: SourceFile): readonly string[] => {
       ts.isObjectBindingPattern(node.name)
     ) {
       for (const { propertyName, name } of node.name.elements) {
-        const key = (propertyName ?? name).getText()
-        if (HOST_STATE.has(key)) report(key)
+        check((propertyName ?? name).getText())
       }
     }
     ts.forEachChild(node, visit)

@@ -38,7 +38,8 @@ describe('the import rules', () => {
     ],
     ['src/mcp/bridge/a.ts', "import { spawn } from 'node:child_process'\nconst words = process.argv"],
     ['src/server/a.ts', "import { openRegistry } from '../store/index.js'"],
-    ['src/sandbox/a.ts', 'process.once("exit", stop); const a = process.platform'],
+    ['src/sandbox/a.ts', 'process.once("exit", stop); const a = process.pid'],
+    ['src/platform/a.ts', 'const system = process.platform'],
     ['src/sandbox/a.ts', '// process.env is not read here\nconst text = "process.env"'],
   ])('accept %s with %j', (path, text) => {
     expect(check(path, text)).toEqual([])
@@ -69,6 +70,7 @@ describe('the import rules', () => {
     ['process.env by unpacking', 'src/sandbox/a.ts', 'const { env: host } = process'],
     ['process.env by way of globalThis', 'src/sandbox/a.ts', 'const home = globalThis.process.env'],
     ['process.env by import', 'src/sandbox/a.ts', "import { env } from 'node:process'"],
+    ['process.platform', 'src/cli/a.ts', 'const system = process.platform'],
     ['process.argv', 'src/policy/a.ts', 'const a = process.argv[2]'],
   ])('refuse %s', (_, path, text) => {
     expect(check(path, text)).toHaveLength(1)

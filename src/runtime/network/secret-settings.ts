@@ -2,6 +2,7 @@ import { SHORTEST_SECRET, exposedSource, exposedValue, variableOf } from '../../
 import type { ExposedSecret, SecretHost, SecretSource, SecretStore, VaultAccess } from '../../egress/index.js'
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
+import { PLATFORM } from '../../platform/index.js'
 import type { Boundary } from '../../policy/index.js'
 import { runOnHost } from '../../sandbox/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
@@ -33,7 +34,7 @@ export const secretHostOf = (
 ): SecretHost => ({
   environment,
   run: (argv) => runOnHost(argv, environment),
-  platform: process.platform,
+  platform: PLATFORM.name,
   vault,
   stored,
 })
