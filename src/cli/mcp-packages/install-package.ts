@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { codeOf, fail, messageOf } from '../../errors/index.js'
 import { hashOf } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
+import { PLATFORM } from '../../platform/index.js'
 import { escapeGlob } from '../../policy/index.js'
 import type { PolicyInput } from '../../policy/index.js'
 
@@ -91,8 +92,7 @@ const hash = (value: unknown): string => hashOf(value as JsonValue)
 
 /** The name is for people. The hash stands for every file, because it stands for the integrity of each package. */
 const folderFor = (root: string, { source, name }: PackageCall, entry: LockEntry): string => {
-  const { platform, arch } = process
-  const mark = hash([source, name, platform, arch, entry]).slice('sha256:'.length, 'sha256:'.length + 32)
+  const mark = hash([source, name, PLATFORM.name, process.arch, entry]).slice('sha256:'.length, 'sha256:'.length + 32)
   return join(root, `${source}-${name.replaceAll(/[^\w.-]/g, '_').slice(0, 60)}-${mark}`)
 }
 
