@@ -60,16 +60,19 @@ export const openEngine = async (sockets: readonly string[]): Promise<Engine> =>
     expected({ socket, method: 'GET', path: '/info' }),
   ])
   const facts = fieldsOf(info.value)
-  const isRootless = listOf(facts['SecurityOptions']).some((each) => String(each).includes('rootless'))
+  // Podman says it in a field of its own, Docker among these options.
+  const isRootless =
+    facts['Rootless'] === true || listOf(facts['SecurityOptions']).some((each) => String(each).includes('rootless'))
   const isPodman = listOf(fieldsOf(version.value)['Components']).some(
     (each) => fieldsOf(each)['Name'] === 'Podman Engine',
   )
+  const canLimit = await limitsOf(socket, isPodman && isRootless)
   return {
     socket,
     name: isPodman ? 'podman' : 'docker',
     isRootless,
-    limitsMemory: facts['MemoryLimit'] === true,
-    limitsProcesses: facts['PidsLimit'] === true,
+    limitsMemory: facts['MemoryLimit'] === true && canLimit('memory'),
+    limitsProcesses: facts['PidsLimit'] === true && canLimit('pids'),
     image: async (name) => {
       const image = await findImage(socket, name)
       if (isPodman) await refuseAnnotations(socket, image.digest)
@@ -98,6 +101,14 @@ export const openEngine = async (sockets: readonly string[]): Promise<Engine> =>
       }))
     },
   }
+}
+
+/** A rootless Podman takes limits, and ignores those whose controller its user was not given. */
+const limitsOf = async (socket: string, isRootlessPodman: boolean): Promise<(controller: string) => boolean> => {
+  if (!isRootlessPodman) return () => true
+  const { value } = await expected({ socket, method: 'GET', path: '/libpod/info' })
+  const controllers = listOf(fieldsOf(fieldsOf(value)['host'])['cgroupControllers'])
+  return (controller) => controllers.includes(controller)
 }
 
 const MOST_REMOVALS = 20
