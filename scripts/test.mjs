@@ -29,7 +29,6 @@ const FOR_ONE_USER = new Set([
   'egress',
   'runtime',
   'adapters',
-  'containers',
   'field',
   'store',
   'server',

@@ -7,7 +7,8 @@
 #define STREAM_HEADER 9
 
 enum stream_frame {
-	STREAM_HELLO = 'H', /* to the host, first of all: see hello.c */
+	STREAM_MOUNT = 'M', /* to the host, before the hello: see mounts.c */
+	STREAM_HELLO = 'H', /* to the host, once: see hello.c */
 	STREAM_OPEN = 'O', /* to the host: a connection of the tool, with the words of its channel */
 	STREAM_DATA = 'D',
 	STREAM_CREDIT = 'W', /* so many bytes more may be sent: four bytes, little endian */

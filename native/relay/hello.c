@@ -1,13 +1,14 @@
 /*
- * What only a process inside the container can know, told to the host before the plan is made: its user, the program by
- * its path, and what lies in the root of the image. Words, each ended by a NUL.
+ * What only a process inside the container can know, told to the host before the plan is made: its user, its kernel,
+ * the program by its path, and what lies in the root of the image. Words, each ended by a NUL.
  */
 #include "relay/hello.h"
 #include "relay/carried.h"
 #include "wire/frames.h"
 #include "wire/memory.h"
 
-#define STREAM_VERSION "cordon-stream-1"
+#define STREAM_VERSION "cordon-stream-2"
+#define BOOT_ID_ROOM 64
 
 static bool is_program(const char *path)
 {
@@ -46,15 +47,28 @@ static void list_root(FILE *into)
 	}
 }
 
+/* Device and inode numbers mean the same to the host if this is the same boot of the same kernel. */
+static void read_boot_id(char id[BOOT_ID_ROOM])
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	if (!file || !fgets(id, BOOT_ID_ROOM, file))
+		id[0] = '\0';
+	id[strcspn(id, "\n")] = '\0';
+	if (file)
+		fclose(file);
+}
+
 void say_hello(const char *program, const char *path)
 {
-	char found[PATH_MAX];
+	char found[PATH_MAX], boot[BOOT_ID_ROOM];
 	struct text text;
 
 	find_program(program, path, found);
+	read_boot_id(boot);
 	begin_text(&text);
-	fprintf(text.into, STREAM_VERSION "%c%d%c%d%c%s%c", '\0', (int)getuid(), '\0', (int)getgid(), '\0', found,
-		'\0');
+	fprintf(text.into, STREAM_VERSION "%c%d%c%d%c%s%c%s%c", '\0', (int)getuid(), '\0', (int)getgid(), '\0', boot,
+		'\0', found, '\0');
 	list_root(text.into);
 	end_text(&text);
 	/* An image with so many names in its root is refused by the host, which then misses some. */

@@ -9,6 +9,7 @@
 #include "relay/relay.h"
 #include "relay/carried.h"
 #include "relay/hello.h"
+#include "relay/mounts.h"
 #include "wire/memory.h"
 #include "wire/packets.h"
 #include "wire/report.h"
@@ -193,6 +194,7 @@ int serve_stream(const char *program, const char *path, run_launcher *run)
 		refuse_stream("not the first process of its container");
 	signal(SIGPIPE, SIG_IGN);
 	close_range(3, ~0U, 0);
+	tell_mounts();
 	say_hello(program, path);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, host) < 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) < 0)

@@ -19,6 +19,18 @@ export const CONTAINER_ERRORS = {
     message: 'the container engine refused {request}: {problem}',
     agent: 'The container of this tool could not be made.',
   },
+  'container-mounts-incomparable': {
+    when: 'Cordon cannot compare the mounts of a container with the granted paths of this host.',
+    message: 'the mounts of the container cannot be compared with the granted paths: {problem}',
+    agent: 'The container of this tool could not be checked.',
+    fix: 'use an engine on this machine (podman system service --time=0, as root or as this user), or grant no paths',
+  },
+  'container-mount-unasked': {
+    when: 'A container has a mount that Cordon did not ask for, and the tool could read it.',
+    message: 'the container has the mount {path}, which Cordon did not ask for',
+    agent: 'The container of this tool has a mount that is not granted.',
+    fix: 'remove it from the settings of the engine (volumes in containers.conf, mounts.conf), or use another image',
+  },
   'image-missing': {
     when: 'The engine does not have the image of a container tool. Cordon never downloads one.',
     message: 'the container engine has no image {image}',

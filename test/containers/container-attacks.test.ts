@@ -1,6 +1,16 @@
 // Attacks on the mounts of containers, and by images.
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -31,8 +41,8 @@ const opened = async (
   context: TestContext,
   filesystem: Readonly<Record<string, readonly string[]>> = {},
   from = image,
+  socket = here(context).socket,
 ): Promise<Cordon> => {
-  const { socket } = here(context)
   const shell = containerTool({
     name: 'shell',
     image: from,
@@ -56,6 +66,9 @@ const withSecret = (): string => {
   writeFileSync(join(folder, 'secret'), 'SECRET OF THE HOST\n')
   return folder
 }
+
+/** An engine whose settings mount a folder of the host into every container. */
+const meddling = engine && (await startEngine(`volumes = ["${withSecret()}:/data:ro"]\n`))
 
 describe('a name of a protected file', () => {
   test('cannot make the engine mount another folder', async (context) => {
@@ -130,6 +143,96 @@ while True:
     expect(stdout).not.toContain('SECRET')
   }
   expect(readdirSync(elsewhere)).toEqual(['secret'])
+})
+
+/** A way to the engine on which a test can act between two requests. */
+const listenBefore = async (context: TestContext, onRequest: (line: string) => void): Promise<string> => {
+  const { socket } = here(context)
+  const path = join(stage.newFolder(), 'engine.sock')
+  const listener = createServer({ allowHalfOpen: true }, (client) => {
+    const server = connect({ path: socket, allowHalfOpen: true })
+    client.on('data', (bytes: Buffer) => {
+      const [line = ''] = bytes.toString('latin1').split('\r\n')
+      if (line.endsWith(' HTTP/1.1')) onRequest(line)
+    })
+    client.pipe(server)
+    server.pipe(client)
+    client.on('error', () => server.destroy())
+    server.on('error', () => client.destroy())
+  })
+  await new Promise<void>((resolve) => listener.listen(path, resolve))
+  context.onTestFinished(() => {
+    listener.close()
+  })
+  return path
+}
+
+describe('a folder that is a link when the engine mounts it, and a folder again before the tool starts', () => {
+  const callWith = async (context: TestContext, replace: (sub: string, aside: string, elsewhere: string) => void) => {
+    const [folder, elsewhere] = [stage.newFolder(), withSecret()]
+    const [sub, aside] = [join(folder, 'sub'), join(folder, 'aside')]
+    mkdirSync(sub)
+    writeFileSync(join(sub, 'secret'), 'granted\n')
+    // The next container is made during a call, so several may be between these two requests.
+    const mounting = new Set<string>()
+    const socket = await listenBefore(context, (line) => {
+      const [, container = '', request] = /containers\/([0-9a-f]+)\/(attach|start)/.exec(line) ?? []
+      // Podman mounts before it answers this.
+      if (request === 'attach') {
+        mounting.add(container)
+        if (!existsSync(aside)) replace(sub, aside, elsewhere)
+      }
+      if (request !== 'start' || !mounting.delete(container) || mounting.size > 0 || !existsSync(aside)) return
+      rmSync(sub)
+      renameSync(aside, sub)
+    })
+    return stdoutOf(await opened(context, { read: [sub] }, image, socket), `cat ${sub}/secret`)
+  }
+
+  test('is refused', async (context) => {
+    const { result, stdout } = await callWith(context, (sub, aside, elsewhere) => {
+      renameSync(sub, aside)
+      symlinkSync(elsewhere, sub)
+    })
+    expect(stdout).toBe('')
+    expect(result).toMatchObject({
+      status: 'not_started',
+      facts: {
+        error: { code: 'profile-mismatch', message: expect.stringContaining('shows something else') as string },
+      },
+    })
+  })
+
+  test('is mounted if nobody replaces it', async (context) => {
+    const { result, stdout } = await callWith(context, () => undefined)
+    expect({ status: result.status, stdout }).toEqual({ status: 'ok', stdout: 'granted\n' })
+  })
+})
+
+describe('a mount that nobody asked for', () => {
+  test('by the settings of the engine is refused', async (context) => {
+    here(context)
+    if (meddling === undefined) return
+    const made = meddling.image(makeImageRoot(join(meddling.folder, 'root'), PROGRAMS))
+    const { result, stdout } = await stdoutOf(await opened(context, {}, made, meddling.socket), 'cat /data/secret')
+    expect(stdout).toBe('')
+    expect(result).toMatchObject({ status: 'not_started', facts: { error: { code: 'container-mount-unasked' } } })
+  })
+
+  test('by a volume of the image inside a granted folder is refused, and one beside it is empty', async (context) => {
+    const { folder, image: importImage } = here(context)
+    const granted = stage.newFolder()
+    mkdirSync(join(granted, 'inside'))
+    writeFileSync(join(granted, 'inside/file'), 'of the host\n')
+    const root = makeImageRoot(join(folder, 'with-volumes'), PROGRAMS)
+    const inside = importImage(root, [`VOLUME ${granted}/inside`])
+    const covered = await stdoutOf(await opened(context, { read: [granted] }, inside), `cat ${granted}/inside/file`)
+    expect(covered.result).toMatchObject({ facts: { error: { code: 'container-mount-unasked' } } })
+    const beside = importImage(root, ['VOLUME /volume'])
+    const cordon = await opened(context, { read: [granted] }, beside)
+    const { result, stdout } = await stdoutOf(cordon, `cat ${granted}/inside/file; ls /volume`)
+    expect({ status: result.status, stdout }).toEqual({ status: 'ok', stdout: 'of the host\n' })
+  })
 })
 
 describe('an image', () => {

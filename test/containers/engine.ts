@@ -7,11 +7,13 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
 import { request } from 'node:http'
+import { userInfo } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
 import { afterAll } from 'vitest'
@@ -28,22 +30,32 @@ export interface TestEngine {
 
 // Podman would raise them, which not every host permits.
 const SETTINGS = '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n'
-// crun refuses a host that mounts the second version of cgroups beside the first.
-const ONE_VERSION_OF_CGROUPS =
-  'if [ -d /sys/fs/cgroup/unified ]; then umount /sys/fs/cgroup/unified || exit 1; fi; exec "$@"'
+// crun refuses a host that mounts the second version of cgroups beside the first. Root removes it in a namespace.
+const SECOND_CGROUPS = '/sys/fs/cgroup/unified'
+const ONE_VERSION_OF_CGROUPS = `if [ -d ${SECOND_CGROUPS} ]; then umount ${SECOND_CGROUPS} || exit 1; fi; exec "$@"`
+
+const IS_ROOT = process.getuid?.() === 0
+
+/** Root has an engine of the system, another user a rootless one. `npm test` runs these suites as both. */
+export const ENGINE_KIND = IS_ROOT ? 'rootful' : 'rootless'
 
 /** Why there can be no such engine here. */
 export const engineProblem = (): string | undefined => {
   if (spawnSync('podman', ['--version']).error !== undefined) return 'podman is not installed'
-  return process.getuid?.() === 0 ? undefined : 'the engine of these tests is that of root'
+  if (IS_ROOT) return undefined
+  if (spawnSync('newuidmap').error !== undefined) return 'newuidmap is not installed'
+  const { username } = userInfo()
+  const hasMore = readFileSync('/etc/subuid', 'utf8').includes(`${username}:`)
+  return hasMore ? undefined : `${username} has no further users in /etc/subuid`
 }
 
-export const startEngine = async (): Promise<TestEngine> => {
+/** `settings`: lines of containers.conf for its section about containers. */
+export const startEngine = async (settings = ''): Promise<TestEngine> => {
   const folder = mkdtempSync('/var/tmp/cordon-engine-')
   const inside = (name: string): string => join(folder, name)
-  for (const name of ['home', 'run', 'storage', 'state']) mkdirSync(inside(name))
-  writeFileSync(inside('containers.conf'), SETTINGS)
-  const socket = inside('api.sock')
+  for (const name of ['home', 'run/podman', 'storage', 'state']) mkdirSync(inside(name), { recursive: true })
+  writeFileSync(inside('containers.conf'), `${SETTINGS}${settings}`)
+  const socket = inside('run/podman/podman.sock')
   const environment = {
     PATH: process.env['PATH'],
     HOME: inside('home'),
@@ -57,17 +69,26 @@ export const startEngine = async (): Promise<TestEngine> => {
     '--storage-driver=overlay',
     '--cgroup-manager=cgroupfs',
   ]
-  const privately = ['--mount', '/bin/sh', '-c', ONE_VERSION_OF_CGROUPS, 'sh', 'podman', ...words]
-  const service = spawn('unshare', [...privately, 'system', 'service', '--time=0', `unix://${socket}`], {
+  const [program, ...before] = IS_ROOT
+    ? ['unshare', '--mount', '/bin/sh', '-c', ONE_VERSION_OF_CGROUPS, 'sh', 'podman', ...words]
+    : ['podman', ...words]
+  const podman = (...more: readonly string[]): string =>
+    execFileSync(program, [...before, ...more], { env: environment, encoding: 'utf8', maxBuffer: 1 << 26 }).trim()
+  // All rootless commands share one mount namespace.
+  if (!IS_ROOT && existsSync(SECOND_CGROUPS)) podman('unshare', 'mount', '-t', 'tmpfs', 'none', SECOND_CGROUPS)
+  const service = spawn(program, [...before, 'system', 'service', '--time=0', `unix://${socket}`], {
     stdio: 'ignore',
     env: environment,
   })
-  const podman = (...more: readonly string[]): string =>
-    execFileSync('unshare', [...privately, ...more], { env: environment, encoding: 'utf8', maxBuffer: 1 << 26 }).trim()
   afterAll(() => {
     service.kill()
     podman('rm', '--all', '--force', '--time=0')
-    spawnSync('umount', ['--lazy', join(inside('storage'), 'overlay')])
+    if (IS_ROOT) spawnSync('umount', ['--lazy', inside('storage/overlay')])
+    else {
+      // Its files belong to users of a user namespace. The last command ends the process that holds this one.
+      podman('unshare', 'sh', '-c', 'umount --lazy "$1/overlay"; rm -rf "$1"', 'sh', inside('storage'))
+      podman('system', 'migrate')
+    }
     rmSync(folder, { recursive: true, force: true })
   })
   await untilAnswers(socket)

@@ -5,25 +5,26 @@ import { Duplex } from 'node:stream'
 
 import { fail } from '../../errors/index.js'
 import type { CellConnection } from '../launch/cell.js'
+import { readHello, readSeenMount } from './hello.js'
+import type { Hello, SeenMount } from './hello.js'
 
 /** Of each direction of each connection, before the other side has passed something on. */
 const WINDOW = 256 * 1024
 const CREDIT_STEP = WINDOW / 4
 const LARGEST_PIECE = 32 * 1024
 const LONGEST_WORDS = 2_000
+const MOST_MOUNTS = 10_000
 
 /** The kinds of frames, see docs/protocol.md. */
-export const STREAM_FRAMES = { hello: 'H', open: 'O', data: 'D', credit: 'W', end: 'E', close: 'C' } as const
-
-/** What the launcher says of its container, before it has a plan. */
-export interface Hello {
-  readonly uid: number
-  readonly gid: number
-  /** Undefined if the image has no such program. */
-  readonly program: string | undefined
-  /** In the root of the container, without links. */
-  readonly entries: readonly { readonly path: string; readonly object: 'directory' | 'file' }[]
-}
+export const STREAM_FRAMES = {
+  mount: 'M',
+  hello: 'H',
+  open: 'O',
+  data: 'D',
+  credit: 'W',
+  end: 'E',
+  close: 'C',
+} as const
 
 export interface Attached {
   readonly hello: Promise<Hello>
@@ -44,6 +45,7 @@ export const carryStreams = (
   onConnection: (message: unknown, stream: Duplex) => void,
 ): Attached => {
   const streams = new Map<number, Carried>()
+  const mounts: SeenMount[] = []
   let words = ''
   let isOver = false
   let tellHello: (hello: Hello) => void = () => undefined
@@ -83,8 +85,12 @@ export const carryStreams = (
     const number = header.readUInt32LE(1)
     const carried = streams.get(number)
     switch (kind) {
+      case STREAM_FRAMES.mount:
+        if (mounts.push(readSeenMount(payload)) > MOST_MOUNTS)
+          throw fail('launcher-died', { how: 'its container has too many mounts' })
+        break
       case STREAM_FRAMES.hello:
-        tellHello(readHello(payload))
+        tellHello(readHello(payload, mounts))
         break
       case STREAM_FRAMES.open: {
         const stream = carry(number)
@@ -238,24 +244,6 @@ const createCutter = (
     }
     pending = rest.length === 0 ? [] : [rest]
     held = rest.length
-  }
-}
-
-const VERSION = 'cordon-stream-1'
-
-const readHello = (payload: Buffer): Hello => {
-  const text = payload.toString('utf8')
-  const [version, uid, gid, program = '', ...entries] = text.split('\0')
-  if (version !== VERSION)
-    throw fail('launcher-died', { how: `it speaks ${JSON.stringify(version)} instead of ${VERSION}` })
-  if (!text.endsWith('\0')) throw fail('launcher-died', { how: 'the root of the image has too many names' })
-  return {
-    uid: Number(uid),
-    gid: Number(gid),
-    program: program === '' ? undefined : program,
-    entries: entries
-      .filter((entry) => entry !== '')
-      .map((entry) => ({ path: entry.slice(1), object: entry.startsWith('d') ? 'directory' : 'file' })),
   }
 }
 

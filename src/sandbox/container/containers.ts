@@ -121,8 +121,6 @@ export const openContainers = async (
     try {
       const planned = planContainer({ request, facts, engine, image, mounts, sealed, hello: await container.hello })
       refuseClosed()
-      const problem = await container.departure()
-      if (problem !== undefined) throw fail('profile-mismatch', { problem })
       const token = brokeredOf(planned.plan)?.token
       const door = token === undefined ? undefined : doors.make(token)
       const cell = openCell({ connection: container.cell, wall: undefined }, planned.encoded(), (applied) =>

@@ -1,6 +1,7 @@
 // A container engine: what it can do, its images, and containers of Cordon in it.
 import { lstatSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import { posix } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { fail } from '../../errors/index.js'
@@ -21,8 +22,6 @@ export interface Engine {
   readonly start: (id: string) => Promise<void>
   /** Also if it is gone already. */
   readonly remove: (id: string) => Promise<void>
-  /** The number of its first process, on the machine of the engine. */
-  readonly processOf: (id: string) => Promise<number>
   readonly labelled: (label: string) => Promise<readonly LabelledContainer[]>
 }
 
@@ -32,6 +31,8 @@ export interface Image {
   readonly environment: Readonly<Record<string, string>>
   readonly folder: string
   readonly hasHealthCheck: boolean
+  /** Folders that the engine mounts an empty volume at. */
+  readonly volumes: readonly string[]
 }
 
 export interface LabelledContainer {
@@ -59,16 +60,19 @@ export const openEngine = async (sockets: readonly string[]): Promise<Engine> =>
     expected({ socket, method: 'GET', path: '/info' }),
   ])
   const facts = fieldsOf(info.value)
-  const isRootless = listOf(facts['SecurityOptions']).some((each) => String(each).includes('rootless'))
+  // Podman says it in a field of its own, Docker among these options.
+  const isRootless =
+    facts['Rootless'] === true || listOf(facts['SecurityOptions']).some((each) => String(each).includes('rootless'))
   const isPodman = listOf(fieldsOf(version.value)['Components']).some(
     (each) => fieldsOf(each)['Name'] === 'Podman Engine',
   )
+  const canLimit = await limitsOf(socket, isPodman && isRootless)
   return {
     socket,
     name: isPodman ? 'podman' : 'docker',
     isRootless,
-    limitsMemory: facts['MemoryLimit'] === true,
-    limitsProcesses: facts['PidsLimit'] === true,
+    limitsMemory: facts['MemoryLimit'] === true && canLimit('memory'),
+    limitsProcesses: facts['PidsLimit'] === true && canLimit('pids'),
     image: async (name) => {
       const image = await findImage(socket, name)
       if (isPodman) await refuseAnnotations(socket, image.digest)
@@ -88,10 +92,6 @@ export const openEngine = async (sockets: readonly string[]): Promise<Engine> =>
       await expected({ socket, method: 'POST', path: `/containers/${id}/start` })
     },
     remove: (id) => removeContainer(socket, id),
-    processOf: async (id) => {
-      const { value } = await expected({ socket, method: 'GET', path: `/containers/${id}/json` })
-      return Number(fieldsOf(fieldsOf(value)['State'])['Pid'])
-    },
     labelled: async (label) => {
       const filters = encodeURIComponent(JSON.stringify({ label: [label] }))
       const { value } = await expected({ socket, method: 'GET', path: `/containers/json?all=1&filters=${filters}` })
@@ -101,6 +101,14 @@ export const openEngine = async (sockets: readonly string[]): Promise<Engine> =>
       }))
     },
   }
+}
+
+/** A rootless Podman takes limits, and ignores those whose controller its user was not given. */
+const limitsOf = async (socket: string, isRootlessPodman: boolean): Promise<(controller: string) => boolean> => {
+  if (!isRootlessPodman) return () => true
+  const { value } = await expected({ socket, method: 'GET', path: '/libpod/info' })
+  const controllers = listOf(fieldsOf(fieldsOf(value)['host'])['cgroupControllers'])
+  return (controller) => controllers.includes(controller)
 }
 
 const MOST_REMOVALS = 20
@@ -131,7 +139,7 @@ const findImage = async (socket: string, name: string): Promise<Image> => {
   const known = [digest, ...listOf(digests).map((each) => String(each).replace(/^.*@/, ''))]
   if (!DIGEST.test(digest) || (wanted !== undefined && !known.includes(wanted)))
     throw fail('image-not-the-digest', { image: name, found: digest || 'an image without a digest' })
-  const { Env: variables, WorkingDir: folder, Healthcheck: check } = fieldsOf(config)
+  const { Env: variables, WorkingDir: folder, Healthcheck: check, Volumes: volumes } = fieldsOf(config)
   return {
     digest,
     environment: Object.fromEntries(
@@ -142,6 +150,7 @@ const findImage = async (socket: string, name: string): Promise<Image> => {
     ),
     folder: typeof folder === 'string' && folder.startsWith('/') ? folder : '/',
     hasHealthCheck: check !== undefined && check !== null,
+    volumes: Object.keys(fieldsOf(volumes)).map((path) => posix.resolve(path)),
   }
 }
 

@@ -18,7 +18,7 @@ import type { Plan, Rule, Step } from '../plan/plan.js'
 import { describeProfile } from '../plan/profile.js'
 import { refuseMissingMechanisms } from '../plan/requirements.js'
 import type { Enforced } from '../plan/sandbox-profile.js'
-import type { Hello } from './carried-streams.js'
+import type { Hello } from './hello.js'
 import type { Engine, Image } from './engine.js'
 import type { GrantedMounts } from './mounts.js'
 

@@ -11,7 +11,7 @@ import { rule } from '../plan/layout.js'
 import { ALL_FRAMES } from '../plan/plan.js'
 import type { Plan } from '../plan/plan.js'
 import { NOTHING_KEPT } from '../plan/plan-cell.js'
-import type { Hello } from './carried-streams.js'
+import type { Hello } from './hello.js'
 import { TEMPORARY } from './plan-container.js'
 import type { StartedContainer } from './start-container.js'
 

@@ -1,14 +1,15 @@
 // Makes and starts one container for one cell, and attaches to it.
 import type { Duplex } from 'node:stream'
 
-import { messageOf } from '../../errors/index.js'
 import type { Limits } from '../../policy/index.js'
 import { DEFAULT_LIMITS } from '../../policy/index.js'
 
-import { departureFromAsked } from '../walls/made-mounts.js'
 import { carryStreams } from './carried-streams.js'
 import type { Attached } from './carried-streams.js'
+import { mountsProblem, viewOfHost } from './compare-mounts.js'
+import type { AskedMounts } from './compare-mounts.js'
 import type { Engine, Image } from './engine.js'
+import type { Hello } from './hello.js'
 import { ownerLabel } from './leftovers.js'
 import type { Bind } from './mounts.js'
 import { TEMPORARY, launcherPath, searchPathOf } from './plan-container.js'
@@ -27,52 +28,48 @@ export interface ContainerRequest {
 export interface StartedContainer extends Attached {
   /** Also ends it, and settles when it is gone. */
   readonly remove: () => Promise<void>
-  /** How its mounts differ from those that were asked for. An engine follows symbolic links. */
-  readonly departure: () => Promise<string | undefined>
 }
 
 export const startContainer = async (
   request: ContainerRequest,
   onConnection: (message: unknown, stream: Duplex) => void,
 ): Promise<StartedContainer> => {
-  const { engine } = request
-  const id = await engine.create(containerBody(request))
+  const { engine, image, binds } = request
+  const target = launcherPath()
+  const id = await engine.create(containerBody(request, target))
   const remove = () => engine.remove(id)
   try {
     // Before it starts, so that nothing it says is lost.
     const { connection, first } = await engine.attach(id)
     const attached = carryStreams(connection, first, onConnection)
     await engine.start(id)
-    return { ...attached, remove, departure: async () => departureOf(await engine.processOf(id), request.binds) }
+    const asked = { binds, others: [target, TEMPORARY, ...image.volumes] }
+    return { ...attached, hello: comparedHello(attached.hello, asked), remove }
   } catch (error) {
     await remove().catch(() => undefined)
     throw error
   }
 }
 
-const STEPS = {
-  read: { kind: 'bind', access: 'r' },
-  write: { kind: 'bind', access: 'rw' },
-  hide: { kind: 'hide' },
-} as const
-
-const departureOf = (pid: number, binds: readonly Bind[]): string | undefined => {
-  try {
-    return departureFromAsked(
-      binds.map(({ path, access }) => ({ ...STEPS[access], path })),
-      pid,
-    )
-  } catch (error) {
-    return `the mounts of its container cannot be read here (${messageOf(error)})`
-  }
+/** Fails if the container has other mounts than those that were asked for. */
+const comparedHello = (told: Promise<Hello>, asked: AskedMounts): Promise<Hello> => {
+  const compared = told.then((hello) => {
+    const problem = mountsProblem(asked, hello, viewOfHost())
+    if (problem !== undefined) throw problem
+    return hello
+  })
+  compared.catch(() => undefined)
+  return compared
 }
 
 /** The launcher and its supervisor take some too. */
 const OWN_MEMORY = 64 * 1024 * 1024
 const OWN_PROCESSES = 16
 
-const containerBody = ({ engine, image, launcher, program, binds, limits, runtime }: ContainerRequest): unknown => {
-  const target = launcherPath()
+const containerBody = (
+  { engine, image, launcher, program, binds, limits, runtime }: ContainerRequest,
+  target: string,
+): unknown => {
   const memory = limits.memory === undefined ? undefined : limits.memory + OWN_MEMORY
   return {
     Image: image.digest,

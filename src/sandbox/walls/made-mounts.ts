@@ -19,18 +19,17 @@ interface Mount {
 export const departureFromMounts = (steps: readonly Step[], pid: number): string | undefined =>
   departureIn(steps, mountsIn(textAt('/proc/self/mountinfo')), mountsIn(textAt(`/proc/${pid}/mountinfo`)))
 
-/** Without looking for mounts that were not asked for: a container has those of its image. */
-export const departureFromAsked = (steps: readonly Step[], pid: number): string | undefined =>
-  departureAt(steps, mountsIn(textAt('/proc/self/mountinfo')), mountsIn(textAt(`/proc/${pid}/mountinfo`)))
-
 /** Pure: from the mounts of the host and those inside. */
 export const departureIn = (
   steps: readonly Step[],
   outside: readonly Mount[],
   inside: readonly Mount[],
 ): string | undefined => {
-  const departure = departureAt(steps, outside, inside)
-  if (departure !== undefined) return departure
+  const made = new Map(inside.map((mount) => [mount.point, mount]))
+  for (const step of steps) {
+    const problem = problemAt(step, made.get(step.path), outside)
+    if (problem !== undefined) return `${problem}: ${step.path}`
+  }
   const asked = new Map(
     steps.filter(({ kind }) => kind !== 'link' && kind !== 'directory').map((step) => [step.path, step]),
   )
@@ -41,19 +40,6 @@ export const departureIn = (
     return around?.kind !== 'bind' || (!isReadOnly && !around.access.includes('w'))
   })
   return stray === undefined ? undefined : `a mount that was not asked for: ${stray.point}`
-}
-
-const departureAt = (
-  steps: readonly Step[],
-  outside: readonly Mount[],
-  inside: readonly Mount[],
-): string | undefined => {
-  const made = new Map(inside.map((mount) => [mount.point, mount]))
-  for (const step of steps) {
-    const problem = problemAt(step, made.get(step.path), outside)
-    if (problem !== undefined) return `${problem}: ${step.path}`
-  }
-  return undefined
 }
 
 const OWN = ['/dev', '/proc'].map((path) => path as AbsolutePath)

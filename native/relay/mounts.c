@@ -1,0 +1,73 @@
+/*
+ * The mounts of the container, told to the host one by one, with the object that is found at each. An engine follows
+ * symbolic links, so the host compares them with those it asked for. They are looked at from inside: it does not matter
+ * whether the host may look into the processes of the engine.
+ */
+#include "relay/mounts.h"
+#include "relay/carried.h"
+#include "wire/open-how.h"
+
+#include <linux/magic.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+
+#define FIELDS_BEFORE_POINT 4
+
+/* A space, a tab, a line break and a backslash are three octal digits, see proc_pid_mountinfo(5). */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (char *from = text; *from; to++) {
+		bool escaped = from[0] == '\\' && from[1] && from[2] && from[3];
+		*to = escaped ? (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0')) : *from;
+		from += escaped ? 4 : 1;
+	}
+	*to = '\0';
+}
+
+/* What a path leads to is what lies on top there. Without numbers if our user does not get there. */
+static void tell_mount(const char *point)
+{
+	CLOSE_ON_RETURN int object = open_how(AT_FDCWD, point, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS);
+	struct stat status = { 0 };
+	struct statvfs mount = { 0 };
+	char words[PATH_MAX + 64];
+
+	if (object >= 0 && (fstat(object, &status) < 0 || fstatvfs(object, &mount) < 0))
+		status = (struct stat){ 0 };
+	int length =
+		snprintf(words, sizeof words, "%c%llu%c%llu%c%s%c", mount.f_flag & ST_RDONLY ? 'r' : 'w',
+			 (unsigned long long)status.st_dev, '\0', (unsigned long long)status.st_ino, '\0', point, '\0');
+	write_stream_frame(STREAM_MOUNT, 0, words, (size_t)length < sizeof words ? (size_t)length : sizeof words);
+}
+
+static char *point_in(char *line)
+{
+	char *rest, *field = strtok_r(line, " ", &rest);
+
+	for (int i = 0; field && i < FIELDS_BEFORE_POINT; i++)
+		field = strtok_r(NULL, " ", &rest);
+	return field;
+}
+
+void tell_mounts(void)
+{
+	FREE_ON_RETURN char *line = NULL;
+	size_t room = 0;
+	struct statfs found;
+	FILE *list = fopen("/proc/self/mountinfo", "re");
+
+	if (!list)
+		return;
+	/* An image may have a file of this name. */
+	if (fstatfs(fileno(list), &found) == 0 && found.f_type == PROC_SUPER_MAGIC)
+		while (getline(&line, &room, list) > 0) {
+			char *point = point_in(line);
+			if (!point)
+				continue;
+			unescape(point);
+			tell_mount(point);
+		}
+	fclose(list);
+}
