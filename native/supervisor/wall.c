@@ -4,6 +4,7 @@
  * a spawn from Node takes about as long as the wall itself.
  */
 #include "supervisor/wall.h"
+#include "boundary/scratch.h"
 #include "wire/memory.h"
 #include "wire/read-frame.h"
 #include "wire/report.h"
@@ -16,6 +17,14 @@
 #define HOST 3 /* of the launcher inside, with its channel behind it */
 #define FIRST_INPUT 5 /* what the wall itself reads */
 #define MOST_SAID 4096
+#define REMOVALS 50
+#define BETWEEN_REMOVALS_MS 100
+
+struct asked {
+	uint64_t inputs;
+	const char *folder; /* the private folder of the cell, if it is one of the host */
+	char **command;
+};
 
 bool asks_for_wall(int host)
 {
@@ -48,22 +57,21 @@ static int memory_file(void)
 	return fd < 0 ? memfd_create("wall", 0) : fd;
 }
 
-/* The program and its arguments. */
-static char **command_in(const struct frame *frame, uint64_t *inputs)
+static struct asked asked_in(const struct frame *frame)
 {
 	struct words words = { frame->payload, frame->payload + frame->length };
-	char **command = NULL, *word;
+	struct asked asked = { 0 };
 	size_t count = 0;
 
 	errno = EINVAL;
-	if (!parse_number(next_word(&words), inputs))
-		die("wall", "expected a number of inputs");
-	while ((word = next_word(&words)))
-		APPEND(command, count, word);
+	if (!parse_number(next_word(&words), &asked.inputs) || !(asked.folder = next_word(&words)))
+		die("wall", "expected a number of inputs and a folder");
+	for (char *word; (word = next_word(&words));)
+		APPEND(asked.command, count, word);
 	if (count == 0)
 		die("wall", "expected a program");
-	APPEND(command, count, NULL);
-	return command;
+	APPEND(asked.command, count, NULL);
+	return asked;
 }
 
 /* Nothing above FIRST_INPUT is open yet, so that each gets the next number. */
@@ -78,6 +86,13 @@ static void open_inputs(uint64_t count)
 			die("wall", "input");
 		free(input.payload);
 	}
+}
+
+/* A launcher that ended by itself has removed it. Otherwise its last processes may still be on their way out. */
+static void remove_leftovers(const char *folder)
+{
+	for (int removals = 0; *folder && !remove_folder(folder) && removals < REMOVALS; removals++)
+		poll(NULL, 0, BETWEEN_REMOVALS_MS);
 }
 
 static _Noreturn void report_end(int status)
@@ -96,7 +111,6 @@ static _Noreturn void report_end(int status)
 _Noreturn void run_wall(int host, int channel)
 {
 	int status, said = memory_file();
-	uint64_t inputs;
 
 	report_to(host);
 	/* A wall ends with the host, even one that never starts its launcher. */
@@ -105,22 +119,23 @@ _Noreturn void run_wall(int host, int channel)
 		die("wall", "descriptors");
 	close_range(FIRST_INPUT, ~0U, 0);
 	report_to(HOST);
-	struct frame asked = next_frame();
-	char **command = command_in(&asked, &inputs);
+	struct frame frame = next_frame();
+	struct asked asked = asked_in(&frame);
 
-	open_inputs(inputs);
+	open_inputs(asked.inputs);
 	pid_t wall = fork();
 	if (wall < 0)
 		die("wall", "fork");
 	if (wall == 0) {
 		/* Before anything that the launcher says. */
 		report_event("{\"event\":\"wall\",\"pid\":%d}", getpid());
-		execve(command[0], command, (char *[]){ NULL });
-		perror(command[0]);
+		execve(asked.command[0], asked.command, (char *[]){ NULL });
+		perror(asked.command[0]);
 		_exit(EXIT_REFUSED);
 	}
 	close_range(HOST + 1, ~0U, 0);
 	while (waitpid(wall, &status, 0) < 0 && errno == EINTR)
 		;
+	remove_leftovers(asked.folder);
 	report_end(status);
 }

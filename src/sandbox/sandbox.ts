@@ -304,6 +304,7 @@ const plannedOn = (host: HostFacts): Pick<Backend, 'host' | 'planner'> => ({ hos
 
 const walledCell = ({ plan, wallSteps }: PlannedCell): WalledCell => ({
   steps: wallSteps,
+  temporary: plan.temporary,
   network: plan.network === 'all' ? 'shared' : 'own',
   scratch: plan.limits.scratch ?? 0,
 })

@@ -1,4 +1,8 @@
 // Walls that the nursery starts. A shell is the wall, so that each step of it can be seen.
+import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { findLauncher } from '../../src/sandbox/host/launcher.js'
@@ -6,7 +10,7 @@ import { openCell } from '../../src/sandbox/launch/cell.js'
 import { startNursery } from '../../src/sandbox/launch/nursery.js'
 import { connectWalled } from '../../src/sandbox/launch/walled.js'
 import { encodePlan } from '../../src/sandbox/plan/encode-plan.js'
-import type { Wall } from '../../src/sandbox/walls/wall.js'
+import type { Wall, WalledCell } from '../../src/sandbox/walls/wall.js'
 import { path } from '../policy/places.js'
 
 import { planWith } from './plans.js'
@@ -23,11 +27,12 @@ const shell = (script: string, parts: Partial<Wall> = {}, inputs: readonly Uint8
   ...parts,
 })
 
-const endOf = (wall: Wall) => {
-  const launched = connectWalled(wall, { steps: [], network: 'own', scratch: 0 }, nursery.connect().connection)
-  const cell = openCell(launched, encodePlan(planWith({ form: 'landlock', probe: true })))
+const endOf = (wall: Wall, temporary = '/nowhere/private') => {
+  const cell: WalledCell = { steps: [], temporary: path(temporary), network: 'own', scratch: 0 }
+  const launched = connectWalled(wall, cell, nursery.connect().connection)
+  const opened = openCell(launched, encodePlan(planWith({ form: 'landlock', probe: true })))
   const ignore = () => undefined
-  return cell.start({ program: path('/'), argv: ['-'], environment: {} }, undefined, {
+  return opened.start({ program: path('/'), argv: ['-'], environment: {} }, undefined, {
     onStdout: ignore,
     onStderr: ignore,
   })
@@ -74,6 +79,16 @@ describe('a wall that the nursery starts', () => {
 
   test('says with what it ended if it said nothing', async () => {
     await expect(endOf(shell('exit 3'))).rejects.toMatchObject({ params: { detail: 'it ended with 3' } })
+  })
+
+  test('leaves no private folder on the host if it is killed, and touches none if it has a root of its own', async () => {
+    const [left, others] = ['left', 'others'].map(() => mkdtempSync(join(tmpdir(), 'cordon-walls-')))
+    const script = `mkdir -p ${left}/a/b; echo x > ${left}/a/file; kill -9 $$`
+    await expect(endOf(shell(script), left)).rejects.toMatchObject({ params: { detail: 'it ended with -9' } })
+    expect(existsSync(left ?? '')).toBe(false)
+    await expect(endOf(shell('kill -9 $$', { brings: ['mount-namespace'] }), others)).rejects.toThrow()
+    expect(existsSync(others ?? '')).toBe(true)
+    rmdirSync(others ?? '')
   })
 
   test('is refused if there is no such program', async () => {

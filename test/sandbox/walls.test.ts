@@ -17,7 +17,7 @@ const STEPS: readonly Step[] = [
   { kind: 'bind', access: 'rwx', path: path('/var/a b') },
   { kind: 'bind', access: 'rx', path: path('/var/a b/.git') },
 ]
-const CELL: WalledCell = { steps: STEPS, network: 'own', scratch: 1 << 20 }
+const CELL: WalledCell = { steps: STEPS, temporary: path('/tmp'), network: 'own', scratch: 1 << 20 }
 
 const wordsOf = (cell: WalledCell): readonly string[] =>
   Buffer.from(bubblewrap('/usr/bin/bwrap', '/opt/cordon-cell').command(cell).inputs[0] ?? [])

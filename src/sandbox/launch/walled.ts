@@ -7,6 +7,7 @@ import { fail } from '../../errors/index.js'
 
 import { TO_CELL, encodeFrame } from '../frames.js'
 import type { Stdio } from '../plan/plan.js'
+import { bringsMounts } from '../plan/wall-facts.js'
 import type { Identity } from '../plan/workspace-owner.js'
 import type { Wall, WalledCell } from '../walls/wall.js'
 import { isRunning } from './cell.js'
@@ -20,7 +21,9 @@ const LINGERING_MS = 2_000
 /** `connection`: to a nursery. */
 export const connectWalled = (wall: Wall, cell: WalledCell, connection: CellConnection): Launched => {
   const { words, inputs } = wall.command(cell)
-  const asked = [inputs.length, wall.program, ...words].map((word) => `${word}\0`).join('')
+  // In a root of its own, the private folder ends with the wall. Otherwise it is one of the host.
+  const folder = bringsMounts(wall) ? '' : cell.temporary
+  const asked = [inputs.length, folder, wall.program, ...words].map((word) => `${word}\0`).join('')
   connection.write(
     Buffer.concat([
       encodeFrame(TO_CELL.wall, Buffer.from(asked)),
