@@ -15,6 +15,7 @@ import { runBench } from './run.mjs'
 import { benchStore } from './store.mjs'
 import { benchSustained } from './sustain.mjs'
 import { benchTools } from './tools.mjs'
+import { benchWalls } from './walls.mjs'
 
 /** @param {import('./options.mjs').Options} options */
 async function main(options) {
@@ -53,6 +54,10 @@ async function main(options) {
   }
   if (options.tools) {
     await (options.sustain > 0 ? benchSustained(options) : benchTools(options))
+    return
+  }
+  if (options.walls) {
+    await benchWalls(options)
     return
   }
   const report = options.from === undefined ? await measure(options) : readReport(options.from)

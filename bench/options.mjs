@@ -11,6 +11,8 @@ export const HELP = `usage: npm run bench -- [options]
                      pgbench); from approval to start; the same with a million old calls; first use of an embedded store
   --gateway          measure only requests through cordon mcp, against the same MCP server alone
   --eslint           measure only what the rules of cordon/eslint add to a lint of 50,000 lines
+  --walls            measure only cells inside bubblewrap and firejail, in containers, and WASI tools, each against
+                     native cells and a bare spawn
   --hostile          measure only honest calls beside hostile tools in one runtime: ten minutes
   --sustain SECONDS  with --tools: keep 8 calls in flight for so long, and see that nothing grows;
                      with --hostile: how long hostile tools run (default: 600, with --quick 60)
@@ -59,6 +61,7 @@ const MEASUREMENT_NAMES = ['start', 'rate', 'command', 'idle', 'find', 'gcc', 'g
  * @property {boolean} gateway
  * @property {boolean} eslint
  * @property {boolean} hostile
+ * @property {boolean} walls
  * @property {number} sustain seconds; 0 is not at all
  * @property {boolean} quick
  * @property {boolean} check
@@ -88,6 +91,7 @@ export function parseOptions(words) {
       'gateway': { type: 'boolean', default: false },
       'eslint': { type: 'boolean', default: false },
       'hostile': { type: 'boolean', default: false },
+      'walls': { type: 'boolean', default: false },
       'sustain': { type: 'string', default: '0' },
       'quick': { type: 'boolean', default: false },
       'check': { type: 'boolean', default: false },
@@ -114,6 +118,7 @@ export function parseOptions(words) {
     gateway: values.gateway,
     eslint: values.eslint,
     hostile: values.hostile,
+    walls: values.walls,
     sustain,
     quick: values.quick,
     check: values.check,

@@ -47,18 +47,7 @@ export async function runBench(options, progress) {
     trial: job,
   })
   const has = (/** @type {string} */ name) => options.measurements.has(name)
-  /** @type {Report} */
-  const report = {
-    machine: machineFacts(),
-    contestants: entrants.map(({ contestant: { name, title, role } }) => ({ name, title, role })),
-    absent,
-    start: {},
-    rates: [],
-    commands: [],
-    idle: [],
-    work: [],
-    memory: undefined,
-  }
+  const report = emptyReport(entrants, absent)
 
   if (has('start')) {
     // A call of tens of milliseconds needs fewer samples for a steady median.
@@ -102,6 +91,25 @@ export async function runBench(options, progress) {
   await Promise.all(entrants.map(({ contestant }) => contestant.close()))
   ballast.length = 0
   return withoutPaths(report, scratch)
+}
+
+/**
+ * @param {readonly import('./contestants/index.mjs').Entrant[]} entrants
+ * @param {Report['absent']} absent
+ * @returns {Report}
+ */
+export function emptyReport(entrants, absent) {
+  return {
+    machine: machineFacts(),
+    contestants: entrants.map(({ contestant: { name, title, role } }) => ({ name, title, role })),
+    absent,
+    start: {},
+    rates: [],
+    commands: [],
+    idle: [],
+    work: [],
+    memory: undefined,
+  }
 }
 
 function machineFacts() {

@@ -1,10 +1,11 @@
 // npm run bench -- --tools: a call of a function tool from end to end (decided, permitted, run in a cell,
 // recorded), beside a bare spawn and a cold `node -e`, in turns.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tool, wasmTool } from '../dist/runtime/index.js'
+import { writeEmptyProgram } from './jobs/empty-program.mjs'
 import { openRuntime } from './measure/runtime.mjs'
 import { percentile } from './measure/statistics.mjs'
 
@@ -12,12 +13,6 @@ const TARGETS = { ofBare: 1.5, ofColdNode: 1 / 20, wasmOfFunction: 1.5 }
 /** Long enough for the next Node process to stand ready: it is the call that is measured, not the making. */
 const PAUSE_MS = 250
 const WARM_UP = 500
-
-// (module (memory (export "memory") 1) (func (export "_start")))
-const EMPTY_PROGRAM = Buffer.from(
-  '0061736d010000000104016000000302010005030100010713020' + '66d656d6f72790200065f737461727400000a040102000b',
-  'hex',
-)
 
 /** @param {string} program @param {readonly string[]} words */
 const spawned = (program, words) =>
@@ -29,8 +24,7 @@ const spawned = (program, words) =>
 export async function benchTools({ quick }) {
   const rounds = quick ? 15 : 60
   const folder = mkdtempSync(join(tmpdir(), 'cordon-bench-'))
-  const module = join(folder, 'empty.wasm')
-  writeFileSync(module, EMPTY_PROGRAM)
+  const module = writeEmptyProgram(folder)
   const { cordon, close } = await openRuntime([
     wasmTool({ name: 'empty', module, policy: {} }),
     tool({ name: 'here', inProcess: true, policy: { risk: 'low' }, run: () => null }),

@@ -65,20 +65,24 @@ function expectSuccess(result, job) {
   throw new Error(`${result.status} ${result.signal ?? result.exitCode}${said ? `: ${said}` : ''}`)
 }
 
-export const findCordonCold = () => openCold('cordon-cold', 'cordon, cold cell', 'auto')
+export const findCordonCold = () => openCold('cordon-cold', 'cordon, cold cell', {})
 
 /** The form for hosts that refuse user namespaces. */
-export const findCordonLandlock = () => openCold('cordon-landlock', 'cordon, cold cell, fallback', 'landlock')
+export const findCordonLandlock = () => openCold('cordon-landlock', 'cordon, cold cell, fallback', { form: 'landlock' })
+
+export const findCordonWarm = () => openWarm('cordon-warm', 'cordon, warm cell', {})
+
+/** @typedef {{ form?: 'auto' | 'landlock', backend?: 'native' | 'bubblewrap' | 'firejail' }} SandboxChoice */
 
 /**
  * @param {string} name
  * @param {string} title
- * @param {'auto' | 'landlock'} form
+ * @param {SandboxChoice} choice
  * @returns {Promise<import('./runner.mjs').Contestant>}
  */
-async function openCold(name, title, form) {
+export async function openCold(name, title, choice) {
   const library = await loadLibrary()
-  const sandbox = await library.openSandbox({ form })
+  const sandbox = await library.openSandbox(choice)
   return {
     name,
     title,
@@ -94,13 +98,18 @@ async function openCold(name, title, form) {
   }
 }
 
-/** @returns {Promise<import('./runner.mjs').Contestant>} */
-export async function findCordonWarm() {
+/**
+ * @param {string} name
+ * @param {string} title
+ * @param {SandboxChoice} choice
+ * @returns {Promise<import('./runner.mjs').Contestant>}
+ */
+export async function openWarm(name, title, choice) {
   const library = await loadLibrary()
-  const sandbox = await library.openSandbox({})
+  const sandbox = await library.openSandbox(choice)
   return {
-    name: 'cordon-warm',
-    title: 'cordon, warm cell',
+    name,
+    title,
     role: 'cordon',
     works: true,
     open: async (job) => {

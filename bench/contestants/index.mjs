@@ -38,11 +38,24 @@ const FINDERS = /** @type {const} */ ({
  * }} where
  * @returns {Promise<{ entrants: Entrant[], absent: { name: string, reason: string }[] }>}
  */
-export async function findContestants({ names, peers, scratch, trial }) {
+export function findContestants({ names, ...where }) {
+  return findAmong(
+    Object.entries(FINDERS).filter(([name]) => names.has(name)),
+    where,
+  )
+}
+
+/** @typedef {(where: { peers: string | undefined, scratch: string }) => Promise<import('./runner.mjs').Contestant>} Finder */
+
+/**
+ * @param {(readonly [string, Finder])[]} finders
+ * @param {{ peers: string | undefined, scratch: string, trial: import('./runner.mjs').Job }} where
+ * @returns {Promise<{ entrants: Entrant[], absent: { name: string, reason: string }[] }>}
+ */
+export async function findAmong(finders, { peers, scratch, trial }) {
   const entrants = []
   const absent = []
-  for (const [name, find] of Object.entries(FINDERS)) {
-    if (!names.has(name)) continue
+  for (const [name, find] of finders) {
     try {
       const contestant = await find({ peers, scratch })
       entrants.push({ contestant, ms: await timeTrial(contestant, trial) })

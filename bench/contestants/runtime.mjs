@@ -9,20 +9,33 @@ import { createRunner } from './runner.mjs'
 /** A function tool runs in a Node process that starts early. Its cell is ready before that process is. */
 const NODE_STARTS_MS = 100
 
-export const findCall = () => openContestant('cordon-call', 'cordon.call, process tool', { log: false })
+const FUNCTION = {
+  make: () => tool({ name: 'job', run: (/** @type {{ a: number, b: number }} */ { a, b }) => a + b }),
+  startsMs: NODE_STARTS_MS,
+}
+
+export const findCall = () => openContestant('cordon-call', 'cordon.call, process tool', {})
 export const findCallWithLog = () => openContestant('cordon-call-log', 'the same, with the audit log', { log: true })
-export const findFunction = () =>
-  openContestant('cordon-function', 'cordon.call, function tool', { log: false, isFunction: true })
+export const findFunction = () => openContestant('cordon-function', 'cordon.call, function tool', FUNCTION)
 export const findFunctionWithLog = () =>
-  openContestant('cordon-function-log', 'the same, with the audit log', { log: true, isFunction: true })
+  openContestant('cordon-function-log', 'the same, with the audit log', { ...FUNCTION, log: true })
+
+/**
+ * @typedef {object} CallForm
+ * @property {boolean} [log]
+ * @property {(job: import('./runner.mjs').Job) => import('cordon').CordonOptions['tools'][number]} [make] a process tool if omitted
+ * @property {number} [startsMs] how long its program takes to start in a cell that is ready
+ * @property {Partial<import('cordon').CordonOptions>} [options]
+ * @property {() => Promise<void>} [close]
+ */
 
 /**
  * @param {string} name
  * @param {string} title
- * @param {{ log: boolean, isFunction?: boolean }} form
+ * @param {CallForm} form
  * @returns {Promise<import('./runner.mjs').Contestant>}
  */
-async function openContestant(name, title, { log, isFunction = false }) {
+export async function openContestant(name, title, { log = false, make, startsMs = 0, options = {}, close }) {
   return {
     name,
     title,
@@ -30,14 +43,13 @@ async function openContestant(name, title, { log, isFunction = false }) {
     works: false,
     open: async (job) => {
       const folder = mkdtempSync(path.join(tmpdir(), 'cordon-bench-'))
-      const made = isFunction
-        ? tool({ name: 'job', run: (/** @type {{ a: number, b: number }} */ { a, b }) => a + b })
-        : processTool({ name: 'job', command: () => [...job.argv] })
+      const made = make?.(job) ?? processTool({ name: 'job', command: () => [...job.argv] })
       const cordon = await createCordon({
         workspace: job.cwd,
         mode: 'on_request',
         tools: [made],
         ...(log ? { audit: { path: path.join(folder, 'audit.jsonl') } } : {}),
+        ...options,
       })
       const call = async () => {
         const { status, facts } = await cordon.call('job', { a: 1, b: 2 })
@@ -46,7 +58,7 @@ async function openContestant(name, title, { log, isFunction = false }) {
       return createRunner(call, {
         ready: async () => {
           await cordon.prewarm('job', { a: 1, b: 2 })
-          if (isFunction) await sleep(NODE_STARTS_MS)
+          if (startsMs > 0) await sleep(startsMs)
         },
         close: async () => {
           await cordon.close()
@@ -54,6 +66,8 @@ async function openContestant(name, title, { log, isFunction = false }) {
         },
       })
     },
-    close: async () => {},
+    close: async () => {
+      await close?.()
+    },
   }
 }

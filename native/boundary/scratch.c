@@ -98,12 +98,17 @@ static void remove_entries(const char *path)
 	}
 }
 
+bool remove_folder(const char *path)
+{
+	remove_entries(path);
+	return rmdir(path) == 0 || errno == ENOENT;
+}
+
 void remove_scratch(const struct plan *plan)
 {
 	if (plan->form != FORM_LANDLOCK || plan->probe)
 		return;
-	remove_entries(plan->scratch);
-	rmdir(plan->scratch);
+	remove_folder(plan->scratch);
 }
 
 /* Stops once it is more than `enough`: a tool could fill the folder with more names than can be looked at. */

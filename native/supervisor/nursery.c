@@ -4,6 +4,7 @@
  * one connection carries what would otherwise be four pipes.
  */
 #include "supervisor/nursery.h"
+#include "supervisor/wall.h"
 #include "wire/frames.h"
 #include "wire/report.h"
 
@@ -90,6 +91,8 @@ int serve_nursery(char *name, run_launcher *run)
 			signal(SIGCHLD, SIG_DFL);
 			close(listener);
 			close(LIFELINE);
+			if (asks_for_wall(connection))
+				run_wall(connection, CHANNEL);
 			_exit(run(connection, CHANNEL));
 		}
 		if (child < 0) {

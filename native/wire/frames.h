@@ -4,6 +4,7 @@
 
 enum frame_kind {
 	/* from the host */
+	FRAME_WALL = 'L', /* to a nursery, before everything else: a wall is started around the launcher */
 	FRAME_HEAD_START = 'H', /* before the plan, and only then: namespaces may be made for one with this network */
 	FRAME_PLAN = 'P',
 	FRAME_COMMAND = 'C',

@@ -3,6 +3,7 @@
 import { bug } from '../errors/index.js'
 
 export const TO_CELL = {
+  wall: 'L',
   headStart: 'H',
   plan: 'P',
   command: 'C',

@@ -132,7 +132,7 @@ const attemptWith =
 /** The facts inside a wall, found by starting it. */
 export const probeWall = async (launcher: string, surroundings: Surroundings, wall: Wall): Promise<HostFacts> => {
   const steps = bringsMounts(wall) ? WALLED_STEPS : []
-  const cell: WalledCell = { steps, network: 'own', scratch: 1 << 20 }
+  const cell: WalledCell = { steps, temporary: at('/tmp'), network: 'own', scratch: 1 << 20 }
   const attempt = attemptWith(() => spawnWalled(wall, cell, ALL_FRAMES, ignore, surroundings.identity))
   const listened = await attempt('landlock', { traps: ['connect'] })
   const landlock = listened.outcome.held ? listened : await attempt('landlock')

@@ -17,7 +17,7 @@ import type { Cell, CellConnection, Launched } from './launch/cell.js'
 import { createDoors, PROXY_PORT } from './launch/doors.js'
 import { probeHost } from './host.js'
 import type { HostFacts } from './host.js'
-import { spawnWalled } from './launch/walled.js'
+import { connectWalled, spawnWalled } from './launch/walled.js'
 import { TO_CELL, encodeFrame } from './frames.js'
 import { forOwners } from './plan/for-owners.js'
 import { findLauncher } from './host/launcher.js'
@@ -27,7 +27,7 @@ import { headStartOf } from './plan/plan-cell.js'
 import type { CellRequest, PlannedCell } from './plan/plan-cell.js'
 import { ALL_FRAMES, brokeredOf } from './plan/plan.js'
 import { withOutputLimit } from './plan/plan-limits.js'
-import type { Plan } from './plan/plan.js'
+import type { Plan, Stdio } from './plan/plan.js'
 import { createPlanner } from './plan/planner.js'
 import { createPool, keepLatest } from './launch/pool.js'
 import { commandOf, runIn } from './launch/run-in-cell.js'
@@ -88,16 +88,21 @@ const openSandboxAs = async (
     options.nursery === 'none' ? undefined : startNursery(launcher, doors.receive, identity).catch(() => undefined)
   const [nursery, host] = await Promise.all([nurseryOrNone, probeHost(launcher, surroundings)])
   // Inside another cell its keeper makes our connections, and the nursery would not recognise us.
+  const nursed = (stdio: Stdio): Launched | undefined =>
+    stdio === ALL_FRAMES && host.listener.held && nursery?.isAlive() === true ? nursery.connect() : undefined
   const connect = ({ stdio, proxy }: CellRequest) =>
-    stdio === ALL_FRAMES && host.listener.held && nursery?.isAlive() === true
-      ? nursery.connect()
-      : spawnLauncher(launcher, stdio, proxy === undefined ? undefined : doors.receive, identity)
+    nursed(stdio) ?? spawnLauncher(launcher, stdio, proxy === undefined ? undefined : doors.receive, identity)
   const backends = await openBackends(backend, options.form ?? 'auto', host, {
     native: (passedOver) => ({ ...plannedOn({ ...host, passedOver }), launch: connect }),
     tryWall: (name) => tryWall(name, launcher, surroundings),
     walled: ({ wall, host: inside }, passedOver) => ({
       ...plannedOn({ ...inside, passedOver }),
-      launch: ({ stdio }, planned) => spawnWalled(wall, walledCell(planned), stdio, doors.receive, identity),
+      launch: ({ stdio }, planned) => {
+        const [cell, begun] = [walledCell(planned), nursed(stdio)]
+        return begun === undefined
+          ? spawnWalled(wall, cell, stdio, doors.receive, identity)
+          : connectWalled(wall, cell, begun.connection)
+      },
     }),
   }).catch((error: unknown) => {
     nursery?.close()
@@ -300,6 +305,7 @@ const plannedOn = (host: HostFacts): Pick<Backend, 'host' | 'planner'> => ({ hos
 
 const walledCell = ({ plan, wallSteps }: PlannedCell): WalledCell => ({
   steps: wallSteps,
+  temporary: plan.temporary,
   network: plan.network === 'all' ? 'shared' : 'own',
   scratch: plan.limits.scratch ?? 0,
 })

@@ -6,11 +6,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { expect, test } from 'vitest'
 
-import { describeForms } from './harness.js'
 import { hostScript } from './host-script.js'
 import type { HostRequest } from './host-script.js'
 import { playground } from './playground.js'
 import { newMark, survivorsOf, untilRunning } from './survivors.js'
+import { describeCells } from './walled.js'
 
 // The full load is CORDON_ATTACK_CALLS=2000; an ordinary run takes a tenth.
 const CALLS = Number(process.env['CORDON_ATTACK_CALLS'] ?? 200)
@@ -55,7 +55,7 @@ const lastingTraces = async (before: readonly string[], temporary: string): Prom
 
 const mountsOf = (pid: string): number => readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n').length
 
-describeForms('many calls at once in one directory', (cell) => {
+describeCells('many calls at once in one directory', (cell) => {
   test(
     `${String(CALLS)} calls, ${String(AT_ONCE)} in flight, from ${String(HOSTS)} host processes: none fails ` +
       'and nothing stays',
@@ -65,6 +65,7 @@ describeForms('many calls at once in one directory', (cell) => {
       const [before, mounts, temporary] = [traces(), mountsOf('self'), ownTemporary(root)]
       const request: HostRequest = {
         form: cell.form,
+        backend: cell.backend,
         // Process numbers repeat from cell to cell, so they make no unique names here.
         argv: [
           '/bin/sh',
@@ -106,6 +107,7 @@ describeForms('many calls at once in one directory', (cell) => {
     const [before, temporary] = [traces(), ownTemporary(root)]
     const request: HostRequest = {
       form: cell.form,
+      backend: cell.backend,
       argv: ['/bin/sh', '-c', `echo scratch > "\${TMPDIR:-/tmp}/x"; sleep 61; echo ${mark}`],
       write: [inside],
       cwd: inside,
@@ -130,7 +132,7 @@ describeForms('many calls at once in one directory', (cell) => {
     const script = join(root, 'signals.mjs')
     writeFileSync(
       join(root, 'request.json'),
-      JSON.stringify({ form: cell.form, argv: ['/bin/true'] } satisfies HostRequest),
+      JSON.stringify({ form: cell.form, backend: cell.backend, argv: ['/bin/true'] } satisfies HostRequest),
     )
     const host = hostScript(root)
     writeFileSync(

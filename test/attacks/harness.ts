@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { CordonError } from '../../src/errors/index.js'
 import { parseAbsolutePath, parsePolicy, resolvePolicy } from '../../src/policy/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
-import type { CallResult, Form, Sandbox } from '../../src/sandbox/index.js'
+import type { BackendName, CallResult, Form, Sandbox } from '../../src/sandbox/index.js'
 import { needs } from '../requirement.js'
 import { exitCodeOf } from '../ending.js'
 
@@ -52,6 +52,7 @@ export type RanCall = Extract<Call, { kind: 'ran' }>
 
 export interface Cell {
   readonly form: Form
+  readonly backend: BackendName
   /** Runs a command; the first word is a program of the host, or one of this suite's by `attackCommand`. */
   readonly call: (argv: readonly string[], options?: CallOptions) => Promise<Call>
   /** The same for an attack program, by its name. */
@@ -80,7 +81,7 @@ const withPrograms = (policy: PolicyText): unknown => ({
   filesystem: { ...policy.filesystem, read: [...(policy.filesystem?.read ?? []), programs.folder] },
 })
 
-export const cellIn = (sandbox: Sandbox, form: Form): Cell => {
+export const cellIn = (sandbox: Sandbox, form: Form, backend: BackendName): Cell => {
   const call = async (argv: readonly string[], options: CallOptions = {}): Promise<Call> => {
     const workspace = options.workspace ?? programs.folder
     const decoder = new TextDecoder('latin1')
@@ -120,6 +121,7 @@ export const cellIn = (sandbox: Sandbox, form: Form): Cell => {
   }
   return {
     form,
+    backend,
     sandbox,
     call,
     attack: (program, args, options) => call([...programs.command(program), ...args], options),
@@ -156,7 +158,7 @@ const describeIn =
   (title: string, body: (cell: Cell) => void): void => {
     describe.each(forms)(`${title} (%s)`, (form) => {
       const attempt = sandbox.host[form]
-      if (attempt.held) body(cellIn(sandbox, form))
+      if (attempt.held) body(cellIn(sandbox, form, 'native'))
       else
         test('the host supports this form of the cell', (context) => {
           needs(context, false, `${form}: ${attempt.stage}: ${attempt.problem}`)

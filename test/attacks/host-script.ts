@@ -3,13 +3,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-import type { Form } from '../../src/sandbox/index.js'
+import type { BackendName, Form } from '../../src/sandbox/index.js'
 
 const DIST = new URL('../../dist/', import.meta.url)
 
 /** What the script reads from the file named in its first argument. */
 export interface HostRequest {
   readonly form: Form
+  readonly backend: BackendName
   readonly argv: readonly string[]
   readonly read?: readonly string[]
   readonly write?: readonly string[]
@@ -33,9 +34,9 @@ import { openSandbox } from ${JSON.stringify(pathToFileURL(new URL('sandbox/inde
 import { parsePolicy, resolvePolicy } from ${JSON.stringify(pathToFileURL(new URL('policy/index.js', DIST).pathname).href)}
 
 const request = JSON.parse(readFileSync(process.argv[2], 'utf8'))
-const { form, argv, read = [], write = [], cwd = '/usr', calls = 1, atOnce = 1, limits = {} } = request
+const { form, backend, argv, read = [], write = [], cwd = '/usr', calls = 1, atOnce = 1, limits = {} } = request
 const boundary = resolvePolicy(parsePolicy({ filesystem: { read, write }, limits }, 'host'), { workspace: cwd, home: cwd, kind: 'process' })
-const sandbox = await openSandbox({ form })
+const sandbox = await openSandbox({ form, backend })
 process.stdout.write('open\\n')
 const failures = []
 let last = ''

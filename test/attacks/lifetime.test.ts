@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 
 import { programs } from './harness.js'
-import type { Form } from './harness.js'
+import type { Cell } from './harness.js'
 import { hostScript } from './host-script.js'
 import type { HostRequest } from './host-script.js'
 import { playground } from './playground.js'
@@ -24,11 +24,11 @@ afterEach(() => {
 /** A host program of its own that makes one call; returns when the tool of that call runs. */
 const hostWithCall = async (
   folder: string,
-  form: Form,
+  { form, backend }: Cell,
   argv: readonly string[],
   mark: string,
 ): Promise<ChildProcess> => {
-  const request: HostRequest = { form, argv, read: [programs.folder] }
+  const request: HostRequest = { form, backend, argv, read: [programs.folder] }
   const path = join(folder, 'request.json')
   writeFileSync(path, JSON.stringify(request))
   const host = spawn(process.execPath, [hostScript(folder), path], { stdio: ['ignore', 'ignore', 'inherit'] })
@@ -95,7 +95,7 @@ describeCells('after a call', (cell) => {
     const mark = newMark()
     const host = await hostWithCall(
       root,
-      cell.form,
+      cell,
       ['/bin/sh', '-c', `'${programs.command('daemon')[0]}' ${kind} ${mark}; sleep 61 ${mark} || sleep 61`],
       mark,
     )
@@ -108,7 +108,7 @@ describeCells('after a call', (cell) => {
     // The call is a tree: the tool, what holds it, the host program. Each holder is killed once, in a fresh tree.
     for (let victim = 0, count = 1; victim < count; victim += 1) {
       const mark = newMark()
-      const host = await hostWithCall(root, cell.form, [...programs.command('burn'), 'sleep', '61', mark], mark)
+      const host = await hostWithCall(root, cell, [...programs.command('burn'), 'sleep', '61', mark], mark)
       const [tool] = await untilRunning(mark)
       const holders = between(tool ?? 0, host.pid ?? 0)
       count = holders.length
@@ -126,7 +126,7 @@ describeCells('after a call', (cell) => {
   test('nothing is left if the host process is stopped by its terminal', async () => {
     const { root } = playground()
     const mark = newMark()
-    const host = await hostWithCall(root, cell.form, [...programs.command('burn'), 'sleep', '61', mark], mark)
+    const host = await hostWithCall(root, cell, [...programs.command('burn'), 'sleep', '61', mark], mark)
     host.kill('SIGHUP')
     expect(await survivorsOf(mark)).toEqual([])
   })
@@ -135,7 +135,7 @@ describeCells('after a call', (cell) => {
     const { root } = playground()
     const mark = newMark()
     const before = new Set(processesNamed('cordon-cell'))
-    const host = await hostWithCall(root, cell.form, [...programs.command('burn'), 'sleep', '61', mark], mark)
+    const host = await hostWithCall(root, cell, [...programs.command('burn'), 'sleep', '61', mark], mark)
     host.kill('SIGKILL')
     expect(await survivorsOf(mark)).toEqual([])
     // Other tests run at the same time, and theirs end too: whatever is here now must be gone in a while.

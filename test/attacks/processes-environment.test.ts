@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { expectHeld, programs } from './harness.js'
 import { hostScript } from './host-script.js'
+import type { HostRequest } from './host-script.js'
 import { startVictim } from './host-services.js'
 import { expectRefused, parseRoutes } from './outcomes.js'
 import { playground } from './playground.js'
@@ -52,7 +53,12 @@ describeCells('a tool and the data of its caller', (cell) => {
     const request = join(root, 'request.json')
     writeFileSync(
       request,
-      JSON.stringify({ form: cell.form, argv: [...programs.command('environment'), MARK], read: [programs.folder] }),
+      JSON.stringify({
+        form: cell.form,
+        backend: cell.backend,
+        argv: [...programs.command('environment'), MARK],
+        read: [programs.folder],
+      } satisfies HostRequest),
     )
     // Descriptors that nobody marked to be closed. Node itself closes low numbers to its children, not these.
     const host = spawn(

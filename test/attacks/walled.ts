@@ -34,7 +34,7 @@ export const describeCells = (title: string, body: (cell: Cell) => void): void =
         test('the host supports this wall', (context) => {
           needs(context, false, `${wall}: ${sandbox}`)
         })
-      else body(cellIn(sandbox, 'landlock'))
+      else body(cellIn(sandbox, 'landlock', wall))
     })
   }
 }

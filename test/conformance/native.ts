@@ -23,12 +23,12 @@ export const nativeCandidate = async (form: Form, gaps: Candidate['gaps'], launc
 }
 
 /** Each cell has a supervisor, a child of the nursery that this process started. */
-const supervisors = (): readonly number[] =>
+export const supervisors = (): readonly number[] =>
   childrenOf(process.pid)
     .filter((pid) => argumentsOf(pid).includes('nursery'))
     .flatMap(childrenOf)
 
-const childrenOf = (pid: number): readonly number[] =>
+export const childrenOf = (pid: number): readonly number[] =>
   textOf(`/proc/${String(pid)}/task/${String(pid)}/children`)
     .split(' ')
     .filter((text) => text !== '')

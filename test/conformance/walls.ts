@@ -1,17 +1,16 @@
 // The launcher inside a wall, as a candidate of the suite.
-import { readFileSync } from 'node:fs'
-
 import { CordonError } from '../../src/errors/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
 import type { WallName } from '../../src/sandbox/plan/wall-facts.js'
 
 import type { Backend, Candidate } from './backend.js'
+import { childrenOf, supervisors } from './native.js'
 
 export const walledCandidate = async (backend: WallName, gaps: Candidate['gaps']): Promise<Candidate> => ({
   name: backend,
   missing: await problemOf(backend),
   gaps,
-  open: async () => ({ ...(await openSandbox({ backend })), cellProcesses: () => walls(backend) }) satisfies Backend,
+  open: async () => ({ ...(await openSandbox({ backend })), cellProcesses: walls }) satisfies Backend,
 })
 
 const problemOf = async (backend: WallName): Promise<string | undefined> => {
@@ -24,20 +23,5 @@ const problemOf = async (backend: WallName): Promise<string | undefined> => {
   }
 }
 
-const PROGRAMS = { bubblewrap: 'bwrap', firejail: 'firejail' } as const
-
-/** Each cell has a wall, a child of this process. */
-const walls = (backend: keyof typeof PROGRAMS): readonly number[] =>
-  textOf(`/proc/self/task/${String(process.pid)}/children`)
-    .split(' ')
-    .filter((text) => text !== '')
-    .map(Number)
-    .filter((pid) => textOf(`/proc/${String(pid)}/comm`).trim() === PROGRAMS[backend])
-
-const textOf = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
+/** Each cell has a wall, around which the nursery keeps a process of its own. */
+const walls = (): readonly number[] => supervisors().flatMap(childrenOf)

@@ -10,13 +10,14 @@ import { path } from '../policy/places.js'
 const STEPS: readonly Step[] = [
   { kind: 'bind', access: 'rd', path: path('/dev/null') },
   { kind: 'terminals', path: path('/dev/pts') },
+  { kind: 'file', path: path('/etc/hosts'), content: '127.0.0.1 localhost' },
   { kind: 'proc', path: path('/proc') },
   { kind: 'scratch', path: path('/tmp') },
   { kind: 'bind', access: 'rx', path: path('/usr') },
   { kind: 'bind', access: 'rwx', path: path('/var/a b') },
   { kind: 'bind', access: 'rx', path: path('/var/a b/.git') },
 ]
-const CELL: WalledCell = { steps: STEPS, network: 'own', scratch: 1 << 20 }
+const CELL: WalledCell = { steps: STEPS, temporary: path('/tmp'), network: 'own', scratch: 1 << 20 }
 
 const wordsOf = (cell: WalledCell): readonly string[] =>
   Buffer.from(bubblewrap('/usr/bin/bwrap', '/opt/cordon-cell').command(cell).inputs[0] ?? [])
@@ -36,6 +37,11 @@ describe('bubblewrap', () => {
   test('binds what is granted for reading read-only, and a seal after its root', () => {
     const words = wordsOf(CELL).join(' ')
     expect(words).toContain('--ro-bind /usr /usr --bind /var/a b /var/a b --ro-bind /var/a b/.git /var/a b/.git')
+  })
+  test('copies a small file of the system into its root, from a descriptor', () => {
+    expect(wordsOf(CELL).join(' ')).toContain('--perms 0444 --file 6 /etc/hosts')
+    const [, content] = bubblewrap('/usr/bin/bwrap', '/opt/cordon-cell').command(CELL).inputs
+    expect(Buffer.from(content ?? []).toString()).toBe('127.0.0.1 localhost')
   })
   test('refuses a grant of all devices', () => {
     const all: Step = { kind: 'bind', access: 'r', path: path('/dev') }
@@ -79,6 +85,7 @@ describe('the mounts that a wall made', () => {
     ['shows something else', RIGHT.with(5, line('8:1', '/etc', '/var/a\\040b', 'rw'))],
     ['can be written', RIGHT.with(6, line('8:2', '/vol/a\\040b/.git', '/var/a\\040b/.git', 'rw'))],
     ['not asked for', [...RIGHT, line('8:1', '/root', '/root', 'ro')]],
+    ['not asked for: /etc/hosts', [...RIGHT, line('8:1', '/etc/hosts', '/etc/hosts', 'ro')]],
   ])('are refused if one %s', (problem, lines) => {
     expect(departure(lines)).toContain(problem)
   })

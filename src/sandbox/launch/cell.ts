@@ -30,6 +30,7 @@ export interface Launched {
 
 export interface RunningWall {
   readonly name: string
+  readonly started: (pid: number) => void
   readonly isRunning: () => boolean
   /** Waits for its end, and settles with its last words. */
   readonly lastWords: () => Promise<string>
@@ -123,8 +124,12 @@ export const openCell = (
       case 'stopped':
         streams?.onStopped?.(event.signal)
         break
+      case 'wall':
+        wall?.started(event.pid)
+        break
       case 'error':
-        failure ??= setupFailure(event)
+        if (event.stage === 'wall') failOfWall(event.detail.trim())
+        else failure ??= setupFailure(event)
         break
       case 'exit':
         exit = event
@@ -268,11 +273,12 @@ export const openCell = (
 const failureOfWall = (stage: string, detail: string): CordonError =>
   setupFailure({ event: 'error', stage, errno: 0, error: 'it was not built as planned', detail })
 
-const isRunning = (pid: number): boolean => {
+export const isRunning = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)
-  } catch {
-    return false
+  } catch (error) {
+    // firejail runs as root.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

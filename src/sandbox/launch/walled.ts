@@ -1,19 +1,48 @@
-// Starts a wall with the launcher inside.
+// Starts a wall with the launcher inside: by the nursery, or by itself if it takes over this process's streams.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 
 import { fail } from '../../errors/index.js'
 
+import { TO_CELL, encodeFrame } from '../frames.js'
 import type { Stdio } from '../plan/plan.js'
+import { bringsMounts } from '../plan/wall-facts.js'
 import type { Identity } from '../plan/workspace-owner.js'
 import type { Wall, WalledCell } from '../walls/wall.js'
-import type { Launched } from './cell.js'
+import { isRunning } from './cell.js'
+import type { CellConnection, Launched } from './cell.js'
 import type { Receive } from './nursery.js'
 
 const MOST_SAID = 4_096
 /** For a wall whose launcher is gone. */
 const LINGERING_MS = 2_000
+
+/** `connection`: to a nursery. */
+export const connectWalled = (wall: Wall, cell: WalledCell, connection: CellConnection): Launched => {
+  const { words, inputs } = wall.command(cell)
+  // In a root of its own, the private folder ends with the wall. Otherwise it is one of the host.
+  const folder = bringsMounts(wall) ? '' : cell.temporary
+  const asked = [inputs.length, folder, wall.program, ...words].map((word) => `${word}\0`).join('')
+  connection.write(
+    Buffer.concat([
+      encodeFrame(TO_CELL.wall, Buffer.from(asked)),
+      ...inputs.map((bytes) => encodeFrame(TO_CELL.input, bytes)),
+    ]),
+  )
+  let pid: number | undefined
+  return {
+    connection,
+    wall: {
+      name: wall.name,
+      started: (number) => (pid = number),
+      isRunning: () => pid === undefined || isRunning(pid),
+      // The nursery's process around it has told them, or was killed.
+      lastWords: () => Promise.resolve('its connection closed'),
+      departure: () => wall.departure(cell, () => launcherBelow(pid)),
+    },
+  }
+}
 
 export const spawnWalled = (
   wall: Wall,
@@ -56,13 +85,13 @@ export const spawnWalled = (
     stream.unref()
   })
   const connection = child.stdio[3] as unknown as Socket
-  let isRunning = true
+  let hasEnded = false
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => {
       connection.destroy(fail('launcher-died', { how: error.message }, error))
       resolve(error.message)
     })
-    child.once('exit', () => (isRunning = false))
+    child.once('exit', () => (hasEnded = true))
     child.once('close', (code) => {
       resolve(said.trim() || `it ended with ${code ?? 'a signal'}`)
     })
@@ -71,7 +100,8 @@ export const spawnWalled = (
     connection,
     wall: {
       name: wall.name,
-      isRunning: () => isRunning,
+      started: () => undefined,
+      isRunning: () => !hasEnded,
       lastWords: () => {
         // This process must not end before it has said why there is no cell.
         child.ref()

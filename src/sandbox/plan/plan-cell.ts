@@ -85,11 +85,7 @@ export const planCell = (
 ): PlannedCell => {
   const { boundary, cwd, form } = request
   const isWalled = bringsMounts(host.wall)
-  const reachable = reachableSystem(wholeSystem, host)
-  // A wall binds small files too, instead of copying them.
-  const system = isWalled
-    ? { ...reachable, files: [], places: [...reachable.places, ...filesOf(reachable)] }
-    : reachable
+  const system = reachableSystem(wholeSystem, host)
   const network = networkOf(request, host)
   // Links are followed: a working directory grants nothing.
   if (objectAt(realPathOf(cwd) ?? cwd) !== 'directory') throw fail('cwd-missing', { path: cwd })
@@ -226,8 +222,6 @@ const temporaryParentFor = (form: Form, host: HostFacts, granted: readonly Place
 
 const newFolderIn = (parent: AbsolutePath): AbsolutePath =>
   `${parent}/cordon-${randomBytes(12).toString('hex')}` as AbsolutePath
-
-const filesOf = ({ files }: SystemView): readonly Place[] => files.map(({ path }): Place => ({ path, object: 'file' }))
 
 const executionOf = (
   { boundary, cwd, searchPath, form }: CellRequest,

@@ -9,6 +9,8 @@ import { LIMIT_KINDS } from './violations.js'
 import type { LimitKind, Violation } from './violations.js'
 
 export const EVENTS = {
+  /** A nursery started the wall around the launcher. */
+  wall: { pid: number() },
   /** Limits of 0 are none. `network`: whether the tool has a network namespace of its own. */
   applied: {
     ...{ landlock: number(), supervisor: number(), measurable: yesOrNo(), network: oneOf('own', 'shared', 'unknown') },

@@ -30,9 +30,7 @@ export const departureIn = (
     const problem = problemAt(step, made.get(step.path), outside)
     if (problem !== undefined) return `${problem}: ${step.path}`
   }
-  const asked = new Map(
-    steps.filter(({ kind }) => kind !== 'link' && kind !== 'directory').map((step) => [step.path, step]),
-  )
+  const asked = new Set(steps.filter(isMounted).map(({ path }) => path))
   const stray = inside.find(({ point, isReadOnly }) => {
     if (point === '/' || OWN.some((own) => isWithinPath(point, own)) || asked.has(point)) return false
     // A mount of the host below a granted folder comes with it.
@@ -42,17 +40,20 @@ export const departureIn = (
   return stray === undefined ? undefined : `a mount that was not asked for: ${stray.point}`
 }
 
+/** The others are made in the root itself, which is the wall's own. */
+const isMounted = ({ kind }: Step): boolean => kind !== 'link' && kind !== 'directory' && kind !== 'file'
+
 const OWN = ['/dev', '/proc'].map((path) => path as AbsolutePath)
 
 const problemAt = (step: Step, mount: Mount | undefined, outside: readonly Mount[]): string | undefined => {
-  if (step.kind === 'link' || step.kind === 'directory') return undefined
+  if (!isMounted(step)) return undefined
   if (mount === undefined) return 'a mount is missing'
   if (step.kind === 'bind') {
     const source = sourceOf(step.path, outside)
     if (source.device !== mount.device || source.root !== mount.root) return 'a mount shows something else'
     if (!/[wd]/.test(step.access) && !mount.isReadOnly) return 'a mount can be written'
   }
-  return ['hide', 'file', 'cover'].includes(step.kind) && !mount.isReadOnly ? 'a mount can be written' : undefined
+  return ['hide', 'cover'].includes(step.kind) && !mount.isReadOnly ? 'a mount can be written' : undefined
 }
 
 /** The file system and the folder in it that a path of the host leads to. */

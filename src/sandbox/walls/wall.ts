@@ -1,11 +1,15 @@
 // A wall is a program of the system that makes namespaces around the launcher. The launcher then builds its `landlock`
 // form inside.
+import type { AbsolutePath } from '../../policy/index.js'
+
 import type { Step } from '../plan/plan.js'
 import type { WallFacts } from '../plan/wall-facts.js'
 
 /** What a wall has to build for one cell. */
 export interface WalledCell {
   readonly steps: readonly Step[]
+  /** The private folder of the cell. */
+  readonly temporary: AbsolutePath
   readonly network: 'own' | 'shared'
   /** The limit of private folders, in bytes. */
   readonly scratch: number
