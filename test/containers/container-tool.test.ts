@@ -286,6 +286,18 @@ describe('nothing is left', () => {
     expect(await untilEmpty(() => engine?.containers() ?? [])).toEqual([])
   })
 
+  test('of a call whose container somebody removes, and the next call runs', async (context) => {
+    const folder = stage.newFolder()
+    const cordon = await opened(context, { filesystem: { write: [folder] } })
+    const call = outputOf(cordon, `echo begun > ${folder}/begun; sleep 1000`)
+    while (!existsSync(join(folder, 'begun'))) await wait(50)
+    for (const container of engine?.containers() ?? []) engine?.remove(container)
+    expect((await call).result.status).not.toBe('ok')
+    expect((await outputOf(cordon, `cat ${folder}/begun`)).output?.stdout).toBe('begun\n')
+    await cordon.close()
+    expect(await untilEmpty(() => engine?.containers() ?? [])).toEqual([])
+  })
+
   test('of a process that was killed while a call ran', async (context) => {
     needs(context, engine !== undefined, problem ?? '')
     if (engine === undefined) return

@@ -20,7 +20,7 @@ import { withOutputLimit } from '../plan/plan-limits.js'
 import { createPatrols } from '../watch/patrols.js'
 import type { CallPatrol } from '../watch/patrols.js'
 import { engineSockets, namesDigest, openEngine } from './engine.js'
-import type { Engine, Image } from './engine.js'
+import type { Image } from './engine.js'
 import { sweepLeftovers } from './leftovers.js'
 import { mountsFor } from './mounts.js'
 import { planContainer, refuseInexpressible } from './plan-container.js'
@@ -157,6 +157,7 @@ export const openContainers = async (
     waiting: Promise<ReadyCell | undefined>,
   ): Promise<CallResult> => {
     let cell: Cell | undefined
+    let hasBegun = false
     const patrol = await patrolFor(settings, () => cell?.kill())
     try {
       const ready = await waiting
@@ -171,13 +172,17 @@ export const openContainers = async (
       const { planned } = opened
       const watched = {
         go: () => {
+          hasBegun = true
           patrol.go(planned.closed)
         },
         end: async () => (await patrol.end()).violations,
       }
       return await runIn(opened, planned, { settings, input, onStarted: undefined }, watched, undefined)
     } catch (error) {
-      await patrol.giveUp()
+      cell?.discard()
+      // A tool that began may have made something in its write roots until its container was gone.
+      await Promise.allSettled(removals)
+      await (hasBegun ? patrol.end() : patrol.giveUp())
       throw closed ? fail('sandbox-closed', { what: 'sandbox' }, error) : error
     } finally {
       if (cell !== undefined) running.delete(cell)
@@ -216,14 +221,8 @@ export const openContainers = async (
       await Promise.allSettled(calls)
       await Promise.allSettled(removals)
       patrols.close()
-      await sweepOwn(engine)
     },
   }
-}
-
-/** What was still being made when everything was closed is removed by the process that comes next. */
-const sweepOwn = async (engine: Engine): Promise<void> => {
-  await sweepLeftovers(engine).catch(() => undefined)
 }
 
 /** A failure is not remembered. */

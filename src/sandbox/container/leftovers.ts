@@ -1,4 +1,4 @@
-// Containers that a process of Cordon could not remove, because it was killed between making and starting one.
+// Containers that a process of Cordon could not remove, because it was killed between making and removing one.
 import { hostname } from 'node:os'
 
 import { PLATFORM, describeSelf, isDead } from '../../platform/index.js'
