@@ -19,9 +19,12 @@ static void unescape(char *text)
 	char *to = text;
 
 	for (char *from = text; *from; to++) {
-		bool escaped = from[0] == '\\' && from[1] && from[2] && from[3];
-		*to = escaped ? (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0')) : *from;
-		from += escaped ? 4 : 1;
+		if (from[0] != '\\' || !from[1] || !from[2] || !from[3]) {
+			*to = *from++;
+			continue;
+		}
+		*to = (char)((from[1] - '0') * 64 + (from[2] - '0') * 8 + (from[3] - '0'));
+		from += 4;
 	}
 	*to = '\0';
 }

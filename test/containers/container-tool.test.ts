@@ -1,6 +1,6 @@
 // Container tools on a real engine: what a call can do, what its container refuses, and what is left of it.
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
@@ -13,7 +13,7 @@ import { echo, serverAuthority, startHttps } from '../egress/servers.js'
 import { needs } from '../requirement.js'
 import { openStage } from '../runtime/stage.js'
 
-import { ENGINE_KIND, engineProblem, makeImageRoot, startEngine } from './engine.js'
+import { engineProblem, makeImageRoot, startEngine } from './engine.js'
 
 const problem = engineProblem()
 const engine = problem === undefined ? await startEngine() : undefined
@@ -82,34 +82,7 @@ const untilEmpty = async (look: () => readonly unknown[]): Promise<readonly unkn
   return look()
 }
 
-describe(`a container tool on a ${ENGINE_KIND} engine`, () => {
-  test('finds the engine of this user, and its files belong to this user', async (context) => {
-    needs(context, engine !== undefined, problem ?? '')
-    const folder = stage.newFolder()
-    const cordon = await closing(context, {
-      tools: [shell({ filesystem: { write: [folder] } })],
-      environment: { XDG_RUNTIME_DIR: join(engine?.folder ?? '', 'run') },
-    })
-    const { result } = await outputOf(cordon, `echo made > ${folder}/file; mkdir ${folder}/folder`)
-    expect(result.facts.error).toBeNull()
-    const owners = ['file', 'folder'].map((name) => statSync(join(folder, name)))
-    expect(owners.map(({ uid }) => uid)).toEqual(owners.map(() => process.getuid?.()))
-    expect(owners.map(({ gid }) => gid)).toEqual(owners.map(() => process.getgid?.()))
-  })
-
-  test('records a limit of the engine only if the engine can set it', async (context) => {
-    const cordon = await opened(context, { limits: { memory: '200M' } })
-    const { result } = await outputOf(cordon, 'true')
-    expect(result.status).toBe('ok')
-    const { enforced } = result.facts.sandbox_profile as { readonly enforced: Record<string, readonly string[]> }
-    const controllers = engine?.podman('info', '--format', '{{.Host.CgroupControllers}}') ?? ''
-    for (const [limit, controller] of [
-      ['limits.memory', 'memory'],
-      ['limits.processes', 'pids'],
-    ] as const)
-      expect(enforced[limit]?.includes('container: cgroup')).toBe(controllers.includes(controller))
-  })
-
+describe('a container tool', () => {
   test('runs a program of its image, with the variables of the image, and records both boundaries', async (context) => {
     const cordon = await opened(context)
     const { result, output } = await outputOf(cordon, 'cat /etc/image-file; echo $OF_IMAGE; id -u')
