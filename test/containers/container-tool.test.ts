@@ -264,7 +264,7 @@ describe('nothing is left', () => {
     const cordon = await opened(context, { filesystem: { write: [folder] } })
     const call = outputOf(cordon, `echo begun > ${folder}/begun; sleep 1000`)
     while (!existsSync(join(folder, 'begun'))) await wait(50)
-    for (const container of engine?.containers() ?? []) engine?.remove(container)
+    engine?.podman('rm', '--all', '--force', '--time=0')
     expect((await call).result.status).not.toBe('ok')
     expect((await outputOf(cordon, `cat ${folder}/begun`)).output?.stdout).toBe('begun\n')
     await cordon.close()
