@@ -45,7 +45,8 @@ export function findContestants({ names, ...where }) {
   )
 }
 
-/** @typedef {(where: { peers: string | undefined, scratch: string }) => Promise<import('./runner.mjs').Contestant>} Finder */
+/** @typedef {{ peers: string | undefined, scratch: string }} Where */
+/** @typedef {(where: Where) => Promise<import('./runner.mjs').Contestant>} Finder */
 
 /**
  * @param {(readonly [string, Finder])[]} finders

@@ -23,7 +23,8 @@ export const findFunctionWithLog = () =>
 /**
  * @typedef {object} CallForm
  * @property {boolean} [log]
- * @property {(job: import('./runner.mjs').Job) => import('cordon').CordonOptions['tools'][number]} [make] a process tool if omitted
+ * @property {(job: import('./runner.mjs').Job) => import('cordon').CordonOptions['tools'][number]} [make] default: a
+ * process tool
  * @property {number} [startsMs] how long its program takes to start in a cell that is ready
  * @property {Partial<import('cordon').CordonOptions>} [options]
  * @property {() => Promise<void>} [close]

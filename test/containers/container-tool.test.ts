@@ -9,6 +9,7 @@ import type { TestContext } from 'vitest'
 
 import { containerTool } from '../../src/runtime/index.js'
 import type { Cordon, CordonOptions } from '../../src/runtime/index.js'
+import { processesWith } from '../attacks/survivors.js'
 import { echo, serverAuthority, startHttps } from '../egress/servers.js'
 import { needs } from '../requirement.js'
 import { openStage } from '../runtime/stage.js'
@@ -75,6 +76,14 @@ const closing = async (context: TestContext, options: Partial<CordonOptions>): P
 const outputOf = async (cordon: Cordon, script: string) => {
   const result = await cordon.call('shell', { script })
   return { result, output: result.output as { readonly stdout: string; readonly stderr: string } | undefined }
+}
+
+const commandOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${String(pid)}/comm`, 'utf8').trim()
+  } catch {
+    return ''
+  }
 }
 
 const untilEmpty = async (look: () => readonly unknown[]): Promise<readonly unknown[]> => {
@@ -250,13 +259,30 @@ describe('a hostile image', () => {
 })
 
 describe('nothing is left', () => {
-  test('of twenty calls, in turn and at once, and of a runtime that was closed', async (context) => {
+  /** Containers, their folders, and the processes that the engine keeps beside each. */
+  const left = (): readonly unknown[] =>
+    engine === undefined
+      ? []
+      : [
+          ...engine.containers(),
+          ...readdirSync(join(engine.folder, 'storage/overlay-containers')).filter((name) =>
+            /^[0-9a-f]{64}$/.test(name),
+          ),
+          ...processesWith(engine.folder).filter((pid) => commandOf(pid) === 'conmon'),
+        ]
+
+  test('of 200 calls, in turn and at once, and of a runtime that was closed', async (context) => {
     const cordon = await opened(context)
     for (let calls = 0; calls < 10; calls += 1) expect((await outputOf(cordon, 'true')).result.status).toBe('ok')
-    const results = await Promise.all(Array.from({ length: 10 }, () => outputOf(cordon, 'true')))
-    expect(results.map(({ result }) => result.status)).toEqual(results.map(() => 'ok'))
+    const statuses: string[] = []
+    const inTurn = async () => {
+      for (let calls = 0; calls < 19; calls += 1) statuses.push((await outputOf(cordon, 'true')).result.status)
+    }
+    await Promise.all(Array.from({ length: 10 }, inTurn))
+    expect(statuses).toEqual(Array.from({ length: 190 }, () => 'ok'))
+    expect(left().length).toBeGreaterThan(0)
     await cordon.close()
-    expect(await untilEmpty(() => engine?.containers() ?? [])).toEqual([])
+    expect(await untilEmpty(left)).toEqual([])
   })
 
   test('of a call whose container somebody removes, and the next call runs', async (context) => {
@@ -289,8 +315,9 @@ describe('nothing is left', () => {
     while (sleepers().length === 0 && host.exitCode === null) await wait(100)
     expect(sleepers().length).toBeGreaterThan(0)
     expect(engine.containers().length).toBeGreaterThan(0)
+    expect(left().length).toBeGreaterThan(engine.containers().length)
     host.kill('SIGKILL')
     expect(await untilEmpty(sleepers)).toEqual([])
-    expect(await untilEmpty(engine.containers)).toEqual([])
+    expect(await untilEmpty(left)).toEqual([])
   })
 })
