@@ -22,6 +22,7 @@ export type { Enforced, InProcessProfile, SandboxProfile } from './plan/sandbox-
 export { openSandbox } from './sandbox.js'
 export type {
   AttachedControl,
+  AttachedInput,
   AttachedRequest,
   CellSettings,
   OpenProgram,
