@@ -148,6 +148,12 @@ export const RUNTIME_ERRORS = {
       'the runner {runner} could not reach the registry for {seconds} s and killed the call; another runner may claim it',
     agent: 'The host that ran the tool lost its connection, and the call was killed.',
   },
+  'unconfined-refused': {
+    when: '`runUnconfined` cannot run this tool.',
+    message: 'runUnconfined refuses the tool "{tool}": {problem}',
+    agent: 'This tool does not run without its sandbox.',
+    fix: '{fix}',
+  },
   'call-outdated': {
     when: 'Mode, rules or tools changed while a call was decided.',
     message: 'mode, rules or tools changed while the call of "{tool}" was decided',

@@ -25,7 +25,7 @@ export interface GateCall {
   /** The same for a call that always needs approval. */
   readonly waysToApprove?: readonly string[]
   readonly approvals?: readonly ApprovalGrant[]
-  /** The policy of the tool was widened for this call, after a violation or on request. */
+  /** More than the policy of the tool, for this call: after a violation, on request, or no sandbox at all. */
   readonly widening?: Widening
   /** Whether somebody can be asked about this call, if that differs from other calls. */
   readonly mayAsk?: boolean
@@ -36,7 +36,7 @@ export interface GateCall {
 }
 
 export interface Widening {
-  readonly after: 'request' | 'violation'
+  readonly after: 'request' | 'violation' | 'unconfined'
   readonly reason: string
   /** The call that violated its boundary. */
   readonly retryOf?: string

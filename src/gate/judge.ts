@@ -75,7 +75,11 @@ export const judge = async (
 }
 
 const questionOf = ({ rules, call, destructive }: Draft, tool: GateTool, stance: HookStance): ModeQuestion => ({
-  effect: EFFECTS.find((effect) => effect === rules.effect || effect === stance.effect) ?? 'unmatched',
+  effect:
+    // No rule and no classifier lets a tool run without its sandbox: a person does.
+    call.widening?.after === 'unconfined'
+      ? 'ask'
+      : (EFFECTS.find((effect) => effect === rules.effect || effect === stance.effect) ?? 'unmatched'),
   obligation: call.widening !== undefined ? 'widening' : tool.needsApproval ? 'approval' : 'none',
   isLowRisk: tool.boundary.risk.level === 'low' && destructive === undefined,
   isReadOnly: tool.isReadOnly && destructive === undefined,

@@ -92,6 +92,9 @@ export interface ResumedCallOptions extends ResumeOptions {
 /** `callStream` has the listeners. */
 export type StreamOptions = Omit<CallOptions, 'onProgress' | 'onOutput' | 'onLog'>
 
+/** Its question cannot be suspended, and no registry knows it. */
+export type UnconfinedOptions = Pick<CallOptions, 'signal' | 'onOutput' | 'session'>
+
 export interface CallOptions extends ResumeOptions {
   /** If somebody has to approve the call: `wait` for the answer (default), or `suspend` and return a ticket. */
   readonly onAsk?: 'wait' | 'suspend'

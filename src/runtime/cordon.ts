@@ -12,7 +12,7 @@ import type {
 } from '../gate/index.js'
 
 import type { StreamPart } from './call/call-stream.js'
-import type { CallOptions, ResumedCallOptions, StreamOptions } from './cordon-options.js'
+import type { CallOptions, ResumedCallOptions, StreamOptions, UnconfinedOptions } from './cordon-options.js'
 import type { Listener } from './events/event-stream.js'
 import type { EventType } from './events/event-types.js'
 import type { ListedTool } from './model/list-tools.js'
@@ -28,6 +28,11 @@ export interface Cordon<Tools extends readonly ToolDefinition[] = readonly ToolD
    * has become stricter. With a registry people answer there, and `answer` is left out.
    */
   readonly resume: (ticket: string, answer?: ApprovalAnswer, options?: ResumedCallOptions) => Promise<ToolResult>
+  /**
+   * Runs a process tool **without a sandbox**: a plain process with all rights of this user. `call` never does that.
+   * Each call is decided and recorded like any other, needs the approval of a person, and prints a warning on stderr.
+   */
+  readonly runUnconfined: (name: string, input?: unknown, options?: UnconfinedOptions) => Promise<ToolResult>
   /** Decides without running, asking or counting. */
   readonly evaluate: (name: string, input?: unknown, options?: Pick<CallOptions, 'session'>) => Promise<Evaluation>
   /**

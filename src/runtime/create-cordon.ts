@@ -149,6 +149,7 @@ const assemble = async (
   let listed = listTools(firstTools.list)
   const calls = createCalls({
     ...{ options, services, sessions, widener },
+    unconfined: { runner: cells.unconfined, twinOf: (tool) => living.tools.unconfined(tool) },
     nameOf: (modelName) => listed.find((each) => each.modelName === modelName)?.name ?? modelName,
   })
   const context = await begin(services, telemetry, resumed?.session_id)
@@ -191,7 +192,7 @@ const assemble = async (
   return {
     ...changes,
     ...{ call: calls.call, callStream: calls.callStream, callFromModel: calls.callFromModel },
-    ...{ resume: calls.resume, evaluate: calls.evaluate },
+    ...{ resume: calls.resume, evaluate: calls.evaluate, runUnconfined: calls.runUnconfined },
     prewarm: async (name, input) => {
       calls.requireOpen()
       await cells.prewarm(name === undefined ? undefined : requireTool(byName, name), input)

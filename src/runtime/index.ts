@@ -7,6 +7,7 @@ export type {
   HostHook,
   ResumeOptions,
   ResumedCallOptions,
+  UnconfinedOptions,
   StreamOptions,
 } from './cordon-options.js'
 export { defineProject } from './describe/define-project.js'
@@ -21,7 +22,7 @@ export type { ModelResult } from './model/to-model.js'
 export type { StateSettings } from './settings/session-state.js'
 export type { TicketSettings } from './suspend/ticket.js'
 export type { EgressSummary, ReachedHost, RecordedArguments } from './events/event.js'
-export type { InProcessProfile } from '../sandbox/index.js'
+export type { UnconfinedProfile } from '../sandbox/index.js'
 export type {
   CallFacts,
   CallUsage,

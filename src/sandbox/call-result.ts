@@ -7,7 +7,7 @@ import type { ExitEvent } from './result/events.js'
 import { findRealPath } from './grants/object-at.js'
 import { refusedOpens } from './result/observed-files.js'
 import type { PlannedCell } from './plan/plan-cell.js'
-import type { SandboxProfile } from './plan/sandbox-profile.js'
+import type { SandboxProfile, UnconfinedProfile } from './plan/sandbox-profile.js'
 import type { LimitKind, Violation } from './result/violations.js'
 
 export interface Usage {
@@ -46,6 +46,10 @@ export interface CallRecord {
 }
 
 export type CallResult = Ending & CallRecord
+
+/** Of a cell, or of a plain process without one. */
+export type ProcessResult = Ending &
+  Omit<CallRecord, 'profile'> & { readonly profile: SandboxProfile | UnconfinedProfile }
 
 /** A call, with the violations that were found in its write roots at its end. */
 export interface EndedCall {
@@ -122,13 +126,13 @@ export const collect = (
 }
 
 // Kept beside the error: the violations of a call are not the reason why it was cancelled.
-const results = new WeakMap<CordonError, CallResult>()
+const results = new WeakMap<CordonError, ProcessResult>()
 
 /** The error of a cancelled call, with what the call did until then. */
-export const interrupted = (error: CordonError, result: CallResult): CordonError => {
+export const interrupted = (error: CordonError, result: ProcessResult): CordonError => {
   results.set(error, result)
   return error
 }
 
 /** What a cancelled call did. Undefined if it never ran. */
-export const resultOfInterrupted = (error: CordonError): CallResult | undefined => results.get(error)
+export const resultOfInterrupted = (error: CordonError): ProcessResult | undefined => results.get(error)

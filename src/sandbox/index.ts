@@ -1,6 +1,6 @@
 /// <reference types="node" preserve="true" />
 export { describeEnding, interrupted, resultOfInterrupted } from './call-result.js'
-export type { CallRecord, CallResult, Ending, Usage } from './call-result.js'
+export type { CallRecord, CallResult, Ending, ProcessResult, Usage } from './call-result.js'
 export { openContainers } from './container/containers.js'
 export type { ContainerOptions, ContainerSettings, Containers } from './container/containers.js'
 export { futurePathOf } from './grants/carve-outs.js'
@@ -11,6 +11,7 @@ export { isHabit } from './result/habits.js'
 export type { Attempt, HostFacts } from './host.js'
 export { runOnHost } from './host/host-command.js'
 export type { HostCommandOutcome } from './host/host-command.js'
+export { runPlainProcess } from './host/plain-process.js'
 
 export { FORMS } from './plan/plan.js'
 export type { Form } from './plan/plan.js'
@@ -18,10 +19,11 @@ export { BACKENDS, WALLS } from './plan/wall-facts.js'
 export type { BackendName } from './plan/wall-facts.js'
 export type { Observing } from './plan/plan-cell.js'
 
-export type { Enforced, InProcessProfile, SandboxProfile } from './plan/sandbox-profile.js'
+export type { Enforced, UnconfinedProfile, SandboxProfile } from './plan/sandbox-profile.js'
 export { openSandbox } from './sandbox.js'
 export type {
   AttachedControl,
+  AttachedInput,
   AttachedRequest,
   CellSettings,
   OpenProgram,

@@ -78,7 +78,10 @@ export interface OpenProgram {
   readonly hold: (until: Promise<void>) => void
 }
 
-export type AttachedControl = Pick<Cell, 'signal' | 'kill' | 'resize' | 'takeTerminal'>
+export type AttachedControl = Pick<Cell, 'signal' | 'kill' | 'resize' | 'takeTerminal'> & AttachedInput
+
+/** The input of a command that has no descriptor of the caller. */
+export type AttachedInput = Pick<Cell, 'write' | 'taken' | 'endInput'>
 
 export interface AttachedRequest extends CellSettings, Pick<RunInput, 'argv' | 'network' | 'beforeStart'> {
   readonly terminals: { readonly in: boolean; readonly out: boolean; readonly err: boolean }

@@ -70,6 +70,7 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'approval-unavailable': 'approve it, once or for this session',
   'approval-refused': 'answer the evaluation that decide() returned',
   'rules-unreadable': 'make it readable, or remove it',
+  'unconfined-refused': 'use call, or declare a tool without credentials',
   'tool-failed': "the workspace is not granted to this tool, so it is empty: policy: { filesystem: { read: ['.'] } }",
   'tool-violated':
     "grant it in the policy of the tool if that is intended: policy: { filesystem: { read: ['data/words'] } }",

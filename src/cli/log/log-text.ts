@@ -23,6 +23,7 @@ const toneOf = (event: CordonEvent): Tone => {
     case 'tool.denied':
     case 'sandbox.violation':
     case 'sandbox.mismatch':
+    case 'sandbox.unconfined':
     case 'hook.failed':
     case 'audit.repaired':
       return 'red'
@@ -68,6 +69,8 @@ const summaryOf = (event: CordonEvent): string => {
       return `${event.tool}: ${event.description}`
     case 'sandbox.mismatch':
       return `${event.tool}: the applied boundary differs from the permitted one: ${event.problem}`
+    case 'sandbox.unconfined':
+      return `${event.tool}: UNCONFINED: a plain process, without a sandbox (runUnconfined)`
     case 'tool.called':
       return `${event.tool} ${event.arguments.text ?? event.arguments.hash}`
     case 'tool.denied':

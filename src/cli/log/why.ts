@@ -99,6 +99,7 @@ const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
     ...(command === undefined ? [] : [['command', command] as const]),
     ...decisions.flatMap((decision, at) => decisionLines(decision, at === decisions.length - 1)),
     ...applied.flatMap(boundaryLines),
+    ...(events.some(({ type }) => type === 'sandbox.unconfined') ? [UNCONFINED] : []),
     ...networkLines(events),
   ]
   return [
@@ -118,6 +119,8 @@ const withoutSystem = (paths: readonly string[]): string => {
 }
 
 const NAME_WIDTH = 11
+
+const UNCONFINED: Line = ['boundary', 'UNCONFINED: none, because the host called runUnconfined']
 
 const boundaryLines = (profile: SandboxProfile): readonly Line[] => [
   ['boundary', profile.backend === 'native' ? profile.form : `${profile.backend}, ${profile.form}`],

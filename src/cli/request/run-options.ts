@@ -59,13 +59,30 @@ export const LIMIT_OPTIONS: Readonly<Record<string, string>> = Object.fromEntrie
   Object.entries(LIMITING).map(([limit, { name }]) => [name, limit]),
 )
 
+export const FORMS = ['auto', 'namespaces', 'landlock', 'mounts'] as const
+export const BACKENDS = ['auto', 'native', 'bubblewrap', 'firejail'] as const
+/** Of `cordon run` alone. */
+export const CONTAINER = 'container'
+
+const builder = (names: readonly string[]): Option =>
+  value('backend', 'NAME', `builder of the cell: ${names.join(', ')} (default: auto)`)
+
 export const CELL: readonly Option[] = [
   value('cwd', 'DIR', 'working directory of the command (default: this one)', 'chdir dir workdir directory C'),
   value('workspace', 'DIR', 'start of relative globs, and of the search for rules (default: this directory)'),
-  value('backend', 'NAME', 'builder of the cell: auto, native, bubblewrap, firejail (default: auto)'),
-  value('form', 'NAME', 'form of the cell: auto, namespaces, landlock, mounts (default: auto)'),
+  builder(BACKENDS),
+  value('form', 'NAME', `form of the cell: ${FORMS.join(', ')} (default: auto)`),
   values('require', 'NAME', 'refuse to run without this mechanism: mount-namespace, landlock, cgroup, …'),
 ]
+
+const CELL_OR_CONTAINER: readonly Option[] = CELL.flatMap((option) =>
+  option.name === 'backend'
+    ? [
+        builder([...BACKENDS, CONTAINER]),
+        value('image', 'NAME[@DIGEST]', 'with --backend container: the image whose command runs (see below)'),
+      ]
+    : [option],
+)
 
 const DECISION: readonly Option[] = [
   value('mode', 'MODE', 'default, untrusted, on_request, on_failure, never, plan, bypass, auto (see below)'),
@@ -91,9 +108,6 @@ const REPORTS: readonly Option[] = [
   flag('quiet', 'print no warnings, hints or violations'),
 ]
 
-export const FORMS = ['auto', 'namespaces', 'landlock', 'mounts'] as const
-export const BACKENDS = ['auto', 'native', 'bubblewrap', 'firejail'] as const
-
 export const RUN_HELP: CommandHelp = {
   usage: 'cordon run [options] -- COMMAND…',
   summary: 'run one command in a sandbox',
@@ -104,7 +118,7 @@ export const RUN_HELP: CommandHelp = {
   groups: [
     { title: 'grants', options: GRANTS },
     { title: 'limits', options: LIMITS },
-    { title: 'sandbox', options: CELL },
+    { title: 'sandbox', options: CELL_OR_CONTAINER },
     { title: 'decision', options: DECISION },
     { title: 'network', options: EGRESS },
     { title: 'reports', options: REPORTS },
@@ -133,5 +147,9 @@ export const RUN_HELP: CommandHelp = {
     'Signals: SIGINT, SIGTERM, SIGHUP and SIGQUIT go to the command. The second one kills it. At a terminal a',
     'second ^C also kills, except in interactive programs such as a shell: there type ^\\ twice.',
     'The program is looked up in your PATH. Inside the cell, PATH is that of the system (see --env).',
+    '',
+    'With --backend container COMMAND is a program of the image, in a cell in a container of a local engine',
+    '(Podman, or another with the API of Docker). Cordon downloads no image. Your files are those that you',
+    'grant, at the same paths. The command has no terminal: its input is what you pipe or redirect.',
   ],
 }

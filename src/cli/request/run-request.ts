@@ -19,7 +19,7 @@ import type { EgressOrder } from '../settings/egress-order.js'
 import { readOnly } from '../settings/own-files.js'
 import { configFolderOf, homeOf } from '../settings/own-folders.js'
 import { loadPolicy } from '../policy/policy-file.js'
-import { BACKENDS, FORMS, LIMIT_OPTIONS } from './run-options.js'
+import { BACKENDS, CONTAINER, FORMS, LIMIT_OPTIONS } from './run-options.js'
 import { asWord } from '../text/shell-word.js'
 
 export interface RunOrder {
@@ -30,6 +30,8 @@ export interface RunOrder {
   readonly policy: ToolPolicy
   readonly backend: (typeof BACKENDS)[number]
   readonly form: Form | 'auto'
+  /** The image whose program runs, in a container. Undefined for a program of this host. */
+  readonly image: string | undefined
   /** Undefined: the first mode that is permitted. */
   readonly mode: Mode | undefined
   /** The typed grants, as the decision shows them. */
@@ -58,7 +60,8 @@ export const parseRun = async (given: Arguments, environment: Environment): Prom
   const home = homeOf(environment)
   const configFolder = configFolderOf(environment, home)
   const form = oneOf('form', first('form') ?? 'auto', FORMS)
-  const backend = oneOf('backend', first('backend') ?? 'auto', BACKENDS)
+  const image = imageIn(given)
+  const backend = image === undefined ? oneOf('backend', first('backend') ?? 'auto', BACKENDS) : 'auto'
   const named = all('policy').map((word) =>
     loadPolicy(word, { workspace, home, configFolder, ruleFiles: all('rules') }),
   )
@@ -75,6 +78,7 @@ export const parseRun = async (given: Arguments, environment: Environment): Prom
     policy,
     form,
     backend,
+    image,
     mode: first('mode') === undefined ? undefined : oneOf('mode', first('mode') ?? '', MODES),
     ruleFiles: all('rules'),
     ownFiles: [
@@ -103,6 +107,21 @@ export const parseRun = async (given: Arguments, environment: Environment): Prom
 }
 
 const GRANTING = ['read', 'write', 'net', 'env', 'exec', 'preset', ...Object.keys(LIMIT_OPTIONS)]
+
+/** Undefined without a container. Each of the two options needs the other. */
+const imageIn = (given: Arguments): string | undefined => {
+  const [backend] = given.values.get('backend') ?? []
+  const [image] = given.values.get('image') ?? []
+  const refused = (problem: string) =>
+    fail('usage-error', { problem, fix: `cordon run --backend container --image ${image ?? 'NAME'} -- COMMAND…` })
+  if (backend !== CONTAINER) {
+    if (image !== undefined) throw refused('--image needs --backend container')
+    return undefined
+  }
+  if (image === undefined || image === '') throw refused('--backend container needs an image')
+  if (given.values.has('form')) throw refused('a cell in a container has one form, so --form has no meaning')
+  return image
+}
 
 const oneOf = <Name extends string>(option: string, value: string, known: readonly Name[]): Name => {
   const found = known.find((name) => name === value)

@@ -14,10 +14,12 @@ interface TypedWords {
   readonly way: readonly string[]
   /** `--resolve` */
   readonly pins: EgressOrder['pins']
+  /** A terminal that the command does not get. */
+  readonly withoutTerminal: boolean
 }
 
 export const warningsOf = (
-  { env: typedVariables, way, pins }: TypedWords,
+  { env: typedVariables, way, pins, withoutTerminal }: TypedWords,
   boundary: Boundary,
   environment: Environment,
 ): readonly string[] => [
@@ -27,6 +29,9 @@ export const warningsOf = (
       `${typedVariables.includes(name) ? `--env ${name}: this variable` : `the policy passes on ${name}, which`} ` +
       `is not set, so the command does not get it; --env ${name}=VALUE sets it`,
   ),
+  ...(withoutTerminal
+    ? ['a command in a container has no terminal, so its input is empty; pipe its input, or add < /dev/null']
+    : []),
   ...localNames(boundary.network),
   ...(way.length > 0 && boundary.network.kind !== 'hosts'
     ? [

@@ -50,6 +50,19 @@ export const hintsOnFailure = (
   return isScript(command) ? [] : hintOnFolder(command, boundary)
 }
 
+/** Only about the host: its files at the paths that the words name, and its network. */
+export const hintsInContainer = (
+  command: Command,
+  boundary: Boundary,
+  profile: SandboxProfile,
+  known: readonly string[],
+): readonly string[] => [
+  ...hintsOnArguments(command, boundary)
+    .filter(({ path }) => isWithinPath(path, command.home) || isWithinPath(path, command.workspace))
+    .map(({ hint }) => hint),
+  ...(known.length === 0 ? hintOnNetwork(command, profile) : []),
+]
+
 /** Also for a success, because an empty folder may be mistaken for the real one. */
 export const hintOnEmptyFolder = (command: Command, boundary: Boundary): readonly string[] =>
   listsFolder(command) && !hasGrantsIn(command.cwd, boundary) ? hintOnFolder(command, boundary) : []
@@ -113,7 +126,7 @@ const MOST_HINTS = 5
 const hintsOnArguments = (
   { argv, cwd, ownFiles }: Command,
   boundary: Boundary,
-): readonly { readonly path: string; readonly hint: string }[] => {
+): readonly { readonly path: AbsolutePath; readonly hint: string }[] => {
   // Network clients rarely need files of their folder.
   const isTold = !isTransfer(argv) && cwd !== '/' && !isReadable(boundary, cwd) && !hasGrantsIn(cwd, boundary)
   const made = outputsOf(argv)

@@ -14,17 +14,27 @@ import { asWord } from '../text/shell-word.js'
 export const RUN_TOOL = 'cordon:run'
 
 export const inputOf = (order: RunOrder, argv: readonly string[], searchPath: string): JsonObject => {
-  const [first = ''] = argv
   return {
     argv,
     line: argv.map(asWord).join(' '),
-    program: (first.includes('/') ? resolve(order.cwd, first) : lookUp(first, searchPath)) ?? null,
+    program: programOf(order, argv, searchPath) ?? null,
     cwd: order.cwd,
     workspace: order.workspace,
     grants: typedGrants(order).join(' '),
-    form: order.backend === 'auto' ? order.form : `${order.form} ${order.backend}`,
+    form: formOf(order),
     policy: policyHash(order.policy),
   }
+}
+
+/** A path of an image is not that of this host, so the image stands before it. Rules tell them apart. */
+const programOf = ({ cwd, image }: RunOrder, [first = '']: readonly string[], searchPath: string) => {
+  if (image !== undefined) return `${image} ${first}`
+  return first.includes('/') ? resolve(cwd, first) : lookUp(first, searchPath)
+}
+
+const formOf = ({ backend, form, image }: RunOrder): string => {
+  if (image !== undefined) return 'container'
+  return backend === 'auto' ? form : `${form} ${backend}`
 }
 
 /** As typed, and policies by their names. */

@@ -1,32 +1,32 @@
 // `cordon run`: runs one command in a cell, and reports on stderr.
-import { fstatSync } from 'node:fs'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
 
 import { CordonError, fail } from '../../errors/index.js'
-import type { AbsolutePath, Boundary } from '../../policy/index.js'
+import type { Boundary } from '../../policy/index.js'
 import { resolvePolicy } from '../../policy/index.js'
-import type { BeforeStart } from '../../runtime/call/index.js'
-import { PLATFORM } from '../../platform/index.js'
-import { openSandbox } from '../../sandbox/index.js'
-import type { AttachedControl, CallNetwork, CallResult, CellSettings, Observing, Sandbox } from '../../sandbox/index.js'
-import { withoutUndefined } from '../../shapes/index.js'
+import type { CallResult } from '../../sandbox/index.js'
 
 import type { CommandLine, Environment } from '../command-line.js'
-import { STDERR, STDOUT, oneLine, paintFor, writeText } from '../text/console-text.js'
+import { STDERR, oneLine, paintFor, writeText } from '../text/console-text.js'
 import { explainViolations } from '../run-text/explain.js'
 import { describeRun, openFactsFile, undecided } from './facts.js'
 import type { Decided, Facts, FactsFile, Outcome } from './facts.js'
 import { EXIT_REFUSED, exitStatusOf, reportFailure } from '../failure.js'
-import { hintOnEmptyFolder, hintOnThrowaway, hintsOnFailure, hintsOnUnsent } from '../run-text/failure-hints.js'
+import {
+  hintOnEmptyFolder,
+  hintOnThrowaway,
+  hintsInContainer,
+  hintsOnFailure,
+  hintsOnUnsent,
+} from '../run-text/failure-hints.js'
 import { isInteractive } from '../settings/interactive.js'
-import { controlJob } from '../settings/job-control.js'
 import { withLookupAdvice } from '../run-text/lookup-advice.js'
-import { openOutput } from './output-sink.js'
-import type { OutputSink } from './output-sink.js'
 import { performRun } from './perform-run.js'
 import type { Launch } from './attached-runner.js'
 import { prepareRun } from './prepare-run.js'
+import { openPlace } from './run-place.js'
+import { runAttached } from './run-attached.js'
 import { parseRun } from '../request/run-request.js'
 import type { RunOrder } from '../request/run-request.js'
 import { adviseOnStart } from '../run-text/start-advice.js'
@@ -34,7 +34,7 @@ import { upstreamProblems } from '../run-text/upstream-problems.js'
 import { warningsOf } from '../request/warnings.js'
 
 const EXIT_TIMED_OUT = 124
-const { SIGKILL, SIGPIPE } = constants.signals
+const { SIGKILL } = constants.signals
 
 export const run = async ({ given, environment }: CommandLine): Promise<number> => {
   const file = given.values.get('facts')?.[0]
@@ -62,6 +62,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
           env: given.values.get('env') ?? [],
           way: ['resolve', 'upstream-ca'].filter((name) => given.values.has(name)).map((name) => `--${name}`),
           pins: order.egress.pins,
+          withoutTerminal: order.image !== undefined && isatty(0),
         },
         prepared.tool.boundary,
         environment,
@@ -70,8 +71,8 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
       environment,
     )
     // Probing the host takes time, so it runs while the decision is made.
-    const sandbox = openSandbox({ backend: order.backend, form: order.form, nursery: 'none' })
-    sandbox.catch(() => undefined)
+    const place = openPlace(order, environment)
+    place.catch(() => undefined)
     try {
       const { cwd, egress, secrets } = order
       const launch: Launch = async (argv, boundary, { beforeStart, ...call }) => {
@@ -83,11 +84,11 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
           observe: reporting.observe ? ('everything' as const) : ('changes' as const),
           beforeStart,
         }
-        const open = await sandbox
+        const open = await place
         if (boundary.network.kind !== 'hosts') return runAttached(attached, open, environment)
         const { runWithNetwork } = await import('./run-network.js')
         return runWithNetwork(
-          { ...egress, secrets, environment, isNested: open.host.nesting.held },
+          { ...egress, secrets, environment, isNested: open.isNested },
           boundary,
           call,
           ({ passed, ...granted }) => runAttached({ ...attached, ...granted }, open, passed),
@@ -107,7 +108,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
         ...adviceOn(result, { ...order, argv, ownFiles }, boundary, reporting.observe, environment),
       ]
     } finally {
-      await sandbox.then(
+      await place.then(
         (open) => open.close(),
         () => undefined,
       )
@@ -117,7 +118,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
       kind: 'refused',
       wasPermitted,
       error:
-        order === undefined
+        order === undefined || order.image !== undefined
           ? error
           : withLookupAdvice(explainMode(error, order), { ...order, searchPath: environment['PATH'] ?? '' }),
     }
@@ -155,6 +156,8 @@ const adviceOn = (
 ): readonly string[] => {
   const refused = explainViolations(result, observed, order)
   if (result.status !== 'exited') return refused
+  if (order.image !== undefined)
+    return result.exitCode === 0 ? refused : [...refused, ...hintsInContainer(order, boundary, result.profile, refused)]
   if (result.exitCode === 0)
     return [
       ...refused,
@@ -171,80 +174,6 @@ interface Reporting {
   readonly json: boolean
   readonly quiet: boolean
   readonly observe: boolean
-}
-
-interface Attached {
-  readonly argv: readonly string[]
-  readonly cwd: AbsolutePath
-  readonly boundary: Boundary
-  readonly observe: Observing
-  readonly beforeStart: BeforeStart
-  readonly proxy?: CellSettings['proxy']
-  readonly network?: CallNetwork
-}
-
-const runAttached = async (
-  { proxy, network, ...attached }: Attached,
-  sandbox: Sandbox,
-  environment: Environment,
-): Promise<CallResult> => {
-  const terminals = { in: isatty(0), out: isatty(STDOUT), err: isatty(STDERR) }
-  // In a pipeline another program may need the keys (… | less), so the command has to ask for them.
-  const foreground = terminals.in && !isPipe(STDOUT) && PLATFORM.isInForeground()
-  // As the kernel does when a command writes to a closed pipe.
-  const onGone = () => control?.signal(SIGPIPE)
-  const sinks = new Map<'out' | 'err', OutputSink>()
-  const sinkOf = (stream: 'out' | 'err'): OutputSink => {
-    const sink = sinks.get(stream) ?? openOutput(stream === 'out' ? STDOUT : STDERR, onGone)
-    sinks.set(stream, sink)
-    return sink
-  }
-  let isEnding = false
-  let letGo: () => void = () => undefined
-  const ending = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
-  const job = controlJob({
-    terminal: terminals.in || terminals.out || terminals.err,
-    foreground,
-    onEnding: () => {
-      isEnding = true
-      letGo()
-    },
-  })
-  let control: AttachedControl | undefined
-  const { PATH: searchPath } = environment
-  try {
-    return await sandbox.attach({
-      ...attached,
-      ...withoutUndefined({ proxy, network, searchPath }),
-      hostEnvironment: withoutUndefined(environment),
-      terminals,
-      foreground,
-      onStart: (started) => {
-        control = started
-        job.onStart(started)
-      },
-      onStopped: job.onStopped,
-      onOutput: (stream, bytes) => {
-        const taken = sinkOf(stream).write(bytes)
-        // Its end arrives after its last output, so an ending command does not wait for the reader.
-        return taken === undefined || isEnding ? undefined : Promise.race([taken, ending])
-      },
-    })
-  } finally {
-    job.end()
-    await Promise.all(Array.from(sinks.values(), (sink) => sink.end(isEnding)))
-  }
-}
-
-const isPipe = (descriptor: number): boolean => {
-  try {
-    const status = fstatSync(descriptor)
-    return status.isFIFO() || status.isSocket()
-  } catch {
-    return false
-  }
 }
 
 /** The status of the command, except for timeouts, and for a success that touched a protected name. */

@@ -23,17 +23,21 @@ interface JobSettings {
   readonly foreground: boolean
   /** Called when the command is asked to end. */
   readonly onEnding?: () => void
+  /** Called instead, if the command has not started. */
+  readonly onEarlyEnd: (exitStatus: number) => void
 }
 
-export const controlJob = ({ terminal, foreground, onEnding }: JobSettings): JobControl => {
+export const controlJob = ({ terminal, foreground, onEnding, onEarlyEnd }: JobSettings): JobControl => {
   let control: AttachedControl | undefined
   let wantsTerminal = foreground
   let asked = false
 
   const passOn = (name: NodeJS.Signals) => {
     const number = constants.signals[name]
-    // The command has not started. The launcher ends with this process.
-    if (control === undefined) process.exit(128 + number)
+    if (control === undefined) {
+      onEarlyEnd(128 + number)
+      return
+    }
     if (asked && ENDING.has(name)) control.kill()
     else control.signal(number)
     if (ENDING.has(name)) onEnding?.()

@@ -51,7 +51,10 @@ const EXPLANATION = record({
 })
 
 const WIDENING = record({
-  after: oneOf('request', 'violation'),
+  after: described(
+    'unconfined: the host called runUnconfined, which runs the tool without a sandbox.',
+    oneOf('request', 'violation', 'unconfined'),
+  ),
   reason: text(),
   retry_of: described('The call that met its boundary.', orNull(text())),
   added: list(text()),

@@ -7,6 +7,7 @@ import { parseAbsolutePath } from '../../policy/index.js'
 
 import type { AuditLog } from '../audit/audit-log.js'
 import { auditOwnFiles } from '../audit/audit-own-files.js'
+import { unconfinedTool } from '../call/unconfined-tool.js'
 import type { CordonOptions } from '../cordon-options.js'
 import { sourcesOf } from '../network/index.js'
 import {
@@ -32,6 +33,8 @@ export interface BoundTools {
   readonly list: readonly BoundTool[]
   readonly byName: ReadonlyMap<string, BoundTool>
   readonly bind: (definition: ToolDefinition) => BoundTool
+  /** For `runUnconfined`. A bound of the machine or of a project refuses it: it allows only what is in a cell. */
+  readonly unconfined: (tool: BoundTool) => BoundTool
   /** With these tools instead. */
   readonly having: (definitions: readonly ToolDefinition[]) => BoundTools
   readonly ownFiles: readonly OwnFile[]
@@ -61,6 +64,10 @@ export const bindTools = (
     const boundary = shieldOwnFiles(bound.gate.boundary, ownFiles, bound.cwd)
     return { ...bound, ownFiles, gate: { ...bound.gate, boundary } }
   }
+  const unconfined = (tool: BoundTool): BoundTool => {
+    requireWithin({ ...tool.definition, kind: 'in-process' })
+    return unconfinedTool(tool)
+  }
   const list = options.tools.map(
     (definition) =>
       known.find((each) => each.definition === definition && isDeepStrictEqual(each.ownFiles, ownFiles)) ??
@@ -68,7 +75,7 @@ export const bindTools = (
   )
   const byName = new Map(list.map((each) => [each.definition.name, each]))
   const having: BoundTools['having'] = (definitions) => bindTools({ ...options, tools: definitions }, audit, list)
-  return { places, list, byName, bind, having, ownFiles, sources }
+  return { places, list, byName, bind, unconfined, having, ownFiles, sources }
 }
 
 /** With the rules of the same sources. A widened policy of one call is bound again, and so compared again. */

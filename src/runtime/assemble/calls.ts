@@ -6,16 +6,19 @@ import type { ApprovalGrant, GateCall } from '../../gate/index.js'
 
 import type { CallServices } from '../call/call-services.js'
 import { streamCall } from '../call/call-stream.js'
+import { performCall } from '../call/life-of-a-call.js'
 import { callTool } from '../call/second-attempt.js'
+import { UNCONFINED, refuseUnconfinable } from '../call/unconfined-tool.js'
 import type { Widener } from '../call/wider-tool.js'
 import type { CallHandlers } from '../call-outcome.js'
 import type { Cordon } from '../cordon.js'
 import type { CallOptions, CordonOptions, ResumeOptions } from '../cordon-options.js'
 import { readModelInput } from '../model/model-call.js'
 import type { ToolResult } from '../result/tool-result.js'
-import { checkCallOptions, checkResumeOptions } from '../settings/check-options.js'
+import { checkCallOptions, checkResumeOptions, checkUnconfinedOptions } from '../settings/check-options.js'
 import type { Session, Sessions } from '../settings/sessions.js'
 import { decisiveAnswer, lifetimeOf, takeTicket } from '../suspend/suspended-call.js'
+import type { BoundTool } from '../tools/bound-tool.js'
 import { waysToAllow } from './open-gate.js'
 
 export interface CallParts {
@@ -24,11 +27,16 @@ export interface CallParts {
   readonly sessions: Sessions
   /** In the mode on_failure. */
   readonly widener: () => Widener | undefined
+  /** Only `runUnconfined` uses it. */
+  readonly unconfined: {
+    readonly runner: CallServices['runner']
+    readonly twinOf: (tool: BoundTool) => BoundTool
+  }
   /** The tool that a model means. */
   readonly nameOf: (modelName: string) => string
 }
 
-export interface Calls extends Pick<Cordon, 'callStream' | 'callFromModel' | 'resume' | 'evaluate'> {
+export interface Calls extends Pick<Cordon, 'callStream' | 'callFromModel' | 'resume' | 'evaluate' | 'runUnconfined'> {
   readonly call: (name: string, input?: unknown, options?: CallOptions) => Promise<ToolResult>
   readonly count: () => number
   readonly requireOpen: () => void
@@ -40,7 +48,7 @@ export interface Calls extends Pick<Cordon, 'callStream' | 'callFromModel' | 're
 
 const MAIN_SESSION = 'main'
 
-export const createCalls = ({ options, services, sessions, widener, nameOf }: CallParts): Calls => {
+export const createCalls = ({ options, services, sessions, widener, unconfined, nameOf }: CallParts): Calls => {
   const { gate, registeredCalls, suspension, tools } = services
   const running = new Set<Promise<ToolResult>>()
   let count = 0
@@ -65,10 +73,12 @@ export const createCalls = ({ options, services, sessions, widener, nameOf }: Ca
     approvals: session.approvals(given),
     ...waysToAllow(tools.get(name), options),
   })
-  const perform = async (call: GateCall, handlers: CallHandlers): Promise<ToolResult> => {
+  const perform = (call: GateCall, handlers: CallHandlers): Promise<ToolResult> =>
+    counted(() => callTool(services, call, handlers, widener))
+  const counted = async (begin: () => Promise<ToolResult>): Promise<ToolResult> => {
     requireOpen()
     count += 1
-    const result = callTool(services, call, handlers, widener)
+    const result = begin()
     running.add(result)
     try {
       return await result
@@ -120,6 +130,28 @@ export const createCalls = ({ options, services, sessions, widener, nameOf }: Ca
           ...{ resume: invocation ?? undefined, askedWith: undefined, onInvocation: ignore },
         },
       )
+    },
+    runUnconfined: async (name, input = {}, asked = {}) => {
+      checkUnconfinedOptions(asked)
+      const { session = MAIN_SESSION } = asked
+      const own = sessions.of(session)
+      const tool = tools.get(name)
+      if (tool !== undefined) refuseUnconfinable(tool, registeredCalls !== undefined)
+      const twin = tool === undefined ? undefined : unconfined.twinOf(tool)
+      const call: GateCall = {
+        ...gateCall(name, input, own),
+        mayAsk: services.approval !== undefined,
+        widening: UNCONFINED,
+      }
+      const handlers = {
+        ...listenersOf(asked),
+        ...{ session, isSuspending: false, resumed: undefined, onApproved: own.keep },
+        ...{ resume: undefined, askedWith: undefined, onInvocation: ignore },
+      }
+      return counted(async () => {
+        const { result } = await performCall({ ...services, runner: unconfined.runner }, call, handlers, twin)
+        return result
+      })
     },
     evaluate: (name, input = {}, { session = MAIN_SESSION } = {}) =>
       gate.decide({ ...gateCall(name, input, sessions.trial(session)), ...canSuspend, isTrial: true }),

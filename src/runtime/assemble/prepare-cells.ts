@@ -17,11 +17,14 @@ import {
 import { createFunctionCells } from '../run/function-cells.js'
 import { createProcessCells } from '../run/process-cells.js'
 import { createToolRunner } from '../run/tool-runner.js'
+import { createUnconfinedRunner } from '../run/unconfined-runner.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import type { BoundTools } from './bind-tools.js'
 
 export interface Cells {
   readonly runner: ToolRunner<BoundTool>
+  /** For `runUnconfined` only. */
+  readonly unconfined: ToolRunner<BoundTool>
   /** Refuses tools that would get a credential, or whose hosts the settings misspell. */
   readonly check: (tools: readonly BoundTool[]) => void
   /** Opens the sandbox, and makes a cell ready for the tool. */
@@ -62,8 +65,10 @@ export const prepareCells = (
   const places = { sandbox, containers }
   const processes = createProcessCells(places, environment, networks)
   const functions = createFunctionCells(sandbox, environment, networks)
+  const unconfined = createUnconfinedRunner(environment)
   return {
     runner: createToolRunner(processes.run, functions.run),
+    unconfined,
     check: (tools) => {
       refuseSlips(
         egress,
@@ -84,6 +89,7 @@ export const prepareCells = (
       }
     },
     closeSandbox: async () => {
+      unconfined.close()
       for (const each of [opening, openingEngine]) await (await each?.catch(() => undefined))?.close()
     },
     closeNetworks: networks.close,

@@ -60,6 +60,7 @@ const refusals = () => {
     callFromModel: refuseLater,
     resume: refuseLater,
     evaluate: refuseLater,
+    runUnconfined: refuseLater,
     prewarm: refuseLater,
     setMode: refuseLater,
     addRules: refuseLater,

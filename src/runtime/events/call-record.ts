@@ -1,7 +1,7 @@
 // The events of a call, in their order.
 import type { Evaluation, PermissionDecision, PermissionState } from '../../gate/index.js'
 import { MOST_VIOLATIONS_TOLD, describeViolation } from '../../sandbox/index.js'
-import type { SandboxProfile, Usage, Violation } from '../../sandbox/index.js'
+import type { SandboxProfile, UnconfinedProfile, Usage, Violation } from '../../sandbox/index.js'
 
 import type { EventStream } from './event-stream.js'
 import type { EventDraft, RecordedArguments } from './event.js'
@@ -52,7 +52,7 @@ export const policyChanged = (
 
 /** How a run ended. Null where it had no sandbox, process or usage. */
 export interface RunEnd {
-  readonly profile: SandboxProfile | { readonly mode: 'none' } | null
+  readonly profile: SandboxProfile | UnconfinedProfile | null
   readonly violations: readonly Violation[]
   readonly ending: ProcessEnding | null
   readonly usage: Usage | null
@@ -62,16 +62,19 @@ export interface RunEnd {
   >
 }
 
+/** A tool in the agent's own process has no event. */
+const boundaryEvent = (ids: CallIds, profile: SandboxProfile | UnconfinedProfile): readonly EventDraft[] => {
+  if (profile.mode !== 'none') return [{ type: 'sandbox.applied', ...ids, sandbox_profile: profile }]
+  return profile.backend === 'unconfined' ? [{ type: 'sandbox.unconfined', ...ids, sandbox_profile: profile }] : []
+}
+
 export const ended = (
   { decision }: Evaluated,
   { profile, violations, ending, usage, completion }: RunEnd,
 ): readonly EventDraft[] => {
   const ids = idsOf(decision)
   return [
-    // A tool in the agent's own process has no sandbox.
-    ...(profile === null || profile.mode === 'none'
-      ? []
-      : [{ type: 'sandbox.applied', ...ids, sandbox_profile: profile } as const]),
+    ...(profile === null ? [] : boundaryEvent(ids, profile)),
     ...violations.slice(0, MOST_VIOLATIONS_TOLD).map(
       (violation, at) =>
         ({

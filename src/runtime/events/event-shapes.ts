@@ -3,7 +3,7 @@ import { DECISIONS, HOOK_POINTS } from '../../gate/index.js'
 import type { PermissionDecision, PermissionState } from '../../gate/index.js'
 import { RISKS } from '../../policy/index.js'
 import { LIMIT_KINDS } from '../../sandbox/index.js'
-import type { SandboxProfile } from '../../sandbox/index.js'
+import type { SandboxProfile, UnconfinedProfile } from '../../sandbox/index.js'
 import {
   amount,
   count,
@@ -99,6 +99,10 @@ export const EVENTS = {
   'sandbox.mismatch': event('The applied boundary differs from the permitted one. The tool does not run again.', {
     ...OF_CALL,
     problem: text(),
+  }),
+  'sandbox.unconfined': event('The host called runUnconfined: a program ran without a sandbox.', {
+    ...OF_CALL,
+    sandbox_profile: elsewhere<UnconfinedProfile>('sandbox_profile'),
   }),
   'tool.called': event('A tool is about to run.', {
     ...OF_CALL,

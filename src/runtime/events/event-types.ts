@@ -1,7 +1,7 @@
 export const EVENT_TYPES = [
   ...(['session.started', 'session.ended', 'policy.changed'] as const),
   ...(['permission.evaluated', 'permission.requested', 'permission.resolved'] as const),
-  ...(['sandbox.applied', 'sandbox.violation', 'sandbox.mismatch'] as const),
+  ...(['sandbox.applied', 'sandbox.violation', 'sandbox.mismatch', 'sandbox.unconfined'] as const),
   ...(['tool.called', 'tool.denied', 'tool.completed'] as const),
   ...(['hook.started', 'hook.completed', 'hook.failed'] as const),
   ...(['process.started', 'process.completed', 'process.terminated'] as const),

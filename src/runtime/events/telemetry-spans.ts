@@ -154,6 +154,9 @@ export const createCallSpans = ({ trace, context, SpanStatusCode }: Api): CallSp
       case 'sandbox.mismatch':
         call?.span.addEvent('sandbox.mismatch', { 'cordon.problem': event.problem }, at)
         return
+      case 'sandbox.unconfined':
+        call?.span.addEvent('sandbox.unconfined', {}, at)
+        return
       case 'egress.summed':
         if (event.sum === null) return
         call?.span.addEvent(

@@ -4,7 +4,7 @@ import type { CallRights, ConnectionEvent, EgressViolation, Resolve } from '../.
 import { fail } from '../../errors/index.js'
 import type { Boundary } from '../../policy/index.js'
 import { MOST_VIOLATIONS_TOLD } from '../../sandbox/index.js'
-import type { CallNetwork, CallResult } from '../../sandbox/index.js'
+import type { CallNetwork, ProcessResult } from '../../sandbox/index.js'
 
 import { NO_SECRETS, refuseExposed } from './secret-settings.js'
 import type { SecretSettings } from './secret-settings.js'
@@ -105,7 +105,10 @@ export const openNetwork = ({
 }
 
 /** Adds the proxy's violations to those of the cell. */
-export const withViolations = (result: CallResult, more: readonly EgressViolation[]): CallResult => {
+export const withViolations = <Result extends ProcessResult>(
+  result: Result,
+  more: readonly EgressViolation[],
+): Result => {
   if (more.length === 0) return result
   const violations = [...result.violations, ...more]
   return {

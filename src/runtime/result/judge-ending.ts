@@ -1,7 +1,7 @@
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import { describeViolation, isHabit, isIntrusion } from '../../sandbox/index.js'
-import type { CallResult, Violation } from '../../sandbox/index.js'
+import type { CallRecord, Ending, Violation } from '../../sandbox/index.js'
 
 import { adviceFor } from './agent-words.js'
 import type { Execution } from './tool-result.js'
@@ -23,7 +23,7 @@ interface Ended {
  */
 export const judgeEnding = (
   tool: string,
-  result: CallResult,
+  result: Ending & Pick<CallRecord, 'violations'>,
   { succeeded, failure, command, fix, cause }: Ended,
 ): Pick<Execution, 'status' | 'error'> => {
   if (result.status === 'limit' && result.limit === 'wall')

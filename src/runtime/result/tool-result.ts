@@ -1,6 +1,6 @@
 import type { JsonValue, PermissionDecision, PermissionState } from '../../gate/index.js'
 import type { CordonError } from '../../errors/index.js'
-import type { InProcessProfile, SandboxProfile, Usage, Violation } from '../../sandbox/index.js'
+import type { UnconfinedProfile, SandboxProfile, Usage, Violation } from '../../sandbox/index.js'
 
 import type { ProcessEnding } from '../events/process-ending.js'
 import type { EgressSummary } from '../events/event.js'
@@ -68,7 +68,7 @@ export interface CallFacts {
   readonly permission_state: PermissionState
   readonly permission_decision: PermissionDecision
   /** Null when nothing ran. */
-  readonly sandbox_profile: SandboxProfile | InProcessProfile | null
+  readonly sandbox_profile: SandboxProfile | UnconfinedProfile | null
   readonly violations: readonly Violation[]
   /** Connections to granted hosts. Null without any. */
   readonly egress: EgressSummary | null
@@ -136,7 +136,7 @@ export interface Execution {
   readonly error: CordonError | undefined
   /** Recorded as the reason if `error` is undefined. */
   readonly reason?: string
-  readonly profile: SandboxProfile | InProcessProfile
+  readonly profile: SandboxProfile | UnconfinedProfile
   readonly violations: readonly Violation[]
   readonly usage: Usage | null
   /** Bytes that its process wrote to stdout and stderr. Null without a process of its own. */

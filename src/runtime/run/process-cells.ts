@@ -105,8 +105,16 @@ export const createProcessCells = (
   return { run, prewarm, forget }
 }
 
+interface HeardOutput {
+  readonly input: Required<Pick<RunInput, 'onStdout' | 'onStderr'>>
+  readonly heard: () => Pick<CallResult, 'stdout' | 'stderr'>
+}
+
 /** Passes on the output while it is written, and keeps it: a listener of the sandbox gets it instead of the result. */
-const listenTo = (onOutput: (chunk: ToolOutput) => void, encoding: ProcessDefinition['encoding']) => {
+export const listenTo = (
+  onOutput: (chunk: ToolOutput) => void,
+  encoding: ProcessDefinition['encoding'],
+): HeardOutput => {
   const ear = (stream: ToolOutput['stream']) => {
     // A character may come in two pieces.
     const decoder = new StringDecoder('utf8')

@@ -7,11 +7,11 @@ import { toolFailed } from '../result/agent-words.js'
 import { nextTurn } from '../result/in-turns.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import { PROGRESS_LIMITS, resultLimitsOf } from '../result/result-limits.js'
-import type { InProcessProfile } from '../../sandbox/index.js'
 import { monotonicMs } from '../../shapes/index.js'
 import { renderLog } from '../result/tool-result.js'
 import type { Execution, LogLevel, ToolLog } from '../result/tool-result.js'
 import type { ToolDefinition } from '../tools/tools.js'
+import { profileWithoutCell } from './profile-without-cell.js'
 
 export interface FunctionCall {
   readonly input: JsonValue
@@ -30,11 +30,12 @@ const MOST_PRINTED = 1024 * 1024
  * its signal is aborted and the call ends.
  */
 export const runInProcess = async (
-  { gate, cwd }: BoundTool,
+  tool: BoundTool,
   { name, run, policy, result }: Extract<ToolDefinition, { kind: 'in-process' }>,
   { input, signal, onProgress, onLog, callId, session }: FunctionCall,
 ): Promise<Execution> => {
-  const profile = profileOf(gate, cwd)
+  // At its time limit the call ends. The function is told to stop, and may go on.
+  const profile = profileWithoutCell(tool, 'none', { wall: 'abort-signal' })
   const began = monotonicMs()
   const ended = (status: Execution['status'], error?: CordonError, output?: JsonValue): Execution => ({
     status,
@@ -76,27 +77,6 @@ export const runInProcess = async (
     given.done()
   }
 }
-
-/** The tool can do whatever the user of the agent's process may do. */
-const profileOf = ({ argumentGate, boundary: { limits } }: BoundTool['gate'], cwd: string): InProcessProfile => ({
-  mode: 'none',
-  backend: 'none',
-  cwd,
-  read_roots: ['/'],
-  write_roots: ['/'],
-  network: 'all',
-  environment_ref: ['*'],
-  process_limits: limits.wall === undefined ? {} : { wall: limits.wall },
-  violation_refs: [],
-  enforced: {
-    arguments: argumentGate === 'enforced' ? ['argument-gate'] : [],
-    ...Object.fromEntries(
-      ['filesystem_read', 'filesystem_write', 'network', 'environment', 'exec'].map((boundary) => [boundary, []]),
-    ),
-    // The call ends. The function is told to stop, and may go on.
-    ...(limits.wall === undefined ? {} : { 'limits.wall': ['abort-signal'] }),
-  },
-})
 
 const takeResult = (value: unknown, { bytes, elements }: JsonLimits): Snapshot => {
   const taken = takeSnapshot(value, { elements, letters: bytes })

@@ -3,7 +3,7 @@ import { bug } from '../../errors/index.js'
 import { takeSnapshot } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import { describeEnding } from '../../sandbox/index.js'
-import type { CallResult } from '../../sandbox/index.js'
+import type { ProcessResult } from '../../sandbox/index.js'
 
 import type { ToolRunner } from '../call/call-services.js'
 import { processEndingOf } from '../events/process-ending.js'
@@ -52,11 +52,11 @@ export const createToolRunner = (runProcess: RunProcess, runFunction: RunFunctio
 
 type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
 
-const describeProcess = async (
+export const describeProcess = async (
   { gate: { boundary }, cwd, workspace, ownFiles }: BoundTool,
   { name, successes, encoding }: ProcessDefinition,
   { input, command }: { readonly input: JsonValue; readonly command: readonly string[] },
-  result: CallResult,
+  result: ProcessResult,
 ): Promise<Execution> => {
   const { profile, violations, usage } = result
   const [stdout, stderr] = [await textInTurns(result.stdout, encoding), await textInTurns(result.stderr, encoding)]
@@ -69,7 +69,8 @@ const describeProcess = async (
     const isExit = result.status === 'exited'
     const problem = `${isExit ? `exit status ${result.exitCode}` : describeEnding(result)}${lastWords(result.stderr)}`
     return toolFailed(name, problem, input, {
-      fix: isExit ? fixOfFailure({ ...advised, boundary, cwd, command, named: [] }) : '',
+      // Without a cell no grant is missing.
+      fix: isExit && profile.mode !== 'none' ? fixOfFailure({ ...advised, boundary, cwd, command, named: [] }) : '',
     })
   }
   return {

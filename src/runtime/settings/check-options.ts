@@ -13,6 +13,7 @@ import type {
   OwnFilesOption,
   ResumeOptions,
   ResumedCallOptions,
+  UnconfinedOptions,
 } from '../cordon-options.js'
 import { EVENT_TYPES } from '../events/event-types.js'
 import type { EventContext } from '../events/event.js'
@@ -234,6 +235,11 @@ const resumeOptions = mapping<ResumedCallOptions>(
   'resume(ticket, answer, { signal })',
 )
 
+const unconfinedOptions = mapping<UnconfinedOptions>(
+  { signal: RESUME.signal, onOutput: RESUME.onOutput, session: aText('a name') },
+  'runUnconfined(name, input, { signal })',
+)
+
 const callOptions = mapping<CallOptions>(
   {
     ...RESUME,
@@ -259,6 +265,10 @@ export const checkEventType = (type: unknown): void => {
 
 export const checkResumeOptions = (options: ResumedCallOptions): void => {
   resumeOptions.read(options, optionPlace('resume'))
+}
+
+export const checkUnconfinedOptions = (options: UnconfinedOptions): void => {
+  unconfinedOptions.read(options, optionPlace('runUnconfined'))
 }
 
 export const checkCallOptions = (

@@ -5,6 +5,7 @@ import { parseAbsolutePath } from '../../policy/index.js'
 import type { CallResult } from '../call-result.js'
 import { findLauncher } from '../host/launcher.js'
 import type { HostFacts } from '../host.js'
+import { runAttached } from '../launch/attached.js'
 import { openCell } from '../launch/cell.js'
 import type { Cell } from '../launch/cell.js'
 import { PROXY_PORT, createDoors } from '../launch/doors.js'
@@ -12,10 +13,11 @@ import { createPool, keepLatest } from '../launch/pool.js'
 import { groundOf, isStillTrue } from '../launch/ready-cell.js'
 import type { ReadyCell } from '../launch/ready-cell.js'
 import { runIn } from '../launch/run-in-cell.js'
+import type { WatchedRun } from '../launch/watched-run.js'
 import type { CellRequest } from '../plan/plan-cell.js'
 import { ALL_FRAMES, brokeredOf } from '../plan/plan.js'
 import { departureFromPlan } from '../result/applied-profile.js'
-import type { CellSettings, Pool, RunInput } from '../sandbox-interface.js'
+import type { AttachedRequest, CellSettings, Pool, RunInput } from '../sandbox-interface.js'
 import { withOutputLimit } from '../plan/plan-limits.js'
 import { createPatrols } from '../watch/patrols.js'
 import type { CallPatrol } from '../watch/patrols.js'
@@ -45,6 +47,8 @@ export interface ContainerSettings extends CellSettings {
 
 export interface Containers {
   readonly run: (settings: ContainerSettings, input: RunInput) => Promise<CallResult>
+  /** Runs one command that has no terminal. The caller passes its input and output on while it runs. */
+  readonly attach: (request: ContainerSettings & AttachedRequest) => Promise<CallResult>
   /** Keeps started containers of one program ready. */
   readonly warm: (settings: ContainerSettings) => Pool
   readonly close: () => Promise<void>
@@ -109,10 +113,11 @@ export const openContainers = async (
   const prepare = async (
     settings: ContainerSettings,
     sealed: CallPatrol['sealed'],
+    output: Output,
     isFirst = true,
   ): Promise<ReadyCell> => {
     refuseClosed()
-    const request = requestOf(settings)
+    const request = requestOf(settings, output)
     const image = await imageOf(settings.image)
     const facts = await factsFor(settings, image)
     refuseInexpressible(request, facts)
@@ -147,15 +152,11 @@ export const openContainers = async (
       removed(container)
       // Its container ended. No program has begun, so another one is as good.
       if (isFirst && error instanceof CordonError && error.code === 'launcher-died')
-        return prepare(settings, sealed, false)
+        return prepare(settings, sealed, output, false)
       throw error
     }
   }
-  const perform = async (
-    settings: ContainerSettings,
-    input: RunInput,
-    waiting: Promise<ReadyCell | undefined>,
-  ): Promise<CallResult> => {
+  const perform = async ({ settings, output, run }: Job, waiting = NO_CELL): Promise<CallResult> => {
     let cell: Cell | undefined
     let hasBegun = false
     const patrol = await patrolFor(settings, () => cell?.kill())
@@ -163,7 +164,7 @@ export const openContainers = async (
       const ready = await waiting
       const isUsable = ready !== undefined && isStillTrue(ready, settings.program, patrol.sealed)
       if (!isUsable) ready?.cell.discard()
-      const opened = isUsable ? ready : await prepare(settings, patrol.sealed)
+      const opened = isUsable ? ready : await prepare(settings, patrol.sealed, output)
       await patrol.hold(opened.planned.carved)
       cell = opened.cell
       cell.take()
@@ -177,7 +178,7 @@ export const openContainers = async (
         },
         end: async () => (await patrol.end()).violations,
       }
-      return await runIn(opened, planned, { settings, input, onStarted: undefined }, watched, undefined)
+      return await run(opened, watched)
     } catch (error) {
       cell?.discard()
       // A tool that began may have made something in its write roots until its container was gone.
@@ -198,16 +199,24 @@ export const openContainers = async (
   }
 
   return {
-    run: (settings, input) => tracked(perform(settings, input, Promise.resolve(undefined))),
+    run: (settings, input) => tracked(perform(keptJob(settings, input))),
+    attach: (request) =>
+      tracked(
+        perform({
+          settings: request,
+          output: 'passed-on',
+          run: (opened, watched) => runAttached(opened, opened.planned, request, watched),
+        }),
+      ),
     warm: (settings) => {
       const pool = createPool(
         async () => {
           const patrol = await patrolFor(settings, () => undefined)
           // The watch begins when the container is used: until then the user may change the roots.
           await patrol.giveUp()
-          return prepare(settings, patrol.sealed)
+          return prepare(settings, patrol.sealed, 'kept')
         },
-        (input, waiting) => tracked(perform(settings, input, waiting)),
+        (input, waiting) => tracked(perform(keptJob(settings, input), waiting)),
         kept,
         () => pools.delete(pool),
       )
@@ -225,6 +234,24 @@ export const openContainers = async (
   }
 }
 
+/** Whether output is kept in memory, where it needs a limit. */
+type Output = 'kept' | 'passed-on'
+
+interface Job {
+  readonly settings: ContainerSettings
+  readonly output: Output
+  readonly run: (opened: ReadyCell, watched: WatchedRun) => Promise<CallResult>
+}
+
+const NO_CELL: Promise<ReadyCell | undefined> = Promise.resolve(undefined)
+
+const keptJob = (settings: ContainerSettings, input: RunInput): Job => ({
+  settings,
+  output: 'kept',
+  run: (opened, watched) =>
+    runIn(opened, opened.planned, { settings, input, onStarted: undefined }, watched, undefined),
+})
+
 /** A failure is not remembered. */
 const remembered = <Value>(known: Map<string, Promise<Value>>, key: string, make: () => Promise<Value>) => {
   const found = known.get(key)
@@ -235,8 +262,8 @@ const remembered = <Value>(known: Map<string, Promise<Value>>, key: string, make
   return made
 }
 
-const requestOf = (settings: ContainerSettings): CellRequest => ({
-  boundary: withOutputLimit(settings.boundary),
+const requestOf = (settings: ContainerSettings, output: Output): CellRequest => ({
+  boundary: output === 'kept' ? withOutputLimit(settings.boundary) : settings.boundary,
   cwd: parseAbsolutePath(settings.cwd, 'cwd'),
   program: settings.program,
   searchPath: '',

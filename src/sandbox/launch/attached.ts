@@ -2,11 +2,11 @@
 // has the descriptors themselves, or the supervisor connects its terminal with the caller's.
 import { describeEnd } from '../call-result.js'
 import type { CallResult } from '../call-result.js'
-import { environmentOf } from '../plan/environment.js'
 import type { PlannedCell } from '../plan/plan-cell.js'
 import type { Stdio, Stream } from '../plan/plan.js'
 import { appliedProfile } from '../result/applied-profile.js'
 import type { OpenedCell } from './ready-cell.js'
+import { commandOf, discardUnheard } from './run-in-cell.js'
 import type { WatchedRun } from './watched-run.js'
 import type { AttachedRequest } from '../sandbox-interface.js'
 
@@ -30,7 +30,6 @@ export const runAttached = async (
     const applied = await cell.ready
     await request.beforeStart?.(appliedProfile(applied, planned))
     door?.open(request.network)
-    const environment = environmentOf(planned.plan, request, request.network)
     watched.go()
     const passOn =
       (stream: 'out' | 'err') =>
@@ -38,13 +37,17 @@ export const runAttached = async (
         const taken = request.onOutput(stream, bytes)
         if (taken !== undefined) cell.hold(taken)
       }
-    const running = cell.start({ program: planned.program.path, argv: request.argv, environment }, undefined, {
+    const running = cell.start(commandOf(planned, request, request.argv, request.network), undefined, {
       onStdout: passOn('out'),
       onStderr: passOn('err'),
       onStopped: request.onStopped,
     })
     if (request.foreground) cell.takeTerminal()
-    request.onStart(cell)
+    const kill = (): void => {
+      cell.kill()
+      if (planned.plan.stdio.in === 'frames') discardUnheard(cell)
+    }
+    request.onStart({ ...cell, kill })
     const end = await running
     const found = await watched.end()
     return await describeEnd(end, { planned, boundary: request.boundary, found }, new Uint8Array(), new Uint8Array())

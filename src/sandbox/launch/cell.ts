@@ -8,6 +8,7 @@ import type { CordonError } from '../../errors/index.js'
 import { encodeCommand } from '../plan/encode-plan.js'
 import { parseCellEvent } from '../result/events.js'
 import type { AppliedEvent, CellEvent, ExitEvent, OpenEvent, ReportedViolation } from '../result/events.js'
+import { deferred } from './deferred.js'
 import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame, encodeInput } from '../frames.js'
 import type { FrameToCell } from '../frames.js'
 import type { Command } from '../plan/plan.js'
@@ -53,6 +54,8 @@ export interface Cell {
   readonly write: (stdin: Uint8Array) => void
   /** The number of bytes that the launcher has not taken yet. */
   readonly waiting: () => number
+  /** Settles when the launcher has taken what was written, or is gone. */
+  readonly taken: () => Promise<void>
   readonly endInput: () => void
   readonly resize: () => void
   /** Until it stops or ends. */
@@ -231,6 +234,7 @@ export const openCell = (
       send(...encodeInput(stdin))
     },
     waiting: () => connection.writableLength,
+    taken: () => untilTaken(connection),
     endInput: sending(TO_CELL.input),
     resize: sending(TO_CELL.window),
     takeTerminal: sending(TO_CELL.takeTerminal),
@@ -273,6 +277,17 @@ export const openCell = (
 const failureOfWall = (stage: string, detail: string): CordonError =>
   setupFailure({ event: 'error', stage, errno: 0, error: 'it was not built as planned', detail })
 
+const untilTaken = (connection: CellConnection): Promise<void> =>
+  connection.writableNeedDrain
+    ? new Promise((resolve) => {
+        const settle = (): void => {
+          connection.off('drain', settle).off('close', settle)
+          resolve()
+        }
+        connection.on('drain', settle).on('close', settle)
+      })
+    : Promise.resolve()
+
 export const isRunning = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)
@@ -280,20 +295,4 @@ export const isRunning = (pid: number): boolean => {
     // firejail runs as root.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
-}
-
-interface Deferred<Value> {
-  readonly promise: Promise<Value>
-  readonly resolve: (value: Value) => void
-  readonly reject: (reason: unknown) => void
-}
-
-const deferred = <Value>(): Deferred<Value> => {
-  let resolve: (value: Value) => void = () => undefined
-  let reject: (reason: unknown) => void = () => undefined
-  const promise = new Promise<Value>((yes, no) => {
-    resolve = yes
-    reject = no
-  })
-  return { promise, resolve, reject }
 }

@@ -86,7 +86,7 @@ const UNHEARD_KILL_MS = 5_000
  * A launcher reads nothing more, also no kill, while its program leaves too much input unread. Closing the connection
  * kills the cell too, but leaves no report of it.
  */
-const discardUnheard = (cell: Cell): void => {
+export const discardUnheard = (cell: Cell): void => {
   setTimeout(() => {
     if (cell.waiting() > 0) cell.discard()
   }, UNSENT_KILL_MS).unref()

@@ -87,13 +87,14 @@ export const SANDBOXED = record({
 })
 export type SandboxProfile = Shaped<typeof SANDBOXED>
 
-export const IN_PROCESS = record({ mode: oneOf('none'), backend: oneOf('none'), ...COMMON })
-/** For a tool that runs in the agent's own process, without a boundary. */
-export type InProcessProfile = Shaped<typeof IN_PROCESS>
+export const WITHOUT_CELL = record({ mode: oneOf('none'), backend: oneOf('none', 'unconfined'), ...COMMON })
+/** For a tool without a boundary: in the agent's own process, or `unconfined`, as a plain process beside it. */
+export type UnconfinedProfile = Shaped<typeof WITHOUT_CELL>
 
 const EITHER = record({
   mode: described(
-    'none: the tool runs in the process of the agent, and nothing of the system holds it.',
+    'none: nothing of the system holds the tool. It runs in the process of the agent or, with the backend ' +
+      '"unconfined", as a plain process (runUnconfined).',
     oneOf('sandboxed', 'none'),
   ),
   backend: described('What made the cell.', filled()),
