@@ -54,7 +54,7 @@ export const openBackends = async (
     backend: 'bubblewrap',
     reason: bubblewrap.held ? 'it does not hold what the policy requires' : bubblewrap.reason,
   }
-  const alone = openNative([passedWall])
+  const [alone, asAsked] = [openNative([passedWall]), openNative([])]
   const strong = [
     ...(bubblewrap.held ? [walled(bubblewrap, [withoutNamespaces])] : []),
     ...(native.landlock.held ? [alone] : []),
@@ -68,7 +68,9 @@ export const openBackends = async (
   return {
     strongest,
     pick: async (boundary, asked) => {
-      if (asked !== 'auto') return alone
+      // No wall was asked whether it holds this form.
+      if (asked !== 'auto') return asAsked
+      // Native namespaces do not hold here, so every cell has the landlock form.
       const holds = ({ host }: Backend) => missingMechanism(boundary, 'landlock', host) === undefined
       const held = strong.find(holds)
       if (held !== undefined) return held

@@ -55,6 +55,12 @@ describe('auto', () => {
     expect((await pick({ ...FREE, require: ['pid-namespace'] }, 'auto')).host.wall?.name).toBe('firejail')
     expect((await pick({ ...FREE, require: ['mount-namespace'] }, 'auto')).host.wall).toBeUndefined()
   })
+  test('passes no wall over for a call that asks for a form', async () => {
+    const openers = openersFor(NO_NAMESPACES, ['bubblewrap'], [])
+    const { pick } = await openBackends('auto', 'auto', NO_NAMESPACES, openers)
+    expect((await pick(FREE, 'landlock')).host.passedOver).toEqual([])
+    expect((await pick({ ...FREE, require: ['cgroup'] }, 'auto')).host.passedOver).not.toEqual([])
+  })
 })
 
 test('a wall that was asked for by name and does not start is refused', async () => {

@@ -51,7 +51,7 @@ export const engineSockets = (
   return [...own, '/run/podman/podman.sock', '/var/run/docker.sock']
 }
 
-/** The first of the sockets that an engine answers at. */
+/** At the first of these paths that is a socket. If nobody answers there, that is an error. */
 export const openEngine = async (sockets: readonly string[]): Promise<Engine> => {
   const socket = sockets.find(isSocket)
   if (socket === undefined) throw fail('container-engine-missing', { sockets: sockets.join(', ') || 'no unix socket' })

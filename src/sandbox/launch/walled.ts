@@ -9,6 +9,7 @@ import { TO_CELL, encodeFrame } from '../frames.js'
 import type { Stdio } from '../plan/plan.js'
 import { bringsMounts } from '../plan/wall-facts.js'
 import type { Identity } from '../plan/workspace-owner.js'
+import { FIRST_INPUT } from '../walls/wall.js'
 import type { Wall, WalledCell } from '../walls/wall.js'
 import { isRunning } from './cell.js'
 import type { CellConnection, Launched } from './cell.js'
@@ -39,7 +40,7 @@ export const connectWalled = (wall: Wall, cell: WalledCell, connection: CellConn
       isRunning: () => pid === undefined || isRunning(pid),
       // The nursery's process around it has told them, or was killed.
       lastWords: () => Promise.resolve('its connection closed'),
-      departure: () => wall.departure(cell, () => launcherBelow(pid)),
+      departure: () => wall.departure(cell, () => firstProcessInside(pid)),
     },
   }
 }
@@ -78,7 +79,7 @@ export const spawnWalled = (
   })
   errors?.unref()
   inputs.forEach((bytes, index) => {
-    const stream = child.stdio[FIRST_STREAM + index] as unknown as Socket
+    const stream = child.stdio[FIRST_INPUT + index] as unknown as Socket
     // A wall that ends early says why.
     stream.on('error', () => undefined)
     stream.end(bytes)
@@ -111,15 +112,13 @@ export const spawnWalled = (
           clearTimeout(killing)
         })
       },
-      departure: () => wall.departure(cell, () => launcherBelow(child.pid)),
+      departure: () => wall.departure(cell, () => firstProcessInside(child.pid)),
     },
   }
 }
 
-const FIRST_STREAM = 5
-
 /** The first child of the wall is the first process inside. */
-const launcherBelow = (pid: number | undefined): number | undefined => {
+const firstProcessInside = (pid: number | undefined): number | undefined => {
   try {
     const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
     return first === undefined || first === '' ? undefined : Number(first)

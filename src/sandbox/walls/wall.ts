@@ -25,9 +25,16 @@ export interface WallCommand {
 /** The launcher has the host at 3 and its channel at 4. */
 export const FIRST_INPUT = 5
 
+/**
+ * It has to stay the parent of the first process inside, to pass descriptors 3 and 4 to the launcher, to start
+ * `LAUNCHER channel`, to end when the launcher ends, and to say on stderr why it fails.
+ */
 export interface Wall extends WallFacts {
   readonly program: string
   readonly command: (cell: WalledCell) => WallCommand
-  /** How the mounts that it made for the process inside differ from those it was asked for. */
+  /**
+   * How what it built differs from the request: mounts, or namespaces that it did not make. Asked before the command is
+   * sent.
+   */
   readonly departure: (cell: WalledCell, inside: () => number | undefined) => string | undefined
 }
