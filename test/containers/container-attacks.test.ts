@@ -28,7 +28,7 @@ const problem = engineProblem()
 const engine = problem === undefined ? await startEngine() : undefined
 const stage = openStage()
 
-const PROGRAMS = ['sh', 'cat', 'ls', 'mkdir', 'true']
+const PROGRAMS = ['sh', 'cat', 'ls', 'mkdir', 'mv', 'true']
 const image = engine?.image(makeImageRoot(join(engine.folder, 'root'), PROGRAMS)) ?? ''
 
 const here = (context: TestContext): TestEngine => {
@@ -235,7 +235,44 @@ describe('a mount that nobody asked for', () => {
   })
 })
 
+describe('a folder between a write root and something sealed or hidden', () => {
+  test('cannot be moved away, and another folder can', async (context) => {
+    const folder = stage.newFolder()
+    for (const made of ['sub/.git/hooks', 'sub/.git/objects', 'sub/.git/refs', 'deep/secret', 'other'])
+      mkdirSync(join(folder, made), { recursive: true })
+    writeFileSync(join(folder, 'sub/.git/HEAD'), 'ref: refs/heads/main\n')
+    writeFileSync(join(folder, 'sub/.git/config'), '[core]\n')
+    writeFileSync(join(folder, 'deep/secret/key'), 'KEY\n')
+    const cordon = await opened(context, { write: [folder], read: [`!${folder}/deep/secret`] })
+    const script = `cd ${folder}; for each in sub/.git sub deep other; do mv $each $each-2 && echo moved $each; done; true`
+    const { result, stdout } = await stdoutOf(cordon, script)
+    expect({ status: result.status, stdout }).toEqual({ status: 'ok', stdout: 'moved other\n' })
+    expect(readdirSync(folder).sort()).toEqual(['deep', 'other-2', 'sub'])
+    expect(readdirSync(join(folder, 'sub'))).toEqual(['.git'])
+  })
+})
+
 describe('an image', () => {
+  test('with a volume in /proc gets no wider rules by its links', async (context) => {
+    const { folder, image: importImage } = here(context)
+    const root = makeImageRoot(join(folder, 'with-proc'), PROGRAMS)
+    mkdirSync(join(root, 'proc/sys/vm'), { recursive: true })
+    symlinkSync('/', join(root, 'proc/sys/vm/overcommit_memory'))
+    writeFileSync(join(root, 'proc/sys/vm/max_map_count'), '1\n')
+    const cordon = await opened(context, {}, importImage(root, ['VOLUME /proc/sys/vm']))
+    const { result, stdout } = await stdoutOf(cordon, 'cat /proc/1/cmdline')
+    expect({ status: result.status, stdout }).toEqual({ status: 'not_started', stdout: '' })
+  })
+
+  test('with a volume in the place of a device gets no folder to write to', async (context) => {
+    const { folder, image: importImage } = here(context)
+    const root = makeImageRoot(join(folder, 'with-device'), PROGRAMS)
+    mkdirSync(join(root, 'dev/full'), { recursive: true })
+    const cordon = await opened(context, {}, importImage(root, ['VOLUME /dev/full']))
+    const { result } = await stdoutOf(cordon, 'echo x > /dev/full/x')
+    expect(result.status).toBe('not_started')
+  })
+
   test('with an annotation for the runtime is refused', async (context) => {
     const { podman, folder, image: importImage } = here(context)
     // An image of its own: Podman knows one by its configuration, whatever annotations it comes with.

@@ -6,7 +6,7 @@ import { isWithinPath } from '../../policy/index.js'
 import type { Place } from '../grants/object-at.js'
 import { surveyGrants } from '../grants/survey.js'
 import type { Survey } from '../grants/survey.js'
-import { outermost } from '../plan/layout.js'
+import { outermost, pinsOf } from '../plan/layout.js'
 
 /** `hide`: something empty covers what the host has there. */
 export interface Bind {
@@ -39,8 +39,13 @@ export const mountsFor = (boundary: Boundary, sealed: readonly Place[]): Granted
     .map(asBind('read'))
   const kept = [...survey.sealed, ...sealed].map(asBind('read'))
   const hidden = outermost(survey.hidden).map(asBind('hide'))
+  const pins = pinsOf([...survey.sealed, ...sealed, ...survey.hidden], outermost(survey.write)).map((path): Bind => ({
+    path,
+    object: 'directory',
+    access: 'write',
+  }))
   const isHidden = ({ path }: Bind) => hidden.some((cover) => path !== cover.path && isWithinPath(path, cover.path))
-  const byPath = new Map([...readable, ...writable, ...kept, ...hidden].map((bind) => [bind.path, bind]))
+  const byPath = new Map([...readable, ...writable, ...pins, ...kept, ...hidden].map((bind) => [bind.path, bind]))
   const binds = [...byPath.values()].filter((bind) => !isHidden(bind))
   if (binds.length > MOST_BINDS)
     throw fail('plan-rejected', { problem: `${binds.length} mounts for one container, more than ${MOST_BINDS}` })

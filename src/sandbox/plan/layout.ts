@@ -173,7 +173,7 @@ export const outermost = (places: readonly Place[]): readonly Place[] => {
  * The folders between a write root and its seals. Each is bound onto itself, because a mount point cannot be renamed or
  * removed. Otherwise the tool could move `.git` away with its sealed hooks and make another.
  */
-const pinsOf = (sealed: readonly Place[], writeRoots: readonly Place[]): readonly AbsolutePath[] => {
+export const pinsOf = (sealed: readonly Place[], writeRoots: readonly Place[]): readonly AbsolutePath[] => {
   const pins = new Set<AbsolutePath>()
   const whole = new Set(sealed.map(({ path: at }) => at))
   for (const { path: at } of sealed) {
