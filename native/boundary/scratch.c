@@ -47,7 +47,7 @@ static void open_up(int at, const char *name)
 
 	if (fstatat(at, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode) &&
 	    (status.st_mode & 0700) != 0700)
-		(void)!fchmodat(at, name, 0700, 0);
+		(void)!fchmodat(at, name, 0700, AT_SYMLINK_NOFOLLOW);
 }
 
 /* A folder below `at` to be emptied. */
