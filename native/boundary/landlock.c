@@ -62,11 +62,15 @@ static void add_object(int ruleset, int object, unsigned access, uint64_t grante
 static void add_rule(int ruleset, const struct rule *rule, uint64_t granted, struct applied *applied)
 {
 	/* The host resolved the path: a symbolic link in it was planted since, to move the grant. Only /proc has links
-	 * of its own, which lead to the tool itself. */
+	 * of its own, which lead to the tool itself. A volume of an image may lie there, with other links. */
 	bool in_proc = strncmp(rule->path, "/proc/", 6) == 0;
 	CLOSE_ON_RETURN int object = in_proc ? open(rule->path, O_PATH | O_CLOEXEC)
 					     : open_how(AT_FDCWD, rule->path, O_PATH, RESOLVE_NO_SYMLINKS);
 
+	if (in_proc && object >= 0 && !is_of_proc(object)) {
+		errno = EINVAL;
+		die("landlock", rule->path);
+	}
 	add_object(ruleset, object, rule->access, granted, rule->path);
 	note_applied(applied, 'a', rule->access, rule->path);
 }

@@ -6,6 +6,7 @@
 #include "relay/carried.h"
 #include "wire/frames.h"
 #include "wire/memory.h"
+#include "wire/open-how.h"
 
 #define STREAM_VERSION "cordon-stream-2"
 #define BOOT_ID_ROOM 64
@@ -52,7 +53,7 @@ static void read_boot_id(char id[BOOT_ID_ROOM])
 {
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
 
-	if (!file || !fgets(id, BOOT_ID_ROOM, file))
+	if (!file || !is_of_proc(fileno(file)) || !fgets(id, BOOT_ID_ROOM, file))
 		id[0] = '\0';
 	id[strcspn(id, "\n")] = '\0';
 	if (file)

@@ -7,9 +7,7 @@
 #include "relay/carried.h"
 #include "wire/open-how.h"
 
-#include <linux/magic.h>
 #include <sys/statvfs.h>
-#include <sys/vfs.h>
 
 #define FIELDS_BEFORE_POINT 4
 
@@ -58,13 +56,11 @@ void tell_mounts(void)
 {
 	FREE_ON_RETURN char *line = NULL;
 	size_t room = 0;
-	struct statfs found;
 	FILE *list = fopen("/proc/self/mountinfo", "re");
 
 	if (!list)
 		return;
-	/* An image may have a file of this name. */
-	if (fstatfs(fileno(list), &found) == 0 && found.f_type == PROC_SUPER_MAGIC)
+	if (is_of_proc(fileno(list)))
 		while (getline(&line, &room, list) > 0) {
 			char *point = point_in(line);
 			if (!point)

@@ -1,6 +1,9 @@
 /* openat2(), and the same by hand where it is refused: inside another cell, and in older containers. */
 #include "wire/open-how.h"
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
 /* Name by name, none of them a link. */
 static int open_by_names(int at, const char *path, int flags)
 {
@@ -50,4 +53,11 @@ int open_how(int at, const char *path, int flags, uint64_t resolve)
 		return fd;
 	/* A caller that lets links be followed judges the object, not its name. */
 	return resolve & RESOLVE_NO_SYMLINKS ? open_by_names(at, path, flags) : openat(at, path, flags | O_CLOEXEC);
+}
+
+bool is_of_proc(int fd)
+{
+	struct statfs found;
+
+	return fstatfs(fd, &found) == 0 && found.f_type == PROC_SUPER_MAGIC;
 }

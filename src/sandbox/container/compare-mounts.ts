@@ -51,6 +51,11 @@ const OF_KERNEL = ['/dev', '/proc', '/sys'].map((path) => path as AbsolutePath)
 
 const NULL_DEVICE = '/dev/null' as AbsolutePath
 
+/** The tool can write to these. */
+export const WRITABLE_DEVICES = ['null', 'zero', 'full', 'random', 'urandom'].map(
+  (name) => `/dev/${name}` as AbsolutePath,
+)
+
 const problemOf = (bind: Bind, mount: SeenMount | undefined, own: OwnView): string | undefined => {
   if (mount === undefined) return 'a mount is missing'
   if (bind.access !== 'write' && !mount.isReadOnly) return 'a mount can be written'
@@ -66,6 +71,8 @@ const isShown = ({ path, access, object }: Bind, mount: SeenMount, own: OwnView)
 
 const isStray = (mount: SeenMount, { binds, others }: AskedMounts, own: OwnView): boolean => {
   const point = mount.point as AbsolutePath
+  // A rootless engine binds the host's own. A volume of the image would be a folder to write to.
+  if (WRITABLE_DEVICES.some((device) => isWithinPath(point, device))) return !isSame(mount, own.numbersOf(point))
   if (OF_KERNEL.some((folder) => isWithinPath(point, folder))) return false
   const around = binds.filter(({ path }) => isWithinPath(point, path)).at(-1)
   if (around === undefined) return !others.includes(point) && !OF_ENGINES.includes(point)

@@ -18,6 +18,7 @@ import type { Plan, Rule, Step } from '../plan/plan.js'
 import { describeProfile } from '../plan/profile.js'
 import { refuseMissingMechanisms } from '../plan/requirements.js'
 import type { Enforced } from '../plan/sandbox-profile.js'
+import { WRITABLE_DEVICES } from './compare-mounts.js'
 import type { Hello } from './hello.js'
 import type { Engine, Image } from './engine.js'
 import type { GrantedMounts } from './mounts.js'
@@ -128,7 +129,7 @@ const ownRules = (temporary: AbsolutePath): readonly Rule[] => [
   ...BORROWED_PROC_RULES,
   // One right more than any write root has, so that others' sockets cannot be moved into it, see landlock.c.
   rule('rwxd', temporary),
-  ...['null', 'zero', 'full', 'random', 'urandom'].map((name) => rule('rwd', `/dev/${name}`)),
+  ...WRITABLE_DEVICES.map((device) => rule('rwd', device)),
 ]
 
 /** The working directory of the tool if the container has it, otherwise that of the image. */
