@@ -105,7 +105,7 @@ describe('runUnconfined', () => {
     expect(asked).toHaveLength(1)
     await cordon.runUnconfined('shell', input)
     await cordon.runUnconfined('shell', input)
-    expect(asked).toHaveLength(2)
+    expect(asked).toHaveLength(3)
     expect(asked[1]).toContain('runUnconfined')
     const auto = await stage.cordon({ tools: [shell()], classify, mode: 'auto' })
     expect((await auto.call('shell', input)).status).toBe('ok')

@@ -145,7 +145,8 @@ export const createCalls = ({ options, services, sessions, widener, unconfined, 
       }
       const handlers = {
         ...listenersOf(asked),
-        ...{ session, isSuspending: false, resumed: undefined, onApproved: own.keep },
+        // A person answers for each call: a script that was approved may be another one by the next.
+        ...{ session, isSuspending: false, resumed: undefined, onApproved: () => [] },
         ...{ resume: undefined, askedWith: undefined, onInvocation: ignore },
       }
       return counted(async () => {
