@@ -158,7 +158,6 @@ export const openContainers = async (
   }
   const perform = async ({ settings, output, run }: Job, waiting = NO_CELL): Promise<CallResult> => {
     let cell: Cell | undefined
-    let hasBegun = false
     const patrol = await patrolFor(settings, () => cell?.kill())
     try {
       const ready = await waiting
@@ -173,7 +172,6 @@ export const openContainers = async (
       const { planned } = opened
       const watched = {
         go: () => {
-          hasBegun = true
           patrol.go(planned.closed)
         },
         end: async () => (await patrol.end()).violations,
@@ -181,9 +179,9 @@ export const openContainers = async (
       return await run(opened, watched)
     } catch (error) {
       cell?.discard()
-      // A tool that began may have made something in its write roots until its container was gone.
+      // The tool may have begun, and may have made something in its write roots until its container was gone.
       await Promise.allSettled(removals)
-      await (hasBegun ? patrol.end() : patrol.giveUp())
+      await patrol.end()
       throw closed ? fail('sandbox-closed', { what: 'sandbox' }, error) : error
     } finally {
       if (cell !== undefined) running.delete(cell)
