@@ -93,7 +93,11 @@ describe('invalid arguments', () => {
     [['run'], 'no command given', 'cordon run [options] -- COMMAND…'],
     [['run', '--read', '/usr'], 'no command given', 'cordon run [options] -- COMMAND…'],
     [['run', '--mode', 'paln', '--', 'true'], '--mode does not know "paln"', 'did you mean plan?'],
-    [['run', '--form', 'xen', '--', 'true'], '--form does not know "xen"', 'auto, namespaces, landlock, mounts'],
+    [
+      ['run', '--form', 'xen', '--', 'true'],
+      '--form does not know "xen"',
+      'one of: auto, namespaces, landlock, mounts',
+    ],
     [
       ['run', '--net', 'none', '--net', 'example.org', '--', 'true'],
       '--net none cannot stand beside another --net',
