@@ -289,7 +289,12 @@ describe('nothing is left', () => {
     const folder = stage.newFolder()
     const cordon = await opened(context, { filesystem: { write: [folder] } })
     const call = outputOf(cordon, `echo begun > ${folder}/begun; sleep 1000`)
-    while (!existsSync(join(folder, 'begun'))) await wait(50)
+    let hasEnded = false
+    void call.finally(() => (hasEnded = true))
+    while (!existsSync(join(folder, 'begun'))) {
+      expect(hasEnded).toBe(false)
+      await wait(50)
+    }
     engine?.podman('rm', '--all', '--force', '--time=0')
     expect((await call).result.status).not.toBe('ok')
     expect((await outputOf(cordon, `cat ${folder}/begun`)).output?.stdout).toBe('begun\n')

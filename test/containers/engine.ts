@@ -36,7 +36,7 @@ const ONE_VERSION_OF_CGROUPS = `if [ -d ${SECOND_CGROUPS} ]; then umount ${SECON
 
 const IS_ROOT = process.getuid?.() === 0
 
-/** Root has an engine of the system, another user a rootless one. `npm test` runs these suites as both. */
+/** Root has an engine of the system, another user a rootless one. `npm test` tries that of its user. */
 export const ENGINE_KIND = IS_ROOT ? 'rootful' : 'rootless'
 
 /** Why there can be no such engine here. */
