@@ -12,21 +12,21 @@ import type { Bind } from '../../src/sandbox/container/mounts.js'
 import { path } from '../policy/places.js'
 
 const BINDS: readonly Bind[] = [
-  { path: path('/home/work'), object: 'directory', access: 'write' },
-  { path: path('/home/work/.bashrc'), object: 'file', access: 'read' },
-  { path: path('/home/work/key'), object: 'file', access: 'hide' },
-  { path: path('/home/work/secret'), object: 'directory', access: 'hide' },
+  { path: path('/home/ann/project'), object: 'directory', access: 'write' },
+  { path: path('/home/ann/project/.bashrc'), object: 'file', access: 'read' },
+  { path: path('/home/ann/project/key'), object: 'file', access: 'hide' },
+  { path: path('/home/ann/project/secret'), object: 'directory', access: 'hide' },
   { path: path('/srv/data'), object: 'directory', access: 'read' },
 ]
 const OTHERS = ['/.cordon-launcher', '/tmp', '/volume']
 
 const NUMBERS: Readonly<Record<string, number>> = {
   '/dev/null': 4,
-  '/home/work': 100,
-  '/home/work/.bashrc': 101,
-  '/home/work/key': 102,
-  '/home/work/secret': 103,
-  '/home/work/disk': 104,
+  '/home/ann/project': 100,
+  '/home/ann/project/.bashrc': 101,
+  '/home/ann/project/key': 102,
+  '/home/ann/project/secret': 103,
+  '/home/ann/project/disk': 104,
   '/srv/data': 200,
   '/srv/data/disk': 201,
 }
@@ -48,10 +48,10 @@ const RIGHT: readonly SeenMount[] = [
   seen('w', 6, '/volume'),
   seen('r', 7, '/.cordon-launcher'),
   seen('r', 8, '/etc/hosts'),
-  seen('w', 100, '/home/work'),
-  seen('r', 101, '/home/work/.bashrc'),
-  seen('r', 4, '/home/work/key'),
-  seen('r', 9, '/home/work/secret'),
+  seen('w', 100, '/home/ann/project'),
+  seen('r', 101, '/home/ann/project/.bashrc'),
+  seen('r', 4, '/home/ann/project/key'),
+  seen('r', 9, '/home/ann/project/secret'),
   seen('r', 200, '/srv/data'),
 ]
 const helloWith = (mounts: readonly SeenMount[], bootId = own.bootId): Hello => ({
@@ -74,17 +74,17 @@ describe('the mounts that a container tells', () => {
 
   test.each<[string, string, readonly SeenMount[]]>([
     ['is missing', 'is missing', RIGHT.slice(0, -1)],
-    ['shows another folder', 'shows something else', withOther(seen('w', 999, '/home/work'))],
+    ['shows another folder', 'shows something else', withOther(seen('w', 999, '/home/ann/project'))],
     [
       'shows the same number on another device',
       'something else',
-      withOther({ ...seen('w', 100, '/home/work'), device: '9' }),
+      withOther({ ...seen('w', 100, '/home/ann/project'), device: '9' }),
     ],
-    ['could not be seen', 'something else', withOther({ ...seen('w', 0, '/home/work'), device: '0' })],
-    ['shows a hidden file', 'something else', withOther(seen('r', 102, '/home/work/key'))],
-    ['shows a hidden folder', 'something else', withOther(seen('r', 103, '/home/work/secret'))],
-    ['lets a protected file be written', 'can be written', withOther(seen('w', 101, '/home/work/.bashrc'))],
-    ['lets a hidden folder be written', 'can be written', withOther(seen('w', 9, '/home/work/secret'))],
+    ['could not be seen', 'something else', withOther({ ...seen('w', 0, '/home/ann/project'), device: '0' })],
+    ['shows a hidden file', 'something else', withOther(seen('r', 102, '/home/ann/project/key'))],
+    ['shows a hidden folder', 'something else', withOther(seen('r', 103, '/home/ann/project/secret'))],
+    ['lets a protected file be written', 'can be written', withOther(seen('w', 101, '/home/ann/project/.bashrc'))],
+    ['lets a hidden folder be written', 'can be written', withOther(seen('w', 9, '/home/ann/project/secret'))],
     ['lets a readable folder be written', 'can be written', withOther(seen('w', 200, '/srv/data'))],
   ])('are refused if one %s', (_, words, mounts) => {
     expect(problem(mounts)).toMatchObject({
@@ -95,8 +95,8 @@ describe('the mounts that a container tells', () => {
 
   test.each([
     ['of the engine', seen('r', 300, '/data')],
-    ['inside a granted folder that is not of the host', seen('r', 300, '/home/work/disk')],
-    ['inside a hidden folder', seen('r', 300, '/home/work/secret/x')],
+    ['inside a granted folder that is not of the host', seen('r', 300, '/home/ann/project/disk')],
+    ['inside a hidden folder', seen('r', 300, '/home/ann/project/secret/x')],
     ['of the host that can be written in a folder that cannot', seen('w', 201, '/srv/data/disk')],
   ])('are refused with one more %s', (_, mount) => {
     expect(problem([...RIGHT, mount])).toMatchObject({
@@ -106,7 +106,7 @@ describe('the mounts that a container tells', () => {
   })
 
   test.each([
-    ['a granted folder', seen('w', 104, '/home/work/disk')],
+    ['a granted folder', seen('w', 104, '/home/ann/project/disk')],
     ['a granted folder that cannot be written', seen('r', 201, '/srv/data/disk')],
   ])('may have those of the host inside %s', (_, mount) => {
     expect(problem([...RIGHT, mount])).toBeUndefined()
@@ -115,7 +115,7 @@ describe('the mounts that a container tells', () => {
   test('a volume of the image inside a granted folder is refused, and one elsewhere is not', () => {
     const volumeIn = (folder: string) =>
       mountsProblem({ binds: BINDS, others: [...OTHERS, folder] }, helloWith([...RIGHT, seen('w', 300, folder)]), own)
-    expect(volumeIn('/home/work/disk')).toMatchObject({ code: 'container-mount-unasked' })
+    expect(volumeIn('/home/ann/project/disk')).toMatchObject({ code: 'container-mount-unasked' })
     expect(volumeIn('/data')).toBeUndefined()
   })
 
