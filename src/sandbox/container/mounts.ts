@@ -33,19 +33,22 @@ export const mountsFor = (boundary: Boundary, sealed: readonly Place[]): Granted
   const asBind =
     (access: Bind['access']) =>
     ({ path, object }: Place): Bind => ({ path, object, access })
-  const writable = outermost(survey.write).map(asBind('write'))
+  const writeRoots = outermost(survey.write)
+  const writable = writeRoots.map(asBind('write'))
   const readable = outermost(survey.read)
     .filter(({ path }) => !writable.some((root) => isWithinPath(path, root.path)))
     .map(asBind('read'))
-  const kept = [...survey.sealed, ...sealed].map(asBind('read'))
+  const kept = [...survey.sealed, ...sealed]
   const hidden = outermost(survey.hidden).map(asBind('hide'))
-  const pins = pinsOf([...survey.sealed, ...sealed, ...survey.hidden], outermost(survey.write)).map((path): Bind => ({
+  const pins = pinsOf([...kept, ...survey.hidden], writeRoots).map((path): Bind => ({
     path,
     object: 'directory',
     access: 'write',
   }))
   const isHidden = ({ path }: Bind) => hidden.some((cover) => path !== cover.path && isWithinPath(path, cover.path))
-  const byPath = new Map([...readable, ...writable, ...pins, ...kept, ...hidden].map((bind) => [bind.path, bind]))
+  const byPath = new Map(
+    [...readable, ...writable, ...pins, ...kept.map(asBind('read')), ...hidden].map((bind) => [bind.path, bind]),
+  )
   const binds = [...byPath.values()].filter((bind) => !isHidden(bind))
   if (binds.length > MOST_BINDS)
     throw fail('plan-rejected', { problem: `${binds.length} mounts for one container, more than ${MOST_BINDS}` })
