@@ -2,5 +2,5 @@
 
 #include "wire/system.h"
 
-/* Nothing is told if the kernel's list cannot be read. */
+/* Sends a frame for each mount, and none if the kernel's list cannot be read. */
 void tell_mounts(void);

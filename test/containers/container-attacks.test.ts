@@ -244,7 +244,8 @@ describe('a folder between a write root and something sealed or hidden', () => {
     writeFileSync(join(folder, 'sub/.git/config'), '[core]\n')
     writeFileSync(join(folder, 'deep/secret/key'), 'KEY\n')
     const cordon = await opened(context, { write: [folder], read: [`!${folder}/deep/secret`] })
-    const script = `cd ${folder}; for each in sub/.git sub deep other; do mv $each $each-2 && echo moved $each; done; true`
+    const moves = 'for each in sub/.git sub deep other; do mv $each $each-2 && echo moved $each; done'
+    const script = `cd ${folder}; ${moves}; true`
     const { result, stdout } = await stdoutOf(cordon, script)
     expect({ status: result.status, stdout }).toEqual({ status: 'ok', stdout: 'moved other\n' })
     expect(readdirSync(folder).sort()).toEqual(['deep', 'other-2', 'sub'])

@@ -28,7 +28,8 @@ const withoutLandlock = (call: VisitorCall): VisitorCall => ({ form: 'mounts', .
 const BY_PROXY = python(`import os, socket, urllib.error, urllib.request
 port = ${String(server.port)}
 def fetched(url, **how):
-    try: return urllib.request.build_opener(urllib.request.ProxyHandler(how or None)).open(url, timeout=20).read().decode().strip()
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler(how or None))
+    try: return opener.open(url, timeout=20).read().decode().strip()
     except urllib.error.HTTPError as e: return e.code
     except OSError as e: return type(e).__name__
 print("proxy", fetched("http://host.test:%d/" % port))

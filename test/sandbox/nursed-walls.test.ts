@@ -81,7 +81,7 @@ describe('a wall that the nursery starts', () => {
     await expect(endOf(shell('exit 3'))).rejects.toMatchObject({ params: { detail: 'it ended with 3' } })
   })
 
-  test('leaves no private folder on the host if it is killed, and touches none if it has a root of its own', async () => {
+  test('leaves no private folder on the host if it is killed, and none is touched if its root is its own', async () => {
     const [left, others] = ['left', 'others'].map(() => mkdtempSync(join(tmpdir(), 'cordon-walls-')))
     const script = `mkdir -p ${left}/a/b; echo x > ${left}/a/file; kill -9 $$`
     await expect(endOf(shell(script), left)).rejects.toMatchObject({ params: { detail: 'it ended with -9' } })

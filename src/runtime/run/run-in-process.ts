@@ -34,7 +34,7 @@ export const runInProcess = async (
   { name, run, policy, result }: Extract<ToolDefinition, { kind: 'in-process' }>,
   { input, signal, onProgress, onLog, callId, session }: FunctionCall,
 ): Promise<Execution> => {
-  // At its time limit the call ends. The function is told to stop, and may go on.
+  // The time limit ends the call. The function gets the signal, but nothing stops it.
   const profile = profileWithoutCell(tool, 'none', { wall: 'abort-signal' })
   const began = monotonicMs()
   const ended = (status: Execution['status'], error?: CordonError, output?: JsonValue): Execution => ({
