@@ -5,6 +5,7 @@ import { oneLine } from '../text/console-text.js'
 import type { Paint } from '../text/console-text.js'
 import { whyTerminated } from '../run-text/ending-text.js'
 import { asWord } from '../text/shell-word.js'
+import { counted } from '../text/counted.js'
 
 /** One line: time, type, call and summary. */
 export const renderEvent = (event: CordonEvent, paint: Paint): string => {
@@ -49,7 +50,7 @@ const summaryOf = (event: CordonEvent): string => {
     case 'session.started':
       return `session ${event.session_id}, mode ${event.permission_state.mode}`
     case 'session.ended':
-      return `${event.reason}, ${String(event.calls)} ${event.calls === 1 ? 'call' : 'calls'}`
+      return `${event.reason}, ${counted(event.calls, 'call')}`
     case 'policy.changed':
       return `${event.change}${event.tool === null ? '' : ` of ${event.tool}`}: ${event.because}`
     case 'permission.evaluated': {
@@ -105,16 +106,17 @@ const summaryOf = (event: CordonEvent): string => {
       return `${event.tool}: ${
         event.sum === null
           ? `more than ${String(event.entries)} entries about the network; the rest is summed up when the call has ended`
-          : `beyond ${String(event.entries)} entries: ${String(event.sum.connections)} connections and ` +
-            `${String(event.sum.requests)} requests to ${String(event.sum.hosts.length + event.sum.more_hosts)} ` +
-            `hosts, ${String(event.sum.bytes_sent)} bytes out, ${String(event.sum.bytes_received)} in`
+          : `beyond ${String(event.entries)} entries: ${counted(event.sum.connections, 'connection')} and ` +
+            `${counted(event.sum.requests, 'request')} to ` +
+            `${counted(event.sum.hosts.length + event.sum.more_hosts, 'host')}, ` +
+            `${String(event.sum.bytes_sent)} bytes out, ${String(event.sum.bytes_received)} in`
       }`
     case 'audit.began':
       return `file ${String(event.file)} of the log`
     case 'audit.repaired':
       return (
-        `${String(event.adopted_lines)} lines kept, ${String(event.torn_bytes)} bytes put aside, ` +
-        `${String(event.lost_lines)} lines lost`
+        `${counted(event.adopted_lines, 'line')} kept, ${counted(event.torn_bytes, 'byte')} put aside, ` +
+        `${counted(event.lost_lines, 'line')} lost`
       )
     default:
       // An event of another version.

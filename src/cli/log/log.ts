@@ -20,6 +20,7 @@ import type { ExportSettings } from './log-export.js'
 import { renderEvent } from './log-text.js'
 import { STORE_PLACES, namesStore } from '../store/store-help.js'
 import { parseSince } from '../text/time-words.js'
+import { counted } from '../text/counted.js'
 
 const COMMAND = 'cordon log'
 const ACTIONS = ['show', 'follow', 'verify', 'export', 'prune'] as const
@@ -84,14 +85,14 @@ const report = (found: AuditReport, path: string, json: boolean, paint: Paint): 
         `${paint('red', kind)} ${oneLine(file === null ? path : `${file}:${String(line)}`)}: ${oneLine(message)}\n`,
       )
     for (const note of found.notes) writeText(STDOUT, `${paint('yellow', 'note')} ${oneLine(note)}\n`)
-    const extent =
-      `${String(found.lines)} entries in ${String(found.files.length)} ` + (found.files.length === 1 ? 'file' : 'files')
+    const entries = found.lines === 1 ? 'entry' : 'entries'
+    const extent = `${String(found.lines)} ${entries} in ${counted(found.files.length, 'file')}`
     writeText(
       STDOUT,
       found.isIntact
         ? `${paint('green', 'intact')} ${oneLine(path)}: ${extent}, up to ${found.end.hash}\n`
-        : `${paint('red', 'not intact')} ${oneLine(path)}: ${extent}, ${String(found.problems.length)} ` +
-            `${found.problems.length === 1 ? 'finding' : 'findings'}\n`,
+        : `${paint('red', 'not intact')} ${oneLine(path)}: ${extent}, ` +
+            `${counted(found.problems.length, 'finding')}\n`,
     )
   }
   return found.isIntact ? 0 : EXIT_TAMPERED

@@ -7,6 +7,7 @@ import type { Violation } from '../../sandbox/index.js'
 
 import { wayOut } from '../run-text/explain.js'
 import { upstreamProblems } from '../run-text/upstream-problems.js'
+import { counted } from '../text/counted.js'
 
 type Line = readonly [string, string]
 
@@ -58,8 +59,6 @@ const reached = (summary: EgressSummary | null): readonly string[] => {
     ...rest,
   ]
 }
-
-const counted = (count: number, what: string): string => `${String(count)} ${what}${count === 1 ? '' : 's'}`
 
 const OF_NETWORK: ReadonlySet<Violation['kind']> = new Set(['connect', 'lookup', 'egress', 'listen'])
 

@@ -13,6 +13,7 @@ import { acceptedIn } from './baseline.js'
 import { describeProject } from './describe-project.js'
 import { manifestAction } from './manifest.js'
 import { projectRequestOf } from './project-request.js'
+import { counted } from '../text/counted.js'
 
 const FILE = 'cordon.manifest.json'
 
@@ -34,7 +35,10 @@ export const generate = manifestAction(async (line) => {
   }
   replaceFile(path, text)
   const tools = manifest.agents.reduce((sum, agent) => sum + agent.tools.length, 0)
-  writeText(STDERR, `wrote ${path}: ${manifest.agents.length} agents, ${tools} tools, ${manifest.hash}\n`)
+  writeText(
+    STDERR,
+    `wrote ${path}: ${counted(manifest.agents.length, 'agent')}, ${counted(tools, 'tool')}, ${manifest.hash}\n`,
+  )
   return 0
 })
 

@@ -17,6 +17,7 @@ import { readEgress } from '../settings/egress-order.js'
 import { ownFilesOf, readOnly, withheld } from '../settings/own-files.js'
 import { auditPathOf, configFolderOf } from '../settings/own-folders.js'
 import { sealingKeyOf } from '../store/sealing-key.js'
+import { counted } from '../text/counted.js'
 
 const usage = (problem: string, fix?: string) => usageOf(problem, 'cordon runner', fix)
 
@@ -201,8 +202,9 @@ const describe = (news: RunnerNews): string => {
       return `runner ${news.runner} is ready; mechanisms of this host: ${news.holds.join(', ')}`
     case 'serving':
       return news.tasks === 0
-        ? 'none of these tools is registered in a team of this login'
-        : `serves ${String(news.tasks)} tools`
+        ? 'none of these tools is registered in a team of this login; an admin registers them: cordon runner --tools ' +
+            'FILE --registrations | cordon tools register - --team TEAM'
+        : `serves ${counted(news.tasks, 'tool')}`
     case 'left-to-others':
       return `${news.tool} is left to others: ${news.because}`
     case 'began':
@@ -214,7 +216,7 @@ const describe = (news: RunnerNews): string => {
     case 'refused':
       return `${news.invocation}: its result was refused: ${news.because}`
     case 'lost':
-      return `the database cannot be reached; cancelled ${String(news.calls)} calls`
+      return `the database cannot be reached; cancelled ${counted(news.calls, 'call')}`
     case 'trouble':
       return news.because
     case 'draining':

@@ -9,6 +9,7 @@ import { TEAM_HELP } from './team-help.js'
 import { pause, resume, scopeOf, stop } from './team-stop.js'
 import { parseSpan } from '../text/time-words.js'
 import { visible } from '../text/visible-text.js'
+import { counted } from '../text/counted.js'
 
 export const team = (line: CommandLine): Promise<number> =>
   runStoreCommand(
@@ -195,7 +196,7 @@ const budget = async (context: CommandContext): Promise<number> => {
   await store.ask('setBudget', { team: await teamOf(), ...wanted })
   const { maxCalls, maxCost } = limits
   const said = [
-    ...(maxCalls === undefined ? [] : [`${String(maxCalls)} calls`]),
+    ...(maxCalls === undefined ? [] : [counted(maxCalls, 'call')]),
     ...(maxCost === undefined ? [] : [`a cost of ${String(maxCost)}`]),
   ]
   print(wanted, (paint) => `${paint('green', 'set')} ${whose}: ${said.join(' and ')} per ${renderWindow(seconds)}\n`)

@@ -3,7 +3,8 @@ import { cutSentence, exfiltrationSentence } from '../../../manifest/index.js'
 import { STDOUT, paintFor } from '../../text/console-text.js'
 import { renderTable } from '../../text/table-text.js'
 import { visible } from '../../text/visible-text.js'
-import { countOf, plainSentence } from '../report/sentence-text.js'
+import { plainSentence } from '../report/sentence-text.js'
+import { counted } from '../../text/counted.js'
 
 import { RIGHTS, toolName } from './inspection.js'
 import type { Inspection } from './inspection.js'
@@ -30,7 +31,7 @@ export const text = ({ rows, dynamic, exfiltrations, unused, environment }: Insp
     ...(agents.length === 0 ? ['no tools', ''] : []),
     ...dynamic.map(
       ({ agent, tools }) =>
-        `agent ${visible(agent)}: ${countOf(tools.length, 'tool')} at run time, of which nothing is known here: ` +
+        `agent ${visible(agent)}: ${counted(tools.length, 'tool')} at run time, of which nothing is known here: ` +
         `${tools.map(visible).join(', ')}\n`,
     ),
     ...exfiltrations.map(

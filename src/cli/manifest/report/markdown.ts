@@ -2,7 +2,8 @@
 import type { Finding, Sentence } from '../../../manifest/index.js'
 
 import type { Report } from './report-content.js'
-import { UNUSED_FIX, countOf, shown } from './sentence-text.js'
+import { UNUSED_FIX, shown } from './sentence-text.js'
+import { counted } from '../../text/counted.js'
 
 /** GitHub refuses comments of more than 65,536 characters. */
 const MOST_CHARACTERS = 60_000
@@ -10,8 +11,8 @@ const MOST_CHARACTERS = 60_000
 export const markdown = ({ open, accepted, unused, baseline }: Report): string => {
   const title =
     open.length === 0
-      ? `### Permissions: ${accepted.length === 0 ? 'nothing new' : `${countOf(accepted.length, 'finding')}, all accepted`}`
-      : `### Permissions: ${countOf(open.length, 'finding')}${open.some(({ severity }) => severity === 'error') ? '' : ', no error'}`
+      ? `### Permissions: ${accepted.length === 0 ? 'nothing new' : `${counted(accepted.length, 'finding')}, all accepted`}`
+      : `### Permissions: ${counted(open.length, 'finding')}${open.some(({ severity }) => severity === 'error') ? '' : ', no error'}`
   const blocks = [
     ...open.map(
       (finding) => `${item(finding)}  \n  ${details(finding)} · ${code(finding.fingerprint)}${more(finding)}`,

@@ -26,8 +26,6 @@ export const ownerText = ({ agent, server }: Finding): string =>
     .flat()
     .join(', ')
 
-export const countOf = (count: number, thing: string): string => `${String(count)} ${thing}${count === 1 ? '' : 's'}`
-
 /** A place in a file, `agents/support.ts:12`. */
 export const placeOf = (source: string): { readonly file: string; readonly line?: number } => {
   const [, file, line] = /^(.*?):(\d+)(?::\d+)?$/.exec(shown(source)) ?? []

@@ -4,7 +4,8 @@ import { STDOUT, paintFor } from '../../text/console-text.js'
 import type { Paint } from '../../text/console-text.js'
 
 import type { Report } from './report-content.js'
-import { UNUSED_FIX, countOf, ownerText, plainSentence, shown } from './sentence-text.js'
+import { UNUSED_FIX, ownerText, plainSentence, shown } from './sentence-text.js'
+import { counted } from '../../text/counted.js'
 
 export const textReport = (report: Report): string => {
   const { open, accepted, unused, environment } = report
@@ -52,4 +53,4 @@ const indented = (paint: Paint, text: string): readonly string[] => [`  ${paint(
 const summary = ({ open, accepted, baseline }: Report): string =>
   open.length === 0 && accepted.length === 0
     ? `No tool can do more than in ${shown(baseline)}.`
-    : `${countOf(open.length, 'finding')}, ${String(accepted.length)} accepted, compared with ${shown(baseline)}.`
+    : `${counted(open.length, 'finding')}, ${String(accepted.length)} accepted, compared with ${shown(baseline)}.`
