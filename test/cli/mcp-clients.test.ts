@@ -305,15 +305,15 @@ describe('cordon mcp', () => {
   test('list, install, list again and uninstall', () => {
     const file = project()
     const before = readConfig(file)?.entries
-    expect(cordon('list').stdout).toContain('files: not behind Cordon: npx -y')
-    expect(cordon('list').stdout).toContain('remote: not behind Cordon: https://example.com/mcp')
-    expect(cordon('install', 'claude-code').stdout).toContain('files: now behind Cordon')
-    expect(cordon('list').stdout).toContain('files: behind Cordon: npx -y')
+    expect(cordon('list').stdout).toContain('files: does not use Cordon: npx -y')
+    expect(cordon('list').stdout).toContain('remote: does not use Cordon: https://example.com/mcp')
+    expect(cordon('install', 'claude-code').stdout).toContain('files: now uses Cordon')
+    expect(cordon('list').stdout).toContain('files: uses Cordon: npx -y')
     expect(readConfig(file)?.entries[0]?.value).toMatchObject({
       command: process.execPath,
       args: [PROGRAM, 'mcp', '--server=files', '--env=DEBUG', '--', 'npx', '-y', expect.any(String) as string, '/data'],
     })
-    expect(cordon('uninstall').stdout).toContain('files: no longer behind Cordon')
+    expect(cordon('uninstall').stdout).toContain('files: no longer uses Cordon')
     expect(readConfig(file)?.entries).toEqual(before)
   })
 
@@ -339,7 +339,7 @@ describe('cordon mcp', () => {
     const before = readConfig(file)?.entries
     const fields = (before?.[0]?.value ?? {}) as Readonly<Record<string, unknown>>
     const said = cordon('install', client).stdout
-    expect(said).toContain('t: now behind Cordon: https://h.test/mcp')
+    expect(said).toContain('t: now uses Cordon: https://h.test/mcp')
     expect(said).toContain('cordon mcp login https://h.test/mcp')
     const after = readConfig(file)?.entries[0]?.value as { readonly args: readonly string[] }
     const { timeout, trust, tool_timeout_sec } = fields
@@ -356,9 +356,9 @@ describe('cordon mcp', () => {
     expect(kept.startsWith(join(folder, 'home/.local/state/cordon/mcp/remotes/'))).toBe(true)
     expect(statSync(kept).mode & 0o777).toBe(0o600)
     const once = textOf(file)
-    expect(cordon('install', client).stdout).toContain('t: behind Cordon: https://h.test/mcp')
+    expect(cordon('install', client).stdout).toContain('t: uses Cordon: https://h.test/mcp')
     expect(textOf(file)).toBe(once)
-    expect(cordon('uninstall', client).stdout).toContain('t: no longer behind Cordon')
+    expect(cordon('uninstall', client).stdout).toContain('t: no longer uses Cordon')
     expect(readConfig(file)?.entries).toEqual(before)
     expect(readdirSync(dirname(kept))).toEqual([])
   })
@@ -403,7 +403,7 @@ describe('cordon mcp', () => {
     mkdirSync(join(folder, '.cursor'))
     const stolen = join(folder, '.cursor', 'mcp.json')
     writeFileSync(stolen, textOf(file))
-    expect(cordon('uninstall', 'cursor').stdout).toContain('t: left alone')
+    expect(cordon('uninstall', 'cursor').stdout).toContain('t: not changed')
     expect(readFileSync(stolen, 'utf8')).not.toContain('s3cret')
     cordon('uninstall', 'claude-code')
     expect(textOf(file)).toContain('s3cret')
@@ -426,9 +426,9 @@ describe('cordon mcp', () => {
 
   test('install --dry-run says what would be done', () => {
     project()
-    expect(cordon('install', '--dry-run').stdout).toContain('files: would be put behind Cordon')
+    expect(cordon('install', '--dry-run').stdout).toContain('files: would use Cordon')
     cordon('install')
-    expect(cordon('uninstall', '--dry-run').stdout).toContain('files: would be taken out')
+    expect(cordon('uninstall', '--dry-run').stdout).toContain('files: would no longer use Cordon')
   })
 
   test('install --dry-run changes nothing, and --json tells everything', () => {

@@ -17,17 +17,17 @@ export interface Outcome {
 }
 
 export const DONE: Readonly<Record<Outcome['state'], string>> = {
-  wrapped: 'behind Cordon',
-  bare: 'not behind Cordon',
-  other: 'left alone',
-  installed: 'now behind Cordon',
-  uninstalled: 'no longer behind Cordon',
+  wrapped: 'uses Cordon',
+  bare: 'does not use Cordon',
+  other: 'not changed',
+  installed: 'now uses Cordon',
+  uninstalled: 'no longer uses Cordon',
 }
 
 export const WOULD_BE_DONE: typeof DONE = {
   ...DONE,
-  installed: 'would be put behind Cordon',
-  uninstalled: 'would be taken out',
+  installed: 'would use Cordon',
+  uninstalled: 'would no longer use Cordon',
 }
 
 export const linesOf = (
@@ -37,7 +37,10 @@ export const linesOf = (
   paint: Paint,
 ): readonly string[] =>
   outcomes.length === 0
-    ? ['No client has an MCP server. Looked in:', ...files.map(({ path }) => `  ${visible(path)}`)]
+    ? [
+        'No MCP server was found. Cordon looked in these files of clients:',
+        ...files.map(({ path }) => `  ${visible(path)}`),
+      ]
     : [...new Set(outcomes.map(({ file }) => file))].flatMap((path) => [
         paint('bold', visible(path)),
         ...outcomes
