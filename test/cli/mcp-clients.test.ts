@@ -472,3 +472,31 @@ describe('cordon mcp', () => {
     })
   })
 })
+
+describe('a file of servers for the gateway', () => {
+  const chosenOf = (entry: string) => () => {
+    const path = join(folder, 'servers.json')
+    writeFileSync(path, `{ "mcpServers": {\n  "files": {\n    ${entry}\n  }\n} }\n`)
+    return chooseServers({ switches: new Set(), rest: [], values: new Map([['config', [path]]]) })
+  }
+
+  test.each([
+    ['"comand": "npx"', 3, '"files" has no "command" and no "url"'],
+    ['"command": 5', 3, '"command" of "files" is not a text'],
+    ['"cwd": "."', 2, '"files" has no "command" and no "url"'],
+    ['"command": "npx",\n    "args": "-y"', 4, '"args" of "files" is not a list of texts'],
+  ])('with %j is refused with its line', (entry, line, problem) => {
+    expect(chosenOf(entry)).toThrow(`servers.json:${String(line)}: ${problem}`)
+  })
+
+  test('that does not exist is refused with the folder that its path starts at', () => {
+    const values = new Map([['config', [join(folder, 'missing.json')]]])
+    expect(() => chooseServers({ switches: new Set(), rest: [], values })).toThrow(
+      expect.objectContaining({ code: 'file-unreadable', fix: `name a file that exists, from ${process.cwd()}` }),
+    )
+  })
+
+  test('with a command starts it', () => {
+    expect(chosenOf('"command": "npx"')()).toMatchObject([{ name: 'files', argv: ['npx'] }])
+  })
+})

@@ -258,6 +258,14 @@ describe('the value of a credential', () => {
     expect(run(['--policy', 'mine', '--secret', 'my-token=command:printf hunter2-hunter2'], {}).status).toBe(0)
   })
 
+  test('of a source that secrets.yaml misspells is refused with the line of the file', () => {
+    ofUser('mine', POLICY)
+    const path = join(CONFIG_FOLDER, 'secrets.yaml')
+    put(path, '# mine\nmy-token: fil:/kept\n')
+    const refused = refusal('secret-source-invalid', `${path}:2: it does not begin with`)
+    expect(run(['--policy', 'mine'], env)).toEqual(refused)
+  })
+
   test('is given to a policy file by path only if typed, because the author of the file chose the host', () => {
     put(join(project, 'theirs.yaml'), POLICY.replaceAll('a.example', 'evil.example'))
     put(join(CONFIG_FOLDER, 'secrets.yaml'), 'my-token: env:MY_TOKEN\n')

@@ -42,18 +42,18 @@ export const chooseServers = ({ rest, values }: Arguments): readonly ChosenServe
   }
   if (rest.length > 0)
     throw usage('--config FILE names the servers, and so do words after --', COMMAND, 'leave one out')
-  const entries = entriesOf(file)
+  const { entries, lineOf } = entriesOf(file)
   const names = Object.keys(entries)
   if (wanted !== undefined && !names.includes(wanted)) throw unknownServer(file, wanted, names)
   const chosen = names.filter((name) => (wanted === undefined ? !isDisabled(entries[name]) : name === wanted))
   if (chosen.length === 0) throw invalid(file, 'no server is in it', 'add one below "mcpServers"')
-  const servers = chosen.map((name) => readServer(file, name, entries[name], transportOf(publish)))
+  const servers = chosen.map((name) => readServer(lineOf, name, entries[name], transportOf(publish)))
   if (publish !== undefined && servers.length > 1)
     throw usage('--publish is for one server', COMMAND, 'choose one with --server NAME')
   const origin = values.get('origin')?.[0]
   if (origin !== undefined) for (const server of servers) requireOrigin(server, origin)
   const twice = servers.find(({ name }, at) => servers.findIndex((other) => other.name === name) !== at)
-  if (twice !== undefined) throw invalid(file, `two servers would be called ${twice.name}`, 'rename one')
+  if (twice !== undefined) throw invalid(lineOf(twice.name), `two servers would be called ${twice.name}`, 'rename one')
   return servers
 }
 
@@ -67,39 +67,59 @@ const requireOrigin = ({ name, transport }: ChosenServer, origin: string): void 
 const transportOf = (publish: string | undefined): Transport =>
   publish === undefined ? { kind: 'stdio' } : { kind: 'published', url: parsePublished(publish, '--publish') }
 
-const entriesOf = (file: string): Readonly<Record<string, unknown>> => {
+/** The place of a server, or of a key of it, such as `mcp.json:7`. */
+type LineOf = (...keys: readonly string[]) => string
+
+const entriesOf = (file: string): { readonly entries: Readonly<Record<string, unknown>>; readonly lineOf: LineOf } => {
   const fix = 'name a file such as { "mcpServers": { "files": { "command": "mcp-server-filesystem", "args": ["."] } } }'
   const { node } = readGivenDocument(file, fix)
   const servers = isMapping(node.value) ? node.value['mcpServers'] : undefined
   if (!isMapping(servers)) throw invalid(file, 'it has no "mcpServers"', fix)
-  return servers
+  return { entries: servers, lineOf: (...keys) => node.locate(['mcpServers', ...keys]) }
 }
 
 const isDisabled = (entry: unknown): boolean => isMapping(entry) && entry['disabled'] === true
 
 /** Other keys belong to other programs. */
-const readServer = (file: string, name: string, entry: unknown, transport: Transport): ChosenServer => {
-  if (!isMapping(entry)) throw invalid(file, `"${name}" is not a mapping`, 'give it a "command"')
+const readServer = (lineOf: LineOf, name: string, entry: unknown, transport: Transport): ChosenServer => {
+  if (!isMapping(entry)) throw invalid(lineOf(name), `"${name}" is not a mapping`, 'give it a "command"')
   const { command, args = [], env = {}, cwd } = entry
-  if (command === undefined && urlOfEntry(entry) !== undefined) return remoteServer(file, name, entry, transport)
-  if (typeof command !== 'string') throw invalid(file, `"${name}" has no "command" and no "url"`, 'add one of them')
-  if (!isTexts(args)) throw invalid(file, `"args" of "${name}" is not a list of texts`, 'write it like ["-y", "."]')
+  if (command === undefined && urlOfEntry(entry) !== undefined)
+    return remoteServer(lineOf(name), name, entry, transport)
+  if (typeof command !== 'string') throw withoutCommand(lineOf, name, entry)
+  if (!isTexts(args))
+    throw invalid(lineOf(name, 'args'), `"args" of "${name}" is not a list of texts`, 'write it like ["-y", "."]')
   if (!isMapping(env) || !isTexts(Object.values(env)))
-    throw invalid(file, `"env" of "${name}" is not a mapping of names to texts`, 'write it like { "LANG": "C" }')
+    throw invalid(
+      lineOf(name, 'env'),
+      `"env" of "${name}" is not a mapping of names to texts`,
+      'write it like { "LANG": "C" }',
+    )
   if (cwd !== undefined && typeof cwd !== 'string')
-    throw invalid(file, `"cwd" of "${name}" is not a text`, 'name a folder')
+    throw invalid(lineOf(name, 'cwd'), `"cwd" of "${name}" is not a text`, 'name a folder')
   const variables = env as ChosenServer['variables']
   return { name: nameFor(name), argv: [command, ...args], variables, cwd, transport }
 }
 
+const withoutCommand = (lineOf: LineOf, name: string, entry: Readonly<Record<string, unknown>>) => {
+  if ('command' in entry)
+    return invalid(lineOf(name, 'command'), `"command" of "${name}" is not a text`, 'name a program')
+  const problem = `"${name}" has no "command" and no "url"`
+  for (const key of Object.keys(entry)) {
+    const near = nearestKey(key, ['command', 'url'])
+    if (near !== undefined) return invalid(lineOf(name, key), problem, `did you mean "${near}"?`)
+  }
+  return invalid(lineOf(name), problem, 'add one of them')
+}
+
 const remoteServer = (
-  file: string,
+  line: string,
   name: string,
   entry: Readonly<Record<string, unknown>>,
   { kind }: Transport,
 ): ChosenServer => {
   if (kind === 'published') throw usage(`"${name}" is a remote server, and --publish is for others`, COMMAND)
-  const remote = readRemoteServer(nameFor(name), `${file}: "${name}"`, entry)
+  const remote = readRemoteServer(nameFor(name), `${line}: "${name}"`, entry)
   return {
     ...{ name: nameFor(name), argv: bridgeTo(remote.url), variables: {}, cwd: undefined },
     transport: { kind: 'remote', remote },
@@ -131,8 +151,8 @@ const programName = (argv: readonly string[]): string => {
 /** Files and folders that say nothing about the server in them. */
 const UNNAMING: ReadonlySet<string> = new Set(['index', 'main', 'server', 'cli', 'dist', 'build', 'src', 'lib', 'bin'])
 
-const invalid = (file: string, problem: string, fix: string) =>
-  fail('usage-error', { problem: `${file}: ${problem}`, fix })
+const invalid = (place: string, problem: string, fix: string) =>
+  fail('usage-error', { problem: `${place}: ${problem}`, fix })
 
 const unknownServer = (file: string, wanted: string, names: readonly string[]) => {
   const near = nearestKey(wanted, names)

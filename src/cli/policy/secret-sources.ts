@@ -151,7 +151,7 @@ const readKept = (folder: string): Sources => {
           found: 'not a text',
           hint: `write it like ${id}: env:MY_TOKEN`,
         })
-      return [id, parseSecretSource(id, source)]
+      return [id, parseSecretSource(id, source, node.locate([id]))]
     }),
   )
 }

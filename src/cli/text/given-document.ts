@@ -1,7 +1,7 @@
 // Reads a YAML or JSON file, or standard input, that the command line names. Errors speak of a file, not of a policy.
 import { readFileSync } from 'node:fs'
 
-import { CordonError, fail, messageOf } from '../../errors/index.js'
+import { CordonError, codeOf, fail, messageOf, reasonOf } from '../../errors/index.js'
 import { readDocument } from '../../policy/index.js'
 import type { PolicyNode } from '../../policy/index.js'
 
@@ -30,7 +30,12 @@ const read = (path: string, fix: string): string => {
   try {
     return readFileSync(path === STDIN ? 0 : path, 'utf8')
   } catch (error) {
-    throw fail('file-unreadable', { path, problem: messageOf(error), fix }, error)
+    const isMissing = codeOf(error) === 'ENOENT'
+    throw fail(
+      'file-unreadable',
+      { path, problem: reasonOf(error), fix: isMissing ? `name a file that exists, from ${process.cwd()}` : fix },
+      error,
+    )
   }
 }
 

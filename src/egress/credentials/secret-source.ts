@@ -17,10 +17,11 @@ export type SecretSource =
 
 /**
  * `env:NAME`, `file:PATH`, `command:PROGRAM ARGUMENTS`, `keyring:SERVICE/ACCOUNT`, `vault:MOUNT/PATH#FIELD`,
- * `store:TEAM/NAME`, `login:URL`.
+ * `store:TEAM/NAME`, `login:URL`. `place`: the line of a file that has it.
  */
-export const parseSecretSource = (credential: string, text: string): SecretSource => {
-  const invalid = (problem: string): Error => fail('secret-source-invalid', { credential, problem })
+export const parseSecretSource = (credential: string, text: string, place?: string): SecretSource => {
+  const invalid = (problem: string): Error =>
+    fail('secret-source-invalid', { credential, problem: place === undefined ? problem : `${place}: ${problem}` })
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(text) ?? []
   const parts = (pattern: RegExp, expected: string): readonly string[] => {
     const found = pattern.exec(rest)
