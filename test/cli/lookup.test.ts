@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -40,4 +40,15 @@ test.each<readonly [readonly string[], number, string]>([
   [['no-such-program'], 127, `install it, or give its path; looked in ${PATH}`],
 ])('%j: %i, and %s', (command, status, fix) => {
   expect(advised(...command)).toEqual({ status, fix })
+})
+
+test('an entry of PATH that cannot be opened is passed over', () => {
+  const circle = join(folder, 'circle')
+  symlinkSync(circle, circle)
+  const run = (program: string) =>
+    cordon(['run', '--', program], { cwd: folder, environment: { PATH: `${circle}:${PATH}` } })
+  const missing = run('no-such-program')
+  expect(missing.status).toBe(127)
+  expect(missing.stderr).toContain('program-not-found: ')
+  expect(run('true')).toMatchObject({ status: 0, stderr: '' })
 })

@@ -74,7 +74,16 @@ const inPath = (name: string, searchPath: string): string | undefined =>
     .split(delimiter)
     .filter((folder) => folder.startsWith('/'))
     .map((folder) => join(folder, name))
-    .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .find(isFile)
+
+/** No, if its folder is closed to this user. */
+const isFile = (path: string): boolean => {
+  try {
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
 
 const programsIn = (searchPath: string): readonly string[] =>
   [...new Set(searchPath.split(delimiter))].flatMap((folder) => {
