@@ -147,6 +147,28 @@ const REQUESTS = [
   ),
 ]
 
+const words = (...list) => Buffer.from(list.map((word) => `${word}\0`).join(''))
+const WALL_REQUESTS = [
+  words('2', '', '/usr/bin/bwrap', '--args', '5', '--', '/dev/.cordon-cell', 'walled'),
+  words('0', '/tmp/cordon-0', '/usr/bin/firejail', '--quiet', '--', '/opt/cordon-cell', 'walled'),
+  words('1', '', 'bwrap'),
+  words('1', '', '/usr/bin/bwrap', '--args', '5').subarray(0, -1),
+]
+
+const MOUNTS = [
+  '22 27 0:21 / /proc rw,relatime - proc proc rw\n',
+  '36 35 98:0 /a /with\\040space\\134and\\011tab rw master:1 - ext3 /dev/root rw\n',
+  '36 35 98:0 /a /cut\\04',
+  '36 35 98:0',
+]
+
+const PROGRAMS = [
+  words('true', '/usr/local/bin:/usr/bin:/bin'),
+  words('/bin/true', ''),
+  words('../true', '/usr/bin'),
+  words('true', `${'/usr/bin/.'.repeat(500)}:/usr/bin`),
+]
+
 export const SEEDS = {
   'plan': async () => [
     ...(await plans()).map((bytes) => marked(0, bytes)),
@@ -163,5 +185,8 @@ export const SEEDS = {
   ],
   'dns': async () => QUESTIONS,
   'nested': async () => REQUESTS,
+  'wall': async () => WALL_REQUESTS,
+  'mount-point': async () => MOUNTS.map((text) => Buffer.from(text)),
+  'find-program': async () => PROGRAMS,
   'git-config': async () => CONFIGS.map((text) => Buffer.from(text)),
 }

@@ -4,36 +4,13 @@
  */
 #include "relay/hello.h"
 #include "relay/carried.h"
+#include "relay/find-program.h"
 #include "wire/frames.h"
 #include "wire/memory.h"
 #include "wire/open-how.h"
 
 #define STREAM_VERSION "cordon-stream-2"
 #define BOOT_ID_ROOM 64
-
-static bool is_program(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-/* Empty if there is none. */
-static void find_program(const char *name, const char *path, char found[PATH_MAX])
-{
-	char folders[PATH_MAX];
-
-	snprintf(found, PATH_MAX, "%s", name);
-	if (name[0] == '/' && is_program(name))
-		return;
-	snprintf(folders, sizeof folders, "%s", strchr(name, '/') ? "" : path);
-	for (char *rest, *folder = strtok_r(folders, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest)) {
-		if (folder[0] == '/' && snprintf(found, PATH_MAX, "%s/%s", folder, name) < PATH_MAX &&
-		    is_program(found))
-			return;
-	}
-	found[0] = '\0';
-}
 
 /* Folders and files in the root. Links lead to others of them, and grant nothing by themselves. */
 static void list_root(FILE *into)

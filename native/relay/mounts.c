@@ -5,27 +5,10 @@
  */
 #include "relay/mounts.h"
 #include "relay/carried.h"
+#include "relay/mount-point.h"
 #include "wire/open-how.h"
 
 #include <sys/statvfs.h>
-
-#define FIELDS_BEFORE_POINT 4
-
-/* A space, a tab, a line break and a backslash are three octal digits, see proc_pid_mountinfo(5). */
-static void unescape(char *text)
-{
-	char *to = text;
-
-	for (char *from = text; *from; to++) {
-		if (from[0] != '\\' || !from[1] || !from[2] || !from[3]) {
-			*to = *from++;
-			continue;
-		}
-		*to = (char)((from[1] - '0') * 64 + (from[2] - '0') * 8 + (from[3] - '0'));
-		from += 4;
-	}
-	*to = '\0';
-}
 
 /* What a path leads to is what lies on top there. Without numbers if our user does not get there. */
 static void tell_mount(const char *point)
@@ -43,15 +26,6 @@ static void tell_mount(const char *point)
 	write_stream_frame(STREAM_MOUNT, 0, words, (size_t)length < sizeof words ? (size_t)length : sizeof words);
 }
 
-static char *point_in(char *line)
-{
-	char *rest, *field = strtok_r(line, " ", &rest);
-
-	for (int i = 0; field && i < FIELDS_BEFORE_POINT; i++)
-		field = strtok_r(NULL, " ", &rest);
-	return field;
-}
-
 void tell_mounts(void)
 {
 	FREE_ON_RETURN char *line = NULL;
@@ -62,11 +36,9 @@ void tell_mounts(void)
 		return;
 	if (is_of_proc(fileno(list)))
 		while (getline(&line, &room, list) > 0) {
-			char *point = point_in(line);
-			if (!point)
-				continue;
-			unescape(point);
-			tell_mount(point);
+			const char *point = mount_point_in(line);
+			if (point)
+				tell_mount(point);
 		}
 	fclose(list);
 }

@@ -5,10 +5,9 @@
  */
 #include "supervisor/wall.h"
 #include "boundary/scratch.h"
-#include "wire/memory.h"
+#include "supervisor/wall-request.h"
 #include "wire/read-frame.h"
 #include "wire/report.h"
-#include "wire/words.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -19,12 +18,6 @@
 #define MOST_SAID 4096
 #define REMOVALS 50
 #define BETWEEN_REMOVALS_MS 100
-
-struct asked {
-	uint64_t inputs;
-	const char *folder; /* the private folder of the cell, if it is one of the host */
-	char **command;
-};
 
 bool asks_for_wall(int host)
 {
@@ -55,23 +48,6 @@ static int memory_file(void)
 	fd = memfd_create("wall", MFD_NOEXEC_SEAL);
 #endif
 	return fd < 0 ? memfd_create("wall", 0) : fd;
-}
-
-static struct asked asked_in(const struct frame *frame)
-{
-	struct words words = { frame->payload, frame->payload + frame->length };
-	struct asked asked = { 0 };
-	size_t count = 0;
-
-	errno = EINVAL;
-	if (!parse_number(next_word(&words), &asked.inputs) || !(asked.folder = next_word(&words)))
-		die("wall", "expected a number of inputs and a folder");
-	for (char *word; (word = next_word(&words));)
-		APPEND(asked.command, count, word);
-	if (count == 0)
-		die("wall", "expected a program");
-	APPEND(asked.command, count, NULL);
-	return asked;
 }
 
 /* Nothing above FIRST_INPUT is open yet, so that each gets the next number. */
@@ -120,8 +96,12 @@ _Noreturn void run_wall(int host, int channel)
 	close_range(FIRST_INPUT, ~0U, 0);
 	report_to(HOST);
 	struct frame frame = next_frame();
-	struct asked asked = asked_in(&frame);
+	struct wall_request asked;
 
+	errno = EINVAL;
+	const char *wrong = parse_wall_request(frame.payload, frame.length, &asked);
+	if (wrong)
+		die("wall", wrong);
 	open_inputs(asked.inputs);
 	pid_t wall = fork();
 	if (wall < 0)
