@@ -5,6 +5,10 @@ import type { ErrorText } from './error-text.js'
 export const IMPORT_ADVICE =
   "import Node's own modules inside the function (await import('node:fs')); for files or packages of yours use module: new URL('./helper.mjs', import.meta.url), export: 'f'"
 
+/** For WebAssembly modules that Node cannot start as a program. */
+export const WASI_ADVICE =
+  'build it as a program for WASI 0.1: cargo build --target wasm32-wasip1, or clang --target=wasm32-wasi'
+
 export const RUNTIME_ERRORS = {
   'option-unknown': {
     when: 'An option does not exist. Ignoring it could grant more than you meant.',
@@ -42,6 +46,12 @@ export const RUNTIME_ERRORS = {
     agent: 'This tool is not set up correctly.',
     fix: 'set one of: run (a function), module (the path of a module; "export" names its function)',
   },
+  'wasm-unusable': {
+    when: 'The file of a WebAssembly tool is not a WASI 0.1 module, or its policy grants something that WASI 0.1 lacks.',
+    message: 'the WebAssembly tool "{tool}" cannot run: {problem}',
+    agent: 'This tool is not set up correctly.',
+    fix: '{fix}',
+  },
   'tool-unknown-here': {
     when: 'A constraint or a rule names a tool that this runtime does not have.',
     message: '{where} names the tool "{tool}", which this runtime does not have',
@@ -70,7 +80,7 @@ export const RUNTIME_ERRORS = {
     when: 'The module of a function tool, or one of its imports, could not be loaded: it is missing, not granted, or threw an error.',
     message: 'the function of the tool "{tool}" could not be loaded: {problem}',
     agent: 'The tool could not be loaded, so it did nothing. Other arguments will not help. Tell the user.',
-    fix: 'see that the module has this export; if a module name is computed, or the module is in another folder, grant that folder in filesystem.read of the tool',
+    fix: '{fix}',
   },
   'tool-timed-out': {
     when: 'A tool reached its wall-clock limit, and Cordon killed it.',

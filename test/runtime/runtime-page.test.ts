@@ -1,5 +1,5 @@
 // Follows the page word for word: its agent runs, and its programs compile.
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,8 +32,7 @@ const project = (): string => {
 }
 
 /** Runs the first program after a heading of the page. */
-const runPrinted = (heading: string) => {
-  const place = project()
+const runPrinted = (heading: string, place = project()) => {
   writeFileSync(join(place, 'agent.mjs'), blockAfter(PAGE, heading))
   const { status, stdout, stderr } = spawnSync(process.execPath, ['agent.mjs'], {
     cwd: place,
@@ -116,4 +115,14 @@ test(
 test('the suspended call of docs/runtime.md goes on in another runtime, as printed', () => {
   const { status, stdout, stderr } = runPrinted('## Suspended calls')
   expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'pending\nok hello\n\n', stderr: '' })
+})
+
+test('the WebAssembly tool of docs/runtime.md is compiled and runs as printed', () => {
+  const heading = '### WebAssembly'
+  const place = project()
+  const section = PAGE.slice(PAGE.indexOf(heading))
+  writeFileSync(join(place, 'lines.c'), /```c\n([^]*?)```/.exec(section)?.[1] ?? '')
+  const [compiler = '', ...words] = (/^ {4}(clang .*)$/m.exec(section)?.[1] ?? '').split(' ')
+  execFileSync(compiler, words, { cwd: place })
+  expect(runPrinted(heading, place)).toMatchObject({ status: 0, stderr: '', stdout: 'ok 2\n\n' })
 })

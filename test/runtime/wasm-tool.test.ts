@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { FORMS } from '../../src/sandbox/index.js'
 import type { Form } from '../../src/sandbox/index.js'
 import { wasmTool } from '../../src/runtime/index.js'
 import type { PolicyInput } from '../../src/policy/index.js'
+import { FORMS } from '../../src/sandbox/index.js'
 
 import { openStage } from './stage.js'
 
@@ -48,6 +48,14 @@ const visiting = async (policy: PolicyInput = {}, more: object = {}, form?: Form
     ],
   })
   return (...words: readonly string[]) => runtime.call('visit', { words })
+}
+
+const refusalOf = (act: () => unknown): unknown => {
+  try {
+    return act()
+  } catch (error) {
+    return error
+  }
 }
 
 const said = (stdout: string) => ({ status: 'ok', output: { exit_code: 0, stdout, stderr: '' } })
@@ -158,7 +166,13 @@ describe('a WASI tool', () => {
     writeFileSync(module, bytes)
     const runtime = await stage.cordon({ tools: [wasmTool({ name: 'odd', module, policy: {} })] })
     expect(await runtime.call('odd', {})).toMatchObject({
-      facts: { error: { code: 'tool-unloadable', message: expect.stringContaining(problem) as string } },
+      facts: {
+        error: {
+          code: 'tool-unloadable',
+          message: expect.stringContaining(problem) as string,
+          fix: expect.stringContaining('wasm32-wasi') as string,
+        },
+      },
     })
   })
 
@@ -166,12 +180,29 @@ describe('a WASI tool', () => {
     ['a network', { network: ['example.org'] }, '"network"'],
     ['other programs', { exec: ['ls'] }, '"exec"'],
   ])('is refused with %s, which WASI does not have', (_, policy, section) => {
-    expect(() => wasmTool({ name: 'x', module: VISIT, policy })).toThrow(section)
+    const refused = refusalOf(() => wasmTool({ name: 'x', module: VISIT, policy }))
+    expect(refused).toMatchObject({
+      code: 'wasm-unusable',
+      fix: expect.stringContaining(`remove ${section} from its policy`) as string,
+    })
   })
 
-  test('is refused for a file that is not a module', () => {
-    expect(() => wasmTool({ name: 'x', module: SOURCE, policy: {} })).toThrow(
-      'is not a WebAssembly module of version 1',
-    )
+  test('is refused for a file that is not a module, and for a folder', () => {
+    expect(refusalOf(() => wasmTool({ name: 'x', module: SOURCE, policy: {} }))).toMatchObject({
+      code: 'wasm-unusable',
+      message: expect.stringContaining('is not a WebAssembly module of version 1') as string,
+      fix: expect.stringContaining('wasm32-wasi') as string,
+    })
+    expect(refusalOf(() => wasmTool({ name: 'x', module: stage.newFolder(), policy: {} }))).toMatchObject({
+      code: 'module-unreadable',
+    })
+  })
+
+  test('runs nothing if its arguments are no list', async () => {
+    const visit = await visiting({}, { args: () => 'variable' })
+    expect(await visit()).toMatchObject({
+      status: 'not_started',
+      facts: { error: { code: 'option-invalid', message: expect.stringContaining('args must be') as string } },
+    })
   })
 })

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-import { IMPORT_ADVICE, fail } from '../../errors/index.js'
+import { IMPORT_ADVICE, WASI_ADVICE, fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { literalPattern } from '../../policy/index.js'
@@ -188,7 +188,7 @@ const describeFunction = (
       ...common,
       ...judgeEnding(name, result, {
         succeeded: false,
-        failure: () => failureOf(name, result, reply, input, failed),
+        failure: () => failureOf(name, result, reply, input, { failed, unloadable: LOADING_ADVICE[from.kind] }),
         ...(reply.kind === 'thrown' ? { cause: reply.error } : {}),
         command: [],
         fix,
@@ -212,14 +212,20 @@ const failureOf = (
   result: CallResult,
   reply: Exclude<FunctionReply, { kind: 'value' }>,
   input: JsonValue,
-  fixOf: (problem: string) => string,
+  advice: { readonly failed: (problem: string) => string; readonly unloadable: string },
 ): CordonError => {
   if (reply.kind === 'nothing') return fail('tool-garbled', { tool, problem: reply.problem ?? describeEnding(result) })
   const problem = wordsOf(reply.error)
   return reply.loaded
-    ? toolFailed(tool, problem, input, { fix: fixOf(problem), cause: reply.error })
-    : fail('tool-unloadable', { tool, problem }, reply.error)
+    ? toolFailed(tool, problem, input, { fix: advice.failed(problem), cause: reply.error })
+    : fail('tool-unloadable', { tool, problem, fix: advice.unloadable }, reply.error)
 }
+
+const OF_MODULES =
+  'see that the module has this export; if a module name is computed, or the module is in another folder, grant that ' +
+  'folder in filesystem.read of the tool'
+
+const LOADING_ADVICE = { function: OF_MODULES, module: OF_MODULES, wasm: WASI_ADVICE } as const
 
 /** Node's own message. Imports of a function are looked up beside Cordon's runner, not beside the tool. */
 const IS_IMPORT = /^Cannot find (?:module|package) /

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-import { fail } from '../../errors/index.js'
+import { WASI_ADVICE, fail } from '../../errors/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import { describeValue } from '../../policy/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
@@ -33,13 +33,24 @@ export const wasmTool = <
   const definition = commonDefinition(options)
   requireReachable(name, definition.policy)
   const path = realFile(name, pathOf(module))
-  const bytes = readFileSync(path)
+  const bytes = bytesOf(name, path)
   if (!bytes.subarray(0, MODULE.length).equals(MODULE))
-    throw fail('tool-incomplete', { tool: name, problem: `${path} is not a WebAssembly module of version 1` })
+    throw fail('wasm-unusable', {
+      tool: name,
+      problem: `${path} is not a WebAssembly module of version 1`,
+      fix: WASI_ADVICE,
+    })
   const hash = createHash('sha256').update(bytes).digest('hex')
   const words = (input: JsonValue): WasmWords => {
     const given: unknown = args?.(input as Input) ?? []
-    if (!isTexts(given)) throw fail('command-invalid', { tool: name, found: describeValue(given) })
+    if (!isTexts(given))
+      throw fail('option-invalid', {
+        of: `the tool "${name}"`,
+        option: 'args',
+        expected: 'a function that returns a list of texts',
+        found: `one that returns ${describeValue(given)}`,
+        fix: 'return a list such as ["--count", path]',
+      })
     return { args: given, stdin: stdin?.(input as Input) ?? JSON.stringify(input) }
   }
   return noteTool({
@@ -61,8 +72,17 @@ const requireReachable = (tool: string, { network, exec, credentials }: ToolPoli
           ? 'credentials'
           : undefined
   if (section !== undefined)
-    throw fail('tool-incomplete', {
+    throw fail('wasm-unusable', {
       tool,
-      problem: `its policy has "${section}", and WASI 0.1 has neither connections nor other programs: leave it out`,
+      problem: `its policy has "${section}", and WASI 0.1 has neither connections nor other programs`,
+      fix: `remove "${section}" from its policy; if the tool needs that, declare a processTool`,
     })
+}
+
+const bytesOf = (tool: string, path: string): Buffer => {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    throw fail('module-unreadable', { tool, module: path, cwd: process.cwd() }, cause)
+  }
 }
