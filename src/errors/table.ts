@@ -221,7 +221,7 @@ export const ERRORS = {
   },
   'setup-failed': {
     when: 'The launcher could not build the boundary. The program did not start.',
-    message: 'the boundary could not be built: stage {stage}: {errno} {detail}',
+    message: 'the boundary could not be built: stage {stage}: {problem}',
     agent: 'The sandbox could not be built; the tool did not run.',
     fix: '{fix}',
   },

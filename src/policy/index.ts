@@ -31,19 +31,26 @@ export { isLoopback, isNobodysOwn, isThisHost, parseResolved, specialPurpose } f
 export { loadPolicyText } from './parse/load-policy-text.js'
 export { matches } from './glob/matches.js'
 export {
+  BACKENDS,
   DEFAULT_LIMITS,
   DEFAULT_OUTPUT_BYTES,
   EGRESS_CLASSES,
+  FORMS,
+  LINUX_BACKENDS,
   MECHANISMS,
   RISKS,
   TOOL_KINDS,
+  WALLS,
   isSandboxedKind,
 } from './model.js'
 export type {
   Assessed,
+  BackendName,
   EgressClass,
   EnvironmentEntry,
+  Form,
   Limits,
+  LinuxBackend,
   Mechanism,
   PresetName,
   ProgramGrant,
@@ -52,6 +59,7 @@ export type {
   Section,
   ToolKind,
   ToolPolicy,
+  WallName,
 } from './model.js'
 export { didYouMean, nearestKey } from './nearest-key.js'
 export { parseRequestHost } from './network/network-request.js'

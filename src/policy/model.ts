@@ -1,4 +1,5 @@
-// A policy in its normal form, and the fixed words of policies: risks, egress classes, presets, mechanisms, tool kinds.
+// A policy in its normal form, and the fixed words of policies: risks, egress classes, presets, mechanisms, forms,
+// backends, tool kinds.
 import type { Credential } from './credential.js'
 import type { HostGrant } from './network/host-grant.js'
 import type { PathGlob } from './glob/path-glob.js'
@@ -76,6 +77,23 @@ export const MECHANISMS = [
   'broker',
 ] as const
 export type Mechanism = (typeof MECHANISMS)[number]
+
+/**
+ * How a cell is built. `landlock` is for hosts that refuse user namespaces. `mounts` is the `namespaces` form without
+ * Landlock, for hosts that lack it.
+ */
+export const FORMS = ['namespaces', 'landlock', 'mounts'] as const
+export type Form = (typeof FORMS)[number]
+
+export const WALLS = ['bubblewrap', 'firejail'] as const
+export type WallName = (typeof WALLS)[number]
+
+/** Who builds a cell on Linux. `native`: the launcher alone. */
+export const LINUX_BACKENDS = ['native', ...WALLS] as const
+export type LinuxBackend = (typeof LINUX_BACKENDS)[number]
+/** `seatbelt`: macOS. */
+export const BACKENDS = [...LINUX_BACKENDS, 'seatbelt'] as const
+export type BackendName = (typeof BACKENDS)[number]
 
 interface ToolKindFacts {
   /** In a cell, or in the agent's own process, where only the gate checks it. */

@@ -1,21 +1,21 @@
 // Which backend builds the cell of a call: the launcher alone, or a wall around it.
 import { fail } from '../errors/index.js'
-import type { Boundary } from '../policy/index.js'
+import type { Boundary, Form, LinuxBackend, WallName } from '../policy/index.js'
 
 import type { HostFacts, PassedOver } from './host.js'
-import type { Launched } from './launch/cell.js'
-import type { CellRequest, PlannedCell } from './plan/plan-cell.js'
-import type { Form } from './plan/plan.js'
+import type { CellConnection, Launched } from './launch/cell.js'
+import type { CellRequest, PlannedCell } from './plan/planned-cell.js'
 import type { Planner } from './plan/planner.js'
 import { problemOf, missingMechanism } from './plan/requirements.js'
 import type { TriedWall } from './walls/try-wall.js'
-import type { BackendOfLinux, WallName } from './plan/wall-facts.js'
 
 export interface Backend {
   readonly host: HostFacts
   readonly planner: Planner
   /** Natively, the plan is sent to the launcher later. A wall mounts what the plan says when it starts. */
   readonly launch: (request: CellRequest, planned: PlannedCell) => Launched
+  /** Gives a launcher a head start, if the request alone says which namespaces it needs. A wall needs the plan. */
+  readonly launchAhead?: (request: CellRequest) => CellConnection | undefined
 }
 
 export interface Backends {
@@ -31,7 +31,7 @@ export interface Openers {
 
 /** `auto` tries walls only if the launcher alone cannot make namespaces. */
 export const openBackends = async (
-  wanted: BackendOfLinux | 'auto',
+  wanted: LinuxBackend | 'auto',
   form: Form | 'auto',
   native: HostFacts,
   { native: openNative, tryWall, walled }: Openers,

@@ -6,7 +6,7 @@ import type { CellEnd } from './launch/cell.js'
 import type { ExitEvent } from './result/events.js'
 import { findRealPath } from './grants/object-at.js'
 import { refusedOpens } from './result/observed-files.js'
-import type { PlannedCell } from './plan/plan-cell.js'
+import type { PlannedCell } from './plan/planned-cell.js'
 import type { SandboxProfile, UnconfinedProfile } from './plan/sandbox-profile.js'
 import type { LimitKind, Violation } from './result/violations.js'
 

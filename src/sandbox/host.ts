@@ -1,6 +1,6 @@
 // Finds out what this host can enforce, by building small cells. Settings are never read for it.
 import type { CordonError } from '../errors/index.js'
-import type { AbsolutePath } from '../policy/index.js'
+import type { AbsolutePath, BackendName, Form } from '../policy/index.js'
 
 import { openCell } from './launch/cell.js'
 import type { Launched } from './launch/cell.js'
@@ -10,11 +10,11 @@ import { encodePlan } from './plan/encode-plan.js'
 import { BORROWED_PROC_RULES } from './plan/layout.js'
 import { spawnLauncher } from './launch/nursery.js'
 import { objectAt } from './grants/object-at.js'
-import { ALL_FRAMES } from './plan/plan.js'
-import type { Form, Plan, Rule, Step } from './plan/plan.js'
+import { ALL_FRAMES, NOTHING_KEPT } from './plan/plan.js'
+import type { Plan, Rule, Step } from './plan/plan.js'
 import type { Identity } from './plan/workspace-owner.js'
 import { bringsMounts } from './plan/wall-facts.js'
-import type { BackendName, WallFacts } from './plan/wall-facts.js'
+import type { WallFacts } from './plan/wall-facts.js'
 import type { Wall, WalledCell } from './walls/wall.js'
 
 export interface HostFacts {
@@ -82,7 +82,7 @@ const probePlan = (form: Form, parts: Partial<Plan>): Plan => ({
   form,
   steps: [],
   rules: MINIMAL_RULES,
-  kept: { roots: [], sealed: [], hidden: [] },
+  kept: NOTHING_KEPT,
   exec: { kind: 'all' },
   cwd: at('/'),
   cgroup: undefined,
@@ -124,8 +124,8 @@ const attemptWith =
       const { code, params, message } = error as CordonError
       // Says nothing about the host.
       if (code === 'launcher-mismatch') throw error
-      const problem = `${params['errno'] ?? message} ${params['detail'] ?? ''}`.trim()
-      return { outcome: refused(String(params['stage'] ?? 'launcher'), problem), abi: 0, status: -1, measurable: false }
+      const outcome = refused(String(params['stage'] ?? 'launcher'), String(params['problem'] ?? message))
+      return { outcome, abi: 0, status: -1, measurable: false }
     }
   }
 

@@ -1,15 +1,13 @@
 // The types of the sandbox's interface: what a caller passes, and what it can do.
-import type { Boundary, Mechanism } from '../policy/index.js'
+import type { BackendName, Boundary, Form, Mechanism } from '../policy/index.js'
 
 import type { CallResult } from './call-result.js'
 import type { HostFacts } from './host.js'
 import type { Cell } from './launch/cell.js'
 import type { CallNetwork } from './launch/doors.js'
-import type { Observing } from './plan/plan-cell.js'
-import type { Form } from './plan/plan.js'
+import type { Observing } from './plan/planned-cell.js'
 import type { SandboxProfile } from './plan/sandbox-profile.js'
 import type { AppliedProfile } from './result/applied-profile.js'
-import type { BackendName } from './plan/wall-facts.js'
 
 export interface SandboxOptions {
   /**

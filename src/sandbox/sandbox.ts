@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os'
 
 import { CordonError, fail } from '../errors/index.js'
+import type { LinuxBackend } from '../policy/index.js'
 import { PLATFORM } from '../platform/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
@@ -19,12 +20,12 @@ import { probeHost } from './host.js'
 import type { HostFacts } from './host.js'
 import { connectWalled, spawnWalled } from './launch/walled.js'
 import { TO_CELL, encodeFrame } from './frames.js'
-import { forOwners } from './plan/for-owners.js'
+import { runsAsOwner } from './runs-as-owner.js'
 import { findLauncher } from './host/launcher.js'
 import { spawnLauncher, startNursery } from './launch/nursery.js'
 import { chooseForm } from './plan/choose-form.js'
 import { headStartOf } from './plan/plan-cell.js'
-import type { CellRequest, PlannedCell } from './plan/plan-cell.js'
+import type { CellRequest, PlannedCell } from './plan/planned-cell.js'
 import { ALL_FRAMES, brokeredOf } from './plan/plan.js'
 import { withOutputLimit } from './plan/plan-limits.js'
 import type { Plan, Stdio } from './plan/plan.js'
@@ -34,7 +35,6 @@ import { commandOf, runIn } from './launch/run-in-cell.js'
 import { departureFromPlan } from './result/applied-profile.js'
 import { openSeatbelt } from './seatbelt/open-seatbelt.js'
 import type { CellSettings, Pool, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox-interface.js'
-import type { BackendOfLinux } from './plan/wall-facts.js'
 import { createPatrols } from './watch/patrols.js'
 import type { CallPatrol } from './watch/patrols.js'
 import { SYSTEM_PATH, programNamedIn } from './grants/program.js'
@@ -62,7 +62,7 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox
   if (backend === 'seatbelt') return openSeatbelt()
   const openAs = (identity: Identity | undefined) => openSandboxAs(identity, backend, options)
   const own = await openAs(undefined)
-  return own.host.isRoot ? { ...own, ...forOwners(own, openAs) } : own
+  return own.host.isRoot ? { ...own, ...runsAsOwner(own, openAs) } : own
 }
 
 const refuseUnavailable = ({ backend = 'auto' }: SandboxOptions): void => {
@@ -72,7 +72,7 @@ const refuseUnavailable = ({ backend = 'auto' }: SandboxOptions): void => {
 
 const openSandboxAs = async (
   identity: Identity | undefined,
-  backend: BackendOfLinux | 'auto',
+  backend: LinuxBackend | 'auto',
   options: SandboxOptions,
 ): Promise<Sandbox> => {
   const launcher = options.launcher ?? findLauncher()
@@ -92,8 +92,17 @@ const openSandboxAs = async (
     stdio === ALL_FRAMES && host.listener.held && nursery?.isAlive() === true ? nursery.connect() : undefined
   const connect = ({ stdio, proxy }: CellRequest) =>
     nursed(stdio) ?? spawnLauncher(launcher, stdio, proxy === undefined ? undefined : doors.receive, identity)
+  const launchAhead = (request: CellRequest): CellConnection | undefined => {
+    const network = headStartOf(request, host)
+    if (network === undefined) return undefined
+    const { connection } = connect(request)
+    // If it breaks before it is used, another one is opened.
+    connection.on('error', () => undefined)
+    connection.write(encodeFrame(TO_CELL.headStart, Buffer.from(network)))
+    return connection
+  }
   const backends = await openBackends(backend, options.form ?? 'auto', host, {
-    native: (passedOver) => ({ ...plannedOn({ ...host, passedOver }), launch: connect }),
+    native: (passedOver) => ({ ...plannedOn({ ...host, passedOver }), launch: connect, launchAhead }),
     tryWall: (name) => tryWall(name, launcher, surroundings),
     walled: ({ wall, host: inside }, passedOver) => ({
       ...plannedOn({ ...inside, passedOver }),
@@ -166,20 +175,12 @@ const openSandboxAs = async (
           : undefined,
     }
   }
-  const connectAhead = (request: CellRequest): CellConnection | undefined => {
-    const network = headStartOf(request, host)
-    if (network === undefined) return undefined
-    const { connection } = connect(request)
-    // If it breaks before it is used, another one is opened.
-    connection.on('error', () => undefined)
-    connection.write(encodeFrame(TO_CELL.headStart, Buffer.from(network)))
-    return connection
-  }
   /** A promise, because a failure has to wait for the other things that have begun. */
   const beginRequest = async ({ settings, argv, streams }: Job, hasNoCell: boolean): Promise<BegunRequest> => {
     const backend = await backendFor(settings)
     const request = requestOf(settings, backend, programNamedIn(argv), streams)
-    return { backend, request, connection: hasNoCell && streams === IN_MEMORY ? connectAhead(request) : undefined }
+    const connection = hasNoCell && streams === IN_MEMORY ? backend.launchAhead?.(request) : undefined
+    return { backend, request, connection }
   }
   const open = ({ plan, encoded, sum }: PlannedCell, launched: Launched): OpenedCell => {
     const brokered = brokeredOf(plan)

@@ -1,6 +1,6 @@
 // Hard links: another name of a protected file, made by the tool in an earlier call, or by its user.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, linkSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -174,16 +174,23 @@ for name in ("r/.git/config", "c2"): os.link(f"/proc/self/fd/{fd}", name, src_di
     expect(readFileSync(join(inside, '.git/hooks/post-commit'), 'utf8')).toBe('new\n')
   })
 
-  test('to a carve-out refuses the call, and names the link', async () => {
+  test('to a carve-out refuses calls by each name that it is moved to, until it is removed', async () => {
     const { inside, file } = playground()
+    const read = (name: string) =>
+      cell.call(['/bin/cat', name], {
+        policy: { filesystem: { write: [inside, `!${inside}/data/secret.key`] } },
+        workspace: inside,
+        cwd: inside,
+      })
     linkSync(file('inside/data/secret.key'), join(inside, 'copy'))
-    const call = await cell.call(['/bin/cat', 'copy'], {
-      policy: { filesystem: { write: [inside, `!${inside}/data/secret.key`] } },
-      workspace: inside,
-      cwd: inside,
-    })
-    expect(call).toMatchObject({ kind: 'refused', error: { code: 'plan-rejected' } })
-    expect(call.kind === 'refused' && call.error.message).toContain(join(inside, 'copy'))
+    for (const name of ['copy', 'moved', 'data/moved']) {
+      if (name !== 'copy') renameSync(join(inside, name === 'moved' ? 'copy' : 'moved'), join(inside, name))
+      const call = await read(name)
+      expect(call).toMatchObject({ kind: 'refused', error: { code: 'plan-rejected' } })
+      expect(call.kind === 'refused' && call.error.message).toContain(join(inside, name))
+    }
+    rmSync(join(inside, 'data/moved'))
+    expect(mustRun(await read('data/notes.txt')).result.status).toBe('exited')
   })
 })
 

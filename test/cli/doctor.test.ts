@@ -106,8 +106,8 @@ describe('the causes that it names', () => {
   }
   const withoutNamespaces = {
     ...host,
-    namespaces: refused('user-namespace', 'Operation not permitted clone'),
-    ownProc: refused('user-namespace', 'Operation not permitted clone'),
+    namespaces: refused('user-namespace', 'clone: Operation not permitted'),
+    ownProc: refused('user-namespace', 'clone: Operation not permitted'),
   }
   const withoutLandlock = { ...host, landlock: { ...refused('landlock', 'the kernel has no Landlock'), abi: 0 } }
 
@@ -153,21 +153,21 @@ describe('the causes that it names', () => {
     ],
     [
       'root without CAP_SETFCAP, also under a seccomp profile',
-      { ...host, namespaces: refused('user-namespace', 'Operation not permitted /proc/self/uid_map') },
+      { ...host, namespaces: refused('user-namespace', '/proc/self/uid_map: Operation not permitted') },
       { isRoot: true, seccompMode: '2', container: 'kubernetes' },
       'root has no capability CAP_SETFCAP here',
       'runAsUser: 1000',
     ],
     [
       'the AppArmor profile of a container',
-      { ...host, namespaces: refused('mount-namespace', 'Permission denied move_mount of the new root') },
+      { ...host, namespaces: refused('mount-namespace', 'move_mount of the new root: Permission denied') },
       { seccompMode: '2', container: 'docker', apparmorProfile: 'docker-default' },
       'the AppArmor profile docker-default refuses move_mount',
       'docker run --security-opt apparmor=cordon',
     ],
     [
       'nothing that Cordon knows',
-      { ...host, namespaces: refused('mount-namespace', 'Permission denied fsopen of a tmpfs') },
+      { ...host, namespaces: refused('mount-namespace', 'fsopen of a tmpfs: Permission denied') },
       {},
       'the kernel refused fsopen',
       'journalctl -k',
@@ -254,7 +254,11 @@ describe('the causes that it names', () => {
   const STAGES = ['user-namespace', 'mount-namespace', 'root', 'proc', 'pivot-root', 'loopback']
   test.each(STAGES)('a refusal in the stage %s never leaves the reader with the stage alone', (stage) => {
     const named = /AppArmor|seccomp|sandbox|CAP_|user\.max_|kernel\.\w+_|Linux \d|the kernel refused \w+/
-    for (const problem of ['Operation not permitted', 'Permission denied clone', 'Permission denied fsopen of a tmpfs'])
+    for (const problem of [
+      'Operation not permitted',
+      'clone: Permission denied',
+      'fsopen of a tmpfs: Permission denied',
+    ])
       for (const changed of [
         {},
         { apparmorProfile: 'docker-default' },

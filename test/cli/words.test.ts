@@ -94,6 +94,11 @@ describe('invalid arguments', () => {
     [['run', '--read', '/usr'], 'no command given', 'cordon run [options] -- COMMAND…'],
     [['run', '--mode', 'paln', '--', 'true'], '--mode does not know "paln"', 'did you mean plan?'],
     [
+      ['run', '--backend', 'podman', '--', 'true'],
+      'podman is a container engine, and no backend',
+      'cordon run --backend container --image NAME -- COMMAND… (DOCKER_HOST=unix:///path names the engine)',
+    ],
+    [
       ['run', '--form', 'xen', '--', 'true'],
       '--form does not know "xen"',
       'one of: auto, namespaces, landlock, mounts',
@@ -128,7 +133,11 @@ describe('invalid arguments', () => {
 
   const REFUSED: readonly (readonly [readonly string[], string])[] = [
     [['--memory', 'lots'], 'policy-invalid-value: --memory: limits.memory must be a size'],
-    [['--processes', 'many'], 'policy-invalid-value: --processes: limits.processes must be a whole number'],
+    [
+      ['--processes', 'many'],
+      'policy-invalid-value: --processes: limits.processes must be a whole number of at least 1, not "many"\n' +
+        'fix: write a number without a unit',
+    ],
     [['--timeout', '30'], 'policy-invalid-value: --timeout: limits.wall must be a duration'],
     [
       ['--timeout', '0s'],
@@ -152,7 +161,7 @@ describe('invalid arguments', () => {
     [['--require', 'magic'], 'policy-invalid-value: --require: require[0] must be one of'],
     [['--policy', './absent.yaml'], 'file-unreadable: cannot read ./absent.yaml: ENOENT: no such file or directory'],
     [['--cwd', '/absent'], 'cwd-missing: the working directory /absent does not exist'],
-    [['--backend', 'docker'], 'usage-error: --backend does not know "docker"'],
+    [['--backend', 'chroot'], 'usage-error: --backend does not know "chroot"'],
     [
       ['--net', 'example.org:443', '--resolve', 'example.org'],
       'usage-error: --resolve example.org is not HOST=ADDRESS',

@@ -1,7 +1,7 @@
 // The launcher inside a wall, as a candidate of the suite.
+import type { WallName } from '../../src/policy/index.js'
 import { CordonError } from '../../src/errors/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
-import type { WallName } from '../../src/sandbox/plan/wall-facts.js'
 
 import type { Backend, Candidate } from './backend.js'
 import { childrenOf, supervisors } from './native.js'

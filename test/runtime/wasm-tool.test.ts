@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Form } from '../../src/sandbox/index.js'
 import { wasmTool } from '../../src/runtime/index.js'
 import type { PolicyInput } from '../../src/policy/index.js'
-import { FORMS } from '../../src/sandbox/index.js'
+import { FORMS } from '../../src/policy/index.js'
 
 import { openStage } from './stage.js'
 

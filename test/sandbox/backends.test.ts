@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 
+import type { WallName } from '../../src/policy/index.js'
 import { openBackends } from '../../src/sandbox/backends.js'
 import type { Backend, Openers } from '../../src/sandbox/backends.js'
 import { createPlanner } from '../../src/sandbox/plan/planner.js'
 import { bubblewrap } from '../../src/sandbox/walls/bubblewrap.js'
 import { firejail } from '../../src/sandbox/walls/firejail.js'
-import type { WallName } from '../../src/sandbox/plan/wall-facts.js'
 import { hostWith, notHeld } from './host-facts.js'
 
 const NO_NAMESPACES = hostWith({ namespaces: notHeld('AppArmor') })

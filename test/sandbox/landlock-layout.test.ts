@@ -18,7 +18,6 @@ const SURVEY: LayoutInput['survey'] = { read: [], write: [], shown: [], links: [
 const NOTHING: LayoutInput = {
   system: { places: [], links: [], files: [] },
   survey: SURVEY,
-  protectedPlaces: [],
   loaded: [],
   execute: { kind: 'all' },
   cwd: path('/'),
@@ -33,8 +32,8 @@ const NOTHING: LayoutInput = {
 const layOut = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}): readonly Rule[] =>
   layOutLandlock({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes }, false).rules
 
-const layOutKept = (survey: Partial<LayoutInput['survey']>, changes: Partial<LayoutInput> = {}) =>
-  layOutLandlock({ ...NOTHING, survey: { ...SURVEY, ...survey }, ...changes }, true)
+const layOutKept = (survey: Partial<LayoutInput['survey']>) =>
+  layOutLandlock({ ...NOTHING, survey: { ...SURVEY, ...survey } }, true)
 
 /** Landlock adds up: all that any rule on the way to the path allows. */
 const accessTo = (rules: readonly Rule[], at: string): string =>
@@ -65,7 +64,7 @@ describe('Landlock rules', () => {
   it('leave protected files readable, and their folder closed for new names', () => {
     const root = newFolder()
     plant(root, ['w/.git/hooks/h', 'w/.git/HEAD', 'w/src/f'])
-    const rules = layOut({ write: [place(`${root}/w`)] }, { protectedPlaces: [place(`${root}/w/.git/hooks`)] })
+    const rules = layOut({ write: [place(`${root}/w`)], sealed: [place(`${root}/w/.git/hooks`)] })
     expect(
       ['w/src/f', 'w/.git/HEAD', 'w/.git/hooks/h', 'w/.git', 'w'].map((name) => accessTo(rules, join(root, name))),
     ).toEqual(['rwx', 'rwx', 'rx', 'rx', 'rx'])
@@ -75,10 +74,11 @@ describe('Landlock rules', () => {
     const root = newFolder()
     plant(root, ['w/.git/hooks/h', 'w/key', 'w/src/f', 'free/f'])
     const hidden = [{ path: path(`${root}/w/key`), object: 'file' as const }]
-    const { rules, kept } = layOutKept(
-      { write: [place(`${root}/w`), place(`${root}/free`)], hidden },
-      { protectedPlaces: [place(`${root}/w/.git/hooks`)] },
-    )
+    const { rules, kept } = layOutKept({
+      write: [place(`${root}/w`), place(`${root}/free`)],
+      hidden,
+      sealed: [place(`${root}/w/.git/hooks`)],
+    })
     expect(kept).toEqual({ roots: [`${root}/w`], sealed: [`${root}/w/.git/hooks`], hidden: [`${root}/w/key`] })
     expect(['w/src/f', 'w/.git/hooks/h', 'w/key', 'free/f'].map((name) => accessTo(rules, join(root, name)))).toEqual([
       'lrwx',
@@ -91,17 +91,18 @@ describe('Landlock rules', () => {
   it('are left to the keeper if there are too many', () => {
     const root = newFolder()
     plant(root, ['.git/hooks/h', ...Array.from({ length: 4_100 }, (_, index) => `f${String(index)}`)])
-    const { rules, kept } = layOutKept({ write: [place(root)] }, { protectedPlaces: [place(`${root}/.git/hooks`)] })
+    const { rules, kept } = layOutKept({ write: [place(root)], sealed: [place(`${root}/.git/hooks`)] })
     expect({ kept: kept.roots, access: accessTo(rules, `${root}/f1`) }).toEqual({ kept: [root], access: 'rx' })
   })
 
   it('grant nothing in a root inside a carve-out', () => {
     const root = newFolder()
     plant(root, ['w/.git/hooks/h'])
-    const { rules, kept } = layOutKept(
-      { write: [place(`${root}/w/.git`)], hidden: [place(`${root}/w`)] },
-      { protectedPlaces: [place(`${root}/w/.git/hooks`)] },
-    )
+    const { rules, kept } = layOutKept({
+      write: [place(`${root}/w/.git`)],
+      hidden: [place(`${root}/w`)],
+      sealed: [place(`${root}/w/.git/hooks`)],
+    })
     expect({ kept: kept.roots, access: accessTo(rules, `${root}/w/.git/HEAD`) }).toEqual({ kept: [], access: '' })
   })
 

@@ -17,7 +17,6 @@ const NOTHING: LayoutInput = {
     files: [{ path: path('/etc/hosts'), content: 'h' }],
   },
   survey: SURVEY,
-  protectedPlaces: [],
   loaded: [],
   execute: { kind: 'all' },
   cwd: path('/'),
@@ -63,7 +62,7 @@ describe('the root of a cell', () => {
   })
 
   it('seals protected names in a write root, and pins every folder between', () => {
-    const layout = layOut({ write: [folder('/w')] }, { protectedPlaces: [folder('/w/a/.git/hooks')] })
+    const layout = layOut({ write: [folder('/w')], sealed: [folder('/w/a/.git/hooks')] })
     expect(['/w', '/w/a', '/w/a/.git', '/w/a/.git/hooks'].map((at) => stepAt(layout, at))).toEqual([
       'bind rwx',
       'bind rwx',
@@ -73,10 +72,10 @@ describe('the root of a cell', () => {
   })
 
   it('pins no folder inside a sealed one, because a pin is writable', () => {
-    const layout = layOut(
-      { write: [folder('/w')] },
-      { protectedPlaces: [folder('/w/r/.git/modules'), file('/w/r/.git/modules/x/config')] },
-    )
+    const layout = layOut({
+      write: [folder('/w')],
+      sealed: [folder('/w/r/.git/modules'), file('/w/r/.git/modules/x/config')],
+    })
     expect(stepAt(layout, '/w/r/.git/modules/x')).toBeUndefined()
     expect(
       ['/w/r', '/w/r/.git', '/w/r/.git/modules', '/w/r/.git/modules/x/config'].map((at) => stepAt(layout, at)),

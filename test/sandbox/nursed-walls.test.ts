@@ -57,7 +57,7 @@ describe('a wall that the nursery starts', () => {
     await endOf(shell(AROUND, compared(undefined)))
     await expect(endOf(shell(AROUND, compared('a mount is missing')))).rejects.toMatchObject({
       code: 'setup-failed',
-      params: { stage: 'root', detail: 'a mount is missing' },
+      params: { stage: 'root', problem: 'it was not built as planned: a mount is missing' },
     })
     expect(seen).toEqual([expect.any(Number), expect.any(Number)])
   })
@@ -66,25 +66,29 @@ describe('a wall that the nursery starts', () => {
     const inputs = ['first "one"', 'second'].map((text) => Buffer.from(text))
     await expect(endOf(shell('cat <&5 >&2; cat <&6 >&2; exit 1', {}, inputs))).rejects.toMatchObject({
       code: 'setup-failed',
-      params: { stage: 'bubblewrap', detail: 'first "one"second' },
+      params: { stage: 'bubblewrap', problem: 'it was not built as planned: first "one"second' },
     })
   })
 
   test('inherits nothing else', async () => {
     const open = 'for at in 3 4 5 6 7 8 9 10; do test -e /proc/$$/fd/$at && echo $at >&2; done'
     await expect(endOf(shell(`${open}; env >&2; exit 1`))).rejects.toMatchObject({
-      params: { detail: expect.stringMatching(/^3\n4\nPWD=\S*$/) as string },
+      params: { problem: expect.stringMatching(/: 3\n4\nPWD=\S*$/) as string },
     })
   })
 
   test('says with what it ended if it said nothing', async () => {
-    await expect(endOf(shell('exit 3'))).rejects.toMatchObject({ params: { detail: 'it ended with 3' } })
+    await expect(endOf(shell('exit 3'))).rejects.toMatchObject({
+      params: { problem: 'it was not built as planned: it ended with 3' },
+    })
   })
 
   test('leaves no private folder on the host if it is killed, and none is touched if its root is its own', async () => {
     const [left, others] = ['left', 'others'].map(() => mkdtempSync(join(tmpdir(), 'cordon-walls-')))
     const script = `mkdir -p ${left}/a/b; echo x > ${left}/a/file; kill -9 $$`
-    await expect(endOf(shell(script), left)).rejects.toMatchObject({ params: { detail: 'it ended with -9' } })
+    await expect(endOf(shell(script), left)).rejects.toMatchObject({
+      params: { problem: 'it was not built as planned: it ended with -9' },
+    })
     expect(existsSync(left ?? '')).toBe(false)
     await expect(endOf(shell('kill -9 $$', { brings: ['mount-namespace'] }), others)).rejects.toThrow()
     expect(existsSync(others ?? '')).toBe(true)
@@ -93,7 +97,7 @@ describe('a wall that the nursery starts', () => {
 
   test('is refused if there is no such program', async () => {
     await expect(endOf(shell('', { program: '/nowhere/wall' }))).rejects.toMatchObject({
-      params: { detail: expect.stringContaining('No such file') as string },
+      params: { problem: expect.stringContaining('No such file') as string },
     })
   })
 })

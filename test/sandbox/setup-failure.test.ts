@@ -19,7 +19,7 @@ describe('a failure to build a boundary', () => {
     'something-new',
   ])('at %s is an error that names the stage and a fix', (stage) => {
     const error = failureAt(stage, 1)
-    expect(error).toMatchObject({ code: 'setup-failed', params: { stage, errno: 'What the kernel said' } })
+    expect(error).toMatchObject({ code: 'setup-failed', params: { stage, problem: '/bin/x: What the kernel said' } })
     expect(error.fix).not.toBe('')
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { bubblewrap } from '../../src/sandbox/walls/bubblewrap.js'
 import { firejail } from '../../src/sandbox/walls/firejail.js'
-import { departureIn, mountsIn } from '../../src/sandbox/walls/made-mounts.js'
+import { departureIn, mountsIn } from '../../src/sandbox/walls/compare-mounts.js'
 import type { Step } from '../../src/sandbox/plan/plan.js'
 import type { WalledCell } from '../../src/sandbox/walls/wall.js'
 import { path } from '../policy/places.js'

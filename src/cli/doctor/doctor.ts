@@ -2,10 +2,10 @@
 import { arch, tmpdir } from 'node:os'
 
 import { CordonError } from '../../errors/index.js'
-import { LIMIT_NAMES, parseAbsolutePath, parsePolicy, resolvePolicy } from '../../policy/index.js'
+import { LIMIT_NAMES, parseAbsolutePath, parsePolicy, resolvePolicy, WALLS } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
 import { PLATFORM } from '../../platform/index.js'
-import { WALLS, describeEnding, openSandbox } from '../../sandbox/index.js'
+import { describeEnding, openSandbox } from '../../sandbox/index.js'
 import type { BackendName, Form, Sandbox } from '../../sandbox/index.js'
 
 import { usage } from '../arguments.js'

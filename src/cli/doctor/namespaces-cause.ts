@@ -32,7 +32,7 @@ export const namespacesCause = (
 ): Cause => {
   const { stage, problem } = refusal
   const { container, apparmorProfile, seccompMode, kernel } = settings
-  const call = CALLS.find((name) => problem.split(' ').includes(name))
+  const call = CALLS.find((name) => problem.split(/[ :]/).includes(name))
   if (settings.maxUserNamespaces === '0')
     return {
       because: 'user namespaces are switched off: user.max_user_namespaces is 0',
@@ -62,7 +62,7 @@ export const namespacesCause = (
         'kernel.apparmor_restrict_unprivileged_userns=0',
     }
   // AppArmor says EACCES where a seccomp profile says EPERM.
-  if (call !== undefined && apparmorProfile !== undefined && problem.startsWith('Permission denied'))
+  if (call !== undefined && apparmorProfile !== undefined && problem.endsWith('Permission denied'))
     return { because: `the AppArmor profile ${apparmorProfile} refuses ${call}`, fix: apparmorFix(container) }
   if (olderThan(kernel, 5, 12))
     return { because: `Linux ${kernel} lacks the mount calls that the cell needs (5.12)`, fix: 'use a newer kernel' }

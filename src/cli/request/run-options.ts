@@ -1,4 +1,5 @@
 // Options and help of `cordon run`.
+import { FORMS, LINUX_BACKENDS } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
 
 import { flag, value, values } from '../arguments.js'
@@ -59,8 +60,9 @@ export const LIMIT_OPTIONS: Readonly<Record<string, string>> = Object.fromEntrie
   Object.entries(LIMITING).map(([limit, { name }]) => [name, limit]),
 )
 
-export const FORMS = ['auto', 'namespaces', 'landlock', 'mounts'] as const
-export const BACKENDS = ['auto', 'native', 'bubblewrap', 'firejail'] as const
+export const FORM_WORDS = ['auto', ...FORMS] as const
+/** Without `seatbelt`: `cordon run` needs Linux. */
+export const BACKEND_WORDS = ['auto', ...LINUX_BACKENDS] as const
 /** Of `cordon run` alone. */
 export const CONTAINER = 'container'
 
@@ -70,15 +72,15 @@ const builder = (names: readonly string[]): Option =>
 export const CELL: readonly Option[] = [
   value('cwd', 'DIR', 'working directory of the command (default: this one)', 'chdir dir workdir directory C'),
   value('workspace', 'DIR', 'start of relative globs, and of the search for rules (default: this directory)'),
-  builder(BACKENDS),
-  value('form', 'NAME', `form of the cell: ${FORMS.join(', ')} (default: auto)`),
+  builder(BACKEND_WORDS),
+  value('form', 'NAME', `form of the cell: ${FORM_WORDS.join(', ')} (default: auto)`),
   values('require', 'NAME', 'refuse to run without this mechanism: mount-namespace, landlock, cgroup, …'),
 ]
 
 const CELL_OR_CONTAINER: readonly Option[] = CELL.flatMap((option) =>
   option.name === 'backend'
     ? [
-        builder([...BACKENDS, CONTAINER]),
+        builder([...BACKEND_WORDS, CONTAINER]),
         value('image', 'NAME[@DIGEST]', 'with --backend container: the image whose command runs (see below)'),
       ]
     : [option],

@@ -19,7 +19,7 @@ import type { EgressOrder } from '../settings/egress-order.js'
 import { readOnly } from '../settings/own-files.js'
 import { configFolderOf, homeOf } from '../settings/own-folders.js'
 import { loadPolicy } from '../policy/policy-file.js'
-import { BACKENDS, CONTAINER, FORMS, LIMIT_OPTIONS } from './run-options.js'
+import { BACKEND_WORDS, CONTAINER, FORM_WORDS, LIMIT_OPTIONS } from './run-options.js'
 import { asWord } from '../text/shell-word.js'
 
 export interface RunOrder {
@@ -28,7 +28,7 @@ export interface RunOrder {
   readonly workspace: AbsolutePath
   readonly home: AbsolutePath
   readonly policy: ToolPolicy
-  readonly backend: (typeof BACKENDS)[number]
+  readonly backend: (typeof BACKEND_WORDS)[number]
   readonly form: Form | 'auto'
   /** The image whose program runs, in a container. Undefined for a program of this host. */
   readonly image: string | undefined
@@ -59,9 +59,9 @@ export const parseRun = async (given: Arguments, environment: Environment): Prom
     first('workspace') === undefined ? here : folderAt(resolve(here, first('workspace') ?? '.'), '--workspace')
   const home = homeOf(environment)
   const configFolder = configFolderOf(environment, home)
-  const form = oneOf('form', first('form') ?? 'auto', FORMS)
+  const form = oneOf('form', first('form') ?? 'auto', FORM_WORDS)
   const image = imageIn(given)
-  const backend = image === undefined ? oneOf('backend', first('backend') ?? 'auto', BACKENDS) : 'auto'
+  const backend = image === undefined ? backendIn(first('backend') ?? 'auto') : 'auto'
   const named = all('policy').map((word) =>
     loadPolicy(word, { workspace, home, configFolder, ruleFiles: all('rules') }),
   )
@@ -122,6 +122,16 @@ const imageIn = (given: Arguments): string | undefined => {
   if (given.values.has('form')) throw refused('a cell in a container has one form, so --form has no meaning')
   return image
 }
+
+const backendIn = (word: string): (typeof BACKEND_WORDS)[number] => {
+  if (!ENGINES.includes(word)) return oneOf('backend', word, BACKEND_WORDS)
+  throw fail('usage-error', {
+    problem: `${word} is a container engine, and no backend`,
+    fix: 'cordon run --backend container --image NAME -- COMMAND… (DOCKER_HOST=unix:///path names the engine)',
+  })
+}
+
+const ENGINES: readonly string[] = ['docker', 'podman']
 
 const oneOf = <Name extends string>(option: string, value: string, known: readonly Name[]): Name => {
   const found = known.find((name) => name === value)

@@ -42,7 +42,7 @@ export const parseLimits = (node: PolicyNode): Limits => {
       throw invalid(
         entry,
         least === undefined ? form : `${form}, at least ${least}`,
-        value === undefined ? likelyMeant(entry.value, parse) : `give at least ${least ?? ''}`,
+        value === undefined ? likelyMeant(entry.value, quantity) : `give at least ${least ?? ''}`,
       )
     limits[name] = value
   }
@@ -50,7 +50,8 @@ export const parseLimits = (node: PolicyNode): Limits => {
 }
 
 /** `30` for 30s, `1GB` for 1G. */
-const likelyMeant = (value: unknown, parse: (value: unknown) => number | undefined): string => {
+const likelyMeant = (value: unknown, quantity: LimitForm['quantity']): string => {
+  const { parse } = QUANTITIES[quantity]
   const text = String(value).replaceAll(/\s/g, '')
   const meant = [
     `${text}s`,
@@ -59,7 +60,8 @@ const likelyMeant = (value: unknown, parse: (value: unknown) => number | undefin
     text.replace(/sec(?:onds?)?$/i, 's'),
     text.replace(/min(?:utes?)?$/i, 'm'),
   ].filter((each) => each !== value && parse(each) !== undefined)
-  return meant.length === 0
-    ? 'write a number and its unit, as in the examples'
-    : `did you mean ${[...new Set(meant)].join(' or ')}?`
+  if (meant.length > 0) return `did you mean ${[...new Set(meant)].join(' or ')}?`
+  return quantity === 'count'
+    ? 'write a number without a unit, such as 16'
+    : 'write a number and its unit, as in the examples'
 }

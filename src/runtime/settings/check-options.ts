@@ -1,7 +1,7 @@
 // Checks the options of createCordon and of a call.
+import { BACKENDS, FORMS } from '../../policy/index.js'
 import { HOOK_POINTS, MODES, RULE_SOURCES } from '../../gate/index.js'
 import type { SessionBudget } from '../../gate/index.js'
-import { BACKENDS, FORMS } from '../../sandbox/index.js'
 import type { ContainerOptions, SandboxOptions } from '../../sandbox/index.js'
 
 import { DURABILITIES } from '../audit/audit-log.js'

@@ -105,3 +105,7 @@ export const isExecutable = (path: string): boolean => {
     return false
   }
 }
+
+/** Sorted, each once. */
+export const pathsOf = (places: readonly Pick<Place, 'path'>[]): readonly AbsolutePath[] =>
+  [...new Set(places.map(({ path }) => path))].sort()

@@ -2,7 +2,7 @@
 // has the descriptors themselves, or the supervisor connects its terminal with the caller's.
 import { describeEnd } from '../call-result.js'
 import type { CallResult } from '../call-result.js'
-import type { PlannedCell } from '../plan/plan-cell.js'
+import type { PlannedCell } from '../plan/planned-cell.js'
 import type { Stdio, Stream } from '../plan/plan.js'
 import { appliedProfile } from '../result/applied-profile.js'
 import type { OpenedCell } from './ready-cell.js'
@@ -23,7 +23,7 @@ export const attachedStdio = ({ terminals, boundary }: AttachedRequest): Stdio =
 export const runAttached = async (
   { cell, door }: OpenedCell,
   planned: PlannedCell,
-  request: AttachedRequest,
+  request: Omit<AttachedRequest, 'terminals'>,
   watched: WatchedRun,
 ): Promise<CallResult> => {
   try {

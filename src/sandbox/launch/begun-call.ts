@@ -1,7 +1,7 @@
 import type { Backend } from '../backends.js'
 import type { CellConnection } from './cell.js'
 import type { CallPatrol } from '../watch/patrols.js'
-import type { CellRequest } from '../plan/plan-cell.js'
+import type { CellRequest } from '../plan/planned-cell.js'
 import type { ReadyCell } from './ready-cell.js'
 
 export interface BegunRequest {

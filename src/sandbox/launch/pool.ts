@@ -32,13 +32,13 @@ export const keepLatest = (most: number): KeptCells => {
   }
 }
 
-export const createPool = (
-  prepare: () => Promise<ReadyCell>,
-  run: (input: RunInput, ready: Promise<ReadyCell | undefined>) => Promise<CallResult>,
+export const createPool = <Ready extends ReadyCell>(
+  prepare: () => Promise<Ready>,
+  run: (input: RunInput, ready: Promise<Ready | undefined>) => Promise<CallResult>,
   kept: KeptCells,
   onClose: () => void,
 ): Pool => {
-  const waiting: Promise<ReadyCell>[] = []
+  const waiting: Promise<Ready>[] = []
   let running = 0
   let wanted = 1
   let closed = false
@@ -53,7 +53,7 @@ export const createPool = (
     }
   }
   /** Passes over cells that died while they waited (killed by hand, out of memory). */
-  const take = async (): Promise<ReadyCell | undefined> => {
+  const take = async (): Promise<Ready | undefined> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const ready = await next.catch(() => undefined)
       // Perhaps the kernel knows that it ended, and we do not yet.

@@ -6,7 +6,7 @@ import type { Cell, CellEnd, CellStreams } from './cell.js'
 import type { Door } from './doors.js'
 import { pathFor } from '../grants/file-names.js'
 import type { Command } from '../plan/plan.js'
-import type { PlannedCell } from '../plan/plan-cell.js'
+import type { PlannedCell } from '../plan/planned-cell.js'
 import type { Place } from '../grants/object-at.js'
 
 export interface OpenedCell {

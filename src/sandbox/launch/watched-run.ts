@@ -2,15 +2,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { CordonError, fail } from '../../errors/index.js'
-import { parentOf } from '../../policy/index.js'
+import { parentOf, WALLS } from '../../policy/index.js'
 
 import type { CallResult } from '../call-result.js'
 import type { Cell } from './cell.js'
 import type { CallPatrol, EndedPatrol } from '../watch/patrols.js'
-import type { CellRequest, PlannedCell } from '../plan/plan-cell.js'
+import type { CellRequest, PlannedCell } from '../plan/planned-cell.js'
 import type { Planner } from '../plan/planner.js'
 import type { Violation } from '../result/violations.js'
-import { WALLS } from '../plan/wall-facts.js'
 
 export interface WatchedRun {
   /** Called right before the program gets its command. */
@@ -92,8 +91,7 @@ export interface Disturbance {
 export const seenDisturbance = (): CordonError =>
   fail('setup-failed', {
     stage: 'root',
-    errno: 'EBUSY',
-    detail: 'another program keeps changing protected names in a write root',
+    problem: 'another program keeps changing protected names in a write root, or what is granted or carved out',
     fix: 'run it again when that program has ended',
   })
 

@@ -1,6 +1,7 @@
 // What a launcher that follows a plan reports: the number of its mounts and Landlock rules, and a sum over them. The
 // launcher makes the same sum beside the system calls themselves (native/wire/applied.h).
 import { bytesOfName } from '../grants/file-names.js'
+import { FORM_HAS } from './form-has.js'
 import type { Access, Plan, Step } from './plan.js'
 
 export interface AppliedSum {
@@ -23,7 +24,7 @@ const MOUNTS: Readonly<Partial<Record<Step['kind'], string>>> = {
 }
 
 export const appliedSumOf = ({ form, steps, rules }: Plan): AppliedSum => {
-  const mounts = form !== 'landlock' ? steps.flatMap((step) => entryOf(step) ?? []) : []
+  const mounts = FORM_HAS[form].ownRoot ? steps.flatMap((step) => entryOf(step) ?? []) : []
   const entries = [...mounts, ...rules.map(({ access, path }) => `a${bitsOf(access)}${path}\0`)]
   return { mounts: mounts.length, rules: rules.length, sum: sumOf(bytesOfName(entries.join(''))) }
 }

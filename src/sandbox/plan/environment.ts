@@ -4,6 +4,7 @@ import { isWithinPath } from '../../policy/index.js'
 
 import { objectAt } from '../grants/object-at.js'
 import { SYSTEM_PATH } from '../grants/program.js'
+import { FORM_HAS } from './form-has.js'
 import { authoritiesIn } from './network-files.js'
 import { brokeredOf } from './plan.js'
 import type { Plan } from './plan.js'
@@ -54,7 +55,7 @@ const SYSTEM_GITCONFIG = '/etc/gitconfig' as AbsolutePath
  * and git fails if that is so of its system-wide settings. So git is told that there are none.
  */
 const formVariables = ({ form, rules }: Plan): Environment =>
-  form === 'landlock' &&
+  !FORM_HAS[form].ownRoot &&
   objectAt(SYSTEM_GITCONFIG) !== undefined &&
   !rules.some(({ path }) => isWithinPath(SYSTEM_GITCONFIG, path))
     ? { GIT_CONFIG_NOSYSTEM: '1' }
@@ -80,7 +81,7 @@ const networkVariables = (plan: Plan, secret: string): Environment => {
   return {
     ...proxyVariables(brokered.port, plan.temporary, secret),
     // Without a network namespace there are no datagrams, so names are resolved over a stream.
-    ...(plan.form === 'landlock' ? { RES_OPTIONS: 'use-vc' } : {}),
+    ...(!FORM_HAS[plan.form].ownNetwork ? { RES_OPTIONS: 'use-vc' } : {}),
   }
 }
 

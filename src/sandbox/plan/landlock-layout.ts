@@ -31,7 +31,7 @@ export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Landlock
   const { survey, system, execute, temporary } = input
   const [toRead, toWrite] = [accessFor('r', execute), accessFor('rw', execute)]
   const hidden = survey.hidden.map(({ path }) => path)
-  const sealed = [...survey.sealed, ...input.protectedPlaces].map(({ path }) => path)
+  const sealed = survey.sealed.map(({ path }) => path)
   const carved = [...hidden, ...sealed]
   const writeRoots = outermost(survey.write)
   const isKept = (root: Place) =>

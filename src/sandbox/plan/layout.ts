@@ -20,9 +20,8 @@ export type Execution =
 
 export interface LayoutInput {
   readonly system: SystemView
+  /** `sealed` has the protected names too. */
   readonly survey: Survey
-  /** In write roots: readable, not to be changed or moved. */
-  readonly protectedPlaces: readonly Place[]
   /** The program and its libraries, outside of everything else. */
   readonly loaded: readonly Place[]
   readonly execute: Execution
@@ -63,14 +62,13 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
     ({ path: candidate }) => !writeRoots.some((root) => isWithinPath(candidate, root.path)),
   )
   const readRoots = outermost(readable)
-  const sealed = [...survey.sealed, ...input.protectedPlaces]
 
   const binds = new Map<AbsolutePath, Step>()
   for (const place of readRoots) binds.set(place.path, bind(place, toRead))
   for (const place of writeRoots) binds.set(place.path, bind(place, toWrite))
-  for (const pin of pinsOf([...sealed, ...survey.hidden], writeRoots))
+  for (const pin of pinsOf([...survey.sealed, ...survey.hidden], writeRoots))
     binds.set(pin, { kind: 'bind', access: toWrite, path: pin })
-  for (const place of sealed) binds.set(place.path, bind(place, toRead))
+  for (const place of survey.sealed) binds.set(place.path, bind(place, toRead))
   for (const place of survey.hidden) binds.set(place.path, { kind: 'hide', path: place.path })
   if (execute.kind === 'only') {
     for (const library of [...execute.libraries, ...execute.files]) {
@@ -161,12 +159,12 @@ export const BORROWED_PROC_RULES: readonly Rule[] = [
 /** Without places inside another one. */
 export const outermost = (places: readonly Place[]): readonly Place[] => {
   const sorted = [...places].sort(byPath)
-  const kept: Place[] = []
+  const found: Place[] = []
   for (const place of sorted) {
-    const last = kept.at(-1)
-    if (last === undefined || !isWithinPath(place.path, last.path)) kept.push(place)
+    const last = found.at(-1)
+    if (last === undefined || !isWithinPath(place.path, last.path)) found.push(place)
   }
-  return kept
+  return found
 }
 
 /**

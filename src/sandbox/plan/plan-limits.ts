@@ -1,9 +1,10 @@
 import { fail } from '../../errors/index.js'
 import { DEFAULT_LIMITS } from '../../policy/index.js'
-import type { Boundary } from '../../policy/index.js'
+import type { Boundary, Form } from '../../policy/index.js'
 
+import { FORM_HAS } from './form-has.js'
 import type { HostFacts } from '../host.js'
-import type { Form, Plan } from './plan.js'
+import type { Plan } from './plan.js'
 
 /** Of a call whose output is kept in memory. */
 export const DEFAULT_OUTPUT_LIMIT = 64 * 1024 * 1024
@@ -41,7 +42,7 @@ const refuseUnmeasurable = (limits: Boundary['limits'], form: Form, { measuring,
   const summed = [
     ...(cgroup.held ? [] : (['memory', 'processes'] as const)),
     'cpu',
-    ...(form === 'landlock' ? (['scratch'] as const) : []),
+    ...(FORM_HAS[form].ownRoot ? [] : (['scratch'] as const)),
   ] as const
   const limit = summed.find((name) => limits[name] !== undefined)
   if (limit !== undefined)

@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto'
 
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
-import type { Boundary, HostGrant } from '../../policy/index.js'
+import type { Boundary, Form, HostGrant } from '../../policy/index.js'
 
+import { FORM_HAS } from './form-has.js'
 import type { Attempt, HostFacts } from '../host.js'
-import type { Form, Plan } from './plan.js'
+import type { Plan } from './plan.js'
 import { reachesOf } from './reaches.js'
 
 interface NetworkRequest {
@@ -36,7 +37,7 @@ export const networkOf = (
           'name the hosts (network: ["api.example.org"]), or leave egress_class out',
         )
       // Nothing else refuses the host's sockets in granted folders.
-      if (form === 'landlock' && !host.listener.held)
+      if (!FORM_HAS[form].ownNetwork && !host.listener.held)
         throw unsupported(
           'all',
           'neither a network namespace nor a seccomp listener can be had here',
@@ -49,7 +50,7 @@ export const networkOf = (
         port: proxy?.port ?? 0,
         token: newToken(),
         reaches: reachesOf(network.entries),
-        answeredBy: host.listener.held ? 'keeper' : form === 'mounts' ? 'proxy' : 'outer-keeper',
+        answeredBy: host.listener.held ? 'keeper' : FORM_HAS[form].landlock ? 'outer-keeper' : 'proxy',
       }
   }
 }
@@ -68,9 +69,10 @@ const refuseUnbrokered = (
       'run it by `cordon run` or createCordon(), or grant none or all of the network',
     )
   // The proxy judges names and addresses again. A tool that has to ask it can reach no more than one that need not.
-  if (form === 'mounts') return
-  const nested: Attempt =
-    form === 'landlock' ? nesting : { held: false, stage: 'nesting', problem: 'it is for the landlock form' }
+  if (!FORM_HAS[form].landlock) return
+  const nested: Attempt = !FORM_HAS[form].ownNetwork
+    ? nesting
+    : { held: false, stage: 'nesting', problem: 'it is for the landlock form' }
   if (!listener.held && !nested.held)
     throw refuse(
       `grants by host need a seccomp listener (${listener.problem}), or an outer cell that grants hosts ` +
@@ -89,6 +91,6 @@ const refuseUnbrokered = (
       `only the outer cell knows which addresses names lead to, so that ${unseen.text} could not be denied here`,
       'deny it in the policy of the outer cell',
     )
-  if (form === 'landlock' && landlock.abi < 4)
+  if (!FORM_HAS[form].ownNetwork && landlock.abi < 4)
     throw refuse('grants by host need a network namespace, or Landlock of ABI 4 (Linux 6.7)', 'run `cordon doctor`')
 }

@@ -1,4 +1,4 @@
-import type { AbsolutePath, Limits } from '../../policy/index.js'
+import type { AbsolutePath, Form, Limits } from '../../policy/index.js'
 import { LIMIT_NAMES } from '../../policy/index.js'
 
 // The words that a plan consists of; native/wire/plan.c knows the same (docs/protocol.md, kept equal by a test).
@@ -21,14 +21,6 @@ export interface Rule {
   readonly access: Access
   readonly path: AbsolutePath
 }
-
-export const FORMS = ['namespaces', 'landlock', 'mounts'] as const
-
-/**
- * `landlock` is for hosts that refuse user namespaces. `mounts` is the `namespaces` form without Landlock, for hosts
- * that lack it.
- */
-export type Form = (typeof FORMS)[number]
 
 export const TRAPS = [
   'connect',
@@ -123,6 +115,8 @@ export interface Plan {
   readonly relay: 'gathered' | 'prompt'
   readonly probe: boolean
 }
+
+export const NOTHING_KEPT: Plan['kept'] = { roots: [], sealed: [], hidden: [] }
 
 export interface Command {
   readonly program: AbsolutePath

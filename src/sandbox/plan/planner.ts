@@ -1,8 +1,10 @@
 import type { Boundary } from '../../policy/index.js'
 
+import { FORM_HAS } from './form-has.js'
 import type { HostFacts } from '../host.js'
-import { planAgain, planCell } from './plan-cell.js'
-import type { CellRequest, PlannedCell } from './plan-cell.js'
+import { planCell } from './plan-cell.js'
+import { planAgain } from './planned-cell.js'
+import type { CellRequest, PlannedCell } from './planned-cell.js'
 import type { Place } from '../grants/object-at.js'
 import { viewPresets } from '../grants/system-view.js'
 import type { SystemView } from '../grants/system-view.js'
@@ -81,7 +83,7 @@ export const createPlanner = (host: HostFacts): Planner => {
  */
 const dependsOnContents = ({ boundary: { read, write }, form }: CellRequest, sealed: readonly Place[]): boolean =>
   [...read, ...write].some(({ negated, kind }) => negated || kind === 'pattern') ||
-  (form === 'landlock' && sealed.length > 0)
+  (!FORM_HAS[form].ownRoot && sealed.length > 0)
 
 const essenceOf = ({ plan: { steps, rules, temporary }, wallSteps }: PlannedCell): string => {
   const within = (path: string) => (path.startsWith(`${temporary}/`) ? path.slice(temporary.length) : path)

@@ -1,5 +1,6 @@
 import type { Mechanism } from '../../policy/index.js'
 
+import { FORM_HAS } from './form-has.js'
 import type { HostFacts } from '../host.js'
 import type { Enforced, SandboxProfile } from './sandbox-profile.js'
 import { PLAN_LIMITS, brokeredOf } from './plan.js'
@@ -9,9 +10,10 @@ import { hasOwnProc } from './requirements.js'
 import { bringsMounts } from './wall-facts.js'
 
 export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
-  const namespaces = plan.form !== 'landlock'
-  const abi = plan.form === 'mounts' ? 0 : host.landlock.abi
-  const landlock = when(plan.form !== 'mounts', `landlock:${host.landlock.abi}`)
+  const has = FORM_HAS[plan.form]
+  const namespaces = has.ownRoot
+  const abi = has.landlock ? host.landlock.abi : 0
+  const landlock = when(has.landlock, `landlock:${host.landlock.abi}`)
   const { wall } = host
   const named = (mechanism: string) => (wall === undefined ? mechanism : `${wall.name}: ${mechanism}`)
   const by = (mechanism: Mechanism) => when(namespaces || wall?.brings.includes(mechanism) === true, named(mechanism))
@@ -97,7 +99,7 @@ const mechanismsOf = (
       return [...cgroup, ...when(traps.includes('fork'), 'seccomp-listener')]
     case 'userProcesses':
       // In a namespace the kernel counts this user's processes alone. It does not count root's.
-      return [...cgroup, ...supervisor, ...when(form !== 'landlock' && !isRoot, 'rlimit')]
+      return [...cgroup, ...supervisor, ...when(FORM_HAS[form].ownProcesses && !isRoot, 'rlimit')]
     case 'cpu':
       return ['rlimit', ...supervisor]
     case 'wall':
@@ -107,7 +109,7 @@ const mechanismsOf = (
     case 'fileSize':
       return ['rlimit']
     case 'scratch':
-      return form !== 'landlock' ? ['tmpfs'] : [...when(bringsMounts(wall), `${wall?.name}: tmpfs`), ...supervisor]
+      return FORM_HAS[form].ownRoot ? ['tmpfs'] : [...when(bringsMounts(wall), `${wall?.name}: tmpfs`), ...supervisor]
   }
 }
 

@@ -1,9 +1,9 @@
 import { fail } from '../../errors/index.js'
-import type { Boundary, Mechanism } from '../../policy/index.js'
+import type { Boundary, Form, Mechanism } from '../../policy/index.js'
 import { MECHANISMS } from '../../policy/index.js'
 
+import { FORM_HAS } from './form-has.js'
 import type { Attempt, HostFacts } from '../host.js'
-import type { Form } from './plan.js'
 import { bringsMounts } from './wall-facts.js'
 
 export const refuseMissingMechanisms = (
@@ -38,7 +38,7 @@ interface Has {
 const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string | undefined => {
   switch (mechanism) {
     case 'landlock':
-      return form === 'mounts' ? 'the mounts form was chosen, which has no Landlock' : problemOf(host.landlock)
+      return FORM_HAS[form].landlock ? problemOf(host.landlock) : `the ${form} form was chosen, which has no Landlock`
     case 'seccomp':
     case 'rlimit':
       return undefined // without it no cell starts at all
@@ -49,7 +49,7 @@ const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string |
     case 'broker':
       return !hosts
         ? 'it is there for granted hosts, and this call has none'
-        : host.nesting.held && form === 'landlock'
+        : host.nesting.held && !FORM_HAS[form].ownNetwork
           ? undefined
           : problemOf(host.listener)
     case 'user-namespace':
@@ -58,10 +58,10 @@ const problemWith = (mechanism: Mechanism, { form, host, hosts }: Has): string |
     case 'network-namespace':
     case 'ipc-namespace':
     case 'uts-namespace':
-      return form !== 'landlock' || host.wall?.brings.includes(mechanism) === true
+      return FORM_HAS[form].ownRoot || host.wall?.brings.includes(mechanism) === true
         ? undefined
         : host.namespaces.held
-          ? 'the landlock form was chosen, which has no namespaces'
+          ? `the ${form} form was chosen, which has no namespaces`
           : problemOf(host.namespaces)
   }
 }
@@ -73,8 +73,8 @@ const fixFor = (mechanism: Mechanism, has: Has): string => {
   const held = MECHANISMS.filter((name) => problemWith(name, has) === undefined).join(', ')
   if (mechanism === 'broker' && !hosts)
     return `grant a host (--net HOST), or do not require it; what can be required here: ${held}`
-  if (form === 'landlock' && host.namespaces.held && mechanism.endsWith('-namespace')) return AUTO_FORM
-  if (form === 'mounts' && mechanism === 'landlock' && host.landlock.held) return AUTO_FORM
+  if (!FORM_HAS[form].ownRoot && host.namespaces.held && mechanism.endsWith('-namespace')) return AUTO_FORM
+  if (!FORM_HAS[form].landlock && mechanism === 'landlock' && host.landlock.held) return AUTO_FORM
   return `run \`cordon doctor\`: it says how to get it; what can be required here as it is: ${held}`
 }
 
@@ -85,4 +85,4 @@ export const problemOf = (attempt: Attempt): string | undefined =>
 export const hasOwnProc = (
   form: Form,
   { ownProc, mounts, wall }: Pick<HostFacts, 'ownProc' | 'mounts' | 'wall'>,
-): boolean => (form === 'mounts' ? mounts.held : (form === 'namespaces' || bringsMounts(wall)) && ownProc.held)
+): boolean => (FORM_HAS[form].landlock ? (FORM_HAS[form].ownRoot || bringsMounts(wall)) && ownProc.held : mounts.held)

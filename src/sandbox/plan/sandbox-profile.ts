@@ -1,6 +1,6 @@
 // The record `sandbox_profile`: the boundary as it was applied, never as it was hoped for. Its types and
 // schemas/sandbox_profile.schema.json come from one declaration.
-import { LIMIT_NAMES } from '../../policy/index.js'
+import { BACKENDS, FORMS, LIMIT_NAMES } from '../../policy/index.js'
 import {
   amount,
   described,
@@ -16,9 +16,6 @@ import {
   valuesOf,
 } from '../../shapes/index.js'
 import type { Schema, Shape, Shaped } from '../../shapes/index.js'
-
-import { FORMS } from './plan.js'
-import { BACKENDS } from './wall-facts.js'
 
 const ENFORCED = valuesOf(list(filled())) as Shape<Readonly<Record<string, readonly string[]>>>
 /** An empty list is a boundary that is not enforced here. */

@@ -1,13 +1,5 @@
-// What a plan has to know of the backends, and of the wall around a cell.
-import type { Mechanism } from '../../policy/index.js'
-
-export const WALLS = ['bubblewrap', 'firejail'] as const
-export type WallName = (typeof WALLS)[number]
-
-/** `native`: the launcher alone. `seatbelt`: macOS. */
-export const BACKENDS = ['native', ...WALLS, 'seatbelt'] as const
-export type BackendName = (typeof BACKENDS)[number]
-export type BackendOfLinux = Exclude<BackendName, 'seatbelt'>
+// What a plan has to know of the wall around a cell.
+import type { Mechanism, WallName } from '../../policy/index.js'
 
 export interface WallFacts {
   readonly name: WallName

@@ -1,13 +1,13 @@
 // The boundary of a cell as the launcher reports it, compared with its plan and with the permit of its call. Limits,
 // filter, privileges and network namespace are asked of the kernel. Mounts and rules are counted beside the system
 // calls that made them.
-import type { AbsolutePath, Boundary } from '../../policy/index.js'
+import type { AbsolutePath, Boundary, Form } from '../../policy/index.js'
 import { isWithinPath, isWritable } from '../../policy/index.js'
 
 import { realPathOf } from '../grants/object-at.js'
 import type { AppliedSum } from '../plan/applied-sum.js'
-import type { PlannedCell } from '../plan/plan-cell.js'
-import type { Form, Plan, Step } from '../plan/plan.js'
+import type { PlannedCell } from '../plan/planned-cell.js'
+import type { Plan, Step } from '../plan/plan.js'
 import type { AppliedEvent } from './events.js'
 
 export interface AppliedProfile extends Pick<AppliedEvent, 'network' | 'open_files' | 'file_size' | 'cpu_seconds'> {

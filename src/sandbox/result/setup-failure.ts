@@ -33,7 +33,9 @@ export const setupFailure = ({ stage, errno, error, detail }: ErrorEvent): Cordo
   if (stage === 'exec') return executionFailure(errno, error, detail)
   // Both sides are released together: another version made a plan that the launcher does not understand.
   if (stage === 'plan') return fail('launcher-mismatch', { problem: detail })
-  return fail('setup-failed', { stage, errno: error, detail, fix: WAYS_OUT[stage] ?? 'run `cordon doctor`' })
+  // The detail names the call or the path that failed, or says what happened if no call did.
+  const problem = (errno === 0 ? [error, detail] : [detail, error]).filter((part) => part !== '').join(': ')
+  return fail('setup-failed', { stage, problem, fix: WAYS_OUT[stage] ?? 'run `cordon doctor`' })
 }
 
 const executionFailure = (errno: number, error: string, program: string): CordonError => {

@@ -69,7 +69,7 @@ export const runProgram = (run: ProgramRun): Promise<EndedProgram> =>
     child.once('error', (error) => {
       clearTimeout(timer)
       const fix = 'run `cordon doctor`'
-      reject(fail('setup-failed', { stage: 'exec', errno: error.message, detail: program, fix }, error))
+      reject(fail('setup-failed', { stage: 'exec', problem: `${program}: ${error.message}`, fix }, error))
     })
     child.once('exit', (code, signal) => {
       ended = { code, signal: signal === null ? 0 : (SIGNALS[signal] ?? SIGKILL) }

@@ -6,7 +6,7 @@ import type { AbsolutePath } from '../../policy/index.js'
 import { bytesOfName } from '../grants/file-names.js'
 import { objectAt } from '../grants/object-at.js'
 import type { Step } from '../plan/plan.js'
-import { departureFromMounts } from './made-mounts.js'
+import { departureFromMounts } from './compare-mounts.js'
 import { FIRST_INPUT } from './wall.js'
 import type { Wall, WallCommand, WalledCell } from './wall.js'
 

@@ -29,15 +29,17 @@ export const firejail = (program: string, launcher: string): Wall => ({
       })
     return { words, inputs: [] }
   },
-  // It mounts nothing of the plan. Inside another sandbox it starts its command without any of its own.
+  // It mounts nothing of the plan. Inside another sandbox it starts its command without any namespace of its own.
+  // Otherwise one clone() makes all that its words ask for, or it fails. So the pid namespace stands for the others: an
+  // ordinary user may not read /proc/PID/ns of a process of firejail.
   departure: (_, inside) => {
     const pid = inside()
-    return pid !== undefined && namespacesAround(pid) > namespacesAround('self')
+    return pid !== undefined && pidNamespacesAround(pid) > pidNamespacesAround('self')
       ? undefined
       : 'firejail made no namespaces, as it does inside another sandbox'
   },
 })
 
 /** How many pid namespaces a process is in. The kernel tells this to everybody. */
-const namespacesAround = (pid: number | 'self'): number =>
+const pidNamespacesAround = (pid: number | 'self'): number =>
   (/^NSpid:(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '').trim().split(/\s+/).length

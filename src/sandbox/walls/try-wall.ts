@@ -1,10 +1,11 @@
+import type { WallName } from '../../policy/index.js'
+
 import { problemOf } from '../plan/requirements.js'
 import { probeWall } from '../host.js'
 import type { HostFacts, Surroundings } from '../host.js'
 import { bubblewrap } from './bubblewrap.js'
 import { firejail } from './firejail.js'
 import { trustedProgram } from './trusted-program.js'
-import type { WallName } from '../plan/wall-facts.js'
 import type { Wall } from './wall.js'
 
 export type TriedWall =

@@ -1,10 +1,13 @@
 // A tool that can write a protected file by another name (a hard link) does not need the protected name. So the other
 // names of sealed files are sealed too.
+import { lstatSync } from 'node:fs'
+
 import { fail } from '../../errors/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath } from '../../policy/index.js'
 
 import type { CarvedOut } from '../grants/carve-outs.js'
+import { pathFor } from '../grants/file-names.js'
 import { statusOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
 import type { Watcher } from './watcher.js'
@@ -25,7 +28,8 @@ export const otherNamesOf = async (
   byWatcher.set(watcher, remembered)
   const key = [links, ...roots, '', ...sealed].join('\0')
   const known = remembered.get(key)
-  if (known !== undefined) return known
+  // A name that is gone may have been moved.
+  if (known !== undefined && !known.some(isRemoved)) return known
   const names = (await watcher.otherNames(roots, sealed, [])).map(({ path }) => path)
   if (remembered.size >= MOST_REMEMBERED) remembered.clear()
   remembered.set(key, names)
@@ -53,6 +57,15 @@ export const refuseOtherNames = async (
         `${open} is another name (a hard link) of a file that the policy takes out; carve it out as well, ` +
         'or remove it',
     })
+}
+
+/** A closed folder only hides it. */
+const isRemoved = (path: AbsolutePath): boolean => {
+  try {
+    return lstatSync(pathFor(path), { throwIfNoEntry: false }) === undefined
+  } catch {
+    return false
+  }
 }
 
 const isIn = (path: AbsolutePath, folders: readonly AbsolutePath[]): boolean =>

@@ -1,13 +1,13 @@
-import { parseAbsolutePath } from '../../policy/index.js'
+import { parseAbsolutePath } from '../policy/index.js'
 
-import type { CellSettings, Pool, Sandbox } from '../sandbox-interface.js'
-import { ownerOf } from './workspace-owner.js'
-import type { Identity } from './workspace-owner.js'
+import type { CellSettings, Pool, Sandbox } from './sandbox-interface.js'
+import { ownerOf } from './plan/workspace-owner.js'
+import type { Identity } from './plan/workspace-owner.js'
 
 type Runs = Pick<Sandbox, 'run' | 'attach' | 'warm' | 'close'>
 
 /** Root's sandbox: each call runs as the owner of its write roots, through a sandbox for that owner. */
-export const forOwners = (own: Runs, openAs: (identity: Identity) => Promise<Runs>): Runs => {
+export const runsAsOwner = (own: Runs, openAs: (identity: Identity) => Promise<Runs>): Runs => {
   const others = new Map<string, Promise<Runs>>()
   const sandboxFor = (settings: CellSettings): Promise<Runs> | undefined => {
     const identity = ownerOf(settings.boundary, parseAbsolutePath(settings.cwd, 'cwd'))
