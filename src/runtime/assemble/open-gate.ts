@@ -77,6 +77,7 @@ export const waysToAllow = (
 ): Pick<GateCall, 'waysToAllow' | 'waysToApprove'> => {
   if (tool === undefined) return {}
   const { name, kind } = tool.definition
+  const readsOnly = tool.gate.boundary.network.kind === 'none' ? [] : [READS_ONLY]
   const policyFix = kind === 'mcp' ? tool.definition.policyFix : undefined
   const asking =
     approve === undefined
@@ -93,6 +94,6 @@ export const waysToAllow = (
       ...asking,
       ...(kind === 'in-process' ? [] : ['let its sandbox be enough: createCordon({ mode: "on_request", … })']),
     ],
-    ...(asking.length === 0 ? {} : { waysToApprove: [...asking, READS_ONLY] }),
+    ...(asking.length === 0 ? {} : { waysToApprove: [...asking, ...readsOnly] }),
   }
 }
