@@ -6,7 +6,7 @@ export const CONTAINER_ERRORS = {
     when: 'No container engine listens at one of the usual sockets.',
     message: 'no container engine was found at {sockets}',
     agent: 'The container engine that this tool needs is not running.',
-    fix: 'start one (podman system service --time=0, or Docker), or name its socket in DOCKER_HOST=unix:///path',
+    fix: 'start one (Docker, or podman system service --time=0 unix:///PATH), and name its socket: DOCKER_HOST=unix:///PATH',
   },
   'container-engine-unreachable': {
     when: 'A container engine does not answer at its socket.',
@@ -18,6 +18,7 @@ export const CONTAINER_ERRORS = {
     when: 'A container engine refused a request of Cordon.',
     message: 'the container engine refused {request}: {problem}',
     agent: 'The container of this tool could not be made.',
+    fix: 'correct what it complains about; podman run --rm IMAGE, or docker run --rm IMAGE, shows whether the engine runs the image without Cordon',
   },
   'container-mounts-incomparable': {
     when: 'Cordon cannot compare the mounts of a container with the granted paths of this host.',
@@ -35,7 +36,7 @@ export const CONTAINER_ERRORS = {
     when: 'The engine does not have the image of a container tool. Cordon never downloads one.',
     message: 'the container engine has no image {image}',
     agent: 'The container image of this tool is missing.',
-    fix: 'podman pull {image}, or docker pull {image}',
+    fix: 'podman pull {image}, or docker pull {image}; a name without a tag means :latest, and podman images lists what there is',
   },
   'image-not-the-digest': {
     when: 'The image of a container tool is another one than its digest says.',

@@ -10,19 +10,19 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 import type { TestContext } from 'vitest'
 
-import { containerTool } from '../../src/runtime/index.js'
 import type { Cordon } from '../../src/runtime/index.js'
 import { needs } from '../requirement.js'
 import { openStage } from '../runtime/stage.js'
 
-import { engineProblem, makeImageRoot, startEngine } from './engine.js'
+import { IS_PODMAN, engineProblem, makeImageRoot, startEngine } from './engine.js'
 import type { TestEngine } from './engine.js'
+import { listenBefore } from './listen-before.js'
+import { shellTool } from './shell-tool.js'
 
 const problem = engineProblem()
 const engine = problem === undefined ? await startEngine() : undefined
@@ -43,14 +43,7 @@ const opened = async (
   from = image,
   socket = here(context).socket,
 ): Promise<Cordon> => {
-  const shell = containerTool({
-    name: 'shell',
-    image: from,
-    policy: { filesystem },
-    argumentGate: 'off',
-    command: (input: { readonly script: string }) => ['sh', '-c', input.script],
-  })
-  const cordon = await stage.cordon({ tools: [shell], containers: { socket } })
+  const cordon = await stage.cordon({ tools: [shellTool(from, { filesystem })], containers: { socket } })
   context.onTestFinished(() => cordon.close())
   return cordon
 }
@@ -68,7 +61,7 @@ const withSecret = (): string => {
 }
 
 /** An engine whose settings mount a folder of the host into every container. */
-const meddling = engine && (await startEngine(`volumes = ["${withSecret()}:/data:ro"]\n`))
+const meddling = IS_PODMAN && engine ? await startEngine(`volumes = ["${withSecret()}:/data:ro"]\n`) : undefined
 
 describe('a name of a protected file', () => {
   test('cannot make the engine mount another folder', async (context) => {
@@ -145,72 +138,53 @@ while True:
   expect(readdirSync(elsewhere)).toEqual(['secret'])
 })
 
-/** A way to the engine on which a test can act between two requests. */
-const listenBefore = async (context: TestContext, onRequest: (line: string) => void): Promise<string> => {
-  const { socket } = here(context)
-  const path = join(stage.newFolder(), 'engine.sock')
-  const listener = createServer({ allowHalfOpen: true }, (client) => {
-    const server = connect({ path: socket, allowHalfOpen: true })
-    client.on('data', (bytes: Buffer) => {
-      const [line = ''] = bytes.toString('latin1').split('\r\n')
-      if (line.endsWith(' HTTP/1.1')) onRequest(line)
-    })
-    client.pipe(server)
-    server.pipe(client)
-    client.on('error', () => server.destroy())
-    server.on('error', () => client.destroy())
-  })
-  await new Promise<void>((resolve) => listener.listen(path, resolve))
-  context.onTestFinished(() => {
-    listener.close()
-  })
-  return path
-}
+describe.runIf(IS_PODMAN)(
+  'a folder that is a link when the engine mounts it, and a folder again before the tool starts',
+  () => {
+    const callWith = async (context: TestContext, replace: (sub: string, aside: string, elsewhere: string) => void) => {
+      const [folder, elsewhere] = [stage.newFolder(), withSecret()]
+      const [sub, aside] = [join(folder, 'sub'), join(folder, 'aside')]
+      mkdirSync(sub)
+      writeFileSync(join(sub, 'secret'), 'granted\n')
+      // The next container is made during a call, so several may be between these two requests.
+      const mounting = new Set<string>()
+      const socket = await listenBefore(here(context).socket, stage.newFolder(), (line) => {
+        const [, container = '', request] = /containers\/([0-9a-f]+)\/(attach|start)/.exec(line) ?? []
+        // Podman mounts before it answers this.
+        if (request === 'attach') {
+          mounting.add(container)
+          if (!existsSync(aside)) replace(sub, aside, elsewhere)
+        }
+        if (request !== 'start' || !mounting.delete(container) || mounting.size > 0 || !existsSync(aside)) return
+        rmSync(sub)
+        renameSync(aside, sub)
+      })
+      return stdoutOf(await opened(context, { read: [sub] }, image, socket), `cat ${sub}/secret`)
+    }
 
-describe('a folder that is a link when the engine mounts it, and a folder again before the tool starts', () => {
-  const callWith = async (context: TestContext, replace: (sub: string, aside: string, elsewhere: string) => void) => {
-    const [folder, elsewhere] = [stage.newFolder(), withSecret()]
-    const [sub, aside] = [join(folder, 'sub'), join(folder, 'aside')]
-    mkdirSync(sub)
-    writeFileSync(join(sub, 'secret'), 'granted\n')
-    // The next container is made during a call, so several may be between these two requests.
-    const mounting = new Set<string>()
-    const socket = await listenBefore(context, (line) => {
-      const [, container = '', request] = /containers\/([0-9a-f]+)\/(attach|start)/.exec(line) ?? []
-      // Podman mounts before it answers this.
-      if (request === 'attach') {
-        mounting.add(container)
-        if (!existsSync(aside)) replace(sub, aside, elsewhere)
-      }
-      if (request !== 'start' || !mounting.delete(container) || mounting.size > 0 || !existsSync(aside)) return
-      rmSync(sub)
-      renameSync(aside, sub)
+    test('is refused', async (context) => {
+      const { result, stdout } = await callWith(context, (sub, aside, elsewhere) => {
+        renameSync(sub, aside)
+        symlinkSync(elsewhere, sub)
+      })
+      expect(stdout).toBe('')
+      expect(result).toMatchObject({
+        status: 'not_started',
+        facts: {
+          error: { code: 'profile-mismatch', message: expect.stringContaining('shows something else') as string },
+        },
+      })
     })
-    return stdoutOf(await opened(context, { read: [sub] }, image, socket), `cat ${sub}/secret`)
-  }
 
-  test('is refused', async (context) => {
-    const { result, stdout } = await callWith(context, (sub, aside, elsewhere) => {
-      renameSync(sub, aside)
-      symlinkSync(elsewhere, sub)
+    test('is mounted if nobody replaces it', async (context) => {
+      const { result, stdout } = await callWith(context, () => undefined)
+      expect({ status: result.status, stdout }).toEqual({ status: 'ok', stdout: 'granted\n' })
     })
-    expect(stdout).toBe('')
-    expect(result).toMatchObject({
-      status: 'not_started',
-      facts: {
-        error: { code: 'profile-mismatch', message: expect.stringContaining('shows something else') as string },
-      },
-    })
-  })
-
-  test('is mounted if nobody replaces it', async (context) => {
-    const { result, stdout } = await callWith(context, () => undefined)
-    expect({ status: result.status, stdout }).toEqual({ status: 'ok', stdout: 'granted\n' })
-  })
-})
+  },
+)
 
 describe('a mount that nobody asked for', () => {
-  test('by the settings of the engine is refused', async (context) => {
+  test.runIf(IS_PODMAN)('by the settings of the engine is refused', async (context) => {
     here(context)
     if (meddling === undefined) return
     const made = meddling.image(makeImageRoot(join(meddling.folder, 'root'), PROGRAMS))
@@ -274,8 +248,8 @@ describe('an image', () => {
     expect(result.status).toBe('not_started')
   })
 
-  test('with an annotation for the runtime is refused', async (context) => {
-    const { podman, folder, image: importImage } = here(context)
+  test.runIf(IS_PODMAN)('with an annotation for the runtime is refused', async (context) => {
+    const { command: podman, folder, image: importImage } = here(context)
     // An image of its own: Podman knows one by its configuration, whatever annotations it comes with.
     const plain = importImage(makeImageRoot(join(folder, 'annotated'), PROGRAMS), ['ENV ANNOTATED=yes'])
     // Podman names the image by this path, and takes lower case only.

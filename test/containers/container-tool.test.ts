@@ -9,12 +9,13 @@ import type { TestContext } from 'vitest'
 
 import { containerTool } from '../../src/runtime/index.js'
 import type { Cordon, CordonOptions } from '../../src/runtime/index.js'
-import { processesWith } from '../attacks/survivors.js'
 import { echo, serverAuthority, startHttps } from '../egress/servers.js'
 import { needs } from '../requirement.js'
 import { openStage } from '../runtime/stage.js'
 
 import { engineProblem, makeImageRoot, startEngine } from './engine.js'
+import { shellTool } from './shell-tool.js'
+import type { ShellPolicy } from './shell-tool.js'
 
 const problem = engineProblem()
 const engine = problem === undefined ? await startEngine() : undefined
@@ -41,26 +42,15 @@ const egress = {
   pins: { [HOST]: ['127.0.0.1'], 'other.test': ['127.0.0.1'] },
 }
 
-type Policy = NonNullable<Parameters<typeof containerTool>[0]['policy']>
-
-const shell = (policy: Policy = {}, from = image) =>
-  containerTool({
-    name: 'shell',
-    image: from,
-    policy,
-    argumentGate: 'off',
-    command: (input: { readonly script: string }) => ['sh', '-c', input.script],
-  })
-
 const opened = async (
   context: TestContext,
-  policy: Policy = {},
+  policy: ShellPolicy = {},
   options: Partial<CordonOptions> = {},
   from = image,
 ): Promise<Cordon> => {
   needs(context, engine !== undefined, problem ?? '')
   return closing(context, {
-    tools: [shell(policy, from)],
+    tools: [shellTool(from, policy)],
     containers: { socket: engine?.socket ?? '' },
     ...options,
   })
@@ -76,14 +66,6 @@ const closing = async (context: TestContext, options: Partial<CordonOptions>): P
 const outputOf = async (cordon: Cordon, script: string) => {
   const result = await cordon.call('shell', { script })
   return { result, output: result.output as { readonly stdout: string; readonly stderr: string } | undefined }
-}
-
-const commandOf = (pid: number): string => {
-  try {
-    return readFileSync(`/proc/${String(pid)}/comm`, 'utf8').trim()
-  } catch {
-    return ''
-  }
 }
 
 const untilEmpty = async (look: () => readonly unknown[]): Promise<readonly unknown[]> => {
@@ -210,7 +192,7 @@ describe('a container tool', () => {
 })
 
 describe('what a container cannot hold exactly', () => {
-  test.for<[string, Policy, string]>([
+  test.for<[string, ShellPolicy, string]>([
     ['all of the network', { network: 'all', egress_class: 'write' }, 'network-grant-unsupported'],
     ['a list of programs', { exec: ['ls'] }, 'grant-inexpressible'],
     ['a top folder of the host', { filesystem: { read: ['/usr/**'] } }, 'grant-inexpressible'],
@@ -225,7 +207,7 @@ describe('what a container cannot hold exactly', () => {
   test('an image by a wrong digest, and one by a tag where digests are demanded', async (context) => {
     const wrong = await opened(context, {}, {}, `localhost/any@sha256:${'0'.repeat(64)}`)
     expect(await wrong.call('shell', { script: 'true' })).toMatchObject({ facts: { error: { code: 'image-missing' } } })
-    engine?.podman('tag', image, 'localhost/cordon-tagged:1')
+    engine?.command('tag', image, 'localhost/cordon-tagged:1')
     const socket = engine?.socket ?? ''
     const strict = { containers: { socket, images: 'digest' as const } }
     const byTag = await opened(context, {}, strict, 'localhost/cordon-tagged:1')
@@ -259,17 +241,7 @@ describe('a hostile image', () => {
 })
 
 describe('nothing is left', () => {
-  /** Containers, their folders, and the processes that the engine keeps beside each. */
-  const left = (): readonly unknown[] =>
-    engine === undefined
-      ? []
-      : [
-          ...engine.containers(),
-          ...readdirSync(join(engine.folder, 'storage/overlay-containers')).filter((name) =>
-            /^[0-9a-f]{64}$/.test(name),
-          ),
-          ...processesWith(engine.folder).filter((pid) => commandOf(pid) === 'conmon'),
-        ]
+  const left = (): readonly unknown[] => engine?.left() ?? []
 
   test('of 200 calls, in turn and at once, and of a runtime that was closed', async (context) => {
     const cordon = await opened(context)
@@ -289,13 +261,13 @@ describe('nothing is left', () => {
     const folder = stage.newFolder()
     const cordon = await opened(context, { filesystem: { write: [folder] } })
     const call = outputOf(cordon, `echo begun > ${folder}/begun; sleep 1000`)
-    let hasEnded = false
-    void call.finally(() => (hasEnded = true))
+    const ends: unknown[] = []
+    void call.then(({ result }) => ends.push(result.facts.error))
     while (!existsSync(join(folder, 'begun'))) {
-      expect(hasEnded).toBe(false)
+      expect(ends).toEqual([])
       await wait(50)
     }
-    engine?.podman('rm', '--all', '--force', '--time=0')
+    engine?.command('rm', '--force', ...engine.containers())
     expect((await call).result.status).not.toBe('ok')
     expect((await outputOf(cordon, `cat ${folder}/begun`)).output?.stdout).toBe('begun\n')
     await cordon.close()

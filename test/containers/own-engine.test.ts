@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { containerTool } from '../../src/runtime/index.js'
-import { engineSockets, openEngine } from '../../src/sandbox/container/engine.js'
+import { openEngine } from '../../src/sandbox/container/engine.js'
+import { engineSockets } from '../../src/sandbox/container/find-engine.js'
 import { needs } from '../requirement.js'
 import { openStage } from '../runtime/stage.js'
 
-import { ENGINE_KIND, engineProblem, makeImageRoot, startEngine } from './engine.js'
+import { ENGINE_KIND, IS_PODMAN, engineProblem, makeImageRoot, startEngine } from './engine.js'
 
 const problem = engineProblem()
 const engine = problem === undefined ? await startEngine() : undefined
@@ -37,7 +38,10 @@ describe(`a ${ENGINE_KIND} engine`, () => {
 
     // A limit that the engine would ignore is not recorded as one of the engine.
     const { enforced } = facts.sandbox_profile as { readonly enforced: Record<string, readonly string[]> }
-    const controllers = engine?.podman('info', '--format', '{{.Host.CgroupControllers}}') ?? ''
+    const info = IS_PODMAN
+      ? '{{.Host.CgroupControllers}}'
+      : '{{if .MemoryLimit}}memory{{end}} {{if .PidsLimit}}pids{{end}}'
+    const controllers = engine?.command('info', '--format', info) ?? ''
     const isLimited = (limit: string) => enforced[limit]?.includes('container: cgroup')
     expect(isLimited('limits.memory')).toBe(controllers.includes('memory'))
     expect(isLimited('limits.processes')).toBe(controllers.includes('pids'))
@@ -46,7 +50,7 @@ describe(`a ${ENGINE_KIND} engine`, () => {
   test('says whether it is rootless', async (context) => {
     needs(context, engine !== undefined, problem ?? '')
     const opened = await openEngine(engineSockets({ XDG_RUNTIME_DIR: runtimeFolder }))
-    expect(opened).toMatchObject({ name: 'podman', isRootless: ENGINE_KIND === 'rootless' })
+    expect(opened).toMatchObject({ name: IS_PODMAN ? 'podman' : 'docker', isRootless: ENGINE_KIND === 'rootless' })
   })
 })
 

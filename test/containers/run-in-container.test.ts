@@ -80,6 +80,13 @@ describe('a command of an image', () => {
     expect(refused.stderr).toContain(`${other} exists, but is not granted: add --read ${other}`)
   })
 
+  test('begins in the folder of the run, if something in it is granted', async () => {
+    writeFileSync(join(folder, 'granted'), 'GRANTED\n')
+    const run = (...options: readonly string[]) => inContainer(options, ['cat', 'granted'], { cwd: folder })
+    expect(await run('--read', 'granted')).toMatchObject({ status: 0, stdout: 'GRANTED\n' })
+    expect(await run()).toMatchObject({ status: 1, stdout: '' })
+  })
+
   test('writes into a granted folder, and not into one that is granted for reading', async () => {
     const place = join(folder, 'made')
     const command = ['sh', '-c', `echo made > ${place}`]
@@ -269,5 +276,7 @@ describe('what is refused, with the fix', () => {
     const nowhere = await inContainer([], ['env'], { environment: { DOCKER_HOST: `unix://${folder}/none.sock` } })
     expect(nowhere).toMatchObject({ status: 125 })
     expect(nowhere.stderr).toContain('container-engine-missing')
+    const overTcp = await inContainer([], ['env'], { environment: { DOCKER_HOST: 'tcp://127.0.0.1:2375' } })
+    expect(overTcp.stderr).toContain('was found at DOCKER_HOST, which names no unix socket')
   })
 })

@@ -8,7 +8,7 @@ import { mountsProblem, viewOfHost } from '../../src/sandbox/container/compare-m
 import type { OwnView } from '../../src/sandbox/container/compare-mounts.js'
 import { readSeenMount } from '../../src/sandbox/container/hello.js'
 import type { Hello, SeenMount } from '../../src/sandbox/container/hello.js'
-import type { Bind } from '../../src/sandbox/container/mounts.js'
+import type { Bind } from '../../src/sandbox/container/granted-mounts.js'
 import { path } from '../policy/places.js'
 
 const BINDS: readonly Bind[] = [
@@ -112,10 +112,12 @@ describe('the mounts that a container tells', () => {
     expect(problem([...RIGHT, mount])).toBeUndefined()
   })
 
-  test('a volume of the image inside a granted folder is refused, and one elsewhere is not', () => {
+  test('a volume of the image inside a granted folder or at /dev is refused, and one elsewhere is not', () => {
     const volumeIn = (folder: string) =>
       mountsProblem({ binds: BINDS, others: [...OTHERS, folder] }, helloWith([...RIGHT, seen('w', 300, folder)]), own)
     expect(volumeIn('/home/ann/project/disk')).toMatchObject({ code: 'container-mount-unasked' })
+    expect(volumeIn('/dev')).toMatchObject({ code: 'container-mount-unasked' })
+    expect(problem([...RIGHT, seen('w', 300, '/dev')])).toBeUndefined()
     expect(volumeIn('/data')).toBeUndefined()
   })
 

@@ -9,7 +9,7 @@ import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath } from '../../policy/index.js'
 
 import type { Hello, ObjectNumbers, SeenMount } from './hello.js'
-import type { Bind } from './mounts.js'
+import type { Bind } from './granted-mounts.js'
 
 /** What of this host is needed for the comparison. */
 export interface OwnView {
@@ -51,8 +51,8 @@ const OF_KERNEL = ['/dev', '/proc', '/sys'].map((path) => path as AbsolutePath)
 
 const NULL_DEVICE = '/dev/null' as AbsolutePath
 
-/** The tool can write to these. */
-export const WRITABLE_DEVICES = ['null', 'zero', 'full', 'random', 'urandom'].map(
+/** The tool can write to these. The last one leads to a terminal of its own. */
+export const WRITABLE_DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map(
   (name) => `/dev/${name}` as AbsolutePath,
 )
 
@@ -73,7 +73,8 @@ const isStray = (mount: SeenMount, { binds, others }: AskedMounts, own: OwnView)
   const point = mount.point as AbsolutePath
   // A rootless engine binds the host's own. A volume of the image would be a folder to write to.
   if (WRITABLE_DEVICES.some((device) => isWithinPath(point, device))) return !isSame(mount, own.numbersOf(point))
-  if (OF_KERNEL.some((folder) => isWithinPath(point, folder))) return false
+  // A volume of the image at /dev would have folders to write to in the place of devices.
+  if (OF_KERNEL.some((folder) => isWithinPath(point, folder))) return others.includes(point)
   const around = binds.filter(({ path }) => isWithinPath(point, path)).at(-1)
   if (around === undefined) return !others.includes(point) && !OF_ENGINES.includes(point)
   if (around.path === point) return false

@@ -1,32 +1,35 @@
 // Runs calls in containers: keeps started ones ready, each for one call, and removes them.
 import { CordonError, fail } from '../../errors/index.js'
-import { parseAbsolutePath } from '../../policy/index.js'
 
+import { interrupted } from '../call-result.js'
 import type { CallResult } from '../call-result.js'
+import { pathsOf } from '../grants/object-at.js'
 import { findLauncher } from '../host/launcher.js'
 import type { HostFacts } from '../host.js'
 import { runAttached } from '../launch/attached.js'
 import { openCell } from '../launch/cell.js'
 import type { Cell } from '../launch/cell.js'
-import { PROXY_PORT, createDoors } from '../launch/doors.js'
+import { createDoors } from '../launch/doors.js'
 import { createPool, keepLatest } from '../launch/pool.js'
-import { groundOf, isStillTrue } from '../launch/ready-cell.js'
-import type { ReadyCell } from '../launch/ready-cell.js'
-import { runIn } from '../launch/run-in-cell.js'
-import type { WatchedRun } from '../launch/watched-run.js'
-import type { CellRequest } from '../plan/planned-cell.js'
-import { ALL_FRAMES, brokeredOf } from '../plan/plan.js'
+import { groundOf } from '../launch/ready-cell.js'
+import { createEnder, seenDisturbance, untilUndisturbed } from '../launch/watched-run.js'
+import type { Disturbance } from '../launch/watched-run.js'
+import { brokeredOf } from '../plan/plan.js'
 import { departureFromPlan } from '../result/applied-profile.js'
 import type { AttachedRequest, CellSettings, Pool, RunInput } from '../sandbox-interface.js'
-import { withOutputLimit } from '../plan/plan-limits.js'
 import { createPatrols } from '../watch/patrols.js'
 import type { CallPatrol } from '../watch/patrols.js'
-import { engineSockets, namesDigest, openEngine } from './engine.js'
+import { keptJob, requestOf } from './container-call.js'
+import type { ContainerSettings, Job, Output } from './container-call.js'
+import { namesDigest, openEngine } from './engine.js'
+import { engineSockets } from './find-engine.js'
 import type { Image } from './engine.js'
 import { sweepLeftovers } from './leftovers.js'
-import { mountsFor } from './mounts.js'
+import { mountsFor } from './granted-mounts.js'
 import { planContainer, refuseInexpressible } from './plan-container.js'
 import { probeContainer } from './probe-container.js'
+import { isStillMade } from './ready-container.js'
+import type { ReadyContainer } from './ready-container.js'
 import { startContainer } from './start-container.js'
 import type { StartedContainer } from './start-container.js'
 
@@ -38,17 +41,12 @@ export interface ContainerOptions {
   readonly images?: 'digest' | 'any'
 }
 
-export interface ContainerSettings extends CellSettings {
-  readonly image: string
-  /** An OCI runtime of the engine, such as `runsc` (default: the engine's own). */
-  readonly runtime?: string
-  readonly program: string
-}
-
 export interface Containers {
   readonly run: (settings: ContainerSettings, input: RunInput) => Promise<CallResult>
   /** Runs one command that has no terminal. The caller passes its input and output on while it runs. */
-  readonly attach: (request: ContainerSettings & AttachedRequest) => Promise<CallResult>
+  readonly attach: (
+    request: ContainerSettings & Omit<AttachedRequest, keyof CellSettings | 'terminals'>,
+  ) => Promise<CallResult>
   /** Keeps started containers of one program ready. */
   readonly warm: (settings: ContainerSettings) => Pool
   readonly close: () => Promise<void>
@@ -100,7 +98,7 @@ export const openContainers = async (
     )
   const factsFor = (settings: ContainerSettings, image: Image): Promise<HostFacts> =>
     remembered(probes, settings.runtime ?? '', async () => probeContainer(await start(settings, image, []), launcher))
-  const patrolFor = async (settings: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
+  const patrolFor = async (settings: ContainerSettings, onAppearance: () => void): Promise<CallPatrol> => {
     refuseClosed()
     return patrols.begin(settings, onAppearance)
   }
@@ -115,13 +113,15 @@ export const openContainers = async (
     sealed: CallPatrol['sealed'],
     output: Output,
     isFirst = true,
-  ): Promise<ReadyCell> => {
+  ): Promise<ReadyContainer> => {
     refuseClosed()
     const request = requestOf(settings, output)
     const image = await imageOf(settings.image)
     const facts = await factsFor(settings, image)
     refuseInexpressible(request, facts)
     const mounts = mountsFor(settings.boundary, sealed)
+    // Before the engine mounts them, so that a change after this is seen.
+    const ground = groundOf(pathsOf(mounts.binds))
     const container = await start(settings, image, mounts.binds)
     try {
       const planned = planContainer({ request, facts, engine, image, mounts, sealed, hello: await container.hello })
@@ -145,8 +145,9 @@ export const openContainers = async (
         program: settings.program,
         planned,
         sealed,
-        ground: groundOf(planned.ground),
+        ground,
         started: undefined,
+        mounts,
       }
     } catch (error) {
       removed(container)
@@ -156,37 +157,50 @@ export const openContainers = async (
       throw error
     }
   }
-  const perform = async ({ settings, output, run }: Job, waiting = NO_CELL): Promise<CallResult> => {
-    let cell: Cell | undefined
-    const patrol = await patrolFor(settings, () => cell?.kill())
+  const attempt = async ({ settings, output, run }: Job, waiting: Waiting): Promise<CallResult | Disturbance> => {
+    const ender = createEnder()
+    let opened: ReadyContainer | undefined
+    const patrol = await patrolFor(settings, ender.end).catch((error: unknown) => {
+      void waiting.then((ready) => ready?.cell.discard())
+      throw error
+    })
     try {
       const ready = await waiting
-      const isUsable = ready !== undefined && isStillTrue(ready, settings.program, patrol.sealed)
+      const isUsable = ready !== undefined && isStillMade(ready, settings, patrol.sealed)
       if (!isUsable) ready?.cell.discard()
-      const opened = isUsable ? ready : await prepare(settings, patrol.sealed, output)
-      await patrol.hold(opened.planned.carved)
-      cell = opened.cell
+      opened = isUsable ? ready : await prepare(settings, patrol.sealed, output)
+      const { planned } = opened
+      await patrol.hold(planned.carved)
+      // The watcher sees what changes from now on. Making a container takes long enough for a change before.
+      if (!isStillMade(opened, settings, patrol.sealed)) ender.end()
+      if (ender.isWanted()) throw seenDisturbance()
+      const cell = ender.of(opened.cell)
       cell.take()
       running.add(cell)
       if (closed) cell.kill()
-      const { planned } = opened
       const watched = {
         go: () => {
           patrol.go(planned.closed)
         },
         end: async () => (await patrol.end()).violations,
       }
-      return await run(opened, watched)
+      const result = await run(opened, watched)
+      if (closed) throw interrupted(fail('sandbox-closed', { what: 'sandbox' }), result)
+      return result
     } catch (error) {
-      cell?.discard()
+      opened?.cell.discard()
       // The tool may have begun, and may have made something in its write roots until its container was gone.
       await Promise.allSettled(removals)
-      await patrol.end()
-      throw closed ? fail('sandbox-closed', { what: 'sandbox' }, error) : error
+      const isDisturbed = ender.isWanted() && error instanceof CordonError && error.code === 'setup-failed'
+      await (isDisturbed ? patrol.giveUp() : patrol.end())
+      if (isDisturbed && !closed) return { error, isSeen: true }
+      throw closed && !isRefusalOfClosed(error) ? fail('sandbox-closed', { what: 'sandbox' }, error) : error
     } finally {
-      if (cell !== undefined) running.delete(cell)
+      if (opened !== undefined) running.delete(opened.cell)
     }
   }
+  const perform = (job: Job, waiting: Waiting = NO_CELL): Promise<CallResult> =>
+    tracked(untilUndisturbed((isFirst) => attempt(job, isFirst ? waiting : NO_CELL)))
   const tracked = async (call: Promise<CallResult>): Promise<CallResult> => {
     calls.add(call)
     try {
@@ -197,15 +211,13 @@ export const openContainers = async (
   }
 
   return {
-    run: (settings, input) => tracked(perform(keptJob(settings, input))),
+    run: (settings, input) => perform(keptJob(settings, input)),
     attach: (request) =>
-      tracked(
-        perform({
-          settings: request,
-          output: 'passed-on',
-          run: (opened, watched) => runAttached(opened, opened.planned, request, watched),
-        }),
-      ),
+      perform({
+        settings: request,
+        output: 'passed-on',
+        run: (opened, watched) => runAttached(opened, opened.planned, request, watched),
+      }),
     warm: (settings) => {
       const pool = createPool(
         async () => {
@@ -214,7 +226,7 @@ export const openContainers = async (
           await patrol.giveUp()
           return prepare(settings, patrol.sealed, 'kept')
         },
-        (input, waiting) => tracked(perform(keptJob(settings, input), waiting)),
+        (input, waiting) => perform(keptJob(settings, input), waiting),
         kept,
         () => pools.delete(pool),
       )
@@ -232,23 +244,11 @@ export const openContainers = async (
   }
 }
 
-/** Whether output is kept in memory, where it needs a limit. */
-type Output = 'kept' | 'passed-on'
+type Waiting = Promise<ReadyContainer | undefined>
 
-interface Job {
-  readonly settings: ContainerSettings
-  readonly output: Output
-  readonly run: (opened: ReadyCell, watched: WatchedRun) => Promise<CallResult>
-}
+const NO_CELL: Waiting = Promise.resolve(undefined)
 
-const NO_CELL: Promise<ReadyCell | undefined> = Promise.resolve(undefined)
-
-const keptJob = (settings: ContainerSettings, input: RunInput): Job => ({
-  settings,
-  output: 'kept',
-  run: (opened, watched) =>
-    runIn(opened, opened.planned, { settings, input, onStarted: undefined }, watched, undefined),
-})
+const isRefusalOfClosed = (error: unknown): boolean => error instanceof CordonError && error.code === 'sandbox-closed'
 
 /** A failure is not remembered. */
 const remembered = <Value>(known: Map<string, Promise<Value>>, key: string, make: () => Promise<Value>) => {
@@ -259,21 +259,3 @@ const remembered = <Value>(known: Map<string, Promise<Value>>, key: string, make
   made.catch(() => known.delete(key))
   return made
 }
-
-const requestOf = (settings: ContainerSettings, output: Output): CellRequest => ({
-  boundary: output === 'kept' ? withOutputLimit(settings.boundary) : settings.boundary,
-  cwd: parseAbsolutePath(settings.cwd, 'cwd'),
-  program: settings.program,
-  searchPath: '',
-  hostEnvironment: settings.hostEnvironment ?? {},
-  form: 'landlock',
-  stdio: ALL_FRAMES,
-  foreground: false,
-  relay: 'gathered',
-  clock: 'start',
-  observe: settings.observe ?? 'changes',
-  proxy:
-    settings.boundary.network.kind === 'hosts' && settings.proxy !== undefined
-      ? { ...settings.proxy, port: PROXY_PORT }
-      : undefined,
-})

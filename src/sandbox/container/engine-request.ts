@@ -3,8 +3,7 @@ import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
-import { fail, messageOf } from '../../errors/index.js'
-import type { CordonError } from '../../errors/index.js'
+import { CordonError, fail, messageOf } from '../../errors/index.js'
 
 /** Understood by Docker since 20.10, and by Podman since 3. */
 const API = '/v1.41'
@@ -16,6 +15,8 @@ export interface EngineRequest {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   readonly body?: unknown
+  /** How long the engine may stay silent. */
+  readonly answerMs?: number
 }
 
 export interface EngineAnswer {
@@ -29,11 +30,30 @@ export const askEngine = (asked: EngineRequest): Promise<EngineAnswer> =>
   new Promise((resolve, reject) => {
     const sent = begin(asked, {}, reject)
     sent.on('response', (answer) => {
-      readWhole(answer).then((text) => {
-        resolve({ status: answer.statusCode ?? 0, value: jsonIn(text) })
-      }, reject)
+      readWhole(answer).then(
+        (text) => {
+          resolve({ status: answer.statusCode ?? 0, value: jsonIn(text) })
+        },
+        (error: unknown) => {
+          reject(error instanceof CordonError ? error : unreachable(asked, error))
+        },
+      )
+    })
+    // Nobody asked for it. Without a listener Node closes the connection, and no other event follows.
+    sent.on('upgrade', (_, connection) => {
+      connection.destroy()
+      reject(refusedBy(asked, { status: 101, value: undefined }))
     })
   })
+
+/** The same, for an answer that has to be a success. */
+export const expectEngine = async (asked: EngineRequest): Promise<EngineAnswer> => {
+  const answer = await askEngine(asked)
+  if (!isSuccess(answer)) throw refusedBy(asked, answer)
+  return answer
+}
+
+export const isSuccess = ({ status }: EngineAnswer): boolean => (status >= 200 && status < 300) || status === 304
 
 /** The connection as a raw stream, after the engine agreed to it. */
 export const hijackEngine = (asked: EngineRequest): Promise<{ readonly connection: Socket; readonly first: Buffer }> =>
@@ -56,18 +76,22 @@ export const refusedBy = ({ method, path }: EngineRequest, { status, value }: En
     problem: problemIn(status, value),
   })
 
+const unreachable = ({ socket }: EngineRequest, error: unknown): CordonError =>
+  fail('container-engine-unreachable', { socket, problem: messageOf(error) }, error)
+
 const begin = (
-  { socket, method, path, body }: EngineRequest,
+  asked: EngineRequest,
   headers: Readonly<Record<string, string>>,
   onError: (error: CordonError) => void,
 ) => {
+  const { socket, method, path, body, answerMs = ANSWER_MS } = asked
   const text = body === undefined ? undefined : JSON.stringify(body)
   const sent = request({
     socketPath: socket,
     method,
     path: `${API}${path}`,
     agent: false,
-    timeout: ANSWER_MS,
+    timeout: answerMs,
     headers: {
       Host: 'engine',
       ...headers,
@@ -76,7 +100,7 @@ const begin = (
   })
   sent.on('timeout', () => sent.destroy(new Error('no answer in time')))
   sent.on('error', (error) => {
-    onError(fail('container-engine-unreachable', { socket, problem: messageOf(error) }, error))
+    onError(unreachable(asked, error))
   })
   sent.end(text)
   return sent
@@ -105,3 +129,9 @@ const problemIn = (status: number, value: unknown): string => {
   const message = (value as { readonly message?: unknown } | null | undefined)?.message
   return typeof message === 'string' ? message.slice(0, 500) : `HTTP status ${status}`
 }
+
+export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+
+export const listOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? (value as readonly unknown[]) : []

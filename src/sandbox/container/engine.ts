@@ -1,21 +1,16 @@
 // A container engine: what it can do, its images, and containers of Cordon in it.
-import { lstatSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { posix } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { fail } from '../../errors/index.js'
 
-import { askEngine, hijackEngine, refusedBy } from './engine-request.js'
-import type { EngineAnswer, EngineRequest } from './engine-request.js'
+import { askEngine, expectEngine, fieldsOf, hijackEngine, isSuccess, listOf, refusedBy } from './engine-request.js'
+import type { EngineRequest } from './engine-request.js'
+import { findEngine } from './find-engine.js'
+import type { FoundEngine } from './find-engine.js'
 
-export interface Engine {
-  readonly socket: string
-  readonly name: 'podman' | 'docker'
-  readonly isRootless: boolean
-  /** Whether it can limit the memory of a container here. */
-  readonly limitsMemory: boolean
-  readonly limitsProcesses: boolean
+export interface Engine extends FoundEngine {
   readonly image: (name: string) => Promise<Image>
   readonly create: (body: unknown) => Promise<string>
   readonly attach: (id: string) => Promise<{ readonly connection: Socket; readonly first: Buffer }>
@@ -40,48 +35,22 @@ export interface LabelledContainer {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** The sockets that are tried, in this order: those of this user first. */
-export const engineSockets = (
-  environment: Readonly<Record<string, string | undefined>>,
-  uid: number | undefined = process.getuid?.(),
-): readonly string[] => {
-  const { DOCKER_HOST: named = '', XDG_RUNTIME_DIR: runtime = `/run/user/${uid}` } = environment
-  if (named !== '') return named.startsWith('unix://') ? [named.slice('unix://'.length)] : []
-  const own = [`${runtime}/podman/podman.sock`, `${runtime}/docker.sock`]
-  return [...own, '/run/podman/podman.sock', '/var/run/docker.sock']
-}
-
-/** At the first of these paths that is a socket. If nobody answers there, that is an error. */
+/** At the first of these paths where an engine answers. */
 export const openEngine = async (sockets: readonly string[]): Promise<Engine> => {
-  const socket = sockets.find(isSocket)
-  if (socket === undefined) throw fail('container-engine-missing', { sockets: sockets.join(', ') || 'no unix socket' })
-  const [version, info] = await Promise.all([
-    expected({ socket, method: 'GET', path: '/version' }),
-    expected({ socket, method: 'GET', path: '/info' }),
-  ])
-  const facts = fieldsOf(info.value)
-  // Podman says it in a field of its own, Docker among these options.
-  const isRootless =
-    facts['Rootless'] === true || listOf(facts['SecurityOptions']).some((each) => String(each).includes('rootless'))
-  const isPodman = listOf(fieldsOf(version.value)['Components']).some(
-    (each) => fieldsOf(each)['Name'] === 'Podman Engine',
-  )
-  const canLimit = await limitsOf(socket, isPodman && isRootless)
+  const found = await findEngine(sockets)
+  const { socket } = found
+  const create = async (body: unknown): Promise<string> => {
+    const { value } = await expectEngine({ socket, method: 'POST', path: '/containers/create', body })
+    return String(fieldsOf(value)['Id'])
+  }
   return {
-    socket,
-    name: isPodman ? 'podman' : 'docker',
-    isRootless,
-    limitsMemory: facts['MemoryLimit'] === true && canLimit('memory'),
-    limitsProcesses: facts['PidsLimit'] === true && canLimit('pids'),
+    ...found,
     image: async (name) => {
       const image = await findImage(socket, name)
-      if (isPodman) await refuseAnnotations(socket, image.digest)
+      if (found.name === 'podman') await refuseAnnotations(socket, image.digest)
       return image
     },
-    create: async (body) => {
-      const { value } = await expected({ socket, method: 'POST', path: '/containers/create', body })
-      return String(fieldsOf(value)['Id'])
-    },
+    create: found.name === 'podman' && found.isRootless ? oneAtATime(create) : create,
     attach: (id) =>
       hijackEngine({
         socket,
@@ -89,12 +58,12 @@ export const openEngine = async (sockets: readonly string[]): Promise<Engine> =>
         path: `/containers/${id}/attach?stream=1&stdin=1&stdout=1&stderr=1`,
       }),
     start: async (id) => {
-      await expected({ socket, method: 'POST', path: `/containers/${id}/start` })
+      await expectEngine({ socket, method: 'POST', path: `/containers/${id}/start` })
     },
     remove: (id) => removeContainer(socket, id),
     labelled: async (label) => {
       const filters = encodeURIComponent(JSON.stringify({ label: [label] }))
-      const { value } = await expected({ socket, method: 'GET', path: `/containers/json?all=1&filters=${filters}` })
+      const { value } = await expectEngine({ socket, method: 'GET', path: `/containers/json?all=1&filters=${filters}` })
       return listOf(value).map((each) => ({
         id: String(fieldsOf(each)['Id']),
         labels: fieldsOf(fieldsOf(each)['Labels']) as Readonly<Record<string, string>>,
@@ -103,12 +72,17 @@ export const openEngine = async (sockets: readonly string[]): Promise<Engine> =>
   }
 }
 
-/** A rootless Podman takes limits, and ignores those whose controller its user was not given. */
-const limitsOf = async (socket: string, isRootlessPodman: boolean): Promise<(controller: string) => boolean> => {
-  if (!isRootlessPodman) return () => true
-  const { value } = await expected({ socket, method: 'GET', path: '/libpod/info' })
-  const controllers = listOf(fieldsOf(fieldsOf(value)['host'])['cgroupControllers'])
-  return (controller) => controllers.includes(controller)
+/**
+ * A rootless Podman looks up the subordinate ids of its user for each container that it makes, with a library that is
+ * not safe for threads (github.com/containers/storage/issues/2030). Two such requests at the same time can crash it.
+ */
+const oneAtATime = (create: Engine['create']): Engine['create'] => {
+  let last: Promise<unknown> = Promise.resolve()
+  return (body) => {
+    const made = last.then(() => create(body))
+    last = made.catch(() => undefined)
+    return made
+  }
 }
 
 const MOST_REMOVALS = 20
@@ -156,7 +130,7 @@ const findImage = async (socket: string, name: string): Promise<Image> => {
 
 /** Podman hands the annotations of an image to its runtime. crun takes a seccomp filter from one of them. */
 const refuseAnnotations = async (socket: string, image: string): Promise<void> => {
-  const { value } = await expected({ socket, method: 'GET', path: `/libpod/images/${image}/json` })
+  const { value } = await expectEngine({ socket, method: 'GET', path: `/libpod/images/${image}/json` })
   const annotation = Object.keys(fieldsOf(fieldsOf(value)['Annotations'])).find((name) => !HARMLESS.test(name))
   if (annotation !== undefined) throw fail('image-annotated', { image, annotation: JSON.stringify(annotation) })
 }
@@ -165,24 +139,3 @@ const HARMLESS = /^(?:org\.opencontainers\.image|io\.buildah)\./
 
 /** Whether a name says the digest of its image, and not only a tag that may be moved. */
 export const namesDigest = (image: string): boolean => DIGEST.test(image)
-
-const expected = async (asked: EngineRequest): Promise<EngineAnswer> => {
-  const answer = await askEngine(asked)
-  if (!isSuccess(answer)) throw refusedBy(asked, answer)
-  return answer
-}
-
-const isSuccess = ({ status }: EngineAnswer): boolean => (status >= 200 && status < 300) || status === 304
-
-const isSocket = (path: string): boolean => {
-  try {
-    return lstatSync(path).isSocket()
-  } catch {
-    return false
-  }
-}
-
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [])

@@ -5,28 +5,30 @@ import { fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, Mechanism } from '../../policy/index.js'
 import { DEFAULT_LIMITS, isWithinPath } from '../../policy/index.js'
 
+import { pathsOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
 import type { HostFacts } from '../host.js'
 import { environmentOf } from '../plan/environment.js'
-import { BORROWED_PROC_RULES, outermost, rule } from '../plan/layout.js'
+import { BORROWED_PROC_RULES, rule } from '../plan/layout.js'
 import { NO_NETWORK_FILES, networkFiles } from '../plan/network-files.js'
 import { trapsOf } from '../plan/plan-traps.js'
-import { NOTHING_KEPT } from '../plan/plan.js'
-import { madeOnce } from '../plan/planned-cell.js'
+import { carvedIn, madeOnce } from '../plan/planned-cell.js'
 import type { CellRequest, PlannedCell } from '../plan/planned-cell.js'
 import { networkOf } from '../plan/plan-network.js'
 import { limitsOf } from '../plan/plan-limits.js'
+import { NOTHING_KEPT } from '../plan/plan.js'
 import type { Plan, Rule, Step } from '../plan/plan.js'
+import { newFolderIn } from '../plan/private-folder.js'
 import { describeProfile } from '../plan/profile.js'
 import { refuseMissingMechanisms } from '../plan/requirements.js'
 import type { Enforced } from '../plan/sandbox-profile.js'
 import { WRITABLE_DEVICES } from './compare-mounts.js'
 import type { Hello } from './hello.js'
 import type { Engine, Image } from './engine.js'
-import type { GrantedMounts } from './mounts.js'
+import type { GrantedMounts } from './granted-mounts.js'
 
 /** Mounted anew for each container. */
-export const TEMPORARY = '/tmp'
+export const TEMPORARY = '/tmp' as AbsolutePath
 
 export interface ContainerPlanInput {
   readonly request: CellRequest
@@ -48,7 +50,7 @@ export const planContainer = (input: ContainerPlanInput): PlannedCell => {
       fix: `give a path in the image, or a name in its PATH (${searchPathOf(image)})`,
     })
   const network = networkOf(request, facts)
-  const temporary = `${TEMPORARY}/cordon-${randomBytes(12).toString('hex')}` as AbsolutePath
+  const temporary = newFolderIn(TEMPORARY)
   const { own } =
     typeof network === 'string'
       ? NO_NETWORK_FILES
@@ -72,13 +74,16 @@ export const planContainer = (input: ContainerPlanInput): PlannedCell => {
     relay: request.relay,
     probe: false,
   }
-  const paths = (places: readonly Pick<Place, 'path'>[]) => [...new Set(places.map((place) => place.path))].sort()
-  const kept = [...mounts.survey.sealed, ...sealed]
   const variables = Object.keys({ ...image.environment, ...environmentOf(plan, request, undefined) })
   const profile = describeProfile(
     plan,
     facts,
-    { read: paths(mounts.survey.read), write: paths(mounts.survey.write), sealed: paths(kept), closed: [] },
+    {
+      read: pathsOf(mounts.survey.read),
+      write: pathsOf(mounts.survey.write),
+      sealed: pathsOf([...mounts.survey.sealed, ...sealed]),
+      closed: [],
+    },
     variables,
   )
   return {
@@ -91,12 +96,8 @@ export const planContainer = (input: ContainerPlanInput): PlannedCell => {
       image: image.digest,
       enforced: withContainer(profile.enforced, input.engine, boundary),
     },
-    ground: paths(mounts.binds),
-    carved: {
-      paths: paths([...mounts.survey.hidden, ...mounts.survey.sealed]),
-      hidden: paths(mounts.survey.hidden),
-      readable: paths(outermost(mounts.survey.read)),
-    },
+    ground: pathsOf(mounts.binds),
+    carved: carvedIn(mounts.survey),
     closed: [],
     wallSteps: [],
     imageVariables: { ...image.environment, PATH: searchPathOf(image) },
@@ -134,9 +135,11 @@ const ownRules = (temporary: AbsolutePath): readonly Rule[] => [
   ...WRITABLE_DEVICES.map((device) => rule('rwd', device)),
 ]
 
-/** The working directory of the tool if the container has it, otherwise that of the image. */
+/** The working directory of the tool if the container has it: a granted folder, or one with something granted in it. */
 const folderOf = (cwd: AbsolutePath, { binds }: GrantedMounts, image: Image): AbsolutePath =>
-  binds.some(({ path }) => isWithinPath(cwd, path)) ? cwd : (image.folder as AbsolutePath)
+  cwd !== '/' && binds.some(({ path }) => isWithinPath(cwd, path) || isWithinPath(path, cwd))
+    ? cwd
+    : (image.folder as AbsolutePath)
 
 /** What the container adds to the boundary of the cell in it. */
 const CONTAINER_HOLDS: Readonly<Record<string, readonly string[]>> = {

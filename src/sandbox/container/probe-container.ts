@@ -47,7 +47,7 @@ export const probeContainer = async (container: StartedContainer, launcher: stri
       identity: undefined,
       wall: undefined,
       passedOver: [],
-      temporaryFolder: TEMPORARY as AbsolutePath,
+      temporaryFolder: TEMPORARY,
     }
   } catch (error) {
     throw isSetupFailure(error) ? missing(error.message, error) : error
@@ -80,7 +80,7 @@ const probePlan = ({ entries }: Hello): Plan => ({
   exec: { kind: 'all' },
   cwd: '/' as AbsolutePath,
   cgroup: undefined,
-  temporary: TEMPORARY as AbsolutePath,
+  temporary: TEMPORARY,
   network: 'none',
   limits: { scratch: 1 << 20 },
   traps: ['connect'],

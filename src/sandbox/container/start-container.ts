@@ -11,7 +11,7 @@ import type { AskedMounts } from './compare-mounts.js'
 import type { Engine, Image } from './engine.js'
 import type { Hello } from './hello.js'
 import { ownerLabel } from './leftovers.js'
-import type { Bind } from './mounts.js'
+import type { Bind } from './granted-mounts.js'
 import { TEMPORARY, launcherPath, searchPathOf } from './plan-container.js'
 
 export interface ContainerRequest {

@@ -26,7 +26,7 @@ export const mountsFor = (boundary: Boundary, sealed: readonly Place[]): Granted
   const survey = surveyGrants(boundary)
   const [link] = survey.links
   if (link !== undefined)
-    throw inexpressible('read', link.path, `it is a link to ${link.target}, which the image does not have`, {
+    throw inexpressible(link.path, `it is a link to ${link.target}, which the image does not have`, {
       fix: 'grant the path that the link leads to',
     })
   for (const { path } of [...survey.read, ...survey.write]) refuseCoveringImage(path)
@@ -38,16 +38,16 @@ export const mountsFor = (boundary: Boundary, sealed: readonly Place[]): Granted
   const readable = outermost(survey.read)
     .filter(({ path }) => !writable.some((root) => isWithinPath(path, root.path)))
     .map(asBind('read'))
-  const kept = [...survey.sealed, ...sealed]
+  const seals = [...survey.sealed, ...sealed]
   const hidden = outermost(survey.hidden).map(asBind('hide'))
-  const pins = pinsOf([...kept, ...survey.hidden], writeRoots).map((path): Bind => ({
+  const pins = pinsOf([...seals, ...survey.hidden], writeRoots).map((path): Bind => ({
     path,
     object: 'directory',
     access: 'write',
   }))
   const isHidden = ({ path }: Bind) => hidden.some((cover) => path !== cover.path && isWithinPath(path, cover.path))
   const byPath = new Map(
-    [...readable, ...writable, ...pins, ...kept.map(asBind('read')), ...hidden].map((bind) => [bind.path, bind]),
+    [...readable, ...writable, ...pins, ...seals.map(asBind('read')), ...hidden].map((bind) => [bind.path, bind]),
   )
   const binds = [...byPath.values()].filter((bind) => !isHidden(bind))
   if (binds.length > MOST_BINDS)
@@ -58,10 +58,18 @@ export const mountsFor = (boundary: Boundary, sealed: readonly Place[]): Granted
 
 const MOST_BINDS = 500
 
+/** A pattern, or a link on the way of a carve-out, may lead to other files than before. */
+export const areSameMounts = ({ binds: left }: GrantedMounts, { binds: right }: GrantedMounts): boolean =>
+  left.length === right.length &&
+  left.every(({ path, object, access }, index) => {
+    const other = right[index]
+    return other?.path === path && other.object === object && other.access === access
+  })
+
 /** A folder at the top of the host would replace one of the image, with the programs in it. */
 const refuseCoveringImage = (path: AbsolutePath): void => {
   if (path.split('/').length <= 2 || isWithinPath(path, '/dev' as AbsolutePath))
-    throw inexpressible('read', path, 'it would cover the folder of the image with the same name', {
+    throw inexpressible(path, 'it would cover the folder of the image with the same name', {
       fix: 'grant the paths in it that the tool needs',
     })
 }
@@ -73,7 +81,6 @@ const UNSPEAKABLE = /[:,"\\\p{Cc}\p{Cs}\uFFFD]/u
 const refuseUnspeakable = (path: AbsolutePath): void => {
   if (UNSPEAKABLE.test(path))
     throw inexpressible(
-      'read',
       path,
       'container engines cannot mount a path with a comma, a colon, a quote, a backslash, a control character or bytes ' +
         'that are no UTF-8, and something granted, protected or carved out has such a path',
@@ -81,5 +88,5 @@ const refuseUnspeakable = (path: AbsolutePath): void => {
     )
 }
 
-const inexpressible = (section: string, grant: string, problem: string, { fix }: { readonly fix: string }) =>
-  fail('grant-inexpressible', { section, grant, problem, fix })
+const inexpressible = (grant: string, problem: string, { fix }: { readonly fix: string }) =>
+  fail('grant-inexpressible', { section: 'filesystem', grant, problem, fix })
