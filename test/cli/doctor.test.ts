@@ -52,6 +52,18 @@ describe('cordon doctor', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
+  test('says which container engine answers, or how to start one, and starts none itself', () => {
+    const variables = { DOCKER_HOST: 'unix:///nowhere/engine.sock' }
+    const { engine } = JSON.parse(cordon(['doctor', '--json'], { environment: variables }).stdout) as Diagnosis
+    expect(engine).toEqual({
+      ...{ found: null, silent: [] },
+      fix: 'start the engine of DOCKER_HOST=unix:///nowhere/engine.sock, or unset DOCKER_HOST',
+    })
+    expect(cordon(['doctor'], { environment: variables }).stdout).toMatch(
+      /^Container engine \(containerTool, --backend container\):\n {2}none was found; to start one: start the engine of DOCKER_HOST=/m,
+    )
+  })
+
   test('inside a cell says so, and that the landlock form works there', () => {
     const root = new URL('../..', import.meta.url).pathname
     const { stdout } = cordon(
@@ -214,6 +226,13 @@ describe('the causes that it names', () => {
       {},
       'of version 2',
       'unified_cgroup_hierarchy',
+    ],
+    [
+      'cgroups of version 1, in a container that cannot boot',
+      { ...host, cgroup: refused('cgroup', 'no cgroup file system of version 2 is mounted') },
+      { container: 'podman' as const },
+      'of version 2',
+      'nothing to do',
     ],
     [
       "a tree that is systemd's, for a user",

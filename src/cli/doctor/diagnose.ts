@@ -125,10 +125,10 @@ const cgroupFinding = (problem: string, inside: boolean, { isRoot, container }: 
 })
 
 const cgroupFix = (problem: string, inside: boolean, isRoot: boolean): string => {
-  if (/version/.test(problem))
-    return 'boot with cgroups version 2 (systemd.unified_cgroup_hierarchy=1); without, Cordon polls to enforce limits'
   if (inside)
     return 'nothing to do: Cordon polls to enforce limits; you can also set them on the container or the outer cell'
+  if (/version/.test(problem))
+    return 'boot with cgroups version 2 (systemd.unified_cgroup_hierarchy=1); without, Cordon polls to enforce limits'
   return isRoot
     ? 'start it with a cgroup of its own: systemd-run --pty -p Delegate=yes -p DelegateSubgroup=host ' +
         'COMMAND (systemd 254; the same two settings in a unit)'

@@ -1,5 +1,5 @@
 // The result of `cordon doctor`.
-import type { Attempt, BackendName, Enforced, Form } from '../../sandbox/index.js'
+import type { Attempt, BackendName, Enforced, Form, SilentSocket } from '../../sandbox/index.js'
 
 import type { Container } from './container.js'
 import type { Finding } from './diagnose.js'
@@ -22,14 +22,31 @@ export interface Diagnosis {
   readonly forms: Readonly<Record<Form, FormDiagnosis>> | null
   /** Each wall was started, whether it is needed or not. */
   readonly walls: readonly WallDiagnosis[]
+  /** For container tools. */
+  readonly engine: EngineDiagnosis
   readonly mechanisms: Readonly<Record<string, Attempt>> | null
   readonly findings: readonly Finding[]
 }
+
+export type Examined = Omit<Diagnosis, 'engine'>
 
 export interface WallDiagnosis {
   readonly backend: BackendName
   readonly held: boolean
   readonly problem: string | null
+}
+
+export interface EngineDiagnosis {
+  readonly found: {
+    readonly name: 'podman' | 'docker'
+    readonly version: string
+    readonly rootless: boolean
+    readonly socket: string
+  } | null
+  /** Sockets that were tried before, and why no engine answered there. */
+  readonly silent: readonly SilentSocket[]
+  /** The command that starts an engine. */
+  readonly fix: string | null
 }
 
 export interface FormDiagnosis {

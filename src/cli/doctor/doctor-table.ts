@@ -6,7 +6,7 @@ import type { Enforced } from '../../sandbox/index.js'
 import type { Paint } from '../text/console-text.js'
 import { oneLine } from '../text/console-text.js'
 import { describeContainer } from './container.js'
-import type { Diagnosis, FormDiagnosis } from './diagnosis.js'
+import type { Diagnosis, EngineDiagnosis, FormDiagnosis } from './diagnosis.js'
 
 const LIMIT_LABELS: Readonly<Record<keyof Limits, string>> = {
   memory: 'memory',
@@ -45,7 +45,7 @@ const LABELS: Readonly<Record<string, string>> = {
 const NO_FORM_OF_ITS_OWN = 'this host cannot build a cell with Landlock; --form mounts builds one without'
 
 export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
-  const { host, backend, form, why, forms, walls, findings } = diagnosis
+  const { host, backend, form, why, forms, walls, engine, findings } = diagnosis
   const place = host.container === null ? '' : `, in a ${describeContainer(host.container)}`
   const lines = [
     `${host.system} ${host.kernel} (${host.architecture}), Node ${host.node}, as ` +
@@ -56,10 +56,13 @@ export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
       : `backend: ${paint('bold', backend)}${form === null ? '' : `, form: ${paint('bold', form)}`}`,
     `  ${oneLine(why)}`,
     ...(forms === null ? [] : ['', ...renderTable(forms, paint)]),
-    ...(walls.length === 0 ? [] : ['', 'Walls (--backend):']),
+    ...(walls.length === 0 ? [] : ['', 'Other backends (--backend):']),
     ...walls.map(({ backend: name, held, problem }) =>
-      oneLine(`  ${name.padEnd(12)}${held ? 'starts here' : (problem ?? '')}`),
+      oneLine(`  ${name.padEnd(12)}${held ? 'starts here' : (problem ?? '').replace(`${name}: `, '')}`),
     ),
+    '',
+    'Container engine (containerTool, --backend container):',
+    ...engineLines(engine).map((line) => oneLine(`  ${line}`)),
     '',
     ...(findings.length === 0
       ? ['Nothing is missing.']
@@ -75,6 +78,13 @@ export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
   ]
   return `${lines.join('\n')}\n`
 }
+
+const engineLines = ({ found, silent, fix }: EngineDiagnosis): readonly string[] => [
+  ...silent.map(({ socket, problem }) => `${socket} does not answer: ${problem}`),
+  ...(found === null
+    ? [`${silent.length === 0 ? 'none was found; ' : ''}to start one: ${fix ?? ''}`]
+    : [`${found.name} ${found.version}, ${found.rootless ? 'rootless' : 'of root'}, at ${found.socket}`]),
+]
 
 /** The mounts form takes the place of the first one where it is all there is. */
 const renderTable = (forms: NonNullable<Diagnosis['forms']>, paint: Paint): readonly string[] => {

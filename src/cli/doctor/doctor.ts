@@ -5,14 +5,15 @@ import { CordonError } from '../../errors/index.js'
 import { LIMIT_NAMES, parseAbsolutePath, parsePolicy, resolvePolicy, WALLS } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
 import { PLATFORM } from '../../platform/index.js'
-import { describeEnding, openSandbox } from '../../sandbox/index.js'
-import type { BackendName, Form, Sandbox } from '../../sandbox/index.js'
+import { describeEnding, openSandbox, tryWall } from '../../sandbox/index.js'
+import type { BackendName, Form, HostFacts, Sandbox, WallName } from '../../sandbox/index.js'
 
 import { usage } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
 import { STDOUT, paintFor, writeText } from '../text/console-text.js'
 import { diagnose } from './diagnose.js'
-import type { Diagnosis, FormDiagnosis, WallDiagnosis } from './diagnosis.js'
+import { examineEngine } from './container-engine.js'
+import type { Diagnosis, Examined, FormDiagnosis, WallDiagnosis } from './diagnosis.js'
 import { DEFAULT_PROCESSES, renderDiagnosis } from './doctor-table.js'
 import { examineMac } from './on-macos.js'
 import { readHostSettings } from './host-settings.js'
@@ -22,7 +23,8 @@ export const doctor = async ({ given, environment }: CommandLine): Promise<numbe
   if (given.rest.length > 0) throw usage(`doctor takes options only: ${given.rest.join(' ')}`, 'cordon doctor')
   const { PATH: searchPath = '' } = environment
   const settings = readHostSettings(environment)
-  const diagnosis = await examine(settings, searchPath)
+  const [examined, engine] = await Promise.all([examine(settings, searchPath), examineEngine(environment)])
+  const diagnosis: Diagnosis = { ...examined, engine }
   writeText(
     STDOUT,
     given.switches.has('json')
@@ -32,7 +34,7 @@ export const doctor = async ({ given, environment }: CommandLine): Promise<numbe
   return diagnosis.holds ? 0 : 1
 }
 
-const examine = async (settings: HostSettings, searchPath: string): Promise<Diagnosis> => {
+const examine = async (settings: HostSettings, searchPath: string): Promise<Examined> => {
   const host = {
     system: PLATFORM.label,
     kernel: settings.kernel,
@@ -81,7 +83,7 @@ const examine = async (settings: HostSettings, searchPath: string): Promise<Diag
       form,
       why: wall === undefined ? reasonFor(form, forms) : reasonForWall(wall.name, forms),
       forms,
-      walls: await Promise.all(WALLS.map(tryWall)),
+      walls: await Promise.all(WALLS.map((name) => examineWall(name, sandbox.host))),
       mechanisms: { namespaces, own_proc: ownProc, landlock, mounts, seccomp_listener: listener, cgroup },
       findings: diagnose(sandbox.host, settings),
     }
@@ -93,14 +95,10 @@ const examine = async (settings: HostSettings, searchPath: string): Promise<Diag
 const reasonForWall = (wall: BackendName, { namespaces }: Readonly<Record<Form, FormDiagnosis>>): string =>
   `the launcher itself gets no namespaces (${namespaces.problem ?? ''}); ${wall} makes them around it`
 
-const tryWall = async (backend: BackendName): Promise<WallDiagnosis> => {
-  try {
-    await (await openSandbox({ backend, nursery: 'none' })).close()
-    return { backend, held: true, problem: null }
-  } catch (error) {
-    if (!(error instanceof CordonError)) throw error
-    return { backend, held: false, problem: String(error.params['problem'] ?? error.message) }
-  }
+/** With the facts of the host that are known already, so that it is not probed once more for each wall. */
+const examineWall = async (backend: WallName, host: HostFacts): Promise<WallDiagnosis> => {
+  const tried = await tryWall(backend, host.launcher, host)
+  return { backend, held: tried.held, problem: tried.held ? null : tried.reason }
 }
 
 const reasonFor = (

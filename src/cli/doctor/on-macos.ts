@@ -2,12 +2,12 @@
 import { CordonError } from '../../errors/index.js'
 import { openSandbox } from '../../sandbox/index.js'
 
-import type { Diagnosis } from './diagnosis.js'
+import type { Diagnosis, Examined } from './diagnosis.js'
 
 const WITHOUT_CELLS =
   'in-process tools, the gate, rules, approvals, the registry, the audit log and the proxy work without it'
 
-export const examineMac = async (host: Diagnosis['host']): Promise<Diagnosis> => {
+export const examineMac = async (host: Diagnosis['host']): Promise<Examined> => {
   const nothing = { host, form: null, forms: null, walls: [], mechanisms: null }
   const native = {
     what: 'cells of the launcher',
