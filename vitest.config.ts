@@ -19,6 +19,7 @@ const LONG = [
   'faults/faults',
   'sanitized/conformance',
   'conformance/native',
+  'containers/conformance',
   'mcp/conformance',
 ]
 

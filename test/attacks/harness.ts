@@ -50,15 +50,19 @@ export type Call =
 
 export type RanCall = Extract<Call, { kind: 'ran' }>
 
-export interface Cell {
-  readonly form: Form
-  readonly backend: BackendName
+/** Calls in cells of one form. */
+export interface Calls {
   /** Runs a command; the first word is a program of the host, or one of this suite's by `attackCommand`. */
   readonly call: (argv: readonly string[], options?: CallOptions) => Promise<Call>
   /** The same for an attack program, by its name. */
   readonly attack: (program: string, args: readonly string[], options?: CallOptions) => Promise<Call>
   /** The same, where a refusal of the whole call would be a mistake. */
   readonly run: (argv: readonly string[], options?: CallOptions) => Promise<RanCall>
+}
+
+export interface Cell extends Calls {
+  readonly form: Form
+  readonly backend: BackendName
   readonly sandbox: Sandbox
 }
 
@@ -81,13 +85,20 @@ const withPrograms = (policy: PolicyText): unknown => ({
   filesystem: { ...policy.filesystem, read: [...(policy.filesystem?.read ?? []), programs.folder] },
 })
 
-export const cellIn = (sandbox: Sandbox, form: Form, backend: BackendName): Cell => {
+export const cellIn = (sandbox: Sandbox, form: Form, backend: BackendName): Cell => ({
+  ...callsIn(sandbox.run, form),
+  form,
+  backend,
+  sandbox,
+})
+
+export const callsIn = (runRequest: Sandbox['run'], form: Form): Calls => {
   const call = async (argv: readonly string[], options: CallOptions = {}): Promise<Call> => {
     const workspace = options.workspace ?? programs.folder
     const decoder = new TextDecoder('latin1')
     let streamed = ''
     try {
-      const result = await sandbox.run({
+      const result = await runRequest({
         boundary: boundaryOf(options.policy ?? {}, workspace, options.home ?? workspace),
         form,
         cwd: options.cwd ?? workspace,
@@ -120,9 +131,6 @@ export const cellIn = (sandbox: Sandbox, form: Form, backend: BackendName): Cell
     }
   }
   return {
-    form,
-    backend,
-    sandbox,
     call,
     attack: (program, args, options) => call([...programs.command(program), ...args], options),
     run: async (argv, options) => mustRun(await call(argv, options)),

@@ -34,7 +34,7 @@ export const childrenOf = (pid: number): readonly number[] =>
     .filter((text) => text !== '')
     .map(Number)
 
-const argumentsOf = (pid: number): readonly string[] => textOf(`/proc/${String(pid)}/cmdline`).split('\0')
+export const argumentsOf = (pid: number): readonly string[] => textOf(`/proc/${String(pid)}/cmdline`).split('\0')
 
 const textOf = (path: string): string => {
   try {

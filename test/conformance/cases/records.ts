@@ -118,7 +118,7 @@ export const records: Area = area('Records', [
       const { stdout } = await run([
         '/bin/sh',
         '-c',
-        'exec 2> /dev/null; cd /proc/$1 && for f in cmdline environ maps status; do cat $f; done; ls fd cwd root',
+        'exec 2> /dev/null; cd /proc/$1 || exit; for f in cmdline environ maps status; do cat $f; done; ls fd cwd root',
         'sh',
         String(process.pid),
       ])
