@@ -1,3 +1,5 @@
+import type { Form } from '../src/sandbox/index.js'
+
 export interface Guest {
   readonly name: string
   /** The architecture as Debian names it, as Node does, and as compilers do. */
@@ -6,10 +8,15 @@ export interface Guest {
   readonly target: 'aarch64' | 'x86_64'
   /** The release of Debian with its kernel. */
   readonly suite: string
-  /** The version of Landlock that this kernel has. 0: none. */
+  /** Words of the kernel's command line. */
+  readonly words: readonly string[]
+  /** The version of Landlock there. 0: none. */
   readonly landlock: number
+  /** The forms of the cell that it holds. */
+  readonly forms: readonly Form[]
 }
 
 export declare const GUESTS: readonly Guest[]
+export declare const SHORT_GUESTS: readonly Guest[]
 export declare const partsOf: (guest: Guest) => { readonly kernel: string; readonly programs: string }
 export declare const provideGuests: (guests: readonly Guest[]) => readonly string[]

@@ -1,6 +1,7 @@
 // Fetches the parts of the guests of test/vm/kernels.test.ts: kernels and programs from Debian's packages, and Node
 // from npm. It installs nothing on this machine, and changes no setting of its apt.
 import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import {
   copyFileSync,
   existsSync,
@@ -22,19 +23,33 @@ const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
 const X86_64 = { debian: 'amd64', node: 'x64', target: 'x86_64' }
 const AARCH64 = { debian: 'arm64', node: 'arm64', target: 'aarch64' }
 
+const ALL_FORMS = ['namespaces', 'landlock', 'mounts']
+
 /** For `npm run test:guests`. */
 export const GUESTS = [
-  { name: 'x86_64 with Linux 6.1', ...X86_64, suite: 'bookworm', landlock: 2 },
-  { name: 'x86_64 with Linux 6.12', ...X86_64, suite: 'trixie', landlock: 6 },
-  { name: 'x86_64 with Linux 5.10', ...X86_64, suite: 'bullseye', landlock: 0 },
-  { name: 'aarch64 with Linux 6.1', ...AARCH64, suite: 'bookworm', landlock: 2 },
+  { name: 'x86_64 with Linux 6.1', ...X86_64, suite: 'bookworm', words: [], landlock: 2, forms: ALL_FORMS },
+  { name: 'aarch64 with Linux 6.1', ...AARCH64, suite: 'bookworm', words: [], landlock: 2, forms: ALL_FORMS },
+  {
+    name: 'x86_64 with Linux 6.1 and no Landlock',
+    ...X86_64,
+    suite: 'bookworm',
+    words: ['lsm=apparmor'],
+    landlock: 0,
+    forms: ['mounts'],
+  },
+  { name: 'x86_64 with Linux 6.12', ...X86_64, suite: 'trixie', words: [], landlock: 6, forms: ALL_FORMS },
+  { name: 'x86_64 with Linux 5.10', ...X86_64, suite: 'bullseye', words: [], landlock: 0, forms: [] },
 ]
+
+/** For `npm test`: the one with the processor of this machine, which is emulated fastest. */
+export const SHORT_GUESTS = GUESTS.filter(({ node }) => node === process.arch).slice(0, 1)
 
 /** Programs and libraries of one suite for all guests, so that only the kernel differs. */
 const PROGRAMS_SUITE = 'bookworm'
 const PROGRAMS = [
   ...['libc6', 'libgcc-s1', 'libstdc++6', 'dash', 'coreutils', 'util-linux'],
   ...['libacl1', 'libattr1', 'libgmp10', 'libselinux1', 'libpcre2-8-0'],
+  ...['bubblewrap', 'libcap2'],
 ]
 
 /** The oldest supported line. */
@@ -43,10 +58,16 @@ const NODE = '20.20.2'
 /** Drivers of the disk, in the order in which they are loaded. A kernel may have some of them built in. */
 const DRIVERS = ['virtio', 'virtio_ring', 'virtio_pci_modern_dev', 'virtio_pci_legacy_dev', 'virtio_pci', 'virtio_blk']
 
+/** In the name of a folder, so that other programs go into another one. */
+const VERSION_OF_PROGRAMS = createHash('sha256')
+  .update([PROGRAMS_SUITE, ...PROGRAMS, NODE].join(' '))
+  .digest('hex')
+  .slice(0, 8)
+
 /** The folders with the parts of a guest: `vmlinuz` and `modules` of its kernel, and the files of its programs. */
 export const partsOf = ({ debian, suite }) => ({
   kernel: join(PARTS, `kernel-${debian}-${suite}`),
-  programs: join(PARTS, `programs-${debian}`),
+  programs: join(PARTS, `programs-${debian}-${VERSION_OF_PROGRAMS}`),
 })
 
 const run = (program, words, cwd) => {
@@ -74,6 +95,7 @@ const aptIn = (state, { debian, suite }) => {
     'APT::Architecture': debian,
     'APT::Architectures': debian,
     'APT::Sandbox::User': 'root',
+    'APT::Update::Error-Mode': 'any',
     'Acquire::Languages': 'none',
     'Dir::Etc::sourcelist': join(state, 'sources.list'),
     'Dir::Etc::sourceparts': '-',
@@ -82,7 +104,7 @@ const aptIn = (state, { debian, suite }) => {
     'Dir::Cache': join(state, 'cache'),
   }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])
-  run('apt-get', [...options, 'update', '-q'], state)
+  run('apt-get', [...options, '-q', 'update'], state)
   return {
     /** The package with the kernel itself, on which the one with the stable name depends. */
     kernelPackage: () => {
@@ -154,12 +176,12 @@ export const provideGuests = (guests) =>
       provideFolder(programs, fillPrograms(guest))
       return []
     } catch (error) {
-      return [`the guest ${guest.name} lacks parts: ${error.message}`]
+      return [`the guest ${guest.name} lacks parts, which are fetched from the network: ${error.message}`]
     }
   })
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const missing = provideGuests(process.argv.includes('--all') ? GUESTS : GUESTS.slice(0, 1))
+  const missing = provideGuests(process.argv.includes('--all') ? GUESTS : SHORT_GUESTS)
   for (const sentence of missing) process.stderr.write(`guest-parts: ${sentence}\n`)
   process.exitCode = missing.length === 0 ? 0 : 1
 }

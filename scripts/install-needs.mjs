@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 import { provideAgents } from './agent-programs.mjs'
+import { SHORT_GUESTS, provideGuests } from './guest-parts.mjs'
 import { provideMcpPrograms } from './mcp-programs.mjs'
 import { provideSdks } from './sdk-programs.mjs'
 import { TEST_NEEDS } from './test-needs.mjs'
@@ -43,6 +44,7 @@ export const installNeeds = () => {
       (need) => `${need.command} is missing (${need.because}); apt-get install ${need.packages.join(' ')}`,
     ),
     ...kernel,
+    ...provideGuests(SHORT_GUESTS).map((sentence) => `${sentence}; node scripts/guest-parts.mjs`),
     ...provideAgents().map((name) => `${name} is missing (hooks are tried with it); node scripts/agent-programs.mjs`),
     ...provideMcpPrograms().map((name) => `${name} is missing (MCP is tried with it); node scripts/mcp-programs.mjs`),
     ...provideSdks().map((name) => `${name} is missing (adapters are tried with it); node scripts/sdk-programs.mjs`),

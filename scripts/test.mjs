@@ -16,8 +16,8 @@ const IN_CI = Boolean(process.env.CI)
 
 /**
  * Suites for one user: those without cells, those whose cells other suites try as both users, and the sanitizers, which
- * check our code and not the boundary. Containers: beside attacks that use up the processes of their user, an engine of
- * the same user ends. `npm test` of an ordinary user tries a rootless one.
+ * check our code and not the boundary. Containers have a run of their own: beside attacks that use up the processes of
+ * their user, an engine of the same user ends.
  */
 const FOR_ONE_USER = new Set([
   'vm',
@@ -93,11 +93,14 @@ const FILES_WITH_FOREIGN_PROGRAMS = [
   'mcp/inspector',
 ].map((name) => `test/${name}.test.ts`)
 
+/** For an ordinary user, the engine of these tests is a rootless one. */
+const CONTAINERS = 'test/containers/'
+
 /** The code of a cell: the launcher, and the rooms that start it. They import no others. */
 const CELL = ['native', 'src/sandbox', 'src/policy', 'src/errors', 'src/shapes', 'scripts/build-native.mjs']
 
-/** Emulated machines that take longer than everything else together: `npm run test:guests`. */
-const GUESTS = 'test/vm/kernels.test.ts'
+/** Tests in virtual machines, by the names of their checks. `npm run test:guests` starts further guests. */
+const IN_MACHINES = { vm: 'test/vm/cgroup.test.ts', guests: 'test/vm/kernels.test.ts' }
 
 /** Slow checks of the cell, with their inputs. Inputs that passed before on this machine are skipped, except in CI. */
 const OF_THE_CELL = {
@@ -116,6 +119,14 @@ const OF_THE_CELL = {
     paths: [
       ...[...CELL, 'vitest.config.ts'],
       ...['test/vm', 'test/attacks/playground.ts', 'test/attacks/programs', 'scripts/vm-kernel.mjs'],
+    ],
+    programs: ['cc'],
+  },
+  guests: {
+    paths: [
+      ...['native', 'src', 'bin', 'sql', 'policies', 'deploy', 'packages', 'package.json', 'vitest.config.ts'],
+      ...['test/vm', 'test/attacks/playground.ts', 'test/attacks/programs', 'test/attacks/outcomes.ts'],
+      ...['test/packed-package.ts', 'scripts/build-native.mjs', 'scripts/guest-parts.mjs', 'docs/kernels.md'],
     ],
     programs: ['cc'],
   },
@@ -199,19 +210,13 @@ const runAsOrdinaryUser = async () => {
     LANG: 'C.UTF-8',
     ...(IN_CI ? { CI: 'true' } : {}),
   }
-  add(
-    await withCopyFor(user, ROOT, (checkout, node) =>
-      runVitest({
-        checkout,
-        folders,
-        without: [...FILES_FOR_ONE_USER, ...OTHER_FILES_FOR_ONE_USER, ...FILES_WITH_FOREIGN_PROGRAMS],
-        node,
-        as: { uid: user.uid, gid: user.gid },
-        env,
-      }),
-    ),
-    user.name,
-  )
+  const without = [...FILES_FOR_ONE_USER, ...OTHER_FILES_FOR_ONE_USER, ...FILES_WITH_FOREIGN_PROGRAMS]
+  await withCopyFor(user, ROOT, async (checkout, node) => {
+    const as = { uid: user.uid, gid: user.gid }
+    add(await runVitest({ checkout, folders, without, node, as, env }), user.name)
+    heading(`vitest as the user ${user.name} (${CONTAINERS}, with a rootless engine)`)
+    add(await runVitest({ checkout, folders: [CONTAINERS], node, as, env }), user.name)
+  })
 }
 
 heading('what the tests need')
@@ -243,7 +248,7 @@ const needed = (name) => {
 if (built) {
   const noteFuzz = needed('fuzz')
   const noteSanitized = needed('sanitized')
-  const noteMachine = needed('vm')
+  const machines = Object.entries(IN_MACHINES).map(([name, file]) => ({ file, note: needed(name) }))
   await checkTogether([
     ['launcher with sanitizers', ...node('scripts/build-native.mjs', '--sanitize')],
     ...['x86_64', 'aarch64'].map((target) => [
@@ -271,12 +276,13 @@ if (built) {
     tell(check)
     if (check.name === FUZZ && check.status === 0) noteFuzz()
   }
-  if (noteMachine !== undefined) {
-    // Alone, because an emulated machine needs all processors.
-    heading('vitest in a virtual machine')
-    const machine = await runVitest({ checkout: ROOT, folders: ['test/vm/'], without: [GUESTS] })
-    add(machine)
-    if (machine.failures.length === 0 && machine.skipped === 0) noteMachine()
+  const started = machines.filter(({ note }) => note !== undefined)
+  if (started.length > 0) {
+    // Without other tests, because an emulated machine takes a whole processor. Two of them run at the same time.
+    heading('vitest in virtual machines')
+    const ended = await runVitest({ checkout: ROOT, folders: started.map(({ file }) => file) })
+    add(ended)
+    for (const { file, note } of started) if (ended.passedFiles.includes(join(ROOT, file))) note()
   }
   if (process.getuid?.() === 0) await runAsOrdinaryUser()
   else process.stdout.write('\ntest: not run as root, so the suites ran as the current user only\n')

@@ -15,7 +15,7 @@ let noise = ''
 
 beforeAll(async () => {
   if (obstacle === undefined) ({ facts, noise } = await runMachine(folder, ['memory-bomb']))
-}, 1_260_000)
+}, 1_500_000)
 
 const fact = (place: string, name: string): unknown =>
   facts.find((told) => told.place === place && told.name === name)?.value

@@ -1,6 +1,6 @@
 // Starts a whole Linux in an emulator, and reads the facts that it tells on its console.
 import { execFileSync, spawn } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
@@ -33,9 +33,9 @@ const EMULATORS: Readonly<Record<Architecture, Emulator>> = {
   },
 }
 
-const isUsable = (path: string): boolean => {
+const isUsable = (path: string, mode: number): boolean => {
   try {
-    accessSync(path, constants.X_OK)
+    accessSync(path, mode)
     return true
   } catch {
     return false
@@ -43,7 +43,7 @@ const isUsable = (path: string): boolean => {
 }
 
 const isInstalled = (program: string): boolean =>
-  (process.env['PATH'] ?? '').split(delimiter).some((folder) => isUsable(join(folder, program)))
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => isUsable(join(folder, program), constants.X_OK))
 
 const compilerFor = (architecture: Architecture): string =>
   architecture === process.arch ? 'cc' : EMULATORS[architecture].compiler
@@ -79,25 +79,48 @@ export interface Machine {
   readonly patienceMs: number
 }
 
-/** Returns the facts that were told in the machine, and everything else that it printed. */
-export const runEmulator = async ({
-  architecture,
-  kernel,
-  initialFiles,
-  disk,
-  words,
-  patienceMs,
-}: Machine): Promise<{ readonly facts: readonly Fact[]; readonly noise: string }> => {
-  const emulator = EMULATORS[architecture]
+/** /dev/kvm may be there and run no kernel, on a machine that is virtual itself. Such a processor has no such flag. */
+const hasKvm = (architecture: Architecture): boolean =>
+  architecture === 'x64' &&
+  process.arch === 'x64' &&
+  isUsable('/dev/kvm', constants.R_OK | constants.W_OK) &&
+  /\b(?:vmx|svm)\b/.test(readFileSync('/proc/cpuinfo', 'utf8'))
+
+const emulated = (architecture: Architecture): readonly string[] => {
   // Several threads only where the memory of this processor is as strictly ordered as that of the emulated one.
   const threads = architecture === 'x64' && process.arch !== 'x64' ? 'single' : 'multi'
+  return ['-cpu', EMULATORS[architecture].cpu, '-accel', `tcg,thread=${threads}`]
+}
+
+const VIRTUAL = ['-cpu', 'host', '-accel', 'kvm']
+
+/** A kernel that runs at all says something within this time. */
+const SILENCE_MS = 60_000
+
+interface Told {
+  readonly facts: readonly Fact[]
+  readonly noise: string
+}
+
+/** Returns the facts that were told in the machine, and everything else that it printed. */
+export const runEmulator = async (machine: Machine): Promise<Told> => {
+  if (hasKvm(machine.architecture)) {
+    const told = await runOn(VIRTUAL, machine, SILENCE_MS)
+    if (told.noise !== '') return told
+  }
+  return runOn(emulated(machine.architecture), machine, machine.patienceMs)
+}
+
+const runOn = async (
+  processor: readonly string[],
+  { architecture, kernel, initialFiles, disk, words, patienceMs }: Machine,
+  silenceMs: number,
+): Promise<Told> => {
+  const emulator = EMULATORS[architecture]
   const child = spawn(
     emulator.program,
     [
-      ...['-machine', emulator.machine, '-cpu', emulator.cpu, '-smp', '2', '-m', '1024'],
-      // Emulated even where /dev/kvm is there: on a machine that is virtual itself it may start a guest that never
-      // runs.
-      ...['-accel', `tcg,thread=${threads}`],
+      ...['-machine', emulator.machine, ...processor, '-smp', '2', '-m', '1024'],
       ...['-display', 'none', '-nodefaults', '-no-reboot', '-serial', 'stdio'],
       ...['-kernel', kernel, '-initrd', initialFiles],
       ...(disk === undefined ? [] : ['-drive', `file=${disk},format=raw,if=virtio,snapshot=on,cache=unsafe`]),
@@ -105,14 +128,17 @@ export const runEmulator = async ({
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
-  const patience = setTimeout(() => child.kill('SIGKILL'), patienceMs)
+  const end = (): void => void child.kill('SIGKILL')
+  const patience = setTimeout(end, patienceMs)
+  const silence = setTimeout(end, silenceMs)
   const facts: Fact[] = []
   const noise: string[] = []
   for await (const line of createInterface({ input: child.stdout })) {
+    clearTimeout(silence)
     const at = line.indexOf('fact: {')
     if (at < 0) noise.push(line)
     else facts.push(JSON.parse(line.slice(at + 'fact: '.length)) as Fact)
   }
-  clearTimeout(patience)
+  for (const timer of [patience, silence]) clearTimeout(timer)
   return { facts, noise: noise.join('\n') }
 }

@@ -20,7 +20,7 @@ const SCRIPTS = fileURLToPath(new URL('kernels/', import.meta.url))
 export const obstacleToGuest = (guest: Guest): string | undefined => {
   const missing = Object.values(partsOf(guest)).find((folder) => !existsSync(folder))
   if (missing !== undefined)
-    return `${missing} is missing; node scripts/guest-parts.mjs --all fetches it, or says why not`
+    return `${missing} is missing; node scripts/guest-parts.mjs --all fetches all parts, or says why not`
   if (npmProgram === undefined) return 'npm is not in the PATH'
   if (!existsSync(APPARMOR)) return `${APPARMOR} is not installed`
   return obstacleToEmulator(guest.node)
@@ -110,6 +110,7 @@ const makeDisk = (guest: Guest, programs: readonly string[], folder: string): st
 export const runGuest = (
   guest: Guest,
   programs: readonly string[],
+  settings: 'try-settings' | 'no-settings',
   folder: string,
 ): Promise<{ readonly facts: readonly Fact[]; readonly noise: string }> =>
   runEmulator({
@@ -117,6 +118,6 @@ export const runGuest = (
     kernel: join(partsOf(guest).kernel, 'vmlinuz'),
     initialFiles: packInitialFiles(guest, folder),
     disk: makeDisk(guest, programs, folder),
-    words: [],
+    words: [...guest.words, settings],
     patienceMs: 1_500_000,
   })

@@ -1,26 +1,26 @@
 // The kernels that people have: guests where the packed packages are installed, and what `cordon doctor`, calls and the
-// attack programs do there, as root and as an ordinary user (`npm run test:guests`).
+// attack programs do there, as root and as an ordinary user. `npm test` starts one guest, `npm run test:guests` all.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { GUESTS } from '../../scripts/guest-parts.mjs'
+import { GUESTS, SHORT_GUESTS } from '../../scripts/guest-parts.mjs'
 import type { Guest } from '../../scripts/guest-parts.mjs'
 import type { Diagnosis } from '../../src/cli/doctor/diagnosis.js'
+import { FORMS } from '../../src/policy/index.js'
 import { escapedFrom } from '../attacks/outcomes.js'
-import type { Exceptions, Route } from '../attacks/outcomes.js'
+import type { Route } from '../attacks/outcomes.js'
 import { lastingFolder } from '../attacks/playground.js'
 import { ROOT } from '../packed-package.js'
 import { needs } from '../requirement.js'
 
 import type { Fact } from './emulator.js'
+import { ATTACKS, ONLY_CONFINED, SERVICES } from './guest-attacks.js'
 import { obstacleToGuest, runGuest } from './kernels-guest.js'
 
-const chosen = process.env['CORDON_TEST_GUESTS'] === 'all' ? GUESTS : GUESTS.slice(0, 1)
-
-const FORMS = ['namespaces', 'landlock'] as const
-type Form = (typeof FORMS)[number]
+/** `npm test` tries one guest and no settings. `npm run test:guests` tries everything. */
+const IS_ALL = process.env['CORDON_TEST_GUESTS'] === 'all'
 
 interface Examined {
   readonly status: number
@@ -37,65 +37,6 @@ interface Attacked {
   readonly after?: Readonly<Record<string, unknown>>
 }
 
-interface Attack {
-  /** Routes that may succeed, with the reason. */
-  readonly except?: (form: Form) => Exceptions
-  /** What the attacked service says at the end. */
-  readonly after?: unknown
-}
-
-const NO_ARRIVALS = Object.fromEntries(
-  ['tcp', 'tcp6', 'udp', 'udp6', 'unix', 'unixDatagram', 'abstract', 'abstractDatagram'].map((name) => [name, 0]),
-)
-
-// The same exceptions as in test/attacks.
-const ATTACKS: Readonly<Record<string, Attack>> = {
-  'read-path': {},
-  'write-outside': {},
-  'metadata': {},
-  'carve-out': {},
-  'new-namespaces': {},
-  'kernel-interfaces': {
-    except: () => ({
-      'ptrace-traceme': 'debuggers start their children so',
-      'process_vm_readv-self': 'the same: of itself and its own children',
-      'personality': 'gives nobody any right',
-    }),
-  },
-  'root-power': {},
-  'wrong-architecture': {},
-  'exec-policy': {},
-  'host-ipc': { after: { untouched: true } },
-  'other-processes': {
-    except: (form) =>
-      form === 'namespaces'
-        ? {}
-        : {
-            'getsid': 'tells that a process exists',
-            'f-setown': 'may be asked for; the signal itself is dropped, as the victim shows',
-          },
-    after: { signals: 0, memory: 'SECRET in memory' },
-  },
-  'sockets': {
-    except: (form) =>
-      form === 'namespaces'
-        ? Object.fromEntries(
-            ['udp', 'udp-sendmmsg', 'udp6', 'udp-connect'].map((name) => [name, 'a datagram to nobody']),
-          )
-        : {},
-    after: NO_ARRIVALS,
-  },
-  'unix-sockets': { after: NO_ARRIVALS },
-  'supervisor': {},
-  'deputy': {},
-}
-
-/** They change or kill what is around them, so the guest does not try them without a cell. */
-const ONLY_CONFINED = ['supervisor', 'deputy']
-
-/** Programs of the guest that attacks try to reach. */
-const SERVICES = ['ipc-host', 'victim', 'host-listeners']
-
 const PAGE = readFileSync(join(ROOT, 'docs/kernels.md'), 'utf8')
 
 const describeGuest = (guest: Guest): void => {
@@ -106,11 +47,12 @@ const describeGuest = (guest: Guest): void => {
   const fact = (place: string, name: string): unknown =>
     facts.find((told) => told.place === place && told.name === name)?.value
   const hasLandlock = guest.landlock > 0
+  const settings = IS_ALL && hasLandlock ? 'try-settings' : 'no-settings'
 
   describe(`a guest: ${guest.name}`, () => {
     beforeAll(async () => {
       if (obstacle === undefined)
-        ({ facts, noise } = await runGuest(guest, [...Object.keys(ATTACKS), ...SERVICES], folder))
+        ({ facts, noise } = await runGuest(guest, [...Object.keys(ATTACKS), ...SERVICES], settings, folder))
     }, 1_800_000)
 
     test('starts, and ends by itself', (context) => {
@@ -127,26 +69,49 @@ const describeGuest = (guest: Guest): void => {
       const escapedWithoutCell = (name: string): readonly string[] =>
         (fact(place, `${name} without a cell`) as { readonly escaped: readonly string[] }).escaped
 
-      if (hasLandlock) {
-        test('doctor finds both forms, and the version of Landlock', () => {
+      if (hasLandlock)
+        test('doctor finds all forms, and the version of Landlock', () => {
           const { status, stderr, diagnosis } = examined()
           expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
           expect(diagnosis).toMatchObject({
             holds: true,
             form: 'namespaces',
             host: { architecture: guest.node, user: place === 'root' ? 'root' : 'ordinary', container: null },
-            forms: { namespaces: { held: true }, landlock: { held: true } },
+            forms: { namespaces: { held: true }, landlock: { held: true }, mounts: { held: true } },
+            walls: [
+              { backend: 'bubblewrap', held: true },
+              { backend: 'firejail', held: false },
+            ],
             mechanisms: { landlock: { held: true, abi: guest.landlock } },
           })
         })
-
-        test('cells are built by the launcher of the npm package', () => {
-          expect(fact(place, 'launcher')).toBe(
-            `/opt/project/node_modules/@cordon/launcher-linux-${guest.node}/bin/cordon-cell`,
+      else
+        test('doctor says why there is no Landlock, and which form does without', () => {
+          const { status, diagnosis } = examined()
+          expect(status).toBe(1)
+          expect(diagnosis).toMatchObject({ holds: false, form: null })
+          expect(diagnosis.findings.map(({ because }) => because).join('\n')).toMatch(
+            guest.words.length === 0
+              ? /Linux 5\.10\S* does not have it \(5\.13\)/
+              : /not among the active security modules \(\S*apparmor/,
           )
+          expect(diagnosis.why.includes('--form mounts')).toBe(guest.forms.includes('mounts'))
         })
 
-        test.each(FORMS)('a call runs with its grants and nothing else (%s)', (form) => {
+      test('a call runs inside bubblewrap where the kernel has Landlock', () => {
+        expect(fact(place, 'call in bubblewrap')).toMatchObject(
+          hasLandlock ? { status: 'exited', exitCode: 0, stdout: 'well\n' } : { status: 'refused' },
+        )
+      })
+
+      const refusing = FORMS.filter((form) => !guest.forms.includes(form))
+      test.each(refusing)('nothing runs in a form that the kernel lacks (%s)', (form) => {
+        expect(fact(place, `call (${form})`)).toMatchObject({ status: 'refused' })
+        expect(fact(place, `cordon run (${form})`)).toMatchObject({ status: 125, stdout: '' })
+      })
+
+      describe.each(guest.forms)('%s', (form) => {
+        test('a call runs with its grants and nothing else', () => {
           expect(fact(place, `call (${form})`)).toMatchObject({ status: 'exited', exitCode: 0, form, stdout: 'well\n' })
           expect(fact(place, `cordon run (${form})`)).toMatchObject({
             status: 1,
@@ -155,20 +120,20 @@ const describeGuest = (guest: Guest): void => {
           })
         })
 
-        describe.each(FORMS)('%s', (form) => {
-          test.each(Object.entries(ATTACKS))('%s escapes by no route', (name, { except, after }) => {
-            const { routes, leaked, ...told } = fact(place, `${name} (${form})`) as Attacked
-            expect(told).toMatchObject({
-              // Without a place for a decoy beside a carved-out file this program ends early, as in test/attacks.
-              ...(name === 'carve-out' && form === 'landlock' ? {} : { status: 'exited', exitCode: 0, stderr: '' }),
-              ...(after === undefined ? {} : { after }),
-            })
-            expect(routes.length).toBeGreaterThan(0)
-            expect(escapedFrom(routes, except?.(form)), 'routes that escaped').toEqual([])
-            expect(leaked).toBe(false)
+        test.each(Object.entries(ATTACKS))('%s escapes by no route', (name, { except, after }) => {
+          const { routes, leaked, ...told } = fact(place, `${name} (${form})`) as Attacked
+          expect(told).toMatchObject({
+            // Without a place for a decoy beside a carved-out file this program ends early, as in test/attacks.
+            ...(name === 'carve-out' && form === 'landlock' ? {} : { status: 'exited', exitCode: 0, stderr: '' }),
+            ...(after === undefined ? {} : { after }),
           })
+          expect(routes.length).toBeGreaterThan(0)
+          expect(escapedFrom(routes, except?.(form)), 'routes that escaped').toEqual([])
+          expect(leaked).toBe(false)
+        })
 
-          test.runIf(guest.node === 'x64')('32-bit and x32 calls are killed', () => {
+        if (guest.node === 'x64')
+          test('32-bit and x32 calls are killed', () => {
             const { routes } = fact(place, `wrong-architecture (${form})`) as Attacked
             expect(routes.map(({ route, detail }) => `${route}: ${detail}`)).toEqual([
               '32-bit-program: nothing happened: killed by signal 31',
@@ -177,6 +142,13 @@ const describeGuest = (guest: Guest): void => {
               'x32-special: killed by signal 31',
             ])
           })
+      })
+
+      if (guest.forms.length > 0) {
+        test('cells are built by the launcher of the npm package', () => {
+          expect(fact(place, 'launcher')).toBe(
+            `/opt/project/node_modules/@cordon/launcher-linux-${guest.node}/bin/cordon-cell`,
+          )
         })
 
         test.each(Object.keys(ATTACKS).filter((name) => !ONLY_CONFINED.includes(name)))(
@@ -186,22 +158,12 @@ const describeGuest = (guest: Guest): void => {
           },
         )
 
-        test.runIf(guest.node === 'x64')('32-bit calls work without a cell', () => {
-          expect(escapedWithoutCell('wrong-architecture')).toEqual(expect.arrayContaining(['32-bit-program', 'int-80']))
-        })
-      } else {
-        test('doctor says that the kernel has no Landlock, and nothing runs', () => {
-          const { status, diagnosis } = examined()
-          expect(status).toBe(1)
-          expect(diagnosis).toMatchObject({ holds: false, form: null })
-          expect(diagnosis.findings.map(({ because }) => because).join('\n')).toMatch(
-            /Linux 5\.10\S* does not have it \(5\.13\)/,
-          )
-          for (const form of FORMS) {
-            expect(fact(place, `call (${form})`)).toMatchObject({ status: 'refused' })
-            expect(fact(place, `cordon run (${form})`)).toMatchObject({ status: 125, stdout: '' })
-          }
-        })
+        if (guest.node === 'x64')
+          test('32-bit calls work without a cell', () => {
+            expect(escapedWithoutCell('wrong-architecture')).toEqual(
+              expect.arrayContaining(['32-bit-program', 'int-80']),
+            )
+          })
       }
 
       test('docs/kernels.md has this result', () => {
@@ -209,7 +171,7 @@ const describeGuest = (guest: Guest): void => {
       })
     })
 
-    if (hasLandlock)
+    if (settings === 'try-settings')
       describe.runIf(obstacle === undefined)('doctor names what refuses namespaces', () => {
         test('an AppArmor profile without a rule for mounts', () => {
           const { diagnosis } = fact('settings', 'apparmor refuses-mounts') as Examined
@@ -236,13 +198,13 @@ const SETTINGS = [
 ] as const
 
 /** One line of the table in docs/kernels.md. */
-const rowOf = (guest: Guest, place: string, { host, forms, form }: Diagnosis): string => {
+const rowOf = (guest: Guest, place: string, { host, forms }: Diagnosis): string => {
   const [release = ''] = /^\d+\.\d+/.exec(host.kernel) ?? []
   const held = FORMS.filter((name) => forms?.[name].held === true)
   return (
     `| ${guest.target} | ${release} | ${guest.landlock === 0 ? 'none' : String(guest.landlock)} | ${place} | ` +
-    `${held.length === 0 ? 'none' : held.join(', ')} | ${form === null ? 'nothing runs' : 'no attack escapes'} |`
+    `${held.length === 0 ? 'none | nothing runs' : `${held.join(', ')} | no attack escapes`} |`
   )
 }
 
-for (const guest of chosen) describeGuest(guest)
+for (const guest of IS_ALL ? GUESTS : SHORT_GUESTS) describeGuest(guest)

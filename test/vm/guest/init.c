@@ -73,6 +73,8 @@ static void start_loopback(void)
 
 int main(void)
 {
+	puts("init: the kernel has started");
+	fflush(stdout);
 	bool has_disk = access("/modules", F_OK) == 0;
 	/* The initial file system cannot be pivoted away from; a mount of it can. */
 	if (has_disk)

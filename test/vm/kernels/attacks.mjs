@@ -3,7 +3,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 
-import { routesIn, runIn } from './cells.mjs'
+import { routesIn, callIn } from './cells.mjs'
 import { startService } from './services.mjs'
 
 /** On the disk. /tmp of a cell is its own. */
@@ -85,7 +85,7 @@ const ATTACKS = {
 
 /** These change or kill what is around them: only in cells. */
 const ONLY_CONFINED = {
-  supervisor: (_, { form }) => ({ args: [form === 'namespaces' ? 'first' : 'parent'], policy: {} }),
+  supervisor: (_, { form }) => ({ args: [form === 'landlock' ? 'parent' : 'first'], policy: {} }),
   deputy: (ground) => ({
     args: [ground.folder('inside/a/b')],
     policy: { filesystem: { read: [ground.inside] } },
@@ -103,7 +103,7 @@ const inGround = async (make, settings, perform) => {
 
 const confined = (sandbox, form, name, make) =>
   inGround(make, { isConfined: true, form }, async ({ root }, args, policy) => {
-    const { stdout = '', ...rest } = await runIn(sandbox, form, {
+    const { stdout = '', ...rest } = await callIn(sandbox, form, {
       argv: [`/programs/${name}`, ...args],
       policy,
       workspace: root,

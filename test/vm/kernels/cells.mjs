@@ -25,14 +25,13 @@ const boundaryOf = (policy, workspace) =>
     { workspace, home: workspace, kind: 'process' },
   )
 
-export const runIn = async (sandbox, form, { argv, policy = {}, workspace, hostEnvironment }) => {
+export const callIn = async (sandbox, form, { argv, policy = {}, workspace }) => {
   try {
     const result = await sandbox.run({
       boundary: boundaryOf(policy, workspace),
       cwd: workspace,
       argv,
       form,
-      ...(hostEnvironment === undefined ? {} : { hostEnvironment }),
     })
     const stdout = Buffer.from(result.stdout).toString('latin1')
     return {
