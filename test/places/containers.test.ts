@@ -1,7 +1,7 @@
 // Cordon inside containers as Docker, podman, containerd and Kubernetes make them. docs/containers.md has this table.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
@@ -191,16 +191,30 @@ interface Pod {
   readonly spec: {
     readonly securityContext: Readonly<Record<string, unknown>>
     readonly volumes: readonly Readonly<Record<string, unknown>>[]
-    readonly containers: readonly { readonly securityContext: Readonly<Record<string, unknown>> }[]
+    readonly containers: readonly {
+      readonly securityContext: Readonly<Record<string, unknown>>
+      readonly env: readonly { readonly name: string; readonly value?: string }[]
+      readonly volumeMounts: readonly { readonly mountPath: string }[]
+    }[]
   } & Readonly<Record<string, unknown>>
 }
 
+const [namespace, deployment] = readFileSync(join(CHECKOUT, 'deploy', 'kubernetes.yaml'), 'utf8')
+  .split('\n---\n')
+  .map((text) => readDocument(text, 'kubernetes.yaml').value)
+const { spec } = (deployment as { readonly spec: { readonly template: Pod } }).spec.template
+
+// A volume of the kind emptyDir has the mode 0777, and Cordon refuses to keep its log in such a folder.
+test('the audit log of deploy/kubernetes.yaml is in a folder inside a volume, and not in the volume itself', () => {
+  const [{ env, volumeMounts } = { env: [], volumeMounts: [] }] = spec.containers
+  const folder = dirname(env.find(({ name }) => name === 'CORDON_AUDIT')?.value ?? '')
+  const volumes = volumeMounts.map(({ mountPath }) => mountPath)
+  expect(volumes).toContain(dirname(folder))
+  expect(volumes).not.toContain(folder)
+})
+
 test('the pod of deploy/kubernetes.yaml fits the restricted standard', () => {
-  const [namespace, deployment] = readFileSync(join(CHECKOUT, 'deploy', 'kubernetes.yaml'), 'utf8')
-    .split('\n---\n')
-    .map((text) => readDocument(text, 'kubernetes.yaml').value)
   expect(namespace).toMatchObject({ metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } })
-  const { spec } = (deployment as { readonly spec: { readonly template: Pod } }).spec.template
   expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'Localhost' } })
   for (const key of ['hostNetwork', 'hostPID', 'hostIPC']) expect(spec).not.toHaveProperty(key)
   for (const { securityContext } of spec.containers) {
