@@ -26,6 +26,7 @@ export const TEST_NEEDS = [
   { command: 'python3', packages: ['python3'], because: 'some attacks are Python programs' },
   { command: 'git', packages: ['git'], because: 'some attacks are about git hooks' },
   { command: 'bwrap', packages: ['bubblewrap'], because: 'hosts that refuse something are imitated with it' },
+  { command: 'firejail', packages: ['firejail'], because: 'cells are tried inside it' },
   {
     command: 'qemu-system-x86_64',
     packages: ['qemu-system-x86'],
