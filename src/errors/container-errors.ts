@@ -20,6 +20,12 @@ export const CONTAINER_ERRORS = {
     agent: 'The container of this tool could not be made.',
     fix: 'correct what it complains about; podman run --rm IMAGE, or docker run --rm IMAGE, shows whether the engine runs the image without Cordon',
   },
+  'container-runtime-ignored': {
+    when: 'The engine made a container with another OCI runtime than the tool names. Podman does so.',
+    message: 'the engine would run the container with the OCI runtime {found}, not with {runtime}',
+    agent: 'The container of this tool could not be made.',
+    fix: 'start the engine with this runtime (podman --runtime {runtime} system service --time=0 unix:///PATH), or leave "runtime" out',
+  },
   'container-mounts-incomparable': {
     when: 'Cordon cannot compare the mounts of a container with the granted paths of this host.',
     message: 'the mounts of the container cannot be compared with the granted paths: {problem}',

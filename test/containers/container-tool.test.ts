@@ -13,7 +13,7 @@ import { echo, serverAuthority, startHttps } from '../egress/servers.js'
 import { needs } from '../requirement.js'
 import { openStage } from '../runtime/stage.js'
 
-import { engineProblem, makeImageRoot, startEngine } from './engine.js'
+import { IS_PODMAN, engineProblem, makeImageRoot, startEngine } from './engine.js'
 import { shellTool } from './shell-tool.js'
 import type { ShellPolicy } from './shell-tool.js'
 
@@ -202,6 +202,22 @@ describe('what a container cannot hold exactly', () => {
     })
     const result = await cordon.call('shell', { script: 'true' })
     expect(result).toMatchObject({ facts: { error: { code, fix: expect.stringMatching(/\w/) as string } } })
+  })
+
+  test.runIf(IS_PODMAN)('an OCI runtime that the engine would ignore', async (context) => {
+    needs(context, engine !== undefined, problem ?? '')
+    const named = (runtime: string) =>
+      closing(context, {
+        tools: [containerTool({ name: 'shell', image, runtime, command: () => ['true'] })],
+        containers: { socket: engine?.socket ?? '' },
+      })
+    const own = engine?.command('info', '--format', '{{.Host.OCIRuntime.Name}}') ?? ''
+    const granted = await (await named(own)).call('shell', {})
+    expect({ status: granted.status, error: granted.facts.error }).toEqual({ status: 'ok', error: null })
+    expect(await (await named('runsc')).call('shell', {})).toMatchObject({
+      status: 'not_started',
+      facts: { error: { code: 'container-runtime-ignored', message: expect.stringContaining(own) as string } },
+    })
   })
 
   test('an image by a wrong digest, and one by a tag where digests are demanded', async (context) => {

@@ -13,6 +13,8 @@ import type { FoundEngine } from './find-engine.js'
 export interface Engine extends FoundEngine {
   readonly image: (name: string) => Promise<Image>
   readonly create: (body: unknown) => Promise<string>
+  /** The OCI runtime that a container was made with. */
+  readonly runtimeOf: (id: string) => Promise<string>
   readonly attach: (id: string) => Promise<{ readonly connection: Socket; readonly first: Buffer }>
   readonly start: (id: string) => Promise<void>
   /** Also if it is gone already. */
@@ -51,6 +53,7 @@ export const openEngine = async (sockets: readonly string[]): Promise<Engine> =>
       return image
     },
     create: found.name === 'podman' && found.isRootless ? oneAtATime(create) : create,
+    runtimeOf: (id) => runtimeOf(found, id),
     attach: (id) =>
       hijackEngine({
         socket,
@@ -83,6 +86,14 @@ const oneAtATime = (create: Engine['create']): Engine['create'] => {
     last = made.catch(() => undefined)
     return made
   }
+}
+
+/** Podman tells it only in its own API. */
+const runtimeOf = async ({ socket, name }: FoundEngine, id: string): Promise<string> => {
+  const path = `${name === 'podman' ? '/libpod' : ''}/containers/${id}/json`
+  const fields = fieldsOf((await expectEngine({ socket, method: 'GET', path })).value)
+  const runtime = name === 'podman' ? fields['OCIRuntime'] : fieldsOf(fields['HostConfig'])['Runtime']
+  return typeof runtime === 'string' ? runtime : 'unknown'
 }
 
 const MOST_REMOVALS = 20

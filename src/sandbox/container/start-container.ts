@@ -1,6 +1,8 @@
 // Makes and starts one container for one cell, and attaches to it.
+import { basename } from 'node:path'
 import type { Duplex } from 'node:stream'
 
+import { fail } from '../../errors/index.js'
 import type { Limits } from '../../policy/index.js'
 import { DEFAULT_LIMITS } from '../../policy/index.js'
 
@@ -39,6 +41,7 @@ export const startContainer = async (
   const id = await engine.create(containerBody(request, target))
   const remove = () => engine.remove(id)
   try {
+    await refuseOtherRuntime(request, id)
     // Before it starts, so that nothing it says is lost.
     const { connection, first } = await engine.attach(id)
     const attached = carryStreams(connection, first, onConnection)
@@ -49,6 +52,13 @@ export const startContainer = async (
     await remove().catch(() => undefined)
     throw error
   }
+}
+
+/** Podman ignores the runtime that a request names, and takes that of its own settings. */
+const refuseOtherRuntime = async ({ engine, runtime }: ContainerRequest, id: string): Promise<void> => {
+  if (runtime === undefined) return
+  const found = await engine.runtimeOf(id)
+  if (found !== runtime && basename(found) !== runtime) throw fail('container-runtime-ignored', { runtime, found })
 }
 
 /** Fails if the container has other mounts than those that were asked for. */
