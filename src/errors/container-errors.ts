@@ -40,9 +40,15 @@ export const CONTAINER_ERRORS = {
   },
   'image-missing': {
     when: 'The engine does not have the image of a container tool. Cordon never downloads one.',
-    message: 'the container engine has no image {image}',
+    message: 'the container engine at {socket} has no image {image}',
     agent: 'The container image of this tool is missing.',
-    fix: 'podman pull {image}, or docker pull {image}; a name without a tag means :latest, and podman images lists what there is',
+    fix: 'podman pull {image}, or docker pull {image}; a name without a tag means :latest, and podman images lists what there is. Root and each user have images of their own',
+  },
+  'image-name-invalid': {
+    when: 'The name of an image is none that an engine could have.',
+    message: '{image} is not a valid name of an image',
+    agent: 'The container image of this tool is missing.',
+    fix: 'give NAME, NAME:TAG or NAME@sha256: and 64 hexadecimal digits; podman images --digests, or docker images --digests, lists them',
   },
   'image-not-the-digest': {
     when: 'The image of a container tool is another one than its digest says.',

@@ -220,6 +220,12 @@ describe('what a container cannot hold exactly', () => {
     })
   })
 
+  test('a name that no image can have', async (context) => {
+    const cordon = await opened(context, {}, {}, 'localhost/any@sha256:abc')
+    const result = await cordon.call('shell', { script: 'true' })
+    expect(result).toMatchObject({ facts: { error: { code: 'image-name-invalid' } } })
+  })
+
   test('an image by a wrong digest, and one by a tag where digests are demanded', async (context) => {
     const wrong = await opened(context, {}, {}, `localhost/any@sha256:${'0'.repeat(64)}`)
     expect(await wrong.call('shell', { script: 'true' })).toMatchObject({ facts: { error: { code: 'image-missing' } } })

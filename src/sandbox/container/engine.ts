@@ -113,11 +113,14 @@ const removeContainer = async (socket: string, id: string): Promise<void> => {
 
 const DIGEST = /^(?:(?<name>.+)@)?(?<digest>sha256:[0-9a-f]{64})$/
 
+/** Only for the error: engines know better which names they take. */
+const NAME = /^[\w.:/-]+(?:@sha256:[0-9a-f]{64})?$/
+
 const findImage = async (socket: string, name: string): Promise<Image> => {
   const asked: EngineRequest = { socket, method: 'GET', path: `/images/${encodeURIComponent(name)}/json` }
   const answer = await askEngine(asked)
-  if (answer.status === 404) throw fail('image-missing', { image: name })
-  if (!isSuccess(answer)) throw refusedBy(asked, answer)
+  if (answer.status === 404) throw fail('image-missing', { image: name, socket })
+  if (!isSuccess(answer)) throw NAME.test(name) ? refusedBy(asked, answer) : fail('image-name-invalid', { image: name })
   const { Id: id, RepoDigests: digests, Config: config } = fieldsOf(answer.value)
   const digest = typeof id === 'string' ? (id.startsWith('sha256:') ? id : `sha256:${id}`) : ''
   const wanted = DIGEST.exec(name)?.groups?.['digest']
