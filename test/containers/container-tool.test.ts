@@ -196,6 +196,7 @@ describe('what a container cannot hold exactly', () => {
     ['all of the network', { network: 'all', egress_class: 'write' }, 'network-grant-unsupported'],
     ['a list of programs', { exec: ['ls'] }, 'grant-inexpressible'],
     ['a top folder of the host', { filesystem: { read: ['/usr/**'] } }, 'grant-inexpressible'],
+    ['a user namespace', { require: ['user-namespace'] }, 'host-cannot-hold'],
   ])('%s is refused with a fix', async ([, policy, code], context) => {
     const cordon = await opened(context, policy, {
       approve: () => Promise.resolve({ kind: 'approve_once', by: 'ann' }),

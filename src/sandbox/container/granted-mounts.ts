@@ -26,7 +26,7 @@ export const mountsFor = (boundary: Boundary, sealed: readonly Place[]): Granted
   const survey = surveyGrants(boundary)
   const [link] = survey.links
   if (link !== undefined)
-    throw inexpressible(link.path, `it is a link to ${link.target}, which the image does not have`, {
+    throw inexpressible(link.path, `it is a link to ${link.target}, and an image may have another one of this name`, {
       fix: 'grant the path that the link leads to',
     })
   for (const { path } of [...survey.read, ...survey.write]) refuseCoveringImage(path)

@@ -191,9 +191,15 @@ export const refuseInexpressible = ({ boundary }: CellRequest, facts: HostFacts)
     throw fail('grant-inexpressible', {
       section: 'exec',
       grant: boundary.exec.kind === 'none' ? 'none' : boundary.exec.programs.join(', '),
-      problem: 'the programs of an image are not looked up before it runs',
+      problem: 'Cordon does not see the programs of an image before the container runs',
       fix: 'leave exec out, and use an image with only the programs that the tool needs',
     })
   const require = boundary.require.filter((mechanism) => !BY_CONTAINER.includes(mechanism))
+  if (require.includes('user-namespace'))
+    throw fail('host-cannot-hold', {
+      mechanism: 'user-namespace',
+      problem: 'whether a container has one of its own depends on the engine, and its cell makes none',
+      fix: `do not require it; a container always has: ${BY_CONTAINER.join(', ')}`,
+    })
   refuseMissingMechanisms({ require, network: boundary.network }, 'landlock', facts)
 }
