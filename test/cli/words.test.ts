@@ -98,6 +98,12 @@ describe('invalid arguments', () => {
       'podman is a container engine, and no backend',
       'cordon run --backend container --image NAME -- COMMAND… (DOCKER_HOST=unix:///path names the engine)',
     ],
+    [['run', '--backend', 'contaner', '--', 'true'], '--backend does not know "contaner"', 'did you mean container?'],
+    [
+      ['run', '--backend', 'container', '--image', '', '--', 'true'],
+      '--backend container needs an image',
+      'cordon run --backend container --image NAME -- COMMAND…',
+    ],
     [
       ['run', '--form', 'xen', '--', 'true'],
       '--form does not know "xen"',

@@ -112,8 +112,9 @@ const GRANTING = ['read', 'write', 'net', 'env', 'exec', 'preset', ...Object.key
 const imageIn = (given: Arguments): string | undefined => {
   const [backend] = given.values.get('backend') ?? []
   const [image] = given.values.get('image') ?? []
+  const named = image === undefined || image === '' ? 'NAME' : image
   const refused = (problem: string) =>
-    fail('usage-error', { problem, fix: `cordon run --backend container --image ${image ?? 'NAME'} -- COMMAND…` })
+    fail('usage-error', { problem, fix: `cordon run --backend container --image ${named} -- COMMAND…` })
   if (backend !== CONTAINER) {
     if (image !== undefined) throw refused('--image needs --backend container')
     return undefined
@@ -124,7 +125,7 @@ const imageIn = (given: Arguments): string | undefined => {
 }
 
 const backendIn = (word: string): (typeof BACKEND_WORDS)[number] => {
-  if (!ENGINES.includes(word)) return oneOf('backend', word, BACKEND_WORDS)
+  if (!ENGINES.includes(word)) return oneOf('backend', word, BACKEND_WORDS, [CONTAINER])
   throw fail('usage-error', {
     problem: `${word} is a container engine, and no backend`,
     fix: 'cordon run --backend container --image NAME -- COMMAND… (DOCKER_HOST=unix:///path names the engine)',
@@ -133,13 +134,20 @@ const backendIn = (word: string): (typeof BACKEND_WORDS)[number] => {
 
 const ENGINES: readonly string[] = ['docker', 'podman']
 
-const oneOf = <Name extends string>(option: string, value: string, known: readonly Name[]): Name => {
+/** `others`: words that are known too, and handled before. */
+const oneOf = <Name extends string>(
+  option: string,
+  value: string,
+  known: readonly Name[],
+  others: readonly string[] = [],
+): Name => {
   const found = known.find((name) => name === value)
   if (found !== undefined) return found
-  const near = nearestKey(value, known)
+  const words = [...known, ...others]
+  const near = nearestKey(value, words)
   throw fail('usage-error', {
     problem: `--${option} does not know ${JSON.stringify(value)}`,
-    fix: near === undefined ? `one of: ${known.join(', ')}` : `did you mean ${near}?`,
+    fix: near === undefined ? `one of: ${words.join(', ')}` : `did you mean ${near}?`,
   })
 }
 
