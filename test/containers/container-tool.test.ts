@@ -191,6 +191,15 @@ describe('a container tool', () => {
   })
 })
 
+describe('a refused change in a container', () => {
+  test('of the image is explained without a grant of the same path on the host', async (context) => {
+    const cordon = await opened(context)
+    const { facts } = (await outputOf(cordon, 'echo x > /etc/new')).result
+    expect(facts.error?.fix).toContain('TMPDIR')
+    expect(facts.error?.fix).not.toContain("'/etc'")
+  })
+})
+
 describe('what a container cannot hold exactly', () => {
   test.for<[string, ShellPolicy, string]>([
     ['all of the network', { network: 'all', egress_class: 'write' }, 'network-grant-unsupported'],

@@ -95,6 +95,18 @@ describe('a command of an image', () => {
     expect(readFileSync(place, 'utf8')).toBe('made\n')
   })
 
+  test('is told that its working directory is one of the image, and that the image cannot be changed', async () => {
+    writeFileSync(join(folder, 'in-folder'), 'x\n')
+    const missing = await inContainer([], ['cat', 'in-folder'], { cwd: folder })
+    expect(missing.stderr).toContain(`${folder} is not granted, so the command ran in / of the image: add --read .`)
+    const granted = await inContainer(['--read', 'in-folder'], ['cat', 'in-folder', 'no-such'], { cwd: folder })
+    expect(granted).toMatchObject({ status: 1, stdout: 'x\n' })
+    expect(granted.stderr).not.toContain('of the image')
+    const { stderr } = await inContainer([], ['sh', '-c', 'echo x > /etc/new'])
+    expect(stderr).toContain('refused write of /etc/new, a path of the image')
+    expect(stderr).not.toContain('add --write')
+  })
+
   test('gets the granted variables, and no others', async () => {
     const given = { environment: { GIVEN: 'one', WITHHELD: 'two' } }
     const { stdout } = await inContainer(['--env', 'GIVEN', '--env', 'SET=three'], ['env'], given)

@@ -28,7 +28,7 @@ export const adviseOnServer = (server: EndedServer): string => {
   const { order, boundary, ownFiles, result, said, environment } = server
   // The words of a server name hosts that it could not even look up.
   const argv = [...order.argv, ...hostsIn(said).map((host) => `https://${host}/`)]
-  const refused = explainViolations(asFailure(result), false, { argv, ownFiles })
+  const refused = explainViolations(asFailure(result), false, { ...order, argv, ownFiles })
   const exitCode = result.status === 'exited' ? result.exitCode : 0
   const known = [...refused, ...adviseOnStart(order, boundary, exitCode, environment)]
   const lacking = variablesIn(said).filter((name) => !boundary.environment.some((entry) => entry.name === name))

@@ -2,11 +2,13 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
+import type { AbsolutePath } from '../../policy/index.js'
 import { escapeGlob, hostsNamedIn, isWebPort } from '../../policy/index.js'
+import { isOfImage } from '../../runtime/hints/index.js'
 import { describeOwnFile, ownFileAt } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 import { LIMIT_KINDS, describeViolation, isHabit, isIntrusion, isKernelView, isLookup } from '../../sandbox/index.js'
-import type { CallResult, RefusedOpen, Violation } from '../../sandbox/index.js'
+import type { CallResult, RefusedOpen, SandboxProfile, Violation } from '../../sandbox/index.js'
 
 import { asWord } from '../text/shell-word.js'
 
@@ -18,12 +20,9 @@ const MOST_DESTINATIONS = 3
  * Limits, protected names and refusals of the proxy are always shown, because programs may go on without them and exit
  * with 0. Other refusals are shown if the command failed or was observed. Intrusions are errors of their own.
  */
-export const explainViolations = (
-  result: CallResult,
-  observed: boolean,
-  { argv, ownFiles }: Explained,
-): readonly string[] => {
-  const linesOf = linesFor(argv, ownFiles)
+export const explainViolations = (result: CallResult, observed: boolean, explained: Explained): readonly string[] => {
+  const { argv } = explained
+  const linesOf = linesFor(explained, result.profile)
   const told = result.violations.filter(
     (violation) => !isIntrusion(violation) && !isIdle(violation, argv) && (observed || !isHabit(violation, argv)),
   )
@@ -35,18 +34,23 @@ interface Explained {
   readonly argv: readonly string[]
   /** Never suggested as grants, which would be refused. */
   readonly ownFiles: readonly OwnFile[]
+  readonly workspace: AbsolutePath
+  readonly home: AbsolutePath
 }
 
 type LinesOf = (violations: readonly Violation[]) => readonly string[]
 
 const linesFor =
-  (argv: readonly string[], ownFiles: readonly OwnFile[]): LinesOf =>
+  ({ argv, ownFiles, workspace, home }: Explained, profile: SandboxProfile): LinesOf =>
   (violations) => [
     ...new Set(
       violations
         .map(withRealProgram)
         .map(
-          (violation) => onOwnFile(violation, ownFiles) ?? `${describeViolation(violation)}${wayOut(violation, argv)}`,
+          (violation) =>
+            onOwnFile(violation, ownFiles) ??
+            onImage(violation, profile, [workspace, home]) ??
+            `${describeViolation(violation)}${wayOut(violation, argv)}`,
         ),
     ),
   ]
@@ -56,6 +60,12 @@ const onOwnFile = (violation: Violation, ownFiles: readonly OwnFile[]): string |
   const own = ownFileAt(violation.path, violation.kind === 'file' ? violation.access : 'read', ownFiles)
   return own === undefined ? undefined : describeOwnFile(violation.path, own, 'command')
 }
+
+const onImage = (violation: Violation, profile: SandboxProfile, own: readonly AbsolutePath[]): string | undefined =>
+  violation.kind === 'file' && isOfImage(profile, violation.path, own)
+    ? `${describeViolation(violation)}, a path of the image: no command can change it; write to $TMPDIR, or to a ` +
+      'folder that --write grants'
+    : undefined
 
 /** One line for each destination, and only a few, because the command succeeded without them. */
 const refusedByProxy = (violations: readonly Violation[], linesOf: LinesOf): readonly string[] => {

@@ -60,8 +60,20 @@ export const hintsInContainer = (
   ...hintsOnArguments(command, boundary)
     .filter(({ path }) => isWithinPath(path, command.home) || isWithinPath(path, command.workspace))
     .map(({ hint }) => hint),
+  ...hintOnImageFolder(command, profile),
   ...(known.length === 0 ? hintOnNetwork(command, profile) : []),
 ]
+
+/** A command that names files of its own folder looks for them in a folder of the image. */
+const hintOnImageFolder = (command: Command, { cwd: inside }: SandboxProfile): readonly string[] => {
+  const { cwd, workspace } = command
+  if (inside === cwd || !namesOwn(command)) return []
+  const word = cwd === workspace ? '.' : asWord(escapeGlob(cwd))
+  return [
+    `the working directory ${cwd} is not granted, so the command ran in ${inside} of the image: add --read ${word}, ` +
+      `or --write ${word} to change it`,
+  ]
+}
 
 /** Also for a success, because an empty folder may be mistaken for the real one. */
 export const hintOnEmptyFolder = (command: Command, boundary: Boundary): readonly string[] =>

@@ -1,4 +1,5 @@
 export { fixOfFailure } from './failure-fix.js'
+export { isOfImage } from './image-path.js'
 export { policyAdvice, policyLines } from './policy-lines.js'
 export {
   MOST_ARGUMENTS,

@@ -16,6 +16,8 @@ export interface Advised {
   readonly ownFiles: readonly OwnFile[]
   /** The command's words or the function's source. They may name the hosts that were looked up. */
   readonly words: readonly string[]
+  /** In a container: paths that no grant of the host makes writable. */
+  readonly isOfImage?: (path: string) => boolean
 }
 
 const MOST_ENTRIES = 5
@@ -64,7 +66,7 @@ const nothingWanted = () => ({
 
 type Wanted = ReturnType<typeof nothingWanted>
 
-const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles }: Advised): void => {
+const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles, isOfImage }: Advised): void => {
   const file = (path: string, access: 'read' | 'write', granted: string): void => {
     const own = ownFileAt(path, access, ownFiles)
     if (own !== undefined) wanted.remarks.add(describeOwnFile(path, own, 'tool'))
@@ -74,6 +76,10 @@ const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles }: Adv
     case 'file': {
       const { path, access, reason } = violation
       if (isKernelView(path)) return
+      if (isOfImage?.(path) === true) {
+        wanted.remarks.add(IMAGE_ADVICE)
+        return
+      }
       // A missing file cannot be granted by its path, except a protected name in a write root.
       const needsFolder = access === 'write' && reason.kind === 'not-granted' && !existsSync(path)
       file(path, access, needsFolder ? dirname(path) : path)
@@ -123,6 +129,9 @@ const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles }: Adv
       wanted.limits.add(violation.kind)
   }
 }
+
+const IMAGE_ADVICE =
+  'no tool can change its image: let it write to the folder that TMPDIR names, or to a folder that its policy grants'
 
 const linesOf = ({ read, write, exec, network, limits, lines }: Wanted): readonly string[] => [
   ...(read.size + write.size === 0

@@ -7,7 +7,7 @@ import type { ProcessResult } from '../../sandbox/index.js'
 
 import type { ToolRunner } from '../call/call-services.js'
 import { processEndingOf } from '../events/process-ending.js'
-import { fixOfFailure, policyAdvice } from '../hints/index.js'
+import { fixOfFailure, isOfImage, policyAdvice } from '../hints/index.js'
 import { toolFailed } from '../result/agent-words.js'
 import { sizeInTurns, textInTurns } from '../result/in-turns.js'
 import { judgeEnding } from '../result/judge-ending.js'
@@ -64,7 +64,10 @@ export const describeProcess = async (
   const output = taken.kind === 'json' ? taken.value : bug('decoded texts that are no JSON')
   if (result.stdout.byteLength + result.stderr.byteLength > SMALL_BYTES) await sizeInTurns(output)
   const succeeded = result.status === 'exited' && successes.includes(result.exitCode)
-  const advised = { workspace, ownFiles, words: command }
+  const advised = {
+    ...{ workspace, ownFiles, words: command },
+    isOfImage: (path: string) => profile.mode === 'sandboxed' && isOfImage(profile, path, [workspace]),
+  }
   const failure = () => {
     const isExit = result.status === 'exited'
     const problem = `${isExit ? `exit status ${result.exitCode}` : describeEnding(result)}${lastWords(result.stderr)}`
