@@ -192,6 +192,18 @@ describe('a container tool', () => {
 })
 
 describe('a refused change in a container', () => {
+  test('of a protected name is a violation, and a change beside it is none', async (context) => {
+    const file = join(stage.workspace, 'package.json')
+    writeFileSync(file, '{}\n')
+    const cordon = await opened(context, { filesystem: { write: ['.'] } })
+    const refused = (await outputOf(cordon, `echo x >> ${file}`)).result
+    const violation = { kind: 'file', access: 'write', path: file, reason: { kind: 'protected' } }
+    expect(refused).toMatchObject({ status: 'violated', facts: { violations: [violation] } })
+    const beside = (await outputOf(cordon, `echo x > ${file}.other; exit 1`)).result
+    expect(beside).toMatchObject({ status: 'failed', facts: { violations: [] } })
+    expect(readFileSync(file, 'utf8')).toBe('{}\n')
+  })
+
   test('of the image is explained without a grant of the same path on the host', async (context) => {
     const cordon = await opened(context)
     const { facts } = (await outputOf(cordon, 'echo x > /etc/new')).result

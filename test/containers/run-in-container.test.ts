@@ -18,7 +18,7 @@ import { engineProblem, makeImageRoot, startEngine } from './engine.js'
 
 const problem = engineProblem()
 const engine = problem === undefined ? await startEngine() : undefined
-const PROGRAMS = ['sh', 'cat', 'env', 'sleep', 'curl', 'sha256sum', 'seq', 'head']
+const PROGRAMS = ['sh', 'cat', 'env', 'rm', 'sleep', 'curl', 'sha256sum', 'seq', 'head']
 const image =
   engine === undefined ? '' : engine.image(makeImageRoot(join(engine.folder, 'root'), PROGRAMS), ['ENV OF_IMAGE=yes'])
 
@@ -105,6 +105,16 @@ describe('a command of an image', () => {
     const { stderr } = await inContainer([], ['sh', '-c', 'echo x > /etc/new'])
     expect(stderr).toContain('refused write of /etc/new, a path of the image')
     expect(stderr).not.toContain('add --write')
+  })
+
+  test('is told of a protected name that it could not change or remove', async () => {
+    const file = join(folder, 'package.json')
+    writeFileSync(file, '{}\n')
+    for (const script of [`echo x > ${file}`, `rm ${file}`]) {
+      const { stderr } = await inContainer(['--write', folder], ['sh', '-c', script])
+      expect(stderr).toContain(`refused write of ${file} (protected`)
+    }
+    expect(readFileSync(file, 'utf8')).toBe('{}\n')
   })
 
   test('gets the granted variables, and no others', async () => {

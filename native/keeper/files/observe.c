@@ -71,8 +71,12 @@ enum holding holding_of(const struct plan *plan, const char *path, unsigned righ
 {
 	bool exists;
 
-	if (plan->form == FORM_LANDLOCK)
-		return is_ruled(plan, path, right, &exists) ? FREE : exists ? HELD : MISSING;
+	if (plan->form == FORM_LANDLOCK) {
+		if (!is_ruled(plan, path, right, &exists))
+			return exists ? HELD : MISSING;
+		/* In a container, read-only mounts seal names in a write root. */
+		return right == ACCESS_WRITE && access(path, W_OK) < 0 && errno == EROFS ? HELD : FREE;
+	}
 	if (access(path, right == ACCESS_WRITE ? W_OK : R_OK) == 0)
 		return FREE;
 	if (errno == EROFS || (right == ACCESS_READ && errno != ENOENT && errno != ENOTDIR))
