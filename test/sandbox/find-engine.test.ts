@@ -111,6 +111,7 @@ describe('the sockets of engines', () => {
 
   test('the fix follows the socket, the user and DOCKER_HOST', () => {
     expect(engineFix([], {}, 0)).toMatch(/^systemctl start podman\.socket/)
+    expect(engineFix([], {}, 1)).toContain('podman system service --time=0 unix:///PATH')
     const docker = { socket: '/var/run/docker.sock', problem: 'connect ECONNREFUSED' }
     expect(engineFix([docker], {}, 1)).toBe('systemctl start docker')
     expect(engineFix([{ ...docker, problem: 'connect EACCES' }], {}, 1)).toContain('may not open /var/run/docker.sock')

@@ -26,7 +26,8 @@ export const engineFix = (
   if (named !== '') return `start the engine of DOCKER_HOST=${named}, or unset DOCKER_HOST`
   const podman = uid === ROOT ? 'systemctl start podman.socket' : 'systemctl --user start podman.socket'
   const [first] = silent
-  if (first === undefined) return `${podman}, or export DOCKER_HOST=unix:///PATH`
+  if (first === undefined)
+    return `${podman}; without systemd: podman system service --time=0 unix:///PATH, and export DOCKER_HOST=unix:///PATH`
   if (/EACCES|EPERM/.test(first.problem)) return `${podman} (this user may not open ${first.socket})`
   if (first.socket.includes('podman')) return podman
   return uid === ROOT || first.socket.startsWith('/var/') ? 'systemctl start docker' : 'systemctl --user start docker'
