@@ -221,6 +221,12 @@ describe('createCordon refuses invalid values:', () => {
       /did you mean "token"\?/,
     ],
     [
+      'a socket of an engine as a URL',
+      { containers: { socket: 'unix:///run/podman/podman.sock' } },
+      /containers\.socket must be the absolute path/,
+      /without "unix:\/\/"/,
+    ],
+    [
       'a form of the sandbox that does not exist',
       { sandbox: { form: 'docker' } },
       /sandbox\.form must be one of: auto, /,

@@ -129,9 +129,11 @@ const context = mapping<EventContext>(
   'context: { agent: "reviewer", model: "…" }',
 )
 
+const SOCKET = 'give a path without "unix://", such as "/run/podman/podman.sock"'
+
 const containers = mapping<ContainerOptions>(
   {
-    socket: aText("the path of an engine's socket"),
+    socket: such<string>("the absolute path of an engine's socket", isAbsolute, { fix: SOCKET }),
     launcher: aText('the path of a launcher'),
     images: oneOf('digest', 'any'),
   },
