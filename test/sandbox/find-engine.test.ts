@@ -117,6 +117,8 @@ describe('the sockets of engines', () => {
     expect(engineFix([{ ...docker, problem: 'connect EACCES' }], {}, 1)).toContain('may not open /var/run/docker.sock')
     expect(engineFix([], { DOCKER_HOST: 'tcp://10.0.0.1:1' }, 1)).toMatch(/^export DOCKER_HOST=unix:/)
     expect(engineFix([], { DOCKER_HOST: 'unix:///x' }, 1)).toContain('unset DOCKER_HOST')
+    const closed = [{ socket: '/x', problem: 'connect EACCES /x' }]
+    expect(engineFix(closed, { DOCKER_HOST: 'unix:///x' }, 1)).toContain('this user may not open /x')
   })
 })
 

@@ -23,9 +23,11 @@ export const engineFix = (
 ): string => {
   if (named !== '' && !named.startsWith('unix://'))
     return `export DOCKER_HOST=unix:///PATH (it is ${named}, and Cordon speaks to unix sockets only)`
+  const [first] = silent
+  if (named !== '' && first !== undefined && /EACCES|EPERM/.test(first.problem))
+    return `unset DOCKER_HOST, and use an engine of your own (this user may not open ${first.socket})`
   if (named !== '') return `start the engine of DOCKER_HOST=${named}, or unset DOCKER_HOST`
   const podman = uid === ROOT ? 'systemctl start podman.socket' : 'systemctl --user start podman.socket'
-  const [first] = silent
   if (first === undefined)
     return `${podman}; without systemd: podman system service --time=0 unix:///PATH, and export DOCKER_HOST=unix:///PATH`
   if (/EACCES|EPERM/.test(first.problem)) return `${podman} (this user may not open ${first.socket})`
