@@ -267,6 +267,25 @@ describe('an image', () => {
     expect(result).toMatchObject({ status: 'not_started', facts: { error: { code: 'image-annotated' } } })
   })
 
+  test('with a health check runs none in the container of a tool, and one in another container', async (context) => {
+    const { folder, image: importImage, command, containers } = here(context)
+    const root = makeImageRoot(join(folder, 'checked'), PROGRAMS)
+    const line = 'HEALTHCHECK CMD ["/bin/sh", "-c", "true"]'
+    // Podman imports none.
+    const checked = IS_PODMAN ? buildImage(command, folder, importImage(root), line) : importImage(root, [line])
+    const checkOf = (container: string): unknown =>
+      JSON.parse(command('inspect', '--format', '{{json .Config.Healthcheck.Test}}', container))
+    const cordon = await opened(context, {}, checked)
+    expect((await stdoutOf(cordon, 'echo ran')).stdout).toBe('ran\n')
+    // The next one waits for its call.
+    await expect.poll(() => containers().length, { timeout: 20_000 }).toBe(1)
+    expect(checkOf(containers()[0] ?? '')).toEqual(['NONE'])
+    await cordon.close()
+    const other = command('create', checked, 'true')
+    expect(checkOf(other)).toEqual(['CMD', '/bin/sh', '-c', 'true'])
+    command('rm', '--force', other)
+  })
+
   test('with too many names in its root is refused, and this process lives on', async (context) => {
     const { folder, image: importImage } = here(context)
     const root = makeImageRoot(join(folder, 'crowded'), PROGRAMS)
@@ -278,6 +297,22 @@ describe('an image', () => {
     expect({ status: other.status, error: other.facts.error }).toEqual({ status: 'ok', error: null })
   })
 })
+
+/** Makes an image of another one and one more line. */
+const buildImage = (command: TestEngine['command'], folder: string, from: string, line: string): string => {
+  const context = join(folder, 'context')
+  mkdirSync(context)
+  const [trust, file] = [join(folder, 'trust.json'), join(context, 'Dockerfile')]
+  writeFileSync(trust, '{"default":[{"type":"insecureAcceptAnything"}]}')
+  writeFileSync(file, `FROM ${from}\n${line}\n`)
+  const words = ['--quiet', '--pull-never', '--signature-policy', trust, '--format', 'docker', '--file', file]
+  return `sha256:${
+    command('build', ...words, context)
+      .split('\n')
+      .at(-1)
+      ?.trim() ?? ''
+  }`
+}
 
 const ANNOTATE = `
 import hashlib, json, sys

@@ -49,8 +49,7 @@ export const openEngine = async (sockets: readonly string[]): Promise<Engine> =>
     ...found,
     image: async (name) => {
       const image = await findImage(socket, name)
-      if (found.name === 'podman') await refuseAnnotations(socket, image.digest)
-      return image
+      return found.name === 'podman' ? completeByPodman(socket, image) : image
     },
     create: found.name === 'podman' && found.isRootless ? oneAtATime(create) : create,
     runtimeOf: (id) => runtimeOf(found, id),
@@ -137,16 +136,24 @@ const findImage = async (socket: string, name: string): Promise<Image> => {
       }),
     ),
     folder: typeof folder === 'string' && folder.startsWith('/') ? folder : '/',
-    hasHealthCheck: check !== undefined && check !== null,
+    hasHealthCheck: isThere(check),
     volumes: Object.keys(fieldsOf(volumes)).map((path) => posix.resolve(path)),
   }
 }
 
-/** Podman hands the annotations of an image to its runtime. crun takes a seccomp filter from one of them. */
-const refuseAnnotations = async (socket: string, image: string): Promise<void> => {
-  const { value } = await expectEngine({ socket, method: 'GET', path: `/libpod/images/${image}/json` })
-  const annotation = Object.keys(fieldsOf(fieldsOf(value)['Annotations'])).find((name) => !HARMLESS.test(name))
-  if (annotation !== undefined) throw fail('image-annotated', { image, annotation: JSON.stringify(annotation) })
+const isThere = (value: unknown): boolean => value !== undefined && value !== null
+
+/**
+ * What Podman says only in its own API. It leaves the health check out of Docker's, and runs it. It hands annotations to
+ * its runtime, and crun takes a seccomp filter from one of them.
+ */
+const completeByPodman = async (socket: string, image: Image): Promise<Image> => {
+  const { value } = await expectEngine({ socket, method: 'GET', path: `/libpod/images/${image.digest}/json` })
+  const { Annotations: annotations, Healthcheck: check } = fieldsOf(value)
+  const annotation = Object.keys(fieldsOf(annotations)).find((name) => !HARMLESS.test(name))
+  if (annotation !== undefined)
+    throw fail('image-annotated', { image: image.digest, annotation: JSON.stringify(annotation) })
+  return { ...image, hasHealthCheck: image.hasHealthCheck || isThere(check) }
 }
 
 const HARMLESS = /^(?:org\.opencontainers\.image|io\.buildah)\./
