@@ -1,5 +1,7 @@
 // Files that Cordon itself reads or writes, in a working directory that the command is granted.
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -84,6 +86,25 @@ describeForms("a command with a grant for the folder of Cordon's files", (run) =
       status: 125,
       stderr: expect.stringMatching(/own-file-exposed: .*audit log.*\nfix: give the log a folder of its own/) as string,
     })
+  })
+
+  test('cannot take the place of the container engine in it, but can replace another socket', async () => {
+    const folder = temporaryFolder()
+    mkdirSync(join(folder, 'run'))
+    const sockets = ['engine', 'run/podman/podman.sock', 'run/other'].map((name) => join(folder, name))
+    mkdirSync(join(folder, 'run/podman'))
+    const services = sockets.map((socket) => createServer().listen(socket))
+    await Promise.all(services.map((service) => once(service, 'listening')))
+    const before = sockets.map((socket) => statSync(socket).ino)
+    const moves =
+      'for f in engine run/podman/podman.sock run/podman run/other; do mv $f $f.moved && echo moved $f; done'
+    const ran = run(['--write', '.', '--', 'sh', '-c', moves], {
+      cwd: folder,
+      environment: { DOCKER_HOST: `unix://${folder}/engine`, XDG_RUNTIME_DIR: join(folder, 'run') },
+    })
+    expect(ran.stdout).toBe('moved run/other\n')
+    expect(sockets.slice(0, 2).map((socket) => statSync(socket).ino)).toEqual(before.slice(0, 2))
+    for (const service of services) service.close()
   })
 })
 

@@ -17,7 +17,7 @@ import {
   verifyAudit,
 } from '../../src/runtime/index.js'
 import type { OwnFile } from '../../src/runtime/index.js'
-import { credentialFiles } from '../../src/runtime/own-files/index.js'
+import { credentialFiles, engineFiles } from '../../src/runtime/own-files/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
 import type { Form } from '../../src/sandbox/index.js'
 import { exitCodeOf } from '../ending.js'
@@ -206,6 +206,30 @@ describe.each<Form>(['namespaces', 'landlock'])('a tool in a cell (%s) whose wri
     await log.append([anEvent('after')])
     await log.close()
     expect((await verifyAudit(log.places.log)).isIntact).toBe(true)
+  })
+})
+
+describe('the boundary of a tool and the socket of a container engine', () => {
+  const carvedBy = (environment: Readonly<Record<string, string>>, named?: string) =>
+    carvedIn(shieldOwnFiles(boundaryOf('/home/a', { write: ['/home/a/**'] }), engineFiles(environment, named)).read)
+
+  it('loses the socket, whoever names it, and the usual ones beside it', () => {
+    const runtime = { XDG_RUNTIME_DIR: '/home/a/run' }
+    const usual = ['!/home/a/run/podman/podman.sock', '!/home/a/run/docker.sock']
+    expect(carvedBy(runtime)).toEqual(usual)
+    expect(carvedBy({ ...runtime, DOCKER_HOST: 'unix:///home/a/engine' })).toEqual(['!/home/a/engine', ...usual])
+    expect(carvedBy(runtime, '/home/a/engine')).toEqual(['!/home/a/engine', ...usual])
+  })
+
+  it('stays the same if the sockets are elsewhere, or none is named', () => {
+    expect(carvedBy({ DOCKER_HOST: 'unix:///srv/engine' })).toEqual([])
+    expect(carvedBy({ DOCKER_HOST: 'unix://' })).toEqual([])
+    expect(carvedBy({ DOCKER_HOST: 'tcp://10.0.0.1:2375' })).toEqual([])
+  })
+
+  it('is not refused for the links of the system on the way to the usual ones', () => {
+    const boundary = boundaryOf('/home/a', { write: ['/var/**'] })
+    expect(() => shieldOwnFiles(boundary, engineFiles({}))).not.toThrow()
   })
 })
 

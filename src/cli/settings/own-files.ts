@@ -1,7 +1,7 @@
 // Own files of a command line: Cordon reads or writes them, so tools get no access or may only read.
 import { resolve } from 'node:path'
 
-import { configFiles, namedFiles, packageFiles, stateFiles } from '../../runtime/own-files/index.js'
+import { configFiles, engineFiles, namedFiles, packageFiles, stateFiles } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 
 import type { Environment } from '../command-line.js'
@@ -27,6 +27,7 @@ export const ownFilesOf = (environment: Environment, home: string): readonly Own
     ...configFiles(configFolderOf(environment, home)),
     ...stateFiles(stateFolderOf(environment, home)),
     ...packageFiles(packageFolderOf(environment, home)),
+    ...engineFiles(environment),
     ...named.filter(([path]) => path !== '').map(([path, what]) => withheld(path, what)),
   ]
 }

@@ -13,6 +13,7 @@ import { sourcesOf } from '../network/index.js'
 import {
   configFiles,
   credentialFiles,
+  engineFiles,
   namedFiles,
   packageFiles,
   shieldOwnFiles,
@@ -94,11 +95,13 @@ const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { ho
     configFolder,
     environment,
     tickets,
+    containers,
     ownFiles: { withheld = [], readOnly = [] } = {},
   } = options
   const named = { what: 'named in ownFiles', fix: 'grant something else' }
   return [
     ...registryOwnFiles(registry),
+    ...engineFiles(environment ?? {}, containers?.socket),
     ...credentialFiles(sources, { folder: process.cwd(), home, searchPath: environment?.['PATH'] }),
     ...configFiles(configFolder ?? join(home, '.config', 'cordon')),
     ...stateFiles(join(home, '.local', 'state', 'cordon')),

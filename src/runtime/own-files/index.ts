@@ -1,4 +1,5 @@
 export { credentialFiles } from './credential-files.js'
+export { engineFiles } from './engine-files.js'
 export type { OwnFile } from './own-file.js'
 export { describeOwnFile, ownFileAt } from './own-file-at.js'
 export { shieldOwnFiles } from './shield-own-files.js'
