@@ -1,5 +1,5 @@
 // Sockets of container engines. A server here plays an engine only where no real one would answer like that.
-import { linkSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, linkSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import { createServer as createRawServer } from 'node:net'
@@ -102,6 +102,16 @@ describe('the sockets of engines', () => {
     expect(await trySockets([missing])).toEqual({ found: undefined, silent: [] })
   })
 
+  test.runIf(process.getuid?.() === 0)('one of another user is passed over, and one of this user is used', async () => {
+    const [foreign, own] = [await listen('foreign.sock'), await listen('own.sock')]
+    chownSync(foreign, 12_345, 12_345)
+    expect(await findEngine([foreign, own])).toMatchObject({
+      socket: own,
+      silent: [{ socket: foreign, problem: expect.stringContaining('belongs to the user 12345') as string }],
+    })
+    await expect(findEngine([foreign])).rejects.toMatchObject({ code: 'container-engine-unreachable' })
+  })
+
   test.each([
     ['podman of a user', [{ socket: '/run/user/1/podman/podman.sock', problem: 'ECONNREFUSED' }], 1],
     ['nothing, for a user', [], 1],
@@ -123,8 +133,8 @@ describe('the sockets of engines', () => {
 })
 
 describe('an image by its digest', () => {
-  const imageFrom = async (name: string, answer: object) =>
-    (await openEngine([await listen(name, answer)])).image(`tools@${WANTED}`)
+  const imageFrom = async (name: string, answer: object, given = 'tools') =>
+    (await openEngine([await listen(name, answer)])).image(`${given}@${WANTED}`)
 
   test('is refused if the engine has another one', async () => {
     const other = imageFrom('other.sock', { Id: OTHER, RepoDigests: [`tools@${OTHER}`], Config: {} })
@@ -136,4 +146,27 @@ describe('an image by its digest', () => {
     const known = imageFrom('known.sock', { Id: OTHER, RepoDigests: [`tools@${WANTED}`], Config: {} })
     expect(await known).toMatchObject({ digest: OTHER })
   })
+
+  test.each([
+    ['docker.io/library/tools', 'localhost/tools'],
+    ['docker.io/library/tools', 'docker.io/library/tools-2'],
+    ['tools', 'registry.example/tools'],
+    ['registry.example/tools', 'tools'],
+  ])('is refused by the name %s if the engine knows it as %s', async (given, known) => {
+    const named = imageFrom(`not-${given}-${known}`.replaceAll('/', '-'), aliased(known), given)
+    await expect(named).rejects.toMatchObject({ code: 'image-not-the-digest' })
+  })
+
+  test.each([
+    ['docker.io/library/tools', 'docker.io/library/tools'],
+    ['docker.io/library/tools:1', 'tools'],
+    ['tools', 'docker.io/library/tools'],
+    ['tools:1', 'localhost/tools'],
+    ['registry.example:5000/tools:1', 'registry.example:5000/tools'],
+  ])('is taken by the name %s if the engine knows it as %s', async (given, known) => {
+    const named = imageFrom(`as-${given}-${known}`.replaceAll('/', '-'), aliased(known), given)
+    expect(await named).toMatchObject({ digest: OTHER })
+  })
+
+  const aliased = (name: string) => ({ Id: OTHER, RepoDigests: [`${name}@${WANTED}`], Config: {} })
 })

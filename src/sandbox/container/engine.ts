@@ -122,9 +122,8 @@ const findImage = async (socket: string, name: string): Promise<Image> => {
   if (!isSuccess(answer)) throw NAME.test(name) ? refusedBy(asked, answer) : fail('image-name-invalid', { image: name })
   const { Id: id, RepoDigests: digests, Config: config } = fieldsOf(answer.value)
   const digest = typeof id === 'string' ? (id.startsWith('sha256:') ? id : `sha256:${id}`) : ''
-  const wanted = DIGEST.exec(name)?.groups?.['digest']
-  const known = [digest, ...listOf(digests).map((each) => String(each).replace(/^.*@/, ''))]
-  if (!DIGEST.test(digest) || (wanted !== undefined && !known.includes(wanted)))
+  const known = listOf(digests).map(String)
+  if (!DIGEST.test(digest) || !isNamed(name, digest, known))
     throw fail('image-not-the-digest', { image: name, found: digest || 'an image without a digest' })
   const { Env: variables, WorkingDir: folder, Healthcheck: check, Volumes: volumes } = fieldsOf(config)
   return {
@@ -144,8 +143,27 @@ const findImage = async (socket: string, name: string): Promise<Image> => {
 const isThere = (value: unknown): boolean => value !== undefined && value !== null
 
 /**
- * What Podman says only in its own API. It leaves the health check out of Docker's, and runs it. It hands annotations to
- * its runtime, and crun takes a seccomp filter from one of them.
+ * Podman finds an image by its digest alone, whatever name is before it. Rules are about that name, so it has to be one
+ * of this image.
+ */
+const isNamed = (given: string, digest: string, known: readonly string[]): boolean => {
+  const { name, digest: wanted } = DIGEST.exec(given)?.groups ?? {}
+  if (wanted === undefined) return true
+  if (name === undefined) return [digest, ...known.map((each) => each.replace(/^.*@/, ''))].includes(wanted)
+  return repositoriesOf(name).some((repository) => known.includes(`${repository}@${wanted}`))
+}
+
+/** Docker shortens names of its own registry. Podman writes them in full, and has its own registry for local images. */
+const repositoriesOf = (name: string): readonly string[] => {
+  const plain = name.replace(/:[^/:]*$/, '')
+  if (plain.startsWith('docker.io/')) return [plain, plain.replace(/^docker\.io\/(?:library\/)?/, '')]
+  const isWhole = /^(?:localhost|[^/.:]*[.:][^/]*)\//.test(plain)
+  return isWhole ? [plain] : [plain, ...['docker.io/library', 'docker.io', 'localhost'].map((at) => `${at}/${plain}`)]
+}
+
+/**
+ * What Podman says only in its own API. It leaves the health check out of Docker's, and runs it. It hands annotations
+ * to its runtime, and crun takes a seccomp filter from one of them.
  */
 const completeByPodman = async (socket: string, image: Image): Promise<Image> => {
   const { value } = await expectEngine({ socket, method: 'GET', path: `/libpod/images/${image.digest}/json` })

@@ -55,7 +55,13 @@ export const trySockets = async (
   sockets: readonly string[],
 ): Promise<{ readonly found: FoundEngine | undefined; readonly silent: readonly SilentSocket[] }> => {
   const silent: SilentSocket[] = []
-  for (const socket of sockets.filter(isSocket)) {
+  for (const socket of sockets) {
+    const owner = ownerOf(socket)
+    if (owner === undefined) continue
+    if (!isTrusted(owner)) {
+      silent.push({ socket, problem: `it belongs to the user ${owner}, who is neither root nor you` })
+      continue
+    }
     try {
       return { found: { ...(await engineAt(socket)), silent }, silent }
     } catch (error) {
@@ -96,10 +102,15 @@ const limitsOf = async (socket: string, isRootlessPodman: boolean): Promise<(con
   return (controller) => controllers.includes(controller)
 }
 
-const isSocket = (path: string): boolean => {
+/** Undefined if there is no socket. */
+const ownerOf = (path: string): number | undefined => {
   try {
-    return lstatSync(path).isSocket()
+    const status = lstatSync(path)
+    return status.isSocket() ? status.uid : undefined
   } catch {
-    return false
+    return undefined
   }
 }
+
+/** An engine of somebody else could say anything, and would get what the tools of this user get. */
+const isTrusted = (owner: number): boolean => owner === 0 || owner === process.getuid?.()
