@@ -105,8 +105,6 @@ export const CONTAINER_GAPS: Readonly<Record<string, string>> = {
   ...LOOPBACK,
   ...PROC,
   'a folder that a pattern matches is visible, but not its content': 'such a folder is not in the container',
-  'a repository that the user creates between two calls is protected in the second':
-    'it is protected, but the refused change is not reported: the keeper inside does not know the read-only mounts',
   '/tmp can be written': 'the private folder is in /tmp of the container, and TMPDIR and HOME name it',
   '/dev/shm can be written': 'the engine makes a folder of its own there, which no limit of the call counts',
   'the whole temporary folder of the host can be granted, beside the private one':
