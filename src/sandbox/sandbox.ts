@@ -236,6 +236,8 @@ const openSandboxAs = async (
       if (!usable) ready?.cell.discard()
       const planned = usable ? ready.planned : planner.plan(request, patrol.sealed)
       await patrol.hold(planned.carved)
+      // Nobody waits from here until the cell is among the running ones, which closing kills.
+      refuseClosed()
       if (ender.isWanted()) throw seenDisturbance()
       const opened = usable
         ? ready

@@ -18,6 +18,8 @@ const withOwn = async (stage: Stage, use: (own: Stage, backend: Backend) => Prom
 }
 
 const WRITE = { filesystem: { write: ['@/w'] } }
+/** The watcher is asked about the secret before the tool starts. */
+const CARVED = { filesystem: { write: ['@/w'], read: ['!@/w/secret'] } }
 
 export const closing: Area = area('Closing', [
   {
@@ -44,8 +46,21 @@ export const closing: Area = area('Closing', [
   },
   {
     claim: 'closing while calls start leaves none behind',
-    given: { '@/w/': '' },
+    given: { '@/w/': '', '@/w/secret': 'SECRET' },
     tell: async (stage) => {
+      const begun = performance.now()
+      await stage.run('true', { policy: CARVED })
+      const wholeCall = performance.now() - begun
+      for (let part = 0.1; part < 1; part += 0.1) {
+        await withOwn(stage, async ({ run }, backend) => {
+          const mark = newMark()
+          const call = run(`sleep 300; : ${mark}`, { policy: CARVED }).catch((error: unknown) => error)
+          await new Promise((resolve) => setTimeout(resolve, part * wholeCall))
+          await backend.close()
+          expect(await call).toMatchObject({ code: 'sandbox-closed' })
+          expect(await survivorsOf(mark)).toEqual([])
+        })
+      }
       for (let turns = 0; turns < 6; turns += 1) {
         await withOwn(stage, async ({ run }, backend) => {
           const mark = newMark()
