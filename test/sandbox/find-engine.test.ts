@@ -52,11 +52,11 @@ afterAll(() => {
 describe('the sockets of engines', () => {
   test('a socket that refuses connections is passed over, and the next one is used', async () => {
     const [stale, alive] = [await staleSocket('stale.sock'), await listen('alive.sock')]
-    expect(await findEngine([stale, alive])).toMatchObject({
-      ...{ socket: alive, name: 'docker', version: '1.2.3', isRootless: true, limitsMemory: true },
+    expect(await trySockets([stale, alive])).toMatchObject({
+      found: { socket: alive, name: 'docker', version: '1.2.3', isRootless: true, limitsMemory: true },
       silent: [{ socket: stale, problem: expect.stringContaining('ECONNREFUSED') as string }],
     })
-    expect(await findEngine([alive, stale])).toMatchObject({ socket: alive, silent: [] })
+    expect(await trySockets([alive, stale])).toMatchObject({ found: { socket: alive }, silent: [] })
   })
 
   /** What no engine would answer. */
@@ -76,7 +76,7 @@ describe('the sockets of engines', () => {
   test('a socket that breaks off its answer is passed over', async () => {
     const alive = await listen('after-cut.sock')
     const cut = await answering('cut.sock', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{')
-    expect(await findEngine([cut, alive])).toMatchObject({ socket: alive, silent: [{ socket: cut }] })
+    expect(await trySockets([cut, alive])).toMatchObject({ found: { socket: alive }, silent: [{ socket: cut }] })
   })
 
   test.each([

@@ -19,8 +19,6 @@ export interface FoundEngine {
   /** Whether it can limit the memory of a container here. */
   readonly limitsMemory: boolean
   readonly limitsProcesses: boolean
-  /** The sockets before this one. */
-  readonly silent: readonly SilentSocket[]
 }
 
 /** A stopped engine leaves its socket behind. One that hangs must not hide the next for long. */
@@ -63,7 +61,7 @@ export const trySockets = async (
       continue
     }
     try {
-      return { found: { ...(await engineAt(socket)), silent }, silent }
+      return { found: await engineAt(socket), silent }
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
       silent.push({ socket, problem: String(error.params['problem'] ?? error.message) })
@@ -74,7 +72,7 @@ export const trySockets = async (
   return { found: undefined, silent }
 }
 
-const engineAt = async (socket: string): Promise<Omit<FoundEngine, 'silent'>> => {
+const engineAt = async (socket: string): Promise<FoundEngine> => {
   const version = fieldsOf((await expectEngine(askVersion(socket))).value)
   const facts = fieldsOf((await expectEngine({ socket, method: 'GET', path: '/info' })).value)
   // Podman says it in a field of its own, Docker among these options.
