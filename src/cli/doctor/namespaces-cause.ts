@@ -6,7 +6,7 @@ import type { HostSettings } from './host-settings.js'
 
 type Refusal = Extract<HostFacts['namespaces'], { readonly held: false }>
 
-export interface Cause {
+interface Cause {
   readonly because: string
   readonly fix: string
 }

@@ -19,7 +19,7 @@ export interface EngineRequest {
   readonly answerMs?: number
 }
 
-export interface EngineAnswer {
+interface EngineAnswer {
   readonly status: number
   /** Undefined if it is no JSON. */
   readonly value: unknown

@@ -32,7 +32,7 @@ export interface Image {
   readonly volumes: readonly string[]
 }
 
-export interface LabelledContainer {
+interface LabelledContainer {
   readonly id: string
   readonly labels: Readonly<Record<string, string>>
 }

@@ -30,7 +30,7 @@ import type { GrantedMounts } from './granted-mounts.js'
 /** Mounted anew for each container. */
 export const TEMPORARY = '/tmp' as AbsolutePath
 
-export interface ContainerPlanInput {
+interface ContainerPlanInput {
   readonly request: CellRequest
   readonly facts: HostFacts
   readonly engine: Engine

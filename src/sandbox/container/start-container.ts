@@ -16,7 +16,7 @@ import { ownerLabel } from './leftovers.js'
 import type { Bind } from './granted-mounts.js'
 import { TEMPORARY, launcherPath, searchPathOf } from './plan-container.js'
 
-export interface ContainerRequest {
+interface ContainerRequest {
   readonly engine: Engine
   readonly image: Image
   readonly launcher: string

@@ -3,7 +3,7 @@ import { closeSync, readSync } from 'node:fs'
 import { openFile } from './object-at.js'
 
 /** What an ELF file needs before its first instruction runs. */
-export interface ElfNeeds {
+interface ElfNeeds {
   readonly interpreter: string | undefined
   readonly libraries: readonly string[]
   /** Folders to look in, `$ORIGIN` not yet replaced. */

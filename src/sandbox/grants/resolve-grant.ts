@@ -7,7 +7,7 @@ import { isWithinPath, parseAbsolutePath } from '../../policy/index.js'
 import type { Link, Place } from './object-at.js'
 import { linkAt, objectAt, placeAt, realPathOf } from './object-at.js'
 
-export interface GrantedObject extends Place {
+interface GrantedObject extends Place {
   /** The system's links that lead there. The cell shows them too. */
   readonly links: readonly Link[]
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 
 import type { AbsolutePath } from '../../policy/index.js'
 
-export type CgroupPlace =
+type CgroupPlace =
   { readonly kind: 'folder'; readonly path: AbsolutePath } | { readonly kind: 'none'; readonly problem: string }
 
 /** Pure: from this process's cgroup and the mounts, as /proc shows them. */

@@ -12,7 +12,7 @@ import { DEFAULT_OUTPUT_LIMIT } from '../plan/plan-limits.js'
 import type { UnconfinedProfile } from '../plan/sandbox-profile.js'
 import type { RunInput } from '../sandbox-interface.js'
 
-export interface PlainRequest extends Pick<RunInput, 'argv' | 'stdin' | 'signal' | 'onStdout' | 'onStderr'> {
+interface PlainRequest extends Pick<RunInput, 'argv' | 'stdin' | 'signal' | 'onStdout' | 'onStderr'> {
   readonly boundary: Boundary
   readonly cwd: AbsolutePath
   readonly hostEnvironment: Readonly<Record<string, string>>

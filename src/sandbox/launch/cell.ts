@@ -29,7 +29,7 @@ export interface Launched {
   readonly wall: RunningWall | undefined
 }
 
-export interface RunningWall {
+interface RunningWall {
   readonly name: string
   readonly started: (pid: number) => void
   readonly isRunning: () => boolean

@@ -1,5 +1,5 @@
 // A promise that somebody else settles.
-export interface Deferred<Value> {
+interface Deferred<Value> {
   readonly promise: Promise<Value>
   readonly resolve: (value: Value) => void
   readonly reject: (reason: unknown) => void

@@ -17,7 +17,7 @@ import type { Identity } from '../plan/workspace-owner.js'
 export type Receive = (message: unknown, handle: unknown) => void
 
 /** Connects to new launchers. Each builds one cell. */
-export interface Nursery {
+interface Nursery {
   readonly connect: () => Launched
   readonly isAlive: () => boolean
   readonly close: () => void

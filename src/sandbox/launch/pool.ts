@@ -9,7 +9,7 @@ const REFILL_MS = 25
 const IDLE_MS = 30_000
 
 /** Keeps cells of the pools that were used last, because each cell takes memory. */
-export interface KeptCells {
+interface KeptCells {
   readonly use: (giveUp: () => void) => void
   readonly forget: (giveUp: () => void) => void
 }

@@ -27,7 +27,7 @@ export const commandOf = (
   }
 }
 
-export interface CallOfCell {
+interface CallOfCell {
   readonly settings: CellSettings
   readonly input: RunInput
   readonly onStarted: RunRequest['onStarted']

@@ -18,7 +18,7 @@ export const privateRule = ({ execute }: LayoutInput, temporary: AbsolutePath): 
 
 const MOST_RULES = 4_000
 
-export interface LandlockLayout {
+interface LandlockLayout {
   readonly rules: readonly Rule[]
   readonly kept: Plan['kept']
 }

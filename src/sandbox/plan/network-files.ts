@@ -6,7 +6,7 @@ import type { AbsolutePath } from '../../policy/index.js'
 import { objectAt, realPathOf } from '../grants/object-at.js'
 import type { SystemView, TextFile } from '../grants/system-view.js'
 
-export interface NetworkFiles {
+interface NetworkFiles {
   /** For name resolution, in the cell's own root. */
   readonly names: readonly TextFile[]
   /** They replace files of the host. */

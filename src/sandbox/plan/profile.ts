@@ -113,7 +113,7 @@ const mechanismsOf = (
   }
 }
 
-export interface ProfiledRoots {
+interface ProfiledRoots {
   readonly read: readonly string[]
   readonly write: readonly string[]
   readonly sealed: readonly string[]

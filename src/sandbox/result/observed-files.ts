@@ -4,7 +4,7 @@ import { isReadable, isWithinPath, isWritable, parentOf, parseAbsolutePath, prot
 import type { OpenEvent } from './events.js'
 import type { RefusedOpen } from './violations.js'
 
-export interface ObservedCell {
+interface ObservedCell {
   readonly boundary: Boundary
   /** The private folder of the cell, which the tool may write. */
   readonly temporary: AbsolutePath

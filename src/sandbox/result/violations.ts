@@ -12,7 +12,7 @@ export type SocketAddress =
   | { readonly family: 'host'; readonly name: string; readonly port: number }
 
 /** A protected name in a write root that the call touched, and the response. */
-export type Intrusion =
+type Intrusion =
   /**
    * It appeared and was renamed, so that nothing runs it. The tool or its user may have made it: `restore` is the
    * command that brings it back.
@@ -47,7 +47,7 @@ export type Violation =
   | { readonly kind: 'unsealed'; readonly path: string }
   | ReachedLimit
 
-export interface RefusedRequest {
+interface RefusedRequest {
   readonly kind: 'egress'
   readonly host: string
   readonly port: number
@@ -148,7 +148,7 @@ export const describeViolation = (violation: Violation): string => {
   }
 }
 
-export const describeAddress = (at: SocketAddress): string => {
+const describeAddress = (at: SocketAddress): string => {
   switch (at.family) {
     case 'inet':
       return `${at.address}:${at.port}`

@@ -14,7 +14,7 @@ import { renderReach, reachesOf } from '../plan/reaches.js'
 import type { Enforced, SandboxProfile } from '../plan/sandbox-profile.js'
 import type { SeatbeltPlan } from './profile-text.js'
 
-export interface SeatbeltRequest {
+interface SeatbeltRequest {
   readonly boundary: Boundary
   readonly cwd: AbsolutePath
   readonly program: string
@@ -24,7 +24,7 @@ export interface SeatbeltRequest {
   readonly port: number | undefined
 }
 
-export interface PlannedSeatbelt extends SeatbeltPlan {
+interface PlannedSeatbelt extends SeatbeltPlan {
   readonly program: AbsolutePath
 }
 

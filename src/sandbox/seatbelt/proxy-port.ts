@@ -6,7 +6,7 @@ import type { Server, Socket } from 'node:net'
 import { codeOf } from '../../errors/index.js'
 import type { CallNetwork } from '../launch/doors.js'
 
-export interface ProxyPort {
+interface ProxyPort {
   readonly port: number
   readonly close: () => void
 }

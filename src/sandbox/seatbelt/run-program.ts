@@ -9,7 +9,7 @@ import { collect } from '../call-result.js'
 import type { Ending } from '../call-result.js'
 import type { LimitKind } from '../result/violations.js'
 
-export interface ProgramRun {
+interface ProgramRun {
   readonly argv: readonly string[]
   readonly cwd: string
   readonly environment: Readonly<Record<string, string>>
@@ -21,7 +21,7 @@ export interface ProgramRun {
   readonly onStderr?: ((bytes: Uint8Array) => void) | undefined
 }
 
-export interface EndedProgram {
+interface EndedProgram {
   readonly ending: Ending
   readonly stdout: Uint8Array
   readonly stderr: Uint8Array

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 import { isExecutable } from '../grants/object-at.js'
 
-export type TrustedProgram =
+type TrustedProgram =
   { readonly kind: 'found'; readonly path: string } | { readonly kind: 'refused'; readonly problem: string }
 
 const FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin']

@@ -18,7 +18,7 @@ const MOST_REMEMBERED = 1_000
 /** The same as in git. */
 const DEEPEST_INCLUDE = 10
 
-export interface Redirected {
+interface Redirected {
   readonly places: readonly Place[]
   /** Git would look here, and nothing exists yet. */
   readonly missing: readonly AbsolutePath[]

@@ -44,7 +44,7 @@ const NO_PATROL: CallPatrol = {
   giveUp: () => Promise.resolve(),
 }
 
-export interface Patrols {
+interface Patrols {
   readonly begin: (settings: Pick<CellSettings, 'boundary' | 'names'>, onAppearance: () => void) => Promise<CallPatrol>
   readonly close: () => void
 }

@@ -26,7 +26,7 @@ export interface Patrol {
   readonly end: (use: 'used' | 'unused') => Promise<PatrolEnd>
 }
 
-export interface PatrolEnd {
+interface PatrolEnd {
   readonly violations: readonly Violation[]
   /** If something was made in the root: the protected names that exist in it now. */
   readonly found: readonly FoundObject[] | undefined
