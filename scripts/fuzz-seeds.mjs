@@ -56,7 +56,7 @@ const plans = async () => {
           clock: 'start',
           relay: 'gathered',
           observe: true,
-          proxy: { port: 3128, authority: 'PEM' },
+          proxy: { authority: 'PEM' },
         }
         return encodePlan(planner.plan(request, [{ path: '/var/tmp', object: 'directory' }]).plan)
       }),

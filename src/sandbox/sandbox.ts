@@ -15,7 +15,7 @@ import { interrupted } from './call-result.js'
 import type { CallResult } from './call-result.js'
 import { openCell } from './launch/cell.js'
 import type { Cell, CellConnection, Launched } from './launch/cell.js'
-import { createDoors, PROXY_PORT } from './launch/doors.js'
+import { createDoors } from './launch/doors.js'
 import { probeHost } from './host.js'
 import type { HostFacts } from './host.js'
 import { connectWalled, spawnWalled } from './launch/walled.js'
@@ -27,6 +27,7 @@ import { chooseForm } from './plan/choose-form.js'
 import { headStartOf } from './plan/plan-cell.js'
 import type { CellRequest, PlannedCell } from './plan/planned-cell.js'
 import { ALL_FRAMES, brokeredOf } from './plan/plan.js'
+import { proxyOf } from './plan/plan-network.js'
 import { withOutputLimit } from './plan/plan-limits.js'
 import type { Plan, Stdio } from './plan/plan.js'
 import { createPlanner } from './plan/planner.js'
@@ -169,10 +170,7 @@ const openSandboxAs = async (
       ...streams,
       clock: settings.early === undefined ? 'start' : 'begin',
       observe: settings.observe ?? 'changes',
-      proxy:
-        settings.boundary.network.kind === 'hosts' && settings.proxy !== undefined
-          ? { ...settings.proxy, port: PROXY_PORT }
-          : undefined,
+      proxy: proxyOf(settings.boundary, settings.proxy),
     }
   }
   /** A promise, because a failure has to wait for the other things that have begun. */

@@ -5,6 +5,7 @@ import { Duplex } from 'node:stream'
 
 import { fail } from '../../errors/index.js'
 import type { CellConnection } from '../launch/cell.js'
+import { deferred } from '../launch/deferred.js'
 import { readHello, readSeenMount } from './hello.js'
 import type { Hello, SeenMount } from './hello.js'
 
@@ -48,13 +49,8 @@ export const carryStreams = (
   const mounts: SeenMount[] = []
   let words = ''
   let isOver = false
-  let tellHello: (hello: Hello) => void = () => undefined
-  let refuseHello: (error: unknown) => void = () => undefined
-  const hello = new Promise<Hello>((resolve, reject) => {
-    tellHello = resolve
-    refuseHello = reject
-  })
-  hello.catch(() => undefined)
+  const hello = deferred<Hello>()
+  hello.promise.catch(() => undefined)
 
   const send = (kind: string, number: number, payload: Uint8Array = new Uint8Array()): void => {
     if (isOver) return
@@ -90,7 +86,7 @@ export const carryStreams = (
           throw fail('launcher-died', { how: 'its container has too many mounts' })
         break
       case STREAM_FRAMES.hello:
-        tellHello(readHello(payload, mounts))
+        hello.resolve(readHello(payload, mounts))
         break
       case STREAM_FRAMES.open: {
         const stream = carry(number)
@@ -128,7 +124,7 @@ export const carryStreams = (
     if (isOver) return
     isOver = true
     const how = words.trim() || 'its container ended'
-    refuseHello(fail('launcher-died', { how }))
+    hello.reject(fail('launcher-died', { how }))
     for (const { stream } of streams.values()) {
       if (stream !== own) stream.destroy()
       else if (words === '') own.push(null)
@@ -139,13 +135,13 @@ export const carryStreams = (
     try {
       cutPieces(bytes)
     } catch (error) {
-      refuseHello(error)
+      hello.reject(error)
       own.destroy(error instanceof Error ? error : undefined)
       connection.destroy()
     }
   }
   // Until there is a cell, nobody else listens.
-  own.on('error', refuseHello)
+  own.on('error', hello.reject)
   // What is read before a paused cell ends is still delivered.
   own.once('end', () => own.destroy())
   connection.on('data', read)
@@ -153,7 +149,7 @@ export const carryStreams = (
   connection.on('close', over)
   connection.on('end', over)
   if (first.length > 0) read(first)
-  return { hello, cell, isAlive: () => !isOver && !own.destroyed }
+  return { hello: hello.promise, cell, isAlive: () => !isOver && !own.destroyed }
 }
 
 const HEADER = 9

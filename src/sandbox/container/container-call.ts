@@ -3,12 +3,12 @@ import { parseAbsolutePath } from '../../policy/index.js'
 
 import type { CallResult } from '../call-result.js'
 import { programNamedIn } from '../grants/program.js'
-import { PROXY_PORT } from '../launch/doors.js'
 import type { ReadyCell } from '../launch/ready-cell.js'
 import { runIn } from '../launch/run-in-cell.js'
 import type { WatchedRun } from '../launch/watched-run.js'
 import { ALL_FRAMES } from '../plan/plan.js'
 import { withOutputLimit } from '../plan/plan-limits.js'
+import { proxyOf } from '../plan/plan-network.js'
 import type { CellRequest } from '../plan/planned-cell.js'
 import type { CellSettings, RunInput } from '../sandbox-interface.js'
 
@@ -48,8 +48,5 @@ export const requestOf = (settings: ContainerSettings, output: Output): CellRequ
   relay: 'gathered',
   clock: 'start',
   observe: settings.observe ?? 'changes',
-  proxy:
-    settings.boundary.network.kind === 'hosts' && settings.proxy !== undefined
-      ? { ...settings.proxy, port: PROXY_PORT }
-      : undefined,
+  proxy: proxyOf(settings.boundary, settings.proxy),
 })

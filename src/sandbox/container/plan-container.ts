@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS, isWithinPath } from '../../policy/index.js'
 
 import { pathsOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
+import { SYSTEM_PATH } from '../grants/program.js'
 import type { HostFacts } from '../host.js'
 import { environmentOf } from '../plan/environment.js'
 import { BORROWED_PROC_RULES, rule } from '../plan/layout.js'
@@ -104,8 +105,7 @@ export const planContainer = (input: ContainerPlanInput): PlannedCell => {
   }
 }
 
-export const searchPathOf = ({ environment }: Image): string =>
-  environment['PATH'] ?? '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+export const searchPathOf = ({ environment }: Image): string => environment['PATH'] ?? SYSTEM_PATH
 
 /** Everything of the image can be read and executed. All names can be listed, also those of the kernel's views. */
 const imageRules = ({ entries }: Hello): readonly Rule[] => [

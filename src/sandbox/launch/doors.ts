@@ -26,9 +26,6 @@ interface Doors {
   readonly receive: (message: unknown, handle: unknown) => void
 }
 
-/** The proxy address in the tool's variables. Nobody listens there: the keeper answers connect() to it. */
-export const PROXY_PORT = 3128
-
 /** A tool can open hundreds of connections at once. So many are begun per turn of the event loop. */
 const PER_TURN = 8
 /** Waiting connections hold descriptors. Beyond this number each new one begins the oldest. */

@@ -93,5 +93,5 @@ export const discardUnheard = (cell: Cell): void => {
   setTimeout(cell.discard, UNHEARD_KILL_MS).unref()
 }
 
-const bytesOf = (stdin: string | Uint8Array | undefined): Uint8Array =>
+export const bytesOf = (stdin: string | Uint8Array | undefined): Uint8Array =>
   typeof stdin === 'string' ? Buffer.from(stdin) : (stdin ?? new Uint8Array())

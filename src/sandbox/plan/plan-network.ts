@@ -13,8 +13,15 @@ import { reachesOf } from './reaches.js'
 interface NetworkRequest {
   readonly boundary: Pick<Boundary, 'network' | 'egressClass'>
   readonly form: Form
-  readonly proxy: { readonly port: number } | undefined
+  readonly proxy: { readonly authority: string } | undefined
 }
+
+/** The proxy address in the tool's variables. Nobody listens there: the keeper answers connect() to it. */
+const PROXY_PORT = 3128
+
+/** The proxy of a call: only granted hosts need it. */
+export const proxyOf = ({ network }: Pick<Boundary, 'network'>, proxy: NetworkRequest['proxy']): NetworkRequest['proxy'] =>
+  network.kind === 'hosts' ? proxy : undefined
 
 export const newToken = (): string => randomBytes(24).toString('hex')
 
@@ -47,7 +54,7 @@ export const networkOf = (
     case 'hosts':
       refuseUnbrokered(network.entries, form, proxy !== undefined, host)
       return {
-        port: proxy?.port ?? 0,
+        port: PROXY_PORT,
         token: newToken(),
         reaches: reachesOf(network.entries),
         answeredBy: host.listener.held ? 'keeper' : FORM_HAS[form].landlock ? 'outer-keeper' : 'proxy',

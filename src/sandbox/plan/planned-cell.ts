@@ -35,7 +35,8 @@ export interface CellRequest {
   readonly clock: Plan['clock']
   readonly relay: Plan['relay']
   readonly observe: Observing
-  readonly proxy: { readonly port: number; readonly authority: string } | undefined
+  /** The certificate of its authority, in PEM. */
+  readonly proxy: { readonly authority: string } | undefined
 }
 
 export interface PlannedCell {

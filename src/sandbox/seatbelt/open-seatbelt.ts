@@ -10,6 +10,7 @@ import { parseAbsolutePath } from '../../policy/index.js'
 import { interrupted } from '../call-result.js'
 import type { CallResult } from '../call-result.js'
 import { SYSTEM_PATH, programNamedIn } from '../grants/program.js'
+import { bytesOf } from '../launch/run-in-cell.js'
 import { buildEnvironment, proxyVariables } from '../plan/environment.js'
 import { networkFiles } from '../plan/network-files.js'
 import type { Enforced } from '../plan/sandbox-profile.js'
@@ -76,9 +77,6 @@ const poolOf = (
   size: () => 0,
   close: () => undefined,
 })
-
-const bytesOf = (stdin: string | Uint8Array = ''): Uint8Array =>
-  typeof stdin === 'string' ? Buffer.from(stdin) : stdin
 
 const runCall = async (
   settings: CellSettings,
