@@ -11,7 +11,6 @@ import type { Backend } from './backends.js'
 import { attachedStdio, runAttached } from './launch/attached.js'
 import { allBegun } from './launch/begun-call.js'
 import type { BegunRequest } from './launch/begun-call.js'
-import { interrupted } from './call-result.js'
 import type { CallResult } from './call-result.js'
 import { openCell } from './launch/cell.js'
 import type { Cell, CellConnection, Launched } from './launch/cell.js'
@@ -31,11 +30,12 @@ import { proxyOf } from './plan/plan-network.js'
 import { withOutputLimit } from './plan/plan-limits.js'
 import type { Plan, Stdio } from './plan/plan.js'
 import { createPlanner } from './plan/planner.js'
+import { createOpenCalls } from './launch/open-calls.js'
 import { createPool, keepLatest } from './launch/pool.js'
 import { commandOf, runIn } from './launch/run-in-cell.js'
 import { departureFromPlan } from './result/applied-profile.js'
 import { openSeatbelt } from './seatbelt/open-seatbelt.js'
-import type { CellSettings, Pool, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox-interface.js'
+import type { CellSettings, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox-interface.js'
 import { createPatrols } from './watch/patrols.js'
 import type { CallPatrol } from './watch/patrols.js'
 import { SYSTEM_PATH, programNamedIn } from './grants/program.js'
@@ -118,34 +118,8 @@ const openSandboxAs = async (
     nursery?.close()
     throw error
   })
-  const pools = new Set<Pool>()
   const [keptCells, keptPrograms] = [keepLatest(MOST_KEPT_CELLS), keepLatest(MOST_KEPT_PROGRAMS)]
-  const running = new Set<Cell>()
-  const calls = new Set<Promise<CallResult>>()
-  let closed = false
-
-  const refuseClosed = () => {
-    if (closed) throw fail('sandbox-closed', { what: 'sandbox' })
-  }
-  const tracked = async (call: Promise<CallResult>): Promise<CallResult> => {
-    calls.add(call)
-    try {
-      return await call
-    } finally {
-      calls.delete(call)
-    }
-  }
-  /** A call that has not ended is killed when the sandbox is closed. */
-  const untilClosed = async (cell: Cell, call: Promise<CallResult>): Promise<CallResult> => {
-    running.add(cell)
-    try {
-      const result = await call
-      if (closed) throw interrupted(fail('sandbox-closed', { what: 'sandbox' }), result)
-      return result
-    } finally {
-      running.delete(cell)
-    }
-  }
+  const { refuseClosed, tracked, untilClosed, ...calls } = createOpenCalls()
 
   const backendFor = (settings: CellSettings): Promise<Backend> => {
     refuseClosed()
@@ -281,21 +255,17 @@ const openSandboxAs = async (
         streams: { stdio: attachedStdio(request), foreground: request.foreground, relay: 'gathered' },
         run: (opened, planned, watched) => runAttached(opened, planned, request, watched),
       }),
-    warm: (settings) => {
-      const pool = createPool(
-        () => prepare(settings, settings.program),
-        (input, waiting) => perform(jobOf(settings, input), waiting),
-        settings.early === undefined ? keptCells : keptPrograms,
-        () => pools.delete(pool),
-      )
-      pools.add(pool)
-      return pool
-    },
+    warm: (settings) =>
+      calls.pool((onClose) =>
+        createPool(
+          () => prepare(settings, settings.program),
+          (input, waiting) => perform(jobOf(settings, input), waiting),
+          settings.early === undefined ? keptCells : keptPrograms,
+          onClose,
+        ),
+      ),
     close: async () => {
-      closed = true
-      for (const pool of pools) pool.close()
-      for (const cell of running) cell.kill()
-      await Promise.allSettled(calls)
+      await calls.close()
       patrols.close()
       nursery?.close()
     },

@@ -1,15 +1,14 @@
 // Runs calls in containers: keeps started ones ready, each for one call, and removes them.
 import { CordonError, fail } from '../../errors/index.js'
 
-import { interrupted } from '../call-result.js'
 import type { CallResult } from '../call-result.js'
 import { pathsOf } from '../grants/object-at.js'
 import { findLauncher } from '../host/launcher.js'
 import type { HostFacts } from '../host.js'
 import { runAttached } from '../launch/attached.js'
 import { openCell } from '../launch/cell.js'
-import type { Cell } from '../launch/cell.js'
 import { createDoors } from '../launch/doors.js'
+import { createOpenCalls } from '../launch/open-calls.js'
 import { createPool, keepLatest } from '../launch/pool.js'
 import { groundOf } from '../launch/ready-cell.js'
 import { createEnder, seenDisturbance, untilUndisturbed } from '../launch/watched-run.js'
@@ -66,15 +65,9 @@ export const openContainers = async (
   const images = new Map<string, Promise<Image>>()
   const probes = new Map<string, Promise<HostFacts>>()
   const kept = keepLatest(MOST_KEPT)
-  const pools = new Set<Pool>()
-  const running = new Set<Cell>()
-  const calls = new Set<Promise<unknown>>()
   const removals = new Set<Promise<void>>()
-  let closed = false
+  const { isClosed, refuseClosed, tracked, untilClosed, ...calls } = createOpenCalls()
 
-  const refuseClosed = () => {
-    if (closed) throw fail('sandbox-closed', { what: 'sandbox' })
-  }
   /** A tag is resolved once: it may be moved while this process lives. */
   const imageOf = (name: string): Promise<Image> =>
     remembered(images, name, async () => {
@@ -171,44 +164,31 @@ export const openContainers = async (
       opened = isUsable ? ready : await prepare(settings, patrol.sealed, output)
       const { planned } = opened
       await patrol.hold(planned.carved)
+      refuseClosed()
       // The watcher sees what changes from now on. Making a container takes long enough for a change before.
       if (!isStillMade(opened, settings, patrol.sealed)) ender.end()
       if (ender.isWanted()) throw seenDisturbance()
       const cell = ender.of(opened.cell)
       cell.take()
-      running.add(cell)
-      if (closed) cell.kill()
       const watched = {
         go: () => {
           patrol.go(planned.closed)
         },
         end: async () => (await patrol.end()).violations,
       }
-      const result = await run(opened, watched)
-      if (closed) throw interrupted(fail('sandbox-closed', { what: 'sandbox' }), result)
-      return result
+      return await untilClosed(cell, run(opened, watched))
     } catch (error) {
       opened?.cell.discard()
       // The tool may have begun, and may have made something in its write roots until its container was gone.
       await Promise.allSettled(removals)
       const isDisturbed = ender.isWanted() && error instanceof CordonError && error.code === 'setup-failed'
       await (isDisturbed ? patrol.giveUp() : patrol.end())
-      if (isDisturbed && !closed) return { error, isSeen: true }
-      throw closed && !isRefusalOfClosed(error) ? fail('sandbox-closed', { what: 'sandbox' }, error) : error
-    } finally {
-      if (opened !== undefined) running.delete(opened.cell)
+      if (isDisturbed && !isClosed()) return { error, isSeen: true }
+      throw isClosed() && !isRefusalOfClosed(error) ? fail('sandbox-closed', { what: 'sandbox' }, error) : error
     }
   }
   const perform = (job: Job, waiting: Waiting = NO_CELL): Promise<CallResult> =>
     tracked(untilUndisturbed((isFirst) => attempt(job, isFirst ? waiting : NO_CELL)))
-  const tracked = async (call: Promise<CallResult>): Promise<CallResult> => {
-    calls.add(call)
-    try {
-      return await call
-    } finally {
-      calls.delete(call)
-    }
-  }
 
   return {
     run: (settings, input) => perform(keptJob(settings, input)),
@@ -218,26 +198,22 @@ export const openContainers = async (
         output: 'passed-on',
         run: (opened, watched) => runAttached(opened, opened.planned, request, watched),
       }),
-    warm: (settings) => {
-      const pool = createPool(
-        async () => {
-          const patrol = await patrolFor(settings, () => undefined)
-          // The watch begins when the container is used: until then the user may change the roots.
-          await patrol.giveUp()
-          return prepare(settings, patrol.sealed, 'kept')
-        },
-        (input, waiting) => perform(keptJob(settings, input), waiting),
-        kept,
-        () => pools.delete(pool),
-      )
-      pools.add(pool)
-      return pool
-    },
+    warm: (settings) =>
+      calls.pool((onClose) =>
+        createPool(
+          async () => {
+            const patrol = await patrolFor(settings, () => undefined)
+            // The watch begins when the container is used: until then the user may change the roots.
+            await patrol.giveUp()
+            return prepare(settings, patrol.sealed, 'kept')
+          },
+          (input, waiting) => perform(keptJob(settings, input), waiting),
+          kept,
+          onClose,
+        ),
+      ),
     close: async () => {
-      closed = true
-      for (const pool of pools) pool.close()
-      for (const cell of running) cell.kill()
-      await Promise.allSettled(calls)
+      await calls.close()
       await Promise.allSettled(removals)
       patrols.close()
     },
