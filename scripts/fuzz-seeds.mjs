@@ -1,7 +1,7 @@
 // Seeds for fuzzing: real plans of the library, and real files of git.
 import { encodeCommand, encodePlan } from '../dist/sandbox/plan/encode-plan.js'
 import { encodeFrame } from '../dist/sandbox/frames.js'
-import { probeHost } from '../dist/sandbox/host.js'
+import { probeHost } from '../dist/sandbox/host/probe-host.js'
 import { findLauncher } from '../dist/sandbox/host/launcher.js'
 import { createPlanner } from '../dist/sandbox/plan/planner.js'
 import { parsePolicy, resolvePolicy } from '../dist/policy/index.js'

@@ -2,12 +2,12 @@
 import { fail } from '../errors/index.js'
 import type { Boundary, Form, LinuxBackend, WallName } from '../policy/index.js'
 
-import type { HostFacts, PassedOver } from './host.js'
+import type { HostFacts, PassedOver } from './plan/host-facts.js'
 import type { CellConnection, Launched } from './launch/cell.js'
 import type { CellRequest, PlannedCell } from './plan/planned-cell.js'
 import type { Planner } from './plan/planner.js'
 import { problemOf, missingMechanism } from './plan/requirements.js'
-import type { TriedWall } from './walls/try-wall.js'
+import type { TriedWall } from './host/try-wall.js'
 
 export interface Backend {
   readonly host: HostFacts

@@ -2,7 +2,7 @@
 import type { BackendName, Boundary, Form, Mechanism } from '../policy/index.js'
 
 import type { CallResult } from './call-result.js'
-import type { HostFacts } from './host.js'
+import type { HostFacts } from './plan/host-facts.js'
 import type { Cell } from './launch/cell.js'
 import type { CallNetwork } from './launch/doors.js'
 import type { Observing } from './plan/planned-cell.js'

@@ -1,47 +1,39 @@
 // Finds out what a cell inside a container can enforce, by building one there.
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
-import type { AbsolutePath } from '../../policy/index.js'
 
-import type { Attempt, HostFacts } from '../host.js'
-import { PROBE_STATUSES, SIGNALS_ARE_SCOPED } from '../host.js'
-import { openCell } from '../launch/cell.js'
-import { encodePlan } from '../plan/encode-plan.js'
+import { PROBE_STATUSES, endsAllProcesses, probePlan, runProbe } from '../host/probe-cell.js'
+import { HELD, refused } from '../plan/host-facts.js'
+import type { HostFacts } from '../plan/host-facts.js'
 import { rule } from '../plan/layout.js'
-import { ALL_FRAMES, NOTHING_KEPT } from '../plan/plan.js'
-import type { Plan } from '../plan/plan.js'
+import type { Rule } from '../plan/plan.js'
 import type { Hello } from './hello.js'
 import { TEMPORARY } from './plan-container.js'
 import type { StartedContainer } from './start-container.js'
-
-const HELD: Attempt = { held: true }
-const refused = (stage: string, problem: string) => ({ held: false, stage, problem }) as const
 
 /** The container serves this alone, and is removed. */
 export const probeContainer = async (container: StartedContainer, launcher: string): Promise<HostFacts> => {
   try {
     const hello = await container.hello
-    const cell = openCell({ connection: container.cell, wall: undefined }, encodePlan(probePlan(hello)))
-    const { landlock, exit, measurable } = await cell.start(
-      { program: '/' as AbsolutePath, argv: ['-'], environment: {} },
-      undefined,
-      { onStdout: ignore, onStderr: ignore },
+    const probed = await runProbe(
+      { connection: container.cell, wall: undefined },
+      probePlan('landlock', { rules: rulesIn(hello), temporary: TEMPORARY, traps: ['connect'] }),
     )
-    const status = PROBE_STATUSES[exit.code]
-    if (status === undefined || status === 'memory-unreadable') throw missing(`its probe ended with ${exit.code}`)
-    if (landlock < SIGNALS_ARE_SCOPED && !measurable) throw missing('processes of a call could not all be ended')
+    const status = PROBE_STATUSES[probed.status]
+    if (status === undefined || status === 'memory-unreadable') throw missing(`its probe ended with ${probed.status}`)
+    if (!endsAllProcesses(probed)) throw missing('processes of a call could not all be ended')
     const inContainer = refused('container', 'the container has them, and the cell in it needs none of its own')
     return {
       launcher,
       namespaces: inContainer,
       mounts: inContainer,
       ownProc: inContainer,
-      landlock: { ...HELD, abi: landlock },
+      landlock: { ...HELD, abi: probed.abi },
       listener: HELD,
       nesting: inContainer,
       borrowing: status === 'held' ? HELD : refused('keeper', 'pidfd_getfd is refused'),
       cgroup: refused('cgroup', 'the engine limits the container'),
-      measuring: measurable ? HELD : refused('supervise', '/proc does not show the processes of a cell'),
+      measuring: probed.measurable ? HELD : refused('supervise', '/proc does not show the processes of a cell'),
       kernelSecrets: [],
       isRoot: hello.uid === 0,
       identity: undefined,
@@ -70,23 +62,5 @@ const missing = (problem: string, cause?: unknown): CordonError =>
     cause,
   )
 
-const ignore = () => undefined
-
-const probePlan = ({ entries }: Hello): Plan => ({
-  form: 'landlock',
-  steps: [],
-  rules: entries.filter(({ path }) => path === '/etc' || path === '/usr').map(({ path }) => rule('rx', path)),
-  kept: NOTHING_KEPT,
-  exec: { kind: 'all' },
-  cwd: '/' as AbsolutePath,
-  cgroup: undefined,
-  temporary: TEMPORARY,
-  network: 'none',
-  limits: { scratch: 1 << 20 },
-  traps: ['connect'],
-  stdio: ALL_FRAMES,
-  foreground: false,
-  clock: 'start',
-  relay: 'gathered',
-  probe: true,
-})
+const rulesIn = ({ entries }: Hello): readonly Rule[] =>
+  entries.filter(({ path }) => path === '/etc' || path === '/usr').map(({ path }) => rule('rx', path))

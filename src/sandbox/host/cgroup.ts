@@ -1,4 +1,4 @@
-// The folder in which a call could get its own cgroup. host.ts finds out by making one.
+// The folder in which a call could get its own cgroup. probe-host.ts finds out by making one.
 import { readFileSync } from 'node:fs'
 
 import type { AbsolutePath } from '../../policy/index.js'

@@ -7,7 +7,7 @@ import { fail } from '../../errors/index.js'
 
 import { TO_CELL, encodeFrame } from '../frames.js'
 import type { Stdio } from '../plan/plan.js'
-import { bringsMounts } from '../plan/wall-facts.js'
+import { bringsMounts } from '../plan/host-facts.js'
 import type { Identity } from '../plan/workspace-owner.js'
 import { FIRST_INPUT } from '../walls/wall.js'
 import type { Wall, WalledCell } from '../walls/wall.js'

@@ -1,7 +1,7 @@
 import { fail } from '../../errors/index.js'
 import type { Form } from '../../policy/index.js'
 
-import type { HostFacts } from '../host.js'
+import type { HostFacts } from './host-facts.js'
 import { problemOf } from './requirements.js'
 
 /**

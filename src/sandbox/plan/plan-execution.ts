@@ -3,7 +3,7 @@ import { CordonError, fail } from '../../errors/index.js'
 
 import { findProgram, libraryFolders, linkedLibraries, refuseCarvedOutProgram } from '../grants/program.js'
 import type { Program } from '../grants/program.js'
-import type { HostFacts } from '../host.js'
+import type { HostFacts } from './host-facts.js'
 import { FORM_HAS } from './form-has.js'
 import type { Execution } from './layout.js'
 import type { CellRequest } from './planned-cell.js'

@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS } from '../../policy/index.js'
 import type { Boundary, Form } from '../../policy/index.js'
 
 import { FORM_HAS } from './form-has.js'
-import type { HostFacts } from '../host.js'
+import type { HostFacts } from './host-facts.js'
 import type { Plan } from './plan.js'
 
 /** Of a call whose output is kept in memory. */

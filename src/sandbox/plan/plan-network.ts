@@ -6,7 +6,7 @@ import type { CordonError } from '../../errors/index.js'
 import type { Boundary, Form, HostGrant } from '../../policy/index.js'
 
 import { FORM_HAS } from './form-has.js'
-import type { Attempt, HostFacts } from '../host.js'
+import type { Attempt, HostFacts } from './host-facts.js'
 import type { Plan } from './plan.js'
 import { reachesOf } from './reaches.js'
 
@@ -20,8 +20,10 @@ interface NetworkRequest {
 const PROXY_PORT = 3128
 
 /** The proxy of a call: only granted hosts need it. */
-export const proxyOf = ({ network }: Pick<Boundary, 'network'>, proxy: NetworkRequest['proxy']): NetworkRequest['proxy'] =>
-  network.kind === 'hosts' ? proxy : undefined
+export const proxyOf = (
+  { network }: Pick<Boundary, 'network'>,
+  proxy: NetworkRequest['proxy'],
+): NetworkRequest['proxy'] => (network.kind === 'hosts' ? proxy : undefined)
 
 export const newToken = (): string => randomBytes(24).toString('hex')
 

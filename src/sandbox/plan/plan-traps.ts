@@ -1,7 +1,7 @@
 // The system calls of a tool that wait for the keeper's answer.
 import { fail } from '../../errors/index.js'
 
-import type { HostFacts } from '../host.js'
+import type { HostFacts } from './host-facts.js'
 import { FORM_HAS } from './form-has.js'
 import type { Trap } from './plan.js'
 import type { CellRequest } from './planned-cell.js'

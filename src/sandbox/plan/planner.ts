@@ -1,7 +1,7 @@
 import type { Boundary } from '../../policy/index.js'
 
 import { FORM_HAS } from './form-has.js'
-import type { HostFacts } from '../host.js'
+import type { HostFacts } from './host-facts.js'
 import { planCell } from './plan-cell.js'
 import { planAgain } from './planned-cell.js'
 import type { CellRequest, PlannedCell } from './planned-cell.js'

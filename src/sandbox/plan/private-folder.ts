@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto'
 import type { AbsolutePath, Form } from '../../policy/index.js'
 
 import type { Place } from '../grants/object-at.js'
-import type { HostFacts } from '../host.js'
+import type { HostFacts } from './host-facts.js'
 import { FORM_HAS } from './form-has.js'
-import { bringsMounts } from './wall-facts.js'
+import { bringsMounts } from './host-facts.js'
 
 /** In a cell with its own root it is /tmp, unless the policy grants the host's. */
 export const temporaryParentFor = (form: Form, host: HostFacts, granted: readonly Place[]): AbsolutePath => {

@@ -1,13 +1,13 @@
 import type { Mechanism } from '../../policy/index.js'
 
 import { FORM_HAS } from './form-has.js'
-import type { HostFacts } from '../host.js'
+import type { HostFacts } from './host-facts.js'
 import type { Enforced, SandboxProfile } from './sandbox-profile.js'
 import { PLAN_LIMITS, brokeredOf } from './plan.js'
 import type { Brokered, Plan, PlanLimit } from './plan.js'
 import { renderReach } from './reaches.js'
 import { hasOwnProc } from './requirements.js'
-import { bringsMounts } from './wall-facts.js'
+import { bringsMounts } from './host-facts.js'
 
 export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
   const has = FORM_HAS[plan.form]

@@ -3,8 +3,8 @@ import type { Boundary, Form, Mechanism } from '../../policy/index.js'
 import { MECHANISMS } from '../../policy/index.js'
 
 import { FORM_HAS } from './form-has.js'
-import type { Attempt, HostFacts } from '../host.js'
-import { bringsMounts } from './wall-facts.js'
+import type { Attempt, HostFacts } from './host-facts.js'
+import { bringsMounts } from './host-facts.js'
 
 export const refuseMissingMechanisms = (
   { require, network }: Pick<Boundary, 'require' | 'network'>,

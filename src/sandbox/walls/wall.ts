@@ -3,7 +3,7 @@
 import type { AbsolutePath } from '../../policy/index.js'
 
 import type { Step } from '../plan/plan.js'
-import type { WallFacts } from '../plan/wall-facts.js'
+import type { WallFacts } from '../plan/host-facts.js'
 
 /** What a wall has to build for one cell. */
 export interface WalledCell {

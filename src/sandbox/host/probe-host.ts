@@ -1,70 +1,20 @@
 // Finds out what this host can enforce, by building small cells. Settings are never read for it.
-import type { CordonError } from '../errors/index.js'
-import type { AbsolutePath, BackendName, Form } from '../policy/index.js'
+import type { CordonError } from '../../errors/index.js'
+import type { AbsolutePath, Form } from '../../policy/index.js'
 
-import { openCell } from './launch/cell.js'
-import type { Launched } from './launch/cell.js'
-import { spawnWalled } from './launch/walled.js'
-import { findCgroupPlace } from './host/cgroup.js'
-import { encodePlan } from './plan/encode-plan.js'
-import { BORROWED_PROC_RULES } from './plan/layout.js'
-import { spawnLauncher } from './launch/nursery.js'
-import { objectAt } from './grants/object-at.js'
-import { ALL_FRAMES, NOTHING_KEPT } from './plan/plan.js'
-import type { Plan, Rule, Step } from './plan/plan.js'
-import type { Identity } from './plan/workspace-owner.js'
-import { bringsMounts } from './plan/wall-facts.js'
-import type { WallFacts } from './plan/wall-facts.js'
-import type { Wall, WalledCell } from './walls/wall.js'
-
-export interface HostFacts {
-  /** The program with which it was tried. */
-  readonly launcher: string
-  readonly namespaces: Attempt
-  /** Whether a cell may have its own /proc. Otherwise it borrows the host's and hides parts of it. */
-  readonly ownProc: Attempt
-  readonly landlock: Attempt & { readonly abi: number }
-  /** The namespaces with a /proc of their own, without Landlock. */
-  readonly mounts: Attempt
-  readonly listener: Attempt
-  /**
-   * If there is no listener because this runs inside another cell: whether that cell's keeper serves cells inside it.
-   */
-  readonly nesting: Attempt
-  /** Whether the keeper may borrow the tool's sockets. Otherwise it replaces them. */
-  readonly borrowing: Attempt
-  /** Whether each call gets a cgroup, and beneath which folder. */
-  readonly cgroup: { readonly held: true; readonly parent: AbsolutePath } | Refused
-  /** Whether the use of all processes of a cell can be added up, for limits. */
-  readonly measuring: Attempt
-  readonly kernelSecrets: readonly AbsolutePath[]
-  /** Whether this process runs as root, which rlimits and file modes do not restrict. */
-  readonly isRoot: boolean
-  /** The user of the cells, if it is not the user of this process. */
-  readonly identity: Identity | undefined
-  /** What makes namespaces around the launcher. These facts are those inside it. */
-  readonly wall: WallFacts | undefined
-  /** Stronger backends that `auto` did not take. */
-  readonly passedOver: readonly PassedOver[]
-  /** The parent of the private folder of a cell without its own root. */
-  readonly temporaryFolder: AbsolutePath
-}
-
-export interface PassedOver {
-  readonly backend: BackendName
-  readonly reason: string
-}
-
-export type Attempt = { readonly held: true } | Refused
-
-interface Refused {
-  readonly held: false
-  readonly stage: string
-  readonly problem: string
-}
-
-const HELD: Attempt = { held: true }
-const refused = (stage: string, problem: string): Refused => ({ held: false, stage, problem })
+import { objectAt } from '../grants/object-at.js'
+import type { Launched } from '../launch/cell.js'
+import { spawnLauncher } from '../launch/nursery.js'
+import { spawnWalled } from '../launch/walled.js'
+import { HELD, bringsMounts, refused } from '../plan/host-facts.js'
+import type { Attempt, HostFacts } from '../plan/host-facts.js'
+import { BORROWED_PROC_RULES } from '../plan/layout.js'
+import { ALL_FRAMES } from '../plan/plan.js'
+import type { Plan, Step } from '../plan/plan.js'
+import type { Wall, WalledCell } from '../walls/wall.js'
+import { findCgroupPlace } from './cgroup.js'
+import { MINIMAL_RULES, PROBE_STATUSES, endsAllProcesses, probePlan, runProbe } from './probe-cell.js'
+import type { Probed } from './probe-cell.js'
 
 const at = (path: string) => path as AbsolutePath
 
@@ -72,37 +22,13 @@ const MINIMAL_STEPS: readonly Step[] = [
   { kind: 'bind', access: 'rx', path: at('/usr') },
   { kind: 'scratch', path: at('/tmp') },
 ]
-const MINIMAL_RULES: readonly Rule[] = [{ access: 'rx', path: at('/usr') }]
 
 const OWN_PROC: Step = { kind: 'proc', path: at('/proc') }
 /** Landlock would hide the processes of others in a borrowed /proc. */
 const WITHOUT_LANDLOCK: Partial<Plan> = { steps: [...MINIMAL_STEPS, OWN_PROC], rules: [] }
 
-const probePlan = (form: Form, parts: Partial<Plan>): Plan => ({
-  form,
-  steps: [],
-  rules: MINIMAL_RULES,
-  kept: NOTHING_KEPT,
-  exec: { kind: 'all' },
-  cwd: at('/'),
-  cgroup: undefined,
-  temporary: at('/tmp'),
-  network: 'none',
-  limits: { scratch: 1 << 20 },
-  traps: [],
-  stdio: ALL_FRAMES,
-  foreground: false,
-  clock: 'start',
-  relay: 'gathered',
-  probe: true,
-  ...parts,
-})
-
-interface Tried {
+interface Tried extends Probed {
   readonly outcome: Attempt
-  readonly abi: number
-  readonly status: number
-  readonly measurable: boolean
 }
 
 type Try = (form: Form, parts?: Partial<Plan>) => Promise<Tried>
@@ -112,14 +38,9 @@ export type Surroundings = Pick<HostFacts, 'isRoot' | 'temporaryFolder' | 'ident
 const attemptWith =
   (launch: () => Launched): Try =>
   async (form, parts = {}) => {
-    const cell = openCell(launch(), encodePlan(probePlan(form, parts)))
+    const launched = launch()
     try {
-      const { landlock, exit, measurable } = await cell.start(
-        { program: at('/'), argv: ['-'], environment: {} },
-        undefined,
-        { onStdout: ignore, onStderr: ignore },
-      )
-      return { outcome: HELD, abi: landlock, status: exit.code, measurable }
+      return { outcome: HELD, ...(await runProbe(launched, probePlan(form, parts))) }
     } catch (error) {
       const { code, params, message } = error as CordonError
       // Says nothing about the host.
@@ -223,20 +144,13 @@ const tryCgroup = async (attempt: (parts: Partial<Plan>) => Promise<Tried>): Pro
   return outcome.held ? { held: true, parent: place.path } : outcome
 }
 
-/** Without a pid namespace, Landlock's scope of signals ends all processes of a call, or the supervisor finds them. */
-const landlockOf = ({ outcome, abi, measurable }: Tried): Attempt =>
-  outcome.held && abi < SIGNALS_ARE_SCOPED && !measurable
+const landlockOf = (tried: Tried): Attempt =>
+  tried.outcome.held && !endsAllProcesses(tried)
     ? refused(
         'supervise',
         'the processes of a call could not all be ended: Landlock is older than ABI 6, and /proc does not show them',
       )
-    : outcome
-
-/** From this version on, Landlock keeps signals inside. */
-export const SIGNALS_ARE_SCOPED = 6
-
-/** The exit statuses of the launcher's probe (`enum probe_status` in native/boundary/tool.h). */
-export const PROBE_STATUSES = ['held', 'nothing-borrowed', 'memory-unreadable'] as const
+    : tried.outcome
 
 /** A listener is useless if the keeper cannot read the tool's arguments. */
 const keeperFacts = ({ outcome, status }: Tried): Pick<HostFacts, 'listener' | 'borrowing'> => {

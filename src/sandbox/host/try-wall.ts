@@ -1,12 +1,13 @@
 import type { WallName } from '../../policy/index.js'
 
 import { problemOf } from '../plan/requirements.js'
-import { probeWall } from '../host.js'
-import type { HostFacts, Surroundings } from '../host.js'
-import { bubblewrap } from './bubblewrap.js'
-import { firejail } from './firejail.js'
-import { trustedProgram } from './trusted-program.js'
-import type { Wall } from './wall.js'
+import type { HostFacts } from '../plan/host-facts.js'
+import { bubblewrap } from '../walls/bubblewrap.js'
+import { firejail } from '../walls/firejail.js'
+import { trustedProgram } from '../walls/trusted-program.js'
+import type { Wall } from '../walls/wall.js'
+import { probeWall } from './probe-host.js'
+import type { Surroundings } from './probe-host.js'
 
 export type TriedWall =
   | { readonly held: true; readonly wall: Wall; readonly host: HostFacts }

@@ -2,9 +2,10 @@ import { tmpdir } from 'node:os'
 
 import type { AbsolutePath } from '../../policy/index.js'
 
-import type { Attempt, HostFacts } from '../host.js'
+import { refused } from '../plan/host-facts.js'
+import type { HostFacts } from '../plan/host-facts.js'
 
-const OF_LINUX = { held: false, stage: 'platform', problem: 'it is a mechanism of Linux' } as const satisfies Attempt
+const OF_LINUX = refused('platform', 'it is a mechanism of Linux')
 
 /** The mechanisms of Linux, all missing. */
 export const NO_HOST_FACTS: HostFacts = {
