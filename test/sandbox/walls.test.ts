@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { bubblewrap } from '../../src/sandbox/walls/bubblewrap.js'
 import { firejail } from '../../src/sandbox/walls/firejail.js'
 import { departureIn, mountsIn } from '../../src/sandbox/walls/compare-mounts.js'
+import { probeWall } from '../../src/sandbox/host/probe-host.js'
 import type { Step } from '../../src/sandbox/plan/plan.js'
 import type { WalledCell } from '../../src/sandbox/walls/wall.js'
 import { path } from '../policy/places.js'
@@ -58,6 +59,15 @@ describe('firejail', () => {
     const { words } = firejail('/usr/bin/firejail', '/opt/cordon-cell').command(CELL)
     expect(words.slice(-4)).toEqual(['--net=none', '--', '/opt/cordon-cell', 'channel'])
     expect(() => firejail('/usr/bin/firejail', '/opt/$(id)/cordon-cell').command(CELL)).toThrow(/otherwise/)
+  })
+  test('is not held, with the reason, where the path of the launcher has other words', async () => {
+    const surroundings = { isRoot: false, temporaryFolder: path('/tmp'), identity: undefined }
+    const launcher = '/opt/a b/cordon-cell'
+    const { landlock } = await probeWall(launcher, surroundings, firejail('/usr/bin/firejail', launcher))
+    expect(landlock).toMatchObject({
+      held: false,
+      problem: expect.stringContaining('could read "/opt/a b/cordon-cell" otherwise') as string,
+    })
   })
 })
 

@@ -38,9 +38,8 @@ export type Surroundings = Pick<HostFacts, 'isRoot' | 'temporaryFolder' | 'ident
 const attemptWith =
   (launch: () => Launched): Try =>
   async (form, parts = {}) => {
-    const launched = launch()
     try {
-      return { outcome: HELD, ...(await runProbe(launched, probePlan(form, parts))) }
+      return { outcome: HELD, ...(await runProbe(launch(), probePlan(form, parts))) }
     } catch (error) {
       const { code, params, message } = error as CordonError
       // Says nothing about the host.
