@@ -4,9 +4,11 @@ import { bubblewrap } from '../../src/sandbox/walls/bubblewrap.js'
 import { firejail } from '../../src/sandbox/walls/firejail.js'
 import { departureIn, mountsIn } from '../../src/sandbox/walls/compare-mounts.js'
 import { probeWall } from '../../src/sandbox/host/probe-host.js'
+import { outcomeOf } from '../../src/sandbox/host/try-wall.js'
 import type { Step } from '../../src/sandbox/plan/plan.js'
 import type { WalledCell } from '../../src/sandbox/walls/wall.js'
 import { path } from '../policy/places.js'
+import { hostWith } from './host-facts.js'
 
 const STEPS: readonly Step[] = [
   { kind: 'bind', access: 'rd', path: path('/dev/null') },
@@ -68,6 +70,18 @@ describe('firejail', () => {
       held: false,
       problem: expect.stringContaining('could read "/opt/a b/cordon-cell" otherwise') as string,
     })
+  })
+})
+
+describe('a tried wall', () => {
+  const wall = bubblewrap('/usr/bin/bwrap', '/opt/cordon-cell')
+  const reasonOf = (stage: string) => {
+    const refused = { held: false, stage, problem: 'bwrap: no permission', abi: 0 } as const
+    return outcomeOf(wall, hostWith({ landlock: refused }))
+  }
+  test('that fails itself has its own words as the reason, and otherwise the stage before them', () => {
+    expect(reasonOf('bubblewrap')).toEqual({ held: false, reason: 'bwrap: no permission' })
+    expect(reasonOf('landlock')).toEqual({ held: false, reason: 'landlock: bwrap: no permission' })
   })
 })
 

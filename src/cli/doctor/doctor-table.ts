@@ -58,7 +58,7 @@ export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
     ...(forms === null ? [] : ['', ...renderTable(forms, paint)]),
     ...(walls.length === 0 ? [] : ['', 'Other backends (--backend):']),
     ...walls.map(({ backend: name, held, problem }) =>
-      oneLine(`  ${name.padEnd(12)}${held ? 'starts here' : (problem ?? '').replace(`${name}: `, '')}`),
+      oneLine(`  ${name.padEnd(12)}${held ? 'starts here' : (problem ?? '')}`),
     ),
     '',
     'Container engine (containerTool, --backend container):',

@@ -1,6 +1,5 @@
 import type { WallName } from '../../policy/index.js'
 
-import { problemOf } from '../plan/requirements.js'
 import type { HostFacts } from '../plan/host-facts.js'
 import { bubblewrap } from '../walls/bubblewrap.js'
 import { firejail } from '../walls/firejail.js'
@@ -26,7 +25,13 @@ export const tryWall = async (name: WallName, launcher: string, surroundings: Su
   const found = trustedProgram(program)
   if (found.kind === 'refused') return { held: false, reason: found.problem }
   const wall = make(found.path, launcher)
-  const host = await probeWall(launcher, surroundings, wall)
-  const problem = problemOf(host.landlock)
-  return problem === undefined ? { held: true, wall, host } : { held: false, reason: problem }
+  return outcomeOf(wall, await probeWall(launcher, surroundings, wall))
+}
+
+/** The reason does not repeat the name of the wall, beside which everybody shows it. */
+export const outcomeOf = (wall: Wall, host: HostFacts): TriedWall => {
+  const { landlock } = host
+  if (landlock.held) return { held: true, wall, host }
+  const { stage, problem } = landlock
+  return { held: false, reason: stage === wall.name ? problem : `${stage}: ${problem}` }
 }
