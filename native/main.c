@@ -52,8 +52,8 @@ int main(int argc, char **argv)
 		return serve_watcher();
 	if (argc == 3 && strcmp(argv[1], "nursery") == 0)
 		return serve_nursery(argv[2], run_cell);
-	if (argc == 4 && strcmp(argv[1], "stream") == 0)
-		return serve_stream(argv[2], argv[3], run_cell);
+	if (argc == 4 && strcmp(argv[1], "relay") == 0)
+		return serve_relay(argv[2], argv[3], run_cell);
 	bool has_channel = argc == 2 && strcmp(argv[1], "channel") == 0;
 	if ((argc != 1 && !has_channel) || fcntl(HOST_FD, F_GETFD) < 0) {
 		fputs("cordon-cell is started by Cordon, with its host at descriptor 3. Use `cordon run`.\n", stderr);

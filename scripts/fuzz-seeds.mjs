@@ -54,7 +54,7 @@ const plans = async () => {
           stdio,
           foreground: true,
           clock: 'start',
-          relay: 'gathered',
+          delivery: 'gathered',
           observe: true,
           proxy: { authority: 'PEM' },
         }

@@ -2,21 +2,21 @@
 
 #include "wire/system.h"
 
-#define STREAM_WINDOW (256u << 10)
+#define RELAY_WINDOW (256u << 10)
 #define LARGEST_PIECE (32u << 10)
-#define STREAM_HEADER 9
+#define RELAY_HEADER 9
 
-enum stream_frame {
-	STREAM_MOUNT = 'M', /* to the host, before the hello: see mounts.c */
-	STREAM_HELLO = 'H', /* to the host, once: see hello.c */
-	STREAM_OPEN = 'O', /* to the host: a connection of the tool, with the words of its channel */
-	STREAM_DATA = 'D',
-	STREAM_CREDIT = 'W', /* so many bytes more may be sent: four bytes, little endian */
-	STREAM_END = 'E', /* no more data in this direction */
-	STREAM_CLOSE = 'C', /* neither direction any more */
+enum relay_frame {
+	RELAY_MOUNT = 'M', /* to the host, before the hello: see mounts.c */
+	RELAY_HELLO = 'H', /* to the host, once: see hello.c */
+	RELAY_OPEN = 'O', /* to the host: a connection of the tool, with the words of its channel */
+	RELAY_DATA = 'D',
+	RELAY_CREDIT = 'W', /* so many bytes more may be sent: four bytes, little endian */
+	RELAY_END = 'E', /* no more data in this direction */
+	RELAY_CLOSE = 'C', /* neither direction any more */
 };
 
-/* One connection that travels over the attached stream. Number 0 is the cell's own. */
+/* One connection that is carried over the attachment. Number 0 is the cell's own. */
 struct carried {
 	uint32_t number;
 	int fd; /* -1: gone */
@@ -28,11 +28,11 @@ struct carried {
 };
 
 struct carried new_carried(uint32_t number, int fd);
-void write_stream_frame(char kind, uint32_t number, const void *payload, size_t length);
+void write_relay_frame(char kind, uint32_t number, const void *payload, size_t length);
 /* False if the host sent more than its window. */
-bool take_from_host(struct carried *stream, const char *bytes, size_t length);
-void end_by_host(struct carried *stream);
-void feed_carried(struct carried *stream);
-void read_carried(struct carried *stream);
-void drop_carried(struct carried *stream);
-short events_wanted(const struct carried *stream);
+bool take_from_host(struct carried *carried, const char *bytes, size_t length);
+void end_by_host(struct carried *carried);
+void feed_carried(struct carried *carried);
+void read_carried(struct carried *carried);
+void drop_carried(struct carried *carried);
+short events_wanted(const struct carried *carried);

@@ -9,7 +9,7 @@
 #include "wire/memory.h"
 #include "wire/open-how.h"
 
-#define STREAM_VERSION "cordon-stream-2"
+#define RELAY_VERSION "cordon-relay-2"
 #define BOOT_ID_ROOM 64
 
 /* Folders and files in the root. Links lead to others of them, and grant nothing by themselves. */
@@ -45,11 +45,11 @@ void say_hello(const char *program, const char *path)
 	find_program(program, path, found);
 	read_boot_id(boot);
 	begin_text(&text);
-	fprintf(text.into, STREAM_VERSION "%c%d%c%d%c%s%c%s%c", '\0', (int)getuid(), '\0', (int)getgid(), '\0', boot,
+	fprintf(text.into, RELAY_VERSION "%c%d%c%d%c%s%c%s%c", '\0', (int)getuid(), '\0', (int)getgid(), '\0', boot,
 		'\0', found, '\0');
 	list_root(text.into);
 	end_text(&text);
 	/* An image with so many names in its root is refused by the host, which then misses some. */
-	write_stream_frame(STREAM_HELLO, 0, text.bytes, text.length < LARGEST_PIECE ? text.length : LARGEST_PIECE);
+	write_relay_frame(RELAY_HELLO, 0, text.bytes, text.length < LARGEST_PIECE ? text.length : LARGEST_PIECE);
 	free(text.bytes);
 }

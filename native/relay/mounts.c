@@ -23,7 +23,7 @@ static void tell_mount(const char *point)
 	int length =
 		snprintf(words, sizeof words, "%c%llu%c%llu%c%s%c", mount.f_flag & ST_RDONLY ? 'r' : 'w',
 			 (unsigned long long)status.st_dev, '\0', (unsigned long long)status.st_ino, '\0', point, '\0');
-	write_stream_frame(STREAM_MOUNT, 0, words, (size_t)length < sizeof words ? (size_t)length : sizeof words);
+	write_relay_frame(RELAY_MOUNT, 0, words, (size_t)length < sizeof words ? (size_t)length : sizeof words);
 }
 
 void tell_mounts(void)

@@ -81,7 +81,7 @@ static void feed_input(struct call *call)
 	}
 }
 
-static void relay(struct call *call, int *from, enum frame_kind kind)
+static void pass_on_output(struct call *call, int *from, enum frame_kind kind)
 {
 	char bytes[STREAM_BUFFER];
 	bool to_terminal = from == &call->terminal.own;
@@ -101,7 +101,7 @@ static void relay(struct call *call, int *from, enum frame_kind kind)
 	/* A reader that wakes up for every small write slows the tool. One that waits for an answer wants it at once.
 	 */
 	uint64_t now = milliseconds();
-	call->resting = !to_terminal && !call->plan->relays_at_once && now - call->last_output <= 1;
+	call->resting = !to_terminal && !call->plan->delivers_at_once && now - call->last_output <= 1;
 	call->last_output = now;
 	call->output += got;
 	if (limit && call->output > limit) {
@@ -157,15 +157,15 @@ static bool turn(struct call *call)
 	else if (polled[2].revents & (POLLRDHUP | POLLHUP | POLLERR))
 		call->host_gone = true;
 	if (polled[3].revents)
-		relay(call, &call->out, FRAME_STDOUT);
+		pass_on_output(call, &call->out, FRAME_STDOUT);
 	if (polled[4].revents)
-		relay(call, &call->err, FRAME_STDERR);
+		pass_on_output(call, &call->err, FRAME_STDERR);
 	if (polled[7].revents)
 		terminal_flush(&call->terminal);
 	if (polled[7].revents & (POLLIN | POLLHUP | POLLERR) && call->terminal.taken && !input)
 		take_keys(call);
 	if (polled[6].revents & (POLLIN | POLLHUP) && !terminal_has_pending(&call->terminal))
-		relay(call, &call->terminal.own, FRAME_STDOUT);
+		pass_on_output(call, &call->terminal.own, FRAME_STDOUT);
 	if (polled[8].revents)
 		courier_go(&call->courier);
 	feed_input(call);
@@ -211,7 +211,7 @@ static void drain(struct call *call)
 		while (*streams[i].from >= 0 && !call->host_gone) {
 			if (poll(&(struct pollfd){ .fd = *streams[i].from, .events = POLLIN }, 1, 0) <= 0)
 				break;
-			relay(call, streams[i].from, streams[i].kind);
+			pass_on_output(call, streams[i].from, streams[i].kind);
 			deliver(call);
 		}
 	}

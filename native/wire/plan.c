@@ -213,7 +213,7 @@ static const struct {
 	{ "foreground", NULL, offsetof(struct plan, foreground), "no", "yes" },
 	{ "probe", NULL, offsetof(struct plan, probe), "no", "yes" },
 	{ "clock", NULL, offsetof(struct plan, begins_later), "start", "begin" },
-	{ "relay", NULL, offsetof(struct plan, relays_at_once), "gathered", "prompt" },
+	{ "delivery", NULL, offsetof(struct plan, delivers_at_once), "gathered", "prompt" },
 };
 
 static const char *parse_setting(struct words *words, struct plan *plan, size_t which)

@@ -107,7 +107,7 @@ struct plan {
 	bool terminal; /* one of the streams is */
 	bool foreground; /* the tool has the new terminal's foreground from the start */
 	bool begins_later; /* the program waits for its call, and until then no clock runs */
-	bool relays_at_once; /* somebody waits for each line of its output */
+	bool delivers_at_once; /* somebody waits for each line of its output */
 	bool probe; /* stop after the boundary is applied */
 };
 

@@ -52,10 +52,10 @@ import type { WalledCell } from './walls/wall.js'
 const MOST_KEPT_CELLS = 64
 const MOST_KEPT_PROGRAMS = 4
 
-type Streams = Pick<Plan, 'stdio' | 'foreground' | 'relay'>
+type Streams = Pick<Plan, 'stdio' | 'foreground' | 'delivery'>
 
-const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false, relay: 'gathered' }
-const OPEN: Streams = { ...IN_MEMORY, relay: 'prompt' }
+const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false, delivery: 'gathered' }
+const OPEN: Streams = { ...IN_MEMORY, delivery: 'prompt' }
 
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   refuseUnavailable(options)
@@ -252,7 +252,7 @@ const openSandboxAs = async (
       perform({
         settings: request,
         argv: request.argv,
-        streams: { stdio: attachedStdio(request), foreground: request.foreground, relay: 'gathered' },
+        streams: { stdio: attachedStdio(request), foreground: request.foreground, delivery: 'gathered' },
         run: (opened, planned, watched) => runAttached(opened, planned, request, watched),
       }),
     warm: (settings) =>

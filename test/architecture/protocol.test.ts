@@ -10,7 +10,7 @@ import { PLAN_VERSION, encodePlan } from '../../src/sandbox/plan/encode-plan.js'
 import { ADDRESSES, EVENTS, VIOLATIONS, parseCellEvent } from '../../src/sandbox/result/events.js'
 import { FROM_CELL, FROM_WATCHER, TO_CELL, TO_WATCHER } from '../../src/sandbox/frames.js'
 import { PROBE_STATUSES } from '../../src/sandbox/host/probe-cell.js'
-import { STREAM_FRAMES } from '../../src/sandbox/container/carried-streams.js'
+import { RELAY_FRAMES } from '../../src/sandbox/container/carried-connections.js'
 import { ALL_FRAMES, PLAN_LIMITS, REACH_KINDS, STREAM_LETTERS, TRAPS } from '../../src/sandbox/plan/plan.js'
 import type { Plan, Step } from '../../src/sandbox/plan/plan.js'
 import { DEED_LETTERS, SCOPE_LETTERS } from '../../src/sandbox/watch/watcher.js'
@@ -70,7 +70,7 @@ const FULL: Plan = {
   stdio: ALL_FRAMES,
   foreground: true,
   clock: 'start',
-  relay: 'gathered',
+  delivery: 'gathered',
   probe: false,
 }
 const BROKERED: Plan = {
@@ -90,7 +90,7 @@ const OTHERWISE: Plan = {
   exec: { kind: 'all' },
   network: 'all',
   clock: 'begin',
-  relay: 'prompt',
+  delivery: 'prompt',
 }
 
 /** Words of a plan that are neither paths nor numbers nor letters. */
@@ -104,8 +104,8 @@ describe('TypeScript, C and the page agree on', () => {
   test('the letters of frames', () => {
     expect(named('frame_kind', 'FRAME_')).toEqual({ ...TO_CELL, ...FROM_CELL })
     expect(named('watcher_frame', 'WATCHER_')).toEqual({ ...TO_WATCHER, ...FROM_WATCHER })
-    expect(named('stream_frame', 'STREAM_')).toEqual(STREAM_FRAMES)
-    expect(inTable('on the stream')).toEqual(sorted(Object.values(STREAM_FRAMES)))
+    expect(named('relay_frame', 'RELAY_')).toEqual(RELAY_FRAMES)
+    expect(inTable('with the relay')).toEqual(sorted(Object.values(RELAY_FRAMES)))
     expect(inTable('to a cell')).toEqual(sorted(Object.values(TO_CELL)))
     expect(inTable('from a cell')).toEqual(sorted(Object.values(FROM_CELL)))
     expect(inTable('to the watcher')).toEqual(sorted(Object.values(TO_WATCHER)))

@@ -170,11 +170,11 @@ describePlace(
     test('a program that uses the proxy of its variables reaches a granted host, and no other', () => {
       const { stdout, profile, violations } = ran(found(), 'by proxy')
       expect(stdout).toBe('proxy word of the host\nother 403\nstolen 407\ndirect refused\nhost refused\n')
-      expect(profile.enforced['network']).toEqual(['network-namespace', 'seccomp', 'relay'])
+      expect(profile.enforced['network']).toEqual(['network-namespace', 'seccomp', 'proxy'])
       expect(violations).toContainEqual(expect.objectContaining({ kind: 'egress', host: 'other.test' }))
     })
 
-    test('the relay is no broker, and a policy that requires one is refused', () => {
+    test('the proxy alone is no broker, and a policy that requires one is refused', () => {
       expectNotRun(found(), 'broker', 'host-cannot-hold')
     })
 

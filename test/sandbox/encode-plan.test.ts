@@ -33,7 +33,7 @@ describe('a plan in words', () => {
       'no',
       'clock',
       'start',
-      'relay',
+      'delivery',
       'gathered',
       'probe',
       'no',

@@ -20,7 +20,7 @@ const SETTINGS = [
   ['stdio', 'fff'],
   ['foreground', 'no'],
   ['clock', 'start'],
-  ['relay', 'gathered'],
+  ['delivery', 'gathered'],
   ['probe', 'yes'],
 ]
 const COMPLETE = [...BEGIN, ...SETTINGS.flat(), 'end']

@@ -18,7 +18,7 @@ export const planWith = (changes: Partial<Plan> = {}): Plan => ({
   stdio: ALL_FRAMES,
   foreground: false,
   clock: 'start',
-  relay: 'gathered',
+  delivery: 'gathered',
   probe: false,
   ...changes,
 })

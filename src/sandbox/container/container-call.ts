@@ -45,7 +45,7 @@ export const requestOf = (settings: ContainerSettings, output: Output): CellRequ
   form: 'landlock',
   stdio: ALL_FRAMES,
   foreground: false,
-  relay: 'gathered',
+  delivery: 'gathered',
   clock: 'start',
   observe: settings.observe ?? 'changes',
   proxy: proxyOf(settings.boundary, settings.proxy),

@@ -27,7 +27,7 @@ export interface Hello {
   readonly mounts: readonly SeenMount[]
 }
 
-const VERSION = 'cordon-stream-2'
+const VERSION = 'cordon-relay-2'
 
 export const readHello = (payload: Buffer, mounts: readonly SeenMount[]): Hello => {
   const text = payload.toString('utf8')

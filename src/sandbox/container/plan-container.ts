@@ -72,7 +72,7 @@ export const planContainer = (input: ContainerPlanInput): PlannedCell => {
     stdio: request.stdio,
     foreground: false,
     clock: 'start',
-    relay: request.relay,
+    delivery: request.delivery,
     probe: false,
   }
   const variables = Object.keys({ ...image.environment, ...environmentOf(plan, request, undefined) })

@@ -6,8 +6,8 @@ import { fail } from '../../errors/index.js'
 import type { Limits } from '../../policy/index.js'
 import { DEFAULT_LIMITS } from '../../policy/index.js'
 
-import { carryStreams } from './carried-streams.js'
-import type { Attached } from './carried-streams.js'
+import { carryConnections } from './carried-connections.js'
+import type { Attached } from './carried-connections.js'
 import { mountsProblem, viewOfHost } from './compare-mounts.js'
 import type { AskedMounts } from './compare-mounts.js'
 import type { Engine, Image } from './engine.js'
@@ -44,7 +44,7 @@ export const startContainer = async (
     await refuseOtherRuntime(request, id)
     // Before it starts, so that nothing it says is lost.
     const { connection, first } = await engine.attach(id)
-    const attached = carryStreams(connection, first, onConnection)
+    const attached = carryConnections(connection, first, onConnection)
     await engine.start(id)
     const asked = { binds, others: [target, TEMPORARY, ...image.volumes] }
     return { ...attached, hello: comparedHello(attached.hello, asked), remove }
@@ -84,7 +84,7 @@ const containerBody = (
   return {
     Image: image.digest,
     Entrypoint: [target],
-    Cmd: ['stream', program, searchPathOf(image)],
+    Cmd: ['relay', program, searchPathOf(image)],
     User: userOf(engine),
     WorkingDir: '/',
     Hostname: 'cordon',

@@ -37,7 +37,7 @@ export const probePlan = (form: Form, parts: Partial<Plan>): Plan => ({
   stdio: ALL_FRAMES,
   foreground: false,
   clock: 'start',
-  relay: 'gathered',
+  delivery: 'gathered',
   probe: true,
   ...parts,
 })

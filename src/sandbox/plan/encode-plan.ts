@@ -33,7 +33,7 @@ const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>
   stdio: ({ stdio }) => ['stdio', [stdio.in, stdio.out, stdio.err].map((stream) => STREAM_LETTERS[stream]).join('')],
   foreground: ({ foreground }) => ['foreground', foreground ? 'yes' : 'no'],
   clock: ({ clock }) => ['clock', clock],
-  relay: ({ relay }) => ['relay', relay],
+  delivery: ({ delivery }) => ['delivery', delivery],
   probe: ({ probe }) => ['probe', probe ? 'yes' : 'no'],
 }
 

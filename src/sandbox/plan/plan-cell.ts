@@ -64,7 +64,7 @@ export const planCell = (
     stdio: request.stdio,
     foreground: request.foreground,
     clock: request.clock,
-    relay: request.relay,
+    delivery: request.delivery,
     probe: false,
   }
   const roots = {

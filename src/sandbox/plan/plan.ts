@@ -112,7 +112,7 @@ export interface Plan {
   /** When time limits start: with the program, or with the call that the program waits for. */
   readonly clock: 'start' | 'begin'
   /** Whether frequent output waits up to a millisecond for more, or is sent at once to somebody who waits for it. */
-  readonly relay: 'gathered' | 'prompt'
+  readonly delivery: 'gathered' | 'prompt'
   readonly probe: boolean
 }
 

@@ -33,7 +33,7 @@ export interface CellRequest {
   readonly stdio: Plan['stdio']
   readonly foreground: boolean
   readonly clock: Plan['clock']
-  readonly relay: Plan['relay']
+  readonly delivery: Plan['delivery']
   readonly observe: Observing
   /** The certificate of its authority, in PEM. */
   readonly proxy: { readonly authority: string } | undefined

@@ -79,7 +79,7 @@ const brokeredBy = (answeredBy: Brokered['answeredBy'] | undefined): readonly st
     case 'outer-keeper':
       return ['broker', 'outer-cell']
     case 'proxy':
-      return ['relay']
+      return ['proxy']
   }
 }
 

@@ -1,4 +1,4 @@
-// The host's end of the stream to a container: the cell's own connection, and those of its tool
+// The host's side of the attachment to a container: the cell's own connection, and those of its tool
 // (native/relay/relay.c).
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
@@ -17,7 +17,7 @@ const LONGEST_WORDS = 2_000
 const MOST_MOUNTS = 10_000
 
 /** The kinds of frames, see docs/protocol.md. */
-export const STREAM_FRAMES = {
+export const RELAY_FRAMES = {
   mount: 'M',
   hello: 'H',
   open: 'O',
@@ -40,12 +40,12 @@ interface Carried {
 }
 
 /** `onConnection`: takes a connection of the tool, with the words of its channel. */
-export const carryStreams = (
+export const carryConnections = (
   connection: Socket,
   first: Buffer,
   onConnection: (message: unknown, stream: Duplex) => void,
 ): Attached => {
-  const streams = new Map<number, Carried>()
+  const carriedBy = new Map<number, Carried>()
   const mounts: SeenMount[] = []
   let words = ''
   let isOver = false
@@ -63,11 +63,11 @@ export const carryStreams = (
   }
   const carry = (number: number): Duplex => {
     const carried = createCarried(number, send, () => {
-      streams.delete(number)
+      carriedBy.delete(number)
       // The launcher ends with its cell, and the container with the launcher.
       if (number === 0) connection.end()
     })
-    streams.set(number, carried)
+    carriedBy.set(number, carried)
     return carried.stream
   }
   const own = carry(0)
@@ -79,30 +79,30 @@ export const carryStreams = (
   const onFrame = (header: Buffer, payload: Buffer): void => {
     const kind = String.fromCharCode(header[0] ?? 0)
     const number = header.readUInt32LE(1)
-    const carried = streams.get(number)
+    const carried = carriedBy.get(number)
     switch (kind) {
-      case STREAM_FRAMES.mount:
+      case RELAY_FRAMES.mount:
         if (mounts.push(readSeenMount(payload)) > MOST_MOUNTS)
           throw fail('launcher-died', { how: 'its container has too many mounts' })
         break
-      case STREAM_FRAMES.hello:
+      case RELAY_FRAMES.hello:
         hello.resolve(readHello(payload, mounts))
         break
-      case STREAM_FRAMES.open: {
+      case RELAY_FRAMES.open: {
         const stream = carry(number)
         onConnection(messageIn(payload), stream)
         break
       }
-      case STREAM_FRAMES.data:
+      case RELAY_FRAMES.data:
         carried?.take(payload)
         break
-      case STREAM_FRAMES.credit:
+      case RELAY_FRAMES.credit:
         carried?.credit(payload.readUInt32LE(0))
         break
-      case STREAM_FRAMES.end:
+      case RELAY_FRAMES.end:
         carried?.stream.push(null)
         break
-      case STREAM_FRAMES.close:
+      case RELAY_FRAMES.close:
         carried?.stream.destroy()
         break
       default:
@@ -125,7 +125,7 @@ export const carryStreams = (
     isOver = true
     const how = words.trim() || 'its container ended'
     hello.reject(fail('launcher-died', { how }))
-    for (const { stream } of streams.values()) {
+    for (const { stream } of carriedBy.values()) {
       if (stream !== own) stream.destroy()
       else if (words === '') own.push(null)
       else own.destroy(fail('launcher-died', { how }))
@@ -169,7 +169,7 @@ const createCarried = (
     while (waiting !== undefined && maySend > 0) {
       const piece = waiting.bytes.subarray(0, Math.min(maySend, LARGEST_PIECE))
       maySend -= piece.length
-      send(STREAM_FRAMES.data, number, piece)
+      send(RELAY_FRAMES.data, number, piece)
       const { bytes, done } = waiting
       waiting = piece.length === bytes.length ? undefined : { bytes: bytes.subarray(piece.length), done }
       if (waiting === undefined) done()
@@ -180,7 +180,7 @@ const createCarried = (
     const credit = Buffer.allocUnsafe(4)
     credit.writeUInt32LE(unacknowledged, 0)
     unacknowledged = 0
-    send(STREAM_FRAMES.credit, number, credit)
+    send(RELAY_FRAMES.credit, number, credit)
   }
   const stream = new Duplex({
     read: acknowledge,
@@ -189,11 +189,11 @@ const createCarried = (
       flush()
     },
     final: (done) => {
-      send(STREAM_FRAMES.end, number)
+      send(RELAY_FRAMES.end, number)
       done()
     },
     destroy: (error, done) => {
-      if (!(stream.readableEnded && stream.writableFinished)) send(STREAM_FRAMES.close, number)
+      if (!(stream.readableEnded && stream.writableFinished)) send(RELAY_FRAMES.close, number)
       onGone()
       done(error)
     },
