@@ -97,7 +97,10 @@ const FILES_WITH_FOREIGN_PROGRAMS = [
 const CONTAINERS = 'test/containers/'
 
 /** The code of a cell: the launcher, and the rooms that start it. They import no others. */
-const CELL = ['native', 'src/sandbox', 'src/policy', 'src/errors', 'src/shapes', 'scripts/build-native.mjs']
+const CELL = [
+  ...['native', 'src/sandbox', 'src/policy', 'src/errors', 'src/shapes', 'src/platform'],
+  'scripts/build-native.mjs',
+]
 
 /** Tests in virtual machines, by the names of their checks. `npm run test:guests` starts further guests. */
 const IN_MACHINES = { vm: 'test/vm/cgroup.test.ts', guests: 'test/vm/kernels.test.ts' }
@@ -127,6 +130,7 @@ const OF_THE_CELL = {
       ...['native', 'src', 'bin', 'sql', 'policies', 'deploy', 'packages', 'package.json', 'vitest.config.ts'],
       ...['test/vm', 'test/attacks/playground.ts', 'test/attacks/programs', 'test/attacks/outcomes.ts'],
       ...['test/packed-package.ts', 'scripts/build-native.mjs', 'scripts/guest-parts.mjs', 'docs/kernels.md'],
+      ...['tsconfig.json', 'scripts/bundle.mjs', 'scripts/cache-code.mjs', 'scripts/pack-launcher.mjs'],
     ],
     programs: ['cc'],
   },
