@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { parsePolicy, resolvePolicy } from '../../src/policy/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
-import { runProgram } from '../../src/sandbox/seatbelt/run-program.js'
+import { runProgram } from '../../src/sandbox/host/run-program.js'
 import { readAttempts, refuseUnlessHeld } from '../../src/sandbox/seatbelt/self-test.js'
 import type { Attempts } from '../../src/sandbox/seatbelt/self-test.js'
 import { tryOutside, withTargets, wordsOf } from '../../src/sandbox/seatbelt/test-this-mac.js'

@@ -159,6 +159,15 @@ describe('runUnconfined', () => {
     expect((await running).status).toBe('cancelled')
   })
 
+  test('ends with its program, and what that left in its process group is killed', async () => {
+    const cordon = await opened()
+    const { status, output } = await cordon.runUnconfined('shell', { script: 'sleep 600 & echo $!' })
+    expect(status).toBe('ok')
+    const { stdout } = output as { readonly stdout: string }
+    expect(stdout).toMatch(/^\d+\n$/)
+    await expect.poll(() => existsSync(`/proc/${stdout.trim()}/exe`)).toBe(false)
+  })
+
   test('gets the variables of its policy, and no source of a credential', async () => {
     const cordon = await opened({
       tools: [shell({ environment: ['GIVEN'] })],

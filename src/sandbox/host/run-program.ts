@@ -1,4 +1,4 @@
-// Runs one program with limits of time and output, which this process holds itself.
+// Runs one program outside of a cell, with limits of time and output, which this process holds itself.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 
@@ -25,6 +25,8 @@ interface EndedProgram {
   readonly ending: Ending
   readonly stdout: Uint8Array
   readonly stderr: Uint8Array
+  /** Of its output, also beyond the limit. */
+  readonly bytes: number
   readonly wallMs: number
 }
 
@@ -62,6 +64,7 @@ export const runProgram = (run: ProgramRun): Promise<EndedProgram> =>
       else sink(piece)
     }
     run.signal?.addEventListener('abort', killAll, { once: true })
+    if (run.signal?.aborted === true) killAll()
     child.stdout.on('data', take(stdout.take))
     child.stderr.on('data', take(stderr.take))
     child.stdin.on('error', () => undefined)
@@ -87,6 +90,7 @@ export const runProgram = (run: ProgramRun): Promise<EndedProgram> =>
         ending: endingOf(ended, reached),
         stdout: stdout.bytes(),
         stderr: stderr.bytes(),
+        bytes,
         wallMs: monotonicMs() - begun,
       })
     })
