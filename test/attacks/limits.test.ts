@@ -17,6 +17,9 @@ const expectStopped = (call: Call, kind: string): RanCall => {
   return ran
 }
 
+/** Of statfs(2). A cell without a root of its own sets no attributes there. */
+const TMPFS = 0x0102_1994
+
 describeCells('bombs', (cell) => {
   // Those that mostly wait do so at the same time. None of them has a playground: that is cleared away after each test.
   test.concurrent.each(['fork', 'orphans', 'threads', 'starved'])(
@@ -220,6 +223,42 @@ describeCells('bombs', (cell) => {
       expect(call.routes).toMatchObject([{ outcome: 'refused' }])
     }
     expect(readFileSync(join(inside, 'large')).length).toBeLessThanOrEqual(4 << 20)
+  })
+
+  test.runIf(cell.form === 'namespaces' || cell.backend === 'bubblewrap')(
+    'files in a private folder that is memory count towards its limit, and fewer of them are left alone',
+    async () => {
+      const filled = (megabytes: number) =>
+        cell.call(['/bin/sh', '-c', `head -c ${megabytes}M /dev/zero > $TMPDIR/file; sleep 2; echo well`], {
+          policy: { limits: { memory: '64M', wall: '40s' } },
+        })
+      expectStopped(await filled(160), 'memory')
+      expect(mustRun(await filled(16)).stdout).toBe('well\n')
+    },
+  )
+
+  test('attributes of files in the private folder take no more than its limit, and a file on disk has some', async () => {
+    const { inside, file } = playground()
+    const path = file('inside/file')
+    const script = `
+import os
+taken = 0
+try:
+    for number in range(256):
+        name = os.environ["TMPDIR"] + "/" + str(number)
+        open(name, "w").close()
+        for each in range(16):
+            os.setxattr(name, "user.a" + str(each), b"x" * 60000)
+            taken += 60000
+except OSError: pass
+print(taken >> 20)
+os.setxattr("${path}", "user.note", b"kept")
+print("set")`
+    const policy = { filesystem: { write: [inside] }, limits: { scratch: '64M', memory: '256M' } }
+    const call = await cell.run(['/usr/bin/python3', '-c', script], { policy })
+    const [megabytes, note] = call.stdout.split('\n')
+    expect(Number(megabytes)).toBeLessThanOrEqual(64)
+    expect(note).toBe(statfsSync(inside).type === TMPFS && cell.form === 'landlock' ? '' : 'set')
   })
 
   test('after every bomb the next call works', async () => {

@@ -10,7 +10,9 @@
 #include "wire/kernel.h"
 #include "wire/memory.h"
 
+#include <linux/magic.h>
 #include <sys/time.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <utime.h>
 
@@ -122,6 +124,18 @@ static int change_times(const struct notification *call, const char *object)
 	return utimensat(AT_FDCWD, object, pointer ? times : NULL, 0) < 0 ? errno : 0;
 }
 
+/*
+ * On tmpfs the values of attributes are memory of the kernel, which neither the size of the file system nor a limit of
+ * the call counts. The root of a cell with namespaces limits them by the number of inodes. Before Linux 6.6 tmpfs has
+ * no attributes of users, so programs do without them.
+ */
+static bool is_uncounted(const struct notification *call, const char *object)
+{
+	struct statfs status;
+
+	return call->plan->form == FORM_LANDLOCK && statfs(object, &status) == 0 && status.f_type == TMPFS_MAGIC;
+}
+
 static int change_attribute(const struct notification *call, const char *object, bool removes)
 {
 	uint64_t size = argument(call, 3);
@@ -131,6 +145,8 @@ static int change_attribute(const struct notification *call, const char *object,
 		return EFAULT;
 	if (removes)
 		return removexattr(object, name) < 0 ? errno : 0;
+	if (is_uncounted(call, object))
+		return EOPNOTSUPP;
 	if (size > XATTR_SIZE_MAX)
 		return E2BIG;
 	FREE_ON_RETURN void *value = resize(NULL, size + 1);
