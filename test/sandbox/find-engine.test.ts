@@ -73,20 +73,20 @@ describe('the sockets of engines', () => {
     return socket
   }
 
-  test('a socket that breaks off its answer is passed over', async () => {
-    const alive = await listen('after-cut.sock')
-    const cut = await answering('cut.sock', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{')
-    expect(await trySockets([cut, alive])).toMatchObject({ found: { socket: alive }, silent: [{ socket: cut }] })
-  })
-
   test.each([
-    ['with an error', '403', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'],
-    ['with another protocol', '101', 'HTTP/1.1 101 Other\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n'],
-  ])('an engine that answers %s is not replaced by the next one', async (_, status, answer) => {
-    const [refusing, alive] = [await answering(`${status}.sock`, answer), await listen(`after-${status}.sock`)]
+    ['with an error', '403', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n', 'HTTP status 403'],
+    [
+      'with another protocol',
+      '101',
+      'HTTP/1.1 101 Other\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n',
+      'HTTP status 101',
+    ],
+    ['and breaks off', 'cut', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{', 'aborted'],
+  ])('an engine that answers %s is not replaced by the next one', async (_, name, answer, problem) => {
+    const [refusing, alive] = [await answering(`${name}.sock`, answer), await listen(`after-${name}.sock`)]
     await expect(findEngine([refusing, alive])).rejects.toMatchObject({
       code: 'container-engine-unreachable',
-      params: { socket: refusing, problem: `HTTP status ${status}` },
+      params: { socket: refusing, problem },
     })
     expect(await findEngine([alive, refusing])).toMatchObject({ socket: alive })
   })
@@ -105,8 +105,8 @@ describe('the sockets of engines', () => {
   test.runIf(process.getuid?.() === 0)('one of another user is passed over, and one of this user is used', async () => {
     const [foreign, own] = [await listen('foreign.sock'), await listen('own.sock')]
     chownSync(foreign, 12_345, 12_345)
-    expect(await findEngine([foreign, own])).toMatchObject({
-      socket: own,
+    expect(await trySockets([foreign, own])).toMatchObject({
+      found: { socket: own },
       silent: [{ socket: foreign, problem: expect.stringContaining('belongs to the user 12345') as string }],
     })
     await expect(findEngine([foreign])).rejects.toMatchObject({ code: 'container-engine-unreachable' })

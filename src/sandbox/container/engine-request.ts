@@ -15,8 +15,6 @@ export interface EngineRequest {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   readonly body?: unknown
-  /** How long the engine may stay silent. */
-  readonly answerMs?: number
 }
 
 interface EngineAnswer {
@@ -84,14 +82,14 @@ const begin = (
   headers: Readonly<Record<string, string>>,
   onError: (error: CordonError) => void,
 ) => {
-  const { socket, method, path, body, answerMs = ANSWER_MS } = asked
+  const { socket, method, path, body } = asked
   const text = body === undefined ? undefined : JSON.stringify(body)
   const sent = request({
     socketPath: socket,
     method,
     path: `${API}${path}`,
     agent: false,
-    timeout: answerMs,
+    timeout: ANSWER_MS,
     headers: {
       Host: 'engine',
       ...headers,

@@ -21,9 +21,6 @@ export interface FoundEngine {
   readonly limitsProcesses: boolean
 }
 
-/** A stopped engine leaves its socket behind. One that hangs must not hide the next for long. */
-const FIRST_ANSWER_MS = 5_000
-
 /** The sockets that are tried, in this order. */
 export const engineSockets = (
   environment: Readonly<Record<string, string | undefined>>,
@@ -65,15 +62,16 @@ export const trySockets = async (
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
       silent.push({ socket, problem: String(error.params['problem'] ?? error.message) })
-      // An engine is there, and refuses. The next one may be that of root, with other images: nobody chose it.
-      if (error.code !== 'container-engine-unreachable') break
+      // A stopped engine leaves its socket behind. One that refuses, or is slow, is there. The next one may be that of
+      // root, with other images: nobody chose it.
+      if (!isUnconnected(error)) break
     }
   }
   return { found: undefined, silent }
 }
 
 const engineAt = async (socket: string): Promise<FoundEngine> => {
-  const version = fieldsOf((await expectEngine(askVersion(socket))).value)
+  const version = fieldsOf((await expectEngine({ socket, method: 'GET', path: '/version' })).value)
   const facts = fieldsOf((await expectEngine({ socket, method: 'GET', path: '/info' })).value)
   // Podman says it in a field of its own, Docker among these options.
   const isRootless =
@@ -90,7 +88,8 @@ const engineAt = async (socket: string): Promise<FoundEngine> => {
   }
 }
 
-const askVersion = (socket: string) => ({ socket, method: 'GET', path: '/version', answerMs: FIRST_ANSWER_MS }) as const
+const isUnconnected = ({ cause }: CordonError): boolean =>
+  cause instanceof Error && 'syscall' in cause && cause.syscall === 'connect'
 
 /** A rootless Podman takes limits, and ignores those whose controller its user was not given. */
 const limitsOf = async (socket: string, isRootlessPodman: boolean): Promise<(controller: string) => boolean> => {

@@ -12,11 +12,14 @@ export const ownerLabel = (): Readonly<Record<string, string>> => ({
   [OWNER]: JSON.stringify([placeOf(), describeSelf()]),
 })
 
-/** Removes the containers of processes that ended. Those of another machine, or of another container, stay. */
+/**
+ * Removes the containers of processes that ended. Those of another machine, or of another container, stay. So does one
+ * that the engine cannot remove: the next process tries it again.
+ */
 export const sweepLeftovers = async (engine: Engine): Promise<void> => {
   const containers = await engine.labelled(OWNER)
   const left = containers.filter(({ labels }) => isLeft(labels[OWNER] ?? ''))
-  await Promise.all(left.map(({ id }) => engine.remove(id)))
+  await Promise.allSettled(left.map(({ id }) => engine.remove(id)))
 }
 
 const isLeft = (label: string): boolean => {
