@@ -79,6 +79,11 @@ export const CLIENT_NAMES: readonly ProtectedName[] = [
     '.config/containers/containers.conf.d .config/containers/storage.conf',
   ),
   ...inProject(
+    'podman mounts the folders that it names into every container',
+    'https://docs.podman.io/en/latest/markdown/podman.1.html#configuration-files',
+    '.config/containers/mounts.conf',
+  ),
+  ...inProject(
     'vagrant loads it with every project',
     'https://developer.hashicorp.com/vagrant/docs/vagrantfile',
     '.vagrant.d/Vagrantfile .vagrant.d/plugins.json',
