@@ -12,8 +12,6 @@ export const BUBBLEWRAP_GAPS: Readonly<Record<string, string>> = {
   ...NATIVE_GAPS,
   ...OF_NETWORK,
   '/dev/shm can be written': 'bubblewrap makes a folder of its own there, whose size has no limit, so it stays closed',
-  'a repository that the user creates between two calls is protected in the second':
-    'it is protected, but the refused change is not reported: the keeper inside does not know the read-only mounts',
   'the list of processes shows only the cell': 'it shows the supervisor of the cell, too, which is inside the wall',
 }
 
