@@ -46,9 +46,8 @@ uint64_t look_at_scratch(struct call *call)
 		uint64_t in_use = scratch_in_use(call->plan) + unlinked_bytes(call->keeper, call->plan->scratch);
 		if (limit && in_use > limit)
 			stop_for_limit(call, "scratch", limit, in_use);
-		/* Inside a wall or a container it is memory. Elsewhere it is on a disk. */
-		bool is_memory = statfs(call->plan->scratch, &status) == 0 && status.f_type == TMPFS_MAGIC;
-		return is_memory && in_use <= limit ? in_use : 0;
+		/* A wall or a container makes it in memory. Elsewhere it is usually on a disk. */
+		return statfs(call->plan->scratch, &status) == 0 && status.f_type == TMPFS_MAGIC ? in_use : 0;
 	}
 	if (call->scratch < 0 || fstatfs(call->scratch, &status) < 0)
 		return 0;
