@@ -1,7 +1,9 @@
 // Attacks on the mounts of containers, and by images.
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   readdirSync,
@@ -117,25 +119,34 @@ describe('a carved-out name', () => {
 
 test('a folder that another program replaces by a link is never another folder', async (context) => {
   const [folder, elsewhere] = [stage.newFolder(), withSecret()]
-  mkdirSync(join(folder, 'sub'))
-  const cordon = await opened(context, { write: [join(folder, 'sub')] })
+  const [sub, other] = [join(folder, 'sub'), join(folder, 'other')]
+  mkdirSync(sub)
+  symlinkSync(elsewhere, other)
+  const cordon = await opened(context, { write: [sub] })
   const script = `
-import ctypes, os, time
+import ctypes, time
 libc = ctypes.CDLL(None, use_errno=True)
-one, other = b"${folder}/sub", b"${folder}/other"
-os.symlink("${elsewhere}", other)
 while True:
     time.sleep(0.1)
-    libc.renameat2(-100, one, -100, other, 2)`
+    libc.renameat2(-100, b"${sub}", -100, b"${other}", 2)`
   const swapping = spawn('python3', ['-c', script], { stdio: 'ignore' })
   context.onTestFinished(() => {
     swapping.kill()
   })
-  for (let calls = 0; calls < 8; calls += 1) {
-    const { stdout } = await stdoutOf(cordon, `cat ${folder}/sub/secret; echo x > ${folder}/sub/written`)
-    expect(stdout).not.toContain('SECRET')
-  }
+  const isLink = () => lstatSync(sub).isSymbolicLink()
+  await expect.poll(isLink, { interval: 10, timeout: 20_000 }).toBe(true)
+  const use = () => stdoutOf(cordon, `cat ${sub}/secret; echo x > ${sub}/written`)
+  for (let calls = 0; calls < 8; calls += 1) expect((await use()).stdout).not.toContain('SECRET')
+  swapping.kill()
+  await once(swapping, 'exit')
   expect(readdirSync(elsewhere)).toEqual(['secret'])
+
+  if (isLink()) {
+    rmSync(sub)
+    renameSync(other, sub)
+  }
+  await use()
+  expect(readdirSync(sub)).toEqual(['written'])
 })
 
 describe.runIf(IS_PODMAN)(
