@@ -249,7 +249,14 @@ describe('the record of a command of an image', () => {
     })
     const why = await cordonBeside(['why', 'last'], { input: '' })
     expect(why.stdout).toMatch(/boundary +container, landlock/)
-    expect(why.stdout).toContain(image)
+    expect(why.stdout).toMatch(new RegExp(`^image +(?:sha256:)?${image}$`, 'm'))
+  })
+
+  test('names the image before the run, with --dry-run', async () => {
+    const dry = await inContainer(['--dry-run'], ['sh'])
+    expect(dry.status).toBe(0)
+    expect(dry.stdout).toMatch(new RegExp(`^  image +${image}$`, 'm'))
+    expect(engine?.containers()).toEqual([])
   })
 
   test('a rule about a program of this host does not count for one of an image, and can name the image', async () => {

@@ -124,6 +124,7 @@ const UNCONFINED: Line = ['boundary', 'UNCONFINED: none, because the host called
 
 const boundaryLines = (profile: SandboxProfile): readonly Line[] => [
   ['boundary', profile.backend === 'native' ? profile.form : `${profile.backend}, ${profile.form}`],
+  ...(profile.image === undefined ? [] : [['image', profile.image] as const]),
   ...(profile.passed_over ?? []).map(({ backend, reason }) => ['passed over', `${backend}: ${reason}`] as const),
   ['in', profile.cwd],
   ['reads', withoutSystem(profile.read_roots)],

@@ -38,6 +38,7 @@ const renderDecision = (decision: PermissionDecision, { order, tool }: PreparedR
   const tone = RUNS.has(what) ? 'green' : what === 'ask' ? 'yellow' : 'red'
   const lines: readonly (readonly [string, string])[] = [
     ['command', order.argv.map(visibleWord).join(' ')],
+    ...(order.image === undefined ? [] : [['image', order.image] as const]),
     ['because', `${reason} (decided by: ${source})`],
     ['mode', `${mode}, risk ${risk}`],
     ...explain.rules.map(
