@@ -193,7 +193,7 @@ describe('for any two networks', () => {
         const found = result.witness.request
         const one = requestOf(found)
         expect([found, byA(one)]).toEqual([found, true])
-        // A denied address is refused when it is dialled, also inside an IPv6 address: within-search.test.ts tries those.
+        // A denied address is refused when it is dialled, also inside an IPv6 address. within-search.test.ts tries it.
         const isDialled =
           found.address !== undefined || (one.host.kind === 'address' && readings(one.host.address).length > 1)
         if (!isDialled) expect([found, byB(one)]).toEqual([found, false])
