@@ -6,10 +6,9 @@ import { describe, expect, test } from 'vitest'
 import type { TestContext } from 'vitest'
 
 import type { Cordon } from '../../src/runtime/index.js'
-import { needs } from '../requirement.js'
 import { openStage } from '../runtime/stage.js'
 
-import { engineProblem, makeImageRoot, startEngine } from './engine.js'
+import { engineProblem, makeImageRoot, requireEngine, startEngine } from './engine.js'
 import type { TestEngine } from './engine.js'
 import { listenBefore } from './listen-before.js'
 import { shellTool } from './shell-tool.js'
@@ -19,11 +18,7 @@ const engine = problem === undefined ? await startEngine() : undefined
 const stage = openStage()
 const image = engine?.image(makeImageRoot(join(engine.folder, 'root'), ['sh', 'cat', 'sleep'])) ?? ''
 
-const here = (context: TestContext): TestEngine => {
-  needs(context, engine !== undefined, problem ?? '')
-  if (engine === undefined) throw new Error('no engine')
-  return engine
-}
+const here = (context: TestContext): TestEngine => requireEngine(context, engine, problem)
 
 const opened = async (
   context: TestContext,

@@ -18,10 +18,9 @@ import { describe, expect, test } from 'vitest'
 import type { TestContext } from 'vitest'
 
 import type { Cordon } from '../../src/runtime/index.js'
-import { needs } from '../requirement.js'
 import { openStage } from '../runtime/stage.js'
 
-import { IS_PODMAN, engineProblem, makeImageRoot, startEngine } from './engine.js'
+import { IS_PODMAN, engineProblem, makeImageRoot, requireEngine, startEngine } from './engine.js'
 import type { TestEngine } from './engine.js'
 import { listenBefore } from './listen-before.js'
 import { shellTool } from './shell-tool.js'
@@ -33,11 +32,7 @@ const stage = openStage()
 const PROGRAMS = ['sh', 'cat', 'ls', 'mkdir', 'mv', 'true']
 const image = engine?.image(makeImageRoot(join(engine.folder, 'root'), PROGRAMS)) ?? ''
 
-const here = (context: TestContext): TestEngine => {
-  needs(context, engine !== undefined, problem ?? '')
-  if (engine === undefined) throw new Error('no engine')
-  return engine
-}
+const here = (context: TestContext): TestEngine => requireEngine(context, engine, problem)
 
 const opened = async (
   context: TestContext,

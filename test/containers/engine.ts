@@ -19,9 +19,11 @@ import { userInfo } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
 import { afterAll } from 'vitest'
+import type { TestContext } from 'vitest'
 
 import { processesWith } from '../attacks/survivors.js'
 import { childrenOf } from '../conformance/native.js'
+import { needs } from '../requirement.js'
 
 export interface TestEngine {
   readonly socket: string
@@ -64,6 +66,17 @@ export const engineProblem = (): string | undefined => {
   const { username } = userInfo()
   const hasMore = readFileSync('/etc/subuid', 'utf8').includes(`${username}:`)
   return hasMore ? undefined : `${username} has no further users in /etc/subuid`
+}
+
+/** Skips the test, or fails it in CI, where no engine runs. */
+export const requireEngine = (
+  context: TestContext,
+  engine: TestEngine | undefined,
+  problem: string | undefined,
+): TestEngine => {
+  needs(context, engine !== undefined, problem ?? '')
+  if (engine === undefined) throw new Error('no engine')
+  return engine
 }
 
 /** `settings`: lines of containers.conf for its section about containers. */
