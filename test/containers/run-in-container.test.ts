@@ -95,7 +95,7 @@ describe('a command of an image', () => {
     expect(readFileSync(place, 'utf8')).toBe('made\n')
   })
 
-  test('is told that its working directory is one of the image, and that the image cannot be changed', async () => {
+  test('that used a path of the image gets a hint about its working directory, and that images stay unchanged', async () => {
     writeFileSync(join(folder, 'in-folder'), 'x\n')
     const missing = await inContainer([], ['cat', 'in-folder'], { cwd: folder })
     expect(missing.stderr).toContain(`${folder} is not granted, so the command ran in / of the image: add --read .`)
@@ -107,7 +107,7 @@ describe('a command of an image', () => {
     expect(stderr).not.toContain('add --write')
   })
 
-  test('is told of a protected name that it could not change or remove', async () => {
+  test('that could not change or remove a protected name gets its path', async () => {
     const file = join(folder, 'package.json')
     writeFileSync(file, '{}\n')
     for (const script of [`echo x > ${file}`, `rm ${file}`]) {
