@@ -98,6 +98,41 @@ describe('cordon log export', () => {
     ])
   })
 
+  it('writes requests of the OpenTelemetry logs service, which keep the line and the exact time', async () => {
+    const path = join(folder, 'otlp', 'audit.jsonl')
+    await record(path)
+    const [request, ...others] = linesOf(
+      cordon(['log', 'export', '--format', 'otlp', '--type', 'tool.denied', path]).stdout,
+    )
+    const [original = ''] = readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"type":"tool.denied"'))
+    const { event } = JSON.parse(original) as { readonly event: { readonly timestamp: string } }
+    expect(others).toEqual([])
+    expect(request).toMatchObject({
+      resourceLogs: [
+        {
+          resource: { attributes: [{ key: 'service.name', value: { stringValue: 'cordon' } }, {}] },
+          scopeLogs: [
+            {
+              logRecords: [
+                {
+                  timeUnixNano: `${String(Date.parse(event.timestamp))}000000`,
+                  severityNumber: 13,
+                  eventName: 'cordon.tool.denied',
+                  body: { stringValue: expect.stringContaining('"type":"tool.denied"') as string },
+                  attributes: expect.arrayContaining([
+                    { key: 'log.record.original', value: { stringValue: original } },
+                  ]) as object,
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    })
+  })
+
   it('does not continue in another log, and reports the difference', async () => {
     const path = join(folder, 'three', 'audit.jsonl')
     const cursor = join(folder, 'three.cursor')
@@ -120,7 +155,7 @@ describe('cordon log export', () => {
   it('refuses unknown formats, and lists what a store supports', () => {
     expect(cordon(['log', 'export', '--format', 'xml'])).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining('jsonl, cloudevents, ocsf') as string,
+      stderr: expect.stringContaining('jsonl, cloudevents, ocsf, otlp') as string,
     })
     expect(cordon(['log', 'show', '--store', folder])).toMatchObject({
       status: 2,

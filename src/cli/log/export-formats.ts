@@ -4,7 +4,7 @@ import type { AnswerOf } from '../../store/index.js'
 
 import { version } from '../text/version.js'
 
-export const EXPORT_FORMATS = ['jsonl', 'cloudevents', 'ocsf'] as const
+export const EXPORT_FORMATS = ['jsonl', 'cloudevents', 'ocsf', 'otlp'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 type StoredEntry = AnswerOf<'readRecord'>['entries'][number]
@@ -63,6 +63,8 @@ export const renderExported = (exported: Exported, format: ExportFormat): string
       return JSON.stringify(cloudEventOf(exported))
     case 'ocsf':
       return JSON.stringify(ocsfOf(exported))
+    case 'otlp':
+      return JSON.stringify(otlpOf(exported))
   }
 }
 
@@ -114,3 +116,40 @@ const ocsfOf = ({ id, time, type, source, subject, actor, hasFailed, data, line 
   unmapped: data,
   raw_data: line,
 })
+
+const OTLP_SEVERITY = { informational: [9, 'INFO'], medium: [13, 'WARN'] } as const
+
+/** OTLP: one request of the logs service, in JSON. A collector reads such lines from a file, or takes one by HTTP. */
+const otlpOf = ({ id, time, type, source, subject, actor, hasFailed, data, line }: Exported) => {
+  const [severityNumber, severityText] = hasFailed ? OTLP_SEVERITY.medium : OTLP_SEVERITY.informational
+  const attribute = ([key, stringValue]: readonly [string, string]) => ({ key, value: { stringValue } })
+  return {
+    resourceLogs: [
+      {
+        resource: { attributes: [attribute(['service.name', 'cordon']), attribute(['service.version', version()])] },
+        scopeLogs: [
+          {
+            scope: { name: 'cordon.audit', version: version() },
+            logRecords: [
+              {
+                // JSON has 64-bit integers as text.
+                timeUnixNano: `${String(Date.parse(time))}000000`,
+                severityNumber,
+                severityText,
+                eventName: `cordon.${type}`,
+                body: { stringValue: JSON.stringify(data) },
+                attributes: Object.entries({
+                  'cordon.event_id': id,
+                  'cordon.source': source,
+                  'cordon.subject': subject,
+                  'cordon.actor': actor,
+                  'log.record.original': line,
+                }).map(attribute),
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  }
+}

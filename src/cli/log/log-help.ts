@@ -27,7 +27,7 @@ export const LOG_HELP: CommandHelp = {
         value(
           'format',
           'FORMAT',
-          'jsonl (original lines), cloudevents (1.0) or ocsf (1.3, API Activity) (default: jsonl)',
+          'jsonl (original lines), cloudevents (1.0), ocsf (1.3, API Activity), otlp (default: jsonl)',
           'output',
         ),
         value('cursor', 'FILE', 'remember the position in FILE; the next export continues there', 'state'),
