@@ -174,6 +174,12 @@ export const DECISION_ERRORS = {
     agent: 'The approval of this call could not be saved.',
     fix: 'add it by hand: {rule}',
   },
+  'rule-not-removed': {
+    when: "A rule could not be removed from the user's rule file.",
+    message: 'the rule {rule} could not be removed from {path}: {problem}',
+    agent: 'The rule could not be removed.',
+    fix: 'remove it by hand: open {path}, and delete the rule with the id {rule}',
+  },
   'schema-not-markable': {
     when: 'A schema cannot be marked by pathRead(), pathWrite(), url(), text() or commandLine().',
     message: 'this schema cannot be marked: {problem}',

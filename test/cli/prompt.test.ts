@@ -124,6 +124,56 @@ describe('at a terminal', () => {
     expect(again('--session', '../work', '--', 'echo', 'x')).toBe(125)
   })
 
+  test('answers for always and for a session are listed, and a revoked one is asked about again', () => {
+    writeFileSync(userRules, '# mine\nrules:\n  - { effect: deny, command: rm, because: no } # stays\n', {
+      mode: 0o600,
+    })
+    const before = readFileSync(userRules, 'utf8')
+    atTerminal(asking('--', 'echo', 'a*'), [QUESTION, answer('always')])
+    atTerminal(asking('--session', 'work', '--', 'echo', 'x'), [QUESTION, answer('session')])
+    atTerminal(asking('--session', 'work', '--', 'echo', 'y'), [QUESTION, answer('session')])
+    const run = (...words: readonly string[]) =>
+      cordon(['run', '--mode', 'untrusted', '--session', 'work', '--', 'echo', ...words], { cwd: process.cwd() }).status
+    expect([run('a*'), run('x'), run('y')]).toEqual([0, 0, 0])
+
+    interface Listed {
+      readonly id: string
+      readonly kind: string
+      readonly command: string
+      readonly place: string
+    }
+    const given = () => JSON.parse(cordon(['approvals', 'list', '--given', '--json']).stdout) as readonly Listed[]
+    expect(given()).toMatchObject([
+      { kind: 'always', command: "echo 'a*'", place: expect.stringContaining('rules.yaml') as string },
+      { kind: 'session', command: 'echo x', place: 'work' },
+      { kind: 'session', command: 'echo y', place: 'work' },
+    ])
+    expect(cordon(['approvals', 'list', '--given']).stdout).toMatch(/session +echo x +20.*Z +work/)
+
+    for (const { id, command } of given().filter(({ command }) => command !== 'echo y'))
+      expect(cordon(['approvals', 'revoke', id]).stdout).toBe(`revoked ${id}: ${command}\n`)
+    expect(types().slice(-2)).toEqual(['policy.changed', 'policy.changed'])
+    expect(readFileSync(userRules, 'utf8')).toBe(before)
+    expect([run('a*'), run('x'), run('y')]).toEqual([125, 125, 0])
+    expect(given().map(({ command }) => command)).toEqual(['echo y'])
+  })
+
+  test('the only rule of a file can be revoked, and a file of another form is left alone', () => {
+    atTerminal(asking('--', 'echo', 'a'), [QUESTION, answer('always')])
+    const [, id = ''] = /id: (always-\S+)/.exec(readFileSync(userRules, 'utf8')) ?? []
+    const flow = `rules: [ { id: ${id}, effect: allow, tool: other, because: yes } ]\n`
+    const written = readFileSync(userRules, 'utf8')
+    writeFileSync(userRules, flow)
+    expect(cordon(['approvals', 'revoke', id])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('rule-not-removed') as string,
+    })
+    expect(readFileSync(userRules, 'utf8')).toBe(flow)
+    writeFileSync(userRules, written)
+    expect(cordon(['approvals', 'revoke', id]).status).toBe(0)
+    expect(readFileSync(userRules, 'utf8')).toBe('')
+  })
+
   test('without a session there is no such choice', () => {
     const { output, status } = atTerminal(asking('--', 'echo', 'x'), [
       QUESTION,

@@ -52,8 +52,10 @@ export const decide = async (asked: Asked): Promise<Verdict> => {
   if (problem !== undefined) throw fail('hook-cell-impossible', problem)
   const evaluation = await evaluate(asked, order)
   const { decision } = evaluation
-  const commandIn = (session: () => string | undefined): string | undefined =>
-    call.action.kind === 'shell' && runsInCell ? rewritten(words, call.action.command, session()) : undefined
+  const commandIn = (session: (command: string) => string | undefined): string | undefined =>
+    call.action.kind === 'shell' && runsInCell
+      ? rewritten(words, call.action.command, session(call.action.command))
+      : undefined
   switch (evaluation.kind) {
     case 'permitted':
       return { kind: 'run', command: commandIn(() => undefined), isAllowed: decision.decision_source === 'rule' }
@@ -61,7 +63,9 @@ export const decide = async (asked: Asked): Promise<Verdict> => {
       // The run that the person then lets start is asked about again, and has nobody to ask.
       return {
         kind: 'ask',
-        command: commandIn(() => rememberApproval(agent, decision, stateFolderOf(environment, order.home))),
+        command: commandIn((command) =>
+          rememberApproval(agent, decision, command, stateFolderOf(environment, order.home)),
+        ),
         reason: `Cordon asks: ${evaluation.why}`,
       }
     case 'refused':

@@ -15,15 +15,28 @@ const LIFETIME_MS = 15 * 60_000
 const PREFIX = 'hook-'
 
 /** Returns the name of the session. */
-export const rememberApproval = (agent: Agent, decision: PermissionDecision, stateFolder: string): string => {
+export const rememberApproval = (
+  agent: Agent,
+  decision: PermissionDecision,
+  command: string,
+  stateFolder: string,
+): string => {
   const { tool, arguments_hash: argumentsHash, policy_hash: policyHash, approval_action_id: id } = decision
   if (argumentsHash === null || policyHash === null || id === null) return bug('a question about unknown arguments')
   removeOld(join(stateFolder, 'sessions'))
   const session = openSession(`${PREFIX}${randomUUID()}`, stateFolder)
   session.remember({
-    ...{ approval_action_id: id, tool, arguments_hash: argumentsHash, policy_hash: policyHash },
-    ...{ scope: 'session', status: 'active', expires_at: Date.now() + LIFETIME_MS },
-    approved_by: `the user of ${agent.title}`,
+    grant: {
+      approval_action_id: id,
+      tool,
+      arguments_hash: argumentsHash,
+      policy_hash: policyHash,
+      scope: 'session',
+      status: 'active',
+      expires_at: Date.now() + LIFETIME_MS,
+      approved_by: `the user of ${agent.title}`,
+    },
+    command,
   })
   return session.name
 }

@@ -6,6 +6,9 @@ import { RUN_TOOL } from './run-tool.js'
 /** The arguments that the rule names. `line` has the words. */
 const BOUND = ['line', 'program', 'cwd', 'workspace', 'grants', 'form', 'policy'] as const
 
+/** The ids of these rules begin with it. */
+export const ALWAYS_ID = 'always-'
+
 interface AlwaysRule {
   readonly effect: 'allow'
   readonly tool: string

@@ -7,11 +7,12 @@ import type { ApprovalAnswer, ApprovalGrant, JsonObject, JsonValue } from '../..
 import type { ApprovalRequest } from '../../runtime/index.js'
 import type { PolicyChange } from '../../runtime/events/index.js'
 
-import { alwaysRule, renderRule } from './always-rule.js'
+import { ALWAYS_ID, alwaysRule, renderRule } from './always-rule.js'
 import { gateWith } from './run-gate.js'
 import type { RunGate, PreparedRun } from './run-gate.js'
 import type { RunAnswer } from './run-prompt.js'
 import { argvOf, inputOf } from './run-tool.js'
+import { visibleWord } from '../text/visible-text.js'
 
 interface Person {
   /** Why asking failed. */
@@ -38,7 +39,7 @@ export const personAtTerminal = (runGate: RunGate, prepared: PreparedRun): Perso
     },
     onApproved: async (grant, input) => {
       if (answer?.kind === 'session' && prepared.session !== undefined) {
-        prepared.session.remember(grant)
+        prepared.session.remember({ grant, command: argvOf(input).map(visibleWord).join(' ') })
         return [changed('approval', by, answer, `not asked again in the session ${prepared.session.name}`)]
       }
       if (answer?.kind !== 'always') return []
@@ -138,7 +139,7 @@ const addAlwaysRule = async (
   const now = new Date().toISOString()
   const day = now.slice(0, 10)
   const rule = alwaysRule(input, `${by} approved exactly this, for always, at the prompt of cordon run on ${day}`)
-  const id = `always-${day}-${randomUUID().slice(0, 8)}`
+  const id = `${ALWAYS_ID}${day}-${randomUUID().slice(0, 8)}`
   await addRule(
     ruleFile,
     { id, text: renderRule(rule), lines: renderRuleItem(rule, id, `written by cordon run on ${now}`) },

@@ -54,7 +54,7 @@ export const openRunGate = (prepared: PreparedRun): RunGate => {
       'run it at a terminal, and answer there',
       'choose another mode',
     ],
-    approvals: session?.grants ?? [],
+    approvals: (session?.kept ?? []).map(({ grant }) => grant),
   }
   return { gate, sessionId, call }
 }

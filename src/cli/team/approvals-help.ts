@@ -12,9 +12,13 @@ export const APPROVALS_HELP = storeHelp({
     'advance approves future calls, list --standing prints such standing approvals, revoke removes one. ID is the',
     'approval or its call (with revoke: the standing approval); the start or end of the id is enough. Without an ID,',
     'show and approve take the first approval whose caller still waits.',
+    '',
+    'list --given needs no store. It prints your answers "always" and "session" to cordon run and to hooks, as long as',
+    'they are valid. revoke takes one of them back too: the next such command is asked about again.',
   ],
   options: [
     flag('standing', 'list valid standing approvals (list)', 'advance in-advance'),
+    flag('given', 'list answers "always" and "session" of this user (list)', 'local always session'),
     value('hash', 'HASH', 'the hash of the shown arguments (approve)', 'yes force'),
     value(
       'reason',

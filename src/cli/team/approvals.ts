@@ -4,6 +4,7 @@ import type { AnswerOf } from '../../store/index.js'
 
 import { APPROVALS_HELP } from './approvals-help.js'
 import type { CommandLine } from '../command-line.js'
+import { answerLocally } from './local-approvals.js'
 import type { Paint } from '../text/console-text.js'
 import { STDERR, STDOUT, jsonLine, paintFor, writeFully, writeText } from '../text/console-text.js'
 import { isInteractive } from '../settings/interactive.js'
@@ -14,7 +15,8 @@ import { ageOf, renderTable } from '../text/table-text.js'
 import { openDialog } from '../settings/terminal-dialog.js'
 import { visible } from '../text/visible-text.js'
 
-export const approvals = (line: CommandLine): Promise<number> =>
+export const approvals = async (line: CommandLine): Promise<number> =>
+  (await answerLocally(line)) ??
   runStoreCommand(
     { name: 'approvals', help: APPROVALS_HELP, actions: { list, watch, show, approve, reject, advance, revoke } },
     line,

@@ -1,5 +1,5 @@
-// Adds one rule to a rule file that people write too. Their lines, comments and blank lines stay as they are, and a
-// change that another process makes at the same time is not lost.
+// Adds one rule to a rule file that people write too, or takes one out. Their lines, comments and blank lines stay as
+// they are, and a change that another process makes at the same time is not lost.
 import {
   closeSync,
   constants,
@@ -21,9 +21,9 @@ import type * as Yaml from 'yaml'
 
 import { CordonError, codeOf, fail, messageOf } from '../../errors/index.js'
 import { loadRules } from '../../gate/index.js'
-import type { RuleFileContext } from '../../gate/index.js'
+import type { Rule, RuleFileContext } from '../../gate/index.js'
 
-import { readRuleFile, trustOf } from './read-rule-file.js'
+import { userRulesIn } from './read-rule-file.js'
 import { takeLock } from './take-lock.js'
 
 export interface RuleToAdd {
@@ -37,20 +37,57 @@ export interface RuleToAdd {
 const require = createRequire(import.meta.url)
 
 export const addRule = async (file: string, rule: RuleToAdd, context: RuleFileContext): Promise<void> => {
+  const add: Change = {
+    edit: (text) => withRule(text, rule.lines),
+    // The result must be the old rules and this one. A file of an unexpected form is left alone.
+    isExpected: (before, after) => {
+      const [added, ...others] = after.filter(({ id }) => id === rule.id)
+      return added?.effect === 'allow' && others.length === 0 && after.length === before.length + 1
+    },
+  }
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    // If the file is a link, its target is replaced.
-    const path = realPathOf(file)
-    const release = await takeLock(`${path}.lock`)
-    try {
-      for (let tries = 0; tries < 5; tries += 1) if (replace(path, rule, context)) return
-      throw new Error('somebody else keeps changing it')
-    } finally {
-      release()
-    }
+    await changeRules(file, add, context)
   } catch (cause) {
     if (cause instanceof CordonError && cause.code !== 'policy-syntax') throw cause
     throw fail('rule-not-added', { path: file, problem: messageOf(cause), rule: rule.text }, cause)
+  }
+}
+
+export const removeRule = async (file: string, id: string, context: RuleFileContext): Promise<void> => {
+  try {
+    await changeRules(
+      file,
+      {
+        edit: (text) => withoutRule(text, id),
+        isExpected: (before, after) =>
+          after.length === before.length - 1 && JSON.stringify(idsOf(after)) === JSON.stringify(idsOf(before, id)),
+      },
+      context,
+    )
+  } catch (cause) {
+    if (cause instanceof CordonError && cause.code !== 'policy-syntax') throw cause
+    throw fail('rule-not-removed', { path: file, problem: messageOf(cause), rule: id }, cause)
+  }
+}
+
+const idsOf = (rules: readonly Rule[], without?: string): readonly string[] =>
+  rules.map(({ id }) => id).filter((id) => id !== without)
+
+interface Change {
+  readonly edit: (text: string) => string
+  readonly isExpected: (before: readonly Rule[], after: readonly Rule[]) => boolean
+}
+
+const changeRules = async (file: string, change: Change, context: RuleFileContext): Promise<void> => {
+  // If the file is a link, its target is replaced.
+  const path = realPathOf(file)
+  const release = await takeLock(`${path}.lock`)
+  try {
+    for (let tries = 0; tries < 5; tries += 1) if (replace(path, change, context)) return
+    throw new Error('somebody else keeps changing it')
+  } finally {
+    release()
   }
 }
 
@@ -63,15 +100,11 @@ const realPathOf = (file: string): string => {
 }
 
 /** False when somebody changed the file in the meantime. */
-const replace = (path: string, rule: RuleToAdd, context: RuleFileContext): boolean => {
-  const before = contentOf(path)
-  const after = withRule(before ?? '', rule.lines)
-  // The result must be the old rules and this one. A file of an unexpected form is left alone.
-  const known = loadRules(before ?? '', path, context).rules
-  const rules = loadRules(after, path, context).rules
-  const [added, ...others] = rules.filter(({ id }) => id === rule.id)
-  if (added?.effect !== 'allow' || others.length > 0 || rules.length !== known.length + 1)
-    throw new Error('its form is one that cannot be added to')
+const replace = (path: string, { edit, isExpected }: Change, context: RuleFileContext): boolean => {
+  const before = userRulesIn(path)
+  const after = edit(before ?? '')
+  if (!isExpected(loadRules(before ?? '', path, context).rules, loadRules(after, path, context).rules))
+    throw new Error('its form is one that cannot be changed')
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
   const mode = before === undefined ? 0o600 : statSync(path).mode & 0o777
   const descriptor = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode)
@@ -83,7 +116,7 @@ const replace = (path: string, rule: RuleToAdd, context: RuleFileContext): boole
       closeSync(descriptor)
     }
     // Editors do not take the lock.
-    if (contentOf(path) !== before) return false
+    if (userRulesIn(path) !== before) return false
     if (before === undefined) linkSync(temporary, path)
     else renameSync(temporary, path)
     return true
@@ -92,16 +125,6 @@ const replace = (path: string, rule: RuleToAdd, context: RuleFileContext): boole
     throw error
   } finally {
     remove(temporary)
-  }
-}
-
-const contentOf = (path: string): string | undefined => {
-  try {
-    return readRuleFile(path, trustOf('user', process.geteuid?.() ?? 0, 0))
-  } catch (error) {
-    if (error instanceof CordonError && error.code === 'rules-unreadable' && codeOf(error.cause) === 'ENOENT')
-      return undefined
-    throw error
   }
 }
 
@@ -128,6 +151,27 @@ export const withRule = (text: string, lines: readonly string[]): string => {
   const at = lineEnd === -1 ? ended.length : lineEnd + 1
   return `${ended.slice(0, at)}${indented(indent)}${ended.slice(at)}`
 }
+
+/** The text without the item that has this id, and without the comment that Cordon wrote above it. */
+export const withoutRule = (text: string, id: string): string => {
+  const { isMap, isScalar, isSeq, parseDocument } = require('yaml') as typeof Yaml
+  const { contents } = parseDocument(text)
+  const pair = isMap(contents) ? contents.items.find(({ key }) => isScalar(key) && key.value === 'rules') : undefined
+  if (pair === undefined || !isSeq(pair.value) || pair.value.flow === true || !isScalar(pair.key))
+    throw new Error('its rules are not a list with one rule per line')
+  const { items } = pair.value
+  const item = items.find((each) => isMap(each) && (each.get('id') as unknown) === id)
+  if (!isMap(item)) throw new Error(`it has no rule ${id}`)
+  const lineAt = (at: number): number => text.lastIndexOf('\n', at - 1) + 1
+  const from = lineAt(items.length === 1 ? pair.key.range[0] : item.range[0])
+  const above = lineAt(from - 1)
+  const start = text.slice(above, from).trim().startsWith(WRITTEN_ABOVE) ? above : from
+  const end = text.indexOf('\n', Math.max(0, item.range[1] - 1))
+  return `${text.slice(0, start)}${end === -1 ? '' : text.slice(end + 1)}`
+}
+
+/** The comment above a rule that Cordon wrote. */
+export const WRITTEN_ABOVE = '# written by cordon'
 
 const remove = (path: string): void => {
   try {

@@ -140,3 +140,14 @@ const unreadable = (path: string, cause: unknown): CordonError => {
       : `name a file that exists; relative paths start at ${process.cwd()}`
   return fail('rules-unreadable', { path, problem, fix }, cause)
 }
+
+/** The text of a rule file of the user. Undefined if it does not exist. */
+export const userRulesIn = (path: string): string | undefined => {
+  try {
+    return readRuleFile(path, trustOf('user', process.geteuid?.() ?? 0, 0))
+  } catch (error) {
+    if (error instanceof CordonError && error.code === 'rules-unreadable' && codeOf(error.cause) === 'ENOENT')
+      return undefined
+    throw error
+  }
+}
