@@ -91,6 +91,10 @@ describeRegistry('values', (stage) => {
     )
     expect(await problem(JSON.stringify({ x: 'x'.repeat(5_000_000), n: 0.1 }))).toBe('is larger than 4 MB')
     expect(await problem(JSON.stringify({ x: 'x'.repeat(3_000_000), n: 0.1 }))).toBeNull()
+    // A small number takes twelve bytes in memory, which is looked at before any number is.
+    expect(await problem(`[${'1,'.repeat(400_000)}1e131071]`)).toBe('is larger than 4 MB')
+    expect(await problem(`[${'1,'.repeat(300_000)}1e131071]`)).toContain('too large')
+    expect(await problem(`[${'1,'.repeat(300_000)}1]`)).toBeNull()
     for (const n of [Number.POSITIVE_INFINITY, Number.NaN])
       await expect(invokeTool(registry.agent, { toolId: tool, agent: 'agent-1', input: { n } })).rejects.toMatchObject(
         BAD_STATE,
