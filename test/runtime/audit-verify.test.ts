@@ -1,4 +1,14 @@
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, it } from 'vitest'
@@ -44,6 +54,30 @@ describe('an untouched log', () => {
         await writing
       }
     })
+  })
+})
+
+describe('a log with a second name, which no writer would take,', () => {
+  it('is reported, and is intact again without it', async () => {
+    const path = await writtenLog(2)
+    for (const file of [path, anchorOf(path)]) {
+      linkSync(file, `${file}.other`)
+      expect(await found(path)).toEqual([['linked', null]])
+      rmSync(`${file}.other`)
+      expect(await found(path)).toEqual([])
+    }
+  })
+
+  it('is reported if it is a link, and an anchor that is one is refused', async () => {
+    const path = await writtenLog(2)
+    renameSync(path, `${path}.other`)
+    symlinkSync(`${path}.other`, path)
+    expect(await found(path)).toEqual([['linked', null]])
+    renameSync(`${path}.other`, path)
+    expect(await found(path)).toEqual([])
+    renameSync(anchorOf(path), `${path}.other`)
+    symlinkSync(`${path}.other`, anchorOf(path))
+    await expect(verifyAudit(path)).rejects.toMatchObject({ code: 'audit-unsafe-path' })
   })
 })
 

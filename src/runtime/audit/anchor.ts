@@ -101,10 +101,16 @@ const FLAGS = {
 
 /** O_NONBLOCK: opening a pipe would wait for its other end. */
 export const openAnchor = (path: string, how: keyof typeof FLAGS): AnchorFile => {
-  const descriptor = openSync(path, FLAGS[how] | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
+  const unsafe = (problem: string) => fail('audit-unsafe-path', { path, problem, fix: 'move it away' })
+  let descriptor: number
+  try {
+    descriptor = openSync(path, FLAGS[how] | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
+  } catch (error) {
+    throw codeOf(error) === 'ELOOP' ? unsafe('it is a link') : error
+  }
   if (fstatSync(descriptor).isFile()) return anchorFile(descriptor)
   closeSync(descriptor)
-  throw fail('audit-unsafe-path', { path, problem: 'it is no ordinary file', fix: 'move it away' })
+  throw unsafe('it is no ordinary file')
 }
 
 export const readAnchorAt = (path: string): ReadAnchor | undefined => {

@@ -19,6 +19,7 @@ export interface AuditProblem {
     | 'removed'
     | 'no-anchor'
     | 'bad-anchor'
+    | 'linked'
   /** Null for a problem of the whole log. */
   readonly file: string | null
   readonly line: number | null

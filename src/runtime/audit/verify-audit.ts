@@ -60,6 +60,11 @@ const verifyOnce = async (path: string, anchorPath: string, before: ReadAnchor |
   }
   for (const number of reader.missing()) overall('removed', null, `the file ${fullFile(path, number)} is missing`)
   if (statOf(path) === undefined && (known?.sequence ?? 1) > 0) overall('removed', null, `there is no file ${path}`)
+  for (const file of [path, anchorPath]) {
+    const linked = linkProblem(file)
+    // No writer of Cordon takes such a file.
+    if (linked !== undefined) overall('linked', null, `${file} ${linked}`)
+  }
   const end = check.end()
   if (before === undefined)
     overall('no-anchor', null, `there is no anchor ${anchorPath}: how far the log went cannot be told`)
@@ -91,6 +96,13 @@ const verifyOnce = async (path: string, anchorPath: string, before: ReadAnchor |
         : []),
     ],
   }
+}
+
+/** Whoever made the other name, or the link, could change or exchange the file through it. */
+const linkProblem = (file: string): string | undefined => {
+  const stats = statOf(file)
+  if (stats?.isSymbolicLink() === true) return 'is a link'
+  return (stats?.nlink ?? 1) > 1 ? 'has a second name (a hard link), through which it could be changed' : undefined
 }
 
 const describeCut = (end: ChainEnd, { sequence, boot, synced }: Anchor): string => {
