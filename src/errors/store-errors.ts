@@ -14,6 +14,12 @@ export const STORE_ERRORS = {
     agent: 'Not found: {problem}.',
     fix: '{fix}',
   },
+  'store-folder-unusable': {
+    when: 'The folder of an embedded store cannot be created or written.',
+    message: 'the store cannot be in {folder}: {problem}',
+    agent: 'The registry cannot be used.',
+    fix: 'name a folder that you can write to: --store DIR, or CORDON_STORE',
+  },
   'store-not-found': {
     when: 'The folder has no store. Only `cordon serve` and `cordon team create` create one.',
     message: 'there is no store in {folder}',

@@ -292,6 +292,22 @@ test('a server that cannot listen reports it and exits, and leaves the store to 
   expect(cordon(['team', 'create', 'other', '--store', own]).status).toBe(0)
 })
 
+test.each([
+  ['a file', () => join(folder, 'a-file')],
+  ['a folder below a file', () => join(folder, 'a-file', 'store')],
+  ['a folder of /proc', () => '/proc/store'],
+  ['/proc itself', () => '/proc'],
+])('a store in %s is refused with a fix', (_, place) => {
+  writeFileSync(join(folder, 'a-file'), '')
+  for (const words of [['serve'], ['team', 'create', 'other']])
+    expect(cordon([...words, '--store', place()])).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(
+        /^cordon: store-folder-unusable: .*\nfix: name a folder that you can write to/,
+      ) as string,
+    })
+})
+
 test('a client without a token gets an error that says how to give one', () => {
   const { status, stderr } = cordon(['approvals', 'list', '--server', address])
   expect(status).toBe(1)

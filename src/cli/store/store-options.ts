@@ -1,9 +1,9 @@
 // The options of all store commands: which store they use, and as which member.
-import { existsSync, lstatSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
-import { fail } from '../../errors/index.js'
+import { fail, reasonOf } from '../../errors/index.js'
 import {
   migrate,
   openDirectAccess,
@@ -53,6 +53,21 @@ const dataOf = (folder: string): string => join(folder, 'data')
 
 export const isStore = (folder: string): boolean => existsSync(dataOf(folder))
 
+/** One folder at a time: below /proc a recursive mkdir of Node never ends. */
+export const makeStoreFolder = (folder: string): void => {
+  const missing: string[] = []
+  for (let each = folder; !existsSync(each) && dirname(each) !== each; each = dirname(each)) missing.unshift(each)
+  try {
+    for (const each of missing) mkdirSync(each, { mode: PRIVATE })
+    // Only making something shows that something can be made: root may write to /proc, and cannot.
+    rmdirSync(mkdtempSync(join(folder, '.try-')))
+  } catch (cause) {
+    throw fail('store-folder-unusable', { folder, problem: reasonOf(cause) }, cause)
+  }
+}
+
+const PRIVATE = 0o700
+
 export const openEngine = (place: Exclude<StorePlace, { kind: 'server' }>): Engine =>
   place.kind === 'folder' ? openPglite({ folder: dataOf(place.folder) }) : openPostgres({ url: place.url })
 
@@ -96,6 +111,7 @@ export const openStore = async (
       if (existsSync(socketOf(place.folder)) && (await isAnswered(socketOf(place.folder))))
         return openRemoteAccess({ server: `unix:${socketOf(place.folder)}`, actor })
       if (!makes && !isStore(place.folder)) throw fail('store-not-found', { folder: place.folder })
+      if (makes) makeStoreFolder(place.folder)
       const engine = openEngine(place)
       await orClose(engine, migrate(engine))
       return openDirectAccess(engine, { kind: 'somebody', actor })

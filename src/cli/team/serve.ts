@@ -1,6 +1,6 @@
 // `cordon serve`: serves the registry of a store to other processes.
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 
 import { CordonError, fail, messageOf } from '../../errors/index.js'
 import { parseSize } from '../../policy/index.js'
@@ -24,7 +24,7 @@ import { STDERR, STDOUT, oneLine, paintFor, writeText } from '../text/console-te
 import { makeFirstTeam, tokenFileOf } from './first-team.js'
 import type { FirstTeam } from './first-team.js'
 import { typedStore } from '../store/store-help.js'
-import { openEngine, ownName, placeOf, socketOf } from '../store/store-options.js'
+import { makeStoreFolder, openEngine, ownName, placeOf, socketOf } from '../store/store-options.js'
 import { parseSpan } from '../text/time-words.js'
 import { visibleWord } from '../text/visible-text.js'
 import { version } from '../text/version.js'
@@ -112,7 +112,6 @@ const endingSignal = (): Promise<void> =>
       })
   })
 
-const PRIVATE = 0o700
 const CONNECT_MS = 10_000
 /** With one, a long request would block all others. */
 const FEWEST_CONNECTIONS = 2
@@ -154,7 +153,7 @@ const settingsOf = ({ values, switches }: Arguments, environment: Environment): 
   }
   const named = option('socket')
   const ownSocket = place.kind === 'folder' ? socketOf(place.folder) : undefined
-  if (named === undefined && ownSocket !== undefined) mkdirSync(dirname(ownSocket), { recursive: true, mode: PRIVATE })
+  if (place.kind === 'folder') makeStoreFolder(place.folder)
   return {
     engine:
       place.kind === 'folder'
