@@ -367,6 +367,7 @@ describe('cordon why', () => {
     )
     expect(ran.stdout).toMatch(new RegExp(`^reads +.*${project}`, 'm'))
     expect(ran.stdout).toContain('exit status 3')
+    expect(ran.stdout).toMatch(/^used +\d.* wall, \d.* cpu, \d.* memory$/m)
     expect(cordon(['why', 'no-such-call']).status).toBe(1)
   })
 })

@@ -80,6 +80,17 @@ describe('cordon log show', () => {
     expect(count('--call', 'call-2')).toBe(1)
     expect(count('--type', 'hook', '--type', 'tool.denied')).toBe(5)
     expect(count('--since', '1h')).toBe(ENTRIES)
+    const about = (host: string) =>
+      DRAFTS.filter(
+        (draft) =>
+          new RegExp(`"(?:host|name|address)":"${host}"`).test(JSON.stringify(draft)) &&
+          draft.type !== 'egress.summed' &&
+          !('sandbox_profile' in draft),
+      ).length
+    expect(about('example.org')).toBeGreaterThan(3)
+    expect(count('--host', 'Example.org')).toBe(about('example.org'))
+    expect(count('--host', '192.0.2.1')).toBe(1)
+    expect(count('--host', 'elsewhere.org')).toBe(0)
     expect(count('--since', '2200-01-01')).toBe(0)
   })
 

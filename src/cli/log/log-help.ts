@@ -18,6 +18,7 @@ export const LOG_HELP: CommandHelp = {
       options: [
         value('call', 'ID', 'only this call; the start of its id is enough', 'id call-id'),
         values('type', 'TYPE', 'only this type, such as tool.denied, or a group, such as tool', 'event'),
+        value('host', 'NAME', 'only connections to this host, and refusals of it (a file)', 'domain'),
         value('since', 'TIME', 'only since this time: 2026-01-31T12:00, or 30m, 2h, 7d ago', 'after from'),
       ],
     },

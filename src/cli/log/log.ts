@@ -104,10 +104,28 @@ const filterOf = (values: Arguments['values']): Filter => {
   const call = values.get('call')?.[0]
   const types = (values.get('type') ?? []).map(typesOf)
   const from = sinceOf(values)
-  return ({ call_id: id, type, timestamp }) =>
-    (call === undefined || id?.startsWith(call) === true) &&
-    (types.length === 0 || types.some((those) => those.includes(type))) &&
-    (from === undefined || Date.parse(timestamp) >= from)
+  const host = values.get('host')?.[0]?.toLowerCase()
+  return (event) =>
+    (call === undefined || event.call_id?.startsWith(call) === true) &&
+    (types.length === 0 || types.some((those) => those.includes(event.type))) &&
+    (from === undefined || Date.parse(event.timestamp) >= from) &&
+    (host === undefined || hostIn(event)?.toLowerCase() === host)
+}
+
+/** The host that an event is about. */
+const hostIn = (event: CordonEvent): string | undefined => {
+  if ('host' in event) return event.host
+  const violation = event.type === 'sandbox.violation' ? event.violation : undefined
+  switch (violation?.kind) {
+    case 'lookup':
+      return violation.name
+    case 'egress':
+      return violation.host
+    case 'connect':
+      return 'name' in violation ? violation.name : 'address' in violation ? violation.address : undefined
+    default:
+      return undefined
+  }
 }
 
 const sinceOf = (values: Arguments['values']): number | undefined => {

@@ -18,7 +18,7 @@ import { whyCallEnded } from '../run-text/ending-text.js'
 import { commandIn, renderEvent } from './log-text.js'
 import { auditPathOf } from '../settings/own-folders.js'
 import { networkLines } from './reached-text.js'
-import { mechanismsText } from '../text/usage-text.js'
+import { measuredText, mechanismsText } from '../text/usage-text.js'
 import { namesStore } from '../store/store-help.js'
 
 const EXIT_UNKNOWN = 1
@@ -101,6 +101,7 @@ const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
     ...applied.flatMap(boundaryLines),
     ...(events.some(({ type }) => type === 'sandbox.unconfined') ? [UNCONFINED] : []),
     ...networkLines(events),
+    ...events.flatMap(usageLines),
   ]
   return [
     `${paint('bold', oneLine(whyCallEnded(events)))}\n\n`,
@@ -143,6 +144,11 @@ const boundaryLines = (profile: SandboxProfile): readonly Line[] => [
       .join('; '),
   ],
 ]
+
+const usageLines = (event: CordonEvent): readonly Line[] =>
+  (event.type === 'process.completed' || event.type === 'process.terminated') && event.usage !== null
+    ? [['used', measuredText(event.usage)]]
+    : []
 
 const QUANTITIES = { size: renderSize, duration: renderTime, count: String } as const
 

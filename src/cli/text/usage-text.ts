@@ -55,19 +55,23 @@ const OPENED: ReadonlySet<string> = new Set(['exec', 'network'])
 export const mechanismsText = (boundary: string, mechanisms: readonly string[]): string =>
   mechanisms.join(', ') || (OPENED.has(boundary) ? 'not restricted' : 'not enforced on this host')
 
-export const renderUsage = (usage: Known | null): readonly Fact[] => {
-  if (usage === null) return []
-  const measured = MEASURED.flatMap(([name, text]) => {
+/** Empty if nothing was measured. */
+export const measuredText = (usage: Known): string =>
+  MEASURED.flatMap(([name, text]) => {
     const value = usage[name]
     return typeof value === 'number' ? [text(value)] : []
-  })
+  }).join(', ')
+
+export const renderUsage = (usage: Known | null): readonly Fact[] => {
+  if (usage === null) return []
+  const measured = measuredText(usage)
   const { form, network, enforced, violations } = mappingOf(usage['boundary'])
   const others = Object.entries(usage).filter(([name]) => !WORDED.has(name))
   const bare = usage['bare_requests']
   return [
     // Requests that went without the credential of their host.
     ...(Array.isArray(bare) ? bare.map((line) => ['credential', String(line)] as const) : []),
-    ['used', measured.length === 0 ? null : measured.join(', ')],
+    ['used', measured === '' ? null : measured],
     [
       'cell',
       typeof form === 'string'
