@@ -1,8 +1,8 @@
-import { readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 
 import { describe, expect, test } from 'vitest'
 
-import { containerOf } from '../../src/cli/doctor/container.js'
+import { containerOf, isInFirstNamespaces } from '../../src/cli/doctor/container.js'
 import type { ContainerSigns } from '../../src/cli/doctor/container.js'
 import { diagnose } from '../../src/cli/doctor/diagnose.js'
 import type { ProbedHost } from '../../src/cli/doctor/diagnose.js'
@@ -10,6 +10,7 @@ import type { Diagnosis } from '../../src/cli/doctor/diagnosis.js'
 import type { HostSettings } from '../../src/cli/doctor/host-settings.js'
 import type { AbsolutePath } from '../../src/policy/index.js'
 
+import { needs } from '../requirement.js'
 import { CORDON, cordon } from './cordon.js'
 
 describe('cordon doctor', () => {
@@ -86,6 +87,36 @@ describe('cordon doctor', () => {
     const diagnosis = JSON.parse(stdout) as Diagnosis
     expect(diagnosis).toMatchObject({ holds: true, form: 'landlock' })
     expect(diagnosis.findings.map(({ because }) => because).join('\n')).toContain('inside another')
+    // Nothing makes namespaces there: what it says of a wall is what it found when it started that wall.
+    expect(diagnosis.walls.map(({ backend, held }) => [backend, held])).toEqual([
+      ['bubblewrap', false],
+      ['firejail', false],
+    ])
+  })
+
+  test('says that a wall starts where it does', (context) => {
+    needs(context, existsSync('/usr/bin/bwrap'), 'bubblewrap is not installed')
+    const { walls } = JSON.parse(cordon(['doctor', '--json']).stdout) as Diagnosis
+    expect(walls.find(({ backend }) => backend === 'bubblewrap')).toMatchObject({ held: true, problem: null })
+  })
+
+  test('finds a temporary folder in which nothing can be made, and the error of a call names it too', () => {
+    const environment = { TMPDIR: '/proc' }
+    const { stdout } = cordon(['doctor', '--json'], { environment })
+    const problems = (JSON.parse(stdout) as Diagnosis).findings.filter(({ what }) => what.includes('temporary folder'))
+    expect(problems).toEqual([
+      {
+        what: expect.stringContaining('landlock form') as string,
+        because: expect.stringContaining('no folder can be made in /proc') as string,
+        fix: expect.stringContaining('set TMPDIR') as string,
+      },
+    ])
+    const call = cordon(['run', '--form', 'landlock', '--', 'true'], { environment })
+    expect(call).toMatchObject({
+      status: 125,
+      stderr: expect.stringMatching(/stage scratch: .*\nfix: set TMPDIR/) as string,
+    })
+    expect(cordon(['run', '--form', 'landlock', '--', 'true']).status).toBe(0)
   })
 })
 
@@ -115,6 +146,8 @@ describe('the causes that it names', () => {
     hasSetfcap: false,
     maskedProc: [],
     hasCompiler: true,
+    temporaryFolder: '/tmp',
+    temporaryProblem: undefined,
   }
   const withoutNamespaces = {
     ...host,
@@ -262,6 +295,13 @@ describe('the causes that it names', () => {
       'has a listener already',
       'run outside of it',
     ],
+    [
+      'a temporary folder that is read-only',
+      host,
+      { temporaryProblem: "EROFS: read-only file system, mkdtemp '/tmp/x'" },
+      'no folder can be made in /tmp (EROFS',
+      'set TMPDIR',
+    ],
   ])('%s', (_, facts, changed, because, fix) => {
     const findings = diagnose(facts, { ...settings, ...changed })
     expect(
@@ -292,7 +332,13 @@ describe('the causes that it names', () => {
 })
 
 describe('the container that it names', () => {
-  const signs: ContainerSigns = { hasFile: () => false, mounts: '', cgroup: '0::/', variables: {} }
+  const signs: ContainerSigns = {
+    isInFirstNamespaces: false,
+    hasFile: () => false,
+    mounts: '',
+    cgroup: '0::/',
+    variables: {},
+  }
   const hosts = (source: string) => `600 500 254:1 ${source} /etc/hosts rw,relatime - ext4 /dev/vda1 rw`
   const root = (type: string, options = '') => `500 400 0:50 / / rw,relatime - ${type} ${type} rw${options}`
   const layers = ',lowerdir=/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots/7/fs'
@@ -301,6 +347,11 @@ describe('the container that it names', () => {
     ['a plain host', { mounts: root('ext4') }, undefined],
     ['a folder named after one', { mounts: hosts('/home/ann/docker/hosts') }, undefined],
     ['docker, by its file', { hasFile: (path) => path === '/.dockerenv' }, 'docker'],
+    [
+      'a virtual machine whose disk was made from an image of docker',
+      { isInFirstNamespaces: true, hasFile: (path) => path === '/.dockerenv', mounts: root('ext4') },
+      undefined,
+    ],
     ['docker, by the source of a mount', { mounts: hosts('/var/lib/docker/containers/7a3f/hosts') }, 'docker'],
     ['podman, by its file', { hasFile: (path) => path === '/run/.containerenv' }, 'podman'],
     ['a pod, by its variable', { variables: { KUBERNETES_SERVICE_HOST: '10.0.0.1' } }, 'kubernetes'],
@@ -309,5 +360,20 @@ describe('the container that it names', () => {
     ['an unknown runtime, by its overlay', { mounts: root('overlay') }, 'unknown'],
   ])('%s', (_, given, container) => {
     expect(containerOf({ ...signs, ...given })).toBe(container)
+  })
+
+  test.each<readonly [string, Readonly<Record<string, string>>, boolean]>([
+    ['the first of the kernel', {}, true],
+    ['those of a container', { pid: 'pid:[4026532201]', ipc: 'ipc:[4026532200]' }, false],
+    ['those of a container with the processes and the name of its host', { ipc: 'ipc:[4026532200]' }, false],
+  ])('knows the namespaces of a process: %s', (_, own, isFirst) => {
+    const first: Readonly<Record<string, string>> = {
+      cgroup: 'cgroup:[4026531835]',
+      ipc: 'ipc:[4026531839]',
+      pid: 'pid:[4026531836]',
+      uts: 'uts:[4026531838]',
+    }
+    expect(isInFirstNamespaces((name) => own[name] ?? first[name])).toBe(isFirst)
+    expect(isInFirstNamespaces(() => undefined)).toBe(false)
   })
 })

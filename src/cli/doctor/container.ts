@@ -3,6 +3,8 @@
 export type Container = 'docker' | 'podman' | 'kubernetes' | 'containerd' | 'lxc' | 'unknown'
 
 export interface ContainerSigns {
+  /** Whether this process is in the first namespaces of its kernel, like no process of a container. */
+  readonly isInFirstNamespaces: boolean
   /** Files that some runtimes put into their containers. */
   readonly hasFile: (path: string) => boolean
   /** `/proc/self/mountinfo` */
@@ -21,8 +23,20 @@ const SOURCES: readonly (readonly [Container, RegExp])[] = [
   ['lxc', /\/lxc\b/],
 ]
 
-/** Undefined: no container. containerd and Kubernetes put no file of their own into a container. */
-export const containerOf = ({ hasFile, mounts, cgroup, variables }: ContainerSigns): Container | undefined => {
+/** The kernel numbers its first namespaces by constants (include/linux/proc_ns.h). */
+const FIRST_NAMESPACES = { cgroup: 0xeffffffb, ipc: 0xefffffff, pid: 0xeffffffc, uts: 0xeffffffe }
+
+/** `linkOf`: what `/proc/self/ns/NAME` leads to. A container may share some of these with its host, but not all. */
+export const isInFirstNamespaces = (linkOf: (name: string) => string | undefined): boolean =>
+  Object.entries(FIRST_NAMESPACES).every(([name, number]) => linkOf(name) === `${name}:[${number}]`)
+
+/**
+ * Undefined: no container. containerd and Kubernetes put no file of their own into a container. The files of the others
+ * are also in a virtual machine whose disk was made from an image.
+ */
+export const containerOf = (signs: ContainerSigns): Container | undefined => {
+  const { hasFile, mounts, cgroup, variables } = signs
+  if (signs.isInFirstNamespaces) return undefined
   if (variables['KUBERNETES_SERVICE_HOST'] !== undefined || hasFile('/var/run/secrets/kubernetes.io'))
     return 'kubernetes'
   if (hasFile('/run/.containerenv')) return 'podman'

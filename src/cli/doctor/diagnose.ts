@@ -26,7 +26,19 @@ export const diagnose = (host: ProbedHost, settings: HostSettings): readonly Fin
     ? []
     : [listenerFinding(host.listener.problem, isOuterCell(host, settings))]),
   ...(host.cgroup.held ? [] : [cgroupFinding(host.cgroup.problem, isOuterCell(host, settings), settings)]),
+  ...temporaryFindings(settings),
 ]
+
+const temporaryFindings = ({ temporaryFolder, temporaryProblem }: HostSettings): readonly Finding[] =>
+  temporaryProblem === undefined
+    ? []
+    : [
+        {
+          what: 'a temporary folder: the landlock form makes the private /tmp of each call in it',
+          because: `no folder can be made in ${temporaryFolder} (${temporaryProblem})`,
+          fix: 'set TMPDIR to a folder that you may write to, or make this one writable: chmod 1777, mount -o remount,rw',
+        },
+      ]
 
 const NAMESPACES = 'namespaces: hidden file names, own process list, own network'
 

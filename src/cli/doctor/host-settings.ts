@@ -1,9 +1,9 @@
 // Settings of the host that explain why a mechanism is missing.
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
-import { release } from 'node:os'
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs'
+import { release, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-import { containerOf } from './container.js'
+import { containerOf, isInFirstNamespaces } from './container.js'
 import type { Container } from './container.js'
 
 /** Undefined: the host does not have the setting. */
@@ -24,6 +24,9 @@ export interface HostSettings {
   /** Paths in /proc with another mount over them. */
   readonly maskedProc: readonly string[]
   readonly hasCompiler: boolean
+  readonly temporaryFolder: string
+  /** Why no folder can be made there. Undefined: one was made. */
+  readonly temporaryProblem: string | undefined
 }
 
 const SETFCAP = 31n
@@ -43,12 +46,35 @@ export const readHostSettings = (environment: Readonly<Record<string, string | u
     seccompMode: field('Seccomp'),
     noNewPrivileges: field('NoNewPrivs') === '1',
     container: containerOf({
-      ...{ hasFile: existsSync, mounts, cgroup: read('/proc/1/cgroup') ?? '', variables: environment },
+      isInFirstNamespaces: isInFirstNamespaces(namespaceLink),
+      hasFile: existsSync,
+      mounts,
+      cgroup: read('/proc/1/cgroup') ?? '',
+      variables: environment,
     }),
     apparmorProfile: confinedBy(read('/proc/self/attr/apparmor/current') ?? ''),
     hasSetfcap: ((BigInt(`0x${field('CapEff') ?? '0'}`) >> SETFCAP) & 1n) === 1n,
     maskedProc: maskedIn(mounts),
     hasCompiler: ['cc', 'gcc', 'clang'].some((name) => isInPath(name, searchPath)),
+    temporaryFolder: tmpdir(),
+    temporaryProblem: problemOfTemporary(tmpdir()),
+  }
+}
+
+const namespaceLink = (name: string): string | undefined => {
+  try {
+    return readlinkSync(`/proc/self/ns/${name}`)
+  } catch {
+    return undefined
+  }
+}
+
+const problemOfTemporary = (folder: string): string | undefined => {
+  try {
+    rmdirSync(mkdtempSync(join(folder, 'cordon-doctor-')))
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
   }
 }
 

@@ -50,10 +50,14 @@ const attemptWith =
   }
 
 /** The facts inside a wall, found by starting it. */
-export const probeWall = async (launcher: string, surroundings: Surroundings, wall: Wall): Promise<HostFacts> => {
+export const probeWall = async (
+  launcher: string,
+  { isRoot, temporaryFolder, identity }: Surroundings,
+  wall: Wall,
+): Promise<HostFacts> => {
   const steps = bringsMounts(wall) ? WALLED_STEPS : []
   const cell: WalledCell = { steps, temporary: at('/tmp'), network: 'own', scratch: 1 << 20 }
-  const attempt = attemptWith(() => spawnWalled(wall, cell, ALL_FRAMES, ignore, surroundings.identity))
+  const attempt = attemptWith(() => spawnWalled(wall, cell, ALL_FRAMES, ignore, identity))
   const listened = await attempt('landlock', { traps: ['connect'] })
   const landlock = listened.outcome.held ? listened : await attempt('landlock')
   const without = refused(wall.name, 'the launcher makes no namespaces of its own inside')
@@ -67,15 +71,20 @@ export const probeWall = async (launcher: string, surroundings: Surroundings, wa
     nesting: refused('nesting', 'a wall hides the outer cell'),
     measuring: landlock.measurable ? HELD : UNMEASURED,
     cgroup: refused('cgroup', `${wall.name} hides the cgroups of the host`),
-    kernelSecrets: kernelSecrets(surroundings.isRoot),
+    kernelSecrets: kernelSecrets(isRoot),
     wall,
     passedOver: [],
-    ...surroundings,
+    isRoot,
+    temporaryFolder,
+    identity,
   }
 }
 
-export const probeHost = async (launcher: string, surroundings: Surroundings): Promise<HostFacts> => {
-  const attempt = attemptWith(() => spawnLauncher(launcher, ALL_FRAMES, undefined, surroundings.identity))
+export const probeHost = async (
+  launcher: string,
+  { isRoot, temporaryFolder, identity }: Surroundings,
+): Promise<HostFacts> => {
+  const attempt = attemptWith(() => spawnLauncher(launcher, ALL_FRAMES, undefined, identity))
   /** Without Landlock, the mounts form tries it. */
   const attemptInAny = async (parts: Partial<Plan>): Promise<Tried> => {
     const tried = await attempt('landlock', parts)
@@ -114,8 +123,10 @@ export const probeHost = async (launcher: string, surroundings: Surroundings): P
     cgroup,
     wall: undefined,
     passedOver: [],
-    kernelSecrets: kernelSecrets(surroundings.isRoot),
-    ...surroundings,
+    kernelSecrets: kernelSecrets(isRoot),
+    isRoot,
+    temporaryFolder,
+    identity,
   }
 }
 

@@ -24,7 +24,7 @@ export const WAYS_OUT: Readonly<Record<string, string>> = {
   'cgroup':
     'run `cordon doctor`: it says what this host lets Cordon divide; what was possible when the sandbox was ' +
     'opened is not any more',
-  'scratch': 'choose a smaller limits.scratch',
+  'scratch': 'set TMPDIR to a folder that you may write to, or make its folder writable and free some space',
   'limits': 'choose limits that are not above those of this process (ulimit -a)',
 }
 
