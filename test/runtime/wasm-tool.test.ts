@@ -141,6 +141,37 @@ describe('a WASI tool', () => {
     expect((await (await visiting({}))('trap')).status).toBe('failed')
   })
 
+  test.each<readonly [string, string, PolicyInput, number | null]>([
+    ['fail', 'failed', {}, 3],
+    ['trap', 'failed', {}, null],
+    ['spin', 'timeout', { limits: { wall: '1s' } }, null],
+  ])('returns what it wrote before it failed: %s', async (deed, status, policy, exitCode) => {
+    const visit = await visiting(policy)
+    expect(await visit('words', deed)).toMatchObject({
+      status,
+      output: { exit_code: exitCode, stdout: 'first words\n', stderr: 'last words\n' },
+    })
+  })
+
+  test('is killed at its limit of output while it writes, and returns what it wrote until then', async () => {
+    const flood = await visiting({ limits: { output: '100K', wall: '60s' } })
+    const ended = await flood('flood')
+    expect(ended).toMatchObject({ status: 'violated', facts: { violations: [{ kind: 'output', limit: 102_400 }] } })
+    const { stdout } = ended.output as { readonly stdout: string }
+    expect(stdout.length).toBeGreaterThan(90 * 1024)
+    expect(stdout.length).toBeLessThanOrEqual(100 * 1024)
+    // The same words within the limit.
+    const chatter = await visiting({ limits: { output: '4M' } }, { result: { bytes: 8 << 20 } })
+    expect(await chatter('chatter')).toMatchObject({ status: 'ok' })
+  })
+
+  test('can give its standard output to another file', async () => {
+    const folder = files()
+    const visit = await visiting(policyOf(folder))
+    expect(await visit('move', join(folder, 'out/printed'))).toMatchObject(said(''))
+    expect(readFileSync(join(folder, 'out/printed'), 'utf8')).toBe('into the file\n')
+  })
+
   test('fails if its output is larger than its limit, and returns it otherwise', async () => {
     expect(await (await visiting({}))('chatter')).toMatchObject({
       status: 'failed',

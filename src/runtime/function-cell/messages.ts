@@ -1,6 +1,6 @@
 // Messages between the runtime and the Node process of a function tool, over its stdin and stdout: one byte for the
 // kind, four for the length (little endian), JSON. The JSON of a result or progress is the value itself, otherwise a
-// mapping.
+// mapping. The output of a WASI module is bytes instead, so that `limits.output` counts what the module writes.
 
 export type MessageToCell = { readonly kind: 'load'; readonly from: FunctionOrigin } | CallMessage
 
@@ -22,7 +22,6 @@ export interface WasmOrigin {
   readonly bytes: string
   /** The folders, or the files, that the policy grants. */
   readonly grants: readonly string[]
-  readonly successes: readonly number[]
 }
 
 /** The input of a module. */
@@ -31,6 +30,8 @@ export interface WasmWords {
   readonly stdin: string
 }
 
+export type OutputStream = 'stdout' | 'stderr'
+
 export type MessageFromCell =
   | { readonly kind: 'loaded' }
   | { readonly kind: 'progress'; readonly value: unknown }
@@ -38,6 +39,9 @@ export type MessageFromCell =
   | { readonly kind: 'log'; readonly level: string; readonly message: string; readonly data?: unknown }
   /** The tool printed this. */
   | { readonly kind: 'text'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
+  /** A WASI module wrote these bytes. */
+  | { readonly kind: OutputStream; readonly bytes: Uint8Array }
+  /** Of a WASI module: its exit status. */
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'thrown'; readonly error: ThrownError }
 
@@ -56,6 +60,8 @@ const LETTERS = {
   progress: 'P',
   text: 'T',
   log: 'G',
+  stdout: 'O',
+  stderr: 'E',
   value: 'V',
   thrown: 'X',
 } as const
@@ -63,25 +69,35 @@ const LETTERS = {
 export const encodeMessage = ({
   kind,
   ...content
-}: MessageToCell | Exclude<MessageFromCell, { kind: 'progress' | 'value' }>): Buffer =>
+}: MessageToCell | Exclude<MessageFromCell, { kind: 'progress' | 'value' | OutputStream }>): Buffer =>
   frame(kind, JSON.stringify(content))
 
 /** For a value that is JSON already. */
 export const encodeWritten = (kind: 'progress' | 'value', json: string): Buffer => frame(kind, json)
 
+export const encodeOutput = (stream: OutputStream, bytes: Uint8Array): Buffer => {
+  const message = headed(stream, bytes.byteLength)
+  message.set(bytes, HEADER)
+  return message
+}
+
 const frame = (kind: keyof typeof LETTERS, text: string): Buffer => {
-  const length = Buffer.byteLength(text)
+  const message = headed(kind, Buffer.byteLength(text))
+  message.write(text, HEADER)
+  return message
+}
+
+const headed = (kind: keyof typeof LETTERS, length: number): Buffer => {
   const message = Buffer.allocUnsafe(HEADER + length)
   message.write(LETTERS[kind], 0, 'latin1')
   message.writeUInt32LE(length, 1)
-  message.write(text, HEADER)
   return message
 }
 
 export interface MessageSink<Kind> {
   /** The largest content of a message in bytes, by its kind. Other kinds are refused. */
   readonly largest: Readonly<Record<Kind & string, number>>
-  readonly onMessage: (kind: Kind, json: Buffer) => void
+  readonly onMessage: (kind: Kind, content: Buffer) => void
   /** A message is too large. Its content is dropped. */
   readonly onTooLarge: (kind: Kind, bytes: number) => void
 }

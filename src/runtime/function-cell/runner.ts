@@ -3,8 +3,8 @@
 import { closeSync, writeSync } from 'node:fs'
 import { format } from 'node:util'
 
-import { createMessageReader, encodeMessage, encodeWritten } from './messages.js'
-import type { CallMessage, FunctionOrigin, MessageToCell, ThrownError } from './messages.js'
+import { createMessageReader, encodeMessage, encodeOutput, encodeWritten } from './messages.js'
+import type { CallMessage, FunctionOrigin, MessageToCell, OutputStream, ThrownError } from './messages.js'
 
 type ToolFunction = (input: unknown, context: Readonly<Record<string, unknown>>) => unknown
 
@@ -26,6 +26,11 @@ const write = (bytes: Buffer): void => {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
     }
   }
+}
+
+const writeOutput = (stream: OutputStream, bytes: Uint8Array): void => {
+  for (let at = 0; at < bytes.byteLength; at += LONGEST_TEXT)
+    write(encodeOutput(stream, bytes.subarray(at, at + LONGEST_TEXT)))
 }
 
 /** The streams carry messages, so the tool's output becomes messages too. */
@@ -55,7 +60,7 @@ const load = async (from: FunctionOrigin): Promise<ToolFunction> => {
     throw new TypeError(`the module has no function "${from.name}"; it exports ${short(names)}`)
   }
   // Loaded only here, because every other call would wait for it too.
-  if (from.kind === 'wasm') return (await import('./wasm.js')).loadWasm(from)
+  if (from.kind === 'wasm') return (await import('./wasm.js')).loadWasm(from, writeOutput)
   // The source is the tool's own, and this process is its cell.
   const loaded: unknown = (0, eval)(`(${from.source})`)
   if (typeof loaded !== 'function') throw new TypeError('the source is not a function')

@@ -1,29 +1,27 @@
 import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-import { IMPORT_ADVICE, WASI_ADVICE, fail } from '../../errors/index.js'
-import type { CordonError } from '../../errors/index.js'
+import { IMPORT_ADVICE, fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { literalPattern } from '../../policy/index.js'
 import { describeEnding } from '../../sandbox/index.js'
 import type { CallResult, RunInput, Sandbox, Violation } from '../../sandbox/index.js'
-import type { JsonValue } from '../../gate/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 
 import { fixOfFailure, policyAdvice } from '../hints/index.js'
-import { textsIn, toolFailed } from '../result/agent-words.js'
+import { textsIn } from '../result/agent-words.js'
 import { judgeEnding } from '../result/judge-ending.js'
 import { encodeMessage } from '../function-cell/messages.js'
-import type { FunctionOrigin, ThrownError } from '../function-cell/messages.js'
+import type { FunctionOrigin } from '../function-cell/messages.js'
 import { shieldOwnFiles } from '../own-files/index.js'
+import { describeModule } from './describe-module.js'
+import { endingOf, failureOf } from './function-ending.js'
+import type { EndedFunction } from './function-ending.js'
 import { listenToFunction } from './function-reply.js'
-import type { FunctionReply } from './function-reply.js'
 import { pathOf, selfContainedSource } from '../tools/function-source.js'
 import { moduleFiles, packageSettings } from '../tools/module-files.js'
 import type { BeforeStart } from '../call/call-services.js'
 import type { CallNetworks, NetworkCall } from '../network/call-networks.js'
-import { processEndingOf } from '../events/process-ending.js'
-import type { ProcessEnding } from '../events/process-ending.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import { resultLimitsOf } from '../result/result-limits.js'
 import type { FunctionCall } from './run-in-process.js'
@@ -112,7 +110,10 @@ export const createFunctionCells = (
         ...granted,
       }),
     )
-    return describeFunction(tool, definition, result, await reply.end(), input, said)
+    const ended = { result, reply: await reply.end(), input, said }
+    return definition.from.kind === 'wasm'
+      ? describeModule(tool, definition.name, definition.from.successes, resultLimitsOf(definition.result), ended)
+      : describeFunction(tool, definition, ended)
   }
   const forget = (tool: BoundTool): void => {
     prepared.get(tool)?.close()
@@ -142,10 +143,9 @@ const originOf = (
   if (from.kind === 'function')
     return { origin: { kind: 'source', source: selfContainedSource(tool, from.run) }, boundary: alsoReading(own) }
   if (from.kind === 'wasm') {
-    const { bytes, successes } = from
     const grants = [...boundary.read, ...boundary.write].filter(({ negated }) => !negated).map(({ base }) => base)
-    const module = Buffer.from(bytes).toString('base64')
-    return { origin: { kind: 'wasm', bytes: module, grants, successes }, boundary: alsoReading(own) }
+    const bytes = Buffer.from(from.bytes).toString('base64')
+    return { origin: { kind: 'wasm', bytes, grants }, boundary: alsoReading(own) }
   }
   const { path, read } = moduleFiles(tool, pathOf(from.path))
   return {
@@ -157,10 +157,7 @@ const originOf = (
 const describeFunction = (
   tool: BoundTool,
   { name, from }: FunctionDefinition,
-  result: CallResult,
-  reply: FunctionReply,
-  input: JsonValue,
-  said: number,
+  { result, reply, input, said }: EndedFunction,
 ): Execution => {
   const { profile, violations, usage } = result
   const advised = {
@@ -181,14 +178,14 @@ const describeFunction = (
     output: undefined,
     writtenBytes: said + result.stderr.byteLength,
     printed: reply.printed,
-    ending: endingOfFunction(result, reply),
+    ending: endingOf(result, reply, reply.kind === 'value' ? 0 : 1),
   }
   if (reply.kind !== 'value')
     return {
       ...common,
       ...judgeEnding(name, result, {
         succeeded: false,
-        failure: () => failureOf(name, result, reply, input, { failed, unloadable: LOADING_ADVICE[from.kind] }),
+        failure: () => failureOf(name, result, reply, input, { failed, unloadable: OF_MODULES }),
         ...(reply.kind === 'thrown' ? { cause: reply.error } : {}),
         command: [],
         fix,
@@ -207,39 +204,12 @@ const describeFunction = (
   return { ...common, ...judged, output: judged.status === 'ok' ? taken.value : undefined }
 }
 
-const failureOf = (
-  tool: string,
-  result: CallResult,
-  reply: Exclude<FunctionReply, { kind: 'value' }>,
-  input: JsonValue,
-  advice: { readonly failed: (problem: string) => string; readonly unloadable: string },
-): CordonError => {
-  if (reply.kind === 'nothing') return fail('tool-garbled', { tool, problem: reply.problem ?? describeEnding(result) })
-  const problem = wordsOf(reply.error)
-  return reply.loaded
-    ? toolFailed(tool, problem, input, { fix: advice.failed(problem), cause: reply.error })
-    : fail('tool-unloadable', { tool, problem, fix: advice.unloadable }, reply.error)
-}
-
 const OF_MODULES =
   'see that the module has this export; if a module name is computed, or the module is in another folder, grant that ' +
   'folder in filesystem.read of the tool'
-
-const LOADING_ADVICE = { function: OF_MODULES, module: OF_MODULES, wasm: WASI_ADVICE } as const
 
 /** Node's own message. Imports of a function are looked up beside Cordon's runner, not beside the tool. */
 const IS_IMPORT = /^Cannot find (?:module|package) /
 
 const isOfPackage = (violation: Violation): boolean =>
   violation.kind === 'file' && violation.access === 'read' && violation.path.includes('/node_modules/')
-
-/** The process of a function exits by killing itself. */
-const endingOfFunction = (result: CallResult, { kind }: FunctionReply): ProcessEnding =>
-  result.status === 'signaled' && result.signal === SIGKILL && kind !== 'nothing'
-    ? { kind: 'completed', exitCode: kind === 'value' ? 0 : 1 }
-    : processEndingOf(result, result.violations)
-
-const SIGKILL = 9
-
-const wordsOf = ({ name, message }: ThrownError): string =>
-  name === 'Error' || message.startsWith(name) ? message : `${name}: ${message}`

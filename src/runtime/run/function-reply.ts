@@ -7,7 +7,7 @@ import type { BoundedJson, JsonLimits, JsonValue } from '../../gate/index.js'
 import { isMapping } from '../../shapes/index.js'
 
 import { createMessageReader } from '../function-cell/messages.js'
-import type { MessageFromCell, ThrownError } from '../function-cell/messages.js'
+import type { MessageFromCell, OutputStream, ThrownError } from '../function-cell/messages.js'
 import { nextTurn, sizeInTurns } from '../result/in-turns.js'
 import { PROGRESS_LIMITS } from '../result/result-limits.js'
 import { LOG_LEVELS, renderLog } from '../result/tool-result.js'
@@ -19,7 +19,15 @@ type Answer =
   /** `loaded`: false if its module failed to load. */
   | { readonly kind: 'thrown'; readonly error: ThrownError; readonly loaded: boolean }
 
-export type FunctionReply = { readonly printed: string } & (
+/** The output of a WASI module. */
+export interface Written {
+  readonly stdout: Uint8Array
+  readonly stderr: Uint8Array
+  /** Bytes that there was no room for in a result. */
+  readonly leftOut: number
+}
+
+export type FunctionReply = { readonly printed: string; readonly written: Written } & (
   Answer | { readonly kind: 'nothing'; readonly problem: string | undefined }
 )
 
@@ -34,13 +42,14 @@ const MOST_PROGRESS = 10_000
 /** A smaller result is read at once. */
 const SMALL_BYTES = 8 * 1024
 /** The runner sends at most 64 Ki characters of text, and 8 Ki of each part of an error, each of six bytes in JSON. */
-const LARGEST = { loaded: 1024, text: 512 * 1024, thrown: 512 * 1024 } as const
+const LARGEST = { loaded: 1024, text: 512 * 1024, stdout: 64 * 1024, stderr: 64 * 1024, thrown: 512 * 1024 } as const
 
 export const listenToFunction = (
   limits: JsonLimits,
   { onProgress, onLog }: Pick<FunctionCall, 'onProgress' | 'onLog'>,
 ): ReplyListener => {
   let printed = ''
+  const written = keepWritten(limits.bytes)
   let loaded = false
   let answer: Answer | undefined
   let unread: Buffer | undefined
@@ -78,6 +87,10 @@ export const listenToFunction = (
       }
       case 'text':
         if (printed.length < MOST_PRINTED) print(textIn(json))
+        break
+      case 'stdout':
+      case 'stderr':
+        written.add(kind, json)
         break
       case 'value':
         if (hasAnswered()) break
@@ -122,10 +135,27 @@ export const listenToFunction = (
         const value = readBoundedJson(unread, limits)
         await nextTurn()
         if (value.kind === 'json') await sizeInTurns(value.value)
-        return { kind: 'value', value, printed }
+        return { kind: 'value', value, printed, written: written.all() }
       }
-      return answer === undefined ? { kind: 'nothing', problem, printed } : { ...answer, printed }
+      const rest = { printed, written: written.all() }
+      return answer === undefined ? { kind: 'nothing', problem, ...rest } : { ...answer, ...rest }
     },
+  }
+}
+
+/** Keeps the first `most` bytes of both streams together. */
+const keepWritten = (most: number) => {
+  const kept: Record<OutputStream, Buffer[]> = { stdout: [], stderr: [] }
+  let room = most
+  let leftOut = 0
+  return {
+    add: (stream: OutputStream, bytes: Buffer): void => {
+      const taken = Math.min(room, bytes.length)
+      if (taken > 0) kept[stream].push(bytes.subarray(0, taken))
+      room -= taken
+      leftOut += bytes.length - taken
+    },
+    all: (): Written => ({ stdout: Buffer.concat(kept.stdout), stderr: Buffer.concat(kept.stderr), leftOut }),
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <wasi/libc.h>
 
 static int say(int failed)
 {
@@ -68,6 +69,23 @@ static int chatter(void)
 	return 0;
 }
 
+static int flood(void)
+{
+	for (;;)
+		if (printf("%01023d\n", 0) < 0)
+			return 1;
+}
+
+/* What is printed from here on goes to a file. */
+static int move_output(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file || __wasilibc_fd_renumber(fileno(file), 1) < 0)
+		return say(1);
+	return puts("into the file") < 0 || fflush(stdout) != 0;
+}
+
 int main(int count, char **words)
 {
 	const char *deed = count > 1 ? words[1] : "echo";
@@ -82,15 +100,27 @@ int main(int count, char **words)
 		return symlink(words[2], words[3]) < 0 ? say(1) : read_file(words[3]);
 	if (strcmp(deed, "variable") == 0)
 		return puts(getenv(words[2]) ? getenv(words[2]) : "not set") < 0;
-	if (strcmp(deed, "spin") == 0)
-		for (volatile unsigned i = 0;; i++)
-			;
 	if (strcmp(deed, "memory") == 0)
 		return take_memory();
 	if (strcmp(deed, "chatter") == 0)
 		return chatter();
+	if (strcmp(deed, "flood") == 0)
+		return flood();
+	if (strcmp(deed, "move") == 0)
+		return move_output(words[2]);
+	if (strcmp(deed, "words") == 0) {
+		printf("first words\n");
+		fflush(stdout);
+		fprintf(stderr, "last words\n");
+		deed = words[2];
+	}
+	if (strcmp(deed, "spin") == 0)
+		for (volatile unsigned i = 0;; i++)
+			;
 	if (strcmp(deed, "trap") == 0)
 		__builtin_trap();
+	if (strcmp(deed, "fail") == 0)
+		return 3;
 	if (strcmp(deed, "exit") == 0) {
 		fprintf(stderr, "it went wrong\n");
 		return atoi(words[2]);
