@@ -183,6 +183,8 @@ static void measure_one(pid_t pid, void *context)
 
 	if (read_proc(text, sizeof text, "/proc/%d/status", pid) == 0)
 		return;
+	uint64_t most = field_of(text, "\nVmHWM:");
+	sum->largest = most > sum->largest ? most : sum->largest;
 	sum->tasks += strstr(text, "\nThreads:") ? field_of(text, "\nThreads:") : 1;
 	sum->resident += 1024 * (field_of(text, "\nVmRSS:") + field_of(text, "\nVmPTE:") + field_of(text, "\nVmSwap:"));
 	read_proc(text, sizeof text, "/proc/%d/stat", pid);

@@ -17,6 +17,7 @@ struct consumption {
 	uint64_t tasks;
 	uint64_t resident; /* bytes, shared pages counted once per process */
 	uint64_t cpu; /* milliseconds */
+	uint64_t largest; /* the most that one of them ever had resident, in kilobytes */
 };
 
 uint64_t count_descendants(pid_t root);

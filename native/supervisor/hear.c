@@ -42,6 +42,17 @@ static void tell_applied(struct call *call, const struct packet *packet)
 	/* clang-format on */
 }
 
+/* What the keeper has waited for. If the call was killed, more may have been seen before. */
+static void take_usage(struct call *call, const char *text)
+{
+	uint64_t cpu = 0;
+	long largest = 0;
+
+	sscanf(text, "%lu %ld", &cpu, &largest);
+	call->cpu = call->killed && call->cpu > cpu ? call->cpu : cpu;
+	call->largest = call->killed && call->largest > largest ? call->largest : largest;
+}
+
 void hear_cell(struct call *call)
 {
 	struct packet packet;
@@ -84,7 +95,7 @@ void hear_cell(struct call *call)
 		case PACKET_EXIT:
 			call->exit_known = true;
 			call->exit_status = packet.value;
-			sscanf(packet.text, "%lu %ld", &call->cpu, &call->largest);
+			take_usage(call, packet.text);
 			break;
 		case PACKET_EVENT: put_frame(call, FRAME_EVENT, packet.text, strlen(packet.text)); break;
 		}

@@ -15,13 +15,51 @@ static void tell_violation(struct call *call, const char *limit, uint64_t allowe
 	     allowed, used, effect);
 }
 
-void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint64_t used)
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t counted_cpu(const struct call *call)
+{
+	uint64_t nanoseconds;
+
+	if (call->cpu_counter < 0 || read(call->cpu_counter, &nanoseconds, sizeof nanoseconds) != sizeof nanoseconds)
+		return 0;
+	return nanoseconds / 1000000;
+}
+
+/* Returns the processor time so far. */
+static uint64_t note(struct call *call, const struct consumption *used)
+{
+	call->cpu = larger(call->cpu, larger(used->cpu, counted_cpu(call)));
+	call->largest = (long)larger(call->largest, used->largest);
+	return call->cpu;
+}
+
+void note_usage(struct call *call)
+{
+	if (!call->started || call->killed || call->exit_known)
+		return;
+	struct consumption used = measure_descendants(call->keeper);
+	note(call, &used);
+}
+
+/* Its usage is noted already, or noting it would give a bomb time to grow. */
+static void stop_now(struct call *call, const char *limit, uint64_t allowed, uint64_t used)
 {
 	if (call->limit)
 		return;
 	call->limit = limit;
 	tell_violation(call, limit, allowed, used, "ended");
 	kill_cell(call);
+}
+
+void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint64_t used)
+{
+	if (!call->limit)
+		note_usage(call);
+	stop_now(call, limit, allowed, used);
 }
 
 /* Limits that the kernel enforces by a signal of its own. */
@@ -70,20 +108,6 @@ static bool needs_looks(const struct limits *limits)
 	return needs_measures(limits) || limits->scratch;
 }
 
-static uint64_t counted_cpu(const struct call *call)
-{
-	uint64_t nanoseconds;
-
-	if (call->cpu_counter < 0 || read(call->cpu_counter, &nanoseconds, sizeof nanoseconds) != sizeof nanoseconds)
-		return 0;
-	return nanoseconds / 1000000;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 void begin_clocks(struct call *call)
 {
 	if (call->begun || !call->started)
@@ -103,20 +127,19 @@ static uint64_t measure(struct call *call, uint64_t in_scratch)
 	/* Counted first, which is quick: a bomb grows while each of its processes is looked at. */
 	uint64_t alive = count_descendants(call->keeper);
 	if (limits->user_processes && alive > limits->user_processes) {
-		stop_for_limit(call, "processes", limits->user_processes, alive);
+		stop_now(call, "processes", limits->user_processes, alive);
 		return 50;
 	}
 	struct consumption used = measure_descendants(call->keeper);
-	uint64_t cpu =
-		larger(larger(used.cpu, counted_cpu(call)), read_cgroup(call->cgroup, "cpu.stat", "usage_usec") / 1000);
+	uint64_t cpu = larger(note(call, &used), read_cgroup(call->cgroup, "cpu.stat", "usage_usec") / 1000);
 	if (limits->user_processes && used.tasks > limits->user_processes)
-		stop_for_limit(call, "processes", limits->user_processes, used.tasks);
+		stop_now(call, "processes", limits->user_processes, used.tasks);
 	cpu -= call->cpu_before < cpu ? call->cpu_before : cpu;
 	/* A program that waits for its call must not burn time. */
 	if (!call->begun && cpu >= MOST_CPU_WAITING)
-		stop_for_limit(call, "cpu", MOST_CPU_WAITING, cpu);
+		stop_now(call, "cpu", MOST_CPU_WAITING, cpu);
 	if (limits->cpu && call->begun && cpu >= limits->cpu)
-		stop_for_limit(call, "cpu", limits->cpu, cpu);
+		stop_now(call, "cpu", limits->cpu, cpu);
 	if (!limits->memory)
 		/* Few processes cannot become too many before the next look; many can. */
 		return used.tasks < limits->user_processes / 8 ? 20 : 3;
@@ -125,11 +148,12 @@ static uint64_t measure(struct call *call, uint64_t in_scratch)
 	if (exact > limits->memory / 2)
 		exact = proportional_memory(call->keeper, in_files) + in_scratch;
 	if (exact > limits->memory) {
-		stop_for_limit(call, "memory", limits->memory, exact);
+		stop_now(call, "memory", limits->memory, exact);
 		return 50;
 	}
-	/* A process fills about a megabyte in a millisecond; look again well before the rest is full. */
-	uint64_t until_full = (limits->memory - exact) / (2u << 20);
+	/* A process fills one to three megabytes in a millisecond, page tables fastest. Look again well before the
+	 * rest is full. */
+	uint64_t until_full = (limits->memory - exact) / (8u << 20);
 	return until_full < 3 ? 3 : until_full > 50 ? 50 : until_full;
 }
 

@@ -2,6 +2,8 @@
 
 #include "supervisor/call.h"
 
+/* Before a call is killed: with its pid namespace, the kernel forgets what its processes used. */
+void note_usage(struct call *call);
 void stop_for_limit(struct call *call, const char *limit, uint64_t allowed, uint64_t used);
 /* Once it has ended. */
 void name_limit_of_signal(struct call *call);

@@ -17,13 +17,19 @@
 
 #define GRACE_FOR_OUTPUT 500 /* milliseconds */
 
+static void end_early(struct call *call)
+{
+	note_usage(call);
+	kill_cell(call);
+}
+
 static void take_keys(struct call *call)
 {
 	char bytes[1024];
 	ssize_t got = read(call->terminal.caller, bytes, sizeof bytes);
 
 	if (got > 0 && terminal_insists(&call->terminal, bytes, got))
-		kill_cell(call);
+		end_early(call);
 	else if (got > 0)
 		enqueue(&call->input, bytes, got);
 	else if (got == 0 || (errno != EAGAIN && errno != EINTR))
@@ -43,7 +49,7 @@ static void hear_host(struct call *call)
 		call->input_ends = call->input_ends || frame.length == 0;
 		enqueue(&call->input, frame.payload, frame.length);
 		break;
-	case FRAME_KILL: kill_cell(call); break;
+	case FRAME_KILL: end_early(call); break;
 	case FRAME_SIGNAL:
 		/* To its process group, as a terminal would: a shell waits for its child, which must hear it, too. */
 		if (call->tool > 0 && frame.length == 1)

@@ -9,7 +9,8 @@
 
 int answer_fork(const struct notification *call, struct task_count *count)
 {
-	uint64_t limit = call->plan->limits.processes;
+	const struct limits *limits = &call->plan->limits;
+	uint64_t limit = limits->processes ? limits->processes : limits->user_processes;
 	char fields[128];
 
 	if (count->assumed + 1 > limit || count->assumed == 0)

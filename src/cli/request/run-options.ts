@@ -1,5 +1,5 @@
 // Options and help of `cordon run`.
-import { FORMS, LINUX_BACKENDS } from '../../policy/index.js'
+import { DEFAULT_LIMITS, FORMS, LINUX_BACKENDS } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
 
 import { flag, value, values } from '../arguments.js'
@@ -41,7 +41,7 @@ export const LIMITING: Partial<Readonly<Record<keyof Limits, Option>>> = {
   processes: value(
     'processes',
     'N',
-    'number of processes and threads at the same time (default: none)',
+    `number of processes and threads at the same time (default: ${DEFAULT_LIMITS.processes})`,
     'pids procs threads',
   ),
   cpu: value('cpu', 'TIME', 'processor time of all processes together, such as 10s (default: none)'),
