@@ -1,5 +1,5 @@
 // `cordon manifest generate` on real projects, in real cells.
-import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -268,6 +268,18 @@ describe('the file of the manifest', () => {
     expect(cordonProcess(['manifest', 'generate'], { cwd: folder, environment: { HOME: '/var/empty' } }).status).toBe(0)
     expect(readFileSync(target, 'utf8')).toBe('mine')
     expect(lstatSync(join(folder, 'cordon.manifest.json')).isFile()).toBe(true)
+  })
+
+  test('that cannot be written leaves no other file in the project', () => {
+    const folder = whole()
+    mkdirSync(join(folder, 'cordon.manifest.json', 'inner'), { recursive: true })
+    const before = readdirSync(folder)
+    const { status, stderr } = cordonProcess(['manifest', 'generate'], {
+      cwd: folder,
+      environment: { HOME: '/var/empty' },
+    })
+    expect({ status, stderr }).toEqual({ status: 3, stderr: expect.stringContaining('file-unwritable') as string })
+    expect(readdirSync(folder)).toEqual(before)
   })
 })
 

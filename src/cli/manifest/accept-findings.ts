@@ -1,21 +1,10 @@
 // Keeps acceptances in the file of a manifest.
-import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fsyncSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
+import { realpathSync } from 'node:fs'
 
 import { fail, messageOf } from '../../errors/index.js'
 import { canBeAccepted, manifestJson, manifestYaml } from '../../manifest/index.js'
 import type { Acceptance, Finding, Verification } from '../../manifest/index.js'
+import { replaceFile } from '../../platform/index.js'
 
 import { usage } from '../arguments.js'
 import { readManifestFile } from './baseline.js'
@@ -72,37 +61,9 @@ export const writeAcceptances = (
   const kept = (manifest.accepted ?? []).filter(({ fingerprint }) => !unused.has(fingerprint))
   const accepted = [...kept, ...added].sort((one, other) => (one.fingerprint < other.fingerprint ? -1 : 1))
   try {
-    replaceFile(file, (file.endsWith('.json') ? manifestJson : manifestYaml)({ ...manifest, accepted }))
+    const text = (file.endsWith('.json') ? manifestJson : manifestYaml)({ ...manifest, accepted })
+    replaceFile(realpathSync(file), text, 0o666)
   } catch (error) {
     throw fail('file-unwritable', { path: file, problem: messageOf(error) }, error)
-  }
-}
-
-/** In one step: after a crash the file has its old or its new content. */
-const replaceFile = (file: string, text: string): void => {
-  const path = realpathSync(file)
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`
-  const descriptor = openSync(
-    temporary,
-    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL,
-    statSync(path).mode & 0o777,
-  )
-  try {
-    try {
-      writeFileSync(descriptor, text)
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-    renameSync(temporary, path)
-  } catch (error) {
-    rmSync(temporary, { force: true })
-    throw error
-  }
-  const folder = openSync(dirname(path), constants.O_RDONLY)
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
   }
 }

@@ -1,10 +1,9 @@
 // `cordon manifest generate`: writes the manifest of a project.
-import { randomBytes } from 'node:crypto'
-import { renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 import { fail, messageOf } from '../../errors/index.js'
 import { manifestJson, manifestYaml } from '../../manifest/index.js'
+import { replaceFile } from '../../platform/index.js'
 
 import { usage } from '../arguments.js'
 import { STDERR, STDOUT, writeText } from '../text/console-text.js'
@@ -33,7 +32,7 @@ export const generate = manifestAction(async (line) => {
     writeText(STDOUT, text)
     return 0
   }
-  replaceFile(path, text)
+  write(path, text)
   const tools = manifest.agents.reduce((sum, agent) => sum + agent.tools.length, 0)
   writeText(
     STDERR,
@@ -43,11 +42,9 @@ export const generate = manifestAction(async (line) => {
 })
 
 /** The project may have a link there. The link is replaced, and its target stays as it is. */
-const replaceFile = (path: string, text: string): void => {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+const write = (path: string, text: string): void => {
   try {
-    writeFileSync(temporary, text, { flag: 'wx' })
-    renameSync(temporary, path)
+    replaceFile(path, text, 0o666)
   } catch (error) {
     throw fail('file-unwritable', { path, problem: messageOf(error) }, error)
   }

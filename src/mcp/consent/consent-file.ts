@@ -1,9 +1,10 @@
 // The consent to one server, in a file of the user's state folder. Tools cannot reach it.
 import crypto from 'node:crypto'
-import { mkdirSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { fail, messageOf } from '../../errors/index.js'
+import { replaceFile } from '../../platform/index.js'
 import { fields, list, oneOf, placeInFile, text, valuesOf } from '../../shapes/index.js'
 
 import { NO_CONSENT } from './consent.js'
@@ -41,14 +42,9 @@ export const writeConsent = (
   { kinds, pins, held }: ConsentRecord,
 ): void => {
   const path = pathOf(folder, { server, workspace })
-  const temporary = `${path}.${crypto.randomBytes(6).toString('hex')}`
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    writeFileSync(temporary, `${JSON.stringify({ server, workspace, kinds, pins, held }, undefined, 2)}\n`, {
-      mode: 0o600,
-      flag: 'wx',
-    })
-    renameSync(temporary, path)
+    replaceFile(path, `${JSON.stringify({ server, workspace, kinds, pins, held }, undefined, 2)}\n`, 0o600)
   } catch (error) {
     throw fail('consent-unwritable', { path, problem: messageOf(error) }, error)
   }
