@@ -19,7 +19,7 @@ function manifestText(isChanged) {
     name: `tool_${number}`,
     kind: /** @type {const} */ (['function', 'process', 'function'])[number % 3] ?? 'function',
     source: `src/agents/agent-${number % AGENTS}.ts:${number + 1}`,
-    policy: policyValue(parsePolicy(policyNumber(number, isChanged(number)), 'bench')),
+    policy: policyValue(parsePolicy(policyNumber(number, isChanged(number)), 'bench'), '0'.repeat(64)),
     risk: /** @type {const} */ ('medium'),
     egress_class: /** @type {const} */ ('write'),
     input: hash(number),

@@ -8,6 +8,12 @@ export const MANIFEST_ERRORS = {
     agent: 'The manifest of this project is invalid.',
     fix: 'write it anew: cordon manifest generate',
   },
+  'manifest-key-missing': {
+    when: 'A manifest has hashes of values, and the key of these hashes cannot be read.',
+    message: 'the key of the manifest, {path}, cannot be read: {problem}',
+    agent: 'The manifest of this project cannot be checked.',
+    fix: 'copy the key from where the manifest was written; or delete the manifest, and write it anew: cordon manifest generate',
+  },
   'project-undescribed': {
     when: 'The configuration or an entry of a project could not be loaded, so its tools are not known.',
     message: '{project} cannot be described: {problem}',

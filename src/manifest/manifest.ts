@@ -1,4 +1,4 @@
-// The reviewable file of what every tool of a project may touch: `cordon-manifest/1`.
+// The reviewable file of what every tool of a project may touch: `cordon-manifest/2`.
 import { EFFECTS, MODES, RULE_SOURCES } from '../gate/index.js'
 import { EGRESS_CLASSES, RISKS, TOOL_KINDS } from '../policy/index.js'
 import type { ToolKind } from '../policy/index.js'
@@ -7,18 +7,32 @@ import { orNull, recordFile, text, valuesOf, yesOrNo } from '../shapes/index.js'
 import type { Schema, Shaped } from '../shapes/index.js'
 
 /** Changed whenever the same project would get another text. */
-export const MANIFEST_FORMAT = 'cordon-manifest/1'
+export const MANIFEST_FORMAT = 'cordon-manifest/2'
 
 const hash = matching(/^sha256:[0-9a-f]{64}$/, 'sha256: and 64 hexadecimal digits')
 /** A file of the project and a line of it, such as `agents/support.ts:12`. */
 const source = text()
-/** As in a policy file, with sorted lists. A value of `NAME=value` is a hash. */
+/** As in a policy file, with sorted lists. A value of `NAME=value` is a keyed hash. */
 const policy = mapping()
-const KINDS = Object.keys(TOOL_KINDS) as ToolKind[]
+const KINDS = [...(Object.keys(TOOL_KINDS) as ToolKind[]), 'container'] as const
+
+const containerShape = fields({
+  image: described('As its tool names it, without a digest.', text()),
+  digest: described('Null: the image is named by a tag, which may mean another one later.', orNull(text())),
+  runtime: optional(described('The OCI runtime, if it is not that of the engine.', text())),
+})
 
 const toolShape = fields({
   name: text(),
   kind: oneOf(...KINDS),
+  container: optional(described('The container of a tool of the kind `container`.', containerShape)),
+  command: optional(
+    described(
+      'The words of its command line, as far as its code has them as they are. Null: words that a call gives. A ' +
+        'word that may be a secret is a keyed hash.',
+      list(orNull(text())),
+    ),
+  ),
   source: optional(source),
   policy,
   risk: described('As declared, or derived from the policy.', oneOf(...RISKS)),
@@ -48,8 +62,8 @@ const ruleShape = fields({
 const serverShape = fields({
   name: text(),
   source: optional(source),
-  command: optional(list(text())),
-  url: optional(text()),
+  command: optional(described('Words that may be secrets are keyed hashes.', list(text()))),
+  url: optional(described('Its host. A path is a keyed hash, because it may contain a token.', text())),
   cwd: optional(described('Where it is started, if not in the folder of the project.', text())),
   allow: optional(described('What it may ask its client for.', list(text()))),
   publish: optional(described('Where it serves HTTP inside its cell.', text())),
@@ -114,8 +128,12 @@ export const manifestSchema = (): Schema =>
 export type Manifest = Shaped<typeof manifestShape>
 export type ManifestAgent = Shaped<typeof agentShape>
 export type ManifestTool = Shaped<typeof toolShape>
+export type ManifestKind = ManifestTool['kind']
 export type ManifestRule = Shaped<typeof ruleShape>
 export type ManifestServer = Shaped<typeof serverShape>
+/** What decides the meaning of its policy. A container has a cell in it. */
+export const cellKindOf = (kind: ManifestKind): ToolKind => (kind === 'container' ? 'process' : kind)
+
 /** What the hash covers. */
 export type ManifestContent = Pick<Manifest, 'agents' | 'tags'>
 

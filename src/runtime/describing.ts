@@ -1,8 +1,8 @@
 // `cordon manifest generate` loads a project in a cell. There, createCordon describes its options and starts nothing.
-import type { ManifestAgent } from '../manifest/index.js'
+import type { ManifestAgent, ManifestKey } from '../manifest/index.js'
 
 /** The loader and the library may be of different versions of Cordon. */
-const FORM = 'cordon-describe/1'
+const FORM = 'cordon-describe/2'
 
 // Only describe/load-entries.ts sets it, in the cell. In this mode every call is refused, so code that sets it
 // elsewhere gets nothing by it.
@@ -14,6 +14,8 @@ export interface Description {
   readonly project: string
   /** Of the user outside of the cell. */
   readonly home: string
+  /** For hashes of values that may be secrets. */
+  readonly key: ManifestKey
   /** On a Node that does not run TypeScript: by the compiler of the project. */
   readonly stripTypes: ((text: string) => string) | undefined
   /** The module that is being loaded, from the folder of the project. */
@@ -44,7 +46,7 @@ export interface MadeTool {
   readonly source: string | undefined
 }
 
-export const startDescribing = (places: Pick<Description, 'project' | 'home' | 'stripTypes'>): Description => {
+export const startDescribing = (places: Pick<Description, 'project' | 'home' | 'key' | 'stripTypes'>): Description => {
   const description: Description = { form: FORM, ...places, entry: '', agents: [], tools: [] }
   Object.defineProperty(globalThis, KEY, { value: description })
   return description

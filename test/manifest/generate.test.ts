@@ -1,5 +1,14 @@
 // `cordon manifest generate` on real projects, in real cells.
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -31,7 +40,7 @@ describe('the manifest of a project in TypeScript', () => {
     expect(bash).toMatchObject({ kind: 'process', approval: 'ask', source: 'agents/support.ts:18' })
     expect(bash.policy).toEqual({
       filesystem: { read: ['./data/**', '~/notes'] },
-      environment: [expect.stringMatching(/^LANG=sha256:/), expect.stringMatching(/^PLACE=sha256:/)],
+      environment: [expect.stringMatching(/^LANG=hmac-sha256:/), expect.stringMatching(/^PLACE=hmac-sha256:/)],
     })
   })
 
@@ -55,7 +64,7 @@ describe('the manifest of a project in TypeScript', () => {
     expect({ budget, mode }).toEqual({ budget: { tool_calls: 20 }, mode: 'default' })
     expect(credentials).toEqual({
       github: 'env:GITHUB_TOKEN',
-      vault: expect.stringMatching(/^command:\/usr\/bin\/pass sha256:/) as unknown,
+      vault: expect.stringMatching(/^command:\/usr\/bin\/pass hmac-sha256:/) as unknown,
     })
   })
 
@@ -241,7 +250,37 @@ describe('a configuration', () => {
     ])
     const [bare] = servers('--server=t', `--config=${file}`)
     expect(bare?.url).toBeUndefined()
-    expect(bare?.command?.at(-1)).toBe(`--config=${file}`)
+    expect(bare?.command?.at(-1)).toMatch(/^--config=hmac-sha256:/)
+  })
+
+  test('shows the program, packages and options of an MCP server, and no argument or address that may be a token', () => {
+    const remote = { url: 'https://mcp.test/api/s3cret-in-path?token=s3cret' }
+    const servers = {
+      db: { command: 'npx', args: ['-y', 'db-server@1.2.0', 'postgres://u:s3cret@h/db', '--key=s3cret', './data'] },
+      own: { command: './server.js', args: ['--token', 's3cret'] },
+      remote,
+    }
+    const files = (mcpServers: object) => ({
+      'cordon.config.json': '{ "mcp": [".mcp.json"] }',
+      '.mcp.json': JSON.stringify({ mcpServers }),
+    })
+    const folder = project(files(servers))
+    const { stdout } = generate(folder)
+    expect(stdout).not.toContain('s3cret')
+    const found = readManifest(stdout, 'stdout').manifest.agents[0]?.mcp_servers ?? []
+    const hashed = expect.stringMatching(/^hmac-sha256:/) as unknown
+    expect(found.map(({ command, url }) => command ?? url)).toEqual([
+      ['npx', '-y', 'db-server@1.2.0', hashed, expect.stringMatching(/^--key=hmac-sha256:/), './data'],
+      ['./server.js', '--token', hashed],
+      expect.stringMatching(/^https:\/\/mcp\.test#hmac-sha256:/),
+    ])
+    // With the same key, the same words are the same text, and others are not.
+    expect(generate(folder).stdout).toBe(stdout)
+    writeFileSync(
+      join(folder, '.mcp.json'),
+      JSON.stringify({ mcpServers: { ...servers, remote: { url: remote.url + '2' } } }),
+    )
+    expect(generate(folder).stdout).not.toBe(stdout)
   })
 
   test('with an unknown key is refused', () => {
@@ -280,6 +319,72 @@ describe('the file of the manifest', () => {
     })
     expect({ status, stderr }).toEqual({ status: 3, stderr: expect.stringContaining('file-unwritable') as string })
     expect(readdirSync(folder)).toEqual(before)
+  })
+})
+
+describe('the key of a manifest', () => {
+  const ENTRY = (value: string) => `import { createCordon, tool } from 'cordon'
+await createCordon({ workspace: process.cwd(), tools: [
+  tool({ name: 'one', policy: { environment: [${value}] }, run: () => 1 })] })\n`
+  const file = (folder: string) => join(folder, '.cordon', 'manifest.key')
+  const variableIn = (folder: string) => described(folder, ['--entry', 'a.mjs']).agents[0]?.tools[0]?.policy
+
+  test('is made once, for the owner alone, and only if a value is hashed', () => {
+    const plain = project({ 'a.mjs': ENTRY(`'LANG'`) })
+    expect(variableIn(plain)).toEqual({ environment: ['LANG'] })
+    expect(existsSync(file(plain))).toBe(false)
+    const folder = project({ 'a.mjs': ENTRY(`'PIN=1234'`) })
+    const first = variableIn(folder)
+    expect(lstatSync(file(folder)).mode & 0o777).toBe(0o600)
+    expect(variableIn(folder)).toEqual(first)
+    expect(variableIn(project({ 'a.mjs': ENTRY(`'PIN=1234'`) }))).not.toEqual(first)
+  })
+
+  test('is required, if a manifest has hashes of it', () => {
+    const folder = project({ 'a.mjs': ENTRY(`'PIN=1234'`) })
+    const run = (...words: readonly string[]) =>
+      cordonProcess(['manifest', ...words, '--entry', 'a.mjs'], { cwd: folder, environment: { HOME: '/var/empty' } })
+    expect(run('generate').status).toBe(0)
+    const verify = ['verify', '--baseline', 'cordon.manifest.json']
+    expect(run(...verify).status).toBe(0)
+    rmSync(file(folder))
+    const missing = { status: 3, stderr: expect.stringContaining('manifest-key-missing') as string }
+    expect([run(...verify), run('generate')]).toMatchObject([missing, missing])
+    writeFileSync(file(folder), 'no key')
+    expect(run('generate')).toMatchObject(missing)
+  })
+})
+
+describe('the manifest names what runs', () => {
+  test('an image with its digest, a runtime, and the words of a command line that its code has', () => {
+    const digest = `sha256:${'a'.repeat(64)}`
+    const entry = `import { containerTool, createCordon, processTool } from 'cordon'
+await createCordon({ workspace: process.cwd(), tools: [
+  containerTool({ name: 'box', image: 'alpine:3.20@${digest}', runtime: 'runsc', command: () => ['cat', '/etc/os-release'] }),
+  containerTool({ name: 'tag', image: 'alpine:3.20', command: ({ file }) => ['wc', '-l', file, ...file.list] }),
+  processTool({ name: 'token', command() { return ['curl', '-H', 'Authorization: Bearer abcdefghijklmnop0123456789'] } }),
+  processTool({ name: 'computed', command: (input) => input.argv }),
+] })\n`
+    const folder = project({ 'a.mjs': entry })
+    const { stdout } = generate(folder, ['--entry', 'a.mjs'])
+    expect(stdout).not.toContain('abcdefghijklmnop')
+    const tools = readManifest(stdout, 'stdout').manifest.agents[0]?.tools ?? []
+    expect(tools.map(({ name, kind, container, command }) => ({ name, kind, container, command }))).toMatchObject([
+      {
+        name: 'box',
+        kind: 'container',
+        container: { image: 'alpine:3.20', digest, runtime: 'runsc' },
+        command: ['cat', '/etc/os-release'],
+      },
+      { name: 'computed', kind: 'process' },
+      {
+        name: 'tag',
+        kind: 'container',
+        container: { image: 'alpine:3.20', digest: null },
+        command: ['wc', '-l', null, null],
+      },
+      { name: 'token', kind: 'process', command: ['curl', '-H', expect.stringMatching(/^hmac-sha256:/)] },
+    ])
   })
 })
 

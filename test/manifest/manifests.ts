@@ -6,9 +6,12 @@ import type { PolicyInput } from '../../src/policy/index.js'
 
 export const hashNumber = (number: number): string => `sha256:${String(number).padStart(64, '0')}`
 
+/** Of the hashes of values. */
+export const KEY = '0123456789abcdef'.repeat(4)
+
 /** A policy as a manifest has it. */
 export const written = (policy: PolicyInput): Readonly<Record<string, unknown>> =>
-  policyValue(parsePolicy(policy, 'test'))
+  policyValue(parsePolicy(policy, 'test'), KEY)
 
 export const aTool = (policy: PolicyInput = {}, more: Partial<ManifestTool> = {}): ManifestTool => ({
   name: 'report',

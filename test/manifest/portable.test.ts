@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
+import { KEY } from './manifests.js'
 import { policyValue, portableGlob, portablePath, portablePolicy } from '../../src/manifest/index.js'
 import type { ProjectPlaces } from '../../src/manifest/index.js'
 import { parseAbsolutePath, parsePolicy } from '../../src/policy/index.js'
@@ -46,12 +47,12 @@ const POLICY = (folder: string, home: string) =>
   )
 
 test('one policy in two folders has one value, and another policy has another', () => {
-  const one = policyValue(portablePolicy(POLICY('/srv/shop', '/home/ann'), places('/srv/shop')))
-  const two = policyValue(portablePolicy(POLICY('/x/y', '/root'), places('/x/y', '/x/y', '/root')))
+  const one = policyValue(portablePolicy(POLICY('/srv/shop', '/home/ann'), places('/srv/shop')), KEY)
+  const two = policyValue(portablePolicy(POLICY('/x/y', '/root'), places('/x/y', '/x/y', '/root')), KEY)
   expect(two).toEqual(one)
   expect(one).toMatchObject({
     filesystem: { read: ['./a', './b/**', '~/notes'], write: ['!./a', './out'] },
     exec: ['./bin/tool', 'git'],
   })
-  expect(policyValue(portablePolicy(POLICY('/srv/shop/sub', '/home/ann'), places('/srv/shop')))).not.toEqual(one)
+  expect(policyValue(portablePolicy(POLICY('/srv/shop/sub', '/home/ann'), places('/srv/shop')), KEY)).not.toEqual(one)
 })

@@ -452,7 +452,9 @@ describe('a tag', () => {
   })
 })
 
-// A changed baseline and new ways of data have files of their own.
+// A changed baseline, new ways of data and programs have files of their own.
 it('every other finding has been seen here', () => {
-  expect(FINDING_IDS.filter((id) => !seen.has(id))).toEqual(['baseline.tampered', 'flow.exfiltration'])
+  expect(FINDING_IDS.filter((id) => !seen.has(id))).toEqual([
+    ...['baseline.tampered', 'flow.exfiltration', 'tool.program.changed'],
+  ])
 })

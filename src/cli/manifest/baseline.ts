@@ -1,5 +1,5 @@
 // The baseline of `cordon manifest verify`: a file, or the manifest of a commit.
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { CordonError, fail, messageOf } from '../../errors/index.js'
@@ -51,6 +51,9 @@ export const acceptedIn = (file: string): readonly Acceptance[] => {
     throw error
   }
 }
+
+/** Empty, if there is no such file. */
+export const existingText = (path: string): string => (existsSync(path) ? textOf(path) : '')
 
 const textOf = (path: string): string => {
   try {

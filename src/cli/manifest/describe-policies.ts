@@ -17,7 +17,7 @@ import { fileIn } from './file-in-project.js'
 
 export const describePolicies = (files: readonly string[], request: ProjectRequest): ManifestAgent | undefined => {
   if (files.length === 0) return undefined
-  const { folder, home } = request
+  const { folder, home, key } = request
   const named = files.map((file) => ({
     file,
     name: basename(file).replace(/\.\w+$/, ''),
@@ -26,7 +26,7 @@ export const describePolicies = (files: readonly string[], request: ProjectReque
   const tools = named.map(({ name, policy }) => ({ ...processTool({ name, command: () => [] }), policy }))
   const agent = describeAgent(
     { tools, workspace: folder, home, rules: rulesIn(request), ruleFiles: 'none' },
-    { project: folder, home, tools: [] },
+    { project: folder, home, key: key.key, tools: [] },
   )
   return {
     ...agent,

@@ -24,9 +24,14 @@ import { combinePolicies } from '../policy/combine-policies.js'
 
 import type { ProjectRequest } from './project-request.js'
 import { fileIn } from './file-in-project.js'
+import { serverAddress, serverWords } from './server-words.js'
 
 export const describeServers = (file: string, request: ProjectRequest): readonly ManifestServer[] => {
-  const { folder, home } = request
+  const {
+    folder,
+    home,
+    key: { key },
+  } = request
   const settings = readProjectSettings(folder)
   const places = { workspace: folder, project: folder, homes: [home] }
   const given = { switches: new Set<string>(), values: new Map([['config', [fileIn(folder, file)]]]), rest: [] }
@@ -44,14 +49,14 @@ export const describeServers = (file: string, request: ProjectRequest): readonly
       ...(isRemote
         ? {}
         : {
-            command: argv.map((word) => (origin === undefined ? portablePath(word, places) : wordText(word, places))),
+            command: origin === undefined ? serverWords(argv, places, key) : argv.map((word) => ownWord(word, places)),
           }),
-      ...withoutUndefined({ url: isRemote ? transport.remote.url : origin }),
+      ...withoutUndefined({ url: isRemote ? serverAddress(transport.remote.url, key) : origin }),
       ...(cwd === '.' ? {} : { cwd }),
       ...(allowed.length === 0 ? {} : { allow: [...new Set(allowed)].sort() }),
       ...withoutUndefined({ publish: published[0] }),
       pin: isRemote ? null : pinOf(argv, folder),
-      policy: policyValue(portablePolicy(policy, places)),
+      policy: policyValue(portablePolicy(policy, places), key),
       tools: tools.map((entry) => describeTool(entry, policy, request)),
     }
   })
@@ -66,7 +71,7 @@ const originIn = (argv: readonly string[]): string | undefined => {
 const ORIGIN = '--origin='
 
 /** Each user has the address in another file. Its name says nothing. */
-const wordText = (word: string, places: ProjectPlaces): string =>
+const ownWord = (word: string, places: ProjectPlaces): string =>
   word.startsWith('--config=/') && word.includes('/cordon/mcp/remotes/')
     ? '--config=REMOTE'
     : portablePath(word, places)
@@ -86,7 +91,7 @@ const pinOf = (argv: readonly string[], folder: string): string | null => {
 
 /** A pattern of names stands for all tools that it matches. */
 const describeTool = ({ pattern, policy }: ToolEntry, ofServer: ToolPolicy, request: ProjectRequest): ManifestTool => {
-  const { folder, home } = request
+  const { folder, home, key } = request
   const granted = policy !== 'server' && 'proposedWithin' in policy ? policy.proposedWithin : policy
   const tool = mcpTool({
     name: 'tool',
@@ -98,7 +103,7 @@ const describeTool = ({ pattern, policy }: ToolEntry, ofServer: ToolPolicy, requ
     server: { name: '', profile: () => undefined, call: () => Promise.reject(new Error('it is only described')) },
   })
   const options = { tools: [tool], workspace: folder, home, ruleFiles: 'none' } as const
-  const [described] = describeAgent(options, { project: folder, home, tools: [] }).tools
+  const [described] = describeAgent(options, { project: folder, home, key: key.key, tools: [] }).tools
   if (described === undefined) throw new Error('a tool without a description')
   const { cwd: _, ...rest } = described
   return { ...rest, name: pattern.written, input: null }

@@ -8,9 +8,10 @@ import { replaceFile } from '../../platform/index.js'
 import { usage } from '../arguments.js'
 import { STDERR, STDOUT, writeText } from '../text/console-text.js'
 
-import { acceptedIn } from './baseline.js'
+import { acceptedIn, existingText } from './baseline.js'
 import { describeProject } from './describe-project.js'
 import { manifestAction } from './manifest.js'
+import { keepKeyOf, requireKeyOf } from './project-key.js'
 import { projectRequestOf } from './project-request.js'
 import { counted } from '../text/counted.js'
 
@@ -20,14 +21,17 @@ export const generate = manifestAction(async (line) => {
   const { values, rest } = line.given
   if (rest.length > 1) throw usage(`generate takes no words: ${rest.slice(1).join(' ')}`, 'cordon manifest generate')
   const request = projectRequestOf(line)
+  const { key, folder } = request
   const out = values.get('out')?.[0] ?? FILE
   const format = formatOf(values.get('format')?.[0], out)
   const manifest = await describeProject(request)
-  const path = resolve(out === FILE ? request.folder : '.', out)
+  const path = resolve(out === FILE ? folder : '.', out)
   // Acceptances are no part of what the project allows.
   const accepted = out === '-' ? [] : acceptedIn(path)
   const whole = accepted.length === 0 ? manifest : { ...manifest, accepted: [...accepted] }
   const text = format === 'yaml' ? manifestYaml(whole) : manifestJson(whole)
+  if (out !== '-') requireKeyOf(existingText(path), key)
+  keepKeyOf(text, key, folder)
   if (out === '-') {
     writeText(STDOUT, text)
     return 0

@@ -20,7 +20,7 @@ const RESULT = { bytes: 32 * 1024 * 1024, elements: 4_000_000 }
 /** What `exported` of the loader returns for these files. */
 export const loadInCell = async (
   exported: 'loadConfig' | 'loadEntries',
-  { folder, home, timeout }: ProjectRequest,
+  { folder, home, key, timeout }: ProjectRequest,
   files: readonly string[],
 ): Promise<JsonValue> => {
   const roots = [folder, dirname(LOADER), ...packagesFor(folder, home)]
@@ -45,7 +45,7 @@ export const loadInCell = async (
   })
   const settings = { workspace: folder, home, mode: 'never', ruleFiles: 'none', telemetry: 'off' } as const
   const cordon = await createCordon({ ...settings, tools: [load] })
-  const request: LoadRequest = { project: folder, home, files }
+  const request: LoadRequest = { project: folder, home, key: key.key, files }
   const result = await cordon.call('load', request).finally(cordon.close)
   if (result.status === 'ok') return result.output
   const named = files.map((file) => file.slice(folder.length + 1)).join(', ')

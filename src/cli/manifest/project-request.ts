@@ -11,6 +11,8 @@ import type { Arguments } from '../arguments.js'
 import type { CommandLine, Environment } from '../command-line.js'
 import { homeOf } from '../settings/own-folders.js'
 import { namesStore } from '../store/store-help.js'
+import { projectKeyIn } from './project-key.js'
+import type { ProjectKey } from './project-key.js'
 
 export interface ProjectRequest {
   /** Without links. */
@@ -20,6 +22,7 @@ export interface ProjectRequest {
   readonly config: string | undefined
   /** `--entry`, instead of those of the configuration. */
   readonly entries: readonly string[]
+  readonly key: ProjectKey
   /** For loading, in milliseconds. */
   readonly timeout: number
   /** The versions of registered tools by their names. Undefined: no registry is named. */
@@ -30,14 +33,18 @@ const COMMAND = 'cordon manifest'
 const TIMEOUT = '1m'
 
 /** The request of `PROJECT_OPTIONS`. */
-export const projectRequestOf = ({ given: { values }, environment }: CommandLine): ProjectRequest => ({
-  folder: folderAt(values.get('project')?.[0] ?? '.'),
-  home: homeOf(environment),
-  config: values.get('config')?.[0],
-  entries: values.get('entry') ?? [],
-  timeout: durationOf(values.get('timeout')?.[0] ?? TIMEOUT),
-  versions: namesStore(values) ? () => versionsIn({ values }, environment) : undefined,
-})
+export const projectRequestOf = ({ given: { values }, environment }: CommandLine): ProjectRequest => {
+  const folder = folderAt(values.get('project')?.[0] ?? '.')
+  return {
+    folder,
+    key: projectKeyIn(folder),
+    home: homeOf(environment),
+    config: values.get('config')?.[0],
+    entries: values.get('entry') ?? [],
+    timeout: durationOf(values.get('timeout')?.[0] ?? TIMEOUT),
+    versions: namesStore(values) ? () => versionsIn({ values }, environment) : undefined,
+  }
+}
 
 const versionsIn = async (
   words: Pick<Arguments, 'values'>,

@@ -13,6 +13,7 @@ import type { Acceptances } from './accept-findings.js'
 import { MANIFEST_FILE, readBaseline, readManifestFile } from './baseline.js'
 import type { Baseline } from './baseline.js'
 import { manifestAction } from './manifest.js'
+import { requireKeyOf } from './project-key.js'
 import { projectRequestOf } from './project-request.js'
 import { REPORTS } from './report/report.js'
 import type { ReportForm } from './report/report.js'
@@ -27,7 +28,7 @@ export const verifyProject = manifestAction(async (line) => {
   const form = formOf(given)
   const wanted = acceptancesOf(given)
   const baseline = await readBaseline(named, () => ({ ...projectRequestOf(line), environment }))
-  const present = await presentOf(line)
+  const present = await presentOf(line, baseline)
   const found = verify(baseline.content, present, baseline.accepted)
   const done = wanted === undefined ? found : accept(baseline, present, found, wanted)
   writeText(
@@ -58,13 +59,15 @@ const acceptancesOf = ({ values, switches }: Arguments): Acceptances | undefined
 }
 
 /** A manifest that the command line names, or the project as it is now. */
-const presentOf = async (line: CommandLine): Promise<Manifest> => {
+const presentOf = async (line: CommandLine, { content }: Baseline): Promise<Manifest> => {
   const [, file, ...others] = line.given.rest
   if (others.length > 0) throw usage(`verify takes one manifest: ${others.join(' ')} is too much`, COMMAND)
   if (file === undefined) {
     // Loads the runtime, which a comparison of two files does not need.
     const { describeProject } = await import('./describe-project.js')
-    return describeProject(projectRequestOf(line))
+    const request = projectRequestOf(line)
+    requireKeyOf(JSON.stringify(content.manifest), request.key)
+    return describeProject(request)
   }
   const { manifest, problem } = readManifestFile(file)
   if (problem !== undefined) throw fail('manifest-invalid', { problem: `the content of ${file} does not fit its hash` })

@@ -10,7 +10,7 @@ import {
   readPolicyFile,
   renderPolicy,
 } from '../../policy/index.js'
-import type { PolicyFile } from '../../policy/index.js'
+import type { PolicyFile, Witness } from '../../policy/index.js'
 
 import { unknownAction, usage } from '../arguments.js'
 import { combinePolicies } from './combine-policies.js'
@@ -249,6 +249,12 @@ const tell = (answers: readonly ReturnType<typeof answerRequest>[], json: boolea
   return answers.every(({ allowed }) => allowed) ? 0 : EXIT_WRONG
 }
 
+/** Values of variables may be secrets. */
+const withoutValue = (witness: Witness): unknown =>
+  witness.kind === 'environment' && witness.entry.value.kind === 'set'
+    ? { ...witness, entry: { name: witness.entry.name, value: { kind: 'set' } } }
+    : witness
+
 /** The exit status says whether the first allows more. The text also says what the second allows beyond it. */
 const compare = async (question: Question): Promise<number> => {
   const { words, places, json, paint } = question
@@ -260,7 +266,7 @@ const compare = async (question: Question): Promise<number> => {
   const context = { workspace: places.workspace, home: places.home }
   const wider = beyond(a, b, context)
   const narrower = beyond(b, a, context)
-  if (json) printJson({ within: wider.length === 0, beyond: wider, less: narrower })
+  if (json) printJson({ within: wider.length === 0, beyond: wider.map(withoutValue), less: narrower.map(withoutValue) })
   else {
     print(
       wider.length === 0

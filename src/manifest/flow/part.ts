@@ -5,6 +5,7 @@ import { parseTextPattern } from '../../gate/index.js'
 import { parsePolicy, parseRequestHost } from '../../policy/index.js'
 import type { RequestHost, ToolKind, ToolPolicy } from '../../policy/index.js'
 
+import { cellKindOf } from '../manifest.js'
 import type { Manifest, ManifestAgent, ManifestServer, ManifestTool } from '../manifest.js'
 
 export interface Part {
@@ -22,7 +23,7 @@ export interface Part {
 /** Without what can never be called. */
 export const partsOf = (agent: ManifestAgent): readonly Part[] => [
   ...agent.tools.filter(isCallable).map((tool): Part => ({
-    ...{ agent: agent.name, name: tool.name, is: 'tool', kind: tool.kind, remote: undefined },
+    ...{ agent: agent.name, name: tool.name, is: 'tool', kind: cellKindOf(tool.kind), remote: undefined },
     policy: read(tool.policy, `${agent.name}: ${tool.name}`),
     calls: asksAlways(tool, agent) ? 'ask' : 'run',
   })),

@@ -2,7 +2,10 @@
 // policy is read once and each pair is compared once.
 import { CordonError, fail } from '../../errors/index.js'
 import { beyond, canonicalPolicy, getOrAdd, parsePolicy } from '../../policy/index.js'
-import type { ToolKind, ToolPolicy, Witness } from '../../policy/index.js'
+import type { ToolPolicy, Witness } from '../../policy/index.js'
+
+import { cellKindOf } from '../manifest.js'
+import type { ManifestKind } from '../manifest.js'
 
 type PolicyValue = Readonly<Record<string, unknown>>
 
@@ -14,7 +17,7 @@ export interface ReadPolicy {
 
 /** A policy, and the kind of tool that has it. */
 export interface Holder {
-  readonly kind: ToolKind
+  readonly kind: ManifestKind
   readonly policy: PolicyValue
 }
 
@@ -43,7 +46,7 @@ export const createPolicyReader = (): PolicyReader => {
       const [present, past] = [read(after.policy), read(before.policy)]
       if (after.kind === before.kind && present.text === past.text) return []
       return getOrAdd(pairs, `${after.kind} ${before.kind} ${present.text} ${past.text}`, () =>
-        beyond(present.policy, past.policy, { kind: after.kind, boundKind: before.kind }),
+        beyond(present.policy, past.policy, { kind: cellKindOf(after.kind), boundKind: cellKindOf(before.kind) }),
       )
     },
   }

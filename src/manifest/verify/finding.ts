@@ -19,6 +19,10 @@ export const FINDINGS = {
     means: 'An agent can newly be made to send private data, or by more of its tools.',
   },
   'tool.kind.weakened': { severity: 'error', means: 'The sandbox confines a tool less, or not at all.' },
+  'tool.program.changed': {
+    severity: 'error',
+    means: 'A tool runs in another container image or runtime, or has another command line.',
+  },
   'tool.exec.widened': { severity: 'error', means: 'A tool can start more programs.' },
   'tool.filesystem.write.widened': { severity: 'error', means: 'A tool can write more files.' },
   'tool.network.widened': { severity: 'error', means: 'A tool can send more requests.' },

@@ -9,6 +9,7 @@ import { policyFindings } from './policy-findings.js'
 import type { Change } from './policy-findings.js'
 import { named, say, words } from '../sentence.js'
 import type { Sentence } from '../sentence.js'
+import { wordText } from './program-findings.js'
 import { rightsOf } from './tool-findings.js'
 
 export const serverAdded = (server: ManifestServer, owner: Owner, policies: PolicyReader): Finding =>
@@ -130,8 +131,6 @@ const addressOf = ({ command, url, cwd }: ManifestServer): string => {
   const address = url ?? (command === undefined ? 'unknown' : command.map(wordText).join(' '))
   return cwd === undefined ? address : `${address} (in ${cwd})`
 }
-
-const wordText = (word: string): string => (/^[^\s"]+$/.test(word) ? word : JSON.stringify(word))
 
 /** What is started or called, word by word. */
 export const identityOf = ({ command, url, cwd }: ManifestServer): string =>

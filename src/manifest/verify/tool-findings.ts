@@ -10,6 +10,7 @@ import type { Finding, Owner } from './finding.js'
 import { makeFinding } from './make-finding.js'
 import { newlyCan } from './newly-can.js'
 import { policyFindings } from './policy-findings.js'
+import { programFindings } from './program-findings.js'
 import type { Change } from './policy-findings.js'
 import { named, say, words } from '../sentence.js'
 import type { Sentence } from '../sentence.js'
@@ -36,8 +37,9 @@ export const toolAdded = (tool: ManifestTool, { owner, policies }: Omit<ToolCont
 
 /** Everything about a tool that decides what it may do. Not its code, and not where it is written. */
 export const rightsOf = (tool: ManifestTool, policies: PolicyReader): readonly unknown[] => {
-  const { kind, risk, egress_class, constraints, approval, argument_gate, cwd = null } = tool
-  return [kind, policies.read(tool.policy).text, risk, egress_class, constraints, approval, argument_gate, cwd]
+  const { kind, container = null, command = null, risk, egress_class, constraints, approval, argument_gate } = tool
+  const what = [kind, container, command, tool.cwd ?? null]
+  return [what, policies.read(tool.policy).text, risk, egress_class, constraints, approval, argument_gate]
 }
 
 export const toolFindings = (change: Change<ManifestTool>, context: ToolContext): readonly Finding[] => {
@@ -45,14 +47,29 @@ export const toolFindings = (change: Change<ManifestTool>, context: ToolContext)
   const subject =
     before.name === after.name ? say`${named(after.name)}` : say`${named(after.name)} (before: ${named(before.name)})`
   return [
-    ...policyFindings(change, context.owner, subject, context.policies),
+    ...heldFindings(change, context, subject),
     ...riskFindings(change, context.owner, subject),
     ...approvalFindings(change, context.owner, subject),
-    ...constraintFindings(change, context, subject),
-    ...gateFindings(change, context, subject),
     ...versionFindings(change, context.owner, subject),
   ]
 }
+
+/** Those that a running tool is held to, whatever rules and modes say. */
+export const heldFindings = (
+  change: Change<HeldTool>,
+  context: ToolContext,
+  subject: Sentence = say`${named(change.after.name)}`,
+): readonly Finding[] => [
+  ...policyFindings(change, context.owner, subject, context.policies),
+  ...programFindings(change, context.owner, subject),
+  ...constraintFindings(change, context, subject),
+  ...gateFindings(change, context, subject),
+]
+
+export type HeldTool = Pick<
+  ManifestTool,
+  'name' | 'kind' | 'container' | 'command' | 'policy' | 'constraints' | 'argument_gate'
+>
 
 const riskFindings = ({ before, after }: Change<ManifestTool>, owner: Owner, subject: Sentence): readonly Finding[] =>
   RISKS.indexOf(after.risk) <= RISKS.indexOf(before.risk)
@@ -87,7 +104,7 @@ const approvalFindings = (
 const PAST = { deny: 'denied them', ask: 'asked about them', allow: 'allowed them' } as const
 
 const constraintFindings = (
-  { before, after }: Change<ManifestTool>,
+  { before, after }: Change<HeldTool>,
   { owner, presentName }: ToolContext,
   subject: Sentence,
 ): readonly Finding[] => {
@@ -116,7 +133,7 @@ const constraintFindings = (
 
 /** An omitted section is no stance: the argument gate does not compare arguments with it. */
 const gateFindings = (
-  { before, after }: Change<ManifestTool>,
+  { before, after }: Change<HeldTool>,
   { owner, policies }: ToolContext,
   subject: Sentence,
 ): readonly Finding[] => {
@@ -127,7 +144,7 @@ const gateFindings = (
   // Only for these tools the argument gate is what narrows a call to its policy. All tools of a server share its cell.
   if (before.kind !== 'mcp' || after.kind !== 'mcp' || after.argument_gate === 'off') return []
   if (JSON.stringify(before.policy) === JSON.stringify(after.policy)) return []
-  const omitted = ({ policy }: ManifestTool) => {
+  const omitted = ({ policy }: HeldTool) => {
     const { policy: read } = policies.read(policy)
     return undeclaredSections(read, resolvePolicy(read, { workspace: ROOT_PATH, home: ROOT_PATH, kind: 'mcp' }))
   }

@@ -50,7 +50,7 @@ export const describeWitness = (witness: Witness): string => {
     case 'environment':
       return witness.entry.value.kind === 'pass'
         ? `gets the variable ${witness.entry.name}`
-        : `gets ${witness.entry.name}=${witness.entry.value.text}`
+        : `gets the variable ${witness.entry.name} with a value of its own`
     case 'credential':
       return `${describeRequest(witness.request)} with the credential ${witness.id}`
     case 'exec':

@@ -1,8 +1,8 @@
 // The options of createCordon as an agent of a manifest.
 import { conditionsOf, hashOf, usualOutcome } from '../../gate/index.js'
 import type { JsonValue, Rule, RuleSet } from '../../gate/index.js'
-import { policyValue, portableGlob, portablePath, portablePolicy } from '../../manifest/index.js'
-import type { ManifestAgent, ManifestRule, ManifestTool, ProjectPlaces } from '../../manifest/index.js'
+import { keyedHash, portableGlob, portablePath } from '../../manifest/index.js'
+import type { ManifestAgent, ManifestKey, ManifestRule, ManifestTool, ProjectPlaces } from '../../manifest/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 
@@ -15,10 +15,11 @@ import type { BoundTool } from '../tools/bound-tool.js'
 
 import type { Description } from '../describing.js'
 import { describeSettings } from './describe-settings.js'
+import { heldTool } from './held-tool.js'
 
 export const describeAgent = (
   options: CordonOptions,
-  { project, home, tools: made }: Pick<Description, 'project' | 'home' | 'tools'>,
+  { project, home, key, tools: made }: Pick<Description, 'project' | 'home' | 'key' | 'tools'>,
 ): ManifestAgent => {
   const bound = bindTools(options, undefined)
   const places: ProjectPlaces = {
@@ -51,11 +52,11 @@ export const describeAgent = (
     }),
     rules: rulesOf(sets, places),
     credentials: Object.fromEntries(
-      Object.entries(options.egress?.secrets ?? {}).map(([id, text]) => [id, sourceText(text, places)]),
+      Object.entries(options.egress?.secrets ?? {}).map(([id, text]) => [id, sourceText(text, places, key)]),
     ),
     tools: bound.list
       .map((each) => ({
-        ...describeTool(each, places),
+        ...describeTool(each, places, key),
         ...withoutUndefined({ source: made.find(({ definition }) => definition === each.definition)?.source }),
         approval: approvalOf(each),
       }))
@@ -71,24 +72,16 @@ const byName = ({ name: one }: { readonly name: string }, { name: other }: { rea
 const describeTool = (
   { definition, gate: { boundary } }: BoundTool,
   places: ProjectPlaces,
+  key: ManifestKey,
 ): Omit<ManifestTool, 'approval'> => {
-  const { name, kind, policy, schema, constraints, argumentGate, cwd } = definition
+  const { schema, cwd } = definition
   const input = schema === undefined ? undefined : modelSchemaOf(schema)
-  const { maxInvocations, onlyAfter, forbidden } = constraints
   return {
-    name,
-    kind,
-    policy: policyValue(portablePolicy(policy, places)),
+    ...heldTool(definition, places, key),
     risk: boundary.risk.level,
     egress_class: boundary.egressClass.level,
     input: input === undefined ? null : hashOf(JSON.parse(JSON.stringify(input)) as JsonValue),
     code: codeHash(definition) ?? null,
-    constraints: {
-      ...withoutUndefined({ max_invocations: maxInvocations }),
-      only_after: [...onlyAfter].sort(),
-      forbidden,
-    },
-    argument_gate: argumentGate,
     ...(cwd === undefined ? {} : { cwd: portablePath(cwd, places) }),
   }
 }
@@ -117,12 +110,14 @@ const fileText = (place: string, places: ProjectPlaces): string =>
   portablePath(place, { ...places, workspace: places.project }).replace(/^\.\//, '')
 
 /** Arguments of a command may be secrets themselves. */
-const sourceText = (text: string, places: ProjectPlaces): string => {
+const sourceText = (text: string, places: ProjectPlaces, key: ManifestKey): string => {
   const [kind = '', ...rest] = text.split(':')
   const named = rest.join(':')
   if (kind === 'file') return `file:${portablePath(named, places)}`
   if (kind !== 'command') return text
   const [program = '', ...words] = named.split(/\s+/).filter((word) => word !== '')
   const shown = portablePath(program, places)
-  return words.length === 0 ? `command:${shown}` : `command:${shown} ${hashOf([...words])}`
+  return words.length === 0
+    ? `command:${shown}`
+    : `command:${shown} ${keyedHash(key, 'arguments', JSON.stringify(words))}`
 }

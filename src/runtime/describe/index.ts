@@ -1,4 +1,5 @@
 export { projectShape } from './define-project.js'
 export type { ProjectOptions } from './define-project.js'
+export { MANIFEST_KEY_FILE, readManifestKey } from './manifest-key.js'
 export { describeAgent } from './describe-agent.js'
 export type { LoadRequest } from './load-entries.js'

@@ -16,6 +16,8 @@ import type { HookData } from './typescript-hooks.js'
 export interface LoadRequest {
   readonly project: string
   readonly home: string
+  /** Of the manifest. */
+  readonly key: string
   /** Absolute paths. */
   readonly files: readonly string[]
 }
@@ -69,7 +71,7 @@ const describeLoose = async (
     ?.dynamic.push(...others.map(({ definition, source }) => describePlace(definition.name, source)))
 }
 
-const prepare = ({ project, home }: LoadRequest): Description => {
+const prepare = ({ project, home, key }: LoadRequest): Description => {
   const { versions, features } = process
   const compiles = !stripsTypes(versions.node, (features as { readonly typescript?: unknown }).typescript)
   const data: HookData = { project, compiles }
@@ -78,6 +80,7 @@ const prepare = ({ project, home }: LoadRequest): Description => {
   return startDescribing({
     project,
     home,
+    key,
     stripTypes: compiles ? (text) => compilerOf(project)(text, 'module.ts') : undefined,
   })
 }

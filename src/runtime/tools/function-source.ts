@@ -148,7 +148,7 @@ export const pathOf = (module: string | URL): string =>
 const PARSING = { ecmaVersion: 'latest', sourceType: 'script', allowImportExportEverywhere: true } as const
 
 /** A method (`run(input) { … }`) is not an expression, but an object with it is. */
-const asExpression = (text: string): string | undefined => {
+export const asExpression = (text: string): string | undefined => {
   const whole = expressionIn(text)
   if (whole !== undefined) return isFunction(whole) ? text : undefined
   const method = methodIn(text)

@@ -1,0 +1,31 @@
+// What starts or addresses an MCP server, as a manifest shows it. Arguments and addresses often contain tokens, so only
+// what cannot be one is shown. The rest is a keyed hash, by which a change is seen.
+import { keyedHash, portablePath } from '../../manifest/index.js'
+import type { ManifestKey, ProjectPlaces } from '../../manifest/index.js'
+
+import { packageCallOf } from '../mcp-packages/package-words.js'
+
+/** Shows the program or the package, names of options, and paths in the project or the home. */
+export const serverWords = (argv: readonly string[], places: ProjectPlaces, key: ManifestKey): readonly string[] => {
+  const shown = argv.length - (packageCallOf(argv)?.args.length ?? argv.length - 1)
+  return argv.map((word, at) => (at < shown ? portablePath(word, places) : argument(word, places, key)))
+}
+
+const OPTION = /^(?<name>--?[A-Za-z][A-Za-z-]*)(?:=(?<value>.*))?$/s
+
+const argument = (word: string, places: ProjectPlaces, key: ManifestKey): string => {
+  const { name, value } = OPTION.exec(word)?.groups ?? {}
+  if (name !== undefined) return value === undefined ? name : `${name}=${shownValue(value, places, key)}`
+  return shownValue(word, places, key)
+}
+
+const shownValue = (word: string, places: ProjectPlaces, key: ManifestKey): string => {
+  const path = portablePath(word, places)
+  return /^(?:\.|\.\.|~)(?:\/|$)/.test(path) ? path : keyedHash(key, 'argument', word)
+}
+
+/** The host, and a hash of the rest: a token may be in the path as well as in the query. */
+export const serverAddress = (url: string, key: ManifestKey): string => {
+  const { origin, href } = new URL(url)
+  return href === `${origin}/` ? origin : `${origin}#${keyedHash(key, 'address', href)}`
+}
