@@ -8,6 +8,12 @@ export const MANIFEST_ERRORS = {
     agent: 'The manifest of this project is invalid.',
     fix: 'write it anew: cordon manifest generate',
   },
+  'manifest-exceeded': {
+    when: 'A tool, a command or an MCP server is not within the manifest that it is held against.',
+    message: '{what} is beyond the manifest {name} ({hash}): {differences}',
+    agent: 'This tool may do more than was reviewed.',
+    fix: 'narrow it; or let somebody review the change: cordon manifest verify, then cordon manifest generate',
+  },
   'manifest-key-missing': {
     when: 'A manifest has hashes of values, and the key of these hashes cannot be read.',
     message: 'the key of the manifest, {path}, cannot be read: {problem}',

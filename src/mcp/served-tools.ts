@@ -59,7 +59,15 @@ export const createServedTools = (cordon: ToolRegister, { nameOf, policyOf }: To
   const definitionOf = (link: ServerLink, { name: ownName, description, schema, proposal }: Listed): ToolDefinition => {
     const name = nameOf(link, ownName)
     const { cwd } = link.source
-    return mcpTool({ name, description, input: schema, ...policyOf(name, link, proposal), cwd, server: serverOf(link) })
+    return mcpTool({
+      name,
+      ownName,
+      description,
+      input: schema,
+      ...policyOf(name, link, proposal),
+      cwd,
+      server: serverOf(link),
+    })
   }
   /** Keeps the problem of a tool that the gate does not take. */
   const add = async (link: ServerLink, tool: Listed): Promise<void> => {

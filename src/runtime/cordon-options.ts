@@ -7,6 +7,7 @@ import type { EventContext } from './events/event.js'
 import type { RecordSettings } from './events/recorded-arguments.js'
 import type { AskedWith } from './registry/asked-with.js'
 import type { RegistrySettings } from './registry/registry-access.js'
+import type { ManifestOption } from './settings/manifest-option.js'
 import type { RuleOptions } from './settings/rule-sets.js'
 import type { ToolLog, ToolOutput } from './result/tool-result.js'
 import type { StateSettings } from './settings/session-state.js'
@@ -41,9 +42,9 @@ export interface CordonOptions<
   readonly budget?: SessionBudget
   /** The caller, who cannot approve these calls. */
   readonly requestedBy?: string
-  readonly context?: EventContext
-  /** The file of the manifest (`cordon manifest generate`), or its hash. Events and facts carry the hash. */
-  readonly manifest?: string
+  readonly context?: Omit<EventContext, 'manifest_hash'>
+  /** The file of a manifest (`cordon manifest generate`). A tool that is not within it is refused. */
+  readonly manifest?: string | ManifestOption
   /** The key and the text of a state that outlives this process (`exportState`). */
   readonly state?: StateSettings
   /** Lets calls be suspended while somebody decides (`onAsk: 'suspend'`), and resumed in another process. */

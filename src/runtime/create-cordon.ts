@@ -29,7 +29,7 @@ import { createRegisteredCalls, mechanismsIfAny, openCallRegistry } from './regi
 import type { CallRegistry, RegisteredCalls, RegistrySettings } from './registry/index.js'
 import { listTools } from './model/list-tools.js'
 import { checkCordonOptions, checkEventType } from './settings/check-options.js'
-import { contextOf } from './settings/manifest-option.js'
+import { contextOf, readManifestOption } from './settings/manifest-option.js'
 import { ruleSetsOf } from './settings/rule-sets.js'
 import { openState, sealState } from './settings/session-state.js'
 import type { SessionState } from './settings/session-state.js'
@@ -96,7 +96,8 @@ const assemble = async (
   definitions: Map<string, ToolDefinition>,
 ): Promise<Cordon> => {
   const registeredCalls = registry === undefined ? undefined : createRegisteredCalls(registry)
-  const firstTools = bindTools(options, audit)
+  const manifest = readManifestOption(options.manifest)
+  const firstTools = bindTools(options, audit, manifest)
   const { places, sources } = firstTools
   const names = options.tools.map(({ name }) => name)
   const rules = ruleSetsOf(options, places)
@@ -105,7 +106,7 @@ const assemble = async (
   const sessionId = randomUUID()
   const events = createEventStream({
     ...{ sessionId, now: Date.now, newId: randomUUID },
-    ...withoutUndefined({ record: audit?.append, context: contextOf(options) }),
+    ...withoutUndefined({ record: audit?.append, context: contextOf(options.context, manifest) }),
   })
   if (options.onEvent !== undefined) events.on('*', options.onEvent)
   const usedApprovals = createUsedApprovals(Date.now)
@@ -132,6 +133,7 @@ const assemble = async (
     isCurrent: gate.isCurrent,
     stopped: new WeakMap(),
     tools: byName,
+    manifestOf: (name) => byName.get(name)?.manifest,
     runner: cells.runner,
     approval: approvalOf(options, registeredCalls),
     registeredCalls,

@@ -250,7 +250,6 @@ describe('isolation', () => {
       skill: 'review',
       provider: 'example',
       model: 'model-1',
-      manifest_hash: `sha256:${'0'.repeat(64)}`,
     }
     writeFileSync(join(workspace, 'readable'), 'text')
     const runtime = await cordon({

@@ -98,6 +98,7 @@ const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
   const lines = [
     ...(command === undefined ? [] : [['command', command] as const]),
     ...decisions.flatMap((decision, at) => decisionLines(decision, at === decisions.length - 1)),
+    ...manifestLines(events),
     ...applied.flatMap(boundaryLines),
     ...(events.some(({ type }) => type === 'sandbox.unconfined') ? [UNCONFINED] : []),
     ...networkLines(events),
@@ -120,6 +121,16 @@ const withoutSystem = (paths: readonly string[]): string => {
 }
 
 const NAME_WIDTH = 11
+
+const manifestLines = (events: readonly CordonEvent[]): readonly Line[] => {
+  const held = events.flatMap((event) => (event.type === 'permission.evaluated' ? (event.manifest ?? []) : [])).at(-1)
+  if (held === undefined) return []
+  const { name, hash, verdict, differences } = held
+  return [
+    ['manifest', `${verdict === 'within' ? 'within' : 'BEYOND'} ${name} (${hash})`],
+    ...differences.map((text) => ['', text] as const),
+  ]
+}
 
 const UNCONFINED: Line = ['boundary', 'UNCONFINED: none, because the host called runUnconfined']
 

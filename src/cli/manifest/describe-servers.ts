@@ -95,6 +95,7 @@ const describeTool = ({ pattern, policy }: ToolEntry, ofServer: ToolPolicy, requ
   const granted = policy !== 'server' && 'proposedWithin' in policy ? policy.proposedWithin : policy
   const tool = mcpTool({
     name: 'tool',
+    ownName: 'tool',
     description: '',
     input: {},
     policy: granted === 'server' ? ofServer : granted,

@@ -72,10 +72,13 @@ const performRecorded = async (
   launch: Launch,
   onDecided: (decided: Decided) => void,
 ): Promise<PerformedRun> => {
-  const { tool, ownFiles, environment, order } = prepared
+  const { tool, ownFiles, environment, order, manifest } = prepared
   const runGate = openRunGate(prepared)
   const { gate, call, sessionId } = runGate
-  const events = createEventStream({ sessionId, now: Date.now, newId: randomUUID, record: audit.append })
+  const events = createEventStream({
+    ...{ sessionId, now: Date.now, newId: randomUUID, record: audit.append },
+    ...(manifest === undefined ? {} : { context: { manifest_hash: manifest.hash } }),
+  })
   events.on('permission.evaluated', ({ permission_decision: decision }) => {
     onDecided({ decision, state: gate.state() })
   })
@@ -93,6 +96,7 @@ const performRecorded = async (
     approval: { approve: person.approve, otherwise: 'deny' },
     record: recordSettingsOf(environment),
     stopped: new WeakMap(),
+    manifestOf: () => manifest,
   }
   const problems: CordonError[] = []
   let ended: EndedCall | undefined

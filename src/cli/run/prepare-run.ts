@@ -42,6 +42,7 @@ export const prepareRun = (
     session: session === undefined || session === '' ? undefined : openSession(session, state),
     ruleFile: join(config, 'rules.yaml'),
     environment,
+    manifest: undefined,
   }
 }
 

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { createGate, createSessionCount, resolveByText } from '../../gate/index.js'
 import type { Gate, GateCall, GateTool, Mode, RuleSet } from '../../gate/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
+import type { ManifestVerdict } from '../../runtime/settings/index.js'
 
 import type { Environment } from '../command-line.js'
 import type { RunOrder } from '../request/run-request.js'
@@ -25,6 +26,8 @@ export interface PreparedRun {
   /** The rule file of the user, for "always" rules. */
   readonly ruleFile: string
   readonly environment: Environment
+  /** `--manifest`. Undefined: it is held against none. */
+  readonly manifest: ManifestVerdict | undefined
 }
 
 export interface RunGate {

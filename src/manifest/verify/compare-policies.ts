@@ -2,7 +2,7 @@
 // policy is read once and each pair is compared once.
 import { CordonError, fail } from '../../errors/index.js'
 import { beyond, canonicalPolicy, getOrAdd, parsePolicy } from '../../policy/index.js'
-import type { ToolPolicy, Witness } from '../../policy/index.js'
+import type { Places, ToolPolicy, Witness } from '../../policy/index.js'
 
 import { cellKindOf } from '../manifest.js'
 import type { ManifestKind } from '../manifest.js'
@@ -27,7 +27,8 @@ export interface PolicyReader {
   readonly beyond: (after: Holder, before: Holder) => readonly Witness[]
 }
 
-export const createPolicyReader = (): PolicyReader => {
+/** `places`: of workspace and home, if they are known. */
+export const createPolicyReader = (places: Partial<Places> = {}): PolicyReader => {
   const known = new WeakMap<PolicyValue, ReadPolicy>()
   const policies = new Map<string, ReadPolicy>()
   const pairs = new Map<string, readonly Witness[]>()
@@ -46,7 +47,11 @@ export const createPolicyReader = (): PolicyReader => {
       const [present, past] = [read(after.policy), read(before.policy)]
       if (after.kind === before.kind && present.text === past.text) return []
       return getOrAdd(pairs, `${after.kind} ${before.kind} ${present.text} ${past.text}`, () =>
-        beyond(present.policy, past.policy, { kind: cellKindOf(after.kind), boundKind: cellKindOf(before.kind) }),
+        beyond(present.policy, past.policy, {
+          ...places,
+          kind: cellKindOf(after.kind),
+          boundKind: cellKindOf(before.kind),
+        }),
       )
     },
   }

@@ -23,6 +23,8 @@ import type { OwnFile } from '../own-files/index.js'
 import { registryOwnFiles } from '../registry/index.js'
 import { loadBounds } from '../rule-files/index.js'
 import type { RequireWithin } from '../rule-files/index.js'
+import { holdTools } from '../settings/manifest-option.js'
+import type { GivenManifest } from '../settings/manifest-option.js'
 import { bindTool } from '../tools/bound-tool.js'
 import type { BoundTool, Home } from '../tools/bound-tool.js'
 import type { ToolDefinition } from '../tools/tools.js'
@@ -47,6 +49,7 @@ export interface BoundTools {
 export const bindTools = (
   options: CordonOptions,
   audit: AuditLog | undefined,
+  manifest: GivenManifest | undefined,
   known: readonly BoundTool[] = [],
 ): BoundTools => {
   const places = {
@@ -57,17 +60,22 @@ export const bindTools = (
   const ownFiles = [
     ...(audit === undefined ? [] : auditOwnFiles(audit.places)),
     ...ownFilesOf(options, sources, places),
+    ...manifestFiles(manifest),
   ]
   const requireWithin = requireWithinBounds(options, places)
+  const hold = holdTools(manifest, options.context?.agent, places)
   const bind = (definition: ToolDefinition): BoundTool => {
     requireWithin(definition)
+    const verdict = hold(definition)
     const bound = bindTool(definition, places)
     const boundary = shieldOwnFiles(bound.gate.boundary, ownFiles, bound.cwd)
-    return { ...bound, ownFiles, gate: { ...bound.gate, boundary } }
+    return { ...bound, ownFiles, manifest: verdict, gate: { ...bound.gate, boundary } }
   }
   const unconfined = (tool: BoundTool): BoundTool => {
-    requireWithin({ ...tool.definition, kind: 'in-process' })
-    return unconfinedTool(tool)
+    const { definition } = tool
+    requireWithin({ ...definition, kind: 'in-process' })
+    const verdict = hold({ ...definition, kind: 'in-process' } as ToolDefinition)
+    return { ...unconfinedTool(tool), manifest: verdict }
   }
   const list = options.tools.map(
     (definition) =>
@@ -75,7 +83,8 @@ export const bindTools = (
       bind(definition),
   )
   const byName = new Map(list.map((each) => [each.definition.name, each]))
-  const having: BoundTools['having'] = (definitions) => bindTools({ ...options, tools: definitions }, audit, list)
+  const having: BoundTools['having'] = (definitions) =>
+    bindTools({ ...options, tools: definitions }, audit, manifest, list)
   return { places, list, byName, bind, unconfined, having, ownFiles, sources }
 }
 
@@ -85,6 +94,16 @@ const requireWithinBounds = ({ ruleFiles = 'managed' }: CordonOptions, places: H
     ? () => undefined
     : loadBounds({ ...places, projects: ruleFiles === 'all' ? 'read' : 'left-out' })
 
+/** A tool that could change its manifest could write what it may do next time. */
+const manifestFiles = (given: GivenManifest | undefined): readonly OwnFile[] => {
+  const { manifest, key } = given?.files ?? {}
+  return [
+    ...namedFiles(manifest === undefined ? [] : [manifest], 'the manifest of the tools'),
+    ...(key === undefined ? [] : [{ ...KEY, path: key }]),
+  ]
+}
+
+const KEY = { access: 'withheld', what: 'the key of the manifest', fix: 'grant something else' } as const
 const TICKETS = { access: 'withheld', what: 'the folder of used tickets', fix: 'grant something else' } as const
 
 /** The files that this runtime reads and writes, except its audit log. */

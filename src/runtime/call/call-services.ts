@@ -9,6 +9,7 @@ import type { RecordSettings } from '../events/recorded-arguments.js'
 import type { NetworkCall } from '../network/call-networks.js'
 import type { RegisteredCalls } from '../registry/registered-calls.js'
 import type { Execution, ToolLog, ToolOutput } from '../result/tool-result.js'
+import type { ManifestVerdict } from '../settings/manifest-option.js'
 import type { Suspension } from '../suspend/suspended-call.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 
@@ -29,6 +30,8 @@ export interface CallServices<Tool extends CallTool = BoundTool> {
   readonly registeredCalls: RegisteredCalls | undefined
   /** Undefined where calls cannot be suspended. */
   readonly suspension?: Suspension | undefined
+  /** How a tool stands to the manifest. Undefined without one. */
+  readonly manifestOf: (tool: string) => ManifestVerdict | undefined
   readonly record: RecordSettings
   readonly now: () => number
   /** False if mode, rules or tools have changed since the evaluation. Undefined where they cannot change. */

@@ -163,14 +163,14 @@ const recordPermitted = async (
   const { decision, inputs } = evaluation
   const recorded = recordArguments(inputs.call, services.record)
   await recordTogether(services.events, [
-    decided(evaluation, recorded),
+    decided(evaluation, recorded, services.manifestOf(decision.tool)),
     called(evaluation, recorded, session),
     ...changes.map((change) => policyChanged(decision, change, services.gate.state())),
   ])
 }
 
-const decidedOf = ({ record }: SharedServices, evaluation: Evaluation) =>
-  decided(evaluation, recordArguments(evaluation.inputs.call, record))
+const decidedOf = ({ record, manifestOf }: SharedServices, evaluation: Evaluation) =>
+  decided(evaluation, recordArguments(evaluation.inputs.call, record), manifestOf(evaluation.decision.tool))
 
 /** An error of Cordon says that the log or the registry failed. After any other error the call still gets an end. */
 const asOutcome = (error: unknown): CallOutcome => {

@@ -13,14 +13,14 @@ export const usageOf = (usage: Execution['usage']): CallUsage | null =>
 
 /** What the operator can read about a call. */
 export const factsForOperator = (
-  { gate, events }: Pick<CallServices, 'gate' | 'events'>,
+  { gate, events, manifestOf }: Pick<CallServices, 'gate' | 'events' | 'manifestOf'>,
   decision: PermissionDecision,
   outcome: CallOutcome | undefined,
   error: CordonError | undefined,
 ): CallFacts => ({
   call_id: decision.call_id,
   session_id: events.sessionId,
-  ...withoutUndefined({ manifest_hash: events.context?.manifest_hash }),
+  ...withoutUndefined({ manifest: manifestOf(decision.tool) }),
   tool: decision.tool,
   permission_state: withRulesOf(decision, gate.state()),
   permission_decision: decision,

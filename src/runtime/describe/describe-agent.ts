@@ -21,7 +21,7 @@ export const describeAgent = (
   options: CordonOptions,
   { project, home, key, tools: made }: Pick<Description, 'project' | 'home' | 'key' | 'tools'>,
 ): ManifestAgent => {
-  const bound = bindTools(options, undefined)
+  const bound = bindTools(options, undefined, undefined)
   const places: ProjectPlaces = {
     workspace: bound.places.workspace,
     project: parseAbsolutePath(project),

@@ -26,7 +26,7 @@ export const describeCordon = (options: CordonOptions, description: Description)
     dynamic: [],
   }
   description.agents.push(described)
-  const listed = listTools(bindTools(options, undefined).list)
+  const listed = listTools(bindTools(options, undefined, undefined).list)
   return {
     ...refusals(),
     listTools: () => listed,

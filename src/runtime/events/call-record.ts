@@ -3,6 +3,9 @@ import type { Evaluation, PermissionDecision, PermissionState } from '../../gate
 import { MOST_VIOLATIONS_TOLD, describeViolation } from '../../sandbox/index.js'
 import type { SandboxProfile, UnconfinedProfile, Usage, Violation } from '../../sandbox/index.js'
 
+import { withoutUndefined } from '../../shapes/index.js'
+
+import type { ManifestVerdict } from '../settings/manifest-option.js'
 import type { EventStream } from './event-stream.js'
 import type { EventDraft, RecordedArguments } from './event.js'
 import { processEnded } from './process-ending.js'
@@ -16,11 +19,16 @@ export const recordTogether = async (events: EventStream, drafts: readonly Event
 
 type Evaluated = Pick<Evaluation, 'decision'>
 
-export const decided = ({ decision }: Evaluated, recorded: RecordedArguments): EventDraft => ({
+export const decided = (
+  { decision }: Evaluated,
+  recorded: RecordedArguments,
+  manifest?: ManifestVerdict,
+): EventDraft => ({
   type: 'permission.evaluated',
   call_id: decision.call_id,
   permission_decision: decision,
   arguments: recorded,
+  ...withoutUndefined({ manifest }),
 })
 
 export const denied = ({ decision }: Evaluated): EventDraft => {

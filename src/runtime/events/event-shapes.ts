@@ -53,6 +53,13 @@ const PROBLEM = described('What went wrong: an entry of docs/errors.md.', orNull
 const event = <const Parts extends Shapes>(description: string, parts: Parts): Shape<Read<Parts>> =>
   described(description, record(parts))
 
+const MANIFEST_VERDICT = fields({
+  name: described('Its file.', text()),
+  hash: hash(),
+  verdict: oneOf('within', 'beyond'),
+  differences: list(text()),
+})
+
 export const EVENTS = {
   'session.started': event('A session began.', {
     resumed_from: optional(described('The session whose counts and approvals it goes on with.', text())),
@@ -69,6 +76,7 @@ export const EVENTS = {
   'permission.evaluated': event('Rules, mode, hooks, policy or a classifier produced a decision.', {
     permission_decision: elsewhere<PermissionDecision>('permission_decision'),
     arguments: RECORDED_ARGUMENTS,
+    manifest: optional(described('How the tool stands to the manifest that it is held against.', MANIFEST_VERDICT)),
   }),
   'permission.requested': event('Somebody is asked.', {
     ...OF_CALL,

@@ -4,6 +4,7 @@ import type { UnconfinedProfile, SandboxProfile, Usage, Violation } from '../../
 
 import type { ProcessEnding } from '../events/process-ending.js'
 import type { EgressSummary } from '../events/event.js'
+import type { ManifestVerdict } from '../settings/manifest-option.js'
 
 /**
  * - `ok`: it ran and succeeded
@@ -61,8 +62,8 @@ export interface OtherResult extends CommonResult {
 export interface CallFacts {
   readonly call_id: string
   readonly session_id: string
-  /** Of the manifest that `createCordon` was given. */
-  readonly manifest_hash?: string
+  /** The manifest that the tool is held against, and whether it is within. */
+  readonly manifest?: ManifestVerdict
   readonly tool: string
   /** With the rules that took part in the decision. `session.started` has all rules. */
   readonly permission_state: PermissionState

@@ -22,6 +22,7 @@ import { aCount, aFunction, aText, checked, mapping, mappingWith, optionPlace } 
 import type { ShapesOf } from '../option-checks.js'
 import { egressOption } from './egress-option.js'
 import { askedWithOption, registryOption } from './registry-option.js'
+import type { ManifestOption } from './manifest-option.js'
 import { ruleOption } from './rule-sets.js'
 import type { StateSettings } from './session-state.js'
 import type { TicketSettings } from '../suspend/ticket.js'
@@ -117,16 +118,25 @@ const tickets = mapping<TicketSettings>(
   { required: ['key'], expected: 'a mapping with a key' },
 )
 
-const context = mapping<EventContext>(
+const context = mapping<Omit<EventContext, 'manifest_hash'>>(
   {
     request_id: aText('a text'),
     agent: aText('a text'),
     skill: aText('a text'),
     provider: aText('a text'),
     model: aText('a text'),
-    manifest_hash: aText('a text'),
   },
   'context: { agent: "reviewer", model: "…" }',
+)
+
+const manifestOption = mapping<ManifestOption>(
+  {
+    file: aText('the path of a manifest'),
+    content: such('a parsed manifest', isMapping),
+    key: aText('the path of its key'),
+    enforce: such('true or false', (value) => typeof value === 'boolean'),
+  },
+  'manifest: { file: "cordon.manifest.json", enforce: false }',
 )
 
 const SOCKET = 'give a path without "unix://", such as "/run/podman/podman.sock"'
@@ -209,7 +219,10 @@ const CORDON: ShapesOf<CordonOptions> = {
   budget,
   requestedBy: aText('a name'),
   context,
-  manifest: aText('the path of a manifest, or its hash'),
+  manifest: checked((value, place) => {
+    if (typeof value !== 'string') manifestOption.read(value, place)
+    else aText('the path of a manifest').read(value, place)
+  }),
   state,
   tickets,
   telemetry: oneOf('auto', 'off'),

@@ -8,6 +8,7 @@ import { withoutUndefined } from '../../shapes/index.js'
 import { parserOfJsonSchema } from './input-schema.js'
 import type { OwnFile } from '../own-files/index.js'
 import { outputLimitOf } from '../result/result-limits.js'
+import type { ManifestVerdict } from '../settings/manifest-option.js'
 import type { ToolDefinition } from './tools.js'
 
 /** A tool of one runtime, bound to its workspace. */
@@ -21,6 +22,8 @@ export interface BoundTool {
   readonly observe: Observing
   /** Its policy was widened for one call. */
   readonly isWidened: boolean
+  /** Undefined without a manifest. */
+  readonly manifest: ManifestVerdict | undefined
 }
 
 export interface Home {
@@ -54,6 +57,7 @@ export const bindTool = (definition: ToolDefinition, { workspace, home }: Home):
     ownFiles: [],
     observe: definition.observe === undefined ? 'reads' : definition.observe ? 'everything' : 'changes',
     isWidened: false,
+    manifest: undefined,
   }
 }
 

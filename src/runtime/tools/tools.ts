@@ -86,6 +86,8 @@ export type ToolDefinition<
     | {
         readonly kind: 'mcp'
         readonly server: ToolServer
+        /** As its server calls it. */
+        readonly ownName: string
         readonly hasPolicy: boolean
         readonly policyFix: string | undefined
       }
@@ -215,6 +217,8 @@ export const tool = <
 
 export interface McpToolOptions {
   readonly name: string
+  /** As its server calls it. */
+  readonly ownName: string
   readonly description: string
   readonly input: JsonSchema
   /** Undefined: nobody wrote one, so the tool gets no right and no mode trusts it. */
@@ -228,6 +232,7 @@ export interface McpToolOptions {
 /** A tool of an MCP server. The server runs already, in a cell that all its tools share. */
 export const mcpTool = ({
   name,
+  ownName,
   description,
   input,
   policy,
@@ -239,6 +244,7 @@ export const mcpTool = ({
   ...(policy === undefined ? {} : { policy }),
   kind: 'mcp',
   server,
+  ownName,
   hasPolicy: policy !== undefined,
   policyFix,
 })

@@ -1,0 +1,87 @@
+// Holds what runs against a manifest: each tool and each MCP server must be within what was reviewed.
+import { parseTextPattern } from '../../gate/index.js'
+import type { Places } from '../../policy/index.js'
+
+import type { Manifest, ManifestServer, ManifestTool } from '../manifest.js'
+import { textOf } from '../sentence.js'
+import { createPolicyReader } from '../verify/compare-policies.js'
+import type { Finding } from '../verify/finding.js'
+import { policyFindings } from '../verify/policy-findings.js'
+import { serverFindings } from '../verify/server-findings.js'
+import { heldFindings } from '../verify/tool-findings.js'
+import type { HeldTool } from '../verify/tool-findings.js'
+import { say, words } from '../sentence.js'
+
+export interface Verdict {
+  readonly verdict: 'within' | 'beyond'
+  /** What is beyond the manifest, in sentences. */
+  readonly differences: readonly string[]
+}
+
+export interface Holder {
+  readonly tool: (tool: HeldTool) => Verdict
+  /** `name`: as its server calls it. `hasPolicy`: false for a tool that nobody gave any right. */
+  readonly serverTool: (server: string, name: string, tool: HeldTool, hasPolicy: boolean) => Verdict
+  readonly server: (server: ManifestServer) => Verdict
+  /** The policy of one command, which must be within one policy of `cordon run`. */
+  readonly run: (policy: HeldTool['policy']) => Verdict
+}
+
+export const RUN_AGENT = 'cordon run'
+
+/** `agent`: without one, a tool may be that of any agent of the manifest. */
+export const createHolder = ({ agents }: Manifest, agent: string | undefined, places: Places): Holder => {
+  const policies = createPolicyReader(places)
+  const named = agents.filter(({ name }) => (agent === undefined ? name !== RUN_AGENT : name === agent))
+  const servers = named.flatMap(({ mcp_servers: found }) => found)
+  const serversNamed = (name: string) => servers.filter((server) => server.name === name)
+  const compare = (tool: HeldTool, listed: readonly ManifestTool[], missing: string): Verdict =>
+    nearest(
+      listed.map((before) => {
+        const owner = { tool: tool.name }
+        return heldFindings({ before, after: tool }, { owner, policies, presentName: (name) => name })
+      }),
+      missing,
+    )
+  return {
+    tool: (tool) => {
+      if (agent !== undefined && named.length === 0) return beyond(`the manifest has no agent "${agent}"`)
+      const listed = named.flatMap(({ tools }) => tools.filter(({ name }) => name === tool.name))
+      return compare(tool, listed, 'the manifest does not list it')
+    },
+    serverTool: (server, name, tool, hasPolicy) => {
+      const found = serversNamed(server)
+      if (found.length === 0) return beyond(`the manifest does not list its server "${server}"`)
+      if (!hasPolicy) return WITHIN
+      // The first pattern that fits a name counts.
+      const listed = found.flatMap(({ tools }) => tools.find((each) => parseTextPattern(each.name).matches(name)) ?? [])
+      return compare(tool, listed, `the manifest has no policy for it at its server "${server}"`)
+    },
+    server: (server) =>
+      nearest(
+        serversNamed(server.name).map((before) => serverFindings({ before, after: server }, {}, policies)),
+        'the manifest does not list it',
+      ),
+    run: (policy) => {
+      const listed = agents.filter(({ name }) => name === RUN_AGENT).flatMap(({ tools }) => tools)
+      const after = { kind: 'process', policy } as const
+      return nearest(
+        listed.map((before) => policyFindings({ before, after }, {}, say`it${words('')}`, policies)),
+        `the manifest has no policy of \`${RUN_AGENT}\``,
+      )
+    },
+  }
+}
+
+const WITHIN: Verdict = { verdict: 'within', differences: [] }
+const beyond = (...differences: readonly string[]): Verdict => ({ verdict: 'beyond', differences })
+
+/** Within one of them, or what is missing to the nearest. */
+const nearest = (found: readonly (readonly Finding[])[], missing: string): Verdict => {
+  const [first, ...others] = found
+  if (first === undefined) return beyond(missing)
+  const fewest = others.reduce((one, other) => (other.length < one.length ? other : one), first)
+  return fewest.length === 0
+    ? WITHIN
+    : beyond(...fewest.flatMap(({ sentence, more }) => [sentence, ...more].map(textOf)))
+}
