@@ -10,6 +10,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 
 import { createCall } from '../../src/egress/call.js'
 import { Secret } from '../../src/egress/credentials/secret.js'
+import { lineCuts } from '../../src/egress/redaction/cuts.js'
 import { compileNeedles } from '../../src/egress/redaction/needle-search.js'
 import { literalNeedles, needlesOf, searchedNeedles } from '../../src/egress/redaction/needles.js'
 import { createRedactor } from '../../src/egress/redaction/redactor.js'
@@ -28,7 +29,7 @@ const setOf = (value: string) =>
   compileNeedles(searchedNeedles(value), literalNeedles(needlesOf(value))) ?? expect.fail()
 const SET = setOf(bytes)
 const redact = (set: ReturnType<typeof setOf>, chunks: readonly Buffer[]): Buffer => {
-  const redactor = createRedactor(set)
+  const redactor = createRedactor(set, lineCuts())
   return Buffer.concat([...chunks.map((chunk) => redactor.push(chunk)), redactor.end()])
 }
 const split = (text: Buffer, cuts: readonly number[]): readonly Buffer[] => {
@@ -139,11 +140,23 @@ describe('a secret is covered', () => {
     )
   })
 
-  test('and everything else passes at once: only a possible beginning of a secret waits', () => {
-    const redactor = createRedactor(compileNeedles(literalNeedles([Buffer.from('secret')])) ?? expect.fail())
-    expect(redactor.push(Buffer.from('data: hello\n\n')).toString()).toBe('data: hello\n\n')
-    expect(redactor.push(Buffer.from('a sec')).toString()).toBe('a ')
-    expect(redactor.push(Buffer.from('ond secret')).toString()).toBe('second ******')
+  test('and lines pass at once, whatever the secret is: other text waits until no secret can go on in it', () => {
+    for (const secret of ['secret', 'banana']) {
+      const redactor = createRedactor(setOf(secret), lineCuts())
+      const passed = (text: string): string => redactor.push(Buffer.from(text)).toString()
+      expect(passed('data: hello\n\n')).toBe('data: hello\n\n')
+      expect(passed('{"a":1}\r\n')).toBe('{"a":1}\r\n')
+      expect(passed('a sec')).toBe('')
+      expect(passed('ond\n')).toBe('')
+      expect(redactor.pause().toString()).toBe('a second\n')
+      expect(passed('x'.repeat(8_191))).toBe('')
+      expect(passed('x')).toBe('x'.repeat(4_096))
+      expect(redactor.pause().toString()).toBe('')
+      expect(passed('\n')).toBe('')
+      expect(passed(`${secret}!\n`)).toBe(`${'x'.repeat(4_096)}\n******!\n`)
+      expect(redactor.end().toString()).toBe('')
+      expect(redactor.count()).toBe(1)
+    }
   })
 })
 
@@ -292,9 +305,16 @@ test('a WebSocket works, is not compressed, and does not reveal the credential',
           `Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nX-Extensions: ` +
           `${String(headers['sec-websocket-extensions'])}\r\n\r\n`,
       )
-      const message = Buffer.from(`<${SECRET}>`)
-      socket.write(Buffer.concat([Buffer.from([0x81, message.length]), message]))
-      socket.on('data', (chunk: Buffer) => socket.write(chunk))
+      const send = (text: string): void => {
+        const message = Buffer.from(text)
+        socket.write(Buffer.concat([Buffer.from([0x81, message.length]), message]))
+      }
+      send(`<${SECRET}>`)
+      // Without its end: a message that ends like a secret begins does not wait for more.
+      send(SECRET.slice(0, -1))
+      socket.on('data', (chunk: Buffer) => {
+        send(chunk.toString())
+      })
     },
   )
   const socket = await openTls(stage, { host: 'api.test', port: server.port })

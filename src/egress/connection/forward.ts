@@ -206,7 +206,7 @@ const upgrade = async (
     throw fail('answer-malformed', { problem: 'the server switched to a protocol that nobody asked for' })
   }
   const tool = reply.switchProtocols(concealment.headers(headers))
-  const { sent, received } = await relay(tool, switched, { redactor: concealment.stream() })
+  const { sent, received } = await relay(tool, switched, { redactor: concealment.webSocket() })
   counted.sent += sent
   counted.received += received
 }
@@ -232,7 +232,7 @@ const searchable = ({ headers, wantsWebSocket }: ExchangeRequest, bound: readonl
   const asked: HeaderList = wantsWebSocket ? [...own, ['Connection', 'Upgrade'], ['Upgrade', 'websocket']] : own
   if (bound.length === 0) return asked
   return withHeader(
-    withoutHeaders(asked, new Set(['range', 'if-range', 'sec-websocket-extensions'])),
+    withoutHeaders(asked, new Set(['range', 'if-range', 'sec-websocket-extensions', 'grpc-accept-encoding'])),
     'Accept-Encoding',
     acceptedCodings(headers),
   )

@@ -56,7 +56,13 @@ const pass = (
       from.resume()
     }
     from.on('data', (chunk: Buffer) => {
-      const changed = change(chunk)
+      let changed: Buffer | undefined
+      try {
+        changed = change(chunk)
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error('refused'))
+        return
+      }
       if (to.destroyed || to.writableEnded) return
       if (changed === undefined) {
         reject(new Error('refused'))

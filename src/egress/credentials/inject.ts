@@ -43,7 +43,7 @@ const fill = (draft: Draft, { credential, value }: Valued): Draft => {
     case 'basic':
       return {
         ...draft,
-        headers: withHeader(draft.headers, 'Authorization', basicAuthorization(injection.user, value)),
+        headers: withHeader(draft.headers, 'Authorization', basicAuthorization(injection.user, onOneLine(id, value))),
       }
     case 'query': {
       // `OPTIONS *` has no URL that could carry it.
@@ -51,7 +51,7 @@ const fill = (draft: Draft, { credential, value }: Valued): Draft => {
       const rest = filterQuery(draft.target, (name) => name !== injection.parameter.toLowerCase())
       return {
         ...draft,
-        target: `${rest}${rest.includes('?') ? '&' : '?'}${encodeURIComponent(injection.parameter)}=${percentEncoded(value)}`,
+        target: `${rest}${rest.includes('?') ? '&' : '?'}${encodeURIComponent(injection.parameter)}=${percentEncoded(onOneLine(id, value))}`,
       }
     }
     case 'placeholder': {
@@ -88,7 +88,9 @@ export const requireUsable = ({ credential: { id, inject: injection }, value }: 
       formatted(id, injection.format, value)
       return
     case 'placeholder':
-      formatted(id, '{value}', value)
+    case 'basic':
+    case 'query':
+      onOneLine(id, value)
       return
     case 'client-certificate':
       requireMatchingKey(id, readClientCertificate(id, value))
@@ -96,13 +98,14 @@ export const requireUsable = ({ credential: { id, inject: injection }, value }: 
     case 'aws-sigv4':
       readAwsKeys(id, value)
       return
-    case 'basic':
-    case 'query':
   }
 }
 
 export const basicAuthorization = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${Buffer.from(user).toString('latin1')}:${password}`, 'latin1').toString('base64')}`
+
+/** Redaction takes the end of a line for the end of every secret, also of one that a server would accept. */
+const onOneLine = (credential: string, value: string): string => formatted(credential, '{value}', value)
 
 /** The text of a header with the value in place of its mark. */
 const formatted = (credential: string, format: string, value: string, mark = '{value}'): string => {

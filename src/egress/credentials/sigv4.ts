@@ -49,11 +49,13 @@ export const readAwsKeys = (credential: string, value: string): Keys => {
     ]
     if (accessKeyId === undefined || secretAccessKey === undefined)
       throw unusable('its value lacks AccessKeyId or SecretAccessKey')
+    if (/[\r\n]/.test(secretAccessKey)) throw unusable('its SecretAccessKey contains a line break')
     return { accessKeyId, secretAccessKey, sessionToken: field('SessionToken', 'session_token', 'aws_session_token') }
   }
   const [accessKeyId = '', secretAccessKey = '', ...token] = value.split(':')
   if (accessKeyId === '' || secretAccessKey === '')
     throw unusable('its value is neither KEY_ID:SECRET nor JSON with AccessKeyId and SecretAccessKey')
+  if (/[\r\n]/.test(secretAccessKey)) throw unusable('its secret contains a line break')
   return { accessKeyId, secretAccessKey, sessionToken: token.length === 0 ? undefined : token.join(':') }
 }
 

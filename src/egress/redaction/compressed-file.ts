@@ -32,33 +32,38 @@ export async function* searchedFile(
 ): AsyncGenerator<Buffer, undefined> {
   let head: Buffer | undefined = Buffer.alloc(0)
   let search: FileSearch | undefined
-  let waiting: Buffer[] = []
   for await (const chunk of chunks) {
+    let next = chunk
     if (head !== undefined) {
       head = Buffer.concat([head, chunk])
       if (mayBecomeMark(head)) continue
       const decompressor = decompressorFor(head)
       if (decompressor !== undefined) search = searchIn(decompressor, newRedactor(), host)
-      waiting = [head]
+      next = head
       head = undefined
-    } else waiting.push(chunk)
-    if (search !== undefined && !(await search.take(waiting.at(-1) as Buffer))) continue
-    yield* waiting
-    waiting = []
+    }
+    if (search === undefined) yield next
+    else yield* await search.take(next)
   }
   if (head !== undefined && head.length > 0) yield head
-  await search?.end()
-  yield* waiting
+  if (search !== undefined) yield* await search.end()
 }
 
 interface FileSearch {
-  /** Whether everything so far may pass: nothing in it may become a value. */
-  readonly take: (chunk: Buffer) => Promise<boolean>
-  readonly end: () => Promise<void>
+  /** Takes the next chunk. Gives the chunks that may pass. */
+  readonly take: (chunk: Buffer) => Promise<readonly Buffer[]>
+  readonly end: () => Promise<readonly Buffer[]>
+}
+
+/** A chunk, and how much of the content has to have passed the redactor before it. Unknown until more content comes. */
+interface Waiting {
+  readonly chunk: Buffer
+  until: number | undefined
 }
 
 const searchIn = (decompressor: Transform, redactor: Redactor, host: string): FileSearch => {
   let [compressed, produced, passed] = [0, 0, 0]
+  let waiting: readonly Waiting[] = []
   let isOver = false
   const found = (): Error =>
     fail('response-unreadable', { host, problem: 'it is a compressed file that contains the value of a credential' })
@@ -76,9 +81,21 @@ const searchIn = (decompressor: Transform, redactor: Redactor, host: string): Fi
     if (produced > GROWTH_COUNTS_FROM && produced > compressed * MOST_GROWTH)
       throw fail('response-unreadable', { host, problem: 'it is a compressed file that grows without end' })
   }
+  const all = (): readonly Buffer[] => {
+    const chunks = waiting.map(({ chunk }) => chunk)
+    waiting = []
+    return chunks
+  }
+  const searched = (): readonly Buffer[] => {
+    const isReady = ({ until }: Waiting): boolean => until !== undefined && until <= passed
+    const ready = waiting.filter(isReady)
+    waiting = waiting.slice(ready.length)
+    return ready.map(({ chunk }) => chunk)
+  }
   return {
     take: async (chunk) => {
       compressed += chunk.length
+      const before = produced
       if (!isOver)
         await new Promise<void>((resolve) => {
           decompressor.once('error', () => {
@@ -88,8 +105,12 @@ const searchIn = (decompressor: Transform, redactor: Redactor, host: string): Fi
             resolve()
           })
         })
+      if (isOver) passed += redactor.end().length
       judge()
-      return isOver || passed === produced
+      // A chunk may hold the start of content that comes out with a later one.
+      if (produced > before) for (const each of waiting) each.until ??= produced
+      waiting = [...waiting, { chunk, until: undefined }]
+      return isOver ? all() : searched()
     },
     end: async () => {
       if (!isOver)
@@ -102,6 +123,7 @@ const searchIn = (decompressor: Transform, redactor: Redactor, host: string): Fi
       redactor.end()
       judge()
       decompressor.destroy()
+      return all()
     },
   }
 }

@@ -1,10 +1,12 @@
 import type { Body } from '../http/body.js'
 import type { ExchangeResponse } from '../http/exchange.js'
 import type { HeaderList } from '../http/header-list.js'
-import { withoutHeaders } from '../http/header-list.js'
+import { valueOf, withoutHeaders } from '../http/header-list.js'
 
 import { searchedFile } from './compressed-file.js'
 import { decoded } from './content-coding.js'
+import type { Cuts } from './cuts.js'
+import { grpcCuts, lineCuts, webSocketCuts } from './cuts.js'
 import type { NeedleSet } from './needle-search.js'
 import type { Redactor } from './redactor.js'
 import { createRedactor, redactText } from './redactor.js'
@@ -13,7 +15,7 @@ export interface Concealment {
   readonly headers: (headers: HeaderList) => HeaderList
   readonly response: (response: ExchangeResponse) => ExchangeResponse
   /** For the bytes after a change of protocol. */
-  readonly stream: () => Redactor | undefined
+  readonly webSocket: () => Redactor | undefined
   readonly count: () => number
 }
 
@@ -29,11 +31,16 @@ const OF_THE_ENCODED = new Set([
 
 export const createConcealment = (needles: NeedleSet | undefined, host: string): Concealment => {
   if (needles === undefined)
-    return { headers: (headers) => headers, response: (response) => response, stream: () => undefined, count: () => 0 }
+    return {
+      headers: (headers) => headers,
+      response: (response) => response,
+      webSocket: () => undefined,
+      count: () => 0,
+    }
   let found = 0
   const redactors: Redactor[] = []
-  const redactor = (): Redactor => {
-    const made = createRedactor(needles)
+  const redactor = (cuts: Cuts): Redactor => {
+    const made = createRedactor(needles, cuts)
     redactors.push(made)
     return made
   }
@@ -43,9 +50,12 @@ export const createConcealment = (needles: NeedleSet | undefined, host: string):
     return concealed
   }
   const headers = (list: HeaderList): HeaderList => list.map(([name, value]) => [conceal(name), conceal(value)])
-  const bodyOf = (body: Body): Body => ({
+  const bodyOf = (body: Body, cuts: Cuts): Body => ({
     length: body.length,
-    chunks: covered(searchedFile(body.chunks, redactor, host), redactor()),
+    chunks: covered(
+      searchedFile(body.chunks, () => redactor(lineCuts()), host),
+      redactor(cuts),
+    ),
     trailers: () => headers(body.trailers()),
   })
   return {
@@ -56,19 +66,57 @@ export const createConcealment = (needles: NeedleSet | undefined, host: string):
       return {
         status,
         headers: headers(plain === body ? list : withoutHeaders(list, OF_THE_ENCODED)),
-        body: bodyOf(plain),
+        body: bodyOf(plain, cutsFor(list, plain !== body)),
       }
     },
-    stream: redactor,
+    webSocket: () => redactor(webSocketCuts()),
     count: () => redactors.reduce((sum, { count }) => sum + count(), found),
   }
 }
 
-async function* covered(chunks: AsyncIterable<Buffer>, redactor: Redactor): AsyncGenerator<Buffer, undefined> {
-  for await (const chunk of chunks) {
-    const ready = redactor.push(chunk)
-    if (ready.length > 0) yield ready
-  }
-  const rest = redactor.end()
-  if (rest.length > 0) yield rest
+/**
+ * A decoded body is cut into blocks: the server's own cuts lie where they do because of how well the body could be
+ * compressed, and so tell of a secret in it. Events are too urgent for that.
+ */
+const cutsFor = (headers: HeaderList, isDecoded: boolean): Cuts => {
+  const type = valueOf(headers, 'content-type') ?? ''
+  if (type.startsWith('application/grpc')) return grpcCuts()
+  return lineCuts(isDecoded && !type.startsWith('text/event-stream') ? BLOCK : 1)
 }
+
+const BLOCK = 16_384
+
+async function* covered(chunks: AsyncIterable<Buffer>, redactor: Redactor): AsyncGenerator<Buffer, undefined> {
+  const pieces = chunks[Symbol.asyncIterator]()
+  try {
+    for (let next = pieces.next(); ; next = pieces.next()) {
+      if (redactor.isHolding() && (await isPause(next))) {
+        const ready = redactor.pause()
+        if (ready.length > 0) yield ready
+      }
+      const piece = await next
+      if (piece.done === true) break
+      const ready = redactor.push(piece.value)
+      if (ready.length > 0) yield ready
+    }
+    const rest = redactor.end()
+    if (rest.length > 0) yield rest
+  } finally {
+    // Not awaited: the next piece may never come.
+    pieces.return?.().catch(() => undefined)
+  }
+}
+
+/** Milliseconds. Longer than servers need between two writes of one answer, and short for one who follows a log. */
+const PAUSE = 200
+
+/** Whether nothing follows for a while. An error is for whoever awaits the next piece. */
+const isPause = (next: Promise<unknown>): Promise<boolean> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, PAUSE, true)
+    const goOn = (): void => {
+      clearTimeout(timer)
+      resolve(false)
+    }
+    next.then(goOn, goOn)
+  })

@@ -22,9 +22,6 @@ export interface Needle {
 }
 
 export const NOT_THERE = -1
-/** It matches as far as the bytes go. */
-export const MORE = -2
-
 /** `\\u0041`, in a text within a text. */
 const USUAL_ESCAPE = 7
 
@@ -38,13 +35,12 @@ export const matchForward = (bytes: Buffer, from: number, needle: Needle, index:
   const furthest = from + longestSpelling(needle)
   let at = from
   for (let next = index; next < wanted.length;) {
-    if (at >= end) return MORE
-    if (at >= furthest) return NOT_THERE
+    if (at >= end || at >= furthest) return NOT_THERE
     const byte = bytes[at] as number
     if (escapes && isMarker[byte] === 1) {
       const [escape, nested] = [escapeAt(bytes, at, end), nestedEscapeAt(bytes, at, end)]
       // The longer reading first: a doubly escaped backslash begins like a simply escaped one.
-      if (!isLast && (escape === UNFINISHED || nested === UNFINISHED)) return MORE
+      if (!isLast && (escape === UNFINISHED || nested === UNFINISHED)) return NOT_THERE
       let length = lengthOf(nested)
       let taken = nested > 0 ? takenBy(needle, next, valueOf(nested)) : 0
       if (taken === 0 && escape > 0) [taken, length] = [takenBy(needle, next, valueOf(escape)), lengthOf(escape)]

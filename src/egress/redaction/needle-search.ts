@@ -2,15 +2,13 @@
 // needle is looked at, and compared from there in both directions. Most bytes are never looked at.
 import { LONGEST_ESCAPE, UNFINISHED, escapeAt, isMarker, lengthOf, nestedEscapeAt, valueOf } from './escapes.js'
 import type { Needle } from './match-needle.js'
-import { MORE, longestSpelling, matchBackward, matchForward } from './match-needle.js'
+import { longestSpelling, matchBackward, matchForward } from './match-needle.js'
 
 export interface NeedleSet {
-  /** The needles without their spellings. */
-  readonly needles: readonly Needle[]
   /** The distance between pairs that are looked at. */
   readonly step: number
-  readonly longest: number
-  readonly first: Uint8Array
+  /** No spelling of a needle is longer. The same for nearly all secrets, so that it says nothing about this one. */
+  readonly span: number
   /** By pair: why to look closer. */
   readonly kinds: Uint8Array
   /** By pair: where its anchors begin. */
@@ -99,13 +97,8 @@ export const compileNeedles = (all: readonly Needle[], spellings: readonly Needl
     anchors.push(...(byPair.get(pair) ?? []))
     offsets[pair + 1] = anchors.length
   }
-  const first = new Uint8Array(256)
-  for (const { bytes, fold } of needles)
-    for (let byte = 0; byte < 256; byte++) if (fold[byte] === bytes[0]) first[byte] = 1
   return {
-    needles,
-    longest: Math.max(...needles.map(longestSpelling)),
-    first,
+    span: spanFor(Math.max(...needles.map(longestSpelling))),
     step: stepFor(Math.min(...needles.map(({ bytes }) => bytes.length))),
     kinds,
     offsets,
@@ -129,6 +122,9 @@ const addPairs = (byPair: Map<number, Anchor[]>, needle: Needle, isWanted: (pair
     }
   }
 }
+
+/** A power of two. */
+const spanFor = (longest: number): number => 2 ** Math.ceil(Math.log2(Math.max(longest + 2 * LONGEST_ESCAPE, 4_096)))
 
 /**
  * Less than the shortest needle. If every character is an escape of three to six bytes, a step that shares no factor
@@ -282,40 +278,3 @@ const fromBreak = (search: Search, at: number): void => {
   }
   fromUnit(search, before, bytes[before] as number, behind)
 }
-
-/** The start of the first needle whose rest may follow, or the end. */
-export const unfinishedAt = (bytes: Buffer, { needles, first, longest, kinds }: NeedleSet): number => {
-  const end = bytes.length
-  for (let at = earliest(bytes, kinds, Math.max(0, end - longest)); at < end; at++) {
-    const byte = bytes[at] as number
-    if (first[byte] !== 1 && isMarker[byte] !== 1) continue
-    if (first[byte] !== 1) {
-      const [escape, nested] = [escapeAt(bytes, at, end), nestedEscapeAt(bytes, at, end)]
-      if (escape !== UNFINISHED && nested !== UNFINISHED && !mayBegin(escape, first) && !mayBegin(nested, first))
-        continue
-    }
-    for (const needle of needles) if (matchForward(bytes, at, needle, 0) === MORE) return at
-  }
-  return end
-}
-
-/** Going back, every pair of a needle is known or near an escape. No needle begins before the first other pair. */
-const earliest = (bytes: Buffer, kinds: Uint8Array, lowest: number): number => {
-  let at = bytes.length - 1
-  while (
-    at > lowest &&
-    (kinds[((bytes[at - 1] as number) << 8) | (bytes[at] as number)] !== 0 || isNearMarker(bytes, at))
-  )
-    at--
-  return Math.max(at, lowest)
-}
-
-const isNearMarker = (bytes: Buffer, at: number): boolean => {
-  for (let near = at; near >= Math.max(0, at - LONGEST_ESCAPE); near--)
-    if (isMarker[bytes[near] as number] === 1) return true
-  return false
-}
-
-/** Characters beyond ASCII always count. */
-const mayBegin = (escape: number, first: Uint8Array): boolean =>
-  escape > 0 && (escape >= 0x80 << 4 || first[escape >> 4] === 1)

@@ -1,10 +1,18 @@
+import type { Cuts } from './cuts.js'
 import type { Found, NeedleSet } from './needle-search.js'
-import { searchNeedles, unfinishedAt } from './needle-search.js'
+import { searchNeedles } from './needle-search.js'
 
-/** Covers needles in a stream byte for byte, so that no length changes. */
+/**
+ * Covers needles in a stream byte for byte, so that no length changes. What is held back depends on the lengths and
+ * the public text of the stream, never on the needles.
+ */
 export interface Redactor {
-  /** The bytes that can be passed on: all but the start of a possible needle. */
+  /** The bytes that can be passed on. */
   readonly push: (chunk: Buffer) => Buffer
+  /** Whether a pause of the server may let more bytes pass. */
+  readonly isHolding: () => boolean
+  /** The bytes that can be passed on because the server pauses. */
+  readonly pause: () => Buffer
   readonly end: () => Buffer
   readonly count: () => number
 }
@@ -12,55 +20,67 @@ export interface Redactor {
 const COVER = 0x2a
 const EMPTY: Buffer = Buffer.alloc(0)
 
-export const createRedactor = (set: NeedleSet): Redactor => {
-  /** Uncovered, because it is searched again with the next bytes. */
-  let held: Buffer = EMPTY
-  /** How much of `held` belongs to a needle that begins before it. */
-  let heldCovered = 0
+export const createRedactor = (set: NeedleSet, cuts: Cuts): Redactor => {
+  /** Uncovered, because it is searched with the next bytes. */
+  let held: Buffer[] = []
+  let size = 0
+  /** How much of it was searched before, and how much belongs to a needle that begins before it. */
+  let [searched, covered] = [0, 0]
+  /** Where it begins in its block. */
+  let offset = 0
   let count = 0
 
   const cover = (bytes: Buffer, found: readonly Found[]): Buffer => {
-    if (heldCovered === 0 && found.length === 0) return bytes
-    const covered = Buffer.from(bytes)
-    covered.fill(COVER, 0, heldCovered)
-    for (const { start, end } of found) covered.fill(COVER, start, end)
-    return covered
-  }
-  const hold = (bytes: Buffer, from: number): void => {
-    held = from === bytes.length ? EMPTY : Buffer.from(bytes.subarray(from))
-  }
-  const push = (chunk: Buffer): Buffer => {
-    const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
-    const found = searchNeedles(bytes, set)
-    const ready = unfinishedAt(bytes, set)
     // Nearly always nothing has to be covered, and the bytes are passed on without a copy.
-    if (found.length === 0 && heldCovered === 0) {
-      hold(bytes, ready)
-      return bytes.subarray(0, ready)
-    }
-    count += found.filter(({ end }) => end > held.length).length
-    const result = cover(bytes, found).subarray(0, ready)
-    heldCovered = Math.max(
-      heldCovered - ready,
-      ...found.filter(({ start }) => start < ready).map(({ end }) => end - ready),
-      0,
-    )
-    hold(bytes, ready)
+    if (covered === 0 && found.length === 0) return bytes
+    const result = Buffer.from(bytes)
+    result.fill(COVER, 0, covered)
+    for (const { start, end } of found) result.fill(COVER, start, end)
     return result
   }
-  const end = (): Buffer => {
-    const last = searchNeedles(held, set, true)
-    count += last.length
-    const rest = cover(held, last)
-    held = EMPTY
-    heldCovered = 0
-    return rest
+  const joined = (): Buffer => {
+    const [first] = held
+    return held.length === 1 && first !== undefined ? first : Buffer.concat(held, size)
   }
-  return { push, end, count: () => count }
+  /** Searches the first `known` bytes, and gives out the first `ready` of them. `isWhole`: no needle goes on there. */
+  const release = (known: number, ready: number, isWhole: boolean): Buffer => {
+    if (ready <= 0) return EMPTY
+    const bytes = joined()
+    const found = searchNeedles(bytes.subarray(0, known), set, isWhole)
+    count += found.filter(({ end }) => end > searched).length
+    const result = cover(bytes, found).subarray(0, ready)
+    covered = Math.max(covered - ready, ...found.filter(({ start }) => start < ready).map(({ end }) => end - ready), 0)
+    searched = Math.max(searched, known) - ready
+    size -= ready
+    offset = (offset + ready) % cuts.block
+    held = size === 0 ? [] : [Buffer.from(bytes.subarray(ready))]
+    return result
+  }
+  const inBlocks = (end: number): number => end - ((offset + end) % cuts.block)
+  return {
+    push: (chunk) => {
+      const last = cuts.lastIn(chunk)
+      held.push(chunk)
+      size += chunk.length
+      const known = last === 0 ? 0 : size - chunk.length + last
+      // In steps as long as the rest, so that few bytes are searched more than twice.
+      return size - known < 2 * set.span
+        ? release(known, inBlocks(known), true)
+        : release(size, inBlocks(size - set.span), false)
+    },
+    isHolding: () => size > 0,
+    pause: () => {
+      const end = size === 0 ? 0 : cuts.afterPause(joined())
+      return release(end, end, true)
+    },
+    end: () => release(size, size, true),
+    count: () => count,
+  }
 }
 
-export const redactText = (needles: NeedleSet, text: string): { readonly text: string; readonly count: number } => {
-  const redactor = createRedactor(needles)
-  const covered = Buffer.concat([redactor.push(Buffer.from(text, 'latin1')), redactor.end()])
-  return redactor.count() === 0 ? { text, count: 0 } : { text: covered.toString('latin1'), count: redactor.count() }
+export const redactText = (set: NeedleSet, text: string): { readonly text: string; readonly count: number } => {
+  const bytes = Buffer.from(text, 'latin1')
+  const found = searchNeedles(bytes, set, true)
+  for (const { start, end } of found) bytes.fill(COVER, start, end)
+  return found.length === 0 ? { text, count: 0 } : { text: bytes.toString('latin1'), count: found.length }
 }
