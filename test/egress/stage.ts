@@ -114,7 +114,7 @@ export const openStage = async (options: StageOptions): Promise<Stage> => {
   const sockets = new Set<Socket>()
   const servers: ReturnType<typeof createServer>[] = []
   const listen = async (serve: (socket: Socket) => void): Promise<number> => {
-    const server = createServer({ allowHalfOpen: true }, (socket) => {
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       sockets.add(socket)
       serve(socket)
     })
