@@ -5,15 +5,17 @@ import { CordonError } from '../errors/index.js'
 import { parsePolicy, resolvePolicy } from '../policy/index.js'
 import type { Places, ToolPolicy } from '../policy/index.js'
 
-import { bare } from './declarations.js'
+import { commandLists, firstWordsOf } from './command-words.js'
 import { shellLines } from './deeds.js'
 import { createJudge } from './judge.js'
 import type { Lack } from './judge.js'
 import { literalOf } from './literal.js'
+import { createOrigins } from './origin.js'
 import { usesOf } from './reach.js'
 import { isShell, programsIn } from './shell-programs.js'
-import { isToolCall, readToolSite } from './tool-site.js'
+import { readToolSite, toolMaker } from './tool-site.js'
 import type { ToolSite } from './tool-site.js'
+import type { UnseenAt } from './tool-start.js'
 import type { Deed, Use } from './use.js'
 import { createValues } from './values.js'
 import type { Values } from './values.js'
@@ -33,38 +35,46 @@ export interface Exceeding extends Lack {
   readonly use: Use
 }
 
-/** The calls in a file that make a tool. */
-export const toolCallsIn = (file: ts.SourceFile, program: ts.Program): readonly ts.CallExpression[] => {
+/** The tools that a file declares. */
+export const toolsInFile = (file: ts.SourceFile, program: ts.Program, places: Places): readonly AnalysedTool[] => {
   const checker = program.getTypeChecker()
-  const found: ts.CallExpression[] = []
+  const values = createValues(checker, () => undefined)
+  const origins = createOrigins(checker, values.constant)
+  const found: AnalysedTool[] = []
   const look = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && isToolCall(node, checker)) found.push(node)
+    const maker = ts.isCallExpression(node) ? toolMaker(node, origins, checker) : undefined
+    if (maker !== undefined) {
+      const site = readToolSite(node as ts.CallExpression, maker, values, origins, program)
+      found.push(analyseTool(site, values, program, places))
+    }
     ts.forEachChild(node, look)
   }
   look(file)
   return found
 }
 
-/** Undefined if the options of the tool are not written out. */
-export const analyseTool = (call: ts.CallExpression, program: ts.Program, places: Places): AnalysedTool | undefined => {
-  const values = createValues(program.getTypeChecker(), () => undefined)
-  const site = readToolSite(call, values, program)
-  if (site === undefined) return undefined
-  const uses = [
-    ...(site.start === undefined ? [] : usesOf(program, site.start, site.isModule)).filter(isOfTheCell(site)),
-    ...commandUses(site, values),
+const analyseTool = (site: ToolSite, values: Values, program: ts.Program, places: Places): AnalysedTool => {
+  const { call, start, isModule, unseen } = site
+  const uses: readonly Use[] = [
+    ...(unseen === undefined ? [] : [unseenUse(unseen)]),
+    ...(start === undefined ? [] : usesOf(program, start, isModule ? undefined : call.getSourceFile())).filter(
+      isOfTheCell(site),
+    ),
+    ...commandUses(site, values, program.getTypeChecker()),
   ]
   const policy = policyOf(site, values)
   if (typeof policy === 'string' || policy instanceof CordonError) {
-    const granted = policy === 'missing' ? parsePolicy({}, 'policy') : undefined
-    return {
-      ...{ site, uses, granted: undefined },
-      policy: policy,
-      beyond: granted === undefined ? [] : exceeding(site, granted, uses, places),
-    }
+    const beyond = policy === 'missing' ? exceeding(site, parsePolicy({}, 'policy'), uses, places) : []
+    return { site, uses, policy, granted: undefined, beyond }
   }
   return { site, uses, policy: 'written', granted: policy, beyond: exceeding(site, policy, uses, places) }
 }
+
+const unseenUse = ({ node, because, fix }: UnseenAt): Use => ({
+  deed: { kind: 'opaque', because, ...(fix === undefined ? {} : { fix }) },
+  node,
+  chain: [],
+})
 
 /** What the code does and a policy does not grant. */
 export const lackingIn = (policy: ToolPolicy, { site, uses }: AnalysedTool, places: Places): readonly Exceeding[] =>
@@ -72,15 +82,13 @@ export const lackingIn = (policy: ToolPolicy, { site, uses }: AnalysedTool, plac
 
 /** The function that makes the words of a command runs in the agent, and not in the cell. */
 const isOfTheCell =
-  (site: ToolSite) =>
+  ({ kind }: ToolSite) =>
   ({ deed }: Use): boolean =>
-    site.kind !== 'process' || deed.kind === 'opaque' || deed.kind === 'package'
+    (kind !== 'process' && kind !== 'container') || deed.kind === 'opaque' || deed.kind === 'package'
 
 const exceeding = (site: ToolSite, policy: ToolPolicy, uses: readonly Use[], places: Places): readonly Exceeding[] => {
-  // Nothing confines a tool in the agent's own process.
-  if (site.kind === 'in-process') return []
-  const kind = site.kind === 'process' ? 'process' : 'function'
-  const judge = createJudge(resolvePolicy(policy, { ...places, kind }), places)
+  const kind = site.kind === 'process' || site.kind === 'container' ? 'process' : 'function'
+  const judge = createJudge(resolvePolicy(policy, { ...places, kind }), places, site.kind !== 'in-process')
   return uses.flatMap((use): readonly Exceeding[] => {
     const lack = judge(use.deed)
     return lack === undefined ? [] : [{ ...lack, use }]
@@ -88,7 +96,7 @@ const exceeding = (site: ToolSite, policy: ToolPolicy, uses: readonly Use[], pla
 }
 
 const policyOf = (site: ToolSite, values: Values): ToolPolicy | 'missing' | 'computed' | CordonError => {
-  if (site.policy === undefined) return 'missing'
+  if (site.policy === undefined) return site.isWritten ? 'missing' : 'computed'
   const written = literalOf(site.policy, values)
   if (written === undefined) return 'computed'
   try {
@@ -100,30 +108,11 @@ const policyOf = (site: ToolSite, values: Values): ToolPolicy | 'missing' | 'com
 }
 
 /** The programs of `command: () => ['sh', '-c', '…']`. The first word is the tool itself. */
-const commandUses = (site: ToolSite, values: Values): readonly Use[] => {
-  if (site.kind !== 'process' || site.start === undefined) return []
-  const { start } = site
-  return returnedFrom(start).flatMap((words): readonly Use[] => {
-    if (!ts.isArrayLiteralExpression(words)) return []
-    const [shell] = words.elements
-    if (shell === undefined || !isShell(values.constant(shell))) return []
-    const deeds: readonly Deed[] = shellLines(words, values).flatMap(programsIn)
+const commandUses = ({ kind, start }: ToolSite, values: Values, checker: ts.TypeChecker): readonly Use[] => {
+  if ((kind !== 'process' && kind !== 'container') || start === undefined) return []
+  return (commandLists(start, values, checker) ?? []).flatMap((words): readonly Use[] => {
+    const isOfShell = firstWordsOf(words, values)?.some((text) => text.kind === 'whole' && isShell(text.text)) === true
+    const deeds: readonly Deed[] = isOfShell ? shellLines(words, values).flatMap(programsIn) : []
     return deeds.map((deed): Use => ({ deed, node: words, chain: [] }))
   })
-}
-
-const returnedFrom = (start: ts.Node): readonly ts.Expression[] => {
-  if (ts.isArrayLiteralExpression(start)) return [start]
-  if (!ts.isFunctionLike(start)) return []
-  const body = 'body' in start ? start.body : undefined
-  if (body === undefined) return []
-  if (!ts.isBlock(body)) return [bare(body)]
-  const found: ts.Expression[] = []
-  const look = (node: ts.Node): void => {
-    if (ts.isFunctionLike(node)) return
-    if (ts.isReturnStatement(node) && node.expression !== undefined) found.push(bare(node.expression))
-    ts.forEachChild(node, look)
-  }
-  ts.forEachChild(body, look)
-  return found
 }

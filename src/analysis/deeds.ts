@@ -18,7 +18,7 @@ export const deedsOf = (origin: Origin, given: readonly ts.Expression[], values:
     case 'computed':
       return [{ kind: 'opaque', because: origin.because }]
     case 'package':
-      return isBuiltin(origin.name) ? [] : [{ kind: 'package', name: origin.name }]
+      return isBuiltin(origin.name) ? [] : mentionedDeeds(origin)
     case 'module':
       // The module itself is a class: `new Module()`.
       if (origin.module === 'module' && origin.path.length === 0)
@@ -36,7 +36,7 @@ export const mentionedDeeds = (origin: Origin): readonly Deed[] => {
     case 'computed':
       return [{ kind: 'opaque', because: origin.because }]
     case 'package':
-      return [{ kind: 'package', name: origin.name }]
+      return [{ kind: 'package', name: origin.name, specifier: origin.specifier }]
     case 'module':
       if (origin.path.length === 0 || (origin.path.length === 1 && origin.path[0] === 'promises'))
         return isHarmless(origin.module)

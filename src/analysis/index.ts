@@ -1,4 +1,4 @@
-export { analyseTool, lackingIn, toolCallsIn } from './analyse-tool.js'
+export { lackingIn, toolsInFile } from './analyse-tool.js'
 export type { AnalysedTool, Exceeding } from './analyse-tool.js'
 export { grantEdit } from './grant-edit.js'
 export type { Grant } from './judge.js'

@@ -40,15 +40,16 @@ const OWN_VARIABLES: ReadonlySet<string> = new Set(['PATH', 'HOME', 'TMPDIR'])
 /** A cell has a folder of its own there. */
 const TEMPORARY = '/tmp' as AbsolutePath
 
-export const createJudge = (boundary: Boundary, places: Places): Judge => {
+/** `hasCell`: false for a tool in the agent's own process, whose temporary files and loopback are those of the host. */
+export const createJudge = (boundary: Boundary, places: Places, hasCell: boolean): Judge => {
   const network = compileNetwork(boundary)
   return (deed) => {
     switch (deed.kind) {
       case 'read':
       case 'write':
-        return judgeFile(boundary, deed.kind, deed.path, places)
+        return judgeFile(boundary, deed.kind, deed.path, places, hasCell)
       case 'network':
-        return judgeTarget(boundary, network, deed.target)
+        return judgeTarget(boundary, network, deed.target, hasCell)
       case 'environment':
         return judgeVariable(boundary, deed.name)
       case 'exec':
@@ -60,14 +61,20 @@ export const createJudge = (boundary: Boundary, places: Places): Judge => {
   }
 }
 
-const judgeFile = (boundary: Boundary, access: 'read' | 'write', path: Text, places: Places): Lack | undefined => {
+const judgeFile = (
+  boundary: Boundary,
+  access: 'read' | 'write',
+  path: Text,
+  places: Places,
+  hasCell: boolean,
+): Lack | undefined => {
   const verb = access === 'read' ? 'reads' : 'writes'
   if (path.kind === 'unknown') {
     const granted = [...(access === 'read' ? boundary.read : []), ...boundary.write].some(({ negated }) => !negated)
     return granted ? undefined : { does: `${verb} files`, grant: { section: access, entry: undefined } }
   }
   const absolute = absoluteOf(path.text, places)
-  if (isBeneath(absolute, TEMPORARY) && !isBeneath(absolute, places.workspace)) return undefined
+  if (hasCell && isBeneath(absolute, TEMPORARY) && !isBeneath(absolute, places.workspace)) return undefined
   if (path.kind === 'start') {
     const folder = path.text.endsWith('/') ? absolute : (posix.dirname(absolute) as AbsolutePath)
     return mayReach(boundary, access, folder)
@@ -140,8 +147,13 @@ const judgeProgram = ({ exec }: Boundary, program: Text, places: Places): Lack |
   return isListed ? undefined : { does: `starts ${text}`, grant: { section: 'exec', entry: text } }
 }
 
-const judgeTarget = (boundary: Boundary, network: CompiledNetwork, target: Target): Lack | undefined =>
-  target.kind === 'url' ? judgeUrl(boundary, network, target) : judgeStream(boundary, network, target)
+const judgeTarget = (
+  boundary: Boundary,
+  network: CompiledNetwork,
+  target: Target,
+  hasCell: boolean,
+): Lack | undefined =>
+  target.kind === 'url' ? judgeUrl(boundary, network, target, hasCell) : judgeStream(boundary, network, target, hasCell)
 
 const anyHost = (boundary: Boundary, does: string): Lack | undefined =>
   boundary.network.kind === 'none' || boundary.egressClass.level === 'none'
@@ -154,10 +166,11 @@ const judgeUrl = (
   boundary: Boundary,
   network: CompiledNetwork,
   { url: text, method }: Extract<Target, { kind: 'url' }>,
+  hasCell: boolean,
 ): Lack | undefined => {
   const url = urlOf(text)
   // The loopback of a cell is its own.
-  if (url === 'local' || (url !== undefined && isThisHost(url.hostname))) return undefined
+  if (url === 'local' || (hasCell && url !== undefined && isThisHost(url.hostname))) return undefined
   if (url === undefined) return anyHost(boundary, 'sends requests')
   const host = parseRequestHost(url.hostname)
   const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 443) : Number(url.port)
@@ -189,9 +202,10 @@ const judgeStream = (
   boundary: Boundary,
   network: CompiledNetwork,
   { host: name, port: number }: Extract<Target, { kind: 'stream' }>,
+  hasCell: boolean,
 ): Lack | undefined => {
   if (name.kind !== 'whole') return anyHost(boundary, 'connects to hosts')
-  if (isThisHost(name.text)) return undefined
+  if (hasCell && isThisHost(name.text)) return undefined
   const host = parseRequestHost(name.text)
   const port = number.kind === 'whole' ? Number(number.text) : 443
   const entry = number.kind === 'whole' ? `${name.text}:${number.text}` : name.text

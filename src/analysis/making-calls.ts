@@ -1,8 +1,8 @@
 // Finds the calls of a program that make agents and tools of Cordon, under whatever name they call its functions.
 import ts from 'typescript'
 
+import { makerIn } from './makers.js'
 import { createOrigins } from './origin.js'
-import type { Origin } from './origin.js'
 import { readToolSite } from './tool-site.js'
 import { createValues } from './values.js'
 
@@ -24,11 +24,11 @@ export const makingCallsIn = (files: readonly ts.SourceFile[], program: ts.Progr
   const found: MakingCall[] = []
   const look = (node: ts.Node): void => {
     if (ts.isCallExpression(node)) {
-      const maker = makerIn(origins.of(node.expression))
+      const maker = makerIn(origins.of(node.expression), MAKERS)
       // A function that is passed on may be called by anybody.
-      const passed = node.arguments.flatMap((each) => (isName(each) ? (makerIn(origins.of(each)) ?? []) : []))
+      const passed = node.arguments.flatMap((each) => (isName(each) ? (makerIn(origins.of(each), MAKERS) ?? []) : []))
       if (maker !== undefined) {
-        const name = maker === 'createCordon' ? undefined : readToolSite(node, values, program)?.name
+        const name = maker === 'createCordon' ? undefined : readToolSite(node, maker, values, origins, program).name
         found.push({ maker, name, node: calledName(node.expression) })
       }
       found.push(...passed.map((each) => ({ maker: each, name: undefined, node: calledName(node.expression) })))
@@ -40,16 +40,5 @@ export const makingCallsIn = (files: readonly ts.SourceFile[], program: ts.Progr
 }
 
 const isName = (node: ts.Expression): boolean => ts.isIdentifier(node) || ts.isPropertyAccessExpression(node)
-
-const makerIn = (origins: readonly Origin[]): string | undefined => {
-  const ofCordon = origins.flatMap((origin) => (origin.kind === 'package' && origin.name === 'cordon' ? [origin] : []))
-  for (const { path } of ofCordon) {
-    if (path.length !== 1) continue
-    // A computed name may be any of them.
-    const name = path[0] ?? 'createCordon'
-    if (MAKERS.includes(name)) return name
-  }
-  return undefined
-}
 
 const calledName = (called: ts.Expression): ts.Node => (ts.isPropertyAccessExpression(called) ? called.name : called)

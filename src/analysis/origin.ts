@@ -4,6 +4,7 @@ import { isBuiltin } from 'node:module'
 import ts from 'typescript'
 
 import { bare, isOwnCode, writesTo } from './declarations.js'
+import { isFileName, ownModule } from './modules.js'
 import { effectsOf, globalEffects, isHarmless } from './node-effects.js'
 import { isNamed } from './node-kinds.js'
 
@@ -12,7 +13,13 @@ export type Origin =
   | { readonly kind: 'module'; readonly module: string; readonly path: readonly string[] }
   | { readonly kind: 'global'; readonly path: readonly string[] }
   /** A name in its path is undefined if it is computed. */
-  | { readonly kind: 'package'; readonly name: string; readonly path: readonly (string | undefined)[] }
+  | {
+      readonly kind: 'package'
+      readonly name: string
+      /** As the code names it, such as `name/part`. */
+      readonly specifier: string
+      readonly path: readonly (string | undefined)[]
+    }
   /** A member whose name is computed, or a module whose name is. */
   | { readonly kind: 'computed'; readonly because: string }
 
@@ -40,14 +47,19 @@ export const createOrigins = (
 ): Origins => {
   const fromSpecifier = (specifier: string | undefined, because: string): readonly Origin[] => {
     if (specifier === undefined) return [{ kind: 'computed', because }]
-    if (/^(?:\.|\/|file:)/.test(specifier)) return []
+    if (isFileName(specifier)) return []
     if (/^(?!node:)[a-z]+:/.test(specifier))
       return [{ kind: 'computed', because: 'the code is in the name of the module' }]
     if (moduleName(specifier) === 'process') return [global('process')]
     return isBuiltin(specifier) || specifier.startsWith('node:')
       ? [{ kind: 'module', module: moduleName(specifier), path: [] }]
-      : [{ kind: 'package', name: packageName(specifier), path: [] }]
+      : [{ kind: 'package', name: packageName(specifier), specifier, path: [] }]
   }
+  /** Of a specifier in the text. `paths` and `imports` may lead it to a file of the project. */
+  const fromNamed = (specifier: ts.Expression | undefined, because: string): readonly Origin[] =>
+    specifier !== undefined && ownModule(checker, specifier) !== undefined
+      ? []
+      : fromSpecifier(specifier && constant(specifier), because)
 
   const ofIdentifier = (name: ts.Identifier, depth: number): readonly Origin[] => {
     const symbol = checker.getSymbolAtLocation(name)
@@ -89,16 +101,16 @@ export const createOrigins = (
       return ofEntityName(declaration.moduleReference, depth + 1)
     if (ts.isNamespaceExport(declaration)) {
       const from = declaration.parent.moduleSpecifier
-      return from !== undefined && ts.isStringLiteral(from) ? fromSpecifier(from.text, '') : []
+      return from !== undefined && ts.isStringLiteral(from) ? fromNamed(from, '') : []
     }
     if (declaration.getSourceFile().isDeclarationFile) return ofNode(declaration)
     if (ts.isImportEqualsDeclaration(declaration) && ts.isExternalModuleReference(declaration.moduleReference))
-      return fromSpecifier(constant(declaration.moduleReference.expression), 'the module has a computed name')
+      return fromNamed(declaration.moduleReference.expression, 'the module has a computed name')
     if (ts.isExportSpecifier(declaration)) {
       const from = declaration.parent.parent.moduleSpecifier
       const own = (declaration.propertyName ?? declaration.name).text
       if (from !== undefined && ts.isStringLiteral(from)) {
-        const origins = fromSpecifier(from.text, '')
+        const origins = fromNamed(from, '')
         if (origins.length > 0) return origins.flatMap((origin) => member(origin, own))
       }
       return ofAlias(declaration, depth)
@@ -128,7 +140,8 @@ export const createOrigins = (
 
   /** Where `export *` has led into the declarations of Node. */
   const ofNode = (declaration: ts.Declaration): readonly Origin[] => {
-    const holder = declaration.parent.parent as ts.Node | undefined
+    // A whole file has no parent.
+    const holder = (declaration.parent as ts.Node | undefined)?.parent
     const name = ts.getNameOfDeclaration(declaration)
     return holder !== undefined && ts.isModuleDeclaration(holder) && name !== undefined && isBuiltin(holder.name.text)
       ? fromSpecifier(holder.name.text, '').flatMap((origin) => member(origin, name.getText()))
@@ -137,9 +150,7 @@ export const createOrigins = (
 
   const ofImport = (declaration: ts.ImportSpecifier | ts.NamespaceImport | ts.ImportClause): readonly Origin[] => {
     const { moduleSpecifier } = ts.findAncestor(declaration, ts.isImportDeclaration) ?? {}
-    return moduleSpecifier !== undefined && ts.isStringLiteral(moduleSpecifier)
-      ? fromSpecifier(moduleSpecifier.text, '')
-      : []
+    return moduleSpecifier !== undefined && ts.isStringLiteral(moduleSpecifier) ? fromNamed(moduleSpecifier, '') : []
   }
 
   /** A name that another file of the project exports. */
@@ -186,10 +197,9 @@ export const createOrigins = (
   const ofCall = (call: ts.CallExpression, depth: number): readonly Origin[] => {
     const [first, second] = call.arguments
     if (call.expression.kind === ts.SyntaxKind.ImportKeyword)
-      return fromSpecifier(first && constant(first), 'the imported module has a computed name')
+      return fromNamed(first, 'the imported module has a computed name')
     const callees = ofExpression(call.expression, depth)
-    if (callees.some(isRequire))
-      return fromSpecifier(first && constant(first), 'the required module has a computed name')
+    if (callees.some(isRequire)) return fromNamed(first, 'the required module has a computed name')
     if (callees.some((origin) => isMember(origin, 'process', 'getBuiltinModule')))
       return fromSpecifier(first && constant(first), 'the required module has a computed name')
     if (callees.some((origin) => isMember(origin, 'module', 'createRequire'))) return [global('require')]
@@ -291,7 +301,7 @@ const isData = ({ module, path }: Extract<Origin, { kind: 'module' }>): boolean 
 
 /** Undefined for modules of Node, and for files. */
 export const packageNamed = (specifier: string): string | undefined =>
-  /^(?:\.|\/|[a-z]+:)/.test(specifier) || isBuiltin(specifier) ? undefined : packageName(specifier)
+  isFileName(specifier) || /^[a-z]+:/.test(specifier) || isBuiltin(specifier) ? undefined : packageName(specifier)
 
 const packageName = (specifier: string): string =>
   specifier

@@ -5,6 +5,7 @@ import ts from 'typescript'
 
 import { bare } from './declarations.js'
 import { mentionedDeeds } from './deeds.js'
+import { ownModule } from './modules.js'
 import { isDeclaredName, isFunction } from './node-kinds.js'
 import { packageNamed } from './origin.js'
 import type { Origin } from './origin.js'
@@ -15,11 +16,11 @@ import { createHolderVisitor } from './visit-holders.js'
 import { createWalk } from './walk.js'
 import type { Chain } from './walk.js'
 
-/** `isModule`: the code at the top of the file runs too. */
-export const usesOf = (program: ts.Program, start: ts.Node, isModule: boolean): readonly Use[] => {
-  const walk = createWalk(program, start)
-  const { values, origins, isReached, enter, enterModule, enterDeclaration, enterMember, writtenTable } = walk
-  const { mentionName, callByName, declarations, use, opaque, mention } = walk
+/** `agentFile`: see `createWalk`. Undefined: the tool is a module, and the code at its top runs too. */
+export const usesOf = (program: ts.Program, start: ts.Node, agentFile: ts.SourceFile | undefined): readonly Use[] => {
+  const walk = createWalk(program, start, agentFile)
+  const { checker, values, origins, isReached, enter, enterModule, enterDeclaration, enterMember, writtenTable } = walk
+  const { mentionName, callByName, declarations, noteUnseen, use, opaque, mention } = walk
 
   const visitChildren = (node: ts.Node, chain: Chain): void => {
     ts.forEachChild(node, (child) => {
@@ -73,9 +74,9 @@ export const usesOf = (program: ts.Program, start: ts.Node, isModule: boolean): 
 
   /** A package is reached when it is imported, because its module code runs then. */
   const visitImported = (specifier: ts.Expression, chain: Chain): void => {
-    if (!ts.isStringLiteral(specifier)) return
+    if (!ts.isStringLiteral(specifier) || ownModule(checker, specifier) !== undefined) return
     const found = packageNamed(specifier.text)
-    if (found !== undefined) use(() => [{ kind: 'package', name: found }], specifier, chain)
+    if (found !== undefined) use(() => [{ kind: 'package', name: found, specifier: specifier.text }], specifier, chain)
   }
 
   const visitVariable = (node: ts.VariableDeclaration, chain: Chain): void => {
@@ -134,12 +135,13 @@ export const usesOf = (program: ts.Program, start: ts.Node, isModule: boolean): 
 
   const visitIdentifier = (node: ts.Identifier, chain: Chain): void => {
     if (isDeclaredName(node) || mention(node, chain)) return
+    noteUnseen(node, chain)
     for (const declaration of declarations(node)) enterDeclaration(declaration, chain, false)
   }
 
   const { visitCall, visitHolder } = createCallVisitor(walk, visit)
   const { visitClass, visitObject } = createHolderVisitor(walk, visit)
-  if (isModule) enter(start.getSourceFile(), [])
+  if (agentFile === undefined) enter(start.getSourceFile(), [])
   enter(start, [])
   for (let work = walk.next(); work !== undefined; work = walk.next()) {
     const { node, chain } = work

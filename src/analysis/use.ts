@@ -18,8 +18,15 @@ export type Deed =
   | { readonly kind: 'network'; readonly target: Target }
   | { readonly kind: 'environment'; readonly name: Text }
   | { readonly kind: 'exec'; readonly program: Text }
-  | { readonly kind: 'opaque'; readonly because: string }
-  | { readonly kind: 'package'; readonly name: string }
+  | ({ readonly kind: 'opaque' } & Unseen)
+  /** `specifier`: as the code names it, such as `name/part`. */
+  | { readonly kind: 'package'; readonly name: string; readonly specifier: string }
+
+/** Why code cannot be followed, and what would let it. */
+export interface Unseen {
+  readonly because: string
+  readonly fix?: string
+}
 
 /** `url`: an HTTP request. `stream`: a connection that may carry anything. */
 export type Target =

@@ -219,6 +219,15 @@ export const createValues = (checker: ts.TypeChecker, givenFor: GivenFor): Value
   }
 }
 
+/** A property of an object, or a method of that name. */
+export const memberOf = (object: ts.Expression, name: string, values: Values): ts.Node | undefined => {
+  const written = bare(object)
+  const method = ts.isObjectLiteralExpression(written)
+    ? written.properties.find((each) => ts.isMethodDeclaration(each) && propertyName(each.name) === name)
+    : undefined
+  return method ?? values.property(object, name)
+}
+
 export const propertyName = (name: ts.PropertyName): string | undefined =>
   ts.isIdentifier(name) || ts.isStringLiteralLike(name) ? name.text : undefined
 

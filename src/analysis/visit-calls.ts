@@ -3,6 +3,7 @@ import ts from 'typescript'
 
 import { bare, isOwnCode } from './declarations.js'
 import { deedsOf, mentionedDeeds } from './deeds.js'
+import { TOOL_MAKERS, makerIn } from './makers.js'
 import { callableOf, isFunction } from './node-kinds.js'
 import { isRequire } from './origin.js'
 import type { Origin } from './origin.js'
@@ -20,7 +21,7 @@ export interface CallVisitor {
 
 export const createCallVisitor = (walk: Walk, visit: Visit): CallVisitor => {
   const { checker, values, origins, enterByName, enterModule, enterDeclaration, enterMember, callByName } = walk
-  const { mentionName, mention, noteCall, declarations, use, opaque, writtenTable } = walk
+  const { mentionName, mention, noteCall, noteUnseen, declarations, use, opaque, writtenTable } = walk
 
   const visitHolder = (node: ts.Expression, chain: Chain): void => {
     const inner = bare(node)
@@ -56,11 +57,24 @@ export const createCallVisitor = (walk: Walk, visit: Visit): CallVisitor => {
       use(() => found.flatMap(deeds), call, chain)
       visitHolder(callable, chain)
     } else visitCallee(callee, call, chain)
+    if (makerIn(found, AGENT_MAKERS) !== undefined) {
+      for (const each of args) visitOptions(each, chain)
+      return
+    }
     const isOutside = found.length > 0 || !isOwnCallee(callee)
     for (const each of args) {
       if (isOutside) visitGivenAway(each, chain)
       else visit(each, chain)
     }
+  }
+
+  /** The functions in the options of an agent or another tool run in the agent, or in a cell of their own. */
+  const visitOptions = (option: ts.Expression, chain: Chain): void => {
+    const inner = bare(option)
+    if (ts.isObjectLiteralExpression(inner)) {
+      for (const each of inner.properties) if (ts.isPropertyAssignment(each)) visitOptions(each.initializer, chain)
+    } else if (ts.isArrayLiteralExpression(inner)) for (const each of inner.elements) visitOptions(each, chain)
+    else if (ts.isCallExpression(inner) || ts.isNewExpression(inner)) visitCall(inner, chain)
   }
 
   const isOwnCallee = (callee: ts.Expression): boolean => {
@@ -104,6 +118,7 @@ export const createCallVisitor = (walk: Walk, visit: Visit): CallVisitor => {
       visit(callee, chain)
       return
     }
+    noteUnseen(name, chain)
     const declared = declarations(name)
     if (!declared.some((each) => callableOf(each) !== undefined)) callByName(name.text)
     for (const declaration of declared) {
@@ -145,6 +160,8 @@ export const createCallVisitor = (walk: Walk, visit: Visit): CallVisitor => {
 
   return { visitCall, visitHolder }
 }
+
+const AGENT_MAKERS: readonly string[] = ['createCordon', ...TOOL_MAKERS]
 
 /** `f.call(this, a)` calls f, with its arguments one place further. */
 const calledFunction = (callee: ts.Expression): readonly [ts.Expression, number | 'apply'] => {

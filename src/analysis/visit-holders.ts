@@ -1,7 +1,7 @@
 // Visits classes and objects. Their methods wait until something mentions their names.
 import ts from 'typescript'
 
-import { bare, declarationsOf, isOwnCode } from './declarations.js'
+import { bare, isOwnCode } from './declarations.js'
 import { isFunction } from './node-kinds.js'
 import { propertyName } from './values.js'
 import type { Visit } from './visit-calls.js'
@@ -13,7 +13,7 @@ export interface HolderVisitor {
 }
 
 export const createHolderVisitor = (walk: Walk, visit: Visit): HolderVisitor => {
-  const { checker, enterDeclaration, mention, waitForName, declarations } = walk
+  const { enterDeclaration, mention, noteUnseen, waitForName, declarations } = walk
   const visitChildren = (node: ts.Node, chain: Chain): void => {
     ts.forEachChild(node, (child) => {
       visit(child, chain)
@@ -66,9 +66,8 @@ export const createHolderVisitor = (walk: Walk, visit: Visit): HolderVisitor => 
   /** `{ load }` */
   const visitShorthand = (node: ts.ShorthandPropertyAssignment, chain: Chain): void => {
     if (mention(node.name, chain)) return
-    const symbol = checker.getShorthandAssignmentValueSymbol(node)
-    for (const declaration of symbol === undefined ? [] : declarationsOf(checker, symbol))
-      enterDeclaration(declaration, chain, false)
+    noteUnseen(node.name, chain)
+    for (const declaration of declarations(node.name)) enterDeclaration(declaration, chain, false)
   }
 
   return { visitClass, visitObject }

@@ -3,11 +3,11 @@ import ts from 'typescript'
 
 import { bare, declarationsOf, isOwnCode } from './declarations.js'
 import { mentionedDeeds } from './deeds.js'
-import { exportsOf, fileNamed } from './modules.js'
+import { exportsOf, fileNamed, isFileName, ownModule, unseenFile } from './modules.js'
 import { callableName, callableOf, declarationName, isAlias, isFunction, shortName, textOfName } from './node-kinds.js'
 import { createOrigins } from './origin.js'
 import type { Origin, Origins } from './origin.js'
-import type { Deed, Step, Use } from './use.js'
+import type { Deed, Step, Unseen, Use } from './use.js'
 import { createValues } from './values.js'
 import type { Values } from './values.js'
 
@@ -50,8 +50,10 @@ export interface Walk {
   /** A call of a function of the project. */
   readonly noteCall: (callable: ts.Node, call: ts.CallExpression) => void
   readonly declarations: (name: ts.Node) => readonly ts.Declaration[]
+  /** Says so if a name is imported from a file that is not part of the project. */
+  readonly noteUnseen: (name: ts.Node, chain: Chain) => void
   readonly use: (deeds: () => readonly Deed[], node: ts.Node, chain: Chain) => void
-  readonly opaque: (because: string, node: ts.Node, chain: Chain) => void
+  readonly opaque: (unseen: string | Unseen, node: ts.Node, chain: Chain) => void
   /** True if the expression is something from outside of the project. */
   readonly mention: (expression: ts.Expression, chain: Chain) => boolean
   /** The object of a constant that is written out. */
@@ -61,7 +63,8 @@ export interface Walk {
 
 const MOST_CHAIN = 30
 
-export const createWalk = (program: ts.Program, start: ts.Node): Walk => {
+/** `agentFile`: the file that declares the tool. The code at its top runs in the agent, and not in the tool. */
+export const createWalk = (program: ts.Program, start: ts.Node, agentFile: ts.SourceFile | undefined): Walk => {
   const checker = program.getTypeChecker()
   const reached = new Set<ts.Node>()
   const work: Work[] = []
@@ -116,12 +119,13 @@ export const createWalk = (program: ts.Program, start: ts.Node): Walk => {
   /** Module code runs when the module is imported. */
   const enterModule = (specifier: ts.Expression, chain: Chain): void => {
     const named = values.constant(specifier)
-    if (named === undefined || !/^(?:\.|\/|file:)/.test(named)) return
-    const file =
-      checker.getSymbolAtLocation(specifier)?.declarations?.find(ts.isSourceFile) ??
-      fileNamed(program, named, specifier.getSourceFile().fileName)
-    if (file === undefined) opaque(`${named} is not part of the project`, specifier, chain)
-    else if (isOwnCode(file)) {
+    const found = ownModule(checker, specifier)
+    if (named === undefined || (found === undefined && !isFileName(named))) return
+    const from = specifier.getSourceFile().fileName
+    const file = found ?? fileNamed(program, named, from)
+    if (file === undefined) {
+      if (!named.endsWith('.json')) opaque(unseenFile(program, named, from), specifier, chain)
+    } else if (isOwnCode(file)) {
       enter(file, chain, shortName(file.fileName))
       // Its exports are taken by names that are not known.
       if (!ts.isImportDeclaration(specifier.parent) && !ts.isExportDeclaration(specifier.parent))
@@ -130,16 +134,18 @@ export const createWalk = (program: ts.Program, start: ts.Node): Walk => {
   }
   const enterDeclaration = (declaration: ts.Declaration, chain: Chain, isCalled: boolean): void => {
     if (!isOwnCode(declaration)) return
-    // Its own variables do not make the code at the top of its file run, which may declare other tools.
-    if (ts.findAncestor(declaration, (node) => node === start) === undefined)
-      enter(declaration.getSourceFile(), chain, shortName(declaration.getSourceFile().fileName))
+    const file = declaration.getSourceFile()
+    // Its own variables do not make the code at the top of its file run.
+    if (file !== agentFile && ts.findAncestor(declaration, (node) => node === start) === undefined)
+      enter(file, chain, shortName(file.fileName))
     const callable = callableOf(declaration)
     if (callable !== undefined && !isCalled) escaped.add(callable)
     if (ts.isVariableDeclaration(declaration)) {
       if (declaration.initializer !== undefined) enter(declaration.initializer, chain, textOfName(declaration.name))
     } else if (ts.isBindingElement(declaration)) {
-      const holder = ts.findAncestor(declaration, ts.isVariableDeclaration)
-      if (holder?.initializer !== undefined) enter(holder.initializer, chain)
+      // The pattern of a parameter has no value here. The variable around its function is another thing.
+      const holder = ts.walkUpBindingElementsAndPatterns(declaration)
+      if (ts.isVariableDeclaration(holder) && holder.initializer !== undefined) enter(holder.initializer, chain)
     } else if (ts.isPropertyAssignment(declaration)) enter(declaration.initializer, chain, textOfName(declaration.name))
     else if (ts.isExportAssignment(declaration)) enter(declaration.expression, chain, 'default')
     else if (!ts.isParameter(declaration) && !ts.isTypeElement(declaration))
@@ -173,18 +179,34 @@ export const createWalk = (program: ts.Program, start: ts.Node): Walk => {
     return table !== undefined && ts.isObjectLiteralExpression(table) ? table : undefined
   }
 
-  const opaque = (because: string, node: ts.Node, chain: Chain): void => {
-    use(() => [{ kind: 'opaque', because }], node, chain)
+  const opaque = (unseen: string | Unseen, node: ts.Node, chain: Chain): void => {
+    const why = typeof unseen === 'string' ? { because: unseen } : unseen
+    use(() => [{ kind: 'opaque', ...why }], node, chain)
   }
 
+  const noteUnseen = (name: ts.Node, chain: Chain): void => {
+    const specifier = symbolOf(name)
+      ?.declarations?.map(importedFrom)
+      .find((each) => each !== undefined)
+    if (specifier === undefined || !isFileName(specifier.text) || specifier.text.endsWith('.json')) return
+    if (ownModule(checker, specifier) === undefined)
+      opaque(unseenFile(program, specifier.text, specifier.getSourceFile().fileName), name, chain)
+  }
+
+  /** In `{ load }`, that of the variable. */
+  const symbolOf = (name: ts.Node): ts.Symbol | undefined =>
+    ts.isShorthandPropertyAssignment(name.parent)
+      ? checker.getShorthandAssignmentValueSymbol(name.parent)
+      : checker.getSymbolAtLocation(name)
+
   const declarations = (name: ts.Node): readonly ts.Declaration[] => {
-    const symbol = checker.getSymbolAtLocation(name)
+    const symbol = symbolOf(name)
     return symbol === undefined ? [] : declarationsOf(checker, symbol)
   }
 
   return {
     ...{ checker, values, origins, enter, enterByName, enterModule, enterDeclaration, enterMember, mentionName },
-    ...{ waitForName, declarations, use, opaque, mention, writtenTable },
+    ...{ waitForName, declarations, noteUnseen, use, opaque, mention, writtenTable },
     isReached: (node) => reached.has(node),
     next: () => work.pop(),
     callByName: (name) => {
@@ -201,3 +223,11 @@ export const createWalk = (program: ts.Program, start: ts.Node): Walk => {
 }
 
 const isOpaqueByItself = (origin: Origin): boolean => origin.kind === 'computed'
+
+/** The module that an import declares a name from. */
+const importedFrom = (declaration: ts.Declaration): ts.StringLiteral | undefined => {
+  if (!ts.isImportSpecifier(declaration) && !ts.isImportClause(declaration) && !ts.isNamespaceImport(declaration))
+    return undefined
+  const specifier = ts.findAncestor(declaration, ts.isImportDeclaration)?.moduleSpecifier
+  return specifier !== undefined && ts.isStringLiteral(specifier) ? specifier : undefined
+}

@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import type { Rule } from 'eslint'
 import type ts from 'typescript'
 
-import { analyseTool, toolCallsIn } from '../analysis/index.js'
+import { toolsInFile } from '../analysis/index.js'
 import type { AnalysedTool } from '../analysis/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
@@ -32,8 +32,7 @@ export const toolsIn = (context: Rule.RuleContext): readonly AnalysedTool[] => {
   }
   const known = analysed.get(program) ?? new Map<ts.SourceFile, readonly AnalysedTool[]>()
   analysed.set(program, known)
-  const tools =
-    known.get(file) ?? toolCallsIn(file, program).flatMap((call) => analyseTool(call, program, places) ?? [])
+  const tools = known.get(file) ?? toolsInFile(file, program, places)
   known.set(file, tools)
   return tools
 }

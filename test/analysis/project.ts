@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 import ts from 'typescript'
 
-import { analyseTool, toolCallsIn } from '../../src/analysis/index.js'
+import { toolsInFile } from '../../src/analysis/index.js'
 import type { AnalysedTool } from '../../src/analysis/index.js'
 import type { AbsolutePath } from '../../src/policy/index.js'
 
@@ -45,8 +45,8 @@ export const projectOf = (files: Readonly<Record<string, string>>): ts.Program =
 }
 
 /** The tools of a file, in the order of their declarations. */
-export const toolsOf = (program: ts.Program, name: string): readonly (AnalysedTool | undefined)[] => {
+export const toolsOf = (program: ts.Program, name: string): readonly AnalysedTool[] => {
   const file = program.getSourceFile(join(WORKSPACE, name))
   if (file === undefined) throw new Error(`there is no ${name}`)
-  return toolCallsIn(file, program).map((call) => analyseTool(call, program, PLACES))
+  return toolsInFile(file, program, PLACES)
 }

@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 
 import ts from 'typescript'
 
-import { analyseTool, toolCallsIn } from '../../analysis/index.js'
+import { toolsInFile } from '../../analysis/index.js'
 import type { AnalysedTool } from '../../analysis/index.js'
 import type { AbsolutePath, Places } from '../../policy/index.js'
 
@@ -16,8 +16,7 @@ export const toolsInCode = (places: Places): readonly AnalysedTool[] => {
     .filter(
       (file) => !file.isDeclarationFile && !/\/node_modules\//.test(file.fileName) && /\bcordon\b/.test(file.text),
     )
-    .flatMap((file) => toolCallsIn(file, program))
-    .flatMap((call) => analyseTool(call, program, places) ?? [])
+    .flatMap((file) => toolsInFile(file, program, places))
 }
 
 /** By the project's own tsconfig.json, or all files of its folder. */
