@@ -1,5 +1,5 @@
 // A module tool can read the code that it imports. Importing is no way to read other files of the host.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -48,5 +48,43 @@ describe.each([true, false])('a module tool (loading it as code: %s)', (load) =>
     // `require` asks whether a file exists before it opens it, so it says that there is none.
     expect(result.status).toBe(load ? 'failed' : 'violated')
     expect(result).not.toHaveProperty('output')
+  })
+})
+
+describe('a module tool with a symlinked node_modules', () => {
+  /** A package `pad` in `store`, and a project that reaches it by the link. */
+  const projectWith = (store: string, link: string, target: string): string => {
+    const folder = stage.newFolder()
+    mkdirSync(join(folder, store, 'pad'), { recursive: true })
+    writeFileSync(join(folder, store, 'pad/package.json'), '{ "name": "pad", "version": "1.0.0" }')
+    writeFileSync(join(folder, store, 'pad/index.js'), "module.exports = (text) => ' ' + text\n")
+    writeFileSync(join(folder, store, 'secret.txt'), 'secret')
+    mkdirSync(join(folder, 'project', link, '..'), { recursive: true })
+    symlinkSync(target, join(folder, 'project', link))
+    writeFileSync(
+      join(folder, 'project/main.mjs'),
+      `import { readFileSync } from 'node:fs'
+import pad from 'pad'
+export const run = ({ path }) => pad(path === undefined ? 'a' : readFileSync(new URL(path, import.meta.url), 'utf8'))
+`,
+    )
+    return join(folder, 'project/main.mjs')
+  }
+  const called = async (module: string, input: unknown) => {
+    const runtime = await stage.cordon({ tools: [tool({ name: 'pad', module, export: 'run', argumentGate: 'off' })] })
+    return runtime.call('pad', input)
+  }
+
+  test.each([
+    ['another node_modules', 'shared/node_modules', 'node_modules', '../shared/node_modules'],
+    ['a folder of another name', 'shared/store', 'node_modules', '../shared/store'],
+    ['one package elsewhere', 'shared/store', 'node_modules/pad', '../../shared/store/pad'],
+  ])('loads packages of %s', async (_, store, link, target) => {
+    expect(await called(projectWith(store, link, target), {})).toMatchObject({ status: 'ok', output: ' a' })
+  })
+
+  test('reads nothing else where the link leads', async () => {
+    const module = projectWith('shared/store', 'node_modules', '../shared/store')
+    expect(await called(module, { path: './node_modules/secret.txt' })).not.toHaveProperty('output')
   })
 })

@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { IMPORT_ADVICE, fail } from '../../errors/index.js'
-import type { AbsolutePath, Boundary } from '../../policy/index.js'
+import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
 import { literalPattern } from '../../policy/index.js'
 import { describeEnding } from '../../sandbox/index.js'
 import type { CallResult, RunInput, Sandbox, Violation } from '../../sandbox/index.js'
@@ -147,12 +147,20 @@ const originOf = (
     const bytes = Buffer.from(from.bytes).toString('base64')
     return { origin: { kind: 'wasm', bytes, grants }, boundary: alsoReading(own) }
   }
-  const { path, read } = moduleFiles(tool, pathOf(from.path))
+  const { path, read, links } = moduleFiles(tool, pathOf(from.path))
+  const readable = alsoReading([...own, ...read])
   return {
     origin: { kind: 'module', url: pathToFileURL(path).href, name: from.name },
-    boundary: alsoReading([...own, ...read]),
+    boundary: { ...readable, read: [...readable.read, ...links.map(shownLink)] },
   }
 }
+
+/** A pattern that matches exactly the link: the cell shows it, and grants nothing by it. */
+const shownLink = (path: string): PathPattern => ({
+  ...literalPattern(path as AbsolutePath),
+  kind: 'pattern',
+  base: dirname(path) as AbsolutePath,
+})
 
 const describeFunction = (
   tool: BoundTool,

@@ -1,7 +1,7 @@
 // Finds the files that a module imports, so that its tool may read them and not the project around them.
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
-import { dirname } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 
 import { parse } from 'acorn'
 import type { AnyNode } from 'acorn'
@@ -15,6 +15,14 @@ export interface ModuleFiles {
   readonly path: string
   /** The module, its imports, and the `node_modules` folders of imported packages. */
   readonly read: readonly string[]
+  /** Links on the way to imported packages, such as a `node_modules` that is one. */
+  readonly links: readonly string[]
+  /** All files of its code, also those that the policy has to grant. Packages are not among them. */
+  readonly code: readonly string[]
+  /** The folders of the imported packages. */
+  readonly packages: readonly string[]
+  /** What `code` may lack: "imports with a computed name in a.mjs". */
+  readonly gaps: readonly string[]
 }
 
 const MOST_FILES = 2_000
@@ -26,24 +34,50 @@ const MOST_FILES = 2_000
  */
 export const moduleFiles = (tool: string, module: string): ModuleFiles => {
   const path = realFile(tool, module)
-  const files = new Set<string>()
-  const packages = new Set<string>()
-  const queue = [path]
-  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
-    if (files.has(file) || files.size >= MOST_FILES) continue
-    files.add(file)
-    for (const settings of packageSettings(file)) files.add(settings)
-    const resolve = createRequire(file).resolve
-    for (const name of importsOf(file)) {
+  const [code, read, folders] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const [links, packages, gaps] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const [own, elsewhere] = [[path], [] as string[]]
+  const visit = (file: string, isOwn: boolean): void => {
+    if (code.has(file)) return
+    if (code.size >= MOST_FILES) {
+      gaps.add(`some files of its module, which has more than ${MOST_FILES}`)
+      return
+    }
+    const settings = packageSettings(file)
+    for (const each of [file, ...settings]) {
+      code.add(each)
+      if (isOwn) read.add(each)
+    }
+    const { names, gap } = importsOf(file)
+    if (gap !== undefined) gaps.add(`${gap} in ${basename(file)}`)
+    const find = createRequire(file).resolve
+    for (const name of names) {
       if (isBuiltin(name)) continue
-      const found = resolved(resolve, name)
+      const found = resolved(find, name)
       if (found === undefined) continue // the error in the cell names it
+      const place = IS_PATH.test(name) ? undefined : packageNamed(name, file)
+      if (place !== undefined) for (const link of linksTo(place)) links.add(link)
       const folder = packageFolder(found)
-      if (folder !== undefined) packages.add(folder)
-      else if (IS_CODE.test(found) && (!IS_PATH.test(name) || isWithin(found, packageRoot(file)))) queue.push(found)
+      if (folder !== undefined) {
+        folders.add(folder)
+        // Node remembers what it has resolved. The place is looked up anew each time.
+        packages.add(place ?? packageRoot(found))
+      } else if (IS_CODE.test(found)) {
+        const mayRead = isOwn && (!IS_PATH.test(name) || isWithin(found, packageRoot(file)))
+        ;(mayRead ? own : elsewhere).push(found)
+      }
     }
   }
-  return { path, read: [...files, ...packages] }
+  for (let file = own.pop(); file !== undefined; file = own.pop()) visit(file, true)
+  for (let file = elsewhere.pop(); file !== undefined; file = elsewhere.pop()) visit(file, false)
+  return {
+    path,
+    read: [...read, ...folders],
+    links: [...links],
+    code: [...code],
+    packages: [...packages],
+    gaps: [...gaps],
+  }
 }
 
 const IS_CODE = /\.(?:[cm]?[jt]s|json|node|wasm)$/
@@ -70,9 +104,9 @@ const realPathOf = (tool: string, module: string): string => {
   }
 }
 
-const resolved = (resolve: NodeJS.RequireResolve, name: string): string | undefined => {
+const resolved = (find: NodeJS.RequireResolve, name: string): string | undefined => {
   try {
-    return realpathSync(resolve(name))
+    return realpathSync(find(name))
   } catch {
     return undefined
   }
@@ -84,6 +118,29 @@ const packageFolder = (path: string): string | undefined => {
   return at === -1 ? undefined : `${path.slice(0, at)}/node_modules`
 }
 
+/** Where Node finds a package that a file imports: in the nearest `node_modules` that has it. */
+export const packageNamed = (name: string, file: string): string | undefined => {
+  const [first = '', second = ''] = name.split('/')
+  const own = first.startsWith('@') ? `${first}/${second}` : first
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const place = join(folder, 'node_modules', own)
+    if (existsSync(place)) return place
+    if (folder === '/') return undefined
+  }
+}
+
+/** The links that Node follows on the way to a path. */
+const linksTo = (path: string, hops = 16): readonly string[] => {
+  const names = path.split('/')
+  for (let depth = 2; depth <= names.length && hops > 0; depth += 1) {
+    const link = names.slice(0, depth).join('/')
+    if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue
+    const target = resolve(dirname(link), readlinkSync(link), ...names.slice(depth))
+    return [link, ...linksTo(target, hops - 1)]
+  }
+  return []
+}
+
 /** Node reads the nearest package.json to see whether a file is a module. */
 export const packageSettings = (file: string): readonly string[] => {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
@@ -93,23 +150,26 @@ export const packageSettings = (file: string): readonly string[] => {
   }
 }
 
-const importsOf = (file: string): readonly string[] => {
-  const text = textOf(file)
-  const found: string[] = []
+const importsOf = (file: string): { readonly names: readonly string[]; readonly gap: string | undefined } => {
+  const names: string[] = []
+  let gap: string | undefined
   const visit = (node: AnyNode): void => {
     const source = sourceOf(node)
-    if (source?.type === 'Literal' && typeof source.value === 'string') found.push(source.value)
+    if (source?.type === 'Literal' && typeof source.value === 'string') names.push(source.value)
+    else if (source !== undefined) gap = 'imports with a computed name'
     for (const child of childrenOf(node)) visit(child)
   }
-  const program = parsed(text)
+  const text = textOf(file)
+  const program = text === undefined ? undefined : parsed(text)
   if (program !== undefined) visit(program)
-  return found
+  else if (text !== undefined) gap = 'imports that cannot be read'
+  return { names, gap }
 }
 
-/** As JavaScript. */
-const textOf = (file: string): string => {
+/** As JavaScript. Undefined for a file that imports nothing. */
+const textOf = (file: string): string | undefined => {
   if (/\.[cm]?js$/.test(file)) return readFileSync(file, 'utf8')
-  return /\.[cm]?ts$/.test(file) ? withoutTypes(readFileSync(file, 'utf8')) : ''
+  return /\.[cm]?ts$/.test(file) ? withoutTypes(readFileSync(file, 'utf8')) : undefined
 }
 
 const sourceOf = (node: AnyNode): AnyNode | undefined => {
