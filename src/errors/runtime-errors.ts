@@ -123,6 +123,12 @@ export const RUNTIME_ERRORS = {
     agent: 'This call cannot go on now.',
     fix: 'let this user write to the folder (tickets.folder)',
   },
+  'tickets-unsafe': {
+    when: 'Other users can write to the folder for used tickets, so they could make a used ticket good again.',
+    message: 'the folder for used tickets {path} {problem}',
+    agent: 'This call cannot go on now.',
+    fix: 'use a folder of your own: chmod go-w {path}',
+  },
   'sandbox-unsupported': {
     when: 'A sandbox interface of an SDK asks for something that a cell does not have.',
     message: 'a cell has no {what}',

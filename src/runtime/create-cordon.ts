@@ -1,7 +1,7 @@
 // Puts together the parts of a runtime for an agent's tools. Each call then goes through call/life-of-a-call.ts.
 import { randomUUID } from 'node:crypto'
 
-import { fail } from '../errors/index.js'
+import { bug, fail } from '../errors/index.js'
 import { createUsedApprovals } from '../gate/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 import { withoutUndefined } from '../shapes/index.js'
@@ -35,7 +35,7 @@ import { openState, sealState } from './settings/session-state.js'
 import type { SessionState } from './settings/session-state.js'
 import { createSessions } from './settings/sessions.js'
 import { openSuspension } from './suspend/suspended-call.js'
-import { toolMark } from './suspend/tool-mark.js'
+import { boundCode } from './tool-identity/bound-code.js'
 import { sameTool } from './tool-identity/same-tool.js'
 import { requirePortable } from './tools/function-source.js'
 import { hintFor, requireKnownPrerequisites, requireKnownTools, warningsOfRules } from './tools/known-names.js'
@@ -126,7 +126,9 @@ const assemble = async (
   const cells = prepareCells(options, sources)
   cells.check(firstTools.list)
   const byName = new Map(firstTools.byName)
-  const suspension = openSuspension(options, Date.now, (name) => toolMark(byName.get(name)))
+  const suspension = openSuspension(options, Date.now, (name, inputs) =>
+    boundCode(byName.get(name) ?? bug('a question about an unknown tool'), inputs),
+  )
   const services: CallServices = {
     gate,
     events,

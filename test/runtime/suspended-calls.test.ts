@@ -207,12 +207,6 @@ describe('a ticket runs nothing', () => {
     expect((await (await cordonWith({ requestedBy: 'alice' })).resume(ticket, YES)).status).toBe('ok')
   })
 
-  test('when its caller approves it', async () => {
-    const cordon = await cordonWith({ requestedBy: 'alice' })
-    const { ticket } = await suspended(cordon)
-    expect((await cordon.resume(ticket, { kind: 'approve_once', by: 'alice' })).status).toBe('denied')
-  })
-
   test('when the policy of the tool has changed since', async () => {
     const { ticket } = await suspended(await cordonWith())
     const wider = await cordonWith({ tools: [note({ filesystem: { read: ['/etc/**'] } })] })

@@ -70,13 +70,16 @@ type SharedServices = Omit<CallServices, 'tools' | 'runner'>
 
 /** Approvers answer now, or the answer comes with a ticket, or the question stays open and the call is suspended. */
 const settle = async (
-  { gate, events, approval, record, registeredCalls }: SharedServices,
+  { gate, events, approval, record, registeredCalls, suspension }: SharedServices,
   asked: Evaluation,
   { signal, isSuspending, resumed }: CallHandlers,
 ): Promise<Evaluation | CordonError> => {
-  if (resumed?.answer !== undefined) return settleResumed(asked, resumed.ticket, resumed.answer, { gate, events })
-  const change = resumed === undefined ? undefined : changeSince(asked, resumed.ticket)
-  if (change !== undefined) return change
+  if (resumed !== undefined) {
+    const { ticket, answer } = resumed
+    const change = await changeSince(asked, ticket, suspension)
+    if (answer !== undefined) return settleResumed(asked, { ticket, change, answer }, { gate, events })
+    if (change !== undefined) return change
+  }
   if (!isSuspending) return settleQuestions(asked, { gate, events, settings: approval, record, signal })
   return asked.kind === 'asking' && registeredCalls !== undefined ? askRegistry(asked, registeredCalls, gate) : asked
 }

@@ -49,6 +49,8 @@ export interface PendingApproval {
   readonly expires_at: string
   /** The call in the registry, where people answer; null without a registry. */
   readonly invocation: string | null
+  /** The code that the ticket does not bind: an approval does not notice when it changes. Usually nothing. */
+  readonly unbound: readonly string[]
 }
 
 export interface OtherResult extends CommonResult {

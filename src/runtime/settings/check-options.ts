@@ -96,6 +96,12 @@ const budget = mapping<SessionBudget>(
   'budget: { toolCalls: 50 }',
 )
 
+/** A mapping that holds a key. Whoever gives the key alone must not read it in an error. */
+const withKey = <Settings>(shape: Shape<Settings>): Shape<Settings> =>
+  checked((value, place) => {
+    shape.read(value, isMapping(value) ? place : place.hidden())
+  })
+
 // session-state.ts checks key and text, with an error code of its own.
 const state = mapping<StateSettings>(
   {
@@ -108,8 +114,15 @@ const state = mapping<StateSettings>(
 
 const tickets = mapping<TicketSettings>(
   {
-    key: such('at least 32 bytes', (value) => value instanceof Uint8Array, {
-      fix: 'use randomBytes(32) of node:crypto, and keep it where your hosts can read it',
+    // A key in the wrong form is still a key, and errors end up in logs.
+    key: checked((value, place) => {
+      const isKeys = [value].flat().every((each) => each instanceof Uint8Array)
+      if (!isKeys)
+        throw place.told(
+          'something else',
+          'at least 32 bytes, or a list of such keys',
+          'use randomBytes(32) of node:crypto, and keep it where your hosts can read it',
+        )
     }),
     folder: aFolder,
     lifetime: milliseconds,
@@ -223,8 +236,8 @@ const CORDON: ShapesOf<CordonOptions> = {
     if (typeof value !== 'string') manifestOption.read(value, place)
     else aText('the path of a manifest').read(value, place)
   }),
-  state,
-  tickets,
+  state: withKey(state),
+  tickets: withKey(tickets),
   telemetry: oneOf('auto', 'off'),
   registry: registryOption,
   ownFiles,

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import { CordonError, fail, messageOf } from '../../errors/index.js'
 import { ANSWER_FIX, parseAnswer } from '../../gate/index.js'
-import type { ApprovalAnswer, Evaluation, Gate } from '../../gate/index.js'
+import type { ApprovalAnswer, CallInputs, Evaluation, Gate } from '../../gate/index.js'
 
 import { recordAnswer, recordQuestion } from '../approvals.js'
 import type { Recording } from '../approvals.js'
@@ -11,7 +11,8 @@ import type { CordonOptions, ResumedCallOptions } from '../cordon-options.js'
 import type { EventStream } from '../events/event-stream.js'
 import type { RegisteredCalls } from '../registry/registered-calls.js'
 import type { PendingApproval } from '../result/tool-result.js'
-import { TICKET_LIFETIME, openTicket, questionOf, sealTicket, ticketRefused } from './ticket.js'
+import type { BoundCode } from '../tool-identity/bound-code.js'
+import { TICKET_LIFETIME, keysOf, openTicket, questionOf, sealTicket, ticketRefused } from './ticket.js'
 import type { Ticket, TicketSettings } from './ticket.js'
 import { openUsedTickets } from './used-tickets.js'
 import type { UsedTickets } from './used-tickets.js'
@@ -24,17 +25,18 @@ export interface Suspension {
   readonly used: UsedTickets | undefined
   /** Who makes the calls of this runtime. Nobody else can resume them. */
   readonly principal: string
-  readonly markOf: (tool: string) => string
+  readonly codeOf: (tool: string, inputs: CallInputs) => Promise<BoundCode>
   readonly now: () => number
 }
 
 export const openSuspension = (
   { tickets: settings, requestedBy, registry }: CordonOptions,
   now: () => number,
-  markOf: Suspension['markOf'],
+  codeOf: Suspension['codeOf'],
 ): Suspension | undefined => {
   if (settings === undefined) return undefined
-  if (settings.key.length < LEAST_KEY_BYTES)
+  const keys = keysOf(settings)
+  if (keys.length === 0 || keys.some(({ length }) => length < LEAST_KEY_BYTES))
     throw fail('ticket-refused', {
       problem: 'cannot be signed with a short key',
       fix: 'use at least 32 random bytes, and keep them',
@@ -45,7 +47,7 @@ export const openSuspension = (
       problem: 'could be used twice',
       fix: 'name a folder that all hosts share, in which used tickets are marked: tickets: { key, folder }',
     })
-  return { settings, used, hasRegistry: registry !== undefined, principal: requestedBy ?? 'agent', markOf, now }
+  return { settings, used, hasRegistry: registry !== undefined, principal: requestedBy ?? 'agent', codeOf, now }
 }
 
 const LEAST_KEY_BYTES = 32
@@ -76,7 +78,7 @@ export const takeTicket = (
   text: unknown,
   answer: ApprovalAnswer | undefined,
   expected: ResumedCallOptions['expected'],
-  { settings, used, hasRegistry, principal, markOf, now }: Suspension,
+  { settings, used, hasRegistry, principal, now }: Suspension,
 ): Ticket => {
   const ticket = openTicket(text, settings)
   const isExpected =
@@ -84,7 +86,6 @@ export const takeTicket = (
   if (!isExpected) throw ticketRefused('is for another call than the one that was shown')
   if (ticket.principal !== principal)
     throw ticketRefused('belongs to a call of somebody else', 'resume it where the call was made')
-  if (ticket.toolMark !== markOf(ticket.tool)) throw ticketRefused('is for another version or place of its tool')
   if (!(now() < ticket.expiresAt)) throw ticketRefused(`expired at ${new Date(ticket.expiresAt).toISOString()}`)
   if (ticket.invocation !== null) {
     if (!hasRegistry) throw ticketRefused('is for a call in a registry', 'resume it with that registry')
@@ -97,6 +98,12 @@ export const takeTicket = (
   }
   if (answer === undefined)
     throw ticketRefused('needs an answer', 'write it like resume(ticket, { kind: "approve_once", by: "ann" })')
+  // The gate would refuse it too, but only after the ticket is used.
+  if ('by' in answer && answer.by === principal)
+    throw fail('approval-refused', {
+      problem: 'callers cannot approve their own calls',
+      fix: 'let somebody else answer; the ticket stays good',
+    })
   if (used === undefined) throw ticketRefused('was not given by a registry', 'give createCordon tickets.folder')
   used.use(ticket)
   return ticket
@@ -105,11 +112,10 @@ export const takeTicket = (
 /** What the answer comes to. The call was gated again, and runs only if nothing about it has changed since. */
 export const settleResumed = async (
   evaluation: Evaluation,
-  ticket: Ticket,
-  answer: ApprovalAnswer,
+  { ticket, change, answer }: { ticket: Ticket; change: CordonError | undefined; answer: ApprovalAnswer },
   { gate, events }: { readonly gate: Gate; readonly events: EventStream },
 ): Promise<Evaluation | CordonError> => {
-  const next = await answered(evaluation, ticket, answer, gate)
+  const next = change ?? (await answered(evaluation, answer, gate))
   const { decision_id } = evaluation.decision
   const asked = { call_id: ticket.callId, tool: ticket.tool, decision_id, approval_action_id: ticket.id }
   if (!(next instanceof CordonError)) await recordAnswer(asked, answer, next, events)
@@ -123,13 +129,10 @@ export const settleResumed = async (
 
 const answered = async (
   evaluation: Evaluation,
-  ticket: Ticket,
   answer: ApprovalAnswer,
   gate: Gate,
 ): Promise<Evaluation | CordonError> => {
   if (evaluation.kind === 'refused') return evaluation
-  const change = changeSince(evaluation, ticket)
-  if (change !== undefined) return change
   if (evaluation.kind === 'asking') return gate.settle(evaluation, answer)
   // The rules let it run by now. A person's no still counts.
   if (answer.kind === 'deny') return fail('approval-rejected', { by: answer.by, reason: answer.reason })
@@ -137,13 +140,20 @@ const answered = async (
 }
 
 /** What the ticket does not cover. A call that is refused anyway needs no reason of the ticket. */
-export const changeSince = ({ kind, decision }: Evaluation, ticket: Ticket): CordonError | undefined => {
-  if (kind === 'refused') return undefined
+export const changeSince = async (
+  { kind, decision, inputs }: Evaluation,
+  ticket: Ticket,
+  suspension: Suspension | undefined,
+): Promise<CordonError | undefined> => {
+  if (kind === 'refused' || suspension === undefined) return undefined
   if (decision.policy_hash !== ticket.policyHash) return ticketRefused('is older than the policy of its tool')
   if (decision.arguments_hash !== ticket.argumentsHash) return ticketRefused('is for other arguments')
-  return kind === 'asking' && questionOf(decision) !== ticket.question
-    ? ticketRefused('answers another question than the rules ask now')
-    : undefined
+  if (kind === 'asking' && questionOf(decision) !== ticket.question)
+    return ticketRefused('answers another question than the rules ask now')
+  const { hash } = await suspension.codeOf(ticket.tool, inputs)
+  return hash === ticket.code
+    ? undefined
+    : ticketRefused('is for other code: its tool, a file that it runs or imports, or its command has changed since')
 }
 
 /** The registry is asked, and answers at once or keeps the question. */
@@ -165,11 +175,13 @@ export interface Suspended {
 export const suspend = async (
   question: Question,
   session: string,
-  { settings, principal, markOf, now }: Suspension,
+  { settings, principal, codeOf, now }: Suspension,
   registeredCalls: RegisteredCalls | undefined,
   recording: Recording,
 ): Promise<Suspended> => {
   const { decision, inputs, why } = question
+  // First: where the code cannot be read, nobody is asked about it.
+  const { hash: code, unbound } = await codeOf(decision.tool, inputs)
   await recordQuestion(question, recording)
   const invocation = registeredCalls?.leave(decision.call_id) ?? null
   const expiresAt = decision.expires_at ?? new Date(now()).toISOString()
@@ -181,12 +193,15 @@ export const suspend = async (
     input: inputs.model,
     argumentsHash: decision.arguments_hash ?? '',
     policyHash: decision.policy_hash ?? '',
-    toolMark: markOf(decision.tool),
+    code,
     principal,
     session,
     question: questionOf(decision),
     expiresAt: Date.parse(expiresAt),
     invocation,
   }
-  return { ticket: sealTicket(ticket, settings.key), approval: { id, reason: why, expires_at: expiresAt, invocation } }
+  return {
+    ticket: sealTicket(ticket, settings),
+    approval: { id, reason: why, expires_at: expiresAt, invocation, unbound },
+  }
 }

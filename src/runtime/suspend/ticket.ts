@@ -1,13 +1,16 @@
 // A ticket: the sealed proof with which a suspended call goes on, in this process or in another one. Its contents can
 // be read by everybody and changed by nobody without the key.
-import { fail } from '../../errors/index.js'
+import { bug, fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import { hashOf, openText, sealText } from '../../gate/index.js'
 import type { JsonObject, JsonValue, PermissionDecision } from '../../gate/index.js'
 
 export interface TicketSettings {
-  /** At least 32 bytes, known only to the hosts that resume calls. */
-  readonly key: Uint8Array
+  /**
+   * At least 32 bytes, known only to the hosts that resume calls. In a list the first key signs, and tickets of all of
+   * them are good: put a new key first, and remove the old one when its last ticket has expired.
+   */
+  readonly key: Uint8Array | readonly Uint8Array[]
   /**
    * A folder that these hosts share. Used tickets are marked there, so that each is used once. With a registry it is
    * not needed: the registry lets a call run once.
@@ -29,8 +32,8 @@ export interface Ticket {
   readonly input: JsonValue
   readonly argumentsHash: string
   readonly policyHash: string
-  /** A hash of the tool's code and its place. */
-  readonly toolMark: string
+  /** A hash of the code that the call would run, and of its place. */
+  readonly code: string
   /** Who asked, and in which way the rules asked. */
   readonly principal: string
   readonly session: string
@@ -41,15 +44,20 @@ export interface Ticket {
   readonly invocation: string | null
 }
 
-const FORM = 'cordon-ticket-1'
+const FORM = 'cordon-ticket-2'
 
-export const sealTicket = (ticket: Ticket, key: Uint8Array): string => sealText(FORM, { ...ticket }, key)
+export const keysOf = ({ key }: TicketSettings): readonly Uint8Array[] => (key instanceof Uint8Array ? [key] : key)
 
-export const openTicket = (text: unknown, { key }: TicketSettings): Ticket => {
-  const opened =
-    typeof text === 'string' ? openText(FORM, text, key) : ({ kind: 'refused', problem: 'malformed' } as const)
-  if (opened.kind === 'value') return opened.value as JsonObject & Ticket
-  throw opened.problem === 'forged'
+export const sealTicket = (ticket: Ticket, settings: TicketSettings): string => {
+  const [key = bug('tickets without a key')] = keysOf(settings)
+  return sealText(FORM, { ...ticket }, key)
+}
+
+export const openTicket = (text: unknown, settings: TicketSettings): Ticket => {
+  const opened = typeof text === 'string' ? keysOf(settings).map((key) => openText(FORM, text, key)) : []
+  const [value] = opened.flatMap((each) => (each.kind === 'value' ? [each.value] : []))
+  if (value !== undefined) return value as JsonObject & Ticket
+  throw opened.some((each) => each.kind === 'refused' && each.problem === 'forged')
     ? ticketRefused('was changed, or signed with another key', 'use the ticket as it was given, and the same key')
     : ticketRefused('is not a ticket', 'use the ticket of the pending result')
 }

@@ -1,6 +1,6 @@
 // Marks used tickets as files in a folder that all hosts share. Making a file that must not exist is one step for the
 // kernel, so that of two hosts that show the same ticket at once only one goes on.
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { fail } from '../../errors/index.js'
@@ -13,6 +13,7 @@ export interface UsedTickets {
 }
 
 const CLOCKS_DIFFER_MS = 24 * 60 * 60_000
+const OTHERS_WRITE = 0o022
 const MARK = /^(\d{1,16})-[0-9A-Za-z-]{1,64}$/
 
 export const openUsedTickets = (folder: string, now: () => number): UsedTickets => {
@@ -24,8 +25,15 @@ export const openUsedTickets = (folder: string, now: () => number): UsedTickets 
       throw fail('tickets-unwritable', { path: folder, problem: code }, cause)
     }
   }
+  inFolder(() => mkdirSync(folder, { recursive: true, mode: 0o700 }))
+  // Whoever removes a mark makes its ticket good again.
+  const { mode, uid } = inFolder(() => statSync(folder))
+  if ((mode & OTHERS_WRITE) !== 0 || (uid !== 0 && uid !== process.geteuid?.()))
+    throw fail('tickets-unsafe', {
+      path: folder,
+      problem: (mode & OTHERS_WRITE) === 0 ? 'belongs to another user' : 'can be written by other users',
+    })
   inFolder(() => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
     // An expired ticket is refused for that, so its mark is not needed any more. Clocks of hosts differ.
     for (const name of readdirSync(folder)) {
       const [, expiresAt] = MARK.exec(name) ?? []
