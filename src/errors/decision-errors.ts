@@ -58,14 +58,14 @@ export const DECISION_ERRORS = {
   'argument-path-denied': {
     when: 'An argument names a path that the tool may not use.',
     message: '{where}: {tool} may not {access} {path}; granted: {granted}',
-    agent: '{where}: this tool may not {access} the path {given}.',
+    agent: '{where}: this tool may not {access} the path {given}.{hint}',
     fix: '{fix}',
   },
   'argument-url-denied': {
     when: 'An argument names a network destination that the tool may not reach.',
     message: '{where}: {tool} may not reach {target}; granted: {granted}',
     agent: '{where}: this tool may not reach {target}.',
-    fix: 'grant the host (network), or mark the parameter with text() if it is content that is never fetched',
+    fix: '{fix}',
   },
   'argument-unreadable': {
     when: 'An argument looks like a path or URL, and programs could read it in different ways.',

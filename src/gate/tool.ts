@@ -14,6 +14,8 @@ import type { Constraints } from './constraints/constraints.js'
 import type { JsonValue } from './input/json-value.js'
 import { NO_MARKS, findMarks } from './arguments/mark-tree.js'
 import type { MarkTree } from './arguments/mark-tree.js'
+import { isNoneIn } from './arguments/shared-cell.js'
+import type { SharedCell } from './arguments/shared-cell.js'
 import { isStandardSchema } from './input/parameter-marks.js'
 import type { JsonSchema, StandardSchema } from './input/parameter-marks.js'
 import { acceptAnyInput, parserOf } from './input/parse-input.js'
@@ -37,6 +39,8 @@ export interface GateTool {
   readonly boundary: Boundary
   /** Omitted sections. A cell grants nothing there, and the argument gate has nothing to compare with. */
   readonly noStance: readonly StanceSection[]
+  /** Undefined: it has a cell of its own, or none. */
+  readonly cell: SharedCell | undefined
   readonly policyHash: string
   readonly places: { readonly workspace: AbsolutePath; readonly home: AbsolutePath; readonly cwd: AbsolutePath }
   /** Whether `egress_class` is `write`, which always needs approval. */
@@ -61,6 +65,8 @@ export interface ToolDeclaration {
   readonly home: AbsolutePath
   /** Of the cell. Default: the workspace. */
   readonly cwd?: AbsolutePath
+  /** The cell that it shares with tools of other policies. */
+  readonly cell?: SharedCell
   readonly schema?: StandardSchema | JsonSchema
   /** Validates input by a JSON Schema. A Standard Schema has its own. */
   readonly parse?: ParseInput
@@ -89,6 +95,7 @@ export const describeTool = (declaration: ToolDeclaration): GateTool => {
     hasPolicy,
     boundary,
     noStance,
+    cell: declaration.cell,
     policyHash: policyHash(policy),
     places: { workspace, home, cwd: declaration.cwd ?? workspace },
     needsApproval: boundary.egressClass.level === 'write',
@@ -103,10 +110,11 @@ export const describeTool = (declaration: ToolDeclaration): GateTool => {
   }
 }
 
-const stanceOf = ({ kind, policy, workspace, home }: ToolDeclaration): Stance => {
+const stanceOf = ({ kind, policy, workspace, home, cell }: ToolDeclaration): Stance => {
   if (!isSandboxedKind(kind)) return resolveStance(policy, { workspace, home })
   const boundary = resolvePolicy(policy, { workspace, home, kind })
-  return { boundary, noStance: undeclaredSections(policy, boundary) }
+  const omitted = undeclaredSections(policy, boundary)
+  return { boundary, noStance: cell === undefined ? omitted : omitted.filter((name) => !isNoneIn(cell, name)) }
 }
 
 /**

@@ -1,6 +1,6 @@
 // The tools of all servers, as the gate knows them: each with the policy that somebody wrote for it, or with none.
 import { CordonError, fail } from '../errors/index.js'
-import type { JsonSchema } from '../gate/index.js'
+import type { JsonSchema, SharedCell } from '../gate/index.js'
 import { proposalOf } from '../mcp-server/index.js'
 import type { Proposal } from '../mcp-server/index.js'
 import type { ToolPolicy } from '../policy/index.js'
@@ -30,6 +30,8 @@ export interface ToolNaming {
 export interface ToolRights {
   readonly policy: ToolPolicy | undefined
   readonly policyFix: string | undefined
+  /** Its server's cell, if that grants what the policy does not. */
+  readonly cell: SharedCell | undefined
 }
 
 export type ToolRegister = Pick<Cordon, 'addTool' | 'removeTool'>

@@ -67,8 +67,10 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'audit-unsafe-path': 'name an ordinary file',
   'tool-unknown': 'did you mean "read_file"?',
   'tool-name-invalid': 'give each tool its own name; names that differ only in case count as one',
+  'argument-url-denied':
+    'grant the host (network), or mark the parameter with text() if it is content that is never fetched',
   'argument-path-denied':
-    'grant it (filesystem.read), or mark the parameter with text() if it is content and never opened',
+    'grant it (filesystem.read), or mark the parameter with text() if it is content that is never opened',
   'approval-unavailable': 'approve it, once or for this session',
   'approval-refused': 'answer the evaluation that decide() returned',
   'rules-unreadable': 'make it readable, or remove it',

@@ -1,4 +1,5 @@
 // A server that misbehaves as its tools are told to.
+import { writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const NAMES = [
@@ -15,6 +16,8 @@ const NAMES = [
   'ask',
   'slow',
   'lie',
+  'save',
+  'keep',
 ]
 const SLOW = { type: 'object', properties: { words: { type: 'string', pattern: '^(a|a)*$' } } }
 const schemaOf = (name) => (name === 'slow' ? SLOW : { type: 'object' })
@@ -24,8 +27,22 @@ const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.
 const text = (id, words) => write({ id, result: { content: [{ type: 'text', text: words }] } })
 let asking
 
+/** As lax programs open a path. */
+const save = (id, { path = 'none', url = 'none' }) => {
+  const file = path.replace(/^@/, '').replace('$PWD', process.cwd()).replace('*', 'star')
+  try {
+    if (path !== 'none') writeFileSync(file, 'saved')
+    text(id, `saved ${path} and sent to ${url}`)
+  } catch (error) {
+    text(id, `failed: ${error.code}`)
+  }
+}
+
 const DEEDS = {
   echo: (id, { words = '' }) => text(id, words),
+  // Both write, whatever the policy of each says.
+  save: (id, given) => save(id, given),
+  keep: (id, given) => save(id, given),
   slow: (id, { words = '' }) => text(id, words),
   die: () => process.exit(3),
   hang: () => undefined,

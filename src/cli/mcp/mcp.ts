@@ -1,8 +1,8 @@
 // `cordon mcp`: a gateway between one MCP client and its servers.
 import { dirname, join } from 'node:path'
 
-import { bug, fail } from '../../errors/index.js'
-import { CLIENT_FEATURE_NAMES, createLineReader, openGateway, sharedName } from '../../mcp/index.js'
+import { fail } from '../../errors/index.js'
+import { CLIENT_FEATURE_NAMES, openGateway, sharedName } from '../../mcp/index.js'
 import type { ClientFeature, GatewayParts, OpenConnection } from '../../mcp/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 import { createCordon } from '../../runtime/index.js'
@@ -16,14 +16,12 @@ import { usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
 import type { CommandLine, Environment } from '../command-line.js'
 import { EXIT_REFUSED, reportFailure } from '../failure.js'
-import { openOutput } from '../run/output-sink.js'
 import { openRunLog, recordSettingsOf } from '../run/perform-run.js'
 import { withheld } from '../settings/own-files.js'
 import { configFolderOf, consentFolderOf, homeOf } from '../settings/own-folders.js'
 import { STDERR, writeText } from '../text/console-text.js'
 import { visible } from '../text/visible-text.js'
 import { version } from '../text/version.js'
-import { createProposalJudge } from './accept-proposal.js'
 import { openClient, untilSignal } from './client-input.js'
 import { listeningBy } from './listening.js'
 import type { Listening } from './listening.js'
@@ -31,14 +29,15 @@ import { locateServers } from './packaged-servers.js'
 import { withLogin } from './remote-server.js'
 import { chooseServers } from './server-choice.js'
 import type { ChosenServer } from './server-choice.js'
+import { passStderr } from './server-stderr.js'
 import { prepareServer, serverSource } from './start-server.js'
 import type { PreparedServer } from './start-server.js'
 import { readServerSettings } from './server-settings.js'
 import type { AllServerSettings } from './server-settings.js'
 import { unusedSettings } from './unused-settings.js'
 import { ticketsIn } from './ticket-key.js'
-import { policiesWithin, policyNamed, readToolFile, withTimeout } from './tool-policies.js'
-import type { ToolEntry } from './tool-policies.js'
+import { policiesWithin, policyNamed, readToolFile } from './tool-policies.js'
+import { policiesOf } from './tool-rights.js'
 
 export const mcp = async ({ given, environment }: CommandLine): Promise<number> => {
   const tools = readToolFile(given.values.get('tools')?.[0])
@@ -74,13 +73,18 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
     const { backend, form } = first.prepared.order
     sandbox = openSandbox({ backend, form, nursery: 'none' })
     sandbox.catch(() => undefined)
-    const onStderr = passStderr(chosen.length > 1)
+    const onStderr = passStderr()
     const consentFolder = consentFolderOf(environment, home)
     const allowedTo = (server: string) => new Set([...allowed, ...settings.of(server).allowed])
     const place = { audit, sandbox, environment, allowedTo, consentFolder, onStderr }
     const policyOf = policiesOf(servers, environment, (name, server) => {
       const ownName = name.slice(startOf(server).length)
-      return { ownName, said: policyNamed(name, tools) ?? policyNamed(ownName, settings.of(server).tools) }
+      const ofServer = settings.of(server)
+      return {
+        ownName,
+        said: policyNamed(name, tools) ?? policyNamed(ownName, ofServer.tools),
+        all: [...policiesWithin(startOf(server), tools), ...policiesWithin('', ofServer.tools)],
+      }
     })
     const open = connecting({
       first,
@@ -192,40 +196,6 @@ const serve = async (open: OpenConnection, listening: Listening | undefined): Pr
   }
 }
 
-interface SaidOfTool {
-  /** As its server calls it. */
-  readonly ownName: string
-  /** By the user. */
-  readonly said: ToolEntry['policy'] | undefined
-}
-
-/** `find`: by the name that clients use. A proposal that nobody accepted is reported once. */
-const policiesOf = (
-  servers: readonly PreparedServer[],
-  environment: Environment,
-  find: (name: string, server: string) => SaidOfTool,
-): GatewayParts['policyOf'] => {
-  const owners = new Map(
-    servers.map(({ server: { name }, policy, timeout, prepared: { order: places } }) => [
-      name,
-      { timeout, judge: createProposalJudge({ name, policy, timeout, places }) },
-    ]),
-  )
-  const told = new Set<string>()
-  return (name, link, proposal) => {
-    const { timeout, judge } = owners.get(link.name) ?? bug(`a link to the unknown server ${link.name}`)
-    const { ownName, said } = find(name, link.name)
-    const granted = judge({ name: ownName, proposal }, said)
-    if (granted.policy !== undefined) return { policy: withTimeout(granted.policy, timeout), policyFix: undefined }
-    const { trouble } = granted
-    if (trouble !== undefined && !told.has(trouble.message)) {
-      told.add(trouble.message)
-      reportFailure(trouble, environment)
-    }
-    return { policy: undefined, policyFix: trouble?.fix }
-  }
-}
-
 /** A project that nobody trusts grants nothing, and says so. */
 const settingsHere = ({ values }: Arguments, environment: Environment): AllServerSettings => {
   const home = homeOf(environment)
@@ -259,31 +229,4 @@ const featureNamed = (word: string): ClientFeature => {
     problem: `--allow does not know ${JSON.stringify(word)}`,
     fix: `one of: ${CLIENT_FEATURE_NAMES.join(', ')}`,
   })
-}
-
-/** What servers write to stderr. It is dropped while nobody reads it, so that no server waits for that. */
-const passStderr = (isShared: boolean): ((server: string, bytes: Uint8Array) => void) => {
-  const output = openOutput(STDERR, () => undefined)
-  let isFull = false
-  const write = (bytes: Uint8Array): void => {
-    if (isFull) return
-    const slow = output.write(bytes)
-    isFull = slow !== undefined
-    void slow?.then(() => {
-      isFull = false
-    })
-  }
-  const readers = new Map<string, (bytes: Uint8Array) => void>()
-  const readerOf = (server: string): ((bytes: Uint8Array) => void) => {
-    const onLine = (line: string): void => {
-      write(Buffer.from(`[${server}] ${line}\n`))
-    }
-    const found = readers.get(server) ?? createLineReader({ onLine, onTooLong: () => undefined })
-    readers.set(server, found)
-    return found
-  }
-  return (server, bytes) => {
-    if (isShared) readerOf(server)(bytes)
-    else write(bytes)
-  }
 }

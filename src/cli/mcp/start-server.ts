@@ -122,6 +122,8 @@ export const serverSource = ({ server, prepared }: PreparedServer, place: Server
       bridged(launch, { server, prepared, place }),
       ignore,
     )
+    // The last line may lack its end.
+    onStderr(server.name, Buffer.from('\n'))
     return {
       how: describeEnding(result),
       lastWords: lastLines(said.text()),

@@ -38,7 +38,7 @@ export const bindTool = (definition: ToolDefinition, { workspace, home }: Home):
     name,
     kind,
     policy,
-    ...(kind === 'mcp' ? { hasPolicy: definition.hasPolicy } : {}),
+    ...(kind === 'mcp' ? { hasPolicy: definition.hasPolicy, ...withoutUndefined({ cell: definition.cell }) } : {}),
     workspace,
     home,
     cwd,

@@ -1,6 +1,13 @@
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
-import type { Constraints, DestructiveFacts, JsonSchema, JsonValue, StandardSchema } from '../../gate/index.js'
+import type {
+  Constraints,
+  DestructiveFacts,
+  JsonSchema,
+  JsonValue,
+  SharedCell,
+  StandardSchema,
+} from '../../gate/index.js'
 import { parseConstraints } from '../../gate/index.js'
 import { parsePolicy } from '../../policy/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
@@ -90,6 +97,8 @@ export type ToolDefinition<
         readonly ownName: string
         readonly hasPolicy: boolean
         readonly policyFix: string | undefined
+        /** Undefined: its policy is that of the cell. */
+        readonly cell: SharedCell | undefined
       }
     | { readonly kind: 'in-process'; readonly run: ToolRun; readonly result: ResultLimits | undefined }
   )
@@ -225,6 +234,8 @@ export interface McpToolOptions {
   readonly policy: ToolPolicy | undefined
   /** What would give it one. */
   readonly policyFix: string | undefined
+  /** The cell that it shares with tools of other policies. */
+  readonly cell?: SharedCell | undefined
   readonly cwd: string
   readonly server: ToolServer
 }
@@ -237,6 +248,7 @@ export const mcpTool = ({
   input,
   policy,
   policyFix,
+  cell,
   cwd,
   server,
 }: McpToolOptions): ToolDefinition => ({
@@ -247,6 +259,7 @@ export const mcpTool = ({
   ownName,
   hasPolicy: policy !== undefined,
   policyFix,
+  cell,
 })
 
 export const commonDefinition = <Name extends string, Input>(
