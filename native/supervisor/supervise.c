@@ -99,8 +99,12 @@ static void pass_on_output(struct call *call, int *from, enum frame_kind kind)
 	if (got <= 0) {
 		close(*from);
 		*from = -1;
-		if (kind == FRAME_STDOUT)
+		if (kind == FRAME_STDOUT) {
+			/* A host that waits for answers must know that none will come. */
+			if (call->plan->delivers_at_once)
+				put_frame(call, kind, "", 0);
 			begin_farewell(call);
+		}
 		return;
 	}
 	note_size(call);

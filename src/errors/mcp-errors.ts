@@ -35,13 +35,13 @@ export const MCP_ERRORS = {
   'mcp-server-ended': {
     when: 'An MCP server ended while it was needed, or before.',
     message: 'the MCP server "{server}" has ended: {how}',
-    agent: 'This server has ended. Other arguments will not help. Tell the user.',
-    fix: 'see what it wrote to stderr, and what `cordon log` says of it; start the gateway again',
+    agent: 'This server has ended. The call may have run, so look before you call again. The server is started again.',
+    fix: 'see what it wrote to stderr, and `cordon log`; the next request starts it again, at most 5 times in a row',
   },
   'mcp-server-silent': {
-    when: 'One of several MCP servers did not answer the first request in time. The others are served.',
-    message: 'the MCP server "{server}" did not answer within {seconds} s',
-    agent: 'This server is not available. Other arguments will not help. Tell the user.',
+    when: 'An MCP server did not answer a request in time. Other servers are served.',
+    message: 'the MCP server "{server}" did not answer {request} within {seconds} s',
+    agent: 'This server does not answer. Other arguments will not help. Tell the user.',
     fix: 'start it alone (--server {server}) and see what it writes to stderr',
   },
   'mcp-server-stalled': {
@@ -85,6 +85,12 @@ export const MCP_ERRORS = {
     message: 'no MCP server lists the tool "{tool}"',
     agent: 'There is no such tool. Use one of the listed tools.',
     fix: 'list the tools again',
+  },
+  'mcp-message-too-long': {
+    when: 'A result, or another message for an MCP client, is longer than clients take. They would end the session.',
+    message: 'a message for the client has {bytes} bytes; clients take at most {most}',
+    agent: 'The result is too long to be given to you. Ask for less in one call.',
+    fix: 'ask the tool for less: for part of a file, or for fewer entries',
   },
   'mcp-relay-failed': {
     when: 'The gateway could not relay a message of an MCP server or client.',

@@ -21,8 +21,8 @@ export interface Exchange {
   readonly waiting: (id: unknown) => Asked | undefined
   /** `unasked`: nobody waits for this answer, or it was given before. */
   readonly settle: (id: MessageId, fields: Fields) => 'settled' | 'late' | 'unasked'
-  /** Nobody waits for this answer any more. */
-  readonly cancel: (id: number) => boolean
+  /** Nobody waits for this answer any more. `error`: what is told instead (default: cancelled). */
+  readonly cancel: (id: number, error?: CordonError) => boolean
   /** All requests are lost, also later ones. */
   readonly end: (error: CordonError) => void
   readonly size: () => number
@@ -65,13 +65,13 @@ export const createExchange = (): Exchange => {
       found.resolve({ kind: 'answered', fields })
       return 'settled'
     },
-    cancel: (id) => {
+    cancel: (id, error = fail('cancelled', {})) => {
       const found = take(id)
       if (found === undefined) return false
       const [oldest] = cancelled
       if (cancelled.size >= MOST_CANCELLED) cancelled.delete(oldest)
       cancelled.add(id)
-      found.resolve({ kind: 'lost', error: fail('cancelled', {}) })
+      found.resolve({ kind: 'lost', error })
       return true
     },
     end: (error) => {

@@ -6,9 +6,10 @@ import { fail } from '../errors/index.js'
 import type { JsonValue } from '../gate/index.js'
 import { isReadable, isWithinPath, parseAbsolutePath } from '../policy/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
+import { monotonicMs } from '../shapes/index.js'
 
 import type { ClientUser } from './ask-client.js'
-import { skeletonOf, textsOf } from './consent/index.js'
+import { namesCordon, textsOf } from './consent/index.js'
 import { createExchange } from './exchange.js'
 import type { Asked } from './exchange.js'
 import type { ServerLink } from './server-link.js'
@@ -52,7 +53,24 @@ interface Question {
   readonly asked: Asked
 }
 
-export const createFromServers = (send: SendToClient): FromServers => {
+/** Notifications that one server may send at once, and how many more each second. The rest is dropped. */
+const MOST_AT_ONCE = 1_000
+const MORE_PER_SECOND = 100
+
+/** `onTrouble`: a server did what it must not do. */
+export const createFromServers = (
+  send: SendToClient,
+  onTrouble: (link: ServerLink, problem: string) => void,
+): FromServers => {
+  const budgets = new Map<ServerLink, { left: number; at: number }>()
+  const isFlooding = (link: ServerLink): boolean => {
+    const now = monotonicMs()
+    const { left, at } = budgets.get(link) ?? { left: MOST_AT_ONCE, at: now }
+    const allowed = Math.min(MOST_AT_ONCE, left + ((now - at) / 1_000) * MORE_PER_SECOND)
+    budgets.set(link, { left: Math.max(0, allowed - 1), at: now })
+    if (allowed < 1) onTrouble(link, `sends more than ${MOST_AT_ONCE} notifications at once; some are dropped`)
+    return allowed < 1
+  }
   const exchange = createExchange()
   const questions = new Map<number, Question>()
 
@@ -114,6 +132,9 @@ export const createFromServers = (send: SendToClient): FromServers => {
     take: (link, message) => {
       if (message.kind === 'request') request(link, message)
       else if (message.method === METHODS.cancelled) cancel(link, message)
+      else if (isFlooding(link)) return
+      else if (message.method === METHODS.logMessage && namesCordon(paramsOf(message)['logger']))
+        onTrouble(link, 'sends log messages in the name of Cordon, which are dropped')
       else if (message.method === METHODS.progress) progress(link, message)
       else if (TOLD_BY_SERVERS.has(message.method)) link.hold(send(message.fields))
     },
@@ -152,12 +173,8 @@ export const createFromServers = (send: SendToClient): FromServers => {
   }
 }
 
-/** Whether a word of a question, as a reader sees it, is our name. */
 const speaksForCordon = (message: RequestMessage): boolean =>
-  textsOf(aboutOf(paramsOf(message)).params as JsonValue)
-    .join('\n')
-    .split(/[^\p{L}\p{M}\p{N}\p{Cf}]+/u)
-    .some((word) => skeletonOf(word) === 'cordon')
+  textsOf(aboutOf(paramsOf(message)).params as JsonValue).some(namesCordon)
 
 const fixOf = (feature: ClientFeature, isAllowed: boolean): string =>
   isAllowed ? 'the client has to answer its earlier questions first' : `start the gateway with --allow ${feature}`

@@ -13,7 +13,8 @@ import { createOffered } from './offered.js'
 import { createServedTools } from './served-tools.js'
 import type { ToolNaming, ToolRegister } from './served-tools.js'
 import { openServerLink } from './server-link.js'
-import type { ServerLink, ServerSource } from './server-link.js'
+import type { ServerLink } from './server-link.js'
+import type { ServerSource } from './server-run.js'
 import { createRouter, sharedName } from './several-servers.js'
 import { createClientSpeech } from './stateless/client-speech.js'
 import {
@@ -51,9 +52,6 @@ export interface Gateway {
   readonly close: () => Promise<void>
 }
 
-/** How long one of several servers may keep the others waiting for its introduction. */
-const INTRODUCTION_MS = 30_000
-
 /** A server that gives more pages than this gives them for ever. */
 const MOST_PAGES = 1_000
 const MOST_ENTRIES = 10_000
@@ -64,7 +62,18 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     takeMessage(message)
   })
   const { send } = speech
-  const fromServers = createFromServers(send)
+  /** What a server sends unasked is dropped if the client could not take it. */
+  const sendUnlessTooLong: SendToClient = (message) => {
+    try {
+      return send(message)
+    } catch (error) {
+      tellTrouble(error)
+      return undefined
+    }
+  }
+  const fromServers = createFromServers(sendUnlessTooLong, (link, problem) => {
+    troubled(link, problem)
+  })
   const isShared = servers.length > 1
   let isClosing = false
   const capabilities = new Map<ServerLink, Fields>()
@@ -95,6 +104,13 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     ask: fromServers.askForCordon,
   })
 
+  /** Each kind once, because a server can repeat it without end. */
+  const troubles = new Set<string>()
+  const troubled = (link: ServerLink, problem: string): void => {
+    const error = fail('mcp-server-garbled', { server: link.name, problem })
+    if (!troubles.has(error.message)) onTrouble(error)
+    troubles.add(error.message)
+  }
   const asCordonError = (error: unknown): CordonError =>
     error instanceof CordonError ? error : fail('mcp-relay-failed', { problem: messageOf(error) }, error)
   const tellTrouble = (error: unknown): void => {
@@ -102,6 +118,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
   }
   /** Sends a request on, and gives its answer with the id of the client. */
   const relay = async (link: ServerLink, request: RequestMessage, params?: Fields): Promise<Fields> => {
+    if (request.method !== METHODS.initialize) await link.awaken()
     const asked = link.ask(params === undefined ? request.fields : { ...request.fields, params })
     running.set(request.id, (given) => {
       link.cancel(asked, given)
@@ -112,11 +129,13 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     const entries: unknown[] = []
     let letters = 0
     let params: Fields = {}
+    await link.awaken()
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const answer = await link.ask(requestOf(0, method, params)).answer
       if (answer.kind === 'lost') throw answer.error
       const result = fieldsOf(answer.fields['result'])
       const found = result[LISTS[method]?.field ?? '']
+      if ('result' in answer.fields && !Array.isArray(found)) throw unusableList(link, method)
       for (const entry of Array.isArray(found) ? (found as readonly unknown[]) : []) entries.push(entry)
       letters += JSON.stringify(found ?? null).length
       if (entries.length > MOST_ENTRIES || letters > LONGEST_LINE) break
@@ -161,7 +180,8 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     const answer = await relay(link, request)
     const result = fieldsOf(answer['result'])
     const listed = result[field]
-    if (!Array.isArray(listed)) return answer
+    if (!('result' in answer)) return answer
+    if (!Array.isArray(listed) || listed.length > MOST_ENTRIES) throw unusableList(link, method)
     const isWhole = result['nextCursor'] === undefined && !('cursor' in paramsOf(request))
     const others = isWhole ? undefined : () => listAll(link, method)
     const entries = await offered.admitted(link, method, listed, others)
@@ -194,6 +214,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
         refusalOf('tool', name) ?? fail('mcp-tool-unknown', { tool: name }),
         RPC_ERRORS.invalidParams,
       )
+    await tool.link.awaken()
     const client = clientOf(paramsOf(request))
     const canElicit = 'elicitation' in fieldsOf(client.capabilities)
     return callTool(cordon, tool, request, {
@@ -209,7 +230,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     return answer
   }
   const introduceAll = async (request: RequestMessage): Promise<Fields> => {
-    const answers = await Promise.all(links.map((link) => inTime(link, introduceTo(link, request))))
+    const answers = await Promise.all(links.map((link) => introduceTo(link, request)))
     const introduced = answers.flatMap((answer, at) =>
       'result' in answer ? [{ server: servers[at]?.name ?? '', result: fieldsOf(answer['result']) }] : [],
     )
@@ -256,15 +277,19 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     const answer = await answerOf(request).catch((error: unknown) => errorAnswer(id, asCordonError(error)))
     // A client that cancelled waits for no answer.
     if (!running.delete(id)) return
-    const slow = sendOrRefuse(id, answer)
+    const slow = sendOrRefuse(request, answer)
     if (slow !== undefined) for (const link of links) link.hold(slow)
   }
-  /** Answers of several servers together may be longer than a text can be. */
-  const sendOrRefuse = (id: MessageId, answer: Fields): Promise<void> | undefined => {
+  /** An answer may be longer than the client takes. A model reads the results of calls. */
+  const sendOrRefuse = ({ id, method }: RequestMessage, answer: Fields): Promise<void> | undefined => {
     try {
       return send(answer)
-    } catch (error) {
-      return send(errorAnswer(id, asCordonError(error)))
+    } catch (failure) {
+      const error = asCordonError(failure)
+      onTrouble(error)
+      return method === METHODS.callTool
+        ? send(resultOf(id, refusedResult(error.agentMessage, { error: error.code })))
+        : send(errorAnswer(id, error))
     }
   }
   const hear = (message: NotificationMessage): void => {
@@ -284,14 +309,6 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     else if (message.kind === 'notification') hear(message)
     else fromServers.answer(message)
   }
-  const inTime = async (link: ServerLink, introduced: Promise<Fields>): Promise<Fields> => {
-    const error = fail('mcp-server-silent', { server: link.name, seconds: INTRODUCTION_MS / 1_000 })
-    const timer = setTimeout(link.end, INTRODUCTION_MS, error)
-    return introduced.finally(() => {
-      clearTimeout(timer)
-    })
-  }
-
   return {
     take: (line) => {
       for (const message of readLine(line, 'client')) {
@@ -307,6 +324,11 @@ export const openGateway = (parts: GatewayParts): Gateway => {
       await Promise.all(links.map((link) => link.close()))
     },
   }
+}
+
+const unusableList = (link: ServerLink, method: string): CordonError => {
+  const problem = `answered ${method} without a list, or with more than ${MOST_ENTRIES} entries`
+  return fail('mcp-server-garbled', { server: link.name, problem })
 }
 
 const answerWith = async ({ answer }: Asked, id: MessageId): Promise<Fields> => {

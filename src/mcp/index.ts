@@ -4,6 +4,7 @@ export {
   createConsent,
   differenceOf,
   listConsents,
+  namesCordon,
   warningsOf,
   writeConsent,
 } from './consent/index.js'
@@ -12,8 +13,8 @@ export type { OpenConnection } from './http/connection.js'
 export { openGateway } from './gateway.js'
 export type { GatewayParts } from './gateway.js'
 export type { SendToClient } from './from-server.js'
-export type { ServerSource } from './server-link.js'
+export type { ServerSource } from './server-run.js'
 export { sharedName } from './several-servers.js'
 export { CLIENT_FEATURE_NAMES } from './wire/era-2025.js'
 export type { ClientFeature } from './wire/era-2025.js'
-export { createLineReader } from './wire/lines.js'
+export { createLineReader, lineForClient } from './wire/lines.js'

@@ -8,7 +8,7 @@ import { nameOf } from './consent/index.js'
 import type { OfferKind } from './consent/index.js'
 import type { ServerLink } from './server-link.js'
 import { LISTS } from './wire/era-2025.js'
-import { fieldsOf } from './wire/messages.js'
+import { fieldsOf, textOf } from './wire/messages.js'
 import type { Fields } from './wire/messages.js'
 
 export interface Offered {
@@ -35,6 +35,13 @@ export const createOffered = (onTrouble: (error: CordonError) => void): Offered 
     if (error === undefined || told.has(error.message)) return
     told.add(error.message)
     onTrouble(error)
+  }
+  const isNamedShortly = (link: ServerLink, entry: JsonObject): boolean => {
+    if (hasShortNames(entry)) return true
+    const problem = `lists names of more than ${MOST_IN_NAME} or URIs of more than ${MOST_IN_URI} letters`
+    if (!told.has(link.name)) onTrouble(fail('mcp-server-garbled', { server: link.name, problem }))
+    told.add(link.name)
+    return false
   }
   const refusal: Offered['refusal'] = (link, kind, name) => {
     const because = link.source.consent.heldBecause(kind, name)
@@ -68,16 +75,22 @@ export const createOffered = (onTrouble: (error: CordonError) => void): Offered 
     },
     admitted: async (link, method, entries, listAll) => {
       const kind = LISTS[method]?.offer
-      const mappings = mappingsOf(entries)
+      const mappings = mappingsOf(entries).filter((entry) => isNamedShortly(link, entry))
       if (kind === undefined) return mappings
       const isSeen = seen.get(link)?.has(kind) === true
       if (listAll === undefined || !isSeen)
-        see(link, kind, listAll === undefined ? mappings : mappingsOf(await listAll()))
+        see(link, kind, listAll === undefined ? mappings : mappingsOf(await listAll()).filter(hasShortNames))
       return judge(link, kind, mappings)
     },
     refusal,
   }
 }
+
+const MOST_IN_NAME = 256
+const MOST_IN_URI = 8_192
+
+const hasShortNames = ({ name, uri, uriTemplate }: JsonObject): boolean =>
+  textOf(name).length <= MOST_IN_NAME && [uri, uriTemplate].every((each) => textOf(each).length <= MOST_IN_URI)
 
 /** They were JSON when they came. */
 const mappingsOf = (entries: readonly unknown[]): readonly JsonObject[] =>

@@ -1,67 +1,20 @@
-// The connection to one server: what is sent to it, what it answers, and how it ends.
-import { CordonError, fail } from '../errors/index.js'
-import type { Boundary } from '../policy/index.js'
-import type { OpenProgram, SandboxProfile } from '../sandbox/index.js'
+// The connection to one server, over all its runs. A server that ended is started again with the next request, and
+// introduced as before. What it was asked before is not asked again, because it may have done it.
+import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
+import { monotonicMs } from '../shapes/index.js'
 
-import type { Consent } from './consent/index.js'
-import { failureIn } from './bridge/http-failure.js'
-import { createExchange } from './exchange.js'
-import type { Asked } from './exchange.js'
-import { createServerSpeech } from './stateless/server-speech.js'
-import { METHODS, errorAnswer, progressTokenOf, withProgressToken } from './wire/era-2025.js'
-import type { ClientFeature } from './wire/era-2025.js'
-import { asksInResult } from './wire/era-2026.js'
-import { createLineReader } from './wire/lines.js'
-import { fieldsOf, notificationOf, readLine } from './wire/messages.js'
-import type { AnswerMessage, Fields, NotificationMessage, RequestMessage } from './wire/messages.js'
+import { startServer } from './server-run.js'
+import type { ServerRun, ServerSource } from './server-run.js'
+import { METHODS } from './wire/era-2025.js'
+import { notificationOf } from './wire/messages.js'
+import type { Fields, NotificationMessage, RequestMessage } from './wire/messages.js'
 
-/** A server that can be started once. */
-export interface ServerSource {
-  readonly name: string
-  readonly cwd: string
-  /** `http`: a bridge in its cell speaks for it. */
-  readonly speaks: 'stdio' | 'http'
-  /** The address of a remote server, as a word of a shell: the user can log in to it. */
-  readonly url: string | undefined
-  /** Of its cell. The roots of a client are clipped to it. */
-  readonly boundary: Boundary
-  /** What it may ask its client for. */
-  readonly allowed: ReadonlySet<ClientFeature>
-  /** What was consented to of what it offers. */
-  readonly consent: Consent
-  /** Runs it in its cell. Rejects if it did not start. */
-  readonly run: (streams: ServerStreams) => Promise<ServerEnd>
-}
-
-export interface ServerEnd {
-  readonly how: string
-  /** The end of what it wrote to stderr. */
-  readonly lastWords: string
-  /** The grants that it may have lacked. Empty if nothing is known. */
-  readonly advice: () => string
-}
-
-export interface ServerStreams {
-  readonly onStarted: (program: OpenProgram) => void
-  readonly onStdout: (bytes: Uint8Array) => void
-  /** Kills it. */
-  readonly signal: AbortSignal
-}
-
-export interface ServerLink {
+export interface ServerLink extends Omit<ServerRun, 'isEnded'> {
   readonly source: ServerSource
   readonly name: string
-  readonly profile: () => SandboxProfile | undefined
-  /** Sends a request with an id of ours. */
-  readonly ask: (request: Fields) => Asked
-  readonly cancel: (asked: Asked, params?: Fields) => void
-  readonly waiting: (token: unknown) => Asked | undefined
-  readonly send: (message: Fields) => void
-  /** Reads no more from it until this settles. */
-  readonly hold: (until: Promise<void> | undefined) => void
-  readonly end: (error: CordonError) => void
-  /** Ends its input, and kills it if it does not end. */
-  readonly close: () => Promise<void>
+  /** Starts it again if it has ended. Settles when it can be asked, or cannot be started. */
+  readonly awaken: () => Promise<void>
 }
 
 export interface LinkListener {
@@ -71,174 +24,78 @@ export interface LinkListener {
   readonly onEnd: (link: ServerLink, error: CordonError) => void
 }
 
-/** Beyond this a server counts as one that does not read. */
-const MOST_UNREAD = 64 * 1024 * 1024
-
-/** A server chooses some of the words. */
-const MOST_TROUBLES = 100
-
-/** How long a server may take to end after its input has ended. */
-const LAST_MS = 2_000
+/** Starts again, in a row. A run that lasted this long begins a new row. */
+const MOST_RESTARTS = 5
+const LASTING_MS = 10 * 60_000
 
 export const openServerLink = (source: ServerSource, listener: LinkListener): ServerLink => {
-  const { name } = source
-  const exchange = createExchange()
-  const killing = new AbortController()
-  const troubled = new Set<string>()
-  let program: OpenProgram | undefined
-  let early: Buffer[] = []
-  let ended: CordonError | undefined
-  let hasAnswered = false
+  const start = (): ServerRun =>
+    startServer(source, {
+      onMessage: (message) => {
+        listener.onMessage(link, message)
+      },
+      onTrouble: listener.onTrouble,
+      onEnd: (error) => {
+        listener.onEnd(link, error)
+      },
+    })
+  let run: ServerRun
+  let startedAt = monotonicMs()
+  let restarts = 0
+  let isClosing = false
+  /** The request that introduced the client. Undefined: the server has not answered one yet. */
+  let introduction: Fields | undefined
+  let waking: Promise<void> | undefined
 
-  const end = (error: CordonError): void => {
-    if (ended !== undefined) return
-    ended = error
-    program = undefined
-    early = []
-    exchange.end(error)
-    killing.abort()
-    listener.onEnd(link, error)
+  const restart = async (introduced: Fields): Promise<void> => {
+    restarts = monotonicMs() - startedAt > LASTING_MS ? 1 : restarts + 1
+    startedAt = monotonicMs()
+    const begun = start()
+    run = begun
+    const answer = await begun.ask(introduced).answer
+    if (answer.kind === 'answered' && 'result' in answer.fields) begun.send(notificationOf(METHODS.initialized, {}))
+    else
+      begun.end(fail('mcp-server-ended', { server: source.name, how: 'it did not answer when it was started again' }))
   }
-  /** Reports each kind of trouble once, because a server can repeat it without end. */
-  const report = (error: CordonError): void => {
-    if (troubled.size >= MOST_TROUBLES || troubled.has(error.message)) return
-    troubled.add(error.message)
-    listener.onTrouble(error)
-  }
-  const trouble = (problem: string): void => {
-    report(fail('mcp-server-garbled', { server: name, problem }))
-  }
-  const settle = ({ id, fields }: AnswerMessage): void => {
-    hasAnswered = true
-    const failure = source.speaks === 'http' ? failureOf(source, fields) : undefined
-    if (failure !== undefined) report(failure)
-    const answer = failure === undefined ? withoutQuestions(fields, name) : errorAnswer(0, failure)
-    if (exchange.settle(id, answer) === 'unasked') trouble('answers what nobody asked, or answers twice')
-  }
-  const read = createLineReader({
-    onLine: (line) => {
-      for (const message of readLine(line, 'server')) {
-        if (message.kind === 'garbage') trouble(`writes lines that are no messages: ${message.problem}`)
-        else speech.take(message)
-      }
-    },
-    onTooLong: () => {
-      end(fail('mcp-server-garbled', { server: name, problem: 'wrote a message that is too long' }))
-    },
-  })
-  const speech = createServerSpeech({
-    server: name,
-    speaks: source.speaks,
-    allowed: source.allowed,
-    toServer: (fields) => {
-      write(fields)
-    },
-    toGateway: (message) => {
-      if (message.kind === 'answer') settle(message)
-      else listener.onMessage(link, message)
-    },
-  })
-  const send = (message: Fields): void => {
-    if (ended === undefined) speech.send(message)
-  }
-  const write = (message: Fields): void => {
-    if (ended !== undefined) return
-    const bytes = Buffer.from(`${JSON.stringify(message)}\n`)
-    if (program === undefined) early.push(bytes)
-    else program.write(bytes)
-    requireReading()
-  }
-  const requireReading = (): void => {
-    const bytes = program?.waiting() ?? 0
-    if (bytes > MOST_UNREAD) end(fail('mcp-server-stalled', { server: name, bytes }))
-  }
-
   const link: ServerLink = {
     source,
-    name,
-    profile: () => program?.profile,
+    name: source.name,
+    awaken: () => {
+      if (waking !== undefined) return waking
+      const isSpent = restarts >= MOST_RESTARTS && monotonicMs() - startedAt <= LASTING_MS
+      if (!run.isEnded() || introduction === undefined || isClosing || isSpent) return Promise.resolve()
+      waking = restart(introduction).finally(() => {
+        waking = undefined
+      })
+      return waking
+    },
     ask: (request) => {
-      const params = fieldsOf(request['params'])
-      const token = progressTokenOf(params)
-      const asked = exchange.ask(token)
-      const { id } = asked
-      send({ ...request, id, ...(token === undefined ? {} : { params: withProgressToken(params, id) }) })
+      const asked = run.ask(request)
+      if (request['method'] === METHODS.initialize)
+        void asked.answer.then((answer) => {
+          if (answer.kind === 'answered' && 'result' in answer.fields) introduction = request
+        })
       return asked
     },
-    cancel: ({ id }, params = {}) => {
-      if (exchange.cancel(id)) send(notificationOf(METHODS.cancelled, { ...params, requestId: id }))
+    profile: () => run.profile(),
+    cancel: (asked, params) => {
+      run.cancel(asked, params)
     },
-    waiting: exchange.waiting,
-    send,
+    waiting: (token) => run.waiting(token),
+    send: (message) => {
+      run.send(message)
+    },
     hold: (until) => {
-      if (until !== undefined) program?.hold(until)
+      run.hold(until)
     },
-    end,
-    close: async () => {
-      const timer = setTimeout(() => {
-        killing.abort()
-      }, LAST_MS)
-      if (program === undefined) killing.abort()
-      else program.endInput()
-      await running
-      clearTimeout(timer)
+    end: (error) => {
+      run.end(error)
+    },
+    close: () => {
+      isClosing = true
+      return run.close()
     },
   }
-  const running = source
-    .run({
-      onStarted: (started) => {
-        program = started
-        for (const bytes of early) started.write(bytes)
-        early = []
-      },
-      onStdout: read,
-      signal: killing.signal,
-    })
-    .then(
-      (ending) => {
-        end(hasAnswered ? fail('mcp-server-ended', { server: name, how: ending.how }) : endedAtOnce(name, ending))
-      },
-      (error: unknown) => {
-        end(
-          program === undefined
-            ? notStarted(name, error)
-            : fail('mcp-server-ended', { server: name, how: String(error) }),
-        )
-      },
-    )
+  run = start()
   return link
-}
-
-const endedAtOnce = (server: string, { how, lastWords, advice }: ServerEnd): CordonError =>
-  fail('mcp-server-not-started', {
-    server,
-    problem: `it ended before it answered (${how})${lastWords === '' ? '' : `; its last words: ${lastWords}`}`,
-    fix: advice() || 'see what it wrote to stderr; nothing that it was refused is known (cordon why last)',
-  })
-
-const notStarted = (server: string, error: unknown): CordonError =>
-  fail(
-    'mcp-server-not-started',
-    {
-      server,
-      problem: error instanceof Error ? error.message : String(error),
-      fix: (error instanceof CordonError ? error.fix : undefined) ?? 'see: cordon log',
-    },
-    error,
-  )
-
-/** A result that asks the client for something is no result here. */
-const withoutQuestions = (fields: Fields, server: string): Fields => {
-  if (!asksInResult(fieldsOf(fields['result']))) return fields
-  return errorAnswer(0, fail('mcp-request-refused', { server, method: 'input_required', fix: 'use an older client' }))
-}
-
-/** What the bridge in the cell of a server says instead of an answer. */
-const failureOf = ({ name: server, url }: ServerSource, fields: Fields): CordonError | undefined => {
-  const failure = failureIn(fields)
-  if (failure === undefined) return undefined
-  const { problem, isLoginWanted } = failure
-  return isLoginWanted && url !== undefined
-    ? fail('mcp-login-required', { server, problem, url })
-    : fail('mcp-http-failed', { server, problem })
 }

@@ -63,7 +63,7 @@ export const createFrameReader = <Kind extends string>(
   const tellPiece = (kind: Kind, length: number, bytes: Buffer): Buffer => {
     const piece = bytes.subarray(0, length)
     begun = piece.length < length ? { kind, left: length - piece.length } : undefined
-    if (piece.length > 0) onFrame(kind, piece)
+    if (piece.length > 0 || length === 0) onFrame(kind, piece)
     return bytes.subarray(piece.length)
   }
   return (arrived) => {

@@ -53,6 +53,8 @@ export interface RunInput {
   readonly network?: CallNetwork
   readonly onStdout?: (bytes: Uint8Array) => void
   readonly onStderr?: (bytes: Uint8Array) => void
+  /** The program closed its stdout. Told only of one with `onStarted`. */
+  readonly onStdoutEnd?: () => void
   /** Called when the boundary is applied. If it rejects, the program does not start. */
   readonly beforeStart?: (applied: AppliedProfile) => Promise<void>
 }

@@ -66,7 +66,6 @@ export const openProgram = async (
     env: { ...GATEWAY_ENVIRONMENT, ...variables },
     cwd,
     stderr: 'pipe',
-    maxBufferSize: 64 * 1024 * 1024,
   })
   let said = ''
   transport.stderr?.on('data', (bytes: Buffer) => (said += bytes.toString()))

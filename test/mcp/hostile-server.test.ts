@@ -1,5 +1,9 @@
 // A server that breaks the rules harms nobody but itself.
-import { ElicitRequestSchema, ResultSchema as AnyResult } from '@modelcontextprotocol/sdk/types.js'
+import {
+  ElicitRequestSchema,
+  LoggingMessageNotificationSchema,
+  ResultSchema as AnyResult,
+} from '@modelcontextprotocol/sdk/types.js'
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, test } from 'vitest'
 
@@ -26,15 +30,13 @@ const openTwo = () => {
 }
 
 describe('a hostile server', () => {
-  test('that dies loses its calls with a typed error, and another server goes on', async () => {
+  test('that dies loses its calls with a typed error, is started again, and another server goes on', async () => {
     const { client } = await openTwo()
     const hanging = client.callTool({ name: 'bad__hang', arguments: {} })
     const died = await client.callTool({ name: 'bad__die', arguments: {} })
     expect(metaOf(died)).toMatchObject({ 'cordon/status': 'failed', 'cordon/error': 'mcp-server-ended' })
     expect(metaOf(await hanging)).toMatchObject({ 'cordon/error': 'mcp-server-ended' })
-    expect(metaOf(await client.callTool({ name: 'bad__echo', arguments: {} }))).toMatchObject({
-      'cordon/error': 'mcp-server-ended',
-    })
+    expect(textOf(await client.callTool({ name: 'bad__echo', arguments: { words: 'again' } }))).toBe('again')
     expect(textOf(await client.callTool({ name: 'good__echo', arguments: { words: 'alive' } }))).toBe('alive')
   })
 
@@ -50,7 +52,6 @@ describe('a hostile server', () => {
     ['answers twice', 'twice', 'first', 'answers what nobody asked'],
     ['answers for nobody', 'nobody', 'for you', 'answers what nobody asked'],
     ['prints garbage', 'garbage', 'after garbage', 'it is not JSON'],
-    ['nests a hundred thousand lists', 'deep', 'after depth', 'it is nested too deeply'],
   ])('that %s is reported, and its calls go on', async (_, name, answer, problem) => {
     const { client, stderr } = await open()
     expect(textOf(await client.callTool({ name, arguments: {} }))).toBe(answer)
@@ -118,10 +119,112 @@ describe('a hostile server', () => {
     await expect(lying).rejects.not.toMatchObject({ data: { 'cordon/error': 'approval-rejected' } })
   })
 
-  test('can send a message of more than 20 MB', async () => {
+  test('that dies again and again is not started for ever', async () => {
+    const { client, stderr } = await open()
+    for (let dying = 0; dying < 6; dying += 1)
+      expect(metaOf(await client.callTool({ name: 'die', arguments: {} }))).toMatchObject({
+        'cordon/error': 'mcp-server-ended',
+      })
+    expect(metaOf(await client.callTool({ name: 'echo', arguments: {} }))).toMatchObject({
+      'cordon/error': 'mcp-server-ended',
+    })
+    expect(stderr()).toContain('at most 5 times in a row')
+  })
+
+  test('that closes its output loses its calls, and is started again', async () => {
     const { client } = await open()
-    const bytes = 21 * 1024 * 1024
-    expect(textOf(await client.callTool({ name: 'large', arguments: { bytes } })).length).toBe(bytes)
+    expect(metaOf(await client.callTool({ name: 'close', arguments: {} }))).toMatchObject({
+      'cordon/error': 'mcp-server-ended',
+    })
+    expect(textOf(await client.callTool({ name: 'echo', arguments: { words: 'again' } }))).toBe('again')
+  })
+
+  test.each(['text', 'both', 'neither', 'list'])(
+    'whose answer cannot be used (%s) loses only that call',
+    async (form) => {
+      const { client, stderr } = await open()
+      await expect(client.callTool({ name: 'unusable', arguments: { form } })).rejects.toMatchObject({
+        data: { 'cordon/error': 'mcp-server-garbled' },
+      })
+      expect(stderr()).toContain('gave an unusable answer')
+      expect(textOf(await client.callTool({ name: 'echo', arguments: { words: 'next' } }))).toBe('next')
+    },
+  )
+
+  test('that nests a hundred thousand lists loses that call at once', async () => {
+    const { client } = await open()
+    await expect(client.callTool({ name: 'deep', arguments: {} })).rejects.toMatchObject({
+      data: { 'cordon/error': 'mcp-server-garbled' },
+    })
+    expect(textOf(await client.callTool({ name: 'echo', arguments: { words: 'next' } }))).toBe('next')
+  })
+
+  test('that answers tools/list without a list is told apart from one without tools', async () => {
+    const folder = folderWith({ 'tools.yaml': '"*": server\n' })
+    const { client } = await openGateway(folder, ['--tools', 'tools.yaml', '--', 'node', HOSTILE, 'unlisted'])
+    await expect(client.listTools()).rejects.toMatchObject({ data: { 'cordon/error': 'mcp-server-garbled' } })
+  })
+
+  test('cannot list a tool with a name of a thousand letters, and its other tools are listed', async () => {
+    const folder = folderWith({ 'tools.yaml': '"*": server\n' })
+    const { client, stderr } = await openGateway(folder, ['--tools', 'tools.yaml', '--', 'node', HOSTILE, 'long'])
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toContain('echo')
+    expect(tools.every(({ name }) => name.length < 1_000)).toBe(true)
+    expect(stderr()).toContain('lists names of more than')
+  })
+
+  test('cannot break the session with a result that is too long for the client, and a shorter one arrives', async () => {
+    const { client } = await open()
+    const call = (bytes: number) => client.callTool({ name: 'large', arguments: { bytes } })
+    expect(metaOf(await call(11 * 1024 * 1024))).toMatchObject({ 'cordon/error': 'mcp-message-too-long' })
+    const short = 9 * 1024 * 1024
+    expect(textOf(await call(short)).length).toBe(short)
+  })
+
+  test('cannot flood its client with notifications', async () => {
+    let told = 0
+    const { client, stderr } = await open([], {}, (each) => {
+      each.setNotificationHandler(LoggingMessageNotificationSchema, () => {
+        told += 1
+      })
+    })
+    expect(textOf(await client.callTool({ name: 'flood', arguments: {} }))).toBe('flooded')
+    expect(told).toBeGreaterThan(100)
+    expect(told).toBeLessThan(20_000)
+    expect(stderr()).toContain('some are dropped')
+  })
+
+  test('cannot log in the name of Cordon, and logs in others', async () => {
+    const loggers: unknown[] = []
+    const { client } = await open([], {}, (each) => {
+      each.setNotificationHandler(LoggingMessageNotificationSchema, ({ params: { logger } }) => {
+        if (logger !== undefined) loggers.push(logger)
+      })
+    })
+    await client.callTool({ name: 'logger', arguments: {} })
+    expect(loggers).toEqual(['accordion'])
+  })
+
+  test('cannot call itself Cordon', async () => {
+    const folder = folderWith({ 'tools.yaml': '"*": server\n' })
+    const words = ['--tools', 'tools.yaml', '--server', 'shop', '--', 'node', HOSTILE, 'named']
+    const { client, stderr } = await openGateway(folder, words)
+    expect(client.getServerVersion()?.name).toBe('shop')
+    expect(stderr()).toContain('its name looks like that of Cordon')
+    await expect(openGateway(folder, ['--server', 'C0rdon', '--', 'node', HOSTILE])).rejects.toThrow(
+      'looks like that of Cordon',
+    )
+  })
+
+  test('writes to stderr only with its name, and cannot hide or move text there', async () => {
+    const folder = folderWith({ 'tools.yaml': '"*": server\n' })
+    const { client, stderr } = await openGateway(folder, ['--tools', 'tools.yaml', '--', 'node', HOSTILE, 'words'])
+    await client.listTools()
+    expect(stderr()).toContain('[hostile-server] cordon: all is well')
+    expect(stderr()).toContain('\\x1b[2Jcordon')
+    expect(stderr()).not.toContain('\u001b')
+    expect(stderr()).not.toMatch(/^cordon: all/m)
   })
 
   test('serves a thousand calls at once', async () => {

@@ -1,5 +1,5 @@
 // The client of the gateway, on stdin and stdout. A slow client must not block this process.
-import { createLineReader } from '../../mcp/index.js'
+import { createLineReader, lineForClient } from '../../mcp/index.js'
 import type { SendToClient } from '../../mcp/index.js'
 
 import { openOutput } from '../run/output-sink.js'
@@ -29,7 +29,7 @@ export const openClient = (): Client => {
     leave()
   })
   return {
-    send: (message) => output.write(Buffer.from(`${JSON.stringify(message)}\n`)),
+    send: (message) => output.write(lineForClient(message)),
     read: async (onLine) => {
       const read = createLineReader({ onLine, onTooLong: leave })
       process.stdin.on('data', read).on('end', leave).on('error', leave)

@@ -2,6 +2,7 @@
 import { basename } from 'node:path'
 
 import { fail } from '../../errors/index.js'
+import { namesCordon } from '../../mcp/index.js'
 import { nearestKey } from '../../policy/index.js'
 import { isMapping, isTexts } from '../../shapes/index.js'
 
@@ -38,6 +39,7 @@ export const chooseServers = ({ rest, values }: Arguments): readonly ChosenServe
   if (file === undefined) {
     if (rest.length === 0) throw usage('no server given', COMMAND, `${COMMAND} -- SERVER…, or ${COMMAND} --config FILE`)
     const name = nameFor(wanted ?? programName(rest))
+    requireOwnName(name, '--server')
     return [{ name, argv: rest, variables: {}, cwd: undefined, transport: transportOf(publish) }]
   }
   if (rest.length > 0)
@@ -53,6 +55,7 @@ export const chooseServers = ({ rest, values }: Arguments): readonly ChosenServe
   const origin = values.get('origin')?.[0]
   if (origin !== undefined) for (const server of servers) requireOrigin(server, origin)
   const twice = servers.find(({ name }, at) => servers.findIndex((other) => other.name === name) !== at)
+  for (const { name } of servers) requireOwnName(name, lineOf(name))
   if (twice !== undefined) throw invalid(lineOf(twice.name), `two servers would be called ${twice.name}`, 'rename one')
   return servers
 }
@@ -62,6 +65,12 @@ const requireOrigin = ({ name, transport }: ChosenServer, origin: string): void 
   const actual = transport.kind === 'remote' ? new URL(transport.remote.url).origin : 'no host'
   if (actual !== origin)
     throw usage(`--origin is ${origin}, and "${name}" is at ${actual}`, COMMAND, 'correct one of them')
+}
+
+/** Clients show the name of a server beside its questions. */
+const requireOwnName = (name: string, place: string): void => {
+  if (namesCordon(name.replaceAll(/[_-]/g, ' ')))
+    throw invalid(place, `the name "${name}" of a server looks like that of Cordon`, 'give it another name')
 }
 
 const transportOf = (publish: string | undefined): Transport =>

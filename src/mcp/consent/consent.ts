@@ -3,9 +3,10 @@
 // The first complete list of a kind is consented to as a whole: whoever starts a server chose it. Later changes wait
 // until somebody consents to them, because by then the model and its user rely on what they have read.
 import { fail } from '../../errors/index.js'
-import type { JsonObject } from '../../gate/index.js'
+import type { JsonObject, JsonValue } from '../../gate/index.js'
+import { isMapping } from '../../shapes/index.js'
 
-import { skeletonOf } from './look-alike.js'
+import { namesCordon, skeletonOf } from './look-alike.js'
 import { keyOf, nameOf, pinOf } from './offer.js'
 import type { Offer, OfferKind } from './offer.js'
 import { warningsOf } from './warnings.js'
@@ -150,6 +151,13 @@ const problemOf = (offer: Offer, offered: string, state: State): string | undefi
 const spoiltBy = (offer: Offer, { looks }: State): string | undefined => {
   const hidden = warningsOf(offer.value).find(({ kind }) => kind === 'hidden-characters')
   if (hidden !== undefined) return `it ${hidden.problem}`
+  if (offer.kind === 'instructions' && namesCordonIn(offer.value)) return 'its name looks like that of Cordon'
   const twin = looks.get(skeletonOf(keyOf(offer)))
   return twin === undefined || twin === keyOf(offer) ? undefined : `its name looks like that of the ${twin}`
+}
+
+/** The name and the title of a server, which clients show. */
+const namesCordonIn = (value: JsonValue): boolean => {
+  const about = isMapping(value) ? value['about'] : undefined
+  return isMapping(about) && [about['name'], about['title']].some(namesCordon)
 }

@@ -145,7 +145,11 @@ export const refusedResult = (reason: string, facts: Fields): Fields => ({
   _meta: Object.fromEntries(Object.entries(facts).map(([name, value]) => [`${OWN_PREFIX}${name}`, value])),
 })
 
-const ANSWERS = { reject: 'No', once: 'Yes, this once', session: 'Yes, for this session' } as const
+const ANSWERS = {
+  reject: 'No',
+  once: 'Yes, this once',
+  session: 'Yes, this tool with exactly these arguments, for this session',
+} as const
 
 /** A question that one of three words answers. */
 export const approvalQuestion = (message: string): Fields => ({

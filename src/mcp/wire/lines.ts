@@ -1,9 +1,22 @@
 // Lines of a byte stream. Each byte is looked at once and copied once, however long a line is.
 
+import { fail } from '../../errors/index.js'
+
 const NEWLINE = 0x0a
 
 /** A message beyond this ends its connection. As objects it takes many times its length. */
 export const LONGEST_LINE = 64 * 1024 * 1024
+
+/** Clients of the official SDK end their session beyond 10 MiB, with what they read of the next line at once. */
+const LONGEST_FOR_CLIENTS = 10 * 1024 * 1024 - 128 * 1024
+
+/** A message as a line for a client on a pipe. Throws if the client could not take it. */
+export const lineForClient = (message: object): Buffer => {
+  const line = Buffer.from(`${JSON.stringify(message)}\n`)
+  if (line.length > LONGEST_FOR_CLIENTS)
+    throw fail('mcp-message-too-long', { bytes: line.length, most: LONGEST_FOR_CLIENTS })
+  return line
+}
 
 export interface LineListener {
   readonly onLine: (line: string) => void

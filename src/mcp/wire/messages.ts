@@ -28,7 +28,9 @@ export interface AnswerMessage {
 }
 
 export type Message = RequestMessage | NotificationMessage | AnswerMessage
-export type ReadMessage = Message | { readonly kind: 'garbage'; readonly problem: string }
+/** `id`: of the request that it would answer. */
+export type ReadMessage =
+  Message | { readonly kind: 'garbage'; readonly problem: string; readonly id?: MessageId | undefined }
 
 /** Error codes of JSON-RPC. `refused` is the one for an application. */
 export const RPC_ERRORS = {
@@ -48,23 +50,32 @@ export const readLine = (line: string, from: 'client' | 'server'): readonly Read
     return [garbage('it is not JSON')]
   }
   if (stripOwnKeys(value, from === 'server' ? 'removed' : 'kept') === 'too-deep')
-    return [garbage('it is nested too deeply')]
-  if (!Array.isArray(value)) return [readValue(value)]
-  return value.length > MOST_IN_A_LINE ? [garbage('it has too many messages')] : value.map(readValue)
+    return [garbage('it is nested too deeply', value)]
+  if (!Array.isArray(value)) return [readValue(value, from)]
+  return value.length > MOST_IN_A_LINE
+    ? [garbage('it has too many messages')]
+    : value.map((each) => readValue(each, from))
 }
 
 const MOST_IN_A_LINE = 10_000
 
-const garbage = (problem: string): ReadMessage => ({ kind: 'garbage', problem })
+const garbage = (problem: string, value?: unknown): ReadMessage => {
+  const { id, method } = fieldsOf(value)
+  return { kind: 'garbage', problem, id: isId(id) && method === undefined ? id : undefined }
+}
 
-const readValue = (value: unknown): ReadMessage => {
+const readValue = (value: unknown, from: 'client' | 'server'): ReadMessage => {
   if (!isMapping(value)) return garbage('it is not a JSON object')
   const { id, method, params } = value
-  if (hasTwins(value) || (isMapping(params) && hasTwins(params))) return garbage('two of its keys differ only in case')
+  if (hasTwins(value) || (isMapping(params) && hasTwins(params)))
+    return garbage('two of its keys differ only in case', value)
   if (typeof method === 'string')
     return isId(id) ? { kind: 'request', id, method, fields: value } : readNotification(method, value)
   if (!isId(id)) return garbage('it has neither a method nor an id')
-  if ('result' in value === 'error' in value) return garbage('it has no result and no error, or both')
+  if ('result' in value === 'error' in value) return garbage('it has no result and no error, or both', value)
+  // A client may answer with less: nobody but a server waits for it.
+  if (from === 'server' && !isMapping(value['result'] ?? value['error']))
+    return garbage('its result or error is not an object', value)
   return { kind: 'answer', id, fields: value }
 }
 

@@ -1,9 +1,18 @@
 // Keys of `_meta` by which Cordon tells clients of its decisions. A server must not be able to set one.
 
+import { namesCordon } from '../consent/look-alike.js'
+
 /** The prefix of the keys that Cordon sets. */
 export const OWN_PREFIX = 'cordon/'
 
-const OWN = /^(?:[a-z0-9.-]*\.)?cordon(?:$|[/:.])/i
+/** By its prefix, also in letters that look like ours. */
+const isOwn = (key: string): boolean =>
+  key.includes('/') || key.includes(':') || key.includes('.')
+    ? key
+        .split(/[/:]/, 1)
+        .flatMap((prefix) => prefix.split('.'))
+        .some(namesCordon)
+    : namesCordon(key)
 
 /** Deeper values could not be written again. */
 const DEEPEST = 500
@@ -19,7 +28,7 @@ export const stripOwnKeys = (value: unknown, own: 'removed' | 'kept'): 'done' | 
       // Errors of Cordon have such keys in their data.
       const { _meta, data } = each as { readonly _meta?: unknown; readonly data?: unknown }
       for (const place of own === 'removed' ? [_meta, data] : [])
-        if (isObject(place)) for (const key of Object.keys(place)) if (OWN.test(key)) Reflect.deleteProperty(place, key)
+        if (isObject(place)) for (const key of Object.keys(place)) if (isOwn(key)) Reflect.deleteProperty(place, key)
     }
     level = next
   }

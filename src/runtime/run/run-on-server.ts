@@ -9,6 +9,9 @@ import type { Execution } from '../result/tool-result.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import type { ServerReply, ToolDefinition } from '../tools/tools.js'
 
+/** A server that never answers must not keep its caller waiting for ever. */
+const DEFAULT_WALL_MS = 10 * 60_000
+
 type ServerTool = Extract<ToolDefinition, { kind: 'mcp' }>
 
 /**
@@ -23,21 +26,21 @@ export const runOnServer = async (
   const held = server.profile()
   if (held === undefined) throw fail('mcp-server-ended', { server: server.name, how: 'it does not run' })
   await beforeStart(undefined)
-  const limited = limitedBy(policy.limits.wall, signal)
+  const wall = policy.limits.wall ?? DEFAULT_WALL_MS
+  const limited = limitedBy(wall, signal)
   const began = monotonicMs()
   const reply = await server.call({ input, attachment, signal: limited.signal }).finally(limited.done)
-  const { wall } = policy.limits
   return {
     ...endOf(name, input, reply, limited.isOver()),
     profile: {
       ...held,
       scope: 'server',
-      process_limits: { ...held.process_limits, ...(wall === undefined ? {} : { wall }) },
+      process_limits: { ...held.process_limits, wall },
       enforced: {
         ...held.enforced,
-        arguments: gate.argumentGate === 'enforced' ? ['argument-gate'] : [],
+        'arguments': gate.argumentGate === 'enforced' ? ['argument-gate'] : [],
         // The call ends, and the server is told. It may go on.
-        ...(wall === undefined ? {} : { 'limits.wall': ['cancellation'] }),
+        'limits.wall': ['cancellation'],
       },
     },
     violations: [],
@@ -72,8 +75,7 @@ const endOf = (
 const statusOf = ({ code }: CordonError): Execution['status'] => (code === 'cancelled' ? 'cancelled' : 'failed')
 
 /** A signal that also aborts after the time limit of a tool. */
-const limitedBy = (wall: number | undefined, signal: AbortSignal | undefined) => {
-  if (wall === undefined) return { signal, isOver: () => false, done: () => undefined }
+const limitedBy = (wall: number, signal: AbortSignal | undefined) => {
   const both = new AbortController()
   let isOver = false
   const timer = setTimeout(() => {

@@ -41,6 +41,8 @@ interface RunningWall {
 export interface CellStreams {
   readonly onStdout: (bytes: Buffer) => void
   readonly onStderr: (bytes: Buffer) => void
+  /** The tool closed its stdout. Only told of a program whose output is passed on at once. */
+  readonly onStdoutEnd?: () => void
   /** The tool stopped (^Z), or waits for the terminal (SIGTTIN, SIGTTOU). */
   readonly onStopped?: (signal: number) => void
 }
@@ -180,7 +182,8 @@ export const openCell = (
           onEvent(parseCellEvent(payload))
           break
         case FROM_CELL.stdout:
-          streams?.onStdout(payload)
+          if (payload.length === 0) streams?.onStdoutEnd?.()
+          else streams?.onStdout(payload)
           break
         case FROM_CELL.stderr:
           streams?.onStderr(payload)

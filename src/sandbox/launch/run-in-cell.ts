@@ -1,5 +1,6 @@
 // One call in an opened cell: hands over its command and input, and reads how it ended.
 import { fail } from '../../errors/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 
 import { collect, describeEnd, interrupted } from '../call-result.js'
 import type { CallResult } from '../call-result.js'
@@ -57,7 +58,9 @@ export const runIn = async (
     if (isCancelled()) throw fail('cancelled', {}, signal?.reason)
     door?.open(input.network)
     watched.go()
-    const [stdin, streams] = [bytesOf(input.stdin), { onStdout: stdout.take, onStderr: stderr.take }]
+    const stdin = bytesOf(input.stdin)
+    const { onStdoutEnd } = input
+    const streams = { onStdout: stdout.take, onStderr: stderr.take, ...withoutUndefined({ onStdoutEnd }) }
     const command = () => commandOf(planned, settings, input.argv, input.network)
     const running =
       started?.begin(stdin, streams) ?? cell.start(command(), onStarted === undefined ? stdin : undefined, streams)
