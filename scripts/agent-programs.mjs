@@ -6,10 +6,10 @@ import { npmPrograms, provideIfStarted } from './npm-programs.mjs'
 
 /** By the name of the program. docs/hooks.md names these versions. */
 export const AGENT_PACKAGES = {
-  claude: '@anthropic-ai/claude-code@2.1.325',
-  codex: '@openai/codex@0.166.0',
+  claude: '@anthropic-ai/claude-code@2.1.327',
+  codex: '@openai/codex@0.169.0',
   gemini: '@google/gemini-cli@0.61.0',
-  opencode: 'opencode-ai@1.18.33',
+  opencode: 'opencode-ai@1.18.18',
 }
 
 const programIn = (modules, name) => join(modules, '.bin', name)
