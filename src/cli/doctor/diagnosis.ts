@@ -24,11 +24,21 @@ export interface Diagnosis {
   readonly walls: readonly WallDiagnosis[]
   /** For container tools. */
   readonly engine: EngineDiagnosis
+  /** Of coding agents, for an agent that is started in this folder. */
+  readonly hooks: readonly HookDiagnosis[]
   readonly mechanisms: Readonly<Record<string, Attempt>> | null
   readonly findings: readonly Finding[]
 }
 
-export type Examined = Omit<Diagnosis, 'engine'>
+export type Examined = Omit<Diagnosis, 'engine' | 'hooks'>
+
+export interface HookDiagnosis {
+  readonly agent: string
+  readonly scope: string
+  readonly file: string
+  readonly in_force: boolean
+  readonly problems: readonly { readonly problem: string; readonly fix: string }[]
+}
 
 export interface WallDiagnosis {
   readonly backend: BackendName

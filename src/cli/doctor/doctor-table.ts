@@ -6,7 +6,7 @@ import type { Enforced } from '../../sandbox/index.js'
 import type { Paint } from '../text/console-text.js'
 import { oneLine } from '../text/console-text.js'
 import { describeContainer } from './container.js'
-import type { Diagnosis, EngineDiagnosis, FormDiagnosis } from './diagnosis.js'
+import type { Diagnosis, EngineDiagnosis, FormDiagnosis, HookDiagnosis } from './diagnosis.js'
 
 const LIMIT_LABELS: Readonly<Record<keyof Limits, string>> = {
   memory: 'memory',
@@ -45,7 +45,7 @@ const LABELS: Readonly<Record<string, string>> = {
 const NO_FORM_OF_ITS_OWN = 'this host cannot build a cell with Landlock; --form mounts builds one without'
 
 export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
-  const { host, backend, form, why, forms, walls, engine, findings } = diagnosis
+  const { host, backend, form, why, forms, walls, engine, hooks, findings } = diagnosis
   const place = host.container === null ? '' : `, in a ${describeContainer(host.container)}`
   const lines = [
     `${host.system} ${host.kernel} (${host.architecture}), Node ${host.node}, as ` +
@@ -64,6 +64,7 @@ export const renderDiagnosis = (diagnosis: Diagnosis, paint: Paint): string => {
     'Container engine (containerTool, --backend container):',
     ...engineLines(engine).map((line) => oneLine(`  ${line}`)),
     '',
+    ...(hooks.length === 0 ? [] : ['Hooks of coding agents (cordon hook):', ...hooks.flatMap(hookLines), '']),
     ...(findings.length === 0
       ? ['Nothing is missing.']
       : [
@@ -84,6 +85,11 @@ const engineLines = ({ found, silent, fix }: EngineDiagnosis): readonly string[]
   ...(found === null
     ? [`${silent.length === 0 ? 'none was found; ' : ''}to start one: ${fix ?? ''}`]
     : [`${found.name} ${found.version}, ${found.rootless ? 'rootless' : 'of root'}, at ${found.socket}`]),
+]
+
+const hookLines = ({ agent, scope, file, in_force: isInForce, problems }: HookDiagnosis): readonly string[] => [
+  oneLine(`  ${agent} (${scope}, ${file}): ${isInForce ? 'in force' : 'NOT in force'}`),
+  ...problems.flatMap(({ problem, fix }) => [oneLine(`    ${problem}`), oneLine(`      fix: ${fix}`)]),
 ]
 
 /** The mounts form takes the place of the first one where it is all there is. */

@@ -13,6 +13,7 @@ import type { CommandLine } from '../command-line.js'
 import { STDOUT, paintFor, writeText } from '../text/console-text.js'
 import { diagnose } from './diagnose.js'
 import { examineEngine } from './container-engine.js'
+import { examineHooks } from './agent-hooks.js'
 import type { Diagnosis, Examined, FormDiagnosis, WallDiagnosis } from './diagnosis.js'
 import { DEFAULT_PROCESSES, renderDiagnosis } from './doctor-table.js'
 import { examineMac } from './on-macos.js'
@@ -23,8 +24,12 @@ export const doctor = async ({ given, environment }: CommandLine): Promise<numbe
   if (given.rest.length > 0) throw usage(`doctor takes options only: ${given.rest.join(' ')}`, 'cordon doctor')
   const { PATH: searchPath = '' } = environment
   const settings = readHostSettings(environment)
-  const [examined, engine] = await Promise.all([examine(settings, searchPath), examineEngine(environment)])
-  const diagnosis: Diagnosis = { ...examined, engine }
+  const [examined, engine, hooks] = await Promise.all([
+    examine(settings, searchPath),
+    examineEngine(environment),
+    examineHooks(environment),
+  ])
+  const diagnosis: Diagnosis = { ...examined, engine, hooks }
   writeText(
     STDOUT,
     given.switches.has('json')

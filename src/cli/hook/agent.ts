@@ -52,13 +52,19 @@ export interface Agent {
 
 /** Where and how the hook is installed. */
 export interface AgentSettings {
-  readonly files: Readonly<Record<Scope, string>>
+  /** By scope. `managed`: for all users of the machine. Neither a project nor an ordinary user can change it. */
+  readonly files: Readonly<Record<'project' | 'user', string>> & { readonly managed?: string }
+  /** A variable that puts another path in the place of the start `from`: CODEX_HOME. */
+  readonly moved?: readonly { readonly variable: string; readonly from: string }[]
   /** Adds the hook to a text of the file, or removes it. */
   readonly edit: (text: string, path: string, change: HookChange) => string
   /** The installed command. Undefined if there is none. */
   readonly find: (text: string, path: string) => string | undefined
 }
 
-export type Scope = 'project' | 'user'
+export const SCOPES = ['project', 'user', 'managed'] as const
+export type Scope = (typeof SCOPES)[number]
 
-export type HookChange = { readonly kind: 'install'; readonly command: string } | { readonly kind: 'remove' }
+export type HookChange = { readonly scope: Scope } & (
+  { readonly kind: 'install'; readonly command: string } | { readonly kind: 'remove' }
+)

@@ -3,12 +3,13 @@ import type { CommandHelp } from '../help.js'
 import { EGRESS, GRANTS, LIMITS } from '../request/run-options.js'
 
 export const HOOK_HELP: CommandHelp = {
-  usage: 'cordon hook install|uninstall AGENT [options] | list | AGENT',
+  usage: 'cordon hook install|uninstall AGENT [options] | list | check [AGENT] | AGENT',
   summary: "decide a coding agent's tool calls, and run its commands in cells",
   description: [
     'Agents: claude-code, codex, gemini, cursor, vscode, opencode. install adds the hook to the settings of an agent,',
-    'uninstall removes it, list shows where it is installed. An agent starts `cordon hook AGENT` before each tool call:',
-    'Cordon decides by its rules, records the decision, and rewrites a shell command to run in a cell.',
+    'uninstall removes it, list shows where it is installed, check says whether it is in force here, and why not. An',
+    'agent starts `cordon hook AGENT` before each tool call: Cordon decides by its rules, records the decision, and',
+    'rewrites a shell command to run in a cell.',
   ],
   groups: [
     {
@@ -16,6 +17,7 @@ export const HOOK_HELP: CommandHelp = {
       options: [
         flag('project', 'for this folder (default)'),
         flag('user', 'for all projects of this user', 'global'),
+        flag('managed', 'for all users; no project turns it off (root; claude-code, codex, gemini)'),
         flag('print', 'show the changed settings, and write nothing', 'dry-run'),
       ],
     },
@@ -41,7 +43,7 @@ export const HOOK_HELP: CommandHelp = {
     'them: Read, Edit, mcp__github__create_issue. Paths of file tools must be granted. A tool that Cordon does not know',
     'asks, unless a rule allows it. Where an agent ignores a question, Cordon denies.',
     '',
-    'Exit status of a hook: 0 answered; 2 the call is blocked. Of the others: 0 success; 1 not done; 2 wrong usage, or',
-    'a file cannot be read.',
+    'Exit status of a hook: 0 answered; 2 the call is blocked. Of check: 0 if each agent with a hook calls it, 1 if',
+    'not, or without a hook. Of the others: 0 success; 1 not done; 2 wrong usage, or a file cannot be read.',
   ],
 }

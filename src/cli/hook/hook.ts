@@ -17,27 +17,31 @@ const AGENTS: Readonly<Record<string, () => Promise<Agent>>> = {
   'opencode': async () => (await import('./agents/opencode.js')).OPENCODE,
 }
 
-const ACTIONS = ['install', 'uninstall', 'list']
+const ACTIONS = ['install', 'uninstall', 'list', 'check']
 
 export const hook = async (line: CommandLine): Promise<number> => {
   const [action, ...rest] = line.given.rest
   if (action === undefined || (!ACTIONS.includes(action) && !Object.hasOwn(AGENTS, action)))
     throw unknownAction(action, [...ACTIONS, ...Object.keys(AGENTS)], COMMAND)
-  const expected = action === 'install' || action === 'uninstall' ? 1 : 0
+  const expected = action === 'install' || action === 'uninstall' || action === 'check' ? 1 : 0
   if (rest.length > expected) throw usage(`unexpected word ${rest[expected] ?? ''}`, COMMAND)
   switch (action) {
     case 'install':
       return (await import('./install-hook.js')).installHook(await agentNamed(rest[0]), line)
     case 'uninstall':
       return (await import('./install-hook.js')).uninstallHook(await agentNamed(rest[0]), line)
-    case 'list': {
-      const agents = await Promise.all(Object.values(AGENTS).map((load) => load()))
-      return (await import('./install-hook.js')).listHooks(agents, line)
+    case 'list':
+      return (await import('./check-hooks.js')).listHooks(await allAgents(), line)
+    case 'check': {
+      const agents = rest[0] === undefined ? await allAgents() : [await agentNamed(rest[0])]
+      return (await import('./check-hooks.js')).checkHooks(agents, line)
     }
     default:
       return (await import('./answer-hook.js')).answerHook(await agentNamed(action), line)
   }
 }
+
+export const allAgents = (): Promise<readonly Agent[]> => Promise.all(Object.values(AGENTS).map((load) => load()))
 
 const agentNamed = async (name: string | undefined): Promise<Agent> => {
   const load = name !== undefined && Object.hasOwn(AGENTS, name) ? AGENTS[name] : undefined

@@ -1,29 +1,34 @@
-// `cordon hook install`, `uninstall` and `list`: the settings of agents. Every change keeps a backup of the file.
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+// `cordon hook install` and `uninstall`: the settings of agents. Every change keeps a backup of the file.
+import { chmodSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 
-import { codeOf, fail, reasonOf } from '../../errors/index.js'
+import { fail, reasonOf } from '../../errors/index.js'
 import { installedCommand } from '../../runtime/agent-hook/index.js'
 
 import { usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
 import type { CommandLine, Environment } from '../command-line.js'
-import { homeOf } from '../settings/own-folders.js'
 import { copyNew, refuseLinks, replaceFile } from '../settings/replace-file.js'
-import { STDOUT, paintFor, writeText } from '../text/console-text.js'
-import { renderTable } from '../text/table-text.js'
+import { STDOUT, writeText } from '../text/console-text.js'
+import { SCOPES } from './agent.js'
 import type { Agent, HookChange, Scope } from './agent.js'
+import { obstacleLines } from './check-hooks.js'
 import { PASSED_ON, ownWords } from './rewrite.js'
+import { readSettings, settingsPath } from './settings-place.js'
 
 const COMMAND = 'cordon hook'
 
 export const installHook = (agent: Agent, line: CommandLine): number => {
   const scope = scopeOf(line.given)
   const command = installedCommand([...ownWords(), 'hook', agent.name, ...optionsOf(line.given, scope)])
-  const path = change(agent, scope, line, { kind: 'install', command })
+  const path = change(agent, line, { kind: 'install', command, scope })
   if (path === undefined) return 0
+  const obstacles = obstacleLines(agent, path, line.environment)
   const lines = [
-    `The hook of ${agent.title} is in ${path}. It holds from the next start of ${agent.title}.`,
+    obstacles.length === 0
+      ? `The hook of ${agent.title} is in ${path}. It holds from the next start of ${agent.title}.`
+      : `The hook of ${agent.title} is in ${path}. It is not in force yet. After the fix: cordon hook check ${agent.name}`,
+    ...obstacles,
     ...(process.argv[1]?.includes('/_npx/') === true
       ? [
           'Cordon runs from a cache of npx. If npx removes it, every call is blocked: install Cordon (npm install cordon).',
@@ -40,33 +45,23 @@ export const installHook = (agent: Agent, line: CommandLine): number => {
 }
 
 export const uninstallHook = (agent: Agent, line: CommandLine): number => {
-  const path = change(agent, scopeOf(line.given), line, { kind: 'remove' })
+  const path = change(agent, line, { kind: 'remove', scope: scopeOf(line.given) })
   if (path !== undefined) writeText(STDOUT, `The hook of ${agent.title} is no longer in ${path}.\n`)
   return 0
 }
 
-export const listHooks = (agents: readonly Agent[], { environment }: CommandLine): number => {
-  const rows = agents.flatMap((agent) =>
-    (['project', 'user'] as const).flatMap((scope) => {
-      const path = pathOf(agent, scope, environment)
-      const command = agent.settings.find(read(path), path)
-      return command === undefined ? [] : [[agent.name, scope, path, optionsIn(command, agent.name)]]
-    }),
-  )
-  const heads = ['AGENT', 'SCOPE', 'FILE', 'OPTIONS']
-  writeText(STDOUT, renderTable(heads, rows, paintFor(STDOUT, environment), 'No hook is installed here.'))
-  return 0
-}
-
 const scopeOf = ({ switches }: Arguments): Scope => {
-  if (switches.has('project') && switches.has('user'))
-    throw usage('--project and --user cannot stand together', COMMAND, 'choose one')
-  return switches.has('user') ? 'user' : 'project'
+  const given = SCOPES.filter((scope) => switches.has(scope))
+  if (given.length > 1)
+    throw usage(`${given.map((scope) => `--${scope}`).join(' and ')} cannot stand together`, COMMAND, 'choose one')
+  return given[0] ?? 'project'
 }
 
 const pathOf = (agent: Agent, scope: Scope, environment: Environment): string => {
-  const file = agent.settings.files[scope]
-  return file.startsWith('~/') ? join(homeOf(environment), file.slice(2)) : resolve(file)
+  const path = settingsPath(agent, scope, environment)
+  if (path === undefined)
+    throw usage(`Cordon knows no settings of ${agent.title} for all users of this machine`, COMMAND, 'use --user')
+  return path
 }
 
 /** The options of the hook, as they stand in the settings. Paths are absolute, because the hook runs elsewhere. */
@@ -83,18 +78,11 @@ const optionsOf = ({ values, switches }: Arguments, scope: Scope): readonly stri
   ]
 }
 
-const optionsIn = (command: string, agent: string): string =>
-  (command.split(`'hook' '${agent}'`)[1] ?? '').trim().replaceAll(/'([\w@%+=:,./-]+)'/g, '$1')
-
 /** Returns the file, or undefined if the change was only shown. */
-const change = (
-  agent: Agent,
-  scope: Scope,
-  { given, environment }: CommandLine,
-  wanted: HookChange,
-): string | undefined => {
+const change = (agent: Agent, { given, environment }: CommandLine, wanted: HookChange): string | undefined => {
+  const { scope } = wanted
   const path = pathOf(agent, scope, environment)
-  const before = read(path)
+  const before = readSettings(path)
   const after = agent.settings.edit(before, path, wanted)
   if (given.switches.has('print')) {
     writeText(STDOUT, after)
@@ -103,15 +91,6 @@ const change = (
   if (after !== before)
     write(path, after, scope, agent.settings.find(before, path) === undefined ? 'backup' : 'no-backup')
   return path
-}
-
-const read = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') return ''
-    throw fail('file-unreadable', { path, problem: reasonOf(cause), fix: 'make it readable for this user' }, cause)
-  }
 }
 
 /**
@@ -134,6 +113,8 @@ const write = (given: string, text: string, scope: Scope, keep: 'backup' | 'no-b
       return
     }
     replaceFile(path, text)
+    // Every user reads it.
+    if (scope === 'managed' && !exists) chmodSync(path, 0o644)
   } catch (cause) {
     throw fail('file-unwritable', { path: given, problem: reasonOf(cause) }, cause)
   }

@@ -7,7 +7,7 @@ import { fail } from '../../errors/index.js'
 import { isInstalledCommand } from '../../runtime/agent-hook/index.js'
 import { isMapping } from '../../shapes/index.js'
 
-import type { AgentSettings } from './agent.js'
+import type { AgentSettings, Scope } from './agent.js'
 
 interface HookList {
   readonly agent: string
@@ -15,7 +15,16 @@ interface HookList {
   readonly lists: readonly JSONPath[]
   readonly entry: (command: string) => unknown
   /** Other values that the file must have, if it has none yet. */
-  readonly also?: readonly (readonly [JSONPath, unknown])[]
+  readonly also?: readonly AlsoSet[]
+}
+
+interface AlsoSet {
+  readonly at: JSONPath
+  readonly value: unknown
+  /** Default: in every scope. */
+  readonly scope?: Scope
+  /** Whether it goes with the hook. */
+  readonly isRemoved: boolean
 }
 
 const FORMAT = { formattingOptions: { insertSpaces: true, tabSize: 2 } }
@@ -30,14 +39,22 @@ export const hookList = ({ agent, lists, entry, also = [] }: HookList): Pick<Age
     }
     const tree = read(text, path)
     if (change.kind === 'install')
-      for (const [at, value] of also) if (findNodeAtLocation(tree, [...at]) === undefined) put(at, value)
+      for (const { at, value, scope = change.scope } of also)
+        if (scope === change.scope && findNodeAtLocation(tree, [...at]) === undefined) put(at, value)
     for (const list of lists) {
       const found = placesOf(read(text, path), list, path, agent)
       for (const at of found.toReversed()) put([...list, at], undefined)
       if (change.kind === 'install') {
         // First in the list: to remove the last entry also removes a comment behind the entry before it.
         put([...list, found[0] ?? 0], entry(change.command), { isArrayInsertion: true })
-      } else if (found.length > 0) removeEmpty(list)
+      } else if (found.length > 0) {
+        removeEmpty(list)
+        for (const { at, value, scope = change.scope, isRemoved } of also)
+          if (isRemoved && scope === change.scope && valueAt(read(text, path), at) === value) {
+            put(at, undefined)
+            removeEmpty(at.slice(0, -1))
+          }
+      }
     }
     return text
 

@@ -62,11 +62,18 @@ export const CLAUDE_CODE: Agent = {
   },
   settings: {
     // Not settings.json, which teams share: the command names paths of this machine.
-    files: { project: '.claude/settings.local.json', user: '~/.claude/settings.json' },
+    files: {
+      project: '.claude/settings.local.json',
+      user: '~/.claude/settings.json',
+      managed: '/etc/claude-code/managed-settings.d/cordon.json',
+    },
+    moved: [{ variable: 'CLAUDE_CONFIG_DIR', from: '~/.claude' }],
     ...hookList({
       agent: NAME,
       lists: [['hooks', 'PreToolUse']],
       entry: (command) => claudeCodeEntry(command, '*'),
+      // It outweighs the settings.json of the project, which comes with a clone and could turn all hooks off.
+      also: [{ at: ['disableAllHooks'], value: false, scope: 'project', isRemoved: true }],
     }),
   },
   notHeld: [

@@ -61,7 +61,8 @@ export const CODEX: Agent = {
     }
   },
   settings: {
-    files: { project: '.codex/hooks.json', user: '~/.codex/hooks.json' },
+    files: { project: '.codex/hooks.json', user: '~/.codex/hooks.json', managed: '/etc/codex/hooks.json' },
+    moved: [{ variable: 'CODEX_HOME', from: '~/.codex' }],
     ...hookList({
       agent: NAME,
       lists: [['hooks', 'PreToolUse']],

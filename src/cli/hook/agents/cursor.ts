@@ -60,7 +60,7 @@ export const CURSOR: Agent = {
       agent: NAME,
       lists: [['hooks', 'preToolUse']],
       entry: (command) => ({ command, failClosed: true }),
-      also: [[['version'], 1]],
+      also: [{ at: ['version'], value: 1, isRemoved: false }],
     }),
   },
   notHeld: [

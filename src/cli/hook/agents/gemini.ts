@@ -10,6 +10,8 @@ import { jsonAnswer, SILENCE } from './pre-tool-use.js'
 
 const NAME = 'gemini'
 const EVENT = 'BeforeTool'
+/** In Gemini CLI, settings turn a hook off by its name. */
+export const HOOK_NAME = 'cordon'
 const FOLDER = ['dir_path|path']
 
 const TOOLS: ToolTable = {
@@ -55,14 +57,24 @@ export const GEMINI: Agent = {
     }
   },
   settings: {
-    files: { project: '.gemini/settings.json', user: '~/.gemini/settings.json' },
+    files: {
+      project: '.gemini/settings.json',
+      user: '~/.gemini/settings.json',
+      managed: '/etc/gemini-cli/settings.json',
+    },
+    moved: [
+      { variable: 'GEMINI_CLI_HOME', from: '~' },
+      { variable: 'GEMINI_CLI_SYSTEM_SETTINGS_PATH', from: '/etc/gemini-cli/settings.json' },
+    ],
     ...hookList({
       agent: NAME,
       lists: [['hooks', EVENT]],
       entry: (command) => ({
         matcher: '.*',
-        hooks: [{ name: 'cordon', type: 'command', command, timeout: HOST_SECONDS * 1000 }],
+        hooks: [{ name: HOOK_NAME, type: 'command', command, timeout: HOST_SECONDS * 1000 }],
       }),
+      // The settings of the machine outweigh those of a project, which could turn all hooks off.
+      also: [{ at: ['hooksConfig', 'enabled'], value: true, scope: 'managed', isRemoved: true }],
     }),
   },
   notHeld: [

@@ -47,6 +47,7 @@ export const OPENCODE: Agent = {
       : jsonAnswer({ deny: verdict.reason }),
   settings: {
     files: { project: '.opencode/plugins/cordon.js', user: '~/.config/opencode/plugins/cordon.js' },
+    moved: [{ variable: 'XDG_CONFIG_HOME', from: '~/.config' }],
     edit: (text, path, change) => {
       if (text.trim() !== '' && !text.startsWith(MARK))
         throw fail('file-syntax', {

@@ -1,0 +1,13 @@
+import type { Environment } from '../command-line.js'
+import { allAgents } from '../hook/hook.js'
+import { installedHooks } from '../hook/in-force/installed-hooks.js'
+import type { HookDiagnosis } from './diagnosis.js'
+
+export const examineHooks = async (environment: Environment): Promise<readonly HookDiagnosis[]> =>
+  installedHooks(await allAgents(), environment).map(({ agent, scope, file, obstacles }) => ({
+    agent: agent.name,
+    scope,
+    file,
+    in_force: obstacles.length === 0,
+    problems: obstacles,
+  }))

@@ -1,0 +1,68 @@
+// What turns hooks of Claude Code off, as seen in 2.1.327: the settings of the machine, then `disableAllHooks` of the
+// strongest of the other files.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { agentPath } from '../settings-place.js'
+import type { HookAt, Obstacle } from './obstacle.js'
+import { decidingFile, jsonSettings, settingAt } from './other-settings.js'
+import type { OtherSettings } from './other-settings.js'
+
+const MACHINE = '/etc/claude-code'
+const MANAGED = 'cordon hook install claude-code --managed, as root'
+
+export const claudeCodeObstacles = (hook: HookAt): readonly Obstacle[] => {
+  const { agent, scope, folder, environment } = hook
+  const inUserFolder = (name: string) => jsonSettings(agentPath(agent, `~/.claude/${name}`, environment))
+  const policies = [...machineFiles().map(jsonSettings), inUserFolder('remote-settings.json')]
+  // The strongest first.
+  const others = [
+    jsonSettings(join(folder, '.claude/settings.local.json')),
+    jsonSettings(join(folder, '.claude/settings.json')),
+    inUserFolder('settings.json'),
+  ]
+  const isOn = (file: OtherSettings, key: string) => settingAt(file, key) === true
+  const off = policies.filter((file) => isOn(file, 'disableAllHooks'))
+  const unreadable = [...policies, ...others].flatMap(({ obstacles }) => obstacles)
+  const ofMachine = off.map(({ file }) => ({
+    problem: `${file} turns all hooks off (disableAllHooks)`,
+    fix: 'ask the administrator of this machine',
+  }))
+  if (scope === 'managed') return [...unreadable, ...ofMachine]
+  const managedOnly = policies
+    .filter((file) => isOn(file, 'allowManagedHooksOnly') || locksHooks(file))
+    .map(({ file }) => ({ problem: `${file} lets only hooks of the machine run`, fix: MANAGED }))
+  const deciding = decidingFile(others, 'disableAllHooks')
+  const ofOthers = [
+    ...(deciding?.value === true
+      ? [
+          {
+            problem: `${deciding.file} turns all hooks off (disableAllHooks)`,
+            fix: `${MANAGED}; or start: claude --settings '{"disableAllHooks":false}'`,
+          },
+        ]
+      : []),
+    ...(/^(?:1|true|yes|on)$/i.test(environment['CLAUDE_CODE_SAFE_MODE'] ?? '')
+      ? [{ problem: 'CLAUDE_CODE_SAFE_MODE turns hooks off', fix: 'unset CLAUDE_CODE_SAFE_MODE' }]
+      : []),
+  ]
+  return [...unreadable, ...ofMachine, ...managedOnly, ...ofOthers]
+}
+
+const locksHooks = (file: OtherSettings): boolean => {
+  const locked = settingAt(file, 'strictPluginOnlyCustomization')
+  return locked === true || (Array.isArray(locked) && locked.includes('hooks'))
+}
+
+const machineFiles = (): readonly string[] => {
+  const parts = join(MACHINE, 'managed-settings.d')
+  return [join(MACHINE, 'managed-settings.json'), ...namesIn(parts).map((name) => join(parts, name))]
+}
+
+const namesIn = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+  } catch {
+    return []
+  }
+}
