@@ -463,6 +463,55 @@ describe('a denial of a command', () => {
   })
 })
 
+describe('options before and between the words of a command', () => {
+  it.each([
+    ['git push', 'git -C . push'],
+    ['git push', 'git -C "$DIR" push'],
+    ['git push', 'git -c user.name=x push origin'],
+    ['git push', 'git --git-dir=x push'],
+    ['git push', 'git --work-tree x --no-pager push'],
+    ['git push', '/usr/bin/git -C . push'],
+    ['git push', 'sudo git -C . push'],
+    ['git push', 'sh -c "git -C . push"'],
+    ['git push', 'git --new-flag push'],
+    ['git push', 'git --new-option value push'],
+    ['git push', 'git -c alias.p=push p'],
+    ['git push', 'git -c ALIAS.p=push p'],
+    ['git push', 'git --config-env=alias.p=P p'],
+    ['git push', 'git -C $DIR'],
+    ['git push --force', 'git push --tags --force'],
+    ['npm publish', 'npm --prefix x publish'],
+    ['npm publish', 'npm --silent publish'],
+    ['docker push', 'docker --context x push image'],
+    ['kubectl delete', 'kubectl -n x delete pod y'],
+    ['gh pr merge', 'gh -R a/b pr merge 1'],
+    ['gh pr merge', 'gh pr -R a/b merge 1'],
+  ])('a denial of %s sees %s', async (rule, line) => {
+    expect(await denies(line, rule)).toBe(true)
+  })
+
+  it.each([
+    ['git push', 'git -C . status'],
+    ['git push', 'git -C push status'],
+    ['git push', 'git --no-pager log push'],
+    ['git push', 'git commit -m push'],
+    ['npm publish', 'npm --prefix publish test'],
+    ['docker push', 'docker --context push version'],
+    ['kubectl delete', 'kubectl -n delete get pods'],
+    ['gh pr merge', 'gh -R pr/merge pr view'],
+    ['rm x', 'rm -f y'],
+  ])('a denial of %s leaves %s alone', async (rule, line) => {
+    expect(await denies(line, rule)).toBe(false)
+  })
+
+  it('an allow matches no option that it does not name', async () => {
+    expect(await ask('git status', 'git status')).toMatch(/^allow/)
+    expect(await ask('git -C / status', 'git status')).not.toMatch(/^allow/)
+    expect(await ask('git -c a.b=c status', 'git **')).toMatch(/^allow/)
+    expect(await ask('git -c alias.status=push status', 'git **')).not.toMatch(/^allow/)
+  })
+})
+
 describe('a command pattern', () => {
   it.each(['a | b', 'a; b', 'a && b', 'a > b', '$(a)', '`a`', '', '   '])('%j is refused at load time', (pattern) => {
     expect(() => gateWith({ rules: rules('allow', pattern) })).toThrow(

@@ -9,6 +9,7 @@ import {
   isLauncher,
   launchesBehind,
 } from './launchers.js'
+import { renamesCommands } from './program-options.js'
 import { splitLine } from './shell-line.js'
 import type { CommandPart } from './shell-line.js'
 import { substitutionsIn } from './shell-quoting.js'
@@ -95,7 +96,7 @@ const readPart = (part: CommandPart, found: Found, depth: number): boolean => {
   noteLiterals(words, found)
   noteLiterals(input, found)
   const { lines, isUnseen } = linesWithin(part, names)
-  if (isUnseen) addUnseen(found.parts)
+  if (isUnseen || names.some((name) => renamesCommands(name, words))) addUnseen(found.parts)
   for (const line of lines) readInto(line, found, depth + 1, 'line')
   const variables = words.filter((word) => readVariable(word, found, depth))
   return lines.length === 0 && !isUnseen && variables.length === 0

@@ -1,5 +1,6 @@
 import { programName } from './command-line.js'
 import type { CommandReading } from './command-line.js'
+import { pastOptions } from './program-options.js'
 import type { Word } from './shell-words.js'
 import { parseTextPattern } from './text-pattern.js'
 import type { TextPattern } from './text-pattern.js'
@@ -10,7 +11,7 @@ type WordPattern = { readonly kind: 'word'; readonly pattern: TextPattern } | { 
  * `git push **`: words with `*` and `?`, where `**` means any number of words.
  *
  * An allow matches a plain command of exactly these words. A deny or an ask matches every command of the line that
- * begins with them. A word that only the shell knows fits.
+ * begins with them. A word that only the shell knows fits. Of some programs, options between the words do not count.
  */
 export interface CommandPattern {
   readonly words: readonly WordPattern[]
@@ -68,16 +69,17 @@ interface Fit {
   readonly at: number
   /** Words may follow those of the pattern. */
   readonly isPrefix: boolean
-  /** Whether `/bin/rm` is `rm`. For a denial it is. An allow of `rm` means the program that the PATH has. */
+  /** Whether `/bin/rm` is `rm`, and options are skipped. For a denial it is. An allow of `rm` means the program that the PATH has. */
   readonly byName: boolean
 }
 
 /** Moves through the pattern, and keeps the set of places among the words that it can reach. */
 const fits = (patterns: readonly WordPattern[], words: readonly Word[], { at, isPrefix, byName }: Fit): boolean => {
   let reachable = new Set([at])
+  const program = programName(words[at]?.text ?? '')
   patterns.forEach((wanted, index) => {
     const next = new Set<number>()
-    for (const place of reachable) {
+    for (const place of byName && index > 0 ? pastOptions(reachable, words, program) : reachable) {
       if (wanted.kind === 'any-words') {
         for (let end = place; end <= words.length; end += 1) next.add(end)
         continue
