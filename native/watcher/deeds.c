@@ -46,22 +46,57 @@ void on_held_replacement(unsigned long number, const char *path)
 	tell_host(number, REPLACED, "", path, NULL);
 }
 
+/* Every call that may have made it is told: nobody knows which one did, and none may end as if it were there. */
+static void tell_makers(const struct watcher *watcher, const struct territory *territory,
+			const struct watch_order *except, const char *path, const char *aside)
+{
+	for (const struct watch_order *order = watcher->orders; order; order = order->next)
+		if (order != except && order->territory == territory && may_have_made(order, path))
+			tell(order, SET_ASIDE, path, aside);
+}
+
 /* The mounts of other calls go with it: what they make there now was not there before them. */
 static void moved_aside(struct watcher *watcher, const struct watch_order *order, const char *path, const char *aside)
 {
 	struct found *known = find(&order->territory->found, path);
 
 	on_replacement(order->territory, path, watcher);
+	tell(order, SET_ASIDE, path, aside);
+	tell_makers(watcher, order->territory, order, path, aside);
+	add_path(&order->territory->set_aside, aside);
 	if (known && !known->target)
 		known->seen = order->territory->turn;
-	tell(order, SET_ASIDE, path, aside);
+}
+
+/* It may be the work of another call, whose policy permits it. */
+static bool may_be_of_another(const struct watcher *watcher, const struct watch_order *order, const char *path)
+{
+	for (const struct watch_order *other = watcher->orders; other; other = other->next)
+		if (other != order && other->territory == order->territory && may_have_made(other, path) &&
+		    !minds(&watcher->names, other, path, true))
+			return true;
+	return false;
+}
+
+/* It stays, and is not judged again: the call is killed now. */
+static void leave_to_another(struct watch_order *order, const char *path)
+{
+	char word[PATH_MAX + 1];
+
+	tell(order, SHARED, path, NULL);
+	snprintf(word, sizeof word, "=%s", path);
+	add_word(order, word);
 }
 
 /* True when it is no longer there. */
-static bool remove_for(struct watcher *watcher, const struct watch_order *order, const char *path)
+static bool remove_for(struct watcher *watcher, struct watch_order *order, const char *path)
 {
 	char aside[PATH_MAX];
 
+	if (may_be_of_another(watcher, order, path)) {
+		leave_to_another(order, path);
+		return false;
+	}
 	switch (put_aside(order->territory, path, aside, sizeof aside)) {
 	case PUT_ASIDE:
 		moved_aside(watcher, order, path, aside);
@@ -89,29 +124,29 @@ static bool on_appearance(struct territory *territory, const char *path, bool is
 	for (struct watch_order *order = watcher->orders; order; order = order->next) {
 		if (order->territory != territory || is_out_of_reach(order, path))
 			continue;
-		if (!order->running) {
+		if (!order->running)
 			tell_if_disturbed(order, path, is_protected);
-			continue;
-		}
-		bool unwanted =
-			is_guarded_link(order, path) ||
-			(is_protected && must_not_appear(&watcher->names, order, path, kind_at(territory, path)));
-		if ((is_carved_out(order, path) || (unwanted && !link_is_unchanged(territory, path))) &&
-		    !was_sealed(order, path) && !is_sealed_object(order, path))
-			return remove_for(watcher, order, path) && !find(&territory->found, path);
+		else if (minds(&watcher->names, order, path, is_protected) && remove_for(watcher, order, path))
+			return !find(&territory->found, path);
 	}
 	return false;
+}
+
+/* By the watcher of another host, for a call of its own. */
+static void on_set_aside(struct territory *territory, const char *path, const char *aside, void *context)
+{
+	tell_makers(context, territory, NULL, path, aside);
 }
 
 void refresh(struct watcher *watcher, struct territory *territory, enum thoroughness how)
 {
 	refresh_territory(territory, how,
-			  &(struct observer){ &watcher->names, on_appearance, on_replacement, watcher });
+			  &(struct observer){ &watcher->names, on_appearance, on_replacement, on_set_aside, watcher });
 }
 
 struct disarming {
 	struct watcher *watcher;
-	const struct watch_order *order;
+	struct watch_order *order;
 };
 
 static void on_disarmed(struct territory *territory, const char *path, const char *aside, void *context)
@@ -126,7 +161,7 @@ static void on_disarmed(struct territory *territory, const char *path, const cha
 }
 
 /* A link that was changed or removed: put back. */
-static void mend_link(struct watcher *watcher, const struct watch_order *order, const struct found *link)
+static void mend_link(struct watcher *watcher, struct watch_order *order, const struct found *link)
 {
 	if (link_is_unchanged(order->territory, link->path))
 		return;
@@ -151,7 +186,7 @@ static void on_own_copy(const char *path, bool could, void *context)
  * made for it during the call. Otherwise a later call could write to it by another name. What its user linked before
  * stays linked.
  */
-static void end_other_names(struct watcher *watcher, const struct watch_order *order, const struct found *found,
+static void end_other_names(struct watcher *watcher, struct watch_order *order, const struct found *found,
 			    const struct identities *linked_files)
 {
 	bool is_permitted = is_exempt(order, found->path);
@@ -186,7 +221,7 @@ static void look_at_found(struct watcher *watcher, struct watch_order *order, co
  * What was carved out before it existed. No link was on the way to it when the call began: one that is there now was
  * made to lead to it, and is removed.
  */
-static void remove_carved_out(struct watcher *watcher, const struct watch_order *order, const char *path)
+static void remove_carved_out(struct watcher *watcher, struct watch_order *order, const char *path)
 {
 	char part[PATH_MAX];
 

@@ -24,6 +24,7 @@ enum deed {
 	SET_ASIDE = 'm', /* moved to an inert name */
 	PUT_BACK = 'b', /* a link that was removed is there again */
 	LEFT = 'l', /* it could not be moved */
+	SHARED = 'c', /* left: another call that may make it runs there, and either may have */
 	UNSEEN = 'u', /* the root holds more than is looked through */
 	SEPARATED = 's', /* it had another name; it is a file of its own now */
 	REPLACED = 'r', /* nothing: somebody else replaced, moved or removed it, and with it its seal */

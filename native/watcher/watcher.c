@@ -94,7 +94,8 @@ static void finish_order(struct watcher *watcher, struct watch_order *order, FIL
 		look_at_what_is_left(watcher, order);
 	if (next)
 		list_for_next(next, watcher, order);
-	territory->calls--;
+	if (--territory->calls == 0)
+		free_paths(&territory->set_aside);
 	for (struct watch_order **at = &watcher->orders; *at; at = &(*at)->next) {
 		if (*at == order) {
 			*at = order->next;

@@ -34,6 +34,28 @@ const meanwhile = async (cell: Cell, workspace: string, deed: () => void, script
   return mustRun(call)
 }
 
+/** A call that waits, and another one that makes .envrc in the same folder and goes on until the first has ended. */
+const bothIn = async (
+  cell: Cell,
+  workspace: string,
+  write: readonly string[],
+): Promise<readonly [RanCall, RanCall]> => {
+  const begin = (script: string, granted: readonly string[], onStdout: (text: string) => void) =>
+    cell.call(['/bin/sh', '-c', script], {
+      policy: { filesystem: { write: granted }, limits: { wall: '60s' } },
+      workspace,
+      cwd: workspace,
+      onStdout,
+    })
+  let second: ReturnType<typeof begin> | undefined
+  const first = await begin('echo ready; sleep 50', [workspace], () => {
+    second ??= begin('echo mine > .envrc; until [ -e ended ]; do sleep 0.1; done', write, () => undefined)
+  })
+  writeFileSync(join(workspace, 'ended'), '')
+  if (second === undefined) throw new Error('the second call did not begin')
+  return [mustRun(first), mustRun(await second)]
+}
+
 const protectedIn = ({ result }: RanCall) =>
   result.violations.flatMap((violation) => (violation.kind === 'protected' ? [violation] : []))
 
@@ -64,6 +86,25 @@ describeForms('changes by the user while a call runs', (cell) => {
     expect(found).toMatchObject({ deed: 'set-aside', path: join(inside, '.envrc') })
     expect(existsSync(join(inside, '.envrc'))).toBe(false)
     execFileSync('/bin/sh', ['-c', found?.deed === 'set-aside' ? found.restore : 'false'])
+    expect(readFileSync(join(inside, '.envrc'), 'utf8')).toBe('mine\n')
+  })
+
+  test('by another call are told to both calls, and neither succeeds', async () => {
+    const { inside } = playground()
+    const [first, second] = await bothIn(cell, inside, [inside])
+    for (const call of [first, second]) {
+      const [found] = protectedIn(call)
+      expect(found).toMatchObject({ deed: 'set-aside', path: join(inside, '.envrc') })
+      expect(found?.deed === 'set-aside' && existsSync(found.aside)).toBe(true)
+      expect(call.result.status).not.toBe('exited')
+    }
+  })
+
+  test('by another call that may make them are left to that call, which succeeds', async () => {
+    const { inside } = playground()
+    const [first, second] = await bothIn(cell, inside, [inside, join(inside, '.envrc')])
+    expect(protectedIn(first)).toEqual([{ kind: 'protected', deed: 'shared', path: join(inside, '.envrc') }])
+    expect(second.result).toMatchObject({ status: 'exited', exitCode: 0, violations: [] })
     expect(readFileSync(join(inside, '.envrc'), 'utf8')).toBe('mine\n')
   })
 

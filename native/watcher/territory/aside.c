@@ -25,7 +25,7 @@ enum put_aside put_aside(struct territory *territory, const char *path, char *as
 		/* Random, because a name that could be guessed could be taken before. */
 		if (getrandom(&unforeseen, sizeof unforeseen, 0) != sizeof unforeseen)
 			break;
-		snprintf(inert, sizeof inert, "%.200s.set-aside-by-cordon-%016lx", name, unforeseen);
+		snprintf(inert, sizeof inert, "%.200s" ASIDE_MARK "%016lx", name, unforeseen);
 		if (rename_in(territory, path, folder, name, inert) == 0) {
 			snprintf(aside, room, "%.*s%s", (int)(slash ? slash - path + 1 : 0), path, inert);
 			return PUT_ASIDE;

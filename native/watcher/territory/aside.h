@@ -2,6 +2,7 @@
 
 #include "watcher/territory/territory.h"
 
+#define ASIDE_MARK ".set-aside-by-cordon-"
 enum put_aside { NOTHING_THERE, PUT_ASIDE, LEFT_THERE };
 /* Puts back the link that was at `path` before. False when there was none, or something is there. */
 bool restore_link(struct territory *territory, const char *path);

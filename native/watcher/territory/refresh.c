@@ -6,6 +6,7 @@
  * through the folders they name.
  */
 #include "watcher/territory/refresh.h"
+#include "watcher/territory/aside.h"
 #include "watcher/territory/events.h"
 #include "watcher/territory/names.h"
 #include "watcher/territory/remember.h"
@@ -115,6 +116,26 @@ static void take_other_name(struct territory *territory, const char *path, const
 		territory->observer->replaced(territory, sealed->path, territory->observer->context);
 }
 
+/* The watcher of another host works in the same folder, and moves what its calls must not make. */
+static void take_move(struct territory *territory, const struct inotify_event *event, const char *path)
+{
+	const struct observer *observer = territory->observer;
+	size_t length = strlen(territory->moved);
+
+	if (event->mask & IN_MOVED_FROM) {
+		territory->moving = event->cookie;
+		snprintf(territory->moved, sizeof territory->moved, "%s", path);
+	}
+	/* A name that was cut is not recognised: nobody makes one that long. */
+	if (!(event->mask & IN_MOVED_TO) || event->cookie != territory->moving ||
+	    strncmp(path, territory->moved, length) != 0 || strncmp(path + length, ASIDE_MARK, strlen(ASIDE_MARK)) != 0)
+		return;
+	for (size_t i = 0; i < territory->set_aside.count; i++)
+		if (strcmp(territory->set_aside.list[i], path) == 0)
+			return;
+	observer->set_aside(territory, territory->moved, path, observer->context);
+}
+
 /* Notes which folders must be walked: a tool may move a large one to and fro, and we walk it once. */
 static void take_event(void *context, const struct inotify_event *event)
 {
@@ -143,6 +164,7 @@ static void take_event(void *context, const struct inotify_event *event)
 		territory->too_large = true;
 		return;
 	}
+	take_move(territory, event, path);
 	/* With a folder goes what is sealed in it. A new one takes nothing away, and a tool may make very many. */
 	bool is_old_folder = event->mask & IN_ISDIR && !(event->mask & IN_CREATE);
 	if (is_old_folder || find(&territory->found, path))

@@ -32,6 +32,7 @@ void close_territory(struct territory *territory)
 	free_findings(&territory->found);
 	free_paths(&territory->unexplored);
 	free_paths(&territory->unsettled_names);
+	free_paths(&territory->set_aside);
 	free(territory->root);
 	free(territory);
 }

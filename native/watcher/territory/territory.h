@@ -21,6 +21,8 @@ struct observer {
 	bool (*appeared)(struct territory *territory, const char *path, bool is_protected, void *context);
 	/* Something was removed, moved or put at a name that is remembered, or that is a folder's. */
 	void (*replaced)(struct territory *territory, const char *path, void *context);
+	/* Something with this name was moved aside, and not by us. */
+	void (*set_aside)(struct territory *territory, const char *path, const char *aside, void *context);
 	void *context;
 };
 
@@ -35,6 +37,9 @@ struct territory {
 	struct paths unexplored; /* folders that were made or moved in, to be walked once the events have been read */
 	struct several_names *several;
 	struct paths unsettled_names; /* names made for files that had one already; see settle_other_names */
+	uint32_t moving; /* the cookie of the last event that said what was moved away */
+	char moved[PATH_MAX]; /* and what that was */
+	struct paths set_aside; /* by us, while calls run: where to */
 	mode_t mode; /* of the root itself, when no call ran in it */
 	bool unwatched; /* more folders than can be watched: looked through anew when a call begins and ends */
 	bool too_large; /* more folders than are looked through */

@@ -58,6 +58,13 @@ const errorFor = (
       : describeOwnFile(path, own, 'command')
   switch (violation.deed) {
     case 'set-aside':
+      if (protection === undefined && own === undefined && isProtectedName(path))
+        return fail('protected-name-touched', {
+          what:
+            `Cordon renamed ${path} to ${violation.aside} for another call in this folder, which may not create it; ` +
+            'this command may, and did or might have',
+          fix: `if it is yours: ${violation.restore}; run the calls one after the other`,
+        })
       return fail('protected-name-touched', {
         what:
           `the command, or another program at the same time, created ${what}; Cordon renamed it to ` + violation.aside,
@@ -67,6 +74,13 @@ const errorFor = (
       return fail('protected-name-touched', {
         what: `the command created ${what}; Cordon could not rename it, and it is still there`,
         fix: `remove it before anything uses it; ${permit('to permit it')}`,
+      })
+    case 'shared':
+      return fail('protected-name-touched', {
+        what:
+          `the command, or another call that may create it, created ${what}; Cordon left it, because it may belong ` +
+          'to the other call',
+        fix: `look at it before anything uses it; ${permit('to permit it')}`,
       })
     case 'put-back':
       return fail('protected-name-touched', {
@@ -92,6 +106,8 @@ const errorFor = (
       })
   }
 }
+
+const isProtectedName = (path: string): boolean => PROTECTED_NAMES.some(({ name }) => path.endsWith(`/${name}`))
 
 /** Names that are protected only as files: a file `.git` points git to another repository. */
 const asFile = (path: string): Protection | undefined => {

@@ -1,4 +1,6 @@
 // Texts for the model: what was refused and what to do instead, without facts about the host.
+import { basename } from 'node:path'
+
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { JsonValue } from '../../gate/index.js'
@@ -23,7 +25,7 @@ const adviceOn = (violation: Violation): string => {
         : 'File: it may not create, change or remove a file that it tried to. Write where the tool may write, ' +
             'or ask the user to allow this place.'
     case 'protected':
-      return PROTECTED
+      return violation.deed === 'set-aside' ? `${PROTECTED} ${whereItIs(violation)}` : PROTECTED
     case 'unsealed':
       return 'File: somebody else changed a protected file while it ran, so it was ended. Try again.'
     case 'metadata':
@@ -64,6 +66,11 @@ const adviceOn = (violation: Violation): string => {
 const PROTECTED =
   'Protected file: it may not change a file that other programs run or obey without being asked. Leave that ' +
   'file as it is, or ask the user to change it.'
+
+/** Without the folder: the model knows what it works on, and the host's paths are not for it. */
+const whereItIs = ({ path, aside }: { readonly path: string; readonly aside: string }): string =>
+  `${basename(path)} was renamed to ${basename(aside)}, in the same folder. If the user made it, tell the user to ` +
+  'rename it back.'
 
 const LONGEST_WORDS = 2_000
 

@@ -22,6 +22,8 @@ type Intrusion =
   | { readonly deed: 'put-back'; readonly path: string }
   /** It appeared and could not be renamed. */
   | { readonly deed: 'left'; readonly path: string }
+  /** It appeared, and was left: another call that may make it ran in the same folder, and either may have made it. */
+  | { readonly deed: 'shared'; readonly path: string }
   /** The write root has more entries than are searched. */
   | { readonly deed: 'unseen'; readonly path: string }
   /** It had another name (a hard link), and is a separate file now. */
@@ -176,6 +178,11 @@ const describeIntrusion = (intrusion: Intrusion): string => {
       return `protected link ${intrusion.path}: it was removed, and put back`
     case 'left':
       return `protected name ${intrusion.path}: it could not be set aside; look at it before you use the folder`
+    case 'shared':
+      return (
+        `protected name ${intrusion.path}: made while the call ran, by it or by another call that may make it, ` +
+        'and left; look at it before you use the folder'
+      )
     case 'unseen':
       return (
         `${intrusion.path} holds more than is looked through for protected names; look at what the command ` +

@@ -66,6 +66,7 @@ export const DEED_LETTERS = {
   m: 'set-aside',
   b: 'put-back',
   l: 'left',
+  c: 'shared',
   u: 'unseen',
   s: 'separated',
   r: 'replaced',
