@@ -1,5 +1,5 @@
-// Passes on what a WASI module writes to its standard streams at once. So the supervisor counts it as it is written, and
-// nothing is lost if the module traps or is killed.
+// Passes on what a WASI module writes to its standard streams at once. So the supervisor counts it as it is written,
+// and nothing is lost if the module traps or is killed.
 import type { OutputStream } from './messages.js'
 
 export type WriteOutput = (stream: OutputStream, bytes: Uint8Array) => void

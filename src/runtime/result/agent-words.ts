@@ -1,6 +1,4 @@
 // Texts for the model: what was refused and what to do instead, without facts about the host.
-import { basename } from 'node:path'
-
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { JsonValue } from '../../gate/index.js'
@@ -25,7 +23,7 @@ const adviceOn = (violation: Violation): string => {
         : 'File: it may not create, change or remove a file that it tried to. Write where the tool may write, ' +
             'or ask the user to allow this place.'
     case 'protected':
-      return violation.deed === 'set-aside' ? `${PROTECTED} ${whereItIs(violation)}` : PROTECTED
+      return violation.deed === 'set-aside' ? `${PROTECTED} ${SET_ASIDE}` : PROTECTED
     case 'unsealed':
       return 'File: somebody else changed a protected file while it ran, so it was ended. Try again.'
     case 'metadata':
@@ -67,10 +65,10 @@ const PROTECTED =
   'Protected file: it may not change a file that other programs run or obey without being asked. Leave that ' +
   'file as it is, or ask the user to change it.'
 
-/** Without the folder: the model knows what it works on, and the host's paths are not for it. */
-const whereItIs = ({ path, aside }: { readonly path: string; readonly aside: string }): string =>
-  `${basename(path)} was renamed to ${basename(aside)}, in the same folder. If the user made it, tell the user to ` +
-  'rename it back.'
+/** The name itself could tell something about the host: the user may have made it. */
+const SET_ASIDE =
+  'It was renamed, in its folder, to a name that ends in .set-aside-by-cordon- and a number. If the user made it, tell ' +
+  'the user to rename it back.'
 
 const LONGEST_WORDS = 2_000
 
