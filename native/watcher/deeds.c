@@ -68,6 +68,16 @@ static void moved_aside(struct watcher *watcher, const struct watch_order *order
 		known->seen = order->territory->turn;
 }
 
+/* What appeared there must be removed, for this call. */
+static bool minds(const struct names *names, const struct watch_order *order, const char *path, bool is_protected)
+{
+	bool unwanted = is_guarded_link(order, path) ||
+			(is_protected && must_not_appear(names, order, path, kind_at(order->territory, path)));
+
+	return (is_carved_out(order, path) || (unwanted && !link_is_unchanged(order->territory, path))) &&
+	       !was_sealed(order, path) && !is_sealed_object(order, path);
+}
+
 /* It may be the work of another call, whose policy permits it. */
 static bool may_be_of_another(const struct watcher *watcher, const struct watch_order *order, const char *path)
 {

@@ -1,6 +1,5 @@
 /* The order to watch a write root for one call: what its policy says about names that appear there. */
 #include "watcher/watch-order.h"
-#include "watcher/links.h"
 #include "wire/memory.h"
 
 void add_word(struct watch_order *order, const char *word)
@@ -152,15 +151,6 @@ bool must_not_appear(const struct names *names, const struct watch_order *order,
 			return true;
 	}
 	return false;
-}
-
-bool minds(const struct names *names, const struct watch_order *order, const char *path, bool is_protected)
-{
-	bool unwanted = is_guarded_link(order, path) ||
-			(is_protected && must_not_appear(names, order, path, kind_at(order->territory, path)));
-
-	return (is_carved_out(order, path) || (unwanted && !link_is_unchanged(order->territory, path))) &&
-	       !was_sealed(order, path) && !is_sealed_object(order, path);
 }
 
 bool may_have_made(const struct watch_order *order, const char *path)

@@ -31,8 +31,6 @@ bool was_sealed_elsewhere(const struct watch_order *order, const struct found *f
 bool has_seal_in(const struct watch_order *order, const char *path);
 /* Protected, and to be removed at once. (A new repository is looked at when the call has ended.) */
 bool must_not_appear(const struct names *names, const struct watch_order *order, const char *path, char kind);
-/* What appeared there must be removed, for this call. */
-bool minds(const struct names *names, const struct watch_order *order, const char *path, bool is_protected);
 /* As far as its mounts go. */
 bool may_have_made(const struct watch_order *order, const char *path);
 /* A link that was there before the call, protected or on the way from one that is. */
