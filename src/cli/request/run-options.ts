@@ -89,6 +89,7 @@ const CELL_OR_CONTAINER: readonly Option[] = CELL.flatMap((option) =>
 const DECISION: readonly Option[] = [
   value('mode', 'MODE', 'default, untrusted, on_request, on_failure, never, plan, bypass, auto (see below)'),
   values('rules', 'FILE', 'another rule file (see below)'),
+  value('manifest', 'FILE', 'refuse a policy that is not within one of this manifest (see: cordon manifest)'),
   value('session', 'NAME', 'name for "session" approvals, valid eight hours (default: $CORDON_SESSION)'),
   flag('dry-run', 'show the decision and what would change it, and run nothing', 'explain check n evaluate'),
 ]

@@ -53,7 +53,13 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
   let advice: readonly string[] = []
   try {
     order = await parseRun(given, environment)
-    const prepared = prepareRun(order, interactive, environment)
+    const manifestFile = given.values.get('manifest')?.[0]
+    const held =
+      manifestFile === undefined
+        ? { order, manifest: undefined }
+        : (await import('./hold-run.js')).holdRun(order, manifestFile)
+    order = held.order
+    const prepared = { ...prepareRun(order, interactive, environment), manifest: held.manifest }
     if (given.switches.has('dry-run'))
       return await (await import('./dry-run.js')).dryRun(prepared, reporting, environment)
     say(

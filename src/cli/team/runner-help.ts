@@ -19,6 +19,7 @@ export const RUNNER_HELP: CommandHelp = {
         values('label', 'LABEL', 'a label of this host, for tools that need it'),
         value('concurrency', 'N', 'calls at the same time (default: number of cores)'),
         value('workspace', 'DIR', 'working directory of tools (default: this directory)'),
+        value('manifest', 'FILE', 'refuse tools that are not within this manifest (see: cordon manifest)'),
         values('secret', 'ID=SOURCE', 'source of a credential'),
         value('key', 'FILE', 'key for credentials of the registry, ID=store:TEAM/NAME (default: $CORDON_KEY_FILE)'),
         values('resolve', 'HOST=ADDRESS', 'use this address for a granted host'),

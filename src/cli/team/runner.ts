@@ -56,6 +56,7 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
       audit: { path: auditPathOf(environment, homedir()) },
       egress: { secrets: secretsOf(many('secret')), ...(await wayOf(many('resolve'), one('upstream-ca'))) },
       ruleFiles: 'all',
+      ...withoutUndefined({ manifest: one('manifest') }),
       configFolder: configFolderOf(environment, homedir()),
       ownFiles: ownFilesOption([
         ...ownFilesOf(environment, homedir()),

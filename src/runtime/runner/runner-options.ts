@@ -18,6 +18,7 @@ export interface RunnerOptions {
     | 'audit'
     | 'egress'
     | 'ruleFiles'
+    | 'manifest'
     | 'configFolder'
     | 'sandbox'
     | 'record'

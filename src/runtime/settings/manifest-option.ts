@@ -106,7 +106,10 @@ export const holdTools = (given: GivenManifest | undefined, agent: string | unde
   }
 }
 
-export const manifestOf = ({ name, manifest: { hash } }: GivenManifest) => ({ name, hash })
+export const manifestOf = ({ name, manifest: { hash } }: GivenManifest): Pick<ManifestVerdict, 'name' | 'hash'> => ({
+  name,
+  hash,
+})
 
 const verdictOf = (definition: ToolDefinition, holder: Holder, places: ProjectPlaces, key: ManifestKey): Verdict => {
   const held = heldTool(definition, places, key)

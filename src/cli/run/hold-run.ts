@@ -1,0 +1,34 @@
+// `cordon run --manifest FILE`: the policy of the command must be within a reviewed one. Loaded only for this option.
+import { fail } from '../../errors/index.js'
+import { createHolder, policyValue, portablePolicy } from '../../manifest/index.js'
+import { manifestOf, readManifestOption } from '../../runtime/describe/index.js'
+import type { ManifestVerdict } from '../../runtime/settings/index.js'
+
+import type { RunOrder } from '../request/run-request.js'
+import { readOnly, withheld } from '../settings/own-files.js'
+
+export interface HeldRun {
+  /** The command can neither change the manifest nor read its key. */
+  readonly order: RunOrder
+  readonly manifest: ManifestVerdict | undefined
+}
+
+export const holdRun = (order: RunOrder, file: string): HeldRun => {
+  const given = readManifestOption(file)
+  if (given === undefined) return { order, manifest: undefined }
+  const { workspace, home, policy } = order
+  const places = { workspace, project: workspace, homes: [home] }
+  const verdict = createHolder(given.manifest, undefined, { workspace, home }).run(
+    policyValue(portablePolicy(policy, places), given.key),
+  )
+  const { name, hash } = manifestOf(given)
+  if (verdict.verdict === 'beyond')
+    throw fail('manifest-exceeded', { what: 'the command', name, hash, differences: verdict.differences.join('; ') })
+  const { key } = given.files
+  const ownFiles = [
+    ...order.ownFiles,
+    ...readOnly([file], 'the manifest of the command'),
+    ...(key === undefined ? [] : [withheld(key, 'the key of the manifest')]),
+  ]
+  return { order: { ...order, ownFiles }, manifest: { name, hash, ...verdict } }
+}
