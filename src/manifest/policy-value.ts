@@ -13,7 +13,7 @@ export const policyValue = (policy: ToolPolicy, key: ManifestKey): Readonly<Reco
 }
 
 /** Equal values of a variable stay equal, and a manifest shows none of them. */
-export const withoutValues = (policy: ToolPolicy, key: ManifestKey): ToolPolicy => {
+const withoutValues = (policy: ToolPolicy, key: ManifestKey): ToolPolicy => {
   const { environment } = policy
   if (environment.kind !== 'list') return policy
   const items = environment.items.map(({ name, value }) =>

@@ -29,7 +29,7 @@ import { createRegisteredCalls, mechanismsIfAny, openCallRegistry } from './regi
 import type { CallRegistry, RegisteredCalls, RegistrySettings } from './registry/index.js'
 import { listTools } from './model/list-tools.js'
 import { checkCordonOptions, checkEventType } from './settings/check-options.js'
-import { contextOf, readManifestOption } from './settings/manifest-option.js'
+import { contextOf, readManifestOption } from './held/hold-tools.js'
 import { ruleSetsOf } from './settings/rule-sets.js'
 import { openState, sealState } from './settings/session-state.js'
 import type { SessionState } from './settings/session-state.js'

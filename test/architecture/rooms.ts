@@ -30,6 +30,7 @@ export const PARTS_WITH_INDEX: readonly string[] = [
   'src/runtime/audit/index.js',
   'src/runtime/call/index.js',
   'src/runtime/describe/index.js',
+  'src/runtime/held/index.js',
   'src/runtime/events/index.js',
   'src/runtime/hints/index.js',
   'src/runtime/network/index.js',

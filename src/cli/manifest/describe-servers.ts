@@ -24,7 +24,7 @@ import { combinePolicies } from '../policy/combine-policies.js'
 
 import type { ProjectRequest } from './project-request.js'
 import { fileIn } from './file-in-project.js'
-import { serverAddress, serverWords } from './server-words.js'
+import { serverAddress, serverWords } from '../mcp-packages/server-words.js'
 
 export const describeServers = (file: string, request: ProjectRequest): readonly ManifestServer[] => {
   const {

@@ -11,7 +11,7 @@ import { STDERR, STDOUT, writeText } from '../text/console-text.js'
 import { acceptedIn, existingText } from './baseline.js'
 import { describeProject } from './describe-project.js'
 import { manifestAction } from './manifest.js'
-import { keepKeyOf, requireKeyOf } from './project-key.js'
+import { keepKeyOf, requireKeyOf } from '../settings/manifest-key.js'
 import { projectRequestOf } from './project-request.js'
 import { counted } from '../text/counted.js'
 

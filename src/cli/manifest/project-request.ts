@@ -11,8 +11,8 @@ import type { Arguments } from '../arguments.js'
 import type { CommandLine, Environment } from '../command-line.js'
 import { homeOf } from '../settings/own-folders.js'
 import { namesStore } from '../store/store-help.js'
-import { projectKeyIn } from './project-key.js'
-import type { ProjectKey } from './project-key.js'
+import { projectKeyIn } from '../settings/manifest-key.js'
+import type { ProjectKey } from '../settings/manifest-key.js'
 
 export interface ProjectRequest {
   /** Without links. */

@@ -1,8 +1,8 @@
 // `cordon run --manifest FILE`: the policy of the command must be within a reviewed one. Loaded only for this option.
 import { fail } from '../../errors/index.js'
 import { createHolder, policyValue, portablePolicy } from '../../manifest/index.js'
-import { manifestOf, readManifestOption } from '../../runtime/describe/index.js'
-import type { ManifestVerdict } from '../../runtime/settings/index.js'
+import type { ManifestVerdict } from '../../manifest/index.js'
+import { manifestOf, readManifestOption } from '../../runtime/held/index.js'
 
 import type { RunOrder } from '../request/run-request.js'
 import { readOnly, withheld } from '../settings/own-files.js'

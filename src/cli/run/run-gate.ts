@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 
 import { createGate, createSessionCount, resolveByText } from '../../gate/index.js'
 import type { Gate, GateCall, GateTool, Mode, RuleSet } from '../../gate/index.js'
+import type { ManifestVerdict } from '../../manifest/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
-import type { ManifestVerdict } from '../../runtime/settings/index.js'
 
 import type { Environment } from '../command-line.js'
 import type { RunOrder } from '../request/run-request.js'

@@ -1,13 +1,12 @@
-// Holds what runs against a manifest: each tool and each MCP server must be within what was reviewed.
+// Holds what runs against a manifest: each tool must be within what was reviewed.
 import { parseTextPattern } from '../../gate/index.js'
 import type { Places } from '../../policy/index.js'
 
-import type { Manifest, ManifestServer, ManifestTool } from '../manifest.js'
+import type { Manifest, ManifestTool } from '../manifest.js'
 import { textOf } from '../sentence.js'
 import { createPolicyReader } from '../verify/compare-policies.js'
 import type { Finding } from '../verify/finding.js'
 import { policyFindings } from '../verify/policy-findings.js'
-import { serverFindings } from '../verify/server-findings.js'
 import { heldFindings } from '../verify/tool-findings.js'
 import type { HeldTool } from '../verify/tool-findings.js'
 import { say, words } from '../sentence.js'
@@ -18,16 +17,21 @@ export interface Verdict {
   readonly differences: readonly string[]
 }
 
+/** With the file and the hash of the manifest. */
+export interface ManifestVerdict extends Verdict {
+  readonly name: string
+  readonly hash: string
+}
+
 export interface Holder {
   readonly tool: (tool: HeldTool) => Verdict
   /** `name`: as its server calls it. `hasPolicy`: false for a tool that nobody gave any right. */
   readonly serverTool: (server: string, name: string, tool: HeldTool, hasPolicy: boolean) => Verdict
-  readonly server: (server: ManifestServer) => Verdict
   /** The policy of one command, which must be within one policy of `cordon run`. */
   readonly run: (policy: HeldTool['policy']) => Verdict
 }
 
-export const RUN_AGENT = 'cordon run'
+const RUN_AGENT = 'cordon run'
 
 /** `agent`: without one, a tool may be that of any agent of the manifest. */
 export const createHolder = ({ agents }: Manifest, agent: string | undefined, places: Places): Holder => {
@@ -57,11 +61,6 @@ export const createHolder = ({ agents }: Manifest, agent: string | undefined, pl
       const listed = found.flatMap(({ tools }) => tools.find((each) => parseTextPattern(each.name).matches(name)) ?? [])
       return compare(tool, listed, `the manifest has no policy for it at its server "${server}"`)
     },
-    server: (server) =>
-      nearest(
-        serversNamed(server.name).map((before) => serverFindings({ before, after: server }, {}, policies)),
-        'the manifest does not list it',
-      ),
     run: (policy) => {
       const listed = agents.filter(({ name }) => name === RUN_AGENT).flatMap(({ tools }) => tools)
       const after = { kind: 'process', policy } as const

@@ -1,5 +1,6 @@
 import type { CordonError } from '../../errors/index.js'
 import type { Evaluation, Gate, GateTool, JsonValue, PermissionDecision } from '../../gate/index.js'
+import type { ManifestVerdict } from '../../manifest/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import type { AppliedProfile } from '../../sandbox/index.js'
 
@@ -9,7 +10,6 @@ import type { RecordSettings } from '../events/recorded-arguments.js'
 import type { NetworkCall } from '../network/call-networks.js'
 import type { RegisteredCalls } from '../registry/registered-calls.js'
 import type { Execution, ToolLog, ToolOutput } from '../result/tool-result.js'
-import type { ManifestVerdict } from '../settings/manifest-option.js'
 import type { Suspension } from '../suspend/suspended-call.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 

@@ -15,7 +15,7 @@ import type { BoundTool } from '../tools/bound-tool.js'
 
 import type { Description } from '../describing.js'
 import { describeSettings } from './describe-settings.js'
-import { heldTool } from './held-tool.js'
+import { heldTool } from '../held/held-tool.js'
 
 export const describeAgent = (
   options: CordonOptions,

@@ -1,7 +1,4 @@
 export { projectShape } from './define-project.js'
 export type { ProjectOptions } from './define-project.js'
-export { MANIFEST_KEY_FILE, readManifestKey } from './manifest-key.js'
-export { manifestOf, readManifestOption } from '../settings/manifest-option.js'
-export type { GivenManifest } from '../settings/manifest-option.js'
 export { describeAgent } from './describe-agent.js'
 export type { LoadRequest } from './load-entries.js'

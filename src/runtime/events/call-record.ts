@@ -1,11 +1,11 @@
 // The events of a call, in their order.
 import type { Evaluation, PermissionDecision, PermissionState } from '../../gate/index.js'
+import type { ManifestVerdict } from '../../manifest/index.js'
 import { MOST_VIOLATIONS_TOLD, describeViolation } from '../../sandbox/index.js'
 import type { SandboxProfile, UnconfinedProfile, Usage, Violation } from '../../sandbox/index.js'
 
 import { withoutUndefined } from '../../shapes/index.js'
 
-import type { ManifestVerdict } from '../settings/manifest-option.js'
 import type { EventStream } from './event-stream.js'
 import type { EventDraft, RecordedArguments } from './event.js'
 import { processEnded } from './process-ending.js'

@@ -1,10 +1,10 @@
 import type { JsonValue, PermissionDecision, PermissionState } from '../../gate/index.js'
+import type { ManifestVerdict } from '../../manifest/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { UnconfinedProfile, SandboxProfile, Usage, Violation } from '../../sandbox/index.js'
 
 import type { ProcessEnding } from '../events/process-ending.js'
 import type { EgressSummary } from '../events/event.js'
-import type { ManifestVerdict } from '../settings/manifest-option.js'
 
 /**
  * - `ok`: it ran and succeeded

@@ -22,7 +22,7 @@ import { aCount, aFunction, aText, checked, mapping, mappingWith, optionPlace } 
 import type { ShapesOf } from '../option-checks.js'
 import { egressOption } from './egress-option.js'
 import { askedWithOption, registryOption } from './registry-option.js'
-import type { ManifestOption } from './manifest-option.js'
+import type { ManifestOption } from '../held/hold-tools.js'
 import { ruleOption } from './rule-sets.js'
 import type { StateSettings } from './session-state.js'
 import type { TicketSettings } from '../suspend/ticket.js'

@@ -1,3 +1,2 @@
 // Paths on this host, without the rest of the runtime: `cordon hook` judges the paths of an agent's file tools.
-export type { ManifestOption, ManifestVerdict } from './manifest-option.js'
 export { listOnHost, resolveOnHost } from './host-paths.js'

@@ -1,5 +1,6 @@
 import { describeTool, isStandardSchema } from '../../gate/index.js'
 import type { GateTool } from '../../gate/index.js'
+import type { ManifestVerdict } from '../../manifest/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { TOOL_KINDS, parseAbsolutePath } from '../../policy/index.js'
 import type { Observing } from '../../sandbox/index.js'
@@ -8,7 +9,6 @@ import { withoutUndefined } from '../../shapes/index.js'
 import { parserOfJsonSchema } from './input-schema.js'
 import type { OwnFile } from '../own-files/index.js'
 import { outputLimitOf } from '../result/result-limits.js'
-import type { ManifestVerdict } from '../settings/manifest-option.js'
 import type { ToolDefinition } from './tools.js'
 
 /** A tool of one runtime, bound to its workspace. */

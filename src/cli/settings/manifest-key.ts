@@ -7,9 +7,9 @@ import { fail, messageOf } from '../../errors/index.js'
 import { hasKeyedHash } from '../../manifest/index.js'
 import type { ManifestKey } from '../../manifest/index.js'
 import { replaceFile } from '../../platform/index.js'
-import { MANIFEST_KEY_FILE, readManifestKey } from '../../runtime/describe/index.js'
+import { MANIFEST_KEY_FILE, readManifestKey } from '../../runtime/held/index.js'
 
-import { refuseLinks } from '../settings/replace-file.js'
+import { refuseLinks } from './replace-file.js'
 
 export interface ProjectKey {
   readonly key: ManifestKey

@@ -4,13 +4,12 @@ import { dirname, join, resolve } from 'node:path'
 
 import { fail, messageOf } from '../../errors/index.js'
 import { createHolder, hasKeyedHash, readManifest } from '../../manifest/index.js'
-import type { Holder, Manifest, ManifestKey, ProjectPlaces, Verdict } from '../../manifest/index.js'
+import type { Holder, Manifest, ManifestKey, ManifestVerdict, ProjectPlaces, Verdict } from '../../manifest/index.js'
 import { isWithinPath } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
-import type { CordonOptions } from '../cordon-options.js'
-import { heldTool } from '../describe/held-tool.js'
-import { MANIFEST_KEY_FILE, readManifestKey } from '../describe/manifest-key.js'
+import { heldTool } from './held-tool.js'
+import { MANIFEST_KEY_FILE, readManifestKey } from './manifest-key.js'
 import type { EventContext } from '../events/event.js'
 import type { Home } from '../tools/bound-tool.js'
 import type { ToolDefinition } from '../tools/tools.js'
@@ -21,7 +20,7 @@ export interface ManifestOption {
   readonly file?: string
   /** The same, parsed. */
   readonly content?: unknown
-  /** The file of its key (default: `.cordon/manifest.key` beside the file). Only a manifest with keyed hashes has one. */
+  /** The file of its key (default: `.cordon/manifest.key` beside the file). It is only needed for keyed hashes. */
   readonly key?: string
   /** False: a tool beyond the manifest runs, and its facts say so (default: true). */
   readonly enforce?: boolean
@@ -36,15 +35,10 @@ export interface GivenManifest {
   readonly isEnforced: boolean
 }
 
-export interface ManifestVerdict extends Verdict {
-  readonly name: string
-  readonly hash: string
-}
-
 /** Throws if the tool is beyond an enforced manifest. Undefined: there is no manifest. */
 export type HoldTool = (definition: ToolDefinition) => ManifestVerdict | undefined
 
-export const readManifestOption = (option: CordonOptions['manifest']): GivenManifest | undefined => {
+export const readManifestOption = (option: string | ManifestOption | undefined): GivenManifest | undefined => {
   if (option === undefined) return undefined
   const { file, content, key, enforce = true } = typeof option === 'string' ? { file: option } : option
   if ((file === undefined) === (content === undefined))

@@ -3,7 +3,7 @@
 import { keyedHash, portablePath } from '../../manifest/index.js'
 import type { ManifestKey, ProjectPlaces } from '../../manifest/index.js'
 
-import { packageCallOf } from '../mcp-packages/package-words.js'
+import { packageCallOf } from './package-words.js'
 
 /** Shows the program or the package, names of options, and paths in the project or the home. */
 export const serverWords = (argv: readonly string[], places: ProjectPlaces, key: ManifestKey): readonly string[] => {

@@ -1,0 +1,2 @@
+export { manifestOf, readManifestOption } from './hold-tools.js'
+export { MANIFEST_KEY_FILE, readManifestKey } from './manifest-key.js'
