@@ -47,6 +47,14 @@ describe('a non-public address', () => {
     'fc00::1',
     'ff02::1',
     '2001:db8::1',
+    '168.63.129.16',
+    '100:0:0:1::1',
+    '64:ff9a::1',
+    '200::1',
+    '2d00::1',
+    '3000::1',
+    '4000::1',
+    'fbff::1',
   ])('%s is recognised', (text) => {
     expect(specialPurpose(address(text))).toBeTypeOf('string')
   })
@@ -62,6 +70,9 @@ describe('a non-public address', () => {
     '64:ff9b::808:808',
     '2002:808:808::1',
     '::ffff:8.8.8.8',
+    '168.63.129.17',
+    '2400::1',
+    '2c0f:ffff::1',
   ])('%s is public', (text) => {
     expect(specialPurpose(address(text))).toBeUndefined()
   })

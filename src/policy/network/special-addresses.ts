@@ -1,6 +1,8 @@
 import { cidrContains, parseIpAddress } from './ip-address.js'
 import type { Cidr, IpAddress } from './ip-address.js'
 
+const UNALLOCATED = 'not allocated'
+
 /**
  * Addresses outside the public internet (IANA's registries of special purposes). `nobodys`: no server of one's own
  * network lies there, but cloud metadata, many machines, or none.
@@ -11,6 +13,8 @@ const SPECIAL: readonly (readonly [block: string, what: string, whose?: 'nobodys
   ['100.100.100.200/32', 'cloud metadata', 'nobodys'],
   ['100.64.0.0/10', 'shared by a provider'],
   ['127.0.0.0/8', 'this machine'],
+  // Azure's, within a public block.
+  ['168.63.129.16/32', 'cloud metadata', 'nobodys'],
   ['169.254.0.0/16', 'link-local; cloud metadata', 'nobodys'],
   ['172.16.0.0/12', 'private'],
   ['192.0.0.0/24', 'for protocols', 'nobodys'],
@@ -27,6 +31,7 @@ const SPECIAL: readonly (readonly [block: string, what: string, whose?: 'nobodys
   ['::/96', 'this machine, or IPv4 in disguise'],
   ['64:ff9b:1::/48', 'translated to private IPv4'],
   ['100::/64', 'discarded'],
+  ['100:0:0:1::/64', 'a dummy prefix'],
   ['2001::/23', 'for protocols and tunnels'],
   ['2001:db8::/32', 'for documentation'],
   ['3fff::/20', 'for documentation'],
@@ -36,6 +41,13 @@ const SPECIAL: readonly (readonly [block: string, what: string, whose?: 'nobodys
   ['fe80::/10', 'link-local', 'nobodys'],
   ['fec0::/10', 'formerly private'],
   ['ff00::/8', 'multicast', 'nobodys'],
+  // The public internet is a part of 2000::/3. Last, because the blocks above are in these.
+  ['::/3', UNALLOCATED, 'nobodys'],
+  ['2d00::/8', UNALLOCATED, 'nobodys'],
+  ['2e00::/7', UNALLOCATED, 'nobodys'],
+  ['3000::/4', UNALLOCATED, 'nobodys'],
+  ['4000::/2', UNALLOCATED, 'nobodys'],
+  ['8000::/1', UNALLOCATED, 'nobodys'],
 ]
 
 const blockOf = (text: string): Cidr => {
@@ -51,10 +63,11 @@ export const SPECIAL_BLOCKS = SPECIAL.map(([text, what, whose]) => ({
   isNobodys: whose === 'nobodys',
 }))
 
+const NAT64 = blockOf('64:ff9b::/96')
+
 /** Prefixes of an embedded IPv4 address, and the number of bits after it. */
 export const EMBEDDING: readonly (readonly [Cidr, bigint])[] = [
-  // NAT64
-  [blockOf('64:ff9b::/96'), 0n],
+  [NAT64, 0n],
   // 6to4
   [blockOf('2002::/16'), 80n],
 ]
@@ -74,12 +87,17 @@ export const readings = (address: IpAddress): readonly IpAddress[] => [
 ]
 
 const blocksAround = (address: IpAddress): typeof SPECIAL_BLOCKS =>
-  readings(address).flatMap((reading) => SPECIAL_BLOCKS.filter(({ block }) => cidrContains(block, reading)))
+  readings(address).flatMap((reading) =>
+    SPECIAL_BLOCKS.filter(
+      ({ block, what }) => cidrContains(block, reading) && !(what === UNALLOCATED && cidrContains(NAT64, reading)),
+    ),
+  )
 
 export const specialPurpose = (address: IpAddress): string | undefined => blocksAround(address).at(0)?.what
 
 /** Whether no name of one's own network can mean it. */
-export const isNobodysOwn = (address: IpAddress): boolean => blocksAround(address).some(({ isNobodys }) => isNobodys)
+export const isNobodysOwn = (address: IpAddress): boolean =>
+  blocksAround(address).some(({ isNobodys, what }, at) => isNobodys && (at === 0 || what !== UNALLOCATED))
 
 /** Whether an address is one of this machine: 127.0.0.0/8 or ::1. */
 export const isLoopback = (address: IpAddress): boolean =>
