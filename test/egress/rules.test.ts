@@ -24,6 +24,33 @@ const statusOf = async (...args: readonly string[]): Promise<string> =>
   (await curl(stage, '-o', '/dev/null', '-w', '%{http_code}', ...args)).output
 
 describe('a request passes only if the policy allows it:', () => {
+  test.each(['--http1.1', '--http2'])(
+    'no body of a GET where only some methods or paths are granted (%s)',
+    async (version) => {
+      const sent = [version, '-X', 'GET', '-d', '_method=DELETE']
+      for (const part of [{ methods: ['GET'] }, { paths: ['/**'] }]) {
+        const url = await set((port) => [{ host: `api.test:${port}`, ...part }])
+        expect(await statusOf(...sent, `${url}/a`)).toBe('403')
+        expect(await statusOf(version, `${url}/a`)).toBe('200')
+        expect(stage.violations()).toMatchObject([{ method: 'GET', reason: 'malformed' }])
+        await stage.close()
+        await server.close()
+      }
+      const reading = await set((port) => [`api.test:${port}`], { egressClass: 'read_only' })
+      expect(await statusOf(...sent, `${reading}/a`)).toBe('403')
+      await stage.close()
+      await server.close()
+      expect(await statusOf(...sent, `${await set((port) => [`api.test:${port}`])}/a`)).toBe('200')
+    },
+  )
+
+  test('headers that are named like parts of every object pass like others (HTTP/2)', async () => {
+    const url = await set((port) => [`api.test:${port}`])
+    const { output } = await curl(stage, '--http2', '-H', 'constructor: one', '-H', '__proto__: two', `${url}/a`)
+    expect(output).toContain('"constructor":"one"')
+    expect(output).toContain('"__proto__":"two"')
+  })
+
   test('methods', async () => {
     const url = await set((port) => [{ host: `api.test:${port}`, methods: ['GET', 'PUT'] }])
     expect(await statusOf(`${url}/a`)).toBe('200')

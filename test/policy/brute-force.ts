@@ -66,7 +66,7 @@ export const passes = (scope: RequestScope, { host, port, use }: Attempt): boole
   // The host's own network has no proxy. A class below `write` could not be held there, and is refused.
   if (use === 'direct')
     return scope.network.kind === 'all' ? scope.egressClass.level === 'write' : admission.treatment === 'direct'
-  const request = { ...use, headers: [], wantsWebSocket: false }
+  const request = { ...use, headers: [], wantsWebSocket: false, body: undefined }
   return judge.request(endpoint, request).kind === 'grant'
 }
 

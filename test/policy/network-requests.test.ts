@@ -62,6 +62,20 @@ describe('a request', () => {
     ['only where it stands', ['*.a.org', { host: 'b.a.org', action: 'deny' }], 'GET c.a.org', true],
     ['without a port on every port', ['*.a.org:22', { host: 'b.a.org', action: 'deny' }], 'stream b.a.org:22', false],
     ['with a port on that one', ['*.a.org:22', { host: 'b.a.org:443', action: 'deny' }], 'stream b.a.org:22', true],
+    ['of a block', ['10.0.0.0/8', { host: '10.1.0.0/16', action: 'deny' }], 'GET 10.1.2.3', false],
+    ['and not beside it', ['10.0.0.0/8', { host: '10.1.0.0/16', action: 'deny' }], 'GET 10.2.2.3', true],
+    [
+      'of a block for every request, whatever methods it names',
+      ['10.0.0.0/8', { host: '10.1.0.0/16', methods: ['DELETE'], action: 'deny' }],
+      'GET 10.1.2.3',
+      false,
+    ],
+    [
+      'also in an address that contains it',
+      ['64:ff9b::/96', { host: '10.1.0.0/16', action: 'deny' }],
+      'GET [64:ff9b::a01:203]',
+      false,
+    ],
     ['for its methods', ['a.org', { host: 'a.org', methods: ['DELETE'], action: 'deny' }], 'DELETE a.org', false],
     ['and no others', ['a.org', { host: 'a.org', methods: ['DELETE'], action: 'deny' }], 'GET a.org', true],
     [

@@ -95,7 +95,8 @@ export const bodyOf = (stream: Duplex, contentLength: string | undefined): Body 
 
 /** As Node wants them: one entry per name. */
 export const grouped = (headers: HeaderList): OutgoingHttpHeaders => {
-  const groups: Record<string, string | string[]> = {}
+  // Without a prototype: a header may be named `constructor` or `__proto__`.
+  const groups = Object.create(null) as Record<string, string | string[]>
   for (const [name, value] of headers) {
     const key = name.toLowerCase()
     const before = groups[key]

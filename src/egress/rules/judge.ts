@@ -32,7 +32,7 @@ export interface RequestGrant {
   readonly rule: string
 }
 
-export type JudgedRequest = Pick<ExchangeRequest, 'method' | 'target' | 'headers' | 'wantsWebSocket'>
+export type JudgedRequest = Pick<ExchangeRequest, 'method' | 'target' | 'headers' | 'wantsWebSocket' | 'body'>
 
 export interface Terms {
   readonly network: Pick<Boundary, 'network' | 'egressClass'>
@@ -67,7 +67,7 @@ const MOST_METHODS = 16
 const judgeRequest = (
   compiled: CompiledNetwork,
   endpoint: Endpoint,
-  { method, target, headers, wantsWebSocket }: JudgedRequest,
+  { method, target, headers, wantsWebSocket, body }: JudgedRequest,
   isUnapproved: boolean,
 ): RequestGrant | Denial => {
   if (method === 'TRACE' || method === 'CONNECT') return denial('protocol', `the method ${method} is never passed on`)
@@ -88,8 +88,13 @@ const judgeRequest = (
   const refused = answers.find((answer) => answer.kind === 'denied')
   if (refused !== undefined)
     return explain(refused, endpoint, { method, path, otherPath, readings: asked }, isUnapproved)
+  if (WITHOUT_BODY.includes(method) && body !== undefined && body.length !== 0 && compiled.isRestricted(endpoint))
+    return denial('malformed', `a ${method} with a body may be read as another request, and only some are granted`)
   return { kind: 'grant', rule: ruleOf(answers[0]) }
 }
+
+/** Some frameworks take the method of a request from its body, and some servers read a body of these as a request. */
+const WITHOUT_BODY = ['GET', 'HEAD']
 
 /** Divided at `&` and `;`, as servers do. Entries of a list count as the list. */
 const parametersOf = (target: string): readonly (readonly [string, string])[] =>

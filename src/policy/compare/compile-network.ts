@@ -2,6 +2,7 @@ import type { AbsolutePath } from '../glob/absolute-path.js'
 import { namesOf } from '../glob/absolute-path.js'
 import type { RequestScope } from '../credential.js'
 import { isAboutPort } from '../network/covers-host.js'
+import { denialOfAddress } from '../network/dialled-address.js'
 import { inAnyCase } from '../glob/glob-segments.js'
 import type { HostGrant } from '../network/host-grant.js'
 import { indexHosts } from '../network/host-index.js'
@@ -23,6 +24,8 @@ export interface CompiledNetwork {
   readonly connection: (host: RequestHost, port: number) => 'http' | 'stream' | 'direct' | undefined
   /** The denial of everything there. No grant could change it. */
   readonly closedBy: (host: RequestHost, port: number) => HostGrant | undefined
+  /** Whether only some methods or paths are allowed there. */
+  readonly isRestricted: (endpoint: Pick<NetworkRequest, 'host' | 'port'>) => boolean
 }
 
 export const entriesOf = ({ network }: RequestScope): readonly HostGrant[] =>
@@ -35,11 +38,20 @@ export const compileNetwork = (scope: RequestScope): CompiledNetwork => {
   const pathMatchers = new Map(entries.map((entry) => [entry, matchPaths(entry)]))
 
   const about = (host: RequestHost, port: number) => aboutHost(host).filter((entry) => isAboutPort(entry, port))
+  // An address is denied when it is dialled, by whatever name and for whatever request.
+  const closedBy: CompiledNetwork['closedBy'] = (host, port) =>
+    host.kind === 'address'
+      ? denialOfAddress(aboutHost, host.address, port)
+      : about(host, port).find(
+          ({ action, methods, paths }) => action === 'deny' && methods.kind === 'all' && paths.kind === 'all',
+        )
   const answer = ({ host, port, use }: NetworkRequest): NetworkAnswer => {
     if (network.kind === 'none' || egressClass.level === 'none') return { kind: 'denied', because: 'not-granted' }
     if (egressClass.level === 'read_only' && !(use.kind === 'http' && SAFE_METHODS.includes(use.method)))
       return { kind: 'denied', because: 'read-only' }
     if (network.kind === 'all') return { kind: 'allowed', entry: undefined }
+    const closing = closedBy(host, port)
+    if (closing !== undefined) return { kind: 'denied', because: 'entry', entry: closing }
     const named = about(host, port)
     const answers = usesOf(use).map((one): NetworkAnswer => {
       const matching = named.filter((entry) => coversUse(entry, one, pathMatchers.get(entry)))
@@ -54,13 +66,12 @@ export const compileNetwork = (scope: RequestScope): CompiledNetwork => {
       answers[0] ?? { kind: 'denied', because: 'not-granted' }
     )
   }
-  const closedBy: CompiledNetwork['closedBy'] = (host, port) =>
-    about(host, port).find(
-      ({ action, methods, paths }) => action === 'deny' && methods.kind === 'all' && paths.kind === 'all',
-    )
   return {
     answer,
     closedBy,
+    isRestricted: ({ host, port }) =>
+      egressClass.level === 'read_only' ||
+      about(host, port).some(({ methods, paths }) => methods.kind === 'list' || paths.kind === 'list'),
     connection: (host, port) => {
       if (answer({ host, port, use: { kind: 'direct' } }).kind === 'allowed')
         return network.kind === 'all' ? 'stream' : 'direct'
