@@ -21,15 +21,12 @@ void begin_answers(struct remembered *remembered, const struct plan *plan, int s
 						   .told = &remembered->told,
 						   .attempts = &remembered->attempts,
 						   .terminals = &remembered->terminals,
-						   /* Inside another cell the outer keeper answers. */
-						   .broker = plan->network_brokered && !plan->network_nested
-								     ? &remembered->broker
-								     : NULL,
 						   .nest = &remembered->nest,
 					   } };
-	if (remembered->call.broker)
-		open_broker(&remembered->broker, plan, supervisor, &remembered->told);
-	open_nest(&remembered->nest, plan, remembered->call.broker);
+	/* Inside another cell the outer keeper answers. */
+	if (!plan->network_nested && open_broker(&remembered->broker, plan, supervisor, &remembered->told))
+		remembered->call.broker = &remembered->broker;
+	open_nest(&remembered->nest, plan, plan->network_brokered ? remembered->call.broker : NULL);
 }
 
 /*

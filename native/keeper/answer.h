@@ -15,7 +15,7 @@ struct remembered {
 	struct task_count tasks;
 	struct charges charges;
 	unsigned inotify_instances; /* never less than there are */
-	struct broker broker; /* if hosts are granted, and no outer keeper answers */
+	struct broker broker; /* unless an outer keeper answers */
 	struct nest nest;
 };
 

@@ -28,7 +28,7 @@ struct notification {
 	struct told *told;
 	struct attempts *attempts;
 	struct terminals *terminals;
-	struct broker *broker; /* NULL where hosts are not granted */
+	struct broker *broker; /* NULL where nobody answers for names */
 	struct nest *nest; /* the cells inside this one */
 };
 

@@ -59,20 +59,29 @@ int open_door(uint16_t port, struct sockaddr_in *address)
 	return close_with_errno(door);
 }
 
-void open_broker(struct broker *broker, const struct plan *plan, int supervisor, struct told *told)
+bool open_broker(struct broker *broker, const struct plan *plan, int supervisor, struct told *told)
 {
 	bool enclosed = plan->form == FORM_NAMESPACES;
 
+	if (plan->network_all || (!plan->network_brokered && !enclosed))
+		return false;
 	*broker = (struct broker){ .plan = plan, .door = -1 };
 	begin_questions(&broker->questions, &plan->broker, supervisor, told);
 	if (plan->probe)
-		return;
-	if (enclosed && (broker->questions.datagrams = bind_loopback(SOCK_DGRAM, NAMES_PORT)) < 0)
+		return plan->network_brokered;
+	if (enclosed)
+		broker->questions.datagrams = bind_loopback(SOCK_DGRAM, NAMES_PORT);
+	/* Where nothing is granted, names are answered for the sake of programs, which give up on a name that is not
+	 * there sooner than on a server that does not answer. And so the report has the name. */
+	if (!plan->network_brokered)
+		return broker->questions.datagrams >= 0;
+	if (enclosed && broker->questions.datagrams < 0)
 		die("broker", "cannot bind to the loopback of the cell");
 	/* Where the tool has a loopback of its own, nothing else shall be at the port that it is told of. */
 	broker->door = open_door(enclosed ? plan->broker.port : 0, &broker->door_address);
 	if (broker->door < 0)
 		die("broker", "cannot listen on the loopback of the cell");
+	return true;
 }
 
 enum route {
@@ -128,7 +137,8 @@ static enum route route_of(const struct broker *broker, const union address *add
 	if (is_stream && reached)
 		return ROUTE_PROXY;
 	/* That one address: others of the loopback may be somebody else's. */
-	into->is_proxy = is_stream && into->port == terms->port && memcmp(wide, proxy_address, sizeof wide) == 0;
+	into->is_proxy =
+		terms->port && is_stream && into->port == terms->port && memcmp(wide, proxy_address, sizeof wide) == 0;
 	if (into->is_proxy)
 		return ROUTE_PROXY;
 	if (is_stand_in_address(terms, wide))

@@ -12,8 +12,8 @@ struct broker {
 
 /* Listens on the loopback, at any port when `port` is 0. -1 with errno. */
 int open_door(uint16_t port, struct sockaddr_in *address);
-/* Before privileges are dropped. */
-void open_broker(struct broker *broker, const struct plan *plan, int supervisor, struct told *told);
+/* Before privileges are dropped. False where the kernel or the plan alone decides. */
+bool open_broker(struct broker *broker, const struct plan *plan, int supervisor, struct told *told);
 int answer_brokered(const struct notification *call, const union address *address, socklen_t length);
 void watch_broker(struct broker *broker, struct watched *watched);
 /* Returns what follows in `polled`. */

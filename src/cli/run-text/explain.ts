@@ -115,7 +115,7 @@ const isLocalGit = (text: string): boolean => {
 
 /** git resolves the host name for the address of an author. Its local commands work without. */
 const isIdle = (violation: Violation, argv: readonly string[]): boolean =>
-  isLookup(violation) && isLocalGit(argv.join(' '))
+  (isLookup(violation) || violation.kind === 'lookup') && isLocalGit(argv.join(' '))
 
 /** The option that would allow it, if there is one. The words of the command may name the hosts that it resolved. */
 export const wayOut = (violation: Violation, argv: readonly string[] = []): string => {
