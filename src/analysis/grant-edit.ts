@@ -14,13 +14,19 @@ export interface TextEdit {
 /** Undefined if the policy is not written out in the call, or if the grant cannot be named. */
 export const grantEdit = ({ options, policy }: ToolSite, { section, entry }: Grant): TextEdit | undefined => {
   if (entry === undefined) return undefined
-  const keys = section === 'read' || section === 'write' ? ['filesystem', section] : [section]
+  const keys = keysOf(section)
   const item = quoted(entry)
   const written = policy === undefined ? undefined : bare(policy)
   if (written !== undefined)
     return written.getSourceFile() === options.getSourceFile() ? editIn(written, keys, item) : undefined
   return editIn(bare(options), ['policy', ...keys], item)
 }
+
+/** As a policy writes it: `filesystem: { read: ['x'] }`. */
+export const grantText = ({ section }: Grant, entry: string): string => written(keysOf(section), quoted(entry))
+
+const keysOf = (section: Grant['section']): readonly string[] =>
+  section === 'read' || section === 'write' ? ['filesystem', section] : [section]
 
 const editIn = (value: ts.Expression, keys: readonly string[], item: string): TextEdit | undefined => {
   const [key, ...deeper] = keys

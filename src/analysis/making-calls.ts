@@ -1,8 +1,7 @@
 // Finds the calls of a program that make agents and tools of Cordon, under whatever name they call its functions.
 import ts from 'typescript'
 
-import { makerIn } from './makers.js'
-import { createOrigins } from './origin.js'
+import { createOrigins, makerIn } from './origin.js'
 import { readToolSite } from './tool-site.js'
 import { createValues } from './values.js'
 

@@ -115,6 +115,32 @@ export const effectsOf = (module: string, path: readonly string[]): readonly Eff
 /** Whether a module used as a value could do anything that a policy is about. */
 export const isHarmless = (module: string): boolean => HARMLESS.has(module) && module !== 'process' && module !== 'v8'
 
+/** What a package can reach. */
+export type Reach = 'files' | 'hosts' | 'programs' | 'variables' | 'native code' | 'opaque'
+
+/** What loading a module of Node makes possible. Others, such as `process`, count where their members are named. */
+export const reachOfModule = (module: string): Reach | undefined => {
+  if (REACHES[module] !== undefined) return REACHES[module]
+  return HARMLESS.has(module) || KNOWN_OTHERWISE.has(module) ? undefined : 'opaque'
+}
+
+const REACHES: Readonly<Record<string, Reach>> = {
+  'fs': 'files',
+  'fs/promises': 'files',
+  'sqlite': 'files',
+  'child_process': 'programs',
+  'cluster': 'programs',
+  'http': 'hosts',
+  'https': 'hosts',
+  'http2': 'hosts',
+  'net': 'hosts',
+  'tls': 'hosts',
+  'dgram': 'hosts',
+  'dns': 'hosts',
+  'dns/promises': 'hosts',
+  'quic': 'hosts',
+}
+
 /** Names that need no import. */
 export const globalEffects = (path: readonly string[]): readonly Effect[] => {
   const [name = '', member] = path
@@ -134,7 +160,7 @@ export const globalEffects = (path: readonly string[]): readonly Effect[] => {
     case 'require':
       return member === undefined || member === 'resolve' ? [] : opaque('it reaches every module')
     case 'module':
-      return member === 'require' ? [] : opaque('it reaches every module')
+      return member === 'require' || member === 'exports' ? [] : opaque('it reaches every module')
     default:
       return []
   }

@@ -28,7 +28,7 @@ const MOST_STEPS = 5_000
 
 const GLOBAL_OBJECTS: ReadonlySet<string> = new Set(['globalThis', 'global', 'self', 'window'])
 /** Globals that have effects, or lead to something that has. */
-const GLOBALS: ReadonlySet<string> = new Set([
+export const GLOBALS: ReadonlySet<string> = new Set([
   ...GLOBAL_OBJECTS,
   ...['process', 'require', 'module', 'fetch', 'WebSocket', 'EventSource', 'eval', 'Function', 'WebAssembly'],
 ])
@@ -265,6 +265,20 @@ export const isRequire = (origin: Origin): boolean =>
 const isMember = (origin: Origin, module: string, name: string): boolean =>
   (origin.kind === 'module' && origin.module === module && origin.path[0] === name) ||
   (origin.kind === 'global' && origin.path[0] === module && origin.path[1] === name)
+
+/** The functions of Cordon that make tools. */
+export const TOOL_MAKERS: readonly string[] = ['tool', 'processTool', 'containerTool', 'wasmTool', 'sandboxedTool']
+
+/** The name of the function in Cordon, if it is one of `makers`. */
+export const makerIn = (origins: readonly Origin[], makers: readonly string[]): string | undefined => {
+  for (const origin of origins) {
+    if (origin.kind !== 'package' || origin.name !== 'cordon' || origin.path.length !== 1) continue
+    // A computed name may be any of them.
+    const name = origin.path[0] ?? 'createCordon'
+    if (makers.includes(name)) return name
+  }
+  return undefined
+}
 
 /** A member of a value. `name` is undefined if it is computed. */
 const member = (origin: Origin, name: string | undefined): readonly Origin[] => {

@@ -2,7 +2,7 @@
 import ts from 'typescript'
 
 import { bare, declarationsOf } from './declarations.js'
-import { TOOL_MAKERS, makerIn } from './makers.js'
+import { TOOL_MAKERS, makerIn } from './origin.js'
 import type { Origins } from './origin.js'
 import { startOf } from './tool-start.js'
 import type { Start, ToolKind } from './tool-start.js'

@@ -17,13 +17,8 @@ const analysed = new WeakMap<ts.Program, Map<ts.SourceFile, readonly AnalysedToo
 
 /** Empty if the file declares no tools. */
 export const toolsIn = (context: Rule.RuleContext): readonly AnalysedTool[] => {
-  if (!/\bcordon\b/.test(context.sourceCode.text)) return []
   const { program } = context.sourceCode.parserServices as ParserServices
-  if (program === undefined || program === null)
-    throw new Error(
-      'the rules of cordon need the types of the project: set languageOptions.parser to that of typescript-eslint, ' +
-        'and parserOptions: { projectService: true }',
-    )
+  if (!/\bcordon\b/.test(context.sourceCode.text) || program === undefined || program === null) return []
   const file = program.getSourceFile(context.filename)
   if (file === undefined) return []
   const places = {
@@ -35,4 +30,14 @@ export const toolsIn = (context: Rule.RuleContext): readonly AnalysedTool[] => {
   const tools = known.get(file) ?? toolsInFile(file, program, places)
   known.set(file, tools)
   return tools
+}
+
+/** Whether a file seems to declare tools, and nothing is known of its types. */
+export const isUntyped = ({ sourceCode, filename }: Rule.RuleContext): boolean => {
+  const { program } = sourceCode.parserServices as ParserServices
+  return (
+    /['"]cordon(?:\/mcp)?['"]/.test(sourceCode.text) &&
+    /\b(?:tool|processTool|containerTool|wasmTool|sandboxedTool)\b/.test(sourceCode.text) &&
+    program?.getSourceFile(filename) === undefined
+  )
 }

@@ -1,6 +1,6 @@
 import type { Rule } from 'eslint'
 
-import { reachOfPackage } from '../analysis/index.js'
+import { packageFolder, reachOfPackage } from '../analysis/index.js'
 import type { PackageReach } from '../analysis/index.js'
 
 import { toolsIn } from './analysed-file.js'
@@ -15,7 +15,7 @@ export const packageReach: Rule.RuleModule = {
     schema: [],
     messages: {
       reaches: '{{tool}} uses the package {{name}}, which {{reach}}{{way}}. Its code is not compared with the policy.',
-      missing: '{{tool}} uses the package {{name}}, which is not installed{{way}}.',
+      missing: '{{tool}} uses the package {{name}}, which is not installed{{way}}. So its code cannot be followed.',
     },
   },
   create: (context) => ({
@@ -23,13 +23,13 @@ export const packageReach: Rule.RuleModule = {
       for (const tool of toolsIn(context)) {
         const told = new Set<string>()
         for (const use of tool.uses) {
-          if (use.deed.kind !== 'package' || told.has(use.deed.name) || use.deed.name === 'cordon') continue
-          const { name } = use.deed
+          if (use.deed.kind !== 'package' || told.has(use.deed.specifier)) continue
+          const { specifier: name } = use.deed
           told.add(name)
           const found = reachOfPackage(name, use.node.getSourceFile().fileName)
           const data = { tool: toolName(tool), name, way: wayTo(tool, use) }
           if (found === undefined) reportAt(context, placeOf(tool, use), 'missing', data)
-          else if (found.reaches.size > 0 || found.isIncomplete)
+          else if (found.reaches.size > 0 && found.folder !== OWN_FOLDER)
             reportAt(context, placeOf(tool, use), 'reaches', { ...data, reach: describe(found) })
         }
       }
@@ -37,11 +37,16 @@ export const packageReach: Rule.RuleModule = {
   }),
 }
 
-const describe = ({ reaches, isIncomplete }: PackageReach): string => {
-  const can = [...reaches].filter((each) => each !== 'opaque').sort()
+/** Cordon itself, by its place: another package may have its name. */
+const OWN_FOLDER = packageFolder(import.meta.filename)
+
+/** With the first place of each. */
+const describe = ({ reaches }: PackageReach): string => {
+  const can = [...reaches].filter(([reach]) => reach !== 'opaque').sort()
+  const opaque = reaches.get('opaque')
   const words = [
-    ...(can.length === 0 ? [] : [`can reach ${can.join(', ')}`]),
-    ...(reaches.has('opaque') || isIncomplete ? ['has code that cannot be followed'] : []),
+    ...(can.length === 0 ? [] : [`can reach ${can.map(([reach, place]) => `${reach} (${place})`).join(', ')}`]),
+    ...(opaque === undefined ? [] : [`has code that cannot be followed (${opaque})`]),
   ]
   return words.join(' and ')
 }

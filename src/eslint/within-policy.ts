@@ -1,6 +1,6 @@
 import type { Rule } from 'eslint'
 
-import { grantEdit } from '../analysis/index.js'
+import { grantEdit, grantText } from '../analysis/index.js'
 import type { Grant } from '../analysis/index.js'
 
 import { toolsIn } from './analysed-file.js'
@@ -13,7 +13,7 @@ export const withinPolicy: Rule.RuleModule = {
     hasSuggestions: true,
     schema: [],
     messages: {
-      beyond: '{{tool}} {{does}}, and its policy does not grant that{{way}}.',
+      beyond: '{{tool}} {{does}}, and its policy does not grant that{{way}}. {{fix}}',
       grant: 'Add {{entry}} to {{section}} of its policy.',
       invalid: 'The policy of {{tool}} is not valid: {{problem}}.',
       computed: 'The policy of {{tool}} is computed, so its code is not compared with it.',
@@ -23,18 +23,27 @@ export const withinPolicy: Rule.RuleModule = {
     'Program:exit': () => {
       for (const tool of toolsIn(context)) {
         const shown = tool.site.policy ?? tool.site.call
-        if (tool.policy === 'computed') reportAt(context, shown, 'computed', { tool: toolName(tool) })
+        const isCompared = tool.site.start !== undefined
+        if (tool.policy === 'computed' && isCompared) reportAt(context, shown, 'computed', { tool: toolName(tool) })
         else if (typeof tool.policy === 'object')
           reportAt(context, shown, 'invalid', { tool: toolName(tool), problem: tool.policy.message })
         for (const { does, use, grant } of tool.beyond) {
           const edit = grantEdit(tool.site, grant)
-          const data = { tool: toolName(tool), does, way: wayTo(tool, use) }
+          const fix = `${tool.site.kind === 'in-process' ? UNHELD : ''}${fixOf(grant)}`
+          const data = { tool: toolName(tool), does, way: wayTo(tool, use), fix }
           reportAt(context, placeOf(tool, use), 'beyond', data, edit === undefined ? [] : [suggestion(grant, edit)])
         }
       }
     },
   }),
 }
+
+const UNHELD = "It runs in the agent's own process, where nothing refuses it. "
+
+const fixOf = (grant: Grant): string =>
+  grant.entry === undefined
+    ? `What it needs is known only when it runs: grant it in ${grant.section} of its policy.`
+    : `The smallest grant is ${grantText(grant, grant.entry)}.`
 
 const suggestion = (
   { section, entry = '' }: Grant,
