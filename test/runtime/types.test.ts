@@ -166,3 +166,17 @@ describe('types', () => {
     expect(all).toHaveLength(3)
   })
 })
+
+describe('results that JSON cannot carry', () => {
+  const dated = tool({ name: 'dated', run: () => ({ at: new Date(0), name: 'a', none: undefined }) })
+  const mapped = tool({ name: 'mapped', run: () => ({ byName: new Map([['a', 1]]) }) })
+  const nothing = tool({ name: 'nothing', run: () => undefined })
+
+  test('have the type that the caller gets, or never', () => {
+    expect([dated, mapped, nothing].map(({ kind }) => kind)).toEqual(['function', 'function', 'function'])
+    expectTypeOf<OutputOfTool<typeof dated>['at']>().toEqualTypeOf<string>()
+    expectTypeOf<OutputOfTool<typeof dated>['name']>().toEqualTypeOf<string>()
+    expectTypeOf<OutputOfTool<typeof mapped>['byName']>().toEqualTypeOf<never>()
+    expectTypeOf<OutputOfTool<typeof nothing>>().toEqualTypeOf<null>()
+  })
+})

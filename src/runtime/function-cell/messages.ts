@@ -44,6 +44,8 @@ export type MessageFromCell =
   /** Of a WASI module: its exit status. */
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'thrown'; readonly error: ThrownError }
+  /** The tool ended its process before it returned. */
+  | { readonly kind: 'exited'; readonly code: number }
 
 export interface ThrownError {
   readonly name: string
@@ -64,6 +66,7 @@ const LETTERS = {
   stderr: 'E',
   value: 'V',
   thrown: 'X',
+  exited: 'E',
 } as const
 
 export const encodeMessage = ({

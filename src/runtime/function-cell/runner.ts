@@ -95,10 +95,26 @@ const call = async (run: ToolFunction, { input, callId, session }: CallMessage):
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
-/** Throws for a value without JSON (a cycle, a bigint). */
+/** Throws for a value that JSON cannot carry. JSON.stringify would make `{}` of a map, and null of NaN. */
 const jsonOf = (value: unknown): string => {
-  const text = JSON.stringify(value) as string | undefined
+  const text = JSON.stringify(value, carried) as string | undefined
   return text ?? 'null'
+}
+
+function carried(this: unknown, key: string, value: unknown): unknown {
+  const problem = problemOf(value)
+  if (problem === undefined) return value
+  throw new TypeError(`${key === '' ? 'the result' : `"${key}" of the result`} is ${problem}, which JSON cannot carry`)
+}
+
+const problemOf = (value: unknown): string | undefined => {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : String(value)
+  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return `a ${typeof value}`
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // Plain objects of another realm have another Object.prototype.
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null
+  return isPlain ? undefined : `an object of the class ${value.constructor.name}`
 }
 
 const thrown = (error: unknown): ThrownError => {
@@ -136,6 +152,10 @@ const onMessage = (message: MessageToCell): void => {
     }, fail)
 }
 
+// The closed output tells the supervisor, which kills the process. So a code of the tool's own has to be told.
+process.on('exit', (code) => {
+  end(encodeMessage({ kind: 'exited', code }))
+})
 process.on('uncaughtException', fail)
 process.on('unhandledRejection', fail)
 redirectPrinting()

@@ -186,7 +186,7 @@ const describeFunction = (
     output: undefined,
     writtenBytes: said + result.stderr.byteLength,
     printed: reply.printed,
-    ending: endingOf(result, reply, reply.kind === 'value' ? 0 : 1),
+    ending: endingOf(result, reply, reply.kind === 'exited' ? reply.code : reply.kind === 'value' ? 0 : 1),
   }
   if (reply.kind !== 'value')
     return {

@@ -28,6 +28,10 @@ export const failureOf = (
   advice: { readonly failed: (problem: string) => string; readonly unloadable: string },
 ): CordonError => {
   if (reply.kind === 'nothing') return fail('tool-garbled', { tool, problem: reply.problem ?? describeEnding(result) })
+  if (reply.kind === 'exited') {
+    const how = `it ended its process with the exit status ${reply.code}, without a result`
+    return toolFailed(tool, how, input, { fix: 'return a value, or throw an error, instead of process.exit()' })
+  }
   const problem = wordsOf(reply.error)
   return reply.loaded
     ? toolFailed(tool, problem, input, { fix: advice.failed(problem), cause: reply.error })

@@ -18,6 +18,7 @@ type Answer =
   | { readonly kind: 'value'; readonly value: BoundedJson }
   /** `loaded`: false if its module failed to load. */
   | { readonly kind: 'thrown'; readonly error: ThrownError; readonly loaded: boolean }
+  | { readonly kind: 'exited'; readonly code: number }
 
 /** The output of a WASI module. */
 export interface Written {
@@ -42,7 +43,14 @@ const MOST_PROGRESS = 10_000
 /** A smaller result is read at once. */
 const SMALL_BYTES = 8 * 1024
 /** The runner sends at most 64 Ki characters of text, and 8 Ki of each part of an error, each of six bytes in JSON. */
-const LARGEST = { loaded: 1024, text: 512 * 1024, stdout: 64 * 1024, stderr: 64 * 1024, thrown: 512 * 1024 } as const
+const LARGEST = {
+  loaded: 1024,
+  exited: 1024,
+  text: 512 * 1024,
+  stdout: 64 * 1024,
+  stderr: 64 * 1024,
+  thrown: 512 * 1024,
+} as const
 
 export const listenToFunction = (
   limits: JsonLimits,
@@ -99,6 +107,9 @@ export const listenToFunction = (
         break
       case 'thrown':
         if (!hasAnswered()) answer = { kind, error: errorIn(json), loaded }
+        break
+      case 'exited':
+        if (!hasAnswered()) answer = { kind, code: codeIn(json) }
         break
     }
   }
@@ -221,6 +232,12 @@ const logIn = (json: Buffer): ToolLog => {
     message: typeof message === 'string' ? message : '',
     ...(data === undefined ? {} : { data }),
   }
+}
+
+const codeIn = (json: Buffer): number => {
+  const read = readBoundedJson(json, FLAT)
+  const { code } = fieldsOf(read.kind === 'json' ? read.value : undefined)
+  return typeof code === 'number' ? code : 1
 }
 
 const NO_ERROR: ThrownError = { name: 'Error', message: 'it threw something that is no error', stack: '' }

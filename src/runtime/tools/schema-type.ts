@@ -23,7 +23,30 @@ export type GivenInputOf<Schema, Parsed> = Schema extends StandardSchema<infer I
 
 /** What a caller gets of a function tool. It travels as JSON, in which nothing is null. */
 export type OutputOf<Returned> =
-  Awaited<Returned> extends infer Value ? (Value extends undefined ? null : Value) : never
+  Awaited<Returned> extends infer Value ? (Value extends undefined ? null : Carried<Value>) : never
+
+/** A value as JSON carries it. A result that it cannot carry fails the call, so its type is never. */
+type Carried<Value> = unknown extends Value
+  ? Value
+  : Value extends JsonValue | undefined
+    ? Value
+    : Value extends { toJSON: () => infer Written }
+      ? Carried<Written>
+      : Value extends
+            | bigint
+            | symbol
+            | ((...given: never) => unknown)
+            | ReadonlyMap<unknown, unknown>
+            | ReadonlySet<unknown>
+            | WeakMap<WeakKey, unknown>
+            | WeakSet<WeakKey>
+            | Promise<unknown>
+            | Error
+            | RegExp
+            | ArrayBuffer
+            | ArrayBufferView
+        ? never
+        : { [Key in keyof Value]: Carried<Value[Key]> }
 
 /** Of a schema whose text the compiler does not see, nothing is known. */
 type Described<Schema> = string extends keyof Schema ? Unannotated : FromSchema<Schema>
