@@ -43,6 +43,12 @@ export const DECISION_ERRORS = {
     message: 'the input of {tool} does not fit its schema: {problem}',
     agent: 'The input does not fit: {problem}',
   },
+  'input-unusable': {
+    when: 'Code of a tool threw when it got the input: its schema or its command.',
+    message: 'the {part} of {tool} failed for this input: {problem}',
+    agent: 'This tool cannot use the input.{told}',
+    fix: 'repair the {part} of the tool; to refuse an input with a reason for the model, describe it in the schema',
+  },
   'input-not-json': {
     when: 'The input of a call is not plain JSON, so no permit can be bound to it.',
     message: 'the input of {tool} is not plain JSON: {where} {problem}',
@@ -132,6 +138,12 @@ export const DECISION_ERRORS = {
     message: '{by} rejected the call: {reason}',
     agent: 'The call was rejected: {reason}',
     fix: 'follow the reason, or talk to {by}; a rule (effect: allow) avoids the question',
+  },
+  'approver-failed': {
+    when: 'The approver of the host threw, so nobody approved the call.',
+    message: 'nobody could be asked: {problem}',
+    agent: 'Nobody could be asked about this call, so it did not run.',
+    fix: 'repair approve of createCordon; to deny a call, return an answer of the kind "deny"',
   },
   'approval-unanswered': {
     when: 'Nobody answered a question in time.',

@@ -1,7 +1,6 @@
 // The first half of a decision, for every input, also for one that a hook or an approver changed: parse, copy,
 // constraints, argument gate.
-import { fail } from '../errors/index.js'
-import type { CordonError } from '../errors/index.js'
+import { CordonError, fail } from '../errors/index.js'
 import { describeValue } from '../policy/index.js'
 
 import type { ArgumentGate } from './arguments/argument-gate.js'
@@ -29,6 +28,7 @@ export const gateInput = async (
   now: number,
 ): Promise<GatedInput> => {
   const parsed = await parseSafely(tool, input)
+  if (parsed instanceof CordonError) return refused(given, 'input', 'schema', parsed)
   if (parsed.kind === 'problem')
     return refused(given, 'input', 'schema', fail('input-invalid', { tool: tool.name, problem: parsed.problem }))
   // An unchanged input is a snapshot already.
@@ -66,12 +66,7 @@ export const gateParsed = (draft: Draft, tool: GateTool, gate: ArgumentGate, now
     return { kind: 'gated', draft: withStep(draft, 'arguments', outcome, { usedDeclaredCapability, command }), facts }
   } catch (error) {
     // `tool.command` is code of the tool's author.
-    return refused(
-      draft,
-      'arguments',
-      'schema',
-      fail('input-invalid', { tool: tool.name, problem: `no command can be made of it: ${messageOf(error)}` }),
-    )
+    return refused(draft, 'arguments', 'schema', codeFailed(tool, 'command', error))
   }
 }
 
@@ -98,10 +93,18 @@ const foundIn = (value: unknown): string => {
   return at === -1 ? 'an empty list' : `a list whose item ${at} is ${describeValue(value[at])}`
 }
 
-const parseSafely = async (tool: GateTool, input: unknown): Promise<ParsedInput> => {
+const parseSafely = async (tool: GateTool, input: unknown): Promise<ParsedInput | CordonError> => {
   try {
     return await tool.parse(input)
   } catch (error) {
-    return { kind: 'problem', problem: `the schema failed: ${messageOf(error)}` }
+    return codeFailed(tool, 'schema', error)
   }
 }
+
+/** The model reads only errors of Cordon's own: any other may name hosts and files. */
+const codeFailed = ({ name: tool }: GateTool, part: 'schema' | 'command', error: unknown): CordonError =>
+  fail(
+    'input-unusable',
+    { tool, part, problem: messageOf(error), told: error instanceof CordonError ? ` ${error.agentMessage}` : '' },
+    error,
+  )

@@ -204,7 +204,7 @@ describe('a schema from a library', () => {
         },
       },
     } as const
-    expect(await judged(throwing, {})).toBe('deny input-invalid')
+    expect(await judged(throwing, {})).toBe('deny input-unusable')
     expect(await judged(z.object({ when: z.coerce.date() }), { when: '2026-01-01' })).toBe('deny input-not-json')
   })
 })

@@ -84,6 +84,8 @@ export type ApprovalAnswer =
   | { readonly kind: 'timed_out'; readonly then: 'deny' | 'approve' }
   /** The caller withdrew the call. */
   | { readonly kind: 'cancelled' }
+  /** Whoever was to ask could not: an approver threw. */
+  | { readonly kind: 'failed'; readonly reason: string }
 
 export const ANSWER_KINDS = [
   'approve_once',
@@ -94,6 +96,7 @@ export const ANSWER_KINDS = [
   'request_more_info',
   'timed_out',
   'cancelled',
+  'failed',
 ] as const
 
 export const ANSWER_FIX =
@@ -109,6 +112,7 @@ export const parseAnswer = (value: unknown): ApprovalAnswer => {
   if (kind === 'timed_out')
     return { kind, then: given.then === undefined ? 'deny' : oneOf(given.then, ['deny', 'approve'] as const) }
   if (kind === 'cancelled') return { kind }
+  if (kind === 'failed') return { kind, reason: textOf(required(node, given, 'reason'), 'a reason') }
   const by = textOf(required(node, given, 'by'), 'who answers')
   if (by.trim() === '') throw invalid(node, 'an answer that says who gives it ("by")')
   switch (kind) {

@@ -66,17 +66,12 @@ export const createSettle = (settings: GateSettings, { questionOf, permit, refus
       return refuseAnswer(messageOf(error), ANSWER_FIX)
     }
     if (settled.has(question)) return refuseAnswer('the question was answered before')
-    if (answer.kind !== 'timed_out' && answer.kind !== 'cancelled' && answer.by === call.requestedBy)
+    if ('by' in answer && answer.by === call.requestedBy)
       return refuseAnswer('callers cannot approve their own calls', 'let somebody else answer')
     if (answer.kind === 'escalate' || answer.kind === 'request_more_info') return question
     settled.add(question)
     const approvalActionId = question.decision.approval_action_id ?? ''
-    if (
-      !(settings.now() < Date.parse(question.decision.expires_at ?? '')) &&
-      answer.kind !== 'deny' &&
-      answer.kind !== 'timed_out' &&
-      answer.kind !== 'cancelled'
-    )
+    if (!(settings.now() < Date.parse(question.decision.expires_at ?? '')) && 'by' in answer && answer.kind !== 'deny')
       return refuseAnswer('the question has expired')
 
     switch (answer.kind) {
@@ -93,6 +88,8 @@ export const createSettle = (settings: GateSettings, { questionOf, permit, refus
         return reject(`rejected by ${answer.by}`, answer.by, answer.reason)
       case 'cancelled':
         return refuseWith('the call was cancelled', fail('cancelled', {}))
+      case 'failed':
+        return refuseWith('the approver failed', fail('approver-failed', { problem: answer.reason }))
       case 'timed_out':
         // A destructive call never runs without an answer of a person.
         if (answer.then === 'approve' && draft.destructive === undefined)
