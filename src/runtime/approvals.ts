@@ -3,6 +3,7 @@ import { messageOf } from '../errors/index.js'
 import type { ApprovalAnswer, Evaluation, Gate, JsonValue, PermissionDecision } from '../gate/index.js'
 import { isMapping } from '../shapes/index.js'
 
+import type { CallTurn } from './call/call-turns.js'
 import { decided, recordTogether } from './events/call-record.js'
 import type { EventStream } from './events/event-stream.js'
 import { recordArguments } from './events/recorded-arguments.js'
@@ -45,6 +46,7 @@ interface Asking extends Recording {
   /** Undefined where nobody can be asked. */
   readonly settings: ApprovalSettings | undefined
   readonly signal: AbortSignal | undefined
+  readonly turn: CallTurn | undefined
 }
 
 type Question = Extract<Evaluation, { kind: 'asking' }>
@@ -52,13 +54,17 @@ type Question = Extract<Evaluation, { kind: 'asking' }>
 /** Asks until the call is decided: an answer that edits the input may lead to a new question. */
 export const settleQuestions = async (
   first: Evaluation,
-  { gate, events, settings, record, signal }: Asking,
+  { gate, events, settings, record, signal, turn }: Asking,
 ): Promise<Evaluation> => {
   let evaluation = first
   for (let round = 0; evaluation.kind === 'asking' && settings !== undefined; round += 1) {
     await recordQuestion(evaluation, { events, record })
+    const question = evaluation
+    const waiting = () => ask(question, settings, signal)
     const answer =
-      round < MOST_ROUNDS ? await ask(evaluation, settings, signal) : ({ kind: 'timed_out', then: 'deny' } as const)
+      round < MOST_ROUNDS
+        ? await (turn?.lentDuring(waiting) ?? waiting())
+        : ({ kind: 'timed_out', then: 'deny' } as const)
     const settled = await gate.settle(evaluation, answer)
     // An invalid answer leaves the question open. It counts as no answer.
     const next =
@@ -133,7 +139,7 @@ const ask = async (
     // An approver that fails has approved nothing.
     const answer = Promise.resolve()
       .then(() => approve(request, { signal: answered.signal }))
-      .catch((error: unknown) => ({ kind: 'deny', by: 'approver', reason: messageOf(error) }))
+      .catch((error: unknown) => ({ kind: 'failed', reason: messageOf(error) }))
     return await Promise.race([answer, noAnswer])
   } finally {
     clearTimeout(timer)

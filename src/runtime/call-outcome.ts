@@ -1,5 +1,6 @@
 import type { ApprovalAnswer, ApprovalGrant, JsonValue, PermissionDecision } from '../gate/index.js'
 
+import type { CallTurn } from './call/call-turns.js'
 import type { PolicyChange } from './events/call-record.js'
 import type { EgressSummary } from './events/event.js'
 import type { AskedWith } from './registry/asked-with.js'
@@ -15,6 +16,8 @@ export interface CallHandlers {
   /** A suspended call that goes on. */
   readonly resumed: { readonly ticket: Ticket; readonly answer: ApprovalAnswer | undefined } | undefined
   readonly signal: AbortSignal | undefined
+  /** Undefined for a call that takes no turn. */
+  readonly turn?: CallTurn | undefined
   readonly onProgress: (value: unknown) => void
   readonly onOutput: ((chunk: ToolOutput) => void) | undefined
   readonly onLog: (line: ToolLog) => void

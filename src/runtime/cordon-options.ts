@@ -38,6 +38,8 @@ export interface CordonOptions<
   readonly record?: RecordSettings
   /** Variables that policies can pass on, and the values of `env:` sources, which are never passed on. */
   readonly environment?: Readonly<Record<string, string | undefined>>
+  /** Calls in cells that run at the same time (default: 8 for each processor, at least 16). Others wait in order. */
+  readonly concurrency?: number
   /** Limits of one session. */
   readonly budget?: SessionBudget
   /** The caller, who cannot approve these calls. */

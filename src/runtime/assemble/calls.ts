@@ -5,6 +5,7 @@ import { fail } from '../../errors/index.js'
 import type { ApprovalGrant, GateCall } from '../../gate/index.js'
 
 import type { CallServices } from '../call/call-services.js'
+import { createCallTurns, defaultConcurrency } from '../call/call-turns.js'
 import { streamCall } from '../call/call-stream.js'
 import { performCall } from '../call/life-of-a-call.js'
 import { callTool } from '../call/second-attempt.js'
@@ -73,8 +74,13 @@ export const createCalls = ({ options, services, sessions, widener, unconfined, 
     approvals: session.approvals(given),
     ...waysToAllow(tools.get(name), options),
   })
+  const turns = createCallTurns(options.concurrency ?? defaultConcurrency())
   const perform = (call: GateCall, handlers: CallHandlers): Promise<ToolResult> =>
-    counted(() => callTool(services, call, handlers, widener))
+    counted(() =>
+      needsCell(tools.get(call.tool))
+        ? turns.take(handlers.signal, (turn) => callTool(services, call, { ...handlers, turn }, widener))
+        : callTool(services, call, handlers, widener),
+    )
   const counted = async (begin: () => Promise<ToolResult>): Promise<ToolResult> => {
     requireOpen()
     count += 1
@@ -166,6 +172,10 @@ export const createCalls = ({ options, services, sessions, widener, unconfined, 
     ended: () => Promise.allSettled(running),
   }
 }
+
+/** Functions of this process and servers of tools run without one. */
+const needsCell = (tool: BoundTool | undefined): boolean =>
+  tool?.definition.kind === 'process' || tool?.definition.kind === 'function'
 
 const listenersOf = ({ signal, onProgress = ignore, onOutput, onLog = ignore, attachment }: ResumeOptions) => ({
   ...{ signal, onProgress, onOutput, onLog, attachment },

@@ -62,7 +62,8 @@ const runElsewhere = async (
   handlers: CallHandlers,
 ): Promise<CallOutcome> => {
   try {
-    return { ...NOTHING_RAN, ...(await registeredCalls.elsewhere(callId, handlers)) }
+    const wait = () => registeredCalls.elsewhere(callId, handlers)
+    return { ...NOTHING_RAN, ...(await (handlers.turn?.lentDuring(wait) ?? wait())) }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
     return {

@@ -72,7 +72,7 @@ type SharedServices = Omit<CallServices, 'tools' | 'runner'>
 const settle = async (
   { gate, events, approval, record, registeredCalls, suspension }: SharedServices,
   asked: Evaluation,
-  { signal, isSuspending, resumed }: CallHandlers,
+  { signal, isSuspending, resumed, turn }: CallHandlers,
 ): Promise<Evaluation | CordonError> => {
   if (resumed !== undefined) {
     const { ticket, answer } = resumed
@@ -80,7 +80,7 @@ const settle = async (
     if (answer !== undefined) return settleResumed(asked, { ticket, change, answer }, { gate, events })
     if (change !== undefined) return change
   }
-  if (!isSuspending) return settleQuestions(asked, { gate, events, settings: approval, record, signal })
+  if (!isSuspending) return settleQuestions(asked, { gate, events, settings: approval, record, signal, turn })
   return asked.kind === 'asking' && registeredCalls !== undefined ? askRegistry(asked, registeredCalls, gate) : asked
 }
 

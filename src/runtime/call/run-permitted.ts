@@ -54,6 +54,8 @@ export const runPermitted = async <Tool extends CallTool>(
   try {
     const input = requirePermit(permit, { tool: name, arguments: inputs.call, policyHash, now: services.now() })
     requireCurrent()
+    // Cancelled while it waited for its turn: nothing has to be built.
+    if (signal?.aborted === true) throw fail('cancelled', {})
     execution = await runner.run(tool, {
       input,
       command: inputs.command,

@@ -229,6 +229,7 @@ const CORDON: ShapesOf<CordonOptions> = {
   onEvent: aFunction('a function of an event'),
   record,
   environment,
+  concurrency: such('a number of calls, at least 1', (value) => Number.isInteger(value) && Number(value) >= 1),
   budget,
   requestedBy: aText('a name'),
   context,
