@@ -317,6 +317,27 @@ describe('cordon mcp', () => {
     expect(readConfig(file)?.entries).toEqual(before)
   })
 
+  test('uninstall restores a file byte for byte, unless somebody changed it meanwhile', () => {
+    const windows = JSONC.replaceAll('\n', '\r\n')
+    const file = fileWith('.mcp.json', windows)
+    for (let round = 0; round < 2; round += 1) {
+      cordon('install', 'claude-code')
+      expect(textOf(file)).not.toBe(windows)
+      cordon('uninstall', 'claude-code')
+      expect(textOf(file)).toBe(windows)
+    }
+    cordon('install', 'claude-code')
+    writeFileSync(file.path, textOf(file).replace('// My servers.', '// Our servers.'))
+    cordon('uninstall', 'claude-code')
+    expect(textOf(file)).toContain('// Our servers.')
+    expect(textOf(file)).not.toContain(process.execPath)
+    // The first backup has another command.
+    writeFileSync(file.path, windows.replace('"/data"', '"/other"'))
+    cordon('install', 'claude-code')
+    cordon('uninstall', 'claude-code')
+    expect(JSON.stringify(readConfig(file)?.entries)).toContain('/other')
+  })
+
   const REMOTES: readonly (readonly [string, string, string])[] = [
     ['claude-code', '.mcp.json', '{"mcpServers": {"t": {"type": "http", "url": "https://h.test/mcp", "timeout": 9}}}'],
     ['cursor', '.cursor/mcp.json', '{"mcpServers": {"t": {"url": "https://h.test/mcp", "headers": {"A": "s3cret"}}}}'],
@@ -359,7 +380,7 @@ describe('cordon mcp', () => {
     expect(cordon('install', client).stdout).toContain('t: uses Cordon: https://h.test/mcp')
     expect(textOf(file)).toBe(once)
     expect(cordon('uninstall', client).stdout).toContain('t: no longer uses Cordon')
-    expect(readConfig(file)?.entries).toEqual(before)
+    expect(textOf(file)).toBe(text)
     expect(readdirSync(dirname(kept))).toEqual([])
   })
 

@@ -1,9 +1,10 @@
 // `cordon mcp install | uninstall | list`: puts the servers in the files of clients behind Cordon, and takes them out.
-import { realpathSync } from 'node:fs'
+import { realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { CordonError } from '../../errors/index.js'
 import { didYouMean } from '../../policy/index.js'
+import { isMapping } from '../../shapes/index.js'
 
 import { usage } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
@@ -15,7 +16,7 @@ import { visible } from '../text/visible-text.js'
 import { afterInstall } from './after-install.js'
 import { CLIENTS, clientFiles } from './clients.js'
 import type { ClientFile } from './clients.js'
-import { readConfig, writeConfig } from './config-file.js'
+import { readConfig, untouchedVersion, writeConfig } from './config-file.js'
 import type { Change, ReadConfig } from './config-file.js'
 import { DONE, WOULD_BE_DONE, linesOf } from './outcome.js'
 import type { Outcome } from './outcome.js'
@@ -124,7 +125,7 @@ const changeFile = (action: ClientAction, file: ClientFile, wish: Wish): readonl
   const written = file.scope === 'project' ? { ...wish.cordon, words: wordsInProject(wish.cordon.words) } : wish.cordon
   const all = found.map((server) => ({ server, planned: planFor(action, server, written) }))
   const changing = all.flatMap(({ planned }) => planned ?? [])
-  if (changing.length > 0 && !wish.isDry) carryOut(file, config, changing, wish.cordon)
+  if (changing.length > 0 && !wish.isDry) carryOut(action, file, config, changing, wish.cordon)
   return all.map(({ server, planned }) => outcomeOf(server, planned, action))
 }
 
@@ -139,6 +140,7 @@ const wordsInProject = (words: ThisCordon['words']): ThisCordon['words'] => {
 }
 
 const carryOut = (
+  action: ClientAction,
   file: ClientFile,
   config: ReadConfig,
   changing: readonly Planned[],
@@ -148,13 +150,31 @@ const carryOut = (
   try {
     for (const remote of kept) keepRemote(remote)
     const changes = changing.map(({ change }) => change)
-    writeConfig(file, config, changes, kept.length === 0 ? undefined : backupPath(remotes, file.path))
+    const secretBackup = backupPath(remotes, file.path)
+    const untouched =
+      action === 'uninstall'
+        ? untouchedVersion(file, config, { installed: installedIn(config, changes), changes }, secretBackup)
+        : undefined
+    const isSecret = kept.length > 0 || untouched?.backup === secretBackup
+    writeConfig(file, config, changes, isSecret ? secretBackup : undefined, untouched?.text)
+    // The file is the backup again. A later install makes a new one.
+    if (untouched !== undefined) rmSync(untouched.backup)
   } catch (error) {
     for (const { path } of kept) forgetRemote(path)
     throw error
   }
   for (const { forgotten } of changing) if (forgotten !== undefined) forgetRemote(forgotten)
 }
+
+/** The fields that uninstall changes, as they are now. */
+const installedIn = ({ entries }: ReadConfig, changes: readonly Change[]): readonly Change[] =>
+  changes.map(({ place, fields }) => {
+    const now = entries.find((each) => each.place.join('\0') === place.join('\0'))?.value
+    const written = Object.keys(fields).map((key) => [key, isMapping(now) ? now[key] : undefined] as const)
+    // Install removes fields before it writes others.
+    const inOrder = written.toSorted(([, one], [, other]) => Number(one !== undefined) - Number(other !== undefined))
+    return { place, fields: Object.fromEntries(inOrder) }
+  })
 
 /** Undefined if the server stays as it is. */
 const planFor = (

@@ -48,10 +48,12 @@ export const writeConfig = (
   changes: readonly Change[],
   /** For a file with secrets, which tools may read: where its backup is instead of beside it. */
   secretBackup?: string,
+  /** The whole text after the changes, if it is known. */
+  known?: string,
 ): string => {
   const { parse, withFields } = FORMATS[format]
   try {
-    const after = changes.reduce((current, { place, fields }) => withFields(current, place, fields), text)
+    const after = known ?? changes.reduce((current, { place, fields }) => withFields(current, place, fields), text)
     if (!isDeepStrictEqual(plain(parse(after)), changes.reduce(changed, plain(parse(text)))))
       throw new Error('its form is one that cannot be changed without changing more')
     // A file of the user may be a link into a folder of settings. A link of a project could lead anywhere.
@@ -65,6 +67,34 @@ export const writeConfig = (
     if (error instanceof CordonError) throw error
     throw fail('client-file-unchanged', { path, problem: messageOf(error) }, error)
   }
+}
+
+/**
+ * The first version of a file, if the file differs from it only by what Cordon wrote: `installed` are these fields, as
+ * they are now, and `changes` take them back. Undefined if somebody changed more, or there is no backup.
+ */
+export const untouchedVersion = (
+  { path, format }: ClientFile,
+  { text }: ReadConfig,
+  { installed, changes }: { readonly installed: readonly Change[]; readonly changes: readonly Change[] },
+  secretBackup: string,
+): { readonly text: string; readonly backup: string } | undefined => {
+  for (const backup of [secretBackup, `${realpathSync(path)}.before-cordon`]) {
+    if (!existsSync(backup) || isLink(backup)) continue
+    const first = readFileSync(backup, 'utf8')
+    // A file that is no UTF-8 would change by being read.
+    if (!Buffer.from(first).equals(readFileSync(backup))) continue
+    try {
+      const again = installed.reduce((now, { place, fields }) => FORMATS[format].withFields(now, place, fields), first)
+      // The command may be another one than at first, if somebody changed it before a second install.
+      const { parse } = FORMATS[format]
+      const isMeant = isDeepStrictEqual(plain(parse(first)), changes.reduce(changed, plain(parse(text))))
+      if (again === text && isMeant) return { text: first, backup }
+    } catch {
+      // The entry is not in the first version.
+    }
+  }
+  return undefined
 }
 
 /** The first version stays: later ones differ from it by what Cordon wrote. */

@@ -23,6 +23,7 @@ import { STDERR, writeText } from '../text/console-text.js'
 import { visible } from '../text/visible-text.js'
 import { version } from '../text/version.js'
 import { openClient, untilSignal } from './client-input.js'
+import { hiddenPathsOf } from './hidden-paths.js'
 import { listeningBy } from './listening.js'
 import type { Listening } from './listening.js'
 import { locateServers } from './packaged-servers.js'
@@ -68,6 +69,8 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
         ),
       ),
     )
+    for (const line of servers.flatMap((each) => hiddenPathsOf(each, environment)))
+      writeText(STDERR, `cordon: ${line}\n`)
     const [first] = servers
     if (first === undefined) return EXIT_REFUSED
     const { backend, form } = first.prepared.order
