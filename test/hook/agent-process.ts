@@ -8,7 +8,7 @@ import { CORDON, cordonProcess } from '../cli/cordon.js'
 import type { Ran } from '../cli/cordon.js'
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 import { startModel } from './scripted-model.js'
-import type { ToolCall } from './scripted-model.js'
+import type { ScriptedCall } from './scripted-model.js'
 
 export interface AgentPlace {
   readonly root: string
@@ -78,7 +78,7 @@ interface AgentCommand {
 
 export const runAgent = async (
   place: AgentPlace,
-  calls: readonly ToolCall[],
+  calls: readonly ScriptedCall[],
   commandFor: (url: string) => AgentCommand,
 ): Promise<AgentRun> => {
   const model = await startModel(calls)

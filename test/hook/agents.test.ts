@@ -14,6 +14,8 @@ interface Wire {
   readonly shell: string
   readonly read: readonly [tool: string, field: string]
   readonly write: readonly [tool: string, field: string]
+  /** All arguments in an answer. Undefined where the agent keeps the others itself. */
+  readonly input: (answer: unknown) => unknown
   /** From an answer. */
   readonly command: (answer: unknown) => unknown
   readonly denial: (answer: unknown) => unknown
@@ -30,6 +32,7 @@ const reasonIf = (decision: string, denies: string, reason: string) => (answer: 
   at(decision)(answer) === denies ? at(reason)(answer) : undefined
 
 const preToolUse = {
+  input: at('hookSpecificOutput.updatedInput'),
   command: at('hookSpecificOutput.updatedInput.command'),
   denial: reasonIf('hookSpecificOutput.permissionDecision', 'deny', 'hookSpecificOutput.permissionDecisionReason'),
 }
@@ -45,6 +48,8 @@ const WIRES: Readonly<Record<string, Wire>> = {
   },
   'codex': {
     ...preToolUse,
+    // Its hooks see the command alone.
+    input: () => undefined,
     message: (place, tool, input) => {
       const transcript = join(place.home, 'rollout.jsonl')
       const turn = { cwd: place.workspace, sandbox_policy: { type: 'danger-full-access' } }
@@ -61,6 +66,7 @@ const WIRES: Readonly<Record<string, Wire>> = {
       ...{ session_id: 's', transcript_path: '/t', cwd: workspace, timestamp: '2026-11-17T00:00:00Z' },
       ...{ hook_event_name: 'BeforeTool', tool_name: tool, tool_input: input },
     }),
+    input: at('hookSpecificOutput.tool_input'),
     command: at('hookSpecificOutput.tool_input.command'),
     denial: reasonIf('decision', 'deny', 'reason'),
     shell: 'run_shell_command',
@@ -71,6 +77,7 @@ const WIRES: Readonly<Record<string, Wire>> = {
       ...{ conversation_id: 'c', generation_id: 'g', model: 'm', cursor_version: '2.0', workspace_roots: [workspace] },
       ...{ hook_event_name: 'preToolUse', tool_name: tool, tool_input: input, tool_use_id: 't', cwd: workspace },
     }),
+    input: at('updated_input'),
     command: at('updated_input.command'),
     denial: reasonIf('permission', 'deny', 'agent_message'),
     shell: 'Shell',
@@ -87,6 +94,7 @@ const WIRES: Readonly<Record<string, Wire>> = {
   },
   'opencode': {
     message: ({ workspace }, tool, input) => ({ tool, args: input, directory: workspace }),
+    input: () => undefined,
     command: at('command'),
     denial: at('deny'),
     ...{ shell: 'bash', read: ['read', 'filePath'], write: ['write', 'filePath'], asks: false, silent: '{}\n' },
@@ -108,6 +116,12 @@ describe.each(Object.entries(WIRES))('%s', (agent, wire) => {
     const ran = ask(wire.shell, { command: `cat inside ${home}/secret` })
     expect(ran).toMatchObject({ status: 0, stderr: '' })
     expect(place.shell(String(wire.command(JSON.parse(ran.stdout)))).stdout).toBe('this is inside\n')
+  })
+
+  test('every other argument of the shell tool stays', () => {
+    const { stdout } = ask(wire.shell, { command: 'ls', some_option: 7, dir_path: '.' })
+    const kept = wire.input(JSON.parse(stdout))
+    if (kept !== undefined) expect(kept).toMatchObject({ some_option: 7, dir_path: '.' })
   })
 
   test('a rule denies a command, and another one runs', () => {
@@ -137,6 +151,8 @@ describe.each(Object.entries(WIRES))('%s', (agent, wire) => {
     const ran = ask('some_new_tool', {})
     if (wire.asks) expect(ran.stdout).toContain('"permissionDecision":"ask"')
     else expect(wire.denial(JSON.parse(ran.stdout))).toMatch(/./)
+    expect(ran.stdout).toContain('does not know the tool some_new_tool')
+    expect(ask('mcp__a__b', {}).stdout).toContain('a tool of an MCP server')
   })
 
   test('a message that is cut short is blocked', () => {

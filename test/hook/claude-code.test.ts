@@ -1,10 +1,12 @@
 // The real Claude Code with the hook that Cordon installs.
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, cpSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { agentProgram, AGENT_PACKAGES } from '../../scripts/agent-programs.mjs'
+import { CORDON } from '../cli/cordon.js'
 import { needs } from '../requirement.js'
 import { BROKEN_HOOKS, agentPlace, breakHook, isMade, runAgent } from './agent-process.js'
 import type { AgentPlace, AgentRun } from './agent-process.js'
@@ -70,6 +72,17 @@ const bashWithPerson = (command: string, behavior: 'allow' | 'deny', mode = 'def
 const install = (...options: readonly string[]): void => {
   const { status, stderr } = place.cordon(['hook', 'install', 'claude-code', ...options])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+}
+
+const isReadable = (path: string): boolean => {
+  const status = lstatSync(path)
+  if (status.isSymbolicLink()) return true
+  try {
+    accessSync(path, status.isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK)
+    return status.isDirectory() || status.isFile()
+  } catch {
+    return false
+  }
 }
 
 describe('Claude Code', () => {
@@ -149,6 +162,90 @@ describe('Claude Code', () => {
     breakHook(join(place.workspace, SETTINGS), how)
     const { results } = await bash('touch made')
     expect(results.join()).toContain('does not run')
+    expect(isMade(place, 'made')).toBe(false)
+  })
+
+  test('every argument of Bash reaches Claude Code', async () => {
+    install()
+    const slow = await call('Bash', { command: 'sleep 30; touch made', timeout: 1500, description: 'waits' })
+    expect(slow.results.join()).toMatch(/timed out|background/i)
+    const later = await call('Bash', { command: 'echo x', run_in_background: true, description: 'later' })
+    expect(later.results.join()).toContain('running in background')
+  })
+
+  test('Read opens the outputs that Claude Code keeps of this session, and nothing else of its folder', async () => {
+    install()
+    const pathIn = (text: string | undefined) => / to: (\/\S+?)\.?\s/.exec(text ?? '')?.[1] ?? ''
+    const calls = [
+      { name: 'Bash', input: { command: 'echo "this is later"', run_in_background: true } },
+      { name: 'Bash', input: { command: 'seq 1 60000' } },
+      (told: readonly string[]) => ({ name: 'Read', input: { file_path: pathIn(told[0]) } }),
+      (told: readonly string[]) => ({ name: 'Read', input: { file_path: pathIn(told[1]), limit: 3 } }),
+      (told: readonly string[]) => ({ name: 'Read', input: { file_path: join(pathIn(told[1]), '../../../../x') } }),
+      (told: readonly string[]) => ({
+        name: 'Read',
+        input: { file_path: `${dirname(dirname(pathIn(told[1])))}.jsonl` },
+      }),
+    ]
+    const { results } = await runAgent(place, calls, commandFor(['go']))
+    expect(results[2]).not.toContain('may not read')
+    expect(results[3]).toContain('1\n')
+    expect(results[4]).toContain('may not read')
+    expect(results[5]).toContain('may not read')
+  })
+
+  test('a question about another tool says what is known about it', async () => {
+    install()
+    const { results } = await call('WebFetch', { url: 'http://127.0.0.1:1/', prompt: 'x' })
+    expect(results.join()).toContain('reads pages of the network')
+  })
+
+  const OFF = '{ "disableAllHooks": true }\n'
+  const turnOff = (): void => {
+    mkdirSync(join(place.workspace, '.claude'), { recursive: true })
+    writeFileSync(join(place.workspace, '.claude/settings.json'), OFF)
+  }
+  const isInForce = (): boolean => place.cordon(['hook', 'check', 'claude-code']).status === 0
+
+  test('a project that turns hooks off turns off the hook of the user, and hook check says so', async () => {
+    install('--user')
+    turnOff()
+    expect(isInForce()).toBe(false)
+    expect((await bash('cat ../secret')).results.join()).toContain('a secret')
+  })
+
+  test('the hook of a project holds against settings of the project that turn hooks off', async () => {
+    turnOff()
+    install()
+    expect(isInForce()).toBe(true)
+    expect((await bash('cat ../secret')).results.join()).not.toContain('a secret')
+  })
+
+  test('the start that hook check offers brings the hook of the user back', async () => {
+    install('--user')
+    turnOff()
+    const words = ['--settings', '{"disableAllHooks":false}', 'go']
+    const calls = [{ name: 'Bash', input: { command: 'cat ../secret' } }]
+    expect((await runAgent(place, calls, commandFor(words))).results.join()).not.toContain('a secret')
+  })
+
+  test('a hook in the settings of the machine holds where the project and the user turn hooks off', async (context) => {
+    const etc = join(place.root, 'etc')
+    cpSync('/etc', etc, { recursive: true, verbatimSymlinks: true, filter: isReadable })
+    // The settings of the machine are below /etc, which others use at the same time.
+    const machine = ['--dev-bind', '/', '/', '--bind', etc, '/etc', '--chdir', place.workspace, '--']
+    needs(context, spawnSync('bwrap', [...machine, 'true']).status === 0, 'bubblewrap does not start')
+    const cordon = (...words: readonly string[]) =>
+      spawnSync('bwrap', [...machine, process.execPath, CORDON, ...words], { env: place.environment, encoding: 'utf8' })
+    turnOff()
+    place.setRules('rules:\n  - { effect: deny, command: touch, because: nothing is made here }\n')
+    expect(cordon('hook', 'install', 'claude-code', '--managed')).toMatchObject({ status: 0, stderr: '' })
+    expect(cordon('hook', 'check', 'claude-code')).toMatchObject({ status: 0 })
+    const { results } = await runAgent(place, [{ name: 'Bash', input: { command: 'touch made' } }], (url) => {
+      const { program, words, environment } = commandFor(['go'])(url)
+      return { program: 'bwrap', words: [...machine, program, ...words], environment }
+    })
+    expect(results.join()).toContain('nothing is made here')
     expect(isMade(place, 'made')).toBe(false)
   })
 

@@ -1,10 +1,12 @@
 // The real Codex with the hook that Cordon installs.
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { agentProgram, AGENT_PACKAGES } from '../../scripts/agent-programs.mjs'
+import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 import { needs } from '../requirement.js'
 import { BROKEN_HOOKS, agentPlace, breakHook, isMade, runAgent } from './agent-process.js'
 import type { AgentPlace, AgentRun } from './agent-process.js'
@@ -24,6 +26,10 @@ afterEach(() => {
 const TRUST = '--dangerously-bypass-hook-trust'
 
 interface Given {
+  /** Lines at the end of its settings. */
+  readonly config?: readonly string[]
+  /** Other arguments of its shell tool. */
+  readonly more?: Readonly<Record<string, unknown>>
   readonly sandbox?: string
   readonly trust?: readonly string[]
   readonly workdir?: string
@@ -31,15 +37,16 @@ interface Given {
 
 const bash = (
   command: string,
-  { sandbox = 'danger-full-access', trust = [TRUST], workdir }: Given = {},
+  { sandbox = 'danger-full-access', trust = [TRUST], workdir, config = [], more = {} }: Given = {},
 ): Promise<AgentRun> =>
   runAgent(
     place,
-    [{ name: 'exec_command', input: { cmd: command, ...(workdir === undefined ? {} : { workdir }) } }],
+    [{ name: 'exec_command', input: { cmd: command, ...more, ...(workdir === undefined ? {} : { workdir }) } }],
     (url) => {
       const settings = [
         ...['model = "scripted"', 'model_provider = "scripted"', '[model_providers.scripted]', 'name = "scripted"'],
         ...[`base_url = "${url}/v1"`, 'wire_api = "responses"', 'env_key = "OPENAI_API_KEY"', ''],
+        ...config,
       ]
       mkdirSync(join(place.home, '.codex'), { recursive: true })
       writeFileSync(join(place.home, '.codex/config.toml'), settings.join('\n'))
@@ -55,6 +62,27 @@ const bash = (
 const install = (...options: readonly string[]): void => {
   const { status, stderr } = place.cordon(['hook', 'install', 'codex', '--user', ...options])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+}
+
+/** What Codex itself says about the hook. */
+const hookOfCodex = (): { readonly key: string; readonly currentHash: string } => {
+  const lines = [
+    { id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1' } } },
+    { method: 'initialized' },
+    { id: 2, method: 'hooks/list', params: { cwds: [place.workspace] } },
+  ]
+  const input = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  // It ends with its input, so the input stays open until the answer is there.
+  const script =
+    '{ cat; until grep -q \'"id":2\' answers; do sleep 0.1; done; } | "$0" app-server > answers; cat answers'
+  const { stdout } = spawnSync('/bin/sh', ['-c', script, PROGRAM ?? ''], {
+    ...{ cwd: place.root, env: place.environment, input, encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS },
+  })
+  const answer = stdout.split('\n').find((line) => line.includes('"id":2')) ?? '{}'
+  const { result } = JSON.parse(answer) as { result: { data: { hooks: { key: string; currentHash: string }[] }[] } }
+  const [hook] = result.data.flatMap(({ hooks }) => hooks)
+  if (hook === undefined) throw new Error(`Codex has no hook: ${stdout}`)
+  return hook
 }
 
 describe('Codex', () => {
@@ -82,6 +110,29 @@ describe('Codex', () => {
     mkdirSync(join(place.workspace, 'sub'))
     await bash('touch made', { workdir: join(place.workspace, 'sub') })
     expect(isMade(place, 'sub/made')).toBe(true)
+  })
+
+  test('every argument of its shell tool reaches Codex', async () => {
+    install()
+    const more = { shell: '/bin/bash', login: false, tty: false, yield_time_ms: 20_000, max_output_tokens: 50 }
+    const { results } = await bash('touch made; seq 1 5000', { more, workdir: place.workspace })
+    expect(isMade(place, 'made')).toBe(true)
+    expect(results.join().length).toBeLessThan(4000)
+  })
+
+  test('a hook that its user trusted is in force, as hook check says', async () => {
+    install()
+    expect(place.cordon(['hook', 'check', 'codex']).status).toBe(1)
+    const { key, currentHash } = hookOfCodex()
+    const state = [`[hooks.state.${JSON.stringify(key)}]`, `trusted_hash = ${JSON.stringify(currentHash)}`, '']
+    const { results } = await bash('cat ../secret; echo ran', { trust: [], config: state })
+    expect(results.join()).toContain('ran')
+    expect(results.join()).not.toContain('a secret')
+    expect(place.cordon(['hook', 'check', 'codex'])).toMatchObject({ status: 0 })
+    // Another option changes the command, and Codex trusts it no longer.
+    install('--env', 'LANG')
+    expect(place.cordon(['hook', 'check', 'codex']).stdout).toContain('has changed since')
+    expect((await bash('cat ../secret', { trust: [], config: state })).results.join()).toContain('a secret')
   })
 
   test('a rule denies a command, and the model reads why', async () => {

@@ -52,6 +52,26 @@ describe('Gemini CLI', () => {
     expect(readFileSync(join(place.workspace, 'made'), 'utf8')).toBe("it's 2\n")
   })
 
+  test('every argument of its shell tool reaches Gemini CLI', async () => {
+    install()
+    mkdirSync(join(place.workspace, 'sub'))
+    const given = { description: 'a command', dir_path: 'sub', is_background: false }
+    await call('run_shell_command', { command: 'touch made', ...given })
+    expect(isMade(place, 'sub/made')).toBe(true)
+    const later = await call('run_shell_command', { command: 'sleep 5', ...given, is_background: true })
+    expect(later.results.join()).toMatch(/background/i)
+  })
+
+  const OFF = '{ "hooksConfig": { "enabled": false } }\n'
+
+  test('a project that turns hooks off turns off the hook of the user, and hook check says so', async () => {
+    expect(place.cordon(['hook', 'install', 'gemini', '--user']).status).toBe(0)
+    mkdirSync(join(place.workspace, '.gemini'))
+    writeFileSync(join(place.workspace, SETTINGS), OFF)
+    expect(place.cordon(['hook', 'check', 'gemini']).status).toBe(1)
+    expect((await shell('cat ../secret')).results.join()).toContain('a secret')
+  })
+
   test('a rule denies a command, and the model reads why', async () => {
     place.setRules('rules:\n  - { effect: deny, command: touch, because: nothing is made here }\n')
     install()

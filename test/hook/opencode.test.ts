@@ -1,10 +1,11 @@
 // The real opencode with the plugin that Cordon installs.
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { agentProgram, AGENT_PACKAGES } from '../../scripts/agent-programs.mjs'
+import { cordonProcess } from '../cli/cordon.js'
 import { needs } from '../requirement.js'
 import { BROKEN_HOOKS, agentPlace, breakHook, isMade, runAgent } from './agent-process.js'
 import type { AgentPlace, AgentRun } from './agent-process.js'
@@ -31,7 +32,11 @@ const settingsFor = (url: string) => ({
   ...{ small_model: 'anthropic/scripted', autoupdate: false, share: 'disabled', permission: 'allow' },
 })
 
-const call = (name: string, input: Readonly<Record<string, unknown>>): Promise<AgentRun> =>
+const call = (
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  more: Readonly<Record<string, string>> = {},
+): Promise<AgentRun> =>
   runAgent(place, [{ name, input }], (url) => ({
     program: PROGRAM ?? '',
     words: ['run', '-m', 'anthropic/scripted', 'go'],
@@ -40,6 +45,7 @@ const call = (name: string, input: Readonly<Record<string, unknown>>): Promise<A
       ...{ OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
       // It installs a package of types for plugins at each start, and waits for that. This registry has none.
       ...{ npm_config_registry: url, npm_config_fetch_retries: '0' },
+      ...more,
     },
   }))
 
@@ -61,6 +67,30 @@ describe('opencode', () => {
     expect(results.join()).toContain("it's 2")
     expect(results.join()).not.toContain('a secret')
     expect(readFileSync(join(place.workspace, 'made'), 'utf8')).toBe("it's 2\n")
+  })
+
+  test('every argument of bash reaches opencode', async () => {
+    install()
+    mkdirSync(join(place.workspace, 'sub'))
+    const workdir = join(place.workspace, 'sub')
+    const { results } = await call('bash', {
+      command: 'touch made; sleep 30',
+      description: 'x',
+      workdir,
+      timeout: 3000,
+    })
+    expect(isMade(place, 'sub/made')).toBe(true)
+    expect(results.join()).toMatch(/time/i)
+  })
+
+  test('without plugins the hook is not in force, and hook check says so', async () => {
+    install()
+    const pure = { OPENCODE_PURE: '1' }
+    const environment = { ...place.environment, ...pure }
+    expect(cordonProcess(['hook', 'check', 'opencode'], { cwd: place.workspace, environment }).status).toBe(1)
+    expect(place.cordon(['hook', 'check', 'opencode']).status).toBe(0)
+    const { results } = await call('bash', { command: 'cat ../secret', description: 'x' }, pure)
+    expect(results.join()).toContain('a secret')
   })
 
   test('a rule denies a command, and the model reads why', async () => {

@@ -9,6 +9,9 @@ export interface ToolCall {
   readonly input: Readonly<Record<string, unknown>>
 }
 
+/** A function gets the results of the calls before. */
+export type ScriptedCall = ToolCall | ((results: readonly string[]) => ToolCall)
+
 export interface ScriptedModel {
   readonly url: string
   /** What the agent told the model about the calls, in order. */
@@ -28,7 +31,7 @@ interface GeminiPart {
   readonly functionResponse?: { readonly response: unknown }
 }
 
-export const startModel = async (calls: readonly ToolCall[]): Promise<ScriptedModel> => {
+export const startModel = async (calls: readonly ScriptedCall[]): Promise<ScriptedModel> => {
   let results: readonly string[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -48,7 +51,8 @@ export const startModel = async (calls: readonly ToolCall[]): Promise<ScriptedMo
             : toolResultsIn(asked)
       if (told.length >= results.length) results = told
       // Requests without tools are the agent's own, such as one for a title.
-      const call = (asked.tools ?? []).length === 0 ? undefined : calls[told.length]
+      const scripted = (asked.tools ?? []).length === 0 ? undefined : calls[told.length]
+      const call = typeof scripted === 'function' ? scripted(told) : scripted
       if (asked.contents !== undefined) sendGemini(response, call)
       else if (asked.messages === undefined) sendResponses(response, call)
       else sendMessages(response, call, asked.stream === true)

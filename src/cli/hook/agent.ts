@@ -11,6 +11,8 @@ export interface AgentCall {
   /** The folder of the project, as the agent's user chose it. Undefined if the agent does not say. */
   readonly workspace: string | undefined
   readonly cwd: string
+  /** Folders in which the agent keeps outputs of this session for the model. File tools may read single files there. */
+  readonly outputs?: readonly string[]
 }
 
 export type ToolAction =
@@ -19,8 +21,8 @@ export type ToolAction =
   | { readonly kind: 'files'; readonly read: readonly string[]; readonly write: readonly string[] }
   /** A tool that touches neither files nor network, such as a list of tasks. */
   | { readonly kind: 'harmless' }
-  /** Any other tool: of an MCP server, or unknown. */
-  | { readonly kind: 'other'; readonly input: JsonObject }
+  /** Any other tool: of an MCP server, or unknown. `known`: what it does, as the end of a sentence. */
+  | { readonly kind: 'other'; readonly input: JsonObject; readonly known: string | undefined }
 
 export type Verdict =
   /** `command`: runs in place of the agent's command. `isAllowed`: the agent need not ask its user. */

@@ -1,11 +1,12 @@
 // Decides about one call of an agent, by the same gate, rules and policies as `cordon run`, and records the decision.
 // A shell command is judged as the call of `cordon run` that it becomes. That run is judged again when it starts.
 import { randomUUID } from 'node:crypto'
+import { dirname, resolve } from 'node:path'
 
 import { bug, fail } from '../../errors/index.js'
 import { createGate, createSessionCount, describeTool, pathRead, pathWrite } from '../../gate/index.js'
 import type { Evaluation, GateTool, JsonObject } from '../../gate/index.js'
-import { isWithinPath, parsePolicy } from '../../policy/index.js'
+import { escapeGlob, isWithinPath, parsePolicy } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { commandWords } from '../../runtime/agent-hook/index.js'
 import { auditOwnFiles, openAuditLog } from '../../runtime/audit/index.js'
@@ -44,7 +45,7 @@ export const decide = async (asked: Asked): Promise<Verdict> => {
   const workspace = given.values.get('workspace')?.[0] ?? call.workspace
   if (workspace?.startsWith('/') !== true)
     throw unreadable(agent.name, 'does not say which folder is the project; install the hook with --project')
-  const words = [...grantWords(given, workspace, environment), ...modeWords(given)]
+  const words = [...grantWords(given, workspace, environment), ...modeWords(given), ...outputWords(call)]
   const order = await orderOf(words, call, environment)
   if (order.policy.presets.includes('workspace') && isWithinPath(realHome(order.home), order.workspace))
     throw fail('hook-workspace-too-wide', { workspace: order.workspace, agent: agent.name })
@@ -66,14 +67,23 @@ export const decide = async (asked: Asked): Promise<Verdict> => {
         command: commandIn((command) =>
           rememberApproval(agent, decision, command, stateFolderOf(environment, order.home)),
         ),
-        reason: `Cordon asks: ${evaluation.why}`,
+        reason: `Cordon asks: ${evaluation.why}${knownOf(agent, call)}`,
       }
     case 'refused':
-      return { kind: 'deny', reason: denialText(evaluation) }
+      return { kind: 'deny', reason: `${denialText(evaluation)}${knownOf(agent, call)}` }
     case 'substituted':
       return bug('a hook of the gate answers, and there is none')
   }
 }
+
+/** Grants single files in the agent's folders of outputs, to file tools alone: a folder may have outputs of others. */
+const outputWords = ({ action, outputs = [], cwd }: AgentCall): readonly string[] =>
+  action.kind !== 'files' || action.write.length > 0
+    ? []
+    : action.read
+        .map((path) => resolve(cwd, path))
+        .filter((path) => outputs.includes(dirname(path)))
+        .flatMap((path) => ['--read', escapeGlob(path)])
 
 /** The workspace is a real path too. */
 const realHome = (home: AbsolutePath): AbsolutePath => {
@@ -164,6 +174,15 @@ const judgedCall = (
 
 const unconfined = (declared: Omit<Parameters<typeof describeTool>[0], 'policy'>, risk: 'low' | 'unknown'): GateTool =>
   describeTool({ ...declared, policy: parsePolicy({ risk }, declared.name), argumentGate: 'off' })
+
+/** What Cordon knows about a tool that it cannot judge by its input. */
+const knownOf = ({ title }: Agent, { tool, action }: AgentCall): string => {
+  if (action.kind !== 'other') return ''
+  if (/^mcp[_:]/i.test(tool)) return `. ${tool} is a tool of an MCP server, which runs outside of any cell.`
+  return action.known === undefined
+    ? `. Cordon does not know the tool ${tool} of ${title}: it may read or change files, or use the network.`
+    : `. ${tool} of ${title} ${action.known}.`
+}
 
 /** For the model. The user finds the rest with `cordon why`. */
 const denialText = ({ decision, denial }: Extract<Evaluation, { kind: 'refused' }>): string =>

@@ -21,15 +21,18 @@ export interface ToolTable {
   readonly shell: Readonly<Record<string, string>>
   readonly files: Readonly<Record<string, FileTool>>
   readonly harmless: readonly string[]
+  /** What other built-in tools do, for the question about them. Cordon does not judge them by their input. */
+  readonly others: Readonly<Record<string, string>>
 }
 
 export const actionOf = (tool: string, input: JsonObject, table: ToolTable): ToolAction => {
-  const { agent, shell, files, harmless } = table
+  const { agent, shell, files, harmless, others } = table
   const field = Object.hasOwn(shell, tool) ? shell[tool] : undefined
   if (field !== undefined) return { kind: 'shell', command: textIn(input, field, agent) }
   const fileTool = Object.hasOwn(files, tool) ? files[tool] : undefined
   if (fileTool !== undefined) return filesOf(tool, input, fileTool, agent)
-  return harmless.includes(tool) ? { kind: 'harmless' } : { kind: 'other', input }
+  if (harmless.includes(tool)) return { kind: 'harmless' }
+  return { kind: 'other', input, known: Object.hasOwn(others, tool) ? others[tool] : undefined }
 }
 
 const filesOf = (

@@ -1,4 +1,6 @@
 // Claude Code: https://code.claude.com/docs/en/hooks
+import { basename, dirname, join } from 'node:path'
+
 import type { JsonObject } from '../../../gate/index.js'
 import { claudeCodeEntry } from '../../../runtime/agent-hook/index.js'
 
@@ -31,18 +33,30 @@ const TOOLS: ToolTable = {
     ...['TaskStop', 'BashOutput', 'KillShell', 'KillBash', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode'],
     'ToolSearch',
   ],
+  others: {
+    WebFetch: 'reads pages of the network, outside of any cell',
+    WebSearch: 'reads pages of the network, outside of any cell',
+    Monitor: 'runs a shell command without a cell',
+    Skill: 'gives the model instructions from files of the user or the project',
+    EnterWorktree: 'makes a git worktree, and works there',
+    ExitWorktree: 'leaves a git worktree, and may remove it',
+    CronCreate: 'starts prompts later',
+    ScheduleWakeup: 'starts a prompt later',
+    RemoteTrigger: 'starts agents elsewhere',
+  },
 }
 
 export const CLAUDE_CODE: Agent = {
   name: NAME,
   title: 'Claude Code',
   canAsk: () => true,
-  parse: (message, { CLAUDE_PROJECT_DIR: project }) => {
+  parse: (message, { CLAUDE_PROJECT_DIR: project, CLAUDE_CODE_TMPDIR: temporary = '/tmp' }) => {
     requireEvent(message, 'hook_event_name', ['PreToolUse'], NAME)
     const tool = textIn(message, 'tool_name', NAME)
     const cwd = textIn(message, 'cwd', NAME)
     // `cwd` follows the commands of the model, so it cannot be the workspace.
-    return { tool, action: actionOf(tool, mappingIn(message, 'tool_input', NAME), TOOLS), workspace: project, cwd }
+    const action = actionOf(tool, mappingIn(message, 'tool_input', NAME), TOOLS)
+    return { tool, action, workspace: project, cwd, outputs: outputsOf(message, temporary) }
   },
   answer: (verdict, message) => {
     switch (verdict.kind) {
@@ -83,6 +97,17 @@ export const CLAUDE_CODE: Agent = {
     'Deny and ask rules of Claude Code about Bash see the command line of cordon run. Write them as rules of Cordon.',
     'Each command starts in the folder of the session: a cd does not last until the next command.',
   ],
+}
+
+/** Of this session alone: of commands in the background, and of commands whose output is too long for the model. */
+const outputsOf = (message: JsonObject, temporary: string): readonly string[] => {
+  const { transcript_path: transcript, session_id: session } = message
+  if (typeof transcript !== 'string' || typeof session !== 'string' || !/^[\w-]+$/.test(session)) return []
+  const project = dirname(transcript)
+  return [
+    join(temporary, `claude-${String(process.getuid?.() ?? 0)}`, basename(project), session, 'tasks'),
+    join(project, session, 'tool-results'),
+  ]
 }
 
 /** The other fields stay: timeout, run_in_background, description. */

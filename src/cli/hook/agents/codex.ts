@@ -21,6 +21,7 @@ const TOOLS: ToolTable = {
   shell: { Bash: 'command' },
   files: { view_image: { read: ['path'] } },
   harmless: ['update_plan', 'spawn_agent', 'wait_agent', 'wait', 'close_agent', 'request_user_input'],
+  others: { web_search: 'reads pages of the network, outside of any cell' },
 }
 
 export const CODEX: Agent = {

@@ -25,6 +25,10 @@ const TOOLS: ToolTable = {
     LS: { folder: ['target_directory|path'] },
   },
   harmless: ['Task', 'TodoWrite', 'AskQuestion', 'SwitchMode'],
+  others: {
+    WebFetch: 'reads pages of the network, outside of any cell',
+    WebSearch: 'reads pages of the network, outside of any cell',
+  },
 }
 
 export const CURSOR: Agent = {

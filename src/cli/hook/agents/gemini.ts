@@ -1,4 +1,7 @@
 // Gemini CLI: https://geminicli.com/docs/hooks/reference
+import { dirname, join, resolve } from 'node:path'
+
+import type { JsonObject } from '../../../gate/index.js'
 import { HOST_SECONDS } from '../../../runtime/agent-hook/index.js'
 
 import type { Agent } from '../agent.js'
@@ -28,6 +31,12 @@ const TOOLS: ToolTable = {
     read_many_files: { folder: FOLDER, glob: ['include', 'paths'] },
   },
   harmless: ['write_todos', 'ask_user', 'enter_plan_mode', 'exit_plan_mode', 'complete_task'],
+  others: {
+    google_web_search: 'reads pages of the network, outside of any cell',
+    web_fetch: 'reads pages of the network, outside of any cell',
+    save_memory: 'writes into the memory file of the user',
+    activate_skill: 'gives the model instructions from files of the user or the project',
+  },
 }
 
 export const GEMINI: Agent = {
@@ -37,22 +46,30 @@ export const GEMINI: Agent = {
   parse: (message, { GEMINI_PROJECT_DIR: project }) => {
     requireEvent(message, 'hook_event_name', [EVENT], NAME)
     const tool = textIn(message, 'tool_name', NAME)
-    const cwd = textIn(message, 'cwd', NAME)
-    const action = actionOf(tool, mappingIn(message, 'tool_input', NAME), TOOLS)
-    return { tool, action, workspace: project?.startsWith('/') === true ? project : cwd, cwd }
+    const start = textIn(message, 'cwd', NAME)
+    const input = mappingIn(message, 'tool_input', NAME)
+    const action = actionOf(tool, input, TOOLS)
+    // A command runs in the folder that the model chooses. It is not the workspace.
+    const { dir_path: folder } = input
+    const cwd = action.kind === 'shell' && typeof folder === 'string' ? resolve(start, folder) : start
+    const workspace = project?.startsWith('/') === true ? project : start
+    return { tool, action, workspace, cwd, outputs: outputsOf(message) }
   },
-  answer: (verdict) => {
+  answer: (verdict, message) => {
     switch (verdict.kind) {
       case 'deny':
       case 'ask':
         return jsonAnswer({ decision: 'deny', reason: verdict.reason })
       case 'run':
-        // Gemini CLI merges these fields into the arguments of the model.
+        // Gemini CLI takes these fields in place of all arguments of the model.
         return verdict.command === undefined
           ? SILENCE
           : jsonAnswer({
               decision: 'allow',
-              hookSpecificOutput: { hookEventName: EVENT, tool_input: { command: verdict.command } },
+              hookSpecificOutput: {
+                hookEventName: EVENT,
+                tool_input: { ...mappingIn(message, 'tool_input', NAME), command: verdict.command },
+              },
             })
     }
   },
@@ -85,3 +102,9 @@ export const GEMINI: Agent = {
     'File tools run in Gemini CLI itself. Cordon checks their paths, but no cell confines them.',
   ],
 }
+
+/** Of this session alone: outputs that are too long for the model. The transcript is in `chats` beside them. */
+const outputsOf = ({ transcript_path: transcript, session_id: session }: JsonObject): readonly string[] =>
+  typeof transcript === 'string' && typeof session === 'string' && /^[\w-]+$/.test(session)
+    ? [join(dirname(dirname(transcript)), 'tool-outputs', `session-${session}`)]
+    : []

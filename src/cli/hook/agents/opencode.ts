@@ -1,4 +1,6 @@
 // opencode: https://opencode.ai/docs/plugins/. It has no hooks that are commands, so a small plugin asks Cordon.
+import { join, resolve } from 'node:path'
+
 import { fail } from '../../../errors/index.js'
 import { isInstalledCommand } from '../../../runtime/agent-hook/index.js'
 
@@ -23,6 +25,11 @@ const TOOLS: ToolTable = {
     grep: { folder: ['path'], glob: ['include'] },
   },
   harmless: ['todowrite', 'todoread', 'task', 'question', 'invalid'],
+  others: {
+    webfetch: 'reads pages of the network, outside of any cell',
+    websearch: 'reads pages of the network, outside of any cell',
+    skill: 'gives the model instructions from files of the user or the project',
+  },
 }
 
 const PATCHES = ['patch', 'apply_patch']
@@ -32,14 +39,20 @@ export const OPENCODE: Agent = {
   title: 'opencode',
   // A plugin can only throw.
   canAsk: () => false,
-  parse: (message) => {
+  parse: (message, { XDG_DATA_HOME: data, HOME: home = '' }) => {
     const tool = textIn(message, 'tool', NAME)
     const args = mappingIn(message, 'args', NAME)
     const action = PATCHES.includes(tool)
       ? patchedFiles(textIn(args, 'patchText', NAME), NAME)
       : actionOf(tool, args, TOOLS)
     const workspace = textIn(message, 'directory', NAME)
-    return { tool, action, workspace, cwd: workspace }
+    const { workdir: folder } = args
+    return {
+      ...{ tool, action, workspace },
+      // A command runs in the folder that the model chooses. It is not the workspace.
+      cwd: action.kind === 'shell' && typeof folder === 'string' ? resolve(workspace, folder) : workspace,
+      outputs: [join(data === undefined || data === '' ? join(home, '.local/share') : data, 'opencode/tool-output')],
+    }
   },
   answer: (verdict) =>
     verdict.kind === 'run'

@@ -25,6 +25,7 @@ const TOOLS: ToolTable = {
     editFiles: { write: ['files'] },
   },
   harmless: ['manage_todo_list', 'get_terminal_output', 'runSubagent'],
+  others: { fetch_webpage: 'reads pages of the network, outside of any cell' },
 }
 
 export const VSCODE: Agent = {
