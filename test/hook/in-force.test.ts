@@ -121,15 +121,6 @@ describe('Gemini CLI', () => {
     expect(check(place, 'gemini')).toMatchObject(notInForce(why))
   })
 
-  test('the settings of the machine outweigh a project that turns all hooks off', () => {
-    const place = hookPlace()
-    const machine = { GEMINI_CLI_SYSTEM_SETTINGS_PATH: join(place.root, 'machine/settings.json') }
-    const environment = { ...place.environment, ...machine }
-    place.write('project/.gemini/settings.json', '{ "hooksConfig": { "enabled": false } }')
-    cordonProcess(['hook', 'install', 'gemini', '--managed'], { cwd: place.workspace, environment })
-    expect(check(place, 'gemini', machine)).toMatchObject(IN_FORCE)
-  })
-
   test('a folder that the user does not trust runs no hooks', () => {
     const place = hookPlace()
     place.cordon('hook', 'install', 'gemini', '--user')
@@ -162,5 +153,6 @@ test.each(['cursor', 'vscode'])('for %s the check does not claim what was never 
 
 test('only agents with settings of the machine take --managed', () => {
   const place = hookPlace()
-  expect(place.cordon('hook', 'install', 'cursor', '--managed')).toMatchObject({ status: 2 })
+  for (const agent of ['gemini', 'cursor', 'vscode', 'opencode'])
+    expect(place.cordon('hook', 'install', agent, '--managed')).toMatchObject({ status: 2 })
 })

@@ -17,7 +17,7 @@ export const HOOK_HELP: CommandHelp = {
       options: [
         flag('project', 'for this folder (default)'),
         flag('user', 'for all projects of this user', 'global'),
-        flag('managed', 'for all users; no project turns it off (root; claude-code, codex, gemini)'),
+        flag('managed', 'for all users; no project turns it off (root; claude-code, codex)'),
         flag('print', 'show the changed settings, and write nothing', 'dry-run'),
       ],
     },

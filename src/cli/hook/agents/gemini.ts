@@ -74,11 +74,8 @@ export const GEMINI: Agent = {
     }
   },
   settings: {
-    files: {
-      project: '.gemini/settings.json',
-      user: '~/.gemini/settings.json',
-      managed: '/etc/gemini-cli/settings.json',
-    },
+    // Not the settings of the machine: 0.61.0 did not run a hook of theirs.
+    files: { project: '.gemini/settings.json', user: '~/.gemini/settings.json' },
     moved: [
       { variable: 'GEMINI_CLI_HOME', from: '~' },
       { variable: 'GEMINI_CLI_SYSTEM_SETTINGS_PATH', from: '/etc/gemini-cli/settings.json' },
@@ -90,8 +87,6 @@ export const GEMINI: Agent = {
         matcher: '.*',
         hooks: [{ name: HOOK_NAME, type: 'command', command, timeout: HOST_SECONDS * 1000 }],
       }),
-      // The settings of the machine outweigh those of a project, which could turn all hooks off.
-      also: [{ at: ['hooksConfig', 'enabled'], value: true, scope: 'managed', isRemoved: true }],
     }),
   },
   notHeld: [

@@ -7,11 +7,10 @@ import type { AbsolutePath } from '../../../policy/index.js'
 import { HOOK_NAME } from '../agents/gemini.js'
 import { agentPath } from '../settings-place.js'
 import type { HookAt, Obstacle } from './obstacle.js'
-import { decidingFile, jsonSettings, settingAt } from './other-settings.js'
+import { jsonSettings, settingAt } from './other-settings.js'
 
 export const geminiObstacles = ({ agent, folder, environment }: HookAt): readonly Obstacle[] => {
   const at = (path: string) => jsonSettings(agentPath(agent, path, environment))
-  // The strongest first.
   const files = [
     at('/etc/gemini-cli/settings.json'),
     jsonSettings(join(folder, '.gemini/settings.json')),
@@ -19,18 +18,19 @@ export const geminiObstacles = ({ agent, folder, environment }: HookAt): readonl
     jsonSettings(environment['GEMINI_CLI_SYSTEM_DEFAULTS_PATH'] ?? '/etc/gemini-cli/system-defaults.json'),
   ]
   const trusts = at('~/.gemini/trustedFolders.json')
-  const deciding = decidingFile(files, 'hooksConfig', 'enabled')
+  // Which file outweighs which was not seen, so each of them counts.
+  const off = files.find((file) => settingAt(file, 'hooksConfig', 'enabled') === false)
   const naming = files.find((file) => {
     const disabled = settingAt(file, 'hooksConfig', 'disabled')
     return Array.isArray(disabled) && disabled.includes(HOOK_NAME)
   })
   return [
     ...[...files, trusts].flatMap(({ obstacles }) => obstacles),
-    ...(deciding?.value === false
+    ...(off !== undefined
       ? [
           {
-            problem: `${deciding.file} turns all hooks off (hooksConfig.enabled)`,
-            fix: 'cordon hook install gemini --managed, as root; or remove that setting',
+            problem: `${off.file} turns all hooks off (hooksConfig.enabled)`,
+            fix: 'remove that setting',
           },
         ]
       : []),
