@@ -156,6 +156,20 @@ static void guard_target(struct watch_order *order, const struct names *names, c
 		guard(order, path, "");
 }
 
+void remember_carved_links(struct watch_order *order)
+{
+	for (size_t i = 0; i < order->word_count; i++) {
+		const char *path = order->words[i] + 1;
+		if (order->words[i][0] != '@' || kind_at(order->territory, path) != 'l')
+			continue;
+		remember(order->territory, path, 'l');
+		/* Another call may know it as a part of the way to a name of its own. */
+		struct found *link = find(&order->territory->found, path);
+		if (link)
+			link->on_the_way = false;
+	}
+}
+
 void list_guarded(FILE *list, struct watch_order *order, const struct names *names)
 {
 	struct findings *found = &order->territory->found;

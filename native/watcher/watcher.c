@@ -62,6 +62,7 @@ static void answer_begin(struct watcher *watcher, unsigned long number, const ch
 		for (; exempt < end; exempt += strlen(exempt) + 1)
 			add_word(order, exempt);
 		watcher->orders = order;
+		remember_carved_links(order);
 		fprintf(list.into, "@%lu%c", several->changes, 0);
 		list_guarded(list.into, order, &watcher->names);
 	}

@@ -5,7 +5,7 @@ import { isatty } from 'node:tty'
 import type { Mode, RuleSet } from '../../gate/index.js'
 import { resolvePolicy } from '../../policy/index.js'
 import type { Boundary } from '../../policy/index.js'
-import { credentialFiles, shieldOwnFiles } from '../../runtime/own-files/index.js'
+import { credentialFiles, programFiles, shieldOwnFiles } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 import { loadBounds, loadRuleFiles } from '../../runtime/rule-files/index.js'
 
@@ -30,11 +30,15 @@ export const prepareRun = (
   if (kind === 'command')
     loadBounds({ workspace, home, projects: 'read' })({ name: 'cordon run', kind: 'process', policy: order.policy })
   const packages = packageFolderOf(environment, home)
-  const ownFiles = ownFilesIn(order, environment).filter(({ path }) => kind === 'command' || path !== packages)
+  const boundary = boundaryOf(order)
+  const ownFiles = [
+    ...ownFilesIn(order, environment).filter(({ path }) => kind === 'command' || path !== packages),
+    ...programFiles(boundary, { startedAs: process.argv[1], workspace }),
+  ]
   const session = order.session ?? environment['CORDON_SESSION']
   return {
     order,
-    tool: runTool(order, shieldOwnFiles(boundaryOf(order), ownFiles, order.cwd)),
+    tool: runTool(order, shieldOwnFiles(boundary, ownFiles, order.cwd)),
     ownFiles,
     ruleSets,
     mode: order.mode ?? firstMode(ruleSets),

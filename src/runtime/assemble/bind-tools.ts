@@ -16,6 +16,7 @@ import {
   engineFiles,
   namedFiles,
   packageFiles,
+  programFiles,
   shieldOwnFiles,
   stateFiles,
 } from '../own-files/index.js'
@@ -68,8 +69,9 @@ export const bindTools = (
     requireWithin(definition)
     const verdict = hold(definition)
     const bound = bindTool(definition, places)
-    const boundary = shieldOwnFiles(bound.gate.boundary, ownFiles, bound.cwd)
-    return { ...bound, ownFiles, manifest: verdict, gate: { ...bound.gate, boundary } }
+    const all = [...ownFiles, ...programFiles(bound.gate.boundary)]
+    const boundary = shieldOwnFiles(bound.gate.boundary, all, bound.cwd)
+    return { ...bound, ownFiles: all, manifest: verdict, gate: { ...bound.gate, boundary } }
   }
   const unconfined = (tool: BoundTool): BoundTool => {
     const { definition } = tool
@@ -77,10 +79,12 @@ export const bindTools = (
     const verdict = hold({ ...definition, kind: 'in-process' } as ToolDefinition)
     return { ...unconfinedTool(tool), manifest: verdict }
   }
+  const isOfRuntime = ({ program }: OwnFile) => program === undefined
   const list = options.tools.map(
     (definition) =>
-      known.find((each) => each.definition === definition && isDeepStrictEqual(each.ownFiles, ownFiles)) ??
-      bind(definition),
+      known.find(
+        (each) => each.definition === definition && isDeepStrictEqual(each.ownFiles.filter(isOfRuntime), ownFiles),
+      ) ?? bind(definition),
   )
   const byName = new Map(list.map((each) => [each.definition.name, each]))
   const having: BoundTools['having'] = (definitions) =>

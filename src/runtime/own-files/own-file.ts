@@ -13,6 +13,11 @@ export interface OwnFile {
    * Cordon obeys names in it that do not exist yet.
    */
   readonly prefix?: string
+  /**
+   * Cordon runs from it. `object`: by its real path. `link`: a symbolic link on the way to one, which is put back if it
+   * changes. The cell looks for other names (hard links) of its files.
+   */
+  readonly program?: 'object' | 'link'
 }
 
 /** The beginning of the paths that an own file with a prefix covers. */

@@ -61,7 +61,8 @@ const take = (
   const { what, access, fix, prefix } = file
   const path = parseAbsolutePath(file.path)
   const refuse = (problem: string, way: string): Error => fail('own-file-exposed', { path, what, problem, fix: way })
-  const real = futurePathOf(path)
+  // A link of the program is guarded itself. What it leads to is another own file.
+  const real = file.program === 'link' ? path : futurePathOf(path)
   const harmful = access === 'withheld' ? [...read, ...write] : write
   const hasOthers =
     prefix !== undefined && !write.some(({ base }) => isWithinPath(real, base) || isWithinPath(base, real))
@@ -77,6 +78,10 @@ const take = (
     return read.some(({ base }) => isWithinPath(real, base) || base === real)
       ? { read: patternOf(real, prefix), write: [] }
       : NOTHING
+  if (file.program !== undefined) {
+    if (!write.some(({ base }) => isWithinPath(real, base))) return NOTHING
+    return file.program === 'link' ? { read: [], write: [carveOut(real)] } : sealedOnly(real, boundary)
+  }
   const link = linksOnTheWay(path).find((each) => write.some(({ base }) => isWithinPath(each, base)))
   if (link !== undefined)
     throw refuse(
@@ -97,12 +102,14 @@ const take = (
   if (access === 'withheld' && cwd !== undefined && isWithinPath(cwd, real))
     throw refuse(`the working directory ${cwd} lies in it`, fix)
   if (access === 'withheld') return { read: [carveOut(real)], write: [] }
-  // A path that is carved out of `write` is visible only with a grant in `read`.
-  return {
-    read: isReadable(boundary, real) && statOf(real) !== undefined ? [literalPattern(real)] : [],
-    write: [carveOut(real)],
-  }
+  return sealedOnly(real, boundary)
 }
+
+/** A path that is carved out of `write` is visible only with a grant in `read`. */
+const sealedOnly = (real: AbsolutePath, boundary: Boundary): ReadAndWrite<PathPattern> => ({
+  read: isReadable(boundary, real) && statOf(real) !== undefined ? [literalPattern(real)] : [],
+  write: [carveOut(real)],
+})
 
 const patternOf = (folder: AbsolutePath, prefix: string): readonly PathPattern[] =>
   bindGlob(parsePathGlob(`!${escapeGlob(prefixedPath(folder, prefix))}*`, 'own files'), {

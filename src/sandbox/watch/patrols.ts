@@ -10,7 +10,7 @@ import { objectAt, placeAt } from '../grants/object-at.js'
 import type { FoundObject, Place } from '../grants/object-at.js'
 import { otherNamesOf, refuseOtherNames } from './other-names.js'
 import { refuseUngrantable } from '../grants/resolve-grant.js'
-import { isBelow, missingCarveOuts, plainGrants, startWatcher } from './watcher.js'
+import { carvedLinks, isBelow, missingCarveOuts, plainGrants, startWatcher } from './watcher.js'
 import type { Patrol, Watcher } from './watcher.js'
 import { refuseTooManySeals } from './too-many-seals.js'
 import type { Violation } from '../result/violations.js'
@@ -68,7 +68,8 @@ const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppearance: (
   // First, so that the watcher does not walk a root that is refused, such as the whole file system.
   for (const { base, text } of plainGrants(real)) refuseUngrantable(base, 'write', text)
   const folders = writeFolders(real)
-  const begun = await Promise.allSettled(folders.map((root) => watcher.begin(root, real, onAppearance)))
+  const guarded = carvedLinks(boundary)
+  const begun = await Promise.allSettled(folders.map((root) => watcher.begin(root, real, onAppearance, guarded)))
   const patrols = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   const failed = begun.find((each) => each.status === 'rejected')
   if (failed !== undefined) {

@@ -4,8 +4,9 @@ import type { Socket } from 'node:net'
 
 import { bug, fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, PathPattern, ProtectedName } from '../../policy/index.js'
-import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../../policy/index.js'
+import { PROTECTED_NAMES, isNamedBy, isWithinPath, parentOf } from '../../policy/index.js'
 
+import { futurePathOf } from '../grants/carve-outs.js'
 import { bytesOfName, quotedWord, textOfName } from '../grants/file-names.js'
 import { FROM_WATCHER, TO_WATCHER, createFrameReader, encodeFrame } from '../frames.js'
 import type { FrameToWatcher } from '../frames.js'
@@ -38,6 +39,8 @@ export interface Watcher {
     root: AbsolutePath,
     boundary: Pick<Boundary, 'read' | 'write'>,
     onAppearance: () => void,
+    /** Links that the policy carves out. They are put back if they change. */
+    links: readonly AbsolutePath[],
   ) => Promise<Patrol>
   /** Watches single names that must stay closed to a call if another program replaces or makes them. */
   readonly hold: (names: readonly AbsolutePath[], onReplacement: () => void) => Promise<Pick<Patrol, 'end'>>
@@ -174,14 +177,14 @@ export const startWatcher = (launcher: string): Watcher => {
   }
 
   return {
-    begin: async (root, boundary, onAppearance) => {
+    begin: async (root, boundary, onAppearance, guarded) => {
       const below = (letter: string, paths: readonly AbsolutePath[]) =>
         paths.filter((path) => isWithinPath(path, root)).map((path) => `${letter}${path.slice(root.length + 1)}`)
       const missing = missingCarveOuts(boundary).filter((path) => path !== root)
       const { answer, go, end } = await order(
         TO_WATCHER.begin,
         `the write root ${root} cannot be looked into`,
-        [root, ...exemptions(root, boundary.write), ...below('!', missing)],
+        [root, ...exemptions(root, boundary.write), ...below('!', missing), ...below('@', guarded)],
         onAppearance,
       )
       const [links = '', ...found] = answer
@@ -258,6 +261,12 @@ export const missingCarveOuts = ({ read, write }: Pick<Boundary, 'read' | 'write
   [...read, ...write]
     .filter(({ negated, kind, base }) => negated && kind !== 'pattern' && objectAt(base) === undefined)
     .map(({ base }) => base)
+
+/** Carve-outs that are symbolic links, by the real folder that they are in. No mount can seal a link. */
+export const carvedLinks = ({ write }: Pick<Boundary, 'write'>): readonly AbsolutePath[] =>
+  write
+    .filter(({ negated, kind, base }) => negated && kind === 'literal' && objectAt(base) === 'link')
+    .map(({ base }) => `${futurePathOf(parentOf(base))}${base.slice(base.lastIndexOf('/'))}` as AbsolutePath)
 
 export const isBelow = (folders: readonly AbsolutePath[], path: AbsolutePath): boolean =>
   folders.some((folder) => path !== folder && isWithinPath(path, folder))

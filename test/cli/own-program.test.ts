@@ -1,0 +1,93 @@
+// A Cordon that is installed in the project which its cells may write.
+import { spawnSync } from 'node:child_process'
+import { linkSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { installPackage } from '../installed-package.js'
+
+let root = ''
+let project = ''
+let command = ''
+beforeAll(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-own-program-')))
+  project = join(root, 'project')
+  mkdirSync(join(root, 'home'))
+  command = installPackage(project)
+})
+afterAll(() => {
+  rmSync(root, { recursive: true, force: true })
+})
+
+const run = (form: string, line: string) => {
+  const { status, stdout, stderr } = spawnSync(
+    command,
+    ['run', '--form', form, '--mode', 'never', '--write', '.', '--', '/bin/bash', '-c', line],
+    { cwd: project, encoding: 'utf8', env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: join(root, 'home') } },
+  )
+  return { status, stdout, stderr }
+}
+
+const PROGRAM = 'node_modules/cordon/bin/cordon.js'
+
+describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
+  test.each([
+    ['its program', `echo '// planted' >> ${PROGRAM}`],
+    ['its code cache', 'echo planted > node_modules/cordon/dist/bundle/command-line/main.cjs.0.cache'],
+    ['a package that it loads', `echo '// planted' >> node_modules/yaml/package.json`],
+    ['a module in its own folder', 'mkdir -p node_modules/cordon/node_modules/yaml'],
+    ['its folder, by another one', 'mv node_modules/cordon node_modules/other'],
+    ['the folder above it', 'mv node_modules other'],
+  ])('a command cannot replace %s', (_, line) => {
+    expect(run(form, line).status).not.toBe(0)
+    expect(readFileSync(join(project, PROGRAM), 'utf8')).not.toContain('planted')
+    expect(run(form, 'echo still here').stdout).toBe('still here\n')
+  })
+
+  test('a command reads the program, and writes beside it', () => {
+    const { status, stdout } = run(form, `head -c 2 ${PROGRAM} && touch node_modules/made node_modules/.bin/made`)
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '#!' })
+  })
+
+  test('a link in .bin that a command replaces is put back', () => {
+    run(form, 'ln -sf ../planted node_modules/.bin/cordon')
+    expect(readlinkSync(command)).toBe('../cordon/bin/cordon.js')
+    run(form, 'rm node_modules/.bin/cordon')
+    expect(readlinkSync(command)).toBe('../cordon/bin/cordon.js')
+  })
+
+  test('removing all packages fails, and says why', () => {
+    const { status, stderr } = run(form, 'rm -rf node_modules')
+    expect(status).not.toBe(0)
+    expect(stderr).toContain('is a file of Cordon itself (what Cordon runs from)')
+    installPackageAgain()
+  })
+
+  test.each([PROGRAM, 'node_modules/yaml/package.json'])('a second name of %s cannot be written', (name) => {
+    const second = join(project, 'second')
+    linkSync(join(project, name), second)
+    const { status } = run(form, `echo '// planted' >> second`)
+    rmSync(second)
+    expect(status).not.toBe(0)
+    expect(readFileSync(join(project, name), 'utf8')).not.toContain('planted')
+    expect(run(form, 'touch second && rm second').status).toBe(0)
+  })
+})
+
+/** What was beside the program is gone. */
+const installPackageAgain = (): void => {
+  rmSync(join(project, 'node_modules'), { recursive: true, force: true })
+  installPackage(project)
+}
+
+test('a grant of the package itself is refused with the fix', () => {
+  const { status, stdout, stderr } = spawnSync(command, ['run', '--write', 'node_modules/cordon', '--', 'true'], {
+    ...{ cwd: project, encoding: 'utf8' },
+    env: { PATH: '/usr/bin:/bin', HOME: join(root, 'home') },
+  })
+  expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
+  expect(stderr).toContain('own-file-exposed')
+  expect(stderr).toContain('npm install -g cordon')
+})
