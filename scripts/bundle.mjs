@@ -163,3 +163,4 @@ await build({
   outdir: LIBRARY_OUT,
   plugins: [roomsApart],
 })
+await import('./list-contents.mjs')

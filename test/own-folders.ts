@@ -7,6 +7,7 @@ export const setup = (): (() => void) => {
   const folder = realpathSync(mkdtempSync('/var/tmp/cordon-tests-'))
   process.env['XDG_STATE_HOME'] = join(folder, 'state')
   process.env['XDG_CONFIG_HOME'] = join(folder, 'config')
+  process.env['XDG_DATA_HOME'] = join(folder, 'data')
   // For what files of tests find out once and share.
   process.env['CORDON_TESTS_FOLDER'] = folder
   // Node reads these certificates at every start, and needs longer for that than for all the rest of it. Of the

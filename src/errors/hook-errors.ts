@@ -20,6 +20,18 @@ export const HOOK_ERRORS = {
     agent: 'The agent was started in a folder that is too wide. Ask the user to start it in a project folder.',
     fix: 'start the agent in the folder of a project; or say what to grant: cordon hook install {agent} --preset toolchains --write DIR',
   },
+  'program-altered': {
+    when: 'The files of Cordon are not as they were packed, so no copy of them is made.',
+    message: 'Cordon does not copy itself, because {path} is not as it was packed: {problem}',
+    agent: 'Cordon was changed on this host. Tell the user.',
+    fix: 'install Cordon again (npm install cordon); in a checkout: npm run build',
+  },
+  'program-in-write-root': {
+    when: 'A hook, a gateway or a runner was started from a folder that its tools may write.',
+    message: 'Cordon runs from {path}, which the grant {grant} lets tools change',
+    agent: 'Cordon was started from a place that tools could change. Tell the user.',
+    fix: '{fix}',
+  },
   'hook-cell-impossible': {
     when: "A coding agent would start the command in a sandbox of its own, in which Cordon's cell cannot start.",
     message: '{problem}',

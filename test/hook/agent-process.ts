@@ -1,12 +1,14 @@
 // A real agent in a folder and a home of its own, with a scripted model and the hook that `cordon hook install` wrote.
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-import { CORDON, cordonProcess } from '../cli/cordon.js'
+import { cordonProcess } from '../cli/cordon.js'
 import type { Ran } from '../cli/cordon.js'
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
+import { installPackage } from '../installed-package.js'
+import { SHARED_LAUNCHER } from '../../src/cli/program/program-launcher.js'
 import { startModel } from './scripted-model.js'
 import type { ScriptedCall } from './scripted-model.js'
 
@@ -21,6 +23,9 @@ export interface AgentPlace {
   readonly remove: () => void
 }
 
+/** One copy of Cordon for all tests. */
+export const DATA_HOME = process.env['XDG_DATA_HOME'] ?? ''
+
 export const agentPlace = (): AgentPlace => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-agent-')))
   const [workspace, home] = [join(root, 'project'), join(root, 'home')]
@@ -31,6 +36,7 @@ export const agentPlace = (): AgentPlace => {
     ...{ PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, LANG: 'C.UTF-8', SHELL: '/bin/bash' },
     XDG_STATE_HOME: join(home, '.local/state'),
     XDG_CONFIG_HOME: join(home, '.config'),
+    XDG_DATA_HOME: DATA_HOME,
   }
   return {
     ...{ root, workspace, home, environment },
@@ -53,13 +59,39 @@ export const BROKEN_HOOKS = {
   slow: `'/bin/sh' '-c' 'sleep 600'`,
 }
 
+/** As it stands in JSON. */
+const SHARED = JSON.stringify(SHARED_LAUNCHER).slice(1, -1)
+
 /** Replaces the hook in the installed settings, and lets `timeout` end it soon. */
 export const breakHook = (settings: string, how: keyof typeof BROKEN_HOOKS): void => {
   const text = readFileSync(settings, 'utf8')
-  const broken = text.replace(`'${process.execPath}' '${CORDON}'`, () => BROKEN_HOOKS[how]).replace('KILL 25', 'KILL 2')
+  const broken = text
+    .replace(`'${DATA_HOME}/cordon/bin/cordon'`, () => BROKEN_HOOKS[how])
+    .replace(SHARED, () => BROKEN_HOOKS[how].replaceAll("'", `'\\\\''`))
+    .replace('KILL 25', 'KILL 2')
   if (broken === text) throw new Error('the settings have no hook')
   writeFileSync(settings, broken)
 }
+
+/** With Cordon as a package of the project, as `npx cordon hook install` finds it, and .bin before all other programs. */
+export const withPackage = (place: AgentPlace, ...words: readonly string[]): AgentPlace => {
+  const command = installPackage(place.workspace)
+  const path = `${dirname(command)}:${place.environment['PATH'] ?? ''}`
+  const environment = { ...place.environment, XDG_DATA_HOME: join(place.home, 'data'), PATH: path }
+  execFileSync(command, ['hook', 'install', ...words], { cwd: place.workspace, env: environment, stdio: 'pipe' })
+  writeFileSync(join(dirname(command), 'timeout'), `#!/bin/sh\ntouch '${place.root}/planted'\n`, { mode: 0o755 })
+  return { ...place, environment }
+}
+
+const PROGRAM = 'node_modules/cordon/bin/cordon.js'
+
+/** The command of an agent that puts itself into the program of its hook. */
+export const PLANT =
+  `for f in ${PROGRAM} node_modules/yaml/dist/index.js; do echo "require('fs').writeFileSync('../planted','')" >> $f; ` +
+  'done; echo tried > tried'
+
+export const isPlanted = ({ root, workspace }: AgentPlace): boolean =>
+  existsSync(join(root, 'planted')) || readFileSync(join(workspace, PROGRAM), 'utf8').includes('planted')
 
 export interface AgentRun {
   /** What the model was told about its calls. */

@@ -8,7 +8,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { agentProgram, AGENT_PACKAGES } from '../../scripts/agent-programs.mjs'
 import { CORDON } from '../cli/cordon.js'
 import { needs } from '../requirement.js'
-import { BROKEN_HOOKS, agentPlace, breakHook, isMade, runAgent } from './agent-process.js'
+import {
+  BROKEN_HOOKS,
+  PLANT,
+  agentPlace,
+  breakHook,
+  isMade,
+  isPlanted,
+  runAgent,
+  withPackage,
+} from './agent-process.js'
 import type { AgentPlace, AgentRun } from './agent-process.js'
 
 const PROGRAM = agentProgram('claude')
@@ -155,6 +164,14 @@ describe('Claude Code', () => {
     expect((await call('Read', { file_path: join(place.workspace, 'inside') })).results.join()).toContain(
       'this is inside',
     )
+  })
+
+  test('a command changes neither the program of the hook nor what it finds in .bin', async () => {
+    place = withPackage(place, 'claude-code')
+    await bash(PLANT)
+    await bash('echo again > again')
+    expect(isPlanted(place)).toBe(false)
+    expect([isMade(place, 'tried'), isMade(place, 'again')]).toEqual([true, true])
   })
 
   test.each(Object.keys(BROKEN_HOOKS) as (keyof typeof BROKEN_HOOKS)[])('a %s hook runs nothing', async (how) => {

@@ -8,7 +8,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { agentProgram, AGENT_PACKAGES } from '../../scripts/agent-programs.mjs'
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 import { needs } from '../requirement.js'
-import { BROKEN_HOOKS, agentPlace, breakHook, isMade, runAgent } from './agent-process.js'
+import {
+  BROKEN_HOOKS,
+  PLANT,
+  agentPlace,
+  breakHook,
+  isMade,
+  isPlanted,
+  runAgent,
+  withPackage,
+} from './agent-process.js'
 import type { AgentPlace, AgentRun } from './agent-process.js'
 
 const PROGRAM = agentProgram('codex')
@@ -164,6 +173,14 @@ describe('Codex', () => {
     install('--no-cell')
     expect((await bash('touch made')).results.join()).toContain('nothing is made here')
     expect((await bash('cat ../secret')).results.join()).toContain('a secret')
+  })
+
+  test('a command changes neither the program of the hook nor what it finds in .bin', async () => {
+    place = withPackage(place, 'codex', '--user')
+    await bash(PLANT)
+    await bash('echo again > again')
+    expect(isPlanted(place)).toBe(false)
+    expect([isMade(place, 'tried'), isMade(place, 'again')]).toEqual([true, true])
   })
 
   test.each(Object.keys(BROKEN_HOOKS) as (keyof typeof BROKEN_HOOKS)[])('a %s hook runs nothing', async (how) => {

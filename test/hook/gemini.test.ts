@@ -6,7 +6,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { agentProgram, AGENT_PACKAGES } from '../../scripts/agent-programs.mjs'
 import { needs } from '../requirement.js'
-import { BROKEN_HOOKS, agentPlace, breakHook, isMade, runAgent } from './agent-process.js'
+import {
+  BROKEN_HOOKS,
+  PLANT,
+  agentPlace,
+  breakHook,
+  isMade,
+  isPlanted,
+  runAgent,
+  withPackage,
+} from './agent-process.js'
 import type { AgentPlace, AgentRun } from './agent-process.js'
 
 const PROGRAM = agentProgram('gemini')
@@ -93,6 +102,14 @@ describe('Gemini CLI', () => {
     expect(isMade(place, '.git/hooks/pre-commit')).toBe(false)
     await call('write_file', { file_path: join(place.workspace, 'made'), content })
     expect(isMade(place, 'made')).toBe(true)
+  })
+
+  test('a command changes neither the program of the hook nor what it finds in .bin', async () => {
+    place = withPackage(place, 'gemini')
+    await shell(PLANT)
+    await shell('echo again > again')
+    expect(isPlanted(place)).toBe(false)
+    expect([isMade(place, 'tried'), isMade(place, 'again')]).toEqual([true, true])
   })
 
   test.each(Object.keys(BROKEN_HOOKS) as (keyof typeof BROKEN_HOOKS)[])('a %s hook runs nothing', async (how) => {

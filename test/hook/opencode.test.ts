@@ -7,7 +7,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { agentProgram, AGENT_PACKAGES } from '../../scripts/agent-programs.mjs'
 import { cordonProcess } from '../cli/cordon.js'
 import { needs } from '../requirement.js'
-import { BROKEN_HOOKS, agentPlace, breakHook, isMade, runAgent } from './agent-process.js'
+import {
+  BROKEN_HOOKS,
+  PLANT,
+  agentPlace,
+  breakHook,
+  isMade,
+  isPlanted,
+  runAgent,
+  withPackage,
+} from './agent-process.js'
 import type { AgentPlace, AgentRun } from './agent-process.js'
 
 const PROGRAM = agentProgram('opencode')
@@ -112,6 +121,14 @@ describe('opencode', () => {
     const read = async (path: string) => (await call('read', { filePath: path })).results.join()
     expect(await read(join(place.root, 'secret'))).toContain('may not read')
     expect(await read(join(place.workspace, '.opencode/plugins/cordon.js'))).toContain('CordonPlugin')
+  })
+
+  test('a command changes neither the program of the hook nor what it finds in .bin', async () => {
+    place = withPackage(place, 'opencode')
+    await bash(PLANT)
+    await bash('echo again > again')
+    expect(isPlanted(place)).toBe(false)
+    expect([isMade(place, 'tried'), isMade(place, 'again')]).toEqual([true, true])
   })
 
   test.each(Object.keys(BROKEN_HOOKS) as (keyof typeof BROKEN_HOOKS)[])('a %s hook runs nothing', async (how) => {

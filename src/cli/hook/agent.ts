@@ -56,6 +56,8 @@ export interface Agent {
 export interface AgentSettings {
   /** By scope. `managed`: for all users of the machine. Neither a project nor an ordinary user can change it. */
   readonly files: Readonly<Record<'project' | 'user', string>> & { readonly managed?: string }
+  /** The file of a project is one that teams commit. The line in it names no path of this machine. */
+  readonly isProjectShared?: true
   /** A variable that puts another path in the place of the start `from`: CODEX_HOME. */
   readonly moved?: readonly { readonly variable: string; readonly from: string }[]
   /** Adds the hook to a text of the file, or removes it. */

@@ -101,7 +101,8 @@ const evaluate = async ({ agent, call, message, environment }: Asked, order: Run
   const mayAsk = agent.canAsk(message)
   const audit = await openAuditLog({ path: auditPathOf(environment, order.home) })
   try {
-    const prepared = prepareRun(order, mayAsk, environment)
+    const restart = `copy Cordon out of the project: cordon hook install ${agent.name}`
+    const prepared = prepareRun(order, mayAsk, environment, { restart })
     const boundary = shieldOwnFiles(prepared.tool.boundary, auditOwnFiles(audit.places), order.cwd)
     const { tool, input } = judgedCall(call, { ...prepared, tool: { ...prepared.tool, boundary } })
     const sessionId = randomUUID()

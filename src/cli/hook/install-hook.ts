@@ -3,24 +3,33 @@ import { chmodSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 import { fail, reasonOf } from '../../errors/index.js'
-import { installedCommand } from '../../runtime/agent-hook/index.js'
+import { installedCommand, sharedCommand } from '../../runtime/agent-hook/index.js'
 
 import { usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
 import type { CommandLine, Environment } from '../command-line.js'
+import { copyProgram, uncheckedLines } from '../program/copy-program.js'
+import { MACHINE_FOLDER, SHARED_LAUNCHER, launcherOf } from '../program/program-launcher.js'
+import { dataFolderOf, homeOf } from '../settings/own-folders.js'
 import { copyNew, refuseLinks, replaceFile } from '../settings/replace-file.js'
 import { STDOUT, writeText } from '../text/console-text.js'
 import { SCOPES } from './agent.js'
 import type { Agent, HookChange, Scope } from './agent.js'
 import { obstacleLines } from './check-hooks.js'
-import { PASSED_ON, ownWords } from './rewrite.js'
+import { PASSED_ON } from './rewrite.js'
 import { readSettings, settingsPath } from './settings-place.js'
 
 const COMMAND = 'cordon hook'
 
-export const installHook = (agent: Agent, line: CommandLine): number => {
+export const installHook = async (agent: Agent, line: CommandLine): Promise<number> => {
   const scope = scopeOf(line.given)
-  const command = installedCommand([...ownWords(), 'hook', agent.name, ...optionsOf(line.given, scope)])
+  const isShared = scope === 'project' && agent.settings.isProjectShared === true
+  const dataFolder = scope === 'managed' ? MACHINE_FOLDER : dataFolderOf(line.environment, homeOf(line.environment))
+  const words = ['hook', agent.name, ...optionsOf(line.given, isShared ? 'user' : scope)]
+  const command = isShared
+    ? sharedCommand(SHARED_LAUNCHER, words)
+    : installedCommand([launcherOf(dataFolder), ...words])
+  const copy = line.given.switches.has('print') ? undefined : await copyProgram(dataFolder)
   const path = change(agent, line, { kind: 'install', command, scope })
   if (path === undefined) return 0
   const obstacles = obstacleLines(agent, path, line.environment)
@@ -29,11 +38,11 @@ export const installHook = (agent: Agent, line: CommandLine): number => {
       ? `The hook of ${agent.title} is in ${path}. It holds from the next start of ${agent.title}.`
       : `The hook of ${agent.title} is in ${path}. It is not in force yet. After the fix: cordon hook check ${agent.name}`,
     ...obstacles,
-    ...(process.argv[1]?.includes('/_npx/') === true
-      ? [
-          'Cordon runs from a cache of npx. If npx removes it, every call is blocked: install Cordon (npm install cordon).',
-        ]
+    `It starts a copy of Cordon: ${launcherOf(dataFolder)}. After an update of Cordon, install the hook again.`,
+    ...(isShared
+      ? ['A team may commit this file. Each member needs a copy of Cordon: cordon hook install, once on each machine.']
       : []),
+    ...uncheckedLines(copy?.unchecked ?? []),
     '',
     `What ${agent.title} does not let Cordon hold:`,
     ...agent.notHeld.map((each) => `- ${each}`),

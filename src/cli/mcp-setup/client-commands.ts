@@ -1,6 +1,5 @@
 // `cordon mcp install | uninstall | list`: puts the servers in the files of clients behind Cordon, and takes them out.
-import { realpathSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 
 import { CordonError } from '../../errors/index.js'
 import { didYouMean } from '../../policy/index.js'
@@ -22,7 +21,7 @@ import { DONE, WOULD_BE_DONE, linesOf } from './outcome.js'
 import type { Outcome } from './outcome.js'
 import { backupPath, forgetRemote, keepRemote, keptPath } from './remote-entry.js'
 import type { KeptRemote } from './remote-entry.js'
-import { nameOfEntry, readEntry, startFields, wrapped, wrappedRemote } from './server-entry.js'
+import { SHARED_WORDS, nameOfEntry, readEntry, startFields, wrapped, wrappedRemote } from './server-entry.js'
 import type { ReadEntry, ServerEntry, StartCommand, ThisCordon } from './server-entry.js'
 
 const COMMAND = 'cordon mcp'
@@ -49,11 +48,11 @@ interface Planned {
   readonly forgotten?: string
 }
 
-/** `cordon`: the words that start this program. */
+/** `launcher`: starts a copy of this program. */
 export const clientCommand = (
   action: ClientAction,
   { given: { switches, values, rest }, environment }: CommandLine,
-  cordon: readonly [string, ...string[]],
+  launcher: string,
 ): number => {
   const clients = clientsIn(action, rest.slice(1))
   const home = homeOf(environment)
@@ -65,7 +64,7 @@ export const clientCommand = (
   )
   const names = values.get('server') ?? []
   const isDry = switches.has('dry-run')
-  const wish = { names, cordon: { words: cordon, remotes: remotesFolderOf(environment, home) }, isDry }
+  const wish = { names, cordon: { words: [launcher] as const, remotes: remotesFolderOf(environment, home) }, isDry }
   const problems: CordonError[] = []
   const outcomes = files.flatMap((file) => {
     try {
@@ -122,21 +121,11 @@ const changeFile = (action: ClientAction, file: ClientFile, wish: Wish): readonl
   const found = config.entries
     .map((each) => ({ file, name: nameOfEntry(each), place: each.place, entry: readEntry(each, wish.cordon) }))
     .filter(({ name }) => wish.names.length === 0 || wish.names.includes(name))
-  const written = file.scope === 'project' ? { ...wish.cordon, words: wordsInProject(wish.cordon.words) } : wish.cordon
+  const written = file.scope === 'project' ? { ...wish.cordon, words: SHARED_WORDS } : wish.cordon
   const all = found.map((server) => ({ server, planned: planFor(action, server, written) }))
   const changing = all.flatMap(({ planned }) => planned ?? [])
   if (changing.length > 0 && !wish.isDry) carryOut(action, file, config, changing, wish.cordon)
   return all.map(({ server, planned }) => outcomeOf(server, planned, action))
-}
-
-/** A project's file is for several machines. If the project has this Cordon as a package, npx finds it on each. */
-const wordsInProject = (words: ThisCordon['words']): ThisCordon['words'] => {
-  try {
-    const own = realpathSync(join(process.cwd(), 'node_modules', 'cordon', 'bin', 'cordon.js'))
-    return own === words.at(-1) ? ['npx', 'cordon'] : words
-  } catch {
-    return words
-  }
 }
 
 const carryOut = (

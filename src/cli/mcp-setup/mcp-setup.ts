@@ -1,15 +1,13 @@
 // `cordon mcp install | uninstall | list | diff | trust | update`.
-import { realpathSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-
 import { unknownAction } from '../arguments.js'
 import type { CommandLine } from '../command-line.js'
 
+import { copyProgram } from '../program/copy-program.js'
+import { launcherOf } from '../program/program-launcher.js'
+import { dataFolderOf, homeOf } from '../settings/own-folders.js'
 import { clientCommand } from './client-commands.js'
 import { diffCommand, trustCommand } from './consent-commands.js'
 import { MCP_SETUP_ACTIONS } from './mcp-setup-help.js'
-
-const PROGRAM = fileURLToPath(new URL('../../../bin/cordon.js', import.meta.url))
 
 export const mcpSetup = async (line: CommandLine): Promise<number> => {
   const [action] = line.given.rest
@@ -17,8 +15,7 @@ export const mcpSetup = async (line: CommandLine): Promise<number> => {
     case 'install':
     case 'uninstall':
     case 'list':
-      // Clients with windows have no search path that leads to Node or to Cordon.
-      return clientCommand(action, line, [process.execPath, realpathSync(PROGRAM)])
+      return clientCommand(action, line, await launcherFor(action, line))
     case 'diff':
       return diffCommand(line)
     case 'trust':
@@ -28,4 +25,11 @@ export const mcpSetup = async (line: CommandLine): Promise<number> => {
     default:
       throw unknownAction(action, MCP_SETUP_ACTIONS, 'cordon mcp')
   }
+}
+
+/** Clients with windows have no search path that leads to Node or to Cordon. A copy is outside of every project. */
+const launcherFor = async (action: string, { given, environment }: CommandLine): Promise<string> => {
+  const dataFolder = dataFolderOf(environment, homeOf(environment))
+  if (action === 'install' && !given.switches.has('dry-run')) await copyProgram(dataFolder)
+  return launcherOf(dataFolder)
 }

@@ -1,6 +1,7 @@
 // One server in a client's file: its command becomes `cordon mcp … -- command`, its address `cordon mcp --config FILE`,
 // and back.
 import { isMapping, isTexts } from '../../shapes/index.js'
+import { SHARED_LAUNCHER } from '../program/program-launcher.js'
 import { urlOfEntry } from '../mcp/entry-url.js'
 
 import type { EntryFields } from './config-text.js'
@@ -36,6 +37,9 @@ export type ReadEntry =
   | { readonly kind: 'other'; readonly because: string }
 
 export const nameOfEntry = ({ place }: ServerEntry): string => place.at(-1) ?? ''
+
+/** In a project's file, which is for several machines: the copy of whoever starts the client. */
+export const SHARED_WORDS = ['/bin/sh', '-c', `exec ${SHARED_LAUNCHER} "$@"`, 'cordon'] as const
 
 /** Variables that steer Cordon, Node or the loader of programs. An entry's variables reach the gateway first. */
 const STEERING = /^(?:NODE_|LD_|DYLD_|CORDON_|XDG_|OPENSSL_|SSL_|GCONV_|GLIBC_|MALLOC_)|^(?:HOME|LOCPATH|BASH_ENV|ENV)$/
@@ -99,7 +103,7 @@ export const startFields = ({ command, args }: StartCommand): EntryFields => ({
  * program of that name.
  */
 const wordsOfCordon = (words: readonly string[], { words: cordon }: ThisCordon): readonly string[] | undefined => {
-  const starts = [cordon, ['cordon'], ['npx', 'cordon'], ['npx', '-y', 'cordon']]
+  const starts = [cordon, SHARED_WORDS, ['cordon'], ['npx', 'cordon'], ['npx', '-y', 'cordon']]
   const start = starts.find((each) => [...each, 'mcp'].every((word, at) => words[at] === word))
   return start === undefined ? undefined : words.slice(start.length + 1)
 }

@@ -37,6 +37,8 @@ export interface PreparedServer {
   readonly mode: Mode | undefined
 }
 
+const RESTART = { restart: 'copy Cordon out of the project: cordon mcp install; or: npm install -g cordon' }
+
 /** `policies`: of its settings and tools, which its cell grants. `withheldFiles`: files with secrets of others. */
 export const prepareServer = async (
   server: ChosenServer,
@@ -59,7 +61,7 @@ export const prepareServer = async (
     policy,
     timeout,
     mode,
-    prepared: prepareRun({ ...order, policy, secrets, ownFiles, mode: undefined }, false, environment),
+    prepared: prepareRun({ ...order, policy, secrets, ownFiles, mode: undefined }, false, environment, RESTART),
   }
 }
 

@@ -5,7 +5,7 @@ import { isatty } from 'node:tty'
 import type { Mode, RuleSet } from '../../gate/index.js'
 import { resolvePolicy } from '../../policy/index.js'
 import type { Boundary } from '../../policy/index.js'
-import { credentialFiles, programFiles, shieldOwnFiles } from '../../runtime/own-files/index.js'
+import { credentialFiles, programFiles, refuseOwnProgram, shieldOwnFiles } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 import { loadBounds, loadRuleFiles } from '../../runtime/rule-files/index.js'
 
@@ -17,22 +17,26 @@ import type { RunOrder } from '../request/run-request.js'
 import { runTool } from './run-tool.js'
 import { openSession } from './session-approvals.js'
 
-/** `kind`: an installation of Cordon itself writes to the folder of packages. */
+/**
+ * `kind`: an installation of Cordon itself writes to the folder of packages. A service is started again and again, so
+ * its tools must not be able to change it at all: `restart` says how to start it elsewhere.
+ */
 export const prepareRun = (
   order: RunOrder,
   isInteractive: boolean,
   environment: Environment,
-  kind: 'command' | 'installation' = 'command',
+  kind: 'command' | 'installation' | { readonly restart: string } = 'command',
 ): PreparedRun => {
   const { workspace, home } = order
   const [config, state] = [configFolderOf(environment, home), stateFolderOf(environment, home)]
   const ruleSets = loadRuleFiles({ workspace, home, userFolder: config, projects: 'read', files: order.ruleFiles })
-  if (kind === 'command')
+  if (kind !== 'installation')
     loadBounds({ workspace, home, projects: 'read' })({ name: 'cordon run', kind: 'process', policy: order.policy })
   const packages = packageFolderOf(environment, home)
   const boundary = boundaryOf(order)
+  if (typeof kind === 'object') refuseOwnProgram(boundary, process.argv[1], kind.restart)
   const ownFiles = [
-    ...ownFilesIn(order, environment).filter(({ path }) => kind === 'command' || path !== packages),
+    ...ownFilesIn(order, environment).filter(({ path }) => kind !== 'installation' || path !== packages),
     ...programFiles(boundary, { startedAs: process.argv[1], workspace }),
   ]
   const session = order.session ?? environment['CORDON_SESSION']

@@ -1,11 +1,11 @@
 // Own files of a command line: Cordon reads or writes them, so tools get no access or may only read.
 import { resolve } from 'node:path'
 
-import { configFiles, engineFiles, namedFiles, packageFiles, stateFiles } from '../../runtime/own-files/index.js'
+import { configFiles, copyFiles, engineFiles, namedFiles, packageFiles, stateFiles } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 
 import type { Environment } from '../command-line.js'
-import { configFolderOf, packageFolderOf, stateFolderOf } from './own-folders.js'
+import { configFolderOf, dataFolderOf, packageFolderOf, stateFolderOf } from './own-folders.js'
 
 const UNIX = 'unix:'
 
@@ -27,6 +27,7 @@ export const ownFilesOf = (environment: Environment, home: string): readonly Own
     ...configFiles(configFolderOf(environment, home)),
     ...stateFiles(stateFolderOf(environment, home)),
     ...packageFiles(packageFolderOf(environment, home)),
+    ...copyFiles(dataFolderOf(environment, home)),
     ...engineFiles(environment),
     ...named.filter(([path]) => path !== '').map(([path, what]) => withheld(path, what)),
   ]

@@ -27,6 +27,10 @@ export const remotesFolderOf = (environment: Environment, home: string): string 
 export const configFolderOf = ({ XDG_CONFIG_HOME: config }: Environment, home: string): string =>
   folderOf(config, home, '.config')
 
+/** For copies of Cordon, from which hooks and gateways start. */
+export const dataFolderOf = ({ XDG_DATA_HOME: data }: Environment, home: string): string =>
+  folderOf(data, home, '.local', 'share')
+
 /** For packages of MCP servers. */
 export const packageFolderOf = ({ XDG_CACHE_HOME: cache }: Environment, home: string): string =>
   join(folderOf(cache, home, '.cache'), 'mcp')

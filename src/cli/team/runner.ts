@@ -3,9 +3,10 @@ import { homedir, hostname, availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { renderIpAddress } from '../../policy/index.js'
+import { parseAbsolutePath, renderIpAddress, resolvePolicy } from '../../policy/index.js'
 import { loadToolFiles, registrationOf, startRunner } from '../../runtime/index.js'
 import type { Runner, RunnerNews, RunnerOptions, RunnerTool } from '../../runtime/index.js'
+import { refuseOwnProgram } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 import { installQueue, migrate, openPostgres } from '../../store/index.js'
@@ -43,6 +44,13 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
   const keyFile = one('key')
   const concurrency = countOf(one('concurrency')) ?? availableParallelism()
   const tools = await toolsOf(many('tools'))
+  const places = { workspace: parseAbsolutePath(workspace), home: parseAbsolutePath(homedir()) }
+  for (const { definition } of tools)
+    refuseOwnProgram(
+      resolvePolicy(definition.policy, { ...places, kind: 'process' }),
+      process.argv[1],
+      'install Cordon outside of the folders that tools may write: npm install -g cordon',
+    )
   const signals = hearSignals()
   const started = await startRunner({
     url,

@@ -1,5 +1,5 @@
 export { claudeCodeEntry } from './claude-code-entry.js'
 export type { ClaudeCodeEntry } from './claude-code-entry.js'
-export { HOST_SECONDS, OWN_SECONDS, installedCommand, isInstalledCommand } from './installed-command.js'
+export { HOST_SECONDS, OWN_SECONDS, installedCommand, isInstalledCommand, sharedCommand } from './installed-command.js'
 export { ownProgram } from './own-program.js'
 export { commandWords, quoted } from './shell-text.js'

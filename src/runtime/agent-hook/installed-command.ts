@@ -4,19 +4,23 @@ import { quoted } from './shell-text.js'
 
 /** The hook itself gives up after this long. */
 export const OWN_SECONDS = 20
-/** `timeout` kills it after this long. */
+/** `timeout` kills it after this long. It is one that only root can replace, and never one of the search path. */
 const KILL_SECONDS = 25
 /** The agent may kill it after this long, and would then run the tool. */
 export const HOST_SECONDS = 40
 
 /** Codex blocks only if stderr says why. */
 const SCRIPT =
-  `timeout -s KILL ${String(KILL_SECONDS)} "$@"; s=$?; [ $s = 0 ] && exit 0; [ $s = 2 ] || ` +
+  `t=/usr/bin/timeout; [ -x $t ] || t=/bin/timeout; $t -s KILL ${String(KILL_SECONDS)} "$@"; s=$?; [ $s = 0 ] && exit 0; [ $s = 2 ] || ` +
   'echo "cordon: the hook failed (status $s), so this call does not run; check: $*" >&2; exit 2'
 
 /** Every agent starts it by a shell of its own choice, so the script names its shell. */
 export const installedCommand = (words: readonly string[]): string =>
   ['/bin/sh', '-c', SCRIPT, 'cordon-hook', ...words].map(quoted).join(' ')
+
+/** The same with a program that the shell finds for whoever runs it: `"$HOME/cordon"`. */
+export const sharedCommand = (program: string, words: readonly string[]): string =>
+  ['/bin/sh', '-c', `set -- ${program} "$@"; ${SCRIPT}`, 'cordon-hook', ...words].map(quoted).join(' ')
 
 /** Whether a command of a settings file is the hook of this agent. */
 export const isInstalledCommand = (command: unknown, agent: string): command is string =>

@@ -12,6 +12,7 @@ import type { CordonOptions } from '../cordon-options.js'
 import { sourcesOf } from '../network/index.js'
 import {
   configFiles,
+  copyFiles,
   credentialFiles,
   engineFiles,
   namedFiles,
@@ -128,6 +129,7 @@ const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { ho
     ...credentialFiles(sources, { folder: process.cwd(), home, searchPath: environment?.['PATH'] }),
     ...configFiles(configFolder ?? join(home, '.config', 'cordon')),
     ...stateFiles(join(home, '.local', 'state', 'cordon')),
+    ...copyFiles(join(home, '.local', 'share', 'cordon')),
     ...packageFiles(join(home, '.cache', 'cordon', 'mcp')),
     ...namedFiles(
       tools.flatMap(({ policyFile }) => policyFile ?? []),

@@ -4,6 +4,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { fail } from '../../errors/index.js'
 import { isWithinPath, parseAbsolutePath } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { futurePathOf } from '../../sandbox/index.js'
@@ -29,8 +30,8 @@ export interface InstalledPackage {
   readonly needs: readonly InstalledPackage[]
 }
 
-/** A package with everything that it loads, each folder once. */
-export const packagesFrom = (folder: string): readonly InstalledPackage[] => {
+/** A package with everything that it loads, each folder once. `needed`: without the packages that are optional. */
+export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): readonly InstalledPackage[] => {
   const known = new Map<string, InstalledPackage>()
   const take = (name: string, at: string): InstalledPackage => {
     const real = realpathSync.native(at)
@@ -40,7 +41,7 @@ export const packagesFrom = (folder: string): readonly InstalledPackage[] => {
     const needs: InstalledPackage[] = []
     const taken = { name, folder: real, links, needs }
     known.set(real, taken)
-    for (const needed of namesNeeded(real)) {
+    for (const needed of namesNeeded(real, which)) {
       const place = placeOf(needed, real)
       if (place === undefined) continue
       const one = take(needed, place)
@@ -53,12 +54,12 @@ export const packagesFrom = (folder: string): readonly InstalledPackage[] => {
   return [...known.values()]
 }
 
-const namesNeeded = (folder: string): readonly string[] => {
+const namesNeeded = (folder: string, which: 'needed' | 'all'): readonly string[] => {
   const { name, dependencies = {}, optionalDependencies = {} } = manifestOf(folder)
-  return [
-    ...Object.keys({ ...dependencies, ...optionalDependencies }),
-    ...(name === 'cordon' ? LOADED_PEERS : []),
-  ].filter((each) => !each.startsWith(TYPES))
+  const peers = name === 'cordon' && which === 'all' ? LOADED_PEERS : []
+  return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers].filter(
+    (each) => !each.startsWith(TYPES),
+  )
 }
 
 interface Manifest {
@@ -122,6 +123,23 @@ export const programFiles = ({ write }: Pick<Boundary, 'write'>, started: Starte
     bases.some((base) => isWithinPath(area, base) || isWithinPath(base, area)),
   )
   return isReached ? (program.files ??= findFiles(started)) : []
+}
+
+/**
+ * Throws if a tool could change what this process runs from. For programs that others start again and again: a hook,
+ * a gateway, a runner.
+ */
+export const refuseOwnProgram = (
+  boundary: Pick<Boundary, 'write'>,
+  startedAs: string | undefined,
+  fix: string,
+): void => {
+  const files = programFiles(boundary, { startedAs })
+  for (const { negated, base, text } of boundary.write) {
+    const real = futurePathOf(base)
+    const inside = negated ? undefined : files.find(({ path }) => isWithinPath(parseAbsolutePath(path), real))
+    if (inside !== undefined) throw fail('program-in-write-root', { path: inside.path, grant: text, fix })
+  }
 }
 
 const areasOf = (started: StartedProgram): readonly AbsolutePath[] =>

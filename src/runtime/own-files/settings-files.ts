@@ -30,6 +30,11 @@ export const packageFiles = (folder: string): readonly OwnFile[] => [
   { path: folder, access: 'read-only', what: 'the packages of MCP servers', fix: 'grant something else' },
 ]
 
+/** Copies of Cordon, from which hooks and gateways start. */
+export const copyFiles = (folder: string): readonly OwnFile[] => [
+  { path: folder, access: 'read-only', what: 'the copies of Cordon', fix: 'grant something else' },
+]
+
 /** Files that the user named: policies, rules, certificates, tools. A pipe cannot be changed afterwards. */
 export const namedFiles = (paths: readonly string[], what: string): readonly OwnFile[] =>
   paths

@@ -63,6 +63,7 @@ export const CODEX: Agent = {
   },
   settings: {
     files: { project: '.codex/hooks.json', user: '~/.codex/hooks.json', managed: '/etc/codex/hooks.json' },
+    isProjectShared: true,
     moved: [{ variable: 'CODEX_HOME', from: '~/.codex' }],
     ...hookList({
       agent: NAME,

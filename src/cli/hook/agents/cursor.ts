@@ -60,6 +60,7 @@ export const CURSOR: Agent = {
   },
   settings: {
     files: { project: '.cursor/hooks.json', user: '~/.cursor/hooks.json' },
+    isProjectShared: true,
     ...hookList({
       agent: NAME,
       lists: [['hooks', 'preToolUse']],

@@ -76,6 +76,7 @@ export const GEMINI: Agent = {
   settings: {
     // Not the settings of the machine: 0.61.0 did not run a hook of theirs.
     files: { project: '.gemini/settings.json', user: '~/.gemini/settings.json' },
+    isProjectShared: true,
     moved: [
       { variable: 'GEMINI_CLI_HOME', from: '~' },
       { variable: 'GEMINI_CLI_SYSTEM_SETTINGS_PATH', from: '/etc/gemini-cli/settings.json' },

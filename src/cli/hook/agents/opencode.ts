@@ -60,6 +60,7 @@ export const OPENCODE: Agent = {
       : jsonAnswer({ deny: verdict.reason }),
   settings: {
     files: { project: '.opencode/plugins/cordon.js', user: '~/.config/opencode/plugins/cordon.js' },
+    isProjectShared: true,
     moved: [{ variable: 'XDG_CONFIG_HOME', from: '~/.config' }],
     edit: (text, path, change) => {
       if (text.trim() !== '' && !text.startsWith(MARK))

@@ -55,6 +55,7 @@ export const VSCODE: Agent = {
   },
   settings: {
     files: { project: '.github/hooks/cordon.json', user: '~/.copilot/hooks/cordon.json' },
+    isProjectShared: true,
     ...hookList({
       agent: NAME,
       lists: [['hooks', 'PreToolUse']],

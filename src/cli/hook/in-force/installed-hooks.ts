@@ -8,6 +8,7 @@ import { readSettings, settingsPath } from '../settings-place.js'
 import { versionObstacles } from './agent-version.js'
 import { claudeCodeObstacles } from './claude-code.js'
 import { codexObstacles } from './codex.js'
+import { copyObstacles } from './copy.js'
 import { geminiObstacles } from './gemini.js'
 import type { HookAt, Obstacle } from './obstacle.js'
 import { opencodeObstacles } from './opencode.js'
@@ -22,7 +23,7 @@ const BY_AGENT: Readonly<Record<string, Facts>> = {
 }
 
 /** About every agent. */
-const FACTS: readonly Facts[] = [versionObstacles]
+const FACTS: readonly Facts[] = [versionObstacles, copyObstacles]
 
 export interface InstalledHook {
   readonly agent: Agent

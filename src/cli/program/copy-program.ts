@@ -1,0 +1,161 @@
+// A copy of this program in the user's data folder, outside of every project. Hooks and gateways start from it, because
+// a tool may change what lies in its project.
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import { fail, reasonOf } from '../../errors/index.js'
+import { PACKAGE_FOLDER, packagesFrom } from '../../runtime/own-files/index.js'
+import type { InstalledPackage } from '../../runtime/own-files/index.js'
+import { findLauncher, runOnHost } from '../../sandbox/index.js'
+
+import { replaceFile } from '../settings/replace-file.js'
+import { CONTENTS_FILE, filesBelow, hashFile, hashPackage, nameAndVersion } from './contents.js'
+import type { Contents } from './contents.js'
+import { launcherOf, launcherText, programsIn } from './program-launcher.js'
+
+export interface ProgramCopy {
+  /** What settings of agents and clients name. */
+  readonly launcher: string
+  /** Packages that are copied as they are, because the list knows another version of them. */
+  readonly unchecked: readonly string[]
+}
+
+/** Also removes the copies that nothing uses any more. */
+export const copyProgram = async (dataFolder: string): Promise<ProgramCopy> => {
+  const contents = readContents()
+  const packages = packagesFrom(PACKAGE_FOLDER, 'needed')
+  const name = copyName(packages)
+  const folder = join(programsIn(dataFolder), name)
+  const unchecked = check(contents, packages)
+  try {
+    if (!existsSync(folder)) await makeCopy(folder, contents, packages)
+    const launcher = launcherOf(dataFolder)
+    mkdirSync(dirname(launcher), { recursive: true })
+    replaceFile(launcher, launcherText({ node: realpathSync(process.execPath), folder }))
+    chmodSync(launcher, 0o755)
+    removeUnused(dataFolder, name)
+    return { launcher, unchecked }
+  } catch (cause) {
+    throw fail('file-unwritable', { path: folder, problem: reasonOf(cause) }, cause)
+  }
+}
+
+export const uncheckedLines = (unchecked: readonly string[]): readonly string[] =>
+  unchecked.length === 0
+    ? []
+    : [`Copied without a check, because the list of hashes has other versions: ${unchecked.join(', ')}`]
+
+const readContents = (): Contents => {
+  try {
+    return JSON.parse(readFileSync(join(PACKAGE_FOLDER, CONTENTS_FILE), 'utf8')) as Contents
+  } catch (cause) {
+    throw fail('program-altered', { path: join(PACKAGE_FOLDER, CONTENTS_FILE), problem: reasonOf(cause) }, cause)
+  }
+}
+
+/** By version, and by everything that is in it. */
+export const copyName = (packages = packagesFrom(PACKAGE_FOLDER, 'needed')): string => {
+  const hash = createHash('sha256').update(readFileSync(join(PACKAGE_FOLDER, CONTENTS_FILE)))
+  for (const { folder } of packages) hash.update(`${nameAndVersion(folder)}\n`)
+  hash.update(hashFile(findLauncher()))
+  const version = nameAndVersion(PACKAGE_FOLDER).split('@').at(-1) ?? ''
+  return `${version}-${hash.digest('hex').slice(0, 12)}`
+}
+
+/** Throws if a file is not as it was packed. */
+const check = (contents: Contents, packages: readonly InstalledPackage[]): readonly string[] => {
+  for (const [path, hash] of Object.entries(contents.files)) {
+    const file = join(PACKAGE_FOLDER, path)
+    if (!existsSync(file) || hashFile(file) !== hash)
+      throw fail('program-altered', { path: file, problem: existsSync(file) ? 'its content differs' : 'it is missing' })
+  }
+  return packages.flatMap(({ name, folder }) => {
+    if (folder === PACKAGE_FOLDER || name.startsWith('@cordon/')) return []
+    const known = contents.packages[nameAndVersion(folder)]
+    if (known === undefined) return [nameAndVersion(folder)]
+    if (known === hashPackage(folder)) return []
+    throw fail('program-altered', { path: folder, problem: 'its content differs' })
+  })
+}
+
+/** Made under another name, so that nobody starts half a copy. */
+const makeCopy = async (folder: string, { files }: Contents, packages: readonly InstalledPackage[]): Promise<void> => {
+  mkdirSync(dirname(folder), { recursive: true })
+  const made = mkdtempSync(`${folder}.`)
+  try {
+    chmodSync(made, 0o755)
+    for (const path of [...Object.keys(files), CONTENTS_FILE]) copyFile(join(PACKAGE_FOLDER, path), join(made, path))
+    copyFile(findLauncher(), join(made, 'build', 'cordon-cell'))
+    const [own] = packages
+    if (own !== undefined) copyNeeds(own, made, join(made, 'node_modules'), new Map())
+    await writeCodeCache(made)
+    // Another installation may have made the same copy meanwhile.
+    if (!existsSync(folder)) renameSync(made, folder)
+  } finally {
+    rmSync(made, { recursive: true, force: true })
+  }
+}
+
+const copyFile = (from: string, to: string): void => {
+  mkdirSync(dirname(to), { recursive: true })
+  copyFileSync(from, to)
+}
+
+/** As npm does: beside each other, and a second version of a package in the package that needs it. */
+const copyNeeds = (one: InstalledPackage, at: string, top: string, taken: Map<string, string>): void => {
+  for (const needed of one.needs) {
+    if (needed.name.startsWith('@cordon/') || taken.get(needed.name) === needed.folder) continue
+    const to = join(taken.has(needed.name) ? join(at, 'node_modules') : top, needed.name)
+    if (!taken.has(needed.name)) taken.set(needed.name, needed.folder)
+    if (existsSync(to)) continue
+    for (const path of filesBelow(needed.folder)) copyFile(join(needed.folder, path), join(to, path))
+    copyNeeds(needed, to, top, taken)
+  }
+}
+
+/** Made anew: nobody can check a code cache. Without one, everything works and starts more slowly. */
+const writeCodeCache = async (folder: string): Promise<void> => {
+  await runOnHost([process.execPath, join(folder, 'scripts', 'cache-code.mjs')], { PATH: '/usr/bin:/bin' })
+}
+
+/** Not one that another installation is making. */
+const WHOLE = /-[0-9a-f]{12}$/
+
+const removeUnused = (dataFolder: string, used: string): void => {
+  const programs = programsIn(dataFolder)
+  for (const name of readdirSync(programs).filter((each) => WHOLE.test(each))) {
+    const folder = join(programs, name)
+    if (name !== used && !isRunning(folder)) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A gateway that still runs loads parts of its copy later. */
+const isRunning = (folder: string): boolean => {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .some((name) => startWords(name).some((word) => word.startsWith(`${folder}/`)))
+  } catch {
+    return true
+  }
+}
+
+const startWords = (process: string): readonly string[] => {
+  try {
+    return readFileSync(`/proc/${process}/cmdline`, 'utf8').split('\0')
+  } catch {
+    return []
+  }
+}
