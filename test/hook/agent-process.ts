@@ -73,7 +73,7 @@ export const breakHook = (settings: string, how: keyof typeof BROKEN_HOOKS): voi
   writeFileSync(settings, broken)
 }
 
-/** With Cordon as a package of the project, as `npx cordon hook install` finds it, and .bin before all other programs. */
+/** With Cordon as a package of the project, as npx finds it, and .bin before all other programs. */
 export const withPackage = (place: AgentPlace, ...words: readonly string[]): AgentPlace => {
   const command = installPackage(place.workspace)
   const path = `${dirname(command)}:${place.environment['PATH'] ?? ''}`
@@ -87,8 +87,9 @@ const PROGRAM = 'node_modules/cordon/bin/cordon.js'
 
 /** The command of an agent that puts itself into the program of its hook. */
 export const PLANT =
-  `for f in ${PROGRAM} node_modules/yaml/dist/index.js; do echo "require('fs').writeFileSync('../planted','')" >> $f; ` +
-  'done; echo tried > tried'
+  `for f in ${PROGRAM} node_modules/yaml/dist/index.js; do ` +
+  `echo "require('fs').writeFileSync('../planted','')" >> $f; done; ` +
+  ' echo tried > tried'
 
 export const isPlanted = ({ root, workspace }: AgentPlace): boolean =>
   existsSync(join(root, 'planted')) || readFileSync(join(workspace, PROGRAM), 'utf8').includes('planted')
