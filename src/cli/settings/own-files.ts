@@ -1,7 +1,14 @@
 // Own files of a command line: Cordon reads or writes them, so tools get no access or may only read.
 import { resolve } from 'node:path'
 
-import { configFiles, copyFiles, engineFiles, namedFiles, packageFiles, stateFiles } from '../../runtime/own-files/index.js'
+import {
+  configFiles,
+  copyFiles,
+  engineFiles,
+  namedFiles,
+  packageFiles,
+  stateFiles,
+} from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 
 import type { Environment } from '../command-line.js'
