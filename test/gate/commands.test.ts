@@ -486,18 +486,20 @@ describe('options before and between the words of a command', () => {
     ['kubectl delete', 'kubectl -n x delete pod y'],
     ['gh pr merge', 'gh -R a/b pr merge 1'],
     ['gh pr merge', 'gh pr -R a/b merge 1'],
+    // Read both ways: Cordon has no list of options that could be wrong.
+    ['git push', 'git -C push status'],
+    ['git push', 'git --no-pager log push'],
   ])('a denial of %s sees %s', async (rule, line) => {
     expect(await denies(line, rule)).toBe(true)
   })
 
   it.each([
     ['git push', 'git -C . status'],
-    ['git push', 'git -C push status'],
-    ['git push', 'git --no-pager log push'],
     ['git push', 'git commit -m push'],
-    ['npm publish', 'npm --prefix publish test'],
-    ['docker push', 'docker --context push version'],
-    ['kubectl delete', 'kubectl -n delete get pods'],
+    ['git push', 'git --git-dir=push status'],
+    ['npm publish', 'npm --prefix x test'],
+    ['docker push', 'docker --context x version'],
+    ['kubectl delete', 'kubectl -n x get pods'],
     ['gh pr merge', 'gh -R pr/merge pr view'],
     ['rm x', 'rm -f y'],
   ])('a denial of %s leaves %s alone', async (rule, line) => {

@@ -105,11 +105,18 @@ describe('the manifest of a project in TypeScript', () => {
   })
 })
 
-test('two folders and two homes give the same bytes, and a changed policy gives others', () => {
+test('two folders and two homes with one key give the same bytes, and a changed policy or key gives others', () => {
   const one = whole()
   const home = temporaryFolder()
   const other = whole(join(home, 'deep', 'copy'))
+  const key = (folder: string, digit: string) => {
+    writeFileSync(join(folder, '.cordon', 'manifest.key'), `${digit.repeat(64)}\n`, { mode: 0o600 })
+  }
+  key(one, 'a')
+  key(other, 'b')
   const bytes = generate(one).stdout
+  expect(generate(other, [], home).stdout).not.toBe(bytes)
+  key(other, 'a')
   expect(generate(other, [], home).stdout).toBe(bytes)
   writeFileSync(join(other, '.cordon/policies/build.yaml'), 'filesystem: { read: [.], write: [.] }\n')
   expect(generate(other, [], home).stdout).not.toBe(bytes)
@@ -118,7 +125,7 @@ test('two folders and two homes give the same bytes, and a changed policy gives 
 test('YAML is the same manifest', () => {
   const folder = whole()
   const { stdout } = generate(folder, ['--format', 'yaml'])
-  expect(stdout).toMatch(/^format: cordon-manifest\/1\nhash: /)
+  expect(stdout).toMatch(/^format: cordon-manifest\/2\nhash: /)
   expect(readManifest(stdout, 'stdout')).toEqual({ manifest: described(folder), problem: undefined })
 })
 
@@ -309,7 +316,7 @@ describe('the file of the manifest', () => {
     expect(lstatSync(join(folder, 'cordon.manifest.json')).isFile()).toBe(true)
   })
 
-  test('that cannot be written leaves no other file in the project', () => {
+  test('that is a folder is refused, and no other file is left in the project', () => {
     const folder = whole()
     mkdirSync(join(folder, 'cordon.manifest.json', 'inner'), { recursive: true })
     const before = readdirSync(folder)
@@ -317,7 +324,7 @@ describe('the file of the manifest', () => {
       cwd: folder,
       environment: { HOME: '/var/empty' },
     })
-    expect({ status, stderr }).toEqual({ status: 3, stderr: expect.stringContaining('file-unwritable') as string })
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('file-unreadable') as string })
     expect(readdirSync(folder)).toEqual(before)
   })
 })

@@ -69,7 +69,10 @@ interface Fit {
   readonly at: number
   /** Words may follow those of the pattern. */
   readonly isPrefix: boolean
-  /** Whether `/bin/rm` is `rm`, and options are skipped. For a denial it is. An allow of `rm` means the program that the PATH has. */
+  /**
+   * Whether `/bin/rm` is `rm`, and options are skipped. For a denial it is. An allow of `rm` means the program that the
+   * PATH has.
+   */
   readonly byName: boolean
 }
 

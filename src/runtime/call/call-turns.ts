@@ -1,5 +1,5 @@
-// Turns for calls that need a cell. A burst of calls would otherwise be decided, planned and started all at once, and the
-// event loop would stand still for as long. Calls take their turns in the order in which they came.
+// Turns for calls that need a cell. A burst of calls would otherwise be decided, planned and started all at once, and
+// the event loop would stand still for as long. Calls take their turns in the order in which they came.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { availableParallelism } from 'node:os'
 
