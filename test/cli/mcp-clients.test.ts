@@ -310,8 +310,20 @@ describe('cordon mcp', () => {
     expect(cordon('install', 'claude-code').stdout).toContain('files: now uses Cordon')
     expect(cordon('list').stdout).toContain('files: uses Cordon: npx -y')
     expect(readConfig(file)?.entries[0]?.value).toMatchObject({
-      command: process.execPath,
-      args: [PROGRAM, 'mcp', '--server=files', '--env=DEBUG', '--', 'npx', '-y', expect.any(String) as string, '/data'],
+      command: '/bin/sh',
+      args: [
+        '-c',
+        expect.stringContaining('/cordon/bin/cordon') as string,
+        'cordon',
+        'mcp',
+        '--server=files',
+        '--env=DEBUG',
+        '--',
+        'npx',
+        '-y',
+        expect.any(String) as string,
+        '/data',
+      ],
     })
     expect(cordon('uninstall').stdout).toContain('files: no longer uses Cordon')
     expect(readConfig(file)?.entries).toEqual(before)
@@ -365,7 +377,16 @@ describe('cordon mcp', () => {
     const after = readConfig(file)?.entries[0]?.value as { readonly args: readonly string[] }
     const { timeout, trust, tool_timeout_sec } = fields
     expect(after).toEqual(
-      JSON.parse(JSON.stringify({ command: process.execPath, args: after.args, timeout, trust, tool_timeout_sec })),
+      JSON.parse(
+        JSON.stringify({
+          // The file of a project is for several machines.
+          command: name.startsWith('home/') ? join(folder, 'home/.local/share/cordon/bin/cordon') : '/bin/sh',
+          args: after.args,
+          timeout,
+          trust,
+          tool_timeout_sec,
+        }),
+      ),
     )
     expect(textOf(file)).not.toContain('s3cret')
     expect(existsSync(`${file.path}.before-cordon`)).toBe(false)
@@ -373,7 +394,8 @@ describe('cordon mcp', () => {
     expect(readFileSync(join(folder, 'home/.local/state/cordon/mcp/backups', backup ?? ''), 'utf8')).toBe(text)
     expect(textOf(file).includes('# mine')).toBe(text.includes('# mine'))
     const kept = after.args.at(-1)?.replace('--config=', '') ?? ''
-    expect(after.args).toEqual([PROGRAM, 'mcp', '--server=t', '--origin=https://h.test', `--config=${kept}`])
+    const own = after.args.slice(after.args.indexOf('mcp'))
+    expect(own).toEqual(['mcp', '--server=t', '--origin=https://h.test', `--config=${kept}`])
     expect(kept.startsWith(join(folder, 'home/.local/state/cordon/mcp/remotes/'))).toBe(true)
     expect(statSync(kept).mode & 0o777).toBe(0o600)
     const once = textOf(file)
@@ -384,7 +406,7 @@ describe('cordon mcp', () => {
     expect(readdirSync(dirname(kept))).toEqual([])
   })
 
-  test('a file of a project starts the Cordon of the project by npx, and a file of the user by its path', () => {
+  test('a file of a project starts the copy of Cordon of each user, also where the project has Cordon', () => {
     mkdirSync(join(folder, 'node_modules'))
     symlinkSync(dirname(dirname(PROGRAM)), join(folder, 'node_modules', 'cordon'))
     const text = JSON.stringify({ mcpServers: { t: { url: 'https://h.test/mcp?key=s3cret' } } })
@@ -394,7 +416,15 @@ describe('cordon mcp', () => {
       readonly command: string
       readonly args: readonly string[]
     }
-    expect([command, ...args.slice(0, -1)]).toEqual(['npx', 'cordon', 'mcp', '--server=t', '--origin=https://h.test'])
+    expect([command, ...args.slice(0, -1)]).toEqual([
+      '/bin/sh',
+      '-c',
+      expect.stringMatching(/^exec "\$\{XDG_DATA_HOME:-\$HOME[^}]*\}\/cordon\/bin\/cordon" "\$@"$/) as string,
+      'cordon',
+      'mcp',
+      '--server=t',
+      '--origin=https://h.test',
+    ])
     expect(textOf(file)).not.toContain('s3cret')
     cordon('uninstall', 'claude-code', '--project')
     expect(readConfig(file)?.entries[0]?.value).toEqual({ url: 'https://h.test/mcp?key=s3cret' })

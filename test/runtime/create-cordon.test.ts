@@ -139,7 +139,17 @@ describe('a call of a function tool', () => {
       policy: { risk: 'low' },
       run: (_: unknown, { signal }) => ({ aborted: signal.aborted }),
     })
-    const runtime = await cordon({ tools: [deaf, hearing, quick] })
+    const stop = new AbortController()
+    const stopping = tool({
+      name: 'stopping',
+      inProcess: true,
+      policy: { risk: 'low' },
+      run: () => {
+        stop.abort()
+        return new Promise(() => undefined)
+      },
+    })
+    const runtime = await cordon({ tools: [deaf, hearing, quick, stopping] })
     expect(await runtime.call('deaf', {})).toMatchObject({
       status: 'timeout',
       reason: expect.stringContaining('may still be running') as string,
@@ -150,9 +160,14 @@ describe('a call of a function tool', () => {
       facts: { error: { code: 'tool-timed-out' } },
     })
     expect(await runtime.call('quick', {})).toMatchObject({ status: 'ok', output: { aborted: false } })
-    expect(await runtime.call('deaf', {}, { signal: AbortSignal.abort() })).toMatchObject({
+    expect(await runtime.call('stopping', {}, { signal: stop.signal })).toMatchObject({
       status: 'cancelled',
       facts: { error: { code: 'tool-left-running' } },
+    })
+    // It was never started.
+    expect(await runtime.call('deaf', {}, { signal: AbortSignal.abort() })).toMatchObject({
+      status: 'cancelled',
+      facts: { error: { code: 'cancelled' } },
     })
     expect(await runtime.call('hearing', {}, { signal: AbortSignal.abort() })).toMatchObject({
       status: 'cancelled',

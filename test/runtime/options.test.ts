@@ -416,7 +416,7 @@ describe('an unknown answer denies, and the error lists the valid ones:', () => 
       'an answer of no kind',
       { by: 'ann' },
       'approve: kind must be one of: approve_once, approve_for_scope, deny, modify, escalate, ' +
-        'request_more_info, timed_out, cancelled, not nothing',
+        'request_more_info, timed_out, cancelled, failed, not nothing',
     ],
   ])('an approver that says %s', async (_, answer, problem) => {
     const runtime = await cordon({ tools: [TOOL], mode: 'untrusted', approve: () => answer as never })
