@@ -52,7 +52,9 @@ export const claudeAgent = (cordon: SdkRuntime, options: ClaudeAgentOptions): Cl
   const names = calls.tools.map(({ modelName }) => `${PREFIX}${modelName}`)
   // Each name in full: a server `cordon__x` also begins with the prefix.
   const own = `(?:${names.join('|')})$`
-  const command = installedCommand([...ownProgram(), 'hook', 'claude-code', '--workspace', workspace, ...hook])
+  // A copy elsewhere would hold no more: this very program runs from the package too. No tool can change it.
+  const words = ['hook', 'claude-code', '--from-package', '--workspace', workspace, ...hook]
+  const command = installedCommand([...ownProgram(), ...words])
   return {
     suspended: calls.suspended,
     answer: async (call, answer) => {

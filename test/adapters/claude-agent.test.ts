@@ -1,5 +1,5 @@
 // The real Claude Agent SDK with the program that it brings, against a scripted model.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -9,10 +9,12 @@ import { SDK_PACKAGES, sdkModules } from '../../scripts/sdk-programs.mjs'
 import { claudeAgent } from '../../src/adapters/claude-agent.js'
 import type { ClaudeAgentOptions, QueryOptions } from '../../src/adapters/claude-agent.js'
 import type { Cordon, ToolResult } from '../../src/runtime/index.js'
-import { BROKEN_HOOKS, agentPlace, isMade } from '../hook/agent-process.js'
+import { BROKEN_HOOKS, PLANT, agentPlace, isMade, isPlanted } from '../hook/agent-process.js'
 import type { AgentPlace } from '../hook/agent-process.js'
 import { startModel } from '../hook/scripted-model.js'
 import type { ToolCall } from '../hook/scripted-model.js'
+import { installPackage } from '../installed-package.js'
+import { ROOT } from '../packed-package.js'
 import { needs } from '../requirement.js'
 import { FRUIT, openNotesStage, runExampleWith } from './notes.js'
 
@@ -48,7 +50,7 @@ const run = async (calls: readonly ToolCall[], options: QueryOptions, more: Read
   const model = await startModel(calls)
   try {
     const messages: Message[] = []
-    const allowedTools = [...options.allowedTools, 'Bash', 'Read', 'Write', 'WebFetch', 'Skill']
+    const allowedTools = [...options.allowedTools, 'Bash', 'Read', 'Write', 'Edit', 'WebFetch', 'Skill']
     const env = {
       ...{ ...place.environment, ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: 'none', DISABLE_AUTOUPDATER: '1' },
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
@@ -143,6 +145,53 @@ describe('a tool of the agent itself', () => {
     const { results } = await run([{ name: 'Bash', input: { command: 'touch made' } }], options)
     expect(results.join()).toContain('does not run')
     expect(isMade(place, 'made')).toBe(false)
+  })
+})
+
+describe('with Cordon as a package of the project', () => {
+  const PROGRAM = 'node_modules/cordon/bin/cordon.js'
+  const inProject = (name: string) => join(place.workspace, name)
+
+  const ownInProject = async (calls: readonly ToolCall[]) => {
+    const { cordon } = await openNotes()
+    const entry = inProject('node_modules/cordon/dist/bundle/library/claude-agent.js')
+    const installed = (await import(/* @vite-ignore */ pathToFileURL(entry).href)) as {
+      claudeAgent: typeof claudeAgent
+    }
+    const { options } = installed.claudeAgent(cordon, { workspace: place.workspace })
+    expect(options.settings.hooks.PreToolUse[0]?.hooks[0]?.command).toContain(inProject(PROGRAM))
+    return (await run(calls, options)).results
+  }
+
+  beforeEach(() => {
+    installPackage(place.workspace)
+    const name = 'node_modules/@modelcontextprotocol'
+    symlinkSync(join(ROOT, name), inProject(name))
+  })
+
+  test('a command cannot change the package that its hook starts from, and changes other files', async () => {
+    await ownInProject([{ name: 'Bash', input: { command: PLANT } }])
+    expect({ tried: isMade(place, 'tried'), planted: isPlanted(place) }).toEqual({ tried: true, planted: false })
+  })
+
+  test('Write and Edit cannot change what Cordon runs from, and change other files', async () => {
+    writeFileSync(inProject('mine.js'), '// old\n')
+    const [program, yaml] = [inProject(PROGRAM), inProject('node_modules/yaml/package.json')]
+    const write = (path: string) => ({ name: 'Write', input: { file_path: inProject(path), content: 'x' } })
+    const edit = (path: string, from: string) => [
+      { name: 'Read', input: { file_path: path } },
+      { name: 'Edit', input: { file_path: path, old_string: from, new_string: '// new' } },
+    ]
+    const before = [program, yaml].map((path) => readFileSync(path, 'utf8'))
+    const refused = await ownInProject([
+      ...[write('node_modules/cordon/bin/made.js'), write('node_modules/cordon/node_modules/yaml/index.js')],
+      ...[...edit(program, '#!/usr/bin/env node'), ...edit(yaml, '"name": "yaml"')],
+    ])
+    expect(refused.filter((text) => text.includes('may not write'))).toHaveLength(4)
+    expect([program, yaml].map((path) => readFileSync(path, 'utf8'))).toEqual(before)
+    await ownInProject([write('node_modules/other.js'), ...edit(inProject('mine.js'), '// old')])
+    expect(isMade(place, 'node_modules/other.js')).toBe(true)
+    expect(readFileSync(inProject('mine.js'), 'utf8')).toBe('// new\n')
   })
 })
 

@@ -6,6 +6,8 @@ import { pathToFileURL } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
+import { cordonProcess } from '../cli/cordon.js'
+import { DATA_HOME } from './agent-process.js'
 import { hookPlace } from './hook-line.js'
 import type { HookPlace } from './hook-line.js'
 
@@ -213,7 +215,9 @@ describe('Codex', () => {
 
 describe('the plugin of opencode', () => {
   const place = hookPlace()
-  place.cordon('hook', 'install', 'opencode')
+  // The plugin has the environment of the tests, and finds the copy by it.
+  const environment = { ...place.environment, XDG_DATA_HOME: DATA_HOME }
+  cordonProcess(['hook', 'install', 'opencode'], { cwd: place.workspace, environment })
   const file = join(place.workspace, '.opencode/plugins/cordon.js')
 
   type Before = (given: { tool: string }, output: { args: Record<string, unknown> }) => Promise<void>
@@ -238,7 +242,9 @@ describe('the plugin of opencode', () => {
 
   test('throws if Cordon is gone', async () => {
     const gone = join(place.workspace, '.opencode/plugins/gone.mjs')
-    writeFileSync(gone, readFileSync(file, 'utf8').replace(/bin\/cordon\.js/, 'bin/gone.js'))
+    const [text, program] = [readFileSync(file, 'utf8'), 'cordon/bin/cordon']
+    expect(text).toContain(program)
+    writeFileSync(gone, text.replace(program, 'cordon/bin/gone'))
     await expect((await before(gone))({ tool: 'bash' }, { args: { command: 'ls' } })).rejects.toThrow('does not run')
   })
 })

@@ -40,6 +40,7 @@ test('a hook that is started from a write root refuses, with the fix', () => {
   expect(answer.status).toBe(2)
   expect(answer.stderr).toContain('program-in-write-root')
   expect(answer.stderr).toContain('cordon hook install claude-code')
+  expect(cordon(['hook', 'claude-code', '--from-package'], JSON.stringify(call))).toMatchObject({ status: 0 })
   expect(cordon(['run', '--write', '.', '--mode', 'never', '--', 'true']).status).toBe(0)
 })
 

@@ -34,7 +34,7 @@ describe.each(Object.entries(FILES))('%s', (agent, [project, user]) => {
     const listed = cordon('hook', 'list').stdout
     // A team may commit the other files, so their line names nothing of this machine.
     if (agent === 'claude-code') expect(listed).toContain(`--workspace ${workspace} --net example.org --no-cell`)
-    else expect(readFileSync(join(workspace, project), 'utf8')).not.toMatch(/--workspace|\/tmp|node/)
+    else expect(readFileSync(join(workspace, project), 'utf8')).not.toMatch(/--workspace|\/tmp|\/node/)
     expect(listed).toContain('--net example.org --no-cell')
     expect(listed).toContain(join(home, user))
     expect(cordon('hook', 'uninstall', agent).status).toBe(0)

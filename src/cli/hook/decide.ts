@@ -97,12 +97,14 @@ const orderOf = (words: readonly string[], { action, cwd }: AgentCall, environme
   return parseRun(parseArguments([...words, '--cwd', cwd, '--', ...command], RUN_HELP, 'cordon run'), environment)
 }
 
-const evaluate = async ({ agent, call, message, environment }: Asked, order: RunOrder): Promise<Evaluation> => {
+const evaluate = async (asked: Asked, order: RunOrder): Promise<Evaluation> => {
+  const { agent, call, message, given, environment } = asked
   const mayAsk = agent.canAsk(message)
   const audit = await openAuditLog({ path: auditPathOf(environment, order.home) })
   try {
     const restart = `copy Cordon out of the project: cordon hook install ${agent.name}`
-    const prepared = prepareRun(order, mayAsk, environment, { restart })
+    const kind = given.switches.has('from-package') ? 'command' : { restart }
+    const prepared = prepareRun(order, mayAsk, environment, kind)
     const boundary = shieldOwnFiles(prepared.tool.boundary, auditOwnFiles(audit.places), order.cwd)
     const { tool, input } = judgedCall(call, { ...prepared, tool: { ...prepared.tool, boundary } })
     const sessionId = randomUUID()

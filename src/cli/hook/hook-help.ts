@@ -28,6 +28,7 @@ export const HOOK_HELP: CommandHelp = {
         values('rules', 'FILE', 'another rule file'),
         value('workspace', 'DIR', 'the folder of the project (default: the folder that the agent names)'),
         flag('no-cell', 'only decide: commands run as the agent runs them, without a cell'),
+        flag('from-package', 'Cordon may be a package of the project, which no tool can change (cordon/claude-agent)'),
       ],
     },
     { title: 'grants of commands and file tools, as in cordon run', options: GRANTS },
