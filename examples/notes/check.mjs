@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const TICKET = /cordon-ticket-1\.([\w-]+)\.[\w-]+/g
+const TICKET = /cordon-ticket-\d+\.([\w-]+)\.[\w-]+/g
 
 /** The same ticket for another note. Its seal does not fit any more. */
 const altered = (text) =>
