@@ -22,6 +22,28 @@ test('without a hook the check fails, and says so', () => {
   expect(place.cordon('hook', 'check')).toMatchObject({ status: 1, stdout: 'No hook is installed here.\n' })
 })
 
+describe('a user without a home, as in many containers', () => {
+  const homeless = { HOME: '', XDG_CONFIG_HOME: '' }
+
+  test('has no hooks of the user, and doctor still examines the host', () => {
+    const place = hookPlace()
+    const doctor = (more: Readonly<Record<string, string>>) =>
+      cordonProcess(['doctor', '--json'], { cwd: place.workspace, environment: { ...place.environment, ...more } })
+    place.cordon('hook', 'install', 'claude-code', '--user')
+    expect(JSON.parse(doctor({}).stdout)).toMatchObject({ hooks: [{ agent: 'claude-code', in_force: true }] })
+    expect(JSON.parse(doctor(homeless).stdout)).toMatchObject({ hooks: [], mechanisms: expect.any(Object) as object })
+    const moved = { ...homeless, CLAUDE_CONFIG_DIR: join(place.home, '.claude') }
+    expect(JSON.parse(doctor(moved).stdout)).toMatchObject({ hooks: [{ agent: 'claude-code', scope: 'user' }] })
+  })
+
+  test('has no proof that the hook of a project holds', () => {
+    const place = hookPlace()
+    place.cordon('hook', 'install', 'claude-code')
+    expect(check(place, 'claude-code')).toMatchObject(IN_FORCE)
+    expect(check(place, 'claude-code', homeless)).toMatchObject(notInForce('HOME'))
+  })
+})
+
 describe('Claude Code', () => {
   test('a project that turns hooks off turns off the hook of the user, and install, list and doctor say it', () => {
     const place = hookPlace()

@@ -136,6 +136,7 @@ describe.runIf(OBSTACLE === undefined).each(SETTINGS)('in $place.title', ({ plac
   test('doctor names the form, and what to add for more', () => {
     const diagnosis = doctorIn(place)
     expect(diagnosis.form).toBe(form)
+    expect(diagnosis.host.container).not.toBeNull()
     const finding = aboutNamespaces(diagnosis)
     if (form === 'namespaces') {
       expect(finding).toBeUndefined()

@@ -1,5 +1,5 @@
 // The hooks that are installed here, and whether their agents really call them.
-import { messageOf } from '../../../errors/index.js'
+import { CordonError, messageOf } from '../../../errors/index.js'
 
 import type { Environment } from '../../command-line.js'
 import { SCOPES } from '../agent.js'
@@ -40,7 +40,7 @@ export const installedHooks = (agents: readonly Agent[], environment: Environmen
   agents.flatMap((agent) => SCOPES.flatMap((scope) => hookIn(agent, scope, environment)))
 
 const hookIn = (agent: Agent, scope: Scope, environment: Environment): readonly InstalledHook[] => {
-  const file = settingsPath(agent, scope, environment)
+  const file = fileOf(agent, scope, environment)
   if (file === undefined) return []
   try {
     const command = agent.settings.find(readSettings(file), file)
@@ -49,7 +49,18 @@ const hookIn = (agent: Agent, scope: Scope, environment: Environment): readonly 
     const facts = Object.hasOwn(BY_AGENT, agent.name) ? BY_AGENT[agent.name] : undefined
     return [{ agent, scope, file, command, obstacles: [...FACTS, facts].flatMap((fact) => fact?.(hook) ?? []) }]
   } catch (error) {
-    const problem = `${file} cannot be read, so nobody knows whether it has the hook: ${messageOf(error)}`
-    return [{ agent, scope, file, command: '', obstacles: [{ problem, fix: 'correct the file' }] }]
+    const problem = `nobody knows whether ${file} has a hook in force: ${messageOf(error)}`
+    const fix = (error instanceof CordonError ? error.fix : undefined) ?? 'correct the file'
+    return [{ agent, scope, file, command: '', obstacles: [{ problem, fix }] }]
+  }
+}
+
+/** The user of a container may have no home, and then has no settings of its own, unless a variable says where. */
+const fileOf = (agent: Agent, scope: Scope, environment: Environment): string | undefined => {
+  try {
+    return settingsPath(agent, scope, environment)
+  } catch (error) {
+    if (scope === 'user' && error instanceof CordonError) return undefined
+    throw error
   }
 }
