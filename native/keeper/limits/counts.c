@@ -9,8 +9,7 @@
 
 int answer_fork(const struct notification *call, struct task_count *count)
 {
-	const struct limits *limits = &call->plan->limits;
-	uint64_t limit = limits->processes ? limits->processes : limits->user_processes;
+	uint64_t limit = call->plan->limits.processes;
 	char fields[128];
 
 	if (count->assumed + 1 > limit || count->assumed == 0)

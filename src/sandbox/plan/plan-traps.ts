@@ -23,9 +23,9 @@ export const trapsOf = (
   }
   const has = FORM_HAS[form]
   const traps: Trap[] = ['connect']
-  // Counting every fork costs a little, and a signal can interrupt one. So it is done only for a limit of a policy, and
-  // for the default where no namespace counts the processes of the call alone.
-  if (boundary.limits.processes !== undefined || !has.ownProcesses) traps.push('fork')
+  // Counting every fork costs a little, and a signal can interrupt one. So it is done only for a limit of a
+  // policy: for a default, a shell must not fail to fork because a child of it ended.
+  if (boundary.limits.processes !== undefined) traps.push('fork')
   if (boundary.limits.memory !== undefined) traps.push('memory-file')
   if (boundary.exec.kind !== 'all') traps.push('exec')
   // Opens for writing are few. Each watched open costs some ten microseconds, too much for programs that read

@@ -40,8 +40,8 @@ export const TRAPS = [
 export type Trap = (typeof TRAPS)[number]
 
 /**
- * The limits of a policy, and `userProcesses`: the default of `processes`. In a namespace rlimit, the highest
- * number of a process and supervision enforce it, instead of counting every fork.
+ * The limits of a policy, and `userProcesses`: the default of `processes`. Supervision enforces it, and in a namespace
+ * rlimit and the highest number of a process, instead of counting every fork.
  */
 export type PlanLimit = keyof Limits | 'userProcesses'
 export const PLAN_LIMITS: readonly PlanLimit[] = [...LIMIT_NAMES, 'userProcesses']

@@ -99,12 +99,7 @@ const mechanismsOf = (
       return [...cgroup, ...when(traps.includes('fork'), 'seccomp-listener')]
     case 'userProcesses':
       // In a namespace the kernel counts this user's processes alone. It does not count root's.
-      return [
-        ...cgroup,
-        ...when(traps.includes('fork'), 'seccomp-listener'),
-        ...supervisor,
-        ...when(FORM_HAS[form].ownProcesses && !isRoot, 'rlimit'),
-      ]
+      return [...cgroup, ...supervisor, ...when(FORM_HAS[form].ownProcesses && !isRoot, 'rlimit')]
     case 'cpu':
       return ['rlimit', ...supervisor]
     case 'wall':
