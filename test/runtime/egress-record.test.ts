@@ -41,13 +41,24 @@ const talking = processTool({
       `s.sendall(b"hello\\n"); s.shutdown(1)\nwhile s.recv(99): pass`,
   ],
 })
+const leaving = processTool({
+  name: 'leaving',
+  policy: { network: [at(repeater)], egress_class: 'write' },
+  command: ({ connections }: { readonly connections: string }) => [
+    '/usr/bin/python3',
+    '-c',
+    `import socket\n` +
+      `for s in [socket.create_connection(("${HOST}", ${String(repeater.port)})) for _ in range(${connections})]: ` +
+      `s.sendall(b"hello\\n"); s.recv(99)`,
+  ],
+})
 
 const open = async (
   options: Partial<CordonOptions> = {},
 ): Promise<{ readonly runtime: Cordon; readonly events: CordonEvent[]; readonly log: string }> => {
   const log = join(stage.newFolder(), 'audit.jsonl')
   const runtime = await stage.cordon({
-    tools: [curling, talking],
+    tools: [curling, talking, leaving],
     audit: { path: log },
     egress: { authorities: [serverAuthority.certificate], pins: { [HOST]: ['127.0.0.1'] } },
     ...options,
@@ -205,6 +216,26 @@ describe('the record of a call with granted hosts', () => {
       { type: 'egress.request', connection: 2, path: '/more' },
       { type: 'egress.closed', connection: 2 },
     ])
+  })
+
+  test('is written over many turns of the event loop if hundreds of connections end with the tool', async () => {
+    const { runtime } = await open({ approve })
+    const inTurn: number[] = [0]
+    let isOver = false
+    const count = (): void => {
+      inTurn.push(0)
+      if (!isOver) setImmediate(count)
+    }
+    runtime.on('egress.closed', () => {
+      inTurn[inTurn.length - 1] = (inTurn.at(-1) ?? 0) + 1
+    })
+    count()
+    const { status, facts } = await runtime.call('leaving', { connections: '200' })
+    isOver = true
+    expect(status).toBe('ok')
+    expect(facts.egress).toMatchObject({ connections: 200, hosts: [{ bytes_sent: 1200, bytes_received: 1200 }] })
+    expect(inTurn.reduce((sum, each) => sum + each)).toBe(200)
+    expect(Math.max(...inTurn)).toBeLessThan(50)
   })
 
   test('has refusals, with the line of a policy that would allow them', async () => {

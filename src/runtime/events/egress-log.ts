@@ -19,15 +19,32 @@ export interface EgressLog {
 /** About 6 MB: more than the installation of a thousand packages needs. */
 const MOST_ENTRIES = 10_000
 
+/** Thousands of connections may end at once, with the tool. Events beyond these wait, so that other calls go on. */
+const MOST_PER_TURN = 8
+
 export const createEgressLog = (events: EventStream, ids: CallIds, most: number = MOST_ENTRIES): EgressLog => {
   const [all, unlisted] = [createEgressTally(), createEgressTally()]
   let listed = 0
   let announced: Promise<unknown> | undefined
+  let inThisTurn = 0
+  let followingTurn: Promise<void> | undefined
+  const waitForTurn = async (): Promise<void> => {
+    while (inThisTurn === MOST_PER_TURN) await followingTurn
+    inThisTurn += 1
+    followingTurn ??= new Promise((resolve) => {
+      setImmediate(() => {
+        inThisTurn = 0
+        followingTurn = undefined
+        resolve()
+      })
+    })
+  }
   const tell = (sum: EgressSummary | null) => events.emit({ type: 'egress.summed', ...ids, entries: listed, sum })
   return {
     record: async (event) => {
       if (listed < most) {
         listed += 1
+        await waitForTurn()
         await events.emit({ ...event, ...ids })
       } else {
         // Recorded before the connection goes on, so that the log is right even after a kill.
