@@ -18,6 +18,7 @@ import type { LivingState } from './assemble/session-changes.js'
 import { openAuditLog } from './audit/audit-log.js'
 import type { AuditLog } from './audit/audit-log.js'
 import type { CallServices } from './call/call-services.js'
+import { createCallTurns, defaultConcurrency } from './call/call-turns.js'
 import type { Cordon } from './cordon.js'
 import type { CordonOptions } from './cordon-options.js'
 import { describeCordon } from './describe/described-cordon.js'
@@ -110,11 +111,12 @@ const assemble = async (
   })
   if (options.onEvent !== undefined) events.on('*', options.onEvent)
   const usedApprovals = createUsedApprovals(Date.now)
+  const turns = createCallTurns(options.concurrency ?? defaultConcurrency())
   const gateOf = ({ mode, tools, rules: own }: LivingState) =>
     openGate(options, {
       tools: tools.list,
       ruleSets: [...rules.ofFiles, ...own.values()],
-      ...{ mode, usedApprovals, events, registeredCalls },
+      ...{ mode, usedApprovals, events, registeredCalls, turns },
     })
   let living: LivingState = {
     mode: options.mode ?? 'default',
@@ -152,7 +154,7 @@ const assemble = async (
   const sessions = createSessions(options.budget, resumed, Date.now)
   let listed = listTools(firstTools.list)
   const calls = createCalls({
-    ...{ options, services, sessions, widener },
+    ...{ options, services, sessions, widener, turns },
     unconfined: { runner: cells.unconfined, twinOf: (tool) => living.tools.unconfined(tool) },
     nameOf: (modelName) => listed.find((each) => each.modelName === modelName)?.name ?? modelName,
   })

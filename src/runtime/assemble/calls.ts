@@ -5,7 +5,7 @@ import { fail } from '../../errors/index.js'
 import type { ApprovalGrant, GateCall } from '../../gate/index.js'
 
 import type { CallServices } from '../call/call-services.js'
-import { createCallTurns, defaultConcurrency } from '../call/call-turns.js'
+import type { CallTurns } from '../call/call-turns.js'
 import { streamCall } from '../call/call-stream.js'
 import { performCall } from '../call/life-of-a-call.js'
 import { callTool } from '../call/second-attempt.js'
@@ -28,6 +28,7 @@ export interface CallParts {
   readonly sessions: Sessions
   /** In the mode on_failure. */
   readonly widener: () => Widener | undefined
+  readonly turns: CallTurns
   /** Only `runUnconfined` uses it. */
   readonly unconfined: {
     readonly runner: CallServices['runner']
@@ -49,7 +50,7 @@ export interface Calls extends Pick<Cordon, 'callStream' | 'callFromModel' | 're
 
 const MAIN_SESSION = 'main'
 
-export const createCalls = ({ options, services, sessions, widener, unconfined, nameOf }: CallParts): Calls => {
+export const createCalls = ({ options, services, sessions, widener, turns, unconfined, nameOf }: CallParts): Calls => {
   const { gate, registeredCalls, suspension, tools } = services
   const running = new Set<Promise<ToolResult>>()
   let count = 0
@@ -74,7 +75,6 @@ export const createCalls = ({ options, services, sessions, widener, unconfined, 
     approvals: session.approvals(given),
     ...waysToAllow(tools.get(name), options),
   })
-  const turns = createCallTurns(options.concurrency ?? defaultConcurrency())
   const perform = (call: GateCall, handlers: CallHandlers): Promise<ToolResult> =>
     counted(() =>
       needsCell(tools.get(call.tool))

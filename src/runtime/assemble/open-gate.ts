@@ -4,6 +4,7 @@ import { createGate } from '../../gate/index.js'
 import type { Gate, GateCall, Hook, Mode, RuleSet, UsedApprovals } from '../../gate/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 
+import type { CallTurns } from '../call/call-turns.js'
 import type { CordonOptions, HostHook } from '../cordon-options.js'
 import type { EventStream } from '../events/event-stream.js'
 import type { RegisteredCalls } from '../registry/index.js'
@@ -19,18 +20,20 @@ interface GateParts {
   readonly usedApprovals: UsedApprovals
   readonly events: EventStream
   readonly registeredCalls: RegisteredCalls | undefined
+  readonly turns: CallTurns
 }
 
 export const openGate = (
   options: CordonOptions,
-  { tools, ruleSets, mode, usedApprovals, events, registeredCalls }: GateParts,
-): Gate =>
-  createGate({
+  { tools, ruleSets, mode, usedApprovals, events, registeredCalls, turns }: GateParts,
+): Gate => {
+  const { classify } = options
+  return createGate({
     tools: tools.map((each) => each.gate),
     ruleSets,
     mode,
     usedApprovals,
-    hooks: (options.hooks ?? []).map(asHook),
+    hooks: (options.hooks ?? []).map((hook) => asHook(hook, turns)),
     // Asked last: runners may start a call as soon as it is in the registry.
     lastHooks: registeredCalls === undefined ? [] : [registeredCalls.hook],
     onHook: (report) => recordHook(events, report),
@@ -42,16 +45,17 @@ export const openGate = (
     now: Date.now,
     newId: randomUUID,
     wait,
-    ...withoutUndefined({ classify: options.classify }),
+    ...(classify === undefined ? {} : { classify: (request) => turns.inside(() => classify(request)) }),
   })
+}
 
 /** Copied field by field: a hook may be an object of a class, with inherited fields. */
-const asHook = (hook: HostHook): Hook => ({
+const asHook = (hook: HostHook, { inside }: CallTurns): Hook => ({
   name: hook.name,
   points: hook.points,
   source: hook.source ?? 'session',
   ...withoutUndefined({ timeout: hook.timeout }),
-  run: (event, given) => hook.run(event, given),
+  run: (event, given) => inside(() => hook.run(event, given)),
 })
 
 const wait = (milliseconds: number) => {

@@ -15,6 +15,8 @@ export interface CallTurns {
     signal: AbortSignal | undefined,
     work: (turn: CallTurn | undefined) => Promise<Result>,
   ) => Promise<Result>
+  /** Runs code of the agent for a call that has a turn: the calls that this code makes must not wait for that turn. */
+  readonly inside: <Result>(work: () => Result) => Result
 }
 
 /** Programs mostly wait for disks and hosts, so there may be far more of them than processors. */
@@ -22,8 +24,8 @@ export const defaultConcurrency = (): number => Math.max(16, 8 * availableParall
 
 export const createCallTurns = (most: number): CallTurns => {
   const waiting = new Set<() => void>()
-  // A hook, an approver or a function in this process may call a tool. It must not wait for the call that waits for it.
-  const inside = new AsyncLocalStorage<true>()
+  // Entered only for hooks and classifiers: before Node 24, every promise of a process that enters one costs more.
+  const nested = new AsyncLocalStorage<true>()
   let free = most
 
   /** False if the signal came first. */
@@ -55,7 +57,7 @@ export const createCallTurns = (most: number): CallTurns => {
 
   return {
     take: async (signal, work) => {
-      if (inside.getStore() === true) return work(undefined)
+      if (nested.getStore() === true) return work(undefined)
       let isHeld = await begin(signal)
       const turn: CallTurn = {
         lentDuring: async (wait) => {
@@ -68,10 +70,11 @@ export const createCallTurns = (most: number): CallTurns => {
         },
       }
       try {
-        return await inside.run(true, () => work(turn))
+        return await work(turn)
       } finally {
         if (isHeld) end()
       }
     },
+    inside: (work) => nested.run(true, work),
   }
 }
