@@ -89,6 +89,9 @@ int serve_nursery(char *name, run_launcher *run)
 		pid_t child = fork();
 		if (child == 0) {
 			signal(SIGCHLD, SIG_DFL);
+			/* The kernel shares processors among sessions (autogroup): a cell that keeps its keeper busy
+			 * then takes no share of other cells. */
+			setsid();
 			close(listener);
 			close(LIFELINE);
 			if (asks_for_wall(connection))
