@@ -66,7 +66,7 @@ const LETTERS = {
   stderr: 'E',
   value: 'V',
   thrown: 'X',
-  exited: 'E',
+  exited: 'Q',
 } as const
 
 export const encodeMessage = ({
