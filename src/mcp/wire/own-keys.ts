@@ -6,13 +6,7 @@ import { namesCordon } from '../consent/look-alike.js'
 export const OWN_PREFIX = 'cordon/'
 
 /** By its prefix, also in letters that look like ours. */
-const isOwn = (key: string): boolean =>
-  key.includes('/') || key.includes(':') || key.includes('.')
-    ? key
-        .split(/[/:]/, 1)
-        .flatMap((prefix) => prefix.split('.'))
-        .some(namesCordon)
-    : namesCordon(key)
+const isOwn = (key: string): boolean => namesCordon(key.split(/[/:]/, 1)[0])
 
 /** Deeper values could not be written again. */
 const DEEPEST = 500
