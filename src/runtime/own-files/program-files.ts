@@ -42,7 +42,7 @@ export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): r
     const taken = { name, folder: real, links, needs }
     known.set(real, taken)
     for (const needed of namesNeeded(real, which)) {
-      const place = placeOf(needed, real)
+      const place = placeOfPackage(needed, real)
       if (place === undefined) continue
       const one = take(needed, place)
       known.set(one.folder, one)
@@ -77,7 +77,7 @@ const manifestOf = (folder: string): Manifest => {
 }
 
 /** Where Node finds a package from a folder. */
-const placeOf = (name: string, from: string): string | undefined =>
+export const placeOfPackage = (name: string, from: string): string | undefined =>
   modulesFolders(from)
     .map((folder) => join(folder, name))
     .find((place) => existsSync(place))

@@ -1,13 +1,15 @@
 // Finds the files that a module imports, so that its tool may read them and not the project around them.
-import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname } from 'node:path'
 
 import { parse } from 'acorn'
 import type { AnyNode } from 'acorn'
 
 import { fail } from '../../errors/index.js'
+import { parseAbsolutePath } from '../../policy/index.js'
 
+import { linksOnTheWay, placeOfPackage } from '../own-files/index.js'
 import { childrenOf } from './syntax-tree.js'
 import { requireTypesStripped, withoutTypes } from './typescript-modules.js'
 
@@ -56,7 +58,7 @@ export const moduleFiles = (tool: string, module: string): ModuleFiles => {
       const found = resolved(find, name)
       if (found === undefined) continue // the error in the cell names it
       const place = IS_PATH.test(name) ? undefined : packageNamed(name, file)
-      if (place !== undefined) for (const link of linksTo(place)) links.add(link)
+      if (place !== undefined) for (const link of linksOnTheWay(parseAbsolutePath(place))) links.add(link)
       const folder = packageFolder(found)
       if (folder !== undefined) {
         folders.add(folder)
@@ -118,27 +120,10 @@ const packageFolder = (path: string): string | undefined => {
   return at === -1 ? undefined : `${path.slice(0, at)}/node_modules`
 }
 
-/** Where Node finds a package that a file imports: in the nearest `node_modules` that has it. */
+/** Where Node finds a package that a file imports. */
 export const packageNamed = (name: string, file: string): string | undefined => {
   const [first = '', second = ''] = name.split('/')
-  const own = first.startsWith('@') ? `${first}/${second}` : first
-  for (let folder = dirname(file); ; folder = dirname(folder)) {
-    const place = join(folder, 'node_modules', own)
-    if (existsSync(place)) return place
-    if (folder === '/') return undefined
-  }
-}
-
-/** The links that Node follows on the way to a path. */
-const linksTo = (path: string, hops = 16): readonly string[] => {
-  const names = path.split('/')
-  for (let depth = 2; depth <= names.length && hops > 0; depth += 1) {
-    const link = names.slice(0, depth).join('/')
-    if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue
-    const target = resolve(dirname(link), readlinkSync(link), ...names.slice(depth))
-    return [link, ...linksTo(target, hops - 1)]
-  }
-  return []
+  return placeOfPackage(first.startsWith('@') ? `${first}/${second}` : first, dirname(file))
 }
 
 /** Node reads the nearest package.json to see whether a file is a module. */
