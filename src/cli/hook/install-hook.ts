@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 import { fail, reasonOf } from '../../errors/index.js'
+import { replaceFile } from '../../platform/index.js'
 import { installedCommand, sharedCommand } from '../../runtime/agent-hook/index.js'
 
 import { usage } from '../arguments.js'
@@ -11,7 +12,7 @@ import type { CommandLine, Environment } from '../command-line.js'
 import { copyProgram, uncheckedLines } from '../program/copy-program.js'
 import { MACHINE_FOLDER, SHARED_LAUNCHER, launcherOf } from '../program/program-launcher.js'
 import { dataFolderOf, homeOf } from '../settings/own-folders.js'
-import { copyNew, refuseLinks, replaceFile } from '../settings/replace-file.js'
+import { copyNew, refuseLinks } from '../settings/refuse-links.js'
 import { STDOUT, writeText } from '../text/console-text.js'
 import { SCOPES } from './agent.js'
 import type { Agent, HookChange, Scope } from './agent.js'
@@ -29,7 +30,7 @@ export const installHook = async (agent: Agent, line: CommandLine): Promise<numb
   const command = isShared
     ? sharedCommand(SHARED_LAUNCHER, words)
     : installedCommand([launcherOf(dataFolder), ...words])
-  const copy = line.given.switches.has('print') ? undefined : await copyProgram(dataFolder)
+  const unchecked = line.given.switches.has('print') ? [] : await copyProgram(dataFolder)
   const path = change(agent, line, { kind: 'install', command, scope })
   if (path === undefined) return 0
   const obstacles = obstacleLines(agent, path, line.environment)
@@ -42,7 +43,7 @@ export const installHook = async (agent: Agent, line: CommandLine): Promise<numb
     ...(isShared
       ? ['A team may commit this file. Each member needs a copy of Cordon: cordon hook install, once on each machine.']
       : []),
-    ...uncheckedLines(copy?.unchecked ?? []),
+    ...uncheckedLines(unchecked),
     '',
     `What ${agent.title} does not let Cordon hold:`,
     ...agent.notHeld.map((each) => `- ${each}`),
@@ -121,7 +122,7 @@ const write = (given: string, text: string, scope: Scope, keep: 'backup' | 'no-b
       rmSync(path, { force: true })
       return
     }
-    replaceFile(path, text)
+    replaceFile(path, text, 0o600)
     // Every user reads it.
     if (scope === 'managed' && !exists) chmodSync(path, 0o644)
   } catch (cause) {

@@ -4,8 +4,9 @@ import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
 import { CordonError, fail, messageOf } from '../../errors/index.js'
+import { replaceFile } from '../../platform/index.js'
 
-import { copyNew, isLink, refuseLinks, replaceFile } from '../settings/replace-file.js'
+import { copyNew, isLink, refuseLinks } from '../settings/refuse-links.js'
 import type { ClientFile } from './clients.js'
 import { jsonText } from './json-file.js'
 import type { ConfigText, EntryFields } from './config-text.js'
@@ -61,7 +62,7 @@ export const writeConfig = (
     if (scope === 'project') refuseLinks(path, process.cwd())
     const backup = backUp(real, secretBackup)
     if (readFileSync(real, 'utf8') !== text) throw new Error('somebody else changed it at the same time')
-    replaceFile(real, after)
+    replaceFile(real, after, 0o600)
     return backup
   } catch (error) {
     if (error instanceof CordonError) throw error

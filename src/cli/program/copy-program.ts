@@ -16,24 +16,20 @@ import {
 import { dirname, join } from 'node:path'
 
 import { fail, reasonOf } from '../../errors/index.js'
+import { replaceFile } from '../../platform/index.js'
 import { PACKAGE_FOLDER, packagesFrom } from '../../runtime/own-files/index.js'
 import type { InstalledPackage } from '../../runtime/own-files/index.js'
 import { findLauncher, runOnHost } from '../../sandbox/index.js'
 
-import { replaceFile } from '../settings/replace-file.js'
 import { CONTENTS_FILE, filesBelow, hashFile, hashPackage, nameAndVersion } from './contents.js'
 import type { Contents } from './contents.js'
 import { launcherOf, launcherText, programsIn } from './program-launcher.js'
 
-export interface ProgramCopy {
-  /** What settings of agents and clients name. */
-  readonly launcher: string
-  /** Packages that are copied as they are, because the list knows another version of them. */
-  readonly unchecked: readonly string[]
-}
-
-/** Also removes the copies that nothing uses any more. */
-export const copyProgram = async (dataFolder: string): Promise<ProgramCopy> => {
+/**
+ * Also removes the copies that nothing uses any more. Returns the packages that are copied as they are, because the
+ * list knows another version of them.
+ */
+export const copyProgram = async (dataFolder: string): Promise<readonly string[]> => {
   const contents = readContents()
   const packages = packagesFrom(PACKAGE_FOLDER, 'needed')
   const name = copyName(packages)
@@ -43,10 +39,10 @@ export const copyProgram = async (dataFolder: string): Promise<ProgramCopy> => {
     if (!existsSync(folder)) await makeCopy(folder, contents, packages)
     const launcher = launcherOf(dataFolder)
     mkdirSync(dirname(launcher), { recursive: true })
-    replaceFile(launcher, launcherText({ node: realpathSync(process.execPath), folder }))
+    replaceFile(launcher, launcherText({ node: realpathSync(process.execPath), folder }), 0o755)
     chmodSync(launcher, 0o755)
     removeUnused(dataFolder, name)
-    return { launcher, unchecked }
+    return unchecked
   } catch (cause) {
     throw fail('file-unwritable', { path: folder, problem: reasonOf(cause) }, cause)
   }

@@ -1,25 +1,6 @@
 // Settings files of other programs. Those of a project come with it, and so may links that lead anywhere.
-import crypto from 'node:crypto'
-import {
-  chmodSync,
-  constants,
-  copyFileSync,
-  lstatSync,
-  realpathSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { constants, copyFileSync, lstatSync, realpathSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
-
-/** Replaces a file in one step. It keeps its mode. */
-export const replaceFile = (path: string, text: string): void => {
-  const temporary = `${path}.${crypto.randomBytes(6).toString('hex')}`
-  writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 })
-  const old = statSync(path, { throwIfNoEntry: false })
-  if (old !== undefined) chmodSync(temporary, old.mode & 0o777)
-  renameSync(temporary, path)
-}
 
 /** Never through a link that is there already. */
 export const copyNew = (from: string, to: string): void => {
