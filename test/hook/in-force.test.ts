@@ -100,7 +100,7 @@ describe('Claude Code', () => {
     const folder = join(place.root, 'node_modules/@anthropic-ai/claude-code')
     mkdirSync(join(folder, 'bin'), { recursive: true })
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: '@anthropic-ai/claude-code', version }))
-    writeFileSync(join(folder, 'bin/claude.exe'), '')
+    writeFileSync(join(folder, 'bin/claude.exe'), '', { mode: 0o755 })
     mkdirSync(join(place.root, 'bin'))
     symlinkSync(join(folder, 'bin/claude.exe'), join(place.root, 'bin/claude'))
     place.cordon('hook', 'install', 'claude-code')

@@ -1,7 +1,8 @@
 // The version of an agent, from the files around its program. Nothing is started.
-import { readFileSync, realpathSync, statSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { readFileSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
+import { lookUp } from '../../../sandbox/index.js'
 import { isMapping } from '../../../shapes/index.js'
 
 import type { HookAt, Obstacle } from './obstacle.js'
@@ -31,7 +32,7 @@ export const versionObstacles = ({ agent, environment }: HookAt): readonly Obsta
       },
     ]
   const { program, packageName, oldest } = known
-  const path = programIn(environment['PATH'] ?? '', program)
+  const path = lookUp(program, environment['PATH'] ?? '')
   const version = path === undefined ? undefined : versionAt(path, packageName)
   return path !== undefined && version !== undefined && isOlder(version, oldest)
     ? [
@@ -42,13 +43,6 @@ export const versionObstacles = ({ agent, environment }: HookAt): readonly Obsta
       ]
     : []
 }
-
-const programIn = (searchPath: string, program: string): string | undefined =>
-  searchPath
-    .split(delimiter)
-    .filter((folder) => folder.startsWith('/'))
-    .map((folder) => join(folder, program))
-    .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
 
 const VERSION = /^v?(?<version>\d+\.\d+\.\d+)(?:[-+].*)?$/
 
