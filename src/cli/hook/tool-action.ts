@@ -25,6 +25,9 @@ export interface ToolTable {
   readonly others: Readonly<Record<string, string>>
 }
 
+export const READS_PAGES = 'reads pages of the network, outside of any cell'
+export const GIVES_INSTRUCTIONS = 'gives the model instructions from files of the user or the project'
+
 export const actionOf = (tool: string, input: JsonObject, table: ToolTable): ToolAction => {
   const { agent, shell, files, harmless, others } = table
   const field = Object.hasOwn(shell, tool) ? shell[tool] : undefined

@@ -7,7 +7,7 @@ import { claudeCodeEntry } from '../../../runtime/agent-hook/index.js'
 import type { Agent } from '../agent.js'
 import { mappingIn, requireEvent, textIn } from '../message.js'
 import { hookList } from '../settings-file.js'
-import { actionOf } from '../tool-action.js'
+import { GIVES_INSTRUCTIONS, READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
 import { BY_A_RULE, IN_A_CELL, SILENCE, preToolUse } from './pre-tool-use.js'
 
@@ -34,10 +34,10 @@ const TOOLS: ToolTable = {
     'ToolSearch',
   ],
   others: {
-    WebFetch: 'reads pages of the network, outside of any cell',
-    WebSearch: 'reads pages of the network, outside of any cell',
+    WebFetch: READS_PAGES,
+    WebSearch: READS_PAGES,
     Monitor: 'runs a shell command without a cell',
-    Skill: 'gives the model instructions from files of the user or the project',
+    Skill: GIVES_INSTRUCTIONS,
     EnterWorktree: 'makes a git worktree, and works there',
     ExitWorktree: 'leaves a git worktree, and may remove it',
     CronCreate: 'starts prompts later',

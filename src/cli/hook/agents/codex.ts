@@ -9,7 +9,7 @@ import type { Agent } from '../agent.js'
 import { mappingIn, requireEvent, textIn, unreadable } from '../message.js'
 import { patchedFiles } from '../patched-files.js'
 import { hookList } from '../settings-file.js'
-import { actionOf } from '../tool-action.js'
+import { READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
 import { IN_A_CELL, SILENCE, preToolUse } from './pre-tool-use.js'
 
@@ -21,7 +21,7 @@ const TOOLS: ToolTable = {
   shell: { Bash: 'command' },
   files: { view_image: { read: ['path'] } },
   harmless: ['update_plan', 'spawn_agent', 'wait_agent', 'wait', 'close_agent', 'request_user_input'],
-  others: { web_search: 'reads pages of the network, outside of any cell' },
+  others: { web_search: READS_PAGES },
 }
 
 export const CODEX: Agent = {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../gate/index.js'
 import type { Agent } from '../agent.js'
 import { mappingIn, requireEvent, textIn, textsOf, unreadable } from '../message.js'
 import { hookList } from '../settings-file.js'
-import { actionOf } from '../tool-action.js'
+import { READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
 import { jsonAnswer } from './pre-tool-use.js'
 
@@ -26,8 +26,8 @@ const TOOLS: ToolTable = {
   },
   harmless: ['Task', 'TodoWrite', 'AskQuestion', 'SwitchMode'],
   others: {
-    WebFetch: 'reads pages of the network, outside of any cell',
-    WebSearch: 'reads pages of the network, outside of any cell',
+    WebFetch: READS_PAGES,
+    WebSearch: READS_PAGES,
   },
 }
 

@@ -7,7 +7,7 @@ import { HOST_SECONDS } from '../../../runtime/agent-hook/index.js'
 import type { Agent } from '../agent.js'
 import { mappingIn, requireEvent, textIn } from '../message.js'
 import { hookList } from '../settings-file.js'
-import { actionOf } from '../tool-action.js'
+import { GIVES_INSTRUCTIONS, READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
 import { jsonAnswer, SILENCE } from './pre-tool-use.js'
 
@@ -32,10 +32,10 @@ const TOOLS: ToolTable = {
   },
   harmless: ['write_todos', 'ask_user', 'enter_plan_mode', 'exit_plan_mode', 'complete_task'],
   others: {
-    google_web_search: 'reads pages of the network, outside of any cell',
-    web_fetch: 'reads pages of the network, outside of any cell',
+    google_web_search: READS_PAGES,
+    web_fetch: READS_PAGES,
     save_memory: 'writes into the memory file of the user',
-    activate_skill: 'gives the model instructions from files of the user or the project',
+    activate_skill: GIVES_INSTRUCTIONS,
   },
 }
 

@@ -7,7 +7,7 @@ import { isInstalledCommand } from '../../../runtime/agent-hook/index.js'
 import type { Agent } from '../agent.js'
 import { mappingIn, textIn } from '../message.js'
 import { patchedFiles } from '../patched-files.js'
-import { actionOf } from '../tool-action.js'
+import { GIVES_INSTRUCTIONS, READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
 import { jsonAnswer } from './pre-tool-use.js'
 
@@ -26,9 +26,9 @@ const TOOLS: ToolTable = {
   },
   harmless: ['todowrite', 'todoread', 'task', 'question', 'invalid'],
   others: {
-    webfetch: 'reads pages of the network, outside of any cell',
-    websearch: 'reads pages of the network, outside of any cell',
-    skill: 'gives the model instructions from files of the user or the project',
+    webfetch: READS_PAGES,
+    websearch: READS_PAGES,
+    skill: GIVES_INSTRUCTIONS,
   },
 }
 

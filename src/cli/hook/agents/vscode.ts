@@ -6,7 +6,7 @@ import type { Agent } from '../agent.js'
 import { mappingIn, requireEvent, textIn } from '../message.js'
 import { patchedFiles } from '../patched-files.js'
 import { hookList } from '../settings-file.js'
-import { actionOf } from '../tool-action.js'
+import { READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
 import { BY_A_RULE, IN_A_CELL, SILENCE, preToolUse } from './pre-tool-use.js'
 
@@ -25,7 +25,7 @@ const TOOLS: ToolTable = {
     editFiles: { write: ['files'] },
   },
   harmless: ['manage_todo_list', 'get_terminal_output', 'runSubagent'],
-  others: { fetch_webpage: 'reads pages of the network, outside of any cell' },
+  others: { fetch_webpage: READS_PAGES },
 }
 
 export const VSCODE: Agent = {
