@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import type { Rule } from 'eslint'
 import type ts from 'typescript'
 
-import { toolsInFile } from '../analysis/index.js'
+import { TOOL_MAKERS, toolsInFile } from '../analysis/index.js'
 import type { AnalysedTool } from '../analysis/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
@@ -32,12 +32,14 @@ export const toolsIn = (context: Rule.RuleContext): readonly AnalysedTool[] => {
   return tools
 }
 
+const MAKES_TOOLS = new RegExp(`\\b(?:${TOOL_MAKERS.join('|')})\\b`)
+
 /** Whether a file seems to declare tools, and nothing is known of its types. */
 export const isUntyped = ({ sourceCode, filename }: Rule.RuleContext): boolean => {
   const { program } = sourceCode.parserServices as ParserServices
   return (
     /['"]cordon(?:\/mcp)?['"]/.test(sourceCode.text) &&
-    /\b(?:tool|processTool|containerTool|wasmTool|sandboxedTool)\b/.test(sourceCode.text) &&
+    MAKES_TOOLS.test(sourceCode.text) &&
     program?.getSourceFile(filename) === undefined
   )
 }

@@ -1,5 +1,5 @@
 // One run of a server: what is sent to it, what it answers, and how it ends.
-import { CordonError, fail } from '../errors/index.js'
+import { CordonError, fail, messageOf } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
 import type { OpenProgram, SandboxProfile } from '../sandbox/index.js'
 
@@ -257,7 +257,7 @@ const notStarted = (server: string, error: unknown): CordonError =>
     'mcp-server-not-started',
     {
       server,
-      problem: error instanceof Error ? error.message : String(error),
+      problem: messageOf(error),
       fix: (error instanceof CordonError ? error.fix : undefined) ?? 'see: cordon log',
     },
     error,

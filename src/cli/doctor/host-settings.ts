@@ -3,6 +3,8 @@ import { accessSync, constants, existsSync, mkdtempSync, readFileSync, readlinkS
 import { release, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
+import { reasonOf } from '../../errors/index.js'
+
 import { containerOf, isInFirstNamespaces } from './container.js'
 import type { Container } from './container.js'
 
@@ -74,7 +76,7 @@ const problemOfTemporary = (folder: string): string | undefined => {
     rmdirSync(mkdtempSync(join(folder, 'cordon-doctor-')))
     return undefined
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return reasonOf(error)
   }
 }
 

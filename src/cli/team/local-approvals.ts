@@ -11,10 +11,9 @@ import type { CommandLine, Environment } from '../command-line.js'
 import { STDOUT, jsonLine, paintFor, writeText } from '../text/console-text.js'
 import { auditPathOf, homeOf } from '../settings/own-folders.js'
 import { namesStore } from '../store/store-help.js'
+import { FEWEST_LETTERS } from '../text/named-id.js'
 import { renderTable } from '../text/table-text.js'
 import { visible } from '../text/visible-text.js'
-
-const FEWEST_LETTERS = 4
 
 /** The exit status. Undefined if the words are about the store of a team. */
 export const answerLocally = async ({ given, environment }: CommandLine): Promise<number | undefined> => {

@@ -4,7 +4,8 @@ import type { CordonError } from '../../errors/index.js'
 import { oneLine } from './console-text.js'
 
 const FULL_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const FEWEST_LETTERS = 4
+/** An unset variable of a script, or the time that all ids of today start with, must not name one. */
+export const FEWEST_LETTERS = 4
 
 interface Sought {
   /** What has the id: "call", "open question". */
@@ -21,7 +22,6 @@ export const idAmong = async (
   { what, listedBy, wrong }: Sought,
 ): Promise<string> => {
   if (FULL_ID.test(word)) return word
-  // An unset variable of a script, or the time that all ids of today start with, must not name one.
   if (word.length < FEWEST_LETTERS)
     throw wrong(
       `"${oneLine(word)}" is too short for the id of one ${what}`,

@@ -3,13 +3,12 @@ import { parseTextPattern } from '../../gate/index.js'
 import type { Places } from '../../policy/index.js'
 
 import type { Manifest, ManifestTool } from '../manifest.js'
-import { textOf } from '../sentence.js'
 import { createPolicyReader } from '../verify/compare-policies.js'
 import type { Finding } from '../verify/finding.js'
 import { policyFindings } from '../verify/policy-findings.js'
 import { heldFindings } from '../verify/tool-findings.js'
 import type { HeldTool } from '../verify/tool-findings.js'
-import { say, words } from '../sentence.js'
+import { say, textOf, words } from '../sentence.js'
 
 export interface Verdict {
   readonly verdict: 'within' | 'beyond'

@@ -3,7 +3,6 @@ import type { Evaluation, PermissionDecision, PermissionState } from '../../gate
 import type { ManifestVerdict } from '../../manifest/index.js'
 import { MOST_VIOLATIONS_TOLD, describeViolation } from '../../sandbox/index.js'
 import type { SandboxProfile, UnconfinedProfile, Usage, Violation } from '../../sandbox/index.js'
-
 import { withoutUndefined } from '../../shapes/index.js'
 
 import type { EventStream } from './event-stream.js'
