@@ -1,6 +1,7 @@
 // A Cordon that is installed in the project which its cells may write.
 import { spawnSync } from 'node:child_process'
-import { linkSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -21,10 +22,11 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true })
 })
 
-const run = (form: string, line: string) => {
+const run = (form: string, line: string, started: readonly string[] = [command]) => {
+  const [program = '', ...words] = started
   const { status, stdout, stderr } = spawnSync(
-    command,
-    ['run', '--form', form, '--mode', 'never', '--write', '.', '--', '/bin/bash', '-c', line],
+    program,
+    [...words, 'run', '--form', form, '--mode', 'never', '--write', '.', '--', '/bin/bash', '-c', line],
     { cwd: project, encoding: 'utf8', env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: join(root, 'home') } },
   )
   return { status, stdout, stderr }
@@ -58,10 +60,41 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
     expect(readlinkSync(command)).toBe('../cordon/bin/cordon.js')
   })
 
+  test('a command that pnpm wrote as a script cannot be changed or made anew', () => {
+    const script = '#!/bin/sh\nbasedir=$(dirname "$0")\nexec node "$basedir/../cordon/bin/cordon.js" "$@"\n'
+    rmSync(command)
+    writeFileSync(command, script, { mode: 0o755 })
+    const changed = run(form, 'echo planted >> node_modules/.bin/cordon')
+    const moved = run(form, 'mv node_modules/.bin node_modules/old')
+    const replaced = run(form, 'rm node_modules/.bin/cordon')
+    const beside = run(form, 'touch node_modules/.bin/beside')
+    const after = readFileSync(command, 'utf8')
+    rmSync(command)
+    symlinkSync('../cordon/bin/cordon.js', command)
+    expect([changed.status, moved.status, replaced.status]).not.toContain(0)
+    expect(beside.status).toBe(0)
+    expect(after).toBe(script)
+  })
+
+  test('where the command is missing, none can be made in its place', () => {
+    rmSync(command)
+    const node = [process.execPath, join(project, PROGRAM)]
+    const made = run(form, 'echo planted > node_modules/.bin/cordon', node)
+    const isMade = existsSync(command)
+    const beside = run(form, 'echo other > node_modules/.bin/other', node)
+    rmSync(command, { force: true })
+    symlinkSync('../cordon/bin/cordon.js', command)
+    expect({ status: made.status, isMade, beside: beside.status }).toEqual({ status: 125, isMade: false, beside: 0 })
+  })
+
   test('removing all packages fails, and says why', () => {
     const { status, stderr } = run(form, 'rm -rf node_modules')
     expect(status).not.toBe(0)
     expect(stderr).toContain('is a file of Cordon itself (what Cordon runs from)')
+    // One line for a package, not for each of its files.
+    expect(stderr.split('\n').filter((line) => line.includes('/node_modules/yaml'))).toEqual(
+      stderr.split('\n').filter((line) => /^cordon: \S*\/node_modules\/yaml is a file/.test(line)),
+    )
     installPackageAgain()
   })
 

@@ -58,7 +58,9 @@ const linesFor =
 const onOwnFile = (violation: Violation, ownFiles: readonly OwnFile[]): string | undefined => {
   if (violation.kind !== 'file' && violation.kind !== 'exec') return undefined
   const own = ownFileAt(violation.path, violation.kind === 'file' ? violation.access : 'read', ownFiles)
-  return own === undefined ? undefined : describeOwnFile(violation.path, own, 'command')
+  if (own === undefined) return undefined
+  // One line for a package, however many of its files a command tried to remove.
+  return describeOwnFile(own.program === undefined ? violation.path : own.path, own, 'command')
 }
 
 const onImage = (violation: Violation, profile: SandboxProfile, own: readonly AbsolutePath[]): string | undefined =>

@@ -159,18 +159,20 @@ const foldersOf = ({ workspace }: StartedProgram): readonly string[] => {
 const findFiles = (started: StartedProgram): readonly OwnFile[] => {
   const folders = foldersOf(started)
   const packages = folders.flatMap((folder) => packagesFrom(folder))
-  const names = [...(started.startedAs === undefined ? [] : [started.startedAs]), ...folders.flatMap(namesOf)]
-  const links = [
-    ...packages.flatMap((each) => each.links),
-    ...names.flatMap((path) => linksOnTheWay(parseAbsolutePath(path))),
+  const names = [
+    ...(started.startedAs === undefined ? [] : [parseAbsolutePath(started.startedAs)]),
+    ...folders.flatMap(namesOf),
   ]
+  const links = [...packages.flatMap((each) => each.links), ...names.flatMap(linksOnTheWay)]
   const objects = packages.flatMap(({ folder }) =>
     folders.includes(folder) && isCheckout(folder)
       ? PARTS_OF_CHECKOUT.map((part) => join(folder, part)).filter((part) => existsSync(part))
       : [folder],
   )
+  // A command of pnpm is a script. Where the command is missing, a tool must not make one.
+  const commands = names.filter((path) => !isLink(path)).map(futurePathOf)
   return [
-    ...outermost([...objects, realpathSync(process.execPath)]).map((path) => programFile(path, 'object')),
+    ...outermost([...objects, ...commands, realpathSync(process.execPath)]).map((path) => programFile(path, 'object')),
     ...[...new Set(links)].map((path) => programFile(path, 'link')),
   ]
 }
@@ -184,10 +186,17 @@ const programFile = (path: string, program: 'object' | 'link'): OwnFile => ({
 })
 
 /** The names by which a package is found in the folders above it: its own, and that of its command. */
-const namesOf = (folder: string): readonly string[] =>
+const namesOf = (folder: string): readonly AbsolutePath[] =>
   modulesFolders(dirname(folder))
-    .flatMap((modules) => [join(modules, 'cordon'), join(modules, '.bin', 'cordon')])
-    .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+    .map((modules) => ({ own: join(modules, 'cordon'), command: join(modules, '.bin', 'cordon') }))
+    .flatMap(({ own, command }) =>
+      isPackageAt(own, folder) ? [...(isLink(own) ? [own] : []), command] : [own, command].filter(isLink),
+    )
+    .map((path) => parseAbsolutePath(path))
+
+const isPackageAt = (path: string, folder: string): boolean => existsSync(path) && realpathSync(path) === folder
+
+const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
 const outermost = (paths: readonly string[]): readonly string[] =>
   [...new Set(paths)].sort().filter((path, _, all) => !all.some((other) => path.startsWith(`${other}/`)))
