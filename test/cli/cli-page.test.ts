@@ -26,7 +26,8 @@ const RUN_PAGE = [
   '',
   'The command sees the programs and libraries of the system, a private `/tmp`, its own `/proc` and a small `/dev`. Its',
   'environment is `PATH` (that of the system), `HOME` and `TMPDIR` (the private folder), `TERM` at a terminal, and the',
-  'variables of `--env`. It starts in the current directory, which is empty unless you grant it.',
+  'variables of `--env`. Without a network, `npm_config_fetch_retries`, `PIP_RETRIES` and `CARGO_NET_RETRY` are `0`. It',
+  'starts in the current directory, which is empty unless you grant it.',
   '',
   'Cordon passes pipes and sockets to the command. It copies data from and to files, because a descriptor of ' +
     'a file would',

@@ -48,6 +48,23 @@ describeForms('hints of a command that lacked a grant', (run, form) => {
     expect(hints(run(['--read', '.', '--', 'cat', 'absent'], { cwd: folder }).stderr)).toEqual([])
   })
 
+  test('npm gives up at once where no host is granted, unless a policy says how often', () => {
+    const words = ['-c', 'echo $npm_config_fetch_retries $PIP_RETRIES $CARGO_NET_RETRY']
+    expect(run(['--env', 'PIP_RETRIES=3', '--', 'sh', ...words]).stdout).toBe('0 3 0\n')
+    const { stderr } = run([
+      '--',
+      'npm',
+      'view',
+      'a-package',
+      '--registry',
+      'http://host.invalid/',
+      '--loglevel',
+      'http',
+    ])
+    expect(stderr).toContain('attempt 1 failed')
+    expect(stderr).not.toContain('attempt 2')
+  })
+
   test('for creating a file in a folder without a write grant', () => {
     const made = (...words: readonly string[]) =>
       hints(run([...words, '--', 'touch', 'data/new'], { cwd: folder }).stderr)

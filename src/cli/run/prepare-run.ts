@@ -70,7 +70,17 @@ const firstMode = (ruleSets: readonly RuleSet[]): Mode => {
 
 const boundaryOf = ({ workspace, home, policy }: RunOrder): Boundary => {
   const boundary = resolvePolicy(policy, { workspace, home, kind: 'process' })
-  // Programs on a terminal need TERM.
-  if (![0, 1, 2].some(isatty) || boundary.environment.some(({ name }) => name === 'TERM')) return boundary
-  return { ...boundary, environment: [...boundary.environment, { name: 'TERM', value: { kind: 'pass' } }] }
+  const wanted = [
+    // Programs on a terminal need TERM.
+    ...([0, 1, 2].some(isatty) ? [{ name: 'TERM', value: { kind: 'pass' } } as const] : []),
+    ...(boundary.network.kind === 'none' ? NO_RETRIES : []),
+  ]
+  const declared = new Set(boundary.environment.map(({ name }) => name))
+  const added = wanted.filter(({ name }) => !declared.has(name))
+  return added.length === 0 ? boundary : { ...boundary, environment: [...boundary.environment, ...added] }
 }
+
+/** npm, pip and cargo try every failed lookup again, npm for more than a minute. Without a network none succeeds. */
+const NO_RETRIES = ['npm_config_fetch_retries', 'PIP_RETRIES', 'CARGO_NET_RETRY'].map(
+  (name) => ({ name, value: { kind: 'set', text: '0' } }) as const,
+)
