@@ -45,6 +45,18 @@ describe('a shell command', () => {
     expect(existsSync(join(workspace, 'made'))).toBe(true)
   })
 
+  test('that lacks a grant fails with the option of the hook, and the policy that grants it', () => {
+    const { stderr } = shell(rewrite('echo > /dev/tcp/192.0.2.1/80'))
+    expect(stderr).toContain('add --net 192.0.2.1')
+    expect(stderr).toContain('cordon hook install claude-code')
+    expect(stderr).toContain('.config/cordon/policies/agent.yaml')
+    const file = write('home/own.yaml', 'environment: [ LANG ]\n')
+    const own = shell(rewrite('echo > /dev/tcp/192.0.2.1/80', '--policy', file)).stderr
+    expect(own).toContain('cordon hook install claude-code')
+    expect(own).not.toContain('agent.yaml')
+    expect(shell(rewrite('exit 3'))).toEqual({ status: 3, stdout: '', stderr: '' })
+  })
+
   test('that breaks out of its quotes stays in its cell', () => {
     const ran = shell(rewrite(`'; cat ${home}/secret; echo '`))
     expect(ran.stdout).not.toContain('a secret')

@@ -55,7 +55,7 @@ export const decide = async (asked: Asked): Promise<Verdict> => {
   const { decision } = evaluation
   const commandIn = (session: (command: string) => string | undefined): string | undefined =>
     call.action.kind === 'shell' && runsInCell
-      ? rewritten(words, call.action.command, session(call.action.command))
+      ? rewritten(agent.name, words, call.action.command, session(call.action.command))
       : undefined
   switch (evaluation.kind) {
     case 'permitted':

@@ -47,10 +47,15 @@ const defaultPolicies = (given: Arguments, workspace: string, environment: Envir
 }
 
 /** `session`: in which the person's answer to the agent's question is kept. */
-export const rewritten = (words: readonly string[], command: string, session: string | undefined): string =>
+export const rewritten = (
+  agent: string,
+  words: readonly string[],
+  command: string,
+  session: string | undefined,
+): string =>
   [
     ...ownWords(),
-    ...['run', ...words],
+    ...['run', ...words, '--agent', agent],
     ...(session === undefined ? [] : ['--session', session]),
     ...['--', ...commandWords(command)],
   ]

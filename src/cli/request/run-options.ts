@@ -109,6 +109,7 @@ const REPORTS: readonly Option[] = [
   value('facts', 'FILE', 'write decision, boundary, violations, hosts and usage as JSON'),
   flag('json', 'print the same as one line on stderr, instead of messages'),
   flag('quiet', 'print no warnings, hints or violations'),
+  value('agent', 'NAME', 'the hook of this coding agent starts it, and hints say how to grant more to it'),
 ]
 
 export const RUN_HELP: CommandHelp = {

@@ -21,6 +21,8 @@ import {
   hintsOnUnsent,
 } from '../run-text/failure-hints.js'
 import { isInteractive } from '../settings/interactive.js'
+import { configFolderOf } from '../settings/own-folders.js'
+import { adviceToHooked } from '../run-text/hooked-advice.js'
 import { withLookupAdvice } from '../run-text/lookup-advice.js'
 import { performRun } from './perform-run.js'
 import type { Launch } from './attached-runner.js'
@@ -113,6 +115,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
         ...bare,
         ...adviceOn(result, { ...order, argv, ownFiles }, boundary, reporting.observe, environment),
       ]
+      advice = [...advice, ...adviceToHooked(advice, given, configFolderOf(environment, order.home))]
     } finally {
       await place.then(
         (open) => open.close(),
