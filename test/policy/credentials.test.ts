@@ -103,6 +103,19 @@ describe('a credential in a policy', () => {
     expect(() => parse(credential)).toThrow(refusal(message))
   })
 
+  it.each([
+    ['api.example.org:8443', 'api.example.org', 'name the port that network grants: host: api.example.org:8443'],
+    ['*.example.org:8443', 'api.example.org:9000', 'name the port that network grants: host: api.example.org:8443'],
+    ['api.example.org', 'api.example.org:8443', 'name the port that network grants: host: api.example.org'],
+    ['other.example.org:8443', 'api.example.org', 'grant it there: network: [ api.example.org ]'],
+  ])('on another port than the granted one is refused with the granted port (%s, %s)', (granted, host, fix) => {
+    const credential = { id: 'a', inject: { host, as: 'bearer' } }
+    expect(() => parse(credential, [granted])).toThrow(expect.objectContaining({ fix }) as Error)
+    const fixed = /host: (?<host>\S+)$/.exec(fix)?.groups?.['host']
+    if (fixed !== undefined)
+      expect(() => parse({ id: 'a', inject: { host: fixed, as: 'bearer' } }, [granted])).not.toThrow()
+  })
+
   it('is refused for a direct host, and if the tool would get the variable itself', () => {
     expect(() => parse(BEARER, [{ host: 'api.example.org', action: 'direct' }])).toThrow(refusal('is direct'))
     expect(() =>

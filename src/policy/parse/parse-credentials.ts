@@ -5,7 +5,7 @@ import { fail } from '../../errors/index.js'
 import { assessEgressClass } from '../resolve/assess.js'
 import { canonicalCredentials } from '../resolve/canonical-credential.js'
 import type { Credential, Injection } from '../credential.js'
-import { coversDestination } from '../network/covers-destination.js'
+import { coversAllHosts, coversDestination } from '../network/covers-destination.js'
 import type { Endpoint } from '../network/host-grant.js'
 import { parseDestination, renderDestination } from '../network/host-grant.js'
 import type { ToolPolicy } from '../model.js'
@@ -198,14 +198,18 @@ const problemOf = (
       what: 'cannot be reached through the proxy where network is all',
       fix: `list the hosts: network: [ ${entry} ]`,
     }
-  const covering = (network.kind === 'list' ? network.items : []).filter(
-    (each) => each.action !== 'deny' && coversDestination(each, host),
-  )
-  if (covering.length === 0)
+  const granted = (network.kind === 'list' ? network.items : []).filter(({ action }) => action !== 'deny')
+  const covering = granted.filter((each) => coversDestination(each, host))
+  if (covering.length === 0) {
+    const elsewhere = granted.find((each) => coversAllHosts(each, host))
     return {
       what: 'is not granted by network of the same policy; a credential is used only where its own policy leads',
-      fix: `grant it there: network: [ ${entry} ]`,
+      fix:
+        elsewhere === undefined
+          ? `grant it there: network: [ ${entry} ]`
+          : `name the port that network grants: host: ${renderDestination({ ...host, port: elsewhere.port })}`,
     }
+  }
   return covering.every(({ action }) => action === 'direct')
     ? {
         what: 'is direct: nothing can be put into a connection that nobody looks into',
