@@ -264,7 +264,7 @@ describe('a configuration', () => {
     const remote = { url: 'https://mcp.test/api/s3cret-in-path?token=s3cret' }
     const servers = {
       db: { command: 'npx', args: ['-y', 'db-server@1.2.0', 'postgres://u:s3cret@h/db', '--key=s3cret', './data'] },
-      own: { command: './server.js', args: ['--token', 's3cret'] },
+      own: { command: './server.js', args: ['--token', 's3cret', '-psecret', '-v', '-k=s3cret'] },
       remote,
     }
     const files = (mcpServers: object) => ({
@@ -273,12 +273,12 @@ describe('a configuration', () => {
     })
     const folder = project(files(servers))
     const { stdout } = generate(folder)
-    expect(stdout).not.toContain('s3cret')
+    expect(stdout).not.toMatch(/s3cret|-psecret/)
     const found = readManifest(stdout, 'stdout').manifest.agents[0]?.mcp_servers ?? []
     const hashed = expect.stringMatching(/^hmac-sha256:/) as unknown
     expect(found.map(({ command, url }) => command ?? url)).toEqual([
       ['npx', '-y', 'db-server@1.2.0', hashed, expect.stringMatching(/^--key=hmac-sha256:/), './data'],
-      ['./server.js', '--token', hashed],
+      ['./server.js', '--token', hashed, hashed, '-v', expect.stringMatching(/^-k=hmac-sha256:/)],
       expect.stringMatching(/^https:\/\/mcp\.test#hmac-sha256:/),
     ])
     // With the same key, the same words are the same text, and others are not.

@@ -11,7 +11,8 @@ export const serverWords = (argv: readonly string[], places: ProjectPlaces, key:
   return argv.map((word, at) => (at < shown ? portablePath(word, places) : argument(word, places, key)))
 }
 
-const OPTION = /^(?<name>--?[A-Za-z][A-Za-z-]*)(?:=(?<value>.*))?$/s
+/** Behind a single dash and a letter, the value may follow at once: `-psecret`. */
+const OPTION = /^(?<name>--[A-Za-z][A-Za-z-]*|-[A-Za-z])(?:=(?<value>.*))?$/s
 
 const argument = (word: string, places: ProjectPlaces, key: ManifestKey): string => {
   const { name, value } = OPTION.exec(word)?.groups ?? {}
