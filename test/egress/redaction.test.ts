@@ -160,6 +160,18 @@ describe('a secret is covered', () => {
   })
 })
 
+test('a line that ends in CR alone passes after a pause, and a soft end of quoted-printable does not', () => {
+  const afterPause = (text: string): string => {
+    const redactor = createRedactor(SET, lineCuts())
+    redactor.push(Buffer.from(text))
+    return redactor.pause().toString()
+  }
+  expect(afterPause('data: one\r\rdata: tw')).toBe('data: one\r\r')
+  expect(afterPause('data: one\r\n')).toBe('data: one\r\n')
+  expect(afterPause('a soft=\r\n')).toBe('')
+  expect(afterPause('a soft=\r')).toBe('')
+})
+
 let stage: Stage
 let server: TestServer
 let close = (): Promise<void> => Promise.resolve()
@@ -244,6 +256,23 @@ describe.each(['--http1.1', '--http2'])('an answer that echoes the credential (%
     isClean((await curl(stage, version, url)).output)
   })
 })
+
+test.each(['--http1.1', '--http2'])(
+  'the compressed length of an answer is not passed on, also to HEAD, and that of a plain one is (%s)',
+  async (version) => {
+    const url = await set((request, response) => {
+      const body = request.url === '/plain' ? Buffer.from('plain') : gzipSync(`${SECRET} and ${request.url}`)
+      response.writeHead(200, {
+        'content-length': body.length,
+        ...(request.url === '/plain' ? {} : { 'content-encoding': 'gzip' }),
+      })
+      response.end(request.method === 'HEAD' ? undefined : body)
+    })
+    expect((await curl(stage, version, '-I', url)).output).not.toMatch(/content-(length|encoding)/i)
+    expect((await curl(stage, version, '-i', url)).output).not.toMatch(/content-(length|encoding)/i)
+    expect((await curl(stage, version, '-I', `${url}plain`)).output).toMatch(/content-length: 5\b/i)
+  },
+)
 
 describe('an answer that cannot be searched is refused:', () => {
   test.each(['zip', 'compress', 'aes128gcm'])('in the encoding %s', async (coding) => {

@@ -4,7 +4,7 @@ import type { HeaderList } from '../http/header-list.js'
 import { valueOf, withoutHeaders } from '../http/header-list.js'
 
 import { searchedFile } from './compressed-file.js'
-import { decoded } from './content-coding.js'
+import { codingsOf, decoded } from './content-coding.js'
 import type { Cuts } from './cuts.js'
 import { grpcCuts, lineCuts, webSocketCuts } from './cuts.js'
 import type { NeedleSet } from './needle-search.js'
@@ -61,12 +61,14 @@ export const createConcealment = (needles: NeedleSet | undefined, host: string):
   return {
     headers,
     response: ({ status, headers: list, body }) => {
-      if (body === undefined) return { status, headers: headers(list), body }
-      const plain = decoded(body, list, host)
+      const own = headers(list)
+      const isEncoded = codingsOf(own).length > 0
+      const plain = body === undefined ? undefined : decoded(body, own, host)
       return {
         status,
-        headers: headers(plain === body ? list : withoutHeaders(list, OF_THE_ENCODED)),
-        body: bodyOf(plain, cutsFor(list, plain !== body)),
+        // Also of an answer to HEAD: how well the body can be compressed tells of a secret in it.
+        headers: isEncoded ? withoutHeaders(own, OF_THE_ENCODED) : own,
+        body: plain === undefined ? undefined : bodyOf(plain, cutsFor(own, isEncoded)),
       }
     },
     webSocket: () => redactor(webSocketCuts()),

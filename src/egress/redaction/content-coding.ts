@@ -34,9 +34,13 @@ export const acceptedCodings = (headers: HeaderList): string => {
   return wanted.length === 0 ? 'identity' : wanted.join(', ')
 }
 
+/** In the order in which they were applied. */
+export const codingsOf = (headers: HeaderList): readonly string[] =>
+  membersOf(headers, 'content-encoding').filter((coding) => coding !== 'identity')
+
 /** Decodes a body in constant memory. A body that cannot be decoded cannot be searched, and is refused. */
 export const decoded = (body: Body, headers: HeaderList, host: string): Body => {
-  const codings = membersOf(headers, 'content-encoding').filter((coding) => coding !== 'identity')
+  const codings = codingsOf(headers)
   if (codings.length === 0) return body
   if (codings.length > MOST)
     throw fail('response-unreadable', { host, problem: `it is encoded ${codings.length} times` })

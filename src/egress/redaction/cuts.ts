@@ -21,7 +21,8 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 /**
  * No secret contains a line end. Its encoded forms may, but not an empty line, and none behind a character that they do
- * not use. When the server pauses, the end of any line counts, but for a soft one of quoted-printable (`=`).
+ * not use. When the server pauses, the end of any line counts, also a CR alone (events may end so), but for a soft one
+ * of quoted-printable (`=`).
  */
 export const lineCuts = (block = 1): Cuts => {
   /** The last two bytes of earlier chunks. No byte is -1. */
@@ -41,8 +42,9 @@ export const lineCuts = (block = 1): Cuts => {
       return end
     },
     afterPause: (held) => {
-      for (let at = held.lastIndexOf(LF); at > 0; at = held.lastIndexOf(LF, at - 1)) {
-        const before = held[at - 1] === CR ? held[at - 2] : held[at - 1]
+      for (let at = held.length - 1; at > 0; at--) {
+        if (held[at] !== LF && held[at] !== CR) continue
+        const before = held[at] === LF && held[at - 1] === CR ? held[at - 2] : held[at - 1]
         if (before !== 0x3d) return at + 1
       }
       return 0
