@@ -47,6 +47,8 @@ export interface Progress extends GatedTool {
 interface GivenApproval {
   readonly by: string
   readonly approvalActionId: string
+  /** The input before the change. */
+  readonly seen: JsonValue
 }
 
 export interface Evaluator {
@@ -274,11 +276,13 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
     let draft = startDraft(call, tool, model)
     if (given !== undefined) draft = { ...draft, isEdited: true }
     let pending = input
+    let seen = given?.seen
     let stance: HookStance = { effect: 'none', hooks: [], reason: '' }
     // The approval is for this input only.
     let approval = given
     const edited = (verdict: Passed, value: JsonValue) => {
       pending = value
+      seen ??= draft.input
       approval = undefined
       // The input is replaced, so an allow for it no longer counts. An ask still does.
       if (verdict.effect === 'ask') stance = stanceOf(verdict)
@@ -291,7 +295,7 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
     }
 
     while (draft.round <= MAX_ROUNDS) {
-      const gated = await gateInput(draft, tool, gate, pending, now())
+      const gated = await gateInput(draft, tool, gate, pending, now(), seen)
       if (gated.kind === 'refused') return refuse(gated.draft, gated.source, gated.denial)
       draft = gated.draft
       let substitute: Value | undefined

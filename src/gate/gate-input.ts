@@ -20,14 +20,17 @@ type GatedInput =
   | { readonly kind: 'gated'; readonly draft: Draft; readonly facts: CallFacts }
   | { readonly kind: 'refused'; readonly draft: Draft; readonly source: DecisionSource; readonly denial: CordonError }
 
+/** `seen`: what was shown to whoever changed the input. Undefined for the input of a model. */
 export const gateInput = async (
   given: Draft,
   tool: GateTool,
   gate: ArgumentGate,
   input: JsonValue,
   now: number,
+  seen: JsonValue | undefined,
 ): Promise<GatedInput> => {
-  const parsed = await parseSafely(tool, input)
+  const isRead = seen !== undefined && !(await isFixedPoint(tool, seen))
+  const parsed = isRead ? ({ kind: 'input', value: input } as const) : await parseSafely(tool, input)
   if (parsed instanceof CordonError) return refused(given, 'input', 'schema', parsed)
   if (parsed.kind === 'problem')
     return refused(given, 'input', 'schema', fail('input-invalid', { tool: tool.name, problem: parsed.problem }))
@@ -36,13 +39,26 @@ export const gateInput = async (
   if (snapshot.kind === 'problem') return refused(given, 'input', 'schema', notJson(tool.name, snapshot))
   const { hash, bytes } = sizeOf(snapshot.value)
   const found = { input: snapshot.value, argumentsHash: hash, argumentBytes: bytes }
-  return gateParsed(withStep(given, 'input', 'fits the schema', found), tool, gate, now)
+  return gateParsed(
+    withStep(given, 'input', isRead ? 'not read again by a schema that transforms it' : 'fits the schema', found),
+    tool,
+    gate,
+    now,
+  )
 }
 
 export const notJson = (
   tool: string,
   { where, problem }: { readonly where: string; readonly problem: string },
 ): CordonError => fail('input-not-json', { tool, where, problem })
+
+/** Whether the schema leaves a value alone that it has read before. One with transforms may not. */
+const isFixedPoint = async (tool: GateTool, read: JsonValue): Promise<boolean> => {
+  const again = await parseSafely(tool, read)
+  if (again instanceof CordonError || again.kind === 'problem') return false
+  const snapshot = takeSnapshot(again.value)
+  return snapshot.kind === 'json' && sizeOf(snapshot.value).hash === sizeOf(read).hash
+}
 
 /** Repeated after an approval, because a link may lead elsewhere by then. */
 export const gateParsed = (draft: Draft, tool: GateTool, gate: ArgumentGate, now: number): GatedInput => {

@@ -82,7 +82,9 @@ export const createSettle = (settings: GateSettings, { questionOf, permit, refus
       case 'modify': {
         const snapshot = takeSnapshot(answer.input)
         if (snapshot.kind === 'problem') return refuse(draft, 'schema', notJson(tool.name, snapshot))
-        return evaluate(call, { tool, gate }, draft.model, snapshot.value, { by: answer.by, approvalActionId })
+        return evaluate(call, { tool, gate }, draft.model, snapshot.value, {
+          ...{ by: answer.by, approvalActionId, seen: draft.input },
+        })
       }
       case 'deny':
         return reject(`rejected by ${answer.by}`, answer.by, answer.reason)
