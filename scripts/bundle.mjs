@@ -140,10 +140,18 @@ await build({
   outfile: join(LIBRARY_OUT, 'main.cjs'),
 })
 finishScript(LIBRARY_OUT)
+// A bundler that takes this file into the program's own bundle leaves the rest of the package behind.
 const LOADER = `import { createRequire } from 'node:module'
 
+const fail = () => {
+  throw new Error(
+    'cordon cannot run from a bundle, because it starts programs of its own package. Leave it out of the bundle ' +
+      '(esbuild: --external:cordon), and install it where the bundle runs. docs/runtime.md names other bundlers.',
+  )
+}
+if (!/\\/dist\\/bundle\\/library\\/load\\.js(?:[?#]|$)/.test(import.meta.url)) fail()
 const { loadBundle } = createRequire(import.meta.url)('../../../bin/load-bundle.js')
-export const rooms = loadBundle('library').exports
+export const rooms = (loadBundle('library') ?? fail()).exports
 `
 writeFileSync(join(LIBRARY_OUT, 'load.js'), LOADER)
 for (const room of ROOMS) {
