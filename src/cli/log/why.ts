@@ -59,28 +59,43 @@ export const why = async ({ given, environment }: CommandLine): Promise<number> 
 const isStored = (wanted: string, { values }: CommandLine['given']): boolean =>
   !values.has('log') && (namesStore(values) || /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(wanted))
 
+/** Calls that run at the same time have their events among each other. So "last" is looked up first. */
 const eventsOf = async (path: string, wanted: string): Promise<readonly CordonEvent[]> => {
+  const start = wanted === 'last' ? await lastCallIn(path) : wanted
+  const found: CordonEvent[] = []
+  if (start === undefined) return found
+  for await (const event of callEventsIn(path)) {
+    if (!event.call_id.startsWith(start)) continue
+    // The start of several ids means the first.
+    if (found[0] === undefined || found[0].call_id === event.call_id) found.push(event)
+  }
+  return found
+}
+
+/** The id of the call with the last event. */
+const lastCallIn = async (path: string): Promise<string | undefined> => {
+  let last: string | undefined
+  for await (const { call_id: id } of callEventsIn(path)) last = id
+  return last
+}
+
+type CallEvent = CordonEvent & { readonly call_id: string }
+
+async function* callEventsIn(path: string): AsyncGenerator<CallEvent> {
   const reader = createLogReader(path)
-  let found: CordonEvent[] = []
   try {
     for await (const { text } of reader.lines()) {
       const read = readLine(text)
       if (read.kind === 'unreadable') continue
       const { event } = read.line
-      const { call_id: id } = event
-      if (typeof id !== 'string' || (wanted !== 'last' && !id.startsWith(wanted))) continue
-      // "last" keeps the last call. The start of several ids keeps the first.
-      if (found[0] !== undefined && found[0].call_id !== id) {
-        if (wanted !== 'last') continue
-        found = []
-      }
-      found.push(event)
+      if (isOfCall(event)) yield event
     }
   } finally {
     await reader.close()
   }
-  return found
 }
+
+const isOfCall = (event: CordonEvent): event is CallEvent => typeof event.call_id === 'string'
 
 const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
   const decisions = events.flatMap((event) =>
