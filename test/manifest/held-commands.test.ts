@@ -31,6 +31,9 @@ test('a command runs within a policy of the manifest, and cordon why names manif
   expect(beyond.stderr).toContain('/etc')
   expect(run(...policy, '--env', 'PIN=5678', '--', 'true').status).toBe(125)
 
+  const above = run('--workspace', '/', '--read', 'src', '--', 'true')
+  expect(above).toMatchObject({ status: 125, stderr: expect.stringContaining('holds the home') as string })
+
   writeFileSync(file, readFileSync(file, 'utf8').replace('./src', './'))
   expect(run(...policy, '--', 'true')).toMatchObject({ status: 125, stderr: expect.stringContaining('hash') as string })
 })

@@ -2,6 +2,7 @@
 import { fail } from '../../errors/index.js'
 import { createHolder, policyValue, portablePolicy } from '../../manifest/index.js'
 import type { ManifestVerdict } from '../../manifest/index.js'
+import { isWithinPath } from '../../policy/index.js'
 import { manifestOf, readManifestOption } from '../../runtime/held/index.js'
 
 import type { RunOrder } from '../request/run-request.js'
@@ -18,9 +19,12 @@ export const holdRun = (order: RunOrder, file: string): HeldRun => {
   if (given === undefined) return { order, manifest: undefined }
   const { workspace, home, policy } = order
   const places = { workspace, project: workspace, homes: [home] }
-  const verdict = createHolder(given.manifest, undefined, { workspace, home }).run(
-    policyValue(portablePolicy(policy, places), given.key),
-  )
+  // `./**` was reviewed as a project, which cannot hold a home.
+  const verdict = isWithinPath(home, workspace)
+    ? ({ verdict: 'beyond', differences: [`its workspace ${workspace} holds the home`] } as const)
+    : createHolder(given.manifest, undefined, { workspace, home }).run(
+        policyValue(portablePolicy(policy, places), given.key),
+      )
   const { name, hash } = manifestOf(given)
   if (verdict.verdict === 'beyond')
     throw fail('manifest-exceeded', { what: 'the command', name, hash, differences: verdict.differences.join('; ') })
