@@ -1,7 +1,7 @@
 // The walk through the code of a tool: what it has reached, what is still to be visited, and what was found.
 import ts from 'typescript'
 
-import { bare, declarationsOf, isOwnCode } from './declarations.js'
+import { bare, declarationsOf, isOwnCode, writesTo } from './declarations.js'
 import { mentionedDeeds } from './deeds.js'
 import { exportsOf, fileNamed, isFileName, ownModule, unseenFile } from './modules.js'
 import { callableName, callableOf, declarationName, isAlias, isFunction, shortName, textOfName } from './node-kinds.js'
@@ -142,6 +142,9 @@ export const createWalk = (program: ts.Program, start: ts.Node, agentFile: ts.So
     if (callable !== undefined && !isCalled) escaped.add(callable)
     if (ts.isVariableDeclaration(declaration)) {
       if (declaration.initializer !== undefined) enter(declaration.initializer, chain, textOfName(declaration.name))
+      // A variable may hold another function later.
+      for (const value of writesTo(checker, declaration).values)
+        if (isFunction(bare(value))) enter(value, chain, textOfName(declaration.name))
     } else if (ts.isBindingElement(declaration)) {
       // The pattern of a parameter has no value here. The variable around its function is another thing.
       const holder = ts.walkUpBindingElementsAndPatterns(declaration)

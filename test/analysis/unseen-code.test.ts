@@ -190,3 +190,16 @@ test('a tool in the process of the agent is compared with its policy, with the f
   expect(inProcess('{}', run)).toEqual(['reads /tmp/x', 'sends GET to 127.0.0.1:8080'])
   expect(inProcess("{ filesystem: { read: ['/tmp/x'] }, network: ['127.0.0.1:8080'] }", run)).toEqual([])
 })
+
+test('a variable that gets another function later is followed, and one that gets another value is quiet', () => {
+  const later = (write: string) => {
+    const text = `${IMPORT}import { readFileSync } from 'node:fs'
+      let get = () => 'nothing'
+      let note = ''
+      ${write}
+      export const t = tool({ name: 't', policy: {}, inProcess: true, run: () => get() + note })`
+    return toolsOf(projectOf({ 'later/tools.ts': text }), 'later/tools.ts')[0]?.beyond.map(({ does }) => does)
+  }
+  expect(later("get = () => readFileSync('/etc/shadow', 'utf8')")).toEqual(['reads /etc/shadow'])
+  expect(later("note = readFileSync('/etc/hostname', 'utf8')")).toEqual([])
+})
