@@ -22,7 +22,7 @@ export { tryWall } from './host/try-wall.js'
 export type { Observing } from './plan/planned-cell.js'
 
 export type { Enforced, UnconfinedProfile, SandboxProfile } from './plan/sandbox-profile.js'
-export { openSandbox } from './sandbox.js'
+export { openSandbox, requireLauncher } from './sandbox.js'
 export type {
   AttachedControl,
   AttachedInput,

@@ -71,6 +71,11 @@ const refuseUnavailable = ({ backend = 'auto' }: SandboxOptions): void => {
   if (PLATFORM.name !== needed) throw fail('platform-unsupported', { platform: PLATFORM.label, backend })
 }
 
+/** Throws if there is no launcher, which every cell needs. A sandbox finds that out when it is opened. */
+export const requireLauncher = ({ backend, launcher }: SandboxOptions = {}): void => {
+  if (PLATFORM.name === 'linux' && backend !== 'seatbelt' && launcher === undefined) findLauncher()
+}
+
 const openSandboxAs = async (
   identity: Identity | undefined,
   backend: LinuxBackend | 'auto',

@@ -19,6 +19,7 @@ import type { ToolResult } from '../result/tool-result.js'
 import { checkCallOptions, checkResumeOptions, checkUnconfinedOptions } from '../settings/check-options.js'
 import type { Session, Sessions } from '../settings/sessions.js'
 import { decisiveAnswer, lifetimeOf, takeTicket } from '../suspend/suspended-call.js'
+import { needsCell } from '../tools/bound-tool.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import { waysToAllow } from './open-gate.js'
 
@@ -75,9 +76,13 @@ export const createCalls = ({ options, services, sessions, widener, turns, uncon
     approvals: session.approvals(given),
     ...waysToAllow(tools.get(name), options),
   })
+  const doesNeedCell = (name: string): boolean => {
+    const tool = tools.get(name)
+    return tool !== undefined && needsCell(tool)
+  }
   const perform = (call: GateCall, handlers: CallHandlers): Promise<ToolResult> =>
     counted(() =>
-      needsCell(tools.get(call.tool))
+      doesNeedCell(call.tool)
         ? turns.take(handlers.signal, (turn) => callTool(services, call, { ...handlers, turn }, widener))
         : callTool(services, call, handlers, widener),
     )
@@ -172,10 +177,6 @@ export const createCalls = ({ options, services, sessions, widener, turns, uncon
     ended: () => Promise.allSettled(running),
   }
 }
-
-/** Functions of this process and servers of tools run without one. */
-const needsCell = (tool: BoundTool | undefined): boolean =>
-  tool?.definition.kind === 'process' || tool?.definition.kind === 'function'
 
 const listenersOf = ({ signal, onProgress = ignore, onOutput, onLog = ignore, attachment }: ResumeOptions) => ({
   ...{ signal, onProgress, onOutput, onLog, attachment },

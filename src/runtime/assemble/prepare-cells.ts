@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../gate/index.js'
-import { openContainers, openSandbox } from '../../sandbox/index.js'
+import { openContainers, openSandbox, requireLauncher } from '../../sandbox/index.js'
 import type { Containers, Sandbox } from '../../sandbox/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 
@@ -18,6 +18,7 @@ import { createFunctionCells } from '../run/function-cells.js'
 import { createProcessCells } from '../run/process-cells.js'
 import { createToolRunner } from '../run/tool-runner.js'
 import { createUnconfinedRunner } from '../run/unconfined-runner.js'
+import { needsCell } from '../tools/bound-tool.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import type { BoundTools } from './bind-tools.js'
 
@@ -25,7 +26,7 @@ export interface Cells {
   readonly runner: ToolRunner<BoundTool>
   /** For `runUnconfined` only. */
   readonly unconfined: ToolRunner<BoundTool>
-  /** Refuses tools that would get a credential, or whose hosts the settings misspell. */
+  /** Refuses tools that have no launcher, would get a credential, or whose hosts the settings misspell. */
   readonly check: (tools: readonly BoundTool[]) => void
   /** Opens the sandbox, and makes a cell ready for the tool. */
   readonly prewarm: (tool: BoundTool | undefined, input: unknown) => Promise<void>
@@ -38,7 +39,7 @@ export interface Cells {
 
 /** The first call that needs a cell opens the sandbox, the first that may reach a host opens the proxy. */
 export const prepareCells = (
-  { egress = {}, environment: given = {}, sandbox: settings, containers: engine = {} }: CordonOptions,
+  { egress = {}, environment: given = {}, sandbox: settings, containers: engine = {}, registry }: CordonOptions,
   sources: BoundTools['sources'],
 ): Cells => {
   let opening: Promise<Sandbox> | undefined
@@ -70,6 +71,7 @@ export const prepareCells = (
     runner: createToolRunner(processes.run, functions.run),
     unconfined,
     check: (tools) => {
+      if (registry?.execution !== 'runners' && tools.some(needsCell)) requireLauncher(settings)
       refuseSlips(
         egress,
         tools.map(({ gate: { boundary } }) => boundary),

@@ -26,6 +26,9 @@ export interface BoundTool {
   readonly manifest: ManifestVerdict | undefined
 }
 
+/** Functions of this process and servers of tools run without one. */
+export const needsCell = ({ definition: { kind } }: BoundTool): boolean => kind === 'process' || kind === 'function'
+
 export interface Home {
   readonly workspace: AbsolutePath
   readonly home: AbsolutePath
