@@ -29,6 +29,8 @@ export interface ToolNaming {
 /** `policy` is undefined if nobody wrote or accepted one. `policyFix`: what would give it one. */
 export interface ToolRights {
   readonly policy: ToolPolicy | undefined
+  /** What a manifest compares in place of it. Undefined: the policy itself. */
+  readonly reviewed: ToolPolicy | undefined
   readonly policyFix: string | undefined
   /** Its server's cell, if that grants what the policy does not. */
   readonly cell: SharedCell | undefined

@@ -2,8 +2,6 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-import { hashOf } from '../../gate/index.js'
-import type { JsonValue } from '../../gate/index.js'
 import { policyValue, portablePath, portablePolicy } from '../../manifest/index.js'
 import type { ManifestServer, ManifestTool, ProjectPlaces } from '../../manifest/index.js'
 import { parsePolicy } from '../../policy/index.js'
@@ -18,13 +16,12 @@ import { readProjectSettings } from '../mcp/server-settings.js'
 import { chooseServers } from '../mcp/server-choice.js'
 import type { ChosenServer } from '../mcp/server-choice.js'
 import type { ToolEntry } from '../mcp/tool-policies.js'
-import { readLock } from '../mcp-packages/lock-file.js'
-import { lockKeyOf, packageCallOf } from '../mcp-packages/package-words.js'
+import type { LockPlace } from '../mcp-packages/lock-file.js'
 import { combinePolicies } from '../policy/combine-policies.js'
 
 import type { ProjectRequest } from './project-request.js'
 import { fileIn } from './file-in-project.js'
-import { serverAddress, serverWords } from '../mcp-packages/server-words.js'
+import { pinOf, serverAddress, serverWords } from '../mcp-packages/server-words.js'
 
 export const describeServers = (file: string, request: ProjectRequest): readonly ManifestServer[] => {
   const {
@@ -55,7 +52,7 @@ export const describeServers = (file: string, request: ProjectRequest): readonly
       ...(cwd === '.' ? {} : { cwd }),
       ...(allowed.length === 0 ? {} : { allow: [...new Set(allowed)].sort() }),
       ...withoutUndefined({ publish: published[0] }),
-      pin: isRemote ? null : pinOf(argv, folder),
+      pin: isRemote ? null : pinOf(argv, lockIn(folder)),
       policy: policyValue(portablePolicy(policy, places), key),
       tools: tools.map((entry) => describeTool(entry, policy, request)),
     }
@@ -81,13 +78,10 @@ const variablesOf = ({ variables, name }: ChosenServer): ToolPolicy => {
   return parsePolicy(set.length === 0 ? {} : { environment: set }, `the variables of ${name}`)
 }
 
-const pinOf = (argv: readonly string[], folder: string): string | null => {
-  const call = packageCallOf(argv)
-  if (call === undefined) return null
-  const trust = trustOf('project', process.geteuid?.() ?? 0, statSync(folder).uid)
-  const locked = readLock({ path: join(folder, PROJECT_FOLDER, 'mcp.lock'), trust })[lockKeyOf(call)]
-  return locked === undefined ? null : hashOf(JSON.parse(JSON.stringify(locked)) as JsonValue)
-}
+const lockIn = (folder: string): LockPlace => ({
+  path: join(folder, PROJECT_FOLDER, 'mcp.lock'),
+  trust: trustOf('project', process.geteuid?.() ?? 0, statSync(folder).uid),
+})
 
 /** A pattern of names stands for all tools that it matches. */
 const describeTool = ({ pattern, policy }: ToolEntry, ofServer: ToolPolicy, request: ProjectRequest): ManifestTool => {

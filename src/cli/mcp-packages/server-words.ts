@@ -1,9 +1,13 @@
 // What starts or addresses an MCP server, as a manifest shows it. Arguments and addresses often contain tokens, so only
 // what cannot be one is shown. The rest is a keyed hash, by which a change is seen.
+import { hashOf } from '../../gate/index.js'
+import type { JsonValue } from '../../gate/index.js'
 import { keyedHash, portablePath } from '../../manifest/index.js'
 import type { ManifestKey, ProjectPlaces } from '../../manifest/index.js'
 
-import { packageCallOf } from './package-words.js'
+import { readLock } from './lock-file.js'
+import type { LockPlace } from './lock-file.js'
+import { lockKeyOf, packageCallOf } from './package-words.js'
 
 /** Shows the program or the package, names of options, and paths in the project or the home. */
 export const serverWords = (argv: readonly string[], places: ProjectPlaces, key: ManifestKey): readonly string[] => {
@@ -29,4 +33,27 @@ const shownValue = (word: string, places: ProjectPlaces, key: ManifestKey): stri
 export const serverAddress = (url: string, key: ManifestKey): string => {
   const { origin, href } = new URL(url)
   return href === `${origin}/` ? origin : `${origin}#${keyedHash(key, 'address', href)}`
+}
+
+/** The hash of its package in the lock. Null: it is not a package, or not pinned. */
+export const pinOf = (argv: readonly string[], place: LockPlace): string | null => {
+  const call = packageCallOf(argv)
+  if (call === undefined) return null
+  const locked = readLock(place)[lockKeyOf(call)]
+  return locked === undefined ? null : hashOf(JSON.parse(JSON.stringify(locked)) as JsonValue)
+}
+
+/** Whether these words were shown so. A client's file may have them behind `cordon mcp … --`. */
+export const areShownAs = (
+  argv: readonly string[],
+  shown: readonly string[],
+  places: ProjectPlaces,
+  key: ManifestKey,
+): boolean => {
+  const formsOf = (word: string) => [portablePath(word, places), argument(word, places, key)]
+  const placeOf = (word: string) => shown.findIndex((each) => formsOf(word).includes(each))
+  const end = placeOf('mcp') < 0 ? -1 : placeOf('--')
+  return [shown, ...(end < 0 ? [] : [shown.slice(end + 1)])].some(
+    (words) => words.length === argv.length && argv.every((word, at) => formsOf(word).includes(words[at] ?? '')),
+  )
 }

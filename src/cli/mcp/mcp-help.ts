@@ -40,6 +40,7 @@ export const MCP_HELP: CommandHelp = {
         value('mode', 'MODE', 'as of `cordon run`, for calls of tools (default: on_request)'),
         value('ask', 'client', 'let the user of the client approve calls (default: a call that asks is refused)'),
         values('rules', 'FILE', 'another rule file'),
+        value('manifest', 'FILE', 'refuse servers and tools that are not within this manifest (see: cordon manifest)'),
       ],
     },
     { title: 'network', options: EGRESS },

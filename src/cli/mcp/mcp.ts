@@ -6,9 +6,11 @@ import { CLIENT_FEATURE_NAMES, openGateway, sharedName } from '../../mcp/index.j
 import type { ClientFeature, GatewayParts, OpenConnection } from '../../mcp/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 import { createCordon } from '../../runtime/index.js'
+import { readManifestOption } from '../../runtime/held/index.js'
 import type { Approve } from '../../runtime/index.js'
 import type { AuditLog } from '../../runtime/audit/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 import { openSandbox } from '../../sandbox/index.js'
 import type { Sandbox } from '../../sandbox/index.js'
 
@@ -24,6 +26,7 @@ import { visible } from '../text/visible-text.js'
 import { version } from '../text/version.js'
 import { openClient, untilSignal } from './client-input.js'
 import { hiddenPathsOf } from './hidden-paths.js'
+import { holdServer, manifestFilesOf } from './hold-servers.js'
 import { listeningBy } from './listening.js'
 import type { Listening } from './listening.js'
 import { locateServers } from './packaged-servers.js'
@@ -53,22 +56,34 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
     tools,
   ))
     writeText(STDERR, `cordon: ${line}\n`)
+  const allowedTo = (server: string) => new Set([...allowed, ...settings.of(server).allowed])
   const home = homeOf(environment)
+  const manifestFile = given.values.get('manifest')?.[0]
+  const manifest = readManifestOption(manifestFile)
+  const heldTo = (each: PreparedServer): PreparedServer =>
+    manifest === undefined
+      ? each
+      : holdServer(each, manifest, {
+          allowed: allowedTo(each.server.name),
+          configFolder: configFolderOf(environment, home),
+        })
   const audit = await openRunLog(environment, home)
   let sandbox: Promise<Sandbox> | undefined
   try {
     const located = await locateServers(chosen, given, environment, audit)
-    const servers = await Promise.all(
-      located.map(({ server, policies }) =>
+    const prepared = await Promise.all(
+      located.map((each) =>
         prepareServer(
-          server,
+          each,
+          named.find(({ name }) => name === each.server.name) ?? each.server,
           given,
           environment,
-          [...policies, ...policiesWithin(startOf(server.name), tools), ...settings.of(server.name).policies],
-          filesWithHeaders(chosen, given),
+          [...policiesWithin(startOf(each.server.name), tools), ...settings.of(each.server.name).policies],
+          [...filesWithHeaders(chosen, given), ...manifestFilesOf(manifest)],
         ),
       ),
     )
+    const servers = prepared.map(heldTo)
     for (const line of servers.flatMap((each) => hiddenPathsOf(each, environment)))
       writeText(STDERR, `cordon: ${line}\n`)
     const [first] = servers
@@ -78,7 +93,6 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
     sandbox.catch(() => undefined)
     const onStderr = passStderr()
     const consentFolder = consentFolderOf(environment, home)
-    const allowedTo = (server: string) => new Set([...allowed, ...settings.of(server).allowed])
     const place = { audit, sandbox, environment, allowedTo, consentFolder, onStderr }
     const policyOf = policiesOf(servers, environment, (name, server) => {
       const ownName = name.slice(startOf(server).length)
@@ -92,7 +106,7 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
     const open = connecting({
       first,
       sources: () => servers.map((each) => serverSource(each, place)),
-      ...{ policyOf, audit, environment, isClientAsked: isClientAskedBy(given) },
+      ...{ policyOf, audit, environment, manifestFile, isClientAsked: isClientAskedBy(given) },
     })
     await serve(open, listeningBy(given))
   } finally {
@@ -114,11 +128,12 @@ interface Connecting {
   readonly audit: AuditLog
   readonly environment: Environment
   readonly isClientAsked: boolean
+  readonly manifestFile: string | undefined
 }
 
 /** Opens the gateway of one client, with servers of its own. */
 const connecting =
-  ({ first, sources, policyOf, audit, environment, isClientAsked }: Connecting): OpenConnection =>
+  ({ first, sources, policyOf, audit, environment, isClientAsked, manifestFile }: Connecting): OpenConnection =>
   async (send) => {
     const { order, ruleSets } = first.prepared
     const { workspace, home } = order
@@ -136,6 +151,7 @@ const connecting =
       configFolder: configFolderOf(environment, home),
       record: recordSettingsOf(environment),
       requestedBy: 'mcp-client',
+      ...withoutUndefined({ manifest: manifestFile }),
     })
     const gateway = openGateway({
       ...{ servers: sources(), cordon, isClientAsked, policyOf, version: version(), send },

@@ -23,14 +23,19 @@ import { prepareRun } from '../run/prepare-run.js'
 import type { PreparedRun } from '../run/run-gate.js'
 import { visibleWord } from '../text/visible-text.js'
 import { launchPublished, withBridge } from './bridge.js'
+import type { LocatedServer } from './packaged-servers.js'
 import type { ChosenServer } from './server-choice.js'
 import { adviseOnServer, keepEnd, lastLines } from './start-failure.js'
 
 export interface PreparedServer {
   readonly server: ChosenServer
+  /** As somebody wrote it. `server` may start its installed package, or have a login. */
+  readonly chosen: ChosenServer
   readonly prepared: PreparedRun
   /** Of its cell. */
   readonly policy: ToolPolicy
+  /** The same without its installed package, which a manifest does not know. */
+  readonly reviewed: ToolPolicy
   /** `--timeout`, for each call of a tool, in milliseconds. */
   readonly timeout: number | undefined
   /** For calls of its tools. */
@@ -41,7 +46,8 @@ const RESTART = { restart: 'copy Cordon out of the project: cordon mcp install; 
 
 /** `policies`: of its settings and tools, which its cell grants. `withheldFiles`: files with secrets of others. */
 export const prepareServer = async (
-  server: ChosenServer,
+  { server, policies: ofPackage }: LocatedServer,
+  chosen: ChosenServer,
   given: Arguments,
   environment: Environment,
   policies: readonly PlacedPolicy[],
@@ -51,18 +57,41 @@ export const prepareServer = async (
   const words = wordsFor(server, transport.kind === 'remote' ? withoutGrants(given) : given)
   const order = await parseRun(words, environment)
   const { wall: timeout, ...limits } = order.policy.limits
-  const granted = transport.kind === 'remote' ? [transport.remote.policy] : policies
-  const policy = combinePolicies(granted, { ...order.policy, limits })
+  const policiesOf = ({ transport: by }: ChosenServer) => (by.kind === 'remote' ? [by.remote.policy] : policies)
+  const typed = { ...order.policy, limits }
+  const policy = combinePolicies([...ofPackage, ...policiesOf(server)], typed)
+  const written = policiesOf(chosen)
   const secrets = transport.kind === 'remote' ? transport.remote.secrets : order.secrets
   const { mode } = order
   const ownFiles = [...order.ownFiles, ...withheldFiles]
   return {
     server,
+    chosen,
     policy,
+    reviewed: combinePolicies(written, withValues(typed, written, environment)),
     timeout,
     mode,
     prepared: prepareRun({ ...order, policy, secrets, ownFiles, mode: undefined }, false, environment, RESTART),
   }
+}
+
+/**
+ * `cordon mcp install` passes on the variables that a client's file sets, and a manifest knows their values. `written`
+ * passes a variable whatever its value is.
+ */
+const withValues = (typed: ToolPolicy, written: readonly PlacedPolicy[], environment: Environment): ToolPolicy => {
+  if (typed.environment.kind !== 'list') return typed
+  const free = new Set(
+    written.flatMap(({ policy }) =>
+      policy.environment.kind === 'list' ? policy.environment.items.map(({ name }) => name) : [],
+    ),
+  )
+  const items = typed.environment.items.flatMap((entry) => {
+    const text = environment[entry.name]
+    if (entry.value.kind === 'set' || free.has(entry.name)) return [entry]
+    return text === undefined ? [] : [{ name: entry.name, value: { kind: 'set', text } as const }]
+  })
+  return { ...typed, environment: { kind: 'list', items } }
 }
 
 /** The cell of a remote server reaches that server, and nothing else. */

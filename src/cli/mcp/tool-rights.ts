@@ -41,14 +41,15 @@ export const policiesOf = (
     const granted = judge({ name: ownName, proposal }, said)
     if (granted.policy !== undefined) {
       const policy = withTimeout(granted.policy, prepared.timeout)
-      return { policy, policyFix: undefined, cell: sharedCellOf(granted.policy, prepared, all) }
+      const reviewed = granted.policy === prepared.policy ? prepared.reviewed : undefined
+      return { policy, reviewed, policyFix: undefined, cell: sharedCellOf(granted.policy, prepared, all) }
     }
     const { trouble } = granted
     if (trouble !== undefined && !told.has(trouble.message)) {
       told.add(trouble.message)
       reportFailure(trouble, environment)
     }
-    return { policy: undefined, policyFix: trouble?.fix, cell: undefined }
+    return { policy: undefined, reviewed: undefined, policyFix: trouble?.fix, cell: undefined }
   }
 }
 

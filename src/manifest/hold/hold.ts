@@ -2,10 +2,11 @@
 import { parseTextPattern } from '../../gate/index.js'
 import type { Places } from '../../policy/index.js'
 
-import type { Manifest, ManifestTool } from '../manifest.js'
+import type { Manifest, ManifestServer, ManifestTool } from '../manifest.js'
 import { createPolicyReader } from '../verify/compare-policies.js'
 import type { Finding } from '../verify/finding.js'
 import { policyFindings } from '../verify/policy-findings.js'
+import { serverFindings } from '../verify/server-findings.js'
 import { heldFindings } from '../verify/tool-findings.js'
 import type { HeldTool } from '../verify/tool-findings.js'
 import { say, textOf, words } from '../sentence.js'
@@ -24,11 +25,16 @@ export interface ManifestVerdict extends Verdict {
 
 export interface Holder {
   readonly tool: (tool: HeldTool) => Verdict
+  /** What is started, and the grants of its cell. `asListed`: the running server, in the form of a listed one. */
+  readonly server: (name: string, asListed: (listed: ManifestServer) => HeldServer) => Verdict
   /** `name`: as its server calls it. `hasPolicy`: false for a tool that nobody gave any right. */
   readonly serverTool: (server: string, name: string, tool: HeldTool, hasPolicy: boolean) => Verdict
   /** The policy of one command, which must be within one policy of `cordon run`. */
   readonly run: (policy: HeldTool['policy']) => Verdict
 }
+
+/** Its tools are held one by one. */
+export type HeldServer = Omit<ManifestServer, 'tools'>
 
 const RUN_AGENT = 'cordon run'
 
@@ -37,7 +43,8 @@ export const createHolder = ({ agents }: Manifest, agent: string | undefined, pl
   const policies = createPolicyReader(places)
   const named = agents.filter(({ name }) => (agent === undefined ? name !== RUN_AGENT : name === agent))
   const servers = named.flatMap(({ mcp_servers: found }) => found)
-  const serversNamed = (name: string) => servers.filter((server) => server.name === name)
+  // A second server of a name has a number in the manifest.
+  const serversNamed = (name: string) => servers.filter((server) => server.name.replace(/#\d+$/, '') === name)
   const compare = (tool: HeldTool, listed: readonly ManifestTool[], missing: string): Verdict =>
     nearest(
       listed.map((before) => {
@@ -52,6 +59,14 @@ export const createHolder = ({ agents }: Manifest, agent: string | undefined, pl
       const listed = named.flatMap(({ tools }) => tools.filter(({ name }) => name === tool.name))
       return compare(tool, listed, 'the manifest does not list it')
     },
+    server: (name, asListed) =>
+      nearest(
+        serversNamed(name).map((before) => {
+          const after = { ...asListed(before), name: before.name, tools: before.tools }
+          return serverFindings({ before, after }, {}, policies)
+        }),
+        'the manifest does not list it',
+      ),
     serverTool: (server, name, tool, hasPolicy) => {
       const found = serversNamed(server)
       if (found.length === 0) return beyond(`the manifest does not list its server "${server}"`)

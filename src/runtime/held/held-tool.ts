@@ -8,7 +8,8 @@ import { writtenCommand } from '../tool-identity/written-command.js'
 import type { ToolContainer, ToolDefinition } from '../tools/tools.js'
 
 export const heldTool = (definition: ToolDefinition, places: ProjectPlaces, key: ManifestKey): HeldTool => {
-  const { name, kind, policy, constraints, argumentGate } = definition
+  const { name, kind, constraints, argumentGate } = definition
+  const policy = (kind === 'mcp' ? definition.reviewed : undefined) ?? definition.policy
   const { maxInvocations, onlyAfter, forbidden } = constraints
   return {
     name,

@@ -96,6 +96,8 @@ export type ToolDefinition<
         /** As its server calls it. */
         readonly ownName: string
         readonly hasPolicy: boolean
+        /** What a manifest compares in place of its policy. Undefined: the policy itself. */
+        readonly reviewed: ToolPolicy | undefined
         readonly policyFix: string | undefined
         /** Undefined: its policy is that of the cell. */
         readonly cell: SharedCell | undefined
@@ -232,6 +234,8 @@ export interface McpToolOptions {
   readonly input: JsonSchema
   /** Undefined: nobody wrote one, so the tool gets no right and no mode trusts it. */
   readonly policy: ToolPolicy | undefined
+  /** What a manifest compares in place of it. */
+  readonly reviewed?: ToolPolicy | undefined
   /** What would give it one. */
   readonly policyFix: string | undefined
   /** The cell that it shares with tools of other policies. */
@@ -247,6 +251,7 @@ export const mcpTool = ({
   description,
   input,
   policy,
+  reviewed,
   policyFix,
   cell,
   cwd,
@@ -258,6 +263,7 @@ export const mcpTool = ({
   server,
   ownName,
   hasPolicy: policy !== undefined,
+  reviewed,
   policyFix,
   cell,
 })
