@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { pathWrite } from '../../src/gate/index.js'
-import { processTool, tool } from '../../src/runtime/index.js'
+import { containerTool, processTool, tool } from '../../src/runtime/index.js'
 import type { Cordon, CordonOptions, PendingResult, ToolDefinition } from '../../src/runtime/index.js'
 
 import { openStage } from './stage.js'
@@ -110,6 +110,38 @@ describe('a ticket of a module', () => {
     expect(result).toMatchObject(REFUSED)
   })
 
+  test('binds files that only import finds, of packages and behind #names', async () => {
+    const files = {
+      'package.json':
+        '{ "type": "module", "imports": { "#word": { "import": "./word.js", "require": "./word.cjs" } } }',
+      'main.js': `import pad from 'pad'\nimport { word } from '#word'\nexport const run = () => pad(word)\n`,
+      'word.js': `export const word = 'hello'\n`,
+      'word.cjs': `exports.word = 'required'\n`,
+      'node_modules/pad/package.json': '{ "name": "pad", "type": "module", "exports": { "import": "./index.js" } }',
+      'node_modules/pad/index.js': `export default (text) => ' ' + text\n`,
+    }
+    const { result, unbound } = await resumedAfter(NOTHING, inModule, files)
+    expect(result).toMatchObject({ status: 'ok', output: ' hello' })
+    expect(unbound).toEqual([])
+    for (const name of ['word.js', 'node_modules/pad/index.js']) {
+      const edited = (folder: string): void => {
+        write(folder, { [name]: `export const word = 'evil'; export default () => 'evil'\n` })
+      }
+      expect((await resumedAfter(edited, inModule, files)).result).toMatchObject(REFUSED)
+    }
+  })
+
+  test('says which files only a package.json chooses', async () => {
+    const files = {
+      'package.json': '{ "type": "module", "imports": { "#lib/*": "./lib/*.js" } }',
+      'main.js': `export { run } from '#lib/run'\n`,
+      'lib/run.js': `export const run = () => 'ran'\n`,
+    }
+    const { result, unbound } = await resumedAfter(NOTHING, inModule, files)
+    expect(result).toMatchObject({ status: 'ok', output: 'ran' })
+    expect(unbound).toEqual(['imports that its package.json chooses in main.js'])
+  })
+
   test('runs nothing when an imported file outside of its package was edited', async () => {
     const folder = stage.newFolder()
     write(folder, {
@@ -165,6 +197,34 @@ describe('a ticket of a command', () => {
   test('runs nothing when the script appeared only after the question', async () => {
     const { result } = await resumedAfter(edit, running(['sh', 'deploy.sh']), {})
     expect(result).toMatchObject(REFUSED)
+  })
+
+  test('runs nothing when a program that its own PATH finds was edited', async () => {
+    const folder = stage.newFolder()
+    write(folder, { 'bin/deploy': SCRIPT['deploy.sh'] })
+    const definition = processTool({
+      name: 'deploy',
+      policy: { filesystem: { read: ['.'] }, environment: [`PATH=${join(folder, 'bin')}:/usr/bin:/bin`] },
+      command: () => ['sh', '-c', 'deploy now'],
+    })
+    const cordon = await cordonIn(folder, [definition])
+    const [first, second] = [await suspended(cordon), await suspended(cordon)]
+    expect((await cordon.resume(first.ticket, YES)).status).toBe('ok')
+    write(folder, { 'bin/deploy': '#!/bin/sh\necho evil\n' })
+    expect(await cordon.resume(second.ticket, YES)).toMatchObject(REFUSED)
+  })
+
+  test('says that a passed PATH and a tag of an image are not bound', async () => {
+    const passed = processTool({ name: 'deploy', policy: { environment: ['PATH'] }, command: () => ['true'] })
+    expect((await suspended(await cordonIn(stage.newFolder(), [passed]))).approval.unbound).toEqual([
+      'programs in the folders of the PATH that it is passed',
+    ])
+    const inImage = async (image: string) => {
+      const definition = containerTool({ name: 'box', image, command: () => ['true'] })
+      return (await suspended(await cordonIn(stage.newFolder(), [definition]))).approval.unbound
+    }
+    expect(await inImage('alpine:3.20')).toEqual(['the image that its tag means'])
+    expect(await inImage(`alpine@sha256:${'0'.repeat(64)}`)).toEqual([])
   })
 
   test('runs nothing when a link leads to another script', async () => {

@@ -38,14 +38,21 @@ const codeOf = async (tool: BoundTool, { call, command = [] }: CallInputs): Prom
     case 'process': {
       const { stdin, container } = definition
       const reading = readArgv(command)
-      const files = container === undefined ? filesNamed(tool, reading, call) : []
+      const files = filesNamed(tool, reading, call)
       const code = {
         words: command,
         stdin: stdin === undefined ? null : digestOf(stdin(call)),
         container: container === undefined ? null : [container.image, container.runtime ?? null],
         files: await contentsOf(files),
       }
-      return { code, unbound: isKnown(reading) ? [] : ['files that only the shell of its command finds'] }
+      return {
+        code,
+        unbound: [
+          ...(isKnown(reading) ? [] : ['files that only the shell of its command finds']),
+          ...(searchPathOf(tool) === undefined ? ['programs in the folders of the PATH that it is passed'] : []),
+          ...(container === undefined || container.image.includes('@') ? [] : ['the image that its tag means']),
+        ],
+      }
     }
     case 'in-process':
       return { code: String(definition.run), unbound: gapOfFunction(definition) }
@@ -92,17 +99,15 @@ const WORD_JOINTS = /[=@,:]/
  * Every file that a word of the command could name, also of a shell line: the script is one of them. A path that the
  * call is declared to change (`pathWrite`) is not code. Most paths do not exist, and must not appear either.
  */
-const filesNamed = (
-  { cwd, gate }: BoundTool,
-  { parts, mentioned }: CommandReading,
-  input: JsonValue,
-): readonly string[] => {
+const filesNamed = (tool: BoundTool, { parts, mentioned }: CommandReading, input: JsonValue): readonly string[] => {
+  const { cwd, gate } = tool
+  const searchPath = searchPathOf(tool) ?? SYSTEM_PATH
   const changed = new Set(
     stringsOf(input, gate.marks).flatMap(({ text, marks }) => (marks.has('path-write') ? [text] : [])),
   )
   return [...parts.map(({ words }) => words), mentioned].flatMap((words) =>
     words.flatMap(({ text }, at) => {
-      const program = at === 0 && !text.includes('/') ? lookUp(text, SYSTEM_PATH) : undefined
+      const program = at === 0 && !text.includes('/') ? lookUp(text, searchPath) : undefined
       const pieces = [text, ...(WORD_JOINTS.test(text) ? text.split(WORD_JOINTS) : [])]
       const named = pieces.filter((piece) => piece !== '' && piece.length < LONGEST_PATH && !changed.has(piece))
       return [...(program === undefined ? [] : [program]), ...named.map((piece) => resolve(cwd, piece))]
@@ -111,6 +116,13 @@ const filesNamed = (
 }
 
 const LONGEST_PATH = 4096
+
+/** Where its programs are found. Undefined: it is known only when the tool runs. */
+const searchPathOf = ({ gate: { boundary } }: BoundTool): string | undefined => {
+  const path = boundary.environment.find(({ name }) => name === 'PATH')
+  if (path === undefined) return SYSTEM_PATH
+  return path.value.kind === 'set' ? path.value.text : undefined
+}
 
 const MOVES: readonly (string | undefined)[] = ['cd', 'pushd', 'popd', 'source', '.', 'eval']
 

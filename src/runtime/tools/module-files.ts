@@ -1,13 +1,14 @@
 // Finds the files that a module imports, so that its tool may read them and not the project around them.
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 
 import { parse } from 'acorn'
 import type { AnyNode } from 'acorn'
 
 import { fail } from '../../errors/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
+import { isMapping } from '../../shapes/index.js'
 
 import { linksOnTheWay, placeOfPackage } from '../own-files/index.js'
 import { childrenOf } from './syntax-tree.js'
@@ -53,13 +54,18 @@ export const moduleFiles = (tool: string, module: string): ModuleFiles => {
     const { names, gap } = importsOf(file)
     if (gap !== undefined) gaps.add(`${gap} in ${basename(file)}`)
     const find = createRequire(file).resolve
-    for (const name of names) {
+    const chosen = choicesOf(names, settings[0])
+    if (chosen.isUnknown) gaps.add(`imports that its package.json chooses in ${basename(file)}`)
+    for (const name of chosen.names) {
       if (isBuiltin(name)) continue
-      const found = resolved(find, name)
-      if (found === undefined) continue // the error in the cell names it
       const place = IS_PATH.test(name) ? undefined : packageNamed(name, file)
+      // A package may have files for `import` alone, which `require` does not find.
+      const found = resolved(find, name) ?? (place === undefined ? undefined : realOf(place))
+      if (found === undefined) continue // the error in the cell names it
       if (place !== undefined) for (const link of linksOnTheWay(parseAbsolutePath(place))) links.add(link)
       const folder = packageFolder(found)
+      if (folder === undefined && found === realOf(place ?? ''))
+        gaps.add(`imports that its package.json chooses in ${basename(file)}`)
       if (folder !== undefined) {
         folders.add(folder)
         // Node remembers what it has resolved. The place is looked up anew each time.
@@ -103,6 +109,52 @@ const realPathOf = (tool: string, module: string): string => {
     return realpathSync(module)
   } catch (cause) {
     throw fail('module-unreadable', { tool, module, cwd: process.cwd() }, cause)
+  }
+}
+
+/**
+ * The names with every file that `#name` could mean: `imports` of a package.json may choose by conditions. So may
+ * `exports` of the package itself, which it can import by its own name.
+ */
+const choicesOf = (
+  names: readonly string[],
+  settings: string | undefined,
+): { readonly names: readonly string[]; readonly isUnknown: boolean } => {
+  const read = settings === undefined ? undefined : jsonIn(settings)
+  const { imports, name: own, exports } = isMapping(read) ? read : {}
+  let isUnknown = false
+  const all = names.flatMap((name) => {
+    if (typeof own === 'string' && (name === own || name.startsWith(`${own}/`)) && isMapping(exports)) isUnknown = true
+    if (!name.startsWith('#')) return [name]
+    const targets = isMapping(imports) ? leavesOf(imports[name]) : []
+    if (targets.length === 0) {
+      isUnknown = true
+      return [name]
+    }
+    return targets.map((target) => (IS_PATH.test(target) ? resolve(dirname(settings ?? '/'), target) : target))
+  })
+  return { names: all, isUnknown }
+}
+
+const leavesOf = (value: unknown): readonly string[] => {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.flatMap(leavesOf)
+  return isMapping(value) ? Object.values(value).flatMap(leavesOf) : []
+}
+
+const jsonIn = (path: string): unknown => {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+const realOf = (path: string): string | undefined => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
   }
 }
 
