@@ -66,6 +66,25 @@ test('the check names a Node that is gone, and a copy that is missing or stale',
   expect(existsSync(older)).toBe(false)
 })
 
+test('a hook whose grants contain the copy refuses with a way out, and install and check say so', () => {
+  const wide = cordon(['hook', 'install', 'claude-code', '--write', join(root, 'home')])
+  expect(wide.stdout).toContain('every call is refused')
+  expect(check()).toMatchObject({ status: 1, stdout: expect.stringContaining('grant folders that do not') as string })
+  const call = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'true' }, cwd: project }
+  const { status, stderr } = spawnSync(
+    join(data(), 'bin/cordon'),
+    ['hook', 'claude-code', '--write', join(root, 'home')],
+    {
+      ...{ cwd: project, encoding: 'utf8', input: JSON.stringify(call) },
+      env: { PATH: '/usr/bin:/bin', HOME: join(root, 'home'), CLAUDE_PROJECT_DIR: project },
+    },
+  )
+  expect(status).toBe(2)
+  expect(stderr).toContain('grant folders that do not contain it')
+  expect(install().status).toBe(0)
+  expect(check().status).toBe(0)
+})
+
 test.each(['bin/load-bundle.js', '../yaml/dist/index.js'])('a package with a changed %s is not copied', (name) => {
   const file = join(project, 'node_modules/cordon', name)
   const before = readFileSync(file)

@@ -17,6 +17,7 @@ import { listOnHost, resolveOnHost } from '../../runtime/settings/index.js'
 import { parseArguments } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
 import type { Environment } from '../command-line.js'
+import { wayOutOfGrants } from '../program/program-facts.js'
 import { RUN_HELP } from '../request/run-options.js'
 import { parseRun } from '../request/run-request.js'
 import type { RunOrder } from '../request/run-request.js'
@@ -102,7 +103,7 @@ const evaluate = async (asked: Asked, order: RunOrder): Promise<Evaluation> => {
   const mayAsk = agent.canAsk(message)
   const audit = await openAuditLog({ path: auditPathOf(environment, order.home) })
   try {
-    const restart = `copy Cordon out of the project: cordon hook install ${agent.name}`
+    const restart = wayOutOfGrants(`cordon hook install ${agent.name}`)
     const kind = given.switches.has('from-package') ? 'command' : { restart }
     const prepared = prepareRun(order, mayAsk, environment, kind)
     const boundary = shieldOwnFiles(prepared.tool.boundary, auditOwnFiles(audit.places), order.cwd)

@@ -14,6 +14,7 @@ import type { Sandbox } from '../../sandbox/index.js'
 import type { Arguments } from '../arguments.js'
 import type { Environment } from '../command-line.js'
 import { combinePolicies } from '../policy/combine-policies.js'
+import { wayOutOfGrants } from '../program/program-facts.js'
 import { parseRun } from '../request/run-request.js'
 import { GRANTS } from '../request/run-options.js'
 import type { Launch } from '../run/attached-runner.js'
@@ -42,7 +43,7 @@ export interface PreparedServer {
   readonly mode: Mode | undefined
 }
 
-const RESTART = { restart: 'copy Cordon out of the project: cordon mcp install; or: npm install -g cordon' }
+const RESTART = { restart: wayOutOfGrants('cordon mcp install') }
 
 /** `policies`: of its settings and tools, which its cell grants. `withheldFiles`: files with secrets of others. */
 export const prepareServer = async (
