@@ -4,16 +4,17 @@ import type { ToolApprovalStatus, ToolExecutionOptions } from 'ai'
 import type { JsonSchema } from '../gate/index.js'
 import { toModel } from '../runtime/index.js'
 import type { ModelResult } from '../runtime/index.js'
+import type { ModelNameOf } from './model-name.js'
 import { createSdkCalls } from './sdk-calls.js'
 import type { AdapterOptions, SdkCalls, SdkRuntime, SuspendedCall, Suspending } from './sdk-calls.js'
 
 export type { AdapterOptions, SuspendedCall }
 
 /** For `tools` and `toolApproval` of `generateText`, `streamText` and `ToolLoopAgent`. */
-export interface AiTools extends Suspending {
-  readonly tools: Record<string, AiTool>
+export interface AiTools<Name extends string = string> extends Suspending {
+  readonly tools: Record<Name, AiTool>
   readonly toolApproval: Record<
-    string,
+    Name,
     (input: unknown, call: { readonly toolCallId: string }) => Promise<ToolApprovalStatus>
   >
 }
@@ -31,10 +32,14 @@ interface AiTool {
   readonly toModelOutput: (told: { readonly output: AiOutput }) => { type: 'text' | 'error-text'; value: string }
 }
 
-export const aiTools = (cordon: SdkRuntime, options: AdapterOptions = {}): AiTools => {
+/** The input of a tool is unknown, because the gate checks it after the SDK. */
+export const aiTools = <const Runtime extends SdkRuntime>(
+  cordon: Runtime,
+  options: AdapterOptions = {},
+): AiTools<ModelNameOf<Runtime>> => {
   const calls = createSdkCalls(cordon, options)
   const { suspended, answer } = calls
-  return {
+  const adapter: AiTools = {
     ...{ suspended, answer },
     tools: Object.fromEntries(
       calls.tools.map(({ modelName, description, inputSchema }) => [
@@ -61,6 +66,7 @@ export const aiTools = (cordon: SdkRuntime, options: AdapterOptions = {}): AiToo
       ]),
     ),
   }
+  return adapter
 }
 
 /** The SDK shows each output in place of the one before, and gives the model the last. */

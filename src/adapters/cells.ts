@@ -101,7 +101,10 @@ export const openCells = async ({ policy, ...options }: CellOptions): Promise<Ce
 
 /** The exit status of the scripts below for a path that leads nowhere. */
 const MISSING = 44
-const UNLESS_MISSING = `[ -e "$1" ] || [ -L "$1" ] || exit ${String(MISSING)}; `
+/** In a folder that may not be entered nobody can tell. `cd` asks the kernel, and `[ -x` of a shell may only guess. */
+const UNLESS_MISSING =
+  '[ -e "$1" ] || [ -L "$1" ] || { above=$1; until above=${above%/*}; [ -e "$above/" ]; do :; done; ' +
+  `cd -- "$above/" || exit 1; exit ${String(MISSING)}; }; `
 
 const toolsWith = (policy: PolicyInput) => {
   const common = { policy, encoding: 'base64', successes: Array.from({ length: 256 }, (_, status) => status) } as const

@@ -3,6 +3,7 @@ import { fail } from '../errors/index.js'
 import type { ApprovalAnswer, JsonSchema } from '../gate/index.js'
 import { toModel } from '../runtime/index.js'
 import type { ModelResult, ToolResult } from '../runtime/index.js'
+import type { ModelNameOf } from './model-name.js'
 import { createSdkCalls } from './sdk-calls.js'
 import type { AdapterOptions, AnsweredCall, SdkCall, SdkCalls, SdkRuntime, SuspendedCall } from './sdk-calls.js'
 
@@ -26,9 +27,12 @@ interface MastraContext {
 }
 
 /** For `tools` of an `Agent`. With `onAsk: 'suspend'` its Mastra needs a storage. */
-export const mastraTools = (cordon: SdkRuntime, options: AdapterOptions = {}): Record<string, MastraTool> => {
+export const mastraTools = <const Runtime extends SdkRuntime>(
+  cordon: Runtime,
+  options: AdapterOptions = {},
+): Record<ModelNameOf<Runtime>, MastraTool> => {
   const calls = createSdkCalls(cordon, options)
-  return Object.fromEntries(
+  const tools: Record<string, MastraTool> = Object.fromEntries(
     calls.tools.map(({ modelName: id, description, inputSchema }) => [
       id,
       {
@@ -48,6 +52,7 @@ export const mastraTools = (cordon: SdkRuntime, options: AdapterOptions = {}): R
       },
     ]),
   )
+  return tools
 }
 
 /** The value for `agent.resumeGenerate` and `agent.resumeStream`: a person's answer to the call of a suspended run. */

@@ -1,6 +1,6 @@
 // The sandbox interfaces of SDKs: commands and files in cells with one policy. What an interface asks and a cell does
 // not have is refused.
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -104,6 +104,22 @@ describe('the sandbox for the AI SDK', () => {
     for (const path of ['in/fruit', 'hidden/made', '/tmp/made-by-a-sandbox'])
       await expect(sandbox.writeTextFile({ path, content: 'x' })).rejects.toThrow()
     expect(readFileSync(at('in/fruit'), 'utf8')).toContain('pear')
+  })
+
+  test('refuses a file in a folder that may not be entered, and does not call it absent', async () => {
+    const { sandbox, at } = await openAi()
+    mkdirSync(at('in/locked'))
+    writeFileSync(at('in/locked/file'), 'x')
+    chmodSync(at('in/locked'), 0)
+    for (const path of ['in/locked/file', 'in/locked/deep/er']) {
+      await expect(sandbox.readTextFile({ path })).rejects.toThrow()
+      await expect(sandbox.stat({ path })).rejects.toThrow()
+      await expect(sandbox.listDirectory({ path })).rejects.toThrow()
+    }
+    chmodSync(at('in/locked'), 0o755)
+    expect(await sandbox.readTextFile({ path: 'in/locked/file' })).toBe('x')
+    expect(await sandbox.readTextFile({ path: 'in/locked/deep/er' })).toBeNull()
+    expect(await sandbox.deleteFile({ path: 'out/deep/er' })).toBe(false)
   })
 
   test('lists, describes and deletes', async () => {
