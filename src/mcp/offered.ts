@@ -38,7 +38,7 @@ export const createOffered = (onTrouble: (error: CordonError) => void): Offered 
   }
   const isNamedShortly = (link: ServerLink, entry: JsonObject): boolean => {
     if (hasShortNames(entry)) return true
-    const problem = `lists names of more than ${MOST_IN_NAME} or URIs of more than ${MOST_IN_URI} letters`
+    const problem = `lists entries without a name, names of more than ${MOST_IN_NAME} or URIs of more than ${MOST_IN_URI} letters`
     if (!told.has(link.name)) onTrouble(fail('mcp-server-garbled', { server: link.name, problem }))
     told.add(link.name)
     return false
@@ -89,8 +89,11 @@ export const createOffered = (onTrouble: (error: CordonError) => void): Offered 
 const MOST_IN_NAME = 256
 const MOST_IN_URI = 8_192
 
+/** Clients refuse a whole list if one of its entries has no name. */
 const hasShortNames = ({ name, uri, uriTemplate }: JsonObject): boolean =>
-  textOf(name).length <= MOST_IN_NAME && [uri, uriTemplate].every((each) => textOf(each).length <= MOST_IN_URI)
+  typeof name === 'string' &&
+  name.length <= MOST_IN_NAME &&
+  [uri, uriTemplate].every((each) => textOf(each).length <= MOST_IN_URI)
 
 /** They were JSON when they came. */
 const mappingsOf = (entries: readonly unknown[]): readonly JsonObject[] =>

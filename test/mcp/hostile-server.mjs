@@ -29,6 +29,7 @@ const MODE = process.argv[2]
 const LISTS = {
   many: Array.from({ length: MODE === 'many' ? 300_000 : 0 }, () => ({})),
   unlisted: 'none',
+  nameless: [null, 1, { inputSchema: { type: 'object' } }, { name: 5, inputSchema: { type: 'object' } }, ...own],
   long: [...own, { name: 'x'.repeat(1_000), inputSchema: { type: 'object' } }],
 }
 const tools = LISTS[MODE] ?? own

@@ -171,7 +171,14 @@ describe('a hostile server', () => {
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toContain('echo')
     expect(tools.every(({ name }) => name.length < 1_000)).toBe(true)
-    expect(stderr()).toContain('lists names of more than')
+    expect(stderr()).toContain('names of more than')
+  })
+
+  test('cannot break its list by entries without a name', async () => {
+    const folder = folderWith({ 'tools.yaml': '"*": server\n' })
+    const { client, stderr } = await openGateway(folder, ['--tools', 'tools.yaml', '--', 'node', HOSTILE, 'nameless'])
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo')
+    expect(stderr()).toContain('lists entries without a name')
   })
 
   test('cannot break the session with a result that is too long for the client, and a shorter one arrives', async () => {
