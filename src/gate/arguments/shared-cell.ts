@@ -28,10 +28,16 @@ const MOST_LETTERS = 4096
 const MOST_ALTERNATIVES = 64
 const VARIABLE = /^\$(?:\{(?<braced>\w+)\}|(?<plain>[A-Za-z_]\w*))(?=\/|$)/
 
+/** What stands around a path: `@file`, `'file'`, `"file"`, `name=file`. */
+const WRAPPINGS = [/^@+(.+)$/su, /^'(.+)'$/su, /^"(.+)"$/su, /^[\w-]+=(.+)$/su]
+/** The working folder as shells have it. */
+const SHELL_FOLDER = /^(?:~\+|\$\(pwd\)|`pwd`)(?=\/)/
+
 /** Other texts that a program makes of a text before it opens it: `@file`, `$PWD/file`, `{a,b}/file`. */
 export const rewritingsOf = (text: string, places: Places): readonly string[] => {
-  if (text.length > MOST_LETTERS || !/[@${]/.test(text)) return []
-  const unmarked = text.startsWith('@') ? [text.slice(1)] : []
+  if (text.length > MOST_LETTERS || !/[@${'"=~`]/.test(text)) return []
+  const unwrapped = WRAPPINGS.flatMap((wrapping) => wrapping.exec(text)?.[1] ?? [])
+  const unmarked = [...unwrapped, ...[text, ...unwrapped].map((each) => each.replace(SHELL_FOLDER, places.cwd))]
   const expanded = [text, ...unmarked].flatMap((each) => withoutVariable(each, places))
   return [text, ...unmarked, ...expanded].flatMap(alternativesOf).filter((each) => each !== text)
 }
