@@ -28,6 +28,13 @@ describeForms('at a terminal', (_, form) => {
     expect({ output: output.slice(0, 14), status }).toEqual({ output: '24 80\r\nxterm\r\n', status: 3 })
   })
 
+  test('a failure without any refusal suggests --observe, and neither its twin that succeeds nor a script reads that', () => {
+    const hint = 'to list every file that it refused: add --observe'
+    expect(atTerminal(run('--', 'sh', '-c', 'exit 1'), []).output).toContain(hint)
+    expect(atTerminal(run('--', 'true'), []).output).toBe('')
+    expect(atTerminal(['sh', '-c', `${typed('--', 'sh', '-c', 'exit 1')} 2>&1 | cat`], []).output).toBe('')
+  })
+
   test('keys reach it, and its terminal echoes them once', () => {
     const { output } = atTerminal(run('--', 'sh', '-c', 'echo ready; read line; echo "got $line"'), [
       { expect: 'ready' },

@@ -175,8 +175,13 @@ const adviceOn = (
       ...hintOnThrowaway(order, boundary, result.profile),
     ]
   const known = [...refused, ...adviseOnStart(order, boundary, result.exitCode, environment)]
-  return [...known, ...hintsOnFailure(order, boundary, result.profile, known)]
+  const advice = [...known, ...hintsOnFailure(order, boundary, result.profile, known)]
+  return advice.length > 0 || observed ? advice : adviceToObserve()
 }
+
+/** Only for people: programs also exit with 1 to say "no", and a script or a model would read this each time. */
+const adviceToObserve = (): readonly string[] =>
+  isatty(STDERR) ? ['Cordon noticed no refusal; to list every file that it refused: add --observe'] : []
 
 interface Reporting {
   readonly facts: FactsFile | undefined
