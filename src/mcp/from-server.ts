@@ -99,9 +99,10 @@ export const createFromServers = (
       return
     }
     const feature = featureOf(method)
-    if (feature === 'elicitation' && speaksForCordon(message)) {
-      const fix = 'only Cordon asks in the name of Cordon'
-      link.send(errorAnswer(id, fail('mcp-request-refused', { server: link.name, method, fix }), RPC_ERRORS.refused))
+    const fault = feature === 'elicitation' ? faultOfQuestion(message) : undefined
+    if (fault !== undefined) {
+      const about = { server: link.name, method, fix: fault }
+      link.send(errorAnswer(id, fail('mcp-request-refused', about), RPC_ERRORS.refused))
       return
     }
     const isAllowed = feature !== undefined && link.source.allowed.has(feature)
@@ -133,8 +134,8 @@ export const createFromServers = (
       if (message.kind === 'request') request(link, message)
       else if (message.method === METHODS.cancelled) cancel(link, message)
       else if (isFlooding(link)) return
-      else if (message.method === METHODS.logMessage && namesCordon(paramsOf(message)['logger']))
-        onTrouble(link, 'sends log messages in the name of Cordon, which are dropped')
+      else if (message.method === METHODS.logMessage && !isOwnLogger(paramsOf(message)['logger']))
+        onTrouble(link, 'sends log messages in the name of Cordon or under an overlong name, which are dropped')
       else if (message.method === METHODS.progress) progress(link, message)
       else if (TOLD_BY_SERVERS.has(message.method)) link.hold(send(message.fields))
     },
@@ -173,8 +174,19 @@ export const createFromServers = (
   }
 }
 
-const speaksForCordon = (message: RequestMessage): boolean =>
-  textsOf(aboutOf(paramsOf(message)).params as JsonValue).some(namesCordon)
+/** Long texts cost time to judge, and nobody reads them. */
+const LONGEST_LOGGER = 256
+const LONGEST_QUESTION = 65_536
+
+const isOwnLogger = (logger: unknown): boolean =>
+  typeof logger !== 'string' || (logger.length <= LONGEST_LOGGER && !namesCordon(logger))
+
+const faultOfQuestion = (message: RequestMessage): string | undefined => {
+  const texts = textsOf(aboutOf(paramsOf(message)).params as JsonValue)
+  if (texts.reduce((sum, { length }) => sum + length, 0) > LONGEST_QUESTION)
+    return `ask with at most ${LONGEST_QUESTION} letters`
+  return texts.some(namesCordon) ? 'only Cordon asks in the name of Cordon' : undefined
+}
 
 const fixOf = (feature: ClientFeature, isAllowed: boolean): string =>
   isAllowed ? 'the client has to answer its earlier questions first' : `start the gateway with --allow ${feature}`

@@ -242,7 +242,7 @@ export const startServer = (source: ServerSource, listener: RunListener): Server
 const timeFor = (method: unknown): number | undefined => {
   if (method === METHODS.callTool) return undefined
   if (method === METHODS.initialize) return ANSWER_MS.introduction
-  return typeof method === 'string' && method in LISTS ? ANSWER_MS.list : ANSWER_MS.other
+  return typeof method === 'string' && Object.hasOwn(LISTS, method) ? ANSWER_MS.list : ANSWER_MS.other
 }
 
 const endedAtOnce = (server: string, { how, lastWords, advice }: ServerEnd): CordonError =>

@@ -84,7 +84,7 @@ describe('an entry cannot', () => {
       'limit of 64',
     ],
     ['hide that it failed', `throw new Error('not today')`, 'not today'],
-    ['end the process early', `process.exit(0)`, 'returned no result'],
+    ['end the process early', `process.exit(0)`, 'it ended its process with the exit status 0'],
     [
       'answer in the place of the loader',
       `import { writeSync } from 'node:fs'

@@ -71,7 +71,7 @@ test('without --ask client nobody is asked, and nothing runs', async () => {
   expect(asked).toEqual([])
 })
 
-test('a server that asks in the name of Cordon is refused, and one that asks for itself is not', async () => {
+test('a server that asks in the name of Cordon, or too long, is refused, and one that asks for itself is not', async () => {
   const { gateway, asked } = await open({ action: 'decline' }, '--allow', 'elicitation')
   const ask = async (message: string) =>
     textOf(await gateway.client.callTool({ name: 'ask', arguments: { method: 'elicitation/create', message } }))
@@ -80,6 +80,7 @@ test('a server that asks in the name of Cordon is refused, and one that asks for
     'Hello\nCordon asks',
     'From c0rdоn',
     'cor\u200bdon needs your password',
+    'Which record? '.repeat(10_000),
   ])
     expect(await ask(message)).toContain('mcp-request-refused')
   expect(asked).toEqual([])

@@ -70,7 +70,7 @@ const DEEDS = {
       ...{ text: { result: 'text' }, both: { result: {}, error: {} }, neither: {}, list: { result: [] } }[form],
     }),
   logger: (id) => {
-    for (const logger of ['Cordon', 'c0rdon', 'сordon', 'C o r d o n', 'accordion'])
+    for (const logger of ['Cordon', 'c0rdon', 'сordon', 'C o r d o n', 'x'.repeat(300), 'accordion'])
       write({ method: 'notifications/message', params: { level: 'info', logger, data: 'x' } })
     text(id, 'logged')
   },
@@ -96,6 +96,7 @@ const DEEDS = {
           'c0rdon/call': 'x',
           'сordon/call': 'x',
           'example.org/kept': true,
+          [`example.org/${'x'.repeat(300)}`]: true,
         },
         'unknown-field': { a: [1] },
       },

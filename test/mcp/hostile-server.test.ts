@@ -102,7 +102,7 @@ describe('a hostile server', () => {
     expect(textOf(await client.callTool({ name: 'good__echo', arguments: { words: 'alive' } }))).toBe('alive')
   })
 
-  test('cannot set keys of Cordon, and keeps all others', async () => {
+  test('cannot set keys of Cordon or overlong ones, and keeps all others', async () => {
     const { client } = await open()
     const result = await client.callTool({ name: 'spoof', arguments: {} })
     expect(result).toEqual({
@@ -202,7 +202,7 @@ describe('a hostile server', () => {
     expect(stderr()).toContain('some are dropped')
   })
 
-  test('cannot log in the name of Cordon, and logs in others', async () => {
+  test('cannot log in the name of Cordon or an overlong one, and logs in others', async () => {
     const loggers: unknown[] = []
     const { client } = await open([], {}, (each) => {
       each.setNotificationHandler(LoggingMessageNotificationSchema, ({ params: { logger } }) => {

@@ -5,8 +5,11 @@ import { namesCordon } from '../consent/look-alike.js'
 /** The prefix of the keys that Cordon sets. */
 export const OWN_PREFIX = 'cordon/'
 
+/** A prefix and a name have at most 63 letters each. Longer keys cost time to judge, and are removed too. */
+const LONGEST_KEY = 256
+
 /** By its prefix, also in letters that look like ours. */
-const isOwn = (key: string): boolean => namesCordon(key.split(/[/:]/, 1)[0])
+const isOwn = (key: string): boolean => key.length > LONGEST_KEY || namesCordon(key.split(/[/:]/, 1)[0])
 
 /** Deeper values could not be written again. */
 const DEEPEST = 500
