@@ -8,17 +8,29 @@ export const MANIFEST_ERRORS = {
     agent: 'The manifest of this project is invalid.',
     fix: 'write it anew: cordon manifest generate',
   },
+  'manifest-unreadable': {
+    when: 'The file of the manifest that something is to be held against cannot be read.',
+    message: 'the manifest {path} cannot be read: {problem}',
+    agent: 'The manifest of this project cannot be read.',
+    fix: 'name a file that exists; to write one: cordon manifest generate',
+  },
   'manifest-exceeded': {
     when: 'A tool, a command or an MCP server is not within the manifest that it is held against.',
     message: '{what} is beyond the manifest {name} ({hash}): {differences}',
     agent: 'This tool may do more than was reviewed.',
-    fix: 'narrow it; or let somebody review the change: cordon manifest verify, then cordon manifest generate',
+    fix: '{fix}',
   },
   'manifest-key-missing': {
     when: 'A manifest has hashes of values, and the key of these hashes cannot be read.',
     message: 'the key of the manifest, {path}, cannot be read: {problem}',
     agent: 'The manifest of this project cannot be checked.',
     fix: 'copy the key from where the manifest was written; or delete the manifest, and write it anew: cordon manifest generate',
+  },
+  'manifest-key-unmade': {
+    when: 'A project has values to hash, and no key for these hashes yet. So its findings have no lasting fingerprints.',
+    message: 'the project has no key yet for the hashes of its values: there is no file {path}',
+    agent: 'The manifest of this project cannot be checked.',
+    fix: 'make it first: {command}',
   },
   'project-undescribed': {
     when: 'The configuration or an entry of a project could not be loaded, so its tools are not known.',

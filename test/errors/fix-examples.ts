@@ -8,6 +8,8 @@ type Placed<Code extends ErrorCode> = (typeof ERRORS)[Code] extends { readonly f
 export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }[ErrorCode], string>> = {
   'wasm-unusable': 'remove "network" from its policy; if the tool needs that, declare a processTool',
   'tool-unloadable': 'build it as a program for WASI 0.1: cargo build --target wasm32-wasip1',
+  'manifest-exceeded':
+    'narrow it; or let somebody review the change: cordon manifest verify, then cordon manifest generate',
   'baseline-unreadable': 'git fetch origin; see: git rev-parse main',
   'policy-not-an-object': 'put "rules:" above the list, and indent it',
   'policy-unknown-key': 'did you mean "network"?',

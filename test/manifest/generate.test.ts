@@ -199,7 +199,7 @@ ${use}\n`
 
 describe('wrong usage has the status 2', () => {
   test.each([
-    ['no entry and no configuration', [], 'has no cordon.config.ts'],
+    ['no entry and no configuration', [], 'has no cordon.config.js'],
     ['an entry that is not there', ['--entry', 'none.mjs'], 'none.mjs'],
     ['an entry outside of the project', ['--entry', '/etc/passwd'], 'is outside of the project'],
     ['an unknown format', ['--entry', 'package.json', '--format', 'xml'], '--format xml'],

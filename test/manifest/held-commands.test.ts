@@ -31,6 +31,12 @@ test('a command runs within a policy of the manifest, and cordon why names manif
   expect(beyond.stderr).toContain('/etc')
   expect(run(...policy, '--env', 'PIN=5678', '--', 'true').status).toBe(125)
 
+  const missing = cordon('run', '--manifest', 'missing.json', '--', 'true')
+  expect(missing).toMatchObject({ status: 125, stderr: expect.stringContaining('there is no such file') as string })
+  writeFileSync(join(folder, 'none.config.json'), '{}')
+  expect(cordon('manifest', 'generate', '--config', 'none.config.json', '--out', 'none.json').status).toBe(0)
+  expect(cordon('run', '--manifest', 'none.json', ...policy, '--', 'true').stderr).toMatch(/fix: .*under policies in/)
+
   const above = run('--workspace', '/', '--read', 'src', '--', 'true')
   expect(above).toMatchObject({ status: 125, stderr: expect.stringContaining('holds the home') as string })
 

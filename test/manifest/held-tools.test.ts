@@ -189,7 +189,10 @@ describe('a manifest is refused', () => {
   const invalid = { code: 'manifest-invalid' }
 
   test('that was altered, or is not there', async () => {
-    await expect(opened({ tools: [one], manifest: '/nowhere/cordon.manifest.json' })).rejects.toMatchObject(invalid)
+    await expect(opened({ tools: [one], manifest: '/nowhere/cordon.manifest.json' })).rejects.toMatchObject({
+      code: 'manifest-unreadable',
+      message: expect.stringContaining('there is no such file') as string,
+    })
     const altered = fileOf({ ...reviewed([one]), tags: { ...NO_TAGS, public: ['.'] } })
     await expect(opened({ tools: [one], manifest: altered })).rejects.toMatchObject(invalid)
   })

@@ -285,6 +285,45 @@ describe('a project', () => {
     `import { createCordon, tool } from 'cordon'\n` +
     `createCordon({ workspace: import.meta.dirname, tools: [tool({ name: 'report', policy: { filesystem: { read: [${read}] } }, run: () => 1 })] })\n`
 
+  const withVariable = (value: string) =>
+    tools("'/a'").replace('filesystem:', `environment: ['PLACE=${value}'], filesystem:`)
+
+  it('whose values have no key yet names the command that makes it, and keeps it with acceptances', () => {
+    const folder = newFolder()
+    const entry = ['--entry', 'agent.mjs'] as const
+    mkdirSync(join(folder, 'node_modules'))
+    symlinkSync(join(import.meta.dirname, '../..'), join(folder, 'node_modules/cordon'))
+    writeFileSync(join(folder, 'agent.mjs'), tools("'/a'"))
+    git(folder, 'init', '-q', '-b', 'main')
+    const generate = () => cordonProcess(['manifest', 'generate', ...entry], { cwd: folder }).status
+    expect(generate()).toBe(0)
+    git(folder, 'add', FILE)
+    git(folder, 'commit', '-q', '-m', 'one')
+    writeFileSync(join(folder, 'agent.mjs'), withVariable('here'))
+    const words = ['--baseline', 'main', ...entry] as const
+    const keyFile = join(folder, '.cordon/manifest.key')
+
+    expect(verifyIn(folder, ...words)).toMatchObject({
+      status: 3,
+      stderr: expect.stringMatching(/manifest-key-unmade[^]*cordon manifest generate\n/) as string,
+    })
+    expect(verifyIn(folder, '--baseline', FILE, ...entry).stderr).toContain('generate --out present.json')
+    expect(existsSync(keyFile)).toBe(false)
+
+    expect(generate()).toBe(0)
+    const fingerprint = /[0-9a-f]{32}/.exec(verifyIn(folder, ...words).stdout)?.[0] ?? ''
+    expect(verifyIn(folder, ...words, '--accept', fingerprint, '--reason', 'agreed').status).toBe(0)
+    expect(generate()).toBe(0)
+    expect(verifyIn(folder, ...words).status).toBe(0)
+
+    rmSync(keyFile)
+    git(folder, 'checkout', '-q', FILE)
+    expect(verifyIn(folder, ...words, '--accept-all', '--reason', 'agreed').status).toBe(0)
+    expect(existsSync(keyFile)).toBe(true)
+    expect(generate()).toBe(0)
+    expect(verifyIn(folder, ...words).status).toBe(0)
+  })
+
   it('is compared as it is now, and acceptances survive a new manifest', () => {
     const folder = newFolder()
     const entry = ['--entry', 'agent.mjs'] as const

@@ -27,7 +27,7 @@ interface Place {
 }
 
 /** By its name alone: a file that a pull request adds must not replace the branch of the same name. */
-const isFileName = (text: string): boolean => /\.(?:json|ya?ml)$/i.test(text)
+export const isFileName = (text: string): boolean => /\.(?:json|ya?ml)$/i.test(text)
 
 export const readBaseline = async (given: string, placeOf: () => Place): Promise<Baseline> => {
   if (isFileName(given)) return { content: readManifestFile(given), accepted: [], file: given }

@@ -24,8 +24,8 @@ export const readGitFile = async (file: GitFile): Promise<string> => {
   if (repository === undefined)
     throw unreadable(
       file,
-      `${dirname(file.path)} is not in a git repository`,
-      'name a file that ends in .json or .yaml',
+      `${dirname(file.path)} is not in a git repository, and the name of a file ends in .json or .yaml`,
+      'go to a repository, or compare with a file: --baseline FILE.json',
     )
   const name = relative(repository.workTree, file.path)
   const objects = `${file.ref}:${name}`

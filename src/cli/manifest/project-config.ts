@@ -44,7 +44,7 @@ const configOf = ({ folder, config, entries }: ProjectRequest): string | undefin
     )
   if (only === undefined && entries.length === 0)
     throw usage(
-      `${folder} has no cordon.config.ts, and no entry is named`,
+      `${folder} has no cordon.config.js (or .ts, .mjs, .json), and no entry is named`,
       'cordon manifest',
       'name a module that creates agents or exports tools: --entry agents/support.ts',
     )

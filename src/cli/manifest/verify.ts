@@ -10,10 +10,10 @@ import { STDOUT, writeText } from '../text/console-text.js'
 
 import { chosenFindings, writeAcceptances } from './accept-findings.js'
 import type { Acceptances } from './accept-findings.js'
-import { MANIFEST_FILE, readBaseline, readManifestFile } from './baseline.js'
+import { MANIFEST_FILE, isFileName, readBaseline, readManifestFile } from './baseline.js'
 import type { Baseline } from './baseline.js'
 import { manifestAction } from './manifest.js'
-import { requireKeyOf } from '../settings/manifest-key.js'
+import { keepKeyOf, requireKeptKey, requireKeyOf } from '../settings/manifest-key.js'
 import { projectRequestOf } from './project-request.js'
 import { REPORTS } from './report/report.js'
 import type { ReportForm } from './report/report.js'
@@ -28,7 +28,7 @@ export const verifyProject = manifestAction(async (line) => {
   const form = formOf(given)
   const wanted = acceptancesOf(given)
   const baseline = await readBaseline(named, () => ({ ...projectRequestOf(line), environment }))
-  const present = await presentOf(line, baseline)
+  const present = await presentOf(line, baseline, { named, keepsKey: wanted?.all === true })
   const found = verify(baseline.content, present, baseline.accepted)
   const done = wanted === undefined ? found : accept(baseline, present, found, wanted)
   writeText(
@@ -58,8 +58,19 @@ const acceptancesOf = ({ values, switches }: Arguments): Acceptances | undefined
   return { named, all, reason }
 }
 
+interface Keying {
+  /** The baseline. */
+  readonly named: string
+  /** Acceptances of all findings are written. One fingerprint cannot be known before there is a key. */
+  readonly keepsKey: boolean
+}
+
+/** Must not replace a baseline that is a file. */
+const generating = (baseline: string): string =>
+  isFileName(baseline) ? 'cordon manifest generate --out present.json' : 'cordon manifest generate'
+
 /** A manifest that the command line names, or the project as it is now. */
-const presentOf = async (line: CommandLine, { content }: Baseline): Promise<Manifest> => {
+const presentOf = async (line: CommandLine, { content }: Baseline, keying: Keying): Promise<Manifest> => {
   const [, file, ...others] = line.given.rest
   if (others.length > 0) throw usage(`verify takes one manifest: ${others.join(' ')} is too much`, COMMAND)
   if (file === undefined) {
@@ -67,7 +78,11 @@ const presentOf = async (line: CommandLine, { content }: Baseline): Promise<Mani
     const { describeProject } = await import('./describe-project.js')
     const request = projectRequestOf(line)
     requireKeyOf(JSON.stringify(content.manifest), request.key)
-    return describeProject(request)
+    const manifest = await describeProject(request)
+    const text = JSON.stringify(manifest)
+    if (keying.keepsKey) keepKeyOf(text, request.key, request.folder)
+    else requireKeptKey(text, request.key, generating(keying.named))
+    return manifest
   }
   const { manifest, problem } = readManifestFile(file)
   if (problem !== undefined) throw fail('manifest-invalid', { problem: `the content of ${file} does not fit its hash` })

@@ -4,7 +4,7 @@ import { createHolder, policyValue, portablePath, portablePolicy } from '../../m
 import type { HeldServer, ManifestServer, ManifestVerdict } from '../../manifest/index.js'
 import { isWithinPath } from '../../policy/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
-import { manifestOf } from '../../runtime/held/index.js'
+import { REVIEW, manifestOf } from '../../runtime/held/index.js'
 import type { GivenManifest } from '../../runtime/held/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 
@@ -70,6 +70,7 @@ const verdictOn = (
       ...manifestOf(given),
       what: `the MCP server "${name}"`,
       differences: verdict.differences.join('; '),
+      fix: REVIEW,
     })
   return { ...manifestOf(given), ...verdict }
 }

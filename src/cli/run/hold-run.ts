@@ -14,6 +14,11 @@ export interface HeldRun {
   readonly manifest: ManifestVerdict | undefined
 }
 
+/** Only policy files that the configuration names are policies of `cordon run` in a manifest. */
+const FIX =
+  'narrow it; or write the policy into a file, name that under policies in cordon.config.js, let somebody review it, ' +
+  'and run: cordon manifest generate'
+
 export const holdRun = (order: RunOrder, file: string): HeldRun => {
   const given = readManifestOption(file)
   if (given === undefined) return { order, manifest: undefined }
@@ -27,7 +32,10 @@ export const holdRun = (order: RunOrder, file: string): HeldRun => {
       )
   const { name, hash } = manifestOf(given)
   if (verdict.verdict === 'beyond')
-    throw fail('manifest-exceeded', { what: 'the command', name, hash, differences: verdict.differences.join('; ') })
+    throw fail('manifest-exceeded', {
+      ...{ what: 'the command', name, hash, differences: verdict.differences.join('; ') },
+      fix: FIX,
+    })
   const { key } = given.files
   const ownFiles = [
     ...order.ownFiles,

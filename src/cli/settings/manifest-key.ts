@@ -30,6 +30,11 @@ export const requireKeyOf = (manifestText: string, { isNew, path }: ProjectKey):
     throw fail('manifest-key-missing', { path, problem: 'there is no such file, and the manifest has hashes of it' })
 }
 
+/** A key that nobody keeps would give each finding another fingerprint at the next time. `command` makes the key. */
+export const requireKeptKey = (manifestText: string, { isNew, path }: ProjectKey, command: string): void => {
+  if (isNew && hasKeyedHash(manifestText)) throw fail('manifest-key-unmade', { path, command })
+}
+
 /** Keeps a new key, if the manifest has a hash of it. */
 export const keepKeyOf = (manifestText: string, { key, path, isNew }: ProjectKey, folder: string): void => {
   if (!isNew || !hasKeyedHash(manifestText)) return

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-import { fail, messageOf } from '../../errors/index.js'
+import { codeOf, fail, reasonOf } from '../../errors/index.js'
 import { createHolder, hasKeyedHash, readManifest } from '../../manifest/index.js'
 import type { Holder, Manifest, ManifestKey, ManifestVerdict, ProjectPlaces, Verdict } from '../../manifest/index.js'
 import { isWithinPath } from '../../policy/index.js'
@@ -72,7 +72,11 @@ const textOf = (path: string): string => {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw fail('manifest-invalid', { problem: messageOf(error) }, error)
+    throw fail(
+      'manifest-unreadable',
+      { path, problem: codeOf(error) === 'ENOENT' ? 'there is no such file' : reasonOf(error) },
+      error,
+    )
   }
 }
 
@@ -95,10 +99,15 @@ export const holdTools = (given: GivenManifest | undefined, agent: string | unde
         ...manifestOf(given),
         what: `the tool "${definition.name}"`,
         differences: verdict.differences.join('; '),
+        fix: REVIEW,
       })
     return { ...manifestOf(given), ...verdict }
   }
 }
+
+/** The way out of whatever is beyond a manifest that was generated from code or settings. */
+export const REVIEW =
+  'narrow it; or let somebody review the change: cordon manifest verify, then cordon manifest generate'
 
 export const manifestOf = ({ name, manifest: { hash } }: GivenManifest): Pick<ManifestVerdict, 'name' | 'hash'> => ({
   name,
