@@ -73,11 +73,12 @@ export const openLogFile = (path: string, which: 'new' | 'existing'): OpenFile =
   const descriptor = openSync(path, which === 'new' ? FLAGS | constants.O_CREAT | constants.O_EXCL : FLAGS, 0o600)
   try {
     const stats = fstatSync(descriptor)
-    const unsafe = (problem: string) =>
-      fail('audit-unsafe-path', { path, problem, fix: 'move it away, or name another file' })
+    const unsafe = (problem: string, fix = 'move it away, or name another file') =>
+      fail('audit-unsafe-path', { path, problem, fix })
     if (!stats.isFile()) throw unsafe('it is no ordinary file')
     if (!isOwn(stats.uid)) throw unsafe('it belongs to another user')
-    if (stats.nlink > 1) throw unsafe('it has a second name (a hard link), through which it could be changed')
+    if (stats.nlink > 1)
+      throw unsafe('it has a second name (a hard link), through which it could be changed', otherName(path))
     if ((stats.mode & 0o777) !== 0o600) fchmodSync(descriptor, 0o600)
     return { descriptor, inode: stats.ino, device: stats.dev }
   } catch (error) {
@@ -85,6 +86,10 @@ export const openLogFile = (path: string, which: 'new' | 'existing'): OpenFile =
     throw error
   }
 }
+
+/** Moving the log away would keep both names. Only names on its own file system can be of the same file. */
+const otherName = (path: string): string =>
+  `find the other name, and delete it: find ~ -xdev -samefile '${path.replaceAll("'", "'\\''")}'; or name another file`
 
 export const statOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false })
 
