@@ -11,13 +11,15 @@ export const opaqueCode: Rule.RuleModule = {
     messages: {
       opaque: 'The code of {{tool}} cannot be followed here: {{because}}{{way}}. {{fix}}',
       untyped:
-        'The tools of this file cannot be followed, because ESLint does not know its types. Set its parser to ' +
-        'that of typescript-eslint, with parserOptions: { projectService: true }.',
+        'The tools of this file cannot be followed, because ESLint does not know its types. In eslint.config, give ' +
+        'an entry whose files match it the parser of typescript-eslint, with parserOptions: { projectService: true }' +
+        '{{script}}.',
     },
   },
   create: (context) => ({
     'Program:exit': (node) => {
-      if (isUntyped(context)) context.report({ node, messageId: 'untyped' })
+      if (isUntyped(context))
+        context.report({ node, messageId: 'untyped', data: { script: scriptFix(context.filename) } })
       for (const tool of toolsIn(context))
         for (const use of tool.uses)
           if (use.deed.kind === 'opaque') {
@@ -31,6 +33,12 @@ export const opaqueCode: Rule.RuleModule = {
           }
     },
   }),
+}
+
+// TypeScript knows no types of JavaScript by itself. The usual files: ['**/*.ts'] leaves it out too.
+const scriptFix = (filename: string): string => {
+  const ending = /\.[cm]?jsx?$/.exec(filename)?.[0]
+  return ending === undefined ? '' : `, name '**/*${ending}' in its files, and set allowJs: true in tsconfig.json`
 }
 
 /** What is left where the code cannot be shown. */
