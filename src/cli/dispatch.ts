@@ -75,7 +75,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     ],
   },
   hook: { help: HOOK_HELP, takesWords: true, load: async () => (await import('./hook/hook.js')).hook },
-  doctor: { help: DOCTOR_HELP, load: async () => (await import('./doctor/doctor.js')).doctor },
+  doctor: { help: DOCTOR_HELP, takesWords: true, load: async () => (await import('./doctor/doctor.js')).doctor },
   policy: { help: POLICY_HELP, takesWords: true, load: async () => (await import('./policy/policy.js')).policy },
   manifest: {
     help: MANIFEST_HELP,

@@ -10,5 +10,5 @@ export const DOCTOR_HELP: CommandHelp = {
     'folder, and explains what is missing.',
   ],
   groups: [{ title: 'options', options: [flag('json', 'print JSON')] }],
-  notes: ['Exit status: 0 if this host can run cells, 1 if not.'],
+  notes: ['Exit status: 0 if this host can run cells, 1 if not, 2 for a wrong command line.'],
 }

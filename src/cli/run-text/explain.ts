@@ -32,6 +32,8 @@ export const explainViolations = (result: CallResult, observed: boolean, explain
 
 interface Explained {
   readonly argv: readonly string[]
+  /** The typed grants. */
+  readonly grants: readonly string[]
   /** Never suggested as grants, which would be refused. */
   readonly ownFiles: readonly OwnFile[]
   readonly workspace: AbsolutePath
@@ -41,7 +43,7 @@ interface Explained {
 type LinesOf = (violations: readonly Violation[]) => readonly string[]
 
 const linesFor =
-  ({ argv, ownFiles, workspace, home }: Explained, profile: SandboxProfile): LinesOf =>
+  ({ argv, grants, ownFiles, workspace, home }: Explained, profile: SandboxProfile): LinesOf =>
   (violations) => [
     ...new Set(
       violations
@@ -50,7 +52,7 @@ const linesFor =
           (violation) =>
             onOwnFile(violation, ownFiles) ??
             onImage(violation, profile, [workspace, home]) ??
-            `${describeViolation(violation)}${wayOut(violation, argv)}`,
+            `${describeViolation(violation)}${wayOut(violation, { argv, grants })}`,
         ),
     ),
   ]
@@ -119,26 +121,28 @@ const isLocalGit = (text: string): boolean => {
 const isIdle = (violation: Violation, argv: readonly string[]): boolean =>
   (isLookup(violation) || violation.kind === 'lookup') && isLocalGit(argv.join(' '))
 
-/** The option that would allow it, if there is one. The words of the command may name the hosts that it resolved. */
-export const wayOut = (violation: Violation, argv: readonly string[] = []): string => {
+/** The words of the command may name the hosts that it resolved. */
+type Typed = Pick<Explained, 'argv' | 'grants'>
+
+const NOTHING_TYPED: Typed = { argv: [], grants: [] }
+
+/** The option that would allow it, if there is one. */
+export const wayOut = (violation: Violation, { argv, grants }: Typed = NOTHING_TYPED): string => {
   switch (violation.kind) {
     case 'file':
       return isGrantable(violation) ? `: add --${violation.access} ${asWord(escapeGlob(grantFor(violation)))}` : ''
     case 'connect':
-      if (violation.family === 'host') return `: add --net ${violation.name}:${String(violation.port)}`
+      if (violation.family === 'host') return adding('net', [`${violation.name}:${String(violation.port)}`], grants)
       if (violation.family !== 'inet' && violation.family !== 'inet6') return ': cells cannot reach sockets of the host'
-      return isLookup(violation) ? `: add ${hostOptions(argv)}` : `: add --net ${endpointOf(violation)}`
+      return isLookup(violation) ? addingHosts(argv, grants) : adding('net', [endpointOf(violation)], grants)
     case 'lookup':
-      return `: add --net ${asWord(violation.name)}`
+      return adding('net', [violation.name], grants)
     case 'listen':
-      return violation.family === 'inet' || violation.family === 'inet6' ? ': add --net all' : ''
+      return violation.family === 'inet' || violation.family === 'inet6' ? adding('net', ['all'], grants) : ''
     case 'exec':
-      return `: add --exec ${asWord(violation.path)}`
+      return adding('exec', [violation.path], grants)
     case 'egress':
-      // The command line grants only whole hosts. Parts of a host need a policy.
-      if (violation.reason === 'not-granted' && violation.method === null && violation.host !== '')
-        return `: add --net ${endpointOf({ address: violation.host, port: violation.port })}`
-      return violation.allow === null ? '' : `: add to a policy: ${violation.allow}`
+      return onEgress(violation, grants)
     case 'metadata':
     case 'protected':
     case 'unsealed':
@@ -156,10 +160,29 @@ export const wayOut = (violation: Violation, argv: readonly string[] = []): stri
   }
 }
 
+/** An option `none` cannot stand beside another of its name. */
+const adding = (option: 'net' | 'exec', values: readonly string[], grants: readonly string[]): string => {
+  const options = values.map((value) => `--${option} ${asWord(value)}`).join(' ')
+  return grants.includes(`--${option} none`) ? `: replace --${option} none by ${options}` : `: add ${options}`
+}
+
 /** The name is unknown, because the lookup was never sent. A URL among the words may have it. */
-const hostOptions = (argv: readonly string[]): string => {
+const addingHosts = (argv: readonly string[], grants: readonly string[]): string => {
   const hosts = hostsNamedIn(argv)
-  return hosts.length === 0 ? '--net HOST for each host' : hosts.map((host) => `--net ${asWord(host)}`).join(' ')
+  return hosts.length === 0 ? `${adding('net', ['HOST'], grants)} for each host` : adding('net', hosts, grants)
+}
+
+type RefusedRequest = Extract<Violation, { readonly kind: 'egress' }>
+
+/** The command line grants whole hosts and addresses. Parts of a host need a policy. */
+const onEgress = ({ reason, method, host, port, allow }: RefusedRequest, grants: readonly string[]): string => {
+  if (reason === 'not-granted' && method === null && host !== '')
+    return adding('net', [endpointOf({ address: host, port })], grants)
+  if (allow === null) return ''
+  const whole = /^network: \["([^"]+)"\]$/.exec(allow)?.[1]
+  return whole === undefined
+    ? `: add to a policy: ${allow}`
+    : `${adding('net', [whole], grants)}; or add to a policy: ${allow}`
 }
 
 /** For `--net`, where a host alone means ports 80 and 443. */
