@@ -178,12 +178,21 @@ describe('a patch', () => {
     ],
     ['ends lines as Windows does', `*** Begin Patch\r\n*** Add File: ../home/x\r\n+x\r\n*** End Patch`],
     ['changes git hooks', patchOf('.git/hooks/pre-commit')],
+    ['names a file behind a blank', patchOf(' ../home/x')],
   ])('that %s is denied', (_, text) => {
     expect(patch(text)).toContain('"deny"')
   })
 
-  test('within the project is left to the agent', () => {
-    expect(patch(`*** Begin Patch\n*** Update File: inside\n*** Move to: sub/x\n@@\n-a\n+b\n*** End Patch`)).toBe('')
+  test.each([
+    ['moves a file', `*** Begin Patch\n*** Update File: inside\n*** Move to: sub/x\n@@\n-a\n+b\n*** End Patch`],
+    ['ends lines as Windows does', `*** Begin Patch\r\n*** Add File: sub/x\r\n+x\r\n*** End Patch\r\n`],
+    [
+      'has asterisks and unusual blanks in its content',
+      `*** Begin Patch\n*** Update File: inside\n@@ ***\n *** note ***\n  \u00a0***\n-***\n+\u00a0*** Add File: /x\n*** End of File\n*** End Patch`,
+    ],
+    ['has blanks in a name', patchOf('a b/c d')],
+  ])('that %s within the project is left to the agent', (_, text) => {
+    expect(patch(text)).toBe('')
   })
 })
 

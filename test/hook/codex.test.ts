@@ -19,6 +19,7 @@ import {
   withPackage,
 } from './agent-process.js'
 import type { AgentPlace, AgentRun } from './agent-process.js'
+import type { ScriptedCall } from './scripted-model.js'
 
 const PROGRAM = agentProgram('codex')
 
@@ -42,29 +43,38 @@ interface Given {
   readonly sandbox?: string
   readonly trust?: readonly string[]
   readonly workdir?: string
+  readonly model?: string
 }
 
-const bash = (
-  command: string,
-  { sandbox = 'danger-full-access', trust = [TRUST], workdir, config = [], more = {} }: Given = {},
+const call = (
+  tool: ScriptedCall,
+  { sandbox = 'danger-full-access', trust = [TRUST], config = [], model = 'scripted' }: Given = {},
 ): Promise<AgentRun> =>
-  runAgent(
-    place,
-    [{ name: 'exec_command', input: { cmd: command, ...more, ...(workdir === undefined ? {} : { workdir }) } }],
-    (url) => {
-      const settings = [
-        ...['model = "scripted"', 'model_provider = "scripted"', '[model_providers.scripted]', 'name = "scripted"'],
-        ...[`base_url = "${url}/v1"`, 'wire_api = "responses"', 'env_key = "OPENAI_API_KEY"', ''],
-        ...config,
-      ]
-      mkdirSync(join(place.home, '.codex'), { recursive: true })
-      writeFileSync(join(place.home, '.codex/config.toml'), settings.join('\n'))
-      return {
-        program: PROGRAM ?? '',
-        words: ['exec', '--skip-git-repo-check', ...trust, '--sandbox', sandbox, 'go'],
-        environment: { OPENAI_API_KEY: 'none' },
-      }
-    },
+  runAgent(place, [tool], (url) => {
+    const settings = [
+      ...[`model = "${model}"`, 'model_provider = "scripted"', '[model_providers.scripted]', 'name = "scripted"'],
+      ...[`base_url = "${url}/v1"`, 'wire_api = "responses"', 'env_key = "OPENAI_API_KEY"', ''],
+      ...config,
+    ]
+    mkdirSync(join(place.home, '.codex'), { recursive: true })
+    writeFileSync(join(place.home, '.codex/config.toml'), settings.join('\n'))
+    return {
+      program: PROGRAM ?? '',
+      words: ['exec', '--skip-git-repo-check', ...trust, '--sandbox', sandbox, 'go'],
+      environment: { OPENAI_API_KEY: 'none' },
+    }
+  })
+
+const bash = (command: string, given: Given = {}): Promise<AgentRun> => {
+  const folder = given.workdir === undefined ? {} : { workdir: given.workdir }
+  return call({ name: 'exec_command', input: { cmd: command, ...given.more, ...folder } }, given)
+}
+
+/** Codex offers apply_patch to models that it knows. */
+const patch = (...lines: readonly string[]): Promise<AgentRun> =>
+  call(
+    { name: 'apply_patch', input: { patch: ['*** Begin Patch', ...lines, '*** End Patch', ''].join('\n') } },
+    { model: 'gpt-5.5' },
   )
 
 // For the user: Codex reads the hooks of a project only if the user trusts the project.
@@ -150,6 +160,15 @@ describe('Codex', () => {
     const { results } = await bash('touch made')
     expect(results.join()).toContain('nothing is made here')
     expect(isMade(place, 'made')).toBe(false)
+  })
+
+  test('a patch writes in the project, and no file behind blanks that Codex trims', async () => {
+    install()
+    await patch('*** Add File: made', '+x')
+    expect(isMade(place, 'made')).toBe(true)
+    for (const blank of ['\u00a0', '\v', '\u2028'])
+      await patch('*** Add File: also', '+x', `${blank}*** Add File: ../outside`, '+x')
+    expect([isMade(place, 'also'), isMade(place, '../outside')]).toEqual([false, false])
   })
 
   test('Codex ignores "ask", so a rule that asks denies', async () => {
