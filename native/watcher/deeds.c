@@ -170,7 +170,10 @@ static void on_disarmed(struct territory *territory, const char *path, const cha
 		tell(disarming->order, LEFT, path, NULL);
 }
 
-/* A link that was changed or removed: put back. */
+/*
+ * A link that was changed or removed: put back. The folders above one that the policy carves out are pinned, so only
+ * another program can have taken them away.
+ */
 static void mend_link(struct watcher *watcher, struct watch_order *order, const struct found *link)
 {
 	if (link_is_unchanged(order->territory, link->path))
@@ -179,6 +182,8 @@ static void mend_link(struct watcher *watcher, struct watch_order *order, const 
 		remove_for(watcher, order, link->path);
 	else if (restore_link(order->territory, link->path))
 		tell(order, PUT_BACK, link->path, NULL);
+	else if (is_carved_link(order, link->path))
+		tell(order, REPLACED, link->path, NULL);
 }
 
 static void on_own_copy(const char *path, bool could, void *context)

@@ -19,12 +19,22 @@ bool is_exempt(const struct watch_order *order, const char *path)
 	return false;
 }
 
-bool is_carved_out(const struct watch_order *order, const char *path)
+static bool has_word(const struct watch_order *order, char letter, const char *path)
 {
 	for (size_t i = 0; i < order->word_count; i++)
-		if (order->words[i][0] == '!' && strcmp(order->words[i] + 1, path) == 0)
+		if (order->words[i][0] == letter && strcmp(order->words[i] + 1, path) == 0)
 			return true;
 	return false;
+}
+
+bool is_carved_out(const struct watch_order *order, const char *path)
+{
+	return has_word(order, '!', path);
+}
+
+bool is_carved_link(const struct watch_order *order, const char *path)
+{
+	return has_word(order, '@', path);
 }
 
 bool was_sealed(const struct watch_order *order, const char *path)

@@ -14,7 +14,10 @@ import { path } from '../policy/places.js'
 
 import { newFolder, plant } from './tree.js'
 
-const SURVEY: LayoutInput['survey'] = { read: [], write: [], shown: [], links: [], hidden: [], sealed: [] }
+const SURVEY: LayoutInput['survey'] = {
+  ...{ read: [], write: [], shown: [], links: [] },
+  ...{ hidden: [], sealed: [], carvedLinks: [] },
+}
 const NOTHING: LayoutInput = {
   system: { places: [], links: [], files: [] },
   survey: SURVEY,

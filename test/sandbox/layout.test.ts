@@ -9,7 +9,10 @@ import { path } from '../policy/places.js'
 const folder = (text: string) => ({ path: path(text), object: 'directory' as const })
 const file = (text: string) => ({ path: path(text), object: 'file' as const })
 
-const SURVEY: LayoutInput['survey'] = { read: [], write: [], shown: [], links: [], hidden: [], sealed: [] }
+const SURVEY: LayoutInput['survey'] = {
+  ...{ read: [], write: [], shown: [], links: [] },
+  ...{ hidden: [], sealed: [], carvedLinks: [] },
+}
 const NOTHING: LayoutInput = {
   system: {
     places: [folder('/usr')],

@@ -10,7 +10,7 @@ import type { OwnFile } from './own-file.js'
 export const ownFileAt = (path: string, access: 'read' | 'write', files: readonly OwnFile[]): OwnFile | undefined =>
   files
     .filter((file) => access === 'write' || file.access === 'withheld')
-    .map((file) => ({ file, place: futurePathOf(parseAbsolutePath(file.path)) }))
+    .map((file) => ({ file, place: placeOf(file) }))
     .filter(
       ({ file, place }) =>
         isWithinPath(path as AbsolutePath, place) &&
@@ -21,6 +21,10 @@ export const ownFileAt = (path: string, access: 'read' | 'write', files: readonl
       return { file, rank: path.startsWith(prefix) ? prefix.length : place.length }
     })
     .sort((one, other) => other.rank - one.rank)[0]?.file
+
+/** A link of the program is a file of its own. */
+const placeOf = ({ path, program }: OwnFile): AbsolutePath =>
+  program === 'link' ? parseAbsolutePath(path) : futurePathOf(parseAbsolutePath(path))
 
 /** Shown in place of a grant. */
 export const describeOwnFile = (path: string, { what, access, prefix }: OwnFile, who: 'command' | 'tool'): string =>

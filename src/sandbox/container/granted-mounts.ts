@@ -40,7 +40,7 @@ export const mountsFor = (boundary: Boundary, sealed: readonly Place[]): Granted
     .map(asBind('read'))
   const seals = [...survey.sealed, ...sealed]
   const hidden = outermost(survey.hidden).map(asBind('hide'))
-  const pins = pinsOf([...seals, ...survey.hidden], writeRoots).map((path): Bind => ({
+  const pins = pinsOf({ ...survey, sealed: seals }, writeRoots).map((path): Bind => ({
     path,
     object: 'directory',
     access: 'write',

@@ -2,7 +2,7 @@ import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
 import { isReadable, isWithinPath, literalPattern, parentOf } from '../../policy/index.js'
 
 import { expandPattern } from './expand-pattern.js'
-import { placeAt, realPathOf } from './object-at.js'
+import { objectAt, placeAt, realPathOf } from './object-at.js'
 import type { Place } from './object-at.js'
 
 export interface CarveOuts {
@@ -10,6 +10,11 @@ export interface CarveOuts {
   readonly hidden: readonly Place[]
   /** The tool can read these, but not change them. */
   readonly sealed: readonly Place[]
+  /**
+   * Carve-outs that are symbolic links, by the real folder that they are in. No mount can seal a link, but their
+   * folders must stay where they are.
+   */
+  readonly carvedLinks: readonly AbsolutePath[]
 }
 
 /** The existing carve-outs of a policy, for the watcher. */
@@ -33,8 +38,14 @@ export const surveyCarveOuts = (boundary: Boundary, granted: readonly Place[]): 
   return {
     hidden: hidden.filter(({ path }) => !isGone(path)),
     sealed: carved.filter(({ path, judged }) => isReadable(real, judged) && !isGone(path)),
+    carvedLinks: carvedLinksOf(boundary),
   }
 }
+
+export const carvedLinksOf = ({ write }: Pick<Boundary, 'write'>): readonly AbsolutePath[] =>
+  write
+    .filter(({ negated, kind, base }) => negated && kind === 'literal' && objectAt(base) === 'link')
+    .map(({ base }) => `${futurePathOf(parentOf(base))}${base.slice(base.lastIndexOf('/'))}` as AbsolutePath)
 
 interface Carved extends Place {
   /** Readability is judged by this path: `dir/**` covers the contents of the folder, not the folder. */

@@ -31,7 +31,8 @@ export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Landlock
   const { survey, system, execute, temporary } = input
   const [toRead, toWrite] = [accessFor('r', execute), accessFor('rw', execute)]
   const hidden = survey.hidden.map(({ path }) => path)
-  const sealed = survey.sealed.map(({ path }) => path)
+  // Without mounts the keeper holds a link by its name too.
+  const sealed = [...survey.sealed.map(({ path }) => path), ...survey.carvedLinks]
   const carved = [...hidden, ...sealed]
   const writeRoots = outermost(survey.write)
   const isKept = (root: Place) =>

@@ -4,6 +4,7 @@ import { isWithinPath, parentOf } from '../../policy/index.js'
 
 import type { Access, Rule, Step } from './plan.js'
 import type { Place } from '../grants/object-at.js'
+import type { CarveOuts } from '../grants/carve-outs.js'
 import type { Survey } from '../grants/survey.js'
 import type { SystemView, TextFile } from '../grants/system-view.js'
 
@@ -66,7 +67,7 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
   const binds = new Map<AbsolutePath, Step>()
   for (const place of readRoots) binds.set(place.path, bind(place, toRead))
   for (const place of writeRoots) binds.set(place.path, bind(place, toWrite))
-  for (const pin of pinsOf([...survey.sealed, ...survey.hidden], writeRoots))
+  for (const pin of pinsOf(survey, writeRoots))
     binds.set(pin, { kind: 'bind', access: toWrite, path: pin })
   for (const place of survey.sealed) binds.set(place.path, bind(place, toRead))
   for (const place of survey.hidden) binds.set(place.path, { kind: 'hide', path: place.path })
@@ -168,13 +169,16 @@ export const outermost = (places: readonly Place[]): readonly Place[] => {
 }
 
 /**
- * The folders between a write root and its seals. Each is bound onto itself, because a mount point cannot be renamed or
+ * The folders between a write root and its seals, or links that are put back. Each is bound onto itself, because a mount point cannot be renamed or
  * removed. Otherwise the tool could move `.git` away with its sealed hooks and make another.
  */
-export const pinsOf = (sealed: readonly Place[], writeRoots: readonly Place[]): readonly AbsolutePath[] => {
+export const pinsOf = (
+  { sealed, hidden, carvedLinks }: CarveOuts,
+  writeRoots: readonly Place[],
+): readonly AbsolutePath[] => {
   const pins = new Set<AbsolutePath>()
-  const whole = new Set(sealed.map(({ path: at }) => at))
-  for (const { path: at } of sealed) {
+  const whole = new Set([...sealed, ...hidden].map(({ path: at }) => at))
+  for (const at of [...whole, ...carvedLinks]) {
     const root = writeRoots.find((candidate) => isWithinPath(at, candidate.path))
     if (root === undefined) continue
     const folders: AbsolutePath[] = []

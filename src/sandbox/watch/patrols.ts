@@ -1,16 +1,16 @@
 // The watch over the write roots of one call: which protected names to seal, and what appears while the tool runs.
 import { CordonError } from '../../errors/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
-import { PROTECTED_NAMES, isNamedBy } from '../../policy/index.js'
+import { PROTECTED_NAMES, isNamedBy, parentOf } from '../../policy/index.js'
 
-import { realBoundary } from '../grants/carve-outs.js'
+import { carvedLinksOf, realBoundary } from '../grants/carve-outs.js'
 import type { CarvedOut } from '../grants/carve-outs.js'
 import { redirectsOf } from './git-redirects.js'
 import { objectAt, placeAt } from '../grants/object-at.js'
 import type { FoundObject, Place } from '../grants/object-at.js'
 import { otherNamesOf, refuseOtherNames } from './other-names.js'
 import { refuseUngrantable } from '../grants/resolve-grant.js'
-import { carvedLinks, isBelow, missingCarveOuts, plainGrants, startWatcher } from './watcher.js'
+import { isBelow, missingCarveOuts, plainGrants, startWatcher } from './watcher.js'
 import type { Patrol, Watcher } from './watcher.js'
 import { refuseTooManySeals } from './too-many-seals.js'
 import type { Violation } from '../result/violations.js'
@@ -68,7 +68,7 @@ const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppearance: (
   // First, so that the watcher does not walk a root that is refused, such as the whole file system.
   for (const { base, text } of plainGrants(real)) refuseUngrantable(base, 'write', text)
   const folders = writeFolders(real)
-  const guarded = carvedLinks(boundary)
+  const guarded = carvedLinksOf(boundary)
   const begun = await Promise.allSettled(folders.map((root) => watcher.begin(root, real, onAppearance, guarded)))
   const patrols = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   const failed = begun.find((each) => each.status === 'rejected')
@@ -115,11 +115,13 @@ const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppearance: (
     refuseTooManySeals(sealed, folders)
     const hold = async (carved: CarvedOut) => {
       if (carved.paths.length > 0) await refuseOtherNames(watcher, links, roots, carved, sealed)
-      // The watcher knows the protected names and the targets of their links. It needs the others.
+      // The watcher knows the protected names and the targets of their links. It needs the others. A link is put back,
+      // so only its folder has to stay.
       const names = [
         ...carved.paths,
         ...[...redirected, ...others].map(({ path }) => path),
         ...missingCarveOuts(real).filter((path) => !isBelow(folders, path)),
+        ...guarded.map(parentOf),
       ]
       if (names.length > 0) held = await watcher.hold(names, onAppearance)
     }

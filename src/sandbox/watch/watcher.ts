@@ -4,9 +4,8 @@ import type { Socket } from 'node:net'
 
 import { bug, fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, PathPattern, ProtectedName } from '../../policy/index.js'
-import { PROTECTED_NAMES, isNamedBy, isWithinPath, parentOf } from '../../policy/index.js'
+import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../../policy/index.js'
 
-import { futurePathOf } from '../grants/carve-outs.js'
 import { bytesOfName, quotedWord, textOfName } from '../grants/file-names.js'
 import { FROM_WATCHER, TO_WATCHER, createFrameReader, encodeFrame } from '../frames.js'
 import type { FrameToWatcher } from '../frames.js'
@@ -261,12 +260,6 @@ export const missingCarveOuts = ({ read, write }: Pick<Boundary, 'read' | 'write
   [...read, ...write]
     .filter(({ negated, kind, base }) => negated && kind !== 'pattern' && objectAt(base) === undefined)
     .map(({ base }) => base)
-
-/** Carve-outs that are symbolic links, by the real folder that they are in. No mount can seal a link. */
-export const carvedLinks = ({ write }: Pick<Boundary, 'write'>): readonly AbsolutePath[] =>
-  write
-    .filter(({ negated, kind, base }) => negated && kind === 'literal' && objectAt(base) === 'link')
-    .map(({ base }) => `${futurePathOf(parentOf(base))}${base.slice(base.lastIndexOf('/'))}` as AbsolutePath)
 
 export const isBelow = (folders: readonly AbsolutePath[], path: AbsolutePath): boolean =>
   folders.some((folder) => path !== folder && isWithinPath(path, folder))
