@@ -2,7 +2,12 @@
 import { describe, expect, test } from 'vitest'
 
 import { processTool, tool } from '../../src/runtime/index.js'
-import { createMessageReader, encodeMessage, encodeWritten } from '../../src/runtime/function-cell/messages.js'
+import {
+  MESSAGE_LETTERS,
+  createMessageReader,
+  encodeMessage,
+  encodeWritten,
+} from '../../src/runtime/function-cell/messages.js'
 import { listenToFunction } from '../../src/runtime/run/function-reply.js'
 import { resultLimitsOf } from '../../src/runtime/result/result-limits.js'
 
@@ -180,6 +185,11 @@ describe('a chunk of very many messages', () => {
 })
 
 describe('the reader of messages', () => {
+  test('knows each kind by a letter of its own', () => {
+    const letters = Object.values(MESSAGE_LETTERS)
+    expect(new Set(letters).size).toBe(letters.length)
+  })
+
   const readerOf = (largest: number) => {
     const heard: unknown[] = []
     const take = createMessageReader<'progress' | 'text'>({

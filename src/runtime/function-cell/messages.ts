@@ -55,7 +55,8 @@ export interface ThrownError {
 
 const HEADER = 5
 
-const LETTERS = {
+/** The first byte of a message. */
+export const MESSAGE_LETTERS = {
   load: 'L',
   call: 'C',
   loaded: 'R',
@@ -84,15 +85,15 @@ export const encodeOutput = (stream: OutputStream, bytes: Uint8Array): Buffer =>
   return message
 }
 
-const frame = (kind: keyof typeof LETTERS, text: string): Buffer => {
+const frame = (kind: keyof typeof MESSAGE_LETTERS, text: string): Buffer => {
   const message = headed(kind, Buffer.byteLength(text))
   message.write(text, HEADER)
   return message
 }
 
-const headed = (kind: keyof typeof LETTERS, length: number): Buffer => {
+const headed = (kind: keyof typeof MESSAGE_LETTERS, length: number): Buffer => {
   const message = Buffer.allocUnsafe(HEADER + length)
-  message.write(LETTERS[kind], 0, 'latin1')
+  message.write(MESSAGE_LETTERS[kind], 0, 'latin1')
   message.writeUInt32LE(length, 1)
   return message
 }
@@ -106,12 +107,12 @@ export interface MessageSink<Kind> {
 }
 
 /** Cuts a stream into messages. Throws at invalid bytes. */
-export const createMessageReader = <Kind extends keyof typeof LETTERS>({
+export const createMessageReader = <Kind extends keyof typeof MESSAGE_LETTERS>({
   largest,
   onMessage,
   onTooLarge,
 }: MessageSink<Kind>): ((bytes: Buffer) => void) => {
-  const kindOf = new Map((Object.keys(largest) as Kind[]).map((kind) => [LETTERS[kind].charCodeAt(0), kind]))
+  const kindOf = new Map((Object.keys(largest) as Kind[]).map((kind) => [MESSAGE_LETTERS[kind].charCodeAt(0), kind]))
   const header = Buffer.alloc(HEADER)
   let hasOfHeader = 0
   let kind: Kind | undefined
