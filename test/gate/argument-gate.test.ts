@@ -309,6 +309,31 @@ describe('in a cell', () => {
   })
 })
 
+describe('in process, the file .git, which redirects git to another repository,', () => {
+  const tool = toolWith({
+    kind: 'in-process',
+    policy: { risk: 'low', filesystem: { read: [], write: ['/srv/**', '/named/.git'] } },
+  })
+  const listFolder = (path: string) => (path === '/srv/clone/.git' ? [] : undefined)
+  const write = (path: string) => outcome({ tools: [tool], resolvePath: disk({}), listFolder }, { path })
+
+  it('cannot be written, where it is missing or a file', async () => {
+    for (const path of ['/srv/app/.git', '/srv/app/x/../.git'])
+      expect(await write(path)).toBe('deny argument-path-denied')
+  })
+
+  it('can be written where it is a folder, where a grant names it, and names beside and beneath it can', async () => {
+    for (const path of [
+      '/srv/clone/.git',
+      '/named/.git',
+      '/srv/app/.git/HEAD',
+      '/srv/app/.gitignore',
+      '/srv/app/x.git',
+    ])
+      expect(await write(path)).toBe('allow')
+  })
+})
+
 describe('a URL argument is judged by the network grants', () => {
   const network = [
     'api.example.org',

@@ -166,6 +166,13 @@ describe('a file tool', () => {
     expect(decisionOf('Read', { file_path: join(workspace, 'near') })).toBe('silent 0')
   })
 
+  test('cannot write .git as a file, which leads git to another repository, and may write beside it', () => {
+    mkdirSync(join(workspace, 'clone/.git'), { recursive: true })
+    const write = (path: string) => decisionOf('Write', { file_path: join(workspace, path), content: 'gitdir: ../x\n' })
+    expect([write('.git'), write('sub/.git')]).toEqual(['deny', 'deny'])
+    expect([write('sub/.gitignore'), write('clone/.git/HEAD')]).toEqual(['silent 0', 'silent 0'])
+  })
+
   test('without a path is blocked', () => {
     expect(claude('Write', { path: join(workspace, 'x') })).toMatchObject({ status: 2, stdout: '' })
   })

@@ -51,7 +51,7 @@ export const createArgumentGate = (
   listFolder: ListFolder = () => undefined,
 ): ArgumentGate => {
   const isEnforced = tool.argumentGate === 'enforced'
-  const files = isEnforced ? fileStanceOf(tool) : undefined
+  const files = isEnforced ? fileStanceOf(tool, listFolder) : undefined
   const network = isEnforced && !tool.noStance.includes('network') ? tool.boundary.network : undefined
   return (input) => {
     const paths: CallPath[] = []

@@ -1,7 +1,8 @@
-import { isReadable, isWithinPath, isWritable } from '../../policy/index.js'
+import { isProtectedFile, isReadable, isWithinPath, isWritable } from '../../policy/index.js'
 import type { AbsolutePath, PathPattern } from '../../policy/index.js'
 
 import type { GateTool } from '../tool.js'
+import type { ListFolder } from './existing-names.js'
 
 export type PathAccess = 'read' | 'write' | 'any'
 
@@ -21,7 +22,7 @@ const SETTINGS = '/etc' as AbsolutePath
  * Every cell can read programs, libraries and settings of the system. As an argument, the path of a program is
  * ordinary, but a path of the settings must be granted.
  */
-export const fileStanceOf = (tool: GateTool): FileStance | undefined => {
+export const fileStanceOf = (tool: GateTool, listFolder: ListFolder): FileStance | undefined => {
   const isInProcess = tool.runs === 'in-process'
   if (tool.noStance.includes('read') && tool.noStance.includes('write')) return undefined
 
@@ -29,14 +30,17 @@ export const fileStanceOf = (tool: GateTool): FileStance | undefined => {
   const declared = { ...grants, presetRead: [] }
   const onlyRead = { ...grants, write: [] }
   const hasNoStanceOn = (access: PathAccess) => access !== 'any' && tool.noStance.includes(access)
+  // A tool in a cell makes what it wants there, and the watcher sets aside what it must not.
+  const mayWrite = (path: AbsolutePath) =>
+    isWritable(grants, path) && !(isInProcess && isProtectedFile(grants.write, path) && listFolder(path) === undefined)
   return {
     allows: (path, access) => {
       if (hasNoStanceOn(access)) return true
-      if (access === 'write') return isWritable(grants, path)
+      if (access === 'write') return mayWrite(path)
       // The paths of the system last, because they are many and rarely in arguments.
       if (access === 'read' || !isInProcess) return isReadable(declared, path) || isReadable(grants, path)
       // The access is not known, and no cell confines the tool. A path without a read grant must be writable.
-      return isReadable(onlyRead, path) || isWritable(grants, path)
+      return isReadable(onlyRead, path) || mayWrite(path)
     },
     granted: (access) => {
       const patterns =

@@ -15,7 +15,8 @@ export interface Protection {
 
 /**
  * The protected name that keeps a path of a write root read-only, by the text of the path. Entries with
- * `object: 'file'` depend on the file system, so the sandbox checks those itself with `isNamedBy`.
+ * `object: 'file'` depend on the file system, so the sandbox checks those itself with `isNamedBy`, and the gate with
+ * `isProtectedFile`.
  */
 export const protectionOf = (write: readonly PathPattern[], path: AbsolutePath): Protection | undefined => {
   const grants = write.filter(({ negated }) => !negated)
@@ -29,6 +30,21 @@ export const protectionOf = (write: readonly PathPattern[], path: AbsolutePath):
   }
   return undefined
 }
+
+/** Whether the path has a protected name unless it is a directory. */
+export const isProtectedFile = (write: readonly PathPattern[], path: AbsolutePath): boolean =>
+  FILES.some(
+    (entry) =>
+      path.endsWith(`/${entry.name}`) &&
+      isInScope(
+        write.filter(({ negated }) => !negated),
+        entry,
+        path,
+      ) &&
+      !isNamedBy(write, entry, path),
+  )
+
+const FILES = PROTECTED_NAMES.filter(({ object }) => object === 'file')
 
 /** The protected names, without those that protect files only. */
 export const PROTECTED = PROTECTED_NAMES.filter(({ object }) => object === 'any')
