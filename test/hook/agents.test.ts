@@ -196,6 +196,20 @@ describe('a patch', () => {
   })
 })
 
+describe('a path that has several names', () => {
+  const place = hookPlace()
+  const write = (input: Readonly<Record<string, unknown>>): string =>
+    place.hook('cursor', WIRES['cursor']?.message(place, 'Write', input)).stdout
+
+  test('is judged by all that are given', () => {
+    const outside = join(place.home, '.bashrc')
+    expect(write({ file_path: 'ok.txt', path: outside })).toContain('"deny"')
+    expect(write({ file_path: '', path: 'ok.txt', target_file: outside })).toContain('"deny"')
+    expect(write({ file_path: 'ok.txt', path: 7 })).toBe('')
+    expect(write({ file_path: 'ok.txt', path: join(place.workspace, 'ok.txt') })).toBe(WIRES['cursor']?.silent)
+  })
+})
+
 describe('Codex', () => {
   const place = hookPlace()
   const message = (sandbox: string): unknown => {

@@ -1,5 +1,5 @@
-// The files that a patch of the form "*** Begin Patch" changes. The programs that apply patches differ in the blanks that
-// they trim. So a line that only some of them would take for a marker blocks the call.
+// The files that a patch of the form "*** Begin Patch" changes. The programs that apply patches differ in the blanks
+// that they trim. So a line that only some of them would take for a marker blocks the call.
 import type { ToolAction } from './agent.js'
 import { unreadable } from './message.js'
 

@@ -1,11 +1,11 @@
 // What a tool of an agent does, by a table of the agent's own tools. A tool that no table knows is `other`: it needs a
 // rule, or a person.
-import type { JsonObject } from '../../gate/index.js'
+import type { JsonObject, JsonValue } from '../../gate/index.js'
 
 import type { ToolAction } from './agent.js'
 import { textIn, textsOf, unreadable } from './message.js'
 
-/** Fields of a tool that hold a path, or a list of paths. `a|b`: the first of these that is given. */
+/** Fields of a tool that hold a path, or a list of paths. `a|b`: names of the same field. */
 interface FileTool {
   readonly read?: readonly string[]
   readonly write?: readonly string[]
@@ -44,28 +44,28 @@ const filesOf = (
   { read = [], write = [], folder = [], glob = [] }: FileTool,
   agent: string,
 ): ToolAction => {
-  const valueOf = (field: string) =>
+  // An agent takes one of the names, or changes which one with its next version. So each of them is judged.
+  const valuesOf = (field: string): readonly JsonValue[] =>
     field
       .split('|')
-      .map((name) => input[name])
-      .find((value) => !isEmpty(value))
+      .map((name) => input[name] ?? '')
+      .filter((value) => value !== '')
   // A tool without its path was changed by its authors: nobody knows what it would open.
   const pathsIn = (field: string): readonly string[] => {
-    const paths = textsOf(valueOf(field))
-    if (paths === undefined || paths.length === 0 || paths.includes(''))
+    const paths = valuesOf(field).map(textsOf)
+    const all = paths.flatMap((each) => each ?? [])
+    if (all.length === 0 || all.includes('') || paths.includes(undefined))
       throw unreadable(agent, `calls ${tool} without a path in "${field}"`)
-    return paths
+    return all
   }
-  const folders = folder.flatMap((field) => (isEmpty(valueOf(field)) ? ['.'] : pathsIn(field)))
-  const globs = glob.flatMap((field) => (isEmpty(valueOf(field)) ? [] : pathsIn(field)))
+  const folders = folder.flatMap((field) => (valuesOf(field).length === 0 ? ['.'] : pathsIn(field)))
+  const globs = glob.flatMap((field) => (valuesOf(field).length === 0 ? [] : pathsIn(field)))
   return {
     kind: 'files',
     read: [...read.flatMap(pathsIn), ...folders, ...globs.flatMap(startOfGlob)],
     write: write.flatMap(pathsIn),
   }
 }
-
-const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ''
 
 /** The folder at which a pattern starts, if it can leave the folder that the tool names. */
 const startOfGlob = (pattern: string): readonly string[] => {
