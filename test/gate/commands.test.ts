@@ -478,6 +478,9 @@ describe('options before and between the words of a command', () => {
     ['git push', 'git -c alias.p=push p'],
     ['git push', 'git -c ALIAS.p=push p'],
     ['git push', 'git --config-env=alias.p=P p'],
+    ['git push', 'GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.p GIT_CONFIG_VALUE_0=push git p'],
+    ['git push', 'env GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=$K GIT_CONFIG_VALUE_0=push git p'],
+    ['git push', `export GIT_CONFIG_PARAMETERS="'Alias.p'='push'"; git p`],
     ['git push', 'git -C $DIR'],
     ['git push --force', 'git push --tags --force'],
     ['npm publish', 'npm --prefix x publish'],
@@ -496,6 +499,7 @@ describe('options before and between the words of a command', () => {
   it.each([
     ['git push', 'git -C . status'],
     ['git push', 'git commit -m push'],
+    ['git push', 'GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=push git status'],
     ['git push', 'git --git-dir=push status'],
     ['npm publish', 'npm --prefix x test'],
     ['docker push', 'docker --context x version'],

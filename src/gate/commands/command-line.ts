@@ -9,7 +9,7 @@ import {
   isLauncher,
   launchesBehind,
 } from './launchers.js'
-import { renamesCommands } from './program-options.js'
+import { assignsAlias, renamesCommands } from './program-options.js'
 import { splitLine } from './shell-line.js'
 import type { CommandPart } from './shell-line.js'
 import { substitutionsIn } from './shell-quoting.js'
@@ -128,7 +128,9 @@ const readLiterals = (found: Found): void => {
 const ASSIGNED = /^(?<name>\w+|BASH_FUNC_[^=]*)\+?=(?<value>[^]*)$/
 
 /** Whether the word sets a variable that is run: `BASH_ENV='$(rm x)' bash`, `PAGER='rm x' git log`. */
-const readVariable = ({ text, isKnown }: Word, found: Found, depth: number): boolean => {
+const readVariable = (word: Word, found: Found, depth: number): boolean => {
+  const { text, isKnown } = word
+  if (assignsAlias(word)) addUnseen(found.parts)
   const { name = '', value = '' } = ASSIGNED.exec(text)?.groups ?? {}
   if (!RUN_VARIABLES.has(name) && !name.startsWith('BASH_FUNC_')) return false
   if (!isKnown) addUnseen(found.parts)

@@ -30,3 +30,9 @@ export const pastOptions = (
 /** `git -c alias.p=push p`: the words then say nothing about what runs. */
 export const renamesCommands = (program: string, words: readonly Word[]): boolean =>
   program === 'git' && words.some(({ text }) => /^(?:--config-env=)?alias\./i.test(text))
+
+/** `GIT_CONFIG_KEY_0=alias.p`: git takes settings from such variables, too. */
+export const assignsAlias = ({ text, isKnown }: Word): boolean => {
+  const value = /^GIT_CONFIG_(?:KEY_\d+|PARAMETERS)\+?=(?<value>[^]*)$/.exec(text)?.groups?.['value']
+  return value !== undefined && (!isKnown || /alias/i.test(value))
+}
