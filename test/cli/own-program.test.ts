@@ -22,12 +22,12 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true })
 })
 
-const run = (form: string, line: string, started: readonly string[] = [command]) => {
+const run = (form: string, line: string, started: readonly string[] = [command], cwd = project) => {
   const [program = '', ...words] = started
   const { status, stdout, stderr } = spawnSync(
     program,
     [...words, 'run', '--form', form, '--mode', 'never', '--write', '.', '--', '/bin/bash', '-c', line],
-    { cwd: project, encoding: 'utf8', env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: join(root, 'home') } },
+    { cwd, encoding: 'utf8', env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: join(root, 'home') } },
   )
   return { status, stdout, stderr }
 }
@@ -85,6 +85,65 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
     rmSync(command, { force: true })
     symlinkSync('../cordon/bin/cordon.js', command)
     expect({ status: made.status, isMade, beside: beside.status }).toEqual({ status: 125, isMade: false, beside: 0 })
+  })
+
+  test.each([
+    ['renamed', 'mv node_modules/.bin node_modules/old'],
+    ['removed', 'rm -r node_modules/.bin'],
+    ['replaced by a link', 'mkdir evil; mv node_modules/.bin node_modules/old && ln -s ../evil node_modules/.bin'],
+  ])('the folder of the command cannot be %s', (_, line) => {
+    expect(run(form, line).status).not.toBe(0)
+    const twin = run(form, 'mkdir node_modules/.other && mv node_modules/.other other && rmdir other')
+    rmSync(join(project, 'evil'), { recursive: true, force: true })
+    expect(readlinkSync(command)).toBe('../cordon/bin/cordon.js')
+    expect(twin.status).toBe(0)
+  })
+
+  test('in a project that links to the package, its folders stay, and others can be made beside', () => {
+    const linked = join(root, `linked-${form}`)
+    const own = join(linked, 'node_modules', 'cordon')
+    mkdirSync(join(linked, 'node_modules', '.bin'), { recursive: true })
+    symlinkSync(join(project, 'node_modules', 'cordon'), own)
+    symlinkSync('../cordon/bin/cordon.js', join(linked, 'node_modules', '.bin', 'cordon'))
+    const started = [join(linked, 'node_modules', '.bin', 'cordon')]
+    const elsewhere = [command]
+    const moved = run(form, 'mkdir ev; mv node_modules nm && ln -s ev node_modules', started, linked)
+    const byOther = run(form, 'mv node_modules nm', elsewhere, linked)
+    run(form, 'rm node_modules/cordon; ln -s ../ev node_modules/cordon', elsewhere, linked)
+    const beside = run(form, 'mkdir node_modules/beside', started, linked)
+    expect([moved.status, byOther.status]).not.toContain(0)
+    expect(readlinkSync(own)).toBe(join(project, 'node_modules', 'cordon'))
+    expect({ status: beside.status, isMade: existsSync(join(linked, 'node_modules', 'beside')) }).toEqual({
+      status: 0,
+      isMade: true,
+    })
+  })
+
+  test('a link on the way from the command to the package is put back, and one beside it can be changed', () => {
+    const folder = join(root, `chain-${form}`)
+    mkdirSync(folder)
+    symlinkSync(join(project, PROGRAM), join(folder, 'cordon'))
+    symlinkSync(join(project, PROGRAM), join(folder, 'other'))
+    symlinkSync(join(folder, 'cordon'), join(root, `start-${form}`))
+    const started = [join(root, `start-${form}`)]
+    run(form, 'ln -sf evil cordon', started, folder)
+    const twin = run(form, 'ln -sf evil other', started, folder)
+    expect(readlinkSync(join(folder, 'cordon'))).toBe(join(project, PROGRAM))
+    expect({ status: twin.status, leads: readlinkSync(join(folder, 'other')) }).toEqual({ status: 0, leads: 'evil' })
+  })
+
+  test.each([
+    ['an optional package', 'mkdir node_modules/typescript', 'typescript'],
+    ['one in a scope', 'mkdir -p made/api && mv made node_modules/@opentelemetry', '@opentelemetry/api'],
+    ['a file that hides a package', 'echo planted > node_modules/fast-deep-equal.js', 'fast-deep-equal.js'],
+  ])('%s that Cordon would load cannot be made', (_, line, name) => {
+    const { stderr } = run(form, line)
+    const isMade = existsSync(join(project, 'node_modules', name))
+    const twin = run(form, 'mkdir -p node_modules/@other/api && touch node_modules/left-pad.js')
+    for (const made of ['@opentelemetry', '@other', 'left-pad.js', 'made'])
+      rmSync(join(project, 'node_modules', made), { recursive: true, force: true })
+    expect({ isMade, twin: twin.status }).toEqual({ isMade: false, twin: 0 })
+    expect(stderr).toContain('Cordon would load it: install it outside of a cell')
   })
 
   test('removing all packages fails, and says why', () => {

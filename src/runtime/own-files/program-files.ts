@@ -1,7 +1,7 @@
 // What Cordon itself runs from: its package, every package that it loads, the launcher, and Node. A tool that changes
 // one of them would run outside of every cell with the next start.
-import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { fail } from '../../errors/index.js'
@@ -11,90 +11,13 @@ import { futurePathOf } from '../../sandbox/index.js'
 
 import { linksOnTheWay } from './links-on-the-way.js'
 import type { OwnFile } from './own-file.js'
+import { isCheckout, isLink, modulesFolders, packagesFrom, placeOfPackage } from './packages.js'
 
 /** The folder of this very package. */
 export const PACKAGE_FOLDER = realpathSync(fileURLToPath(new URL('../../../', import.meta.url)))
 
-/** Optional packages that the command line and the library load by themselves if they are there. */
-const LOADED_PEERS = ['@opentelemetry/api', 'graphile-worker', 'typescript']
-/** Nothing of it is loaded. */
-const TYPES = '@types/'
-
-/** One installed package, by its real folder. */
-export interface InstalledPackage {
-  readonly name: string
-  readonly folder: string
-  /** Symbolic links on the way to it. */
-  readonly links: readonly string[]
-  /** What Node finds if this package loads another one by its name. */
-  readonly needs: readonly InstalledPackage[]
-}
-
-/** A package with everything that it loads, each folder once. `needed`: without the packages that are optional. */
-export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): readonly InstalledPackage[] => {
-  const known = new Map<string, InstalledPackage>()
-  const take = (name: string, at: string): InstalledPackage => {
-    const real = realpathSync.native(at)
-    const links = real === at ? [] : linksOnTheWay(parseAbsolutePath(at))
-    const found = known.get(real)
-    if (found !== undefined) return { ...found, links: [...found.links, ...links] }
-    const needs: InstalledPackage[] = []
-    const taken = { name, folder: real, links, needs }
-    known.set(real, taken)
-    for (const needed of namesNeeded(real, which)) {
-      const place = placeOfPackage(needed, real)
-      if (place === undefined) continue
-      const one = take(needed, place)
-      known.set(one.folder, one)
-      needs.push(one)
-    }
-    return taken
-  }
-  take('cordon', folder)
-  return [...known.values()]
-}
-
-const namesNeeded = (folder: string, which: 'needed' | 'all'): readonly string[] => {
-  const { name, dependencies = {}, optionalDependencies = {} } = manifestOf(folder)
-  const peers = name === 'cordon' && which === 'all' ? LOADED_PEERS : []
-  return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers].filter(
-    (each) => !each.startsWith(TYPES),
-  )
-}
-
-interface Manifest {
-  readonly name?: string
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly optionalDependencies?: Readonly<Record<string, string>>
-}
-
-const manifestOf = (folder: string): Manifest => {
-  try {
-    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
-  } catch {
-    return {}
-  }
-}
-
-/** Where Node finds a package from a folder. */
-export const placeOfPackage = (name: string, from: string): string | undefined =>
-  modulesFolders(from)
-    .map((folder) => join(folder, name))
-    .find((place) => existsSync(place))
-
-/** The folders `node_modules` in which Node looks, the nearest first. */
-const modulesFolders = (from: string): readonly string[] => {
-  const folders: string[] = []
-  for (let at = from; ; at = dirname(at)) {
-    folders.push(basename(at) === 'node_modules' ? at : join(at, 'node_modules'))
-    if (at === dirname(at)) return [...new Set(folders)]
-  }
-}
-
-/** The parts of a checkout that run. The rest of it is edited in cells too. */
+/** The parts of a checkout that run. */
 const PARTS_OF_CHECKOUT = ['bin', 'dist', 'build', 'package.json', 'policies', 'sql', 'packages']
-
-const isCheckout = (folder: string): boolean => existsSync(join(folder, 'src', 'runtime'))
 
 export interface StartedProgram {
   /** The path by which it was started, such as `node_modules/.bin/cordon`. */
@@ -119,10 +42,11 @@ export const programFiles = ({ write }: Pick<Boundary, 'write'>, started: Starte
   const key = JSON.stringify(started)
   const program = known.get(key) ?? { areas: areasOf(started), files: undefined }
   known.set(key, program)
-  const isReached = program.areas.some((area) =>
-    bases.some((base) => isWithinPath(area, base) || isWithinPath(base, area)),
-  )
-  return isReached ? (program.files ??= findFiles(started)) : []
+  const isReached = (path: AbsolutePath): boolean =>
+    bases.some((base) => isWithinPath(path, base) || isWithinPath(base, path))
+  if (!program.areas.some(isReached)) return []
+  program.files ??= findFiles(started)
+  return program.files.filter(({ path }) => isReached(path as AbsolutePath))
 }
 
 /**
@@ -142,27 +66,25 @@ export const refuseOwnProgram = (
   }
 }
 
-const areasOf = (started: StartedProgram): readonly AbsolutePath[] =>
-  [
-    ...foldersOf(started).flatMap((folder) => [folder, ...modulesFolders(folder).filter((each) => existsSync(each))]),
-    ...(started.startedAs === undefined ? [] : [dirname(started.startedAs)]),
+const areasOf = (started: StartedProgram): readonly AbsolutePath[] => {
+  const names = namesOf(started)
+  return [
+    ...foldersOf(started).flatMap((folder) => [folder, ...modulesFolders(folder)]),
+    ...[...names, ...names.flatMap(linksOnTheWay)].map((path) => dirname(path)),
     process.execPath,
   ].map((path) => futurePathOf(parseAbsolutePath(path)))
+}
 
-/** This package, and that of the project. */
+/** This package, and the one that a program in the project finds. */
 const foldersOf = ({ workspace }: StartedProgram): readonly string[] => {
-  const beside = workspace === undefined ? undefined : join(workspace, 'node_modules', 'cordon')
-  const isThere = beside !== undefined && existsSync(join(beside, 'package.json'))
-  return [...new Set([PACKAGE_FOLDER, ...(isThere ? [realpathSync(beside)] : [])])]
+  const found = workspace === undefined ? undefined : placeOfPackage('cordon', workspace)
+  return [...new Set([PACKAGE_FOLDER, ...(found === undefined ? [] : [realpathSync(found)])])]
 }
 
 const findFiles = (started: StartedProgram): readonly OwnFile[] => {
   const folders = foldersOf(started)
   const packages = folders.flatMap((folder) => packagesFrom(folder))
-  const names = [
-    ...(started.startedAs === undefined ? [] : [parseAbsolutePath(started.startedAs)]),
-    ...folders.flatMap(namesOf),
-  ]
+  const names = namesOf(started)
   const links = [...packages.flatMap((each) => each.links), ...names.flatMap(linksOnTheWay)]
   const objects = packages.flatMap(({ folder }) =>
     folders.includes(folder) && isCheckout(folder)
@@ -171,11 +93,21 @@ const findFiles = (started: StartedProgram): readonly OwnFile[] => {
   )
   // A command of pnpm is a script. Where the command is missing, a tool must not make one.
   const commands = names.filter((path) => !isLink(path)).map(futurePathOf)
+  const missing = packages.flatMap((each) => each.missing)
+  const all = outermost([...objects, ...commands, realpathSync(process.execPath), ...missing])
+  const absent = new Set(missing)
   return [
-    ...outermost([...objects, ...commands, realpathSync(process.execPath)]).map((path) => programFile(path, 'object')),
+    ...all.map((path) => (absent.has(path) ? absentFile(path) : programFile(path, 'object'))),
     ...[...new Set(links)].map((path) => programFile(path, 'link')),
   ]
 }
+
+/** A cell may install a package of this name elsewhere. */
+const absentFile = (path: string): OwnFile => ({
+  ...programFile(path, 'object'),
+  what: 'Cordon would load it: install it outside of a cell',
+  fix: 'install it outside of a cell',
+})
 
 const programFile = (path: string, program: 'object' | 'link'): OwnFile => ({
   path,
@@ -185,18 +117,32 @@ const programFile = (path: string, program: 'object' | 'link'): OwnFile => ({
   program,
 })
 
-/** The names by which a package is found in the folders above it: its own, and that of its command. */
-const namesOf = (folder: string): readonly AbsolutePath[] =>
-  modulesFolders(dirname(folder))
-    .map((modules) => ({ own: join(modules, 'cordon'), command: join(modules, '.bin', 'cordon') }))
-    .flatMap(({ own, command }) =>
-      isPackageAt(own, folder) ? [...(isLink(own) ? [own] : []), command] : [own, command].filter(isLink),
-    )
-    .map((path) => parseAbsolutePath(path))
+/**
+ * The names by which the package is found in folders above it and above the project: its own, and that of its command.
+ * In a folder of the project that is nearer than the package, neither may appear.
+ */
+const namesOf = (started: StartedProgram): readonly AbsolutePath[] => {
+  const { startedAs, workspace } = started
+  const folders = foldersOf(started)
+  const isPackage = (path: string) => existsSync(path) && folders.includes(realpathSync(path))
+  const near = workspace === undefined ? [] : modulesFolders(workspace)
+  const found = near.findIndex((modules) => isPackage(join(modules, 'cordon')))
+  const beside = [...folders.flatMap((folder) => modulesFolders(dirname(folder))), ...near.slice(Math.max(found, 0))]
+  const names = [...new Set(beside)].flatMap((modules) => {
+    const [own, command] = namesIn(modules)
+    return isPackage(own) ? [...(isLink(own) ? [own] : []), command] : [own, command].filter(isLink)
+  })
+  const nearer = near.slice(0, Math.max(found, 0)).flatMap(namesIn)
+  return [...(startedAs === undefined ? [] : [startedAs]), ...nearer, ...names].map((path) => parseAbsolutePath(path))
+}
 
-const isPackageAt = (path: string, folder: string): boolean => existsSync(path) && realpathSync(path) === folder
+const namesIn = (modules: string): readonly [string, string] => [
+  join(modules, 'cordon'),
+  join(modules, '.bin', 'cordon'),
+]
 
-const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
-
-const outermost = (paths: readonly string[]): readonly string[] =>
-  [...new Set(paths)].sort().filter((path, _, all) => !all.some((other) => path.startsWith(`${other}/`)))
+const outermost = (paths: readonly string[]): readonly string[] => {
+  const all = new Set(paths)
+  const isInside = (path: string): boolean => path !== '/' && (all.has(dirname(path)) || isInside(dirname(path)))
+  return [...all].filter((path) => !isInside(path)).sort()
+}
